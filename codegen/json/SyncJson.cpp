@@ -306,10 +306,24 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
             {"gap", bound > 0 ? std::max(0.0, finish / bound - 1) : 0.0}}}};
 }
 
+/// Adds the all-gather of a bucket in halves, whose times stand at `place` of the prediction.
+static void addSecondHalf(Json &bucket, sync::GatherAttr gather, sync::PredictionOp prediction,
+                          std::size_t place) {
+  const auto at = [&](sync::TimesAttr times) { return real(times.getValues()[place]); };
+  bucket["reconstructed"] = at(prediction.getReconstructed());
+  bucket["exposed"] =
+      real(bucket["exposed"].get<double>() + double(prediction.getExposed().getValues()[place]));
+  bucket["all_gather"] = {{"place", gather.getPlace()},
+                          {"ready", at(prediction.getReady())},
+                          {"start", at(prediction.getStart())},
+                          {"end", at(prediction.getEnd())}};
+}
+
 Status addPredictedTimes(Json &buckets, sync::ProblemOp problem, sync::SolutionOp solution,
                          sync::PredictionOp prediction) {
   const std::size_t count = solution.getMessages().size();
-  if (buckets.size() != count || prediction.getReady().getValues().size() != count)
+  if (buckets.size() != count ||
+      prediction.getReady().getValues().size() != solution.placeOfGather(count))
     return Status::badInput("the plan has " + std::to_string(buckets.size()) +
                             " buckets and times of " +
                             std::to_string(prediction.getReady().getValues().size()) +
@@ -328,6 +342,8 @@ Status addPredictedTimes(Json &buckets, sync::ProblemOp problem, sync::SolutionO
     bucket["end"] = real(prediction.getEnd().getValues()[id]);
     bucket["reconstructed"] = real(prediction.getReconstructed().getValues()[id]);
     bucket["exposed"] = real(prediction.getExposed().getValues()[id]);
+    if (sync::GatherAttr gather = message.getGather())
+      addSecondHalf(bucket, gather, prediction, solution.placeOfGather(id));
   }
   return Status::ok();
 }

@@ -228,6 +228,9 @@ FailureOr<std::string> StepOps::row(Operation *op) {
       })
       .Case(
           [&](plan::IssueOp issue) -> Text { return ofBucket("issue", issue.getBucket()).text(); })
+      .Case([&](plan::AllGatherOp second) -> Text {
+        return ofBucket("allGather", second.getBucket()).text();
+      })
       .Case([&](plan::WaitOp wait) -> Text { return ofBucket("wait", wait.getBucket()).text(); })
       .Case([&](plan::UpdateOp update) -> Text {
         return ofBucket("update", update.getBucket()).text();

@@ -78,10 +78,14 @@ std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, std::size_t 
   if (!prediction || message >= prediction.getReady().getValues().size())
     return std::nullopt;
   auto at = [&](sync::TimesAttr times) { return double(times.getValues()[message]); };
+  std::size_t last = message; // the message that brings the gradient
+  auto solution = firstOf<sync::SolutionOp>(module);
+  if (cast<sync::MessageAttr>(solution.getMessages()[message]).getGather())
+    last = solution.placeOfGather(message);
   return report::VirtualTimes{.ready = at(prediction.getReady()),
                               .start = at(prediction.getStart()),
-                              .end = at(prediction.getEnd()),
-                              .reconstructed = at(prediction.getReconstructed()),
+                              .end = prediction.getEnd().getValues()[last],
+                              .reconstructed = prediction.getReconstructed().getValues()[last],
                               .step = prediction.getStep().convertToDouble(),
                               .plannersStep = plannersStep};
 }

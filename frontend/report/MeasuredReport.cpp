@@ -137,8 +137,10 @@ private:
     if (event.category != "message" || !event.bucket)
       return;
     step.messages.push_back({event.begin, event.end()});
-    step.ready[*event.bucket] = event.ready.value_or(event.begin);
-    step.ended[*event.bucket] = event.end();
+    // A bucket in halves has two events; it is ready with the first and ends with the second.
+    step.ready.try_emplace(*event.bucket, event.ready.value_or(event.begin));
+    double &ended = step.ended[*event.bucket];
+    ended = std::max(ended, event.end());
     auto [place, isNew] =
         messages[*event.bucket].try_emplace(*event.step, Message{event.begin, event.end()});
     place->second.begin = std::max(place->second.begin, event.begin);
@@ -167,9 +169,12 @@ Row bucketRow(const Json &bucket, const Measurements &measured) {
   row.label = std::to_string(id);
   row.members = memberSummary(bucket.at("members"));
   row.scheme = printable(bucket.at("scheme"));
-  row.predicted = bucket.at("end");
+  const bool isHalved = bucket.contains("all_gather");
+  const Json &last = isHalved ? bucket.at("all_gather") : bucket; // the message that ends it
+  row.scheme += isHalved ? ", all-gather" : "";
+  row.predicted = last.at("end");
   row.predictedReady = bucket.at("ready");
-  row.predictedMessage = row.predicted - bucket.at("start").get<double>();
+  row.predictedMessage = row.predicted - last.at("start").get<double>();
   auto after = [id](const std::map<std::int64_t, double> &times, const RankStep &step) {
     const auto found = times.find(id);
     return found == times.end() ? 0 : found->second - step.begin;

@@ -19,10 +19,15 @@ bool hasOrder(const nlohmann::json &plan) { return plan.value("overlap", "backwa
 UnderWay underWay(const nlohmann::json &plan) {
   const double backwardEnd = plan.at("predicted").at("backward_end");
   UnderWay found;
-  for (const nlohmann::json &bucket : plan.at("buckets")) {
-    const double start = bucket.at("start"), end = bucket.at("end");
+  const auto add = [&](const nlohmann::json &message) {
+    const double start = message.at("start"), end = message.at("end");
     found.behindBackward += std::max(std::min(end, backwardEnd) - start, 0.0);
     found.after += std::max(end - std::max(start, backwardEnd), 0.0);
+  };
+  for (const nlohmann::json &bucket : plan.at("buckets")) {
+    add(bucket);
+    if (bucket.contains("all_gather"))
+      add(bucket.at("all_gather"));
   }
   return found;
 }
@@ -73,6 +78,18 @@ static std::string overtaking(const nlohmann::json &plan) {
   return text;
 }
 
+/// How many buckets travel in halves.
+static std::string halves(const nlohmann::json &plan) {
+  const nlohmann::json &buckets = plan.at("buckets");
+  const auto count = std::ranges::count_if(
+      buckets, [](const nlohmann::json &bucket) { return bucket.contains("all_gather"); });
+  if (count == 0)
+    return "";
+  return std::to_string(count) + " of " + std::to_string(buckets.size()) +
+         " buckets travel in halves: a reduce-scatter of their gradients, and at a later place on "
+         "the channel an all-gather of the updated parameters\n";
+}
+
 /// Why no order has a shorter step.
 static std::string certificate(const nlohmann::json &plan) {
   const nlohmann::json &proof = plan.at("certificate");
@@ -99,7 +116,7 @@ static std::string certificate(const nlohmann::json &plan) {
 
 std::string orderText(const nlohmann::json &plan) {
   const nlohmann::json &planner = plan.at("predicted").at("planner");
-  std::string text = hidden(plan) + overtaking(plan) +
+  std::string text = hidden(plan) + halves(plan) + overtaking(plan) +
                      "in the planner's model (messages do not slow computation) a step takes " +
                      formatSeconds(planner.at("step")) + ", and ";
   text += plan.at("requested").empty() ? "no order" : "no order with the schemes requested";

@@ -71,7 +71,7 @@ std::string heading(const OrderExplanation &explanation, const OrderWhyContext &
 /// The part of the gradient that has the least time left when it arrives.
 const OrderedPart &tightest(const OrderExplanation &explanation) {
   return *std::ranges::min_element(explanation.parts, {}, [&](const OrderedPart &part) {
-    return part.latest - explanation.messages[part.message].message.end;
+    return part.latest - explanation.messages[part.message].message.arrived();
   });
 }
 
@@ -84,7 +84,8 @@ std::string deadline(const OrderExplanation &explanation) {
     text += "its update takes " + formatSeconds(explanation.update) + ", ";
   text += "and " + formatSeconds(explanation.tail) + " of the next forward pass follow\n";
   const OrderedPart &part = tightest(explanation);
-  const double end = explanation.messages[part.message].message.end, slack = part.latest - end;
+  const double end = explanation.messages[part.message].message.arrived(),
+               slack = part.latest - end;
   text += "to keep the step at " + formatSeconds(explanation.period, 4) + " " +
           (explanation.parts.size() == 1 ? "it"
                                          : "the part in bucket " + std::to_string(part.message)) +
@@ -135,6 +136,12 @@ std::string legend(const OrderExplanation &explanation, bool hasParts) {
     text += "; -: was overtaken by it, so left later though ready earlier";
   if (hasParts)
     text += "; of it: the bytes of it in the message";
+  const auto isHalved = [](const OrderedMessage &entry) {
+    return entry.message.gather.has_value();
+  };
+  if (std::ranges::any_of(explanation.messages, isHalved))
+    text += "\nhalves: from the reduce-scatter's start to the end of the all-gather, between which "
+            "other messages travel";
   return text + "\nneeded first, latest end: the gradient that the next forward pass needs first, "
                 "and when the message must end for it\n\n";
 }
@@ -160,8 +167,9 @@ std::string table(const OrderExplanation &explanation, const OrderWhyContext &co
     const auto part = std::ranges::find(explanation.parts, number, &OrderedPart::message);
     if (hasParts)
       row.push_back(part == explanation.parts.end() ? "" : formatBytes(part->bytes));
-    row.push_back(std::string(schemeName(entry.scheme)));
-    for (double time : {entry.message.ready, entry.message.start, entry.message.end, entry.latest})
+    row.push_back(std::string(schemeName(entry.scheme)) + (entry.message.gather ? ", halves" : ""));
+    for (double time :
+         {entry.message.ready, entry.message.start, entry.message.arrived(), entry.latest})
       row.push_back(formatSeconds(time, 4));
     table.addRow(std::move(row));
   }

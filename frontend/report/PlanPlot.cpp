@@ -51,8 +51,11 @@ struct Bucket {
   std::int64_t id = 0, bytes = 0, channel = 0;
   std::string members, scheme;
   double ready = 0, start = 0, end = 0, reconstructed = 0, exposed = 0; ///< seconds
+  double gatherStart = 0, gatherEnd = 0; ///< of the second half; 0 where it is one message
 
-  bool isReconstructed() const { return reconstructed > end; }
+  bool isReconstructed() const { return gatherEnd == 0 && reconstructed > end; }
+  double lastStart() const { return gatherEnd > 0 ? gatherStart : start; }
+  double lastEnd() const { return gatherEnd > 0 ? gatherEnd : end; }
   /// A reduce-scatter updates the parameters itself.
   bool isUpdated() const { return scheme != schemeName(Scheme::reduceScatter); }
 };
@@ -60,6 +63,7 @@ struct Bucket {
 Bucket bucketOf(const nlohmann::json &json) {
   if (const std::int64_t bytes = json.at("bytes"); bytes < 0)
     throw SchemaError{"expected 'bytes' of 0 or more, got " + std::to_string(bytes)};
+  const bool isHalved = json.contains("all_gather");
   return {.id = json.at("id"),
           .bytes = json.at("bytes"),
           .channel = json.value("channel", std::int64_t{0}),
@@ -69,7 +73,9 @@ Bucket bucketOf(const nlohmann::json &json) {
           .start = secondsOf(json, "start"),
           .end = secondsOf(json, "end"),
           .reconstructed = secondsOf(json, "reconstructed"),
-          .exposed = secondsOf(json, "exposed")};
+          .exposed = secondsOf(json, "exposed"),
+          .gatherStart = isHalved ? secondsOf(json.at("all_gather"), "start") : 0,
+          .gatherEnd = isHalved ? secondsOf(json.at("all_gather"), "end") : 0};
 }
 
 /// An interval of the row of computation; times in seconds.
@@ -161,7 +167,8 @@ public:
     double end = step;
     for (const nlohmann::json &bucket : plan.at("buckets")) {
       buckets.push_back(bucketOf(bucket));
-      end = std::max({end, buckets.back().ready, buckets.back().start, buckets.back().end});
+      end = std::max({end, buckets.back().ready, buckets.back().start, buckets.back().end,
+                      buckets.back().gatherEnd});
     }
     phases = phasesOf(plan.at("predicted"), buckets, plan.value("overlap", "backward") == "step");
     for (const Phase &phase : phases)
@@ -253,9 +260,17 @@ private:
                  top = channelTop + high * static_cast<double>(bucket.channel);
     std::string picture =
         bar(bucket.start, bucket.end, top, colourOf(bucket.scheme), tooltip, high);
+    if (bucket.gatherEnd > 0)
+      picture +=
+          bar(bucket.gatherStart, bucket.gatherEnd, top, colourOf(bucket.scheme),
+              "bucket " + std::to_string(bucket.id) + ": all-gather, travels " +
+                  formatSeconds(bucket.gatherStart) + " to " + formatSeconds(bucket.gatherEnd),
+              high) +
+          label(bucket.gatherStart, bucket.gatherEnd, channelTop + barHeight + 12,
+                std::to_string(bucket.id));
     if (bucket.exposed > 0)
-      picture += bar(std::max(bucket.start, bucket.end - bucket.exposed), bucket.end, top, hatch,
-                     tooltip, high);
+      picture += bar(std::max(bucket.lastStart(), bucket.lastEnd() - bucket.exposed),
+                     bucket.lastEnd(), top, hatch, tooltip, high);
     return picture +
            label(bucket.start, bucket.end, channelTop + barHeight + 12, std::to_string(bucket.id));
   }

@@ -139,7 +139,8 @@ static std::string totals(const nlohmann::json &plan) {
 
 /// Whether the bucket's gradients are reconstructed from factors, and so exist after its message.
 static bool isReconstructed(const nlohmann::json &bucket) {
-  return bucket.at("reconstructed").get<double>() > bucket.at("end").get<double>();
+  return !bucket.contains("all_gather") &&
+         bucket.at("reconstructed").get<double>() > bucket.at("end").get<double>();
 }
 
 static std::string reportText(const nlohmann::json &plan, bool allMembers) {
@@ -173,6 +174,19 @@ static std::string reportText(const nlohmann::json &plan, bool allMembers) {
     if (rebuilds)
       row.push_back(isReconstructed(bucket) ? formatSeconds(bucket.at("reconstructed")) : "");
     table.addRow(std::move(row));
+    if (bucket.contains("all_gather")) {
+      const nlohmann::json &second = bucket.at("all_gather");
+      std::vector<std::string> line{"",
+                                    "",
+                                    "",
+                                    "all-gather",
+                                    "",
+                                    formatSeconds(second.at("ready")),
+                                    formatSeconds(second.at("start")),
+                                    formatSeconds(second.at("end"))};
+      line.resize(width);
+      table.addRow(std::move(line));
+    }
     if (allMembers && bucket.at("members").size() > 1)
       for (const nlohmann::json &member : bucket.at("members")) {
         std::vector<std::string> line(width);

@@ -84,15 +84,32 @@ private:
 
   bool isLoss(int message) const { return message >= 0 && message == scenario.loss; }
 
-  /// "bucket 3", or "loss".
+  /// The number of the bucket that the message carries.
+  int bucketOf(int message) const {
+    const int first = scenario.messages[static_cast<std::size_t>(message)].firstHalf;
+    return first < 0 ? message : first;
+  }
+
+  /// "bucket 3", "bucket 3 reduce-scatter", "bucket 3 all-gather", or "loss".
   std::string nameOf(int message) const {
-    return isLoss(message) ? "loss" : "bucket " + std::to_string(message);
+    if (isLoss(message))
+      return "loss";
+    const std::string bucket = "bucket " + std::to_string(bucketOf(message));
+    switch (scenario.messages[static_cast<std::size_t>(message)].half) {
+    case Half::whole:
+      return bucket;
+    case Half::first:
+      return bucket + " reduce-scatter";
+    case Half::second:
+      return bucket + " all-gather";
+    }
+    return bucket;
   }
 
   /// `args` with the bucket's number, which the loss has not.
   json withBucket(json args, int message) const {
     if (!isLoss(message))
-      args["bucket"] = message;
+      args["bucket"] = bucketOf(message);
     return args;
   }
 
@@ -109,7 +126,7 @@ private:
                 {{"step", step}, {"layer", op.layer}, {"phase", phaseName(op.phase)}});
         break;
       case Operation::Kind::issue:
-        if (!isLoss(op.message))
+        if (!isLoss(op.message) && bucketOf(op.message) == op.message)
           addFlow("s", step, op.message, rank, 0, computed);
         addMessage(step, rank, op.message);
         break;
@@ -139,8 +156,8 @@ private:
             std::move(args));
     if (isLoss(message))
       return;
-    const bool updatesItself = what.scheme == Scheme::reduceScatter;
-    addFlow(updatesItself ? "f" : "t", step, message, rank, 1 + what.channel, span.start);
+    const bool isLast = what.scheme == Scheme::reduceScatter && what.half != Half::first;
+    addFlow(isLast ? "f" : "t", step, bucketOf(message), rank, 1 + what.channel, span.start);
   }
 
   const Scenario &scenario;

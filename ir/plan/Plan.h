@@ -33,7 +33,7 @@ inline constexpr llvm::StringLiteral overlapStep = "step";
 std::int64_t denseBytes(mlir::ShapedType type);
 
 /// Whether the operation executes in a step, so that lifetimes count it: call, pointwise, loss,
-/// issue, gather, wait and update do.
+/// issue, gather, all_gather, wait and update do.
 bool executes(mlir::Operation *op);
 
 /// The predicted seconds of the operation; 0 where it has none (P21).
@@ -43,6 +43,9 @@ double secondsOf(mlir::Operation *op);
 bool travelsByFactors(BucketOp bucket);
 /// Whether the bucket's message writes its parameters, so that no `plan.update` is needed.
 bool updatesItself(BucketOp bucket);
+
+/// Whether the bucket travels in halves (P30): it has the times of an all-gather.
+bool isHalved(BucketOp bucket);
 
 /// The name of an element type in plan.json: f32, f64, f16, bf16, i64, i32 or u8. Empty for any
 /// other type.

@@ -83,7 +83,7 @@ std::int64_t syncline::plan::denseBytes(ShapedType type) {
 }
 
 bool syncline::plan::executes(Operation *op) {
-  return isa<CallOp, PointwiseOp, LossOp, IssueOp, GatherOp, WaitOp, UpdateOp>(op);
+  return isa<CallOp, PointwiseOp, LossOp, IssueOp, GatherOp, AllGatherOp, WaitOp, UpdateOp>(op);
 }
 
 double syncline::plan::secondsOf(Operation *op) {
@@ -98,6 +98,8 @@ bool syncline::plan::travelsByFactors(BucketOp bucket) {
 bool syncline::plan::updatesItself(BucketOp bucket) {
   return bucket.getScheme() == Scheme::reduceScatter;
 }
+
+bool syncline::plan::isHalved(BucketOp bucket) { return bucket.getGatherStart().has_value(); }
 
 StringRef syncline::plan::elementName(Type type) {
   if (type.isF32())
@@ -183,6 +185,14 @@ LogicalResult BucketOp::verify() {
   if (!(0 <= ready && ready <= start && start <= end))
     return emitOpError("P4: expected 0 <= ready <= start <= end, got ")
            << ready << ", " << start << " and " << end;
+  if (getGatherStart().has_value() != getGatherEnd().has_value())
+    return emitOpError("P30: expected both times of an all-gather, or none");
+  if (getGatherStart()) {
+    const double from = getGatherStart()->convertToDouble(), to = getGatherEnd()->convertToDouble();
+    if (!(end <= from && from <= to))
+      return emitOpError("P30: expected an all-gather behind the bucket's end at ")
+             << end << ", got " << from << " to " << to;
+  }
   if (getMembers().empty() || static_cast<std::int64_t>(getBytes()) < 0 ||
       getExtent() < getBytes() || getOffset() % alignment != 0)
     return emitOpError(

@@ -68,6 +68,8 @@ def Plan_BucketOp : Plan_Op<"bucket"> {
     space, where members are aligned. That interval travels, except by `factors`: then the members
     are computed from what `plan.gather` brings (P14 to P16). By `reduce-scatter` the message itself
     updates the parameters (P17). ready, start and end are predicted seconds in virtual time (P22).
+    A bucket in halves has `gather_start` and `gather_end`, the seconds of its all-gather (P30); the
+    other times are then those of its reduce-scatter.
 
     ```mlir
     plan.bucket 0 members ["fc.bias", "fc.weight"] by ring channel 0 at 0 extent 2624 bytes 2600
@@ -76,7 +78,8 @@ def Plan_BucketOp : Plan_Op<"bucket"> {
   }];
   let arguments = (ins I64Attr:$id, StrArrayAttr:$members, Plan_Scheme:$scheme, I64Attr:$channel,
                        I64Attr:$offset, I64Attr:$extent, I64Attr:$bytes, F64Attr:$ready,
-                       F64Attr:$start, F64Attr:$end);
+                       F64Attr:$start, F64Attr:$end, OptionalAttr<F64Attr>:$gather_start,
+                       OptionalAttr<F64Attr>:$gather_end);
   let assemblyFormat = [{
     $id `members` $members `by` custom<SchemeName>($scheme) `channel` $channel `at` $offset
     `extent` $extent `bytes` $bytes `ready` $ready `start` $start `end` $end attr-dict
@@ -183,6 +186,14 @@ def Plan_GatherOp : Plan_Op<"gather", [AttrSizedOperandSegments, HasParent<"Prog
     $bucket `ins` `(` $ins `:` type($ins) `)` `outs` `(` $outs `:` type($outs) `)` attr-dict
   }];
   let hasVerifier = 1;
+}
+def Plan_AllGatherOp
+    : Plan_BucketStepOp<"all_gather", "hands a bucket's second half to its channel"> {
+  let description = [{
+    A bucket by reduce-scatter with `plan.all_gather 0` travels in halves. `plan.issue 0` hands over
+    the reduce-scatter with the update of the rank's share, `plan.all_gather 0` the all-gather of
+    the parameters, and `plan.wait 0` waits for both (P30).
+  }];
 }
 def Plan_WaitOp
     : Plan_BucketStepOp<"wait", "blocks the compute stream until the bucket has arrived"> {

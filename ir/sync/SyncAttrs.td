@@ -81,6 +81,20 @@ def Sync_FactorOptionAttr : Sync_Attr<"FactorOption", "factor_option"> {
   let genVerifyDecl = 1;
 }
 
+def Sync_GatherAttr : Sync_Attr<"Gather", "gather"> {
+  let summary = "the second half of a message by reduce-scatter";
+  let description = [{
+    The all-gather of the parameters is a message of its own, which occupies the channel from
+    `start` to `end`. `place` is its place among all messages of the solution, counted from zero;
+    second halves count too.
+
+    `#sync.gather<place = 3, start = 0.3, end = 0.4>`
+  }];
+  let parameters = (ins "int64_t":$place, Sync_Real<"seconds">:$start, Sync_Real<"seconds">:$end);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
   let summary = "one message of a solution";
   let description = [{
@@ -91,7 +105,8 @@ def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
 
     In an order (`sync.problem`'s `tails`) `layers` descend, and `cut` says what of them travels in
     other messages: so many bytes at the beginning of the first gradient listed, and so many at the
-    end of the last one. Absent, it is [0, 0].
+    end of the last one. Absent, it is [0, 0]. With `gather` the message travels in halves: `start`
+    and `end` are those of the reduce-scatter (S10d).
 
     `channel` says which channel carries the message in the program; absent, it is 0. The times are
     those of a model with one channel, whichever it is; only a `sync.prediction` counts several.
@@ -101,6 +116,8 @@ def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
                   start = 0.2, end = 0.3>
     #sync.message<layers = [2, 1], scheme = ring, merge_class = 0, bytes = 4096, cut = [0, 1024],
                   ready = 0.1, start = 0.2, end = 0.3>
+    #sync.message<layers = [2, 1], scheme = "reduce-scatter", merge_class = 0, bytes = 4096,
+                  gather = <place = 1, start = 0.3, end = 0.4>, ready = 0.1, start = 0.2, end = 0.3>
     ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t", "members">:$layers,
@@ -113,11 +130,13 @@ def Sync_MessageAttr : Sync_Attr<"Message", "message"> {
                         Sync_Real<"seconds">:$ready, Sync_Real<"seconds">:$start,
                         Sync_Real<"seconds">:$end,
                         OptionalParameter<"::std::optional<::syncline::cluster::Real>",
-                                          "seconds">:$reconstructed);
+                                          "seconds">:$reconstructed,
+                        OptionalParameter<"::syncline::sync::GatherAttr">:$gather);
   let assemblyFormat = [{
     `<` `layers` `=` `[` (`]`) : ($layers^ `]`)? `,` `scheme` `=` $scheme `,`
     (`merge_class` `=` $mergeClass^ `,`)? `bytes` `=` $bytes `,`
-    (`cut` `=` `[` $cut^ `]` `,`)? (`channel` `=` $channel^ `,`)? `ready` `=` $ready
+    (`cut` `=` `[` $cut^ `]` `,`)? (`channel` `=` $channel^ `,`)? (`gather` `=` $gather^ `,`)?
+    `ready` `=` $ready
     `,` `start` `=` $start `,` `end` `=` $end (`,` `reconstructed` `=` $reconstructed^)? `>`
   }];
   let genVerifyDecl = 1;

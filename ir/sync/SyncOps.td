@@ -20,7 +20,7 @@ def Sync_AllReduceOp : Sync_Op<"all_reduce", [Pure]> {
     The members are a bucket: gradients that travel together. `bucket` numbers the messages in issue
     order. `ready`, `start` and `end` are predicted times from the step's beginning (S1, S2). `cut`
     is that of `#sync.message`: bytes that it leaves out stay as they are, and another message takes
-    the result.
+    the result. `gather_place` is that of the message's `#sync.gather`: it travels in halves.
 
     ```mlir
     %a, %b = sync.all_reduce %da, %db {bucket = 0 : i64, channel = 0 : i64,
@@ -31,7 +31,8 @@ def Sync_AllReduceOp : Sync_Op<"all_reduce", [Pure]> {
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$local, StrArrayAttr:$members, I64Attr:$bucket,
                        I64Attr:$channel, Sync_Scheme:$scheme, F64Attr:$ready, F64Attr:$start,
-                       F64Attr:$end, OptionalAttr<DenseI64ArrayAttr>:$cut);
+                       F64Attr:$end, OptionalAttr<DenseI64ArrayAttr>:$cut,
+                       OptionalAttr<I64Attr>:$gather_place);
   let results = (outs Variadic<AnyRankedTensor>:$agreed);
   let assemblyFormat = "$local attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -194,6 +195,8 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
   let extraClassDeclaration = [{
     /// The number of channels on which the messages take turns.
     int64_t channels();
+    /// Where a prediction's lists have the all-gather of a message in halves: behind all messages.
+    size_t placeOfGather(size_t message);
   }];
 }
 
@@ -205,7 +208,8 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
     messages of the step before, it runs steps until they take equally long; the times are those of
     such a step, and its messages may end after it.
 
-    Entry i of a list concerns message i (S16):
+    Entry i of a list concerns message i. Behind the messages stand the all-gathers of those in
+    halves, in the messages' order (S16):
     - `ready`: the last rank has the message at hand;
     - `start`: the last rank begins it;
     - `end`: it is over on all ranks;

@@ -58,7 +58,7 @@ LogicalResult FactorOptionAttr::verify(EmitError emitError, int64_t layer, clust
 LogicalResult MessageAttr::verify(EmitError emitError, ArrayRef<int64_t> layers, cluster::Scheme,
                                   std::optional<int64_t> mergeClass, int64_t, ArrayRef<int64_t> cut,
                                   int64_t channel, cluster::Real, cluster::Real, cluster::Real,
-                                  std::optional<cluster::Real>) {
+                                  std::optional<cluster::Real>, GatherAttr) {
   if (llvm::any_of(layers, [](int64_t layer) { return layer < 0; }) || mergeClass.value_or(0) < 0)
     return emitError() << "S10: expected layers and a merge class that are not negative";
   if (!cut.empty() && (cut.size() != 2 || cut[0] < 0 || cut[1] < 0))
@@ -66,6 +66,12 @@ LogicalResult MessageAttr::verify(EmitError emitError, ArrayRef<int64_t> layers,
   if (channel < 0 || channel >= maxChannels)
     return emitError() << "S10: expected a channel from 0 to " << maxChannels - 1 << ", got "
                        << channel;
+  return success();
+}
+
+LogicalResult GatherAttr::verify(EmitError emitError, int64_t place, cluster::Real, cluster::Real) {
+  if (place < 0)
+    return emitError() << "S10: expected a place that is not negative, got " << place;
   return success();
 }
 
@@ -236,6 +242,13 @@ double PredictionOp::exposedSeconds() {
   for (double waited : getExposed().getValues())
     seconds += waited;
   return seconds;
+}
+
+size_t SolutionOp::placeOfGather(size_t message) {
+  size_t place = getMessages().size();
+  for (Attribute before : getMessages().getValue().take_front(message))
+    place += cast<MessageAttr>(before).getGather() ? 1 : 0;
+  return place;
 }
 
 LogicalResult PredictionOp::verify() {

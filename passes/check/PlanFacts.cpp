@@ -97,6 +97,8 @@ static LogicalResult placeBucketStep(PlanFacts &facts, Operation *op, std::int64
     places = &facts.issues, bucket = issue.getBucket();
   else if (auto gather = dyn_cast<plan::GatherOp>(op))
     places = &facts.issues, bucket = gather.getBucket();
+  else if (auto allGather = dyn_cast<plan::AllGatherOp>(op))
+    places = &facts.allGathers, bucket = allGather.getBucket();
   else if (auto wait = dyn_cast<plan::WaitOp>(op))
     places = &facts.waits, bucket = wait.getBucket();
   else if (auto update = dyn_cast<plan::UpdateOp>(op))

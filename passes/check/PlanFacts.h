@@ -46,7 +46,8 @@ struct PlanFacts {
   std::vector<plan::TensorOp> tensors;
   std::map<std::int64_t, plan::BucketOp> buckets; ///< by bucket number
   std::vector<Step> steps;
-  Places issues; ///< steps that are `plan.issue` or `plan.gather`
+  Places issues;     ///< steps that are `plan.issue` or `plan.gather`
+  Places allGathers; ///< steps that are `plan.all_gather`
   Places waits, updates;
   /// The steps that read or write a tensor, ascending.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::int64_t, 4>> readers, writers;
@@ -108,6 +109,9 @@ mlir::LogicalResult checkBuckets(const PlanFacts &facts);
 /// Rule P7: a channel's buckets are issued in the order of their numbers. The rejection names the
 /// buckets that would wait for each other. Precondition: each bucket has one issue and one wait.
 mlir::LogicalResult checkChannels(const PlanFacts &facts);
+
+/// Rule P30: messages in halves. Precondition: P7 and P11 hold.
+mlir::LogicalResult checkHalves(const PlanFacts &facts);
 
 /// Rule P29: messages that are waited for in the next step. Precondition: P7, P8 and P11 hold.
 mlir::LogicalResult checkCarried(const PlanFacts &facts);

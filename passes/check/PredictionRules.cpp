@@ -5,6 +5,7 @@
 #include "ir/sync/AloneAttr.h"
 #include "passes/problem/Rounding.h"
 #include "passes/simulate/ir/PredictTimes.h"
+#include "passes/simulate/ir/ReadProgram.h"
 
 #include <cmath>
 
@@ -29,10 +30,12 @@ public:
              << claimed.getReady().getValues().size();
     if (failed(checkMessages()) || failed(checkTotals()))
       return failure();
-    for (auto program : module.getOps<plan::ProgramOp>())
+    for (auto program : module.getOps<plan::ProgramOp>()) {
+      const std::map<std::int64_t, std::size_t> seconds = simulate::secondHalves(program);
       for (auto bucket : program.getOps<plan::BucketOp>())
-        if (failed(checkBucket(bucket)))
+        if (failed(checkBucket(bucket, seconds)))
           return failure();
+    }
     return success();
   }
 
@@ -92,14 +95,19 @@ private:
     return expect("one device by itself to take", got.getValueAsDouble(), simulated.alone);
   }
 
-  LogicalResult checkBucket(plan::BucketOp bucket) {
+  LogicalResult checkBucket(plan::BucketOp bucket,
+                            const std::map<std::int64_t, std::size_t> &seconds) {
     const auto id = static_cast<std::size_t>(bucket.getId());
-    const auto isTime = [&](FloatAttr got, sync::TimesAttr times) {
-      return cluster::Real(got.getValueAsDouble()) == times.getValues()[id];
+    const auto isTime = [](FloatAttr got, sync::TimesAttr times, std::size_t message) {
+      return cluster::Real(got.getValueAsDouble()) == times.getValues()[message];
     };
-    if (id < simulated.messages.size() && isTime(bucket.getReadyAttr(), claimed.getReady()) &&
-        isTime(bucket.getStartAttr(), claimed.getStart()) &&
-        isTime(bucket.getEndAttr(), claimed.getEnd()))
+    const auto second = seconds.find(static_cast<std::int64_t>(id));
+    if (id < simulated.messages.size() && isTime(bucket.getReadyAttr(), claimed.getReady(), id) &&
+        isTime(bucket.getStartAttr(), claimed.getStart(), id) &&
+        isTime(bucket.getEndAttr(), claimed.getEnd(), id) &&
+        (second == seconds.end() ||
+         (isTime(bucket.getGatherStartAttr(), claimed.getStart(), second->second) &&
+          isTime(bucket.getGatherEndAttr(), claimed.getEnd(), second->second))))
       return success();
     InFlightDiagnostic diagnostic = bucket.emitOpError("P22: expected the prediction's times");
     diagnostic.attachNote(claimed.getLoc()) << "here";

@@ -188,7 +188,8 @@ private:
 static LogicalResult checkForward(const PlanFacts &facts) {
   for (const Step &step : facts.steps)
     if (step.phase == plan::Phase::forward &&
-        isa<plan::IssueOp, plan::GatherOp, plan::WaitOp, plan::UpdateOp>(step.op))
+        isa<plan::IssueOp, plan::GatherOp, plan::AllGatherOp, plan::WaitOp, plan::UpdateOp>(
+            step.op))
       return step.op->emitOpError("P18: stands in the forward phase, which evaluation runs alone");
   return success();
 }

@@ -23,7 +23,9 @@ public:
         gradients[tensor.getName()] = tensor;
   }
 
-  LogicalResult check() { return failure(failed(checkCluster()) || failed(checkBuckets())); }
+  LogicalResult check() {
+    return failure(failed(checkCluster()) || failed(checkBuckets()) || failed(checkHalves()));
+  }
 
 private:
   InFlightDiagnostic reject(Operation *at, const llvm::Twine &message, Operation *other,
@@ -107,6 +109,57 @@ private:
                   "P19: expected a bucket that leaves out " + llvm::Twine(message.cutBefore()) +
                       " B before it and " + llvm::Twine(message.cutBehind()) + " B behind it",
                   solution, "as the solution says");
+  }
+
+  /// Rule P19: on each channel, all-gathers stand among its messages where the solution's places
+  /// have them.
+  LogicalResult checkHalves() {
+    using Half = std::pair<std::int64_t, bool>; // message, and whether it is the second half
+    const auto messages = solution.getMessages().getAsRange<sync::MessageAttr>();
+    std::map<std::int64_t, std::int64_t> secondAt; // messages by the place of their all-gather
+    for (auto [number, message] : llvm::enumerate(messages))
+      if (sync::GatherAttr gather = message.getGather())
+        secondAt[gather.getPlace()] = static_cast<std::int64_t>(number);
+    std::map<std::int64_t, llvm::SmallVector<Half>> expected; // by channel
+    std::int64_t place = 0;
+    for (auto [number, message] : llvm::enumerate(messages)) {
+      for (auto second = secondAt.find(place); second != secondAt.end();
+           second = secondAt.find(++place))
+        expected[messageOf(solution, second->second).getChannel()].push_back(
+            {second->second, true});
+      expected[message.getChannel()].push_back({static_cast<std::int64_t>(number), false});
+      ++place;
+    }
+    for (auto second = secondAt.lower_bound(place); second != secondAt.end(); ++second)
+      expected[messageOf(solution, second->second).getChannel()].push_back({second->second, true});
+    std::map<std::int64_t, std::size_t> handedOver; // messages by channel
+    for (const Step &step : facts.steps) {
+      Half found{0, isa<plan::AllGatherOp>(step.op)};
+      if (auto second = dyn_cast<plan::AllGatherOp>(step.op))
+        found.first = static_cast<std::int64_t>(second.getBucket());
+      else if (auto issue = dyn_cast<plan::IssueOp>(step.op))
+        found.first = static_cast<std::int64_t>(issue.getBucket());
+      else if (auto gather = dyn_cast<plan::GatherOp>(step.op))
+        found.first = static_cast<std::int64_t>(gather.getBucket());
+      else
+        continue;
+      plan::BucketOp bucket = facts.buckets.at(found.first);
+      const bool isHalved = bool(messageOf(solution, found.first).getGather());
+      if (isHalved != plan::isHalved(bucket))
+        return reject(bucket,
+                      "P19: expected a bucket " +
+                          llvm::Twine(isHalved ? "in halves" : "that is one message"),
+                      solution, "as the solution says");
+      const auto channel = static_cast<std::int64_t>(bucket.getChannel());
+      const Half wanted = expected[channel][handedOver[channel]++];
+      if (wanted != found)
+        return reject(step.op,
+                      "P19: expected " +
+                          llvm::Twine(wanted.second ? "the all-gather of" : "the issue of") +
+                          " bucket " + llvm::Twine(wanted.first) + " here",
+                      solution, "as the solution says");
+    }
+    return success();
   }
 
   /// The message's layers and their piggybacks.

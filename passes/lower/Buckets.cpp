@@ -57,6 +57,8 @@ private:
       bucket.cutBefore = (*cut)[0];
       bucket.cutBehind = (*cut)[1];
     }
+    if (const auto place = message.getGatherPlace())
+      bucket.gatherPlace = static_cast<std::int64_t>(*place);
   }
 
   LogicalResult collectBuckets() {

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <optional>
 #include <vector>
 
 namespace syncline::lower {
@@ -32,6 +33,8 @@ struct Bucket {
   /// Bytes of the first member before the interval, and of the last one behind it; they travel in
   /// other buckets.
   std::int64_t cutBefore = 0, cutBehind = 0;
+  /// Where it travels in halves: the place of its all-gather among all messages.
+  std::optional<std::int64_t> gatherPlace = {};
 
   bool isGathered() const { return scheme == cluster::Scheme::factors; }
   /// The part of a member's gradient that the bucket carries, 1 where it is not cut.

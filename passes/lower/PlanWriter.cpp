@@ -185,7 +185,9 @@ private:
           cluster::SchemeAttr::get(builder.getContext(), bucket.scheme),
           builder.getI64IntegerAttr(bucket.channel), builder.getI64IntegerAttr(bucket.offset),
           builder.getI64IntegerAttr(bucket.extent), builder.getI64IntegerAttr(bucket.bytes),
-          bucket.ready, bucket.start, bucket.end);
+          bucket.ready, bucket.start, bucket.end,
+          bucket.gatherPlace ? bucket.end : FloatAttr(), // predict-times sets the times
+          bucket.gatherPlace ? bucket.end : FloatAttr());
   }
 
   void append(const Action &action) {
@@ -210,6 +212,9 @@ private:
       return;
     case ActionKind::gather:
       return appendGather(decisions.buckets[action.bucket]);
+    case ActionKind::allGather:
+      builder.create<plan::AllGatherOp>(step.getLoc(), bucket());
+      return;
     case ActionKind::wait:
       builder.create<plan::WaitOp>(step.getLoc(), bucket());
       return;

@@ -22,7 +22,6 @@ public:
       findFirstReaders(step);
     for (const Bucket &bucket : buckets) {
       missing.push_back(bucket.isGathered() ? bucket.factors().size() : bucket.members.size());
-      channels[bucket.channel].push_back(bucket.number);
       for (auto [index, member] : llvm::enumerate(bucket.members)) {
         places[member.gradient].push_back({bucket.number, static_cast<std::int64_t>(index)});
         if (bucket.updatesItself())
@@ -31,6 +30,7 @@ public:
       for (Value factor : bucket.factors())
         factors[factor].push_back(bucket.number);
     }
+    fillChannels();
   }
 
   LogicalResult append(Operation &op) {
@@ -63,7 +63,7 @@ public:
   FailureOr<std::vector<Action>> finish() {
     handOver();
     for (const Bucket &bucket : buckets) {
-      if (llvm::is_contained(channels[bucket.channel], bucket.number))
+      if (llvm::is_contained(channels[bucket.channel], HandOver{bucket.number}))
         return bucket.message->emitError("never leaves: what it waits for is computed from what "
                                          "another message gathers");
       if (!isCarried[bucket.number])
@@ -142,12 +142,30 @@ private:
   /// forward alone.
   void handOver() {
     for (auto &[channel, queue] : channels)
-      while (!queue.empty() && missing[queue.front()] == 0) {
-        const bool isGathered = buckets[queue.front()].isGathered();
-        actions.push_back({isGathered ? ActionKind::gather : ActionKind::issue,
-                           plan::Phase::backward, nullptr, queue.front()});
+      while (!queue.empty() && missing[queue.front().bucket] == 0) {
+        const auto [bucket, isSecond] = queue.front();
+        const ActionKind first =
+            buckets[bucket].isGathered() ? ActionKind::gather : ActionKind::issue;
+        actions.push_back(
+            {isSecond ? ActionKind::allGather : first, plan::Phase::backward, nullptr, bucket});
         queue.pop_front();
       }
+  }
+
+  /// Queues what each channel is handed: all messages in order, the second halves at their places.
+  void fillChannels() {
+    std::map<std::int64_t, HandOver> seconds; // by place
+    std::vector<HandOver> order;
+    for (const Bucket &bucket : buckets) {
+      order.push_back({bucket.number});
+      if (bucket.gatherPlace)
+        seconds[*bucket.gatherPlace] = {bucket.number, true};
+    }
+    for (const auto &[place, second] : seconds)
+      order.insert(order.begin() + std::min(place, static_cast<std::int64_t>(order.size())),
+                   second);
+    for (const HandOver &message : order)
+      channels[buckets[message.bucket].channel].push_back(message);
   }
 
   /// Schedules copies of the value where needed; returns the buckets that have it as a member.
@@ -165,13 +183,20 @@ private:
 
   using Numbers = llvm::SmallVector<std::int64_t, 1>;
 
+  /// What a channel is handed: a bucket, or the second half of one.
+  struct HandOver {
+    std::int64_t bucket;
+    bool isSecond = false;
+
+    bool operator==(const HandOver &) const = default;
+  };
+
   const Messages &messages;
   const std::vector<Bucket> &buckets;
-  std::vector<std::vector<Operation *>> rebuilds;            ///< by bucket, in program order
-  std::vector<std::size_t> missing;                          ///< by bucket: how many values or
-                                                             ///< readers it still waits for
-  std::map<std::int64_t, std::deque<std::int64_t>> channels; ///< by channel: buckets to issue,
-                                                             ///< in order
+  std::vector<std::vector<Operation *>> rebuilds;        ///< by bucket, in program order
+  std::vector<std::size_t> missing;                      ///< by bucket: how many values or
+                                                         ///< readers it still waits for
+  std::map<std::int64_t, std::deque<HandOver>> channels; ///< by channel, in order
   llvm::DenseMap<Value, llvm::SmallVector<std::pair<std::int64_t, std::int64_t>, 1>> places;
   llvm::DenseMap<Value, Numbers> factors;       ///< buckets that gather a value
   llvm::DenseMap<Operation *, Numbers> readers; ///< buckets that wait for a reader

@@ -108,7 +108,9 @@ private:
         builder.getF64FloatAttr(message.getReady()), builder.getF64FloatAttr(message.getStart()),
         builder.getF64FloatAttr(message.getEnd()),
         message.getCut().empty() ? DenseI64ArrayAttr()
-                                 : builder.getDenseI64ArrayAttr(message.getCut()));
+                                 : builder.getDenseI64ArrayAttr(message.getCut()),
+        message.getGather() ? builder.getI64IntegerAttr(message.getGather().getPlace())
+                            : IntegerAttr());
     for (auto [member, agreed] : llvm::zip(members, bucket.getAgreed())) {
       summed[member] = agreed;
       if (waiting.count(member.getParameter()))

@@ -14,12 +14,18 @@ using namespace mlir;
 using namespace syncline;
 using namespace syncline::merge;
 
+/// Whether both messages are whole, or their all-gathers have the same place.
+static bool hasSameHalves(const problem::Message &x, const problem::Message &y) {
+  return x.gather.has_value() == y.gather.has_value() &&
+         (!x.gather || x.gather->place == y.gather->place);
+}
+
 /// Whether two solutions have the same messages, with equal schemes and layers, and piggybacks.
 static bool isSame(const problem::Problem &problem, const problem::Solution &a,
                    const problem::Solution &b) {
   const auto sameMessage = [&](const problem::Message &x, const problem::Message &y) {
     return x.layers == y.layers && x.cutBefore == y.cutBefore && x.cutBehind == y.cutBehind &&
-           x.isFactors == y.isFactors && x.mergeClass == y.mergeClass &&
+           hasSameHalves(x, y) && x.isFactors == y.isFactors && x.mergeClass == y.mergeClass &&
            a.scheme(problem, x) == b.scheme(problem, y);
   };
   return a.piggybacks == b.piggybacks && std::ranges::equal(a.messages, b.messages, sameMessage);

@@ -130,6 +130,9 @@ problem::Solution syncline::merge::toSolution(sync::SolutionOp op,
     message.start = attr.getStart();
     message.end = attr.getEnd();
     message.reconstructed = attr.reconstructedAt();
+    if (sync::GatherAttr gather = attr.getGather())
+      message.gather = {static_cast<std::size_t>(gather.getPlace()), gather.getStart(),
+                        gather.getEnd()};
     plan.communicationEnd = message.end;
     if (isReconstructed(problem, message))
       plan.computeEnd = message.reconstructed;
@@ -137,6 +140,9 @@ problem::Solution syncline::merge::toSolution(sync::SolutionOp op,
   }
   for (std::int64_t piggyback : op.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>()))
     plan.piggybacks.push_back(static_cast<std::size_t>(piggyback));
+  for (const problem::Message &message : plan.messages)
+    if (message.gather)
+      plan.communicationEnd = std::max(plan.communicationEnd, message.gather->end);
   plan.finish = op.getFinish().convertToDouble();
   return plan;
 }

@@ -125,10 +125,14 @@ static sync::MessageAttr messageAttr(MLIRContext *context, const problem::Proble
   llvm::SmallVector<std::int64_t> cut;
   if (message.cutBefore != 0 || message.cutBehind != 0)
     cut = {message.cutBefore, message.cutBehind};
+  sync::GatherAttr gather;
+  if (message.gather)
+    gather = sync::GatherAttr::get(context, static_cast<std::int64_t>(message.gather->place),
+                                   message.gather->start, message.gather->end);
   return sync::MessageAttr::get(
       context, llvm::SmallVector<std::int64_t>(message.layers.begin(), message.layers.end()),
       solution.scheme(problem, message), mergeClass, message.bytes, cut, message.channel,
-      message.ready, message.start, message.end, reconstructed);
+      message.ready, message.start, message.end, reconstructed, gather);
 }
 
 static Attribute proofAttr(OpBuilder &builder, const problem::Problem &problem,

@@ -208,10 +208,13 @@ MessageExpansion expand(const Message &message, const Topology &topology) {
   switch (message.scheme) {
   case Scheme::ring:
   case Scheme::reduceScatter:
-    ringRounds(everyRank(machines.ranks), 1, true, visit);
-    if (message.shardUpdate > 0)
-      out.pause(message.shardUpdate);
-    ringRounds(everyRank(machines.ranks), 1, false, visit);
+    if (message.half != Half::second) {
+      ringRounds(everyRank(machines.ranks), 1, true, visit);
+      if (message.shardUpdate > 0)
+        out.pause(message.shardUpdate);
+    }
+    if (message.half != Half::first)
+      ringRounds(everyRank(machines.ranks), 1, false, visit);
     break;
   case Scheme::recursiveDoubling:
     doublingRounds(machines.ranks, visit);

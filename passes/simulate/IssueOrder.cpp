@@ -106,13 +106,37 @@ private:
         bytes = factorOptionOf(message)->factorBytes;
       scenario.messages.push_back(
           {.name = summary(members), .scheme = scheme, .bytes = bytes, .channel = message.channel});
-      channels[message.channel].push_back(ready.size());
       ready.push_back(last);
     }
     isReceived.resize(ready.size());
     for (std::size_t i = 0; i < weights.size(); ++i)
       updated += updatesItself(i) ? 0 : weights[i];
+    for (std::size_t message : orderWithHalves())
+      channels[scenario.messages[message].channel].push_back(message);
   }
+
+  /// Adds the all-gathers of messages in halves behind all messages. The order has their places.
+  std::vector<std::size_t> orderWithHalves() {
+    std::vector<std::size_t> order(ready.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::map<std::size_t, std::size_t> places; // of second halves
+    for (std::size_t i = 0; i < ready.size(); ++i)
+      if (const auto &gather = decisions.messages[i].gather) {
+        places[gather->place] = secondOf[i] = scenario.messages.size();
+        Message second = scenario.messages[i];
+        scenario.messages[i].half = Half::first;
+        second.half = Half::second;
+        second.firstHalf = static_cast<int>(i);
+        scenario.messages.push_back(std::move(second));
+      }
+    for (const auto &[place, second] : places)
+      order.insert(order.begin() + static_cast<std::ptrdiff_t>(std::min(place, order.size())),
+                   second);
+    return order;
+  }
+
+  /// When the message may be issued; a second half may be at once.
+  double readyOf(std::size_t message) const { return message < ready.size() ? ready[message] : 0; }
 
   /// The bytes of the layer that the message carries.
   std::int64_t bytesIn(const problem::Message &message, std::size_t layer) const {
@@ -149,7 +173,7 @@ private:
   void issueUntil(double clock) {
     // Sums of the same times in another order differ in their last bits.
     for (auto &[channel, queue] : channels)
-      while (!queue.empty() && ready[queue.front()] <= clock * (1 + 1e-9)) {
+      while (!queue.empty() && readyOf(queue.front()) <= clock * (1 + 1e-9)) {
         scenario.operations.push_back({.kind = Operation::Kind::issue,
                                        .phase = Phase::backward,
                                        .message = static_cast<int>(queue.front())});
@@ -179,6 +203,10 @@ private:
     const int number = static_cast<int>(i);
     scenario.operations.push_back(
         {.kind = Operation::Kind::wait, .phase = Phase::update, .message = number});
+    if (const auto second = secondOf.find(i); second != secondOf.end())
+      scenario.operations.push_back({.kind = Operation::Kind::wait,
+                                     .phase = Phase::update,
+                                     .message = static_cast<int>(second->second)});
     const problem::FactorOption *factorOption = factorOptionOf(decisions.messages[i]);
     if (factorOption && factorOption->reconstruct > 0)
       scenario.operations.push_back({.phase = Phase::update,
@@ -203,6 +231,7 @@ private:
   std::vector<bool> isReceived;       ///< by message
   double updated = 0;                 ///< weight of all messages that update apart
   std::map<int, std::deque<std::size_t>> channels; ///< by channel: messages to issue, in order
+  std::map<std::size_t, std::size_t> secondOf;     ///< second halves by first half
 };
 
 } // namespace
@@ -237,6 +266,7 @@ Scenario issuedAt(Scenario scenario, const std::vector<double> &times) {
   std::vector<Operation> operations;
   std::size_t issued = 0, last = 0; // `last` is the place behind the backward pass
   double clock = 0;
+  std::vector<Operation> seconds; // second halves follow all other messages
   const auto issueNext = [&] {
     const Operation issue{.kind = Operation::Kind::issue,
                           .phase = Phase::backward,
@@ -246,6 +276,11 @@ Scenario issuedAt(Scenario scenario, const std::vector<double> &times) {
   for (Operation &op : scenario.operations) {
     if (op.kind == Operation::Kind::issue && static_cast<std::size_t>(op.message) < times.size())
       continue;
+    if (op.kind == Operation::Kind::issue &&
+        scenario.messages[static_cast<std::size_t>(op.message)].half == Half::second) {
+      seconds.push_back(op);
+      continue;
+    }
     operations.push_back(std::move(op));
     if (!isOfBackward(operations.back()))
       continue;
@@ -257,6 +292,8 @@ Scenario issuedAt(Scenario scenario, const std::vector<double> &times) {
   }
   while (issued < order.size())
     issueNext();
+  operations.insert(operations.begin() + static_cast<std::ptrdiff_t>(last), seconds.begin(),
+                    seconds.end());
   scenario.operations = std::move(operations);
   return scenario;
 }

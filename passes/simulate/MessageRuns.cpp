@@ -71,7 +71,7 @@ const MessageExpansion &MessageRuns::shapeOf(std::size_t number) {
   if (isOne || message.isStated || whole[number]) {
     auto [entry, isNew] = byMessage.try_emplace(number, 0);
     if (isNew)
-      entry->second = together(topologyRanks, isOne ? 0 : message.cost->seconds(message.bytes));
+      entry->second = together(topologyRanks, isOne ? 0 : message.costSeconds());
     return entry->second;
   }
   auto make = [&] {
@@ -83,8 +83,8 @@ const MessageExpansion &MessageRuns::shapeOf(std::size_t number) {
       entry->second = make();
     return entry->second;
   }
-  auto [entry, isNew] =
-      byScheme.try_emplace({static_cast<int>(message.scheme), message.shardUpdate}, 0);
+  auto [entry, isNew] = byScheme.try_emplace(
+      {static_cast<int>(message.scheme), static_cast<int>(message.half), message.shardUpdate}, 0);
   if (isNew)
     entry->second = make();
   return entry->second;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <tuple>
 #include <vector>
 
 namespace syncline::simulate {
@@ -102,7 +103,8 @@ private:
   StatedRuns stated;
   Topology topology;
   std::vector<bool> whole;
-  std::map<std::pair<int, double>, MessageExpansion> byScheme; ///< by scheme and shard update
+  /// Expansions by scheme, half and shard update.
+  std::map<std::tuple<int, int, double>, MessageExpansion> byScheme;
   std::map<std::size_t, MessageExpansion> byMessage;
   std::vector<Run> runs;
   std::vector<int> freeRuns;

@@ -34,6 +34,10 @@ struct Operation {
   int message = -1;       ///< for issue, wait and update: index into Scenario::messages
 };
 
+/// Which half of a message by reduce-scatter a message is: the reduce-scatter with the updates, or
+/// the all-gather.
+enum class Half { whole, first, second };
+
 struct Message {
   std::string name = {}; ///< a name for people
   Scheme scheme = Scheme::ring;
@@ -45,6 +49,11 @@ struct Message {
   std::shared_ptr<const problem::CollectiveCost> cost = nullptr;
   bool isStated = false;
   double shardUpdate = 0; ///< seconds per byte between the two halves of a reduce-scatter
+  Half half = Half::whole;
+  int firstHalf = -1; ///< for a second half: the number of the first half's message
+
+  /// The `cost` of the message; that of each half is half of the whole message's.
+  double costSeconds() const { return cost->seconds(bytes) / (half == Half::whole ? 1 : 2); }
 };
 
 /// The machines. Node n has the devicesPerNode ranks from n * devicesPerNode on.

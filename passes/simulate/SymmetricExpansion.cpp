@@ -149,9 +149,12 @@ MessageExpansion expandSymmetric(const Message &message, const Topology &topolog
   case Scheme::ring:
   case Scheme::reduceScatter:
   case Scheme::parameterServer: // a server on every rank: a block to each, then a sum to each
-    addRing(chain, ranks, 1, both, reduce);
-    chain.pause(message.shardUpdate);
-    addRing(chain, ranks, 1, both, 0);
+    if (message.half != Half::second) {
+      addRing(chain, ranks, 1, both, reduce);
+      chain.pause(message.shardUpdate);
+    }
+    if (message.half != Half::first)
+      addRing(chain, ranks, 1, both, 0);
     break;
   case Scheme::factors:
     addRing(chain, ranks, ranks, both, 0);

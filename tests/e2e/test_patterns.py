@@ -21,7 +21,13 @@ CLUSTERS = sorted((SAMPLES / "clusters").glob("*.yaml"))
 # The smallest goes everywhere; each pair of cluster and pattern meets one of the others and one
 # layer trace, in turn.
 SMALLEST = "digits-cnn"
-ORDERING = ("p3:200KB", "bytescheduler:4096KB", "tictac")  # planners of '--overlap step' alone
+# Planners of '--overlap step' alone, and what else they need.
+ORDERING = {
+    "p3:200KB": (),
+    "bytescheduler:4096KB": (),
+    "dear:25MiB": ("--scheme", "*=reduce-scatter"),
+    "tictac": (),
+}
 # What a refusal may say.
 REASONS = (
     "the cluster does not offer it",
@@ -99,7 +105,7 @@ class PatternsTest(unittest.TestCase):
 
     def test_readme_is_read(self):
         self.assertIn("ddp:25MiB", named("Planners"))
-        self.assertEqual(len(named("Planners")), 12)
+        self.assertEqual(len(named("Planners")), 13)
         self.assertLessEqual(set(ORDERING), set(named("Planners")))
         self.assertIn("*=reduce-scatter", patterns())
         self.assertIn("fc*=sfb", patterns())
@@ -110,7 +116,8 @@ class PatternsTest(unittest.TestCase):
         self.check([["--planner", planner] for planner in planners])
 
     def test_orders(self):
-        self.check([["--planner", p, "--overlap", "step"] for p in (*ORDERING, "optimal")])
+        planners = {**ORDERING, "optimal": ()}
+        self.check([["--planner", p, "--overlap", "step", *words] for p, words in planners.items()])
 
     def test_schemes(self):
         self.check([["--scheme", pattern] for pattern in patterns()])

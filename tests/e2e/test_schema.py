@@ -64,6 +64,15 @@ class SchemaTest(unittest.TestCase):
         self.assertIn("lines", plan["certificate"])
         self.assertTrue(plan["certificate"]["layers"])
 
+    def test_halves(self):
+        """A bucket in halves says where its all-gather stands and when it travels."""
+        words = ("--planner", "dear:4KiB", "--overlap", "step", "--scheme", "*=reduce-scatter")
+        plan = self.plan(DIGITS, words=words)
+        for bucket in plan["buckets"]:
+            second = bucket["all_gather"]
+            self.assertGreaterEqual(second["start"], bucket["end"])
+            self.assertEqual(bucket["reconstructed"], second["end"])
+
     def test_servers_of_a_trace(self):
         """Servers that hold a part are a merge class with a capacity, and named where anything
         uses them."""

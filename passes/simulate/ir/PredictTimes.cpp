@@ -5,6 +5,7 @@
 #include "ir/sync/AloneAttr.h"
 #include "ir/sync/Sync.h"
 #include "passes/Passes.h"
+#include "passes/simulate/ir/ReadProgram.h"
 #include "passes/simulate/ir/ReadScenario.h"
 
 #include "mlir/IR/Builders.h"
@@ -60,6 +61,7 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
 }
 
 void setTimes(plan::ProgramOp program, const Prediction &prediction) {
+  const std::map<std::int64_t, std::size_t> seconds = secondHalves(program);
   for (auto bucket : program.getOps<plan::BucketOp>()) {
     if (bucket.getId() >= prediction.messages.size())
       continue; // P19 reports this
@@ -67,6 +69,11 @@ void setTimes(plan::ProgramOp program, const Prediction &prediction) {
     bucket.setReady(llvm::APFloat(message.ready));
     bucket.setStart(llvm::APFloat(message.start));
     bucket.setEnd(llvm::APFloat(message.end));
+    const auto second = seconds.find(static_cast<std::int64_t>(bucket.getId()));
+    if (second == seconds.end() || second->second >= prediction.messages.size())
+      continue;
+    bucket.setGatherStart(llvm::APFloat(prediction.messages[second->second].start));
+    bucket.setGatherEnd(llvm::APFloat(prediction.messages[second->second].end));
   }
 }
 

@@ -38,6 +38,9 @@ public:
     scenario.messages.resize(static_cast<std::size_t>(llvm::range_size(buckets)));
     for (plan::BucketOp bucket : buckets)
       addBucket(bucket);
+    seconds = secondHalves(program);
+    for (auto [bucket, message] : seconds)
+      addSecondHalf(static_cast<std::size_t>(bucket));
     for (mlir::Operation &op : program.getBody().front())
       add(&op);
     return std::move(scenario);
@@ -58,6 +61,22 @@ private:
                                          .scheme = bucket.getScheme(),
                                          .bytes = bytes,
                                          .channel = static_cast<int>(bucket.getChannel())};
+  }
+
+  void addSecondHalf(std::size_t bucket) {
+    if (bucket >= scenario.messages.size())
+      return;
+    Message second = scenario.messages[bucket];
+    scenario.messages[bucket].half = Half::first;
+    second.half = Half::second;
+    second.firstHalf = static_cast<int>(bucket);
+    scenario.messages.push_back(std::move(second));
+  }
+
+  /// The message that the second half of a bucket is; -1 where it is one message.
+  std::int64_t secondOf(std::uint64_t bucket) const {
+    const auto found = seconds.find(static_cast<std::int64_t>(bucket));
+    return found == seconds.end() ? -1 : static_cast<std::int64_t>(found->second);
   }
 
   void addStep(Kind kind, std::int64_t bucket, double seconds = 0) {
@@ -86,10 +105,23 @@ private:
       addStep(Kind::issue, issue.getBucket());
     else if (auto gather = dyn_cast<plan::GatherOp>(op))
       addGather(gather);
+    else if (auto allGather = dyn_cast<plan::AllGatherOp>(op))
+      addSecond(Kind::issue, secondOf(allGather.getBucket()));
     else if (auto wait = dyn_cast<plan::WaitOp>(op))
-      addStep(Kind::wait, wait.getBucket());
+      addWait(wait);
     else if (auto update = dyn_cast<plan::UpdateOp>(op))
       addStep(Kind::update, update.getBucket(), plan::secondsOf(op));
+  }
+
+  void addSecond(Kind kind, std::int64_t message) {
+    scenario.operations.push_back(
+        {.kind = kind, .phase = phase, .message = static_cast<int>(message)});
+  }
+
+  void addWait(plan::WaitOp wait) {
+    addStep(Kind::wait, wait.getBucket());
+    if (const std::int64_t second = secondOf(wait.getBucket()); second >= 0)
+      addSecond(Kind::wait, second);
   }
 
   void addGather(plan::GatherOp gather) {
@@ -102,11 +134,24 @@ private:
   }
 
   Scenario scenario;
-  std::set<std::uint64_t> declared; ///< declared buckets
+  std::set<std::uint64_t> declared;            ///< declared buckets
+  std::map<std::int64_t, std::size_t> seconds; ///< messages that are second halves, by bucket
   Phase phase = Phase::forward;
 };
 
 } // namespace
+
+std::map<std::int64_t, std::size_t> secondHalves(plan::ProgramOp program) {
+  const auto buckets = program.getOps<plan::BucketOp>();
+  std::map<std::int64_t, std::size_t> seconds;
+  for (plan::BucketOp bucket : buckets)
+    if (plan::isHalved(bucket))
+      seconds[static_cast<std::int64_t>(bucket.getId())] = 0;
+  auto message = static_cast<std::size_t>(llvm::range_size(buckets));
+  for (auto &[bucket, number] : seconds)
+    number = message++;
+  return seconds;
+}
 
 Scenario readProgram(plan::ProgramOp program) { return ProgramReader().read(program); }
 

@@ -1,5 +1,5 @@
 // Generated code for schemes by which gradients are not simply summed.
-// RUN: syncline-translate --plan-to-cpp %s | FileCheck %s
+// RUN: syncline-translate --plan-to-cpp --split-input-file %s | FileCheck %s
 
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 0 : i64, arena = 384 : i64} {
   %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
@@ -33,4 +33,26 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   plan.wait 1
   plan.call matmul "w" ["a", "b", "y"] ins(%hs, %xs : memref<8x4xf32>, memref<8x4xf32>) outs(%dw : memref<4x4xf32>) {transpose_a}
   plan.update 1
+}
+
+// -----
+
+// Halves of a reduce-scatter are handed over one by one.
+plan.program @halves ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 0 : i64, arena = 64 : i64} attributes {overlap = "step"} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
+  plan.bucket 0 members ["w"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
+  // CHECK: {Op::wait, "", {}, {0}},
+  plan.phase update
+  plan.wait 0
+  plan.phase forward
+  plan.call matmul "y" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.phase backward
+  plan.call matmul "dw" ["a", "b", "y"] ins(%x, %y : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  // CHECK: {Op::issue, "", {}, {0}},
+  // CHECK-NEXT: {Op::allGather, "", {}, {0}},
+  plan.issue 0
+  plan.all_gather 0
 }

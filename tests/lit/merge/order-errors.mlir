@@ -189,3 +189,36 @@ sync.solution of @p by "manual"
     #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
     #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
   finish 5.25 bound 4.0 certificate #sync.order<channel_weight = 1.5, ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+
+// -----
+
+// A ring is one message.
+sync.problem @p layers ["a"] bytes [128] ready <[3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5]> own_updates <[0.0]>
+// expected-error@+1 {{O14: message 1: travels in halves by 'ring', which has none}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, gather = <place = 1, start = 2.625, end = 3.25>, ready = 2.0, start = 2.0, end = 2.625>]
+  finish 3.75 bound 0.0
+
+// -----
+
+// An all-gather that stands before its reduce-scatter.
+sync.problem @p layers ["a"] bytes [128] ready <[3.0]>
+  merge_classes [#sync.merge_class<[<"reduce-scatter", cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5]> own_updates <[0.0]>
+// expected-error@+1 {{O14: message 1: gathers bytes 0 to 128 of merge class 1, which no message has reduced before}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = "reduce-scatter", merge_class = 0, bytes = 128, gather = <place = 0, start = 2.625, end = 3.25>, ready = 2.0, start = 2.0, end = 2.625>]
+  finish 3.75 bound 0.0
+
+// -----
+
+sync.problem @p layers ["a"] bytes [128] ready <[3.0]>
+  merge_classes [#sync.merge_class<[<"reduce-scatter", cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5]> own_updates <[0.0]>
+sync.solution of @p by "manual"
+  // expected-error@+2 {{S10: expected a place that is not negative, got -1}}
+  // expected-error@+1 {{failed to parse Sync_MessageAttr parameter 'gather'}}
+  messages [#sync.message<layers = [0], scheme = "reduce-scatter", merge_class = 0, bytes = 128, gather = <place = -1, start = 2.625, end = 3.25>, ready = 2.0, start = 2.0, end = 2.625>]
+  finish 3.75 bound 0.0

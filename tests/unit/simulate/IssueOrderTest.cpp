@@ -111,6 +111,25 @@ TEST(IssueOrderTest, OrdersAreReceivedInTheForwardPass) {
   EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 0.25);
 }
 
+// Second halves are messages behind all others, issued at their places; a wait is for both halves.
+TEST(IssueOrderTest, HalvesAreIssuedAtTheirPlaces) {
+  Solution order;
+  order.messages = {{.layers = {2}, .option = 1}, {.layers = {3}, .option = 1}};
+  order.messages[0].gather = {.place = 3};
+  order.messages[1].gather = {.place = 2};
+  const std::vector<double> reading = {0.75, 1, 0.5, 0};
+  const Scenario scenario = issueMessages(operationsOf(smallProblem(), 1, names, reading),
+                                          smallProblem(), order, names, {2.2}, reading);
+  EXPECT_EQ(text(scenario.operations),
+            "wait 1; wait 3; compute d; wait 0; wait 2; compute c; compute a; compute a; compute "
+            "c; issue 0; compute d; issue 1; issue 3; issue 2; compute backward; ");
+  ASSERT_EQ(scenario.messages.size(), 4u);
+  EXPECT_EQ(scenario.messages[0].half, Half::first);
+  EXPECT_EQ(scenario.messages[3].half, Half::second);
+  EXPECT_EQ(scenario.messages[3].firstHalf, 1);
+  EXPECT_EQ(scenario.messages[3].bytes, 60);
+}
+
 // What a rank would compute of its own samples moves behind the message with the others' shares.
 TEST(IssueOrderTest, OwnSharesOfFactorsMoveBehindTheirMessage) {
   Scenario scenario =

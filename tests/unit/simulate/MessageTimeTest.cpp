@@ -38,6 +38,24 @@ TEST(MessageTimeTest, AllReducesTakeTheFormulasTime) {
                    problem::formulaLine(scheme, ranks, slowLink).seconds(bytes));
 }
 
+// The halves of a reduce-scatter take what the whole message takes. The first one sums and updates.
+TEST(MessageTimeTest, HalvesTakeTheWholeTime) {
+  for (int ranks : {2, 3, 8})
+    for (std::int64_t bytes : sizes) {
+      Scenario scenario = oneMessage(Scheme::reduceScatter, bytes, ranks);
+      scenario.messages[0].shardUpdate = 1e-9;
+      const double whole = endOf(scenario);
+      scenario.messages[0].half = Half::first;
+      const double first = endOf(scenario);
+      scenario.messages[0].half = Half::second;
+      const double second = endOf(scenario);
+      EXPECT_NEAR(first + second, whole, 1e-9 * whole) << ranks << " ranks, " << bytes << " bytes";
+      EXPECT_NEAR(second, problem::allGatherCost(ranks, slowLink).seconds(bytes / ranks),
+                  1e-6 * second + 1e-6);
+      EXPECT_NEAR(endOf(unfolded(scenario)), second, 1e-9 * second);
+    }
+}
+
 TEST(MessageTimeTest, ARingTakesItWithAnyNumberOfRanks) {
   for (Scheme scheme : {Scheme::ring, Scheme::reduceScatter})
     for (int ranks : {3, 5, 6, 7, 12, 31})

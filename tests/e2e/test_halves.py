@@ -1,0 +1,166 @@
+"""Buckets that travel in halves: a reduce-scatter in the backward pass, and an all-gather behind
+the next forward pass."""
+
+import json
+import re
+import unittest
+
+import harness
+import test_overlap
+from refusal import RefusalTest
+from test_overlap import DIGITS, LAST, LONG, PAIR
+
+SHARDED = ("--scheme", "*=reduce-scatter")
+SLOW = harness.CLUSTER.replace("10 Gb/s", "200 Mb/s")  # messages take as long as computation
+
+
+class HalvesTest(RefusalTest):
+    """Runs on CPUs; test_host_cuda_overlap.py derives runs of the CUDA backend."""
+
+    backend = ()  # options of compile and run
+    train = test_overlap.OverlapTest.train
+    assert_same = test_overlap.OverlapTest.assert_same
+    assert_close = test_overlap.OverlapTest.assert_close
+
+    def plan(self, planner, overlap, ranks, scheme=SHARDED):
+        return harness.compile_plan(
+            DIGITS,
+            self.folder,
+            ranks=ranks,
+            batch=64,
+            cluster=SLOW,
+            label=f"{planner.partition(':')[0]}-{overlap}-{scheme[1][2:]}",
+            extra=("--planner", planner, *scheme, "--overlap", overlap, *self.backend),
+        )
+
+    def halved(self, plan):
+        """The buckets in halves."""
+        return [x for x in harness.plan_json(plan)["buckets"] if "all_gather" in x]
+
+    def test_trains_the_same_bits(self):
+        """Gradients alone in halves train what they train in whole messages, also with dumps and
+        evaluations in between, and on one rank."""
+        for ranks in (1, 2, 4):
+            with self.subTest(ranks=ranks):
+                whole = self.plan("wfbp", "backward", ranks)
+                plan = self.plan("dear:1B", "step", ranks)
+                self.assertEqual(
+                    len(self.halved(plan)), len(harness.plan_json(whole)["buckets"])
+                )
+                wanted, model, log = self.train(whole, ranks, (0, 7, LAST), "whole")
+                found, same, told = self.train(plan, ranks, (0, 7, LAST), "halves")
+                for step in (0, 7, LAST):
+                    self.assert_same(found, wanted, step)
+                self.assertEqual(told[-1]["test_loss"], log[-1]["test_loss"])
+                undisturbed, also, quiet = self.train(plan, ranks, (LAST,), "quiet")
+                self.assert_same(undisturbed, wanted, LAST)
+                self.assertEqual(also, same)
+                for line, other in zip(quiet, log):
+                    self.assertEqual(line.get("loss"), other.get("loss"))
+
+    def test_trains_alike(self):
+        """Buckets of several gradients sum the same numbers in another order."""
+        barrier = self.plan("optimal", "backward", 2, ("--scheme", "*=ring"))
+        wanted, _, _ = self.train(barrier, 2, (0, 7, LAST), "barrier")
+        for planner in ("dear:4KiB", "optimal"):
+            with self.subTest(planner=planner):
+                plan = self.plan(planner, "step", 2)
+                self.assertTrue(self.halved(plan) or planner == "optimal")
+                found, _, _ = self.train(plan, 2, (0, 7, LAST), planner.partition(":")[0])
+                for step in (0, 7, LAST):
+                    self.assert_close(found, wanted, step)
+                harness.syncline("verify", plan)
+
+    def test_order_of_halves(self):
+        """plan.json and the table have both halves; all-gathers stand behind all reduce-scatters,
+        what is read first before others, and the step is shorter than with whole messages."""
+        plan = self.plan("dear:4KiB", "step", 2)
+        buckets = harness.plan_json(plan)["buckets"]
+        places = [bucket["all_gather"]["place"] for bucket in buckets]
+        self.assertEqual(sorted(places), list(range(len(buckets), 2 * len(buckets))))
+        self.assertEqual(places, sorted(places, reverse=True))  # ready last is read first
+        ends = max(bucket["end"] for bucket in buckets)
+        predicted = harness.plan_json(plan)["predicted"]
+        for bucket in buckets:
+            self.assertGreaterEqual(bucket["all_gather"]["start"], ends * (1 - 1e-9))
+        self.assertGreater(buckets[0]["all_gather"]["end"], predicted["step"])
+        self.assertAlmostEqual(predicted["exposed"], sum(bucket["exposed"] for bucket in buckets))
+        shown = harness.syncline("inspect", plan)
+        self.assertEqual(len(re.findall(r"(?m)^ +all-gather ", shown)), len(buckets))
+        self.assertIn(f"{len(buckets)} of {len(buckets)} buckets travel in halves", shown)
+        best = harness.plan_json(self.plan("optimal", "step", 2))["predicted"]["planner"]
+        self.assertEqual(best["bound"], predicted["planner"]["bound"])
+        self.assertLessEqual(best["step"], predicted["planner"]["step"] * (1 + 1e-9))
+        why = harness.syncline("inspect", plan, "--why", "fc.weight")
+        self.assertIn("reduce-scatter, halves", why)
+        harness.syncline("inspect", plan, "--plot", self.folder / "plot.svg")
+
+    def messages(self, path):
+        """The trace's messages by rank, step, bucket and half, and the spans of forward passes."""
+        events = json.loads(path.read_text())["traceEvents"]
+        messages, forward = {}, {}
+        for event in events:
+            args = event.get("args", {})
+            if event.get("cat") == "message" and "bucket" in args:
+                bucket, half = re.fullmatch(r"bucket (\d+) (\S+)", event["name"]).groups()
+                self.assertEqual(int(bucket), args["bucket"])
+                messages[event["pid"], args["step"], args["bucket"], half] = event
+            if args.get("phase") == "forward" and event.get("cat") == "compute":
+                begin, end = forward.get((event["pid"], args["step"]), (event["ts"], 0))
+                end = max(end, event["ts"] + event["dur"])
+                forward[event["pid"], args["step"]] = (begin, end)
+        return messages, forward
+
+    def test_traces_name_both_halves(self):
+        """In virtual time a reduce-scatter travels in the backward pass, and its all-gather in the
+        next forward pass; in a run every all-gather follows its reduce-scatter."""
+        plan = self.plan("dear:4KiB", "step", 2)
+        trace = self.folder / "trace.json"
+        harness.syncline("simulate", plan, "--steps", 4, "--trace", trace)
+        messages, forward = self.messages(trace)
+        hidden = 0
+        for (rank, step, bucket, half), first in messages.items():
+            if half == "all-gather" or (rank, step + 1) not in forward:
+                continue
+            second = messages[rank, step, bucket, "all-gather"]
+            self.assertGreater(first["ts"], forward[rank, step][1] - 1)
+            begin, end = forward[rank, step + 1]
+            hidden += second["ts"] < end and second["ts"] + second["dur"] > begin
+        self.assertGreater(hidden, 0)
+        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, "--timings", *self.backend)
+        harness.syncline(*run, "--trace", trace)
+        messages, _ = self.messages(trace)
+        self.assertEqual({key[3] for key in messages}, {"reduce-scatter", "all-gather"})
+        for (rank, step, bucket, half), first in messages.items():
+            if half == "reduce-scatter":
+                second = messages[rank, step, bucket, "all-gather"]
+                self.assertGreaterEqual(second["ts"] + 1, first["ts"] + first["dur"])
+        harness.syncline("inspect", plan, "--measured", trace)
+
+    def test_killed_rank(self):
+        """The others say who was lost, and in which half of which bucket."""
+        plan = self.plan("dear:4KiB", "step", 3)
+        words = ["--data", PAIR, "--steps", LONG, "--timeout", 10, *self.backend]
+        ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
+        for _ in range(20):
+            ranks[0].stdout.readline()
+        ranks[1].kill()
+        for process in (ranks[0], ranks[2]):
+            self.addCleanup(process.kill)
+            process.stdout.read()
+            said = process.stderr.read()
+            self.assertEqual(process.wait(60), 1, said)
+            self.assertRegex(
+                said, r"rank 1.* in the (reduce-scatter|all-gather|all-reduce) of .* in step \d+;"
+            )
+        ranks[1].communicate()
+
+    def test_refuses_what_it_cannot(self):
+        words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 4, "--loss"]
+        words += ["cross-entropy", "-o", self.folder / "out.plan", "--planner", "dear:1MiB"]
+        self.refuses(words, "expected '--overlap step'")
+        self.refuses([*words, "--overlap", "step"], "as with --scheme '*=reduce-scatter'")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+"""Buckets in halves by the CUDA backend, without a GPU: tests/host-cuda stands in for its
+device."""
+
+import os
+import unittest
+import unittest.mock
+
+import test_halves
+from host_cuda import CUDA, MODULE, PLAYED
+from test_overlap import LAST
+
+LATE = {"SYNCLINE_HOST_CUDA_DEVICES": "4", "SYNCLINE_HOST_CUDA_DELAY": "100"}
+
+
+class HostCudaHalvesTest(test_halves.HalvesTest):
+    """Runs the tests of HalvesTest, with works of streams late at random."""
+
+    backend = CUDA
+
+    def setUp(self):
+        if not MODULE.exists():
+            self.skipTest("built without CUDA's toolkit")
+        super().setUp()
+        self.enterContext(unittest.mock.patch.dict(os.environ, {**PLAYED, **LATE}))
+
+    def test_replays(self):
+        """Captured halves train the bits that they train where they are not captured."""
+        plan = self.plan("dear:4KiB", "step", 2)
+        wanted, model, _ = self.train(plan, 2, (LAST,), "told")
+        found, same, _ = self.train(plan, 2, (LAST,), "replayed", ("--cuda-graph",))
+        self.assert_same(found, wanted, LAST)
+        self.assertEqual(same, model)
+
+
+if __name__ == "__main__":
+    unittest.main()
