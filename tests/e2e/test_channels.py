@@ -14,6 +14,7 @@ PAIR = f"{DATA}/digits-train-x.npy,{DATA}/digits-train-y.npy"
 TRACE = harness.TOP / "samples" / "traces" / "resnet152.csv"
 STEPS = 12
 SAME = 1e-9  # what rounding makes of two equal steps
+GAIN = 0.01  # of a step, which another overlap has to save
 WAYS = {
     "hierarchical": {"ranks": 4, "cluster": harness.NODES, "scheme": "*=hierarchical"},
     "servers": {"ranks": 3, "cluster": harness.BY_SERVERS["cluster"], "scheme": "*=ps"},
@@ -135,14 +136,15 @@ class ChosenChannelsTest(RefusalTest):
                 self.assertEqual(self.compile_trace(cluster, "auto"), (steps[chosen], chosen))
 
     def test_composes_with_overlap(self):
-        """With both on 'auto' the plan is the best of all that they try by themselves."""
+        """With both on 'auto' the plan is the best of all that they try by themselves, but for
+        overlaps that save too little."""
         tried = {}
         for overlap in ("backward", "step", "auto"):
             for channels in (1, 2, "auto"):
                 plan = self.nodes("--overlap", overlap, "--channels", channels)
                 tried[overlap, channels] = harness.plan_json(plan)["predicted"]["step"]
         best = min(tried.values())
-        self.assertLessEqual(tried["auto", "auto"], best * (1 + SAME), tried)
+        self.assertLessEqual(tried["auto", "auto"] * (1 - GAIN), best * (1 + SAME), tried)
         for overlap in ("backward", "step"):
             best = min(tried[overlap, channels] for channels in (1, 2))
             self.assertLessEqual(tried[overlap, "auto"], best * (1 + SAME), tried)
