@@ -15,8 +15,6 @@ TRACE = harness.TOP / "samples" / "traces" / "alexnet.csv"
 # Room for a third of AlexNet: servers of their own and a merge class that has a capacity.
 SERVERS = harness.CLUSTER + "servers: {{count: 2, dedicated: yes, memory: 40 MiB}}\n"
 SCHEMES = "ring recursive-doubling halving-doubling tree reduce-scatter parameter-server"
-
-
 BARRIER = ("--overlap", "backward")
 
 
