@@ -25,8 +25,7 @@ using PlannerRef = std::shared_ptr<const solver::Planner>;
 /// wait for their own messages. "auto" where both do, which is for the planner 'optimal'.
 std::string overlapFor(const solver::Planner &planner, const std::string &wanted);
 
-/// A module that is planned, and why with this overlap: a line for people, "" where there was no
-/// choice.
+/// A module that is planned, and a line for people on why with this overlap.
 struct ChosenPlan {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string reason;
@@ -36,10 +35,10 @@ struct ChosenPlan {
 using PlanCopy = std::function<Result<mlir::OwningOpRef<mlir::ModuleOp>>(
     const PlannerRef &planner, const std::string &overlap)>;
 
-/// The plan with the overlap that has the shortest predicted step: `backward`, unless `step`, or one
-/// message behind the backward pass, saves leastGain of it. The others are not tried where nothing
-/// can save so much. Plans that are refused, for memory or otherwise, are left out; where all are,
-/// the first one's refusal. Precondition: overlapFor(planner, "auto") is "auto".
+/// The plan with the overlap that has the shortest predicted step: `backward`, unless `step`, or
+/// one message behind the backward pass, saves leastGain of it. The others are not tried where
+/// nothing can save so much. Plans that are refused, for memory or otherwise, are left out; where
+/// all are, the first one's refusal. Precondition: overlapFor(planner, "auto") is "auto".
 Result<ChosenPlan> chooseOverlap(const PlannerRef &planner, const PlanCopy &plan);
 
 } // namespace syncline::driver

@@ -274,7 +274,7 @@ class OverlapTest(RefusalTest):
         self.assertRegex(said, r"(?m)^conv1\.weight +[\d.]+ ms +[\d.]+ ms +[+-][\d.]+ [mu]s$")
 
     def compiled(self, bandwidth, *words, memory="", model=DIGITS, ranks=2):
-        """The plan.json of a compilation with no word of overlap but in `words`, and what it says."""
+        """The plan.json of a compilation, in which only `words` speak of overlap, and its notes."""
         cluster = harness.CLUSTER.replace("10 Gb/s", bandwidth).format(ranks=ranks)
         if memory:
             cluster = cluster.replace("10 GB/s}", f"10 GB/s, memory-size: {memory} B}}")

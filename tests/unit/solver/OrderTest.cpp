@@ -96,8 +96,8 @@ TEST(Order, NeverWorseThanReadyOrder) {
   }
 }
 
-/// The plan that finishes first in ready order may have a longer period than a rule's, since factors
-/// are reconstructed before their readers. No order by "optimal" is longer than either.
+/// The plan that finishes first in ready order may have a longer period than a rule's, since
+/// factors are reconstructed before their readers. No order by "optimal" is longer than either.
 TEST(Order, NeverWorseThanARule) {
   const auto optimal = *parsePlanner("optimal");
   int longer = 0;
