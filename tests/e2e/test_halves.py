@@ -160,6 +160,8 @@ class HalvesTest(RefusalTest):
         words += ["cross-entropy", "-o", self.folder / "out.plan", "--planner", "dear:1MiB"]
         self.refuses(words, "expected '--overlap step'")
         self.refuses([*words, "--overlap", "step"], "as with --scheme '*=reduce-scatter'")
+        halved = self.plan("dear:1B", "step", 2)
+        self.refuses(["verify", halved, "--with-z3"], "Z3 compares orders of whole messages")
 
 
 if __name__ == "__main__":
