@@ -292,7 +292,7 @@ std::string lostAfter(std::int64_t lost, int issued, bool sendsLoss, bool replay
     ASSERT_TRUE(own.channel().wait(-1).isOk());
     if (sendsLoss)
       issueLoss(own, loss);
-    std::this_thread::sleep_for(300ms); // until what it has issued has arrived, on a busy machine too
+    std::this_thread::sleep_for(300ms); // until what it has issued has arrived
     meeting.lose(1);
     while (!over)
       std::this_thread::sleep_for(1ms);
