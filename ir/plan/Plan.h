@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/cluster/Cluster.h"
+#include "ir/sync/Sync.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -46,6 +47,10 @@ bool updatesItself(BucketOp bucket);
 
 /// Whether the bucket travels in halves (P30): it has the times of an all-gather.
 bool isHalved(BucketOp bucket);
+
+/// The bytes that a rank holds beside the program's spaces for its exchanges: with 'diloco' the
+/// common weights, their velocity where there is momentum, and the longest difference under way.
+std::int64_t exchangeBytes(ProgramOp program);
 
 /// The name of an element type in plan.json: f32, f64, f16, bf16, i64, i32 or u8. Empty for any
 /// other type.

@@ -101,6 +101,18 @@ bool syncline::plan::updatesItself(BucketOp bucket) {
 
 bool syncline::plan::isHalved(BucketOp bucket) { return bucket.getGatherStart().has_value(); }
 
+std::int64_t syncline::plan::exchangeBytes(ProgramOp program) {
+  sync::ConsistencyAttr consistency = program.getConsistencyAttr();
+  if (!consistency || consistency.getForm() != sync::ConsistencyForm::diloco)
+    return 0; // means are taken in place
+  const auto weights = program.getSpaces().getAs<IntegerAttr>(stringifySpace(Space::parameters));
+  std::int64_t longest = 0;
+  for (auto exchange : program.getOps<ExchangeOp>())
+    longest = std::max(longest, static_cast<std::int64_t>(exchange.getExtent()));
+  const std::int64_t copies = double(consistency.getMomentum()) > 0 ? 2 : 1;
+  return copies * weights.getInt() + longest;
+}
+
 StringRef syncline::plan::elementName(Type type) {
   if (type.isF32())
     return "f32";

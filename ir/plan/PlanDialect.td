@@ -11,7 +11,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Plan_Dialect : Dialect {
   let name = "plan";
-  let dependentDialects = ["::syncline::cluster::ClusterDialect"]; // for schemes
+  let dependentDialects = ["::syncline::cluster::ClusterDialect",  // for schemes
+                           "::syncline::sync::SyncDialect"];       // for the consistency
   let cppNamespace = "::syncline::plan";
   let summary = "streams, channels, buffers with offsets and lifetimes, transport calls, "
                 "in issue order";
@@ -63,6 +64,14 @@ def Plan_Scheme : Attr<CPred<"::llvm::isa<::syncline::cluster::SchemeAttr>($_sel
   let storageType = "::syncline::cluster::SchemeAttr";
   let returnType = "::syncline::Scheme";
   let convertFromStorage = "$_self.getValue()";
+}
+
+// A #sync.consistency; its dialect's TableGen source is not needed for it.
+def Plan_Consistency
+    : Attr<CPred<"::llvm::isa<::syncline::sync::ConsistencyAttr>($_self)">, "a consistency"> {
+  let storageType = "::syncline::sync::ConsistencyAttr";
+  let returnType = "::syncline::sync::ConsistencyAttr";
+  let convertFromStorage = "$_self";
 }
 
 #endif

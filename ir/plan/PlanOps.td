@@ -16,6 +16,8 @@ def Plan_ProgramOp
     `overlap = "step"` allows buckets that are carried over the step's end: their `plan.wait` stands
     before their `plan.issue` and waits for the message of the step before (P29).
 
+    With `consistency` gradients stay on their rank, and weights travel in `plan.exchange` (P31).
+
     ```mlir
     plan.program @mlp ranks 4 batch 16 spaces {arena = 4096 : i64, parameters = 1024 : i64, ...} {
       ...
@@ -24,7 +26,8 @@ def Plan_ProgramOp
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$batch,
                        DictionaryAttr:$spaces, OptionalAttr<I64Attr>:$servers,
-                       OptionalAttr<StrAttr>:$overlap);
+                       OptionalAttr<StrAttr>:$overlap,
+                       OptionalAttr<Plan_Consistency>:$consistency);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `ranks` $ranks `batch` $batch `spaces` $spaces attr-dict-with-keyword $body
@@ -85,6 +88,28 @@ def Plan_BucketOp : Plan_Op<"bucket"> {
     `extent` $extent `bytes` $bytes `ready` $ready `start` $start `end` $end attr-dict
   }];
   let hasVerifier = 1;
+}
+
+def Plan_ExchangeOp : Plan_Op<"exchange", [HasParent<"ProgramOp">]> {
+  let summary = "a fragment of the weights, and when it travels";
+  let description = [{
+    The interval [offset, offset + extent) of the parameters' space holds the members. It travels
+    once in every period of the program's `consistency`: the message starts after `start` steps of
+    the period, and has arrived after `wait` steps of it. `seconds` is what the message takes, and
+    `traffic` the bytes that a node moves for it in both directions (P31).
+
+    ```mlir
+    plan.exchange 0 members ["fc.bias", "fc.weight"] by ring at 0 extent 2624 bytes 2600
+      start 3 wait 4 seconds 1.0e-3 traffic 7.8e+03
+    ```
+  }];
+  let arguments = (ins I64Attr:$id, StrArrayAttr:$members, Plan_Scheme:$scheme, I64Attr:$offset,
+                       I64Attr:$extent, I64Attr:$bytes, I64Attr:$start, I64Attr:$wait,
+                       F64Attr:$seconds, F64Attr:$traffic);
+  let assemblyFormat = [{
+    $id `members` $members `by` custom<SchemeName>($scheme) `at` $offset `extent` $extent
+    `bytes` $bytes `start` $start `wait` $wait `seconds` $seconds `traffic` $traffic attr-dict
+  }];
 }
 
 def Plan_PhaseOp : Plan_Op<"phase"> {

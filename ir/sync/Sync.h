@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "ir/sync/SyncDialect.h.inc"
+#include "ir/sync/SyncEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/sync/SyncAttrs.h.inc"
 #define GET_OP_CLASSES

@@ -22,6 +22,42 @@ def Sync_TimesAttr : Sync_Attr<"Times", "times"> {
   let assemblyFormat = "`<` `[` (`]`) : ($values^ `]`)? `>`";
 }
 
+def Sync_ConsistencyAttr : Sync_Attr<"Consistency", "consistency"> {
+  let summary = "when ranks wait for each other: local updates";
+  let description = [{
+    Each rank updates its weights by its own gradients. In every `period` steps each fragment of the
+    weights travels once; there are `fragments` of them. `local`: the weights become their mean over
+    the ranks. `diloco`: what travels is the difference from the weights that the ranks had in
+    common last. It arrives `delay` steps after its start. The common weights then take a step of
+    SGD with Nesterov's `momentum` and the learning rate `rate` along the mean difference, and a
+    rank's weights become 1 - `mix` parts of them and `mix` parts of its own (S19). Without the
+    attribute gradients travel in every step.
+
+    ```mlir
+    #sync.consistency<local, period = 4>
+    #sync.consistency<diloco, period = 8, fragments = 2, delay = 1, mix = 0.5, rate = 0.7,
+                      momentum = 0.9>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Sync_ConsistencyForm>:$form, "int64_t":$period,
+                        DefaultValuedParameter<"int64_t", "1">:$fragments,
+                        DefaultValuedParameter<"int64_t", "0", "steps">:$delay,
+                        DefaultValuedParameter<"::syncline::cluster::Real",
+                                               "::syncline::cluster::Real(0.0)">:$mix,
+                        DefaultValuedParameter<"::syncline::cluster::Real",
+                                               "::syncline::cluster::Real(1.0)">:$rate,
+                        DefaultValuedParameter<"::syncline::cluster::Real",
+                                               "::syncline::cluster::Real(0.0)">:$momentum);
+  let assemblyFormat = [{
+    `<` $form `,` struct($period, $fragments, $delay, $mix, $rate, $momentum) `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Steps from one fragment's arrival to the next one's.
+    int64_t window() const { return getPeriod() / getFragments(); }
+  }];
+}
+
 def Sync_OptionAttr : Sync_Attr<"Option", "option"> {
   let summary = "a scheme by which a merge class's messages may travel";
   let description = [{

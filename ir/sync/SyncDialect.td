@@ -25,6 +25,13 @@ def Sync_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
+// What ranks exchange in place of their gradients.
+def Sync_ConsistencyForm : I32EnumAttr<"ConsistencyForm", "which local updates", [
+  I32EnumAttrCase<"local", 0>, I32EnumAttrCase<"diloco", 1>]> {
+  let cppNamespace = "::syncline::sync";
+  let genSpecializedAttr = 0;
+}
+
 class Sync_Op<string mnemonic, list<Trait> traits = []> : Op<Sync_Dialect, mnemonic, traits>;
 
 // A #cluster<scheme ...>. Its TableGen source is not included, because this dialect's files would

@@ -127,6 +127,9 @@ def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
     beginning of the backward pass, and its finish is the period, the time from one step to the next
     (S18).
 
+    With `consistency` gradients do not travel. The problem is that of a single rank, whose messages
+    take no time (S20). Weights travel in messages of their own, which are part of the plan.
+
     ```mlir
     sync.problem @p layers ["fc", "conv"] bytes [4096, 1024] ready <[0.1, 0.2]>
       merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0e-3, b = 1.0e-9>,
@@ -146,12 +149,14 @@ def Sync_ProblemOp : Sync_Op<"problem", [Symbol]> {
                        OptionalAttr<StrArrayAttr>:$requested, F64Attr:$forward_end,
                        F64Attr:$backward_end, F64Attr:$updates,
                        OptionalAttr<Sync_TimesAttr>:$tails,
-                       OptionalAttr<Sync_TimesAttr>:$own_updates);
+                       OptionalAttr<Sync_TimesAttr>:$own_updates,
+                       OptionalAttr<Sync_ConsistencyAttr>:$consistency);
   let assemblyFormat = [{
     $sym_name `layers` $layers `bytes` $bytes `ready` $ready `merge_classes` $mergeClasses
     (`factor_options` $factorOptions^)? (`piggybacks` $piggybacks^)? (`only` $only^)?
     (`requested` $requested^)? `forward_end` $forward_end `backward_end` $backward_end
-    `updates` $updates (`tails` $tails^ `own_updates` $own_updates)? attr-dict
+    `updates` $updates (`tails` $tails^ `own_updates` $own_updates)?
+    (`consistency` $consistency^)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

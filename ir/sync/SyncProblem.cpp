@@ -211,6 +211,14 @@ static LogicalResult verifyFactorOptions(ProblemOp op) {
   return success();
 }
 
+/// S20: gradients that do not travel.
+static LogicalResult verifyLocal(ProblemOp op) {
+  if (!op.getConsistency() || (!op.getTails() && !op.getFactorOptions() && !op.getRequested()))
+    return success();
+  return op.emitOpError("S20: expected neither tails nor factor options nor requested schemes, "
+                        "since no gradient travels");
+}
+
 SmallVector<FactorOptionAttr> ProblemOp::factorOptionList() {
   SmallVector<FactorOptionAttr> list;
   if (getFactorOptions())
@@ -220,7 +228,8 @@ SmallVector<FactorOptionAttr> ProblemOp::factorOptionList() {
 
 LogicalResult ProblemOp::verify() {
   return failure(failed(verifyLayers(*this)) || failed(verifyTails(*this)) ||
-                 failed(verifyMergeClasses(*this)) || failed(verifyFactorOptions(*this)));
+                 failed(verifyMergeClasses(*this)) || failed(verifyFactorOptions(*this)) ||
+                 failed(verifyLocal(*this)));
 }
 
 int64_t SolutionOp::channels() {

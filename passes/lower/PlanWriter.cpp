@@ -56,7 +56,8 @@ public:
         step.getBatchAttr(), builder.getDictionaryAttr({}),
         decisions.servers > 0 ? builder.getI64IntegerAttr(decisions.servers) : IntegerAttr(),
         decisions.overlap == Overlap::step ? builder.getStringAttr(plan::overlapStep)
-                                           : StringAttr());
+                                           : StringAttr(),
+        sync::ConsistencyAttr());
     builder.createBlock(&program.getBody());
     if (failed(declareTensors())) {
       program.erase();

@@ -88,7 +88,7 @@ sync::ProblemOp syncline::merge::createProblem(OpBuilder &builder, Location plac
       builder.getF64FloatAttr(instance.timeline.backwardEnd),
       builder.getF64FloatAttr(instance.timeline.updates),
       hasTails ? timesAttr(builder, cost::tailsOf(instance.timeline)) : sync::TimesAttr(),
-      hasTails ? timesAttr(builder, layers.updating) : sync::TimesAttr());
+      hasTails ? timesAttr(builder, layers.updating) : sync::TimesAttr(), sync::ConsistencyAttr());
 }
 
 static Attribute proofAttr(OpBuilder &builder, const problem::BoundProof &proof) {
