@@ -131,7 +131,8 @@ def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
     differentiated, timed and has its `sync.gradient` operations. Ensures: a `sync.problem @merge`
     with one layer a gradient, in the order in which they are ready; merge classes and factor
     options are what the cluster offers (ir/cluster/SPEC.md, "Schemes") less what `requested` rules
-    out. With `overlap=step` the problem has `tails`: its solutions are orders.
+    out. With `overlap=step` the problem has `tails`: its solutions are orders. With a `consistency`
+    other than bsp it is the problem of one rank.
     Fails: as poseInstance says (passes/merge/Instance.h), with a diagnostic at the step or trace.
 
     ```mlir
@@ -153,6 +154,8 @@ def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
                "fc*=factors; the last that matches counts">,
     Option<"overlap", "overlap", "std::string", "\"backward\"",
            "behind what messages may hide: backward, or step for the next forward pass too">,
+    Option<"consistency", "consistency", "std::string", "\"bsp\"",
+           "when ranks wait for each other: bsp, local:H or diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM]">,
   ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }
@@ -264,6 +267,38 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::syncline::plan::PlanDialect"];
 }
 
+def PlanExchanges : Pass<"plan-exchanges", "::mlir::ModuleOp"> {
+  let summary = "decides which weights travel when, and how, where gradients do not";
+  let description = [{
+    Cuts the parameters, in the order of their places, into as many fragments of nearly equal size
+    as the problem's `consistency` says. Each fragment travels by the all-reduce that is fastest for
+    its bytes on the cluster, or by the one that `requested` gives all of its gradients. A problem
+    without `consistency` changes nothing.
+
+    Assumes: a `cluster.spec`, a problem, and a `plan.program`. Ensures: the program has the
+    problem's consistency, and one `plan.exchange` a fragment behind its buckets. Fails: where NCCL
+    carries the messages, on fewer parameters than fragments, on a scheme that is no all-reduce or
+    that only some gradients of a fragment have, on a fragment beyond the cluster's largest message.
+
+    ```mlir
+    // Before, beside a problem with consistency #sync.consistency<local, period = 4>
+    plan.program @mlp ranks 2 batch 4 spaces {parameters = 64 : i64, ...} {
+      plan.bucket 0 members ["w"] ...
+    // After
+    plan.program @mlp ranks 2 batch 4 spaces {parameters = 64 : i64, ...} attributes
+        {consistency = #sync.consistency<local, period = 4>} {
+      plan.bucket 0 members ["w"] ...
+      plan.exchange 0 members ["w"] by ring at 0 extent 64 bytes 64 start 4 wait 4
+        seconds 1.0e-3 traffic 128.0
+    ```
+  }];
+  let options = [
+    ListOption<"requested", "requested", "std::string",
+               "schemes requested by name, LAYERS=SCHEME; the last that matches counts">,
+  ];
+  let dependentDialects = ["::syncline::plan::PlanDialect"];
+}
+
 def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
   let summary = "simulates a step once and writes the prediction of its times";
   let description = [{
@@ -297,8 +332,8 @@ def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
 def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
   let description = [{
-    Rules P5, P7 to P20, P22 to P24, each with its number and a note at the other place. Computes
-    lifetimes and order anew from the program's text: shares no code with lowering. Runs in release
+    Rules P5, P7 to P20, P22 to P24, P29 to P31, each with its number and a note at the other
+    place. Computes lifetimes and order anew from the program's text: shares no code with lowering. Runs in release
     builds.
   }];
 }

@@ -35,6 +35,7 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
   PoseProblemOptions posing;
   posing.requested = options.requested;
   posing.overlap = options.overlap;
+  posing.consistency = options.consistency;
   passes.addPass(createPoseProblem(posing));
   passes.addPass(createSolveMerge(options.planner, options.channels));
   passes.addPass(createCheckSolutions());
@@ -46,6 +47,7 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
 static void buildPlan(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLowerToPlan(LowerToPlanOptions{options.overlap}));
   passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce", "sync.all_gather"}));
+  passes.addPass(createPlanExchanges(PlanExchangesOptions{options.requested}));
   passes.addPass(createPredictTimes());
   passes.addPass(createCheckPlan());
   passes.addPass(createCheckRunnable());

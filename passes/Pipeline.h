@@ -21,6 +21,7 @@ struct PipelineOptions {
   std::vector<std::string> requested;
   std::string overlap = "backward"; ///< "backward" or "step", as lower-to-plan reads it
   int channels = 1;                 ///< on which messages take turns, 1 to maxChannels
+  std::string consistency = "bsp";  ///< as sync::parseConsistency reads it
 };
 
 /// Appends every pass, in order, with a barrier after each phase. The module has `cluster.spec` and

@@ -1,4 +1,5 @@
 // The pass `check-solutions`: judges solutions and their certificates.
+#include "ir/sync/Consistency.h"
 #include "passes/Passes.h"
 #include "passes/check/CheckSchemes.h"
 #include "passes/merge/NamedPlanner.h"
@@ -59,7 +60,7 @@ LogicalResult checkSolution(sync::SolutionOp op) {
 /// Checks that the problem belongs to the cluster and the trace beside it. A module without a
 /// cluster is no plan and passes.
 LogicalResult checkProblem(ModuleOp module) {
-  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  const cluster::SpecAttr spec = sync::gradientCluster(module);
   const auto problems = module.getOps<sync::ProblemOp>();
   const auto solutions = module.getOps<sync::SolutionOp>();
   if (!spec || solutions.empty())

@@ -4,7 +4,7 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
-#include "ir/sync/Sync.h"
+#include "ir/sync/Consistency.h"
 #include "passes/check/SameCost.h"
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/merge/LayerNames.h"
@@ -243,7 +243,7 @@ private:
 } // namespace
 
 LogicalResult checkFactors(const PlanFacts &facts, ModuleOp module) {
-  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  const cluster::SpecAttr spec = sync::gradientCluster(module);
   const auto problems = module.getOps<sync::ProblemOp>();
   if (!spec || problems.empty())
     return success();

@@ -116,6 +116,9 @@ mlir::LogicalResult checkHalves(const PlanFacts &facts);
 /// Rule P29: messages that are waited for in the next step. Precondition: P7, P8 and P11 hold.
 mlir::LogicalResult checkCarried(const PlanFacts &facts);
 
+/// Rule P31: weights that travel in place of gradients. Precondition: checkBuckets() succeeded.
+mlir::LogicalResult checkExchanges(const PlanFacts &facts, mlir::ModuleOp module);
+
 /// Rules P14 to P18, P24: factors and sharded updates, where messages stand, and which schemes
 /// their transport has.
 mlir::LogicalResult checkSchemes(const PlanFacts &facts);

@@ -3,6 +3,7 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/AloneAttr.h"
+#include "ir/sync/WaitingAttr.h"
 #include "passes/problem/Rounding.h"
 #include "passes/simulate/ir/PredictTimes.h"
 #include "passes/simulate/ir/ReadProgram.h"
@@ -80,19 +81,22 @@ private:
     for (auto [what, got, expected] : totals)
       if (failed(expect(what, got.getValueAsDouble(), expected)))
         return failure();
-    return checkAlone();
+    if (failed(checkOptional(sync::aloneAttr, "one device by itself to take", simulated.alone)))
+      return failure();
+    if (simulated.waiting > 0 && !claimed->hasAttr(sync::waitingAttr))
+      return claimed.emitOpError("P22: expected '") << sync::waitingAttr << "'";
+    return checkOptional(sync::waitingAttr, "ranks to wait for weights for", simulated.waiting);
   }
 
-  /// Checks the time of one device by itself, which a prediction may leave out.
-  LogicalResult checkAlone() {
-    const Attribute alone = claimed->getAttr(sync::aloneAttr);
-    if (!alone)
+  /// Checks a time that a prediction may leave out.
+  LogicalResult checkOptional(StringRef name, StringRef what, double expected) {
+    const Attribute time = claimed->getAttr(name);
+    if (!time)
       return success();
-    auto got = dyn_cast<FloatAttr>(alone);
+    auto got = dyn_cast<FloatAttr>(time);
     if (!got || !got.getType().isF64())
-      return claimed.emitOpError("P22: expected '")
-             << sync::aloneAttr << "' as an f64, got " << alone;
-    return expect("one device by itself to take", got.getValueAsDouble(), simulated.alone);
+      return claimed.emitOpError("P22: expected '") << name << "' as an f64, got " << time;
+    return expect(what, got.getValueAsDouble(), expected);
   }
 
   LogicalResult checkBucket(plan::BucketOp bucket,

@@ -2,7 +2,6 @@
 #include "passes/merge/LayerNames.h"
 
 #include "ir/nn/NN.h"
-#include "ir/plan/Plan.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -29,7 +28,7 @@ GradientNames namesOf(cost::ReadyGradient gradient) {
   return namesOf(gradient.name, gradient.update.getParameter());
 }
 
-static GradientNames namesOf(plan::TensorOp parameter) {
+GradientNames namesOf(plan::TensorOp parameter) {
   GradientNames names = withStem(parameter.getName());
   for (Operation *reader : parameter.getResult().getUsers())
     if (auto call = dyn_cast<plan::CallOp>(reader))

@@ -3,6 +3,7 @@
 
 #include "ir/FirstOf.h"
 #include "ir/plan/Plan.h"
+#include "ir/sync/Consistency.h"
 #include "passes/merge/ReadProblem.h"
 
 using namespace mlir;
@@ -27,7 +28,7 @@ static std::optional<std::int64_t> samplesOf(ModuleOp module) {
 Result<PlannedModule> readPlannedModule(ModuleOp module) {
   auto problem = firstOf<sync::ProblemOp>(module);
   auto solution = firstOf<sync::SolutionOp>(module);
-  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  const cluster::SpecAttr spec = sync::gradientCluster(module);
   if (!problem || !solution || !spec)
     return Status::badInput("expected a problem, its solution and a cluster");
   FailureOr<PlannedProblem> planned = PlannedProblem::create(problem, spec);

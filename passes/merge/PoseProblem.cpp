@@ -1,7 +1,7 @@
 // The pass `pose-problem`: states the sync problem of a cluster and a timed step or a trace.
 #include "ir/Refusal.h"
 #include "ir/cluster/Cluster.h"
-#include "ir/sync/Sync.h"
+#include "ir/sync/Consistency.h"
 #include "passes/Passes.h"
 #include "passes/merge/Instance.h"
 #include "passes/merge/WriteProblem.h"
@@ -47,8 +47,18 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
   }
 
   LogicalResult pose(Operation *source, cluster::SpecAttr cluster) {
+    Result<sync::ConsistencyAttr> local = sync::parseConsistency(consistency, source->getContext());
+    if (!local)
+      return refuse(source->getLoc()) << local.status().message();
+    if (*local)
+      return pose(source, sync::ofOneRank(cluster), {}, *local);
+    return pose(source, cluster, requested, {});
+  }
+
+  LogicalResult pose(Operation *source, cluster::SpecAttr cluster,
+                     llvm::ArrayRef<std::string> asked, sync::ConsistencyAttr local) {
     llvm::SmallVector<RequestedScheme> patterns;
-    for (const std::string &text : requested) {
+    for (const std::string &text : asked) {
       Result<RequestedScheme> pattern = parseRequestedScheme(text);
       if (!pattern)
         return refuse(source->getLoc()) << pattern.status().message();
@@ -65,9 +75,11 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
     if (!instance)
       return refuse(source->getLoc()) << instance.status().message();
     OpBuilder builder(source);
-    createProblem(builder, source->getLoc(), *instance,
-                  llvm::SmallVector<StringRef>(requested.begin(), requested.end()),
-                  overlap == plan::overlapStep);
+    sync::ProblemOp problem = createProblem(
+        builder, source->getLoc(), *instance,
+        llvm::SmallVector<StringRef>(asked.begin(), asked.end()), overlap == plan::overlapStep);
+    if (local)
+      problem.setConsistencyAttr(local);
     return success();
   }
 };

@@ -24,6 +24,7 @@ struct Prediction {
   double communicationEnd = 0, reconstructionEnd = 0; ///< of all messages; 0 without any
   double updates = 0; ///< seconds of all updates, on the rank that ends last
   double step = 0;    ///< seconds until the last rank is done
+  double waiting = 0; ///< seconds of `step` in which ranks wait for weights; 0 before predictPlan
   int ranks = 1;      ///< number of simulated ranks; 1 where one stands for all
   double alone = 0;   ///< seconds of one device's step without messages; 0 before predictPlan
 };

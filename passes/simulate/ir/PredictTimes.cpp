@@ -4,6 +4,7 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/AloneAttr.h"
 #include "ir/sync/Sync.h"
+#include "ir/sync/WaitingAttr.h"
 #include "passes/Passes.h"
 #include "passes/simulate/ir/ReadProgram.h"
 #include "passes/simulate/ir/ReadScenario.h"
@@ -19,6 +20,18 @@ using namespace mlir;
 
 namespace syncline::simulate {
 
+/// Seconds of a step, in the mean over a period, in which a rank waits for exchanges: each has as
+/// many whole steps to hide behind as its delay.
+static double exchangeWaiting(plan::ProgramOp program, double step) {
+  sync::ConsistencyAttr consistency = program.getConsistencyAttr();
+  double seconds = 0;
+  for (auto exchange : program.getOps<plan::ExchangeOp>())
+    if (consistency)
+      seconds += std::max(0.0, exchange.getSeconds().convertToDouble() -
+                                   static_cast<double>(consistency.getDelay()) * step);
+  return consistency ? seconds / static_cast<double>(consistency.getPeriod()) : 0;
+}
+
 Result<Prediction> predictPlan(ModuleOp module) {
   Result<SimulatedPlan> plan = SimulatedPlan::create(module);
   if (!plan)
@@ -27,9 +40,13 @@ Result<Prediction> predictPlan(ModuleOp module) {
   if (!scenario)
     return scenario.status();
   Result<Prediction> prediction = predictStep(std::move(*scenario));
-  if (prediction)
-    for (const Operation &op : plan->alone(1).operations)
-      prediction->alone += op.seconds;
+  if (!prediction)
+    return prediction;
+  for (const Operation &op : plan->alone(1).operations)
+    prediction->alone += op.seconds;
+  for (auto program : module.getOps<plan::ProgramOp>())
+    prediction->waiting = exchangeWaiting(program, prediction->step);
+  prediction->step += prediction->waiting;
   return prediction;
 }
 
@@ -58,6 +75,8 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
       seconds(prediction.communicationEnd), seconds(prediction.reconstructionEnd),
       seconds(prediction.updates), seconds(prediction.step));
   op->setAttr(sync::aloneAttr, seconds(prediction.alone));
+  if (prediction.waiting > 0)
+    op->setAttr(sync::waitingAttr, seconds(prediction.waiting));
 }
 
 void setTimes(plan::ProgramOp program, const Prediction &prediction) {
