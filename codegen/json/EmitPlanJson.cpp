@@ -1,6 +1,7 @@
 // Writes a plan as JSON, times in seconds and sizes in bytes.
 #include "codegen/json/EmitPlanJson.h"
 
+#include "codegen/json/ConsistencyJson.h"
 #include "codegen/json/ProvenanceJson.h"
 #include "codegen/json/SyncJson.h"
 #include "codegen/step/StepTarget.h"
@@ -135,6 +136,8 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
     const std::string name = plan::stringifySpace(space).str();
     plan["memory"][name] = program.getSpaces().getAs<IntegerAttr>(name).getInt();
   }
+  plan["memory"]["exchange"] = plan::exchangeBytes(program);
+  plan["consistency"] = consistencyJson(program);
   return Status::ok();
 }
 
@@ -186,6 +189,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"batch", nullptr},
                {"loss", nullptr},
                {"overlap", "backward"},
+               {"consistency", nullptr},
                {"backend", info.backend},
                {"nccl", ncclJson(spec.getNccl())},
                {"runnable", false},
@@ -209,6 +213,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
   if (auto program = firstOf<plan::ProgramOp>(module)) {
     if (Status added = addProgram(plan, program); !added)
       return added;
+    addExchanges(plan["predicted"], program, prediction);
   } else {
     plan["buckets"] = traceBucketsJson(problem, solution);
   }

@@ -89,6 +89,13 @@ class SchemaTest(unittest.TestCase):
         self.assertEqual({bucket["scheme"] for bucket in plan["buckets"]}, {"hierarchical"})
         self.assertTrue(plan["cluster"]["half_duplex"])
 
+    def test_local_updates(self):
+        """The fragments of weights, and what a rank holds beside its spaces for them."""
+        plan = self.plan(DIGITS, words=("--consistency", "diloco:8,2,1,0.5"))
+        self.assertEqual([e["wait"] for e in plan["consistency"]["exchanges"]], [4, 8])
+        self.assertGreater(plan["memory"]["exchange"], 2 * plan["memory"]["parameters"])
+        self.assertIsNone(self.plan(DIGITS)["consistency"])
+
     def test_refuses_what_breaks_it(self):
         """The validator finds a number that is none, a key too many, one too few, a
         foreign word."""

@@ -206,10 +206,10 @@ TEST_F(PlanFolder, HoldsATunersTableForGpus) {
 }
 
 TEST_F(PlanFolder, RefusesAnotherSchema) {
-  rewrite([](nlohmann::json &json) { json["schema"] = 10; });
+  rewrite([](nlohmann::json &json) { json["schema"] = 11; });
   const auto read = readPlanJson(plan);
   ASSERT_FALSE(read.isOk());
-  EXPECT_NE(read.status().message().find("expected schema 9, got 10"), std::string::npos);
+  EXPECT_NE(read.status().message().find("expected schema 10, got 11"), std::string::npos);
 }
 
 TEST_F(PlanFolder, MissesAFile) {
