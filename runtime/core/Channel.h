@@ -22,6 +22,11 @@ enum class Half {
   second, ///< the all-gather of the parameters
 };
 
+/// The number that stands for the loss in the place of a bucket's.
+inline constexpr int lossMessage = -1;
+/// The number that stands for a fragment of the weights in the place of a bucket's.
+inline constexpr int fragmentMessage(int fragment) { return lossMessage - 1 - fragment; }
+
 /// When one bucket's message was issued, started and finished, in seconds from the startStep()
 /// before its issue, which was that of step `step`.
 struct BucketTiming {
@@ -60,8 +65,9 @@ public:
   /// called, and the timings are those of the captured step's buckets.
   virtual void startStep(std::int64_t step, bool replayed = false) = 0;
   /// Queues the sum of a bucket over the ranks by one of the channel's all-reduces, the first one
-  /// without `scheme`. The bytes belong to the channel until wait(). A negative bucket is the loss
-  /// with the numbers that travel beside it, at most eight f64 in the host's memory.
+  /// without `scheme`. The bytes belong to the channel until wait(). Bucket lossMessage is the loss
+  /// with the numbers that travel beside it, at most eight f64 in the host's memory. A
+  /// fragmentMessage() may stay under way over any number of steps.
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                        std::optional<Scheme> scheme = {}) = 0;
   /// Queues an all-gather (scheme "factors"). This rank's parts are in place. All parts belong to

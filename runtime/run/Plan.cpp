@@ -188,6 +188,47 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   return b;
 }
 
+PlanExchange planExchange(const Json &object, const PlanConsistency &of, std::int64_t weights) {
+  PlanExchange e;
+  e.id = count(object, "id", 0);
+  const Result<Scheme> scheme = readScheme(get<std::string>(object, "scheme"));
+  if (!scheme)
+    throw SchemaError{"exchange " + std::to_string(e.id) + ": " + scheme.status().message()};
+  e.scheme = *scheme;
+  e.offset = size(object, "offset", 0);
+  e.extent = size(object, "extent", 4);
+  e.start = size(object, "start", 1);
+  e.wait = size(object, "wait", 1);
+  const std::int64_t before = of.exchanges.empty()
+                                  ? 0
+                                  : of.exchanges.back().offset + of.exchanges.back().extent,
+                     arrived = of.exchanges.empty() ? 0 : of.exchanges.back().wait;
+  if (e.id != static_cast<int>(of.exchanges.size()) || e.offset < before || e.offset % 4 != 0 ||
+      e.extent % 4 != 0 || e.extent > weights - e.offset || e.start <= arrived ||
+      e.start > e.wait || e.wait > of.period || e.scheme == Scheme::factors ||
+      e.scheme == Scheme::reduceScatter || e.scheme == Scheme::parameterServer)
+    throw SchemaError{"exchange " + std::to_string(e.id) + " breaks rule P31"};
+  return e;
+}
+
+PlanConsistency planConsistency(const Json &json, std::int64_t weights) {
+  PlanConsistency c;
+  if (!json.contains("consistency") || json.at("consistency").is_null())
+    return c;
+  const Json &object = json.at("consistency");
+  const auto form = get<std::string>(object, "form");
+  if (form != "local" && form != "diloco")
+    throw SchemaError{"'form': expected local or diloco, got '" + form + "'"};
+  c.isDiloco = form == "diloco";
+  c.period = size(object, "period", 1);
+  c.mix = prediction(object, "mix");
+  c.rate = prediction(object, "rate");
+  c.momentum = prediction(object, "momentum");
+  for (const Json &exchange : member(object, "exchanges"))
+    c.exchanges.push_back(planExchange(exchange, c, weights));
+  return c;
+}
+
 launch::RunShape runShape(const Json &json) {
   launch::RunShape shape;
   shape.ranks = count(json, "ranks", 1);
@@ -230,6 +271,7 @@ Plan planFrom(const Json &json) {
   plan.sizes.parameters = size(memory, "parameters", 0);
   plan.sizes.gradients = size(memory, "gradients", 0);
   plan.sizes.state = size(memory, "state", 0);
+  plan.consistency = planConsistency(json, plan.sizes.parameters);
   plan.predictedStep = prediction(member(json, "predicted"), "step");
   plan.plannedStep = prediction(member(member(json, "predicted"), "planner"), "step");
   plan.predictedTraffic = prediction(member(json, "predicted"), "traffic");

@@ -57,6 +57,24 @@ struct PlanBucket {
   std::optional<Times> allGather = {};
 };
 
+/// A fragment of the weights and when it travels (P31 of ir/plan/SPEC.md).
+struct PlanExchange {
+  int id = 0;
+  Scheme scheme = Scheme::ring;
+  std::int64_t offset = 0, extent = 0; ///< bytes in the space of parameters
+  std::int64_t start = 1, wait = 1;    ///< steps of the period after which it starts, has arrived
+};
+
+/// How ranks exchange weights in place of gradients. LocalUpdates.h has the meaning of the numbers.
+struct PlanConsistency {
+  bool isDiloco = false;
+  std::int64_t period = 0; ///< steps; 0 where gradients travel in every step
+  double mix = 0, rate = 1, momentum = 0;
+  std::vector<PlanExchange> exchanges;
+
+  bool isLocal() const { return period > 0; }
+};
+
 struct Plan {
   std::string folder, name, planner, hash, backend, loss;
   int ranks = 1;        ///< workers
@@ -69,6 +87,7 @@ struct Plan {
   std::optional<NamedTensor> output;
   std::vector<PlanTensor> tensors;
   std::vector<PlanBucket> buckets; ///< in issue order
+  PlanConsistency consistency;
   core::SpaceSizes sizes;
   double predictedStep = 0;    ///< seconds, in virtual time
   double plannedStep = 0;      ///< seconds, in the planner's model
@@ -81,6 +100,8 @@ struct Plan {
 
   std::string file(const std::string &name) const { return folder + "/" + name; }
   data::SampleFormat sampleFormat() const;
+  /// The ranks whose gradients are summed: all, or only the rank itself.
+  int gradientRanks() const { return consistency.isLocal() ? 1 : ranks; }
 };
 
 /// Reads only the numbers of ranks and servers, without checking hashes. For the launcher, whose

@@ -27,8 +27,10 @@ Status RankLinks::agree(const core::Executable &executable, std::int64_t steps) 
 Status RankLinks::agreeOnNodes() {
   const Plan &plan = run.plan;
   const launch::Identity &identity = run.identity;
-  auto isHierarchical = [](const PlanBucket &b) { return b.scheme == Scheme::hierarchical; };
-  if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical))
+  auto isHierarchical = [](const auto &message) { return message.scheme == Scheme::hierarchical; };
+  if (std::none_of(plan.buckets.begin(), plan.buckets.end(), isHierarchical) &&
+      std::none_of(plan.consistency.exchanges.begin(), plan.consistency.exchanges.end(),
+                   isHierarchical))
     return Status::ok();
   if (Status s = run.group.agree({{"number of ranks a node", std::to_string(identity.localSize)}},
                                  transport::Participants::workers);

@@ -154,7 +154,7 @@ Status RankRun::build() {
   how.threads = options.threads;
   how.seed = options.seed;
   how.rank = identity.rank;
-  how.ranks = plan.ranks;
+  how.ranks = plan.gradientRanks();
   Result<StepLibrary> loaded = StepLibrary::load(plan, *backend, how);
   if (!loaded)
     return loaded.status();
@@ -185,7 +185,8 @@ Status RankRun::connect() {
     opened = std::move(*trainerLinks);
   }
   Result<std::unique_ptr<Trainer>> made =
-      Trainer::create(executable, options.alone ? 1 : plan.ranks, opened);
+      Trainer::create(executable, options.alone ? 1 : plan.ranks, opened,
+                      options.alone ? PlanConsistency() : plan.consistency);
   if (!made)
     return made.status();
   trainer = std::move(*made);
@@ -268,7 +269,7 @@ Status RankRun::train() {
       break;
   }
   const Result<int> drained = trainer->drain();
-  return drained ? Status::ok() : drained.status();
+  return drained ? trainer->finish() : drained.status();
 }
 
 /// Acts on the losses that have arrived. All ranks have equal losses and decide alike.
@@ -340,7 +341,8 @@ Status RankRun::dump(std::int64_t number) {
   std::string folder = options.dump;
   if (options.dumpAllRanks)
     folder += "/rank" + std::to_string(identity.rank);
-  return dumpStep(folder, number, trainer->losses().back().loss, step->executable(), plan.ranks);
+  return dumpStep(folder, number, trainer->losses().back().loss, step->executable(),
+                  plan.gradientRanks());
 }
 
 Result<std::optional<Score>> RankRun::score() {

@@ -35,14 +35,18 @@ Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, transport::Tra
 }
 
 Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, int ranks,
-                                                 const TrainerLinks &links) {
+                                                 const TrainerLinks &links,
+                                                 const PlanConsistency &local) {
   std::unique_ptr<Trainer> trainer(new Trainer(executable, ranks));
   if (ranks > 1) {
     trainer->traffic = links.traffic;
     trainer->counted = links.traffic ? links.traffic() : transport::Traffic();
-    if (Status s = trainer->openChannels(links); !s)
+    if (Status s = trainer->openChannels(links, local); !s)
       return s;
   }
+  if (local.isLocal())
+    if (Status s = trainer->openLocal(local); !s)
+      return s;
   if (Status s = trainer->findBuckets(); !s)
     return s;
   trainer->carried = CarriedBuckets(executable.operations());
@@ -50,7 +54,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, i
 }
 
 /// Opens one channel for each channel number, with its buckets' schemes in the order of first use.
-Status Trainer::openChannels(const TrainerLinks &links) {
+/// Weights have a channel of their own behind the others, so that the loss does not queue behind
+/// a fragment.
+Status Trainer::openChannels(const TrainerLinks &links, const PlanConsistency &weights) {
   std::map<int, std::vector<Scheme>> schemes;
   for (const core::Bucket &b : executable.buckets()) {
     std::vector<Scheme> &used = schemes[b.channel];
@@ -68,12 +74,30 @@ Status Trainer::openChannels(const TrainerLinks &links) {
   if (found == first.end())
     found = first.insert(first.end(), Scheme::ring);
   lossScheme = *found;
+  if (weights.isLocal()) {
+    std::vector<Scheme> &own = schemes[schemes.rbegin()->first + 1];
+    for (const PlanExchange &exchange : weights.exchanges)
+      if (std::find(own.begin(), own.end(), exchange.scheme) == own.end())
+        own.push_back(exchange.scheme);
+  }
   for (const auto &[id, used] : schemes) {
     auto channel = links.open(id, used);
     if (!channel)
       return channel.status();
     channels[id] = std::move(*channel);
   }
+  return Status::ok();
+}
+
+Status Trainer::openLocal(const PlanConsistency &weights) {
+  const core::Interval all = executable.space(Space::parameters);
+  auto made = LocalUpdates::create(
+      weights,
+      {static_cast<float *>(all.data), static_cast<std::size_t>(all.bytes) / sizeof(float)}, ranks,
+      ranks > 1 ? channels.rbegin()->second.get() : nullptr);
+  if (!made)
+    return made.status();
+  local = std::move(*made);
   return Status::ok();
 }
 
@@ -90,7 +114,7 @@ Status Trainer::findBuckets() {
     if (types.size() > 1)
       return Status::badInput("bucket " + std::to_string(b.id) +
                               " mixes gradients of different element types");
-    places[b.id] = {ranks > 1 ? channels.at(b.channel).get() : nullptr,
+    places[b.id] = {sums() ? channels.at(b.channel).get() : nullptr,
                     at(Space::gradients, b),
                     at(Space::parameters, b),
                     static_cast<std::size_t>(b.extent),
@@ -117,7 +141,7 @@ Status Trainer::issue(int bucket) {
   const BucketPlace &b = places.at(bucket);
   if (b.scheme == Scheme::reduceScatter)
     return issueSharded(bucket, b.isHalved ? core::Half::first : core::Half::whole);
-  if (ranks == 1)
+  if (!sums())
     return Status::ok();
   return b.channel->issue(bucket, b.gradients, b.bytes, b.type, b.scheme);
 }
@@ -132,7 +156,7 @@ Status Trainer::issueSharded(int bucket, core::Half half) {
 
 Status Trainer::gather(std::size_t index) {
   Status s = executable.run(static_cast<int>(index));
-  if (!s || ranks == 1)
+  if (!s || !sums())
     return s;
   const core::OperationInfo &op = executable.operations()[index];
   return places.at(op.bucket).channel->issueGather(op.bucket, op.gathered);
@@ -151,7 +175,7 @@ Status Trainer::runOperation(std::size_t index) {
   case OperationKind::allGather:
     return issueSharded(op.bucket, core::Half::second);
   case OperationKind::wait:
-    return ranks == 1 ? Status::ok() : places.at(op.bucket).channel->wait(op.bucket);
+    return !sums() ? Status::ok() : places.at(op.bucket).channel->wait(op.bucket);
   }
   return Status::ok();
 }
@@ -186,6 +210,9 @@ Result<int> Trainer::drain() {
   if (lossStep >= 0)
     if (Result<double> earlier = finishLoss(); !earlier)
       return earlier.status();
+  if (local)
+    if (Status s = local->drain(); !s)
+      return s;
   if (!carried.isAnyUnderWay())
     return 0;
   Status s = runDue();
@@ -197,9 +224,9 @@ Result<int> Trainer::drain() {
   if (ranks == 1)
     return static_cast<int>(shared.notFinite);
   core::Channel &channel = *channels.at(0);
-  s = channel.issue(lossBucket, &shared, sizeof shared, ElementType::f64, lossScheme);
+  s = channel.issue(core::lossMessage, &shared, sizeof shared, ElementType::f64, lossScheme);
   if (s)
-    s = channel.wait(lossBucket);
+    s = channel.wait(core::lossMessage);
   if (!s)
     return s;
   return static_cast<int>(shared.notFinite);
@@ -259,6 +286,9 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
   const auto start = core::Clock::now();
   if (Status s = runStep(number, meanwhile); !s)
     return s;
+  if (local)
+    if (Status s = local->afterStep(number); !s)
+      return s;
   StepTimes times;
   for (auto &[id, channel] : channels)
     times.exposed += channel->exposedSeconds();
@@ -268,7 +298,8 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
       return earlier.status();
   ++uncounted;
   // Where all messages have been waited for, the counters stand still.
-  if ((ranks == 1 || traffic) && !carried.isAnyUnderWay()) {
+  const bool areStill = local ? local->endsPeriod(number) : !carried.isAnyUnderWay();
+  if ((ranks == 1 || traffic) && areStill) {
     const transport::Traffic now = traffic ? traffic() : transport::Traffic();
     times.moved = transport::Traffic{(now.sent - counted.sent) / uncounted,
                                      (now.received - counted.received) / uncounted};
@@ -291,14 +322,14 @@ Status Trainer::issueLoss(std::int64_t number) {
   shared = {loss, met || !std::isfinite(loss) ? 1.0 : 0.0, stop == SIGINT ? 1.0 : 0.0,
             stop == SIGTERM ? 1.0 : 0.0};
   lossStep = number;
-  return ranks > 1 ? channels.at(0)->issue(lossBucket, &shared, sizeof shared, ElementType::f64,
-                                           lossScheme)
+  return ranks > 1 ? channels.at(0)->issue(core::lossMessage, &shared, sizeof shared,
+                                           ElementType::f64, lossScheme)
                    : Status::ok();
 }
 
 Result<double> Trainer::finishLoss() {
   if (ranks > 1)
-    if (Status s = channels.at(0)->wait(lossBucket); !s)
+    if (Status s = channels.at(0)->wait(core::lossMessage); !s)
       return s;
   done.push_back({lossStep, shared.loss / ranks, static_cast<int>(shared.notFinite),
                   shared.terminated > 0    ? SIGTERM
@@ -321,7 +352,7 @@ std::vector<core::BucketTiming> Trainer::bucketTimings() const {
   std::vector<core::BucketTiming> all;
   for (const auto &[id, channel] : channels)
     for (const core::BucketTiming &t : channel->timings())
-      if (t.bucket >= 0)
+      if (t.bucket != core::lossMessage)
         all.push_back(t);
   return all;
 }

@@ -5,6 +5,7 @@
 #include "runtime/core/Channel.h"
 #include "runtime/core/Executable.h"
 #include "runtime/run/CarriedBuckets.h"
+#include "runtime/run/LocalUpdates.h"
 #include "runtime/run/trace/StepRecord.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
@@ -52,8 +53,11 @@ class Trainer {
 public:
   /// Opens every channel with the schemes of its buckets. On several ranks all ranks call it
   /// together and `links` are needed. Errors: badInput for a bucket that cannot travel; peerLost.
+  /// With `local` gradients stay on their rank and weights travel as it says; parameters then have
+  /// their initial values, in the host's memory.
   static Result<std::unique_ptr<Trainer>> create(core::Executable &executable, int ranks,
-                                                 const TrainerLinks &links = {});
+                                                 const TrainerLinks &links = {},
+                                                 const PlanConsistency &local = {});
 
   /// Captures the second step and replays it from then on, where the executable can. Where buckets
   /// are carried over the step's end, these are the third and the fourth step, which take turns. A
@@ -73,6 +77,9 @@ public:
   /// parameters. Returns on how many ranks such an update was not finite. All ranks call it after
   /// the same step. Errors: as step().
   Result<int> drain();
+  /// Ends local updates after the last step: all ranks then have equal weights. Elsewhere this does
+  /// nothing. Precondition: drain(). All ranks call it after the same step. Errors: as step().
+  Status finish() { return local ? local->finish() : Status::ok(); }
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
@@ -106,7 +113,10 @@ public:
 
 private:
   Trainer(core::Executable &executable, int ranks) : executable(executable), ranks(ranks) {}
-  Status openChannels(const TrainerLinks &links);
+  Status openChannels(const TrainerLinks &links, const PlanConsistency &weights);
+  Status openLocal(const PlanConsistency &weights);
+  /// Whether gradients travel.
+  bool sums() const { return ranks > 1 && !local; }
   Status findBuckets();
   struct BucketPlace {
     core::Channel *channel; ///< null in a run of one rank
@@ -137,7 +147,8 @@ private:
   bool drains = false;         ///< whether the present step leaves no message under way
   CarriedBuckets carried;
   std::map<int, std::unique_ptr<core::Channel>> channels;
-  std::map<int, BucketPlace> places; ///< by bucket id
+  std::unique_ptr<LocalUpdates> local; ///< null where gradients travel
+  std::map<int, BucketPlace> places;   ///< by bucket id
   bool captures = false;
   std::array<bool, 2> hasCaptured{}; ///< by turn; the second one only where buckets are carried
   /// A step without an operation left out has run, so that libraries have connected and allocated
@@ -148,7 +159,6 @@ private:
   std::vector<StepRecord> recorded;
 
   // The loss travels after the step's buckets, while the next step computes.
-  static constexpr int lossBucket = -1;
   Scheme lossScheme = Scheme::ring;
   struct Shared { ///< sums over ranks, once they have arrived
     double loss = 0, notFinite = 0, interrupted = 0, terminated = 0;

@@ -9,6 +9,14 @@
 
 namespace syncline::transport {
 
+/// "bucket 2", "the loss", "fragment 0".
+static std::string messageName(int bucket) {
+  if (bucket == core::lossMessage)
+    return "the loss";
+  return bucket >= 0 ? "bucket " + std::to_string(bucket)
+                     : "fragment " + std::to_string(core::fragmentMessage(0) - bucket);
+}
+
 Result<std::unique_ptr<CommunicationThread>>
 CommunicationThread::create(Transport &transport, int channel, const std::vector<Scheme> &schemes,
                             const RankLayout &layout, UpdateShard updateShard) {
@@ -166,12 +174,11 @@ Status CommunicationThread::carryOut(const Job &job) {
   Status s = core::guarded(job.carryOut);
   if (s || s.kind() != ErrorKind::peerLost)
     return s;
-  return Status::error(
-      ErrorKind::peerLost,
-      "rank " + std::to_string(rank) + ": " + s.message() + " in the " + std::string(job.what) +
-          " of " +
-          (job.timing.bucket < 0 ? "the loss" : "bucket " + std::to_string(job.timing.bucket)) +
-          " in step " + std::to_string(job.step) + "; " + core::lastCompletedStep(job.step));
+  return Status::error(ErrorKind::peerLost, "rank " + std::to_string(rank) + ": " + s.message() +
+                                                " in the " + std::string(job.what) + " of " +
+                                                messageName(job.timing.bucket) + " in step " +
+                                                std::to_string(job.step) + "; " +
+                                                core::lastCompletedStep(job.step));
 }
 
 } // namespace syncline::transport

@@ -66,6 +66,8 @@ private:
     for (const PlanBucket &bucket : plan.buckets)
       if (!std::exchange(named[bucket.channel], true))
         name("thread_name", 1 + bucket.channel, "channel " + std::to_string(bucket.channel));
+    if (plan.consistency.isLocal())
+      name("thread_name", fragmentThread(), "weights");
   }
 
   static const char *category(OperationKind kind) {
@@ -129,8 +131,32 @@ private:
     }
     for (const core::BucketTiming &timing : step.buckets)
       for (const TracedStep &issuing : trace.ranks[static_cast<std::size_t>(rank)])
-        if (issuing.step == timing.step)
-          addMessage(issuing, step, timing);
+        if (issuing.step == timing.step) {
+          if (timing.bucket < core::lossMessage)
+            addFragment(issuing, core::fragmentMessage(0) - timing.bucket, timing);
+          else
+            addMessage(issuing, step, timing);
+        }
+  }
+
+  /// Weights travel on a channel behind those of the buckets.
+  int fragmentThread() const {
+    int last = 0;
+    for (const PlanBucket &bucket : plan.buckets)
+      last = std::max(last, bucket.channel);
+    return 2 + last;
+  }
+
+  /// Adds a message of weights, which no operation of a step waits for.
+  void addFragment(const TracedStep &step, int id, const core::BucketTiming &timing) {
+    for (const PlanExchange &exchange : plan.consistency.exchanges)
+      if (exchange.id == id)
+        complete("message", "fragment " + std::to_string(id), fragmentThread(),
+                 step.start + timing.started, step.start + timing.finished,
+                 {{"step", step.step},
+                  {"fragment", id},
+                  {"scheme", schemeName(exchange.scheme)},
+                  {"ready", microseconds(step.start + timing.issued - zero)}});
   }
 
   /// Adds a message that `step` issued and `waiting`, the same step or the next one, waited for.
