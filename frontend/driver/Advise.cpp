@@ -32,6 +32,8 @@ Result<std::string> adviseDdp(const std::string &folder) {
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
   if (!module)
     return module.status();
+  if (Status travel = expectGradientsTravel(**module, folder, "--advise"); !travel)
+    return travel;
   DiagnosticCollector diagnostics(&context);
   Result<simulate::SimulatedPlan> plan = simulate::SimulatedPlan::create(**module);
   if (!plan)

@@ -7,6 +7,7 @@
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/ChooseOverlap.h"
 #include "frontend/driver/CompileProgress.h"
+#include "frontend/driver/ConsistencyOption.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
@@ -216,7 +217,7 @@ Status checkMemory(const std::string &path, const std::string &overlap, ModuleOp
   if (!size)
     return Status::ok();
   for (auto program : module.getOps<plan::ProgramOp>()) {
-    std::int64_t needed = 0;
+    std::int64_t needed = plan::exchangeBytes(program);
     for (NamedAttribute space : program.getSpaces())
       needed += cast<IntegerAttr>(space.getValue()).getInt();
     if (needed > *size)
@@ -269,9 +270,9 @@ Status checkSchemes(const CompileOptions &options) {
 Status planWith(const CompileOptions &options, std::shared_ptr<const solver::Planner> planner,
                 const std::string &overlap, int channels, ModuleOp module,
                 const std::function<void(const std::string &phase)> &enter) {
-  if (Status planned =
-          runPipeline(module, {std::move(planner), options.schemes, overlap, channels}, enter);
-      !planned)
+  const PipelineOptions pipeline{std::move(planner), options.schemes, overlap, channels,
+                                 options.consistency};
+  if (Status planned = runPipeline(module, pipeline, enter); !planned)
     return planned;
   return checkMemory(options.cluster, overlap, module);
 }
@@ -346,6 +347,8 @@ Status compile(const CompileOptions &options) {
   if (Status s = checkSchemes(options); !s)
     return s;
   PlanContext context;
+  if (Status s = checkConsistency(options, &context); !s)
+    return s;
 
   Result<codegen::PlanInfo> info = describe(options);
   if (!info)

@@ -65,6 +65,22 @@ static std::vector<std::string> channelCounts() {
   return counts;
 }
 
+/// When ranks exchange weights in place of gradients.
+static void addConsistency(CLI::App &command, CompileOptions &options) {
+  command
+      .add_option(
+          "--consistency", options.consistency,
+          "When ranks wait for each other: bsp, in every step for all gradients; local:H, every H "
+          "steps, after which all weights become their mean; diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM], "
+          "streaming DiLoCo: in H steps each of Q fragments of the weights travels once, is used "
+          "TAU steps after its start and leaves ALPHA parts of a rank's own weights; outer "
+          "optimizer: Nesterov SGD, by default with rate 0.7 and momentum 0.9. For CPUs only")
+      ->type_name("FORM")
+      ->check(launch::someText())
+      ->capture_default_str()
+      ->group("Training");
+}
+
 /// Options that fix NCCL's choices for a plan's messages on GPUs.
 static void addNccl(CLI::App &command, CompileOptions &options) {
   command
@@ -185,6 +201,7 @@ Command addCompile(CLI::App &app) {
           "Train with the model's Dropout nodes, or without; default: keep")
       ->check(launch::oneOf({"keep", "off"}))
       ->group("Training");
+  addConsistency(*command, *options);
   addPlanner(*command, *options);
   command->add_option("--scheme", options->schemes, schemeHelp())
       ->type_name("LAYER=SCHEME")
@@ -221,7 +238,7 @@ Command addCompile(CLI::App &app) {
     if (isTrace(options->model))
       for (const char *name : {"--backend", "--batch", "--loss", "--loss-on", "--freeze",
                                "--dropout", "--nccl-protocol", "--nccl-channels", "--overlap",
-                               "--plan-only", "--write-layers", "--dim"})
+                               "--consistency", "--plan-only", "--write-layers", "--dim"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
@@ -232,6 +249,11 @@ Command addCompile(CLI::App &app) {
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
     if (options->planOnly && command->count("--overlap") > 0)
       return Status::error(ErrorKind::badUsage, "--overlap is for plans that run, not --plan-only");
+    if (options->planOnly && command->count("--consistency") > 0)
+      return Status::error(ErrorKind::badUsage,
+                           "--consistency is for plans that run, not --plan-only");
+    if (options->consistency != "bsp" && command->count("--overlap") == 0)
+      options->overlap = "backward"; // whatever the default is
     if (options->planOnly || isTrace(options->model))
       options->overlap = "backward"; // layers have no operations that could wait
     if (!options->writeLayers.empty() && !options->planOnly)

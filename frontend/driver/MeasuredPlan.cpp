@@ -41,6 +41,8 @@ Result<report::Comparison> measurePlan(const std::string &folder, const std::str
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
   if (!module)
     return module.status();
+  if (Status travel = expectGradientsTravel(**module, folder, "--measured"); !travel)
+    return travel;
   return report::compareMeasured(*plan, layersOf(**module), *read, tolerance, trace);
 }
 

@@ -5,6 +5,9 @@
 #include "codegen/folder/ParsePlan.h"
 #include "codegen/folder/PlanFolder.h"
 
+#include "ir/FirstOf.h"
+#include "ir/sync/Consistency.h"
+
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -24,4 +27,14 @@ Result<OwningOpRef<ModuleOp>> driver::readPlanModule(const std::string &folder,
     return Status::badInput("'" + path +
                             "': the file was changed after it was compiled: its hash differs");
   return codegen::parsePlan(path, context);
+}
+
+Status driver::expectGradientsTravel(ModuleOp module, const std::string &folder,
+                                     const std::string &what) {
+  auto problem = firstOf<sync::ProblemOp>(module);
+  if (!problem || !problem.getConsistency())
+    return Status::ok();
+  return Status::badInput("'" + folder + "': " + what +
+                          " is for plans whose gradients travel, got " + "consistency '" +
+                          sync::consistencyText(problem.getConsistencyAttr()) + "'");
 }

@@ -16,4 +16,8 @@ namespace syncline::driver {
 Result<mlir::OwningOpRef<mlir::ModuleOp>> readPlanModule(const std::string &folder,
                                                          mlir::MLIRContext &context);
 
+/// badInput where the plan's gradients stay on their rank, which `what` is not for.
+Status expectGradientsTravel(mlir::ModuleOp module, const std::string &folder,
+                             const std::string &what);
+
 } // namespace syncline::driver

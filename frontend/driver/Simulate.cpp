@@ -160,6 +160,8 @@ Status simulatePlan(const SimulateOptions &options) {
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(options.plan, context);
   if (!module)
     return module.status();
+  if (Status travel = expectGradientsTravel(**module, options.plan, "'simulate'"); !travel)
+    return travel;
   DiagnosticCollector diagnostics(&context);
   Result<SimulatedPlan> plan = SimulatedPlan::create(**module);
   if (!plan)

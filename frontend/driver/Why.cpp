@@ -1,9 +1,11 @@
 // From a plan folder to an explanation.
 #include "frontend/driver/Why.h"
 
+#include "codegen/folder/PlanFolder.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
+#include "frontend/report/ExchangeText.h"
 #include "frontend/report/GradientName.h"
 #include "frontend/report/OrderWhy.h"
 #include "frontend/report/WhyReport.h"
@@ -12,6 +14,8 @@
 #include "passes/explain/ir/Explain.h"
 #include "passes/merge/PlannedModule.h"
 #include "passes/problem/Rounding.h"
+
+#include <nlohmann/json.hpp>
 
 using namespace mlir;
 
@@ -137,6 +141,14 @@ std::string channelsText(const problem::Solution &plan) {
 
 } // namespace
 
+/// When the weights that have this gradient travel, where gradients do not.
+static Result<std::string> whyLocal(const std::string &folder, const std::string &parameter) {
+  Result<nlohmann::json> plan = codegen::readPlanJson(folder);
+  if (!plan)
+    return plan.status();
+  return report::whyExchange(*plan, parameter);
+}
+
 Result<std::string> whyGradient(const std::string &folder, const std::string &name) {
   PlanContext context;
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
@@ -150,6 +162,8 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   Result<std::size_t> layer = report::findGradient(names, name);
   if (!layer)
     return Status::badInput("'" + folder + "': " + layer.status().message());
+  if (planned->problemOp.getConsistency())
+    return whyLocal(folder, names[*layer].parameter);
   if (planned->problemOp.getTails())
     return whyOrdered(**module, *planned, names, *layer) + channelsText(planned->solution);
   Result<explain::Explanation> explanation =

@@ -2,6 +2,7 @@
 #include "frontend/report/Closing.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/ExchangeText.h"
 #include "frontend/report/PlanText.h"
 #include "runtime/launch/CommandLineText.h"
 
@@ -23,6 +24,9 @@ static std::string planSummary(const nlohmann::json &plan) {
   if (const std::int64_t channels = channelsOf(plan); channels > 1)
     gap = "no bound for " + std::to_string(channels) + " channels";
   const double step = predicted.at("step"), exposed = predicted.at("exposed");
+  if (isLocal(plan))
+    return fragmentsText(plan) + ", consistency " + consistencyOf(plan) + "; predicted step " +
+           formatSeconds(step) + ", exposed " + formatSeconds(exposed) + ", in the mean";
   return std::to_string(buckets.size()) + (buckets.size() == 1 ? " message, " : " messages, ") +
          formatBytes(bytes) + "; predicted step " + formatSeconds(step) + ", exposed " +
          formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) + "), " + gap;

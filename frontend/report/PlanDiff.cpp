@@ -2,6 +2,7 @@
 #include "frontend/report/PlanDiff.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/ExchangeText.h"
 #include "frontend/report/OrderDiff.h"
 #include "frontend/report/OrderText.h"
 #include "frontend/report/PlanReport.h"
@@ -191,6 +192,8 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
     return text.empty() ? json() : json(std::move(text));
   };
   compare("messages by NCCL", nccl(a), nccl(b));
+  auto consistency = [](const json &plan) { return json(consistencyOf(plan)); };
+  compare("consistency", consistency(a), consistency(b));
   compare("requested", requestedText(a), requestedText(b));
   return table.isEmpty() ? "" : table.toString() + "\n";
 }

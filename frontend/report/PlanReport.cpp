@@ -2,6 +2,7 @@
 #include "frontend/report/PlanReport.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/ExchangeText.h"
 #include "frontend/report/OrderText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
@@ -95,6 +96,8 @@ static std::string sources(const nlohmann::json &plan) {
 static std::string proof(const nlohmann::json &plan) {
   if (hasOrder(plan))
     return orderText(plan);
+  if (isLocal(plan))
+    return "no bound: gradients stay on their rank\n";
   const nlohmann::json &planner = plan.at("predicted").at("planner");
   std::string text = "in the planner's model (messages do not slow computation, updates come last) "
                      "all gradients exist at " +
@@ -131,8 +134,10 @@ static std::string totals(const nlohmann::json &plan) {
   std::int64_t bytes = 0;
   for (const nlohmann::json &bucket : plan.at("buckets"))
     bytes += bucket.at("bytes").get<std::int64_t>();
-  return "\n" + counted(plan.at("buckets").size(), "message") + ", " + formatBytes(bytes) +
-         " of gradients, " + formatTraffic(plan.at("predicted").at("traffic")) +
+  const std::string messages = isLocal(plan) ? fragmentsText(plan)
+                                             : counted(plan.at("buckets").size(), "message") +
+                                                   ", " + formatBytes(bytes) + " of gradients";
+  return "\n" + messages + ", " + formatTraffic(plan.at("predicted").at("traffic")) +
          " to and from a node\n" + carrier(plan) + prediction(plan) + throughput(plan) +
          proof(plan) + sources(plan);
 }
@@ -194,7 +199,7 @@ static std::string reportText(const nlohmann::json &plan, bool allMembers) {
         table.addRow(std::move(line));
       }
   }
-  return header(plan) + table.toString() + columnMeaning + totals(plan);
+  return header(plan) + table.toString() + columnMeaning + exchangeText(plan) + totals(plan);
 }
 
 Result<std::string> syncline::report::planReport(const nlohmann::json &plan, bool allMembers) {

@@ -1,0 +1,30 @@
+// Refuses what contradicts `compile --consistency`.
+#include "frontend/driver/ConsistencyOption.h"
+
+#include "ir/sync/Consistency.h"
+
+namespace syncline::driver {
+
+Status checkConsistency(const CompileOptions &options, mlir::MLIRContext *context) {
+  const Result<sync::ConsistencyAttr> form = sync::parseConsistency(options.consistency, context);
+  const auto refuse = [](const std::string &what) {
+    return Status::error(ErrorKind::badUsage, "--consistency: " + what);
+  };
+  if (!form)
+    return refuse(form.status().message());
+  if (!*form)
+    return Status::ok();
+  if (options.overlap != "backward")
+    return refuse("gradients that stay on their rank have nothing to hide, expected '--overlap "
+                  "backward', got '" +
+                  options.overlap + "'");
+  if (options.channels != "1")
+    return refuse("weights have one channel of their own, expected '--channels 1', got '" +
+                  options.channels + "'");
+  if (options.planner != "optimal")
+    return refuse("no planner has gradients to merge, expected '--planner optimal', got '" +
+                  options.planner + "'");
+  return Status::ok();
+}
+
+} // namespace syncline::driver
