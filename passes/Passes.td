@@ -333,8 +333,8 @@ def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
   let description = [{
     Rules P5, P7 to P20, P22 to P24, P29 to P31, each with its number and a note at the other
-    place. Computes lifetimes and order anew from the program's text: shares no code with lowering. Runs in release
-    builds.
+    place. Computes lifetimes and order anew from the program's text: shares no code with lowering.
+    Runs in release builds.
   }];
 }
 

@@ -48,8 +48,7 @@ private:
     const PlanExchange *plan;
     std::span<float> weights, common, velocity; ///< the last two are empty without diloco or
                                                 ///< momentum
-    /// Steps after which all training of this rank has been sent, or given up for the common
-    /// weights.
+    /// Steps after which all training of this rank has been sent, or given up.
     std::int64_t sentAfter = 0;
   };
 

@@ -135,7 +135,8 @@ class LocalUpdatesTest(RefusalTest):
         self.assertEqual(memory["diloco:4,1,0,0"]["exchange"], 3 * weights)
         self.assertEqual(memory["diloco:4,1,0,0,0.7,0"]["exchange"], 2 * weights)
         least = sum(memory["bsp"].values()) + 16 * 1024  # samples and labels
-        text = harness.CLUSTER.format(ranks=4).replace("GB/s}", f"GB/s, memory-size: {least} B}}", 1)
+        sized = f"GB/s, memory-size: {least} B}}"
+        text = harness.CLUSTER.format(ranks=4).replace("GB/s}", sized, 1)
         words = ("compile", DIGITS, "--cluster", self.write("small.yaml", text), "--batch", 4)
         harness.syncline(*words, "-o", self.folder / "s.plan")
         words += ("--consistency", "diloco:4,1,0,0", "-o", self.folder / "t.plan")

@@ -174,7 +174,7 @@ class LocalUpdatesTest(unittest.TestCase):
         self.check("diloco:8,2,1,0.5", found, diloco(8, 1, 0.5, fragments))
 
     def test_end_with_a_fragment_under_way(self):
-        """Step 50 is the sixth of a period: a fragment left after the fifth, and is used at once."""
+        """Step 50 is a period's sixth: a fragment left after the fifth, and is used at once."""
         found, fragments = self.run_plan("diloco:22,2,6,0.5")
         self.check("diloco:22,2,6,0.5", found, diloco(22, 6, 0.5, fragments))
 
