@@ -158,8 +158,8 @@ class HalvesTest(RefusalTest):
     def test_refuses_what_it_cannot(self):
         words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 4, "--loss"]
         words += ["cross-entropy", "-o", self.folder / "out.plan", "--planner", "dear:1MiB"]
-        self.refuses(words, "expected '--overlap step'")
-        self.refuses([*words, "--overlap", "step"], "as with --scheme '*=reduce-scatter'")
+        self.refuses([*words, "--overlap", "backward"], "expected '--overlap step'")
+        self.refuses(words, "as with --scheme '*=reduce-scatter'")
         halved = self.plan("dear:1B", "step", 2)
         self.refuses(["verify", halved, "--with-z3"], "Z3 compares orders of whole messages")
 

@@ -136,7 +136,7 @@ class OverlapTest(RefusalTest):
 
     def test_order_is_shorter(self):
         """No rule's order has a shorter predicted step, nor has the barrier; the gap to the bound
-        is small, and `auto` takes the shorter plan."""
+        is small, and `auto` takes the order where it saves 1 % of the barrier's step."""
         predicted = {}
         for planner in ("optimal", "p3:2KiB", "bytescheduler:4KiB", "tictac", "wfbp"):
             predicted[planner] = harness.plan_json(self.order(planner))["predicted"]
@@ -148,8 +148,10 @@ class OverlapTest(RefusalTest):
         backward = harness.plan_json(self.order("optimal", "backward"))["predicted"]["step"]
         self.assertLess(predicted["optimal"]["step"], backward)
         auto = harness.plan_json(self.order("optimal", "auto"))
-        self.assertEqual(auto["overlap"], "step")
-        self.assertEqual(auto["predicted"]["step"], predicted["optimal"]["step"])
+        saves = predicted["optimal"]["step"] < 0.99 * backward
+        self.assertEqual(auto["overlap"], "step" if saves else "backward")
+        taken = predicted["optimal"]["step"] if saves else backward
+        self.assertEqual(auto["predicted"]["step"], taken)
 
     def test_arrival_times_change_nothing(self):
         """Ranks that are stopped at random for some milliseconds train the same bits."""
