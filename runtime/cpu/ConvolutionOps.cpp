@@ -1,5 +1,6 @@
 // Convolution by oneDNN. Layouts are chosen so that a vectorised kernel runs and few operands
 // are converted.
+#include "runtime/cpu/Channels.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/NotANumber.h"
 #include "runtime/cpu/Windows.h"
@@ -95,6 +96,24 @@ dnnl::convolution_forward::primitive_desc hint(const Preparation &p, const Geome
           p.program.engine};
 }
 
+/// dbias = Σ dy over all but the channels, in double: oneDNN adds up a channel in one float, which
+/// over 100,000 elements loses three digits. `gradient` is dy as the convolution reads it.
+void appendBiasGradient(Preparation &p, Tensor dy, const dnnl::memory &gradient, Tensor dbias) {
+  const std::optional<Channels> inPlace = Channels::of(gradient.get_desc());
+  const dnnl::memory from = inPlace ? gradient : p.plainInput(dy);
+  const Channels view = inPlace ? *inPlace : *Channels::of(p.plain(dy));
+  withElement(from.get_desc(), [&]<typename T>(T) {
+    p.call("", [=, channels = p.shape(dy)[1], result = p.plainOutput(dbias)] {
+      const std::vector<Two> sums =
+          channelSums(view, [dy = pointer<T>(from)](std::int64_t at, std::int64_t) {
+            return Two{loaded(dy[at]), 0};
+          });
+      for (std::int64_t c = 0; c < channels; ++c)
+        store(pointer<T>(result)[c], static_cast<float>(sums[static_cast<std::size_t>(c)].first));
+    });
+  });
+}
+
 } // namespace
 
 void CpuBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, Tensor y,
@@ -159,28 +178,26 @@ void CpuBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy
     const Layout nowX = currentOr(p, x, anyX), nowY = currentOr(p, dy, anyY);
     const Layout nowW = weightsOr(p, dw, anyW);
     using Desc = dnnl::convolution_backward_weights::primitive_desc;
-    const auto desc = firstGood<Desc>(
-        {{nowX, nowW, nowY},
-         {nowX, anyW, nowY},
-         {nowX, anyW, anyY},
-         {anyX, anyW, nowY},
-         {anyX, anyW, anyY}},
-        [&](const auto &choice) {
-          const auto direct = dnnl::algorithm::convolution_direct;
-          return dbias.isValid() ? Desc({direct, choice[0], choice[1], p.plain(dbias), choice[2],
-                                         g.strides, g.dilations, g.padsBegin, g.padsEnd},
-                                        p.attributes(), p.program.engine, hint(p, g))
-                                 : Desc({direct, choice[0], choice[1], choice[2], g.strides,
-                                         g.dilations, g.padsBegin, g.padsEnd},
-                                        p.attributes(), p.program.engine, hint(p, g));
-        });
+    const auto desc =
+        firstGood<Desc>({{nowX, nowW, nowY},
+                         {nowX, anyW, nowY},
+                         {nowX, anyW, anyY},
+                         {anyX, anyW, nowY},
+                         {anyX, anyW, anyY}},
+                        [&](const auto &choice) {
+                          const auto direct = dnnl::algorithm::convolution_direct;
+                          return Desc({direct, choice[0], choice[1], choice[2], g.strides,
+                                       g.dilations, g.padsBegin, g.padsEnd},
+                                      p.attributes(), p.program.engine, hint(p, g));
+                        });
     std::unordered_map<int, dnnl::memory> arguments{
         {DNNL_ARG_SRC, p.input(x, desc.src_desc())},
         {DNNL_ARG_DIFF_DST, p.input(dy, desc.diff_dst_desc())},
         {DNNL_ARG_DIFF_WEIGHTS, p.output(dw, desc.diff_weights_desc())}};
-    if (dbias.isValid())
-      arguments.emplace(DNNL_ARG_DIFF_BIAS, p.plainOutput(dbias));
+    const dnnl::memory gradient = arguments.at(DNNL_ARG_DIFF_DST);
     p.primitive(dnnl::convolution_backward_weights(desc), desc, std::move(arguments));
+    if (dbias.isValid())
+      appendBiasGradient(p, dy, gradient, dbias);
   });
 }
 

@@ -26,7 +26,9 @@ private:
   /// Forward descriptions by workspace tensor. A backward primitive must match its
   /// forward primitive.
   std::map<int, dnnl::primitive_desc> poolings;
-  std::map<int, dnnl::batch_normalization_forward::primitive_desc> normalizations;
+  /// The shift of each batch normalization with activation, by workspace tensor. Its backward
+  /// computes again what the activation let through.
+  std::map<int, Tensor> shifts;
 };
 
 } // namespace syncline::cpu

@@ -5,6 +5,7 @@
 
 #include <dnnl.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +44,14 @@ std::optional<Layout> likeLayout(const Layout &model, const Shape &dims);
 /// The best layout of activations for convolutions on this processor: channels in blocks of one
 /// vector. Plain for tensors without channels and spatial dimensions.
 Layout channelBlockedLayout(const Shape &dims, DataType type);
+
+/// Calls visit() with a value of the elements' type: float, or std::uint16_t for bf16.
+template <typename Visit> void withElement(const Layout &layout, const Visit &visit) {
+  if (layout.data_type() == DataType::f32)
+    visit(float{});
+  else
+    visit(std::uint16_t{});
+}
 
 /// The layout as text that is stable across runs and machines: "f32 64x3x7x7 strides 2352,16,336,48
 /// blocks 16 of 0".

@@ -1,21 +1,12 @@
-// Batch normalization by oneDNN, in the layout of its input.
+// Preparing batch normalizations.
+#include "runtime/cpu/BatchNorm.h"
 #include "runtime/cpu/CpuBuilder.h"
-#include "runtime/cpu/NotANumber.h"
 
 #include <algorithm>
 
 namespace syncline::cpu {
 
 namespace {
-
-using Flags = dnnl::normalization_flags;
-
-Flags flagsOf(Activation activation) {
-  Flags flags = Flags::use_scale | Flags::use_shift;
-  if (activation == Activation::relu)
-    flags |= Flags::fuse_norm_relu;
-  return flags;
-}
 
 /// running ← (1 - momentum)·running + momentum·batch·correction.
 void blend(float *running, const float *batch, std::int64_t channels, double momentum,
@@ -37,6 +28,17 @@ void trackStatistics(Preparation &p, Tensor running, Tensor batch, double moment
   });
 }
 
+/// The operands' layout: that of x, or plain where that lays channels out in another way.
+Layout dataLayout(const Preparation &p, Tensor x) {
+  const Layout data = p.layout(x);
+  return Channels::of(data) ? data : p.plain(x);
+}
+
+/// The elements of a tensor that may be missing.
+template <typename T> T *pointerOr(const dnnl::memory &memory) {
+  return memory ? pointer<T>(memory) : nullptr;
+}
+
 } // namespace
 
 void CpuBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tensor shift,
@@ -45,26 +47,23 @@ void CpuBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tenso
                            Activation activation) {
   prepare("batchNorm", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
-    const bool relu = activation == Activation::relu;
     core::checkChannels(p, x, {scale, shift, runningMean, runningVariance, mean, variance});
     core::checkMask(p, y, workspace, activation);
     p.expectLike(y, x);
-    const Layout data = p.layout(x);
-    const dnnl::batch_normalization_forward::primitive_desc desc(
-        {dnnl::prop_kind::forward_training, data, static_cast<float>(epsilon), flagsOf(activation)},
-        p.attributes(), p.program.engine);
-    std::unordered_map<int, dnnl::memory> arguments{
-        {DNNL_ARG_SRC, p.input(x, data)},      {DNNL_ARG_DST, p.output(y, data)},
-        {DNNL_ARG_MEAN, p.plainOutput(mean)},  {DNNL_ARG_VARIANCE, p.plainOutput(variance)},
-        {DNNL_ARG_SCALE, p.plainInput(scale)}, {DNNL_ARG_SHIFT, p.plainInput(shift)}};
-    if (relu) {
-      arguments.emplace(DNNL_ARG_WORKSPACE, p.opaque(workspace, desc.workspace_desc()));
-      normalizations[workspace.id] = desc;
-    }
-    const auto operands = arguments;
-    p.primitive(dnnl::batch_normalization_forward(desc), desc, std::move(arguments));
+    const bool relu = activation == Activation::relu;
     if (relu)
-      appendNanNormalization(p, static_cast<float>(epsilon), operands);
+      shifts[workspace.id] = shift;
+    const Layout data = dataLayout(p, x);
+    withElement(data, [&]<typename T>(T) {
+      p.call("sums in double",
+             [=, view = *Channels::of(data), channels = p.shape(x)[1], x = p.input(x, data),
+              scale = p.plainInput(scale), shift = p.plainInput(shift), mean = p.plainOutput(mean),
+              variance = p.plainOutput(variance), y = p.output(y, data)] {
+               const ChannelValues values{pointer<float>(scale), pointer<float>(shift),
+                                          pointer<float>(mean), pointer<float>(variance)};
+               normalize({view, channels, epsilon, relu, pointer<T>(x)}, values, pointer<T>(y));
+             });
+    });
     const std::int64_t samples = core::elementCount(p.shape(x)) / p.shape(x)[1];
     const double unbiased =
         static_cast<double>(samples) / static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
@@ -84,41 +83,27 @@ void CpuBuilder::batchNormBackward(std::string_view layer, Tensor x, Tensor scal
     if (dx.isValid())
       p.expectLike(dx, x);
     const bool relu = activation == Activation::relu;
-    const Layout data = p.layout(x);
-    const Flags flags = flagsOf(activation);
-    dnnl::batch_normalization_forward::primitive_desc forward;
-    if (auto found = normalizations.find(workspace.id); relu && found != normalizations.end())
-      forward = found->second;
-    else if (relu)
+    const auto found = shifts.find(workspace.id);
+    if (relu && found == shifts.end())
       p.fail("expected the workspace of a batch normalization with activation");
-    else
-      forward = {{dnnl::prop_kind::forward_training, data, static_cast<float>(epsilon), flags},
-                 p.attributes(),
-                 p.program.engine};
-    const dnnl::batch_normalization_backward::primitive_desc desc(
-        {dnnl::prop_kind::backward, data, data, static_cast<float>(epsilon), flags}, p.attributes(),
-        p.program.engine, forward);
-    auto resultOr = [&](Tensor tensor, const Layout &layout) {
-      return tensor.isValid() ? p.output(tensor, layout) : p.scratch(layout);
+    const Tensor shift = relu ? found->second : scale; // not read without ReLU
+    const auto result = [&](Tensor tensor, const Layout &layout) {
+      return tensor.isValid() ? p.output(tensor, layout) : dnnl::memory();
     };
-    const Layout channels = p.plain(scale);
-    const dnnl::memory factor = p.plainInput(scale);
-    std::unordered_map<int, dnnl::memory> arguments{
-        {DNNL_ARG_SRC, p.input(x, data)},
-        {DNNL_ARG_MEAN, p.plainInput(mean)},
-        {DNNL_ARG_VARIANCE, p.plainInput(variance)},
-        {DNNL_ARG_DIFF_DST, p.input(dy, data)},
-        {DNNL_ARG_SCALE, factor},
-        {DNNL_ARG_SHIFT, factor}, // oneDNN requires it but does not read it
-        {DNNL_ARG_DIFF_SRC, resultOr(dx, data)},
-        {DNNL_ARG_DIFF_SCALE, resultOr(dscale, channels)},
-        {DNNL_ARG_DIFF_SHIFT, resultOr(dshift, channels)}};
-    if (relu)
-      arguments.emplace(DNNL_ARG_WORKSPACE, p.opaque(workspace, forward.workspace_desc()));
-    const auto operands = arguments;
-    p.primitive(dnnl::batch_normalization_backward(desc), desc, std::move(arguments));
-    if (relu)
-      appendNanShiftGradient(p, operands);
+    const Layout data = dataLayout(p, x), channels = p.plain(scale);
+    withElement(data, [&]<typename T>(T) {
+      p.call("sums in double",
+             [=, view = *Channels::of(data), count = p.shape(x)[1], x = p.input(x, data),
+              scale = p.plainInput(scale), shift = p.plainInput(shift), mean = p.plainInput(mean),
+              variance = p.plainInput(variance), dy = p.input(dy, data), dx = result(dx, data),
+              dscale = result(dscale, channels), dshift = result(dshift, channels)] {
+               const ChannelValues values{pointer<float>(scale), pointer<float>(shift),
+                                          pointer<float>(mean), pointer<float>(variance)};
+               normalizeBackward({view, count, epsilon, relu, pointer<T>(x)}, values,
+                                 pointer<T>(dy), pointerOr<T>(dx), pointerOr<float>(dscale),
+                                 pointerOr<float>(dshift));
+             });
+    });
   });
 }
 

@@ -41,8 +41,6 @@ std::int64_t elementsOf(const Layout &layout) {
          static_cast<std::int64_t>(dnnl::memory::data_type_size(layout.data_type()));
 }
 
-bool isSingle(const Layout &layout) { return layout.data_type() == DataType::f32; }
-
 /// Whether one of n elements is NaN.
 bool holdsNan(const float *x, std::int64_t n) {
   int found = 0;
@@ -117,23 +115,6 @@ struct Maxima {
   }
 };
 
-bool areFinite(const Arguments &operands, std::initializer_list<int> which, std::int64_t channel) {
-  return std::all_of(which.begin(), which.end(), [&](int argument) {
-    return std::isfinite(pointer<float>(operands.at(argument))[channel]);
-  });
-}
-
-std::int64_t channelsOf(const Arguments &operands) {
-  return operands.at(DNNL_ARG_SRC).get_desc().dims()[1];
-}
-
-template <typename Visit> void withElement(const Layout &layout, const Visit &visit) {
-  if (isSingle(layout))
-    visit(float{});
-  else
-    visit(std::uint16_t{});
-}
-
 } // namespace
 
 void appendRelu(Preparation &p, const dnnl::memory &y) {
@@ -148,48 +129,6 @@ void appendNanMaxima(Preparation &p, const Window &window, const dnnl::memory &x
   const Maxima maxima{window, x.get_desc(), y.get_desc(), workspace.get_desc()};
   withElement(maxima.x, [&]<typename T>(T) {
     p.call("", [=] { maxima.repair(pointer<T>(x), pointer<T>(y), pointer<std::byte>(workspace)); });
-  });
-}
-
-void appendNanNormalization(Preparation &p, float epsilon, Arguments operands) {
-  using dnnl::normalization_flags;
-  const Layout data = operands.at(DNNL_ARG_SRC).get_desc();
-  const dnnl::batch_normalization_forward::primitive_desc desc(
-      {dnnl::prop_kind::forward_training, data, epsilon,
-       normalization_flags::use_scale | normalization_flags::use_shift},
-      p.attributes(), p.program.engine);
-  operands.erase(DNNL_ARG_WORKSPACE);
-  if (const Layout pad = desc.scratchpad_desc(); pad.get_size() > 0)
-    operands.emplace(DNNL_ARG_SCRATCHPAD, p.scratch(pad));
-  p.call("", [=, &program = p.program, bare = dnnl::batch_normalization_forward(desc)] {
-    for (std::int64_t c = 0; c < channelsOf(operands); ++c)
-      if (!areFinite(operands, {DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_SCALE, DNNL_ARG_SHIFT},
-                     c)) {
-        bare.execute(program.stream, operands);
-        const dnnl::memory &y = operands.at(DNNL_ARG_DST);
-        return withElement(data, [&]<typename T>(T) { relu(pointer<T>(y), elementsOf(data)); });
-      }
-  });
-}
-
-void appendNanShiftGradient(Preparation &p, const Arguments &operands) {
-  const Layout data = operands.at(DNNL_ARG_DIFF_DST).get_desc();
-  if (!isSingle(data))
-    return;
-  p.call("", [=] {
-    const float *dy = pointer<float>(operands.at(DNNL_ARG_DIFF_DST));
-    for (std::int64_t c = 0; c < channelsOf(operands); ++c) {
-      if (areFinite(operands, {DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_SCALE}, c))
-        continue;
-      Shape channel = data.dims();
-      channel[1] = 1;
-      double sum = 0;
-      forEachIndex(channel, [&](Index index) {
-        index[1] = c;
-        sum += dy[offset(data, index)];
-      });
-      pointer<float>(operands.at(DNNL_ARG_DIFF_SHIFT))[c] = static_cast<float>(sum);
-    }
   });
 }
 

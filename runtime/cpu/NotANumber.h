@@ -19,13 +19,4 @@ void appendRelu(Preparation &p, const dnnl::memory &y);
 void appendNanMaxima(Preparation &p, const Window &window, const dnnl::memory &x,
                      const dnnl::memory &y, const dnnl::memory &workspace);
 
-/// Repairs the result of a batch normalization with ReLU, given its operands. A channel has NaN
-/// only where its mean, variance, scale or shift is not finite, so that otherwise the cost is a
-/// check of these values.
-void appendNanNormalization(Preparation &p, float epsilon, Arguments operands);
-
-/// Repairs the backward of a batch normalization with ReLU, whose mask would drop gradients of NaN
-/// elements: the gradient of such a channel's shift is the sum of all of dy.
-void appendNanShiftGradient(Preparation &p, const Arguments &operands);
-
 } // namespace syncline::cpu

@@ -1,19 +1,13 @@
 // Elementwise sums. Loops are written for the compiler's vectoriser; see the file's compile flags.
+// All of their variants give the same sum.
 #include "runtime/transport/collectives/Sum.h"
 
+#include "runtime/core/Clones.h"
 #include "runtime/data/HalfFloat.h"
 
 #include <cstdint>
 
 namespace syncline::transport {
-
-// The variant is chosen once at start-up by the processor's features. All variants give the
-// same sum.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
-#define SYNCLINE_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define SYNCLINE_CLONES
-#endif
 
 SYNCLINE_CLONES static void addF32(float *__restrict into, const float *__restrict from,
                                    std::size_t count) {

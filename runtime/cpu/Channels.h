@@ -1,0 +1,154 @@
+// Passes over a tensor channel by channel in its own layout, and sums over all but the channels.
+#pragma once
+
+#include "runtime/core/Clones.h"
+#include "runtime/cpu/Layout.h"
+#include "runtime/data/HalfFloat.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace syncline::cpu {
+
+/// Channels that lie side by side, and are passed over together.
+struct ChannelBlock {
+  std::int64_t channel; ///< the first one
+  std::int64_t offset;  ///< of its first element from the sample's begin, in elements
+  std::int64_t lanes;   ///< number of channels; a padded layout's may lie behind the last
+};
+
+/// Where the elements of each channel of a tensor N×C×... lie. Every sample has `rows` elements of
+/// each channel, `rowStride` elements apart.
+struct Channels {
+  std::int64_t samples, sampleStride, rows, rowStride;
+  std::vector<ChannelBlock> blocks;
+
+  /// Nothing for a layout other than plain, blocks of 8 or 16 channels, or channels last.
+  static std::optional<Channels> of(const Layout &layout);
+  /// The end of the blocks' channels, with the padding's.
+  std::size_t end() const {
+    return static_cast<std::size_t>(blocks.back().channel + blocks.back().lanes);
+  }
+};
+
+inline float loaded(float value) { return value; }
+inline float loaded(std::uint16_t bf16) { return data::floatFromBf16(bf16); }
+inline void store(float &to, float value) { to = value; }
+inline void store(std::uint16_t &to, float value) { to = data::bf16FromFloat(value); }
+
+/// The calls of forEachElement() for one block, whose sample begins at `at`. `lanes` is the block's
+/// number of channels, known to the compiler where it is a vector's.
+template <typename Lanes, typename Body>
+SYNCLINE_CLONES void visitRows(const Channels &view, std::int64_t at, std::int64_t channel,
+                               Lanes lanes, Body body) {
+  for (std::int64_t row = 0; row < view.rows; ++row)
+#pragma omp simd
+    for (std::int64_t lane = 0; lane < lanes; ++lane)
+      body(at + row * view.rowStride + lane, channel + lane);
+}
+
+/// As visitRows() for a channel whose elements are neighbours.
+template <typename Body>
+SYNCLINE_CLONES void visitNeighbours(std::int64_t rows, std::int64_t at, std::int64_t channel,
+                                     Body body) {
+#pragma omp simd
+  for (std::int64_t row = 0; row < rows; ++row)
+    body(at + row, channel);
+}
+
+/// Calls with(lanes) for the block's number of channels.
+template <typename With> void withLanes(const ChannelBlock &block, const With &with) {
+  if (block.lanes == 16)
+    with(std::integral_constant<std::int64_t, 16>());
+  else if (block.lanes == 8)
+    with(std::integral_constant<std::int64_t, 8>());
+  else
+    with(block.lanes);
+}
+
+/// Calls task(block, sample) for all of both on the calling thread's OpenMP threads.
+template <typename Task> void forEachBlock(const Channels &view, const Task &task) {
+  const auto blocks = static_cast<std::int64_t>(view.blocks.size());
+#pragma omp parallel for schedule(static) if (view.samples * blocks > 1)
+  for (std::int64_t i = 0; i < view.samples * blocks; ++i)
+    task(view.blocks[static_cast<std::size_t>(i % blocks)], i / blocks);
+}
+
+/// Calls body(offset, channel) for every element on the calling thread's OpenMP threads. Calls do
+/// not depend on each other.
+template <typename Body> void forEachElement(const Channels &view, Body body) {
+  forEachBlock(view, [&view, body](const ChannelBlock &block, std::int64_t sample) {
+    const std::int64_t at = sample * view.sampleStride + block.offset;
+    if (block.lanes == 1 && view.rowStride == 1)
+      return visitNeighbours(view.rows, at, block.channel, body);
+    withLanes(block, [&](auto lanes) { visitRows(view, at, block.channel, lanes, body); });
+  });
+}
+
+/// Two terms of an element, and two sums.
+struct Two {
+  double first = 0, second = 0;
+};
+
+/// The sums of one block of one sample.
+template <typename Lanes, typename Term>
+SYNCLINE_CLONES void addRows(const Channels &view, std::int64_t at, std::int64_t channel,
+                             Lanes lanes, Term term, double *first, double *second) {
+  for (std::int64_t row = 0; row < view.rows; ++row)
+#pragma omp simd
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const Two terms = term(at + row * view.rowStride + lane, channel + lane);
+      first[lane] += terms.first;
+      second[lane] += terms.second;
+    }
+}
+
+template <typename Term>
+SYNCLINE_CLONES void addNeighbours(std::int64_t rows, std::int64_t at, std::int64_t channel,
+                                   Term term, double *first, double *second) {
+  double firsts = 0, seconds = 0;
+#pragma omp simd reduction(+ : firsts, seconds)
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const Two terms = term(at + row, channel);
+    firsts += terms.first;
+    seconds += terms.second;
+  }
+  *first = firsts;
+  *second = seconds;
+}
+
+/// The sums of term(offset, channel) over all elements of each channel, end() of them. The order of
+/// additions does not depend on the number of threads.
+template <typename Term> std::vector<Two> channelSums(const Channels &view, Term term) {
+  const std::size_t end = view.end();
+  std::vector<double> parts(2 * end * static_cast<std::size_t>(view.samples)); // by sample
+  forEachBlock(view, [&, term](const ChannelBlock &block, std::int64_t sample) {
+    const std::int64_t at = sample * view.sampleStride + block.offset;
+    double *first = parts.data() + 2 * static_cast<std::size_t>(sample) * end + block.channel;
+    double *second = first + end;
+    if (block.lanes == 1 && view.rowStride == 1)
+      return addNeighbours(view.rows, at, block.channel, term, first, second);
+    withLanes(block, [&](auto lanes) {
+      if constexpr (std::is_integral_v<decltype(lanes)>)
+        return addRows(view, at, block.channel, lanes, term, first, second);
+      else { // sums in registers
+        std::array<double, lanes> firsts{}, seconds{};
+        addRows(view, at, block.channel, lanes, term, firsts.data(), seconds.data());
+        std::copy(firsts.begin(), firsts.end(), first);
+        std::copy(seconds.begin(), seconds.end(), second);
+      }
+    });
+  });
+  std::vector<Two> sums(end);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Two &sum = sums[i % end];
+    (i / end % 2 == 0 ? sum.first : sum.second) += parts[i];
+  }
+  return sums;
+}
+
+} // namespace syncline::cpu
