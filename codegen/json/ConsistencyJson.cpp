@@ -22,27 +22,50 @@ static Json exchangeJson(plan::ExchangeOp exchange) {
           {"offset", exchange.getOffset()},
           {"extent", exchange.getExtent()},
           {"start", exchange.getStart()},
-          {"wait", exchange.getWait()},
+          {"wait", exchange.getWait() ? Json(*exchange.getWait()) : Json(nullptr)},
           {"seconds", exchange.getSeconds().convertToDouble()},
           {"traffic", exchange.getTraffic().convertToDouble()}};
+}
+
+/// The numbers that the form has, under the names that a reader of plan.json knows.
+static Json numbersJson(sync::ConsistencyAttr consistency) {
+  switch (consistency.getForm()) {
+  case sync::ConsistencyForm::local:
+  case sync::ConsistencyForm::diloco:
+    return {
+        {"period", consistency.getPeriod()},     {"fragments", consistency.getFragments()},
+        {"delay", consistency.getDelay()},       {"mix", double(consistency.getMix())},
+        {"rate", double(consistency.getRate())}, {"momentum", double(consistency.getMomentum())}};
+  case sync::ConsistencyForm::ssp:
+    return {{"staleness", consistency.getUpper()}};
+  case sync::ConsistencyForm::asp:
+    return Json::object();
+  case sync::ConsistencyForm::dssp:
+    return {{"lower", consistency.getLower()}, {"upper", consistency.getUpper()}};
+  case sync::ConsistencyForm::easgd:
+    return {{"variant", sync::stringifyEasgdVariant(consistency.getVariant()).str()},
+            {"rho", double(consistency.getRho())},
+            {"period", consistency.getPeriod()}};
+  }
+  llvm_unreachable("no form");
 }
 
 Json consistencyJson(plan::ProgramOp program) {
   sync::ConsistencyAttr consistency = program.getConsistencyAttr();
   if (!consistency)
     return nullptr;
-  Json exchanges = Json::array();
+  Json json = numbersJson(consistency);
+  json["form"] = sync::stringifyConsistencyForm(consistency.getForm()).str();
+  json["text"] = sync::consistencyText(consistency);
+  json["exchanges"] = Json::array();
   for (auto exchange : program.getOps<plan::ExchangeOp>())
-    exchanges.push_back(exchangeJson(exchange));
-  return {{"form", sync::stringifyConsistencyForm(consistency.getForm()).str()},
-          {"text", sync::consistencyText(consistency)},
-          {"period", consistency.getPeriod()},
-          {"fragments", consistency.getFragments()},
-          {"delay", consistency.getDelay()},
-          {"mix", double(consistency.getMix())},
-          {"rate", double(consistency.getRate())},
-          {"momentum", double(consistency.getMomentum())},
-          {"exchanges", exchanges}};
+    json["exchanges"].push_back(exchangeJson(exchange));
+  json["shards"] = Json::array();
+  for (auto shard : program.getOps<plan::ShardOp>())
+    json["shards"].push_back({{"server", shard.getServer()},
+                              {"offset", shard.getOffset()},
+                              {"extent", shard.getExtent()}});
+  return json;
 }
 
 void addExchanges(Json &predicted, plan::ProgramOp program, sync::PredictionOp prediction) {

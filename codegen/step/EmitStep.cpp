@@ -100,8 +100,8 @@ private:
         bucketRows.push_back(ops.declare(bucket));
         continue;
       }
-      if (isa<plan::ExchangeOp>(op))
-        continue; // between steps, as plan.json says
+      if (isa<plan::ExchangeOp, plan::ShardOp>(op))
+        continue; // beside the steps, as plan.json says
       FailureOr<std::string> row = ops.row(&op);
       if (failed(row))
         return failure();

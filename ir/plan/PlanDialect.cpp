@@ -103,14 +103,29 @@ bool syncline::plan::isHalved(BucketOp bucket) { return bucket.getGatherStart().
 
 std::int64_t syncline::plan::exchangeBytes(ProgramOp program) {
   sync::ConsistencyAttr consistency = program.getConsistencyAttr();
-  if (!consistency || consistency.getForm() != sync::ConsistencyForm::diloco)
-    return 0; // means are taken in place
-  const auto weights = program.getSpaces().getAs<IntegerAttr>(stringifySpace(Space::parameters));
-  std::int64_t longest = 0;
+  if (!consistency)
+    return 0;
+  const std::int64_t weights =
+      program.getSpaces().getAs<IntegerAttr>(stringifySpace(Space::parameters)).getInt();
+  std::int64_t longest = 0, shard = 0;
   for (auto exchange : program.getOps<ExchangeOp>())
     longest = std::max(longest, static_cast<std::int64_t>(exchange.getExtent()));
-  const std::int64_t copies = double(consistency.getMomentum()) > 0 ? 2 : 1;
-  return copies * weights.getInt() + longest;
+  if (!program.getServers())
+    for (auto served : program.getOps<ShardOp>())
+      shard = std::max(shard, static_cast<std::int64_t>(served.getExtent()));
+  switch (consistency.getForm()) {
+  case sync::ConsistencyForm::local:
+    return 0; // means are taken in place
+  case sync::ConsistencyForm::diloco:
+    return (double(consistency.getMomentum()) > 0 ? 2 : 1) * weights + longest;
+  case sync::ConsistencyForm::ssp:
+  case sync::ConsistencyForm::asp:
+  case sync::ConsistencyForm::dssp:
+    return 3 * weights + shard;
+  case sync::ConsistencyForm::easgd:
+    return (consistency.isServed() ? 2 : 3) * weights + shard;
+  }
+  llvm_unreachable("no form");
 }
 
 StringRef syncline::plan::elementName(Type type) {

@@ -95,8 +95,9 @@ def Plan_ExchangeOp : Plan_Op<"exchange", [HasParent<"ProgramOp">]> {
   let description = [{
     The interval [offset, offset + extent) of the parameters' space holds the members. It travels
     once in every period of the program's `consistency`: the message starts after `start` steps of
-    the period, and has arrived after `wait` steps of it. `seconds` is what the message takes, and
-    `traffic` the bytes that a node moves for it in both directions (P31).
+    the period, and has arrived after `wait` steps of it, or at any time where `wait` is absent.
+    `seconds` is what the message takes, and `traffic` the bytes that a node moves for it in both
+    directions (P31).
 
     ```mlir
     plan.exchange 0 members ["fc.bias", "fc.weight"] by ring at 0 extent 2624 bytes 2600
@@ -104,12 +105,27 @@ def Plan_ExchangeOp : Plan_Op<"exchange", [HasParent<"ProgramOp">]> {
     ```
   }];
   let arguments = (ins I64Attr:$id, StrArrayAttr:$members, Plan_Scheme:$scheme, I64Attr:$offset,
-                       I64Attr:$extent, I64Attr:$bytes, I64Attr:$start, I64Attr:$wait,
+                       I64Attr:$extent, I64Attr:$bytes, I64Attr:$start, OptionalAttr<I64Attr>:$wait,
                        F64Attr:$seconds, F64Attr:$traffic);
   let assemblyFormat = [{
     $id `members` $members `by` custom<SchemeName>($scheme) `at` $offset `extent` $extent
-    `bytes` $bytes `start` $start `wait` $wait `seconds` $seconds `traffic` $traffic attr-dict
+    `bytes` $bytes `start` $start (`wait` $wait^)? `seconds` $seconds `traffic` $traffic attr-dict
   }];
+}
+
+def Plan_ShardOp : Plan_Op<"shard", [HasParent<"ProgramOp">]> {
+  let summary = "the part of the weights that one server has";
+  let description = [{
+    Server `server` has the interval [offset, offset + extent) of the parameters' space. Where the
+    program has `servers`, it is that one of them; else the server is in the process of the rank of
+    that number (P31).
+
+    ```mlir
+    plan.shard 1 at 1344 extent 1280
+    ```
+  }];
+  let arguments = (ins I64Attr:$server, I64Attr:$offset, I64Attr:$extent);
+  let assemblyFormat = "$server `at` $offset `extent` $extent attr-dict";
 }
 
 def Plan_PhaseOp : Plan_Op<"phase"> {

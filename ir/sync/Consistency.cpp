@@ -1,4 +1,4 @@
-// Local updates: rule S19, the forms' text, and the cluster of gradients that stay.
+// Consistency: rule S19, the forms' text, and the cluster of gradients that stay.
 #include "ir/sync/Consistency.h"
 
 #include "ir/FirstOf.h"
@@ -10,6 +10,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <variant>
 
 using namespace mlir;
 
@@ -22,40 +23,165 @@ static std::string shortest(double value) {
   return {buffer.data(), result.ptr};
 }
 
-std::string whyNot(ConsistencyForm form, std::int64_t period, std::int64_t fragments,
-                   std::int64_t delay, double mix, double rate, double momentum) {
-  auto text = [](std::int64_t number) { return std::to_string(number); };
-  if (period < 1)
-    return "S19: expected a period of at least 1 step, got " + text(period);
-  if (fragments < 1 || period % fragments != 0)
-    return "S19: expected fragments that divide the period of " + text(period) + " steps, got " +
-           text(fragments);
-  if (delay < 0 || delay >= period / fragments)
-    return "S19: expected a delay from 0 to below the " + text(period / fragments) +
-           " steps of a window, got " + text(delay);
-  if (!(mix >= 0 && mix <= 1))
-    return "S19: expected a mix from 0 to 1, got " + shortest(mix);
-  if (!(rate > 0 && std::isfinite(rate)))
-    return "S19: expected a rate above 0, got " + shortest(rate);
-  if (!(momentum >= 0 && momentum < 1))
-    return "S19: expected a momentum from 0 to below 1, got " + shortest(momentum);
-  if (form == ConsistencyForm::local &&
-      (fragments != 1 || delay != 0 || mix != 0 || rate != 1 || momentum != 0))
-    return "S19: expected a period alone for 'local'";
+namespace {
+
+/// One number of a form: its name in the attribute, and its place.
+struct Slot {
+  StringRef name;
+  std::variant<std::int64_t *, double *, EasgdVariant *> place;
+};
+
+/// How a form is written.
+struct Usage {
+  StringRef text;
+  std::size_t required; ///< numbers that may not be left out
+};
+
+} // namespace
+
+static Usage usageOf(ConsistencyForm form) {
+  switch (form) {
+  case ConsistencyForm::local:
+    return {"local:H", 1};
+  case ConsistencyForm::diloco:
+    return {"diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM]", 4};
+  case ConsistencyForm::ssp:
+    return {"ssp:S", 1};
+  case ConsistencyForm::asp:
+    return {"asp", 0};
+  case ConsistencyForm::dssp:
+    return {"dssp:L,U", 2};
+  case ConsistencyForm::easgd:
+    return {"easgd:VARIANT,RHO[,TAU]", 2};
+  }
+  llvm_unreachable("no form");
+}
+
+/// The numbers that a form has, in the order of its text (S19).
+static llvm::SmallVector<Slot> slotsOf(ConsistencyNumbers &n) {
+  switch (n.form) {
+  case ConsistencyForm::local:
+    return {{"period", &n.period}};
+  case ConsistencyForm::diloco:
+    return {{"period", &n.period}, {"fragments", &n.fragments}, {"delay", &n.delay},
+            {"mix", &n.mix},       {"rate", &n.rate},           {"momentum", &n.momentum}};
+  case ConsistencyForm::ssp:
+    return {{"upper", &n.upper}};
+  case ConsistencyForm::asp:
+    return {};
+  case ConsistencyForm::dssp:
+    return {{"lower", &n.lower}, {"upper", &n.upper}};
+  case ConsistencyForm::easgd:
+    return {{"variant", &n.variant}, {"rho", &n.rho}, {"period", &n.period}};
+  }
+  llvm_unreachable("no form");
+}
+
+/// The same numbers, but defaults where the form has none.
+static ConsistencyNumbers ownNumbers(ConsistencyNumbers numbers) {
+  ConsistencyNumbers own{numbers.form};
+  for (auto [from, to] : llvm::zip(slotsOf(numbers), slotsOf(own)))
+    std::visit([&, &to = to](auto *value) { *std::get<decltype(value)>(to.place) = *value; },
+               from.place);
+  return own;
+}
+
+static std::string whyNoDiloco(const ConsistencyNumbers &n) {
+  const std::string period = std::to_string(n.period);
+  if (n.fragments < 1 || n.period % n.fragments != 0)
+    return "S19: expected fragments that divide the period of " + period + " steps, got " +
+           std::to_string(n.fragments);
+  if (n.delay < 0 || n.delay >= n.period / n.fragments)
+    return "S19: expected a delay from 0 to below the " + std::to_string(n.period / n.fragments) +
+           " steps of a window, got " + std::to_string(n.delay);
+  if (!(n.mix >= 0 && n.mix <= 1))
+    return "S19: expected a mix from 0 to 1, got " + shortest(n.mix);
+  if (!(n.rate > 0 && std::isfinite(n.rate)))
+    return "S19: expected a rate above 0, got " + shortest(n.rate);
+  if (!(n.momentum >= 0 && n.momentum < 1))
+    return "S19: expected a momentum from 0 to below 1, got " + shortest(n.momentum);
   return "";
+}
+
+std::string whyNot(const ConsistencyNumbers &n) {
+  for (std::int64_t steps : {n.period, n.lower, n.upper})
+    if (steps > mostSteps)
+      return "S19: expected at most " + std::to_string(mostSteps) + " steps, got " +
+             std::to_string(steps);
+  if (n.period < 1)
+    return "S19: expected a period of at least 1 step, got " + std::to_string(n.period);
+  if (n.form == ConsistencyForm::ssp && n.upper < 0)
+    return "S19: expected a staleness of at least 0 steps, got " + std::to_string(n.upper);
+  if (n.lower < 0 || (n.form == ConsistencyForm::dssp && n.lower > n.upper))
+    return "S19: expected 0 <= L <= U steps, got " + std::to_string(n.lower) + " and " +
+           std::to_string(n.upper);
+  if (n.form == ConsistencyForm::easgd && !(n.rho > 0 && std::isfinite(n.rho)))
+    return "S19: expected a rho above 0, got " + shortest(n.rho);
+  if (n.form == ConsistencyForm::diloco)
+    if (std::string reason = whyNoDiloco(n); !reason.empty())
+      return reason;
+  if (ownNumbers(n) == n)
+    return "";
+  llvm::SmallVector<StringRef> names;
+  ConsistencyNumbers copy = n;
+  for (const Slot &slot : slotsOf(copy))
+    names.push_back(slot.name);
+  return "S19: expected " + (names.empty() ? "no number" : llvm::join(names, ", ") + " alone") +
+         " for '" + stringifyConsistencyForm(n.form).str() + "'";
 }
 
 LogicalResult ConsistencyAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                                       ConsistencyForm form, int64_t period, int64_t fragments,
                                       int64_t delay, cluster::Real mix, cluster::Real rate,
-                                      cluster::Real momentum) {
-  const std::string reason = whyNot(form, period, fragments, delay, mix, rate, momentum);
+                                      cluster::Real momentum, int64_t lower, int64_t upper,
+                                      EasgdVariant variant, cluster::Real rho) {
+  const std::string reason =
+      whyNot({form, period, fragments, delay, mix, rate, momentum, lower, upper, variant, rho});
   return reason.empty() ? success() : LogicalResult(emitError() << reason);
 }
 
-static Status malformed(StringRef text) {
-  return Status::badInput("expected bsp, local:H or diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM], got '" +
-                          text.str() + "'");
+bool ConsistencyAttr::isServed() const {
+  switch (getForm()) {
+  case ConsistencyForm::local:
+  case ConsistencyForm::diloco:
+    return false;
+  case ConsistencyForm::ssp:
+  case ConsistencyForm::asp:
+  case ConsistencyForm::dssp:
+    return true;
+  case ConsistencyForm::easgd:
+    return getVariant() < EasgdVariant::sync1;
+  }
+  llvm_unreachable("no form");
+}
+
+std::string consistencyForms() {
+  std::string text = "bsp";
+  for (ConsistencyForm form : {ConsistencyForm::ssp, ConsistencyForm::asp, ConsistencyForm::dssp,
+                               ConsistencyForm::easgd, ConsistencyForm::local})
+    text += ", " + usageOf(form).text.str();
+  return text + " or " + usageOf(ConsistencyForm::diloco).text.str();
+}
+
+static std::string variants() {
+  std::string text;
+  for (std::uint32_t i = 0; i <= getMaxEnumValForEasgdVariant(); ++i)
+    text += (i == 0 ? "" : ", ") + stringifyEasgdVariant(static_cast<EasgdVariant>(i)).str();
+  return text;
+}
+
+/// Reads one number. The error says what was expected, or is empty where the text is none.
+static Status readSlot(StringRef part, const Slot &slot) {
+  if (auto *const *steps = std::get_if<std::int64_t *>(&slot.place))
+    return part.getAsInteger(10, **steps) ? Status::badInput("") : Status::ok();
+  if (auto *const *real = std::get_if<double *>(&slot.place))
+    return part.getAsDouble(**real, /*AllowInexact=*/true) ? Status::badInput("") : Status::ok();
+  const std::optional<EasgdVariant> variant = symbolizeEasgdVariant(part);
+  if (!variant)
+    return Status::badInput("expected one of " + variants() + " as variant, got '" + part.str() +
+                            "'");
+  *std::get<EasgdVariant *>(slot.place) = *variant;
+  return Status::ok();
 }
 
 Result<ConsistencyAttr> parseConsistency(StringRef text, MLIRContext *context) {
@@ -63,35 +189,48 @@ Result<ConsistencyAttr> parseConsistency(StringRef text, MLIRContext *context) {
     return ConsistencyAttr();
   const auto [name, rest] = text.split(':');
   const std::optional<ConsistencyForm> form = symbolizeConsistencyForm(name);
+  const auto malformed = [&](const std::string &expected) {
+    return Status::badInput("expected " + expected + ", got '" + text.str() + "'");
+  };
+  if (!form)
+    return malformed(consistencyForms());
+  ConsistencyNumbers n{*form};
+  if (*form == ConsistencyForm::diloco)
+    n.rate = 0.7, n.momentum = 0.9;
+  const Usage usage = usageOf(*form);
+  const llvm::SmallVector<Slot> slots = slotsOf(n);
   llvm::SmallVector<StringRef> parts;
-  rest.split(parts, ',');
-  const bool isLocal = form == ConsistencyForm::local;
-  if (!form || (isLocal ? parts.size() != 1 : parts.size() != 4 && parts.size() != 6))
-    return malformed(text);
-  std::int64_t steps[] = {1, 1, 0};
-  double reals[] = {0, isLocal ? 1 : 0.7, isLocal ? 0 : 0.9};
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (i < 3 ? parts[i].getAsInteger(10, steps[i])
-              : parts[i].getAsDouble(reals[i - 3], /*AllowInexact=*/true))
-      return malformed(text);
-  const std::string reason =
-      whyNot(*form, steps[0], steps[1], steps[2], reals[0], reals[1], reals[2]);
+  if (text.contains(':'))
+    rest.split(parts, ',');
+  if (parts.size() != usage.required && parts.size() != slots.size())
+    return malformed(usage.text.str());
+  for (auto [part, slot] : llvm::zip(parts, slots))
+    if (Status s = readSlot(part, slot); !s)
+      return s.message().empty() ? malformed(usage.text.str())
+                                 : Status::badInput("'" + text.str() + "': " + s.message());
+  const std::string reason = whyNot(n);
   if (!reason.empty())
     return Status::badInput("'" + text.str() + "': " + reason);
-  return ConsistencyAttr::get(context, *form, steps[0], steps[1], steps[2], reals[0], reals[1],
-                              reals[2]);
+  return ConsistencyAttr::get(context, n.form, n.period, n.fragments, n.delay, n.mix, n.rate,
+                              n.momentum, n.lower, n.upper, n.variant, n.rho);
 }
 
-std::string consistencyText(ConsistencyAttr consistency) {
-  if (!consistency)
+std::string consistencyText(ConsistencyAttr c) {
+  if (!c)
     return "bsp";
-  std::string text = stringifyConsistencyForm(consistency.getForm()).str() + ":" +
-                     std::to_string(consistency.getPeriod());
-  if (consistency.getForm() == ConsistencyForm::local)
-    return text;
-  return text + "," + std::to_string(consistency.getFragments()) + "," +
-         std::to_string(consistency.getDelay()) + "," + shortest(consistency.getMix()) + "," +
-         shortest(consistency.getRate()) + "," + shortest(consistency.getMomentum());
+  ConsistencyNumbers n{c.getForm(),  c.getPeriod(),  c.getFragments(), c.getDelay(),
+                       c.getMix(),   c.getRate(),    c.getMomentum(),  c.getLower(),
+                       c.getUpper(), c.getVariant(), c.getRho()};
+  llvm::SmallVector<std::string> parts;
+  for (const Slot &slot : slotsOf(n))
+    if (auto *const *steps = std::get_if<std::int64_t *>(&slot.place))
+      parts.push_back(std::to_string(**steps));
+    else if (auto *const *real = std::get_if<double *>(&slot.place))
+      parts.push_back(shortest(**real));
+    else
+      parts.push_back(stringifyEasgdVariant(*std::get<EasgdVariant *>(slot.place)).str());
+  return stringifyConsistencyForm(n.form).str() + (parts.empty() ? "" : ":") +
+         llvm::join(parts, ",");
 }
 
 cluster::SpecAttr gradientCluster(ModuleOp module) {

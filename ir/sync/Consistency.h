@@ -1,19 +1,38 @@
-// Local updates: reading their forms, and the cluster over which gradients travel.
+// Who waits for whom: reading the forms, and the cluster over which gradients travel.
 #pragma once
 
 #include "ir/sync/Sync.h"
 #include "syncline/Status.h"
 
+#include <cstdint>
 #include <string>
 
 namespace syncline::sync {
 
-/// Why these numbers are no consistency, citing S19; empty for none.
-std::string whyNot(ConsistencyForm form, std::int64_t period, std::int64_t fragments,
-                   std::int64_t delay, double mix, double rate, double momentum);
+/// The numbers of a #sync.consistency, with the defaults that they have there. Rule S19 says which
+/// form has which.
+struct ConsistencyNumbers {
+  ConsistencyForm form;
+  std::int64_t period = 1, fragments = 1, delay = 0;
+  double mix = 0, rate = 1, momentum = 0;
+  std::int64_t lower = 0, upper = 0;
+  EasgdVariant variant = EasgdVariant::original;
+  double rho = 0;
 
-/// Reads "bsp" (null), "local:H" or "diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM]". The last two are 0.7
-/// and 0.9 where they are left out. Errors: badInput, saying what was expected.
+  bool operator==(const ConsistencyNumbers &) const = default;
+};
+
+/// The most steps that a number of a consistency counts.
+inline constexpr std::int64_t mostSteps = std::int64_t{1} << 40;
+
+/// Why these numbers are no consistency, citing S19; empty for none.
+std::string whyNot(const ConsistencyNumbers &numbers);
+
+/// Every form as parseConsistency reads it, in one line.
+std::string consistencyForms();
+
+/// Reads one of consistencyForms(); "bsp" gives null. What stands in brackets may be left out: TAU
+/// is then 1, RATE 0.7 and MOMENTUM 0.9. Errors: badInput, saying what was expected.
 Result<ConsistencyAttr> parseConsistency(llvm::StringRef text, mlir::MLIRContext *context);
 
 /// The text that parseConsistency reads; "bsp" for null.

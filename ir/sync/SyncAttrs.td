@@ -22,37 +22,47 @@ def Sync_TimesAttr : Sync_Attr<"Times", "times"> {
   let assemblyFormat = "`<` `[` (`]`) : ($values^ `]`)? `>`";
 }
 
+def Sync_VariantParameter : EnumParameter<Sync_EasgdVariant> {
+  let defaultValue = "::syncline::sync::EasgdVariant::original";
+}
+
+class Sync_DefaultReal<string value>
+    : DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(" # value # ")">;
+
 def Sync_ConsistencyAttr : Sync_Attr<"Consistency", "consistency"> {
-  let summary = "when ranks wait for each other: local updates";
+  let summary = "who waits for whom, where gradients stay on their rank";
   let description = [{
-    Each rank updates its weights by its own gradients. In every `period` steps each fragment of the
-    weights travels once; there are `fragments` of them. `local`: the weights become their mean over
-    the ranks. `diloco`: what travels is the difference from the weights that the ranks had in
-    common last. It arrives `delay` steps after its start. The common weights then take a step of
-    SGD with Nesterov's `momentum` and the learning rate `rate` along the mean difference, and a
-    rank's weights become 1 - `mix` parts of them and `mix` parts of its own (S19). Without the
-    attribute gradients travel in every step.
+    Each rank updates its weights by its own gradients. What travels are weights, or what training
+    has added to them. SPEC.md ("Consistency") says what each form does, and which numbers it has
+    (S19). Without the attribute gradients travel in every step, and all ranks wait for each other.
 
     ```mlir
     #sync.consistency<local, period = 4>
     #sync.consistency<diloco, period = 8, fragments = 2, delay = 1, mix = 0.5, rate = 0.7,
                       momentum = 0.9>
+    #sync.consistency<ssp, upper = 3>
+    #sync.consistency<asp>
+    #sync.consistency<dssp, lower = 3, upper = 15>
+    #sync.consistency<easgd, period = 4, variant = sync3, rho = 0.1>
     ```
   }];
-  let parameters = (ins EnumParameter<Sync_ConsistencyForm>:$form, "int64_t":$period,
+  let parameters = (ins EnumParameter<Sync_ConsistencyForm>:$form,
+                        DefaultValuedParameter<"int64_t", "1", "steps">:$period,
                         DefaultValuedParameter<"int64_t", "1">:$fragments,
                         DefaultValuedParameter<"int64_t", "0", "steps">:$delay,
-                        DefaultValuedParameter<"::syncline::cluster::Real",
-                                               "::syncline::cluster::Real(0.0)">:$mix,
-                        DefaultValuedParameter<"::syncline::cluster::Real",
-                                               "::syncline::cluster::Real(1.0)">:$rate,
-                        DefaultValuedParameter<"::syncline::cluster::Real",
-                                               "::syncline::cluster::Real(0.0)">:$momentum);
+                        Sync_DefaultReal<"0.0">:$mix, Sync_DefaultReal<"1.0">:$rate,
+                        Sync_DefaultReal<"0.0">:$momentum,
+                        DefaultValuedParameter<"int64_t", "0", "steps">:$lower,
+                        DefaultValuedParameter<"int64_t", "0", "steps">:$upper,
+                        Sync_VariantParameter:$variant, Sync_DefaultReal<"0.0">:$rho);
   let assemblyFormat = [{
-    `<` $form `,` struct($period, $fragments, $delay, $mix, $rate, $momentum) `>`
+    `<` $form (`,` struct($period, $fragments, $delay, $mix, $rate, $momentum, $lower, $upper,
+                          $variant, $rho)^)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// Whether weights travel by servers; else by all-reduces (S19).
+    bool isServed() const;
     /// Steps from one fragment's arrival to the next one's.
     int64_t window() const { return getPeriod() / getFragments(); }
   }];

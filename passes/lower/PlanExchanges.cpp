@@ -57,18 +57,44 @@ std::vector<llvm::ArrayRef<plan::TensorOp>> cut(llvm::ArrayRef<plan::TensorOp> a
   return fragments;
 }
 
+/// The steps of a period after which an exchange starts and has arrived; no arrival without bound.
+struct Span {
+  std::int64_t start;
+  std::optional<std::int64_t> wait;
+};
+
+Span spanOf(sync::ConsistencyAttr consistency, std::int64_t number) {
+  switch (consistency.getForm()) {
+  case sync::ConsistencyForm::local:
+  case sync::ConsistencyForm::diloco: {
+    const std::int64_t wait = (number + 1) * consistency.window();
+    return {wait - consistency.getDelay(), wait};
+  }
+  case sync::ConsistencyForm::ssp:
+  case sync::ConsistencyForm::dssp:
+    return {1, 1 + consistency.getUpper()};
+  case sync::ConsistencyForm::asp:
+    return {1, std::nullopt};
+  case sync::ConsistencyForm::easgd:
+    const bool blocks = consistency.getVariant() == sync::EasgdVariant::sync1 ||
+                        consistency.getVariant() == sync::EasgdVariant::sync2;
+    return {0, blocks ? 0 : 1};
+  }
+  llvm_unreachable("no form");
+}
+
 /// Plans the exchanges of one program.
 class Exchanges {
 public:
-  Exchanges(plan::ProgramOp program, sync::ConsistencyAttr consistency,
+  Exchanges(plan::ProgramOp program, sync::ConsistencyAttr consistency, cluster::SpecAttr spec,
             const cost::SchemeCatalog &catalog)
-      : program(program), consistency(consistency), catalog(catalog) {}
+      : program(program), consistency(consistency), servers(spec.getServers()), catalog(catalog) {}
 
   LogicalResult plan(llvm::ArrayRef<std::string> requested) {
     if (catalog.byNccl)
       return refuse(program.getLoc())
-             << "P31: local updates run on CPUs, expected '--backend cpu' with '--consistency "
-             << sync::consistencyText(consistency) << "'";
+             << "P31: weights travel between CPUs, expected '--backend cpu' with '--consistency "
+             << text() << "'";
     const Tensors parameters = parametersOf(program);
     const auto count = static_cast<std::size_t>(consistency.getFragments());
     if (parameters.size() < count)
@@ -83,10 +109,12 @@ public:
     for (auto [number, fragment] : llvm::enumerate(cut(parameters, count)))
       if (failed(add(builder, static_cast<std::int64_t>(number), fragment)))
         return failure();
-    return success();
+    return consistency.isServed() ? addShards(builder, parameters) : success();
   }
 
 private:
+  std::string text() const { return sync::consistencyText(consistency); }
+
   LogicalResult readRequests(const Tensors &parameters, llvm::ArrayRef<std::string> requested) {
     llvm::SmallVector<merge::GradientNames> names;
     llvm::SmallVector<merge::RequestedScheme> patterns;
@@ -106,8 +134,9 @@ private:
     return success();
   }
 
-  /// The all-reduce that all members of the fragment are requested to travel by, or else the
-  /// fastest one.
+  /// The scheme that all members of the fragment are requested to travel by. Without a request it
+  /// is the servers', or the fastest all-reduce; for EASGD it is the tree, so that its synchronous
+  /// variants sum in one order.
   FailureOr<problem::SchemeOption> schemeOf(llvm::ArrayRef<plan::TensorOp> fragment,
                                             std::int64_t extent) {
     plan::TensorOp first = fragment.front();
@@ -117,15 +146,72 @@ private:
         return refuse(program.getLoc())
                << "P31: '" << first.getName() << "' and '" << other.getName()
                << "' travel in one message, expected one scheme for both";
-    if (!scheme)
+    const bool isElastic = consistency.getForm() == sync::ConsistencyForm::easgd;
+    if (!scheme && !consistency.isServed() && !isElastic)
       return catalog.collectives[problem::fastestOption(catalog.collectives, extent)];
-    const problem::SchemeOption *option =
-        cluster::isAllReduce(*scheme) ? catalog.option(*scheme) : nullptr;
+    const Scheme wanted =
+        scheme.value_or(consistency.isServed() ? Scheme::parameterServer : Scheme::tree);
+    const problem::SchemeOption *option = canCarry(wanted) ? catalog.option(wanted) : nullptr;
     if (!option)
       return refuse(program.getLoc())
-             << "P31: '" << cluster::stringifyScheme(*scheme)
-             << "' cannot carry weights, expected an all-reduce that the cluster offers";
+             << "P31: '" << cluster::stringifyScheme(wanted) << "' cannot carry '" << text()
+             << "', expected " << expectedScheme();
     return *option;
+  }
+
+  bool isTreeOnly() const {
+    return consistency.getForm() == sync::ConsistencyForm::easgd &&
+           consistency.getVariant() == sync::EasgdVariant::sync1;
+  }
+
+  bool canCarry(Scheme scheme) const {
+    if (consistency.isServed())
+      return scheme == Scheme::parameterServer;
+    return isTreeOnly() ? scheme == Scheme::tree : cluster::isAllReduce(scheme);
+  }
+
+  StringRef expectedScheme() const {
+    if (consistency.isServed())
+      return "'parameter-server' and a cluster that has servers or a network";
+    return isTreeOnly() ? "'tree' and a cluster that offers it"
+                        : "an all-reduce that the cluster offers";
+  }
+
+  /// Refuses a message beyond the cluster's limit.
+  LogicalResult fits(const llvm::Twine &what, std::int64_t extent) {
+    if (extent <= catalog.largestMessage.value_or(extent))
+      return success();
+    return refuse(program.getLoc())
+           << "P31: " << what << " has " << extent << " B, expected at most the cluster's largest "
+           << "message of " << *catalog.largestMessage << " B; more "
+           << (consistency.isServed() ? "servers have smaller shards" : "fragments are smaller");
+  }
+
+  /// Cuts the weights into units of 64 B, and deals these out to the servers.
+  LogicalResult addShards(OpBuilder &builder, const Tensors &parameters) {
+    constexpr std::int64_t unit = 64;
+    plan::TensorOp first = parameters.front(), last = parameters.back();
+    const auto begin = static_cast<std::int64_t>(first.getOffset());
+    const std::int64_t extent = last.getOffset() + last.getReserve() - begin,
+                       units = (extent + unit - 1) / unit,
+                       count = servers ? servers.getCount() : catalog.ranks;
+    if (units < count)
+      return refuse(program.getLoc()) << "P31: expected at least 64 B of weights for each of "
+                                      << count << " servers, got " << extent << " B for all";
+    if (extent > catalog.serverMemory.value_or(extent))
+      return refuse(program.getLoc())
+             << "P31: the weights have " << extent << " B, expected at most the "
+             << *catalog.serverMemory << " B that all servers can hold";
+    if (servers && servers.getDedicated())
+      program.setServers(count);
+    for (std::int64_t server = 0; server < count; ++server) {
+      const std::int64_t from = units * server / count * unit,
+                         to = std::min(units * (server + 1) / count * unit, extent);
+      if (failed(fits("the shard of server " + llvm::Twine(server), to - from)))
+        return failure();
+      builder.create<plan::ShardOp>(program.getLoc(), server, begin + from, to - from);
+    }
+    return success();
   }
 
   LogicalResult add(OpBuilder &builder, std::int64_t number,
@@ -133,11 +219,8 @@ private:
     plan::TensorOp first = fragment.front(), last = fragment.back();
     const auto begin = static_cast<std::int64_t>(first.getOffset());
     const std::int64_t extent = last.getOffset() + last.getReserve() - begin;
-    if (extent > catalog.largestMessage.value_or(extent))
-      return refuse(program.getLoc())
-             << "P31: fragment " << number << " has " << extent
-             << " B, expected at most the cluster's largest message of " << *catalog.largestMessage
-             << " B; more fragments are smaller";
+    if (!consistency.isServed() && failed(fits("fragment " + llvm::Twine(number), extent)))
+      return failure();
     FailureOr<problem::SchemeOption> option = schemeOf(fragment, extent);
     if (failed(option))
       return failure();
@@ -147,19 +230,21 @@ private:
       bytes += plan::denseBytes(cast<MemRefType>(tensor.getType()));
       members.push_back(tensor.getName());
     }
-    const std::int64_t wait = (number + 1) * consistency.window();
+    const auto [start, wait] = spanOf(consistency, number);
     builder.create<plan::ExchangeOp>(
         program.getLoc(), builder.getI64IntegerAttr(number), builder.getStrArrayAttr(members),
         cluster::SchemeAttr::get(builder.getContext(), option->scheme),
         builder.getI64IntegerAttr(begin), builder.getI64IntegerAttr(extent),
-        builder.getI64IntegerAttr(bytes), builder.getI64IntegerAttr(wait - consistency.getDelay()),
-        builder.getI64IntegerAttr(wait), builder.getF64FloatAttr(option->cost->seconds(extent)),
+        builder.getI64IntegerAttr(bytes), builder.getI64IntegerAttr(start),
+        wait ? builder.getI64IntegerAttr(*wait) : IntegerAttr(),
+        builder.getF64FloatAttr(option->cost->seconds(extent)),
         builder.getF64FloatAttr(option->bytesMoved(extent)));
     return success();
   }
 
   plan::ProgramOp program;
   sync::ConsistencyAttr consistency;
+  cluster::ServersAttr servers; ///< null where the cluster states none
   const cost::SchemeCatalog &catalog;
   llvm::DenseMap<Operation *, std::optional<Scheme>> requests; ///< by parameter
 };
@@ -174,14 +259,15 @@ struct PlanExchanges : syncline::impl::PlanExchangesBase<PlanExchanges> {
     if (!problem || !problem.getConsistency() || !spec)
       return;
     Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
-    if (catalog && catalog->collectives.empty())
+    sync::ConsistencyAttr consistency = problem.getConsistencyAttr();
+    if (catalog && catalog->collectives.empty() && !consistency.isServed())
       catalog = Status::badInput("P31: expected an all-reduce that the cluster offers");
     if (!catalog) {
       refuse(problem.getLoc()) << catalog.status().message();
       return signalPassFailure();
     }
     for (auto program : module.getOps<plan::ProgramOp>())
-      if (failed(Exchanges(program, problem.getConsistencyAttr(), *catalog).plan(requested)))
+      if (failed(Exchanges(program, consistency, spec, *catalog).plan(requested)))
         return signalPassFailure();
   }
 };

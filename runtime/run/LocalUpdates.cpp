@@ -13,7 +13,7 @@ Result<std::unique_ptr<LocalUpdates>> LocalUpdates::create(const PlanConsistency
   std::size_t longest = 0;
   for (const PlanExchange &exchange : made->plan.exchanges)
     longest = std::max(longest, static_cast<std::size_t>(exchange.extent) / sizeof(float));
-  if (plan.isDiloco)
+  if (made->isDiloco())
     try {
       made->common.assign(weights.begin(), weights.end());
       made->difference.resize(longest);
@@ -68,7 +68,7 @@ Status LocalUpdates::finish() {
 
 Status LocalUpdates::start(Fragment &fragment) {
   std::span<float> sent = fragment.weights;
-  if (plan.isDiloco) {
+  if (isDiloco()) {
     sent = std::span(difference).first(sent.size());
     for (std::size_t i = 0; i < sent.size(); ++i)
       sent[i] = fragment.common[i] - fragment.weights[i];
@@ -95,7 +95,7 @@ Status LocalUpdates::arrive(Fragment &fragment, float mix) {
     fragment.sentAfter = steps;
   const auto scale = static_cast<float>(1.0 / ranks), rate = static_cast<float>(plan.rate),
              momentum = static_cast<float>(plan.momentum);
-  if (!plan.isDiloco) {
+  if (!isDiloco()) {
     for (float &weight : fragment.weights)
       weight *= scale;
     return Status::ok();

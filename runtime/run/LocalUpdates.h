@@ -54,6 +54,7 @@ private:
 
   LocalUpdates(const PlanConsistency &plan, int ranks, core::Channel *channel)
       : plan(plan), ranks(ranks), channel(channel) {}
+  bool isDiloco() const { return plan.form == PlanConsistency::Form::diloco; }
   Status start(Fragment &fragment);
   Status wait();
   Status arrive(Fragment &fragment, float mix);

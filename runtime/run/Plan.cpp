@@ -2,17 +2,16 @@
 #include "runtime/run/Plan.h"
 
 #include "runtime/run/PlanChecks.h"
+#include "runtime/run/PlanJson.h"
 #include "runtime/run/Sha256.h"
 #include "syncline/JsonDepth.h"
 #include "syncline/PlanConstants.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <set>
 #include <sys/stat.h>
 
@@ -21,57 +20,8 @@
 namespace syncline::run {
 namespace {
 
-using Json = nlohmann::json;
-
-/// Thrown and caught inside this file: how a value differs from the schema.
-struct SchemaError {
-  std::string message;
-};
-
 Status bad(const std::string &path, const std::string &what) {
   return Status::badInput("'" + path + "': " + what);
-}
-
-const Json &member(const Json &object, const char *key) {
-  if (!object.is_object() || !object.contains(key))
-    throw SchemaError{"missing '" + std::string(key) + "'"};
-  return object.at(key);
-}
-
-template <typename T> T get(const Json &object, const char *key) {
-  try {
-    return member(object, key).get<T>();
-  } catch (const Json::exception &) {
-    throw SchemaError{"'" + std::string(key) + "' is of the wrong type"};
-  }
-}
-
-/// Reads a whole number. The JSON library would also convert fractions, and numbers out of range,
-/// to some integer.
-std::int64_t integer(const Json &value, const char *key) {
-  if (!value.is_number_integer())
-    throw SchemaError{"'" + std::string(key) + "': expected a whole number, got " + value.dump()};
-  if (value.is_number_unsigned() &&
-      value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
-    throw SchemaError{"'" + std::string(key) + "': " + value.dump() + " is out of range"};
-  return value.get<std::int64_t>();
-}
-
-std::int64_t size(const Json &object, const char *key, std::int64_t min) {
-  const std::int64_t value = integer(member(object, key), key);
-  constexpr std::int64_t max = std::int64_t{1} << 46;
-  if (value < min || value > max)
-    throw SchemaError{"'" + std::string(key) + "': " + std::to_string(value) + " is out of range"};
-  return value;
-}
-
-/// Reads predicted seconds or bytes, which are finite and not negative.
-double prediction(const Json &object, const char *key) {
-  const auto value = get<double>(object, key);
-  if (!std::isfinite(value) || value < 0)
-    throw SchemaError{"'" + std::string(key) + "': " + member(object, key).dump() +
-                      " is no prediction"};
-  return value;
 }
 
 ElementType elementType(const Json &object) {
@@ -139,14 +89,6 @@ PlanTensor planTensor(const Json &object) {
   return t;
 }
 
-/// Reads a whole number from `min` to maxRanks.
-int count(const Json &object, const char *key, int min) {
-  std::int64_t value = size(object, key, min);
-  if (value > maxRanks)
-    throw SchemaError{"'" + std::string(key) + "': " + std::to_string(value) + " is out of range"};
-  return static_cast<int>(value);
-}
-
 /// The type that a bucket's members have in common.
 ElementType memberType(const PlanBucket &bucket, const std::vector<PlanTensor> &tensors) {
   std::set<ElementType> types;
@@ -186,47 +128,6 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   b.extent = size(object, "extent", 0);
   b.type = memberType(b, tensors);
   return b;
-}
-
-PlanExchange planExchange(const Json &object, const PlanConsistency &of, std::int64_t weights) {
-  PlanExchange e;
-  e.id = count(object, "id", 0);
-  const Result<Scheme> scheme = readScheme(get<std::string>(object, "scheme"));
-  if (!scheme)
-    throw SchemaError{"exchange " + std::to_string(e.id) + ": " + scheme.status().message()};
-  e.scheme = *scheme;
-  e.offset = size(object, "offset", 0);
-  e.extent = size(object, "extent", 4);
-  e.start = size(object, "start", 1);
-  e.wait = size(object, "wait", 1);
-  const std::int64_t before = of.exchanges.empty()
-                                  ? 0
-                                  : of.exchanges.back().offset + of.exchanges.back().extent,
-                     arrived = of.exchanges.empty() ? 0 : of.exchanges.back().wait;
-  if (e.id != static_cast<int>(of.exchanges.size()) || e.offset < before || e.offset % 4 != 0 ||
-      e.extent % 4 != 0 || e.extent > weights - e.offset || e.start <= arrived ||
-      e.start > e.wait || e.wait > of.period || e.scheme == Scheme::factors ||
-      e.scheme == Scheme::reduceScatter || e.scheme == Scheme::parameterServer)
-    throw SchemaError{"exchange " + std::to_string(e.id) + " breaks rule P31"};
-  return e;
-}
-
-PlanConsistency planConsistency(const Json &json, std::int64_t weights) {
-  PlanConsistency c;
-  if (!json.contains("consistency") || json.at("consistency").is_null())
-    return c;
-  const Json &object = json.at("consistency");
-  const auto form = get<std::string>(object, "form");
-  if (form != "local" && form != "diloco")
-    throw SchemaError{"'form': expected local or diloco, got '" + form + "'"};
-  c.isDiloco = form == "diloco";
-  c.period = size(object, "period", 1);
-  c.mix = prediction(object, "mix");
-  c.rate = prediction(object, "rate");
-  c.momentum = prediction(object, "momentum");
-  for (const Json &exchange : member(object, "exchanges"))
-    c.exchanges.push_back(planExchange(exchange, c, weights));
-  return c;
 }
 
 launch::RunShape runShape(const Json &json) {
@@ -271,7 +172,7 @@ Plan planFrom(const Json &json) {
   plan.sizes.parameters = size(memory, "parameters", 0);
   plan.sizes.gradients = size(memory, "gradients", 0);
   plan.sizes.state = size(memory, "state", 0);
-  plan.consistency = planConsistency(json, plan.sizes.parameters);
+  plan.consistency = readConsistency(json, plan.sizes.parameters, plan.ranks, plan.servers);
   plan.predictedStep = prediction(member(json, "predicted"), "step");
   plan.plannedStep = prediction(member(member(json, "predicted"), "planner"), "step");
   plan.predictedTraffic = prediction(member(json, "predicted"), "traffic");

@@ -4,6 +4,7 @@
 #include "runtime/core/Executable.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/launch/Identity.h"
+#include "runtime/run/PlanConsistency.h"
 #include "syncline/Status.h"
 
 #include <optional>
@@ -57,24 +58,6 @@ struct PlanBucket {
   std::optional<Times> allGather = {};
 };
 
-/// A fragment of the weights and when it travels (P31 of ir/plan/SPEC.md).
-struct PlanExchange {
-  int id = 0;
-  Scheme scheme = Scheme::ring;
-  std::int64_t offset = 0, extent = 0; ///< bytes in the space of parameters
-  std::int64_t start = 1, wait = 1;    ///< steps of the period after which it starts, has arrived
-};
-
-/// How ranks exchange weights in place of gradients. LocalUpdates.h has the meaning of the numbers.
-struct PlanConsistency {
-  bool isDiloco = false;
-  std::int64_t period = 0; ///< steps; 0 where gradients travel in every step
-  double mix = 0, rate = 1, momentum = 0;
-  std::vector<PlanExchange> exchanges;
-
-  bool isLocal() const { return period > 0; }
-};
-
 struct Plan {
   std::string folder, name, planner, hash, backend, loss;
   int ranks = 1;        ///< workers
@@ -100,8 +83,9 @@ struct Plan {
 
   std::string file(const std::string &name) const { return folder + "/" + name; }
   data::SampleFormat sampleFormat() const;
-  /// The ranks whose gradients are summed: all, or only the rank itself.
-  int gradientRanks() const { return consistency.isLocal() ? 1 : ranks; }
+  /// The number by which the sum of gradients is divided, so that it is a mean: all ranks where
+  /// they are summed, or what steps change by them; else 1.
+  int gradientRanks() const { return consistency.sumsChanges() ? ranks : 1; }
 };
 
 /// Reads only the numbers of ranks and servers, without checking hashes. For the launcher, whose

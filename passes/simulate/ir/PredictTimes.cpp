@@ -20,16 +20,24 @@ using namespace mlir;
 
 namespace syncline::simulate {
 
-/// Seconds of a step, in the mean over a period, in which a rank waits for exchanges: each has as
-/// many whole steps to hide behind as its delay.
+/// Seconds of a step, in the mean over a period, in which a rank waits for exchanges (P22): each
+/// hides behind the whole steps from its start to its arrival, but before the next period's.
 static double exchangeWaiting(plan::ProgramOp program, double step) {
   sync::ConsistencyAttr consistency = program.getConsistencyAttr();
-  double seconds = 0;
-  for (auto exchange : program.getOps<plan::ExchangeOp>())
-    if (consistency)
-      seconds += std::max(0.0, exchange.getSeconds().convertToDouble() -
-                                   static_cast<double>(consistency.getDelay()) * step);
-  return consistency ? seconds / static_cast<double>(consistency.getPeriod()) : 0;
+  if (!consistency)
+    return 0;
+  const auto period = static_cast<std::uint64_t>(consistency.getPeriod());
+  const bool inTurns = consistency.getForm() == sync::ConsistencyForm::easgd &&
+                       consistency.getVariant() == sync::EasgdVariant::original;
+  double waiting = 0;
+  for (auto exchange : program.getOps<plan::ExchangeOp>()) {
+    const double seconds = exchange.getSeconds().convertToDouble();
+    const std::uint64_t start = exchange.getStart(), wait = exchange.getWait().value_or(~0ull);
+    const auto behind = static_cast<double>(wait > start ? std::min(wait - start, period) : 0);
+    waiting += inTurns ? seconds + static_cast<double>(program.getRanks() - 1) * step
+                       : std::max(0.0, seconds - behind * step);
+  }
+  return waiting / static_cast<double>(period);
 }
 
 Result<Prediction> predictPlan(ModuleOp module) {

@@ -2,7 +2,7 @@
 // RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %s
 
 // P31b: messages cannot hide behind the next step where none travels.
-// expected-error @+1 {{P31: expected neither overlap nor servers}}
+// expected-error @+1 {{P31: expected no overlap with a consistency}}
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 512 : i64} attributes {consistency = #sync.consistency<diloco, period = 8, fragments = 2, delay = 1, mix = 0.5, rate = 0.7, momentum = 0.9>, overlap = "step"} {
   %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -187,7 +187,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 0 : i64} : memref<4x2xf32>
   plan.bucket 0 members ["w", "v"] by ring channel 0 at 0 extent 128 bytes 96 ready 0.0 start 0.0 end 1.0
-  // expected-error @+1 {{P31: expected an all-reduce that the cluster offers}}
+  // expected-error @+1 {{P31: 'factors' cannot carry this consistency}}
   plan.exchange 0 members ["w"] by factors at 0 extent 64 bytes 64 start 3 wait 4 seconds 0.0 traffic 0.0
   plan.exchange 1 members ["v"] by ring at 64 extent 64 bytes 32 start 7 wait 8 seconds 0.0 traffic 0.0
   plan.phase backward

@@ -1,4 +1,4 @@
-// Local updates that break rule S19 or S20.
+// Consistencies that break rule S19 or S20.
 // RUN: syncline-opt --split-input-file --verify-diagnostics %s
 
 // S19
@@ -38,8 +38,62 @@ module attributes {some.consistency = #sync.consistency<diloco, period = 8, mome
 // -----
 
 // S19
-// expected-error @+1 {{S19: expected a period alone for 'local'}}
+// expected-error @+1 {{S19: expected period alone for 'local'}}
 module attributes {some.consistency = #sync.consistency<local, period = 8, fragments = 2>} {}
+
+// -----
+
+// S19
+// expected-error @+1 {{S19: expected a staleness of at least 0 steps, got -1}}
+module attributes {some.consistency = #sync.consistency<ssp, upper = -1>} {}
+
+// -----
+
+// S19
+// expected-error @+1 {{S19: expected upper alone for 'ssp'}}
+module attributes {some.consistency = #sync.consistency<ssp, period = 2, upper = 1>} {}
+
+// -----
+
+// S19
+// expected-error @+1 {{S19: expected no number for 'asp'}}
+module attributes {some.consistency = #sync.consistency<asp, upper = 1>} {}
+
+// -----
+
+// S19
+// expected-error @+1 {{S19: expected 0 <= L <= U steps, got 5 and 3}}
+module attributes {some.consistency = #sync.consistency<dssp, lower = 5, upper = 3>} {}
+
+// -----
+
+// S19
+// expected-error @+1 {{S19: expected 0 <= L <= U steps, got -1 and 3}}
+module attributes {some.consistency = #sync.consistency<dssp, lower = -1, upper = 3>} {}
+
+// -----
+
+// S19
+// expected-error @+1 {{S19: expected a rho above 0, got 0}}
+module attributes {some.consistency = #sync.consistency<easgd, variant = async, rho = 0.0>} {}
+
+// -----
+
+// S19
+// expected-error @+1 {{S19: expected a period of at least 1 step, got 0}}
+module attributes {some.consistency = #sync.consistency<easgd, period = 0, variant = sync3, rho = 0.1>} {}
+
+// -----
+
+// S19
+// expected-error @+1 {{S19: expected variant, rho, period alone for 'easgd'}}
+module attributes {some.consistency = #sync.consistency<easgd, fragments = 2, period = 2, variant = sync3, rho = 0.1>} {}
+
+// -----
+
+// S19
+// expected-error @+1 {{S19: expected at most 1099511627776 steps, got 1099511627777}}
+module attributes {some.consistency = #sync.consistency<dssp, lower = 1, upper = 1099511627777>} {}
 
 // -----
 

@@ -125,7 +125,7 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 3, "expected schema 10, got 3");
+  refused("schema", 3, "expected schema 11, got 3");
   refused("runnable", false, "layer trace");
   refused("ranks", 0, "'ranks': 0 is out of range");
   nlohmann::json bucket = plan.json["buckets"][1];
@@ -149,37 +149,6 @@ TEST(Plan, Unfit) {
   refused("tensors", {plan.json["tensors"][0], plan.json["tensors"][0]}, "is there twice");
 }
 
-// Exchanges of weights lie in the space of parameters, one behind the other, and in the period.
-TEST(Plan, Exchanges) {
-  TinyPlan plan(2);
-  const nlohmann::json exchange = {{"id", 0},      {"scheme", "ring"}, {"offset", 0},
-                                   {"extent", 64}, {"start", 3},       {"wait", 4}};
-  const nlohmann::json good = {{"form", "diloco"}, {"period", 4},     {"mix", 0.5},
-                               {"rate", 0.7},      {"momentum", 0.9}, {"exchanges", {exchange}}};
-  plan.json["consistency"] = good;
-  plan.seal();
-  const Result<Plan> read = loadPlan(plan.folder());
-  ASSERT_TRUE(read) << read.status().message();
-  EXPECT_EQ(read->gradientRanks(), 1);
-  for (const auto &[key, value] :
-       std::vector<std::pair<std::string, nlohmann::json>>{{"offset", 2},
-                                                           {"offset", 128},
-                                                           {"extent", 130},
-                                                           {"extent", 256},
-                                                           {"start", 5},
-                                                           {"wait", 5},
-                                                           {"id", 1},
-                                                           {"scheme", "factors"}}) {
-    plan.json["consistency"]["exchanges"][0][key] = value;
-    plan.seal();
-    EXPECT_NE(messageOf(plan).find("breaks rule P31"), std::string::npos) << key << messageOf(plan);
-    plan.json["consistency"] = good;
-  }
-  plan.json["consistency"]["form"] = "gossip";
-  plan.seal();
-  EXPECT_NE(messageOf(plan).find("expected local or diloco, got 'gossip'"), std::string::npos);
-}
-
 // Numbers that are no integers are not made into some; predictions are seconds and bytes.
 TEST(Plan, Numbers) {
   TinyPlan plan(1);
@@ -195,7 +164,7 @@ TEST(Plan, Numbers) {
   refused("/ranks", true, "'ranks': expected a whole number, got true");
   refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
   refused("/input/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
-  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 10, got 4294967301");
+  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 11, got 4294967301");
   refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
   refused("/predicted/planner", nlohmann::json::object(), "missing 'step'");
   refused("/predicted/traffic", "much", "'traffic' is of the wrong type");

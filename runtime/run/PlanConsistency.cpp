@@ -1,0 +1,137 @@
+// Reading plan.json's consistency.
+#include "runtime/run/PlanConsistency.h"
+
+#include "runtime/run/PlanJson.h"
+
+#include <array>
+
+namespace syncline::run {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> forms{"bsp", "local", "diloco", "ssp",
+                                                "asp", "dssp",  "easgd"};
+constexpr std::array<std::string_view, 7> variants{"original", "async", "momentum", "hogwild",
+                                                   "sync1",    "sync2", "sync3"};
+
+/// Reads one of `names`, from the first-th on.
+template <typename Enum, std::size_t n>
+Enum oneOf(const std::array<std::string_view, n> &names, std::size_t first, const Json &object,
+           const char *key) {
+  const auto text = get<std::string>(object, key);
+  std::string expected;
+  for (std::size_t i = first; i < n; ++i) {
+    if (names[i] == text)
+      return static_cast<Enum>(i);
+    expected += (i == first ? "" : i + 1 == n ? " or " : ", ") + std::string(names[i]);
+  }
+  throw SchemaError{"'" + std::string(key) + "': expected " + expected + ", got '" + text + "'"};
+}
+
+/// Whether the form's weights travel by servers.
+bool isServed(const PlanConsistency &c) {
+  using Form = PlanConsistency::Form;
+  return c.form == Form::ssp || c.form == Form::asp || c.form == Form::dssp ||
+         (c.form == Form::easgd && c.variant < PlanConsistency::Variant::sync1);
+}
+
+bool mayTravel(Scheme scheme, const PlanConsistency &c) {
+  if (isServed(c))
+    return scheme == Scheme::parameterServer;
+  return scheme != Scheme::factors && scheme != Scheme::reduceScatter &&
+         scheme != Scheme::parameterServer;
+}
+
+PlanExchange exchangeFrom(const Json &object, const PlanConsistency &of, std::int64_t weights) {
+  PlanExchange e;
+  e.id = count(object, "id", 0);
+  const Result<Scheme> scheme = readScheme(get<std::string>(object, "scheme"));
+  if (!scheme)
+    throw SchemaError{"exchange " + std::to_string(e.id) + ": " + scheme.status().message()};
+  e.scheme = *scheme;
+  e.offset = size(object, "offset", 0);
+  e.extent = size(object, "extent", 4);
+  e.start = size(object, "start", 0);
+  e.wait = member(object, "wait").is_null() ? PlanExchange::mostSteps : size(object, "wait", 0);
+  const PlanExchange *before = of.exchanges.empty() ? nullptr : &of.exchanges.back();
+  const bool isBehind =
+      !before || (e.offset >= before->offset + before->extent && e.start > before->wait);
+  if (e.id != static_cast<int>(of.exchanges.size()) || !isBehind || e.offset % 4 != 0 ||
+      e.extent % 4 != 0 || e.extent > weights - e.offset || e.start > e.wait ||
+      (!isServed(of) && e.wait > of.period) || !mayTravel(e.scheme, of))
+    throw SchemaError{"exchange " + std::to_string(e.id) + " breaks rule P31"};
+  return e;
+}
+
+/// Reads the shards, which lie one behind the other and fill the exchange.
+void readShards(const Json &object, PlanConsistency &c, int servers) {
+  for (const Json &entry : member(object, "shards")) {
+    const PlanShard shard{count(entry, "server", 0), size(entry, "offset", 0),
+                          size(entry, "extent", 4)};
+    const std::int64_t end = c.shards.empty() ? c.exchanges.front().offset
+                                              : c.shards.back().offset + c.shards.back().extent;
+    if (shard.server != static_cast<int>(c.shards.size()) || shard.server >= servers ||
+        shard.offset != end || shard.extent % 64 != 0)
+      throw SchemaError{"shard " + std::to_string(shard.server) + " breaks rule P31"};
+    c.shards.push_back(shard);
+  }
+  const PlanExchange &all = c.exchanges.front();
+  if (isServed(c) != c.isServed() ||
+      (c.isServed() && c.shards.back().offset + c.shards.back().extent != all.offset + all.extent))
+    throw SchemaError{"'shards' break rule P31"};
+}
+
+void readNumbers(const Json &object, PlanConsistency &c) {
+  switch (c.form) {
+  case PlanConsistency::Form::bsp:
+  case PlanConsistency::Form::asp:
+    return;
+  case PlanConsistency::Form::local:
+  case PlanConsistency::Form::diloco:
+    c.period = size(object, "period", 1);
+    c.mix = prediction(object, "mix");
+    c.rate = prediction(object, "rate");
+    c.momentum = prediction(object, "momentum");
+    return;
+  case PlanConsistency::Form::ssp:
+    c.lower = c.upper = size(object, "staleness", 0);
+    return;
+  case PlanConsistency::Form::dssp:
+    c.lower = size(object, "lower", 0);
+    c.upper = size(object, "upper", c.lower);
+    return;
+  case PlanConsistency::Form::easgd:
+    c.variant = oneOf<PlanConsistency::Variant>(variants, 0, object, "variant");
+    c.rho = prediction(object, "rho");
+    c.period = size(object, "period", 1);
+    return;
+  }
+}
+
+} // namespace
+
+std::string_view formName(PlanConsistency::Form form) {
+  return forms[static_cast<std::size_t>(form)];
+}
+
+std::string_view variantName(PlanConsistency::Variant variant) {
+  return variants[static_cast<std::size_t>(variant)];
+}
+
+PlanConsistency readConsistency(const Json &plan, std::int64_t weights, int ranks, int servers) {
+  PlanConsistency c;
+  if (!plan.contains("consistency") || plan.at("consistency").is_null())
+    return c;
+  const Json &object = plan.at("consistency");
+  c.form = oneOf<PlanConsistency::Form>(forms, 1, object, "form");
+  c.text = get<std::string>(object, "text");
+  readNumbers(object, c);
+  for (const Json &exchange : member(object, "exchanges"))
+    c.exchanges.push_back(exchangeFrom(exchange, c, weights));
+  if (c.exchanges.empty())
+    throw SchemaError{"'exchanges': expected at least one"};
+  readShards(object, c, servers > 0 ? servers : ranks);
+  return c;
+}
+
+} // namespace syncline::run
