@@ -19,6 +19,9 @@ using core::Deadline;
 
 namespace {
 
+/// The time limit of links without one.
+constexpr double patientSeconds = 1e6;
+
 class GlooTransport : public Transport {
 public:
   GlooTransport(const GlooOptions &options, std::string address, Store &store, Watch *watch,
@@ -81,7 +84,8 @@ public:
   }
 
   Status receive(void *data, std::size_t bytes) override {
-    Watch::Waiting waiting(transport.watcher(), end.peer, /*sends=*/false);
+    Watch::Waiting waiting(end.isPatient ? nullptr : transport.watcher(), end.peer,
+                           /*sends=*/false);
     return guarded([&] {
       (*pair)->createRecvBuffer(slot, data, bytes)->waitRecv();
       transport.count(/*sends=*/false, bytes);
@@ -170,7 +174,8 @@ Result<std::unique_ptr<Link>> GlooTransport::open(const LinkEnd &end, const std:
   if (!socket)
     return socket.status();
   auto link = std::make_unique<GlooLink>(*this, end);
-  if (Status s = link->start(*device, options.timeoutSeconds, std::move(*socket)); !s)
+  const double limit = end.isPatient ? patientSeconds : options.timeoutSeconds;
+  if (Status s = link->start(*device, limit, std::move(*socket)); !s)
     return s;
   return std::unique_ptr<Link>(std::move(link));
 }

@@ -33,6 +33,9 @@ struct LinkEnd {
   int peer;
   bool sends;       ///< this rank sends, the peer receives
   std::string name; ///< distinguishes links between the same two ranks; equal at both ends
+  /// A receiving end that waits without a limit, as a server does for requests. Nobody is taken to
+  /// wait for the peer meanwhile.
+  bool isPatient = false;
 };
 
 /// Bytes of messages, without the network's own headers.

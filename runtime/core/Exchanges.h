@@ -1,0 +1,52 @@
+// What a rank does between its steps where weights, not gradients, travel.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace syncline::core {
+
+/// How far ranks drifted apart. Leads and staleness are in steps.
+struct DriftCounts {
+  std::int64_t largestLead = 0; ///< ahead of the slowest rank, at the beginning of a step
+  /// The staleness of a step is the number of complete steps of this rank less those of every rank
+  /// that its weights are known to contain.
+  std::int64_t largestStaleness = 0, staleness = 0; ///< the second is the sum over the steps
+  std::int64_t steps = 0;                           ///< over which staleness was counted
+  double waited = 0;                                ///< seconds
+
+  void add(const DriftCounts &other) {
+    largestLead = std::max(largestLead, other.largestLead);
+    largestStaleness = std::max(largestStaleness, other.largestStaleness);
+    staleness += other.staleness;
+    steps += other.steps;
+    waited += other.waited;
+  }
+};
+
+/// The exchanges of one form of consistency on one rank. One thread makes all calls. Errors of all
+/// calls: peerLost; internal where a bound that the plan states is exceeded.
+class Exchanges {
+public:
+  virtual ~Exchanges() = default;
+
+  /// Makes the weights ready for step `number`.
+  virtual Status beforeStep(std::int64_t number) = 0;
+  /// Exchanges what is due after step `number`, which is complete.
+  virtual Status afterStep(std::int64_t number) = 0;
+  /// Whether the counters of sent bytes have a meaning after step `number`, because messages that
+  /// belong to it are not still to come.
+  virtual bool isStill(std::int64_t number) const = 0;
+  /// Waits for messages under way that touch the weights.
+  virtual Status drain() = 0;
+  /// Ends the training. All ranks then have equal weights.
+  virtual Status finish() = 0;
+
+  /// Seconds that the rank has waited since the beginning, as far as no channel counts them.
+  virtual double waitedSeconds() const { return 0; }
+  virtual DriftCounts drift() const { return {}; }
+};
+
+} // namespace syncline::core

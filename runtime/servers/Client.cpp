@@ -1,0 +1,115 @@
+// Requests and their answers. Shards are asked in an order that begins at another one on each rank,
+// so that workers spread over the servers.
+#include "runtime/servers/Client.h"
+
+#include "runtime/core/Deadline.h"
+
+namespace syncline::servers {
+
+Status Client::sendAll(const Request &request, std::span<const float> values) {
+  const auto *begin = reinterpret_cast<const std::byte *>(values.data());
+  for (int i = 0; i < roles.shards(); ++i) {
+    const int index = (peers.rank() + i) % roles.shards();
+    transport::Link &to = *connections.shards[index].to;
+    Status s = sendMessage(to, request);
+    if (s && !values.empty())
+      s = sendValues(to, begin + shard(index).begin, shard(index).size());
+    if (!s)
+      return s;
+  }
+  return Status::ok();
+}
+
+Result<std::int64_t> Client::receiveAll(std::span<float> values) {
+  auto *begin = reinterpret_cast<std::byte *>(values.data());
+  std::int64_t least = allHaveLeft;
+  for (int i = 0; i < roles.shards(); ++i) {
+    const int index = (peers.rank() + i) % roles.shards();
+    Connection &from = connections.shards[index];
+    const Result<Reply> ready = reply(from);
+    if (!ready)
+      return ready.status();
+    if (Status s = receiveValues(*from.from, begin + shard(index).begin, shard(index).size()); !s)
+      return s;
+    least = std::min(least, ready->clock);
+  }
+  return least;
+}
+
+/// The answer to the oldest unanswered request of this connection.
+Result<Reply> Client::reply(Connection &from) {
+  Reply found{};
+  std::shared_ptr<void> waiting;
+  Reply late{};
+  core::Deadline limit;
+  for (;;) {
+    if (Status s = receiveMessage(*from.from, found); !s)
+      return s;
+    if (found.kind == Reply::Kind::ready)
+      return found;
+    if (found.kind != Reply::Kind::waiting || found.worker < 0 || found.worker >= roles.workers)
+      return Status::error(ErrorKind::internal, "a server's answer is malformed");
+    if (Status s = peers.verdict(); !s)
+      return s;
+    if (!waiting || found.worker != late.worker || found.clock != late.clock) {
+      late = found;
+      waiting = peers.waitingFor(late.worker);
+      limit = core::deadlineIn(peers.timeoutSeconds());
+    } else if (core::Clock::now() > limit) {
+      const Status lost = peers.blame(late.worker, "it did not come in time");
+      const std::vector<int> without = peers.lost();
+      if (std::ranges::find(without, late.worker) == without.end())
+        return lost;
+      // The run goes on without that worker, and the server will stop waiting for it.
+      waiting = nullptr;
+    }
+  }
+}
+
+Status Client::initialise(std::span<const float> values) {
+  return sendAll({Request::Kind::initialise}, values);
+}
+
+Status Client::push(std::span<const float> update, std::int64_t clock) {
+  Request request{Request::Kind::push};
+  request.clock = clock;
+  return sendAll(request, update);
+}
+
+Result<std::int64_t> Client::read(std::span<float> values, std::int64_t clock, std::int64_t need) {
+  Request request{Request::Kind::read};
+  request.clock = clock;
+  request.need = need;
+  const Status s = sendAll(request, {});
+  return s ? receiveAll(values) : s;
+}
+
+Status Client::elastic(std::span<const float> own, std::span<float> centre, std::int64_t clock,
+                       double factor) {
+  Request request{Request::Kind::elastic};
+  request.clock = clock;
+  request.factor = factor;
+  const Status s = sendAll(request, own);
+  return s ? receiveAll(centre).status() : s;
+}
+
+Status Client::leave() { return sendAll({Request::Kind::leave}, {}); }
+
+Status Client::tick(std::int64_t clock, int signal) {
+  Request request{Request::Kind::tick, signal};
+  request.clock = clock;
+  return sendMessage(*connections.keeper.to, request);
+}
+
+Result<Grant> Client::awaitGrant() {
+  const Result<Reply> found = reply(connections.keeper);
+  if (!found)
+    return found.status();
+  return Grant{found->clock, found->lead, found->signal};
+}
+
+Status Client::leaveKeeper() {
+  return sendMessage(*connections.keeper.to, Request{Request::Kind::leave});
+}
+
+} // namespace syncline::servers

@@ -1,0 +1,61 @@
+// A worker's side of the protocol: blocking requests to all shards.
+#pragma once
+
+#include "runtime/core/Peers.h"
+#include "runtime/servers/Connections.h"
+
+#include <span>
+
+namespace syncline::servers {
+
+/// What a worker is told when it may begin a step.
+struct Grant {
+  std::int64_t least = 0; ///< the least clock of all workers
+  std::int64_t lead = 0;  ///< the distance of the worker's clock to it
+  int signal = 0;         ///< the signal that stops the run; 0 for none
+};
+
+/// One thread makes the calls about values, in the order of the worker's steps, and one thread those
+/// about ticks.
+///
+/// A request whose answer is held back waits as long as the worker that it waits for goes on. One
+/// that stays at its clock for the peers' time limit is reported. Errors of all calls: peerLost,
+/// naming the rank at fault; internal where a server breaks the protocol.
+class Client {
+public:
+  /// `connections` and `peers` outlive the client. The spans of its calls have `bytes` bytes.
+  Client(Connections &connections, const Roles &roles, std::size_t bytes, core::Peers &peers)
+      : connections(connections), roles(roles), bytes(bytes), peers(peers) {}
+
+  /// Sets the first values on all servers. The first worker calls it, before any other request.
+  Status initialise(std::span<const float> values);
+  /// Adds an update of the step that brings the worker's clock to `clock`.
+  Status push(std::span<const float> update, std::int64_t clock);
+  /// Reads the values at clock `clock`, once the servers' clocks are all at least `need`. Returns
+  /// the least clock that they contain.
+  Result<std::int64_t> read(std::span<float> values, std::int64_t clock, std::int64_t need);
+  /// Reads the servers' values c, which become c + factor·(own - c).
+  Status elastic(std::span<const float> own, std::span<float> centre, std::int64_t clock,
+                 double factor);
+  /// The worker pushes no more. Servers stop waiting for it.
+  Status leave();
+
+  /// Tells the keeper that `clock` steps are complete, and of a signal that stops the run.
+  Status tick(std::int64_t clock, int signal);
+  /// Waits for the answer to the oldest unanswered tick.
+  Result<Grant> awaitGrant();
+  Status leaveKeeper();
+
+private:
+  core::Range shard(int index) const { return shardRange(bytes, roles.shards(), index); }
+  Status sendAll(const Request &request, std::span<const float> values);
+  Result<std::int64_t> receiveAll(std::span<float> values);
+  Result<Reply> reply(Connection &from);
+
+  Connections &connections;
+  const Roles roles;
+  const std::size_t bytes;
+  core::Peers &peers;
+};
+
+} // namespace syncline::servers

@@ -1,0 +1,132 @@
+// Waiting for clocks, and the arithmetic on a shard's values.
+#include "runtime/servers/Shard.h"
+
+#include "runtime/servers/Protocol.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace syncline::servers {
+
+bool Monitor::wait(std::unique_lock<std::mutex> &held, const std::function<bool()> &isMet,
+                   const std::function<bool()> &meanwhile) {
+  while (!condition.wait_for(held, interval, isMet)) {
+    held.unlock();
+    const bool goesOn = meanwhile();
+    held.lock();
+    if (!goesOn)
+      return false;
+  }
+  return true;
+}
+
+Shard::Shard(std::size_t elements, const Options &options)
+    : options(options), values(elements), workers(static_cast<std::size_t>(options.workers)) {}
+
+bool Shard::initialise(std::span<const float> first) {
+  auto held = monitor.lock();
+  if (isReady || first.size() != values.size())
+    return false;
+  std::ranges::copy(first, values.begin());
+  isReady = true;
+  monitor.changed();
+  return true;
+}
+
+/// The worker that others wait for: the first one with the least clock. Without any, clock
+/// allHaveLeft.
+Awaited Shard::slowest() const {
+  Awaited found{0, allHaveLeft};
+  for (std::size_t i = 0; i < workers.size(); ++i)
+    if (!workers[i].hasLeft && workers[i].clock < found.clock)
+      found = {static_cast<int>(i), workers[i].clock};
+  return found;
+}
+
+bool Shard::waitUntilReady(std::unique_lock<std::mutex> &held, const Meanwhile &meanwhile) {
+  return monitor.wait(held, [&] { return isReady; }, [&] { return meanwhile({0, 0}); });
+}
+
+bool Shard::push(int worker, std::int64_t clock, std::span<const float> update,
+                 const Meanwhile &meanwhile) {
+  auto held = monitor.lock();
+  if (!waitUntilReady(held, meanwhile))
+    return false;
+  Awaited late;
+  const auto haveRead = [&] {
+    for (std::size_t i = 0; i < workers.size(); ++i)
+      if (!workers[i].hasLeft && workers[i].readAt < clock - 1) {
+        late = {static_cast<int>(i), workers[i].clock};
+        return false;
+      }
+    return true;
+  };
+  if (options.isExact && !monitor.wait(held, haveRead, [&] { return meanwhile(late); }))
+    return false;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] += update[i];
+  workers[worker].clock = clock;
+  monitor.changed();
+  return true;
+}
+
+std::optional<std::int64_t> Shard::read(int worker, std::int64_t clock, std::int64_t need,
+                                        std::span<float> into, const Meanwhile &meanwhile) {
+  auto held = monitor.lock();
+  if (!waitUntilReady(held, meanwhile))
+    return std::nullopt;
+  Awaited late;
+  const auto isFresh = [&] {
+    late = slowest();
+    return late.clock >= need;
+  };
+  if (!monitor.wait(held, isFresh, [&] { return meanwhile(late); }))
+    return std::nullopt;
+  std::ranges::copy(values, into.begin());
+  workers[worker].readAt = clock;
+  monitor.changed();
+  return late.clock;
+}
+
+std::optional<std::int64_t> Shard::elastic(int worker, std::int64_t clock,
+                                           std::span<const float> own, double factor,
+                                           std::span<float> into, const Meanwhile &meanwhile) {
+  auto held = monitor.lock();
+  if (!waitUntilReady(held, meanwhile))
+    return std::nullopt;
+  workers[worker].clock = clock;
+  const auto share = static_cast<float>(factor);
+  if (!options.hasLock) {
+    const std::int64_t least = slowest().clock;
+    held.unlock();
+    mixWithoutLock(own, share, into);
+    return least;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    into[i] = values[i];
+    values[i] += share * (own[i] - into[i]);
+  }
+  return slowest().clock;
+}
+
+/// Updates of several workers may overwrite each other, element by element.
+void Shard::mixWithoutLock(std::span<const float> own, float factor, std::span<float> into) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::atomic_ref<float> value(values[i]);
+    into[i] = value.load(std::memory_order_relaxed);
+    value.store(into[i] + factor * (own[i] - into[i]), std::memory_order_relaxed);
+  }
+}
+
+void Shard::leave(int worker) {
+  auto held = monitor.lock();
+  workers[worker].hasLeft = true;
+  monitor.changed();
+}
+
+bool Shard::isDeserted() {
+  auto held = monitor.lock();
+  return slowest().clock == allHaveLeft;
+}
+
+} // namespace syncline::servers

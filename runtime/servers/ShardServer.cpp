@@ -1,0 +1,150 @@
+// Requests and their answers.
+#include "runtime/servers/ShardServer.h"
+
+namespace syncline::servers {
+namespace {
+
+Status unexpected(const Request &request) {
+  return Status::error(ErrorKind::internal,
+                       "a server got request " +
+                           std::to_string(static_cast<int>(request.kind)) + " out of place");
+}
+
+Status sendWaiting(Connection &at, const Awaited &late) {
+  return sendMessage(*at.to, Reply{Reply::Kind::waiting, late.worker, late.clock});
+}
+
+} // namespace
+
+ShardServer::ShardServer(const Options &options, Connections &connections)
+    : lost(options.lost), connections(connections),
+      shard(options.bytes / sizeof(float), options.shard), keeper(options.keeper) {}
+
+bool ShardServer::isLost(int worker) {
+  forgetLost();
+  const std::vector<int> now = lost();
+  return std::ranges::find(now, worker) != now.end();
+}
+
+/// Nobody waits for workers that are lost.
+void ShardServer::forgetLost() {
+  for (int worker : lost()) {
+    shard.leave(worker);
+    auto held = monitor.lock();
+    keeper.leave(worker);
+    finished.insert(worker);
+    monitor.changed();
+  }
+}
+
+bool ShardServer::isDone() {
+  forgetLost();
+  auto held = monitor.lock();
+  return static_cast<int>(finished.size()) == workers();
+}
+
+int ShardServer::stopSignal() {
+  auto held = monitor.lock();
+  return signal;
+}
+
+Status ShardServer::serve(int worker) {
+  Connection &at = connections.workers[worker];
+  std::vector<float> values(shard.bytes() / sizeof(float)), reply(values.size());
+  for (;;) {
+    Request request{};
+    Status s = receiveMessage(*at.from, request);
+    if (s)
+      s = answer(worker, request, at, values, reply);
+    if (!s)
+      return isLost(worker) ? Status::ok() : s;
+    if (request.kind == Request::Kind::read && request.need == allHaveLeft) {
+      auto held = monitor.lock();
+      finished.insert(worker);
+      monitor.changed();
+      return Status::ok();
+    }
+  }
+}
+
+Status ShardServer::answer(int worker, const Request &request, Connection &at,
+                           std::vector<float> &values, std::vector<float> &reply) {
+  Status failure;
+  const auto tell = [&](const Awaited &late) {
+    forgetLost();
+    failure = sendWaiting(at, late);
+    return failure.isOk();
+  };
+  const auto keepsQuiet = [&](const Awaited &) { return forgetLost(), true; };
+  const auto deliver = [&](const std::optional<std::int64_t> &least) {
+    if (!least)
+      return failure;
+    Status s = sendMessage(*at.to, Reply{Reply::Kind::ready, worker, *least});
+    return s ? sendValues(*at.to, reply.data(), shard.bytes()) : s;
+  };
+  switch (request.kind) {
+  case Request::Kind::initialise:
+  case Request::Kind::push:
+  case Request::Kind::elastic:
+    if (Status s = receiveValues(*at.from, values.data(), shard.bytes()); !s)
+      return s;
+    if (request.kind == Request::Kind::initialise)
+      return shard.initialise(values) ? Status::ok() : unexpected(request);
+    if (request.kind == Request::Kind::elastic)
+      return deliver(shard.elastic(worker, request.clock, values, request.factor, reply, tell));
+    shard.push(worker, request.clock, values, keepsQuiet);
+    return Status::ok();
+  case Request::Kind::read:
+    return deliver(shard.read(worker, request.clock, request.need, reply, tell));
+  case Request::Kind::leave:
+    shard.leave(worker);
+    return Status::ok();
+  case Request::Kind::tick:
+    break;
+  }
+  return unexpected(request);
+}
+
+Status ShardServer::keep(int worker) {
+  Connection &at = connections.ticks[worker];
+  for (;;) {
+    Request request{};
+    Status s = receiveMessage(*at.from, request);
+    if (s && request.kind == Request::Kind::leave) {
+      auto held = monitor.lock();
+      keeper.leave(worker);
+      monitor.changed();
+      return Status::ok();
+    }
+    if (s)
+      s = request.kind == Request::Kind::tick ? tick(worker, request, at) : unexpected(request);
+    if (!s)
+      return isLost(worker) ? Status::ok() : s;
+  }
+}
+
+Status ShardServer::tick(int worker, const Request &request, Connection &at) {
+  Status failure;
+  auto held = monitor.lock();
+  if (request.signal != 0)
+    signal = request.signal;
+  keeper.tick(worker, request.clock, core::secondsSince(began));
+  monitor.changed();
+  Awaited late;
+  const auto mayGo = [&] {
+    late = {keeper.slowest(), keeper.least()};
+    return !keeper.isHeld(worker);
+  };
+  const auto meanwhile = [&] {
+    forgetLost();
+    failure = sendWaiting(at, late);
+    return failure.isOk();
+  };
+  if (!monitor.wait(held, mayGo, meanwhile))
+    return failure;
+  const Reply grant{Reply::Kind::ready, worker, keeper.least(), keeper.lead(worker), signal};
+  held.unlock();
+  return sendMessage(*at.to, grant);
+}
+
+} // namespace syncline::servers

@@ -1,0 +1,58 @@
+// A server: one shard and, on the first server, the clocks of the run.
+#pragma once
+
+#include "runtime/core/Deadline.h"
+#include "runtime/servers/ClockKeeper.h"
+#include "runtime/servers/Connections.h"
+#include "runtime/servers/Shard.h"
+
+#include <set>
+
+namespace syncline::servers {
+
+/// Life: the constructor; then one thread for each worker calls serve() and, where hasKeeper(),
+/// another one calls keep(). Each returns when its worker has left.
+class ShardServer {
+public:
+  struct Options {
+    std::size_t bytes = 0; ///< of this shard
+    Shard::Options shard;
+    ClockKeeper keeper{Bounds::asp(), 1};
+    /// The workers that are lost, without which the others go on.
+    std::function<std::vector<int>()> lost = [] { return std::vector<int>(); };
+  };
+
+  /// `connections` outlives the server, which uses the parts `workers` and `ticks`.
+  ShardServer(const Options &options, Connections &connections);
+
+  int workers() const { return static_cast<int>(connections.workers.size()); }
+  bool hasKeeper() const { return !connections.ticks.empty(); }
+  /// Serves a worker's values until it leaves or is lost. Errors: peerLost; internal for a request
+  /// that breaks the protocol.
+  Status serve(int worker);
+  /// Answers a worker's ticks until it leaves or is lost. Errors: as serve().
+  Status keep(int worker);
+  /// Whether all workers have left or are lost. Threads that serve lost workers may still wait
+  /// for them.
+  bool isDone();
+  /// The signal by which a worker stopped the run; 0 for none.
+  int stopSignal();
+
+private:
+  bool isLost(int worker);
+  void forgetLost();
+  Status answer(int worker, const Request &request, Connection &at, std::vector<float> &values,
+                std::vector<float> &reply);
+  Status tick(int worker, const Request &request, Connection &at);
+
+  const std::function<std::vector<int>()> lost;
+  Connections &connections;
+  Shard shard;
+  Monitor monitor; ///< guards the members below
+  ClockKeeper keeper;
+  const core::Clock::time_point began = core::Clock::now();
+  int signal = 0;
+  std::set<int> finished; ///< workers that have read the last values
+};
+
+} // namespace syncline::servers
