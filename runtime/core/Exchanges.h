@@ -32,12 +32,13 @@ class Exchanges {
 public:
   virtual ~Exchanges() = default;
 
+  /// Begins the training, with the initial weights.
+  virtual Status begin() { return Status::ok(); }
   /// Makes the weights ready for step `number`.
   virtual Status beforeStep(std::int64_t number) = 0;
   /// Exchanges what is due after step `number`, which is complete.
   virtual Status afterStep(std::int64_t number) = 0;
-  /// Whether the counters of sent bytes have a meaning after step `number`, because messages that
-  /// belong to it are not still to come.
+  /// Whether the bytes counted up to the end of step `number` are those of whole steps.
   virtual bool isStill(std::int64_t number) const = 0;
   /// Waits for messages under way that touch the weights.
   virtual Status drain() = 0;
@@ -47,6 +48,8 @@ public:
   /// Seconds that the rank has waited since the beginning, as far as no channel counts them.
   virtual double waitedSeconds() const { return 0; }
   virtual DriftCounts drift() const { return {}; }
+  /// The signal by which another rank ends the run, as far as this one knows; 0 for none.
+  virtual int stopSignal() const { return 0; }
 };
 
 } // namespace syncline::core

@@ -140,11 +140,12 @@ Status notFiniteError(transport::Group *group, const NotFinite &own, double seco
       return all.status();
     causes = std::move(*all);
   }
+  const int firstRank = group ? 0 : own.rank;
   const auto first = std::ranges::find_if(causes, [](const std::string &c) { return !c.empty(); });
   const std::string why =
       first == causes.end() ? "all that a rank computes by itself is finite: gradients, their sum "
                               "or the learning rate are too large"
-                            : "rank " + std::to_string(first - causes.begin()) + ": " + *first;
+                            : "rank " + std::to_string(firstRank + (first - causes.begin())) + ": " + *first;
   return Status::badInput("step " + std::to_string(own.step) + ": the " +
                           (own.hasLoss ? "update of the parameters" : "loss") + " is not finite; " +
                           why + "; '--allow-nonfinite' goes on all the same");

@@ -35,11 +35,12 @@ struct NotFinite {
   std::int64_t step;
   bool hasLoss;      ///< the loss was finite, so an update was not
   std::string cause; ///< what this rank found; empty for nothing
+  int rank = 0;      ///< this rank
 };
 
 /// The error with which the run ends. All workers call it together and get the same error, which
-/// names the first rank that found a cause. `group` is null in a run of one rank. Errors: peerLost
-/// during the exchange.
+/// names the first rank that found a cause. With a null `group` this rank's findings are all. Errors:
+/// peerLost during the exchange.
 Status notFiniteError(transport::Group *group, const NotFinite &own, double seconds);
 
 } // namespace syncline::run

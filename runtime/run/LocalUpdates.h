@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/core/Channel.h"
+#include "runtime/core/Exchanges.h"
 #include "runtime/run/Plan.h"
 
 #include <cstdint>
@@ -24,24 +25,25 @@ namespace syncline::run {
 ///
 /// The messages do not touch weights between their start and their arrival, so that steps may go
 /// on. One thread makes all calls.
-class LocalUpdates {
+class LocalUpdates : public core::Exchanges {
 public:
   /// `weights` is the space of parameters with its initial values; `channel` is null in a run of
   /// one rank. Both outlive the updates. Errors: badInput where memory is short.
   static Result<std::unique_ptr<LocalUpdates>>
   create(const PlanConsistency &plan, std::span<float> weights, int ranks, core::Channel *channel);
 
+  Status beforeStep(std::int64_t) override { return Status::ok(); }
   /// Starts and receives the fragments that are due after step `number`, which is complete. Errors:
   /// peerLost.
-  Status afterStep(std::int64_t number);
+  Status afterStep(std::int64_t number) override;
   /// Whether a period ends with step `number`. No fragment is then under way.
-  bool endsPeriod(std::int64_t number) const { return (number + 1) % plan.period == 0; }
+  bool isStill(std::int64_t number) const override { return (number + 1) % plan.period == 0; }
   /// Waits for the fragment that is under way, if there is one, without using it.
-  Status drain();
+  Status drain() override;
   /// Ends the run: what is under way is used at once, and each fragment that has training which
   /// was not sent travels once more. All ranks then have equal weights; with diloco these are the
   /// common ones. Errors: peerLost.
-  Status finish();
+  Status finish() override;
 
 private:
   struct Fragment {

@@ -12,6 +12,7 @@
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/RankLinks.h"
 #include "runtime/run/Report.h"
+#include "runtime/run/ServedWeights.h"
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/StepLibrary.h"
 #include "runtime/run/StopSignal.h"
@@ -43,6 +44,8 @@ private:
   Status agreeOnOptions();
   Status build();
   Status connect();
+  Status connectToServers();
+  bool isServed() const { return group && plan.consistency.isServed(); }
   Status observe();
   void readBatch(std::int64_t step);
   Status train();
@@ -61,6 +64,7 @@ private:
   const core::Backend *backend = nullptr;
   std::optional<RankLinks> links; ///< none in a run of one rank
   std::optional<StepLibrary> step;
+  std::unique_ptr<ServedWeights> served; ///< null where the weights have no servers
   std::unique_ptr<Trainer> trainer;
   std::optional<Report> report;
   std::optional<TraceRecorder> trace;
@@ -162,6 +166,8 @@ Status RankRun::build() {
   core::Executable &executable = step->executable();
   core::SgdOptions sgd = options.sgd;
   sgd.keepsFinite = !options.allowsNonFinite;
+  if (isServed())
+    sgd.weightDecay /= plan.gradientRanks(); // the ranks' steps are added
   if (Status s = executable.setOptimizer(sgd); !s)
     return s;
   if (Status s = checkStep(plan, executable); !s)
@@ -179,21 +185,42 @@ Status RankRun::connect() {
     links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
     if (Status s = links->agree(executable, steps); !s)
       return s;
+  }
+  if (group && !isServed()) {
     Result<TrainerLinks> trainerLinks = links->open(executable);
     if (!trainerLinks)
       return trainerLinks.status();
     opened = std::move(*trainerLinks);
   }
+  // To the trainer, a worker of servers is a lone rank with exchanges between its steps.
+  const bool isLone = options.alone || plan.consistency.isServed();
   Result<std::unique_ptr<Trainer>> made =
-      Trainer::create(executable, options.alone ? 1 : plan.ranks, opened,
-                      options.alone ? PlanConsistency() : plan.consistency);
+      Trainer::create(executable, isLone ? 1 : plan.ranks, opened,
+                      isLone ? PlanConsistency() : plan.consistency);
   if (!made)
     return made.status();
   trainer = std::move(*made);
+  if (isServed())
+    if (Status s = connectToServers(); !s)
+      return s;
   if (options.capturesSteps)
     trainer->captureSteps();
   trainer->askForSignal(StopSignal::received);
   StopSignal::hold();
+  return Status::ok();
+}
+
+Status RankRun::connectToServers() {
+  auto opened = ServedWeights::open({options, plan, *group, timeout()});
+  if (!opened)
+    return opened.status();
+  served = std::move(*opened);
+  const core::Interval all = step->executable().space(Space::parameters);
+  auto worker = served->worker(
+      {static_cast<float *>(all.data), static_cast<std::size_t>(all.bytes) / sizeof(float)});
+  if (Status s = worker->begin(); !s)
+    return s;
+  trainer->exchangeBy(std::move(worker), [this] { return group->transport()->traffic(); });
   return Status::ok();
 }
 
@@ -306,7 +333,7 @@ Status RankRun::stop(std::int64_t completed) {
   if (last.notFinite > 0 && !options.allowsNonFinite)
     return notFinite(last);
   report->stop(stopSignal, completed);
-  if (plan.servers == 0 || !group)
+  if (plan.servers == 0 || !group || isServed())
     return Status::ok();
   // Servers wait for sums that will not come, and ask every second whether the run has ended.
   if (isFirst())
@@ -331,7 +358,9 @@ Status RankRun::notFinite(const Trainer::EarlierLoss &loss) {
       filled ? findNotFinite(step->executable(), loss.step, samples) : filled;
   if (!own)
     return own.status();
-  return notFiniteError(group.get(), {loss.step, std::isfinite(loss.loss), *own},
+  // With servers, only this rank is known to be at this step.
+  return notFiniteError(isServed() ? nullptr : group.get(),
+                        {loss.step, std::isfinite(loss.loss), *own, identity.rank},
                         10 * options.startTimeout);
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/core/Guarded.h"
 #include "runtime/run/PlanChecks.h"
+#include "runtime/run/ServedWeights.h"
 #include "runtime/run/StopSignal.h"
 #include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
@@ -39,6 +40,7 @@ public:
   ServerRun(const Options &options, const launch::Identity &identity)
       : Participant(options, identity) {}
   Status run() override;
+  int stoppedBy() const override { return stopSignal; }
 
 private:
   Status learnSteps();
@@ -46,14 +48,19 @@ private:
   Status askWorkers(double seconds);
   Status openChannels();
   Status serveChannel(int channel);
+  Status openShard();
+  void startThread(std::function<Status()> work);
   Status lost(const Status &why, const std::string &where, std::int64_t done) const;
   void conclude(const Status &s);
   Status watch();
 
   std::int64_t steps = 0;
+  int stopSignal = 0; ///< by which a worker has ended the run; 0 for none
   ServedBuckets served;
   std::map<int, std::unique_ptr<transport::DedicatedServer>> servers; ///< by channel
   std::map<int, std::int64_t> completed; ///< number of completed steps, by channel
+  std::optional<servers::ShardServer> shard; ///< where the plan's weights are served
+  servers::Connections connections;          ///< of the shard
   std::vector<std::thread> threads;
 
   std::mutex mutex;
@@ -90,13 +97,18 @@ Status ServerRun::serve() {
   if (Status s = group->connect(1e6); !s)
     return s;
   running = 1;
-  threads.emplace_back([this] { conclude(core::guarded([this] { return openChannels(); })); });
+  threads.emplace_back([this] {
+    conclude(core::guarded(
+        [this] { return plan.consistency.isServed() ? openShard() : openChannels(); }));
+  });
   // Workers decide when to stop and tell the servers.
   StopSignal::hold();
   Status s = watch();
   std::lock_guard lock(mutex);
   for (std::thread &t : threads)
     s ? t.join() : t.detach();
+  if (s && shard)
+    stopSignal = shard->stopSignal();
   return s;
 }
 
@@ -133,6 +145,28 @@ Status ServerRun::openChannels() {
       conclude(core::guarded([this, channel] { return serveChannel(channel); }));
     });
   return Status::ok();
+}
+
+/// Opens the connections to the workers and starts the threads that serve them.
+Status ServerRun::openShard() {
+  auto made = servers::Connections::open(*group->transport(), rolesOf(plan));
+  if (!made)
+    return made.status();
+  connections = std::move(*made);
+  shard.emplace(shardOptions(plan, identity.rank, [] { return std::vector<int>(); }), connections);
+  std::lock_guard lock(mutex);
+  areOpen = true;
+  for (int worker = 0; worker < shard->workers(); ++worker) {
+    startThread([this, worker] { return shard->serve(worker); });
+    if (shard->hasKeeper())
+      startThread([this, worker] { return shard->keep(worker); });
+  }
+  return Status::ok();
+}
+
+void ServerRun::startThread(std::function<Status()> work) {
+  ++running;
+  threads.emplace_back([this, work = std::move(work)] { conclude(core::guarded(work)); });
 }
 
 Status ServerRun::serveChannel(int channel) {

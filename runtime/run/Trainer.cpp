@@ -1,6 +1,7 @@
 // The training step's loop over operations.
 #include "runtime/run/Trainer.h"
 
+#include "runtime/run/LocalUpdates.h"
 #include "runtime/transport/CommunicationThread.h"
 
 #include <algorithm>
@@ -53,6 +54,13 @@ Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, i
   return trainer;
 }
 
+void Trainer::exchangeBy(std::unique_ptr<core::Exchanges> chosen,
+                         std::function<transport::Traffic()> bytes) {
+  exchanges = std::move(chosen);
+  traffic = std::move(bytes);
+  counted = traffic ? traffic() : transport::Traffic();
+}
+
 /// Opens one channel for each channel number, with its buckets' schemes in the order of first use.
 /// Weights have a channel of their own behind the others, so that the loss does not queue behind
 /// a fragment.
@@ -97,7 +105,7 @@ Status Trainer::openLocal(const PlanConsistency &weights) {
       ranks > 1 ? channels.rbegin()->second.get() : nullptr);
   if (!made)
     return made.status();
-  local = std::move(*made);
+  exchanges = std::move(*made);
   return Status::ok();
 }
 
@@ -210,8 +218,8 @@ Result<int> Trainer::drain() {
   if (lossStep >= 0)
     if (Result<double> earlier = finishLoss(); !earlier)
       return earlier.status();
-  if (local)
-    if (Status s = local->drain(); !s)
+  if (exchanges)
+    if (Status s = exchanges->drain(); !s)
       return s;
   if (!carried.isAnyUnderWay())
     return 0;
@@ -284,12 +292,17 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
   wholeGradients = end == StepEnd::wholeGradients;
   drains = end != StepEnd::open;
   const auto start = core::Clock::now();
+  const double waited = exchanges ? exchanges->waitedSeconds() : 0;
+  if (exchanges)
+    if (Status s = exchanges->beforeStep(number); !s)
+      return s;
   if (Status s = runStep(number, meanwhile); !s)
     return s;
-  if (local)
-    if (Status s = local->afterStep(number); !s)
+  if (exchanges)
+    if (Status s = exchanges->afterStep(number); !s)
       return s;
   StepTimes times;
+  times.exposed = exchanges ? exchanges->waitedSeconds() - waited : 0;
   for (auto &[id, channel] : channels)
     times.exposed += channel->exposedSeconds();
   // The loss of the step before had this whole step to arrive.
@@ -298,7 +311,7 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
       return earlier.status();
   ++uncounted;
   // Where all messages have been waited for, the counters stand still.
-  const bool areStill = local ? local->endsPeriod(number) : !carried.isAnyUnderWay();
+  const bool areStill = exchanges ? exchanges->isStill(number) : !carried.isAnyUnderWay();
   if ((ranks == 1 || traffic) && areStill) {
     const transport::Traffic now = traffic ? traffic() : transport::Traffic();
     times.moved = transport::Traffic{(now.sent - counted.sent) / uncounted,
@@ -316,7 +329,9 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
 }
 
 Status Trainer::issueLoss(std::int64_t number) {
-  const int stop = signal ? signal() : 0;
+  int stop = signal ? signal() : 0;
+  if (stop == 0 && exchanges)
+    stop = exchanges->stopSignal();
   const double loss = executable.loss();
   const bool met = executable.metNonFinite();
   shared = {loss, met || !std::isfinite(loss) ? 1.0 : 0.0, stop == SIGINT ? 1.0 : 0.0,

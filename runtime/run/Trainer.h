@@ -3,9 +3,10 @@
 #pragma once
 
 #include "runtime/core/Channel.h"
+#include "runtime/core/Exchanges.h"
 #include "runtime/core/Executable.h"
 #include "runtime/run/CarriedBuckets.h"
-#include "runtime/run/LocalUpdates.h"
+#include "runtime/run/PlanConsistency.h"
 #include "runtime/run/trace/StepRecord.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
@@ -59,6 +60,11 @@ public:
                                                  const TrainerLinks &links = {},
                                                  const PlanConsistency &local = {});
 
+  /// Lets weights travel by `chosen` in place of gradients, in a trainer of one rank. `bytes` counts
+  /// the traffic so far.
+  void exchangeBy(std::unique_ptr<core::Exchanges> chosen,
+                  std::function<transport::Traffic()> bytes);
+
   /// Captures the second step and replays it from then on, where the executable can. Where buckets
   /// are carried over the step's end, these are the third and the fourth step, which take turns. A
   /// step with whole gradients runs without replay, as does the step after a drain.
@@ -77,9 +83,11 @@ public:
   /// parameters. Returns on how many ranks such an update was not finite. All ranks call it after
   /// the same step. Errors: as step().
   Result<int> drain();
-  /// Ends local updates after the last step: all ranks then have equal weights. Elsewhere this does
-  /// nothing. Precondition: drain(). All ranks call it after the same step. Errors: as step().
-  Status finish() { return local ? local->finish() : Status::ok(); }
+  /// Ends the exchanges of weights: all ranks then have equal ones. Elsewhere this does nothing.
+  /// Precondition: drain(). All ranks call it. Errors: as step().
+  Status finish() { return exchanges ? exchanges->finish() : Status::ok(); }
+  /// How far ranks drifted apart; nothing where they do not.
+  core::DriftCounts drift() const { return exchanges ? exchanges->drift() : core::DriftCounts(); }
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
@@ -116,7 +124,7 @@ private:
   Status openChannels(const TrainerLinks &links, const PlanConsistency &weights);
   Status openLocal(const PlanConsistency &weights);
   /// Whether gradients travel.
-  bool sums() const { return ranks > 1 && !local; }
+  bool sums() const { return ranks > 1 && !exchanges; }
   Status findBuckets();
   struct BucketPlace {
     core::Channel *channel; ///< null in a run of one rank
@@ -147,8 +155,8 @@ private:
   bool drains = false;         ///< whether the present step leaves no message under way
   CarriedBuckets carried;
   std::map<int, std::unique_ptr<core::Channel>> channels;
-  std::unique_ptr<LocalUpdates> local; ///< null where gradients travel
-  std::map<int, BucketPlace> places;   ///< by bucket id
+  std::unique_ptr<core::Exchanges> exchanges; ///< null where gradients travel
+  std::map<int, BucketPlace> places;          ///< by bucket id
   bool captures = false;
   std::array<bool, 2> hasCaptured{}; ///< by turn; the second one only where buckets are carried
   /// A step without an operation left out has run, so that libraries have connected and allocated

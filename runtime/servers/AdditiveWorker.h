@@ -32,9 +32,8 @@ class AdditiveWorker : public core::Exchanges {
 public:
   /// `client` outlives the worker.
   AdditiveWorker(Client &client, const Bounds &bounds, WorkerOptions options);
-  /// Sends the initial values where this is the first worker.
-  Status begin();
 
+  Status begin() override;
   Status beforeStep(std::int64_t number) override;
   Status afterStep(std::int64_t number) override;
   bool isStill(std::int64_t) const override { return true; }
@@ -42,9 +41,7 @@ public:
   Status finish() override;
   double waitedSeconds() const override { return counts.waited; }
   core::DriftCounts drift() const override { return counts; }
-
-  /// The signal that stopped a worker, as far as this one knows; 0 for none.
-  int stopSignal() const { return signal; }
+  int stopSignal() const override { return signal; }
 
 private:
   Status takeGrant();

@@ -4,6 +4,8 @@
 
 #include "runtime/core/Deadline.h"
 
+#include <algorithm>
+
 namespace syncline::servers {
 
 Status Client::sendAll(const Request &request, std::span<const float> values) {
@@ -13,7 +15,7 @@ Status Client::sendAll(const Request &request, std::span<const float> values) {
     transport::Link &to = *connections.shards[index].to;
     Status s = sendMessage(to, request);
     if (s && !values.empty())
-      s = sendValues(to, begin + shard(index).begin, shard(index).size());
+      s = sendValues(to, begin + roles.parts[index].begin, roles.parts[index].size());
     if (!s)
       return s;
   }
@@ -29,7 +31,8 @@ Result<std::int64_t> Client::receiveAll(std::span<float> values) {
     const Result<Reply> ready = reply(from);
     if (!ready)
       return ready.status();
-    if (Status s = receiveValues(*from.from, begin + shard(index).begin, shard(index).size()); !s)
+    const core::Range part = roles.parts[index];
+    if (Status s = receiveValues(*from.from, begin + part.begin, part.size()); !s)
       return s;
     least = std::min(least, ready->clock);
   }

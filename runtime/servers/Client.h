@@ -23,9 +23,9 @@ struct Grant {
 /// naming the rank at fault; internal where a server breaks the protocol.
 class Client {
 public:
-  /// `connections` and `peers` outlive the client. The spans of its calls have `bytes` bytes.
-  Client(Connections &connections, const Roles &roles, std::size_t bytes, core::Peers &peers)
-      : connections(connections), roles(roles), bytes(bytes), peers(peers) {}
+  /// `connections` and `peers` outlive the client. The spans of its calls hold all weights.
+  Client(Connections &connections, const Roles &roles, core::Peers &peers)
+      : connections(connections), roles(roles), peers(peers) {}
 
   /// Sets the first values on all servers. The first worker calls it, before any other request.
   Status initialise(std::span<const float> values);
@@ -47,14 +47,12 @@ public:
   Status leaveKeeper();
 
 private:
-  core::Range shard(int index) const { return shardRange(bytes, roles.shards(), index); }
   Status sendAll(const Request &request, std::span<const float> values);
   Result<std::int64_t> receiveAll(std::span<float> values);
   Result<Reply> reply(Connection &from);
 
   Connections &connections;
   const Roles roles;
-  const std::size_t bytes;
   core::Peers &peers;
 };
 

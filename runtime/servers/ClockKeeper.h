@@ -81,8 +81,8 @@ private:
   void passTurn();
   void release();
 
-  const Bounds bounds;
-  const bool countsGrant; ///< off: as published, for tests
+  Bounds bounds;
+  bool countsGrant; ///< off: as published, for tests
   bool takesTurns = false;
   int turn = 0;
   std::vector<Worker> workers;

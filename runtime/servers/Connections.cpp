@@ -60,12 +60,16 @@ template <typename F> Status inPieces(std::size_t bytes, const F &piece) {
 } // namespace
 
 Result<Connections> Connections::open(transport::Transport &transport, const Roles &roles) {
-  if (roles.workers < 1 || roles.servers < 0 || roles.workers + roles.servers != transport.size())
+  const int holders = roles.servers > 0 ? roles.servers : roles.workers;
+  if (roles.workers < 1 || roles.servers < 0 ||
+      roles.workers + roles.servers != transport.size() || roles.shards() < 1 ||
+      roles.shards() > holders)
     return Status::badInput(std::to_string(roles.workers) + " workers and " +
-                            std::to_string(roles.servers) + " servers do not make up " +
+                            std::to_string(roles.servers) + " servers of " +
+                            std::to_string(roles.shards()) + " shards do not make up " +
                             std::to_string(transport.size()) + " ranks");
   const int rank = transport.rank();
-  const bool trains = rank < roles.workers, serves = roles.servers == 0 || !trains,
+  const bool trains = rank < roles.workers, serves = roles.partOf(rank).size() > 0,
              keeps = rank == roles.rankOf(0);
   Connections made;
   if (trains)

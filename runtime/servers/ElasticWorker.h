@@ -22,9 +22,8 @@ public:
 
   /// `client` outlives the worker.
   ElasticWorker(Client &client, const Elastic &elastic, WorkerOptions options);
-  /// Sends the initial values where this is the first worker.
-  Status begin();
 
+  Status begin() override;
   Status beforeStep(std::int64_t number) override;
   Status afterStep(std::int64_t number) override;
   bool isStill(std::int64_t number) const override { return isDue(number + 1); }
@@ -33,9 +32,7 @@ public:
   Status finish() override;
   double waitedSeconds() const override { return counts.waited; }
   core::DriftCounts drift() const override { return counts; }
-
-  /// The signal that stopped a worker, as far as this one knows; 0 for none.
-  int stopSignal() const { return signal; }
+  int stopSignal() const override { return signal; }
 
 private:
   bool isDue(std::int64_t number) const { return number % elastic.period == 0; }

@@ -3,9 +3,9 @@
 
 #include "runtime/core/Range.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace syncline::servers {
 
@@ -40,21 +40,19 @@ struct Reply {
 /// The least clock of a read that waits until all workers have left.
 inline constexpr std::int64_t allHaveLeft = std::numeric_limits<std::int64_t>::max();
 
-/// Who serves: the `servers` ranks after the workers or, without any, every worker.
+/// Who serves: the `servers` ranks after the workers or, without any, the workers. Server i has
+/// part i of the weights; servers behind the last part have none.
 struct Roles {
   int workers = 1, servers = 0;
+  std::vector<core::Range> parts; ///< at least one, in bytes, each of whole f32
 
-  int shards() const { return servers > 0 ? servers : workers; }
+  int shards() const { return static_cast<int>(parts.size()); }
   int rankOf(int shard) const { return servers > 0 ? workers + shard : shard; }
+  /// The part of a rank; empty for a rank that serves none.
+  core::Range partOf(int rank) const {
+    const int shard = servers > 0 ? rank - workers : rank;
+    return shard >= 0 && shard < shards() ? parts[static_cast<std::size_t>(shard)] : core::Range();
+  }
 };
-
-/// The bytes of a shard: equal parts in whole units of 64 bytes, but for the last one.
-inline core::Range shardRange(std::size_t bytes, int shards, int shard) {
-  constexpr std::size_t unit = 64;
-  const std::size_t units = (bytes + unit - 1) / unit, count = static_cast<std::size_t>(shards);
-  const auto at = [&](std::size_t i) { return std::min(bytes, units * i / count * unit); };
-  const auto i = static_cast<std::size_t>(shard);
-  return {at(i), at(i + 1)};
-}
 
 } // namespace syncline::servers
