@@ -15,11 +15,12 @@
 
 namespace syncline::core {
 
-/// Which part of a sharded bucket's message travels: a bucket may travel as two messages.
+/// Which part of a message travels. A sharded bucket may travel as two messages, and so may a sum
+/// by "tree".
 enum class Half {
   whole,
-  first,  ///< the sum and the update of each rank's share
-  second, ///< the all-gather of the parameters
+  first,  ///< the sum and the update of each rank's share; the sum that a tree's root gets
+  second, ///< the all-gather of the parameters; the broadcast of what a tree's root has
 };
 
 /// The number that stands for the loss in the place of a bucket's.
@@ -70,6 +71,12 @@ public:
   /// fragmentMessage() may stay under way over any number of steps.
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                        std::optional<Scheme> scheme = {}) = 0;
+  /// Queues one half of a sum by "tree": the first leaves the sum on the trees' roots, each its own
+  /// part, and something else on other ranks. The second spreads what the roots have. Only channels
+  /// through the host's memory have this; errors of wait().
+  virtual Status issueTreeHalf(int, void *, std::size_t, ElementType, Half) {
+    return Status::error(ErrorKind::internal, "this channel has no halves of sums");
+  }
   /// Queues an all-gather (scheme "factors"). This rank's parts are in place. All parts belong to
   /// the channel until wait().
   virtual Status issueGather(int bucket, std::vector<GatherPart> parts) = 0;

@@ -10,10 +10,6 @@ Status Participant::loadPlan() {
   if (!loaded)
     return loaded.status();
   plan = std::move(*loaded);
-  if (!plan.consistency.isServed() && plan.consistency.form == PlanConsistency::Form::easgd)
-    return Status::badInput("'" + options.plan +
-                            "': this runtime does not carry out consistency '" +
-                            plan.consistency.text + "'");
   return Status::ok();
 }
 

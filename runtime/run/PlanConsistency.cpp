@@ -4,6 +4,7 @@
 #include "runtime/run/PlanJson.h"
 
 #include <array>
+#include <sstream>
 
 namespace syncline::run {
 
@@ -109,6 +110,16 @@ void readNumbers(const Json &object, PlanConsistency &c) {
 }
 
 } // namespace
+
+std::string PlanConsistency::whyUnstable(int ranks, double learningRate) const {
+  const double beta = ranks * learningRate * rho;
+  if (form != Form::easgd || beta < 1)
+    return "";
+  std::ostringstream out;
+  out << "warning: beta = ranks * learning rate * rho = " << ranks << " * " << learningRate << " * "
+      << rho << " = " << beta << ", expected below 1: EASGD's centre is not stable";
+  return out.str();
+}
 
 std::string_view formName(PlanConsistency::Form form) {
   return forms[static_cast<std::size_t>(form)];

@@ -54,6 +54,8 @@ struct PlanConsistency {
   bool isLocal() const { return form != Form::bsp; }
   /// Whether weights travel by servers.
   bool isServed() const { return !shards.empty(); }
+  /// A warning where EASGD's centre is not stable at this learning rate; empty for none.
+  std::string whyUnstable(int ranks, double learningRate) const;
   /// Whether the sum of what all ranks' steps change is one step along the mean gradient.
   bool sumsChanges() const {
     return form == Form::bsp || form == Form::ssp || form == Form::asp || form == Form::dssp;

@@ -138,6 +138,9 @@ Status RankRun::openData() {
   report.emplace(
       plan, options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
       options.json, !isFirst(), RunLength{steps, sampler ? sampler->batchesPerEpoch() : 0});
+  if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.sgd.rate);
+      !text.empty())
+    report->note(text);
   if (sampler && sampler->dropped() > 0)
     report->note("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
                  std::to_string(data->size()) + " samples: they do not fill a global batch of " +
@@ -196,7 +199,7 @@ Status RankRun::connect() {
   const bool isLone = options.alone || plan.consistency.isServed();
   Result<std::unique_ptr<Trainer>> made =
       Trainer::create(executable, isLone ? 1 : plan.ranks, opened,
-                      isLone ? PlanConsistency() : plan.consistency);
+                      isLone ? PlanConsistency() : plan.consistency, options.sgd.rate);
   if (!made)
     return made.status();
   trainer = std::move(*made);
@@ -272,6 +275,8 @@ Status RankRun::train() {
     if (trace)
       if (Status s = trace->beforeStep(number, *trainer); !s)
         return s;
+    if (Status s = trainer->beginStep(number); !s)
+      return s;
     auto start = core::Clock::now();
     if (data || number == 0 || isMeasured()) // else it is there
       if (Status s = batch.write(); !s)

@@ -1,6 +1,7 @@
 // The training step's loop over operations.
 #include "runtime/run/Trainer.h"
 
+#include "runtime/run/ElasticUpdates.h"
 #include "runtime/run/LocalUpdates.h"
 #include "runtime/transport/CommunicationThread.h"
 
@@ -37,7 +38,7 @@ Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, transport::Tra
 
 Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, int ranks,
                                                  const TrainerLinks &links,
-                                                 const PlanConsistency &local) {
+                                                 const PlanConsistency &local, double rate) {
   std::unique_ptr<Trainer> trainer(new Trainer(executable, ranks));
   if (ranks > 1) {
     trainer->traffic = links.traffic;
@@ -46,7 +47,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, i
       return s;
   }
   if (local.isLocal())
-    if (Status s = trainer->openLocal(local); !s)
+    if (Status s = trainer->openLocal(local, rate); !s)
       return s;
   if (Status s = trainer->findBuckets(); !s)
     return s;
@@ -97,16 +98,19 @@ Status Trainer::openChannels(const TrainerLinks &links, const PlanConsistency &w
   return Status::ok();
 }
 
-Status Trainer::openLocal(const PlanConsistency &weights) {
+Status Trainer::openLocal(const PlanConsistency &weights, double rate) {
   const core::Interval all = executable.space(Space::parameters);
-  auto made = LocalUpdates::create(
-      weights,
-      {static_cast<float *>(all.data), static_cast<std::size_t>(all.bytes) / sizeof(float)}, ranks,
-      ranks > 1 ? channels.rbegin()->second.get() : nullptr);
-  if (!made)
-    return made.status();
-  exchanges = std::move(*made);
-  return Status::ok();
+  const std::span parameters(static_cast<float *>(all.data),
+                             static_cast<std::size_t>(all.bytes) / sizeof(float));
+  core::Channel *const channel = ranks > 1 ? channels.rbegin()->second.get() : nullptr;
+  const auto keep = [this](auto made) {
+    if (made)
+      exchanges = std::move(*made);
+    return made ? Status::ok() : made.status();
+  };
+  return weights.form == PlanConsistency::Form::easgd
+             ? keep(ElasticUpdates::create(weights, rate, parameters, ranks, channel))
+             : keep(LocalUpdates::create(weights, parameters, ranks, channel));
 }
 
 /// Finds the address and the element type of each bucket.
@@ -260,8 +264,9 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
     if (Status s = capture(isThere); !s)
       return s;
   }
-  for (auto &[id, channel] : channels)
-    channel->startStep(number, replays);
+  if (!exchanges) // else beginStep() did
+    for (auto &[id, channel] : channels)
+      channel->startStep(number, replays);
   began = core::Clock::now();
   if (Status s = replays ? executable.replay() : runOperations(); !s)
     return s;
@@ -280,29 +285,41 @@ Status Trainer::record(std::int64_t number) {
     return marks.status();
   StepRecord &record = recorded.emplace_back();
   record.step = number;
-  record.start = began;
+  record.start = exchanges ? begunAt : began;
+  const double before = std::chrono::duration<double>(began - record.start).count();
   for (std::size_t i = 0; i < executable.operations().size(); ++i)
-    record.operations.push_back({(*marks)[i], (*marks)[i + 1]});
+    record.operations.push_back({before + (*marks)[i], before + (*marks)[i + 1]});
   record.buckets = bucketTimings();
   return Status::ok();
+}
+
+Status Trainer::beginStep(std::int64_t number) {
+  if (!exchanges || begun == number)
+    return Status::ok();
+  begun = number;
+  begunAt = core::Clock::now();
+  waitedBefore = exchanges->waitedSeconds();
+  for (auto &[id, channel] : channels)
+    channel->startStep(number);
+  const Status s = exchanges->beforeStep(number);
+  beginning = core::secondsSince(begunAt);
+  return s;
 }
 
 Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
                                 const std::function<void()> &meanwhile) {
   wholeGradients = end == StepEnd::wholeGradients;
   drains = end != StepEnd::open;
+  if (Status s = beginStep(number); !s)
+    return s;
   const auto start = core::Clock::now();
-  const double waited = exchanges ? exchanges->waitedSeconds() : 0;
-  if (exchanges)
-    if (Status s = exchanges->beforeStep(number); !s)
-      return s;
   if (Status s = runStep(number, meanwhile); !s)
     return s;
   if (exchanges)
     if (Status s = exchanges->afterStep(number); !s)
       return s;
   StepTimes times;
-  times.exposed = exchanges ? exchanges->waitedSeconds() - waited : 0;
+  times.exposed = exchanges ? exchanges->waitedSeconds() - waitedBefore : 0;
   for (auto &[id, channel] : channels)
     times.exposed += channel->exposedSeconds();
   // The loss of the step before had this whole step to arrive.
@@ -321,7 +338,7 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
   }
   if (Status s = issueLoss(number); !s)
     return s;
-  times.seconds = core::secondsSince(start);
+  times.seconds = beginning + core::secondsSince(start);
   if (isRecording)
     if (Status s = record(number); !s)
       return s;

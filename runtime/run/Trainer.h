@@ -55,10 +55,11 @@ public:
   /// Opens every channel with the schemes of its buckets. On several ranks all ranks call it
   /// together and `links` are needed. Errors: badInput for a bucket that cannot travel; peerLost.
   /// With `local` gradients stay on their rank and weights travel as it says; parameters then have
-  /// their initial values, in the host's memory.
+  /// their initial values, in the host's memory. `rate` is the run's learning rate, for EASGD.
   static Result<std::unique_ptr<Trainer>> create(core::Executable &executable, int ranks,
                                                  const TrainerLinks &links = {},
-                                                 const PlanConsistency &local = {});
+                                                 const PlanConsistency &local = {},
+                                                 double rate = 0);
 
   /// Lets weights travel by `chosen` in place of gradients, in a trainer of one rank. `bytes` counts
   /// the traffic so far.
@@ -73,6 +74,10 @@ public:
   /// Whether messages may reach over a step's end.
   bool carries() const { return carried.any(); }
 
+  /// Begins step `number` where weights travel in place of gradients; elsewhere this does nothing.
+  /// What travels beside the step may start here, so that the caller's work before step() hides it
+  /// too. step() calls it where the caller did not. Errors: as step().
+  Status beginStep(std::int64_t number);
   /// Runs one step; input and target are in place. StepEnd::wholeGradients costs another all-gather
   /// for buckets by "reduce-scatter"; `end` must be equal on all ranks. `meanwhile` is called when
   /// all operations have been enqueued, so that it runs while a device computes. Errors: peerLost,
@@ -122,7 +127,7 @@ public:
 private:
   Trainer(core::Executable &executable, int ranks) : executable(executable), ranks(ranks) {}
   Status openChannels(const TrainerLinks &links, const PlanConsistency &weights);
-  Status openLocal(const PlanConsistency &weights);
+  Status openLocal(const PlanConsistency &weights, double rate);
   /// Whether gradients travel.
   bool sums() const { return ranks > 1 && !exchanges; }
   Status findBuckets();
@@ -163,7 +168,11 @@ private:
   /// their memory.
   bool isWarm = false;
   bool isRecording = false;
-  core::Clock::time_point began; ///< start of the step's first operation
+  core::Clock::time_point begunAt; ///< start of the step that beginStep() began last
+  std::int64_t begun = -1;         ///< its number
+  double waitedBefore = 0;         ///< seconds that exchanges had waited then
+  double beginning = 0;            ///< seconds that beginStep() took
+  core::Clock::time_point began;   ///< start of the step's first operation
   std::vector<StepRecord> recorded;
 
   // The loss travels after the step's buckets, while the next step computes.

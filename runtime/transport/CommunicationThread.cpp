@@ -4,6 +4,7 @@
 #include "runtime/core/Guarded.h"
 #include "runtime/core/RankNames.h"
 #include "runtime/transport/collectives/RankSubset.h"
+#include "runtime/transport/collectives/TreeAllReduce.h"
 
 #include <algorithm>
 
@@ -74,6 +75,17 @@ Status CommunicationThread::issue(int bucket, void *data, std::size_t bytes, Ele
   }
   enqueue(bucket, "all-reduce",
           by ? [=] { return by->run(data, bytes, type); } : std::function<Status()>());
+  return Status::ok();
+}
+
+Status CommunicationThread::issueTreeHalf(int bucket, void *data, std::size_t bytes,
+                                          ElementType type, core::Half half) {
+  const auto found = allReduces.find(Scheme::tree);
+  const auto tree =
+      found == allReduces.end() ? nullptr : static_cast<TreeAllReduce *>(found->second.get());
+  enqueue(bucket, half == core::Half::first ? "reduce" : "broadcast",
+          tree ? [=] { return tree->runHalf(data, bytes, type, half); } : std::function<Status()>(),
+          half);
   return Status::ok();
 }
 

@@ -9,7 +9,7 @@
 
 namespace syncline::run {
 
-/// Seconds count from the start of the first operation, by the clock of the computing device.
+/// Seconds count from `start`, by the clock of the computing device.
 /// Recording does not wait for the device: see StepRunner::mark().
 struct StepRecord {
   struct Span {
@@ -18,7 +18,8 @@ struct StepRecord {
   };
 
   std::int64_t step = 0;
-  core::Clock::time_point start;           ///< just before the first operation was enqueued
+  /// Just before the first operation was enqueued, or what is exchanged beside the step was.
+  core::Clock::time_point start;
   std::vector<Span> operations;            ///< in the order of StepRunner::operations()
   std::vector<core::BucketTiming> buckets; ///< in the order of their waits, without the loss
 };

@@ -151,7 +151,7 @@ private:
   void addFragment(const TracedStep &step, int id, const core::BucketTiming &timing) {
     for (const PlanExchange &exchange : plan.consistency.exchanges)
       if (exchange.id == id)
-        complete("message", "fragment " + std::to_string(id), fragmentThread(),
+        complete("message", fragmentName(id, timing.half), fragmentThread(),
                  step.start + timing.started, step.start + timing.finished,
                  {{"step", step.step},
                   {"fragment", id},
@@ -186,6 +186,19 @@ private:
     flow("t", step, bucket.id, thread, step.start + (timing.started + timing.finished) / 2);
     if (timing.half != core::Half::first)
       flow("f", step, bucket.id, 0, middle(waiting, to));
+  }
+
+  static std::string fragmentName(int id, core::Half half) {
+    const std::string fragment = "fragment " + std::to_string(id);
+    switch (half) {
+    case core::Half::whole:
+      return fragment;
+    case core::Half::first:
+      return fragment + " reduce";
+    case core::Half::second:
+      return fragment + " broadcast";
+    }
+    return fragment;
   }
 
   static std::string messageName(const core::BucketTiming &timing) {

@@ -37,16 +37,16 @@ struct TreeAllReduce::Pass {
     return s;
   }
 
-  Status run(int height) {
+  Status run(int height, core::Half half) {
     const int count = blocks.segments();
     Status s;
     for (int beat = 0; beat < count + 2 * height && s; ++beat)
       for (int tree = 0; tree < blocks.count() && s; ++tree) {
         const TreePlace &place = places[tree];
         const int rising = beat - height + place.depth, falling = beat - height - place.depth;
-        if (rising >= 0 && rising < count)
+        if (half != core::Half::second && rising >= 0 && rising < count)
           s = up(place, blocks.segment(tree, rising));
-        if (s && falling >= 0 && falling < count)
+        if (s && half != core::Half::first && falling >= 0 && falling < count)
           s = down(place, blocks.segment(tree, falling));
       }
     return s;
@@ -70,10 +70,18 @@ Result<std::unique_ptr<AllReduce>> TreeAllReduce::create(Transport &transport,
       new TreeAllReduce(transport.size(), std::move(places), std::move(*links)));
 }
 
-Status TreeAllReduce::sum(std::byte *data, std::size_t bytes, ElementType type) {
+Status TreeAllReduce::runHalf(void *data, std::size_t bytes, ElementType type, core::Half half) {
+  if (Status s = checkSummable(bytes, type); !s)
+    return s;
+  return ranks == 1 || bytes == 0 ? Status::ok()
+                                  : travel(static_cast<std::byte *>(data), bytes, type, half);
+}
+
+Status TreeAllReduce::travel(std::byte *data, std::size_t bytes, ElementType type,
+                             core::Half half) {
   Pass pass{places, *links, treeBlocks(bytes, core::elementBytes(type)), type, data};
   links->begin(pass.blocks.segmentBytes());
-  return links->finish(pass.run(treeHeight(ranks)));
+  return links->finish(pass.run(treeHeight(ranks), half));
 }
 
 } // namespace syncline::transport

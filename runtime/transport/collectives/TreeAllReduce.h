@@ -1,6 +1,7 @@
 // All-reduce by binary trees: few rounds, and nearly the ring's traffic for long messages.
 #pragma once
 
+#include "runtime/core/Channel.h"
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/PeerLinks.h"
 #include "runtime/transport/collectives/Trees.h"
@@ -15,11 +16,18 @@ class TreeAllReduce : public AllReduce {
 public:
   static Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name);
 
+  /// One half of run(), as core::Channel::issueTreeHalf() says. Both halves one after the other are
+  /// the whole, to the last bit. Errors: as run().
+  Status runHalf(void *data, std::size_t bytes, ElementType type, core::Half half);
+
 private:
   struct Pass;
   TreeAllReduce(int ranks, std::vector<TreePlace> places, std::unique_ptr<PeerLinks> links)
       : AllReduce(ranks), places(std::move(places)), links(std::move(links)) {}
-  Status sum(std::byte *data, std::size_t bytes, ElementType type) override;
+  Status sum(std::byte *data, std::size_t bytes, ElementType type) override {
+    return travel(data, bytes, type, core::Half::whole);
+  }
+  Status travel(std::byte *data, std::size_t bytes, ElementType type, core::Half half);
 
   const std::vector<TreePlace> places; ///< this rank's places in both trees
   std::unique_ptr<PeerLinks> links;
