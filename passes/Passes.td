@@ -155,7 +155,7 @@ def PoseProblem : Pass<"pose-problem", "::mlir::ModuleOp"> {
     Option<"overlap", "overlap", "std::string", "\"backward\"",
            "behind what messages may hide: backward, or step for the next forward pass too">,
     Option<"consistency", "consistency", "std::string", "\"bsp\"",
-           "when ranks wait for each other: bsp, local:H or diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM]">,
+           "who waits for whom, as sync::parseConsistency reads it">,
   ];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }
@@ -272,13 +272,15 @@ def PlanExchanges : Pass<"plan-exchanges", "::mlir::ModuleOp"> {
   let description = [{
     Cuts the parameters, in the order of their places, into as many fragments of nearly equal size
     as the problem's `consistency` says. Each fragment travels by the all-reduce that is fastest for
-    its bytes on the cluster, or by the one that `requested` gives all of its gradients. A problem
-    without `consistency` changes nothing.
+    its bytes on the cluster (the tree for EASGD), or by the one that `requested` gives all of its
+    gradients. A form that travels by servers has one fragment, and a shard of the weights for each
+    server: the cluster's, or one beside every rank. A problem without `consistency` changes nothing.
 
     Assumes: a `cluster.spec`, a problem, and a `plan.program`. Ensures: the program has the
     problem's consistency, and one `plan.exchange` a fragment behind its buckets. Fails: where NCCL
-    carries the messages, on fewer parameters than fragments, on a scheme that is no all-reduce or
-    that only some gradients of a fragment have, on a fragment beyond the cluster's largest message.
+    carries the messages, on fewer parameters than fragments, on a scheme that cannot carry the form
+    or that only some gradients of a fragment have, on a fragment or shard beyond the cluster's
+    largest message, on weights beyond the servers' memory or with less than 64 bytes a server.
 
     ```mlir
     // Before, beside a problem with consistency #sync.consistency<local, period = 4>

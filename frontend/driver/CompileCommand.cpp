@@ -70,7 +70,13 @@ static void addConsistency(CLI::App &command, CompileOptions &options) {
   command
       .add_option(
           "--consistency", options.consistency,
-          "When ranks wait for each other: bsp, in every step for all gradients; local:H, every H "
+          "Who waits for whom: bsp, all ranks in every step for all gradients; ssp:S, a rank that "
+          "is "
+          "more than S steps ahead of another; asp, none; dssp:L,U, like ssp:L, but servers may "
+          "grant the fastest rank up to U steps; easgd:VARIANT,RHO[,TAU], every TAU steps "
+          "(default: "
+          "1) weights and a centre attract each other with elasticity RHO, VARIANT is original, "
+          "async, momentum, hogwild, sync1, sync2 or sync3; local:H, all ranks every H "
           "steps, after which all weights become their mean; diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM], "
           "streaming DiLoCo: in H steps each of Q fragments of the weights travels once, is used "
           "TAU steps after its start and leaves ALPHA parts of a rank's own weights; outer "

@@ -27,24 +27,102 @@ static std::string steps(std::int64_t count) {
   return std::to_string(count) + (count == 1 ? " step" : " steps");
 }
 
+/// "3 steps", or what bounds nothing.
+static std::string bound(const json &count) {
+  return count.is_null() ? "no bound" : steps(count.get<std::int64_t>());
+}
+
+static std::string counted(std::size_t count, const std::string &what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// Steps from one exchange of the same weights to the next.
+static std::int64_t periodOf(const json &consistency) { return consistency.value("period", 1); }
+
+/// "2 dedicated servers", "4 servers beside ranks".
+static std::string serversText(const json &plan) {
+  const std::size_t count = plan.at("consistency").at("shards").size();
+  return plan.at("servers") == 0 ? counted(count, "server") + " beside ranks"
+                                 : counted(count, "dedicated server");
+}
+
 std::string fragmentsText(const json &plan) {
-  const json &exchanges = plan.at("consistency").at("exchanges");
+  const json &consistency = plan.at("consistency"), &exchanges = consistency.at("exchanges");
   std::int64_t bytes = 0;
   for (const json &exchange : exchanges)
     bytes += exchange.at("bytes").get<std::int64_t>();
-  return std::to_string(exchanges.size()) +
-         (exchanges.size() == 1 ? " fragment, " : " fragments, ") + formatBytes(bytes) +
-         " of weights";
+  if (!consistency.at("shards").empty())
+    return formatBytes(bytes) + " of weights on " + serversText(plan);
+  return counted(exchanges.size(), "fragment") + ", " + formatBytes(bytes) + " of weights";
 }
 
-/// What an arrival does to the weights.
-static std::string arrival(const json &consistency) {
-  if (consistency.at("form") == "local")
-    return "all weights become their mean over the ranks";
-  return "what travels is the difference from the weights that ranks have in common; these take a "
+/// How servers bound the lead of a rank.
+static std::string leadText(const json &plan) {
+  const json &consistency = plan.at("consistency");
+  std::string text = serversText(plan) + " add up what each step changes; ";
+  if (consistency.at("form") == "asp")
+    return text + "no rank waits for another";
+  if (consistency.at("form") == "ssp")
+    return text + "no rank is more than " + steps(consistency.at("staleness")) +
+           " ahead of what it has read of every other";
+  return text + "a rank may be " + steps(consistency.at("lower")) +
+         " ahead of the slowest, and the fastest up to " + steps(consistency.at("upper")) +
+         " where servers expect that to shorten its waiting";
+}
+
+/// What happens to weights and centre with EASGD, and when.
+static std::string elasticText(const json &plan) {
+  const json &consistency = plan.at("consistency");
+  const auto variant = consistency.at("variant").get<std::string>();
+  std::string text = "every " + steps(periodOf(consistency)) +
+                     ", weights and a centre move towards each other by learning rate * " +
+                     consistency.at("rho").dump() + " of their difference; ";
+  if (variant == "sync1")
+    return text + "before the step, the sum of weights goes up a tree and the centre comes down";
+  if (variant == "sync2")
+    return text + "every rank has the centre, and gets the sum of weights before the step";
+  if (variant == "sync3")
+    return text + "every rank has the centre, and gets the sum of weights while the step computes";
+  text += "the centre is on " + serversText(plan) + ", ";
+  if (variant == "original")
+    return text + "where ranks take turns: one exchanges and computes, the others wait";
+  return text + "which take exchanges " +
+         (variant == "hogwild" ? "without a lock" : "one after the other") +
+         " while ranks compute" + (variant == "momentum" ? ", with the run's momentum" : "");
+}
+
+/// Who waits for whom, and what an exchange does.
+static std::string meaning(const json &plan) {
+  const json &consistency = plan.at("consistency");
+  const auto form = consistency.at("form").get<std::string>();
+  if (form == "easgd")
+    return elasticText(plan);
+  if (form != "local" && form != "diloco")
+    return leadText(plan);
+  const std::string every = "every " + steps(periodOf(consistency)) + ", ";
+  if (form == "local")
+    return every + "all weights become their mean over the ranks";
+  return every +
+         "what travels is the difference from the weights that ranks have in common; these take a "
          "step of Nesterov SGD along its mean, rate " +
          consistency.at("rate").dump() + ", momentum " + consistency.at("momentum").dump() +
          "; a rank keeps " + percent(consistency.at("mix")) + " of its own weights";
+}
+
+/// What a step moves in the mean, and the limits of the prediction.
+static std::string traffics(const json &consistency, double traffic) {
+  const std::int64_t period = periodOf(consistency);
+  std::string text = "a step moves " + formatTraffic(traffic / static_cast<double>(period)) +
+                     " to and from a node in the mean";
+  if (period > 1)
+    text += "; with bsp and the same schemes it would move " + formatTraffic(traffic) + ", " +
+            std::to_string(period) + " times as much";
+  text += "\nthe predicted step is the mean over these steps; it leaves out that messages slow "
+          "computation, and the arithmetic on arrival\n";
+  if (!consistency.at("shards").empty())
+    text += "by servers a message takes what the busiest server or rank needs where all ranks "
+            "exchange at once; faster ranks wait for no more than that\n";
+  return text;
 }
 
 std::string exchangeText(const json &plan) {
@@ -65,18 +143,12 @@ std::string exchangeText(const json &plan) {
     table.addRow({std::to_string(exchange.at("id").get<std::int64_t>()),
                   memberSummary(exchange.at("members")), formatBytes(exchange.at("bytes")),
                   printable(exchange.at("scheme")), formatTraffic(exchange.at("traffic")),
-                  steps(exchange.at("start")), steps(exchange.at("wait")),
+                  steps(exchange.at("start")), bound(exchange.at("wait")),
                   formatSeconds(exchange.at("seconds"))});
   }
-  const auto period = consistency.at("period").get<std::int64_t>();
   return "\nconsistency " + consistencyOf(plan) +
-         ": gradients stay on their rank, the buckets above only update; every " + steps(period) +
-         ", " + arrival(consistency) + "\n\n" + table.toString() + "a step moves " +
-         formatTraffic(traffic / static_cast<double>(period)) +
-         " to and from a node in the mean; with bsp and the same schemes it would move " +
-         formatTraffic(traffic) + ", " + std::to_string(period) + " times as much\n" +
-         "the predicted step is the mean over these steps; it leaves out that messages slow "
-         "computation, and the arithmetic on arrival\n";
+         ": gradients stay on their rank, the buckets above only update; " + meaning(plan) +
+         "\n\n" + table.toString() + traffics(consistency, traffic);
 }
 
 Result<std::string> whyExchange(const json &plan, const std::string &parameter) {
@@ -94,8 +166,8 @@ Result<std::string> whyExchange(const json &plan, const std::string &parameter) 
              std::to_string(consistency.at("exchanges").size()) + ", " + memberSummary(members) +
              ", " + formatBytes(exchange.at("bytes")) + " by " + printable(exchange.at("scheme")) +
              " in " + formatSeconds(exchange.at("seconds")) + "\nof every " +
-             steps(consistency.at("period")) + ", it starts after " + steps(exchange.at("start")) +
-             " and is used after " + steps(exchange.at("wait")) + "\n";
+             steps(periodOf(consistency)) + ", it starts after " + steps(exchange.at("start")) +
+             " and is used after " + bound(exchange.at("wait")) + "\n" + meaning(plan) + "\n";
     }
     return std::string();
   });

@@ -239,6 +239,17 @@ cluster::SpecAttr gradientCluster(ModuleOp module) {
   return spec && problem && problem.getConsistency() ? ofOneRank(spec) : spec;
 }
 
+cluster::SpecAttr exchangeCluster(cluster::SpecAttr spec, ConsistencyAttr consistency) {
+  cluster::ServersAttr servers = spec.getServers();
+  if (consistency.getForm() != ConsistencyForm::easgd ||
+      consistency.getVariant() != EasgdVariant::original || !servers || !servers.getDedicated())
+    return spec;
+  cluster::SpecFields fields(ofOneRank(spec));
+  fields.servers = servers;
+  fields.largestMessage = spec.getLargestMessage();
+  return fields.get(spec.getContext());
+}
+
 cluster::SpecAttr ofOneRank(cluster::SpecAttr spec) {
   MLIRContext *context = spec.getContext();
   cluster::SpecFields fields(spec);

@@ -42,6 +42,10 @@ std::string consistencyText(ConsistencyAttr consistency);
 /// where a problem of the module has a consistency. Null without a spec.
 cluster::SpecAttr gradientCluster(mlir::ModuleOp module);
 
+/// The cluster on which an exchange takes its seconds: the spec itself, or one rank of it with its
+/// dedicated servers where ranks take turns (EASGD's `original`).
+cluster::SpecAttr exchangeCluster(cluster::SpecAttr spec, ConsistencyAttr consistency);
+
 /// A cluster of one rank, which is the spec's slowest.
 cluster::SpecAttr ofOneRank(cluster::SpecAttr spec);
 

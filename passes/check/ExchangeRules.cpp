@@ -2,6 +2,7 @@
 #include "passes/check/PlanFacts.h"
 
 #include "ir/FirstOf.h"
+#include "ir/sync/Consistency.h"
 #include "passes/check/SameCost.h"
 #include "passes/cost/SchemeCatalog.h"
 
@@ -196,7 +197,7 @@ private:
              << cluster::stringifyScheme(exchange.getScheme()) << "' cannot carry this consistency";
     if (!spec)
       return success();
-    Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+    Result<cost::SchemeCatalog> catalog = cost::catalogOf(sync::exchangeCluster(spec, consistency));
     if (!catalog)
       return exchange.emitOpError(catalog.status().message());
     const problem::SchemeOption *option = catalog->option(exchange.getScheme());

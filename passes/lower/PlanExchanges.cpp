@@ -258,8 +258,8 @@ struct PlanExchanges : syncline::impl::PlanExchangesBase<PlanExchanges> {
     auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
     if (!problem || !problem.getConsistency() || !spec)
       return;
-    Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
     sync::ConsistencyAttr consistency = problem.getConsistencyAttr();
+    Result<cost::SchemeCatalog> catalog = cost::catalogOf(sync::exchangeCluster(spec, consistency));
     if (catalog && catalog->collectives.empty() && !consistency.isServed())
       catalog = Status::badInput("P31: expected an all-reduce that the cluster offers");
     if (!catalog) {

@@ -34,7 +34,8 @@ static double exchangeWaiting(plan::ProgramOp program, double step) {
     const double seconds = exchange.getSeconds().convertToDouble();
     const std::uint64_t start = exchange.getStart(), wait = exchange.getWait().value_or(~0ull);
     const auto behind = static_cast<double>(wait > start ? std::min(wait - start, period) : 0);
-    waiting += inTurns ? seconds + static_cast<double>(program.getRanks() - 1) * step
+    const auto ranks = static_cast<double>(program.getRanks());
+    waiting += inTurns ? ranks * seconds + (ranks - 1) * static_cast<double>(period) * step
                        : std::max(0.0, seconds - behind * step);
   }
   return waiting / static_cast<double>(period);
