@@ -18,6 +18,7 @@ struct RunShape {
   int ranks = 1;                     ///< workers
   int servers = 0;                   ///< dedicated servers, the ranks after the workers
   int ranksPerNode = 0;              ///< as the plan expects; 0 where the plan does not say
+  bool sparesWorkers = false;        ///< whether the run goes on without workers but for rank 0
 
   int processes() const { return ranks + servers; }
 };

@@ -149,10 +149,19 @@ private:
       if (!c.status && waitpid(c.pid, &status, WNOHANG) == c.pid)
         c.status = status;
       // A killed rank is the cause even when the ranks that lost it were reaped earlier.
-      if (c.failed() && (firstFailed < 0 ||
-                         (c.wasKilled() && !children[firstFailed].wasKilled() && !hasSignalled)))
+      if (c.failed() && !isSpared(rank) &&
+          (firstFailed < 0 ||
+           (c.wasKilled() && !children[firstFailed].wasKilled() && !hasSignalled)))
         firstFailed = rank;
     }
+  }
+
+  /// Whether the run goes on without a worker that has ended: it was killed, or given up by the
+  /// others.
+  bool isSpared(int rank) const {
+    const Child &c = children[rank];
+    return shape.sparesWorkers && rank > 0 && rank < shape.ranks &&
+           (c.wasKilled() || WEXITSTATUS(*c.status) == 1);
   }
 
   bool anyRuns() const {

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,11 @@ public:
   /// Ok while no rank is known to be lost; otherwise peerLost, naming the rank. Sends no message to
   /// rank 0. May be called at any time from any thread.
   Status verdict() const;
+  /// On rank 0: from now on the run goes on without these ranks, should they end or get stuck.
+  void spare(const std::set<int> &ranks) { server->spare(ranks); }
+  /// The ranks that are lost and without which the run goes on. May be called at any time from any
+  /// thread.
+  std::vector<Verdict> lost() const { return watch->lost(); }
   /// Reports that `peer` is late and returns the error that names the rank at fault. Takes a few
   /// seconds at most.
   Status blame(int peer, const std::string &message) const;

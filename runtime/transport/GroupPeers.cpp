@@ -18,6 +18,12 @@ public:
     return group.gather(key, value, start, Participants::workers);
   }
   Status verdict() const override { return group.verdict(); }
+  std::vector<int> lost() const override {
+    std::vector<int> ranks;
+    for (const Verdict &v : group.lost())
+      ranks.push_back(v.rank);
+    return ranks;
+  }
   std::shared_ptr<void> waitingFor(int peer) override {
     return std::make_shared<Watch::Waiting>(group.watcher(), peer, /*sends=*/false);
   }

@@ -136,6 +136,10 @@ void Watch::listen() {
       int rank = -1;
       std::from_chars(frame[1].data(), frame[1].data() + frame[1].size(), rank);
       conclude({rank, frame[2], frame[3]});
+    } else if (frame[0] == "gone" && frame.size() == 4) {
+      int rank = -1;
+      std::from_chars(frame[1].data(), frame[1].data() + frame[1].size(), rank);
+      goOnWithout({rank, frame[2], frame[3]});
     }
   }
   if (!leaving)
@@ -150,6 +154,21 @@ void Watch::conclude(Verdict v) {
     found = std::move(v);
   }
   changed.notify_all();
+}
+
+void Watch::goOnWithout(Verdict v) {
+  {
+    std::lock_guard lock(mutex);
+    ++told;
+    std::erase_if(gone, [&](const Verdict &known) { return known.rank == v.rank; });
+    gone.push_back(std::move(v));
+  }
+  changed.notify_all();
+}
+
+std::vector<Verdict> Watch::lost() const {
+  std::lock_guard lock(mutex);
+  return gone;
 }
 
 Watch::Waiting::Waiting(Watch *watch, int peer, bool sends)
@@ -196,14 +215,22 @@ std::optional<Verdict> Watch::verdict() const {
 Verdict Watch::report(int peer, const std::string &message) {
   if (std::optional<Verdict> known = verdict())
     return *known;
+  std::int64_t before = 0;
+  {
+    std::lock_guard lock(mutex);
+    for (const Verdict &known : gone)
+      if (known.rank == peer)
+        return known;
+    before = told;
+  }
   {
     std::lock_guard lock(sendMutex);
     sendFrame(socket, {"report", std::to_string(peer), message}, core::deadlineIn(1));
   }
   std::unique_lock lock(mutex);
   auto waiting = std::chrono::duration<double>(2 * StoreServer::grace);
-  if (changed.wait_for(lock, waiting, [&] { return found.has_value(); }))
-    return *found;
+  if (changed.wait_for(lock, waiting, [&] { return found || told > before; }))
+    return found ? *found : gone.back();
   // Rank 0, which gives the verdicts, does not answer.
   return {0, "stuck", ""};
 }

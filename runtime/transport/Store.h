@@ -83,8 +83,10 @@ public:
   std::vector<int> waitsFor() const;
 
   std::optional<Verdict> verdict() const;
-  /// Reports that `peer` is late or gone, and returns the verdict, which may be known already.
-  /// Takes a few seconds at most.
+  /// The ranks that are lost and without which the run goes on.
+  std::vector<Verdict> lost() const;
+  /// Reports that `peer` is late or gone, and returns the verdict, which may be known already. Where
+  /// the run goes on without a rank, this is the one lost last. Takes a few seconds at most.
   Verdict report(int peer, const std::string &message);
   /// As report(), returned as a peerLost error of rank `own`.
   Status blame(int own, int peer, const std::string &message, const core::RankNames &names);
@@ -97,6 +99,7 @@ private:
   explicit Watch(Socket socket);
   void listen();
   void conclude(Verdict v);
+  void goOnWithout(Verdict v);
   int waitsMostFor() const;
 
   Socket socket;
@@ -107,6 +110,8 @@ private:
   std::mutex sendMutex;
   std::condition_variable changed;
   std::optional<Verdict> found;
+  std::vector<Verdict> gone; ///< each rank once
+  std::int64_t told = 0;     ///< messages about ranks that are gone
   std::atomic<bool> leaving{false};
   std::thread thread;
 };

@@ -160,6 +160,8 @@ void StoreServer::handleStore(Peer &peer, const Frame &frame) {
   const std::string &request = frame[0];
   if (!end.empty()) {
     send(peer, end);
+  } else if (gone.contains(peer.rank)) {
+    send(peer, {"lost", Verdict{peer.rank, "busy", ""}.describe(names)});
   } else if (request == "set" && frame.size() == 3) {
     values[frame[1]] = frame[2];
     send(peer, {"ok"});
@@ -186,15 +188,15 @@ bool StoreServer::answer(const Peer &peer, bool late, Frame &reply) const {
   }
   const int wanted = peer.waiter->request == "gather" ? size : std::min(size, names.workers);
   const auto &have = gathered.at(peer.waiter->key);
-  if (static_cast<int>(have.size()) == wanted) {
+  std::vector<int> missing;
+  for (int r = 0; r < wanted; ++r)
+    if (!have.contains(r) && !gone.contains(r))
+      missing.push_back(r);
+  if (missing.empty()) {
     reply = {"ok"};
     for (const auto &[rank, value] : have)
       reply.push_back(value);
   } else if (late) {
-    std::vector<int> missing;
-    for (int r = 0; r < wanted; ++r)
-      if (!have.contains(r))
-        missing.push_back(r);
     reply = {"late", names.of(missing), whoWasTurnedAway()};
   }
   return !reply.empty();
@@ -279,7 +281,7 @@ void StoreServer::decide() {
 }
 
 void StoreServer::announce(int culprit, const std::string &kind, const std::string &message) {
-  if (decided)
+  if (decided || goesOnWithout(culprit, kind))
     return;
   decided = true;
   investigation.reset();
@@ -287,6 +289,27 @@ void StoreServer::announce(int culprit, const std::string &kind, const std::stri
   for (auto &p : peers)
     if (p->watch && !p->closed)
       send(*p, {"verdict", std::to_string(culprit), kind, message});
+}
+
+void StoreServer::spare(const std::set<int> &ranks) {
+  std::lock_guard lock(sparedMutex);
+  spared = ranks;
+}
+
+/// Whether the run goes on without the culprit. All ranks are told, again too, because one that
+/// reports it waits for an answer.
+bool StoreServer::goesOnWithout(int culprit, const std::string &kind) {
+  {
+    std::lock_guard lock(sparedMutex);
+    if (kind == "failed" || !spared.contains(culprit))
+      return false;
+  }
+  investigation.reset();
+  gone.insert(culprit);
+  for (auto &p : peers)
+    if (p->watch && !p->closed)
+      send(*p, {p->rank == culprit ? "verdict" : "gone", std::to_string(culprit), kind, ""});
+  return true;
 }
 
 void StoreServer::send(Peer &peer, const Frame &frame) {

@@ -38,6 +38,8 @@ namespace syncline::transport {
 ///   rank: {"failed", message}           it ends with this error
 ///   rank: {"bye"}                       it signs off; closing is no failure from now on
 ///   server: {"verdict", rank, "ended" | "stuck" | "failed", message}
+///   server: {"gone", rank, as with "verdict"}  the run goes on without the rank, which itself gets
+///                                              a verdict
 ///
 /// The rank at fault: a rank whose watch connection closes without "bye" has ended. When a rank
 /// reports a late peer, the server asks all ranks for which rank they wait. Following the answers
@@ -54,6 +56,9 @@ public:
   StoreServer(const StoreServer &) = delete;
 
   int port() const { return newcomers.port(); }
+  /// From now on the run goes on without these ranks when they end or get stuck: the others are
+  /// told, and gather without them. A spared rank that fails with a message still ends the run.
+  void spare(const std::set<int> &ranks);
   /// This host's address as the first rank of another host reached it. Empty when all ranks
   /// are local.
   std::string reachableAddress() const;
@@ -86,6 +91,7 @@ private:
   void investigate(int reporter, int peer);
   void decide();
   void announce(int culprit, const std::string &kind, const std::string &message);
+  bool goesOnWithout(int culprit, const std::string &kind);
   void send(Peer &peer, const Frame &frame);
   core::Deadline nextTimer() const;
 
@@ -109,6 +115,10 @@ private:
   };
   std::optional<Investigation> investigation;
   bool decided = false;
+
+  std::mutex sparedMutex;
+  std::set<int> spared;
+  std::set<int> gone; ///< lost ranks without which the run goes on
 
   mutable std::mutex addressMutex;
   std::string address;
