@@ -5,6 +5,7 @@
 #include "runtime/launch/CommandLine.h"
 #include "runtime/launch/RankFlags.h"
 #include "runtime/run/trace/OperationTimes.h"
+#include "syncline/OutputFile.h"
 
 #include <sstream>
 
@@ -213,7 +214,23 @@ Status Options::checkPlan(const Plan &plan) const {
                             backend + "'");
   if (!save.empty() && !plan.hasSkeleton)
     return Status::badInput(folder + " has no model.onnx: '--save' needs one");
+  const PlanConsistency &c = plan.consistency;
+  if (c.isServed() && backend != "cpu")
+    return Status::badInput(folder + ": the weights of '" + c.text +
+                            "' travel by servers, which backend '" + backend +
+                            "' does not know, expected 'cpu'");
+  if (c.form == PlanConsistency::Form::easgd && c.variant == PlanConsistency::Variant::momentum &&
+      sgd.momentum == 0)
+    return Status::badInput(folder + ": '" + c.text + "' needs '--momentum'");
   return Status::ok();
+}
+
+Status Options::checkFiles() const {
+  for (const std::string &file : {save, trace, opTimes})
+    if (!file.empty())
+      if (Status s = expectWritableFile(file); !s)
+        return s;
+  return dump.empty() ? Status::ok() : expectWritableFolder(dump);
 }
 
 Status Options::checkSteps(std::int64_t steps) const {

@@ -41,6 +41,8 @@ struct Options : launch::DeviceFlags {
 
   /// Ok when the plan is for the chosen backend and can run as requested; otherwise badInput.
   Status checkPlan(const Plan &plan) const;
+  /// Ok when the files that the options name can be written; otherwise badInput.
+  Status checkFiles() const;
   /// Ok when a run of `steps` steps can do what the options request; otherwise badUsage.
   Status checkSteps(std::int64_t steps) const;
   /// The options that must be equal on all ranks, as text.

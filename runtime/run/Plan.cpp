@@ -137,6 +137,7 @@ launch::RunShape runShape(const Json &json) {
     shape.servers = count(json, "servers", 0);
   if (json.contains("cluster") && json.at("cluster").contains("devices_per_node"))
     shape.ranksPerNode = count(json.at("cluster"), "devices_per_node", 1);
+  shape.sparesWorkers = shape.servers > 0 && readForm(json).isAsynchronous();
   return shape;
 }
 

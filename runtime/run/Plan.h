@@ -85,6 +85,8 @@ struct Plan {
   data::SampleFormat sampleFormat() const;
   /// The number by which the sum of gradients is divided, so that it is a mean: all ranks where
   /// they are summed, or what steps change by them; else 1.
+  /// Whether training goes on without workers that are lost, but for rank 0.
+  bool sparesWorkers() const { return servers > 0 && consistency.isAsynchronous(); }
   int gradientRanks() const { return consistency.sumsChanges() ? ranks : 1; }
 };
 

@@ -102,7 +102,6 @@ void readNumbers(const Json &object, PlanConsistency &c) {
     c.upper = size(object, "upper", c.lower);
     return;
   case PlanConsistency::Form::easgd:
-    c.variant = oneOf<PlanConsistency::Variant>(variants, 0, object, "variant");
     c.rho = prediction(object, "rho");
     c.period = size(object, "period", 1);
     return;
@@ -129,13 +128,23 @@ std::string_view variantName(PlanConsistency::Variant variant) {
   return variants[static_cast<std::size_t>(variant)];
 }
 
-PlanConsistency readConsistency(const Json &plan, std::int64_t weights, int ranks, int servers) {
+PlanConsistency readForm(const Json &plan) {
   PlanConsistency c;
   if (!plan.contains("consistency") || plan.at("consistency").is_null())
     return c;
   const Json &object = plan.at("consistency");
   c.form = oneOf<PlanConsistency::Form>(forms, 1, object, "form");
   c.text = get<std::string>(object, "text");
+  if (c.form == PlanConsistency::Form::easgd)
+    c.variant = oneOf<PlanConsistency::Variant>(variants, 0, object, "variant");
+  return c;
+}
+
+PlanConsistency readConsistency(const Json &plan, std::int64_t weights, int ranks, int servers) {
+  PlanConsistency c = readForm(plan);
+  if (c.form == PlanConsistency::Form::bsp)
+    return c;
+  const Json &object = plan.at("consistency");
   readNumbers(object, c);
   for (const Json &exchange : member(object, "exchanges"))
     c.exchanges.push_back(exchangeFrom(exchange, c, weights));

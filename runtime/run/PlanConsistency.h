@@ -56,6 +56,11 @@ struct PlanConsistency {
   bool isServed() const { return !shards.empty(); }
   /// A warning where EASGD's centre is not stable at this learning rate; empty for none.
   std::string whyUnstable(int ranks, double learningRate) const;
+  /// Whether no worker waits for another one in particular.
+  bool isAsynchronous() const {
+    return form == Form::asp ||
+           (form == Form::easgd && variant > Variant::original && variant < Variant::sync1);
+  }
   /// Whether the sum of what all ranks' steps change is one step along the mean gradient.
   bool sumsChanges() const {
     return form == Form::bsp || form == Form::ssp || form == Form::asp || form == Form::dssp;
@@ -65,6 +70,10 @@ struct PlanConsistency {
 /// "ssp", "sync3"
 std::string_view formName(PlanConsistency::Form form);
 std::string_view variantName(PlanConsistency::Variant variant);
+
+/// Reads the form of a plan's consistency, and its variant, without the numbers. Throws as PlanJson.h
+/// says.
+PlanConsistency readForm(const nlohmann::json &plan);
 
 /// Reads the consistency of a plan whose parameters have `weights` bytes. Throws as PlanJson.h says.
 PlanConsistency readConsistency(const nlohmann::json &plan, std::int64_t weights, int ranks,

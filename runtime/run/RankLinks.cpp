@@ -6,6 +6,7 @@
 #include "runtime/transport/GroupPeers.h"
 
 #include <algorithm>
+#include <set>
 
 namespace syncline::run {
 
@@ -48,6 +49,40 @@ Status RankLinks::agreeOnNodes() {
                             std::to_string(identity.localRank) + " of " +
                             std::to_string(identity.localSize));
   return Status::ok();
+}
+
+Result<std::unique_ptr<Trainer>> RankLinks::openTrainer(core::Executable &executable) {
+  if (run.plan.consistency.isServed())
+    return openServed(executable);
+  const Result<TrainerLinks> links = open(executable);
+  return links ? Trainer::create(executable, run.plan.ranks, *links, run.plan.consistency,
+                                 run.options.sgd.rate)
+               : links.status();
+}
+
+/// To the trainer, a worker of servers is a lone rank with exchanges between its steps.
+Result<std::unique_ptr<Trainer>> RankLinks::openServed(core::Executable &executable) {
+  auto trainer = Trainer::create(executable, 1);
+  if (!trainer)
+    return trainer;
+  auto opened = ServedWeights::open({run.options, run.plan, run.group, run.timeoutSeconds});
+  if (!opened)
+    return opened.status();
+  served = std::move(*opened);
+  const core::Interval all = executable.space(Space::parameters);
+  auto worker = served->worker(
+      {static_cast<float *>(all.data), static_cast<std::size_t>(all.bytes) / sizeof(float)});
+  if (Status s = worker->begin(); !s)
+    return s;
+  (*trainer)->exchangeBy(std::move(worker),
+                         [this] { return run.group.transport()->traffic(); });
+  // Rank 0 serves the meeting point, without which nothing goes on.
+  std::set<int> spared;
+  for (int rank = 1; rank < run.plan.ranks && run.plan.sparesWorkers(); ++rank)
+    spared.insert(rank);
+  if (run.identity.rank == 0)
+    run.group.spare(spared);
+  return trainer;
 }
 
 Result<TrainerLinks> RankLinks::open(core::Executable &executable) {

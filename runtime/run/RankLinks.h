@@ -5,6 +5,7 @@
 #include "runtime/launch/Identity.h"
 #include "runtime/run/Options.h"
 #include "runtime/run/Plan.h"
+#include "runtime/run/ServedWeights.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/transport/Group.h"
 
@@ -13,7 +14,7 @@
 namespace syncline::run {
 
 /// The links of a run on several ranks. The parts of `Run` outlive this object, and this object
-/// outlives the channels.
+/// outlives the trainer.
 class RankLinks {
 public:
   struct Run {
@@ -31,15 +32,19 @@ public:
   /// the number of steps. All workers call it together. Errors: peerLost where ranks differ;
   /// badInput where the ranks' nodes do not suit a hierarchical bucket.
   Status agree(const core::Executable &executable, std::int64_t steps);
-  /// Returns the backend's own channels, or channels over the run's transport. All workers call it
-  /// together, after agree(). Errors: badInput where the backend cannot carry the plan; peerLost.
-  Result<TrainerLinks> open(core::Executable &executable);
+  /// Opens the trainer, whose links are the backend's own channels or go over the run's transport.
+  /// Parameters have their initial values. All workers call it together, after agree(). Errors:
+  /// badInput where the backend cannot carry the plan; peerLost.
+  Result<std::unique_ptr<Trainer>> openTrainer(core::Executable &executable);
 
 private:
   Status agreeOnNodes();
+  Result<TrainerLinks> open(core::Executable &executable);
+  Result<std::unique_ptr<Trainer>> openServed(core::Executable &executable);
 
   Run run;
-  std::unique_ptr<core::Peers> peers; ///< for the backend's own channels; null without them
+  std::unique_ptr<core::Peers> peers;    ///< for the backend's own channels; null without them
+  std::unique_ptr<ServedWeights> served; ///< null where the weights have no servers
 };
 
 } // namespace syncline::run

@@ -6,13 +6,13 @@
 #include "runtime/run/Batch.h"
 #include "runtime/run/DeviceChoice.h"
 #include "runtime/run/Diagnosis.h"
+#include "runtime/run/Drift.h"
 #include "runtime/run/Dump.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/Participant.h"
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/RankLinks.h"
 #include "runtime/run/Report.h"
-#include "runtime/run/ServedWeights.h"
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/StepLibrary.h"
 #include "runtime/run/StopSignal.h"
@@ -21,7 +21,6 @@
 #include "runtime/run/Values.h"
 #include "runtime/run/trace/OperationTimes.h"
 #include "runtime/run/trace/TraceRecorder.h"
-#include "syncline/OutputFile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +43,6 @@ private:
   Status agreeOnOptions();
   Status build();
   Status connect();
-  Status connectToServers();
   bool isServed() const { return group && plan.consistency.isServed(); }
   Status observe();
   void readBatch(std::int64_t step);
@@ -64,7 +62,6 @@ private:
   const core::Backend *backend = nullptr;
   std::optional<RankLinks> links; ///< none in a run of one rank
   std::optional<StepLibrary> step;
-  std::unique_ptr<ServedWeights> served; ///< null where the weights have no servers
   std::unique_ptr<Trainer> trainer;
   std::optional<Report> report;
   std::optional<TraceRecorder> trace;
@@ -93,14 +90,7 @@ Status RankRun::load() {
   if (!opened)
     return opened.status();
   backend = *opened;
-  for (const std::string &file : {options.save, options.trace, options.opTimes})
-    if (isFirst() && !file.empty())
-      if (Status s = expectWritableFile(file); !s)
-        return s;
-  if (isFirst() && !options.dump.empty())
-    if (Status s = expectWritableFolder(options.dump); !s)
-      return s;
-  return Status::ok();
+  return isFirst() ? options.checkFiles() : Status::ok();
 }
 
 Status RankRun::agreeOnOptions() {
@@ -183,47 +173,23 @@ Status RankRun::build() {
 
 Status RankRun::connect() {
   core::Executable &executable = step->executable();
-  TrainerLinks opened;
+  const bool hasExchanges = !options.alone && !plan.consistency.isServed();
   if (group) {
     links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
     if (Status s = links->agree(executable, steps); !s)
       return s;
   }
-  if (group && !isServed()) {
-    Result<TrainerLinks> trainerLinks = links->open(executable);
-    if (!trainerLinks)
-      return trainerLinks.status();
-    opened = std::move(*trainerLinks);
-  }
-  // To the trainer, a worker of servers is a lone rank with exchanges between its steps.
-  const bool isLone = options.alone || plan.consistency.isServed();
   Result<std::unique_ptr<Trainer>> made =
-      Trainer::create(executable, isLone ? 1 : plan.ranks, opened,
-                      isLone ? PlanConsistency() : plan.consistency, options.sgd.rate);
+      group ? links->openTrainer(executable)
+            : Trainer::create(executable, 1, {}, hasExchanges ? plan.consistency : PlanConsistency(),
+                              options.sgd.rate);
   if (!made)
     return made.status();
   trainer = std::move(*made);
-  if (isServed())
-    if (Status s = connectToServers(); !s)
-      return s;
   if (options.capturesSteps)
     trainer->captureSteps();
   trainer->askForSignal(StopSignal::received);
   StopSignal::hold();
-  return Status::ok();
-}
-
-Status RankRun::connectToServers() {
-  auto opened = ServedWeights::open({options, plan, *group, timeout()});
-  if (!opened)
-    return opened.status();
-  served = std::move(*opened);
-  const core::Interval all = step->executable().space(Space::parameters);
-  auto worker = served->worker(
-      {static_cast<float *>(all.data), static_cast<std::size_t>(all.bytes) / sizeof(float)});
-  if (Status s = worker->begin(); !s)
-    return s;
-  trainer->exchangeBy(std::move(worker), [this] { return group->transport()->traffic(); });
   return Status::ok();
 }
 
@@ -314,6 +280,8 @@ Status RankRun::finishStep(std::int64_t number, bool dumps) {
       return s;
   const std::vector<Trainer::EarlierLoss> losses = trainer->losses();
   trainer->forgetLosses();
+  if (group)
+    report->tellLost(group->lost());
   for (const Trainer::EarlierLoss &loss : losses) {
     report->addLoss(loss);
     if (loss.notFinite > 0 && !options.allowsNonFinite)
@@ -408,6 +376,13 @@ Status RankRun::finish() {
     if (!largest)
       return largest.status();
     used = *largest;
+  }
+  if (isServed()) {
+    report->tellLost(group->lost());
+    const Result<Drift> drift = sumDrift(*group, {trainer->drift(), report->own()}, timeout());
+    if (!drift)
+      return drift.status();
+    report->addDrift(*drift);
   }
   report->finish(used.peakBytes, used.traffic, *scored, trainingMode(step->executable()));
   if (options.timings && isFirst())

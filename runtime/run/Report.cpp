@@ -195,7 +195,17 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
     line["predicted_traffic_bytes"] = plan.predictedTraffic;
     line["peak_memory_bytes"] = peakBytes;
     if (lastLoss)
-      line["loss"] = number(*lastLoss);
+      line["loss"] = number(drift ? drift->result.loss : *lastLoss);
+    if (drift) {
+      line["samples_per_second"] = drift->result.samplesPerSecond;
+      line["largest_lead"] = drift->counts.largestLead;
+      line["largest_staleness"] = drift->counts.largestStaleness;
+      line["mean_staleness"] =
+          ratio(static_cast<double>(drift->counts.staleness), drift->counts.steps);
+      line["waiting_seconds"] = drift->counts.waited / drift->ranks;
+      if (!lost.empty())
+        line["lost_ranks"] = lost;
+    }
     if (score)
       line["test_loss"] = number(ratio(score->lossSum, score->losses));
     if (score && score->predictions > 0)
@@ -212,7 +222,8 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
                  "%zu steps on %d rank%s: %s step %.2f ms (predicted %.2f ms), %.1f samples/s, "
                  "exposed communication %.2f ms, peak memory %.0f MiB a rank\n",
                  steps.size(), shape.ranks, shape.ranks == 1 ? "" : "s", kind.c_str(),
-                 seconds * 1e3, plan.predictedStep * 1e3, samplesPerSecond(seconds), exposed * 1e3,
+                 seconds * 1e3, plan.predictedStep * 1e3,
+                 drift ? drift->result.samplesPerSecond : samplesPerSecond(seconds), exposed * 1e3,
                  static_cast<double>(peakBytes) / 1048576);
   if (!steps.empty() && shape.ranks > 1 && traffic)
     std::fprintf(stderr,
@@ -222,6 +233,8 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
                  sizeText(static_cast<double>(traffic->received)).c_str(),
                  sizeText(static_cast<double>(traffic->sent + traffic->received)).c_str(),
                  sizeText(plan.predictedTraffic).c_str());
+  if (drift)
+    tellDrift();
   const std::string mode = testMode.empty() ? "" : ", in training mode: " + testMode;
   if (score && score->predictions > 0)
     std::fprintf(stderr, "test accuracy %.2f %% (%lld of %lld), test loss %.4f%s\n",
@@ -230,6 +243,30 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
                  ratio(score->lossSum, score->losses), mode.c_str());
   else if (score)
     std::fprintf(stderr, "test loss %.6f%s\n", ratio(score->lossSum, score->losses), mode.c_str());
+}
+
+TrainingResult Report::own() const {
+  const double seconds = meanOf(steps, [](const StepTimes &t) { return t.seconds; });
+  return {lastLoss.value_or(0), seconds > 0 ? static_cast<double>(plan.batch) / seconds : 0};
+}
+
+void Report::tellLost(const std::vector<transport::Verdict> &ranks) {
+  for (const transport::Verdict &v : ranks)
+    if (std::ranges::find(lost, v.rank) == lost.end()) {
+      lost.push_back(v.rank);
+      note("lost " + v.describe(core::RankNames{shape.ranks}) + "; training goes on without it");
+    }
+}
+
+void Report::tellDrift() const {
+  const core::DriftCounts &c = drift->counts;
+  const auto number = [](std::int64_t n) { return static_cast<long long>(n); };
+  std::fprintf(stderr,
+               "'%s': largest lead %lld steps, staleness %.2f steps in the mean and %lld at most, "
+               "%.1f s of waiting a rank, mean of the ranks' last losses %.4f\n",
+               plan.consistency.text.c_str(), number(c.largestLead),
+               c.steps > 0 ? static_cast<double>(c.staleness) / static_cast<double>(c.steps) : 0,
+               number(c.largestStaleness), c.waited / drift->ranks, drift->result.loss);
 }
 
 std::int64_t peakMemoryBytes() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/core/StepRunner.h"
+#include "runtime/run/Drift.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/Plan.h"
 #include "runtime/run/Trainer.h"
@@ -35,6 +36,10 @@ struct RunLength {
 /// "median_bytes_received", "predicted_traffic_bytes" (both directions), "peak_memory_bytes"
 /// (traffic and memory are the largest of any rank), "loss"?, "test_loss"?, "test_accuracy"?,
 /// "test_mode"?, "stopped_by_signal"?}; "test_mode" says how the test differs from inference.
+///
+/// Where weights travel by servers, losses of steps are rank 0's. The summary's "loss" is then the
+/// mean over the ranks, "samples_per_second" the sum, and it has {"largest_lead",
+/// "largest_staleness", "mean_staleness", "waiting_seconds" (mean over the ranks), "lost_ranks"?}.
 class Report {
 public:
   /// `shape` has the numbers of processes that run, which is less than the plan's where a rank runs
@@ -49,6 +54,12 @@ public:
   void addLoss(const Trainer::EarlierLoss &loss);
   /// Median bytes of this rank's steps; none where the backend does not count them.
   std::optional<transport::Traffic> medianTraffic() const;
+  /// The training of this rank alone.
+  TrainingResult own() const;
+  /// How far all ranks drifted apart.
+  void addDrift(const Drift &all) { drift = all; }
+  /// Says once of each of these ranks that training goes on without it.
+  void tellLost(const std::vector<transport::Verdict> &ranks);
   /// Prints the summary. `peakBytes` and `traffic` are the largest values of any rank; `testMode`
   /// is the text of trainingMode().
   void finish(std::int64_t peakBytes, const std::optional<transport::Traffic> &traffic,
@@ -56,6 +67,7 @@ public:
 
 private:
   double samplesPerSecond(double seconds) const;
+  void tellDrift() const;
   double remainingSeconds() const;
   void addToMean(const Trainer::EarlierLoss &loss);
   void tellJson(const Trainer::EarlierLoss &loss) const;
@@ -68,6 +80,8 @@ private:
   std::vector<StepTimes> steps;
   double secondsSoFar = 0; ///< of all steps but the first
   std::optional<double> lastLoss;
+  std::optional<Drift> drift; ///< of runs whose weights travel by servers
+  std::vector<int> lost;      ///< ranks without which the run went on
   double lossSum = 0; ///< over the epoch's steps
   std::int64_t losses = 0;
   core::Clock::time_point lastShown{};

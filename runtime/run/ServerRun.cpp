@@ -6,6 +6,7 @@
 #include "runtime/run/ServedWeights.h"
 #include "runtime/run/StopSignal.h"
 #include "runtime/transport/CommunicationThread.h"
+#include "runtime/transport/GroupPeers.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ private:
   Status openChannels();
   Status serveChannel(int channel);
   Status openShard();
+  void leaveLost();
   void startThread(std::function<Status()> work);
   Status lost(const Status &why, const std::string &where, std::int64_t done) const;
   void conclude(const Status &s);
@@ -61,6 +63,7 @@ private:
   std::map<int, std::int64_t> completed; ///< number of completed steps, by channel
   std::optional<servers::ShardServer> shard; ///< where the plan's weights are served
   servers::Connections connections;          ///< of the shard
+  std::unique_ptr<core::Peers> peers;        ///< that the shard asks
   std::vector<std::thread> threads;
 
   std::mutex mutex;
@@ -153,7 +156,8 @@ Status ServerRun::openShard() {
   if (!made)
     return made.status();
   connections = std::move(*made);
-  shard.emplace(shardOptions(plan, identity.rank, [] { return std::vector<int>(); }), connections);
+  peers = transport::createPeers(*group, timeout(), options.startTimeout);
+  shard.emplace(shardOptions(plan, identity.rank, [this] { return peers->lost(); }), connections);
   std::lock_guard lock(mutex);
   areOpen = true;
   for (int worker = 0; worker < shard->workers(); ++worker) {
@@ -166,7 +170,11 @@ Status ServerRun::openShard() {
 
 void ServerRun::startThread(std::function<Status()> work) {
   ++running;
-  threads.emplace_back([this, work = std::move(work)] { conclude(core::guarded(work)); });
+  threads.emplace_back([this, work = std::move(work)] {
+    const Status s = core::guarded(work);
+    const std::string own = core::RankNames{plan.ranks}.of(identity.rank);
+    conclude(s ? s : Status::error(s.kind(), own + ": " + s.message()));
+  });
 }
 
 Status ServerRun::serveChannel(int channel) {
@@ -181,6 +189,19 @@ Status ServerRun::serveChannel(int channel) {
     completed[channel] = step + 1;
   }
   return Status::ok();
+}
+
+/// Ends the process where only threads are left that wait for lost workers.
+void ServerRun::leaveLost() {
+  std::unique_lock lock(mutex);
+  if (!shard->isDone() || changed.wait_for(lock, std::chrono::seconds(1), [this] {
+        return running == 0 || !failure;
+      }))
+    return;
+  group->depart();
+  std::fflush(nullptr);
+  const int signal = shard->stopSignal();
+  std::_Exit(signal == 0 ? 0 : 128 + signal);
 }
 
 /// The error message for a run of which `done` steps are complete.
@@ -212,6 +233,8 @@ Status ServerRun::watch() {
   while (!changed.wait_for(lock, interval, isOver)) {
     const bool mayAsk = areOpen;
     lock.unlock();
+    if (mayAsk && shard)
+      leaveLost();
     Status s = mayAsk ? askWorkers(seconds) : group->verdict();
     if (s && !mayAsk && core::Clock::now() > opening)
       s = Status::error(ErrorKind::peerLost, notConnected(group->waitsFor()));

@@ -1,6 +1,7 @@
 // The training step's loop over operations.
 #include "runtime/run/Trainer.h"
 
+#include "runtime/core/RankNames.h"
 #include "runtime/run/ElasticUpdates.h"
 #include "runtime/run/LocalUpdates.h"
 #include "runtime/transport/CommunicationThread.h"
@@ -279,6 +280,15 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
   return executable.synchronize();
 }
 
+/// The error of an exchange around step `number`. Channels name their messages themselves.
+Status Trainer::duringExchange(const Status &s, std::int64_t number) const {
+  if (!channels.empty())
+    return s;
+  return Status::error(s.kind(), s.message() + " in the exchange of weights around step " +
+                                     std::to_string(number) + "; " +
+                                     core::lastCompletedStep(number));
+}
+
 Status Trainer::record(std::int64_t number) {
   const Result<std::vector<double>> marks = executable.marks();
   if (!marks)
@@ -303,7 +313,7 @@ Status Trainer::beginStep(std::int64_t number) {
     channel->startStep(number);
   const Status s = exchanges->beforeStep(number);
   beginning = core::secondsSince(begunAt);
-  return s;
+  return s ? s : duringExchange(s, number);
 }
 
 Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
@@ -317,7 +327,7 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
     return s;
   if (exchanges)
     if (Status s = exchanges->afterStep(number); !s)
-      return s;
+      return duringExchange(s, number);
   StepTimes times;
   times.exposed = exchanges ? exchanges->waitedSeconds() - waitedBefore : 0;
   for (auto &[id, channel] : channels)

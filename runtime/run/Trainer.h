@@ -146,6 +146,7 @@ private:
   Status capture(bool &isDone);
   Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
+  Status duringExchange(const Status &s, std::int64_t number) const;
   Status issue(int bucket);
   Status issueSharded(int bucket, core::Half half);
   Status issueLoss(std::int64_t number);
