@@ -10,6 +10,7 @@ import numpy
 import torch
 
 import export
+import fashion
 import light
 
 HERE = pathlib.Path(__file__).parent
@@ -45,6 +46,10 @@ def write_models():
         size = export.SIZE.get(name, 224)
         model = export.build(name)
         export.write(model, torch.zeros(2, 3, size, size), path)
+        light.strip(path, set(model.state_dict()))
+    for make in (fashion.cnn, fashion.convolutions):
+        model, path = make().train(), HERE / f"fashion-{make.__name__}.onnx"
+        export.write(model, torch.zeros(2, 1, 28, 28), path)
         light.strip(path, set(model.state_dict()))
     torch.manual_seed(0)
     export.write(Digits().train(), torch.zeros(2, 1, 8, 8), HERE / "digits-cnn.onnx")
