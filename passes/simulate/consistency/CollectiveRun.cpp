@@ -1,0 +1,167 @@
+// Forms whose weights travel by collectives: easgd sync1 to sync3, local and diloco.
+#include "passes/simulate/consistency/FormRun.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace syncline::simulate {
+
+namespace {
+
+using Elastic = Consistency::Elastic;
+using Form = Consistency::Form;
+
+/// Collectives of all workers, one behind the other.
+class Collectives {
+public:
+  Collectives(const FormPlace &place) : place(place) {}
+
+  /// The worker has what collective `number` takes from it.
+  void join(std::int64_t number) {
+    Collective &collective = at(number);
+    if (++collective.joined < place.workers.count())
+      return;
+    const std::vector<double> &seconds = place.scenario.exchanges;
+    channelFree = std::max(channelFree, place.queue.now()) + seconds[number % seconds.size()];
+    place.queue.at(channelFree, [this, number] {
+      Collective &over = at(number);
+      over.isOver = true;
+      const std::vector<EventQueue::Action> waiting = std::move(over.waiting);
+      if (over.waited == place.workers.count())
+        all.erase(number);
+      for (const EventQueue::Action &action : waiting)
+        action();
+    });
+  }
+
+  /// Goes on once collective `number` is over. Every worker joins it and waits for it once.
+  void wait(std::int64_t number, EventQueue::Action then) {
+    Collective &collective = at(number);
+    ++collective.waited;
+    if (!collective.isOver)
+      return collective.waiting.push_back(std::move(then));
+    if (collective.waited == place.workers.count())
+      all.erase(number);
+    then();
+  }
+
+private:
+  struct Collective {
+    int joined = 0, waited = 0;
+    bool isOver = false;
+    std::vector<EventQueue::Action> waiting;
+  };
+  Collective &at(std::int64_t number) { return all[number]; }
+
+  FormPlace place;
+  std::map<std::int64_t, Collective> all;
+  double channelFree = 0;
+};
+
+/// sync1 and sync2 wait for the exchange before the passes of a period's first step; sync3 hides it
+/// behind them.
+class SyncElasticRun final : public FormRun {
+public:
+  explicit SyncElasticRun(const FormPlace &place)
+      : place(place), collectives(place), period(place.scenario.consistency.period),
+        isHidden(place.scenario.consistency.elastic == Elastic::sync3) {}
+
+  void start() override {
+    for (int worker = 0; worker < place.workers.count(); ++worker)
+      next(worker);
+  }
+
+private:
+  void next(int worker) {
+    const std::int64_t clock = place.workers.clock(worker), number = clock / period;
+    // The weights contain what the exchange before this one brought.
+    const auto begin = [this, worker, number] {
+      place.workers.begin(worker, std::max<std::int64_t>(0, contained(worker, number)));
+    };
+    if (clock % period != 0) {
+      begin();
+      return compute(worker, [](EventQueue::Action then) { then(); });
+    }
+    if (isHidden) {
+      begin();
+      collectives.join(number);
+      return compute(worker, [this, number](EventQueue::Action then) {
+        collectives.wait(number, std::move(then));
+      });
+    }
+    collectives.join(number);
+    collectives.wait(number, [this, worker, begin] {
+      begin();
+      compute(worker, [](EventQueue::Action then) { then(); });
+    });
+  }
+
+  /// Steps of all that were in the exchange that the worker updated by last.
+  std::int64_t contained(int worker, std::int64_t number) const {
+    return (place.workers.clock(worker) % period == 0 ? number - 1 : number) * period;
+  }
+
+  template <typename Between> void compute(int worker, Between between) {
+    place.workers.computePasses(worker, [this, worker, between] {
+      between([this, worker] {
+        place.workers.computeUpdates(worker, [this, worker] {
+          place.workers.finish(worker);
+          next(worker);
+        });
+      });
+    });
+  }
+
+  FormPlace place;
+  Collectives collectives;
+  std::int64_t period;
+  bool isHidden;
+};
+
+/// local and diloco: exchange k starts `delay` steps before step (k + 1) · window is over, and is
+/// used behind that step.
+class LocalRun final : public FormRun {
+public:
+  explicit LocalRun(const FormPlace &place)
+      : place(place), form(place.scenario.consistency), collectives(place) {}
+
+  void start() override {
+    for (int worker = 0; worker < place.workers.count(); ++worker)
+      next(worker);
+  }
+
+private:
+  void next(int worker) {
+    place.workers.begin(worker, contained(place.workers.clock(worker)));
+    place.workers.computeStep(worker, [this, worker] {
+      place.workers.finish(worker);
+      const std::int64_t clock = place.workers.clock(worker), window = form.window();
+      if ((clock + form.delay) % window == 0)
+        collectives.join((clock + form.delay) / window - 1);
+      if (clock % window != 0)
+        return next(worker);
+      collectives.wait(clock / window - 1, [this, worker] { next(worker); });
+    });
+  }
+
+  /// Steps of all others that the fragment contains that was exchanged longest ago.
+  std::int64_t contained(std::int64_t clock) const {
+    const std::int64_t oldest = clock / form.window() - form.fragments + 1;
+    return oldest < 1 ? 0 : oldest * form.window() - form.delay;
+  }
+
+  FormPlace place;
+  Consistency form;
+  Collectives collectives;
+};
+
+} // namespace
+
+std::unique_ptr<FormRun> createCollectiveRun(const FormPlace &place) {
+  if (place.scenario.consistency.form == Form::easgd)
+    return std::make_unique<SyncElasticRun>(place);
+  return std::make_unique<LocalRun>(place);
+}
+
+} // namespace syncline::simulate

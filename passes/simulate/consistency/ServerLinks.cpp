@@ -1,0 +1,111 @@
+// Flows between workers and servers.
+#include "passes/simulate/consistency/ServerLinks.h"
+
+#include <algorithm>
+
+namespace syncline::simulate {
+
+ServerLinks::ServerLinks(const Machines &machines, std::int64_t bytes, EventQueue &queue)
+    : machines(machines), queue(queue) {
+  const auto all = static_cast<double>(bytes);
+  const double ranks = machines.ranks, node = std::min(machines.devicesPerNode, machines.ranks);
+  isInside = !machines.dedicated && machines.nodes() == 1;
+  const problem::LinkRates link = isInside && machines.inside
+                                      ? *machines.inside
+                                      : machines.network.value_or(problem::LinkRates());
+  payload = machines.dedicated ? all : all * (ranks - (isInside ? 1 : node)) / ranks;
+  latency = link.latency;
+  serverLatency = machines.dedicated ? machines.serverLink.latency : latency;
+  adding = machines.dedicated
+               ? machines.serverLink.reduceSecondsPerByte * all / std::max(machines.servers, 1)
+               : link.reduceSecondsPerByte * all / ranks;
+  if (link.secondsPerByte <= 0 || payload <= 0)
+    return;
+  double poolCapacity = 0;
+  const int count = isInside ? machines.ranks : machines.nodes();
+  for (int i = 0; i < count; ++i) {
+    const double rate = isInside ? link.secondsPerByte : machines.networkOf(i).secondsPerByte;
+    const double capacity = (isInside ? 1 : machines.cardsPerNode) / rate;
+    ports.push_back(addPort(capacity));
+    poolCapacity += capacity;
+  }
+  if (machines.dedicated)
+    poolCapacity = machines.servers / machines.serverLink.secondsPerByte;
+  pool = addPort(poolCapacity);
+}
+
+ServerLinks::Port ServerLinks::addPort(double capacity) {
+  Port port;
+  port.out = network.addResource(capacity);
+  port.in = machines.halfDuplex ? port.out : network.addResource(capacity);
+  return port;
+}
+
+/// Beside ranks, a message takes a sender's and a receiver's part of all links; a dedicated
+/// server's links are its own.
+Path ServerLinks::pathOf(int worker, bool isPush) const {
+  const Port &own = ports[static_cast<std::size_t>(isInside ? worker : machines.nodeOf(worker))];
+  Path path;
+  path[0] = {isPush ? own.out : own.in};
+  if (machines.halfDuplex)
+    path[1] = {pool.out, machines.dedicated ? 1.0 : 2.0};
+  else
+    path[1] = {isPush ? pool.in : pool.out};
+  if (!machines.dedicated && !machines.halfDuplex)
+    path[2] = {isPush ? pool.out : pool.in};
+  return path;
+}
+
+double ServerLinks::latencyToFirst(int worker) const {
+  return !machines.dedicated && worker == 0 ? 0 : latency;
+}
+
+void ServerLinks::send(int worker, bool isPush, EventQueue::Action arrived) {
+  const bool isLone = !machines.dedicated && machines.ranks == 1;
+  const double wait = isLone ? 0 : isPush ? latency : serverLatency;
+  sent += payload;
+  if (ports.empty())
+    return queue.after(wait, std::move(arrived));
+  queue.after(wait, [this, worker, isPush, arrived = std::move(arrived)] {
+    startFlow(worker, isPush, arrived);
+  });
+}
+
+void ServerLinks::startFlow(int worker, bool isPush, EventQueue::Action arrived) {
+  if (freeTags.empty()) {
+    freeTags.push_back(waiting.size());
+    waiting.emplace_back();
+  }
+  const std::uint64_t tag = freeTags.back();
+  freeTags.pop_back();
+  waiting[tag] = std::move(arrived);
+  network.start(queue.now(), pathOf(worker, isPush), payload, tag);
+}
+
+void ServerLinks::settle() {
+  network.settle(queue.now(), [this](const FlowNetwork::Ending &ending) {
+    queue.at(std::max(ending.time, queue.now()), [this, ending] {
+      if (!network.isCurrent(ending))
+        return;
+      const std::uint64_t tag = network.finish(ending);
+      const EventQueue::Action arrived = std::move(waiting[tag]);
+      freeTags.push_back(tag);
+      arrived();
+    });
+  });
+}
+
+void ServerLinks::lock(EventQueue::Action done) {
+  lockFree = std::max(lockFree, queue.now()) + adding;
+  locked += adding;
+  queue.at(lockFree, std::move(done));
+}
+
+double ServerLinks::load() const {
+  if (ports.empty() || queue.now() <= 0)
+    return 0;
+  const double bytes = std::max(network.load(pool.out).bytes, network.load(pool.in).bytes);
+  return bytes / (network.capacity(pool.out) * queue.now());
+}
+
+} // namespace syncline::simulate

@@ -1,0 +1,54 @@
+// WorkerScenario: the input of a simulation in which workers need not wait for each other, as plain
+// structs. Units: seconds, bytes, steps.
+#pragma once
+
+#include "passes/simulate/Scenario.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace syncline::simulate {
+
+/// When workers wait for each other, and which numbers say so. ../README.md has the rules.
+struct Consistency {
+  enum class Form { ssp, asp, dssp, easgd, local, diloco };
+  /// The forms of EASGD. The first four use servers, sync1 to sync3 collectives.
+  enum class Elastic { original, async, momentum, hogwild, sync1, sync2, sync3 };
+
+  Form form = Form::asp;
+  std::int64_t staleness = 0; ///< ssp: s; dssp: the lower bound
+  std::int64_t upper = 0;     ///< dssp: the upper bound
+  Elastic elastic = Elastic::original;
+  std::int64_t period = 1;    ///< steps between a worker's exchanges: easgd, local, diloco
+  std::int64_t fragments = 1; ///< exchanges in a period: diloco
+  std::int64_t delay = 0;     ///< steps from an exchange's start to its use: diloco
+
+  std::int64_t window() const { return period / fragments; }
+  bool isElasticByServers() const { return form == Form::easgd && elastic < Elastic::sync1; }
+  /// Whether servers hold weights; the others use collectives.
+  bool hasServers() const {
+    return form == Form::ssp || form == Form::asp || form == Form::dssp || isElasticByServers();
+  }
+};
+
+struct WorkerScenario {
+  Consistency consistency;
+  /// Links, servers and slowdowns. Without dedicated servers every rank holds a shard. Forms with
+  /// servers need `network`, or `inside` on a single node. Interference is not simulated.
+  Machines machines;
+  double passes = 0;      ///< seconds of a step but for its updates, on a rank without slowdown
+  double updates = 0;     ///< seconds of a step's updates, which need what an exchange brings
+  std::int64_t bytes = 0; ///< of all weights
+  /// Seconds of each fragment's collective: forms without servers.
+  std::vector<double> exchanges = {};
+  double exchangeTraffic = 0; ///< bytes that a rank moves in a period: forms without servers
+  std::int64_t steps = 1000;  ///< until every worker has done so many; faster ones do more
+  double jitter = 0; ///< a step takes up to this part longer or shorter, evenly distributed
+  std::uint64_t seed = 0;
+};
+
+/// Returns badInput unless the numbers are in range, and the run is of at most 2·10^7 steps of all
+/// workers, or fewer where they are more than 64.
+Status validate(const WorkerScenario &scenario);
+
+} // namespace syncline::simulate

@@ -1,0 +1,116 @@
+// Runs one consistency's events and sums up.
+#include "passes/simulate/consistency/WorkerSimulation.h"
+
+#include "passes/simulate/consistency/FormRun.h"
+
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace syncline::simulate {
+
+using Form = Consistency::Form;
+
+namespace {
+
+std::unique_ptr<FormRun> create(const FormPlace &place) {
+  const Consistency &consistency = place.scenario.consistency;
+  if (!consistency.hasServers())
+    return createCollectiveRun(place);
+  return consistency.form == Form::easgd ? createElasticRun(place) : createBoundedRun(place);
+}
+
+Staleness summarize(const std::map<std::int64_t, std::int64_t> &counts) {
+  std::int64_t all = 0;
+  double sum = 0;
+  for (auto [steps, count] : counts) {
+    all += count;
+    sum += static_cast<double>(steps) * static_cast<double>(count);
+  }
+  Staleness staleness{.mean = sum / static_cast<double>(all), .largest = counts.rbegin()->first};
+  std::int64_t within = 0;
+  for (auto [steps, count] : counts) {
+    within += count;
+    staleness.most95 = steps;
+    if (static_cast<double>(within) >= 0.95 * static_cast<double>(all))
+      break;
+  }
+  return staleness;
+}
+
+WorkerSimulation resultOf(const WorkerScenario &scenario, const FormPlace &place) {
+  WorkerSimulation result;
+  result.seconds = place.queue.now();
+  result.staleness = summarize(place.workers.staleness());
+  result.largestLead = place.workers.largestLead();
+  for (int worker = 0; worker < place.workers.count(); ++worker) {
+    result.steps.push_back(place.workers.progress(worker));
+    result.waiting.push_back(1 - place.workers.computed(worker) / result.seconds);
+  }
+  if (!scenario.consistency.hasServers()) {
+    result.traffic = scenario.exchangeTraffic / static_cast<double>(scenario.consistency.period);
+    return result;
+  }
+  const double all = std::accumulate(result.steps.begin(), result.steps.end(), 0.0);
+  // Without servers of their own, both ends of a message are workers' machines.
+  result.traffic = place.links.bytesSent() / all * (scenario.machines.dedicated ? 1 : 2);
+  result.serverLoad = place.links.load();
+  result.lockLoad = place.links.lockLoad();
+  return result;
+}
+
+/// Exchanges come in whole periods.
+WorkerScenario inWholePeriods(WorkerScenario scenario) {
+  const std::int64_t period = scenario.consistency.period;
+  scenario.steps = (scenario.steps + period - 1) / period * period;
+  return scenario;
+}
+
+} // namespace
+
+double WorkerSimulation::stepRate() const {
+  return std::accumulate(steps.begin(), steps.end(), 0.0) / seconds;
+}
+
+double WorkerSimulation::waitingShare() const {
+  return std::accumulate(waiting.begin(), waiting.end(), 0.0) / static_cast<double>(waiting.size());
+}
+
+Result<WorkerSimulation> runWorkers(const WorkerScenario &requested) {
+  if (Status valid = validate(requested); !valid)
+    return valid;
+  const WorkerScenario scenario = inWholePeriods(requested);
+  EventQueue queue;
+  Workers workers(scenario, queue);
+  ServerLinks links(scenario.machines, scenario.bytes, queue);
+  const FormPlace place{scenario, queue, workers, links};
+  const std::unique_ptr<FormRun> run = create(place);
+  run->start();
+  links.settle();
+  while (!workers.isOver()) {
+    if (queue.isEmpty())
+      return Status::error(ErrorKind::internal, "simulated workers wait for each other forever");
+    const double before = queue.now();
+    if (queue.nextTime() > before)
+      links.settle();
+    queue.step();
+    if (queue.isEmpty())
+      links.settle();
+  }
+  return resultOf(scenario, place);
+}
+
+double treeSeconds(const Machines &machines, std::int64_t bytes) {
+  if (machines.ranks == 1)
+    return 0;
+  const bool isInside = machines.nodes() == 1 && machines.inside;
+  problem::LinkRates link = isInside ? *machines.inside : *machines.network;
+  for (const auto &[node, own] : machines.nodeNetwork) // the slowest link sets the pace
+    if (!isInside && own.secondsPerByte > link.secondsPerByte)
+      link = own;
+  const double levels = std::bit_width(static_cast<unsigned>(machines.ranks - 1));
+  return levels * (2 * link.latency + static_cast<double>(bytes) *
+                                          (2 * link.secondsPerByte + link.reduceSecondsPerByte));
+}
+
+} // namespace syncline::simulate

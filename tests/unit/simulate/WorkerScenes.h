@@ -1,0 +1,36 @@
+// Workers for tests of consistencies.
+#pragma once
+
+#include "passes/simulate/consistency/WorkerSimulation.h"
+
+namespace syncline::simulate {
+
+using Form = Consistency::Form;
+using Elastic = Consistency::Elastic;
+
+/// Workers with these slowdowns. A step takes 8 s of passes and 2 s of updates without slowdown;
+/// messages take no time.
+inline WorkerScenario workersOf(std::vector<double> slowdown, const Consistency &consistency) {
+  WorkerScenario scenario;
+  scenario.consistency = consistency;
+  scenario.machines = {.ranks = static_cast<int>(slowdown.size()),
+                       .network = problem::LinkRates{},
+                       .slowdown = std::move(slowdown)};
+  scenario.passes = 8;
+  scenario.updates = 2;
+  scenario.exchanges.assign(static_cast<std::size_t>(consistency.fragments), 0.0);
+  return scenario;
+}
+
+/// The same with weights of 1 GB that take 3 s on a worker's link, and two servers whose links take
+/// 1 s for all weights together.
+inline WorkerScenario withLinks(WorkerScenario scenario) {
+  scenario.bytes = 1'000'000'000;
+  scenario.machines.network = problem::LinkRates{.secondsPerByte = 3e-9};
+  scenario.machines.dedicated = true;
+  scenario.machines.servers = 2;
+  scenario.machines.serverLink = {.secondsPerByte = 2e-9};
+  return scenario;
+}
+
+} // namespace syncline::simulate
