@@ -126,7 +126,7 @@ private:
   }
 
   std::int64_t least(std::int64_t Worker::*number) const {
-    return std::ranges::min_element(workers, {}, number)->*number;
+    return (*std::ranges::min_element(workers, {}, number)).*number;
   }
   std::int64_t leastOfOthers(std::size_t own) const {
     std::int64_t least = INT64_MAX;
