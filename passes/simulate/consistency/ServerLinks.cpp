@@ -6,20 +6,19 @@
 namespace syncline::simulate {
 
 ServerLinks::ServerLinks(const Machines &machines, std::int64_t bytes, EventQueue &queue)
-    : machines(machines), queue(queue) {
-  const auto all = static_cast<double>(bytes);
-  const double ranks = machines.ranks, node = std::min(machines.devicesPerNode, machines.ranks);
+    : machines(machines), queue(queue), allBytes(static_cast<double>(bytes)) {
   isInside = !machines.dedicated && machines.nodes() == 1;
+  servers = machines.dedicated     ? std::max(machines.servers, 1)
+            : machines.servers > 0 ? std::min(machines.servers, machines.ranks)
+                                   : machines.ranks;
   const problem::LinkRates link = isInside && machines.inside
                                       ? *machines.inside
                                       : machines.network.value_or(problem::LinkRates());
-  payload = machines.dedicated ? all : all * (ranks - (isInside ? 1 : node)) / ranks;
   latency = link.latency;
   serverLatency = machines.dedicated ? machines.serverLink.latency : latency;
-  adding = machines.dedicated
-               ? machines.serverLink.reduceSecondsPerByte * all / std::max(machines.servers, 1)
-               : link.reduceSecondsPerByte * all / ranks;
-  if (link.secondsPerByte <= 0 || payload <= 0)
+  adding = (machines.dedicated ? machines.serverLink : link).reduceSecondsPerByte * allBytes /
+           servers;
+  if (link.secondsPerByte <= 0 || bytes <= 0)
     return;
   double poolCapacity = 0;
   const int count = isInside ? machines.ranks : machines.nodes();
@@ -27,11 +26,25 @@ ServerLinks::ServerLinks(const Machines &machines, std::int64_t bytes, EventQueu
     const double rate = isInside ? link.secondsPerByte : machines.networkOf(i).secondsPerByte;
     const double capacity = (isInside ? 1 : machines.cardsPerNode) / rate;
     ports.push_back(addPort(capacity));
-    poolCapacity += capacity;
+    if (i <= (isInside ? servers - 1 : machines.nodeOf(servers - 1)))
+      poolCapacity += capacity;
   }
   if (machines.dedicated)
-    poolCapacity = machines.servers / machines.serverLink.secondsPerByte;
+    poolCapacity = servers / machines.serverLink.secondsPerByte;
   pool = addPort(poolCapacity);
+}
+
+int ServerLinks::serversBeside(int worker) const {
+  if (machines.dedicated)
+    return 0;
+  if (isInside)
+    return worker < servers ? 1 : 0;
+  const int first = machines.nodeOf(worker) * machines.devicesPerNode;
+  return std::clamp(servers - first, 0, machines.devicesPerNode);
+}
+
+double ServerLinks::payload(int worker) const {
+  return allBytes * (servers - serversBeside(worker)) / servers;
 }
 
 ServerLinks::Port ServerLinks::addPort(double capacity) {
@@ -41,17 +54,17 @@ ServerLinks::Port ServerLinks::addPort(double capacity) {
   return port;
 }
 
-/// Beside ranks, a message takes a sender's and a receiver's part of all links; a dedicated
-/// server's links are its own.
+/// Links of colocated servers carry their own workers' messages too.
 Path ServerLinks::pathOf(int worker, bool isPush) const {
   const Port &own = ports[static_cast<std::size_t>(isInside ? worker : machines.nodeOf(worker))];
+  const bool isBeside = serversBeside(worker) > 0;
   Path path;
   path[0] = {isPush ? own.out : own.in};
   if (machines.halfDuplex)
-    path[1] = {pool.out, machines.dedicated ? 1.0 : 2.0};
+    path[1] = {pool.out, isBeside ? 2.0 : 1.0};
   else
     path[1] = {isPush ? pool.in : pool.out};
-  if (!machines.dedicated && !machines.halfDuplex)
+  if (isBeside && !machines.halfDuplex)
     path[2] = {isPush ? pool.out : pool.in};
   return path;
 }
@@ -61,10 +74,10 @@ double ServerLinks::latencyToFirst(int worker) const {
 }
 
 void ServerLinks::send(int worker, bool isPush, EventQueue::Action arrived) {
-  const bool isLone = !machines.dedicated && machines.ranks == 1;
-  const double wait = isLone ? 0 : isPush ? latency : serverLatency;
-  sent += payload;
-  if (ports.empty())
+  const double bytes = payload(worker);
+  sent += bytes;
+  const double wait = allBytes > 0 && bytes <= 0 ? 0 : isPush ? latency : serverLatency;
+  if (ports.empty() || bytes <= 0)
     return queue.after(wait, std::move(arrived));
   queue.after(wait, [this, worker, isPush, arrived = std::move(arrived)] {
     startFlow(worker, isPush, arrived);
@@ -79,7 +92,7 @@ void ServerLinks::startFlow(int worker, bool isPush, EventQueue::Action arrived)
   const std::uint64_t tag = freeTags.back();
   freeTags.pop_back();
   waiting[tag] = std::move(arrived);
-  network.start(queue.now(), pathOf(worker, isPush), payload, tag);
+  network.start(queue.now(), pathOf(worker, isPush), payload(worker), tag);
 }
 
 void ServerLinks::settle() {

@@ -12,7 +12,9 @@ namespace syncline::simulate {
 /// All shards have the same size, and a worker's message goes to all of them at once. So the
 /// servers' links are one resource a direction with the bandwidth of all of them. A worker's
 /// messages share the cards of its node with those of the node's other workers. What a worker sends
-/// to its own node is free where there are several nodes. Latency counts once a message.
+/// to a server of its own node is free where there are several nodes. Latency counts once a
+/// message. Colocated servers are beside the first workers, or beside all where the machines name
+/// none.
 class ServerLinks {
 public:
   /// Precondition: the machines state what validate() of WorkerScenario demands.
@@ -46,6 +48,9 @@ private:
   void send(int worker, bool isPush, EventQueue::Action arrived);
   void startFlow(int worker, bool isPush, EventQueue::Action arrived);
   Path pathOf(int worker, bool isPush) const;
+  /// The servers that stand where a message from the worker crosses no link.
+  int serversBeside(int worker) const;
+  double payload(int worker) const;
 
   const Machines &machines;
   EventQueue &queue;
@@ -53,7 +58,8 @@ private:
   std::vector<Port> ports; ///< of nodes, or of ranks where there is one node
   Port pool;               ///< the links of all servers
   bool isInside = false;   ///< colocated servers on a single node
-  double payload = 0;      ///< bytes of a message that cross links
+  int servers = 1;
+  double allBytes = 0;
   double latency = 0, serverLatency = 0, adding = 0;
   double sent = 0, lockFree = 0, locked = 0;
   std::vector<EventQueue::Action> waiting; ///< by tag of a flow

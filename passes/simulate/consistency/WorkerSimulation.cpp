@@ -3,8 +3,6 @@
 
 #include "passes/simulate/consistency/FormRun.h"
 
-#include <bit>
-#include <cmath>
 #include <numeric>
 
 namespace syncline::simulate {
@@ -98,19 +96,6 @@ Result<WorkerSimulation> runWorkers(const WorkerScenario &requested) {
       links.settle();
   }
   return resultOf(scenario, place);
-}
-
-double treeSeconds(const Machines &machines, std::int64_t bytes) {
-  if (machines.ranks == 1)
-    return 0;
-  const bool isInside = machines.nodes() == 1 && machines.inside;
-  problem::LinkRates link = isInside ? *machines.inside : *machines.network;
-  for (const auto &[node, own] : machines.nodeNetwork) // the slowest link sets the pace
-    if (!isInside && own.secondsPerByte > link.secondsPerByte)
-      link = own;
-  const double levels = std::bit_width(static_cast<unsigned>(machines.ranks - 1));
-  return levels * (2 * link.latency + static_cast<double>(bytes) *
-                                          (2 * link.secondsPerByte + link.reduceSecondsPerByte));
 }
 
 } // namespace syncline::simulate

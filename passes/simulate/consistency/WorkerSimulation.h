@@ -41,8 +41,4 @@ struct WorkerSimulation {
 /// each message, times the workers whose messages are under way with it.
 Result<WorkerSimulation> runWorkers(const WorkerScenario &scenario);
 
-/// Seconds that a sum over a binary tree to rank 0 and a broadcast back take: what easgd:sync1 does
-/// between its steps. Precondition: the machines have a network, or `inside` on a single node.
-double treeSeconds(const Machines &machines, std::int64_t bytes);
-
 } // namespace syncline::simulate

@@ -32,7 +32,7 @@ WorkerScenario randomWorkers(std::mt19937_64 &random, const Consistency &consist
                                                  .reduceSecondsPerByte = draw(0, 1e-9)};
   scenario.machines.serverLink = *scenario.machines.network;
   scenario.machines.dedicated = random() % 2 == 0;
-  scenario.machines.servers = static_cast<int>(1 + random() % 3);
+  scenario.machines.servers = static_cast<int>(1 + random() % 2);
   scenario.machines.halfDuplex = random() % 4 == 0;
   scenario.bytes = 1'000'000'000;
   scenario.jitter = draw(0, 0.5);
@@ -60,9 +60,20 @@ TEST(WorkersTest, ColocatedServersShareTheWorkersLinks) {
   WorkerScenario scenario =
       withLinks(workersOf({1, 1, 1, 1}, {.form = Form::ssp, .staleness = 0}));
   scenario.machines.dedicated = false;
+  scenario.machines.servers = 0;
   const WorkerSimulation result = run(scenario);
   EXPECT_NEAR(result.stepSeconds(), 10 + 2 * 0.75 * 3, 1e-9);
   EXPECT_NEAR(result.traffic, 4 * 0.75e9, 1);
+}
+
+// The first of two workers holds all weights, so only the other one's messages travel.
+TEST(WorkersTest, AServerMayBeBesideOneWorker) {
+  WorkerScenario scenario = withLinks(workersOf({1, 1}, {.form = Form::ssp, .staleness = 0}));
+  scenario.machines.dedicated = false;
+  scenario.machines.servers = 1;
+  const WorkerSimulation result = run(scenario);
+  EXPECT_NEAR(result.stepSeconds(), 10 + 3 + 3, 0.01); // the first one need not read at the end
+  EXPECT_NEAR(result.traffic, 2e9, 1e7);
 }
 
 TEST(WorkersTest, AspGoesAtTheSumOfTheWorkersRates) {
@@ -193,15 +204,6 @@ TEST(WorkersTest, OnlySync3HidesItsExchange) {
   EXPECT_NEAR(stepOf(Elastic::sync3, 6, 1), 10, 1e-9);
   EXPECT_NEAR(stepOf(Elastic::sync3, 9, 1), 11, 1e-9);
   EXPECT_NEAR(stepOf(Elastic::sync2, 6, 4), 10 + 6 / 4.0, 0.01);
-}
-
-// Two levels down to rank 0 and two up: latency, 1 GB sent, and on the way down 1 GB added.
-TEST(WorkersTest, ATreeHasALevelForEachDoubling) {
-  const Machines machines{
-      .ranks = 4,
-      .network = problem::LinkRates{
-          .latency = 0.5, .secondsPerByte = 3e-9, .reduceSecondsPerByte = 1e-9}};
-  EXPECT_NEAR(treeSeconds(machines, 1'000'000'000), 2 * (0.5 + 3 + 1) + 2 * (0.5 + 3), 1e-9);
 }
 
 // H steps and one exchange, at the pace of the slowest worker.
