@@ -6,6 +6,7 @@
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
+#include "frontend/driver/SimulateConsistency.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/ir/ToAttr.h"
 #include "frontend/report/PlanText.h"
@@ -14,6 +15,8 @@
 #include "frontend/report/SimulationTrace.h"
 #include "frontend/report/SweepReport.h"
 #include "frontend/sweep/SweepRun.h"
+#include "ir/FirstOf.h"
+#include "ir/sync/Consistency.h"
 #include "passes/simulate/SimulationSize.h"
 #include "passes/simulate/ir/ReadScenario.h"
 #include "syncline/OutputFile.h"
@@ -78,7 +81,7 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
     return scenario.status();
   const bool isCarrying = plan.problem().hasOrder();
   scenario->warmUp = isCarrying ? simulate::carriedWarmUp : 0;
-  scenario->steps = options.steps + scenario->warmUp;
+  scenario->steps = options.steps.value_or(1) + scenario->warmUp;
   const Scenario calm = *scenario;
   if (Status slow = addSlowRanks(*scenario, options); !slow)
     return slow;
@@ -121,10 +124,7 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
 }
 
 Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
-                cluster::SpecAttr cluster, const nlohmann::json &document) {
-  Result<report::SimulationContext> context = contextOf(options, plan, cluster, document);
-  if (!context)
-    return context.status();
+                cluster::SpecAttr cluster, const report::SimulationContext &context) {
   for (const sweep::SweepAxis &axis : options.sweeps) {
     Result<sweep::Sweep> sweep = sweep::runSweep(plan, cluster, axis, options);
     if (!sweep)
@@ -137,13 +137,12 @@ Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
               options.plot,
               report::sweepSvg(
                   *sweep,
-                  report::printable(document.at("name")) + " on " + cluster.getName().str() + ", " +
+                  report::printable(context.plan) + " on " + context.cluster + ", " +
                       (options.replan ? "planned anew by " + plan.planner() : "decisions kept")));
           !written)
         return written;
     std::fputs((report::sweepTable(*sweep) + "\n").c_str(), stdout);
   }
-  std::fputs(context->provenance.c_str(), stdout);
   return Status::ok();
 }
 
@@ -160,22 +159,40 @@ Status simulatePlan(const SimulateOptions &options) {
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(options.plan, context);
   if (!module)
     return module.status();
-  if (Status travel = expectGradientsTravel(**module, options.plan, "'simulate'"); !travel)
-    return travel;
   DiagnosticCollector diagnostics(&context);
   Result<SimulatedPlan> plan = SimulatedPlan::create(**module);
   if (!plan)
     return diagnostics.status("'" + options.plan + "/plan.mlir': " + plan.status().message());
-  cluster::SpecAttr cluster = plan->problem().cluster();
+  auto cluster = (**module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!options.cluster.empty()) {
     Result<files::ClusterFile> file = files::readClusterFile(options.cluster);
     if (!file)
       return file.status();
     cluster = cluster::withNccl(frontend::toAttr(*file, &context), cluster.getNccl());
   }
-  if (options.sweeps.empty())
+  const bool needsGradients = !options.sweeps.empty() || !options.trace.empty();
+  if (Status travel =
+          needsGradients ? expectGradientsTravel(
+                               **module, options.plan,
+                               options.trace.empty() ? "this '--sweep'" : "'simulate --trace'")
+                         : Status::ok();
+      !travel)
+    return travel;
+  const auto consistency = firstOf<sync::ProblemOp>(**module).getConsistencyAttr();
+  const bool sweeps = !options.sweeps.empty() || !options.consistencySweeps.empty();
+  if (!sweeps && !consistency)
     return simulateOnce(options, *plan, cluster, *document);
-  return sweepAll(options, *plan, cluster, *document);
+  Result<report::SimulationContext> facts = contextOf(options, *plan, cluster, *document);
+  if (!facts)
+    return facts.status();
+  if (!sweeps)
+    return simulateConsistency(options, *plan, cluster, sync::consistencyText(consistency), *facts);
+  if (Status swept = sweepAll(options, *plan, cluster, *facts); !swept)
+    return swept;
+  if (Status swept = sweepConsistencies(options, *plan, cluster, *facts); !swept)
+    return swept;
+  std::fputs(facts->provenance.c_str(), stdout);
+  return Status::ok();
 }
 
 } // namespace syncline::driver

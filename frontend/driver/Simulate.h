@@ -16,6 +16,7 @@ struct SimulateOptions : sweep::SweepOptions {
   bool json = false;
   std::string trace; ///< file to write; empty for none
   std::vector<sweep::SweepAxis> sweeps;
+  std::vector<std::vector<std::string>> consistencySweeps; ///< each a list of forms
   std::string csv, plot; ///< files to write for the only sweep; empty for none
 };
 

@@ -4,6 +4,7 @@
 #include "frontend/driver/Simulate.h"
 #include "frontend/files/Paths.h"
 #include "frontend/files/Units.h"
+#include "frontend/sweep/ConsistencySweep.h"
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
 
@@ -64,19 +65,27 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
       return usage("--slow: rank " + std::to_string(options.slow.back().first) + " is given twice");
   }
   for (const std::string &text : raw.sweeps) {
+    if (const std::string axis = std::string(sweep::consistencyAxis) + "="; text.starts_with(axis)) {
+      Result<std::vector<std::string>> forms = sweep::splitForms(text.substr(axis.size()));
+      if (!forms)
+        return usage("--sweep: " + forms.status().message());
+      options.consistencySweeps.push_back(*forms);
+      continue;
+    }
     Result<sweep::SweepAxis> axis = sweep::parseSweep(text);
     if (!axis)
       return axis.status();
     options.sweeps.push_back(*axis);
   }
   options.replan = raw.replan == "yes";
-  if (options.sweeps.size() != 1 && !(options.csv + options.plot).empty())
-    return usage("--csv and --plot show one sweep, got " + std::to_string(options.sweeps.size()));
-  if (!options.plot.empty() && options.sweeps.front().kind == sweep::SweepAxis::Kind::overlap)
+  if (raw.sweeps.size() != 1 && !(options.csv + options.plot).empty())
+    return usage("--csv and --plot show one sweep, got " + std::to_string(raw.sweeps.size()));
+  if (!options.plot.empty() && !options.sweeps.empty() &&
+      options.sweeps.front().kind == sweep::SweepAxis::Kind::overlap)
     return usage("--plot draws over numbers, and overlaps are none");
   if (Status named = expectSvgName(options.plot); !named)
     return named;
-  if (!options.sweeps.empty() && (options.json || !options.trace.empty()))
+  if (!raw.sweeps.empty() && (options.json || !options.trace.empty()))
     return usage("--json and --trace are of one simulation, not of a sweep");
   return Status::ok();
 }
@@ -91,8 +100,9 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
               "bandwidth=1Gb/s..100Gb/s, latency=1us..1ms, ranks=1..2048 or ranks=4,8,16, "
               "nodes=1..8, batch=8..256, slow=1..4 (times as long that rank 0 computes), "
               "bucket=1MiB..200MiB (planner ddp:SIZE), overlap=backward,step (for plans of "
-              "'compile --overlap step'); may be repeated. Prints samples/s, of all "
-              "ranks, and efficiency: samples/s / (ranks x samples/s of one device alone, which "
+              "'compile --overlap step'), consistency=bsp,ssp:3,dssp:3,15 (forms of 'compile "
+              "--consistency'; prints what each trades, time a step for staleness); may be "
+              "repeated. The other axes print samples/s, of all ranks, and efficiency: samples/s / (ranks x samples/s of one device alone, which "
               "sends nothing). What does not fit into the devices' memory is left out")
           ->type_name("AXIS=FIRST..LAST")
           ->allow_extra_args(false)
@@ -164,10 +174,12 @@ Command addSimulate(CLI::App &app) {
       ->type_name("RANK:FACTOR")
       ->allow_extra_args(false)
       ->group("What differs");
-  command->add_option("--steps", options->steps, "Simulate so many steps, one behind the other")
+  command
+      ->add_option("--steps", options->steps,
+                   "Simulate so many steps, one behind the other; default: 1, and with a "
+                   "consistency other than bsp until every rank has done 1000")
       ->check(launch::wholeNumber(1, "steps", maxSteps))
       ->type_name("N")
-      ->capture_default_str()
       ->group("What differs");
   command->add_flag("--json", options->json, "Print every number as JSON")->group("Output");
   command

@@ -136,8 +136,8 @@ Result<SweepAxis> parseSweep(std::string_view text) {
       std::ranges::find(kinds, text.substr(0, std::min(equals, text.size())), axisName);
   if (equals == std::string_view::npos || kind == std::end(kinds))
     return usage(
-        "expected bandwidth, latency, ranks, nodes, batch, slow, bucket or overlap with a range, "
-        "as in 'bandwidth=1Gb/s..100Gb/s', or a list, as in 'ranks=4,8,16', got '" +
+        "expected bandwidth, latency, ranks, nodes, batch, slow, bucket, overlap or consistency "
+        "with a range, as in 'bandwidth=1Gb/s..100Gb/s', or a list, as in 'ranks=4,8,16', got '" +
         std::string(text) + "'");
   const std::string_view range = text.substr(equals + 1);
   Result<std::vector<double>> values = parseValues(*kind, range);

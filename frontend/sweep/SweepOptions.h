@@ -14,7 +14,8 @@ struct SweepOptions {
   std::uint64_t seed = 0;
   double jitter = 0;                             ///< 0.05 is 5 %
   std::vector<std::pair<int, double>> slow = {}; ///< ranks, and how many times as long they compute
-  int steps = 1;
+  /// Steps to simulate, one behind the other; absent: 1, or as many as a consistency needs.
+  std::optional<int> steps = std::nullopt;
   std::optional<int> points = std::nullopt; ///< number of values; absent: doubling
   bool replan = true;                       ///< false: keep the plan's decisions
   /// What messages may hide behind; absent: as in the plan. An axis of overlaps goes before it.

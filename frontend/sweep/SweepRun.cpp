@@ -170,7 +170,7 @@ private:
 
   Result<Simulation> run(Scenario &scenario, bool isOrder = false) const {
     scenario.warmUp = isOrder ? simulate::carriedWarmUp : 0;
-    scenario.steps = options.steps + scenario.warmUp;
+    scenario.steps = options.steps.value_or(1) + scenario.warmUp;
     scenario.jitter = options.jitter;
     scenario.seed = options.seed;
     if (Status fits = simulate::expectFits(scenario, {}); !fits)

@@ -61,6 +61,8 @@ public:
                                      const problem::Solution &decisions,
                                      const Elsewhere &where) const;
 
+  /// The module that was read.
+  mlir::ModuleOp planModule() const { return module; }
   const merge::PlannedProblem &problem() const { return planned.problem; }
   const problem::Solution &decisions() const { return planned.solution; }
   std::string planner() const { return sync::SolutionOp(planned.solutionOp).getPlanner().str(); }

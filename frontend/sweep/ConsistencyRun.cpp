@@ -1,0 +1,135 @@
+// From a plan to the simulation of each consistency.
+#include "frontend/sweep/ConsistencyRun.h"
+
+#include "ir/FirstOf.h"
+#include "ir/sync/Consistency.h"
+#include "passes/simulate/Simulation.h"
+#include "passes/simulate/SimulationSize.h"
+#include "passes/simulate/ir/ReadWorkers.h"
+
+#include <algorithm>
+
+namespace syncline::sweep {
+
+namespace {
+
+using simulate::Scenario;
+
+Status slowDown(simulate::Machines &machines, const SweepOptions &options) {
+  machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);
+  for (auto [rank, factor] : options.slow) {
+    if (rank >= machines.ranks)
+      return Status::badInput("--slow: there is no rank " + std::to_string(rank) + " of " +
+                              std::to_string(machines.ranks));
+    machines.slowdown[static_cast<std::size_t>(rank)] *= factor;
+  }
+  return Status::ok();
+}
+
+/// The plan's own messages. With jitter as many steps as fit, at most those of the other forms.
+Status simulateGradients(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
+                         const SweepOptions &options, ConsistencyPoint &point) {
+  if (firstOf<sync::ProblemOp>(plan.planModule()).getConsistency())
+    return Status::badInput("the plan has no messages of gradients: compile it without "
+                            "'--consistency' to compare with 'bsp'");
+  Result<Scenario> scenario = plan.asPlanned(cluster);
+  if (!scenario)
+    return scenario.status();
+  if (Status slowed = slowDown(scenario->machines, options); !slowed)
+    return slowed;
+  constexpr int jitteredSteps = 100;
+  scenario->warmUp = plan.problem().hasOrder() ? simulate::carriedWarmUp : 0;
+  scenario->steps =
+      scenario->warmUp + options.steps.value_or(options.jitter > 0 ? jitteredSteps : 1);
+  scenario->jitter = options.jitter;
+  scenario->seed = options.seed;
+  if (Status fits = simulate::expectFits(*scenario, {}); !fits)
+    return fits;
+  Result<simulate::Simulation> simulation = simulate::runScenario(*scenario);
+  if (!simulation)
+    return simulation.status();
+  Result<problem::Problem> posed = plan.problem().poseOn(cluster, 1);
+  if (!posed)
+    return posed.status();
+  double computed = 0, slowdown = 0;
+  for (const simulate::Operation &op : scenario->operations)
+    computed += op.seconds;
+  for (int rank = 0; rank < point.ranks; ++rank)
+    slowdown += scenario->machines.slowdownOf(rank) / point.ranks;
+  point.step = simulation->stepSeconds();
+  point.waiting = std::max(0.0, 1 - computed * slowdown / point.step);
+  point.traffic = plan.decisions().traffic(*posed);
+  return Status::ok();
+}
+
+Status simulateWorkers(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
+                       sync::ConsistencyAttr consistency, const SweepOptions &options,
+                       ConsistencyPoint &point) {
+  Result<simulate::WorkerScenario> scenario = simulate::readWorkers(plan, cluster, consistency);
+  if (!scenario)
+    return scenario.status();
+  if (Status slowed = slowDown(scenario->machines, options); !slowed)
+    return slowed;
+  scenario->steps = options.steps.value_or(consistencySteps);
+  scenario->jitter = options.jitter;
+  scenario->seed = options.seed;
+  Result<simulate::WorkerSimulation> simulation = simulate::runWorkers(*scenario);
+  if (!simulation)
+    return simulation.status();
+  point.step = simulation->stepSeconds();
+  point.waiting = simulation->waitingShare();
+  point.traffic = simulation->traffic;
+  point.hasServers = scenario->consistency.hasServers();
+  point.staleness = simulation->staleness;
+  point.largestLead = simulation->largestLead;
+  point.serverLoad = simulation->serverLoad;
+  point.lockLoad = simulation->lockLoad;
+  point.waits = simulation->waiting;
+  for (double steps : simulation->steps)
+    point.rates.push_back(steps / simulation->seconds);
+  return Status::ok();
+}
+
+} // namespace
+
+Result<ConsistencyPoint> runConsistency(const simulate::SimulatedPlan &plan,
+                                        cluster::SpecAttr cluster, const std::string &form,
+                                        const SweepOptions &options) {
+  Result<sync::ConsistencyAttr> consistency =
+      sync::parseConsistency(form, cluster.getContext());
+  if (!consistency)
+    return Status::error(ErrorKind::badUsage, consistency.status().message());
+  ConsistencyPoint point{.form = form,
+                         .ranks = static_cast<int>(cluster.getRanks()),
+                         .samples = static_cast<double>(plan.samples().value_or(0))};
+  for (const simulate::Operation &op : plan.alone(1).operations)
+    point.alone += op.seconds;
+  Status simulated = *consistency
+                         ? simulateWorkers(plan, cluster, *consistency, options, point)
+                         : simulateGradients(plan, cluster, options, point);
+  if (!simulated)
+    return simulated;
+  return point;
+}
+
+Result<ConsistencySweep> runConsistencies(const simulate::SimulatedPlan &plan,
+                                          cluster::SpecAttr cluster,
+                                          const std::vector<std::string> &forms,
+                                          const SweepOptions &options) {
+  ConsistencySweep sweep;
+  for (const std::string &form : forms) {
+    Result<ConsistencyPoint> point = runConsistency(plan, cluster, form, options);
+    if (point)
+      sweep.points.push_back(std::move(*point));
+    else if (point.status().kind() == ErrorKind::badInput)
+      sweep.refused.push_back({form, point.status().message()});
+    else
+      return point.status();
+  }
+  if (sweep.points.empty())
+    return Status::badInput("'" + sweep.refused.front().form +
+                            "': " + sweep.refused.front().reason);
+  return sweep;
+}
+
+} // namespace syncline::sweep
