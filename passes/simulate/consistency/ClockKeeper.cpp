@@ -19,9 +19,7 @@ std::vector<ClockKeeper::Grant> ClockKeeper::tick(int worker, double now) {
   ++clocks[worker];
   pushes[worker] = {now, pushes[worker].last, pushes[worker].count + 1};
   if (consistency.form == Form::asp)
-    return {{worker, 0}};
-  if (consistency.form == Form::ssp)
-    return {{worker, std::max<std::int64_t>(0, clocks[worker] - consistency.staleness)}};
+    return {{worker, least()}};
   std::vector<Grant> grants;
   if (mayGoOn(worker))
     grants.push_back({worker, least()});
@@ -43,6 +41,8 @@ bool ClockKeeper::mayGoOn(int worker) {
   }
   if (lead(worker) <= consistency.staleness)
     return true;
+  if (consistency.form != Form::dssp)
+    return false;
   const bool isFastest = clocks[worker] == *std::ranges::max_element(clocks);
   const std::int64_t steps = isFastest ? extraSteps(worker) : 0;
   extra[worker] = std::max<std::int64_t>(0, steps - 1); // the first one is this grant

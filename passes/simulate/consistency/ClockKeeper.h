@@ -11,10 +11,10 @@ namespace syncline::simulate {
 /// The rules of ssp, asp and dssp. Not thread-safe.
 class ClockKeeper {
 public:
-  /// A worker that may go on once it has read weights with all steps below `need`.
+  /// A worker that may go on, and the steps that every worker had done by then.
   struct Grant {
     int worker = 0;
-    std::int64_t need = 0;
+    std::int64_t least = 0;
   };
 
   /// Precondition: a form of these three.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace syncline::simulate {
@@ -59,8 +60,8 @@ private:
   double channelFree = 0;
 };
 
-/// sync1 and sync2 wait for the exchange before the passes of a period's first step; sync3 hides it
-/// behind them.
+/// sync1 and sync2 wait for the exchange before a period's first step; sync3 hides it behind that
+/// step.
 class SyncElasticRun final : public FormRun {
 public:
   explicit SyncElasticRun(const FormPlace &place)
@@ -75,41 +76,28 @@ public:
 private:
   void next(int worker) {
     const std::int64_t clock = place.workers.clock(worker), number = clock / period;
-    // The weights contain what the exchange before this one brought.
-    const auto begin = [this, worker, number] {
-      place.workers.begin(worker, std::max<std::int64_t>(0, contained(worker, number)));
-    };
-    if (clock % period != 0) {
-      begin();
-      return compute(worker, [](EventQueue::Action then) { then(); });
-    }
-    if (isHidden) {
-      begin();
-      collectives.join(number);
-      return compute(worker, [this, number](EventQueue::Action then) {
-        collectives.wait(number, std::move(then));
-      });
-    }
+    if (clock % period != 0)
+      return compute(worker, std::nullopt);
     collectives.join(number);
-    collectives.wait(number, [this, worker, begin] {
-      begin();
-      compute(worker, [](EventQueue::Action then) { then(); });
-    });
+    if (isHidden)
+      return compute(worker, number);
+    collectives.wait(number, [this, worker] { compute(worker, std::nullopt); });
   }
 
-  /// Steps of all that were in the exchange that the worker updated by last.
-  std::int64_t contained(int worker, std::int64_t number) const {
-    return (place.workers.clock(worker) % period == 0 ? number - 1 : number) * period;
-  }
-
-  template <typename Between> void compute(int worker, Between between) {
-    place.workers.computePasses(worker, [this, worker, between] {
-      between([this, worker] {
-        place.workers.computeUpdates(worker, [this, worker] {
-          place.workers.finish(worker);
-          next(worker);
-        });
-      });
+  /// Computes a step, which is over when this exchange is, too.
+  void compute(int worker, std::optional<std::int64_t> exchange) {
+    // The step's exchange moves weights behind the step, so it computes with the one before.
+    const std::int64_t clock = place.workers.clock(worker);
+    place.workers.begin(worker, std::max<std::int64_t>(0, (clock - 1) / period * period));
+    place.workers.computeStep(worker, [this, worker, exchange] {
+      const auto finish = [this, worker] {
+        place.workers.finish(worker);
+        next(worker);
+      };
+      if (exchange)
+        collectives.wait(*exchange, finish);
+      else
+        finish();
     });
   }
 

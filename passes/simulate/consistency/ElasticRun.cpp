@@ -31,12 +31,12 @@ private:
     bool isUnderWay = false, isWaiting = false;
   };
 
-  /// original: one worker after the other takes the centre, computes, and gives its weights.
+  /// original: one worker after the other gives its weights and takes the centre, computes, and
+  /// tells the first server that its turn is over.
   void turn(int worker) {
-    const std::int64_t holds = othersIn(worker);
-    place.links.pull(worker, [this, worker, holds] {
-      states[worker].contained = holds;
-      turnStep(worker);
+    place.queue.after(place.links.latencyToFirst(worker), [this, worker] {
+      states[worker].isWaiting = true;
+      exchange(worker);
     });
   }
 
@@ -46,26 +46,22 @@ private:
       place.workers.finish(worker);
       if (place.workers.clock(worker) % period != 0)
         return turnStep(worker);
-      place.links.push(worker, [this, worker] {
-        place.links.lock([this, worker] {
-          states[worker].inCentre = place.workers.clock(worker);
-          turn((worker + 1) % place.workers.count());
-        });
-      });
+      place.queue.after(place.links.latencyToFirst(worker),
+                        [this, worker] { turn((worker + 1) % place.workers.count()); });
     });
   }
 
-  /// The others: in the first step of each period a worker sends its weights and computes its
-  /// passes while the centre comes; updates need both.
+  /// The others: in the first step of each period a worker sends its weights and computes while
+  /// the centre comes. The step is over when it has both.
   void next(int worker) {
     place.workers.begin(worker, states[worker].contained);
     if (place.workers.clock(worker) % period == 0)
       exchange(worker);
-    place.workers.computePasses(worker, [this, worker] {
+    place.workers.computeStep(worker, [this, worker] {
       if (states[worker].isUnderWay)
         states[worker].isWaiting = true;
       else
-        update(worker);
+        finish(worker);
     });
   }
 
@@ -89,16 +85,20 @@ private:
     State &state = states[worker];
     state.arrived = holds;
     state.isUnderWay = false;
-    if (std::exchange(state.isWaiting, false))
-      update(worker);
+    if (!std::exchange(state.isWaiting, false))
+      return;
+    if (elastic == Elastic::original) {
+      state.contained = holds;
+      turnStep(worker);
+    } else {
+      finish(worker);
+    }
   }
 
-  void update(int worker) {
+  void finish(int worker) {
     states[worker].contained = states[worker].arrived;
-    place.workers.computeUpdates(worker, [this, worker] {
-      place.workers.finish(worker);
-      next(worker);
-    });
+    place.workers.finish(worker);
+    next(worker);
   }
 
   /// Steps of all workers but this one that the centre contains.

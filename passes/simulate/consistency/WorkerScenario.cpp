@@ -11,7 +11,7 @@ using Form = Consistency::Form;
 
 namespace {
 
-std::string text(double number) { return std::to_string(static_cast<std::int64_t>(number)); }
+std::string text(auto number) { return std::to_string(static_cast<std::int64_t>(number)); }
 
 Status validateForm(const Consistency &form) {
   if (form.staleness < 0)
@@ -19,6 +19,10 @@ Status validateForm(const Consistency &form) {
   if (form.form == Form::dssp && form.upper < form.staleness)
     return Status::badInput("expected an upper bound of at least the lower bound of " +
                             text(form.staleness) + " steps, got " + text(form.upper));
+  constexpr double apart = 10'000; // a grant tries every lead between the two
+  if (form.form == Form::dssp && static_cast<double>(form.upper - form.staleness) > apart)
+    return Status::badInput("expected bounds at most " + text(apart) + " steps apart, got " +
+                            text(form.staleness) + " and " + text(form.upper));
   if (form.period < 1 || form.fragments < 1 || form.period % form.fragments != 0)
     return Status::badInput("expected fragments that divide a period of at least 1 step, got " +
                             text(form.fragments) + " and " + text(form.period));
@@ -49,8 +53,7 @@ Status validateLinks(const WorkerScenario &scenario) {
 Status validate(const WorkerScenario &scenario) {
   if (Status valid = validateForm(scenario.consistency); !valid)
     return valid;
-  const double seconds = scenario.passes + scenario.updates;
-  if (!(scenario.passes > 0 && scenario.updates >= 0 && std::isfinite(seconds)))
+  if (!(scenario.step > 0 && std::isfinite(scenario.step)))
     return Status::badInput("expected a step that takes time");
   if (!(scenario.jitter >= 0 && scenario.jitter < 1))
     return Status::badInput("expected a jitter from 0 to below 1");

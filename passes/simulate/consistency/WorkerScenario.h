@@ -36,8 +36,7 @@ struct WorkerScenario {
   /// Links, servers and slowdowns. Without dedicated servers every rank holds a shard. Forms with
   /// servers need `network`, or `inside` on a single node. Interference is not simulated.
   Machines machines;
-  double passes = 0;      ///< seconds of a step but for its updates, on a rank without slowdown
-  double updates = 0;     ///< seconds of a step's updates, which need what an exchange brings
+  double step = 0;        ///< seconds of a step's computation, on a rank without slowdown
   std::int64_t bytes = 0; ///< of all weights
   /// Seconds of each fragment's collective: forms without servers.
   std::vector<double> exchanges = {};

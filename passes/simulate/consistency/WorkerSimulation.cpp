@@ -78,6 +78,8 @@ Result<WorkerSimulation> runWorkers(const WorkerScenario &requested) {
   if (Status valid = validate(requested); !valid)
     return valid;
   const WorkerScenario scenario = inWholePeriods(requested);
+  if (Status valid = validate(scenario); !valid)
+    return valid;
   EventQueue queue;
   Workers workers(scenario, queue);
   ServerLinks links(scenario.machines, scenario.bytes, queue);

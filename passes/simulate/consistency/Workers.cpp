@@ -26,30 +26,19 @@ void Workers::begin(int worker, std::int64_t contained) {
 }
 
 double Workers::stepSeconds(int worker) const {
-  const double stated =
-      (scenario.passes + scenario.updates) * scenario.machines.slowdownOf(worker);
+  const double stated = scenario.step * scenario.machines.slowdownOf(worker);
   const auto step = static_cast<std::uint64_t>(clock(worker));
   return stated * (1 + scenario.jitter * noise(scenario.seed, worker, step));
 }
 
-void Workers::computePasses(int worker, EventQueue::Action done) {
-  const double part = scenario.passes / (scenario.passes + scenario.updates);
-  compute(worker, stepSeconds(worker) * part, std::move(done));
-}
-
-void Workers::computeUpdates(int worker, EventQueue::Action done) {
-  const double part = scenario.updates / (scenario.passes + scenario.updates);
-  compute(worker, stepSeconds(worker) * part, std::move(done));
-}
-
-void Workers::compute(int worker, double seconds, EventQueue::Action done) {
-  Worker &own = workers[worker];
-  own.since = queue.now();
-  own.until = queue.now() + seconds;
+void Workers::computeStep(int worker, EventQueue::Action done) {
+  const double seconds = stepSeconds(worker);
+  workers[worker].since = queue.now();
+  workers[worker].until = queue.now() + seconds;
   queue.after(seconds, [this, worker, seconds, done = std::move(done)] {
     Worker &own = workers[worker];
     own.before += seconds;
-    own.inStep += seconds;
+    own.isComputed = true;
     own.since = own.until = queue.now();
     done();
   });
@@ -65,8 +54,8 @@ double Workers::computed(int worker) const {
 
 double Workers::progress(int worker) const {
   const Worker &own = workers[worker];
-  const double part = (own.inStep + running(own)) / stepSeconds(worker);
-  return static_cast<double>(own.clock) + std::min(part, 1.0);
+  const double part = own.isComputed ? 1 : running(own) / stepSeconds(worker);
+  return static_cast<double>(own.clock) + part;
 }
 
 } // namespace syncline::simulate

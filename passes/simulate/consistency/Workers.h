@@ -10,8 +10,8 @@
 
 namespace syncline::simulate {
 
-/// A worker does its steps one by one: begin(), compute its passes and its updates, finish(). It
-/// waits whenever it does not compute.
+/// A worker does its steps one by one: begin(), computeStep(), finish(). It waits whenever it does
+/// not compute.
 class Workers {
 public:
   Workers(const WorkerScenario &scenario, EventQueue &queue);
@@ -21,14 +21,10 @@ public:
   std::int64_t clock(int worker) const { return workers[worker].clock; }
   /// Begins a step with weights that contain all steps below `contained` of all other workers.
   void begin(int worker, std::int64_t contained);
-  void computePasses(int worker, EventQueue::Action done);
-  void computeUpdates(int worker, EventQueue::Action done);
-  void computeStep(int worker, EventQueue::Action done) {
-    compute(worker, stepSeconds(worker), std::move(done));
-  }
+  void computeStep(int worker, EventQueue::Action done);
   void finish(int worker) {
     ++workers[worker].clock;
-    workers[worker].inStep = 0;
+    workers[worker].isComputed = false;
   }
 
   /// Whether every worker has done the scenario's steps and has begun another one.
@@ -47,10 +43,9 @@ private:
   struct Worker {
     std::int64_t clock = 0;
     double before = 0;      ///< seconds of earlier computations
-    double inStep = 0;      ///< seconds of earlier computations of this step
+    bool isComputed = false; ///< this step, though it is not finished
     double since = 0, until = 0; ///< of the computation under way
   };
-  void compute(int worker, double seconds, EventQueue::Action done);
   double stepSeconds(int worker) const;
   double running(const Worker &worker) const;
 

@@ -50,19 +50,53 @@ Status addExchanges(WorkerScenario &scenario, const std::vector<Fragment> &fragm
 
 } // namespace
 
-Consistency consistencyOf(sync::ConsistencyAttr consistency) {
-  Consistency result{.period = consistency.getPeriod(),
-                     .fragments = consistency.getFragments(),
-                     .delay = consistency.getDelay()};
-  switch (consistency.getForm()) {
-  case sync::ConsistencyForm::local:
-    result.form = Consistency::Form::local;
-    break;
-  case sync::ConsistencyForm::diloco:
-    result.form = Consistency::Form::diloco;
-    break;
+static Consistency::Elastic elasticOf(sync::EasgdVariant variant) {
+  switch (variant) {
+  case sync::EasgdVariant::original:
+    return Consistency::Elastic::original;
+  case sync::EasgdVariant::async:
+    return Consistency::Elastic::async;
+  case sync::EasgdVariant::momentum:
+    return Consistency::Elastic::momentum;
+  case sync::EasgdVariant::hogwild:
+    return Consistency::Elastic::hogwild;
+  case sync::EasgdVariant::sync1:
+    return Consistency::Elastic::sync1;
+  case sync::EasgdVariant::sync2:
+    return Consistency::Elastic::sync2;
+  case sync::EasgdVariant::sync3:
+    return Consistency::Elastic::sync3;
   }
-  return result;
+  llvm_unreachable("no variant");
+}
+
+static Consistency::Form formOf(sync::ConsistencyForm form) {
+  switch (form) {
+  case sync::ConsistencyForm::local:
+    return Consistency::Form::local;
+  case sync::ConsistencyForm::diloco:
+    return Consistency::Form::diloco;
+  case sync::ConsistencyForm::ssp:
+    return Consistency::Form::ssp;
+  case sync::ConsistencyForm::asp:
+    return Consistency::Form::asp;
+  case sync::ConsistencyForm::dssp:
+    return Consistency::Form::dssp;
+  case sync::ConsistencyForm::easgd:
+    return Consistency::Form::easgd;
+  }
+  llvm_unreachable("no form");
+}
+
+Consistency consistencyOf(sync::ConsistencyAttr consistency) {
+  const bool isSsp = consistency.getForm() == sync::ConsistencyForm::ssp;
+  return {.form = formOf(consistency.getForm()),
+          .staleness = isSsp ? consistency.getUpper() : consistency.getLower(),
+          .upper = consistency.getUpper(),
+          .elastic = elasticOf(consistency.getVariant()),
+          .period = consistency.getPeriod(),
+          .fragments = consistency.getFragments(),
+          .delay = consistency.getDelay()};
 }
 
 Result<WorkerScenario> readWorkers(const SimulatedPlan &plan, cluster::SpecAttr cluster,
@@ -71,8 +105,7 @@ Result<WorkerScenario> readWorkers(const SimulatedPlan &plan, cluster::SpecAttr 
   scenario.consistency = consistencyOf(consistency);
   scenario.machines = machinesOf(cluster);
   for (const Operation &op : plan.alone(1).operations)
-    (op.phase == Phase::update && op.layer != "overhead" ? scenario.updates : scenario.passes) +=
-        op.seconds;
+    scenario.step += op.seconds;
   for (const problem::Layer &layer : plan.problem().asPlanned().layers)
     scenario.bytes += layer.bytes;
   if (scenario.consistency.hasServers())

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,18 +30,27 @@ public:
       for (std::size_t i = 0; i < workers.size(); ++i)
         if (workers[i].isComputing && now == workers[i].ready) {
           workers[i].isComputing = false;
+          workers[i].isGranted = false;
           ++workers[i].clock;
-          post(latency, Kind::push, i, workers[i].clock);
           post(toFirst(i), Kind::tick, i, 0);
+          workers[i].jobs.push_back({true, workers[i].clock, 0});
           deliver();
         }
-      for (std::size_t i = 0; i < workers.size(); ++i)
-        if (Worker &worker = workers[i]; !worker.isComputing && worker.isGranted &&
-                                         worker.contained >= worker.need) {
+      for (std::size_t i = 0; i < workers.size(); ++i) {
+        Worker &worker = workers[i];
+        if (worker.isComputing || !worker.isGranted)
+          continue;
+        if (!worker.isReading && worker.readClock < worker.clock) {
+          worker.isReading = true;
+          worker.readClock = worker.clock;
+          worker.jobs.push_back({false, 0, worker.least});
+          deliver();
+        }
+        if (worker.cached >= worker.clock - upper()) {
           worker.isComputing = true;
-          worker.isGranted = false;
           worker.ready = now + seconds[i];
         }
+      }
       if (std::ranges::all_of(workers, [&](const Worker &worker) {
             return worker.clock > steps || (worker.clock == steps && worker.isComputing);
           }))
@@ -62,14 +73,23 @@ private:
     std::size_t worker;
     std::int64_t value;
   };
+  struct Job {
+    bool isPush;
+    std::int64_t clock, need;
+  };
   struct Worker {
-    std::int64_t clock = 0, ready = 0, need = 0, contained = 0, asked = 0;
+    std::int64_t clock = 0, ready = 0, least = 0, cached = 0, readClock = 0;
     /// The first step needs no grant.
-    bool isComputing = false, isGranted = true, isReading = false, isParked = false;
+    bool isComputing = false, isGranted = true, isReading = false, isBusy = false;
+    std::optional<std::int64_t> parked; ///< the need of its read
+    std::deque<Job> jobs;               ///< what its courier has to send
     std::int64_t applied = 0, ticks = 0, extra = 0, last = 0, before = 0;
     bool isHeld = false;
   };
 
+  std::int64_t upper() const {
+    return consistency.form == Consistency::Form::ssp ? consistency.staleness : consistency.upper;
+  }
   std::int64_t toFirst(std::size_t worker) const { return worker == 0 ? 0 : latency; }
   void post(std::int64_t delay, Kind kind, std::size_t worker, std::int64_t value) {
     messages.push_back({now + delay, kind, worker, value});
@@ -77,15 +97,31 @@ private:
 
   /// Delivers what is due until nothing more is.
   void deliver() {
-    for (std::size_t i = 0; i < messages.size();) {
-      if (messages[i].due != now) {
-        ++i;
-        continue;
+    for (bool hasChanged = true; hasChanged;) {
+      hasChanged = false;
+      for (std::size_t i = 0; i < messages.size() && !hasChanged; ++i)
+        if (messages[i].due == now) {
+          const Message message = messages[i];
+          messages.erase(messages.begin() + static_cast<std::ptrdiff_t>(i));
+          take(message);
+          hasChanged = true;
+        }
+      for (std::size_t i = 0; i < workers.size(); ++i) {
+        Worker &worker = workers[i];
+        if (!worker.isBusy && !worker.jobs.empty()) {
+          const Job job = worker.jobs.front();
+          worker.jobs.pop_front();
+          worker.isBusy = true;
+          hasChanged = true;
+          post(job.isPush ? latency : toFirst(i), job.isPush ? Kind::push : Kind::read, i,
+               job.isPush ? job.clock : job.need);
+        }
+        if (worker.parked && least(&Worker::applied) >= *worker.parked) {
+          worker.parked.reset();
+          hasChanged = true;
+          post(latency, Kind::reply, i, least(&Worker::applied));
+        }
       }
-      const Message message = messages[i];
-      messages.erase(messages.begin() + static_cast<std::ptrdiff_t>(i));
-      take(message);
-      i = 0;
     }
   }
 
@@ -94,56 +130,33 @@ private:
     switch (message.kind) {
     case Kind::push:
       worker.applied = message.value;
+      worker.isBusy = false;
       break;
     case Kind::tick:
       tick(message.worker);
       break;
     case Kind::grant:
-      worker.need = message.value;
+      worker.least = message.value;
       worker.isGranted = true;
       break;
     case Kind::read:
-      worker.isParked = true;
+      worker.parked = message.value;
       break;
     case Kind::reply:
-      worker.contained = message.value;
-      worker.isReading = false;
+      worker.cached = std::min(message.value, worker.readClock);
+      worker.isReading = worker.isBusy = false;
       break;
-    }
-    for (std::size_t i = 0; i < workers.size(); ++i) {
-      const bool lacks = workers[i].isGranted && workers[i].contained < workers[i].need;
-      const bool isNew = message.kind == Kind::grant && message.worker == i;
-      if ((lacks || isNew) && !workers[i].isReading) {
-        workers[i].isReading = true;
-        workers[i].asked = workers[i].need;
-        post(toFirst(i), Kind::read, i, 0);
-      }
-      if (workers[i].isParked && least(&Worker::applied) >= workers[i].asked) {
-        workers[i].isParked = false;
-        post(latency, Kind::reply, i, leastOfOthers(i));
-      }
     }
   }
 
   std::int64_t least(std::int64_t Worker::*number) const {
     return (*std::ranges::min_element(workers, {}, number)).*number;
   }
-  std::int64_t leastOfOthers(std::size_t own) const {
-    std::int64_t least = INT64_MAX;
-    for (std::size_t i = 0; i < workers.size(); ++i)
-      if (i != own)
-        least = std::min(least, workers[i].applied);
-    return least;
-  }
-
   void tick(std::size_t number) {
     Worker &worker = workers[number];
     ++worker.ticks;
     worker.before = worker.last;
     worker.last = now;
-    if (consistency.form == Consistency::Form::ssp)
-      return post(toFirst(number), Kind::grant, number,
-                  std::max<std::int64_t>(0, worker.ticks - consistency.staleness));
     if (worker.extra > 0) {
       --worker.extra;
       post(toFirst(number), Kind::grant, number, least(&Worker::ticks));
@@ -166,6 +179,8 @@ private:
   /// Every pair of a step count of the worker and a push of the slowest one.
   std::int64_t control(std::size_t number) const {
     const Worker &own = workers[number];
+    if (consistency.form == Consistency::Form::ssp)
+      return 0;
     if (own.ticks < std::ranges::max_element(workers, {}, &Worker::ticks)->ticks)
       return 0;
     const Worker &slowest = *std::ranges::min_element(workers, {}, &Worker::ticks);

@@ -8,16 +8,14 @@ namespace syncline::simulate {
 using Form = Consistency::Form;
 using Elastic = Consistency::Elastic;
 
-/// Workers with these slowdowns. A step takes 8 s of passes and 2 s of updates without slowdown;
-/// messages take no time.
+/// Workers with these slowdowns. A step takes 10 s without slowdown; messages take no time.
 inline WorkerScenario workersOf(std::vector<double> slowdown, const Consistency &consistency) {
   WorkerScenario scenario;
   scenario.consistency = consistency;
   scenario.machines = {.ranks = static_cast<int>(slowdown.size()),
                        .network = problem::LinkRates{},
                        .slowdown = std::move(slowdown)};
-  scenario.passes = 8;
-  scenario.updates = 2;
+  scenario.step = 10;
   scenario.exchanges.assign(static_cast<std::size_t>(consistency.fragments), 0.0);
   return scenario;
 }

@@ -84,11 +84,13 @@ TEST(WorkersTest, AspGoesAtTheSumOfTheWorkersRates) {
   EXPECT_GT(result.largestLead, 500);
 }
 
-// A worker may have one update under way; where links are slower than steps, they set the pace.
-TEST(WorkersTest, AspWaitsForItsSender) {
+// Where pushes take longer than steps they set the pace. A courier with two updates reads seldom.
+TEST(WorkersTest, AspWaitsForItsCourier) {
   WorkerScenario scenario = withLinks(workersOf({1, 1}, {.form = Form::asp}));
   scenario.machines.network->secondsPerByte = 20e-9;
-  EXPECT_NEAR(run(scenario).stepSeconds(), 20, 0.2);
+  const double step = run(scenario).stepSeconds();
+  EXPECT_GE(step, 20 - 0.1);
+  EXPECT_LE(step, 40);
 }
 
 TEST(WorkersTest, SspWithoutABoundIsAsp) {
@@ -98,8 +100,7 @@ TEST(WorkersTest, SspWithoutABoundIsAsp) {
     const WorkerSimulation asp = run(scenario);
     scenario.consistency = {.form = Form::ssp, .staleness = 1'000'000};
     const WorkerSimulation ssp = run(scenario);
-    EXPECT_EQ(ssp.steps, asp.steps);
-    EXPECT_EQ(ssp.staleness.mean, asp.staleness.mean);
+    EXPECT_NEAR(ssp.stepRate() / asp.stepRate(), 1, 0.02); // ssp waits for its grants
   }
 }
 
@@ -159,8 +160,7 @@ TEST(WorkersTest, BoundedFormsEndWhenTheTimeSlicesSay) {
     for (std::int64_t &time : seconds)
       time = static_cast<std::int64_t>(1000 + random() % 3000);
     WorkerScenario scenario = workersOf({seconds.begin(), seconds.end()}, consistency);
-    scenario.passes = 1;
-    scenario.updates = 0;
+    scenario.step = 1;
     scenario.machines.network->latency = 7;
     scenario.steps = 40;
     const WorkerSimulation result = run(scenario);
@@ -192,7 +192,7 @@ TEST(WorkersTest, EasgdWaitsForTheLockButForHogwild) {
   EXPECT_EQ(stepOf(Elastic::async), stepOf(Elastic::momentum));
 }
 
-// An exchange of 6 s: before the step, or behind the passes of 8 s; one of 9 s shows 1 s.
+// An exchange of 6 s: before the step of 10 s, or behind it; one of 11 s shows 1 s.
 TEST(WorkersTest, OnlySync3HidesItsExchange) {
   const auto stepOf = [](Elastic elastic, double seconds, std::int64_t period) {
     WorkerScenario scenario =
@@ -202,7 +202,7 @@ TEST(WorkersTest, OnlySync3HidesItsExchange) {
   };
   EXPECT_NEAR(stepOf(Elastic::sync2, 6, 1), 16, 0.01); // the last exchange is behind the last step
   EXPECT_NEAR(stepOf(Elastic::sync3, 6, 1), 10, 1e-9);
-  EXPECT_NEAR(stepOf(Elastic::sync3, 9, 1), 11, 1e-9);
+  EXPECT_NEAR(stepOf(Elastic::sync3, 11, 1), 11, 1e-9);
   EXPECT_NEAR(stepOf(Elastic::sync2, 6, 4), 10 + 6 / 4.0, 0.01);
 }
 
@@ -252,7 +252,7 @@ TEST(WorkersTest, RefusesWhatIsNoScenario) {
   EXPECT_TRUE(refused([](WorkerScenario &s) {
     s.consistency = {.form = Form::dssp, .staleness = 3, .upper = 2};
   }));
-  EXPECT_TRUE(refused([](WorkerScenario &s) { s.passes = 0; }));
+  EXPECT_TRUE(refused([](WorkerScenario &s) { s.step = 0; }));
   EXPECT_TRUE(refused([](WorkerScenario &s) { s.jitter = 1; }));
   EXPECT_TRUE(refused([](WorkerScenario &s) { s.machines.network.reset(); }));
   EXPECT_TRUE(refused([](WorkerScenario &s) { s.machines.slowdown = {1, 1e6}; }));
