@@ -145,7 +145,8 @@ Status notFiniteError(transport::Group *group, const NotFinite &own, double seco
   const std::string why =
       first == causes.end() ? "all that a rank computes by itself is finite: gradients, their sum "
                               "or the learning rate are too large"
-                            : "rank " + std::to_string(firstRank + (first - causes.begin())) + ": " + *first;
+                            : "rank " + std::to_string(firstRank + (first - causes.begin())) +
+                                  ": " + *first;
   return Status::badInput("step " + std::to_string(own.step) + ": the " +
                           (own.hasLoss ? "update of the parameters" : "loss") + " is not finite; " +
                           why + "; '--allow-nonfinite' goes on all the same");

@@ -39,8 +39,8 @@ struct NotFinite {
 };
 
 /// The error with which the run ends. All workers call it together and get the same error, which
-/// names the first rank that found a cause. With a null `group` this rank's findings are all. Errors:
-/// peerLost during the exchange.
+/// names the first rank that found a cause. With a null `group` this rank's findings are all.
+/// Errors: peerLost during the exchange.
 Status notFiniteError(transport::Group *group, const NotFinite &own, double seconds);
 
 } // namespace syncline::run

@@ -83,11 +83,11 @@ struct Plan {
 
   std::string file(const std::string &name) const { return folder + "/" + name; }
   data::SampleFormat sampleFormat() const;
-  /// The number by which the sum of gradients is divided, so that it is a mean: all ranks where
-  /// they are summed, or what steps change by them; else 1.
   /// Whether training goes on without workers that are lost, but for rank 0.
   bool sparesWorkers() const { return servers > 0 && consistency.isAsynchronous(); }
-  int gradientRanks() const { return consistency.sumsChanges() ? ranks : 1; }
+  /// The number by which the sum of gradients is divided, so that it is a mean: all ranks where
+  /// they are summed, else 1.
+  int gradientRanks() const { return consistency.isLocal() ? 1 : ranks; }
 };
 
 /// Reads only the numbers of ranks and servers, without checking hashes. For the launcher, whose

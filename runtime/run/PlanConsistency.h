@@ -61,21 +61,18 @@ struct PlanConsistency {
     return form == Form::asp ||
            (form == Form::easgd && variant > Variant::original && variant < Variant::sync1);
   }
-  /// Whether the sum of what all ranks' steps change is one step along the mean gradient.
-  bool sumsChanges() const {
-    return form == Form::bsp || form == Form::ssp || form == Form::asp || form == Form::dssp;
-  }
 };
 
 /// "ssp", "sync3"
 std::string_view formName(PlanConsistency::Form form);
 std::string_view variantName(PlanConsistency::Variant variant);
 
-/// Reads the form of a plan's consistency, and its variant, without the numbers. Throws as PlanJson.h
-/// says.
+/// Reads the form of a plan's consistency, and its variant, without the numbers. Throws as
+/// PlanJson.h says.
 PlanConsistency readForm(const nlohmann::json &plan);
 
-/// Reads the consistency of a plan whose parameters have `weights` bytes. Throws as PlanJson.h says.
+/// Reads the consistency of a plan whose parameters have `weights` bytes. Throws as PlanJson.h
+/// says.
 PlanConsistency readConsistency(const nlohmann::json &plan, std::int64_t weights, int ranks,
                                 int servers);
 

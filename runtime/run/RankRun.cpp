@@ -159,8 +159,6 @@ Status RankRun::build() {
   core::Executable &executable = step->executable();
   core::SgdOptions sgd = options.sgd;
   sgd.keepsFinite = !options.allowsNonFinite;
-  if (isServed())
-    sgd.weightDecay /= plan.gradientRanks(); // the ranks' steps are added
   if (Status s = executable.setOptimizer(sgd); !s)
     return s;
   if (Status s = checkStep(plan, executable); !s)
@@ -173,7 +171,7 @@ Status RankRun::build() {
 
 Status RankRun::connect() {
   core::Executable &executable = step->executable();
-  const bool hasExchanges = !options.alone && !plan.consistency.isServed();
+  const bool isPlain = options.alone || plan.consistency.isServed();
   if (group) {
     links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
     if (Status s = links->agree(executable, steps); !s)
@@ -181,7 +179,7 @@ Status RankRun::connect() {
   }
   Result<std::unique_ptr<Trainer>> made =
       group ? links->openTrainer(executable)
-            : Trainer::create(executable, 1, {}, hasExchanges ? plan.consistency : PlanConsistency(),
+            : Trainer::create(executable, 1, {}, isPlain ? PlanConsistency() : plan.consistency,
                               options.sgd.rate);
   if (!made)
     return made.status();
@@ -308,11 +306,7 @@ Status RankRun::stop(std::int64_t completed) {
   report->stop(stopSignal, completed);
   if (plan.servers == 0 || !group || isServed())
     return Status::ok();
-  // Servers wait for sums that will not come, and ask every second whether the run has ended.
-  if (isFirst())
-    if (Status s = group->tell(stoppedKey, std::to_string(stopSignal), timeout()); !s)
-      return s;
-  return group->gather("left", "", timeout()).status();
+  return stopServers(*group, stopSignal, timeout());
 }
 
 /// Returns the error that ends the run, after a search for the cause in that step's batch.
@@ -378,11 +372,10 @@ Status RankRun::finish() {
     used = *largest;
   }
   if (isServed()) {
-    report->tellLost(group->lost());
     const Result<Drift> drift = sumDrift(*group, {trainer->drift(), report->own()}, timeout());
     if (!drift)
       return drift.status();
-    report->addDrift(*drift);
+    report->addDrift(*drift, group->lost());
   }
   report->finish(used.peakBytes, used.traffic, *scored, trainingMode(step->executable()));
   if (options.timings && isFirst())

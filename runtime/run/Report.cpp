@@ -250,6 +250,11 @@ TrainingResult Report::own() const {
   return {lastLoss.value_or(0), seconds > 0 ? static_cast<double>(plan.batch) / seconds : 0};
 }
 
+void Report::addDrift(const Drift &all, const std::vector<transport::Verdict> &ranks) {
+  tellLost(ranks);
+  drift = all;
+}
+
 void Report::tellLost(const std::vector<transport::Verdict> &ranks) {
   for (const transport::Verdict &v : ranks)
     if (std::ranges::find(lost, v.rank) == lost.end()) {

@@ -56,8 +56,8 @@ public:
   std::optional<transport::Traffic> medianTraffic() const;
   /// The training of this rank alone.
   TrainingResult own() const;
-  /// How far all ranks drifted apart.
-  void addDrift(const Drift &all) { drift = all; }
+  /// How far all ranks drifted apart, and the lost ranks, as with tellLost().
+  void addDrift(const Drift &all, const std::vector<transport::Verdict> &ranks);
   /// Says once of each of these ranks that training goes on without it.
   void tellLost(const std::vector<transport::Verdict> &ranks);
   /// Prints the summary. `peakBytes` and `traffic` are the largest values of any rank; `testMode`

@@ -106,7 +106,8 @@ std::unique_ptr<core::Exchanges> ServedWeights::worker(std::span<float> weights)
         servers::ElasticWorker::Elastic{c.period, run.options.sgd.rate * c.rho,
                                         c.variant == Variant::original},
         std::move(options));
-  return std::make_unique<servers::AdditiveWorker>(*client, boundsOf(c), std::move(options));
+  return std::make_unique<servers::AdditiveWorker>(*client, boundsOf(c), run.plan.ranks,
+                                                   std::move(options));
 }
 
 } // namespace syncline::run

@@ -251,6 +251,14 @@ Status ServerRun::watch() {
 
 } // namespace
 
+Status stopServers(transport::Group &group, int signal, double timeoutSeconds) {
+  // Servers wait for sums that will not come, and ask every second whether the run has ended.
+  if (group.rank() == 0)
+    if (Status s = group.tell(stoppedKey, std::to_string(signal), timeoutSeconds); !s)
+      return s;
+  return group.gather("left", "", timeoutSeconds).status();
+}
+
 std::unique_ptr<Participant> createServer(const Options &options,
                                           const launch::Identity &identity) {
   return std::make_unique<ServerRun>(options, identity);

@@ -17,5 +17,8 @@ inline constexpr const char *stepsKey = "steps";
 /// The key of the Group::tell() by which rank 0 tells servers the signal that stopped the workers
 /// early. All ranks, including servers, then gather "left".
 inline constexpr const char *stoppedKey = "stopped";
+/// Tells the servers of the sums that the workers have stopped by `signal`. All workers call it
+/// together. Errors: peerLost.
+Status stopServers(transport::Group &group, int signal, double timeoutSeconds);
 
 } // namespace syncline::run

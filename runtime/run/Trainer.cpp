@@ -60,7 +60,7 @@ void Trainer::exchangeBy(std::unique_ptr<core::Exchanges> chosen,
                          std::function<transport::Traffic()> bytes) {
   exchanges = std::move(chosen);
   traffic = std::move(bytes);
-  counted = traffic ? traffic() : transport::Traffic();
+  counted = traffic();
 }
 
 /// Opens one channel for each channel number, with its buckets' schemes in the order of first use.
@@ -282,11 +282,9 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
 
 /// The error of an exchange around step `number`. Channels name their messages themselves.
 Status Trainer::duringExchange(const Status &s, std::int64_t number) const {
-  if (!channels.empty())
-    return s;
-  return Status::error(s.kind(), s.message() + " in the exchange of weights around step " +
-                                     std::to_string(number) + "; " +
-                                     core::lastCompletedStep(number));
+  const std::string where = " in the exchange of weights around step " + std::to_string(number);
+  const std::string whole = s.message() + where + "; " + core::lastCompletedStep(number);
+  return channels.empty() ? Status::error(s.kind(), whole) : s;
 }
 
 Status Trainer::record(std::int64_t number) {

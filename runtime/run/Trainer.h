@@ -61,8 +61,8 @@ public:
                                                  const PlanConsistency &local = {},
                                                  double rate = 0);
 
-  /// Lets weights travel by `chosen` in place of gradients, in a trainer of one rank. `bytes` counts
-  /// the traffic so far.
+  /// Lets weights travel by `chosen` in place of gradients, in a trainer of one rank. `bytes`
+  /// counts the traffic so far.
   void exchangeBy(std::unique_ptr<core::Exchanges> chosen,
                   std::function<transport::Traffic()> bytes);
 

@@ -7,8 +7,10 @@
 
 namespace syncline::servers {
 
-AdditiveWorker::AdditiveWorker(Client &client, const Bounds &bounds, WorkerOptions options)
-    : client(client), bounds(bounds), options(std::move(options)),
+AdditiveWorker::AdditiveWorker(Client &client, const Bounds &bounds, int workers,
+                               WorkerOptions options)
+    : client(client), bounds(bounds), share(1.0F / static_cast<float>(workers)),
+      options(std::move(options)),
       base(this->options.weights.begin(), this->options.weights.end()),
       updates{std::vector<float>(base.size()), std::vector<float>(base.size())},
       atRead(base.size()), answer(base.size()) {}
@@ -118,8 +120,10 @@ Status AdditiveWorker::afterStep(std::int64_t number) {
   if (Status s = wait(pushes[turn]); !s)
     return s;
   std::vector<float> &update = updates[turn];
-  for (std::size_t i = 0; i < update.size(); ++i)
-    update[i] = options.weights[i] - base[i];
+  for (std::size_t i = 0; i < update.size(); ++i) {
+    update[i] = share * (options.weights[i] - base[i]);
+    options.weights[i] = base[i] + update[i];
+  }
   pushes[turn] = courier.add([this, &update, at = clock] { return client.push(update, at); });
   return Status::ok();
 }

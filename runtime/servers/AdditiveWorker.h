@@ -19,7 +19,11 @@ struct WorkerOptions {
   std::function<int()> signal = [] { return 0; };
 };
 
-/// After each step the worker pushes the difference that the step made to its weights, and ticks.
+/// After each step the worker pushes a share of the difference that the step made to its weights,
+/// ticks, and keeps that share of the difference only. The share is 1/P, so that the steps of P
+/// workers together are one step along the mean gradient. A whole step is rounded less than one
+/// along a part of the gradient.
+///
 /// It trains on with its own weights W, the cache, while these contain the steps of all workers up
 /// to its own clock less the upper bound; otherwise it waits for a read. At most one read is under
 /// way; steps that are made meanwhile stay in the weights:
@@ -31,7 +35,7 @@ struct WorkerOptions {
 class AdditiveWorker : public core::Exchanges {
 public:
   /// `client` outlives the worker.
-  AdditiveWorker(Client &client, const Bounds &bounds, WorkerOptions options);
+  AdditiveWorker(Client &client, const Bounds &bounds, int workers, WorkerOptions options);
 
   Status begin() override;
   Status beforeStep(std::int64_t number) override;
@@ -52,6 +56,7 @@ private:
 
   Client &client;
   const Bounds bounds;
+  const float share;
   const WorkerOptions options;
   std::vector<float> base;                   ///< the weights before the step
   std::array<std::vector<float>, 2> updates; ///< that are pushed

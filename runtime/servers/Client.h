@@ -15,8 +15,8 @@ struct Grant {
   int signal = 0;         ///< the signal that stops the run; 0 for none
 };
 
-/// One thread makes the calls about values, in the order of the worker's steps, and one thread those
-/// about ticks.
+/// One thread makes the calls about values, in the order of the worker's steps, and one thread
+/// those about ticks.
 ///
 /// A request whose answer is held back waits as long as the worker that it waits for goes on. One
 /// that stays at its clock for the peers' time limit is reported. Errors of all calls: peerLost,

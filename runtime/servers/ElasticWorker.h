@@ -5,8 +5,8 @@
 
 namespace syncline::servers {
 
-/// The worker's weights W are drawn to the servers' centre C, and C to W. Every `period` steps, with
-/// the values before that step and the share a = η·ρ:
+/// The worker's weights W are drawn to the servers' centre C, and C to W. Every `period` steps,
+/// with the values before that step and the share a = η·ρ:
 ///
 ///     C ← C + a·(W - C)                   on the servers
 ///     W ← W after the step - a·(W - C)

@@ -82,7 +82,8 @@ std::optional<std::int64_t> Shard::read(int worker, std::int64_t clock, std::int
   };
   if (!monitor.wait(held, isFresh, [&] { return meanwhile(late); }))
     return std::nullopt;
-  std::ranges::copy(values, into.begin());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    into[i] = static_cast<float>(values[i]);
   workers[worker].readAt = clock;
   monitor.changed();
   return late.clock;
@@ -95,26 +96,26 @@ std::optional<std::int64_t> Shard::elastic(int worker, std::int64_t clock,
   if (!waitUntilReady(held, meanwhile))
     return std::nullopt;
   workers[worker].clock = clock;
-  const auto share = static_cast<float>(factor);
   if (!options.hasLock) {
     const std::int64_t least = slowest().clock;
     held.unlock();
-    mixWithoutLock(own, share, into);
+    mixWithoutLock(own, factor, into);
     return least;
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
-    into[i] = values[i];
-    values[i] += share * (own[i] - into[i]);
+    into[i] = static_cast<float>(values[i]);
+    values[i] += factor * (own[i] - values[i]);
   }
   return slowest().clock;
 }
 
 /// Updates of several workers may overwrite each other, element by element.
-void Shard::mixWithoutLock(std::span<const float> own, float factor, std::span<float> into) {
+void Shard::mixWithoutLock(std::span<const float> own, double factor, std::span<float> into) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    std::atomic_ref<float> value(values[i]);
-    into[i] = value.load(std::memory_order_relaxed);
-    value.store(into[i] + factor * (own[i] - into[i]), std::memory_order_relaxed);
+    std::atomic_ref<double> value(values[i]);
+    const double centre = value.load(std::memory_order_relaxed);
+    value.store(centre + factor * (own[i] - centre), std::memory_order_relaxed);
+    into[i] = static_cast<float>(centre);
   }
 }
 

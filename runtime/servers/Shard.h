@@ -27,8 +27,8 @@ public:
 
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex); }
   void changed() { condition.notify_all(); }
-  /// Waits until `isMet`, with the lock held. Every interval `meanwhile` is called without it; where
-  /// that returns false the wait ends, with false.
+  /// Waits until `isMet`, with the lock held. Every interval `meanwhile` is called without it;
+  /// where that returns false the wait ends, with false.
   bool wait(std::unique_lock<std::mutex> &held, const std::function<bool()> &isMet,
             const std::function<bool()> &meanwhile);
 
@@ -53,6 +53,7 @@ public:
 
   Shard(std::size_t elements, const Options &options);
 
+  /// Bytes of the values in a message.
   std::size_t bytes() const { return values.size() * sizeof(float); }
   /// Sets the first values. All other calls wait for it.
   bool initialise(std::span<const float> first);
@@ -81,10 +82,12 @@ private:
 
   Awaited slowest() const;
   bool waitUntilReady(std::unique_lock<std::mutex> &held, const Meanwhile &meanwhile);
-  void mixWithoutLock(std::span<const float> own, float factor, std::span<float> into);
+  void mixWithoutLock(std::span<const float> own, double factor, std::span<float> into);
 
   const Options options;
-  std::vector<float> values;
+  /// In double precision, because a push of one of many workers may be less than the rounding
+  /// error of f32.
+  std::vector<double> values;
   bool isReady = false;
   std::vector<Worker> workers;
   Monitor monitor;

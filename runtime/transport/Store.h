@@ -85,8 +85,8 @@ public:
   std::optional<Verdict> verdict() const;
   /// The ranks that are lost and without which the run goes on.
   std::vector<Verdict> lost() const;
-  /// Reports that `peer` is late or gone, and returns the verdict, which may be known already. Where
-  /// the run goes on without a rank, this is the one lost last. Takes a few seconds at most.
+  /// Reports that `peer` is late or gone, and returns the verdict, which may be known already.
+  /// Where the run goes on without a rank, this is the one lost last. Takes a few seconds at most.
   Verdict report(int peer, const std::string &message);
   /// As report(), returned as a peerLost error of rank `own`.
   Status blame(int own, int peer, const std::string &message, const core::RankNames &names);

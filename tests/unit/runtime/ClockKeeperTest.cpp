@@ -12,8 +12,8 @@ namespace {
 
 using namespace servers;
 
-// The controller of DSSP as the paper lists it: two tables of times to come, and the pair of entries
-// that lie closest together; of equal pairs the one with the fewest steps.
+// The controller of DSSP as the paper lists it: two tables of times to come, and the pair of
+// entries that lie closest together; of equal pairs the one with the fewest steps.
 std::int64_t transcribed(const PushTimes &fastest, const PushTimes &slowest, int most) {
   std::vector<double> fast, slow;
   for (int i = 0; i <= most; ++i)

@@ -78,7 +78,6 @@ TEST_F(Consistency, None) {
   const PlanConsistency found = read(nullptr);
   EXPECT_EQ(found.form, Form::bsp);
   EXPECT_FALSE(found.isLocal());
-  EXPECT_TRUE(found.sumsChanges());
 }
 
 // A form by servers has its numbers and a shard for each server.
@@ -87,7 +86,7 @@ TEST_F(Consistency, Servers) {
   EXPECT_EQ(ssp.form, Form::ssp);
   EXPECT_EQ(ssp.lower, 3);
   EXPECT_EQ(ssp.upper, 3);
-  EXPECT_TRUE(ssp.isLocal() && ssp.isServed() && ssp.sumsChanges());
+  EXPECT_TRUE(ssp.isLocal() && ssp.isServed());
   ASSERT_EQ(ssp.shards.size(), 2u);
   EXPECT_EQ(ssp.shards[1].offset, 64);
   const PlanConsistency dssp = read(served({{"form", "dssp"}, {"lower", 3}, {"upper", 15}}, 1, 16));
@@ -100,14 +99,13 @@ TEST_F(Consistency, Servers) {
   EXPECT_EQ(async.variant, PlanConsistency::Variant::async);
   EXPECT_EQ(async.rho, 0.25);
   EXPECT_EQ(async.period, 2);
-  EXPECT_FALSE(async.sumsChanges());
 }
 
-// Gradients count wholly where steps are not summed, and as a part of the mean where they are.
+// Gradients count wholly where they stay on their rank, and as a part of the mean elsewhere.
 TEST_F(Consistency, GradientRanks) {
   EXPECT_EQ(load(diloco())->gradientRanks(), 1);
   EXPECT_EQ(load(elastic("sync3", "tree", 1))->gradientRanks(), 1);
-  EXPECT_EQ(load(served({{"form", "ssp"}, {"staleness", 3}}, 1, 4))->gradientRanks(), 2);
+  EXPECT_EQ(load(served({{"form", "ssp"}, {"staleness", 3}}, 1, 4))->gradientRanks(), 1);
   EXPECT_EQ(load(nullptr)->gradientRanks(), 2);
 }
 
