@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 #include <vector>
 
 namespace syncline::run {
@@ -79,6 +80,19 @@ std::string badSample(const StepSamples &samples) {
          numberText(arrayOver(samples.type, samples.values).at(*at));
 }
 
+std::string textOf(const NotFinite &found) {
+  return std::to_string(found.step) + (found.hasLoss ? " 1 " : " 0 ") + found.cause;
+}
+
+NotFinite parseNotFinite(const std::string &text) {
+  NotFinite found;
+  std::istringstream in(text);
+  in >> found.step >> found.hasLoss;
+  in.get();
+  std::getline(in, found.cause, '\0');
+  return found;
+}
+
 } // namespace
 
 std::optional<std::int64_t> firstNotFinite(ElementType type, std::span<const std::byte> values) {
@@ -132,24 +146,25 @@ Result<std::string> findNotFinite(core::Executable &executable, std::int64_t num
 }
 
 Status notFiniteError(transport::Group *group, const NotFinite &own, double seconds) {
-  std::vector<std::string> causes{own.cause};
+  std::vector<NotFinite> found{own};
   if (group) {
     group->enter("after a step that was not finite");
-    auto all = group->gather("cause", own.cause, seconds, transport::Participants::workers);
+    auto all = group->gather("cause", textOf(own), seconds, transport::Participants::workers);
     if (!all)
       return all.status();
-    causes = std::move(*all);
+    found.clear();
+    std::ranges::transform(*all, std::back_inserter(found), parseNotFinite);
   }
-  const int firstRank = group ? 0 : own.rank;
-  const auto first = std::ranges::find_if(causes, [](const std::string &c) { return !c.empty(); });
+  const auto first = std::ranges::min_element(
+      found, {}, [](const NotFinite &f) { return std::pair(f.step, f.cause.empty()); });
+  const auto rank = (group ? 0 : own.rank) + (first - found.begin());
   const std::string why =
-      first == causes.end() ? "all that a rank computes by itself is finite: gradients, their sum "
-                              "or the learning rate are too large"
-                            : "rank " + std::to_string(firstRank + (first - causes.begin())) +
-                                  ": " + *first;
-  return Status::badInput("step " + std::to_string(own.step) + ": the " +
-                          (own.hasLoss ? "update of the parameters" : "loss") + " is not finite; " +
-                          why + "; '--allow-nonfinite' goes on all the same");
+      first->cause.empty() ? "all that a rank computes by itself is finite: gradients, their sum "
+                             "or the learning rate are too large"
+                           : "rank " + std::to_string(rank) + ": " + first->cause;
+  return Status::badInput("step " + std::to_string(first->step) + ": the " +
+                          (first->hasLoss ? "update of the parameters" : "loss") +
+                          " is not finite; " + why + "; '--allow-nonfinite' goes on all the same");
 }
 
 } // namespace syncline::run

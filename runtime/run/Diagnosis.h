@@ -4,6 +4,7 @@
 #include "runtime/core/Executable.h"
 #include "runtime/transport/Group.h"
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -32,15 +33,15 @@ Result<std::string> findNotFinite(core::Executable &executable, std::int64_t num
 
 /// One rank's findings about a step that was not finite.
 struct NotFinite {
-  std::int64_t step;
-  bool hasLoss;      ///< the loss was finite, so an update was not
-  std::string cause; ///< what this rank found; empty for nothing
-  int rank = 0;      ///< this rank
+  std::int64_t step = std::numeric_limits<std::int64_t>::max(); ///< this value for no such step
+  bool hasLoss = false; ///< the loss was finite, so an update was not
+  std::string cause;    ///< what this rank found; empty for nothing
+  int rank = 0;         ///< this rank
 };
 
 /// The error with which the run ends. All workers call it together and get the same error, which
-/// names the first rank that found a cause. With a null `group` this rank's findings are all.
-/// Errors: peerLost during the exchange.
+/// names the earliest step and the first rank that found a cause in it. With a null `group` this
+/// rank's findings are all. Errors: peerLost during the exchange.
 Status notFiniteError(transport::Group *group, const NotFinite &own, double seconds);
 
 } // namespace syncline::run

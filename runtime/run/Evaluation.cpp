@@ -1,6 +1,8 @@
 // Forward passes over a test set.
 #include "runtime/run/Evaluation.h"
 
+#include "runtime/run/StopSignal.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -85,8 +87,9 @@ Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape, con
   return score;
 }
 
-Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &trainer,
-                       const data::Dataset &data, int rank, const std::function<bool()> &isAsked) {
+/// The score of worker `rank`, so far where a signal ends it early.
+static Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &trainer,
+                              const data::Dataset &data, int rank) {
   if (!plan.output)
     return Status::badInput("'" + plan.folder + "/plan.json' names no output: cannot evaluate");
   const int input = executable.find(Space::input, plan.input.name);
@@ -102,8 +105,8 @@ Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &
   Score score;
   Status s;
   executable.skipDropout(true);
-  for (std::int64_t first = rank * plan.batch; first < data.size() && s && !isAsked();
-       first += plan.ranks * plan.batch) {
+  for (std::int64_t first = rank * plan.batch;
+       first < data.size() && s && StopSignal::received() == 0; first += plan.ranks * plan.batch) {
     std::vector<std::int64_t> indices(plan.batch);
     for (std::int64_t i = 0; i < plan.batch; ++i)
       indices[i] = std::min(first + i, data.size() - 1);
@@ -127,8 +130,9 @@ Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &
   return score;
 }
 
-Result<std::optional<Score>> sumScores(transport::Group &group, const Score &own, bool isCut,
-                                       double seconds) {
+/// The sum over all workers' scores. Nothing where a worker was interrupted (`isCut`).
+static Result<std::optional<Score>> sumScores(transport::Group &group, const Score &own, bool isCut,
+                                              double seconds) {
   group.enter("during evaluation");
   char text[128];
   std::snprintf(text, sizeof text, "%.17g %lld %lld %lld %d", own.lossSum,
@@ -152,6 +156,18 @@ Result<std::optional<Score>> sumScores(transport::Group &group, const Score &own
     sum.add(s);
   }
   return std::optional<Score>(sum);
+}
+
+Result<std::optional<Score>> evaluateTogether(const Plan &plan, core::Executable &executable,
+                                              Trainer &trainer, const data::Dataset &data,
+                                              transport::Group *group, double seconds) {
+  Result<Score> own = evaluate(plan, executable, trainer, data, group ? group->rank() : 0);
+  if (!own)
+    return own.status();
+  const bool isCut = StopSignal::received() != 0;
+  if (group)
+    return sumScores(*group, *own, isCut, seconds);
+  return isCut ? std::optional<Score>() : std::optional<Score>(*own);
 }
 
 std::string trainingMode(const core::StepRunner &runner) {

@@ -6,7 +6,6 @@
 #include "runtime/run/Trainer.h"
 #include "runtime/transport/Group.h"
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -27,20 +26,17 @@ struct Score {
 Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape,
                  const data::Array &output, const data::Array &target, std::int64_t samples);
 
-/// Runs the forward phase over this rank's batches of the set: batch `rank` and every P-th batch
-/// after it, with P ranks. The last batch is filled up with repeated samples, which are not
-/// counted. States are restored afterwards. The plan has passed checkStep(). Errors: badInput for a
-/// plan without an output, or the backend's.
+/// Runs the forward phase over the set, all workers together, and sums their scores. Worker R of P
+/// takes batch R and every P-th batch after it. The last batch is filled up with repeated samples,
+/// which are not counted. States are restored afterwards. `group` is null in a run of one rank. The
+/// plan has passed checkStep(). Errors: peerLost; badInput for a plan without an output; those of
+/// the backend.
 ///
 /// The forward phase is the training step's, without dropout, so that batch normalisation uses the
-/// batch's statistics. Evaluation ends early, with the score so far, once `isAsked()` returns true.
-Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &trainer,
-                       const data::Dataset &data, int rank, const std::function<bool()> &isAsked);
-
-/// The sum over all workers' scores; all workers call it. Nothing where a worker was interrupted
-/// (`isCut`). Errors: peerLost.
-Result<std::optional<Score>> sumScores(transport::Group &group, const Score &own, bool isCut,
-                                       double seconds);
+/// batch's statistics. A signal ends evaluation early, on all workers without a score.
+Result<std::optional<Score>> evaluateTogether(const Plan &plan, core::Executable &executable,
+                                              Trainer &trainer, const data::Dataset &data,
+                                              transport::Group *group, double seconds);
 
 /// How evaluation differs from inference: "with the batch's statistics", or empty.
 std::string trainingMode(const core::StepRunner &runner);

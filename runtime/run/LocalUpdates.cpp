@@ -8,8 +8,9 @@ namespace syncline::run {
 
 Result<std::unique_ptr<LocalUpdates>> LocalUpdates::create(const PlanConsistency &plan,
                                                            std::span<float> weights, int ranks,
-                                                           core::Channel *channel) {
-  std::unique_ptr<LocalUpdates> made(new LocalUpdates(plan, ranks, channel));
+                                                           core::Channel *channel,
+                                                           LossExchange &losses) {
+  std::unique_ptr<LocalUpdates> made(new LocalUpdates(plan, ranks, channel, losses));
   std::size_t longest = 0;
   for (const PlanExchange &exchange : made->plan.exchanges)
     longest = std::max(longest, static_cast<std::size_t>(exchange.extent) / sizeof(float));
@@ -37,13 +38,21 @@ Status LocalUpdates::afterStep(std::int64_t number) {
   steps = number + 1;
   const std::int64_t inPeriod = number % plan.period + 1;
   for (Fragment &fragment : fragments)
-    if (fragment.plan->start == inPeriod)
-      if (Status s = start(fragment); !s)
+    if (fragment.plan->start == inPeriod) {
+      Status s = losses.send();
+      if (s)
+        s = start(fragment);
+      if (!s)
         return s;
+    }
   for (Fragment &fragment : fragments)
-    if (fragment.plan->wait == inPeriod)
-      if (Status s = arrive(fragment, static_cast<float>(plan.mix)); !s)
+    if (fragment.plan->wait == inPeriod) {
+      Status s = arrive(fragment, static_cast<float>(plan.mix));
+      if (s)
+        s = losses.receive();
+      if (!s)
         return s;
+    }
   return Status::ok();
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/core/Channel.h"
 #include "runtime/core/Exchanges.h"
+#include "runtime/run/LossExchange.h"
 #include "runtime/run/Plan.h"
 
 #include <cstdint>
@@ -24,17 +25,19 @@ namespace syncline::run {
 ///     w ← (1 - mix)·c + mix·w
 ///
 /// The messages do not touch weights between their start and their arrival, so that steps may go
-/// on. One thread makes all calls.
+/// on. Losses travel beside fragments, so that ranks wait for each other no more often than the
+/// fragments make them. One thread makes all calls.
 class LocalUpdates : public core::Exchanges {
 public:
   /// `weights` is the space of parameters with its initial values; `channel` is null in a run of
-  /// one rank. Both outlive the updates. Errors: badInput where memory is short.
-  static Result<std::unique_ptr<LocalUpdates>>
-  create(const PlanConsistency &plan, std::span<float> weights, int ranks, core::Channel *channel);
+  /// one rank. They and `losses` outlive the updates. Errors: badInput where memory is short.
+  static Result<std::unique_ptr<LocalUpdates>> create(const PlanConsistency &plan,
+                                                      std::span<float> weights, int ranks,
+                                                      core::Channel *channel, LossExchange &losses);
 
   Status beforeStep(std::int64_t) override { return Status::ok(); }
-  /// Starts and receives the fragments that are due after step `number`, which is complete. Errors:
-  /// peerLost.
+  /// Starts and receives the fragments that are due after step `number`, which is complete and
+  /// whose loss has been added to the losses. Errors: peerLost.
   Status afterStep(std::int64_t number) override;
   /// Whether a period ends with step `number`. No fragment is then under way.
   bool isStill(std::int64_t number) const override { return (number + 1) % plan.period == 0; }
@@ -54,8 +57,8 @@ private:
     std::int64_t sentAfter = 0;
   };
 
-  LocalUpdates(const PlanConsistency &plan, int ranks, core::Channel *channel)
-      : plan(plan), ranks(ranks), channel(channel) {}
+  LocalUpdates(const PlanConsistency &plan, int ranks, core::Channel *channel, LossExchange &losses)
+      : plan(plan), ranks(ranks), channel(channel), losses(losses) {}
   bool isDiloco() const { return plan.form == PlanConsistency::Form::diloco; }
   Status start(Fragment &fragment);
   Status wait();
@@ -64,6 +67,7 @@ private:
   const PlanConsistency plan;
   const int ranks;
   core::Channel *const channel;
+  LossExchange &losses;
   std::vector<float> common, velocity, difference; ///< empty without diloco
   std::vector<Fragment> fragments;
   Fragment *underWay = nullptr;

@@ -176,7 +176,7 @@ void addLimits(CLI::App &app, Options &o) {
       ->group(group);
   app.add_option("--timeout", o.timeout,
                  "Wait at most so many seconds for another rank (default the larger of 30 and 20 "
-                 "predicted steps)")
+                 "predicted steps, or windows of local updates)")
       ->check(launch::realNumber(1e-3, longestWait, "seconds from 0.001 to 1e6"))
       ->type_name("SECONDS")
       ->group(group);

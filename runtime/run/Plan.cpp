@@ -237,7 +237,8 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
 } // namespace
 
 double Plan::usualTimeout() const {
-  constexpr double minSeconds = 30, steps = 20;
+  // With local updates a rank waits for another's window.
+  const double minSeconds = 30, steps = 20 * static_cast<double>(consistency.window());
   return std::max(minSeconds, steps * std::max(predictedStep, plannedStep));
 }
 

@@ -78,7 +78,7 @@ struct Plan {
   bool hasSkeleton = false;    ///< the folder has a model.onnx
 
   /// The default time limit for waiting between ranks, in seconds: 30, or 20 predicted steps if
-  /// that is more.
+  /// that is more. With local updates it is 20 predicted windows.
   double usualTimeout() const;
 
   std::string file(const std::string &name) const { return folder + "/" + name; }

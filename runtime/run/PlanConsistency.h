@@ -3,6 +3,7 @@
 
 #include "syncline/Scheme.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -52,6 +53,10 @@ struct PlanConsistency {
 
   /// Whether gradients stay on their rank.
   bool isLocal() const { return form != Form::bsp; }
+  /// Steps from the arrival of one exchange to that of the next one.
+  std::int64_t window() const {
+    return period / std::max<std::int64_t>(1, static_cast<std::int64_t>(exchanges.size()));
+  }
   /// Whether weights travel by servers.
   bool isServed() const { return !shards.empty(); }
   /// A warning where EASGD's centre is not stable at this learning rate; empty for none.

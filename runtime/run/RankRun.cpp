@@ -45,15 +45,14 @@ private:
   Status connect();
   bool isServed() const { return group && plan.consistency.isServed(); }
   Status observe();
-  void readBatch(std::int64_t step);
   Status train();
   Status finishStep(std::int64_t step, bool dumps);
   Status stop(std::int64_t completed);
-  Status notFinite(const Trainer::EarlierLoss &loss);
+  Status search(const NotFinite &what);
+  Status notFinite(const EarlierLoss &loss);
   Status dump(std::int64_t step);
   Status writeObservations();
   Status finish();
-  Result<std::optional<Score>> score();
 
   std::optional<data::Dataset> data, test;
   std::optional<data::Sampler> sampler;
@@ -67,6 +66,7 @@ private:
   std::optional<TraceRecorder> trace;
   Steadiness steadiness{options.opTimesFor.value_or(Steadiness::shortest)};
   Batch batch;
+  NotFinite finding;
   std::vector<double> measured; ///< seconds of each measured step
 };
 
@@ -165,7 +165,10 @@ Status RankRun::build() {
     return s;
   if (Status s = initialize(plan, executable, options.seed); !s)
     return s;
-  batch = Batch(plan, executable);
+  batch = Batch(plan, executable,
+                {data ? &*data : nullptr, sampler ? &*sampler : nullptr, steps,
+                 options.data.substr(0, options.data.find(',')), options.seed, identity.rank,
+                 isMeasured()});
   return Status::ok();
 }
 
@@ -221,20 +224,8 @@ Status RankRun::writeObservations() {
   return Status::ok();
 }
 
-/// Reads the batch of step `number` into the host's memory. A step after the last one has no batch.
-/// Measured steps take as long as if a file in memory had it.
-void RankRun::readBatch(std::int64_t number) {
-  if (data && number < steps)
-    data->read(sampler->indices(number), batch.x.data(), batch.y.data());
-  else if (!data && number == 0)
-    data::fillSynthetic(plan.sampleFormat(), options.seed, identity.rank, batch.x.data(),
-                        batch.y.data());
-  else if (!data && isMeasured())
-    batch.readAgain();
-}
-
 Status RankRun::train() {
-  readBatch(0);
+  batch.read(0);
   for (std::int64_t number = 0; number < steps && stopSignal == 0; ++number) {
     if (trace)
       if (Status s = trace->beforeStep(number, *trainer); !s)
@@ -242,7 +233,7 @@ Status RankRun::train() {
     if (Status s = trainer->beginStep(number); !s)
       return s;
     auto start = core::Clock::now();
-    if (data || number == 0 || isMeasured()) // else it is there
+    if (batch.changes(number))
       if (Status s = batch.write(); !s)
         return s;
     const double filled = core::secondsSince(start);
@@ -251,7 +242,7 @@ Status RankRun::train() {
                         : number + 1 == steps ? StepEnd::drained
                                               : StepEnd::open;
     Result<StepTimes> times =
-        trainer->step(number, end, /*meanwhile=*/[&] { readBatch(number + 1); });
+        trainer->step(number, end, /*meanwhile=*/[&] { batch.read(number + 1); });
     if (!times)
       return times.status();
     times->seconds += filled;
@@ -265,22 +256,32 @@ Status RankRun::train() {
       break;
   }
   const Result<int> drained = trainer->drain();
-  return drained ? trainer->finish() : drained.status();
+  const Status finished = drained ? trainer->finish() : drained.status();
+  report->addRest(trainer->movedSince());
+  return finished;
 }
 
 /// Acts on the losses that have arrived. All ranks have equal losses and decide alike.
 Status RankRun::finishStep(std::int64_t number, bool dumps) {
+  LossExchange &losses = trainer->losses();
   if (!group || dumps || number + 1 == steps)
-    if (Result<double> loss = trainer->finishLoss(); !loss)
-      return loss.status();
+    if (Status s = losses.settle(); !s)
+      return s;
   if (dumps)
     if (Status s = dump(number); !s)
       return s;
-  const std::vector<Trainer::EarlierLoss> losses = trainer->losses();
-  trainer->forgetLosses();
   if (group)
     report->tellLost(group->lost());
-  for (const Trainer::EarlierLoss &loss : losses) {
+  // Ranks end together at the end of the window, when weights are others: search now.
+  const auto &own = losses.firstNotFinite();
+  if (own && own->step == number && plan.consistency.isLocal() && !options.allowsNonFinite) {
+    if (Status s = search({number, std::isfinite(own->loss), ""}); !s)
+      return s;
+    batch.read(number + 1);
+  }
+  const std::vector<EarlierLoss> arrived = losses.arrived();
+  losses.forget();
+  for (const EarlierLoss &loss : arrived) {
     report->addLoss(loss);
     if (loss.notFinite > 0 && !options.allowsNonFinite)
       return notFinite(loss);
@@ -291,17 +292,17 @@ Status RankRun::finishStep(std::int64_t number, bool dumps) {
 }
 
 Status RankRun::stop(std::int64_t completed) {
-  const bool isLossMissing = trainer->isLossUnderWay();
   const Result<int> drained = trainer->drain();
   if (!drained)
     return drained.status();
-  Trainer::EarlierLoss last{completed - 1, 0};
-  if (isLossMissing) {
-    last = trainer->losses().back();
-    report->addLoss(last);
+  EarlierLoss last{.step = completed - 1, .loss = 0};
+  int bad = *drained;
+  for (const EarlierLoss &loss : trainer->losses().arrived()) {
+    report->addLoss(loss);
+    last = loss;
+    bad += loss.notFinite;
   }
-  last.notFinite += *drained;
-  if (last.notFinite > 0 && !options.allowsNonFinite)
+  if (bad > 0 && !options.allowsNonFinite)
     return notFinite(last);
   report->stop(stopSignal, completed);
   if (plan.servers == 0 || !group || isServed())
@@ -309,26 +310,26 @@ Status RankRun::stop(std::int64_t completed) {
   return stopServers(*group, stopSignal, timeout());
 }
 
-/// Returns the error that ends the run, after a search for the cause in that step's batch.
-Status RankRun::notFinite(const Trainer::EarlierLoss &loss) {
+/// Searches for the cause in that step's batch.
+Status RankRun::search(const NotFinite &what) {
+  const Result<StepSamples> samples = batch.describe(what.step);
+  const Result<std::string> cause =
+      samples ? findNotFinite(step->executable(), what.step, *samples) : samples.status();
+  if (cause)
+    finding = {what.step, what.hasLoss, *cause, identity.rank};
+  return cause.status();
+}
+
+/// Returns the error that ends the run.
+Status RankRun::notFinite(const EarlierLoss &loss) {
   // The search computes where messages may be under way.
   if (const Result<int> drained = trainer->drain(); !drained)
     return drained.status();
-  StepSamples samples{plan.input.type, plan.input.shape, batch.x, "", {}};
-  if (data) {
-    samples.indices = sampler->indices(loss.step);
-    samples.file = options.data.substr(0, options.data.find(','));
-    data->read(samples.indices, batch.x.data(), batch.y.data());
-  }
-  const Status filled = batch.write();
-  const Result<std::string> own =
-      filled ? findNotFinite(step->executable(), loss.step, samples) : filled;
-  if (!own)
-    return own.status();
+  if (!plan.consistency.isLocal()) // else this rank has searched after its own first such step
+    if (Status s = search({loss.step, std::isfinite(loss.loss), ""}); !s)
+      return s;
   // With servers, only this rank is known to be at this step.
-  return notFiniteError(isServed() ? nullptr : group.get(),
-                        {loss.step, std::isfinite(loss.loss), *own, identity.rank},
-                        10 * options.startTimeout);
+  return notFiniteError(isServed() ? nullptr : group.get(), finding, 10 * options.startTimeout);
 }
 
 Status RankRun::dump(std::int64_t number) {
@@ -337,24 +338,14 @@ Status RankRun::dump(std::int64_t number) {
   std::string folder = options.dump;
   if (options.dumpAllRanks)
     folder += "/rank" + std::to_string(identity.rank);
-  return dumpStep(folder, number, trainer->losses().back().loss, step->executable(),
+  return dumpStep(folder, number, trainer->losses().arrived().back().lastLoss, step->executable(),
                   plan.gradientRanks());
 }
 
-Result<std::optional<Score>> RankRun::score() {
-  if (!test || stopSignal != 0)
-    return std::optional<Score>();
-  const auto isAsked = [] { return StopSignal::received() != 0; };
-  Result<Score> own = evaluate(plan, step->executable(), *trainer, *test, identity.rank, isAsked);
-  if (!own)
-    return own.status();
-  if (group)
-    return sumScores(*group, *own, isAsked(), timeout());
-  return isAsked() ? std::optional<Score>() : std::optional<Score>(*own);
-}
-
 Status RankRun::finish() {
-  Result<std::optional<Score>> scored = score();
+  Result<std::optional<Score>> scored = std::optional<Score>();
+  if (test && stopSignal == 0)
+    scored = evaluateTogether(plan, step->executable(), *trainer, *test, group.get(), timeout());
   if (!scored)
     return scored.status();
   if (isFirst() && !options.save.empty())

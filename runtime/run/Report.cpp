@@ -95,32 +95,34 @@ double Report::remainingSeconds() const {
   return mean * static_cast<double>(length.steps - done);
 }
 
-void Report::addToMean(const Trainer::EarlierLoss &loss) {
-  if (length.perEpoch > 0 && loss.step % length.perEpoch == 0) {
+void Report::addToMean(std::int64_t step, double loss) {
+  if (length.perEpoch > 0 && step % length.perEpoch == 0) {
     lossSum = 0;
     losses = 0;
   }
-  lossSum += loss.loss;
+  lossSum += loss;
   ++losses;
 }
 
-void Report::addLoss(const Trainer::EarlierLoss &earlier) {
+void Report::addLoss(const EarlierLoss &earlier) {
   lastLoss = earlier.loss;
-  addToMean(earlier);
-  if (quiet)
-    return;
-  if (json)
-    tellJson(earlier);
-  else
-    tellText(earlier);
+  for (std::int64_t step = earlier.firstStep(); step <= earlier.step; ++step) {
+    addToMean(step, earlier.loss);
+    if (quiet)
+      continue;
+    if (json)
+      tellJson(step, earlier.loss);
+    else
+      tellText(step, earlier.loss);
+  }
 }
 
-void Report::tellJson(const Trainer::EarlierLoss &earlier) const {
-  const StepTimes &t = steps[earlier.step];
-  nlohmann::ordered_json line{{"step", earlier.step}};
+void Report::tellJson(std::int64_t step, double loss) const {
+  const StepTimes &t = steps[step];
+  nlohmann::ordered_json line{{"step", step}};
   if (length.perEpoch > 0)
-    line["epoch"] = earlier.step / length.perEpoch;
-  line["loss"] = number(earlier.loss);
+    line["epoch"] = step / length.perEpoch;
+  line["loss"] = number(loss);
   line["mean_loss"] = number(lossSum / static_cast<double>(losses));
   line["seconds"] = t.seconds;
   line["samples_per_second"] = samplesPerSecond(t.seconds);
@@ -133,21 +135,21 @@ void Report::tellJson(const Trainer::EarlierLoss &earlier) const {
   std::cout << line.dump() << std::endl;
 }
 
-void Report::tellText(const Trainer::EarlierLoss &earlier) {
+void Report::tellText(std::int64_t step, double loss) {
   // A terminal is updated often; a log file gets a line every few seconds.
-  const bool last = earlier.step + 1 == length.steps;
+  const bool last = step + 1 == length.steps;
   if (!last && core::secondsSince(lastShown) < (terminal ? 0.2 : 5))
     return;
   lastShown = core::Clock::now();
-  const StepTimes &t = steps[earlier.step];
+  const StepTimes &t = steps[step];
   std::string epoch;
   if (length.perEpoch > 0)
-    epoch = ", epoch " + std::to_string(earlier.step / length.perEpoch + 1) + " of " +
+    epoch = ", epoch " + std::to_string(step / length.perEpoch + 1) + " of " +
             std::to_string((length.steps + length.perEpoch - 1) / length.perEpoch);
   std::fprintf(
       stderr, "%s%lld of %lld steps%s  loss %.4f, mean%s %.4f  %.1f samples/s  exposed %.2f ms%s%s",
-      terminal ? "\r\033[K" : "", static_cast<long long>(earlier.step + 1),
-      static_cast<long long>(length.steps), epoch.c_str(), earlier.loss,
+      terminal ? "\r\033[K" : "", static_cast<long long>(step + 1),
+      static_cast<long long>(length.steps), epoch.c_str(), loss,
       epoch.empty() ? "" : " of the epoch", lossSum / static_cast<double>(losses),
       samplesPerSecond(t.seconds), t.exposed * 1e3,
       last ? "" : ("  " + timeText(remainingSeconds()) + " left").c_str(),
@@ -163,7 +165,7 @@ std::optional<transport::Traffic> Report::medianTraffic() const {
       received.push_back(static_cast<double>(steps[i].moved->received));
     }
   if (sent.empty())
-    return std::nullopt;
+    return rest;
   return transport::Traffic{static_cast<std::int64_t>(core::median(std::move(sent))),
                             static_cast<std::int64_t>(core::median(std::move(received)))};
 }

@@ -19,17 +19,20 @@ struct RunLength {
   std::int64_t perEpoch = 0; ///< 0 for a run without epochs
 };
 
-/// Collects the steps of rank 0 and prints them. A step's loss arrives one step later; see Trainer.
+/// Collects the steps of rank 0 and prints them. A step's loss arrives one step later, with local
+/// updates at the end of a window at the latest; see Trainer.
 ///
 /// Text counts from 1: "267 of 12400 steps, epoch 1 of 20" follows step 266 of epoch 0. JSON,
 /// options, file names and messages number steps and epochs from 0.
 ///
 /// JSON, one object a line on stdout: for each step {"step", "epoch"?, "loss", "mean_loss",
 /// "seconds", "samples_per_second", "exposed_seconds", "remaining_seconds", "bytes_sent",
-/// "bytes_received"}, for all ranks together. Times are in seconds. Bytes are those of rank 0's
-/// messages; both keys are missing where the backend does not count bytes. Where messages reach
-/// over a step's end, only drained steps have them, as means since the drain before. "mean_loss" is
-/// the mean over this epoch's steps so far, or over all steps in a run without epochs.
+/// "bytes_received"}, for all ranks together. Times are in seconds. With local updates "loss" is
+/// the mean over a window's steps. Bytes are those of rank 0's messages; both keys are missing
+/// where the backend does not count bytes. Where messages reach over a step's end, only drained
+/// steps have them, as means since the drain before; with local updates, only steps that end a
+/// period. "mean_loss" is the mean over this epoch's steps so far, or over all steps in a run
+/// without epochs.
 /// "remaining_seconds" assumes the mean of the steps so far without the first. At the end
 /// {"summary": true, "steps", "ranks", "servers", "median_step_seconds", "samples_per_second",
 /// "median_exposed_seconds", "predicted_step_seconds", "median_bytes_sent",
@@ -51,8 +54,11 @@ public:
   /// States that the run ends early by `signal` after `completed` steps.
   void stop(int signal, std::int64_t completed);
   void addStep(const StepTimes &times);
-  void addLoss(const Trainer::EarlierLoss &loss);
-  /// Median bytes of this rank's steps; none where the backend does not count them.
+  /// Bytes a step of what no step's figure contains, at the end of the run. They count where no
+  /// step has a figure: in local updates that are shorter than a period.
+  void addRest(const std::optional<transport::Traffic> &moved) { rest = moved; }
+  void addLoss(const EarlierLoss &loss);
+  /// Median bytes of this rank's steps, or the rest; none where the backend does not count them.
   std::optional<transport::Traffic> medianTraffic() const;
   /// The training of this rank alone.
   TrainingResult own() const;
@@ -69,15 +75,16 @@ private:
   double samplesPerSecond(double seconds) const;
   void tellDrift() const;
   double remainingSeconds() const;
-  void addToMean(const Trainer::EarlierLoss &loss);
-  void tellJson(const Trainer::EarlierLoss &loss) const;
-  void tellText(const Trainer::EarlierLoss &loss);
+  void addToMean(std::int64_t step, double loss);
+  void tellJson(std::int64_t step, double loss) const;
+  void tellText(std::int64_t step, double loss);
 
   const Plan &plan;
   const launch::RunShape shape;
   const bool json, quiet, terminal;
   const RunLength length;
   std::vector<StepTimes> steps;
+  std::optional<transport::Traffic> rest;
   double secondsSoFar = 0; ///< of all steps but the first
   std::optional<double> lastLoss;
   std::optional<Drift> drift; ///< of runs whose weights travel by servers

@@ -7,8 +7,6 @@
 #include "runtime/transport/CommunicationThread.h"
 
 #include <algorithm>
-#include <cmath>
-#include <csignal>
 #include <set>
 
 namespace syncline::run {
@@ -41,6 +39,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, i
                                                  const TrainerLinks &links,
                                                  const PlanConsistency &local, double rate) {
   std::unique_ptr<Trainer> trainer(new Trainer(executable, ranks));
+  trainer->lossExchange = std::make_unique<LossExchange>(nullptr, Scheme::ring, 1);
   if (ranks > 1) {
     trainer->traffic = links.traffic;
     trainer->counted = links.traffic ? links.traffic() : transport::Traffic();
@@ -83,7 +82,7 @@ Status Trainer::openChannels(const TrainerLinks &links, const PlanConsistency &w
   auto found = std::find_if(first.begin(), first.end(), sumsLoss);
   if (found == first.end())
     found = first.insert(first.end(), Scheme::ring);
-  lossScheme = *found;
+  const Scheme lossScheme = *found;
   if (weights.isLocal()) {
     std::vector<Scheme> &own = schemes[schemes.rbegin()->first + 1];
     for (const PlanExchange &exchange : weights.exchanges)
@@ -96,6 +95,7 @@ Status Trainer::openChannels(const TrainerLinks &links, const PlanConsistency &w
       return channel.status();
     channels[id] = std::move(*channel);
   }
+  lossExchange = std::make_unique<LossExchange>(channels.at(0).get(), lossScheme, ranks);
   return Status::ok();
 }
 
@@ -109,9 +109,10 @@ Status Trainer::openLocal(const PlanConsistency &weights, double rate) {
       exchanges = std::move(*made);
     return made ? Status::ok() : made.status();
   };
-  return weights.form == PlanConsistency::Form::easgd
-             ? keep(ElasticUpdates::create(weights, rate, parameters, ranks, channel))
-             : keep(LocalUpdates::create(weights, parameters, ranks, channel));
+  if (weights.form == PlanConsistency::Form::easgd)
+    return keep(ElasticUpdates::create(weights, rate, parameters, ranks, channel));
+  hasWindows = true;
+  return keep(LocalUpdates::create(weights, parameters, ranks, channel, *lossExchange));
 }
 
 /// Finds the address and the element type of each bucket.
@@ -220,9 +221,8 @@ Status Trainer::runDue() {
 }
 
 Result<int> Trainer::drain() {
-  if (lossStep >= 0)
-    if (Result<double> earlier = finishLoss(); !earlier)
-      return earlier.status();
+  if (Status s = lossExchange->settle(); !s)
+    return s;
   if (exchanges)
     if (Status s = exchanges->drain(); !s)
       return s;
@@ -233,16 +233,7 @@ Result<int> Trainer::drain() {
     s = executable.synchronize();
   if (!s)
     return s;
-  shared = {0, executable.metNonFinite() ? 1.0 : 0.0, 0, 0};
-  if (ranks == 1)
-    return static_cast<int>(shared.notFinite);
-  core::Channel &channel = *channels.at(0);
-  s = channel.issue(core::lossMessage, &shared, sizeof shared, ElementType::f64, lossScheme);
-  if (s)
-    s = channel.wait(core::lossMessage);
-  if (!s)
-    return s;
-  return static_cast<int>(shared.notFinite);
+  return lossExchange->count(executable.metNonFinite());
 }
 
 Status Trainer::capture(bool &isDone) {
@@ -323,6 +314,8 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
   const auto start = core::Clock::now();
   if (Status s = runStep(number, meanwhile); !s)
     return s;
+  if (hasWindows)
+    addLoss(number);
   if (exchanges)
     if (Status s = exchanges->afterStep(number); !s)
       return duringExchange(s, number);
@@ -331,21 +324,22 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
   for (auto &[id, channel] : channels)
     times.exposed += channel->exposedSeconds();
   // The loss of the step before had this whole step to arrive.
-  if (lossStep >= 0)
-    if (Result<double> earlier = finishLoss(); !earlier)
-      return earlier.status();
+  if (!hasWindows)
+    if (Status s = lossExchange->receive(); !s)
+      return s;
   ++uncounted;
   // Where all messages have been waited for, the counters stand still.
   const bool areStill = exchanges ? exchanges->isStill(number) : !carried.isAnyUnderWay();
-  if ((ranks == 1 || traffic) && areStill) {
-    const transport::Traffic now = traffic ? traffic() : transport::Traffic();
-    times.moved = transport::Traffic{(now.sent - counted.sent) / uncounted,
-                                     (now.received - counted.received) / uncounted};
-    counted = now;
+  if (areStill) {
+    times.moved = movedSince();
+    counted = traffic ? traffic() : transport::Traffic();
     uncounted = 0;
   }
-  if (Status s = issueLoss(number); !s)
-    return s;
+  if (!hasWindows) {
+    addLoss(number);
+    if (Status s = lossExchange->send(); !s)
+      return s;
+  }
   times.seconds = beginning + core::secondsSince(start);
   if (isRecording)
     if (Status s = record(number); !s)
@@ -353,30 +347,22 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
   return times;
 }
 
-Status Trainer::issueLoss(std::int64_t number) {
+std::optional<transport::Traffic> Trainer::movedSince() const {
+  if (uncounted == 0 || (ranks > 1 && !traffic))
+    return std::nullopt;
+  const transport::Traffic now = traffic ? traffic() : transport::Traffic();
+  return transport::Traffic{(now.sent - counted.sent) / uncounted,
+                            (now.received - counted.received) / uncounted};
+}
+
+void Trainer::addLoss(std::int64_t number) {
   int stop = signal ? signal() : 0;
   if (stop == 0 && exchanges)
     stop = exchanges->stopSignal();
-  const double loss = executable.loss();
-  const bool met = executable.metNonFinite();
-  shared = {loss, met || !std::isfinite(loss) ? 1.0 : 0.0, stop == SIGINT ? 1.0 : 0.0,
-            stop == SIGTERM ? 1.0 : 0.0};
-  lossStep = number;
-  return ranks > 1 ? channels.at(0)->issue(core::lossMessage, &shared, sizeof shared,
-                                           ElementType::f64, lossScheme)
-                   : Status::ok();
-}
-
-Result<double> Trainer::finishLoss() {
-  if (ranks > 1)
-    if (Status s = channels.at(0)->wait(core::lossMessage); !s)
-      return s;
-  done.push_back({lossStep, shared.loss / ranks, static_cast<int>(shared.notFinite),
-                  shared.terminated > 0    ? SIGTERM
-                  : shared.interrupted > 0 ? SIGINT
-                                           : 0});
-  lossStep = -1;
-  return done.back().loss;
+  lossExchange->add({.step = number,
+                     .loss = executable.loss(),
+                     .isUpdateFinite = !executable.metNonFinite(),
+                     .stopSignal = stop});
 }
 
 Status Trainer::forward(std::int64_t number) {

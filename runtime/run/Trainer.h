@@ -6,6 +6,7 @@
 #include "runtime/core/Exchanges.h"
 #include "runtime/core/Executable.h"
 #include "runtime/run/CarriedBuckets.h"
+#include "runtime/run/LossExchange.h"
 #include "runtime/run/PlanConsistency.h"
 #include "runtime/run/trace/StepRecord.h"
 #include "runtime/transport/collectives/AllReduce.h"
@@ -24,7 +25,7 @@ struct StepTimes {
   double exposed = 0; ///< seconds of them that computation waited for communication
   /// Bytes of the step's messages: its buckets, and the loss of the step before. Where messages
   /// reach over the step's end, there is a number after a drain only, the mean of the steps since
-  /// the last one. None where the transport does not count them.
+  /// the last one; with local updates, after a period. None where nothing counts bytes.
   std::optional<transport::Traffic> moved;
 };
 
@@ -84,7 +85,7 @@ public:
   /// or the backend's.
   Result<StepTimes> step(std::int64_t number, StepEnd end = StepEnd::open,
                          const std::function<void()> &meanwhile = {});
-  /// Waits for the messages that the last step left under way and for its loss, and updates the
+  /// Waits for the messages that the last step left under way and for all losses, and updates the
   /// parameters. Returns on how many ranks such an update was not finite. All ranks call it after
   /// the same step. Errors: as step().
   Result<int> drain();
@@ -93,24 +94,15 @@ public:
   Status finish() { return exchanges ? exchanges->finish() : Status::ok(); }
   /// How far ranks drifted apart; nothing where they do not.
   core::DriftCounts drift() const { return exchanges ? exchanges->drift() : core::DriftCounts(); }
+  /// The mean bytes of the steps since the last StepTimes with a number, and of finish(). None
+  /// where there was no step since or nothing counts bytes. Precondition: no message is under way.
+  std::optional<transport::Traffic> movedSince() const;
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
-  /// What ranks tell each other about a step, in one message after its buckets. All ranks receive
-  /// the same, mostly one step later.
-  struct EarlierLoss {
-    std::int64_t step;
-    double loss;        ///< mean over all ranks
-    int notFinite = 0;  ///< number of ranks whose loss or update was not finite
-    int stopSignal = 0; ///< the signal that a rank received; 0 for none
-  };
-  /// Waits for the message of the last step and returns its mean loss.
-  Result<double> finishLoss();
-  /// The messages that have arrived since the last forgetLosses().
-  const std::vector<EarlierLoss> &losses() const { return done; }
-  void forgetLosses() { done.clear(); }
-  /// Whether the message of the last step has not been waited for yet.
-  bool isLossUnderWay() const { return lossStep >= 0; }
+  /// Losses travel after the step's buckets and are read a step later. With local updates they
+  /// travel once a window, beside a fragment. Call settle() to have those of all steps so far.
+  LossExchange &losses() { return *lossExchange; }
 
   /// Sets the function that is called after each step and returns SIGINT, SIGTERM or 0.
   void askForSignal(std::function<int()> received) { signal = std::move(received); }
@@ -149,7 +141,7 @@ private:
   Status duringExchange(const Status &s, std::int64_t number) const;
   Status issue(int bucket);
   Status issueSharded(int bucket, core::Half half);
-  Status issueLoss(std::int64_t number);
+  void addLoss(std::int64_t number);
   Status gather(std::size_t index);
 
   core::Executable &executable;
@@ -176,15 +168,9 @@ private:
   core::Clock::time_point began;   ///< start of the step's first operation
   std::vector<StepRecord> recorded;
 
-  // The loss travels after the step's buckets, while the next step computes.
-  Scheme lossScheme = Scheme::ring;
-  struct Shared { ///< sums over ranks, once they have arrived
-    double loss = 0, notFinite = 0, interrupted = 0, terminated = 0;
-  };
-  Shared shared;
-  std::int64_t lossStep = -1;
+  std::unique_ptr<LossExchange> lossExchange;
+  bool hasWindows = false; ///< whether losses travel once a window, as LocalUpdates sends them
   std::function<int()> signal;
-  std::vector<EarlierLoss> done;
 };
 
 } // namespace syncline::run

@@ -206,15 +206,15 @@ Trained train(const Model &model, int ranks, int servers = 0) {
       result.sent[static_cast<std::size_t>(step)] += times->moved->sent;
       result.received[static_cast<std::size_t>(step)] += times->moved->received;
     }
-    const auto loss = (*trainer)->finishLoss();
+    const Status told = (*trainer)->losses().settle();
     if (model.drainsAfterwards) {
       const auto drained = (*trainer)->drain();
       ASSERT_TRUE(drained.isOk()) << drained.status().message();
       EXPECT_EQ(*drained, 0);
     }
-    ASSERT_TRUE(loss.isOk());
+    ASSERT_TRUE(told.isOk()) << told.message();
     if (rank == 0)
-      result.losses[0] = *loss;
+      result.losses[0] = (*trainer)->losses().arrived().back().loss;
     result.parameters[static_cast<std::size_t>(rank)] = learner.parameters();
   });
   return result;

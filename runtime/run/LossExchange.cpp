@@ -1,0 +1,79 @@
+// Sums over steps and ranks.
+#include "runtime/run/LossExchange.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstddef>
+
+namespace syncline::run {
+
+bool LossExchange::OwnStep::isFinite() const { return isUpdateFinite && std::isfinite(loss); }
+
+void LossExchange::add(const OwnStep &own) {
+  unsent.loss += own.loss;
+  unsent.lastLoss = own.loss;
+  unsent.notFinite = std::max(unsent.notFinite, own.isFinite() ? 0.0 : 1.0);
+  unsent.interrupted = own.stopSignal == SIGINT ? 1 : 0;
+  unsent.terminated = own.stopSignal == SIGTERM ? 1 : 0;
+  ++unsentSteps;
+  lastAdded = own.step;
+  if (!own.isFinite() && !notFinite)
+    notFinite = own;
+}
+
+Status LossExchange::issue(std::size_t bytes) {
+  if (!channel)
+    return Status::ok();
+  return channel->issue(core::lossMessage, &shared, bytes, ElementType::f64, scheme);
+}
+
+Status LossExchange::send() {
+  shared = unsent;
+  sharedSteps = unsentSteps;
+  lastSent = lastAdded;
+  unsent = {};
+  unsentSteps = 0;
+  isUnderWay = true;
+  return issue(sharedSteps > 1 ? sizeof shared : offsetof(Sums, lastLoss));
+}
+
+Status LossExchange::receive() {
+  if (!isUnderWay)
+    return Status::ok();
+  if (channel)
+    if (Status s = channel->wait(core::lossMessage); !s)
+      return s;
+  isUnderWay = false;
+  received.push_back({.step = lastSent,
+                      .loss = shared.loss / (static_cast<double>(sharedSteps) * ranks),
+                      .steps = sharedSteps,
+                      .lastLoss = (sharedSteps > 1 ? shared.lastLoss : shared.loss) / ranks,
+                      .notFinite = static_cast<int>(shared.notFinite),
+                      .stopSignal = shared.terminated > 0    ? SIGTERM
+                                    : shared.interrupted > 0 ? SIGINT
+                                                             : 0});
+  return Status::ok();
+}
+
+Status LossExchange::settle() {
+  Status s = receive();
+  if (s && unsentSteps > 0) {
+    s = send();
+    if (s)
+      s = receive();
+  }
+  return s;
+}
+
+Result<int> LossExchange::count(bool met) {
+  shared = {.notFinite = met ? 1.0 : 0.0};
+  Status s = issue(offsetof(Sums, lastLoss));
+  if (s && channel)
+    s = channel->wait(core::lossMessage);
+  if (!s)
+    return s;
+  return static_cast<int>(shared.notFinite);
+}
+
+} // namespace syncline::run
