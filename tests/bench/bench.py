@@ -13,6 +13,8 @@
                                            predicted order (root)
     bench.py overlap [MODEL/BATCH ...]     steps with --overlap step against steps with a barrier,
                                            as predicted and as run (root)
+    bench.py local [digits fashion]        loss and bytes of DiLoCo against bsp's after equal
+                                           samples, on 4 hosts at 10 Mb/s (root)
     bench.py planning                      the solver's time
     bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000
                                            and 10000 operators of four shapes
@@ -23,6 +25,7 @@ one thread a rank; a figure is the median over rounds of a round's median step.
 """
 
 import argparse
+import functools
 import itertools
 import os
 import pathlib
@@ -33,6 +36,7 @@ import tempfile
 
 import growth
 import measure
+import training
 
 HERE = pathlib.Path(__file__).resolve().parent
 STEP_MODELS = ["resnet50/4", "vgg11/4", "densenet121/4"]
@@ -228,7 +232,7 @@ def main(words):
     parser.add_argument(
         "what",
         choices=[
-            *("step", "hosts", "servers", "prediction", "order", "overlap"),
+            *("step", "hosts", "servers", "prediction", "order", "overlap", "local"),
             *("planning", "compile", "all"),
         ],
     )
@@ -241,7 +245,8 @@ def main(words):
     parser.add_argument(
         "models",
         nargs="*",
-        help="MODEL/BATCH of torchvision, such as resnet50/4; of compile: numbers of operators",
+        help="MODEL/BATCH of torchvision, such as resnet50/4; of compile: numbers of operators; of "
+        "local: digits, fashion",
     )
     parser.add_argument("--rounds", type=int, default=3, help="turns of both sides (default: 3)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a turn (default: 5)")
@@ -252,7 +257,7 @@ def main(words):
         "--calibration", type=int, default=120, help="seconds to calibrate hosts (default: 120)"
     )
     chosen = parser.parse_args(words)
-    rooted = ("hosts", "servers", "prediction", "order", "overlap", "all")
+    rooted = ("hosts", "servers", "prediction", "order", "overlap", "local", "all")
     if chosen.what in rooted and os.geteuid() != 0:
         parser.error("emulated hosts need root")
     print(measure.machine())
@@ -271,6 +276,10 @@ def main(words):
             bench_order(chosen.models, chosen, folder)
         if chosen.what in ("overlap", "all"):
             bench_overlap(chosen.models, chosen, folder)
+        if chosen.what in ("local", "all"):
+            names = chosen.models if chosen.what == "local" else ()
+            counted = functools.partial(hosts, extra=("-b", "-t", "3600"))
+            training.bench_local(folder, counted, chosen.rounds, names)
         if chosen.what in ("planning", "all"):
             bench_planning()
         if chosen.what in ("compile", "all"):
