@@ -15,6 +15,8 @@
                                            as predicted and as run (root)
     bench.py local [digits fashion]        loss and bytes of DiLoCo against bsp's after equal
                                            samples, on 4 hosts at 10 Mb/s (root)
+    bench.py consistency                   seconds to an accuracy by who waits for whom, two
+                                           workers of equal speed and at 1:2, 1 Gb/s (root)
     bench.py planning                      the solver's time
     bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000
                                            and 10000 operators of four shapes
@@ -36,6 +38,7 @@ import tempfile
 
 import growth
 import measure
+import speed
 import training
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -232,7 +235,7 @@ def main(words):
     parser.add_argument(
         "what",
         choices=[
-            *("step", "hosts", "servers", "prediction", "order", "overlap", "local"),
+            *("step", "hosts", "servers", "prediction", "order", "overlap", "local", "consistency"),
             *("planning", "compile", "all"),
         ],
     )
@@ -257,8 +260,8 @@ def main(words):
         "--calibration", type=int, default=120, help="seconds to calibrate hosts (default: 120)"
     )
     chosen = parser.parse_args(words)
-    rooted = ("hosts", "servers", "prediction", "order", "overlap", "local", "all")
-    if chosen.what in rooted and os.geteuid() != 0:
+    alone = ("step", "planning", "compile")
+    if chosen.what not in alone and os.geteuid() != 0:
         parser.error("emulated hosts need root")
     print(measure.machine())
     with tempfile.TemporaryDirectory() as name:
@@ -280,6 +283,8 @@ def main(words):
             names = chosen.models if chosen.what == "local" else ()
             counted = functools.partial(hosts, extra=("-b", "-t", "3600"))
             training.bench_local(folder, counted, chosen.rounds, names)
+        if chosen.what in ("consistency", "all"):
+            speed.bench(folder, hosts, chosen.rounds)
         if chosen.what in ("planning", "all"):
             bench_planning()
         if chosen.what in ("compile", "all"):
