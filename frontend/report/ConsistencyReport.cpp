@@ -33,7 +33,8 @@ std::string steps(double mean) {
 }
 
 constexpr const char *columnsMeaning =
-    "step: in the mean over ranks; waits: the part of all ranks' time in which they do not compute; "
+    "step: in the mean over ranks; waits: the part of all ranks' time in which they do not "
+    "compute; "
     "stale: by how many\nsteps of another rank the weights lag with which a step computes, in the "
     "mean, at most in 95 % of all steps, and\nat most; lead: by how many steps a rank was ahead of "
     "the slowest; traffic: what a node sends and receives a step;\nservers: the part of their "
@@ -57,7 +58,8 @@ std::string tradeText(const ConsistencySweep &sweep) {
            steps(fresh.step / fast.step) + " times as fast as " + fresh.form +
            "; its steps compute with weights that lag " + steps(fast.staleness.mean) +
            " steps in place of " + steps(fresh.staleness.mean) + "\n";
-  return text + "how staleness changes the loss is measured by training; nothing here predicts it\n";
+  return text +
+         "how staleness changes the loss is measured by training; nothing here predicts it\n";
 }
 
 std::string serversText(const ConsistencyPoint &point) {
@@ -109,11 +111,10 @@ std::string consistencyCsv(const ConsistencySweep &sweep) {
                      "server_load,lock_load,left_out\n";
   for (const ConsistencyPoint &point : sweep.points) {
     const double rate = point.samplesPerSecond();
-    text += "\"" + point.form + "\"," + number(point.step) + "," +
-            (rate > 0 ? number(rate) : "") + "," + number(point.waiting) + "," +
-            number(point.staleness.mean) + "," + std::to_string(point.staleness.most95) + "," +
-            std::to_string(point.staleness.largest) + "," + std::to_string(point.largestLead) +
-            "," + number(point.traffic) + "," +
+    text += "\"" + point.form + "\"," + number(point.step) + "," + (rate > 0 ? number(rate) : "") +
+            "," + number(point.waiting) + "," + number(point.staleness.mean) + "," +
+            std::to_string(point.staleness.most95) + "," + std::to_string(point.staleness.largest) +
+            "," + std::to_string(point.largestLead) + "," + number(point.traffic) + "," +
             (point.hasServers ? number(point.serverLoad) + "," + number(point.lockLoad) : ",") +
             ",\n";
   }
@@ -127,7 +128,10 @@ std::string consistencyCsv(const ConsistencySweep &sweep) {
 }
 
 nlohmann::json consistencyJson(const ConsistencyPoint &point) {
-  nlohmann::json json = {{"consistency", point.form},
+  nlohmann::json json = {{"schema", "syncline-consistency"},
+                         {"version", 1},
+                         {"consistency", point.form},
+                         {"alone", point.alone},
                          {"ranks", point.ranks},
                          {"step", point.step},
                          {"waiting", point.waiting},

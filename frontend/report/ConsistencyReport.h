@@ -11,7 +11,7 @@ namespace syncline::report {
 
 /// A line a consistency, then what was refused, what the columns mean, and what the fastest trades.
 std::string consistencyTable(const sweep::ConsistencySweep &sweep);
-/// The same with a line a rank below, for one consistency. Precondition: one point.
+/// consistencyTable() with a line a rank below, for one consistency. Precondition: one point.
 std::string consistencyReport(const sweep::ConsistencySweep &sweep);
 /// One row a consistency; the header has the units. What was refused has its reason in the last
 /// column and nothing between.

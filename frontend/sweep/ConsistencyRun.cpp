@@ -95,8 +95,7 @@ Status simulateWorkers(const simulate::SimulatedPlan &plan, cluster::SpecAttr cl
 Result<ConsistencyPoint> runConsistency(const simulate::SimulatedPlan &plan,
                                         cluster::SpecAttr cluster, const std::string &form,
                                         const SweepOptions &options) {
-  Result<sync::ConsistencyAttr> consistency =
-      sync::parseConsistency(form, cluster.getContext());
+  Result<sync::ConsistencyAttr> consistency = sync::parseConsistency(form, cluster.getContext());
   if (!consistency)
     return Status::error(ErrorKind::badUsage, consistency.status().message());
   ConsistencyPoint point{.form = form,
@@ -104,9 +103,8 @@ Result<ConsistencyPoint> runConsistency(const simulate::SimulatedPlan &plan,
                          .samples = static_cast<double>(plan.samples().value_or(0))};
   for (const simulate::Operation &op : plan.alone(1).operations)
     point.alone += op.seconds;
-  Status simulated = *consistency
-                         ? simulateWorkers(plan, cluster, *consistency, options, point)
-                         : simulateGradients(plan, cluster, options, point);
+  Status simulated = *consistency ? simulateWorkers(plan, cluster, *consistency, options, point)
+                                  : simulateGradients(plan, cluster, options, point);
   if (!simulated)
     return simulated;
   return point;

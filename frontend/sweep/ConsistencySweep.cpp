@@ -21,7 +21,8 @@ Result<std::vector<std::string>> splitForms(std::string_view text) {
     if (form->empty() || std::find(forms.begin(), form, *form) != form)
       return Status::error(ErrorKind::badUsage,
                            form->empty() ? "expected consistencies, as in 'bsp,ssp:3,dssp:3,15', "
-                                           "got '" + std::string(text) + "'"
+                                           "got '" +
+                                               std::string(text) + "'"
                                          : "'" + *form + "' is named twice");
   return forms;
 }

@@ -14,18 +14,18 @@ namespace syncline::sweep {
 /// One consistency in virtual time. Where gradients travel ("bsp") only what concerns steps is
 /// known: nothing lags, and there are no servers' loads.
 struct ConsistencyPoint {
-  std::string form;    ///< as `compile --consistency` takes it
+  std::string form; ///< as `compile --consistency` takes it
   int ranks = 1;
-  double samples = 0;  ///< of one rank in a step; 0 where a trace does not say
-  double step = 0;     ///< seconds, in the mean over ranks
-  double waiting = 0;  ///< part of all ranks' time in which they do not compute
-  double traffic = 0;  ///< bytes that a node moves a step
-  double alone = 0;    ///< seconds of one device's step that sends nothing
+  double samples = 0; ///< of one rank in a step; 0 where a trace does not say
+  double step = 0;    ///< seconds, in the mean over ranks
+  double waiting = 0; ///< part of all ranks' time in which they do not compute
+  double traffic = 0; ///< bytes that a node moves a step
+  double alone = 0;   ///< seconds of one device's step that sends nothing
   bool hasServers = false;
   simulate::Staleness staleness = {};
   std::int64_t largestLead = 0;
   double serverLoad = 0, lockLoad = 0; ///< where hasServers
-  /// Of each rank: steps a second, and the part of its time in which it waits. Empty for bsp.
+  /// Rank by rank: steps a second, and the part of its time in which it waits. Empty for bsp.
   std::vector<double> rates = {}, waits = {};
 
   double samplesPerSecond() const { return step > 0 ? samples * ranks / step : 0; }

@@ -173,7 +173,8 @@ class LocalUpdatesTest(RefusalTest):
 
     def test_refuses_what_it_cannot_simulate(self):
         plan = self.plan("local:4")
-        self.refuses(("simulate", plan), "whose gradients travel", "local:4")
+        words = ("simulate", plan, "--sweep", "ranks=2,4")
+        self.refuses(words, "whose gradients travel", "local:4")
         self.refuses(("inspect", plan, "--advise", "ddp"), "whose gradients travel")
         trace = self.folder / "trace.json"
         self.train(plan, 8, extra=("--trace", trace))

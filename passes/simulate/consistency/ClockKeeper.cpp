@@ -49,23 +49,22 @@ bool ClockKeeper::mayGoOn(int worker) {
   return steps > 0;
 }
 
-/// The number of steps after which the worker would wait least for a push of the slowest one, at
-/// most as many as the upper bound leaves; 0 where it would wait least by waiting now.
+/// The number of steps after which the worker would wait least for one of the slowest one's next
+/// pushes, both at most as many as the upper bound leaves; 0 where it would wait least by waiting now.
 std::int64_t ClockKeeper::extraSteps(int worker) const {
-  const auto slowest =
-      static_cast<std::size_t>(std::ranges::min_element(clocks) - clocks.begin());
+  const auto slowest = static_cast<std::size_t>(std::ranges::min_element(clocks) - clocks.begin());
   const Pushes &own = pushes[worker], &other = pushes[slowest];
-  if (own.count < 2 || other.count < 2 || other.interval() <= 0)
-    return 0;
   const std::int64_t range = consistency.upper - consistency.staleness;
   const std::int64_t most = std::min(range, consistency.upper - lead(worker) + 1);
+  if (most <= 0 || own.count < 2 || other.count < 2 || other.interval() <= 0)
+    return 0;
   double least = std::numeric_limits<double>::infinity();
   std::int64_t best = 0;
   for (std::int64_t steps = 0; steps <= most; ++steps) {
     const double mine = own.last + static_cast<double>(steps) * own.interval();
     const double pushesLater = (mine - other.last) / other.interval();
     for (const double later : {std::floor(pushesLater), std::ceil(pushesLater)}) {
-      const double bounded = std::clamp(later, 1.0, static_cast<double>(range + 1));
+      const double bounded = std::clamp(later, 1.0, static_cast<double>(most + 1));
       const double apart = std::abs(other.last + bounded * other.interval() - mine);
       if (apart < least) {
         least = apart;

@@ -60,8 +60,8 @@ private:
   double channelFree = 0;
 };
 
-/// sync1 and sync2 wait for the exchange before a period's first step; sync3 hides it behind that
-/// step.
+/// sync1 and sync2 wait for the exchange before a period's first step. sync3 waits for it behind
+/// the step's computation.
 class SyncElasticRun final : public FormRun {
 public:
   explicit SyncElasticRun(const FormPlace &place)

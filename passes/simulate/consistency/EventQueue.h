@@ -9,8 +9,8 @@
 
 namespace syncline::simulate {
 
-/// Events in order of time; events of the same time in the order in which they were added. Not
-/// thread-safe.
+/// Events in order of time; events of the same time in the order in which they were added.
+/// Not thread-safe.
 class EventQueue {
 public:
   using Action = std::function<void()>;

@@ -16,8 +16,8 @@ ServerLinks::ServerLinks(const Machines &machines, std::int64_t bytes, EventQueu
                                       : machines.network.value_or(problem::LinkRates());
   latency = link.latency;
   serverLatency = machines.dedicated ? machines.serverLink.latency : latency;
-  adding = (machines.dedicated ? machines.serverLink : link).reduceSecondsPerByte * allBytes /
-           servers;
+  adding =
+      (machines.dedicated ? machines.serverLink : link).reduceSecondsPerByte * allBytes / servers;
   if (link.secondsPerByte <= 0 || bytes <= 0)
     return;
   double poolCapacity = 0;

@@ -13,8 +13,8 @@ namespace syncline::simulate {
 /// servers' links are one resource a direction with the bandwidth of all of them. A worker's
 /// messages share the cards of its node with those of the node's other workers. What a worker sends
 /// to a server of its own node is free where there are several nodes. Latency counts once a
-/// message. Colocated servers are beside the first workers, or beside all where the machines name
-/// none.
+/// message. Colocated servers are beside the first workers, or beside all workers where the
+/// machines name no servers.
 class ServerLinks {
 public:
   /// Precondition: the machines state what validate() of WorkerScenario demands.

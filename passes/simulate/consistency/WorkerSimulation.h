@@ -9,7 +9,7 @@
 
 namespace syncline::simulate {
 
-/// By how many steps of other workers the weights lag with which a step computes its gradients: the
+/// Weights with which a step computes lag by so many steps of other workers. A step's lag is the
 /// worker's own steps less those of each other worker that its weights contain, for the worker that
 /// lags most. 0 where none lags.
 struct Staleness {
@@ -19,9 +19,9 @@ struct Staleness {
 };
 
 struct WorkerSimulation {
-  double seconds = 0;           ///< until every worker had done the scenario's steps
-  std::vector<double> steps;    ///< of each worker; the last one in part
-  std::vector<double> waiting;  ///< part of the time in which each worker did not compute
+  double seconds = 0;          ///< until every worker had done the scenario's steps
+  std::vector<double> steps;   ///< of each worker; the last one in part
+  std::vector<double> waiting; ///< part of the time in which each worker did not compute
   Staleness staleness;
   std::int64_t largestLead = 0; ///< steps by which a worker that began one was ahead of the slowest
   double traffic = 0;           ///< bytes that a worker's machine sends and receives a step

@@ -34,7 +34,7 @@ public:
   double progress(int worker) const;
   /// Seconds of computation until now.
   double computed(int worker) const;
-  /// By how many steps its weights lack others': the number of steps that began so.
+  /// How many steps began with weights that lag others' by so many steps.
   const std::map<std::int64_t, std::int64_t> &staleness() const { return counts; }
   /// The most steps that a worker that began one had done beyond the slowest.
   std::int64_t largestLead() const { return mostLead; }
@@ -42,8 +42,8 @@ public:
 private:
   struct Worker {
     std::int64_t clock = 0;
-    double before = 0;      ///< seconds of earlier computations
-    bool isComputed = false; ///< this step, though it is not finished
+    double before = 0;           ///< seconds of earlier computations
+    bool isComputed = false;     ///< this step, though it is not finished
     double since = 0, until = 0; ///< of the computation under way
   };
   double stepSeconds(int worker) const;

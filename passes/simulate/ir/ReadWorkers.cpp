@@ -24,24 +24,23 @@ std::vector<Fragment> plannedFragments(ModuleOp module, sync::ConsistencyAttr co
   auto program = firstOf<plan::ProgramOp>(module);
   if (program && program.getConsistencyAttr() == consistency)
     for (auto exchange : program.getOps<plan::ExchangeOp>())
-      fragments.push_back(
-          {static_cast<std::int64_t>(exchange.getExtent()), exchange.getScheme()});
+      fragments.push_back({static_cast<std::int64_t>(exchange.getExtent()), exchange.getScheme()});
   return fragments;
 }
 
 Status addExchanges(WorkerScenario &scenario, const std::vector<Fragment> &fragments,
                     const cost::SchemeCatalog &catalog) {
   for (const Fragment &fragment : fragments) {
-    const problem::SchemeOption *option = fragment.scheme ? catalog.option(*fragment.scheme)
-                                          : catalog.collectives.empty()
-                                              ? nullptr
-                                              : &catalog.collectives[problem::fastestOption(
-                                                    catalog.collectives, fragment.bytes)];
+    const problem::SchemeOption *option =
+        fragment.scheme ? catalog.option(*fragment.scheme)
+        : catalog.collectives.empty()
+            ? nullptr
+            : &catalog.collectives[problem::fastestOption(catalog.collectives, fragment.bytes)];
     if (!option)
-      return Status::badInput(
-          "the cluster does not offer " +
-          (fragment.scheme ? "'" + std::string(schemeName(*fragment.scheme)) + "'"
-                           : std::string("an all-reduce")));
+      return Status::badInput("the cluster does not offer " +
+                              (fragment.scheme
+                                   ? "'" + std::string(schemeName(*fragment.scheme)) + "'"
+                                   : std::string("an all-reduce")));
     scenario.exchanges.push_back(option->cost->seconds(fragment.bytes));
     scenario.exchangeTraffic += option->bytesMoved(fragment.bytes);
   }

@@ -169,8 +169,7 @@ private:
       worker.isHeld = true;
     }
     for (std::size_t i = 0; i < workers.size(); ++i)
-      if (workers[i].isHeld &&
-          workers[i].ticks - least(&Worker::ticks) <= consistency.staleness) {
+      if (workers[i].isHeld && workers[i].ticks - least(&Worker::ticks) <= consistency.staleness) {
         workers[i].isHeld = false;
         post(toFirst(i), Kind::grant, i, least(&Worker::ticks));
       }
@@ -190,7 +189,7 @@ private:
     const std::int64_t left = consistency.upper - (own.ticks - slowest.ticks) + 1;
     std::int64_t best = 0, least = INT64_MAX;
     for (std::int64_t r = 0; r <= std::min(range, left); ++r)
-      for (std::int64_t k = 0; k <= range; ++k) {
+      for (std::int64_t k = 0; k <= std::min(range, left); ++k) {
         const std::int64_t mine = own.last + r * (own.last - own.before);
         const std::int64_t theirs = slowest.last + (k + 1) * (slowest.last - slowest.before);
         if (std::abs(theirs - mine) < least) {

@@ -20,7 +20,7 @@ inline WorkerScenario workersOf(std::vector<double> slowdown, const Consistency 
   return scenario;
 }
 
-/// The same with weights of 1 GB that take 3 s on a worker's link, and two servers whose links take
+/// These workers with weights of 1 GB that take 3 s on a worker's link, and two servers whose links take
 /// 1 s for all weights together.
 inline WorkerScenario withLinks(WorkerScenario scenario) {
   scenario.bytes = 1'000'000'000;

@@ -45,8 +45,7 @@ WorkerScenario randomWorkers(std::mt19937_64 &random, const Consistency &consist
 
 // Four workers push 1 GB each through servers that take 1 s for all weights of one, then all read.
 TEST(WorkersTest, SspOfZeroTakesTheBlockingSum) {
-  WorkerScenario scenario =
-      withLinks(workersOf({1, 1, 1, 1}, {.form = Form::ssp, .staleness = 0}));
+  WorkerScenario scenario = withLinks(workersOf({1, 1, 1, 1}, {.form = Form::ssp, .staleness = 0}));
   const WorkerSimulation result = run(scenario);
   EXPECT_NEAR(result.stepSeconds(), 10 + 4 + 4, 1e-9);
   EXPECT_NEAR(result.waitingShare(), 8.0 / 18, 1e-9);
@@ -57,8 +56,7 @@ TEST(WorkersTest, SspOfZeroTakesTheBlockingSum) {
 
 // Colocated shards: of four workers each sends three quarters, while it takes in the others'.
 TEST(WorkersTest, ColocatedServersShareTheWorkersLinks) {
-  WorkerScenario scenario =
-      withLinks(workersOf({1, 1, 1, 1}, {.form = Form::ssp, .staleness = 0}));
+  WorkerScenario scenario = withLinks(workersOf({1, 1, 1, 1}, {.form = Form::ssp, .staleness = 0}));
   scenario.machines.dedicated = false;
   scenario.machines.servers = 0;
   const WorkerSimulation result = run(scenario);
@@ -77,8 +75,7 @@ TEST(WorkersTest, AServerMayBeBesideOneWorker) {
 }
 
 TEST(WorkersTest, AspGoesAtTheSumOfTheWorkersRates) {
-  const WorkerSimulation result =
-      run(withLinks(workersOf({1, 1.5, 2, 4}, {.form = Form::asp})));
+  const WorkerSimulation result = run(withLinks(workersOf({1, 1.5, 2, 4}, {.form = Form::asp})));
   EXPECT_NEAR(result.stepRate(), (1 + 1 / 1.5 + 1 / 2.0 + 1 / 4.0) / 10, 1e-9);
   EXPECT_NEAR(result.waitingShare(), 0, 1e-9);
   EXPECT_GT(result.largestLead, 500);
@@ -121,8 +118,8 @@ TEST(WorkersTest, NothingIsOlderThanDsspAllows) {
   for (int i = 0; i < 200; ++i) {
     const auto lower = static_cast<std::int64_t>(random() % 4);
     const auto upper = lower + static_cast<std::int64_t>(random() % 10);
-    const WorkerSimulation result = run(
-        randomWorkers(random, {.form = Form::dssp, .staleness = lower, .upper = upper}));
+    const WorkerSimulation result =
+        run(randomWorkers(random, {.form = Form::dssp, .staleness = lower, .upper = upper}));
     EXPECT_LE(result.largestLead, upper);
     EXPECT_LE(result.staleness.largest, upper);
     above += result.largestLead > lower;
@@ -173,8 +170,8 @@ TEST(WorkersTest, BoundedFormsEndWhenTheTimeSlicesSay) {
 
 // Three workers of 10 s, each alone between a centre that comes and weights that go, 3 s each.
 TEST(WorkersTest, OriginalEasgdWorksInTurns) {
-  const WorkerSimulation result = run(withLinks(
-      workersOf({1, 1, 1}, {.form = Form::easgd, .elastic = Elastic::original})));
+  const WorkerSimulation result =
+      run(withLinks(workersOf({1, 1, 1}, {.form = Form::easgd, .elastic = Elastic::original})));
   EXPECT_NEAR(result.stepRate(), 1 / 16.0, 1e-4);
 }
 
@@ -222,8 +219,8 @@ TEST(WorkersTest, LocalUpdatesTakeTheFormula) {
 
 // An exchange of 25 s has a delay of two steps of 10 s to hide behind, once in a window of four.
 TEST(WorkersTest, DilocoHidesExchangesBehindItsDelay) {
-  WorkerScenario scenario = workersOf(
-      {1, 1}, {.form = Form::diloco, .period = 8, .fragments = 2, .delay = 2});
+  WorkerScenario scenario =
+      workersOf({1, 1}, {.form = Form::diloco, .period = 8, .fragments = 2, .delay = 2});
   scenario.exchanges = {25, 25};
   const WorkerSimulation result = run(scenario);
   EXPECT_NEAR(result.stepSeconds(), 10 + 5 / 4.0, 1e-9);
@@ -249,9 +246,8 @@ TEST(WorkersTest, RefusesWhatIsNoScenario) {
     return !result && result.status().exitCode() == 1;
   };
   EXPECT_TRUE(refused([](WorkerScenario &s) { s.consistency.staleness = -1; }));
-  EXPECT_TRUE(refused([](WorkerScenario &s) {
-    s.consistency = {.form = Form::dssp, .staleness = 3, .upper = 2};
-  }));
+  EXPECT_TRUE(refused(
+      [](WorkerScenario &s) { s.consistency = {.form = Form::dssp, .staleness = 3, .upper = 2}; }));
   EXPECT_TRUE(refused([](WorkerScenario &s) { s.step = 0; }));
   EXPECT_TRUE(refused([](WorkerScenario &s) { s.jitter = 1; }));
   EXPECT_TRUE(refused([](WorkerScenario &s) { s.machines.network.reset(); }));
