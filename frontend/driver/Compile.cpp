@@ -5,6 +5,7 @@
 #include "codegen/folder/PlanFolder.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/StepTarget.h"
+#include "frontend/driver/ChooseConsistency.h"
 #include "frontend/driver/ChooseOverlap.h"
 #include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/ConsistencyOption.h"
@@ -336,11 +337,11 @@ Result<std::string> plan(const CompileOptions &options,
 } // namespace
 
 bool isTrace(const std::string &model) {
-  const std::string extension = std::filesystem::path(model).extension().string();
-  return llvm::StringRef(extension).equals_insensitive(".csv");
+  return llvm::StringRef(model).ends_with_insensitive(".csv");
 }
 
-Status compile(const CompileOptions &options) {
+Status compile(const CompileOptions &requested) {
+  CompileOptions options = requested;
   Result<std::shared_ptr<const solver::Planner>> planner = findPlanner(options);
   if (!planner)
     return planner.status();
@@ -364,6 +365,12 @@ Status compile(const CompileOptions &options) {
     return source.status();
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
+  const Result<std::string> trade =
+      chooseConsistency(options, *source->module, [&](const CompileOptions &by, auto &module) {
+        return plan(by, *planner, module, enter).status();
+      });
+  if (!trade)
+    return trade.status();
   const Result<std::string> overlap = plan(options, *planner, source->module, enter);
   if (!overlap)
     return overlap.status();
@@ -381,6 +388,7 @@ Status compile(const CompileOptions &options) {
   if (options.quiet)
     return Status::ok();
   noteSlowNodes(*source->module);
+  std::fputs(trade->c_str(), stderr);
   if (!overlap->empty())
     std::fprintf(stderr, "syncline: note: planned with %s\n", overlap->c_str());
   Result<std::string> closing = report::compileClosing(*plan, options.output);

@@ -1,11 +1,22 @@
 // Refuses what contradicts `compile --consistency`.
 #include "frontend/driver/ConsistencyOption.h"
 
+#include "frontend/driver/ChooseConsistency.h"
 #include "ir/sync/Consistency.h"
 
 namespace syncline::driver {
 
 Status checkConsistency(const CompileOptions &options, mlir::MLIRContext *context) {
+  if (isAutoConsistency(options.consistency)) {
+    Result<std::vector<std::string>> forms = consistenciesOf(options.consistency);
+    CompileOptions one = options;
+    for (std::size_t i = 0; forms && i < forms->size(); ++i) {
+      one.consistency = (*forms)[i];
+      if (Status valid = checkConsistency(one, context); !valid)
+        return valid;
+    }
+    return forms ? Status::ok() : forms.status();
+  }
   const Result<sync::ConsistencyAttr> form = sync::parseConsistency(options.consistency, context);
   const auto refuse = [](const std::string &what) {
     return Status::error(ErrorKind::badUsage, "--consistency: " + what);

@@ -171,11 +171,11 @@ Status simulatePlan(const SimulateOptions &options) {
     cluster = cluster::withNccl(frontend::toAttr(*file, &context), cluster.getNccl());
   }
   const bool needsGradients = !options.sweeps.empty() || !options.trace.empty();
-  if (Status travel =
-          needsGradients ? expectGradientsTravel(
-                               **module, options.plan,
-                               options.trace.empty() ? "this '--sweep'" : "'simulate --trace'")
-                         : Status::ok();
+  if (Status travel = needsGradients
+                          ? expectGradientsTravel(**module, options.plan,
+                                                  options.trace.empty() ? "this '--sweep'"
+                                                                        : "'simulate --trace'")
+                          : Status::ok();
       !travel)
     return travel;
   const auto consistency = firstOf<sync::ProblemOp>(**module).getConsistencyAttr();

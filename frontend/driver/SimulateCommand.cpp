@@ -65,7 +65,8 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
       return usage("--slow: rank " + std::to_string(options.slow.back().first) + " is given twice");
   }
   for (const std::string &text : raw.sweeps) {
-    if (const std::string axis = std::string(sweep::consistencyAxis) + "="; text.starts_with(axis)) {
+    if (const std::string axis = std::string(sweep::consistencyAxis) + "=";
+        text.starts_with(axis)) {
       Result<std::vector<std::string>> forms = sweep::splitForms(text.substr(axis.size()));
       if (!forms)
         return usage("--sweep: " + forms.status().message());
@@ -102,7 +103,8 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
               "bucket=1MiB..200MiB (planner ddp:SIZE), overlap=backward,step (for plans of "
               "'compile --overlap step'), consistency=bsp,ssp:3,dssp:3,15 (forms of 'compile "
               "--consistency'; prints what each trades, time a step for staleness); may be "
-              "repeated. The other axes print samples/s, of all ranks, and efficiency: samples/s / (ranks x samples/s of one device alone, which "
+              "repeated. The other axes print samples/s, of all ranks, and efficiency: samples/s / "
+              "(ranks x samples/s of one device alone, which "
               "sends nothing). What does not fit into the devices' memory is left out")
           ->type_name("AXIS=FIRST..LAST")
           ->allow_extra_args(false)

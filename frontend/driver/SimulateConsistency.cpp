@@ -33,9 +33,9 @@ Status simulateConsistency(const SimulateOptions &options, const simulate::Simul
   std::string text;
   if (options.json) {
     nlohmann::json json = report::consistencyJson(*point);
-    json["plan"] = context.plan;
-    json["hash"] = context.hash;
+    json["plan"] = context.hash;
     json["cluster"] = context.cluster;
+    json["steps"] = options.steps.value_or(sweep::consistencySteps);
     text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   } else {
     text = heading(options, cluster, context) + report::consistencyReport({{*point}}) +
@@ -48,8 +48,7 @@ Status simulateConsistency(const SimulateOptions &options, const simulate::Simul
 Status sweepConsistencies(const SimulateOptions &options, const simulate::SimulatedPlan &plan,
                           cluster::SpecAttr cluster, const report::SimulationContext &context) {
   for (const std::vector<std::string> &forms : options.consistencySweeps) {
-    Result<sweep::ConsistencySweep> sweep =
-        sweep::runConsistencies(plan, cluster, forms, options);
+    Result<sweep::ConsistencySweep> sweep = sweep::runConsistencies(plan, cluster, forms, options);
     if (!sweep)
       return Status::error(sweep.status().kind(),
                            "--sweep consistency: " + sweep.status().message());
