@@ -147,9 +147,9 @@ class LocalUpdatesTest(RefusalTest):
         words += ("-o", self.folder / "new.plan", "--consistency")
         for form, said in (
             ("local:0", "a period of at least 1 step, got 0"),
-            ("local", "expected bsp, local:H or diloco"),
-            ("ssp:3", "expected bsp, local:H or diloco"),
-            ("local:4,2", "expected bsp, local:H or diloco"),
+            ("local", "expected local:H, got 'local'"),
+            ("local:4,2", "expected local:H, got 'local:4,2'"),
+            ("diloco:4", "expected diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM], got 'diloco:4'"),
             ("diloco:9,2,0,0", "fragments that divide the period of 9 steps, got 2"),
             ("diloco:8,0,0,0", "fragments that divide"),
             ("diloco:8,2,4,0", "a delay from 0 to below the 4 steps of a window, got 4"),

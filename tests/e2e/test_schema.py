@@ -96,6 +96,26 @@ class SchemaTest(unittest.TestCase):
         self.assertGreater(plan["memory"]["exchange"], 2 * plan["memory"]["parameters"])
         self.assertIsNone(self.plan(DIGITS)["consistency"])
 
+    def test_consistency(self):
+        """Every form has its own numbers; those by servers have shards of the weights."""
+        for form, numbers, shards in (
+            ("ssp:3", {"form": "ssp", "staleness": 3}, 4),
+            ("asp", {"form": "asp"}, 4),
+            ("dssp:3,15", {"form": "dssp", "lower": 3, "upper": 15}, 4),
+            ("easgd:async,0.1", {"variant": "async", "rho": 0.1, "period": 1}, 4),
+            ("easgd:sync3,0.1,4", {"variant": "sync3", "rho": 0.1, "period": 4}, 0),
+        ):
+            with self.subTest(form=form):
+                plan = self.plan(DIGITS, words=("--consistency", form))
+                found = plan["consistency"]
+                self.assertEqual({key: found[key] for key in numbers}, numbers)
+                self.assertEqual([s["server"] for s in found["shards"]], list(range(shards)))
+                self.assertEqual(plan["servers"], 0)
+        plan = self.plan(DIGITS, SERVERS, words=("--consistency", "asp"))
+        self.assertEqual(plan["servers"], 2)
+        self.assertEqual(len(plan["consistency"]["shards"]), 2)
+        self.assertIsNone(plan["consistency"]["exchanges"][0]["wait"])
+
     def test_refuses_what_breaks_it(self):
         """The validator finds a number that is none, a key too many, one too few, a
         foreign word."""

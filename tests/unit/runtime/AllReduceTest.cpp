@@ -3,6 +3,7 @@
 #include "Ranks.h"
 
 #include "runtime/transport/collectives/AllReduce.h"
+#include "runtime/transport/collectives/TreeAllReduce.h"
 
 #include <algorithm>
 #include <tuple>
@@ -136,6 +137,29 @@ INSTANTIATE_TEST_SUITE_P(Schemes, AllReduceScheme, ::testing::ValuesIn(summingSc
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// A sum up the tree and a broadcast down it give the bits of both at once.
+TEST(AllReduce, TreeInHalves) {
+  for (int ranks : {2, 3, 5}) {
+    for (std::size_t count : {std::size_t{1000}, std::size_t{300'000}}) { // one tree, two trees
+      std::vector<std::vector<Message>> results(static_cast<std::size_t>(ranks));
+      runRanks(ranks, [&](int rank, Group &group) {
+        auto made = TreeAllReduce::create(*group.transport(), "tree");
+        ASSERT_TRUE(made.isOk()) << made.status().message();
+        auto &tree = static_cast<TreeAllReduce &>(**made);
+        Message whole = randomMessage(ElementType::f32, count, rank, 1), halves = whole;
+        ASSERT_TRUE(tree.run(whole.data(), whole.size(), ElementType::f32).isOk());
+        for (core::Half half : {core::Half::first, core::Half::second})
+          ASSERT_TRUE(tree.runHalf(halves.data(), halves.size(), ElementType::f32, half).isOk());
+        results[static_cast<std::size_t>(rank)] = {whole, halves};
+      });
+      for (const std::vector<Message> &own : results) {
+        ASSERT_EQ(own.size(), 2u);
+        EXPECT_EQ(own[0], own[1]) << ranks << " ranks, " << count << " elements";
+      }
+    }
+  }
+}
 
 // Schemes that complete something else than the gradients are refused.
 TEST(AllReduce, OtherSchemes) {
