@@ -19,9 +19,10 @@ Result<std::vector<std::string>> consistenciesOf(const std::string &text);
 using PlanGradients =
     std::function<Status(const CompileOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module)>;
 
-/// Plans a copy of the module and replaces "auto:.." by the form that takes least seconds a step in virtual time; of equal ones by
-/// the one named first. Returns the table of all, and what that one trades, for people; nothing
-/// where the user named one form. Errors: badInput where no form can be simulated.
+/// Plans a copy of the module and replaces "auto:.." by the form that takes least seconds a step in
+/// virtual time; of equal ones by the one named first. Returns the table of all, and what that one
+/// trades, for people; nothing where the user named one form. Errors: badInput where no form can be
+/// simulated.
 Result<std::string> chooseConsistency(CompileOptions &options, mlir::ModuleOp module,
                                       const PlanGradients &plan);
 

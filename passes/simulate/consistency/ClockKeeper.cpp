@@ -50,7 +50,7 @@ bool ClockKeeper::mayGoOn(int worker) {
 }
 
 /// The number of steps after which the worker would wait least for one of the slowest one's next
-/// pushes, both at most as many as the upper bound leaves; 0 where it would wait least by waiting now.
+/// pushes, both at most as many as the upper bound leaves; 0 where that is by waiting now.
 std::int64_t ClockKeeper::extraSteps(int worker) const {
   const auto slowest = static_cast<std::size_t>(std::ranges::min_element(clocks) - clocks.begin());
   const Pushes &own = pushes[worker], &other = pushes[slowest];

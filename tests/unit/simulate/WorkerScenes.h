@@ -20,8 +20,8 @@ inline WorkerScenario workersOf(std::vector<double> slowdown, const Consistency 
   return scenario;
 }
 
-/// These workers with weights of 1 GB that take 3 s on a worker's link, and two servers whose links take
-/// 1 s for all weights together.
+/// These workers with weights of 1 GB that take 3 s on a worker's link, and two servers whose links
+/// take 1 s for all weights together.
 inline WorkerScenario withLinks(WorkerScenario scenario) {
   scenario.bytes = 1'000'000'000;
   scenario.machines.network = problem::LinkRates{.secondsPerByte = 3e-9};
