@@ -135,8 +135,9 @@ def local_row(label, runs):
 def bench_local(folder, hosts, seeds, names):
     """`hosts` makes the words that run a command on emulated hosts with links of a rate. Without
     `names` all trainings are run."""
+    heading = f"{RANKS} hosts, 10 Mb/s, {seeds} seeds"
     print(
-        f"{f'{RANKS} hosts, 10 Mb/s, {seeds} seeds':52}{'test loss':>10}  {'least to most':18}{'accuracy':>9}"
+        f"{heading:52}{'test loss':>10}  {'least to most':18}{'accuracy':>9}"
         f"{'mean loss':>11}{'MB a host':>12}"
     )
     for training in (DIGITS, CLOTHES):
@@ -157,7 +158,7 @@ def bench_local(folder, hosts, seeds, names):
         (loss, moved), (local_loss, local_moved) = rows
         reduced = all_reduce_bytes(folder, training, data, hosts)
         print(
-            f"  loss {local_loss / loss - 1:+.1%}; {moved / local_moved:.0f} times fewer bytes, and "
-            f"{reduced / local_moved:.0f} times fewer than all-reduces alone: {reduced / 1e6:.0f} MB",
+            f"  loss {local_loss / loss - 1:+.1%}, {moved / local_moved:.0f} times fewer bytes; "
+            f"all-reduces alone: {reduced / 1e6:.0f} MB, {reduced / local_moved:.0f} times as many",
             flush=True,
         )
