@@ -274,7 +274,8 @@ def PlanExchanges : Pass<"plan-exchanges", "::mlir::ModuleOp"> {
     as the problem's `consistency` says. Each fragment travels by the all-reduce that is fastest for
     its bytes on the cluster (the tree for EASGD), or by the one that `requested` gives all of its
     gradients. A form that travels by servers has one fragment, and a shard of the weights for each
-    server: the cluster's, or one beside every rank. A problem without `consistency` changes nothing.
+    server: the cluster's, or one beside every rank. A problem without `consistency` changes
+    nothing.
 
     Assumes: a `cluster.spec`, a problem, and a `plan.program`. Ensures: the program has the
     problem's consistency, and one `plan.exchange` a fragment behind its buckets. Fails: where NCCL

@@ -19,7 +19,8 @@ std::string consistencyOf(const nlohmann::json &plan);
 /// gradients travelled by the same schemes; empty for "bsp". Throws as guarded() expects.
 std::string exchangeText(const nlohmann::json &plan);
 
-/// "2 fragments, 23.8 KiB of weights", "23.8 KiB of weights on 4 servers beside ranks". Throws as guarded() expects. Precondition: isLocal(plan).
+/// "2 fragments, 23.8 KiB of weights", "23.8 KiB of weights on 4 servers beside ranks". Throws as
+/// guarded() expects. Precondition: isLocal(plan).
 std::string fragmentsText(const nlohmann::json &plan);
 
 /// When the weights of one parameter travel, and how. Errors: badInput where the plan does not

@@ -51,8 +51,8 @@ bool isHalved(BucketOp bucket);
 /// The bytes that a rank holds beside the program's spaces for its exchanges. With 'diloco' these
 /// are the common weights, their velocity where there is momentum, and the longest difference under
 /// way. With ssp, asp and dssp they are a change under way, and the weights at a read and as they
-/// are read. With EASGD they are what a rank sends and receives, and the centre where every rank has
-/// it. A server in the rank's process has its shard besides.
+/// are read. With EASGD they are what a rank sends and receives, and the centre where every rank
+/// has it. A server in the rank's process has its shard besides.
 std::int64_t exchangeBytes(ProgramOp program);
 
 /// The name of an element type in plan.json: f32, f64, f16, bf16, i64, i32 or u8. Empty for any

@@ -77,7 +77,7 @@ static llvm::SmallVector<Slot> slotsOf(ConsistencyNumbers &n) {
   llvm_unreachable("no form");
 }
 
-/// The same numbers, but defaults where the form has none.
+/// The numbers with defaults in the place of those that the form does not have.
 static ConsistencyNumbers ownNumbers(ConsistencyNumbers numbers) {
   ConsistencyNumbers own{numbers.form};
   for (auto [from, to] : llvm::zip(slotsOf(numbers), slotsOf(own)))

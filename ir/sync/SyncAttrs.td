@@ -27,7 +27,8 @@ def Sync_VariantParameter : EnumParameter<Sync_EasgdVariant> {
 }
 
 class Sync_DefaultReal<string value>
-    : DefaultValuedParameter<"::syncline::cluster::Real", "::syncline::cluster::Real(" # value # ")">;
+    : DefaultValuedParameter<"::syncline::cluster::Real",
+                             "::syncline::cluster::Real(" # value # ")">;
 
 def Sync_ConsistencyAttr : Sync_Attr<"Consistency", "consistency"> {
   let summary = "who waits for whom, where gradients stay on their rank";

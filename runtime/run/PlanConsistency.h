@@ -3,7 +3,6 @@
 
 #include "syncline/Scheme.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -53,10 +52,6 @@ struct PlanConsistency {
 
   /// Whether gradients stay on their rank.
   bool isLocal() const { return form != Form::bsp; }
-  /// Steps from the arrival of one exchange to that of the next one.
-  std::int64_t window() const {
-    return period / std::max<std::int64_t>(1, static_cast<std::int64_t>(exchanges.size()));
-  }
   /// Whether weights travel by servers.
   bool isServed() const { return !shards.empty(); }
   /// A warning where EASGD's centre is not stable at this learning rate; empty for none.
@@ -66,18 +61,22 @@ struct PlanConsistency {
     return form == Form::asp ||
            (form == Form::easgd && variant > Variant::original && variant < Variant::sync1);
   }
+  /// Whether the sum of what all ranks' steps change is one step along the mean gradient.
+  bool sumsChanges() const {
+    return form == Form::bsp || form == Form::ssp || form == Form::asp || form == Form::dssp;
+  }
 };
 
 /// "ssp", "sync3"
 std::string_view formName(PlanConsistency::Form form);
 std::string_view variantName(PlanConsistency::Variant variant);
 
-/// Reads the form of a plan's consistency, and its variant, without the numbers. Throws as
-/// PlanJson.h says.
+/// Reads the form of a plan's consistency and its variant, but no numbers. Throws as PlanJson.h
+/// says it does.
 PlanConsistency readForm(const nlohmann::json &plan);
 
 /// Reads the consistency of a plan whose parameters have `weights` bytes. Throws as PlanJson.h
-/// says.
+/// says it does.
 PlanConsistency readConsistency(const nlohmann::json &plan, std::int64_t weights, int ranks,
                                 int servers);
 

@@ -10,8 +10,7 @@ namespace syncline::run {
 
 using Json = nlohmann::json;
 
-/// How a value differs from the schema. Thrown by what follows, and caught in loadPlan() and
-/// readRunShape().
+/// How a value differs from the schema. The functions below throw it, and Plan.cpp catches it.
 struct SchemaError {
   std::string message;
 };

@@ -63,8 +63,7 @@ void Trainer::exchangeBy(std::unique_ptr<core::Exchanges> chosen,
 }
 
 /// Opens one channel for each channel number, with its buckets' schemes in the order of first use.
-/// Weights have a channel of their own behind the others, so that the loss does not queue behind
-/// a fragment.
+/// Weights have a channel of their own behind the others, so that no fragment delays the loss.
 Status Trainer::openChannels(const TrainerLinks &links, const PlanConsistency &weights) {
   std::map<int, std::vector<Scheme>> schemes;
   for (const core::Bucket &b : executable.buckets()) {
@@ -72,8 +71,7 @@ Status Trainer::openChannels(const TrainerLinks &links, const PlanConsistency &w
     if (std::find(used.begin(), used.end(), b.scheme) == used.end())
       used.push_back(b.scheme);
   }
-  // The loss needs an all-reduce even when nothing is trained, and dedicated servers sum
-  // only gradients.
+  // The loss needs an all-reduce even when nothing is trained; servers of their own sum gradients.
   auto sumsLoss = [&](Scheme scheme) {
     return transport::isAllReduce(scheme) &&
            (links.servers == 0 || scheme != Scheme::parameterServer);

@@ -106,7 +106,8 @@ class ConsistencyTest(RefusalTest):
         alone = harness.plan_json(self.plan("easgd:sync3,0.1"))["predicted"]["alone"]
         self.assertAlmostEqual(step["ssp:0"], alone + seconds["ssp:0"], delta=1e-9)
         self.assertAlmostEqual(step["ssp:3"], max(alone, seconds["ssp:3"]), delta=1e-9)
-        self.assertAlmostEqual(step["easgd:sync2,0.1"], alone + seconds["easgd:sync2,0.1"], delta=1e-9)
+        blocked = alone + seconds["easgd:sync2,0.1"]
+        self.assertAlmostEqual(step["easgd:sync2,0.1"], blocked, delta=1e-9)
         turns = 4 * (alone + seconds["easgd:original,0.1"])
         self.assertAlmostEqual(step["easgd:original,0.1"], turns, delta=1e-9)
 
