@@ -54,7 +54,7 @@ DIGITS = Training(
 CLOTHES = Training(
     *("Fashion-MNIST CNN", "fashion-cnn", "fashion", 3000, 16),
     bsp=Form("bsp", 0.03),
-    local=Form("diloco:125,1,0,0,0.9,0.5", 0.02),
+    local=Form("diloco:125,1,0,0,0.9,0.4", 0.025),
     bsp_rate="",
 )
 
