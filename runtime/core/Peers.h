@@ -29,8 +29,7 @@ public:
   /// Ok, or peerLost that names the rank known to be lost. May be called at any time from any
   /// thread; sends no message.
   virtual Status verdict() const = 0;
-  /// Ranks that are lost, but without which the run goes on. May be called at any time from any
-  /// thread.
+  /// Ranks that are lost, but without which the run goes on. Any thread may call it at any time.
   virtual std::vector<int> lost() const { return {}; }
   /// While the result lives, other ranks can learn that this rank waits for `peer`. They use it to
   /// find the rank at the end of a chain of waiting ranks. May be called from any thread.

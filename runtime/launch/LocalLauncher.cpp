@@ -156,8 +156,8 @@ private:
     }
   }
 
-  /// Whether the run goes on without a worker that has ended: it was killed, or given up by the
-  /// others.
+  /// Whether the run goes on without a worker that has ended: one that was killed, or that the
+  /// others have given up.
   bool isSpared(int rank) const {
     const Child &c = children[rank];
     return shape.sparesWorkers && rank > 0 && rank < shape.ranks &&

@@ -71,12 +71,11 @@ struct PlanConsistency {
 std::string_view formName(PlanConsistency::Form form);
 std::string_view variantName(PlanConsistency::Variant variant);
 
-/// Reads the form of a plan's consistency and its variant, but no numbers. Throws as PlanJson.h
-/// says it does.
+/// Reads the form of a plan's consistency, and its variant, without the numbers. PlanJson.h says
+/// what it throws.
 PlanConsistency readForm(const nlohmann::json &plan);
 
-/// Reads the consistency of a plan whose parameters have `weights` bytes. Throws as PlanJson.h
-/// says it does.
+/// Reads the consistency of a plan with `weights` bytes of parameters. Throws as PlanJson.h says.
 PlanConsistency readConsistency(const nlohmann::json &plan, std::int64_t weights, int ranks,
                                 int servers);
 

@@ -74,8 +74,7 @@ Result<std::unique_ptr<Trainer>> RankLinks::openServed(core::Executable &executa
       {static_cast<float *>(all.data), static_cast<std::size_t>(all.bytes) / sizeof(float)});
   if (Status s = worker->begin(); !s)
     return s;
-  (*trainer)->exchangeBy(std::move(worker),
-                         [this] { return run.group.transport()->traffic(); });
+  (*trainer)->exchangeBy(std::move(worker), [this] { return run.group.transport()->traffic(); });
   // Rank 0 serves the meeting point, without which nothing goes on.
   std::set<int> spared;
   for (int rank = 1; rank < run.plan.ranks && run.plan.sparesWorkers(); ++rank)

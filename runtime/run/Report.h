@@ -89,7 +89,7 @@ private:
   std::optional<double> lastLoss;
   std::optional<Drift> drift; ///< of runs whose weights travel by servers
   std::vector<int> lost;      ///< ranks without which the run went on
-  double lossSum = 0; ///< over the epoch's steps
+  double lossSum = 0;         ///< over the epoch's steps
   std::int64_t losses = 0;
   core::Clock::time_point lastShown{};
   bool isLineOpen = false; ///< the cursor stands at the end of a progress line

@@ -60,8 +60,7 @@ Result<std::unique_ptr<ServedWeights>> ServedWeights::open(const Run &run) {
   std::unique_ptr<ServedWeights> made(new ServedWeights(run));
   if (Status s = run.group.connect(run.timeoutSeconds); !s)
     return s;
-  made->peers =
-      transport::createPeers(run.group, run.timeoutSeconds, run.options.startTimeout);
+  made->peers = transport::createPeers(run.group, run.timeoutSeconds, run.options.startTimeout);
   const servers::Roles roles = rolesOf(run.plan);
   auto connections = servers::Connections::open(*run.group.transport(), roles);
   if (!connections)

@@ -36,8 +36,8 @@ public:
   /// Waits for the threads of the shard, which end when all workers have ended their training.
   ~ServedWeights();
 
-  /// The worker, which this object outlives. `weights` is the space of parameters with its initial
-  /// values.
+  /// The worker, which this object outlives. `weights` is the space of parameters, which have their
+  /// initial values.
   std::unique_ptr<core::Exchanges> worker(std::span<float> weights);
 
 private:

@@ -60,7 +60,7 @@ private:
   int stopSignal = 0; ///< by which a worker has ended the run; 0 for none
   ServedBuckets served;
   std::map<int, std::unique_ptr<transport::DedicatedServer>> servers; ///< by channel
-  std::map<int, std::int64_t> completed; ///< number of completed steps, by channel
+  std::map<int, std::int64_t> completed;     ///< number of completed steps, by channel
   std::optional<servers::ShardServer> shard; ///< where the plan's weights are served
   servers::Connections connections;          ///< of the shard
   std::unique_ptr<core::Peers> peers;        ///< that the shard asks
@@ -194,9 +194,8 @@ Status ServerRun::serveChannel(int channel) {
 /// Ends the process where only threads are left that wait for lost workers.
 void ServerRun::leaveLost() {
   std::unique_lock lock(mutex);
-  if (!shard->isDone() || changed.wait_for(lock, std::chrono::seconds(1), [this] {
-        return running == 0 || !failure;
-      }))
+  if (!shard->isDone() ||
+      changed.wait_for(lock, std::chrono::seconds(1), [this] { return running == 0 || !failure; }))
     return;
   group->depart();
   std::fflush(nullptr);

@@ -10,8 +10,7 @@ namespace syncline::servers {
 AdditiveWorker::AdditiveWorker(Client &client, const Bounds &bounds, int workers,
                                WorkerOptions options)
     : client(client), bounds(bounds), share(1.0F / static_cast<float>(workers)),
-      options(std::move(options)),
-      base(this->options.weights.begin(), this->options.weights.end()),
+      options(std::move(options)), base(this->options.weights.begin(), this->options.weights.end()),
       updates{std::vector<float>(base.size()), std::vector<float>(base.size())},
       atRead(base.size()), answer(base.size()) {}
 
@@ -21,8 +20,7 @@ Status AdditiveWorker::begin() {
 
 Status AdditiveWorker::beforeStep(std::int64_t number) {
   clock = number;
-  // Without bounds a worker need not know what others do: the answer to a tick may come one step
-  // late.
+  // Without bounds a worker need not know what others do: the answer may come one step late.
   const std::int64_t late = bounds.upper == Bounds::none ? 1 : 0;
   while (unanswered > late)
     if (Status s = takeGrant(); !s)
@@ -73,9 +71,8 @@ Status AdditiveWorker::takeGrant() {
   counts.largestLead = std::max(counts.largestLead, grant->lead);
   if (grant->lead > bounds.upper)
     return Status::error(ErrorKind::internal,
-                         "a worker may begin a step with a lead of " +
-                             std::to_string(grant->lead) + " steps, expected at most " +
-                             std::to_string(bounds.upper));
+                         "a worker may begin a step with a lead of " + std::to_string(grant->lead) +
+                             " steps, expected at most " + std::to_string(bounds.upper));
   return Status::ok();
 }
 

@@ -19,8 +19,7 @@ std::int64_t stepsWithoutWait(const PushTimes &fastest, const PushTimes &slowest
         static_cast<std::int64_t>(std::clamp(std::floor(at), 0.0, static_cast<double>(most)));
     for (std::int64_t k = std::max<std::int64_t>(middle - 1, 0); k <= std::min(middle + 2, most);
          ++k) {
-      const double wait =
-          std::abs(slowest.last + static_cast<double>(k + 1) * other - end);
+      const double wait = std::abs(slowest.last + static_cast<double>(k + 1) * other - end);
       if (wait < least) {
         least = wait;
         best = r;
@@ -87,8 +86,7 @@ bool ClockKeeper::isFastest(int worker) const {
 /// What the controller grants to a worker with more than the lower lead, which may make the step
 /// that follows the grant and, with the others granted, comes to the upper lead at most.
 std::int64_t ClockKeeper::creditOf(int worker) const {
-  const std::int64_t most =
-      std::min(bounds.upper - bounds.lower, bounds.upper - lead(worker) + 1);
+  const std::int64_t most = std::min(bounds.upper - bounds.lower, bounds.upper - lead(worker) + 1);
   const Worker &fastest = workers[worker], &other = workers[slowest()];
   // An interval needs two pushes of each.
   if (most <= 0 || fastest.clock < 2 || other.clock < 2)
@@ -109,8 +107,7 @@ int ClockKeeper::slowest() const {
     return turn;
   int found = 0;
   for (std::size_t i = 0; i < workers.size(); ++i)
-    if (!workers[i].hasLeft &&
-        (workers[found].hasLeft || workers[i].clock < workers[found].clock))
+    if (!workers[i].hasLeft && (workers[found].hasLeft || workers[i].clock < workers[found].clock))
       found = static_cast<int>(i);
   return found;
 }

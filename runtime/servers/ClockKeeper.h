@@ -27,8 +27,8 @@ struct PushTimes {
 
 /// The controller of DSSP: how many more steps the fastest worker may make without a wait, so that
 /// it then waits least for a push of the slowest one. Both are assumed to go on as fast as between
-/// their last two pushes. With I the interval between those, it minimises over r and k in
-/// 0..`most`
+/// their last two pushes. With I the interval between those, it minimises over r and k, both at
+/// most `most`,
 ///
 ///     | (slowest.last + (k + 1)·I_slowest) - (fastest.last + r·I_fastest) |
 ///

@@ -61,9 +61,8 @@ template <typename F> Status inPieces(std::size_t bytes, const F &piece) {
 
 Result<Connections> Connections::open(transport::Transport &transport, const Roles &roles) {
   const int holders = roles.servers > 0 ? roles.servers : roles.workers;
-  if (roles.workers < 1 || roles.servers < 0 ||
-      roles.workers + roles.servers != transport.size() || roles.shards() < 1 ||
-      roles.shards() > holders)
+  if (roles.workers < 1 || roles.servers < 0 || roles.workers + roles.servers != transport.size() ||
+      roles.shards() < 1 || roles.shards() > holders)
     return Status::badInput(std::to_string(roles.workers) + " workers and " +
                             std::to_string(roles.servers) + " servers of " +
                             std::to_string(roles.shards()) + " shards do not make up " +

@@ -26,8 +26,8 @@ Status ElasticWorker::beforeStep(std::int64_t number) {
   if (!isDue(number))
     return Status::ok();
   std::ranges::copy(options.weights, sent.begin());
-  exchange = courier.add(
-      [this, number] { return client.elastic(sent, centre, number, elastic.share); });
+  exchange =
+      courier.add([this, number] { return client.elastic(sent, centre, number, elastic.share); });
   return elastic.takesTurns ? wait() : Status::ok();
 }
 

@@ -33,8 +33,8 @@ bool Shard::initialise(std::span<const float> first) {
   return true;
 }
 
-/// The worker that others wait for: the first one with the least clock. Without any, clock
-/// allHaveLeft.
+/// The worker that others wait for: the first one with the least clock. Where all have left, the
+/// clock is allHaveLeft.
 Awaited Shard::slowest() const {
   Awaited found{0, allHaveLeft};
   for (std::size_t i = 0; i < workers.size(); ++i)

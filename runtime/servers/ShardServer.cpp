@@ -5,9 +5,9 @@ namespace syncline::servers {
 namespace {
 
 Status unexpected(const Request &request) {
-  return Status::error(ErrorKind::internal,
-                       "a server got request " +
-                           std::to_string(static_cast<int>(request.kind)) + " out of place");
+  return Status::error(ErrorKind::internal, "a server got request " +
+                                                std::to_string(static_cast<int>(request.kind)) +
+                                                " out of place");
 }
 
 Status sendWaiting(Connection &at, const Awaited &late) {

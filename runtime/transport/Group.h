@@ -75,8 +75,7 @@ public:
   Status verdict() const;
   /// On rank 0: from now on the run goes on without these ranks, should they end or get stuck.
   void spare(const std::set<int> &ranks) { server->spare(ranks); }
-  /// The ranks that are lost and without which the run goes on. May be called at any time from any
-  /// thread.
+  /// The ranks that are lost and without which the run goes on. Any thread may call it at any time.
   std::vector<Verdict> lost() const { return watch->lost(); }
   /// Reports that `peer` is late and returns the error that names the rank at fault. Takes a few
   /// seconds at most.

@@ -4,10 +4,10 @@
 
 #include <cmath>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <sstream>
@@ -125,8 +125,8 @@ class EveryForm : public ::testing::TestWithParam<Json> {};
 TEST_P(EveryForm, Trains) {
   for (int servers : {0, 1, 2}) {
     ServedPlan plan(3, servers, GetParam());
-    const Outcome run = runToEnd({plan.folder(), "--steps", "101", "--lr", "0.1", "--momentum",
-                                  "0.5", "--log", "json"});
+    const Outcome run = runToEnd(
+        {plan.folder(), "--steps", "101", "--lr", "0.1", "--momentum", "0.5", "--log", "json"});
     ASSERT_EQ(run.code, 0) << run.output;
     const Json summary = summaryOf(run.output);
     EXPECT_LT(summary["loss"].get<double>(), 0.7);
@@ -208,9 +208,8 @@ TEST_P(EveryForm, GivesStuckWorkerUp) {
 
 // Rank 0 and servers are needed in every form.
 TEST_P(EveryForm, NeedsRankZeroAndServers) {
-  for (const auto &[victim, name] :
-       {std::pair{0, "rank 0"}, std::pair{2, "server 0 (rank 2)"},
-        std::pair{3, "server 1 (rank 3)"}}) {
+  for (const auto &[victim, name] : {std::pair{0, "rank 0"}, std::pair{2, "server 0 (rank 2)"},
+                                     std::pair{3, "server 1 (rank 3)"}}) {
     ServedPlan plan(2, 2, GetParam());
     Crew run(plan, 2, 2, {"--steps", "1000000000", "--lr", "0.001"});
     run.processes[0]->waitForOutput("\"step\":20,", 20);
@@ -255,8 +254,8 @@ TEST(ServedWeights, LauncherSparesWorkers) {
   plan.slowDown(0.005);
   Process run({plan.folder(), "--steps", "400", "--lr", "0.001", "--log", "json"});
   run.waitForOutput("\"step\":20,", 20);
-  std::ifstream children("/proc/" + std::to_string(run.id()) + "/task/" +
-                         std::to_string(run.id()) + "/children");
+  std::ifstream children("/proc/" + std::to_string(run.id()) + "/task/" + std::to_string(run.id()) +
+                         "/children");
   std::vector<int> ids{std::istream_iterator<int>(children), {}};
   ASSERT_EQ(ids.size(), 4u);
   ASSERT_EQ(kill(ids[1], SIGKILL), 0);
