@@ -21,8 +21,8 @@ using PlanGradients =
 
 /// Plans a copy of the module and replaces "auto:.." by the form that takes least seconds a step in
 /// virtual time; of equal ones by the one named first. Returns the table of all, and what that one
-/// trades, for people; nothing where the user named one form. Errors: badInput where no form can be
-/// simulated.
+/// trades, for people; nothing where the user named one form. Errors: badInput where none of the
+/// forms can be simulated.
 Result<std::string> chooseConsistency(CompileOptions &options, mlir::ModuleOp module,
                                       const PlanGradients &plan);
 
