@@ -3,6 +3,7 @@
 
 #include "syncline/Scheme.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -52,6 +53,10 @@ struct PlanConsistency {
 
   /// Whether gradients stay on their rank.
   bool isLocal() const { return form != Form::bsp; }
+  /// Steps from the arrival of one exchange to that of the next one.
+  std::int64_t window() const {
+    return period / std::max<std::int64_t>(1, static_cast<std::int64_t>(exchanges.size()));
+  }
   /// Whether weights travel by servers.
   bool isServed() const { return !shards.empty(); }
   /// A warning where EASGD's centre is not stable at this learning rate; empty for none.
@@ -60,10 +65,6 @@ struct PlanConsistency {
   bool isAsynchronous() const {
     return form == Form::asp ||
            (form == Form::easgd && variant > Variant::original && variant < Variant::sync1);
-  }
-  /// Whether the sum of what all ranks' steps change is one step along the mean gradient.
-  bool sumsChanges() const {
-    return form == Form::bsp || form == Form::ssp || form == Form::asp || form == Form::dssp;
   }
 };
 
