@@ -48,9 +48,9 @@ struct Crew {
   Crew(const TinyPlan &plan, int workers, int servers, const std::vector<std::string> &more) {
     const std::string size = std::to_string(workers + servers), port = std::to_string(freePort());
     for (int rank = 0; rank < workers + servers; ++rank) {
-      std::vector<std::string> arguments{plan.folder(), "--rank", std::to_string(rank),
-                                         "--ranks",     size,     "--master-port",
-                                         port,          "--log",  "json"};
+      std::vector<std::string> arguments{
+          plan.folder(), "--rank", std::to_string(rank), "--ranks", size, "--master-port", port,
+          "--log",       "json",   "--momentum",         "0.5"};
       arguments.insert(arguments.end(), more.begin(), more.end());
       processes.push_back(std::make_unique<Process>(arguments));
     }
@@ -160,8 +160,8 @@ TEST_P(EveryForm, Stops) {
 // A value that is not finite ends the run with its rank and its cause.
 TEST_P(EveryForm, NamesWhatIsNotFinite) {
   ServedPlan plan(2, 1, GetParam());
-  const Outcome run =
-      runToEnd({plan.folder(), "--steps", "1000000", "--lr", "1e30", "--momentum", "0.9"});
+  const Outcome run = runToEnd({plan.folder(), "--steps", "1000000", "--lr", "1e30",
+                                "--weight-decay", "1e30", "--momentum", "0.9"});
   EXPECT_EQ(run.code, 1) << run.output;
   EXPECT_NE(run.output.find("is not finite"), std::string::npos) << run.output;
 }
