@@ -234,7 +234,8 @@ TEST(ServedWeights, RandomKills) {
     const Json &form = forms[i % forms.size()];
     const int servers = static_cast<int>(random() % 3), workers = 3;
     ServedPlan plan(workers, servers, form);
-    Crew run(plan, workers, servers, {"--steps", "1500", "--lr", "0.001", "--timeout", "5"});
+    Crew run(plan, workers, servers,
+             {"--steps", "1500", "--lr", "0.001", "--timeout", "5", "--start-timeout", "20"});
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 1500));
     const std::size_t victim = random() % run.processes.size();
     run.processes[victim]->signal(SIGKILL);
