@@ -129,7 +129,7 @@ Status AdditiveWorker::finish() {
   while (unanswered > 0)
     if (Status s = takeGrant(); !s)
       return s;
-  if (Status s = client.leaveKeeper(); !s)
+  if (Status s = client.leaveKeeper(options.signal()); !s)
     return s;
   courier.add([this] { return client.leave(); });
   courier.add([this] { return client.read(answer, clock, allHaveLeft).status(); });

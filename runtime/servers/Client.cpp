@@ -111,8 +111,8 @@ Result<Grant> Client::awaitGrant() {
   return Grant{found->clock, found->lead, found->signal};
 }
 
-Status Client::leaveKeeper() {
-  return sendMessage(*connections.keeper.to, Request{Request::Kind::leave});
+Status Client::leaveKeeper(int signal) {
+  return sendMessage(*connections.keeper.to, Request{Request::Kind::leave, signal});
 }
 
 } // namespace syncline::servers

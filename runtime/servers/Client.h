@@ -44,7 +44,9 @@ public:
   Status tick(std::int64_t clock, int signal);
   /// Waits for the answer to the oldest unanswered tick.
   Result<Grant> awaitGrant();
-  Status leaveKeeper();
+  /// The worker makes no more steps: the keeper stops waiting for it. `signal` is what has stopped it,
+  /// or 0.
+  Status leaveKeeper(int signal);
 
 private:
   Status sendAll(const Request &request, std::span<const float> values);

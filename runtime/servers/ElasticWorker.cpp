@@ -74,7 +74,7 @@ Status ElasticWorker::finish() {
       return s;
   courier.add([this] { return client.leave(); });
   courier.add([this] { return client.read(centre, clock, allHaveLeft).status(); });
-  if (Status s = client.leaveKeeper(); !s)
+  if (Status s = client.leaveKeeper(options.signal()); !s)
     return s;
   if (Status s = courier.waitForAll(); !s)
     return s;

@@ -19,7 +19,7 @@ struct Request {
     tick,       ///< to the keeper: answered once the worker may begin step `clock`
     leave,      ///< the worker pushes no more
   } kind;
-  std::int32_t signal = 0; ///< tick: the signal that stops the run; 0 for none
+  std::int32_t signal = 0; ///< tick, leave: the signal that stops the run; 0 for none
   std::int64_t clock = 0;  ///< number of the worker's complete steps
   std::int64_t need = 0;
   double factor = 0;

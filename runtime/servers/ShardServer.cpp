@@ -112,6 +112,8 @@ Status ShardServer::keep(int worker) {
     Status s = receiveMessage(*at.from, request);
     if (s && request.kind == Request::Kind::leave) {
       auto held = monitor.lock();
+      if (request.signal != 0) // it came after the worker's last tick
+        signal = request.signal;
       keeper.leave(worker);
       monitor.changed();
       return Status::ok();
