@@ -52,10 +52,10 @@ public:
     prediction.communicationEnd = simulation.communicationEnd(issuing);
     for (int rank = 0; rank < simulation.ranks; ++rank)
       readRank(rank);
-    // Times after many steps are large, so their difference may fall short by rounding.
-    const double passes = std::max(prediction.forwardEnd, prediction.backwardEnd);
-    if (passes <= prediction.step * (1 + problem::sumRounding))
-      prediction.step = std::max(prediction.step, passes);
+    // Passes count from a rank's own beginning. They can exceed the time between two steps' ends by
+    // rounding, or where ranks that begin at different times have not settled after the warm-up
+    // steps. The longer time is the safer prediction.
+    prediction.step = std::max({prediction.step, prediction.forwardEnd, prediction.backwardEnd});
     for (const PredictedMessage &message : prediction.messages)
       prediction.reconstructionEnd = std::max(prediction.reconstructionEnd, message.reconstructed);
     readWaits(minWaiting());
