@@ -179,7 +179,8 @@ Command addSimulate(CLI::App &app) {
   command
       ->add_option("--steps", options->steps,
                    "Simulate so many steps, one behind the other; default: 1, and with a "
-                   "consistency other than bsp until every rank has done 1000")
+                   "consistency other than bsp until every rank has done 1000, or above 16 ranks "
+                   "16000 of all ranks")
       ->check(launch::wholeNumber(1, "steps", maxSteps))
       ->type_name("N")
       ->group("What differs");

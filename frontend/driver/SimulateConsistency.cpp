@@ -19,7 +19,8 @@ std::string heading(const SimulateOptions &options, cluster::SpecAttr cluster,
                     const report::SimulationContext &context) {
   return "plan " + report::printable(context.plan) + " on " + report::printable(context.cluster) +
          ", " + std::to_string(cluster.getRanks()) + " ranks, until every rank has done " +
-         std::to_string(options.steps.value_or(sweep::consistencySteps)) + " steps\n\n";
+         std::to_string(options.steps.value_or(sweep::consistencySteps(cluster.getRanks()))) +
+         " steps\n\n";
 }
 
 } // namespace
@@ -35,7 +36,7 @@ Status simulateConsistency(const SimulateOptions &options, const simulate::Simul
     nlohmann::json json = report::consistencyJson(*point);
     json["plan"] = context.hash;
     json["cluster"] = context.cluster;
-    json["steps"] = options.steps.value_or(sweep::consistencySteps);
+    json["steps"] = options.steps.value_or(sweep::consistencySteps(cluster.getRanks()));
     text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   } else {
     text = heading(options, cluster, context) + report::consistencyReport({{*point}}) +

@@ -70,7 +70,7 @@ Status simulateWorkers(const simulate::SimulatedPlan &plan, cluster::SpecAttr cl
     return scenario.status();
   if (Status slowed = slowDown(scenario->machines, options); !slowed)
     return slowed;
-  scenario->steps = options.steps.value_or(consistencySteps);
+  scenario->steps = options.steps.value_or(consistencySteps(point.ranks));
   scenario->jitter = options.jitter;
   scenario->seed = options.seed;
   Result<simulate::WorkerSimulation> simulation = simulate::runWorkers(*scenario);
@@ -91,6 +91,10 @@ Status simulateWorkers(const simulate::SimulatedPlan &plan, cluster::SpecAttr cl
 }
 
 } // namespace
+
+int consistencySteps(std::int64_t ranks) {
+  return static_cast<int>(std::clamp<std::int64_t>(16'000 / ranks, 20, 1'000));
+}
 
 Result<ConsistencyPoint> runConsistency(const simulate::SimulatedPlan &plan,
                                         cluster::SpecAttr cluster, const std::string &form,
