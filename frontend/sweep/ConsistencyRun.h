@@ -9,9 +9,9 @@
 
 namespace syncline::sweep {
 
-/// Steps of every worker that are simulated where nothing is said: 1,000, enough that a lead reaches
-/// its bound many times. Above 16 ranks they become fewer, down to 20: with servers the time that
-/// the simulation takes grows with the square of the ranks.
+/// Steps of every worker that are simulated where nothing is said: 1,000, enough that a lead
+/// reaches its bound many times. Above 16 ranks they become fewer, down to 20: with servers the
+/// time that the simulation takes grows with the square of the ranks.
 int consistencySteps(std::int64_t ranks);
 
 /// Simulates one consistency ("bsp": the plan's messages) on this cluster. Errors: badUsage where

@@ -44,8 +44,8 @@ public:
   Status tick(std::int64_t clock, int signal);
   /// Waits for the answer to the oldest unanswered tick.
   Result<Grant> awaitGrant();
-  /// The worker makes no more steps: the keeper stops waiting for it. `signal` is what has stopped it,
-  /// or 0.
+  /// The worker makes no more steps: the keeper stops waiting for it. `signal` is what has stopped
+  /// it, or 0.
   Status leaveKeeper(int signal);
 
 private:
