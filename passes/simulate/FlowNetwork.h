@@ -57,6 +57,8 @@ public:
   void settle(double now, const std::function<void(const Ending &)> &predicted);
 
   Load load(int resource) const;
+  /// Bytes a second of a flow, as of the last settle().
+  double rate(int flow) const { return flows[flow].rate * speed; }
   double capacity(int resource) const { return resources[resource].capacity; }
 
 private:

@@ -17,6 +17,8 @@
                                            samples, on 4 hosts at 10 Mb/s (root)
     bench.py consistency                   seconds to an accuracy by who waits for whom, two
                                            workers of equal speed and at 1:2, 1 Gb/s (root)
+    bench.py elastic                       what EASGD's variants cost, on 4 hosts at 1 Gb/s (root)
+    bench.py throughput                    six forms of consistency, as simulated and as run (root)
     bench.py planning                      the solver's time
     bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000
                                            and 10000 operators of four shapes
@@ -36,6 +38,7 @@ import subprocess
 import sys
 import tempfile
 
+import forms
 import growth
 import measure
 import speed
@@ -236,7 +239,7 @@ def main(words):
         "what",
         choices=[
             *("step", "hosts", "servers", "prediction", "order", "overlap", "local", "consistency"),
-            *("planning", "compile", "all"),
+            *("elastic", "throughput", "planning", "compile", "all"),
         ],
     )
     parser.add_argument(
@@ -285,6 +288,10 @@ def main(words):
             training.bench_local(folder, counted, chosen.rounds, names)
         if chosen.what in ("consistency", "all"):
             speed.bench(folder, hosts, chosen.rounds)
+        if chosen.what in ("elastic", "all"):
+            forms.bench_elastic(folder, hosts)
+        if chosen.what in ("throughput", "all"):
+            forms.bench_throughput(folder, hosts, chosen.calibration, chosen.rounds)
         if chosen.what in ("planning", "all"):
             bench_planning()
         if chosen.what in ("compile", "all"):

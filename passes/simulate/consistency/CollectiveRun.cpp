@@ -24,8 +24,11 @@ public:
     if (++collective.joined < place.workers.count())
       return;
     const std::vector<double> &seconds = place.scenario.exchanges;
-    channelFree = std::max(channelFree, place.queue.now()) + seconds[number % seconds.size()];
+    const double start = std::max(channelFree, place.queue.now());
+    channelFree = start + seconds[number % seconds.size()];
+    place.queue.at(start, [this] { setBusy(true); });
     place.queue.at(channelFree, [this, number] {
+      setBusy(false);
       Collective &over = at(number);
       over.isOver = true;
       const std::vector<EventQueue::Action> waiting = std::move(over.waiting);
@@ -54,6 +57,13 @@ private:
     std::vector<EventQueue::Action> waiting;
   };
   Collective &at(std::int64_t number) { return all[number]; }
+  /// Whether a collective is under way, which slows all workers.
+  void setBusy(bool isBusy) {
+    for (int worker = 0; worker < place.workers.count(); ++worker) {
+      const double lost = lostBesideMessages(place.scenario.machines, worker);
+      place.workers.setSpeed(worker, isBusy ? 1 - lost : 1);
+    }
+  }
 
   FormPlace place;
   std::map<std::int64_t, Collective> all;

@@ -2,6 +2,7 @@
 #include "passes/simulate/consistency/ServerLinks.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace syncline::simulate {
 
@@ -41,6 +42,10 @@ int ServerLinks::serversBeside(int worker) const {
     return worker < servers ? 1 : 0;
   const int first = machines.nodeOf(worker) * machines.devicesPerNode;
   return std::clamp(servers - first, 0, machines.devicesPerNode);
+}
+
+bool ServerLinks::areTogether(int worker, int other) const {
+  return !isInside && machines.nodeOf(worker) == machines.nodeOf(other);
 }
 
 double ServerLinks::payload(int worker) const {
@@ -86,13 +91,13 @@ void ServerLinks::send(int worker, bool isPush, EventQueue::Action arrived) {
 
 void ServerLinks::startFlow(int worker, bool isPush, EventQueue::Action arrived) {
   if (freeTags.empty()) {
-    freeTags.push_back(waiting.size());
-    waiting.emplace_back();
+    freeTags.push_back(flows.size());
+    flows.emplace_back();
   }
   const std::uint64_t tag = freeTags.back();
   freeTags.pop_back();
-  waiting[tag] = std::move(arrived);
-  network.start(queue.now(), pathOf(worker, isPush), payload(worker), tag);
+  const int number = network.start(queue.now(), pathOf(worker, isPush), payload(worker), tag);
+  flows[tag] = {std::move(arrived), worker, number};
 }
 
 void ServerLinks::settle() {
@@ -101,11 +106,30 @@ void ServerLinks::settle() {
       if (!network.isCurrent(ending))
         return;
       const std::uint64_t tag = network.finish(ending);
-      const EventQueue::Action arrived = std::move(waiting[tag]);
+      const EventQueue::Action arrived = std::exchange(flows[tag].arrived, nullptr);
       freeTags.push_back(tag);
       arrived();
     });
   });
+}
+
+double ServerLinks::trafficOf(int worker) const {
+  if (ports.empty())
+    return 0;
+  const bool hasShard = !machines.dedicated && worker < servers;
+  double bytes = 0;
+  for (const Flow &flow : flows) {
+    if (!flow.arrived)
+      continue;
+    const double rate = network.rate(flow.number);
+    if (flow.worker == worker)
+      bytes += rate;
+    else if (hasShard && !areTogether(worker, flow.worker))
+      bytes += rate / (servers - serversBeside(flow.worker));
+  }
+  const Port &own = ports[static_cast<std::size_t>(isInside ? worker : machines.nodeOf(worker))];
+  const double capacity = network.capacity(own.out) * (machines.halfDuplex ? 1 : 2);
+  return std::min(1.0, bytes / capacity);
 }
 
 void ServerLinks::lock(EventQueue::Action done) {

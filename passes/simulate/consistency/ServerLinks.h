@@ -33,6 +33,9 @@ public:
 
   /// Shares links among flows that have come or gone. To be called before time goes on.
   void settle();
+  /// The part of what a host's link could carry in both directions that messages of this worker,
+  /// and of the shard that it may hold, carry now.
+  double trafficOf(int worker) const;
 
   double bytesSent() const { return sent; } ///< between workers and servers so far
   /// The part of the servers' bandwidth used until now, of the busier direction.
@@ -50,6 +53,8 @@ private:
   Path pathOf(int worker, bool isPush) const;
   /// The servers that stand where a message from the worker crosses no link.
   int serversBeside(int worker) const;
+  /// Whether messages from one to a server beside the other cross no link.
+  bool areTogether(int worker, int other) const;
   double payload(int worker) const;
 
   const Machines &machines;
@@ -62,7 +67,11 @@ private:
   double allBytes = 0;
   double latency = 0, serverLatency = 0, adding = 0;
   double sent = 0, lockFree = 0, locked = 0;
-  std::vector<EventQueue::Action> waiting; ///< by tag of a flow
+  struct Flow {
+    EventQueue::Action arrived; ///< null where the tag is free
+    int worker = 0, number = -1;
+  };
+  std::vector<Flow> flows; ///< by tag
   std::vector<std::uint64_t> freeTags;
 };
 

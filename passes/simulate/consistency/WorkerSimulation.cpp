@@ -57,6 +57,17 @@ WorkerSimulation resultOf(const WorkerScenario &scenario, const FormPlace &place
   return result;
 }
 
+/// Shares links anew, and slows workers by what their links then carry.
+void settle(const FormPlace &place) {
+  place.links.settle();
+  const Machines &machines = place.scenario.machines;
+  if (machines.interference == 1 || !place.scenario.consistency.hasServers())
+    return;
+  for (int worker = 0; worker < place.workers.count(); ++worker)
+    place.workers.setSpeed(worker, 1 - lostBesideMessages(machines, worker) *
+                                           place.links.trafficOf(worker));
+}
+
 /// Exchanges come in whole periods.
 WorkerScenario inWholePeriods(WorkerScenario scenario) {
   const std::int64_t period = scenario.consistency.period;
@@ -86,16 +97,16 @@ Result<WorkerSimulation> runWorkers(const WorkerScenario &requested) {
   const FormPlace place{scenario, queue, workers, links};
   const std::unique_ptr<FormRun> run = create(place);
   run->start();
-  links.settle();
+  settle(place);
   while (!workers.isOver()) {
     if (queue.isEmpty())
       return Status::error(ErrorKind::internal, "simulated workers wait for each other forever");
     const double before = queue.now();
     if (queue.nextTime() > before)
-      links.settle();
+      settle(place);
     queue.step();
     if (queue.isEmpty())
-      links.settle();
+      settle(place);
   }
   return resultOf(scenario, place);
 }

@@ -2,6 +2,7 @@
 #include "passes/simulate/consistency/Workers.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace syncline::simulate {
 
@@ -32,30 +33,58 @@ double Workers::stepSeconds(int worker) const {
 }
 
 void Workers::computeStep(int worker, EventQueue::Action done) {
-  const double seconds = stepSeconds(worker);
-  workers[worker].since = queue.now();
-  workers[worker].until = queue.now() + seconds;
-  queue.after(seconds, [this, worker, seconds, done = std::move(done)] {
-    Worker &own = workers[worker];
-    own.before += seconds;
-    own.isComputed = true;
-    own.since = own.until = queue.now();
-    done();
+  Worker &own = workers[worker];
+  own.begun = own.since = queue.now();
+  own.left = stepSeconds(worker);
+  own.done = std::move(done);
+  predictEnd(worker);
+}
+
+void Workers::setSpeed(int worker, double part) {
+  Worker &own = workers[worker];
+  if (part == own.speed)
+    return;
+  own.left = leftOf(own);
+  own.since = queue.now();
+  own.speed = part;
+  if (own.done)
+    predictEnd(worker);
+}
+
+void Workers::predictEnd(int worker) {
+  Worker &own = workers[worker];
+  queue.after(own.left / own.speed, [this, worker, number = ++own.predictions] {
+    if (workers[worker].predictions == number)
+      end(worker);
   });
 }
 
-double Workers::running(const Worker &worker) const {
-  return std::clamp(queue.now(), worker.since, worker.until) - worker.since;
+void Workers::end(int worker) {
+  Worker &own = workers[worker];
+  own.before += queue.now() - own.begun;
+  own.isComputed = true;
+  own.left = 0;
+  const EventQueue::Action done = std::exchange(own.done, nullptr);
+  done();
+}
+
+double Workers::leftOf(const Worker &worker) const {
+  return std::max(0.0, worker.left - (queue.now() - worker.since) * worker.speed);
 }
 
 double Workers::computed(int worker) const {
-  return workers[worker].before + running(workers[worker]);
+  const Worker &own = workers[worker];
+  return own.before + (own.done ? queue.now() - own.begun : 0);
 }
 
 double Workers::progress(int worker) const {
   const Worker &own = workers[worker];
-  const double part = own.isComputed ? 1 : running(own) / stepSeconds(worker);
+  const double part = own.isComputed ? 1 : own.done ? 1 - leftOf(own) / stepSeconds(worker) : 0;
   return static_cast<double>(own.clock) + part;
+}
+
+double lostBesideMessages(const Machines &machines, int worker) {
+  return std::min(0.9, (1 - 1 / machines.interference) * machines.slowdownOf(worker));
 }
 
 } // namespace syncline::simulate

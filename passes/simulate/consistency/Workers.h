@@ -22,6 +22,8 @@ public:
   /// Begins a step with weights that contain all steps below `contained` of all other workers.
   void begin(int worker, std::int64_t contained);
   void computeStep(int worker, EventQueue::Action done);
+  /// From now on the worker computes at this part (0 to 1] of its speed.
+  void setSpeed(int worker, double part);
   void finish(int worker) {
     ++workers[worker].clock;
     workers[worker].isComputed = false;
@@ -42,12 +44,19 @@ public:
 private:
   struct Worker {
     std::int64_t clock = 0;
-    double before = 0;           ///< seconds of earlier computations
-    bool isComputed = false;     ///< this step, though it is not finished
-    double since = 0, until = 0; ///< of the computation under way
+    double before = 0;       ///< seconds of earlier computations
+    bool isComputed = false; ///< this step, though it is not finished
+    double speed = 1;
+    double begun = 0;              ///< when the computation under way began
+    double left = 0, since = 0;    ///< of it at full speed, and when that was so
+    EventQueue::Action done;       ///< null while the worker does not compute
+    std::uint64_t predictions = 0; ///< of computations' ends; only the last one holds
   };
   double stepSeconds(int worker) const;
-  double running(const Worker &worker) const;
+  /// Has the computation end when its rest is done at the worker's speed.
+  void predictEnd(int worker);
+  void end(int worker);
+  double leftOf(const Worker &worker) const;
 
   const WorkerScenario &scenario;
   EventQueue &queue;
@@ -56,5 +65,10 @@ private:
   std::int64_t mostLead = 0;
   int unfinished;
 };
+
+/// The part of its speed that a worker loses while messages fill its link in both directions: they
+/// take 1 - 1/interference of its processor's time, of a slower processor `slowdown` times as much.
+/// At least a tenth is left.
+double lostBesideMessages(const Machines &machines, int worker);
 
 } // namespace syncline::simulate
