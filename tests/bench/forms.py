@@ -73,7 +73,8 @@ def throughput(plan, hosts, speeds):
 
 
 def bench_throughput(folder, hosts, seconds, rounds):
-    """Medians of `rounds`. Two workers, servers in their processes, a profile and a calibration at their speed."""
+    """Two workers, servers in their processes, a profile and a calibration at their speed; medians
+    of `rounds`."""
     words = hosts(2, RATE, ("-q", str(SPEED)))
     cluster = measure.calibrate(folder, 2, f"{RATE}-{SPEED}", words, seconds)
     model = training.SAMPLES / "models" / "fashion-cnn.onnx"
