@@ -1,5 +1,7 @@
-// Finding the stretches of parameters that this rank updates, and their velocity.
+// Finding the stretches of parameters that this rank updates, and their state.
 #include "runtime/core/Optimizer.h"
+
+#include <algorithm>
 
 namespace syncline::core {
 
@@ -42,75 +44,146 @@ Status Optimizer::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) 
   return allocate();
 }
 
-Result<Optimizer::Update> Optimizer::shardUpdate(int bucket) const {
+Status Optimizer::finish() {
+  isFinished = true;
+  for (const Bucket &bucket : table.buckets)
+    made.emplace(bucket.id, 0);
+  return allocate();
+}
+
+Status Optimizer::setUpdates(std::int64_t count) {
+  for (auto &[bucket, updates] : made)
+    updates = count;
+  return Status::ok();
+}
+
+Status Optimizer::setRules(const std::map<int, ParameterRule> &rules) {
+  std::map<std::int64_t, ParameterRule> found{{0, {}}};
+  for (int id = 0; id < static_cast<int>(table.tensors.size()); ++id)
+    if (table.tensors[id].space == Space::parameters)
+      found[table.tensors[id].offset] = {};
+  for (const auto &[id, rule] : rules) {
+    if (!table.isDeclared({id}) || table.tensors[id].space != Space::parameters)
+      return Status::error(ErrorKind::internal, "no parameter has number " + std::to_string(id));
+    found[table.tensors[id].offset] = rule;
+  }
+  // Neighbours with equal rules are updated together.
+  ruleFrom.clear();
+  for (const auto &[offset, rule] : found)
+    if (ruleFrom.empty() || !(ruleFrom.rbegin()->second == rule))
+      ruleFrom.emplace(offset, rule);
+  return Status::ok();
+}
+
+Result<std::vector<Optimizer::Update>> Optimizer::shardUpdates(int bucket) const {
   auto found = shards.find(bucket);
   if (found == shards.end())
     return Status::error(ErrorKind::internal,
                          "no part of bucket " + std::to_string(bucket) + " is this rank's");
-  return update(found->second.first, found->second.second);
+  return updates(found->second.first, found->second.second);
 }
 
-Optimizer::Update Optimizer::update(std::int64_t begin, std::int64_t bytes) const {
-  return {begin, bytes, velocityAt(begin, bytes), options};
+std::vector<Optimizer::Update> Optimizer::updates(std::int64_t begin, std::int64_t bytes) const {
+  std::vector<Update> all;
+  const Stretch *stretch = stretchOf(begin, bytes);
+  const std::int64_t end = begin + bytes;
+  for (auto next = ruleFrom.upper_bound(begin); begin < end; ++next) {
+    const ParameterRule &rule = std::prev(next)->second;
+    const std::int64_t until = next == ruleFrom.end() ? end : std::min(end, next->first);
+    Update &update = all.emplace_back(Update{begin, until - begin, {}, options});
+    update.options.rate *= rule.rateFactor;
+    update.options.weightDecay = rule.weightDecay.value_or(options.weightDecay);
+    for (int slot = 0; stretch && slot < options.slots(); ++slot)
+      update.state[slot] = stretch->state[slot] + (begin - stretch->begin);
+    begin = until;
+  }
+  return all;
 }
 
 Status Optimizer::allocate() {
-  if (options.momentum == 0 || !isFinished)
+  if (!isFinished || options.slots() == 0)
     return Status::ok();
-  bool fits = true;
-  if (!hasWholeBuckets) {
-    std::map<std::int64_t, std::int64_t> sharded; // extent by offset
-    for (const Bucket &bucket : table.buckets)
-      if (isSharded(bucket))
-        sharded.emplace(bucket.offset, bucket.extent);
-    sharded.emplace(table.spaceBytes(Space::parameters), 0);
-    std::int64_t begin = 0;
-    for (const auto &[offset, extent] : sharded) {
-      fits = fits && add(begin, offset - begin);
-      begin = offset + extent;
-    }
-    hasWholeBuckets = true;
-  }
+  if (!hasWholeBuckets)
+    addWholeBuckets();
   for (const auto &[bucket, shard] : shards)
-    if (!velocityAt(shard.first, shard.second))
-      fits = fits && add(shard.first, shard.second);
-  return fits ? Status::ok() : Status::badInput("not enough memory for the optimizer's velocity");
+    if (!stretchOf(shard.first, shard.second))
+      add(shard.first, shard.second);
+  for (Stretch &stretch : stretches)
+    for (int slot = 0; slot < options.slots(); ++slot)
+      if (!stretch.state[slot] && !(stretch.state[slot] = allocateState(stretch.bytes)))
+        return Status::badInput("not enough memory for the optimizer's state");
+  return Status::ok();
 }
 
-bool Optimizer::add(std::int64_t begin, std::int64_t bytes) {
-  if (bytes <= 0)
-    return true;
-  stretches.push_back({begin, bytes, allocateVelocity(bytes)});
-  return stretches.back().velocity != nullptr;
+void Optimizer::addWholeBuckets() {
+  std::map<std::int64_t, std::int64_t> sharded; // extent by offset
+  for (const Bucket &bucket : table.buckets)
+    if (isSharded(bucket))
+      sharded.emplace(bucket.offset, bucket.extent);
+  sharded.emplace(table.spaceBytes(Space::parameters), 0);
+  std::int64_t begin = 0;
+  for (const auto &[offset, extent] : sharded) {
+    add(begin, offset - begin);
+    begin = offset + extent;
+  }
+  hasWholeBuckets = true;
 }
 
-std::byte *Optimizer::velocityAt(std::int64_t begin, std::int64_t bytes) const {
+void Optimizer::add(std::int64_t begin, std::int64_t bytes) {
+  if (bytes > 0)
+    stretches.push_back({begin, bytes});
+}
+
+const Optimizer::Stretch *Optimizer::stretchOf(std::int64_t begin, std::int64_t bytes) const {
   for (const Stretch &s : stretches)
-    if (begin >= s.begin && begin + bytes <= s.begin + s.bytes)
-      return s.velocity + (begin - s.begin);
+    if (begin >= s.begin && bytes <= s.bytes && begin - s.begin <= s.bytes - bytes)
+      return &s;
   return nullptr;
 }
 
+std::vector<StateInterval> Optimizer::stateIntervals() const {
+  std::vector<StateInterval> all;
+  for (const Stretch &s : stretches)
+    for (int slot = 0; slot < options.slots(); ++slot)
+      all.push_back({slot, s.begin, s.bytes});
+  std::sort(all.begin(), all.end(), [](const StateInterval &a, const StateInterval &b) {
+    return std::pair(a.slot, a.begin) < std::pair(b.slot, b.begin);
+  });
+  return all;
+}
+
+Result<std::byte *> Optimizer::stateOf(const StateInterval &interval, std::size_t size) const {
+  if (static_cast<std::int64_t>(size) != interval.bytes)
+    return Status::badInput("expected " + std::to_string(interval.bytes) + " bytes, got " +
+                            std::to_string(size));
+  const Stretch *stretch = stretchOf(interval.begin, interval.bytes);
+  if (!stretch || interval.slot < 0 || interval.slot >= options.slots())
+    return Status::badInput("expected state that this rank holds, got " +
+                            std::to_string(interval.bytes) + " bytes at " +
+                            std::to_string(interval.begin) + " of slot " +
+                            std::to_string(interval.slot));
+  return stretch->state[interval.slot] + (interval.begin - stretch->begin);
+}
+
 Result<std::byte *> Optimizer::velocityOf(int parameter) const {
-  if (!table.isDeclared({parameter}) || stretches.empty() ||
+  if (!table.isDeclared({parameter}) || options.slots() == 0 ||
       table.tensors[parameter].space != Space::parameters)
-    return Status::badInput("expected a parameter and an optimizer with momentum");
+    return Status::badInput("expected a parameter and an optimizer with state");
   const StepTensor &info = table.tensors[parameter];
   for (const Bucket &bucket : table.buckets)
     if (isSharded(bucket) && holds(bucket, info) && ranks > 1)
       return Status::badInput("parameter '" + info.name +
-                              "': its velocity is spread over the ranks, for bucket " +
+                              "': its state is spread over the ranks, for bucket " +
                               std::to_string(bucket.id) + " travels by '" +
                               std::string(schemeName(bucket.scheme)) + "'");
-  if (std::byte *data = velocityAt(info.offset, info.reserved))
-    return data;
-  return Status::error(ErrorKind::internal, "parameter '" + info.name + "' has no velocity");
+  return stateOf({0, info.offset, info.reserved}, static_cast<std::size_t>(info.reserved));
 }
 
 std::int64_t Optimizer::bytes() const {
   std::int64_t sum = 0;
   for (const Stretch &s : stretches)
-    sum += s.bytes;
+    sum += s.bytes *
+           static_cast<std::int64_t>(2 - std::count(s.state.begin(), s.state.end(), nullptr));
   return sum;
 }
 

@@ -1,10 +1,11 @@
-// Bookkeeping of SGD for every backend: which bytes this rank updates, whole buckets or shards of
-// them, and where their velocity lies.
+// Bookkeeping of optimizers for every backend: which bytes this rank updates, whole buckets or
+// shards of them, with which options, and where their state lies.
 #pragma once
 
 #include "runtime/core/ShardedOptimizer.h"
 #include "runtime/core/StepTable.h"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <utility>
@@ -12,64 +13,80 @@
 
 namespace syncline::core {
 
-/// Velocity exists only for the parameters that this rank updates. Offsets and lengths are
-/// in bytes, in Space::parameters and Space::gradients alike. The table outlives the
-/// optimizer. Only shardUpdate() may be called from another thread, and not during a call
-/// that changes the optimizer.
+/// State exists only for the parameters that this rank updates. Offsets and lengths are in bytes,
+/// in Space::parameters and Space::gradients alike. The table outlives the optimizer. Only
+/// shardUpdates() and countUpdate() may be called from other threads, each for another bucket, and
+/// not during a call that changes the optimizer.
 class Optimizer {
 public:
   /// Returns `bytes` of zeroed memory, which lives as long as the backend's executable, or null
   /// when memory is short.
   using Allocate = std::function<std::byte *(std::int64_t bytes)>;
 
-  Optimizer(const StepTable &table, int ranks, Allocate allocateVelocity)
-      : table(table), ranks(ranks), allocateVelocity(std::move(allocateVelocity)) {}
+  Optimizer(const StepTable &table, int ranks, Allocate allocateState)
+      : table(table), ranks(ranks), allocateState(std::move(allocateState)) {}
 
   /// Ok when all parameters that the step updates have a type that the optimizer's loop supports.
   Status checkTypes() const;
-  /// Ends the building of the step. Velocity is allocated from now on.
-  Status finish() { return isFinished = true, allocate(); }
+  /// Ends the building of the step. State is allocated from now on.
+  Status finish();
   /// Implement ShardedOptimizer's methods of these names.
-  Status setOptimizer(const SgdOptions &chosen) { return options = chosen, allocate(); }
+  Status setOptimizer(const OptimizerOptions &chosen) { return options = chosen, allocate(); }
+  Status setRules(const std::map<int, ParameterRule> &rules);
+  Status setUpdates(std::int64_t count);
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes);
+  std::vector<StateInterval> stateIntervals() const;
 
-  /// One update for a backend's loop: the bytes [begin, begin + bytes) of parameters and gradients.
+  /// One update for a backend's loop: the bytes [begin, begin + bytes) of parameters and gradients,
+  /// which have the same options.
   struct Update {
     std::int64_t begin = 0, bytes = 0;
-    std::byte *velocity = nullptr; ///< velocity of these bytes; null without momentum
-    SgdOptions options;
+    std::array<std::byte *, 2> state{}; ///< of these bytes, by slot; null where none is kept
+    OptimizerOptions options;
   };
-  Update update(const Bucket &bucket) const { return update(bucket.offset, bucket.extent); }
-  /// The update of the part that takeShard() gave this rank. Errors: internal when there is no
+  /// The updates of a whole bucket.
+  std::vector<Update> updates(const Bucket &bucket) const {
+    return updates(bucket.offset, bucket.extent);
+  }
+  /// The updates of the part that takeShard() gave this rank. Errors: internal when there is no
   /// such part.
-  Result<Update> shardUpdate(int bucket) const;
+  Result<std::vector<Update>> shardUpdates(int bucket) const;
+  /// Counts an update of the bucket and returns how many it has had with this one.
+  std::int64_t countUpdate(int bucket) { return ++made.find(bucket)->second; }
 
-  /// The address of a parameter's velocity. Errors: badInput when this rank does not hold all
-  /// of it.
+  /// The address of an interval's state. Errors: badInput when this rank does not hold it, or for
+  /// another size than the interval's.
+  Result<std::byte *> stateOf(const StateInterval &interval, std::size_t size) const;
+  /// The address of a parameter's state of slot 0. Errors: badInput when this rank does not hold
+  /// all of it.
   Result<std::byte *> velocityOf(int parameter) const;
-  /// Bytes held for velocity.
+  /// Bytes held for state.
   std::int64_t bytes() const;
 
 private:
   struct Stretch {
     std::int64_t begin = 0, bytes = 0;
-    std::byte *velocity = nullptr;
+    std::array<std::byte *, 2> state{};
   };
 
-  /// Allocates velocity for all parameters that this rank is known to update.
+  /// Allocates state for all parameters that this rank is known to update.
   Status allocate();
-  bool add(std::int64_t begin, std::int64_t bytes);
-  /// The velocity of this interval, or null unless one stretch holds all of it.
-  std::byte *velocityAt(std::int64_t begin, std::int64_t bytes) const;
-  Update update(std::int64_t begin, std::int64_t bytes) const;
+  void add(std::int64_t begin, std::int64_t bytes);
+  void addWholeBuckets();
+  /// The stretch that holds all of this interval, or null.
+  const Stretch *stretchOf(std::int64_t begin, std::int64_t bytes) const;
+  std::vector<Update> updates(std::int64_t begin, std::int64_t bytes) const;
 
   const StepTable &table;
   int ranks;
-  Allocate allocateVelocity;
-  SgdOptions options;
+  Allocate allocateState;
+  OptimizerOptions options;
+  /// The key is the offset from which a rule applies, up to the next one.
+  std::map<std::int64_t, ParameterRule> ruleFrom{{0, {}}};
   bool isFinished = false;
-  bool hasWholeBuckets = false; ///< velocity of whole buckets is allocated
+  bool hasWholeBuckets = false; ///< there are stretches for whole buckets
   std::map<int, std::pair<std::int64_t, std::int64_t>> shards; ///< begin and bytes by bucket
+  std::map<int, std::int64_t> made;                            ///< updates by bucket
   std::vector<Stretch> stretches;
 };
 

@@ -1,8 +1,8 @@
-// SGD for one element, which every backend's loop over a bucket applies.
+// SGD for one element.
 #pragma once
 
 #include "runtime/core/HostDevice.h"
-#include "runtime/core/ShardedOptimizer.h"
+#include "runtime/core/OptimizerOptions.h"
 
 namespace syncline::core {
 
@@ -11,7 +11,7 @@ struct SgdConstants {
   float scale; ///< 1/ranks; gradients are multiplied by it first
 };
 
-inline SgdConstants sgdConstants(const SgdOptions &options, double scale) {
+inline SgdConstants sgdConstants(const OptimizerOptions &options, double scale) {
   return {static_cast<float>(options.rate), static_cast<float>(options.momentum),
           static_cast<float>(options.weightDecay), static_cast<float>(scale)};
 }
@@ -28,19 +28,6 @@ SYNCLINE_HOST_DEVICE inline void sgdMomentum(float &w, float g, float &v, const 
   const float velocity = k.momentum * v + gradient;
   v = velocity;
   w -= k.rate * (nesterov ? gradient + k.momentum * velocity : velocity);
-}
-
-/// Applies SgdOptions::keepsFinite to one element, whose w and v `update` changes. Returns
-/// whether the element was kept. The check uses that x - x is 0 for every finite x, in a form
-/// that vectorises.
-template <typename Update>
-SYNCLINE_HOST_DEVICE inline bool updateFinite(float &w, float &v, const Update &update) {
-  float weight = w, velocity = v;
-  update(weight, velocity);
-  const bool isFinite = weight - weight == 0;
-  w = isFinite ? weight : w;
-  v = isFinite ? velocity : v;
-  return !isFinite;
 }
 
 } // namespace syncline::core

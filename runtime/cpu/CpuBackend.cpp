@@ -5,7 +5,7 @@
 #include "runtime/core/Random.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/Program.h"
-#include "runtime/cpu/Sgd.h"
+#include "runtime/cpu/Update.h"
 
 #include <omp.h>
 
@@ -29,7 +29,7 @@ public:
   explicit CpuExecutable(const core::ExecutableOptions &options)
       : program(options), steps(program),
         optimizer(program.table, options.ranks,
-                  [this](std::int64_t bytes) { return velocity.emplace_back(bytes).data(); }) {}
+                  [this](std::int64_t bytes) { return state.emplace_back(bytes).data(); }) {}
 
   Status allocate();
 
@@ -54,10 +54,19 @@ public:
   Status write(int tensor, std::span<const std::byte> dense) override;
   Status readVelocity(int parameter, std::span<std::byte> dense) override;
   Status writeVelocity(int parameter, std::span<const std::byte> dense) override;
+  std::vector<core::StateInterval> stateIntervals() const override {
+    return optimizer.stateIntervals();
+  }
+  Status readState(const core::StateInterval &interval, std::span<std::byte> raw) override;
+  Status writeState(const core::StateInterval &interval, std::span<const std::byte> raw) override;
 
-  Status setOptimizer(const core::SgdOptions &options) override {
+  Status setOptimizer(const core::OptimizerOptions &options) override {
     return optimizer.setOptimizer(options);
   }
+  Status setRules(const std::map<int, core::ParameterRule> &rules) override {
+    return optimizer.setRules(rules);
+  }
+  Status setUpdates(std::int64_t made) override { return optimizer.setUpdates(made); }
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override {
     return optimizer.takeShard(bucket, begin, bytes);
   }
@@ -78,13 +87,13 @@ public:
 private:
   /// Copies between dense memory and `data`, which holds the tensor in its layout.
   Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes, bool toDense);
-  void update(const core::Optimizer::Update &what);
+  void update(int bucket, std::span<const core::Optimizer::Update> updates);
   /// As transfer(), for a parameter's velocity.
   Status transferVelocity(int parameter, std::byte *dense, std::size_t bytes, bool toDense);
 
   Program program;
   CpuBuilder steps;
-  std::vector<core::HostMemory> velocity;
+  std::vector<core::HostMemory> state;
   std::atomic<bool> keptElements = false;      ///< atomic, because a channel's thread updates too
   std::vector<core::Clock::time_point> marked; ///< time of each mark, by place
   core::Optimizer optimizer;
@@ -166,6 +175,21 @@ Status CpuExecutable::writeVelocity(int parameter, std::span<const std::byte> de
   return transferVelocity(parameter, const_cast<std::byte *>(dense.data()), dense.size(), false);
 }
 
+Status CpuExecutable::readState(const core::StateInterval &interval, std::span<std::byte> raw) {
+  const Result<std::byte *> data = optimizer.stateOf(interval, raw.size());
+  if (data)
+    std::memcpy(raw.data(), *data, raw.size());
+  return data.status();
+}
+
+Status CpuExecutable::writeState(const core::StateInterval &interval,
+                                 std::span<const std::byte> raw) {
+  const Result<std::byte *> data = optimizer.stateOf(interval, raw.size());
+  if (data)
+    std::memcpy(*data, raw.data(), raw.size());
+  return data.status();
+}
+
 /// Operations run on the calling thread, so reading the clock measures them; it takes tens
 /// of nanoseconds.
 Status CpuExecutable::mark(int place) {
@@ -184,30 +208,39 @@ Result<std::vector<double>> CpuExecutable::marks() {
 }
 
 Status CpuExecutable::updateShard(int bucket) {
-  const Result<core::Optimizer::Update> own = optimizer.shardUpdate(bucket);
+  const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
   if (!own)
     return own.status();
   // A channel's thread uses one processor and leaves the others to the computation. The network is
   // slower than the update anyway.
   omp_set_num_threads(program.options.ranks == 1 ? program.options.threads : 1);
-  update(*own);
+  update(bucket, *own);
   return Status::ok();
 }
 
-void CpuExecutable::update(const core::Optimizer::Update &what) {
-  auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
-  if (sgdUpdate(at(program.spaces[static_cast<int>(Space::parameters)].data() + what.begin),
-                at(program.spaces[static_cast<int>(Space::gradients)].data() + what.begin),
-                at(what.velocity), what.bytes / static_cast<std::int64_t>(sizeof(float)),
-                what.options, 1.0 / program.options.ranks))
-    keptElements = true;
+void CpuExecutable::update(int bucket, std::span<const core::Optimizer::Update> updates) {
+  const auto in = [&](Space space, const core::Optimizer::Update &what) {
+    std::byte *data = program.spaces[static_cast<int>(space)].data() + what.begin;
+    return reinterpret_cast<float *>(data);
+  };
+  const std::int64_t count = optimizer.countUpdate(bucket);
+  for (const core::Optimizer::Update &what : updates) {
+    const UpdateOperands operands{
+        in(Space::parameters, what),
+        in(Space::gradients, what),
+        {reinterpret_cast<float *>(what.state[0]), reinterpret_cast<float *>(what.state[1])},
+        what.bytes / static_cast<std::int64_t>(sizeof(float))};
+    if (updateElements(operands, what.options, 1.0 / program.options.ranks,
+                       core::adamCorrection(what.options.beta1, what.options.beta2, count)))
+      keptElements = true;
+  }
 }
 
 Status CpuExecutable::run(int operation) {
   const core::OperationInfo &info = program.table.operations[operation];
   omp_set_num_threads(program.options.threads); // applies to the calling thread only
   if (info.kind == core::OperationKind::update)
-    update(optimizer.update(*program.table.findBucket(info.bucket)));
+    update(info.bucket, optimizer.updates(*program.table.findBucket(info.bucket)));
   try {
     for (const Command &command : program.commands[operation]) {
       if (command.call)

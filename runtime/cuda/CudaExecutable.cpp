@@ -1,4 +1,4 @@
-// Running a prepared step, and copying tensors and velocities to and from the host.
+// Running a prepared step, and copying tensors and state to and from the host.
 #include "runtime/cuda/CudaExecutable.h"
 
 #include "runtime/core/Random.h"
@@ -14,25 +14,25 @@ namespace syncline::cuda {
 CudaExecutable::CudaExecutable(const core::ExecutableOptions &options)
     : program(options), steps(program),
       optimizer(program.table, options.ranks,
-                [this](std::int64_t bytes) { return allocateVelocity(bytes); }) {}
+                [this](std::int64_t bytes) { return allocateState(bytes); }) {}
 
-std::byte *CudaExecutable::allocateVelocity(std::int64_t bytes) {
+std::byte *CudaExecutable::allocateState(std::int64_t bytes) {
   std::byte *data = nullptr;
-  ofVelocity = statusOf("", [&] {
+  ofState = statusOf("", [&] {
     program.device.makeCurrent();
-    program.expectRoom("the optimizer's velocity", bytes);
+    program.expectRoom("the optimizer's state", bytes);
     DeviceMemory memory(bytes);
     check(
         cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(bytes), program.device.compute),
         "cudaMemsetAsync");
     check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
-    data = velocity.emplace_back(std::move(memory)).data();
+    data = state.emplace_back(std::move(memory)).data();
   });
   return data;
 }
 
 Status CudaExecutable::withReason(const Status &ofOptimizer) const {
-  return ofOptimizer || ofVelocity ? ofOptimizer : ofVelocity;
+  return ofOptimizer || ofState ? ofOptimizer : ofState;
 }
 
 Status CudaExecutable::finish() {
@@ -43,8 +43,13 @@ Status CudaExecutable::finish() {
   const Status allocated = statusOf("", [&] {
     program.device.makeCurrent();
     program.allocateScratch();
+    if (!program.table.buckets.empty())
+      clocks = DeviceMemory(
+          static_cast<std::int64_t>(program.table.buckets.size() * sizeof(UpdateClock)));
   });
-  return allocated ? withReason(optimizer.finish()) : allocated;
+  if (Status counted = allocated ? setUpdates(0) : allocated; !counted)
+    return counted;
+  return withReason(optimizer.finish());
 }
 
 Status CudaExecutable::transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes,
@@ -103,7 +108,51 @@ Status CudaExecutable::writeVelocity(int parameter, std::span<const std::byte> d
   return transferVelocity(parameter, const_cast<std::byte *>(dense.data()), dense.size(), false);
 }
 
-Status CudaExecutable::setOptimizer(const core::SgdOptions &options) {
+Status CudaExecutable::transferState(const core::StateInterval &interval, std::byte *host,
+                                     std::size_t bytes, bool toHost) {
+  const Result<std::byte *> data = optimizer.stateOf(interval, bytes);
+  if (!data)
+    return data.status();
+  return statusOf("the optimizer's state: ", [&] {
+    program.device.makeCurrent();
+    check(cudaMemcpyAsync(toHost ? host : *data, toHost ? *data : host, bytes,
+                          toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
+                          program.device.compute),
+          "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+  });
+}
+
+Status CudaExecutable::readState(const core::StateInterval &interval, std::span<std::byte> raw) {
+  return transferState(interval, raw.data(), raw.size(), true);
+}
+
+Status CudaExecutable::writeState(const core::StateInterval &interval,
+                                  std::span<const std::byte> raw) {
+  return transferState(interval, const_cast<std::byte *>(raw.data()), raw.size(), false);
+}
+
+Status CudaExecutable::setRules(const std::map<int, core::ParameterRule> &rules) {
+  dropCapture();
+  return optimizer.setRules(rules);
+}
+
+Status CudaExecutable::setUpdates(std::int64_t made) {
+  return statusOf("the optimizer's state: ", [&] {
+    if (program.table.buckets.empty())
+      return;
+    program.device.makeCurrent();
+    UpdateClock clock;
+    clock.made = made;
+    const std::vector<UpdateClock> all(program.table.buckets.size(), clock);
+    check(cudaMemcpyAsync(clocks.data(), all.data(), all.size() * sizeof(UpdateClock),
+                          cudaMemcpyHostToDevice, program.device.compute),
+          "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+  });
+}
+
+Status CudaExecutable::setOptimizer(const core::OptimizerOptions &options) {
   dropCapture();
   return withReason(optimizer.setOptimizer(options));
 }
@@ -113,13 +162,28 @@ Status CudaExecutable::takeShard(int bucket, std::int64_t begin, std::int64_t by
   return withReason(optimizer.takeShard(bucket, begin, bytes));
 }
 
-void CudaExecutable::update(const core::Optimizer::Update &what, cudaStream_t stream) {
+UpdateClock *CudaExecutable::clockOf(int bucket) const {
+  const core::Bucket *found = program.table.findBucket(bucket);
+  return reinterpret_cast<UpdateClock *>(clocks.data()) + (found - program.table.buckets.data());
+}
+
+void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update> updates,
+                            cudaStream_t stream) {
   auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
-  check(sgdUpdate(stream, at(program.space(Space::parameters).data() + what.begin),
-                  at(program.space(Space::gradients).data() + what.begin), at(what.velocity),
-                  what.bytes / static_cast<std::int64_t>(sizeof(float)), what.options,
-                  1.0 / program.options.ranks, program.keptFlag),
-        "sgdUpdate");
+  UpdateClock *clock = nullptr; // SGD needs none
+  for (const core::Optimizer::Update &what : updates) {
+    if (!clock && what.options.kind != OptimizerKind::sgd) {
+      clock = clockOf(bucket);
+      check(countUpdate(stream, clock, what.options.beta1, what.options.beta2), "countUpdate");
+    }
+    const UpdateOperands operands{at(program.space(Space::parameters).data() + what.begin),
+                                  at(program.space(Space::gradients).data() + what.begin),
+                                  {at(what.state[0]), at(what.state[1])},
+                                  what.bytes / static_cast<std::int64_t>(sizeof(float))};
+    check(updateElements(stream, operands, what.options, 1.0 / program.options.ranks, clock,
+                         program.keptFlag),
+          "updateElements");
+  }
 }
 
 Status CudaExecutable::updateShard(int bucket) {
@@ -136,8 +200,8 @@ Status CudaExecutable::updateShard(int bucket) {
 }
 
 Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream) {
-  const Result<core::Optimizer::Update> own = optimizer.shardUpdate(bucket);
-  return own ? statusOf("update: ", [&] { update(*own, stream); }) : own.status();
+  const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
+  return own ? statusOf("update: ", [&] { update(bucket, *own, stream); }) : own.status();
 }
 
 void CudaExecutable::beginStep(std::int64_t step) {
@@ -159,7 +223,8 @@ void CudaExecutable::carryOut(int operation) {
   if (isCapturing())
     graphs[turn].note("what was told before " + nameOf(info));
   if (info.kind == core::OperationKind::update)
-    update(optimizer.update(*program.table.findBucket(info.bucket)), program.device.compute);
+    update(info.bucket, optimizer.updates(*program.table.findBucket(info.bucket)),
+           program.device.compute);
   for (const Command &command : program.commands[static_cast<std::size_t>(operation)])
     command();
   if (isCapturing())

@@ -5,6 +5,7 @@
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Event.h"
 #include "runtime/cuda/HostWait.h"
+#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/LaunchThrottle.h"
 #include "runtime/cuda/Program.h"
 #include "runtime/cuda/StepGraph.h"
@@ -42,7 +43,15 @@ public:
   Status readVelocity(int parameter, std::span<std::byte> dense) override;
   Status writeVelocity(int parameter, std::span<const std::byte> dense) override;
 
-  Status setOptimizer(const core::SgdOptions &options) override;
+  std::vector<core::StateInterval> stateIntervals() const override {
+    return optimizer.stateIntervals();
+  }
+  Status readState(const core::StateInterval &interval, std::span<std::byte> raw) override;
+  Status writeState(const core::StateInterval &interval, std::span<const std::byte> raw) override;
+
+  Status setOptimizer(const core::OptimizerOptions &options) override;
+  Status setRules(const std::map<int, core::ParameterRule> &rules) override;
+  Status setUpdates(std::int64_t made) override;
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override;
   /// On one rank, enqueues the update after the step's operations. On several ranks, returns when
   /// the update is done, for channels without streams.
@@ -98,12 +107,16 @@ public:
   std::weak_ptr<NcclLinks> links;
 
 private:
-  void update(const core::Optimizer::Update &what, cudaStream_t stream);
+  void update(int bucket, std::span<const core::Optimizer::Update> updates, cudaStream_t stream);
+  UpdateClock *clockOf(int bucket) const;
   void carryOut(int operation);
   /// Copies between host memory and `data`, which holds the tensor, and waits for the copy.
   Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes, bool toHost);
   Status transferVelocity(int parameter, std::byte *host, std::size_t bytes, bool toHost);
-  std::byte *allocateVelocity(std::int64_t bytes);
+  /// Copies between host memory and the optimizer's state, and waits for the copy.
+  Status transferState(const core::StateInterval &interval, std::byte *host, std::size_t bytes,
+                       bool toHost);
+  std::byte *allocateState(std::int64_t bytes);
   /// The optimizer's error, with the message of the allocation that failed.
   Status withReason(const Status &ofOptimizer) const;
 
@@ -116,8 +129,9 @@ private:
   LaunchThrottle throttle;
   std::array<Event, 2> starts{Event(EventUse::time), Event(EventUse::time)}; ///< by turn
   std::vector<Event> marked; ///< the marks behind place 0
-  std::vector<DeviceMemory> velocity;
-  Status ofVelocity; ///< the error of velocity's last allocation
+  std::vector<DeviceMemory> state;
+  Status ofState;      ///< the error of state's last allocation
+  DeviceMemory clocks; ///< an UpdateClock for each bucket
   core::Optimizer optimizer;
 };
 

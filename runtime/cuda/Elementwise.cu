@@ -1,6 +1,4 @@
-// Kernels that handle one element or four at a time: bias and activation, masks, dropout,
-// variances, SGD.
-#include "runtime/core/Sgd.h"
+// Kernels that handle one element or four at a time: bias, activation, masks, dropout, variances.
 #include "runtime/cuda/ElementBodies.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Launch.cuh"
@@ -76,51 +74,6 @@ __global__ void inverseDeviationKernel(const float *variance, float *values, flo
   forEachElement(n, [&](std::int64_t i) { values[i] = inverseDeviationOf(variance[i], epsilon); });
 }
 
-enum class Rule { plain, momentum, nesterov };
-
-/// `kept` is null where all elements are updated. It is written only where an element is kept,
-/// which is rare.
-template <Rule rule>
-__device__ void sgdElement(float &w, float g, float *v, const core::SgdConstants &k,
-                           std::int32_t *kept) {
-  const auto update = [&](float &weight, float &velocity) {
-    if (rule == Rule::plain)
-      core::sgdPlain(weight, g, k);
-    else
-      core::sgdMomentum<rule == Rule::nesterov>(weight, g, velocity, k);
-  };
-  float none = 0;
-  float &velocity = rule == Rule::plain ? none : *v;
-  if (!kept)
-    update(w, velocity);
-  else if (core::updateFinite(w, velocity, update))
-    *kept = 1;
-}
-
-/// Updates the first `vectors` · 4 elements four at a time, the rest one at a time.
-template <Rule rule>
-__global__ void sgdKernel(float *w, const float *g, float *v, std::int64_t vectors, std::int64_t n,
-                          core::SgdConstants k, std::int32_t *kept) {
-  forEachElement(vectors, [&](std::int64_t i) {
-    float4 weight = reinterpret_cast<float4 *>(w)[i];
-    const float4 gradient = reinterpret_cast<const float4 *>(g)[i];
-    float4 velocity{};
-    if (rule != Rule::plain)
-      velocity = reinterpret_cast<float4 *>(v)[i];
-    sgdElement<rule>(weight.x, gradient.x, &velocity.x, k, kept);
-    sgdElement<rule>(weight.y, gradient.y, &velocity.y, k, kept);
-    sgdElement<rule>(weight.z, gradient.z, &velocity.z, k, kept);
-    sgdElement<rule>(weight.w, gradient.w, &velocity.w, k, kept);
-    reinterpret_cast<float4 *>(w)[i] = weight;
-    if (rule != Rule::plain)
-      reinterpret_cast<float4 *>(v)[i] = velocity;
-  });
-  forEachElement(n - 4 * vectors, [&](std::int64_t rest) {
-    const std::int64_t i = 4 * vectors + rest;
-    sgdElement<rule>(w[i], g[i], v + i, k, kept);
-  });
-}
-
 } // namespace
 
 template <typename T>
@@ -169,24 +122,6 @@ cudaError_t toVariance(cudaStream_t stream, float *values, float epsilon, std::i
 cudaError_t toInverseDeviation(cudaStream_t stream, const float *variance, float *values,
                                float epsilon, std::int64_t n) {
   return launch(inverseDeviationKernel, blocksFor(n), stream, variance, values, epsilon, n);
-}
-
-cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradients,
-                      float *velocity, std::int64_t n, const core::SgdOptions &options,
-                      double scale, std::int32_t *kept) {
-  if (n == 0)
-    return cudaSuccess;
-  const core::SgdConstants k = core::sgdConstants(options, scale);
-  const auto address = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p); };
-  const bool isAligned =
-      (address(parameters) | address(gradients) | address(velocity)) % sizeof(float4) == 0;
-  const std::int64_t vectors = isAligned ? n / 4 : 0;
-  const unsigned blocks = blocksFor(isAligned ? (n + 3) / 4 : n);
-  const auto kernel = options.momentum == 0 ? sgdKernel<Rule::plain>
-                      : options.nesterov    ? sgdKernel<Rule::nesterov>
-                                            : sgdKernel<Rule::momentum>;
-  return launch(kernel, blocks, stream, parameters, gradients, velocity, vectors, n, k,
-                options.keepsFinite ? kept : nullptr);
 }
 
 } // namespace syncline::cuda

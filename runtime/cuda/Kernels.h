@@ -2,8 +2,8 @@
 // waits. Each function returns the launch's error (cudaGetLastError). T is float or BFloat16.
 #pragma once
 
+#include "runtime/core/Adam.h"
 #include "runtime/core/Dropout.h"
-#include "runtime/core/Optimizer.h"
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/BFloat16.h"
 #include "runtime/cuda/IndexMaps.h"
@@ -11,6 +11,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 
 namespace syncline::cuda {
@@ -91,11 +92,26 @@ cudaError_t toVariance(cudaStream_t stream, float *values, float epsilon, std::i
 cudaError_t toInverseDeviation(cudaStream_t stream, const float *variance, float *values,
                                float epsilon, std::int64_t n);
 
-/// One step of SGD over n elements. Gradients are first multiplied by `scale`. `velocity` may be
-/// null without momentum. `kept`, which the device can write, becomes 1 when options.keepsFinite
-/// kept an element.
-cudaError_t sgdUpdate(cudaStream_t stream, float *parameters, const float *gradients,
-                      float *velocity, std::int64_t n, const core::SgdOptions &options,
-                      double scale, std::int32_t *kept);
+/// How many updates a bucket has had, and the last one's correction, in the device's memory. A
+/// captured step, which repeats its launches, counts by it.
+struct UpdateClock {
+  std::int64_t made = 0;
+  core::AdamCorrection correction;
+};
+/// Counts one more update and computes its correction.
+cudaError_t countUpdate(cudaStream_t stream, UpdateClock *clock, double beta1, double beta2);
+
+/// What one update works on. `state` is by slot; null where options.slots() has none.
+struct UpdateOperands {
+  float *parameters = nullptr;
+  const float *gradients = nullptr;
+  std::array<float *, 2> state{};
+  std::int64_t n = 0;
+};
+/// One update of n elements. Gradients are first multiplied by `scale`. SGD needs no clock. `kept`,
+/// which the device can write, becomes 1 when options.keepsFinite kept an element.
+cudaError_t updateElements(cudaStream_t stream, const UpdateOperands &operands,
+                           const core::OptimizerOptions &options, double scale,
+                           const UpdateClock *clock, std::int32_t *kept);
 
 } // namespace syncline::cuda

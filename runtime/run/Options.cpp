@@ -72,11 +72,11 @@ void addData(CLI::App &app, Options &o) {
 void addOptimizer(CLI::App &app, Options &o) {
   const char *group = "Optimizer (stochastic gradient descent)";
   const CLI::Validator factor = launch::realNumber(0, 1e30, "a number from 0 to 1e30");
-  app.add_option("--lr", o.sgd.rate, "Set the learning rate")
+  app.add_option("--lr", o.optimizer.rate, "Set the learning rate")
       ->check(factor)
       ->capture_default_str()
       ->group(group);
-  app.add_option("--momentum", o.sgd.momentum, "Set the momentum")
+  app.add_option("--momentum", o.optimizer.momentum, "Set the momentum")
       ->check(factor)
       ->capture_default_str()
       ->group(group);
@@ -84,8 +84,9 @@ void addOptimizer(CLI::App &app, Options &o) {
                "Continue, and save, when the loss or an update is not finite (default: end with "
                "exit code 1 and report where it began)")
       ->group(group);
-  app.add_flag("--nesterov", o.sgd.nesterov, "Use Nesterov's momentum")->group(group);
-  app.add_option("--weight-decay", o.sgd.weightDecay, "Apply this L2 penalty to all parameters")
+  app.add_flag("--nesterov", o.optimizer.nesterov, "Use Nesterov's momentum")->group(group);
+  app.add_option("--weight-decay", o.optimizer.weightDecay,
+                 "Apply this L2 penalty to all parameters")
       ->check(factor)
       ->capture_default_str()
       ->group(group);
@@ -220,7 +221,7 @@ Status Options::checkPlan(const Plan &plan) const {
                             "' travel by servers, which backend '" + backend +
                             "' does not know, expected 'cpu'");
   if (c.form == PlanConsistency::Form::easgd && c.variant == PlanConsistency::Variant::momentum &&
-      sgd.momentum == 0)
+      optimizer.momentum == 0)
     return Status::badInput(folder + ": '" + c.text + "' needs '--momentum'");
   return Status::ok();
 }
@@ -249,8 +250,8 @@ Status Options::checkSteps(std::int64_t steps) const {
 std::string Options::sharedOptions() const {
   std::ostringstream text;
   text.precision(17);
-  text << "--lr " << sgd.rate << " --momentum " << sgd.momentum << " --weight-decay "
-       << sgd.weightDecay << (sgd.nesterov ? " --nesterov" : "") << " --seed " << seed
+  text << "--lr " << optimizer.rate << " --momentum " << optimizer.momentum << " --weight-decay "
+       << optimizer.weightDecay << (optimizer.nesterov ? " --nesterov" : "") << " --seed " << seed
        << (shuffle ? " --shuffle" : "") << (data.empty() ? " --synthetic" : " --data")
        << (eval.empty() ? "" : " --eval");
   if (steps)
@@ -293,7 +294,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain("--dump-steps: expected step numbers such as '0,2', got '" + dumpSteps + "'");
   if (o.epochs && o.data.empty())
     return complain("--epochs needs --data");
-  if (o.sgd.nesterov && o.sgd.momentum == 0)
+  if (o.optimizer.nesterov && o.optimizer.momentum == 0)
     return complain("--nesterov needs --momentum");
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);

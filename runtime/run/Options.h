@@ -21,7 +21,7 @@ struct Options : launch::DeviceFlags {
   std::optional<std::int64_t> steps, epochs;
   std::uint64_t seed = 0;
 
-  core::SgdOptions sgd;
+  core::OptimizerOptions optimizer;
 
   std::string save, dump;
   std::set<std::int64_t> dumpSteps{0};

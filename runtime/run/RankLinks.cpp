@@ -56,7 +56,7 @@ Result<std::unique_ptr<Trainer>> RankLinks::openTrainer(core::Executable &execut
     return openServed(executable);
   const Result<TrainerLinks> links = open(executable);
   return links ? Trainer::create(executable, run.plan.ranks, *links, run.plan.consistency,
-                                 run.options.sgd.rate)
+                                 run.options.optimizer.rate)
                : links.status();
 }
 

@@ -128,7 +128,7 @@ Status RankRun::openData() {
   report.emplace(
       plan, options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
       options.json, !isFirst(), RunLength{steps, sampler ? sampler->batchesPerEpoch() : 0});
-  if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.sgd.rate);
+  if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.optimizer.rate);
       !text.empty())
     report->note(text);
   if (sampler && sampler->dropped() > 0)
@@ -157,9 +157,9 @@ Status RankRun::build() {
     return loaded.status();
   step = std::move(*loaded);
   core::Executable &executable = step->executable();
-  core::SgdOptions sgd = options.sgd;
-  sgd.keepsFinite = !options.allowsNonFinite;
-  if (Status s = executable.setOptimizer(sgd); !s)
+  core::OptimizerOptions optimizer = options.optimizer;
+  optimizer.keepsFinite = !options.allowsNonFinite;
+  if (Status s = executable.setOptimizer(optimizer); !s)
     return s;
   if (Status s = checkStep(plan, executable); !s)
     return s;
@@ -183,7 +183,7 @@ Status RankRun::connect() {
   Result<std::unique_ptr<Trainer>> made =
       group ? links->openTrainer(executable)
             : Trainer::create(executable, 1, {}, isPlain ? PlanConsistency() : plan.consistency,
-                              options.sgd.rate);
+                              options.optimizer.rate);
   if (!made)
     return made.status();
   trainer = std::move(*made);

@@ -102,7 +102,7 @@ std::unique_ptr<core::Exchanges> ServedWeights::worker(std::span<float> weights)
   if (isElastic(c))
     return std::make_unique<servers::ElasticWorker>(
         *client,
-        servers::ElasticWorker::Elastic{c.period, run.options.sgd.rate * c.rho,
+        servers::ElasticWorker::Elastic{c.period, run.options.optimizer.rate * c.rho,
                                         c.variant == Variant::original},
         std::move(options));
   return std::make_unique<servers::AdditiveWorker>(*client, boundsOf(c), run.plan.ranks,

@@ -14,7 +14,8 @@ class ExecutableTest : public testing::TestWithParam<Backend> {};
 const Window same3{{}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
 
 /// PyTorch's formulas, on one element after another.
-void referenceSgd(Array &w, const Array &gradient, Array &v, const SgdOptions &o, double ranks) {
+void referenceSgd(Array &w, const Array &gradient, Array &v, const OptimizerOptions &o,
+                  double ranks) {
   for (std::size_t i = 0; i < w.values.size(); ++i) {
     const double g = gradient.values[i] / ranks + o.weightDecay * w.values[i];
     v.values[i] = o.momentum * v.values[i] + g;
@@ -25,10 +26,10 @@ void referenceSgd(Array &w, const Array &gradient, Array &v, const SgdOptions &o
 }
 
 TEST_P(ExecutableTest, UpdateFollowsPyTorchOverSeveralSteps) {
-  for (const SgdOptions &options :
-       {SgdOptions{.rate = 0.1}, SgdOptions{.rate = 0.1, .weightDecay = 0.01},
-        SgdOptions{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01},
-        SgdOptions{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .nesterov = true}}) {
+  for (const OptimizerOptions &options :
+       {OptimizerOptions{.rate = 0.1}, OptimizerOptions{.rate = 0.1, .weightDecay = 0.01},
+        OptimizerOptions{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01},
+        OptimizerOptions{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .nesterov = true}}) {
     StepCase run(GetParam(), Form::plain, 4);
     const Array x = randomArray({2, 16, 5, 5}, 1), dy = randomArray({2, 16, 5, 5}, 2);
     Array w = randomArray({16, 16, 3, 3}, 3), v(w.shape);
@@ -55,15 +56,15 @@ TEST_P(ExecutableTest, UpdateFollowsPyTorchOverSeveralSteps) {
 // An element whose update would not be finite keeps its value and velocity; the others are updated
 // as ever, and the executable says it once.
 TEST_P(ExecutableTest, UpdateKeepsWhatIsFinite) {
-  for (const SgdOptions &options :
-       {SgdOptions{.rate = 0.1, .keepsFinite = true},
-        SgdOptions{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .keepsFinite = true},
-        SgdOptions{.rate = 0.1,
-                   .momentum = 0.9,
-                   .weightDecay = 0.01,
-                   .nesterov = true,
-                   .keepsFinite = true},
-        SgdOptions{.rate = 0.1}}) {
+  for (const OptimizerOptions &options :
+       {OptimizerOptions{.rate = 0.1, .keepsFinite = true},
+        OptimizerOptions{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .keepsFinite = true},
+        OptimizerOptions{.rate = 0.1,
+                         .momentum = 0.9,
+                         .weightDecay = 0.01,
+                         .nesterov = true,
+                         .keepsFinite = true},
+        OptimizerOptions{.rate = 0.1}}) {
     StepCase run(GetParam(), Form::plain, 4);
     Array w = randomArray({37}, 3), v(w.shape), gradient = randomArray({37}, 4);
     gradient[{5}] = NAN;

@@ -20,7 +20,7 @@ struct Sharded {
     run.step().bucket(bucketBy(scheme, bucketFloats * 4, 2));
   }
 
-  void begin(const core::SgdOptions &options) {
+  void begin(const core::OptimizerOptions &options) {
     ASSERT_TRUE((*run).setOptimizer(options).isOk());
     run.step().issue(2);
     run.step().wait(2);
@@ -40,7 +40,7 @@ class ShardTest : public testing::TestWithParam<Backend> {};
 /// and no others.
 void updatesOnly(const Backend &backend, std::size_t first, std::size_t last, bool nesterov) {
   Sharded step(backend);
-  const core::SgdOptions sgd{
+  const core::OptimizerOptions sgd{
       .rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .nesterov = nesterov};
   step.begin(sgd);
   const auto bytes = [](std::size_t floats) { return static_cast<std::int64_t>(4 * floats); };
@@ -91,7 +91,7 @@ TEST_P(ShardTest, VelocityIsSpreadOverTheRanks) {
   for (const Status &s : {(*spread.run).readVelocity(spread.w.id, back),
                           (*spread.run).writeVelocity(spread.w.id, bytes)}) {
     EXPECT_EQ(s.kind(), ErrorKind::badInput);
-    EXPECT_EQ(s.message(), "parameter 'w': its velocity is spread over the ranks, for bucket 2 "
+    EXPECT_EQ(s.message(), "parameter 'w': its state is spread over the ranks, for bucket 2 "
                            "travels by 'reduce-scatter'");
   }
   Sharded alone(GetParam(), 1);

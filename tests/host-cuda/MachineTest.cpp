@@ -112,16 +112,16 @@ TEST(MachineTest, ScratchThatDoesNotFitIsToldWithThem) {
 }
 
 // It is known once the optimizer is, which may be before and after the step is complete.
-TEST(MachineTest, VelocityThatDoesNotFitIsTold) {
+TEST(MachineTest, StateThatDoesNotFitIsTold) {
   Variable memory("SYNCLINE_HOST_CUDA_MEMORY", std::to_string(400 << 20));
-  const std::string expected = "not enough memory on device 0 (host): the optimizer's velocity "
-                               "needs 64.0 MiB, 16.0 MiB are free beside the plan";
+  const std::string expected = "not enough memory on device 0 (host): the optimizer's state needs "
+                               "64.0 MiB, 16.0 MiB are free beside the plan";
   for (const bool late : {false, true}) {
     StepCase run(backend());
     run.parameter("w", Array({4}));
     run.step().bucket({0, 0, "ring", 0, 64, 0, 0});
     run.step().update(0);
-    const SgdOptions plain{}, momentum{0.1, 0.9, 0, false};
+    const OptimizerOptions plain{}, momentum{0.1, 0.9, 0, false};
     EXPECT_TRUE((*run).setOptimizer(late ? plain : momentum).isOk());
     const Status finished = (*run).finish();
     const Status said = late && finished ? (*run).setOptimizer(momentum) : finished;

@@ -1,6 +1,7 @@
 // Losses, dropout, variances and updates as the kernels do them, against definitions.
 #include "runtime/cuda/ElementBodies.h"
 
+#include "runtime/core/Adam.h"
 #include "runtime/core/Sgd.h"
 #include "tests/conformance/References.h"
 
@@ -8,6 +9,8 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
+#include <random>
 #include <vector>
 
 namespace syncline::cuda {
@@ -135,6 +138,40 @@ TEST(ElementBodiesTest, SgdFollowsTheBook) {
   w = 2, velocity = 3;
   sgdMomentum<true>(w, 4, velocity, k);
   EXPECT_NEAR(w, 2 - 0.1 * (g + 0.9 * v), 1e-6);
+}
+
+// Updates of one element by Adam and AdamW, each beside the formulas in double from the same
+// weight, for random values of many sizes. The decay is a power of two, so that a gradient that it
+// cancels is exact.
+TEST(ElementBodiesTest, AdamFollowsTheBook) {
+  std::mt19937 draw(std::random_device{}());
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> exponent(-6, 3);
+  for (int repeat = 0; repeat < 2000; ++repeat) {
+    OptimizerOptions o{.rate = 0.1,
+                       .weightDecay = 1.0 / 128,
+                       .kind = repeat % 2 ? OptimizerKind::adam : OptimizerKind::adamw};
+    float w = static_cast<float>(normal(draw)), m = 0, v = 0;
+    double first = 0, second = 0;
+    for (int t = 1; t <= 5; ++t) {
+      const auto g = static_cast<float>(normal(draw) * std::pow(10, exponent(draw)));
+      const AdamCorrection correction = adamCorrection(o.beta1, o.beta2, t);
+      AdamConstants k = adamConstants(o, 0.25);
+      k.step = static_cast<float>(o.rate * correction.first);
+      k.root = static_cast<float>(correction.second);
+      double weight = w, gradient = g * 0.25;
+      if (o.kind == OptimizerKind::adam)
+        gradient += o.weightDecay * weight, adamElement<false>(w, g, m, v, k);
+      else
+        weight -= o.rate * o.weightDecay * weight, adamElement<true>(w, g, m, v, k);
+      first = 0.9 * first + 0.1 * gradient;
+      second = 0.999 * second + 0.001 * gradient * gradient;
+      weight -= 0.1 * (first / (1 - std::pow(0.9, t))) /
+                (std::sqrt(second / (1 - std::pow(0.999, t))) + 1e-8);
+      EXPECT_NEAR(w, weight, 1e-6 * (1 + std::fabs(weight)));
+    }
+    EXPECT_NEAR(v, second, 1e-6 * second);
+  }
 }
 
 } // namespace

@@ -38,7 +38,14 @@ public:
   Status write(int, std::span<const std::byte>) override { return Status::ok(); }
   Status readVelocity(int, std::span<std::byte>) override { return Status::ok(); }
   Status writeVelocity(int, std::span<const std::byte>) override { return Status::ok(); }
-  Status setOptimizer(const SgdOptions &) override { return Status::ok(); }
+  std::vector<StateInterval> stateIntervals() const override { return {}; }
+  Status readState(const StateInterval &, std::span<std::byte>) override { return Status::ok(); }
+  Status writeState(const StateInterval &, std::span<const std::byte>) override {
+    return Status::ok();
+  }
+  Status setOptimizer(const OptimizerOptions &) override { return Status::ok(); }
+  Status setRules(const std::map<int, ParameterRule> &) override { return Status::ok(); }
+  Status setUpdates(std::int64_t) override { return Status::ok(); }
   Status takeShard(int, std::int64_t, std::int64_t) override { return Status::ok(); }
   Status updateShard(int) override { return Status::ok(); }
   double loss() override { return 0; }
