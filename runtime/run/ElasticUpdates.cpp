@@ -8,11 +8,11 @@ namespace syncline::run {
 
 using Variant = PlanConsistency::Variant;
 
-Result<std::unique_ptr<ElasticUpdates>> ElasticUpdates::create(const PlanConsistency &plan,
-                                                               double rate,
-                                                               std::span<float> weights, int ranks,
-                                                               core::Channel *channel) {
-  std::unique_ptr<ElasticUpdates> made(new ElasticUpdates(plan, rate, weights, ranks, channel));
+Result<std::unique_ptr<ElasticUpdates>>
+ElasticUpdates::create(const PlanConsistency &plan, double rate, std::span<float> weights,
+                       int ranks, core::Channel *channel, LossExchange *losses) {
+  std::unique_ptr<ElasticUpdates> made(
+      new ElasticUpdates(plan, rate, weights, ranks, channel, losses));
   try {
     made->centre.assign(weights.begin(), weights.end());
     made->own.resize(weights.size());
@@ -56,8 +56,18 @@ Status ElasticUpdates::broadcastCentre() {
 }
 
 Status ElasticUpdates::afterStep(std::int64_t number) {
-  if (!isDue(number))
-    return Status::ok();
+  Status s = isDue(number) ? pull() : Status::ok();
+  return s && losses ? exchangeLosses(number) : s;
+}
+
+Status ElasticUpdates::exchangeLosses(std::int64_t number) {
+  if (isDue(number))
+    return losses->send();
+  return isDue(number + 1) ? losses->receive() : Status::ok();
+}
+
+/// The two steps towards each other.
+Status ElasticUpdates::pull() {
   if (channel && plan.variant == Variant::sync3)
     if (Status s = wait(); !s)
       return s;

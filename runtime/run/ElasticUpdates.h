@@ -3,6 +3,7 @@
 
 #include "runtime/core/Channel.h"
 #include "runtime/core/Exchanges.h"
+#include "runtime/run/LossExchange.h"
 #include "runtime/run/PlanConsistency.h"
 
 #include <cstdint>
@@ -22,13 +23,18 @@ namespace syncline::run {
 /// sync1: before the step the sum goes up a tree to its root, which has the centre, and the centre
 /// comes down. sync2: before the step all ranks get the sum, and each has the centre. sync3: the
 /// same sum travels while the step computes. All three have the same bits where they sum by a tree.
+///
+/// In periods of several steps the losses so far leave behind the exchange and are received after
+/// the period's last step, so that ranks wait for each other once a period.
 class ElasticUpdates : public core::Exchanges {
 public:
   /// `weights` is the space of parameters with its initial values; `channel` is null in a run of
-  /// one rank. Both outlive the updates. Errors: badInput where memory is short.
+  /// one rank; `losses` is null where the caller lets losses travel. All of them outlive the
+  /// updates. Errors: badInput where memory is short.
   static Result<std::unique_ptr<ElasticUpdates>> create(const PlanConsistency &plan, double rate,
                                                         std::span<float> weights, int ranks,
-                                                        core::Channel *channel);
+                                                        core::Channel *channel,
+                                                        LossExchange *losses);
 
   Status beforeStep(std::int64_t number) override;
   Status afterStep(std::int64_t number) override;
@@ -39,10 +45,12 @@ public:
 
 private:
   ElasticUpdates(const PlanConsistency &plan, double rate, std::span<float> weights, int ranks,
-                 core::Channel *channel)
+                 core::Channel *channel, LossExchange *losses)
       : plan(plan), share(static_cast<float>(rate * plan.rho)), weights(weights), ranks(ranks),
-        channel(channel) {}
+        channel(channel), losses(losses) {}
   bool isDue(std::int64_t number) const { return number % plan.period == 0; }
+  Status exchangeLosses(std::int64_t number);
+  Status pull();
   Status sumAlongTree();
   Status broadcastCentre();
   Status wait() { return channel->wait(core::fragmentMessage(0)); }
@@ -52,6 +60,7 @@ private:
   const std::span<float> weights;
   const int ranks;
   core::Channel *const channel;
+  LossExchange *const losses;
   std::vector<float> centre, own, sum; ///< own: W before the step
 };
 

@@ -10,7 +10,7 @@
 namespace syncline::run {
 
 /// What one message said about the steps since the message before it: mostly one step, with local
-/// updates those of a window. All ranks receive the same.
+/// updates and EASGD those of a window. All ranks receive the same.
 struct EarlierLoss {
   std::int64_t step;      ///< the last one of these steps
   double loss;            ///< mean over all ranks and these steps

@@ -107,9 +107,10 @@ Status Trainer::openLocal(const PlanConsistency &weights, double rate) {
       exchanges = std::move(*made);
     return made ? Status::ok() : made.status();
   };
+  hasWindows = weights.form != PlanConsistency::Form::easgd || weights.period > 1;
   if (weights.form == PlanConsistency::Form::easgd)
-    return keep(ElasticUpdates::create(weights, rate, parameters, ranks, channel));
-  hasWindows = true;
+    return keep(ElasticUpdates::create(weights, rate, parameters, ranks, channel,
+                                       hasWindows ? lossExchange.get() : nullptr));
   return keep(LocalUpdates::create(weights, parameters, ranks, channel, *lossExchange));
 }
 

@@ -101,7 +101,8 @@ public:
   Status forward(std::int64_t number);
 
   /// Losses travel after the step's buckets and are read a step later. With local updates they
-  /// travel once a window, beside a fragment. Call settle() to have those of all steps so far.
+  /// travel once a window, with EASGD once a period, beside a fragment. Call settle() to have those
+  /// of all steps so far.
   LossExchange &losses() { return *lossExchange; }
 
   /// Sets the function that is called after each step and returns SIGINT, SIGTERM or 0.
@@ -169,7 +170,7 @@ private:
   std::vector<StepRecord> recorded;
 
   std::unique_ptr<LossExchange> lossExchange;
-  bool hasWindows = false; ///< whether losses travel once a window, as LocalUpdates sends them
+  bool hasWindows = false; ///< whether losses travel once a window, as `exchanges` sends them
   std::function<int()> signal;
 };
 

@@ -141,6 +141,22 @@ class ConsistencyTest(RefusalTest):
                 for message in messages:
                     self.assertLessEqual(message["ts"] + message["dur"], begin + 1)
 
+    def test_losses_travel_once_a_period(self):
+        """All steps between two exchanges report their mean; without periods each has its own."""
+
+        def losses(form):
+            words = ("--data", PAIR, "--steps", 10, "--lr", 0.05, "--log", "json")
+            said = harness.syncline("run", self.plan(form), "-n", 4, *words)
+            return [json.loads(line)["loss"] for line in said.splitlines()[:-1]]
+
+        for variant in ("sync1", "sync3"):
+            found = losses(f"easgd:{variant},0.1,4")
+            # The first step's loss leaves with its exchange, as do those of steps 1 to 4, 5 to 8.
+            windows = [found[:1], found[1:5], found[5:9], found[9:]]
+            self.assertEqual([len(set(window)) for window in windows], [1, 1, 1, 1], found)
+            self.assertEqual(len(set(found)), 4, found)
+        self.assertEqual(len(set(losses("easgd:sync3,0.1"))), 10)
+
     def test_warns_where_the_centre_is_unstable(self):
         plan = self.plan("easgd:sync3,5")
         words = ("run", plan, "-n", 4, "--data", PAIR, "--steps", 2, "--lr")
