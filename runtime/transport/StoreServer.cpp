@@ -106,6 +106,9 @@ void StoreServer::greet(Newcomers::Arrival arrival) {
 std::string StoreServer::reasonToTurnAway(const Frame &hello) const {
   const int rank = toInt(hello[2]), theirs = toInt(hello[3]);
   const bool watch = hello[1] == "watch";
+  if (const auto lost = gone.find(rank); lost != gone.end())
+    return "the run has lost " + Verdict{rank, lost->second, ""}.describe(names) +
+           " and goes on without it; no other process can take its place";
   if (theirs != size)
     return "rank " + std::to_string(rank) + " was started as one of " + std::to_string(theirs) +
            " ranks, rank 0 as one of " + std::to_string(size);
@@ -305,7 +308,7 @@ bool StoreServer::goesOnWithout(int culprit, const std::string &kind) {
       return false;
   }
   investigation.reset();
-  gone.insert(culprit);
+  gone.try_emplace(culprit, kind);
   for (auto &p : peers)
     if (p->watch && !p->closed)
       send(*p, {p->rank == culprit ? "verdict" : "gone", std::to_string(culprit), kind, ""});

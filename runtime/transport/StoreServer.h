@@ -20,9 +20,9 @@ namespace syncline::transport {
 /// Every rank opens two connections, first `watch`, then `store`. The first frame on each is
 /// {"syncline-1", "watch" | "store", rank, size}, answered {"ok"}, {"error", message} or {"lost",
 /// who}. A connection with another first frame, with another size, or with a rank that is connected
-/// already is refused, because it may belong to a stray process of another run; the run goes on. If
-/// the process did belong to this run, its rank will be missed in time, and the message names the
-/// refused connections.
+/// already or was lost is refused, because it may belong to a stray process of another run; the run
+/// goes on. If the process did belong to this run, its rank will be missed in time, and the message
+/// names the refused connections.
 ///
 /// store, one answer a request:
 ///   {"set", key, value}                 {"ok"}
@@ -118,7 +118,8 @@ private:
 
   std::mutex sparedMutex;
   std::set<int> spared;
-  std::set<int> gone; ///< lost ranks without which the run goes on
+  std::map<int, std::string> gone; ///< lost ranks without which the run goes on, and what kind
+                                   ///< of verdict they got
 
   mutable std::mutex addressMutex;
   std::string address;
