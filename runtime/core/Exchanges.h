@@ -1,10 +1,12 @@
 // What a rank does between its steps where weights, not gradients, travel.
 #pragma once
 
+#include "runtime/core/Deadline.h"
 #include "syncline/Status.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace syncline::core {
 
@@ -24,6 +26,23 @@ struct DriftCounts {
     steps += other.steps;
     waited += other.waited;
   }
+};
+
+/// What this rank asked of servers, for a trace. Times are by the rank's own clock.
+struct ServerRequest {
+  enum class Kind {
+    push,    ///< sending an update
+    read,    ///< from the request to its last value
+    elastic, ///< from the first value that leaves to the last one that comes
+    tick,    ///< sending a clock
+    grant    ///< waiting for the answer to a tick
+  } kind = Kind::push;
+  std::int64_t clock = 0; ///< number of complete steps that the request states
+  Clock::time_point begin, end;
+  /// Seconds for which a server held the answer back, and when the answer came; of several servers
+  /// those of the one that did so longest.
+  double held = 0;
+  Clock::time_point answered;
 };
 
 /// The exchanges of one form of consistency on one rank. One thread makes all calls. Errors of all
@@ -50,6 +69,11 @@ public:
   virtual DriftCounts drift() const { return {}; }
   /// The signal by which another rank ends the run, as far as this one knows; 0 for none.
   virtual int stopSignal() const { return 0; }
+
+  /// From now on requests are recorded.
+  virtual void recordRequests() {}
+  /// The recorded requests that have ended since the last call, each kind in the order of time.
+  virtual std::vector<ServerRequest> takeRequests() { return {}; }
 };
 
 } // namespace syncline::core

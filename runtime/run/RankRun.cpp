@@ -202,7 +202,7 @@ Status RankRun::observe() {
   if (steps == 0)
     return Status::error(ErrorKind::badUsage, "--trace: the run has no steps");
   Result<TraceRecorder> made =
-      TraceRecorder::create(group.get(), timeout(), steps, options.traceSteps);
+      TraceRecorder::create(group.get(), {timeout(), steps, options.traceSteps, isServed()});
   if (!made)
     return made.status();
   trace = std::move(*made);
@@ -211,16 +211,21 @@ Status RankRun::observe() {
 
 Status RankRun::writeObservations() {
   const core::Executable &executable = step->executable();
-  if (stopSignal != 0 && (!options.opTimes.empty() || (trace && !trace->hasBegun()))) {
+  bool isWritten = stopSignal == 0;
+  if (trace) {
+    const Result<bool> traced = trace->finish(options.trace, plan, executable, *trainer);
+    if (!traced)
+      return traced.status();
+    isWritten = *traced;
+  } else if (!options.opTimes.empty() && isWritten) {
+    if (Status s = writeOperationTimes(options.opTimes, plan, executable, trainer->records(),
+                                       measured, steadiness.isSteady());
+        !s)
+      return s;
+  }
+  if (!isWritten && (trace || !options.opTimes.empty()))
     report->note("the run ended too early for '" + (trace ? options.trace : options.opTimes) +
                  "', which is not written");
-    return Status::ok();
-  }
-  if (trace)
-    return trace->finish(options.trace, plan, executable, *trainer);
-  if (!options.opTimes.empty())
-    return writeOperationTimes(options.opTimes, plan, executable, trainer->records(), measured,
-                               steadiness.isSteady());
   return Status::ok();
 }
 

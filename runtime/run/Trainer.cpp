@@ -288,7 +288,16 @@ Status Trainer::record(std::int64_t number) {
   for (std::size_t i = 0; i < executable.operations().size(); ++i)
     record.operations.push_back({before + (*marks)[i], before + (*marks)[i + 1]});
   record.buckets = bucketTimings();
+  if (exchanges)
+    record.add(exchanges->takeRequests());
   return Status::ok();
+}
+
+Status Trainer::finish() {
+  Status s = exchanges ? exchanges->finish() : Status::ok();
+  if (s && exchanges && !recorded.empty())
+    recorded.back().add(exchanges->takeRequests());
+  return s;
 }
 
 Status Trainer::beginStep(std::int64_t number) {

@@ -91,7 +91,7 @@ public:
   Result<int> drain();
   /// Ends the exchanges of weights: all ranks then have equal ones. Elsewhere this does nothing.
   /// Precondition: drain(). All ranks call it. Errors: as step().
-  Status finish() { return exchanges ? exchanges->finish() : Status::ok(); }
+  Status finish();
   /// How far ranks drifted apart; nothing where they do not.
   core::DriftCounts drift() const { return exchanges ? exchanges->drift() : core::DriftCounts(); }
   /// The mean bytes of the steps since the last StepTimes with a number, and of finish(). None
@@ -112,6 +112,8 @@ public:
   void recordSteps() {
     isRecording = true;
     hasCaptured = {}; // captured steps have no marks
+    if (exchanges)
+      exchanges->recordRequests();
   }
   const std::vector<StepRecord> &records() const { return recorded; }
   /// Timings of the last step's buckets, over all channels.

@@ -46,6 +46,8 @@ public:
   double waitedSeconds() const override { return counts.waited; }
   core::DriftCounts drift() const override { return counts; }
   int stopSignal() const override { return signal; }
+  void recordRequests() override { client.log().start(); }
+  std::vector<core::ServerRequest> takeRequests() override { return client.log().take(); }
 
 private:
   Status takeGrant();

@@ -8,6 +8,8 @@
 
 namespace syncline::servers {
 
+using Kind = core::ServerRequest::Kind;
+
 Status Client::sendAll(const Request &request, std::span<const float> values) {
   const auto *begin = reinterpret_cast<const std::byte *>(values.data());
   for (int i = 0; i < roles.shards(); ++i) {
@@ -22,13 +24,13 @@ Status Client::sendAll(const Request &request, std::span<const float> values) {
   return Status::ok();
 }
 
-Result<std::int64_t> Client::receiveAll(std::span<float> values) {
+Result<std::int64_t> Client::receiveAll(std::span<float> values, RequestLog::Entry &entry) {
   auto *begin = reinterpret_cast<std::byte *>(values.data());
   std::int64_t least = allHaveLeft;
   for (int i = 0; i < roles.shards(); ++i) {
     const int index = (peers.rank() + i) % roles.shards();
     Connection &from = connections.shards[index];
-    const Result<Reply> ready = reply(from);
+    const Result<Reply> ready = reply(from, entry);
     if (!ready)
       return ready.status();
     const core::Range part = roles.parts[index];
@@ -40,7 +42,7 @@ Result<std::int64_t> Client::receiveAll(std::span<float> values) {
 }
 
 /// The answer to the oldest unanswered request of this connection.
-Result<Reply> Client::reply(Connection &from) {
+Result<Reply> Client::reply(Connection &from, RequestLog::Entry &entry) {
   Reply found{};
   std::shared_ptr<void> waiting;
   Reply late{};
@@ -48,8 +50,10 @@ Result<Reply> Client::reply(Connection &from) {
   for (;;) {
     if (Status s = receiveMessage(*from.from, found); !s)
       return s;
-    if (found.kind == Reply::Kind::ready)
+    if (found.kind == Reply::Kind::ready) {
+      entry.answered(found.held);
       return found;
+    }
     if (found.kind != Reply::Kind::waiting || found.worker < 0 || found.worker >= roles.workers)
       return Status::error(ErrorKind::internal, "a server's answer is malformed");
     if (Status s = peers.verdict(); !s)
@@ -74,38 +78,45 @@ Status Client::initialise(std::span<const float> values) {
 }
 
 Status Client::push(std::span<const float> update, std::int64_t clock) {
+  const RequestLog::Entry entry(requests, Kind::push, clock);
   Request request{Request::Kind::push};
   request.clock = clock;
   return sendAll(request, update);
 }
 
 Result<std::int64_t> Client::read(std::span<float> values, std::int64_t clock, std::int64_t need) {
+  RequestLog::Entry entry(requests, Kind::read, clock);
   Request request{Request::Kind::read};
   request.clock = clock;
   request.need = need;
   const Status s = sendAll(request, {});
-  return s ? receiveAll(values) : s;
+  return s ? receiveAll(values, entry) : s;
 }
 
 Status Client::elastic(std::span<const float> own, std::span<float> centre, std::int64_t clock,
                        double factor) {
+  RequestLog::Entry entry(requests, Kind::elastic, clock);
   Request request{Request::Kind::elastic};
   request.clock = clock;
   request.factor = factor;
   const Status s = sendAll(request, own);
-  return s ? receiveAll(centre).status() : s;
+  return s ? receiveAll(centre, entry).status() : s;
 }
 
 Status Client::leave() { return sendAll({Request::Kind::leave}, {}); }
 
 Status Client::tick(std::int64_t clock, int signal) {
+  const RequestLog::Entry entry(requests, Kind::tick, clock);
+  ticked.push_back(clock);
   Request request{Request::Kind::tick, signal};
   request.clock = clock;
   return sendMessage(*connections.keeper.to, request);
 }
 
 Result<Grant> Client::awaitGrant() {
-  const Result<Reply> found = reply(connections.keeper);
+  RequestLog::Entry entry(requests, Kind::grant, ticked.front());
+  ticked.pop_front();
+  const Result<Reply> found = reply(connections.keeper, entry);
   if (!found)
     return found.status();
   return Grant{found->clock, found->lead, found->signal};

@@ -3,7 +3,9 @@
 
 #include "runtime/core/Peers.h"
 #include "runtime/servers/Connections.h"
+#include "runtime/servers/RequestLog.h"
 
+#include <deque>
 #include <span>
 
 namespace syncline::servers {
@@ -42,20 +44,25 @@ public:
 
   /// Tells the keeper that `clock` steps are complete, and of a signal that stops the run.
   Status tick(std::int64_t clock, int signal);
-  /// Waits for the answer to the oldest unanswered tick.
+  /// Waits for the answer to the oldest unanswered tick. Precondition: there is one.
   Result<Grant> awaitGrant();
   /// The worker makes no more steps: the keeper stops waiting for it. `signal` is what has stopped
   /// it, or 0.
   Status leaveKeeper(int signal);
 
+  /// The times of push(), read(), elastic(), tick() and awaitGrant(). Any thread may use it.
+  RequestLog &log() { return requests; }
+
 private:
   Status sendAll(const Request &request, std::span<const float> values);
-  Result<std::int64_t> receiveAll(std::span<float> values);
-  Result<Reply> reply(Connection &from);
+  Result<std::int64_t> receiveAll(std::span<float> values, RequestLog::Entry &entry);
+  Result<Reply> reply(Connection &from, RequestLog::Entry &entry);
 
   Connections &connections;
   const Roles roles;
   core::Peers &peers;
+  RequestLog requests;
+  std::deque<std::int64_t> ticked; ///< the clocks of unanswered ticks, oldest first
 };
 
 } // namespace syncline::servers

@@ -35,6 +35,7 @@ struct Reply {
   std::int64_t clock = 0; ///< ready: the least clock of all workers, contained in the values
   std::int64_t lead = 0;  ///< ready, of a tick: the worker's lead
   std::int32_t signal = 0, unused = 0;
+  double held = 0; ///< ready: seconds that the answer was held back
 };
 
 /// The least clock of a read that waits until all workers have left.

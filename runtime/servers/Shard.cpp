@@ -1,6 +1,7 @@
 // Waiting for clocks, and the arithmetic on a shard's values.
 #include "runtime/servers/Shard.h"
 
+#include "runtime/core/Deadline.h"
 #include "runtime/servers/Protocol.h"
 
 #include <algorithm>
@@ -8,16 +9,20 @@
 
 namespace syncline::servers {
 
-bool Monitor::wait(std::unique_lock<std::mutex> &held, const std::function<bool()> &isMet,
-                   const std::function<bool()> &meanwhile) {
+std::optional<double> Monitor::wait(std::unique_lock<std::mutex> &held,
+                                    const std::function<bool()> &isMet,
+                                    const std::function<bool()> &meanwhile) {
+  if (isMet())
+    return 0;
+  const auto begin = core::Clock::now();
   while (!condition.wait_for(held, interval, isMet)) {
     held.unlock();
     const bool goesOn = meanwhile();
     held.lock();
     if (!goesOn)
-      return false;
+      return std::nullopt;
   }
-  return true;
+  return core::secondsSince(begin);
 }
 
 Shard::Shard(std::size_t elements, const Options &options)
@@ -44,7 +49,7 @@ Awaited Shard::slowest() const {
 }
 
 bool Shard::waitUntilReady(std::unique_lock<std::mutex> &held, const Meanwhile &meanwhile) {
-  return monitor.wait(held, [&] { return isReady; }, [&] { return meanwhile({0, 0}); });
+  return monitor.wait(held, [&] { return isReady; }, [&] { return meanwhile({0, 0}); }).has_value();
 }
 
 bool Shard::push(int worker, std::int64_t clock, std::span<const float> update,
@@ -70,8 +75,8 @@ bool Shard::push(int worker, std::int64_t clock, std::span<const float> update,
   return true;
 }
 
-std::optional<std::int64_t> Shard::read(int worker, std::int64_t clock, std::int64_t need,
-                                        std::span<float> into, const Meanwhile &meanwhile) {
+std::optional<Shard::Copied> Shard::read(int worker, std::int64_t clock, std::int64_t need,
+                                         std::span<float> into, const Meanwhile &meanwhile) {
   auto held = monitor.lock();
   if (!waitUntilReady(held, meanwhile))
     return std::nullopt;
@@ -80,18 +85,19 @@ std::optional<std::int64_t> Shard::read(int worker, std::int64_t clock, std::int
     late = slowest();
     return late.clock >= need;
   };
-  if (!monitor.wait(held, isFresh, [&] { return meanwhile(late); }))
+  const std::optional<double> parked = monitor.wait(held, isFresh, [&] { return meanwhile(late); });
+  if (!parked)
     return std::nullopt;
   for (std::size_t i = 0; i < values.size(); ++i)
     into[i] = static_cast<float>(values[i]);
   workers[worker].readAt = clock;
   monitor.changed();
-  return late.clock;
+  return Copied{late.clock, *parked};
 }
 
-std::optional<std::int64_t> Shard::elastic(int worker, std::int64_t clock,
-                                           std::span<const float> own, double factor,
-                                           std::span<float> into, const Meanwhile &meanwhile) {
+std::optional<Shard::Copied> Shard::elastic(int worker, std::int64_t clock,
+                                            std::span<const float> own, double factor,
+                                            std::span<float> into, const Meanwhile &meanwhile) {
   auto held = monitor.lock();
   if (!waitUntilReady(held, meanwhile))
     return std::nullopt;
@@ -100,13 +106,13 @@ std::optional<std::int64_t> Shard::elastic(int worker, std::int64_t clock,
     const std::int64_t least = slowest().clock;
     held.unlock();
     mixWithoutLock(own, factor, into);
-    return least;
+    return Copied{least};
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     into[i] = static_cast<float>(values[i]);
     values[i] += factor * (own[i] - values[i]);
   }
-  return slowest().clock;
+  return Copied{slowest().clock};
 }
 
 /// Updates of several workers may overwrite each other, element by element.

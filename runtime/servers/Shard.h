@@ -27,10 +27,11 @@ public:
 
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex); }
   void changed() { condition.notify_all(); }
-  /// Waits until `isMet`, with the lock held. Every interval `meanwhile` is called without it;
-  /// where that returns false the wait ends, with false.
-  bool wait(std::unique_lock<std::mutex> &held, const std::function<bool()> &isMet,
-            const std::function<bool()> &meanwhile);
+  /// Waits until `isMet`, with the lock held, and returns the seconds that this took: 0 where it is
+  /// met already. Every interval `meanwhile` is called without the lock; where that returns false
+  /// the wait ends, with nothing.
+  std::optional<double> wait(std::unique_lock<std::mutex> &held, const std::function<bool()> &isMet,
+                             const std::function<bool()> &meanwhile);
 
 private:
   std::mutex mutex;
@@ -51,6 +52,12 @@ public:
     bool hasLock = true; ///< off: elastic updates run at the same time, as hogwild has it
   };
 
+  /// What is known of copied values.
+  struct Copied {
+    std::int64_t least = 0; ///< the least clock of all workers, which the values contain
+    double held = 0;        ///< seconds that the copy waited for clocks
+  };
+
   Shard(std::size_t elements, const Options &options);
 
   /// Bytes of the values in a message.
@@ -60,14 +67,13 @@ public:
   /// Adds an update, after which the worker's clock is `clock`.
   bool push(int worker, std::int64_t clock, std::span<const float> update,
             const Meanwhile &meanwhile);
-  /// Copies the values once all clocks are at least `need`. Returns the least clock.
-  std::optional<std::int64_t> read(int worker, std::int64_t clock, std::int64_t need,
-                                   std::span<float> into, const Meanwhile &meanwhile);
-  /// Copies the values c into `into` and adds factor·(own - c) to them. The worker's clock becomes
-  /// `clock`. Returns the least clock.
-  std::optional<std::int64_t> elastic(int worker, std::int64_t clock, std::span<const float> own,
-                                      double factor, std::span<float> into,
-                                      const Meanwhile &meanwhile);
+  /// Copies the values once all clocks are at least `need`.
+  std::optional<Copied> read(int worker, std::int64_t clock, std::int64_t need,
+                             std::span<float> into, const Meanwhile &meanwhile);
+  /// Copies the values c into `into` and adds factor·(own - c) to them. `clock` becomes the
+  /// worker's clock.
+  std::optional<Copied> elastic(int worker, std::int64_t clock, std::span<const float> own,
+                                double factor, std::span<float> into, const Meanwhile &meanwhile);
   /// The worker pushes no more. Nobody waits for it.
   void leave(int worker);
   /// Whether all workers have left.

@@ -76,10 +76,12 @@ Status ShardServer::answer(int worker, const Request &request, Connection &at,
     return failure.isOk();
   };
   const auto keepsQuiet = [&](const Awaited &) { return forgetLost(), true; };
-  const auto deliver = [&](const std::optional<std::int64_t> &least) {
-    if (!least)
+  const auto deliver = [&](const std::optional<Shard::Copied> &copied) {
+    if (!copied)
       return failure;
-    Status s = sendMessage(*at.to, Reply{Reply::Kind::ready, worker, *least});
+    Reply ready{Reply::Kind::ready, worker, copied->least};
+    ready.held = copied->held;
+    Status s = sendMessage(*at.to, ready);
     return s ? sendValues(*at.to, reply.data(), shard.bytes()) : s;
   };
   switch (request.kind) {
@@ -142,9 +144,11 @@ Status ShardServer::tick(int worker, const Request &request, Connection &at) {
     failure = sendWaiting(at, late);
     return failure.isOk();
   };
-  if (!monitor.wait(held, mayGo, meanwhile))
+  const std::optional<double> waited = monitor.wait(held, mayGo, meanwhile);
+  if (!waited)
     return failure;
-  const Reply grant{Reply::Kind::ready, worker, keeper.least(), keeper.lead(worker), signal};
+  const Reply grant{
+      Reply::Kind::ready, worker, keeper.least(), keeper.lead(worker), signal, 0, *waited};
   held.unlock();
   return sendMessage(*at.to, grant);
 }

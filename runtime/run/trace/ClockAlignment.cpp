@@ -41,25 +41,43 @@ Result<RankZeroLinks> RankZeroLinks::open(transport::Group &group, double timeou
 
 static std::string connectionOf(int rank) { return "clock/" + std::to_string(rank); }
 
-transport::ConnectLimit RankZeroLinks::limit() const {
-  return {core::deadlineIn(timeout), [this] { return !group->verdict(); }};
+/// Whether the run goes on without this rank.
+bool RankZeroLinks::isLost(int other) const {
+  return std::ranges::any_of(group->lost(),
+                             [&](const transport::Verdict &v) { return v.rank == other; });
+}
+
+/// The error of a connection that is gone. Another rank may be given up at the same time; then the
+/// answer to the report is about that one, and the rank is reported again.
+Status RankZeroLinks::blame(int other) const {
+  for (;;) {
+    const std::size_t known = group->lost().size();
+    Status s = group->blame(other, "its connection for comparing clocks is gone");
+    if (!group->verdict() || isLost(other) || group->lost().size() == known)
+      return s;
+  }
+}
+
+transport::ConnectLimit RankZeroLinks::limit(int other) const {
+  return {core::deadlineIn(timeout), [this, other] { return !group->verdict() || isLost(other); }};
 }
 
 Status RankZeroLinks::meet(transport::RankListener &listener) {
-  const transport::ConnectLimit connectLimit = limit();
   for (int other = 1; other < group->workers(); ++other) {
     const transport::Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
-    std::optional<transport::Socket> socket = listener.take(connectionOf(other), connectLimit);
-    if (!socket)
-      return group->blame(other, "it did not connect to have its clock compared");
-    others[other] = std::move(*socket);
+    std::optional<transport::Socket> socket = listener.take(connectionOf(other), limit(other));
+    if (socket)
+      others[other] = std::move(*socket);
+    else if (Status s = group->blame(other, "it did not connect to have its clock compared");
+             !isLost(other))
+      return s;
   }
   return Status::ok();
 }
 
 Status RankZeroLinks::join(const std::string &place) {
   Result<transport::Socket> socket =
-      transport::connectToRank(group->address(), place, connectionOf(group->rank()), limit());
+      transport::connectToRank(group->address(), place, connectionOf(group->rank()), limit(0));
   if (!socket && socket.status().kind() == ErrorKind::peerLost)
     return group->blame(0, socket.status().message());
   if (!socket)
@@ -71,23 +89,29 @@ Status RankZeroLinks::join(const std::string &place) {
 Status RankZeroLinks::send(int other, const void *data, std::size_t bytes) {
   if (others.at(other).sendAll({static_cast<const char *>(data), bytes}, core::deadlineIn(timeout)))
     return Status::ok();
-  return group->blame(other, "its connection for comparing clocks is gone");
+  return blame(other);
 }
 
 /// Receives from another rank. While no bytes come, the watch is asked whether a rank is lost.
 Status RankZeroLinks::receive(int other, void *data, std::size_t bytes) {
   const transport::Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
-  const core::Deadline deadline = core::deadlineIn(timeout);
+  core::Deadline deadline = core::deadlineIn(timeout);
   const transport::Socket &socket = others.at(other);
   while (!socket.hasInput(std::min(deadline, core::deadlineIn(0.5)))) {
     if (Status s = group->verdict(); !s)
       return s;
-    if (Clock::now() >= deadline)
-      return group->blame(other, "it stood still while clocks were compared");
+    const std::size_t known = group->lost().size();
+    if (Clock::now() < deadline && !isLost(other))
+      continue;
+    Status s = group->blame(other, "it stood still while clocks were compared");
+    if (isLost(other) || group->lost().size() == known)
+      return s;
+    // The other rank itself waited for one that has now been given up.
+    deadline = core::deadlineIn(timeout);
   }
   if (socket.receiveAll(static_cast<char *>(data), bytes, deadline))
     return Status::ok();
-  return group->blame(other, "its connection for comparing clocks is gone");
+  return blame(other);
 }
 
 Result<ClockOffset> RankZeroLinks::measure(int other) {
@@ -112,10 +136,10 @@ Result<std::vector<ClockOffset>> RankZeroLinks::measureOffsets() {
   if (group->rank() == 0) {
     offsets.push_back({clockSeconds(Clock::now()), 0, 0});
     for (int other = 1; other < group->workers(); ++other) {
-      Result<ClockOffset> offset = measure(other);
-      if (!offset)
+      Result<ClockOffset> offset = isLost(other) ? ClockOffset() : measure(other);
+      if (!offset && !isLost(other))
         return offset.status();
-      offsets.push_back(*offset);
+      offsets.push_back(offset ? *offset : ClockOffset());
     }
     return offsets;
   }
@@ -143,14 +167,24 @@ Result<std::vector<std::vector<double>>> RankZeroLinks::collect(const std::vecto
   }
   all.push_back(own);
   for (int other = 1; other < group->workers(); ++other) {
-    if (Status s = receive(other, &count, sizeof count); !s)
+    std::vector<double> &values = all.emplace_back();
+    if (isLost(other))
+      continue;
+    const Status s = receiveValues(other, values);
+    if (!s && !isLost(other))
       return s;
-    std::vector<double> &values = all.emplace_back(count);
-    if (count > 0)
-      if (Status s = receive(other, values.data(), count * sizeof(double)); !s)
-        return s;
+    if (!s)
+      values.clear();
   }
   return all;
+}
+
+Status RankZeroLinks::receiveValues(int other, std::vector<double> &values) {
+  std::uint64_t count = 0;
+  if (Status s = receive(other, &count, sizeof count); !s)
+    return s;
+  values.resize(count);
+  return count > 0 ? receive(other, values.data(), count * sizeof(double)) : Status::ok();
 }
 
 } // namespace syncline::run

@@ -26,24 +26,30 @@ double offsetAt(const ClockOffset &first, const ClockOffset &second, double othe
 double clockSeconds(core::Clock::time_point time);
 
 /// Extra connections between rank 0 and every other worker, independent of the buckets' channels.
-/// Every worker calls the same methods in the same order; not thread-safe. Errors: peerLost.
+/// Every worker calls the same methods in the same order; not thread-safe. Errors: peerLost. Where
+/// the run goes on without lost ranks, rank 0 passes over them.
 class RankZeroLinks {
 public:
   /// Opens the connections; needs at least two workers. `group` outlives the links. A link without
   /// progress for `timeoutSeconds` counts as lost.
   static Result<RankZeroLinks> open(transport::Group &group, double timeoutSeconds);
 
-  /// Returns the offsets of all ranks, by rank, on rank 0, and nothing on other ranks.
+  /// Returns the offsets of all ranks, by rank, on rank 0, and nothing on other ranks. A lost rank
+  /// has offset 0.
   Result<std::vector<ClockOffset>> measureOffsets();
-  /// Returns what every rank passed, by rank, on rank 0, and nothing on other ranks.
+  /// Returns what every rank passed, by rank, on rank 0, and nothing on other ranks. A lost rank
+  /// has no values.
   Result<std::vector<std::vector<double>>> collect(const std::vector<double> &own);
 
 private:
   RankZeroLinks(transport::Group &group, double timeout) : group(&group), timeout(timeout) {}
-  transport::ConnectLimit limit() const;
+  transport::ConnectLimit limit(int other) const;
   Status meet(transport::RankListener &listener);
   Status join(const std::string &place);
   Result<ClockOffset> measure(int other);
+  Status receiveValues(int other, std::vector<double> &values);
+  bool isLost(int other) const;
+  Status blame(int other) const;
   Status send(int other, const void *data, std::size_t bytes);
   Status receive(int other, void *data, std::size_t bytes);
 

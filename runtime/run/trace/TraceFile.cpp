@@ -25,8 +25,11 @@ public:
       bucketById[bucket.id] = &bucket;
     zero = std::numeric_limits<double>::infinity();
     for (const auto &steps : trace.ranks)
-      for (const TracedStep &step : steps)
+      for (const TracedStep &step : steps) {
         zero = std::min(zero, step.start);
+        for (const StepRecord::Request &request : step.requests)
+          zero = std::min(zero, step.start + request.whole.begin);
+      }
   }
 
   std::string text() {
@@ -66,8 +69,12 @@ private:
     for (const PlanBucket &bucket : plan.buckets)
       if (!std::exchange(named[bucket.channel], true))
         name("thread_name", 1 + bucket.channel, "channel " + std::to_string(bucket.channel));
-    if (plan.consistency.isLocal())
+    if (plan.consistency.isServed()) {
+      name("thread_name", valueThread(), "values");
+      name("thread_name", tickThread(), "ticks");
+    } else if (plan.consistency.isLocal()) {
       name("thread_name", fragmentThread(), "weights");
+    }
   }
 
   static const char *category(OperationKind kind) {
@@ -137,6 +144,8 @@ private:
           else
             addMessage(issuing, step, timing);
         }
+    for (const StepRecord::Request &request : step.requests)
+      addRequest(step, request);
   }
 
   /// Weights travel on a channel behind those of the buckets.
@@ -145,6 +154,39 @@ private:
     for (const PlanBucket &bucket : plan.buckets)
       last = std::max(last, bucket.channel);
     return 2 + last;
+  }
+  int valueThread() const { return fragmentThread(); }
+  int tickThread() const { return fragmentThread() + 1; }
+
+  /// Adds what the rank asked of servers, and inside it the time for which they held it back.
+  void addRequest(const TracedStep &step, const StepRecord::Request &request) {
+    using Kind = core::ServerRequest::Kind;
+    const bool isTick = request.kind == Kind::tick || request.kind == Kind::grant;
+    const int thread = isTick ? tickThread() : valueThread();
+    Json args{{"step", step.step}, {"clock", request.clock}};
+    if (request.kind == Kind::read || request.kind == Kind::grant)
+      args["held_us"] = microseconds(request.held.seconds());
+    complete("message", requestName(request.kind), thread, step.start + request.whole.begin,
+             step.start + request.whole.end, args);
+    if (request.held.seconds() > 0)
+      complete("message", isTick ? "held back" : "parked", thread, step.start + request.held.begin,
+               step.start + request.held.end, args);
+  }
+
+  static const char *requestName(core::ServerRequest::Kind kind) {
+    switch (kind) {
+    case core::ServerRequest::Kind::push:
+      return "push";
+    case core::ServerRequest::Kind::read:
+      return "read";
+    case core::ServerRequest::Kind::elastic:
+      return "elastic";
+    case core::ServerRequest::Kind::tick:
+      return "tick";
+    case core::ServerRequest::Kind::grant:
+      return "grant";
+    }
+    return "";
   }
 
   /// Adds a message of weights, which no operation of a step waits for.
@@ -245,14 +287,14 @@ private:
   const Trace &trace;
   const int ranks;
   std::map<int, const PlanBucket *> bucketById;
-  double zero = 0; ///< the first step's start
+  double zero = 0; ///< the first step's or request's start
   int rank = 0;    ///< the rank whose events are written
   std::string events;
 };
 
-/// A packed record: step, start and number of buckets, then the operations' numbers, then the
-/// buckets' numbers.
-constexpr std::size_t kHead = 3, kSpan = 2, kBucket = 6;
+/// A packed record: step, start, number of buckets and number of requests, then the operations'
+/// numbers, the buckets' numbers and the requests' numbers.
+constexpr std::size_t kHead = 4, kSpan = 2, kBucket = 6, kRequest = 6;
 
 } // namespace
 
@@ -260,12 +302,16 @@ std::vector<double> packRecords(std::span<const StepRecord> records) {
   std::vector<double> numbers;
   for (const StepRecord &record : records) {
     numbers.insert(numbers.end(), {static_cast<double>(record.step), clockSeconds(record.start),
-                                   static_cast<double>(record.buckets.size())});
+                                   static_cast<double>(record.buckets.size()),
+                                   static_cast<double>(record.requests.size())});
     for (const StepRecord::Span &span : record.operations)
       numbers.insert(numbers.end(), {span.begin, span.end});
     for (const core::BucketTiming &b : record.buckets)
       numbers.insert(numbers.end(), {static_cast<double>(b.bucket), b.issued, b.started, b.finished,
                                      static_cast<double>(b.step), static_cast<double>(b.half)});
+    for (const StepRecord::Request &r : record.requests)
+      numbers.insert(numbers.end(), {static_cast<double>(r.kind), static_cast<double>(r.clock),
+                                     r.whole.begin, r.whole.end, r.held.begin, r.held.end});
   }
   return numbers;
 }
@@ -280,7 +326,8 @@ Result<std::vector<TracedStep>> unpackRecords(std::span<const double> numbers,
     TracedStep &step = steps.emplace_back();
     step.step = static_cast<std::int64_t>(numbers[0]);
     step.start = numbers[1];
-    const auto buckets = static_cast<std::size_t>(numbers[2]);
+    const auto buckets = static_cast<std::size_t>(numbers[2]),
+               requests = static_cast<std::size_t>(numbers[3]);
     numbers = numbers.subspan(kHead);
     for (std::size_t i = 0; i < operations; ++i)
       step.operations.push_back({numbers[kSpan * i], numbers[kSpan * i + 1]});
@@ -291,6 +338,13 @@ Result<std::vector<TracedStep>> unpackRecords(std::span<const double> numbers,
       step.buckets.push_back({static_cast<int>(numbers[0]), numbers[1], numbers[2], numbers[3],
                               static_cast<std::int64_t>(numbers[4]),
                               static_cast<core::Half>(static_cast<int>(numbers[5]))});
+    if (numbers.size() / kRequest < requests)
+      return malformed;
+    for (; step.requests.size() < requests; numbers = numbers.subspan(kRequest))
+      step.requests.push_back({static_cast<core::ServerRequest::Kind>(static_cast<int>(numbers[0])),
+                               static_cast<std::int64_t>(numbers[1]),
+                               {numbers[2], numbers[3]},
+                               {numbers[4], numbers[5]}});
   }
   return steps;
 }

@@ -18,6 +18,7 @@ struct TracedStep {
   double start = 0; ///< seconds
   std::vector<StepRecord::Span> operations;
   std::vector<core::BucketTiming> buckets;
+  std::vector<StepRecord::Request> requests;
 };
 
 /// Converts records to numbers and back. unpackRecords() fails (internal) for numbers that
@@ -39,14 +40,22 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
                          std::size_t operations);
 
 /// The trace as JSON with one event on each line. Complete events have ts and dur in microseconds
-/// from the first step's start; pid is the rank; tid is 0 for the computing thread and 1 + c for
-/// channel c; cat is "compute", "message", "wait" or "update"; args has "step", "layer", "phase",
-/// "bucket", "bytes" (updated), "scheme" and "ready" where they apply. A message's `ready` is the
-/// time of its issue. A flow leads from the operation that completes a bucket to its message and on
-/// to its update, or to its wait where there is no update; its id is (step·buckets + bucket)·ranks
-/// + rank. Issuing takes no time and has no event. A message has the number of the step that issued
-/// it, which may end before the message does. It is left out if that step is not traced, and has no
-/// flow if a drain waited for it.
+/// from the start of the first step or request; pid is the rank; tid is 0 for the computing thread
+/// and 1 + c for channel c; cat is "compute", "message", "wait" or "update"; args has "step",
+/// "layer", "phase", "bucket", "bytes" (updated), "scheme" and "ready" where they apply. A
+/// message's `ready` is the time of its issue. A flow leads from the operation that completes a
+/// bucket to its message and on to its update, or to its wait where there is no update; its id is
+/// (step·buckets + bucket)·ranks + rank. Issuing takes no time and has no event. A message has the
+/// number of the step that issued it, which may end before the message does. It is left out if that
+/// step is not traced, and has no flow if a drain waited for it.
+///
+/// Where weights travel by servers, a track "values" has the worker's messages "push", "read" and
+/// "elastic", and a track "ticks" its messages "tick" and, from the moment when it needs it, the
+/// wait for the "grant". Their args have "clock", the number of complete steps that the request
+/// states, and "step", the one in which it ended; a push with clock c has the update of step c - 1.
+/// Inside a read that a server parked is an event "parked", and inside a grant that the server held
+/// back an event "held back"; the args of both have "held_us", by the server's clock. Where grants
+/// are never held back, they are read one step late. Servers have no events.
 std::string traceText(const Plan &plan, const core::StepRunner &runner, const Trace &trace);
 
 } // namespace syncline::run

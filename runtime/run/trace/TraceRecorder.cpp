@@ -8,16 +8,28 @@
 
 namespace syncline::run {
 
-Result<TraceRecorder> TraceRecorder::create(transport::Group *group, double timeoutSeconds,
-                                            std::int64_t steps, std::int64_t traced) {
-  TraceRecorder recorder(std::max<std::int64_t>(0, steps - traced), !group || group->rank() == 0);
+Result<TraceRecorder> TraceRecorder::create(transport::Group *group, const Run &run) {
+  TraceRecorder recorder(std::max<std::int64_t>(0, run.steps - run.traced),
+                         !group || group->rank() == 0);
   if (group && group->workers() > 1) {
-    Result<RankZeroLinks> links = RankZeroLinks::open(*group, timeoutSeconds);
+    Result<RankZeroLinks> links = RankZeroLinks::open(*group, run.timeoutSeconds);
     if (!links)
       return links.status();
     recorder.links = std::move(*links);
   }
+  if (run.isLoose)
+    if (Status s = recorder.compareClocks(); !s)
+      return s;
   return recorder;
+}
+
+Status TraceRecorder::compareClocks() {
+  auto measured = offsets();
+  if (!measured)
+    return measured.status();
+  before = std::move(*measured);
+  hasCompared = true;
+  return Status::ok();
 }
 
 Result<std::vector<ClockOffset>> TraceRecorder::offsets() {
@@ -30,15 +42,13 @@ Status TraceRecorder::beforeStep(std::int64_t number, Trainer &trainer) {
   if (number != first)
     return Status::ok();
   trainer.recordSteps();
-  auto measured = offsets();
-  if (!measured)
-    return measured.status();
-  before = std::move(*measured);
-  return Status::ok();
+  return hasCompared ? Status::ok() : compareClocks();
 }
 
-Status TraceRecorder::finish(const std::string &path, const Plan &plan,
-                             const core::StepRunner &runner, const Trainer &trainer) {
+Result<bool> TraceRecorder::finish(const std::string &path, const Plan &plan,
+                                   const core::StepRunner &runner, const Trainer &trainer) {
+  if (!hasCompared) // the run has stopped before the first traced step, on all ranks
+    return false;
   auto after = offsets();
   if (!after)
     return after.status();
@@ -55,11 +65,14 @@ Status TraceRecorder::finish(const std::string &path, const Plan &plan,
     all = std::move(*collected);
   }
   if (!isFirstRank)
-    return Status::ok();
+    return true;
   Result<Trace> trace = alignTrace(all, before, *after, runner.operations().size());
   if (!trace)
     return trace.status();
-  return writeWholeFile(path, traceText(plan, runner, *trace));
+  if (std::ranges::all_of(trace->ranks, [](const auto &steps) { return steps.empty(); }))
+    return false;
+  const Status s = writeWholeFile(path, traceText(plan, runner, *trace));
+  return s ? Result<bool>(true) : s;
 }
 
 } // namespace syncline::run

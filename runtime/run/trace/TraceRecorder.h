@@ -14,25 +14,32 @@ namespace syncline::run {
 /// same steps.
 class TraceRecorder {
 public:
+  struct Run {
+    double timeoutSeconds; ///< see RankZeroLinks
+    std::int64_t steps, traced;
+    /// Whether ranks may be at different steps. Clocks are then compared before the first step of
+    /// all, so that nobody waits at the first traced one.
+    bool isLoose = false;
+  };
+
   /// Creates a recorder for the last `traced` of `steps` steps. `group` is null in a run of one
-  /// rank; for `timeoutSeconds` see RankZeroLinks. Errors: peerLost.
-  static Result<TraceRecorder> create(transport::Group *group, double timeoutSeconds,
-                                      std::int64_t steps, std::int64_t traced);
+  /// rank. Errors: peerLost.
+  static Result<TraceRecorder> create(transport::Group *group, const Run &run);
 
   /// Called before step `number`. Before the first traced step it compares the clocks.
   Status beforeStep(std::int64_t number, Trainer &trainer);
-  /// Whether the first traced step has begun.
-  bool hasBegun() const { return !before.empty(); }
-  /// Called after the last step. Collects all records at rank 0, which writes `path`. Errors:
-  /// peerLost; badInput, naming the path.
-  Status finish(const std::string &path, const Plan &plan, const core::StepRunner &runner,
-                const Trainer &trainer);
+  /// Called after the last step. Collects all records at rank 0, which writes `path` and returns
+  /// whether there was anything to write. Errors: peerLost; badInput, naming the path.
+  Result<bool> finish(const std::string &path, const Plan &plan, const core::StepRunner &runner,
+                      const Trainer &trainer);
 
 private:
   TraceRecorder(std::int64_t first, bool isFirstRank) : first(first), isFirstRank(isFirstRank) {}
   Result<std::vector<ClockOffset>> offsets();
+  Status compareClocks();
 
   std::int64_t first; ///< number of the first traced step
+  bool hasCompared = false;
   bool isFirstRank;
   std::optional<RankZeroLinks> links; ///< none in a run of one rank
   std::vector<ClockOffset> before;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <set>
 #include <sstream>
 
@@ -81,6 +82,7 @@ TEST(TraceFile, PacksRecords) {
   record.step = 7;
   record.operations = {{0.1, 0.2}, {0.2, 0.5}};
   record.buckets = {{3, 0.25, 0.3, 0.4}};
+  record.requests = {{core::ServerRequest::Kind::read, 5, {-0.1, 0.3}, {0, 0.2}}};
   std::vector<double> numbers = packRecords(std::vector{record, record});
   auto steps = unpackRecords(numbers, 2);
   ASSERT_TRUE(steps.isOk());
@@ -91,6 +93,10 @@ TEST(TraceFile, PacksRecords) {
   EXPECT_EQ(step.operations[1].end, 0.5);
   EXPECT_EQ(step.buckets[0].bucket, 3);
   EXPECT_EQ(step.buckets[0].finished, 0.4);
+  EXPECT_EQ(step.requests[0].kind, core::ServerRequest::Kind::read);
+  EXPECT_EQ(step.requests[0].clock, 5);
+  EXPECT_EQ(step.requests[0].whole.begin, -0.1);
+  EXPECT_EQ(step.requests[0].held.end, 0.2);
   numbers.pop_back();
   EXPECT_FALSE(unpackRecords(numbers, 2).isOk());
   EXPECT_FALSE(unpackRecords(numbers, 1000).isOk());
@@ -187,6 +193,18 @@ TEST(TraceRun, CountsStepsOnly) {
     }
   EXPECT_EQ(steps, 4);
   EXPECT_EQ(moved.size(), 1u) << run.output;
+}
+
+// A signal in the traced steps ends all ranks, and the trace has the steps so far.
+TEST(TraceRun, StoppedRun) {
+  TinyPlan plan(2);
+  Process run({plan.folder(), "--steps", "1000000", "--trace", plan.file("t.json"), "--trace-steps",
+               "999990", "--log", "json"});
+  run.waitForOutput("\"step\":30,", 20);
+  run.signal(SIGTERM);
+  EXPECT_EQ(run.wait(20), 128 + SIGTERM) << run.output();
+  const json trace = json::parse(readFile(plan.file("t.json")), nullptr, false);
+  EXPECT_EQ(trace["otherData"]["ranks"], 2) << run.output();
 }
 
 // A trace that could not be written is refused before the first step.
