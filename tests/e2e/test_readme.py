@@ -1,6 +1,7 @@
 """The commands that README.md and samples/README.md print: run in a folder of a newcomer's, where
 `samples` is the repository's and `syncline` is on PATH."""
 
+import json
 import os
 import pathlib
 import re
@@ -63,6 +64,7 @@ class ReadmeTest(unittest.TestCase):
             said = done.stdout[-2000:] + done.stderr[-3000:]
             self.assertEqual(done.returncode, 0, f"{line}\n{said}")
             printed[line] = done.stdout
+            self.said = done.stderr
         return printed
 
     def test_one_plan(self):
@@ -116,6 +118,17 @@ class ReadmeTest(unittest.TestCase):
         self.run_all(["python3 by_hand.py", again.replace("net.plan", "again.plan")])
         plans = [harness.plan_json(self.folder / name) for name in ("net.plan", "again.plan")]
         self.assertEqual(*[[bucket["members"] for bucket in plan["buckets"]] for plan in plans])
+
+    def test_unequal_speed(self):
+        """The run keeps to the bound, learns, and leaves a trace of what ranks sent and read."""
+        self.run_all(commands(section("samples/README.md", "Ranks of unequal speed")))
+        plan = harness.plan_json(self.folder / "ssp.plan")
+        self.assertEqual(plan["consistency"]["text"], "ssp:3")
+        lead = re.search(r"'ssp:3': largest lead (\d+) steps", self.said)
+        self.assertLessEqual(int(lead.group(1)), 3)
+        self.assertGreater(float(re.search(r"test accuracy ([\d.]+) %", self.said).group(1)), 80)
+        events = json.loads((self.folder / "ssp.json").read_text())["traceEvents"]
+        self.assertLessEqual({"push", "read", "tick", "grant"}, {e["name"] for e in events})
 
 
 if __name__ == "__main__":
