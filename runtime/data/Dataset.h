@@ -1,66 +1,43 @@
-// Samples and their labels, and the choice of a rank's samples in each step.
+// Samples and their labels.
 #pragma once
 
-#include "runtime/data/Array.h"
+#include "runtime/data/SampleStore.h"
+#include "runtime/data/Sampler.h"
 
-#include <span>
+#include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace syncline::data {
 
-/// Types and shapes of a step's input and target, from the plan.
-struct SampleFormat {
-  ElementType inputType = ElementType::f32, targetType = ElementType::i64;
-  Shape inputShape, targetShape; ///< the first dimension is the batch
-  bool classes = true;           ///< targets are class indices
-  std::int64_t classCount = 0;   ///< 0 for unknown, then labels are not checked
+/// One step's samples of a rank in the host's memory.
+struct HostBatch {
+  std::vector<std::byte> inputs, targets;
 };
 
-/// A pair of arrays with samples along the first dimension, checked against a format.
+/// Samples in files, checked against a format. Thread-safe.
 class Dataset {
 public:
-  /// Opens "X,Y": two files, each .npy or .csv. A CSV line holds a sample's values in row-major
-  /// order. Errors: badInput, naming the file, for wrong shapes, different numbers of samples, or
-  /// labels out of range.
-  static Result<Dataset> open(const std::string &pair, const SampleFormat &format);
+  /// Opens `where`: "X,Y" for two files, each .npy or .csv, or a folder with pairs of files
+  /// NAME-x.npy and NAME-y.npy (see findShards). Values of .npy files are read when they are
+  /// needed. Errors: badInput, naming the file, for wrong shapes, different numbers of samples, or
+  /// labels out of range; badUsage where `where` is neither.
+  static Result<Dataset> open(const std::string &where, const SampleFormat &format);
 
-  std::int64_t size() const { return samples; }
-  /// Writes the samples with these indices, in the format's types, one behind the other.
-  void read(std::span<const std::int64_t> indices, std::byte *inputs, std::byte *targets) const;
-
-private:
-  Array x, y;
-  SampleFormat format;
-  std::int64_t samples = 0;
-};
-
-/// Chooses the samples of a rank's batch. With P ranks of batch K, global batch g of an epoch takes
-/// samples [g·P·K, (g+1)·P·K) of the epoch's order, and rank r takes block r of them. Samples that
-/// do not fill a global batch are left out.
-class Sampler {
-public:
-  Sampler(std::int64_t samples, int ranks, int rank, std::int64_t batch, bool shuffle,
-          std::uint64_t seed);
-
-  std::int64_t batchesPerEpoch() const { return batches; }
-  /// The number of samples that an epoch leaves out.
-  std::int64_t dropped() const { return samples - batches * ranks * batch; }
-  /// The indices of the rank's samples in step `step`, counted over all epochs. Precondition:
-  /// batchesPerEpoch() > 0.
-  std::span<const std::int64_t> indices(std::int64_t step);
+  std::int64_t size() const { return store->size(); }
+  /// "sample 12 of 'x.npy'".
+  std::string nameOf(std::int64_t sample) const { return store->nameOf(sample); }
+  /// Fills `batch` with these samples in the format's types, one behind the other. Errors:
+  /// badInput, naming the file.
+  Status read(const Samples &samples, HostBatch &batch) const;
 
 private:
-  void beginEpoch(std::int64_t epoch);
-  const std::int64_t samples, ranks, rank, batch, batches;
-  const bool shuffle;
-  const std::uint64_t seed;
-  std::int64_t epoch = -1;
-  std::vector<std::int64_t> order;
+  std::shared_ptr<const SampleStore> store;
+  std::int64_t inputBytes = 0, targetBytes = 0; ///< of one sample
 };
 
 /// Fills in synthetic samples: normally distributed inputs, and labels uniform over the classes.
 /// They are the same in every step.
-void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, std::byte *inputs,
-                   std::byte *targets);
+void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, HostBatch &batch);
 
 } // namespace syncline::data

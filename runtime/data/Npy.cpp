@@ -4,49 +4,23 @@
 #include "runtime/core/StepTypes.h"
 #include "syncline/OutputFile.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
-#include <fcntl.h>
 #include <optional>
 #include <ostream>
 #include <string_view>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <vector>
 
 namespace syncline::data {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
+constexpr std::int64_t longestHeader = 1 << 20; ///< in bytes; NumPy's have about a hundred
 
 Status bad(const std::string &path, const std::string &what) {
   return Status::badInput("'" + path + "': " + what);
-}
-
-Result<Array> mapFile(const std::string &path, std::size_t &size) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return bad(path, std::string("cannot open: ") + std::strerror(errno));
-  struct stat info{};
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(fd);
-    return bad(path, "not a file");
-  }
-  size = static_cast<std::size_t>(info.st_size);
-  if (size == 0) {
-    ::close(fd);
-    return bad(path, "the file is empty");
-  }
-  void *data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  ::close(fd);
-  if (data == MAP_FAILED)
-    return bad(path, std::string("cannot map: ") + std::strerror(errno));
-  Array array;
-  array.path = path;
-  array.data = static_cast<const std::byte *>(data);
-  array.owner = std::shared_ptr<const void>(
-      data, [size](const void *p) { munmap(const_cast<void *>(p), size); });
-  return array;
 }
 
 /// The value of a key in the header's Python dictionary: the text up to the next comma or brace
@@ -112,48 +86,6 @@ std::optional<std::size_t> bytesOf(const Shape &shape, ElementType type) {
   return bytes;
 }
 
-Status parse(Array &array, std::size_t size) {
-  const std::string &path = array.path;
-  std::string_view file(reinterpret_cast<const char *>(array.data), size);
-  if (!file.starts_with(magic) || size < 10)
-    return bad(path, "not a .npy file");
-  int version = file[6];
-  if (version < 1 || version > 3)
-    return bad(path, ".npy version " + std::to_string(version) + " is not supported");
-  std::size_t prefix = version == 1 ? 10 : 12, length = 0;
-  if (size < prefix)
-    return bad(path, "the file is cut off in its header");
-  for (std::size_t i = prefix - 1; i >= 8; --i)
-    length = length << 8 | static_cast<unsigned char>(file[i]);
-  if (length > size - prefix)
-    return bad(path, "the file is cut off in its header");
-  std::string_view header = file.substr(prefix, length);
-  auto descr = field(header, "descr"), order = field(header, "fortran_order"),
-       shape = field(header, "shape");
-  if (!descr || !order || !shape)
-    return bad(path, "no .npy header with 'descr', 'fortran_order' and 'shape'");
-  auto type = typeOf(*descr);
-  if (!type)
-    return bad(path, "element type " + std::string(*descr) +
-                         " is not supported; expected one of <f4 <f8 <f2 <i8 <i4 |u1 |b1");
-  if (*order != "False")
-    return bad(path, "column-major order is not supported; save numpy.ascontiguousarray(x)");
-  auto extents = shapeOf(*shape);
-  if (!extents)
-    return bad(path, "malformed shape " + std::string(*shape));
-  auto bytes = bytesOf(*extents, *type);
-  if (!bytes || *bytes != size - prefix - length)
-    return bad(path, "shape " + describe(*extents) + " of " +
-                         std::string(core::elementName(*type)) +
-                         " does not fit the file: expected " +
-                         (bytes ? std::to_string(*bytes) : "more than any file's") +
-                         " bytes of values, got " + std::to_string(size - prefix - length));
-  array.type = *type;
-  array.shape = *extents;
-  array.data += prefix + length;
-  return Status::ok();
-}
-
 const char *descrOf(ElementType type) {
   switch (type) {
   case ElementType::f32:
@@ -174,15 +106,102 @@ const char *descrOf(ElementType type) {
   return "";
 }
 
+/// Bytes in front of the header, and of the header itself.
+struct HeaderPlace {
+  std::int64_t prefix = 0, length = 0;
+};
+
+Result<HeaderPlace> findHeader(const InputFile &file) {
+  const std::string &path = file.path();
+  if (file.size() == 0)
+    return bad(path, "the file is empty");
+  std::array<std::byte, 12> start{};
+  const auto known = static_cast<std::size_t>(std::min<std::int64_t>(file.size(), start.size()));
+  if (Status s = file.read(0, std::span(start).first(known)); !s)
+    return s;
+  if (known < 10 || std::memcmp(start.data(), magic.data(), magic.size()) != 0)
+    return bad(path, "not a .npy file");
+  const int version = static_cast<int>(start[6]);
+  if (version < 1 || version > 3)
+    return bad(path, ".npy version " + std::to_string(version) + " is not supported");
+  HeaderPlace place{.prefix = version == 1 ? 10 : 12};
+  for (std::int64_t i = place.prefix - 1; i >= 8; --i)
+    place.length = place.length << 8 | static_cast<std::int64_t>(start[i]);
+  if (place.prefix + place.length > file.size())
+    return bad(path, "the file is cut off in its header");
+  if (place.length > longestHeader)
+    return bad(path, "the header has " + std::to_string(place.length) +
+                         " bytes, expected at most " + std::to_string(longestHeader));
+  return place;
+}
+
 } // namespace
 
-Result<Array> openNpy(const std::string &path) {
-  std::size_t size = 0;
-  Result<Array> array = mapFile(path, size);
-  if (!array)
-    return array;
-  if (Status s = parse(*array, size); !s)
+Status NpyFile::parse(const std::string &header) {
+  const std::string &path = file.path();
+  auto descr = field(header, "descr"), order = field(header, "fortran_order"),
+       shape = field(header, "shape");
+  if (!descr || !order || !shape)
+    return bad(path, "no .npy header with 'descr', 'fortran_order' and 'shape'");
+  auto type = typeOf(*descr);
+  if (!type)
+    return bad(path, "element type " + std::string(*descr) +
+                         " is not supported; expected one of <f4 <f8 <f2 <i8 <i4 |u1 |b1");
+  if (*order != "False")
+    return bad(path, "column-major order is not supported; save numpy.ascontiguousarray(x)");
+  auto dimensions = shapeOf(*shape);
+  if (!dimensions)
+    return bad(path, "malformed shape " + std::string(*shape));
+  const auto bytes = bytesOf(*dimensions, *type);
+  const std::int64_t there = file.size() - begin;
+  if (!bytes || *bytes != static_cast<std::size_t>(there))
+    return bad(path, "shape " + describe(*dimensions) + " of " +
+                         std::string(core::elementName(*type)) +
+                         " does not fit the file: expected " +
+                         (bytes ? std::to_string(*bytes) : "more than any file's") +
+                         " bytes of values, got " + std::to_string(there));
+  elementType = *type;
+  extents = std::move(*dimensions);
+  return Status::ok();
+}
+
+Result<NpyFile> NpyFile::open(const std::string &path) {
+  Result<InputFile> opened = InputFile::open(path);
+  if (!opened)
+    return opened.status();
+  const Result<HeaderPlace> place = findHeader(*opened);
+  if (!place)
+    return place.status();
+  NpyFile npy;
+  npy.file = std::move(*opened);
+  npy.begin = place->prefix + place->length;
+  std::string header(static_cast<std::size_t>(place->length), ' ');
+  if (Status s = npy.file.read(place->prefix, std::as_writable_bytes(std::span(header))); !s)
     return s;
+  if (Status s = npy.parse(header); !s)
+    return s;
+  return npy;
+}
+
+Status NpyFile::read(std::int64_t first, std::int64_t count, std::byte *to) const {
+  const std::int64_t element = core::elementBytes(elementType);
+  return file.read(begin + first * element, {to, static_cast<std::size_t>(count * element)});
+}
+
+Result<Array> openNpy(const std::string &path) {
+  Result<NpyFile> npy = NpyFile::open(path);
+  if (!npy)
+    return npy.status();
+  Array array;
+  array.path = path;
+  array.type = npy->type();
+  array.shape = npy->shape();
+  auto values = std::make_shared<std::vector<std::byte>>(
+      static_cast<std::size_t>(array.count() * core::elementBytes(array.type)));
+  if (Status s = npy->read(0, array.count(), values->data()); !s)
+    return s;
+  array.data = values->data();
+  array.owner = values;
   return array;
 }
 

@@ -1,46 +1,68 @@
-// Reading samples, and writing them to the step's input and target.
+// Waiting for samples, and writing them to the step's input and target.
 #include "runtime/run/Batch.h"
+
+#include "runtime/core/Deadline.h"
 
 namespace syncline::run {
 
-static std::size_t bytesOf(const Shape &shape, ElementType type) {
-  return static_cast<std::size_t>(core::elementCount(shape) * core::elementBytes(type));
+Batch::Batch(const Plan &plan, core::Executable &executable, const SampleSource &from)
+    : source(from), format(plan.sampleFormat()), executable(&executable),
+      input(executable.find(Space::input, plan.input.name)),
+      target(executable.find(Space::target, plan.target.name)) {
+  if (!from.data)
+    return;
+  auto read = [data = from.data, sampler = from.sampler](std::int64_t step, data::HostBatch &to) {
+    return data->read(sampler->at(step), to);
+  };
+  ahead = std::make_unique<data::ReadAhead>(std::move(read), from.threads, from.steps);
 }
 
-Batch::Batch(const Plan &plan, core::Executable &executable, const SampleSource &source)
-    : source(source), format(plan.sampleFormat()), shape(plan.input.shape),
-      x(bytesOf(plan.input.shape, plan.input.type)),
-      y(bytesOf(plan.target.shape, plan.target.type)), executable(&executable),
-      input(executable.find(Space::input, plan.input.name)),
-      target(executable.find(Space::target, plan.target.name)) {}
+void Batch::seek(std::int64_t number) {
+  if (ahead)
+    ahead->seek(number);
+  else
+    data::fillSynthetic(format, source.seed, source.rank, batch);
+}
 
-void Batch::read(std::int64_t number) {
-  if (source.data) {
-    if (number < source.steps)
-      source.data->read(source.sampler->indices(number), x.data(), y.data());
-  } else if (number == 0) {
-    data::fillSynthetic(format, source.seed, source.rank, x.data(), y.data());
-  } else if (source.isMeasured) {
-    copiedX = x;
-    copiedY = y;
+Result<std::optional<double>> Batch::write(std::int64_t number) {
+  std::optional<double> waited;
+  if (ahead) {
+    const auto start = core::Clock::now();
+    if (Status s = ahead->take(number, batch); !s)
+      return s;
+    waited = core::secondsSince(start);
+  } else if (isInPlace && !source.isMeasured) {
+    return waited;
   }
+  if (Status s = copyToStep(); !s)
+    return s;
+  isInPlace = true;
+  return waited;
+}
+
+void Batch::imitateReading() {
+  if (source.isMeasured && !ahead)
+    copied = batch;
 }
 
 Result<StepSamples> Batch::describe(std::int64_t number) {
-  StepSamples samples{format.inputType, shape, x, "", {}};
+  StepSamples samples{format.inputType, format.inputShape, {}, {}};
   if (source.data) {
-    read(number);
-    samples.indices = source.sampler->indices(number);
-    samples.file = source.file;
+    const data::Samples chosen = source.sampler->at(number);
+    if (Status s = source.data->read(chosen, batch); !s)
+      return s;
+    for (const std::int64_t sample : chosen.indices)
+      samples.names.push_back(source.data->nameOf(sample));
   }
-  if (Status s = write(); !s)
+  samples.values = batch.inputs;
+  if (Status s = copyToStep(); !s)
     return s;
   return samples;
 }
 
-Status Batch::write() {
-  Status s = executable->write(input, x);
-  return s ? executable->write(target, y) : s;
+Status Batch::copyToStep() {
+  Status s = executable->write(input, batch.inputs);
+  return s ? executable->write(target, batch.targets) : s;
 }
 
 } // namespace syncline::run

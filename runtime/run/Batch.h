@@ -2,10 +2,12 @@
 #pragma once
 
 #include "runtime/core/Executable.h"
+#include "runtime/data/ReadAhead.h"
 #include "runtime/run/Diagnosis.h"
 #include "runtime/run/Plan.h"
 
-#include <vector>
+#include <memory>
+#include <optional>
 
 namespace syncline::run {
 
@@ -14,10 +16,10 @@ struct SampleSource {
   const data::Dataset *data = nullptr; ///< null for synthetic samples
   data::Sampler *sampler = nullptr;    ///< null where `data` is
   std::int64_t steps = 0;              ///< of the run
-  std::string file;                    ///< of the inputs
   std::uint64_t seed = 0;              ///< of synthetic samples
   int rank = 0;
   bool isMeasured = false; ///< every step takes as long as if a file in memory had its samples
+  int threads = 1;         ///< that read ahead
 };
 
 class Batch {
@@ -26,24 +28,26 @@ public:
   /// Room for a batch of the plan; `executable` is its step and outlives this object.
   Batch(const Plan &plan, core::Executable &executable, const SampleSource &source);
 
-  /// Reads the batch of step `number` into the host's memory. A step after the last one has none.
-  void read(std::int64_t number);
-  /// Whether write() has to be called for step `number`; else its batch is there.
-  bool changes(std::int64_t number) const {
-    return source.data || number == 0 || source.isMeasured;
-  }
-  /// Copies the samples to the step's input and target.
-  Status write();
-  /// Reads and writes the batch of step `number`, and describes it. The result is valid until the
-  /// next call.
+  /// Begins to read the samples of step `number` and of those behind it. A step's samples depend on
+  /// its number alone, so that a run may begin at any step. Called once before the first step.
+  void seek(std::int64_t number);
+  /// Waits for the samples of step `number` and copies them to the step's input and target. Returns
+  /// the seconds that it waited; none for synthetic samples. Errors: those of reading the samples,
+  /// and the backend's.
+  Result<std::optional<double>> write(std::int64_t number);
+  /// Takes as long as reading a batch from memory, where the source is measured.
+  void imitateReading();
+  /// Writes the batch of step `number` again, and describes it. The result is valid until the next
+  /// call. Errors: as write().
   Result<StepSamples> describe(std::int64_t number);
 
 private:
+  Status copyToStep();
   SampleSource source;
   data::SampleFormat format;
-  Shape shape;                 ///< of the inputs
-  std::vector<std::byte> x, y; ///< inputs and targets
-  std::vector<std::byte> copiedX, copiedY;
+  data::HostBatch batch, copied;
+  bool isInPlace = false;                 ///< the step's input and target hold a batch
+  std::unique_ptr<data::ReadAhead> ahead; ///< null for synthetic samples
   core::Executable *executable = nullptr;
   int input = -1, target = -1;
 };

@@ -73,10 +73,9 @@ std::string badSample(const StepSamples &samples) {
     return "";
   const std::int64_t perSample = core::elementCount(samples.shape) / samples.shape[0];
   const std::int64_t sample = *at / perSample;
-  const bool isRead = !samples.file.empty();
-  const auto number = isRead ? samples.indices[static_cast<std::size_t>(sample)] : sample;
-  return "element " + std::to_string(*at % perSample) + " of sample " + std::to_string(number) +
-         (isRead ? " of '" + samples.file + "'" : "") + " is " +
+  const std::string name = samples.names.empty() ? "sample " + std::to_string(sample)
+                                                 : samples.names[static_cast<std::size_t>(sample)];
+  return "element " + std::to_string(*at % perSample) + " of " + name + " is " +
          numberText(arrayOver(samples.type, samples.values).at(*at));
 }
 

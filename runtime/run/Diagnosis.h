@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace syncline::run {
 
@@ -19,8 +20,7 @@ struct StepSamples {
   ElementType type;
   Shape shape; ///< the first dimension is the batch
   std::span<const std::byte> values;
-  std::string file;                      ///< empty for synthetic samples
-  std::span<const std::int64_t> indices; ///< the samples' places in the file
+  std::vector<std::string> names; ///< as Dataset::nameOf(); empty for synthetic samples
 };
 
 /// Runs the computations of step `number` again, without messages and updates, on the input and the

@@ -98,28 +98,29 @@ static Result<Score> evaluate(const Plan &plan, core::Executable &executable, Tr
   Result<States> before = readStates(executable);
   if (!before)
     return before.status();
-  std::vector<std::byte> x(bytesOf(executable.tensors()[input])),
-      y(core::elementCount(plan.target.shape) * core::elementBytes(plan.target.type)),
-      logits(bytesOf(executable.tensors()[output]));
+  std::vector<std::byte> logits(bytesOf(executable.tensors()[output]));
 
+  data::HostBatch batch;
   Score score;
   Status s;
   executable.skipDropout(true);
   for (std::int64_t first = rank * plan.batch;
        first < data.size() && s && StopSignal::received() == 0; first += plan.ranks * plan.batch) {
-    std::vector<std::int64_t> indices(plan.batch);
+    data::Samples samples;
     for (std::int64_t i = 0; i < plan.batch; ++i)
-      indices[i] = std::min(first + i, data.size() - 1);
-    data.read(indices, x.data(), y.data());
-    s = executable.write(input, x);
+      samples.indices.push_back(std::min(first + i, data.size() - 1));
+    s = data.read(samples, batch);
+    if (s)
+      s = executable.write(input, batch.inputs);
     if (s)
       s = trainer.forward(0);
     if (s)
       s = executable.read(output, logits);
     if (s)
-      score.add(scoreBatch(
-          format, plan.output->shape, view(logits, plan.output->type, plan.output->shape),
-          view(y, plan.target.type, plan.target.shape), std::min(plan.batch, data.size() - first)));
+      score.add(scoreBatch(format, plan.output->shape,
+                           view(logits, plan.output->type, plan.output->shape),
+                           view(batch.targets, plan.target.type, plan.target.shape),
+                           std::min(plan.batch, data.size() - first)));
   }
   executable.skipDropout(false);
   for (const auto &[tensor, values] : *before)

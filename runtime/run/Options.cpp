@@ -35,10 +35,11 @@ void addRanks(CLI::App &app, Options &o) {
 void addData(CLI::App &app, Options &o) {
   const char *group = "Data";
   auto *data = app.add_option("--data", o.data,
-                              "Train on these samples and labels, each .npy or .csv; rank r of P "
-                              "takes block r of every global batch")
+                              "Train on the samples and labels of two files, each .npy or .csv, or "
+                              "of a folder with pairs NAME-x.npy and NAME-y.npy; rank r of P takes "
+                              "block r of every global batch")
                    ->check(launch::someText())
-                   ->type_name("X,Y")
+                   ->type_name("X,Y|DIR")
                    ->group(group);
   app.add_flag("--synthetic", o.synthetic,
                "Train on synthetic samples, the same in every step (default)")
@@ -49,7 +50,7 @@ void addData(CLI::App &app, Options &o) {
                  "After training, compute accuracy and loss on these samples; without dropout, but "
                  "batch normalisation takes the batch's statistics")
       ->check(launch::someText())
-      ->type_name("X,Y")
+      ->type_name("X,Y|DIR")
       ->group(group);
   app.add_option("--seed", o.seed, "Seed the initial values, the samples' order and dropout")
       ->check(launch::wholeNumber(0, "the seed"))

@@ -16,7 +16,7 @@ struct Options : launch::DeviceFlags {
   std::string plan;
   launch::IdentityFlags identity;
 
-  std::string data, eval; ///< "X,Y"; an empty `data` means synthetic samples
+  std::string data, eval; ///< as Dataset::open(); an empty `data` means synthetic samples
   bool synthetic = false, shuffle = false;
   std::optional<std::int64_t> steps, epochs;
   std::uint64_t seed = 0;

@@ -13,6 +13,7 @@
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/RankLinks.h"
 #include "runtime/run/Report.h"
+#include "runtime/run/RunData.h"
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/StepLibrary.h"
 #include "runtime/run/StopSignal.h"
@@ -54,8 +55,7 @@ private:
   Status writeObservations();
   Status finish();
 
-  std::optional<data::Dataset> data, test;
-  std::optional<data::Sampler> sampler;
+  RunData data;
   std::int64_t steps = 0;
   int stopSignal = 0; ///< the signal by which all ranks end early; 0 for none
   const core::Backend *backend = nullptr;
@@ -100,41 +100,25 @@ Status RankRun::agreeOnOptions() {
 }
 
 Status RankRun::openData() {
-  data::SampleFormat format = plan.sampleFormat();
-  for (auto [files, set] : {std::pair(&options.data, &data), {&options.eval, &test}}) {
-    if (files->empty())
-      continue;
-    Result<data::Dataset> opened = data::Dataset::open(*files, format);
-    if (!opened)
-      return opened.status();
-    *set = std::move(*opened);
-  }
+  if (Status s = data.open(options, plan, identity.rank); !s)
+    return s;
   std::int64_t syntheticSteps = 10;
   if (!options.opTimes.empty())
     syntheticSteps = options.opTimesFor ? 1'000'000 // however short they are, time ends them
                                         : Steadiness::maxSteps + Steadiness::warmUp;
-  steps = options.steps.value_or(syntheticSteps);
-  if (data) {
-    sampler.emplace(data->size(), plan.ranks, identity.rank, plan.batch, options.shuffle,
-                    options.seed);
-    if (sampler->batchesPerEpoch() == 0)
-      return Status::badInput("'" + options.data + "' has " + std::to_string(data->size()) +
-                              " samples, fewer than one global batch of " +
-                              std::to_string(plan.ranks * plan.batch));
-    steps = options.steps.value_or(options.epochs.value_or(1) * sampler->batchesPerEpoch());
-  }
+  const std::int64_t perEpoch = data.batchesPerEpoch();
+  steps = options.steps.value_or(data.training ? options.epochs.value_or(1) * perEpoch
+                                               : syntheticSteps);
   if (Status s = options.checkSteps(steps); !s)
     return s;
-  report.emplace(
-      plan, options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
-      options.json, !isFirst(), RunLength{steps, sampler ? sampler->batchesPerEpoch() : 0});
+  report.emplace(plan,
+                 options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
+                 options.json, !isFirst(), RunLength{steps, perEpoch});
   if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.optimizer.rate);
       !text.empty())
     report->note(text);
-  if (sampler && sampler->dropped() > 0)
-    report->note("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
-                 std::to_string(data->size()) + " samples: they do not fill a global batch of " +
-                 std::to_string(plan.ranks * plan.batch));
+  for (const std::string &text : data.leftOut(options, plan))
+    report->note(text);
   return Status::ok();
 }
 
@@ -166,9 +150,8 @@ Status RankRun::build() {
   if (Status s = initialize(plan, executable, options.seed); !s)
     return s;
   batch = Batch(plan, executable,
-                {data ? &*data : nullptr, sampler ? &*sampler : nullptr, steps,
-                 options.data.substr(0, options.data.find(',')), options.seed, identity.rank,
-                 isMeasured()});
+                {data.training ? &*data.training : nullptr, data.sampler.get(), steps, options.seed,
+                 identity.rank, isMeasured()});
   return Status::ok();
 }
 
@@ -230,7 +213,7 @@ Status RankRun::writeObservations() {
 }
 
 Status RankRun::train() {
-  batch.read(0);
+  batch.seek(0);
   for (std::int64_t number = 0; number < steps && stopSignal == 0; ++number) {
     if (trace)
       if (Status s = trace->beforeStep(number, *trainer); !s)
@@ -238,19 +221,20 @@ Status RankRun::train() {
     if (Status s = trainer->beginStep(number); !s)
       return s;
     auto start = core::Clock::now();
-    if (batch.changes(number))
-      if (Status s = batch.write(); !s)
-        return s;
+    const Result<std::optional<double>> waited = batch.write(number);
+    if (!waited)
+      return waited.status();
     const double filled = core::secondsSince(start);
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
     const StepEnd end = dumps                 ? StepEnd::wholeGradients
                         : number + 1 == steps ? StepEnd::drained
                                               : StepEnd::open;
     Result<StepTimes> times =
-        trainer->step(number, end, /*meanwhile=*/[&] { batch.read(number + 1); });
+        trainer->step(number, end, /*meanwhile=*/[&] { batch.imitateReading(); });
     if (!times)
       return times.status();
     times->seconds += filled;
+    times->data = *waited;
     report->addStep(*times);
     if (isMeasured())
       measured.push_back(times->seconds);
@@ -279,11 +263,9 @@ Status RankRun::finishStep(std::int64_t number, bool dumps) {
     report->tellLost(group->lost());
   // Ranks end together at the end of the window, when weights are others: search now.
   const auto &own = losses.firstNotFinite();
-  if (own && own->step == number && plan.consistency.isLocal() && !options.allowsNonFinite) {
+  if (own && own->step == number && plan.consistency.isLocal() && !options.allowsNonFinite)
     if (Status s = search({number, std::isfinite(own->loss), ""}); !s)
       return s;
-    batch.read(number + 1);
-  }
   const std::vector<EarlierLoss> arrived = losses.arrived();
   losses.forget();
   for (const EarlierLoss &loss : arrived) {
@@ -349,8 +331,9 @@ Status RankRun::dump(std::int64_t number) {
 
 Status RankRun::finish() {
   Result<std::optional<Score>> scored = std::optional<Score>();
-  if (test && stopSignal == 0)
-    scored = evaluateTogether(plan, step->executable(), *trainer, *test, group.get(), timeout());
+  if (data.test && stopSignal == 0)
+    scored =
+        evaluateTogether(plan, step->executable(), *trainer, *data.test, group.get(), timeout());
   if (!scored)
     return scored.status();
   if (isFirst() && !options.save.empty())

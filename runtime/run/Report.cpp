@@ -56,6 +56,13 @@ std::string timeText(double seconds) {
   return text;
 }
 
+/// "waiting for samples 0.02 ms, ".
+std::string waitedText(double seconds) {
+  char text[64];
+  std::snprintf(text, sizeof text, "waiting for samples %.2f ms, ", seconds * 1e3);
+  return text;
+}
+
 /// A number, or null for NaN and infinity, which JSON cannot represent.
 nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(std::to_string(value));
@@ -127,6 +134,8 @@ void Report::tellJson(std::int64_t step, double loss) const {
   line["seconds"] = t.seconds;
   line["samples_per_second"] = samplesPerSecond(t.seconds);
   line["exposed_seconds"] = t.exposed;
+  if (t.data)
+    line["data_seconds"] = *t.data;
   line["remaining_seconds"] = remainingSeconds();
   if (t.moved) {
     line["bytes_sent"] = t.moved->sent;
@@ -177,6 +186,9 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
   const bool isMean = plan.consistency.isLocal();
   const auto secondsOf = [](const StepTimes &t) { return t.seconds; };
   const auto exposedOf = [](const StepTimes &t) { return t.exposed; };
+  const auto dataOf = [](const StepTimes &t) { return t.data.value_or(0); };
+  const bool readsData = !steps.empty() && steps.front().data;
+  const double data = isMean ? meanOf(steps, dataOf) : medianOf(steps, dataOf);
   double seconds = isMean ? meanOf(steps, secondsOf) : medianOf(steps, secondsOf);
   double exposed = isMean ? meanOf(steps, exposedOf) : medianOf(steps, exposedOf);
   const std::string kind = isMean ? "mean" : "median";
@@ -190,6 +202,8 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
                                 {"samples_per_second", samplesPerSecond(seconds)},
                                 {kind + "_exposed_seconds", exposed},
                                 {"predicted_step_seconds", plan.predictedStep}};
+    if (readsData)
+      line[kind + "_data_seconds"] = data;
     if (traffic) {
       line["median_bytes_sent"] = traffic->sent;
       line["median_bytes_received"] = traffic->received;
@@ -222,10 +236,11 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
   if (!steps.empty())
     std::fprintf(stderr,
                  "%zu steps on %d rank%s: %s step %.2f ms (predicted %.2f ms), %.1f samples/s, "
-                 "exposed communication %.2f ms, peak memory %.0f MiB a rank\n",
+                 "exposed communication %.2f ms, %speak memory %.0f MiB a rank\n",
                  steps.size(), shape.ranks, shape.ranks == 1 ? "" : "s", kind.c_str(),
                  seconds * 1e3, plan.predictedStep * 1e3,
                  drift ? drift->result.samplesPerSecond : samplesPerSecond(seconds), exposed * 1e3,
+                 readsData ? waitedText(data).c_str() : "",
                  static_cast<double>(peakBytes) / 1048576);
   if (!steps.empty() && shape.ranks > 1 && traffic)
     std::fprintf(stderr,

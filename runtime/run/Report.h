@@ -26,16 +26,17 @@ struct RunLength {
 /// options, file names and messages number steps and epochs from 0.
 ///
 /// JSON, one object a line on stdout: for each step {"step", "epoch"?, "loss", "mean_loss",
-/// "seconds", "samples_per_second", "exposed_seconds", "remaining_seconds", "bytes_sent",
-/// "bytes_received"}, for all ranks together. Times are in seconds. With local updates "loss" is
-/// the mean over a window's steps. Bytes are those of rank 0's messages; both keys are missing
-/// where the backend does not count bytes. Where messages reach over a step's end, only drained
-/// steps have them, as means since the drain before; with local updates, only steps that end a
-/// period. "mean_loss" is the mean over this epoch's steps so far, or over all steps in a run
+/// "seconds", "samples_per_second", "exposed_seconds", "data_seconds"?, "remaining_seconds",
+/// "bytes_sent", "bytes_received"}, for all ranks together. Times are in seconds. "data_seconds" is
+/// how long rank 0 waited for its samples; synthetic ones have no such key. With local updates
+/// "loss" is the mean over a window's steps. Bytes are those of rank 0's messages; both keys are
+/// missing where the backend does not count bytes. Where messages reach over a step's end, only
+/// drained steps have them, as means since the drain before; with local updates, only steps that
+/// end a period. "mean_loss" is the mean over this epoch's steps so far, or over all steps in a run
 /// without epochs.
 /// "remaining_seconds" assumes the mean of the steps so far without the first. At the end
 /// {"summary": true, "steps", "ranks", "servers", "median_step_seconds", "samples_per_second",
-/// "median_exposed_seconds", "predicted_step_seconds", "median_bytes_sent",
+/// "median_exposed_seconds", "median_data_seconds"?, "predicted_step_seconds", "median_bytes_sent",
 /// "median_bytes_received", "predicted_traffic_bytes" (both directions), "peak_memory_bytes"
 /// (traffic and memory are the largest of any rank), "loss"?, "test_loss"?, "test_accuracy"?,
 /// "test_mode"?, "stopped_by_signal"?}; "test_mode" says how the test differs from inference.

@@ -23,6 +23,8 @@ namespace syncline::run {
 struct StepTimes {
   double seconds = 0; ///< without the recording of the step
   double exposed = 0; ///< seconds of them that computation waited for communication
+  /// Seconds of them that the step waited for its samples; none where no file has them.
+  std::optional<double> data;
   /// Bytes of the step's messages: its buckets, and the loss of the step before. Where messages
   /// reach over the step's end, there is a number after a drain only, the mean of the steps since
   /// the last one; with local updates, after a period. None where nothing counts bytes.

@@ -1,4 +1,4 @@
-// .npy and CSV files, good and bad; samples dealt out to ranks.
+// .npy and CSV files, good and bad; pairs of them as data sets.
 #include "TinyPlan.h"
 
 #include "runtime/data/Csv.h"
@@ -6,9 +6,9 @@
 #include "runtime/data/Npy.h"
 #include "runtime/run/Dump.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
-#include <set>
 
 namespace syncline {
 namespace {
@@ -102,7 +102,7 @@ TEST(Npy, BadFiles) {
   bad(npy(headerFor("<f4", "(4611686018427387904, 4611686018427387904)"), ""), "does not fit");
   bad(npy("{'shape': (2,)}", "12345678"), "no .npy header");
   expectBad(openNpy, "/nowhere.npy", "cannot open");
-  expectBad(openNpy, files.path, "not a file");
+  expectBad(openNpy, files.path, "it is not a regular file");
 }
 
 TEST(Csv, Reads) {
@@ -142,17 +142,22 @@ std::string writePair(const TemporaryFolder &files, const Shape &xShape, const S
   return files.file("x.npy") + "," + files.file("y.npy");
 }
 
+template <typename T> std::vector<T> valuesOf(const std::vector<std::byte> &bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
 // Samples are converted to the model's type and picked by index.
 TEST(Dataset, ConvertsAndPicks) {
   TemporaryFolder files;
   Result<Dataset> set = Dataset::open(writePair(files, {4, 1, 2, 2}, {4}, {0, 1, 2, 1}), images());
   ASSERT_TRUE(set.isOk()) << set.status().message();
-  std::vector<float> x(8);
-  std::vector<std::int64_t> y(2), indices{3, 1};
-  set->read(indices, reinterpret_cast<std::byte *>(x.data()),
-            reinterpret_cast<std::byte *>(y.data()));
-  EXPECT_EQ(x, (std::vector<float>{12, 13, 14, 15, 4, 5, 6, 7}));
-  EXPECT_EQ(y, (std::vector<std::int64_t>{1, 1}));
+  HostBatch batch;
+  const Status s = set->read({.indices = {3, 1}}, batch);
+  ASSERT_TRUE(s.isOk()) << s.message();
+  EXPECT_EQ(valuesOf<float>(batch.inputs), (std::vector<float>{12, 13, 14, 15, 4, 5, 6, 7}));
+  EXPECT_EQ(valuesOf<std::int64_t>(batch.targets), (std::vector<std::int64_t>{1, 1}));
 }
 
 // A CSV line holds a sample of any shape.
@@ -182,39 +187,6 @@ TEST(Dataset, BadPairs) {
   bad(writePair(files, {}, {2}, {0, 1}), "first dimension");
   bad("only-one.npy", "expected two files 'X,Y'");
   bad("a.txt,b.txt", "expected a .npy or a .csv file");
-}
-
-// Ranks' blocks of a global batch are disjoint, in order, and make up the epoch but for its rest.
-TEST(Sampler, DealsOutBlocks) {
-  for (bool shuffle : {false, true}) {
-    std::set<std::int64_t> seen;
-    for (int rank = 0; rank < 3; ++rank) {
-      Sampler sampler(20, 3, rank, 2, shuffle, 7);
-      EXPECT_EQ(sampler.batchesPerEpoch(), 3);
-      EXPECT_EQ(sampler.dropped(), 2);
-      for (std::int64_t step = 0; step < 3; ++step)
-        for (std::int64_t i : sampler.indices(step)) {
-          EXPECT_TRUE(seen.insert(i).second);
-          if (!shuffle) {
-            EXPECT_EQ(i / 2, step * 3 + rank);
-          }
-        }
-    }
-    EXPECT_EQ(seen.size(), 18u);
-  }
-}
-
-// Another epoch has another order; the same seed the same.
-TEST(Sampler, ShufflesByEpochAndSeed) {
-  Sampler a(100, 1, 0, 50, true, 1), b(100, 1, 0, 50, true, 1), c(100, 1, 0, 50, true, 2);
-  auto list = [](Sampler &s, std::int64_t step) {
-    auto span = s.indices(step);
-    return std::vector<std::int64_t>(span.begin(), span.end());
-  };
-  EXPECT_EQ(list(a, 0), list(b, 0));
-  EXPECT_NE(list(a, 0), list(c, 0));
-  EXPECT_NE(list(a, 0), list(a, 2));
-  EXPECT_EQ(list(a, 2), list(b, 2));
 }
 
 // Names become file names that stay inside their folder.

@@ -1,0 +1,82 @@
+// Opening regular files, and reading them by pread().
+#include "runtime/data/InputFile.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace syncline::data {
+
+struct InputFile::Descriptor {
+  int number = -1;
+  std::int64_t size = 0;
+  Descriptor() = default;
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+  ~Descriptor() {
+    if (number >= 0)
+      ::close(number);
+  }
+};
+
+Result<std::shared_ptr<const InputFile::Descriptor>>
+InputFile::openDescriptor(const std::string &path) {
+  const auto cannot = [&](const std::string &why) {
+    return Status::badInput("'" + path + "': cannot open: " + why);
+  };
+  // Asked before it is opened, because opening a pipe could block forever.
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0)
+    return cannot(std::strerror(errno));
+  if (!S_ISREG(info.st_mode))
+    return cannot("it is not a regular file");
+  auto opened = std::make_shared<Descriptor>();
+  opened->number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened->number < 0 || ::fstat(opened->number, &info) != 0)
+    return cannot(std::strerror(errno));
+  opened->size = info.st_size;
+  return std::shared_ptr<const Descriptor>(std::move(opened));
+}
+
+Result<InputFile> InputFile::open(const std::string &path) {
+  auto opened = openDescriptor(path);
+  if (!opened)
+    return opened.status();
+  InputFile file;
+  file.name = path;
+  file.bytes = (*opened)->size;
+  file.descriptor = std::move(*opened);
+  return file;
+}
+
+Status InputFile::read(std::int64_t offset, std::span<std::byte> to) const {
+  std::shared_ptr<const Descriptor> from = descriptor;
+  if (!from) {
+    auto opened = openDescriptor(name);
+    if (!opened)
+      return opened.status();
+    from = std::move(*opened);
+    if (from->size != bytes)
+      return Status::badInput("'" + name + "': the file changed while it was read: expected " +
+                              std::to_string(bytes) + " bytes, got " + std::to_string(from->size));
+  }
+  const auto end = offset + static_cast<std::int64_t>(to.size());
+  while (!to.empty()) {
+    const ssize_t got = ::pread(from->number, to.data(), to.size(), offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return Status::badInput("'" + name + "': cannot read: " + std::strerror(errno));
+    if (got == 0)
+      return Status::badInput(
+          "'" + name + "': the file became shorter while it was read: " + "expected " +
+          std::to_string(end) + " bytes or more, got " + std::to_string(offset));
+    offset += got;
+    to = to.subspan(static_cast<std::size_t>(got));
+  }
+  return Status::ok();
+}
+
+} // namespace syncline::data

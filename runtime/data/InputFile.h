@@ -1,0 +1,37 @@
+// A regular file that is read at any place.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace syncline::data {
+
+/// Reads by pread(), so that a file that becomes shorter is an error and no signal. Thread-safe.
+class InputFile {
+public:
+  /// Errors: badInput, naming the file, unless it is a regular file that can be opened.
+  static Result<InputFile> open(const std::string &path);
+
+  const std::string &path() const { return name; }
+  /// Bytes of the file when it was opened.
+  std::int64_t size() const { return bytes; }
+  /// Fills `to` with the bytes from `offset` on. Errors: badInput, naming the file, where it ends
+  /// before or changed its size.
+  Status read(std::int64_t offset, std::span<std::byte> to) const;
+  /// Closes the file; from now on every read opens it. A process has few descriptors.
+  void letGo() { descriptor.reset(); }
+
+private:
+  struct Descriptor;
+  static Result<std::shared_ptr<const Descriptor>> openDescriptor(const std::string &path);
+  std::string name;
+  std::int64_t bytes = 0;
+  std::shared_ptr<const Descriptor> descriptor; ///< null after letGo()
+};
+
+} // namespace syncline::data

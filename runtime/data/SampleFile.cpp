@@ -1,0 +1,111 @@
+// Checking the shapes and labels of .npy and CSV files, and reading their samples.
+#include "runtime/data/SampleFile.h"
+
+#include "runtime/core/StepTypes.h"
+#include "runtime/data/Convert.h"
+#include "runtime/data/Csv.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline::data {
+namespace {
+
+Shape sampleShape(const Shape &shape) { return {shape.begin() + 1, shape.end()}; }
+
+Status checkShape(const std::string &path, const Shape &found, const Shape &wanted) {
+  if (found.empty())
+    return Status::badInput("'" + path + "': expected samples along a first dimension");
+  Shape have = sampleShape(found), want = sampleShape(wanted);
+  bool flat = path.ends_with(".csv") || (want.empty() && have.size() == 1);
+  if (flat ? core::elementCount(have) == core::elementCount(want) : have == want)
+    return Status::ok();
+  return Status::badInput("'" + path + "': expected samples of shape " + describe(want) + ", got " +
+                          describe(have));
+}
+
+std::string shortText(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.'))
+    text.pop_back();
+  return text;
+}
+
+} // namespace
+
+Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted) {
+  SampleFile file;
+  if (path.ends_with(".npy")) {
+    Result<NpyFile> opened = NpyFile::open(path);
+    if (!opened)
+      return opened.status();
+    file.npy = std::move(*opened);
+  } else if (path.ends_with(".csv")) {
+    if (Result<InputFile> opened = InputFile::open(path); !opened) // no pipe, no device
+      return opened.status();
+    Result<Array> read = readCsv(path);
+    if (!read)
+      return read.status();
+    file.table = std::move(*read);
+  } else {
+    return Status::badInput("'" + path + "': expected a .npy or a .csv file");
+  }
+  if (Status s = checkShape(path, file.npy ? file.npy->shape() : file.table.shape, wanted); !s)
+    return s;
+  file.perSample = core::elementCount(sampleShape(wanted));
+  return file;
+}
+
+Status SampleFile::readElements(std::int64_t first, std::int64_t count, ElementType type,
+                                std::byte *to) const {
+  if (!npy) {
+    const std::int64_t element = core::elementBytes(table.type);
+    convert(table.data + first * element, table.type, count, to, type);
+    return Status::ok();
+  }
+  if (npy->type() == type)
+    return npy->read(first, count, to);
+  // Kept from call to call: allocating large blocks anew costs more than reading them.
+  static thread_local std::vector<std::byte> raw;
+  raw.resize(static_cast<std::size_t>(count * core::elementBytes(npy->type())));
+  Status s = npy->read(first, count, raw.data());
+  if (s)
+    convert(raw.data(), npy->type(), count, to, type);
+  return s;
+}
+
+Status SampleFile::read(std::int64_t sample, ElementType type, std::byte *to) const {
+  return readElements(sample * perSample, perSample, type, to);
+}
+
+Status SampleFile::checkClasses(std::int64_t classes) const {
+  constexpr std::int64_t block = 4096; ///< elements that are read together
+  const std::int64_t all = size() * perSample;
+  std::vector<double> labels(static_cast<std::size_t>(std::min(all, block)));
+  for (std::int64_t first = 0; first < all; first += block) {
+    const std::int64_t count = std::min(block, all - first);
+    if (Status s = readElements(first, count, ElementType::f64,
+                                reinterpret_cast<std::byte *>(labels.data()));
+        !s)
+      return s;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double label = labels[static_cast<std::size_t>(i)];
+      if (label == std::floor(label) && label >= 0 &&
+          (classes <= 0 || label < static_cast<double>(classes)))
+        continue;
+      return Status::badInput("'" + path() + "': element " + std::to_string(first + i) +
+                              ": expected a class from 0 to " +
+                              (classes > 0 ? std::to_string(classes - 1) : "n") + ", got " +
+                              shortText(label));
+    }
+  }
+  return Status::ok();
+}
+
+void SampleFile::letGo() {
+  if (npy)
+    npy->letGo();
+}
+
+} // namespace syncline::data

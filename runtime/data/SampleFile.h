@@ -1,0 +1,36 @@
+// A file whose first dimension counts samples.
+#pragma once
+
+#include "runtime/data/Npy.h"
+
+#include <optional>
+
+namespace syncline::data {
+
+/// A .npy file, of which samples are read when they are needed, or a CSV file, held in memory. A
+/// CSV line has a sample's values in row-major order. Thread-safe.
+class SampleFile {
+public:
+  /// Checks that the samples have the shape `wanted`, whose first dimension is not looked at. A
+  /// single value may be a column of one value. Errors: badInput, naming the file.
+  static Result<SampleFile> open(const std::string &path, const Shape &wanted);
+
+  const std::string &path() const { return npy ? npy->path() : table.path; }
+  std::int64_t size() const { return (npy ? npy->shape() : table.shape)[0]; }
+  /// Writes the values of one sample in type `type`. Errors: those of NpyFile::read().
+  Status read(std::int64_t sample, ElementType type, std::byte *to) const;
+  /// Checks that all values are classes, from 0 to `classes` - 1 where `classes` is positive.
+  /// Errors: badInput, naming file and element.
+  Status checkClasses(std::int64_t classes) const;
+  /// See InputFile::letGo().
+  void letGo();
+
+private:
+  Status readElements(std::int64_t first, std::int64_t count, ElementType type,
+                      std::byte *to) const;
+  std::optional<NpyFile> npy;
+  Array table; ///< where there is no `npy`
+  std::int64_t perSample = 1;
+};
+
+} // namespace syncline::data

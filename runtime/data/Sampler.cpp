@@ -1,0 +1,37 @@
+// Samples dealt out to ranks and steps.
+#include "runtime/data/Sampler.h"
+
+#include "runtime/data/RandomStream.h"
+
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace syncline::data {
+
+Sampler::Sampler(std::int64_t samples, int ranks, int rank, std::int64_t batch, bool shuffle,
+                 std::uint64_t seed)
+    : samples(samples), ranks(ranks), rank(rank), batch(batch), batches(samples / (ranks * batch)),
+      shuffle(shuffle), seed(seed), order(static_cast<std::size_t>(samples)) {
+  std::iota(order.begin(), order.end(), 0);
+}
+
+void Sampler::beginEpoch(std::int64_t number) {
+  epoch = number;
+  if (!shuffle)
+    return;
+  std::iota(order.begin(), order.end(), 0);
+  RandomStream random(seed, "shuffle " + std::to_string(number));
+  for (std::int64_t i = samples - 1; i > 0; --i)
+    std::swap(order[i], order[random.below(i, i + 1)]);
+}
+
+Samples Sampler::at(std::int64_t step) {
+  const std::lock_guard lock(mutex);
+  if (step / batches != epoch)
+    beginEpoch(step / batches);
+  const auto first = order.begin() + (step % batches * ranks + rank) * batch;
+  return {epoch, {first, first + batch}};
+}
+
+} // namespace syncline::data

@@ -1,0 +1,41 @@
+// The choice of a rank's samples in each step.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace syncline::data {
+
+/// Which samples a rank takes in each step.
+struct Samples {
+  std::int64_t epoch = 0;
+  std::vector<std::int64_t> indices; ///< into the data set
+};
+
+/// Chooses the samples of a rank's batch. With P ranks of batch K, global batch g of an epoch takes
+/// samples [g·P·K, (g+1)·P·K) of the epoch's order, and rank r takes block r of them. Samples that
+/// do not fill a global batch are left out. Thread-safe.
+class Sampler {
+public:
+  Sampler(std::int64_t samples, int ranks, int rank, std::int64_t batch, bool shuffle,
+          std::uint64_t seed);
+
+  std::int64_t batchesPerEpoch() const { return batches; }
+  /// The number of samples that an epoch leaves out.
+  std::int64_t dropped() const { return samples - batches * ranks * batch; }
+  /// The rank's samples in step `step`, counted over all epochs. They depend on the step and the
+  /// constructor's arguments alone. Precondition: batchesPerEpoch() > 0.
+  Samples at(std::int64_t step);
+
+private:
+  void beginEpoch(std::int64_t epoch);
+  const std::int64_t samples, ranks, rank, batch, batches;
+  const bool shuffle;
+  const std::uint64_t seed;
+  std::mutex mutex;        ///< guards what follows
+  std::int64_t epoch = -1; ///< whose order is in place
+  std::vector<std::int64_t> order;
+};
+
+} // namespace syncline::data

@@ -1,0 +1,28 @@
+// The samples of a run: what it trains on, in which order, and what it evaluates on.
+#pragma once
+
+#include "runtime/data/Dataset.h"
+#include "runtime/run/Options.h"
+#include "runtime/run/Plan.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace syncline::run {
+
+struct RunData {
+  std::optional<data::Dataset> training, test; ///< none without '--data' and '--eval'
+  std::unique_ptr<data::Sampler> sampler;      ///< null without `training`
+
+  /// Opens what the options name, for this rank. Errors: those of Dataset::open(); badInput for
+  /// fewer samples than a global batch has.
+  Status open(const Options &options, const Plan &plan, int rank);
+  /// 0 for synthetic samples.
+  std::int64_t batchesPerEpoch() const { return sampler ? sampler->batchesPerEpoch() : 0; }
+  /// One sentence for each kind of samples that training does not see.
+  std::vector<std::string> leftOut(const Options &options, const Plan &plan) const;
+};
+
+} // namespace syncline::run
