@@ -42,6 +42,7 @@ done
 wanted() {
   echo g++ cmake ninja-build ccache mold
   echo libssl-dev nlohmann-json3-dev libcli11-dev
+  echo libjpeg-dev libpng-dev # for images as data; without them they are refused
   [[ $cpu == OFF ]] || echo libgloo-dev libdnnl-dev ocl-icd-opencl-dev
   if [[ $compiler == ON ]]; then
     echo libmlir-19-dev mlir-19-tools llvm-19-dev llvm-19-tools libz3-dev
@@ -51,7 +52,7 @@ wanted() {
     echo libgtest-dev iproute2
     # An optimised BLAS: without one PyTorch's linear layers run on the reference loops.
     [[ $compiler == OFF ]] || echo clang-format-19 clang-tidy-19 python3-torch \
-      python3-torchvision python3-onnx python3-numpy python3-yaml libopenblas0-pthread \
+      python3-torchvision python3-onnx python3-numpy python3-pil python3-yaml libopenblas0-pthread \
       libsimgrid-dev
     # What starts ranks: Open MPI, Slurm with its daemons, and a virtual environment for torchrun.
     [[ $compiler == OFF ]] || echo openmpi-bin munge slurm-client slurmctld slurmd python3-venv

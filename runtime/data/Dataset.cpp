@@ -3,6 +3,7 @@
 
 #include "runtime/core/StepTypes.h"
 #include "runtime/data/Convert.h"
+#include "runtime/data/ImageFolder.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/data/Shards.h"
 
@@ -14,6 +15,19 @@ namespace {
 
 std::int64_t sampleBytes(const Shape &shape, ElementType type) {
   return core::elementCount({shape.begin() + 1, shape.end()}) * core::elementBytes(type);
+}
+
+/// Whether `where` is a folder with folders and without .npy files.
+Result<bool> isImageFolder(const std::string &where) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(where, error))
+    return false;
+  for (std::filesystem::directory_iterator entry(where, error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    if (entry->path().extension() == ".npy")
+      return false;
+  const Result<std::vector<std::string>> folders = findFolders(where);
+  return folders ? Result<bool>(!folders->empty()) : folders.status();
 }
 
 Result<std::vector<FilePair>> findPairs(const std::string &where) {
@@ -38,17 +52,37 @@ void fill(const Shape &shape, ElementType type, std::vector<std::byte> &to, Draw
 
 } // namespace
 
-Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &format) {
+Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &format,
+                              const ImageOptions &images) {
+  const Result<bool> hasFolders = isImageFolder(where);
+  if (!hasFolders)
+    return hasFolders.status();
+  std::shared_ptr<const Preparation> preparation;
+  if (*hasFolders || images.isAny()) {
+    auto made = Preparation::create(images, format);
+    if (!made)
+      return Status::error(made.status().kind(), "'" + where + "': " + made.status().message());
+    preparation = std::move(*made);
+  }
+  Dataset set;
+  set.inputBytes = sampleBytes(format.inputShape, format.inputType);
+  set.targetBytes = sampleBytes(format.targetShape, format.targetType);
+  if (*hasFolders) {
+    auto opened = ImageFolder::open(where, format, std::move(preparation));
+    if (!opened)
+      return opened.status();
+    set.classNames = (*opened)->classes();
+    set.ignored = (*opened)->ignored();
+    set.store = std::move(*opened);
+    return set;
+  }
   const Result<std::vector<FilePair>> pairs = findPairs(where);
   if (!pairs)
     return pairs.status();
-  Result<std::unique_ptr<Shards>> opened = Shards::open(*pairs, format);
+  auto opened = Shards::open(*pairs, format, std::move(preparation));
   if (!opened)
     return opened.status();
-  Dataset set;
   set.store = std::move(*opened);
-  set.inputBytes = sampleBytes(format.inputShape, format.inputType);
-  set.targetBytes = sampleBytes(format.targetShape, format.targetType);
   return set;
 }
 
@@ -57,7 +91,7 @@ Status Dataset::read(const Samples &samples, HostBatch &batch) const {
   batch.targets.resize(samples.indices.size() * static_cast<std::size_t>(targetBytes));
   std::byte *input = batch.inputs.data(), *target = batch.targets.data();
   for (const std::int64_t sample : samples.indices) {
-    if (Status s = store->readInput(sample, input); !s)
+    if (Status s = store->readInput(sample, samples.epoch, input); !s)
       return s;
     if (Status s = store->readTarget(sample, target); !s)
       return s;

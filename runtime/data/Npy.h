@@ -16,8 +16,8 @@ public:
   const std::string &path() const { return file.path(); }
   ElementType type() const { return elementType; }
   const Shape &shape() const { return extents; }
-  /// Reads `count` elements from element `first` on, in the file's type. Errors: those of
-  /// InputFile::read().
+  /// Reads `count` elements from element `first` on, in the file's type. Errors: as
+  /// InputFile::read() has them.
   Status read(std::int64_t first, std::int64_t count, std::byte *to) const;
   /// See InputFile::letGo().
   void letGo() { file.letGo(); }

@@ -20,8 +20,9 @@ public:
   virtual std::int64_t size() const = 0;
   /// "sample 12 of 'x.npy'".
   virtual std::string nameOf(std::int64_t sample) const = 0;
-  /// Writes the values of a sample in the format's types. Errors: badInput, naming the file.
-  virtual Status readInput(std::int64_t sample, std::byte *to) const = 0;
+  /// Writes the values of a sample in the format's types. An input may be another one in each
+  /// epoch, see Preparation. Errors: badInput, naming the file.
+  virtual Status readInput(std::int64_t sample, std::int64_t epoch, std::byte *to) const = 0;
   virtual Status readTarget(std::int64_t sample, std::byte *to) const = 0;
 };
 

@@ -49,13 +49,15 @@ Result<std::vector<FilePair>> findShards(const std::string &folder) {
   }
   if (pairs.empty())
     return Status::badInput("'" + folder + "': expected pairs of files 'NAME-x.npy' and " +
-                            "'NAME-y.npy', got none");
+                            "'NAME-y.npy', or a folder of images for each class");
   return pairs;
 }
 
 Result<std::unique_ptr<Shards>> Shards::open(const std::vector<FilePair> &pairs,
-                                             const SampleFormat &format) {
+                                             const SampleFormat &format,
+                                             std::shared_ptr<const Preparation> preparation) {
   auto all = std::make_unique<Shards>();
+  all->preparation = std::move(preparation);
   all->inputType = format.inputType;
   all->targetType = format.targetType;
   for (const auto &[xPath, yPath] : pairs) {
@@ -90,9 +92,17 @@ std::string Shards::nameOf(std::int64_t sample) const {
   return "sample " + std::to_string(place) + " of '" + shard->x.path() + "'";
 }
 
-Status Shards::readInput(std::int64_t sample, std::byte *to) const {
+Status Shards::readInput(std::int64_t sample, std::int64_t epoch, std::byte *to) const {
   const auto [shard, place] = find(sample);
-  return shard->x.read(place, inputType, to);
+  if (!preparation)
+    return shard->x.read(place, inputType, to);
+  static thread_local Image image; // kept from call to call: its memory is large
+  image.resize(preparation->channels(), preparation->height(), preparation->width());
+  Status s =
+      shard->x.read(place, ElementType::f32, reinterpret_cast<std::byte *>(image.values.data()));
+  if (s)
+    preparation->write(image, epoch, sample, to);
+  return s;
 }
 
 Status Shards::readTarget(std::int64_t sample, std::byte *to) const {

@@ -1,6 +1,7 @@
 // Samples in pairs of files: inputs and targets.
 #pragma once
 
+#include "runtime/data/Preparation.h"
 #include "runtime/data/SampleFile.h"
 #include "runtime/data/SampleStore.h"
 
@@ -20,14 +21,16 @@ Result<std::vector<FilePair>> findShards(const std::string &folder);
 /// The samples of all pairs, one pair behind the other.
 class Shards : public SampleStore {
 public:
-  /// Errors: badInput, naming the file, for wrong shapes, different numbers of samples, or labels
+  /// Inputs are images that `preparation` changes, or stay as they are where it is null. Errors:
+  /// badInput, naming the file, for wrong shapes, different numbers of samples, or labels that are
   /// out of range.
   static Result<std::unique_ptr<Shards>> open(const std::vector<FilePair> &pairs,
-                                              const SampleFormat &format);
+                                              const SampleFormat &format,
+                                              std::shared_ptr<const Preparation> preparation = {});
 
   std::int64_t size() const override { return shards.empty() ? 0 : shards.back().end; }
   std::string nameOf(std::int64_t sample) const override;
-  Status readInput(std::int64_t sample, std::byte *to) const override;
+  Status readInput(std::int64_t sample, std::int64_t epoch, std::byte *to) const override;
   Status readTarget(std::int64_t sample, std::byte *to) const override;
 
 private:
@@ -40,6 +43,7 @@ private:
 
   std::vector<Shard> shards;
   ElementType inputType = ElementType::f32, targetType = ElementType::i64;
+  std::shared_ptr<const Preparation> preparation;
 };
 
 } // namespace syncline::data

@@ -35,8 +35,9 @@ void addRanks(CLI::App &app, Options &o) {
 void addData(CLI::App &app, Options &o) {
   const char *group = "Data";
   auto *data = app.add_option("--data", o.data,
-                              "Train on the samples and labels of two files, each .npy or .csv, or "
-                              "of a folder with pairs NAME-x.npy and NAME-y.npy; rank r of P takes "
+                              "Train on the samples and labels of two files, each .npy or .csv; of "
+                              "a folder with pairs NAME-x.npy and NAME-y.npy; or of a folder with "
+                              "a folder of .jpg and .png images for each class. Rank r of P takes "
                               "block r of every global batch")
                    ->check(launch::someText())
                    ->type_name("X,Y|DIR")
@@ -52,7 +53,9 @@ void addData(CLI::App &app, Options &o) {
       ->check(launch::someText())
       ->type_name("X,Y|DIR")
       ->group(group);
-  app.add_option("--seed", o.seed, "Seed the initial values, the samples' order and dropout")
+  addImageFlags(app, o, data, group);
+  app.add_option("--seed", o.seed,
+                 "Seed the initial values, the samples' order and changes, and dropout")
       ->check(launch::wholeNumber(0, "the seed"))
       ->type_name("N")
       ->capture_default_str()
@@ -254,7 +257,7 @@ std::string Options::sharedOptions() const {
   text << "--lr " << optimizer.rate << " --momentum " << optimizer.momentum << " --weight-decay "
        << optimizer.weightDecay << (optimizer.nesterov ? " --nesterov" : "") << " --seed " << seed
        << (shuffle ? " --shuffle" : "") << (data.empty() ? " --synthetic" : " --data")
-       << (eval.empty() ? "" : " --eval");
+       << (eval.empty() ? "" : " --eval") << ImageFlags::sharedOptions();
   if (steps)
     text << " --steps " << *steps;
   if (epochs)
@@ -293,6 +296,9 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return code;
   if (!parseSteps(dumpSteps, o.dumpSteps))
     return complain("--dump-steps: expected step numbers such as '0,2', got '" + dumpSteps + "'");
+  if (std::string wrong = checkImageFlags(o, !o.data.empty() || !o.eval.empty()); !wrong.empty())
+    return complain(wrong);
+  o.images.seed = o.seed;
   if (o.epochs && o.data.empty())
     return complain("--epochs needs --data");
   if (o.optimizer.nesterov && o.optimizer.momentum == 0)

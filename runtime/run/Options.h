@@ -4,6 +4,7 @@
 #include "runtime/core/Executable.h"
 #include "runtime/launch/DeviceFlags.h"
 #include "runtime/launch/Identity.h"
+#include "runtime/run/ImageFlags.h"
 #include "runtime/run/Plan.h"
 
 #include <optional>
@@ -12,7 +13,7 @@
 
 namespace syncline::run {
 
-struct Options : launch::DeviceFlags {
+struct Options : launch::DeviceFlags, ImageFlags {
   std::string plan;
   launch::IdentityFlags identity;
 

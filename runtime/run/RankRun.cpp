@@ -102,6 +102,9 @@ Status RankRun::agreeOnOptions() {
 Status RankRun::openData() {
   if (Status s = data.open(options, plan, identity.rank); !s)
     return s;
+  if (group)
+    if (Status s = group->agree({{"data", data.sizes()}}, transport::Participants::workers); !s)
+      return s;
   std::int64_t syntheticSteps = 10;
   if (!options.opTimes.empty())
     syntheticSteps = options.opTimesFor ? 1'000'000 // however short they are, time ends them
@@ -151,7 +154,7 @@ Status RankRun::build() {
     return s;
   batch = Batch(plan, executable,
                 {data.training ? &*data.training : nullptr, data.sampler.get(), steps, options.seed,
-                 identity.rank, isMeasured()});
+                 identity.rank, isMeasured(), options.dataThreads});
   return Status::ok();
 }
 

@@ -1,17 +1,24 @@
 // Opening the data sets that the options name.
 #include "runtime/run/RunData.h"
 
+#include <algorithm>
+
 namespace syncline::run {
 
 Status RunData::open(const Options &options, const Plan &plan, int rank) {
   for (auto [where, set] : {std::pair(&options.data, &training), {&options.eval, &test}}) {
     if (where->empty())
       continue;
-    Result<data::Dataset> opened = data::Dataset::open(*where, plan.sampleFormat());
+    const bool isTraining = set == &training;
+    Result<data::Dataset> opened = data::Dataset::open(
+        *where, plan.sampleFormat(), isTraining ? options.images : options.images.forEvaluation());
     if (!opened)
       return opened.status();
     *set = std::move(*opened);
   }
+  if (training && test)
+    if (Status s = compareClasses(options); !s)
+      return s;
   if (!training)
     return Status::ok();
   sampler = std::make_unique<data::Sampler>(training->size(), plan.ranks, rank, plan.batch,
@@ -23,6 +30,26 @@ Status RunData::open(const Options &options, const Plan &plan, int rank) {
   return Status::ok();
 }
 
+/// A class has the same number in both folders only where all names are the same.
+Status RunData::compareClasses(const Options &options) const {
+  const auto &a = training->classes(), &b = test->classes();
+  if (a.empty() || b.empty() || a == b)
+    return Status::ok();
+  const auto [inA, inB] = std::ranges::mismatch(a, b);
+  const auto text = [](const auto &at, const auto &names) {
+    return at == names.end() ? "none" : "'" + *at + "'";
+  };
+  return Status::badInput("'" + options.data + "' and '" + options.eval +
+                          "' have different class folders: number " +
+                          std::to_string(inA - a.begin()) + " is " + text(inA, a) + " in one, " +
+                          text(inB, b) + " in the other");
+}
+
+std::string RunData::sizes() const {
+  return (training ? std::to_string(training->size()) : "synthetic") + " samples" +
+         (test ? ", " + std::to_string(test->size()) + " to evaluate on" : "");
+}
+
 std::vector<std::string> RunData::leftOut(const Options &options, const Plan &plan) const {
   std::vector<std::string> texts;
   if (sampler && sampler->dropped() > 0)
@@ -30,6 +57,10 @@ std::vector<std::string> RunData::leftOut(const Options &options, const Plan &pl
                     std::to_string(training->size()) +
                     " samples: they do not fill a global batch of " +
                     std::to_string(plan.ranks * plan.batch));
+  for (const auto &[set, where] : {std::pair(&training, &options.data), {&test, &options.eval}})
+    if (*set && (*set)->ignoredFiles() > 0)
+      texts.push_back("'" + *where + "' has " + std::to_string((*set)->ignoredFiles()) +
+                      " files that are left out: their names do not end in .jpg, .jpeg or .png");
   return texts;
 }
 

@@ -17,12 +17,18 @@ struct RunData {
   std::unique_ptr<data::Sampler> sampler;      ///< null without `training`
 
   /// Opens what the options name, for this rank. Errors: those of Dataset::open(); badInput for
-  /// fewer samples than a global batch has.
+  /// fewer samples than a global batch has, and for
+  /// images to evaluate on in other classes than those to train on.
   Status open(const Options &options, const Plan &plan, int rank);
   /// 0 for synthetic samples.
   std::int64_t batchesPerEpoch() const { return sampler ? sampler->batchesPerEpoch() : 0; }
+  /// "1437 samples, 360 to evaluate on", which must be equal on all ranks.
+  std::string sizes() const;
   /// One sentence for each kind of samples that training does not see.
   std::vector<std::string> leftOut(const Options &options, const Plan &plan) const;
+
+private:
+  Status compareClasses(const Options &options) const;
 };
 
 } // namespace syncline::run

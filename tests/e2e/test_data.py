@@ -115,6 +115,18 @@ class ShardsTest(RefusalTest):
         (folder / "part001-x.npy").unlink()
         self.refuses(words, folder / "part001-y.npy", "'part001-x.npy' beside it")
 
+    def test_ranks_with_different_data(self):
+        """They would wait for each other forever: both say how their data differ."""
+        x, y = arrays("train")
+        folders = [self.shards(f"rank{r}", x[:n], y[:n], (0, 40, n)) for r, n in ((0, 96), (1, 80))]
+        plan = harness.compile_plan(DIGITS, self.folder, ranks=2, batch=8)
+        ranks = [self.started(r, 2, ("--data", folders[r]), plan) for r in (0, 1)]
+        for code, errors in self.ends(ranks):
+            self.assertEqual(code, 1, errors)
+            self.assertIn("the ranks differ in their data: rank ", errors)
+            for samples in ("rank 0 '96 samples'", "rank 1 '80 samples'"):
+                self.assertIn(samples, errors)
+
     def test_file_that_shrinks(self):
         """A shard that is cut off while the run reads it ends the run with one message."""
         x, y = arrays("train")

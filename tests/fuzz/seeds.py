@@ -8,6 +8,7 @@ import shutil
 
 import numpy
 import onnx
+from PIL import Image
 
 import harness
 
@@ -62,6 +63,12 @@ class Seeds:
         numpy.save(self.folder / "y.npy", labels[:32])
         numpy.savetxt(self.folder / "x.csv", images[:32].reshape(32, -1), fmt="%.4g", delimiter=",")
         numpy.savetxt(self.folder / "y.csv", labels[:32], fmt="%d")
+        tiles = images[:24, 0].reshape(4, 6, 8, 8).transpose(0, 2, 1, 3).reshape(32, 48)
+        picture = Image.fromarray((tiles * 255).astype("u1"))
+        picture.save(self.folder / "image.png")
+        picture.quantize(16).save(self.folder / "palette.png")
+        picture.save(self.folder / "image.jpg")
+        picture.convert("RGB").save(self.folder / "progressive.jpg", progressive=True)
         self.write("torch.json", json.dumps(torch_trace()))
         self.write("map.json", json.dumps(TORCH_MAP))
 

@@ -1,4 +1,4 @@
-"""The twelve targets: what is changed, and by which commands it is then read.
+"""The thirteen targets: what is changed, and by which commands it is then read.
 
 A target is a function of a Case. `case.run` calls a command and judges how it ended, `case.must`
 also demands that it succeeds; both say whether it did.
@@ -130,7 +130,7 @@ def npy_data(case):
     files = [
         case.write(n, npy_input(case, n) if n == changed else case.seeds.data(n)) for n in names
     ]
-    read_data(case, files)
+    read_data(case, ",".join(map(str, files)))
 
 
 def csv_data(case):
@@ -142,7 +142,20 @@ def csv_data(case):
         )
         for n in names
     ]
-    read_data(case, files)
+    read_data(case, ",".join(map(str, files)))
+
+
+def image_data(case):
+    """One image of a folder, changed; the others are good. Contents tell the format."""
+    changed = case.rng.choice(("image.png", "palette.png", "image.jpg", "progressive.jpg"))
+    for label in ("cat", "dog"):
+        (case.folder / "images" / label).mkdir(parents=True)
+        for i in range(4):
+            name = case.folder / "images" / label / f"{i}.png"
+            shutil.copy(case.seeds.folder / "image.png", name)
+    made = mutate.data(case.rng, case.seeds.data(changed))
+    (case.folder / "images" / "cat" / "0.png").write_bytes(made)
+    read_data(case, case.folder / "images")
 
 
 TARGETS = {
@@ -158,7 +171,7 @@ TARGETS = {
             run_trace,
             torch_trace,
         ),
-        *(plan_text, plan_files, npy_data, csv_data),
+        *(plan_text, plan_files, npy_data, csv_data, image_data),
     )
 }
 MLIR_WORDS = mutate.WORDS + [
@@ -212,10 +225,9 @@ def npy_input(case, name):
     return (case.folder / "made.npy").read_bytes()
 
 
-def read_data(case, files):
-    pair = ",".join(map(str, files))
-    evaluate = ("--eval", pair) if case.rng.random() < 0.5 else ()
-    case.run("run", case.seeds.folder / "one.plan", *RUN, "--data", pair, *evaluate)
+def read_data(case, data):
+    evaluate = ("--eval", data) if case.rng.random() < 0.5 else ()
+    case.run("run", case.seeds.folder / "one.plan", *RUN, "--data", data, *evaluate)
 
 
 def copy_plan(case, name):

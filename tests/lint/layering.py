@@ -73,6 +73,7 @@ HOMES = [
     (r"gloo/", ("runtime/transport", "tests")),
     (r"dnnl|oneapi/", ("runtime/cpu", "tests")),
     (r"cuda_runtime|cudnn|cublas", ("runtime/cuda", "codegen/cuda", "tests")),
+    (r"png\.h|jpeglib|jerror", ("runtime/data", "tests")),
     (r"(onnx/|google/protobuf/)", ("frontend/onnx", "frontend/driver", "tests")),
     (r"yaml-cpp/", ("frontend/files", "tests")),
     (r"tinyxml2", ("frontend/files", "tests")),

@@ -94,7 +94,7 @@ TEST(Shards, MoreThanDescriptors) {
 // What does not fit together is refused, and the file is named.
 TEST(Shards, Refusals) {
   TemporaryFolder files;
-  expectBad(files.path, "expected pairs of files 'NAME-x.npy' and 'NAME-y.npy', got none");
+  expectBad(files.path, "expected pairs of files 'NAME-x.npy' and 'NAME-y.npy', or a folder");
   writeShard(files.file("a"), 0, 4);
   writeShard(files.file("b"), 4, 4, {1, 3, 2});
   expectBad(files.path, "b-x.npy': expected samples of shape [1, 2, 3], got [1, 3, 2]");

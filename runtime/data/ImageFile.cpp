@@ -1,0 +1,87 @@
+// Telling formats apart, and pixels as planes.
+#include "runtime/data/ImageFile.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+namespace syncline::data {
+namespace {
+
+using Decoder = Status (*)(std::span<const std::byte>, Pixels &);
+
+/// An image format: how its files begin, and who decodes them.
+struct Format {
+  std::string_view start;
+  const char *package; ///< of Debian, with the library
+  Decoder decode;      ///< null where the library was not there at build time
+};
+
+#ifdef SYNCLINE_JPEG
+constexpr Decoder jpeg = decodeJpeg;
+#else
+constexpr Decoder jpeg = nullptr;
+#endif
+#ifdef SYNCLINE_PNG
+constexpr Decoder png = decodePng;
+#else
+constexpr Decoder png = nullptr;
+#endif
+constexpr std::array formats = {Format{"\xff\xd8\xff", "libjpeg-dev", jpeg},
+                                Format{"\x89PNG\r\n\x1a\n", "libpng-dev", png}};
+
+Status decode(std::span<const std::byte> bytes, Pixels &pixels) {
+  const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  for (const Format &format : formats) {
+    if (!text.starts_with(format.start))
+      continue;
+    if (!format.decode)
+      return Status::badInput(std::string("this build cannot decode it: install ") +
+                              format.package + " and build again");
+    return format.decode(bytes, pixels);
+  }
+  return Status::badInput("expected a JPEG or a PNG file");
+}
+
+/// The channel's value of a pixel, from 0 to 255.
+unsigned char valueOf(const unsigned char *pixel, int have, std::int64_t want, std::int64_t c) {
+  if (have == 1)
+    return *pixel;
+  if (want == have)
+    return pixel[c];
+  const unsigned sum = pixel[0] * 19595u + pixel[1] * 38470u + pixel[2] * 7471u; // of 65536
+  return static_cast<unsigned char>((sum + 0x8000u) >> 16);
+}
+
+} // namespace
+
+bool isImageName(const std::string &name) {
+  std::string small = name;
+  std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
+  return small.ends_with(".jpg") || small.ends_with(".jpeg") || small.ends_with(".png");
+}
+
+Status readImage(const std::string &path, std::int64_t channels, Image &image) {
+  const Result<InputFile> file = InputFile::open(path);
+  if (!file)
+    return file.status();
+  static thread_local std::vector<std::byte> bytes; // kept from call to call, as is `pixels`
+  static thread_local Pixels pixels;
+  bytes.resize(static_cast<std::size_t>(file->size()));
+  if (Status s = file->read(0, bytes); !s)
+    return s;
+  if (Status s = decode(bytes, pixels); !s)
+    return Status::error(s.kind(), "'" + path + "': " + s.message());
+  image.resize(channels, pixels.height, pixels.width);
+  float *to = image.values.data();
+  const std::int64_t count = pixels.height * pixels.width;
+  for (std::int64_t c = 0; c < channels; ++c)
+    for (std::int64_t i = 0; i < count; ++i)
+      *to++ = static_cast<float>(valueOf(pixels.values.data() + i * pixels.channels,
+                                         pixels.channels, channels, c)) /
+              255;
+  return Status::ok();
+}
+
+} // namespace syncline::data

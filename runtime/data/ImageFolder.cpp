@@ -1,0 +1,100 @@
+// Listing class folders, and reading their images.
+#include "runtime/data/ImageFolder.h"
+
+#include "runtime/core/StepTypes.h"
+#include "runtime/data/Convert.h"
+#include "runtime/data/ImageFile.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace syncline::data {
+namespace fs = std::filesystem;
+
+/// Names of what is in `folder` and not hidden, sorted: folders where `wantsFolders`, else files.
+static Result<std::vector<std::string>> list(const std::string &folder, bool wantsFolders) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    std::error_code ignored;
+    if (!name.starts_with('.') && entry->is_directory(ignored) == wantsFolders)
+      names.push_back(std::move(name));
+  }
+  if (error)
+    return Status::badInput("'" + folder + "': cannot list: " + error.message());
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<std::vector<std::string>> findFolders(const std::string &folder) {
+  return list(folder, /*wantsFolders=*/true);
+}
+
+Status ImageFolder::addClass(const std::string &folder, const std::string &name) {
+  Result<std::vector<std::string>> found = list(folder, /*wantsFolders=*/false);
+  if (!found)
+    return found.status();
+  const auto before = files.size();
+  for (std::string &file : *found)
+    if (isImageName(file))
+      files.push_back({static_cast<int>(names.size()), std::move(file)});
+    else
+      ++others;
+  names.push_back(name);
+  return files.size() > before
+             ? Status::ok()
+             : Status::badInput("'" + folder + "': expected .jpg or .png files, got none");
+}
+
+Result<std::unique_ptr<ImageFolder>>
+ImageFolder::open(const std::string &folder, const SampleFormat &format,
+                  std::shared_ptr<const Preparation> preparation) {
+  if (preparation->channels() != 1 && preparation->channels() != 3)
+    return Status::badInput("'" + folder + "': images have 1 or 3 channels, the model's samples " +
+                            std::to_string(preparation->channels()));
+  if (!format.classes || core::elementCount(format.targetShape) != format.targetShape[0])
+    return Status::badInput("'" + folder +
+                            "': images in folders have one class each, but the "
+                            "model's targets are none");
+  Result<std::vector<std::string>> found = findFolders(folder);
+  if (!found)
+    return found.status();
+  const auto count = static_cast<std::int64_t>(found->size());
+  if (format.classCount > 0 && count > format.classCount)
+    return Status::badInput("'" + folder + "' has " + std::to_string(count) +
+                            " class folders, the model " + std::to_string(format.classCount) +
+                            " classes");
+  auto all = std::make_unique<ImageFolder>();
+  all->top = folder;
+  all->targetType = format.targetType;
+  all->preparation = std::move(preparation);
+  for (const std::string &name : *found)
+    if (Status s = all->addClass(folder + "/" + name, name); !s)
+      return s;
+  return all;
+}
+
+std::string ImageFolder::pathOf(std::int64_t sample) const {
+  const File &file = files[static_cast<std::size_t>(sample)];
+  return top + "/" + names[static_cast<std::size_t>(file.label)] + "/" + file.name;
+}
+
+std::string ImageFolder::nameOf(std::int64_t sample) const { return "'" + pathOf(sample) + "'"; }
+
+Status ImageFolder::readInput(std::int64_t sample, std::int64_t epoch, std::byte *to) const {
+  static thread_local Image image; // kept from call to call: its memory is large
+  if (Status s = readImage(pathOf(sample), preparation->channels(), image); !s)
+    return s;
+  preparation->write(image, epoch, sample, to);
+  return Status::ok();
+}
+
+Status ImageFolder::readTarget(std::int64_t sample, std::byte *to) const {
+  const std::int64_t label = files[static_cast<std::size_t>(sample)].label;
+  convert(reinterpret_cast<const std::byte *>(&label), ElementType::i64, 1, to, targetType);
+  return Status::ok();
+}
+
+} // namespace syncline::data

@@ -1,0 +1,199 @@
+// Images against Pillow: decoding to the pixel, scaling to within its rounding. Broken files, and
+// folders of classes.
+#include "tests/support/TemporaryFolder.h"
+
+#include "runtime/data/Dataset.h"
+#include "runtime/data/ImageFile.h"
+#include "runtime/data/Npy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+using namespace data;
+using test::TemporaryFolder;
+namespace fs = std::filesystem;
+
+bool hasPillow() {
+  static const bool isThere =
+      std::system("/usr/bin/python3 -c 'import PIL, numpy' 2>/dev/null") == 0;
+  return isThere;
+}
+
+/// Writes images of many kinds, and what Pillow makes of them: NAME-1.npy grey, NAME-3.npy colours,
+/// NAME-part.npy a scaled part.
+void writeImages(const std::string &folder) {
+  const std::string script = folder + "/make.py";
+  std::ofstream(script) << R"(
+import sys
+import numpy
+from PIL import Image
+
+folder = sys.argv[1]
+rows, columns = numpy.mgrid[0:61, 0:83]
+wave = [127 + 120 * numpy.sin(rows / a) * numpy.cos(columns / b) for a, b in ((9, 7), (5, 11), (3, 4))]
+noise = numpy.random.RandomState(1).normal(0, 4, (61, 83, 3))
+colours = Image.fromarray((numpy.stack(wave, 2) + noise).clip(0, 255).astype("u1"))
+alpha = Image.fromarray((columns * 3 % 256).astype("u1"))
+grey = colours.convert("L")
+transparent = colours.copy()
+transparent.putalpha(alpha)
+both = grey.copy()
+both.putalpha(alpha)
+colours.save(f"{folder}/colours.png")
+grey.save(f"{folder}/grey.png")
+grey.convert("1").save(f"{folder}/bits.png")
+colours.quantize(200).save(f"{folder}/palette.png")
+transparent.save(f"{folder}/transparent.png")
+both.save(f"{folder}/both.png")
+colours.save(f"{folder}/colours.jpg", quality=90)
+colours.save(f"{folder}/fine.jpeg", quality=95, subsampling=0)
+colours.save(f"{folder}/progressive.JPG", format="JPEG", progressive=True, quality=60)
+grey.save(f"{folder}/grey.jpg")
+for name in sys.argv[2:]:
+    image = Image.open(f"{folder}/{name}")
+    numpy.save(f"{folder}/{name}-3.npy", numpy.asarray(image.convert("RGB")))
+    numpy.save(f"{folder}/{name}-1.npy", numpy.asarray(image.convert("L")))
+    part = image.convert("RGB").resize((20, 24), Image.BILINEAR, box=(7, 3, 75, 50))
+    numpy.save(f"{folder}/{name}-part.npy", numpy.asarray(part))
+)";
+  std::string command = "/usr/bin/python3 " + script + " " + folder;
+  for (const char *name : {"colours.png", "grey.png", "bits.png", "palette.png", "transparent.png",
+                           "both.png", "colours.jpg", "fine.jpeg", "progressive.JPG", "grey.jpg"})
+    command += std::string(" ") + name;
+  ASSERT_EQ(std::system(command.c_str()), 0);
+}
+
+/// The largest distance of an image from Pillow's, in steps of 1/255.
+double distance(const Image &image, const std::string &wanted) {
+  const Result<Array> array = openNpy(wanted);
+  EXPECT_TRUE(array.isOk()) << array.status().message();
+  EXPECT_EQ(array->shape[0], image.height);
+  EXPECT_EQ(array->shape[1], image.width);
+  double largest = 0;
+  for (std::int64_t c = 0; c < image.channels; ++c)
+    for (std::int64_t i = 0; i < image.height * image.width; ++i)
+      largest = std::max(
+          largest,
+          std::abs(255.0 *
+                       image.values[static_cast<std::size_t>(c * image.height * image.width + i)] -
+                   array->at(i * image.channels + c)));
+  return largest;
+}
+
+// Grey, colours, palettes, bits, transparency; baseline, progressive and subsampled JPEG.
+TEST(ImageFile, AgreesWithPillow) {
+  if (!hasPillow())
+    GTEST_SKIP() << "no python3-pil";
+  TemporaryFolder files;
+  writeImages(files.path);
+  for (const char *name : {"colours.png", "grey.png", "bits.png", "palette.png", "transparent.png",
+                           "both.png", "colours.jpg", "fine.jpeg", "progressive.JPG", "grey.jpg"}) {
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(isImageName(name));
+    Image image;
+    for (const int channels : {1, 3}) {
+      const Status s = readImage(files.file(name), channels, image);
+      ASSERT_TRUE(s.isOk()) << s.message();
+      EXPECT_LT(distance(image, files.file(name) + "-" + std::to_string(channels) + ".npy"), 1e-3);
+    }
+    // Pillow rounds twice, after each direction.
+    EXPECT_LT(distance(scaled(image, {7, 3, 75, 50}, 24, 20), files.file(name) + "-part.npy"),
+              1.01);
+  }
+}
+
+void expectBroken(const std::string &path, const std::string &why) {
+  Image image;
+  const Status s = readImage(path, 3, image);
+  ASSERT_FALSE(s.isOk()) << why;
+  EXPECT_EQ(s.kind(), ErrorKind::badInput);
+  EXPECT_NE(s.message().find("'" + path + "': "), std::string::npos) << s.message();
+  EXPECT_NE(s.message().find(why), std::string::npos) << s.message();
+}
+
+// A file that is cut off at any place, or is no image, is refused by name.
+TEST(ImageFile, BrokenFiles) {
+  if (!hasPillow())
+    GTEST_SKIP() << "no python3-pil";
+  TemporaryFolder files;
+  writeImages(files.path);
+  for (const char *name : {"colours.png", "palette.png", "colours.jpg", "progressive.JPG"}) {
+    const auto size = static_cast<std::int64_t>(fs::file_size(files.file(name)));
+    for (const std::int64_t cut : {size - 20, size / 2, size / 5, std::int64_t{30}}) {
+      fs::resize_file(files.file(name), static_cast<std::uintmax_t>(cut));
+      expectBroken(files.file(name), std::string(name).ends_with("png") ? "PNG" : "JPEG");
+    }
+    fs::resize_file(files.file(name), 3);
+    expectBroken(files.file(name), "");
+  }
+  std::ofstream(files.file("text.png")) << "no image";
+  expectBroken(files.file("text.png"), "expected a JPEG or a PNG file");
+  std::ofstream(files.file("empty.jpg")) << "";
+  expectBroken(files.file("empty.jpg"), "expected a JPEG or a PNG file");
+  expectBroken(files.file("absent.png"), "cannot open");
+}
+
+SampleFormat format(std::int64_t channels = 3) {
+  return {ElementType::f32, ElementType::i64, {2, channels, 24, 20}, {2}, true, 3};
+}
+
+// Folders are classes in the order of their names; files count through in the order of theirs.
+TEST(ImageFolder, ClassesByName) {
+  if (!hasPillow())
+    GTEST_SKIP() << "no python3-pil";
+  TemporaryFolder made, files;
+  writeImages(made.path);
+  for (const auto &[from, to] : {std::pair("grey.png", "b/2.png"),
+                                 {"colours.png", "b/10.PNG"},
+                                 {"colours.jpg", "a/x.jpg"}}) {
+    fs::create_directories(fs::path(files.file(to)).parent_path());
+    fs::copy_file(made.file(from), files.file(to));
+  }
+  std::ofstream(files.file("b/notes.txt")) << "ignored";
+  fs::create_directory(files.file(".cache"));
+  const Result<Dataset> set = Dataset::open(files.path, format());
+  ASSERT_TRUE(set.isOk()) << set.status().message();
+  EXPECT_EQ(set->size(), 3);
+  EXPECT_EQ(set->classes(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(set->ignoredFiles(), 1);
+  EXPECT_EQ(set->nameOf(1), "'" + files.file("b/10.PNG") + "'");
+  HostBatch batch;
+  ASSERT_TRUE(set->read({.indices = {2, 0}}, batch).isOk());
+  const auto *labels = reinterpret_cast<const std::int64_t *>(batch.targets.data());
+  EXPECT_EQ(labels[0], 1);
+  EXPECT_EQ(labels[1], 0);
+  EXPECT_EQ(batch.inputs.size(), 2u * 3 * 24 * 20 * sizeof(float));
+}
+
+// A folder that does not fit the model, or has no images for a class, is named.
+TEST(ImageFolder, Refusals) {
+  TemporaryFolder files;
+  const auto expectBad = [&](const SampleFormat &wanted, const std::string &why) {
+    const Result<Dataset> set = Dataset::open(files.path, wanted);
+    ASSERT_FALSE(set.isOk()) << why;
+    EXPECT_EQ(set.status().kind(), ErrorKind::badInput);
+    EXPECT_NE(set.status().message().find(why), std::string::npos) << set.status().message();
+  };
+  fs::create_directory(files.file("a"));
+  expectBad(format(), "/a': expected .jpg or .png files, got none");
+  expectBad(format(4), "images have 1 or 3 channels, the model's samples 4");
+  for (const char *name : {"b", "c", "d"})
+    fs::create_directory(files.file(name));
+  expectBad(format(), "has 4 class folders, the model 3 classes");
+  SampleFormat numbers = format();
+  numbers.classes = false;
+  expectBad(numbers, "one class each");
+  SampleFormat vectors = format();
+  vectors.inputShape = {2, 24};
+  expectBad(vectors, "[channels, height, width], the model's samples [24]");
+}
+
+} // namespace
+} // namespace syncline
