@@ -66,6 +66,9 @@ Status readImage(const std::string &path, std::int64_t channels, Image &image) {
   const Result<InputFile> file = InputFile::open(path);
   if (!file)
     return file.status();
+  if (file->size() > mostBytes)
+    return Status::badInput("'" + path + "': the file has " + std::to_string(file->size()) +
+                            " bytes, expected at most " + std::to_string(mostBytes));
   static thread_local std::vector<std::byte> bytes; // kept from call to call, as is `pixels`
   static thread_local Pixels pixels;
   bytes.resize(static_cast<std::size_t>(file->size()));

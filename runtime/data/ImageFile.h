@@ -19,6 +19,9 @@ struct Pixels {
 /// The largest image that is decoded, in pixels. Larger ones are taken for broken files.
 inline constexpr std::int64_t mostPixels = std::int64_t{1} << 26;
 
+/// The largest file that is read. Uncompressed pixels of the largest image have fewer bytes.
+inline constexpr std::int64_t mostBytes = 4 * mostPixels;
+
 /// Whether a name ends in .jpg, .jpeg or .png, in small or capital letters.
 bool isImageName(const std::string &name);
 
