@@ -7,6 +7,8 @@
 #include "codegen/step/StepTarget.h"
 #include "ir/FirstOf.h"
 #include "ir/nn/NN.h"
+#include "ir/nn/OptimizerAttr.h"
+#include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
 
 #include <nlohmann/json.hpp>
@@ -137,6 +139,7 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
     plan["memory"][name] = program.getSpaces().getAs<IntegerAttr>(name).getInt();
   }
   plan["memory"]["exchange"] = plan::exchangeBytes(program);
+  plan["memory"]["optimizer"] = plan::optimizerBytes(program);
   plan["consistency"] = consistencyJson(program);
   return Status::ok();
 }
@@ -188,6 +191,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"servers", dedicatedServers(spec, solution)},
                {"batch", nullptr},
                {"loss", nullptr},
+               {"optimizer", optimizerName(nn::optimizerOf(module))},
                {"overlap", "backward"},
                {"consistency", nullptr},
                {"backend", info.backend},

@@ -9,6 +9,7 @@
 #include "frontend/driver/ChooseOverlap.h"
 #include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/ConsistencyOption.h"
+#include "frontend/driver/DeviceMemory.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
@@ -27,6 +28,7 @@
 #include "ir/cluster/SpecFields.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/nn/NN.h"
+#include "ir/nn/OptimizerAttr.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
 #include "passes/merge/RequestedSchemes.h"
@@ -150,7 +152,7 @@ cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
                                 options.ncclChannels);
 }
 
-/// Attaches the cluster and the profile to the module as attributes, which the passes read.
+/// Attaches cluster, profile and optimizer to the module as attributes, which the passes read.
 Status attachCluster(const CompileOptions &options, ModuleOp module) {
   Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
   if (!cluster)
@@ -164,6 +166,8 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   const std::string profileName = std::filesystem::path(options.profile).filename().string();
   module->setAttr(cluster::provenanceAttr,
                   frontend::provenanceAttr(*cluster, profileName, module.getContext()));
+  if (options.optimizer != optimizerName(OptimizerKind::sgd))
+    module->setAttr(nn::optimizerAttr, StringAttr::get(module.getContext(), options.optimizer));
   if (options.profile.empty())
     return Status::ok();
   Result<files::Profile> profile = files::readProfile(options.profile);
@@ -208,26 +212,6 @@ void noteSlowNodes(ModuleOp module) {
           static_cast<long long>(own.getNodes().front()),
           own.getNodes().size() > 1 ? (" to " + std::to_string(own.getNodes().back())).c_str() : "",
           double(own.getSlowdown()));
-}
-
-/// Refuses a plan whose tensors need more bytes than the device has, where the cluster file states
-/// the device's memory.
-Status checkMemory(const std::string &path, const std::string &overlap, ModuleOp module) {
-  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  const std::optional<std::int64_t> size = spec.getDevice().getMemorySize();
-  if (!size)
-    return Status::ok();
-  for (auto program : module.getOps<plan::ProgramOp>()) {
-    std::int64_t needed = plan::exchangeBytes(program);
-    for (NamedAttribute space : program.getSpaces())
-      needed += cast<IntegerAttr>(space.getValue()).getInt();
-    if (needed > *size)
-      return Status::badInput(
-          "the plan needs " + files::formatBytes(needed) + " of memory on every device, '" + path +
-          "' has devices of " + files::formatBytes(*size) + "; a smaller --batch" +
-          (overlap == "step" ? " or '--overlap backward' needs less" : " needs less"));
-  }
-  return Status::ok();
 }
 
 /// Refuses inputs that are no regular files: inputs are read more than once, which a pipe does not

@@ -20,6 +20,7 @@ struct CompileOptions {
   std::string overlap = "auto";    ///< "backward", "step" or "auto"
   std::string channels = "1";      ///< a number up to maxChannels, or "auto"
   std::string consistency = "bsp"; ///< as sync::parseConsistency reads it
+  std::string optimizer = "sgd";   ///< one of allOptimizers
   double z3Seconds = 60;           ///< that Z3 may take, where the planner asks it
   std::string backend = "cpu";     ///< one of stepTargets()
   /// NCCL's protocol (simple, ll, ll128) and channels for the messages of a backend that has NCCL

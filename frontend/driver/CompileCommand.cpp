@@ -8,6 +8,7 @@
 #include "passes/z3/Z3Judge.h"
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
+#include "syncline/OptimizerKind.h"
 #include "syncline/PlanConstants.h"
 
 #include "CLI/CLI.hpp"
@@ -63,6 +64,19 @@ static std::vector<std::string> channelCounts() {
   for (int count = 1; count <= maxChannels; ++count)
     counts.push_back(std::to_string(count));
   return counts;
+}
+
+static void addOptimizer(CLI::App &command, CompileOptions &options) {
+  std::vector<std::string> names;
+  for (const OptimizerKind kind : allOptimizers)
+    names.emplace_back(optimizerName(kind));
+  command
+      .add_option("--optimizer", options.optimizer,
+                  "Train by this optimizer, as PyTorch's of that name; 'run' sets its rate and the "
+                  "like")
+      ->check(launch::oneOf(names))
+      ->capture_default_str()
+      ->group("Training");
 }
 
 /// When ranks exchange weights in place of gradients.
@@ -209,6 +223,7 @@ Command addCompile(CLI::App &app) {
           "Train with the model's Dropout nodes, or without; default: keep")
       ->check(launch::oneOf({"keep", "off"}))
       ->group("Training");
+  addOptimizer(*command, *options);
   addConsistency(*command, *options);
   addPlanner(*command, *options);
   command->add_option("--scheme", options->schemes, schemeHelp())
@@ -244,9 +259,10 @@ Command addCompile(CLI::App &app) {
   addLayers(*command, *options);
   return [options, command]() -> Status {
     if (isTrace(options->model))
-      for (const char *name : {"--backend", "--batch", "--loss", "--loss-on", "--freeze",
-                               "--dropout", "--nccl-protocol", "--nccl-channels", "--overlap",
-                               "--consistency", "--plan-only", "--write-layers", "--dim"})
+      for (const char *name :
+           {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout", "--optimizer",
+            "--nccl-protocol", "--nccl-channels", "--overlap", "--consistency", "--plan-only",
+            "--write-layers", "--dim"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");

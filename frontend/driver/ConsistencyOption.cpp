@@ -25,6 +25,12 @@ Status checkConsistency(const CompileOptions &options, mlir::MLIRContext *contex
     return refuse(form.status().message());
   if (!*form)
     return Status::ok();
+  if ((*form).getForm() == sync::ConsistencyForm::easgd &&
+      (*form).getVariant() == sync::EasgdVariant::momentum && options.optimizer != "sgd")
+    return refuse("'" + options.consistency +
+                  "' is SGD with momentum, expected '--optimizer sgd', "
+                  "got '" +
+                  options.optimizer + "'");
   if (options.overlap != "backward")
     return refuse("gradients that stay on their rank have nothing to hide, expected '--overlap "
                   "backward', got '" +

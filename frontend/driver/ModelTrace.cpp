@@ -37,7 +37,8 @@ public:
       timed.backward = *backward;
       const auto bytes = static_cast<double>(layer.bytes);
       timed.update = cost::updateSeconds(static_cast<double>(layer.elements), bytes, device,
-                                         profile ? profile->update : std::nullopt);
+                                         profile ? profile->update : std::nullopt,
+                                         *parseOptimizer(options.optimizer));
       timed.update = layer.bytes > 0 ? timed.update : 0;
       if (layer.factors)
         timed.factors = {(*layer.factors)[0], (*layer.factors)[1], (*layer.factors)[2]};

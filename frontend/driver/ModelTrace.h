@@ -13,7 +13,7 @@ namespace syncline::driver {
 /// Reads the model's shapes and predicts every layer's times, in seconds on a node without
 /// slowdown. A node that options.profile names takes its measured time. Other nodes take the
 /// roofline's time on the cluster's device (passes/cost): each of their parts for what it computes
-/// and moves, with launch overhead. Updates are those of SGD with momentum, or the profile's.
+/// and moves, with launch overhead. Updates are those of options.optimizer.
 /// Prints notes to standard error. Errors: badInput for a faulty model, cluster or profile, and
 /// where a layer has neither a measured time nor rates.
 Result<files::LayerTrace> readModelTrace(const CompileOptions &options, mlir::MLIRContext &context,

@@ -186,6 +186,7 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   compareFiles("cluster", a.at("cluster").at("name") == b.at("cluster").at("name"));
   for (const char *key : {"planner", "ranks", "servers", "batch", "backend"})
     compare(key, a.at(key), b.at(key));
+  compare("optimizer", a.value("optimizer", "sgd"), b.value("optimizer", "sgd"));
   compare("overlap", a.value("overlap", "backward"), b.value("overlap", "backward"));
   auto nccl = [](const json &plan) {
     std::string text = ncclText(plan);

@@ -36,6 +36,8 @@ static std::string header(const nlohmann::json &plan) {
     text += " and " + counted(servers, "server");
   if (plan.at("batch").is_number())
     text += ", batch " + std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank";
+  if (const std::string optimizer = plan.value("optimizer", "sgd"); optimizer != "sgd")
+    text += ", optimizer " + optimizer;
   const nlohmann::json &requested = plan.at("requested");
   for (std::size_t i = 0; i < requested.size(); ++i)
     text += (i == 0 ? ", requested " : " and ") + printable(requested[i]);

@@ -1,11 +1,13 @@
 // Registers the nn dialect, and checks its discardable attributes.
 #include "ir/nn/NN.h"
+#include "ir/nn/OptimizerAttr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using syncline::parseOptimizer;
 using namespace syncline::nn;
 
 #include "ir/nn/NNDialect.cpp.inc"
@@ -24,7 +26,7 @@ void NNDialect::initialize() {
       >();
 }
 
-/// NN50: discardable attributes have the documented names and types.
+/// NN50, NN51: discardable attributes have the documented names and types.
 LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == layerAttr && isa<StringAttr>(attribute.getValue()))
@@ -35,6 +37,13 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     auto seconds = dyn_cast<FloatAttr>(attribute.getValue());
     if (seconds && seconds.getType().isF64() && seconds.getValueAsDouble() >= 0)
       return success();
+  }
+  if (name == optimizerAttr) {
+    auto optimizer = dyn_cast<StringAttr>(attribute.getValue());
+    if (isa<ModuleOp>(op) && optimizer && parseOptimizer(optimizer.getValue()))
+      return success();
+    return op->emitError("NN51: expected 'nn.optimizer' on a module, as sgd, adam or adamw, got ")
+           << attribute.getValue();
   }
   return op->emitError("NN50: expected 'nn.layer' (string), 'nn.backward' (unit) or 'nn.seconds' "
                        "(f64, not negative), got '")

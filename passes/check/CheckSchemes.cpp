@@ -2,6 +2,7 @@
 #include "passes/check/CheckSchemes.h"
 
 #include "ir/cluster/UpdateAttr.h"
+#include "ir/nn/OptimizerAttr.h"
 #include "ir/plan/Plan.h"
 #include "passes/check/SameCost.h"
 #include "passes/cost/CostModel.h"
@@ -183,9 +184,10 @@ static LogicalResult checkInstance(sync::ProblemOp op, const problem::Problem &p
 }
 
 /// Seconds to update a parameter of f32 by the cost model.
-static double updateOf(std::int64_t bytes, cluster::SpecAttr spec, std::optional<double> rate) {
+static double updateOf(std::int64_t bytes, cluster::SpecAttr spec, std::optional<double> rate,
+                       OptimizerKind kind) {
   const auto size = static_cast<double>(bytes);
-  return cost::updateSeconds(size / 4, size, cluster::slowestDevice(spec), rate);
+  return cost::updateSeconds(size / 4, size, cluster::slowestDevice(spec), rate, kind);
 }
 
 /// Seconds to update all layers that are requested to use reduce-scatter, from the step, the trace,
@@ -211,7 +213,9 @@ static std::optional<double> shardUpdates(sync::ProblemOp problem, cluster::Spec
   for (auto [layer, name] : llvm::enumerate(problem.getLayers().getAsValueRange<StringAttr>()))
     if (requested[layer] == Scheme::reduceScatter) {
       auto found = known.find(name);
-      sum += found != known.end() ? found->second : updateOf(problem.getBytes()[layer], spec, rate);
+      sum += found != known.end()
+                 ? found->second
+                 : updateOf(problem.getBytes()[layer], spec, rate, nn::optimizerOf(module));
     }
   return sum;
 }

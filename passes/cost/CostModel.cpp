@@ -2,6 +2,7 @@
 #include "passes/cost/CostModel.h"
 
 #include "ir/Refusal.h"
+#include "ir/nn/OptimizerAttr.h"
 #include "ir/plan/Plan.h"
 
 #include "mlir/IR/Builders.h"
@@ -22,8 +23,11 @@ std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device)
 }
 
 double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
-                     std::optional<double> rate) {
-  return rate ? *rate * bytes : roofline(updateCounts(elements, bytes), device).value_or(0);
+                     std::optional<double> rate, OptimizerKind kind) {
+  const Counts counts = updateCounts(elements, bytes, kind);
+  if (!rate)
+    return roofline(counts, device).value_or(0);
+  return *rate * bytes * (counts.bytes / updateCounts(elements, bytes, OptimizerKind::sgd).bytes);
 }
 
 namespace {
@@ -111,7 +115,8 @@ private:
     if (auto update = dyn_cast<nn::UpdateOp>(timed.op)) {
       auto type = cast<ShapedType>(update.getParameter().getType());
       set(update, updateSeconds(static_cast<double>(type.getNumElements()),
-                                static_cast<double>(plan::denseBytes(type)), device, updateRate));
+                                static_cast<double>(plan::denseBytes(type)), device, updateRate,
+                                nn::optimizerOf(step)));
       return true;
     }
     if (!timed.predicted) {

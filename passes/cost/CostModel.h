@@ -14,10 +14,11 @@ namespace syncline::cost {
 /// Nothing when the device lacks a rate that `counts` needs.
 std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device);
 
-/// Seconds to update a parameter of so many elements and bytes: `rate` seconds a byte where that is
-/// known, else by the roofline. Zero where the device lacks rates, since the cost is then unknown.
+/// Seconds to update a parameter of so many elements and bytes, by the roofline. Where `rate` is
+/// known, the seconds for a byte with SGD, other optimizers take as much longer as they move more
+/// bytes. Zero where the device lacks rates, since the cost is then unknown.
 double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
-                     std::optional<double> rate);
+                     std::optional<double> rate, OptimizerKind kind);
 
 /// Sets `nn.seconds` on every operation of `step` that takes time.
 ///

@@ -2,6 +2,7 @@
 #include "passes/cost/Counts.h"
 
 #include "ir/nn/NN.h"
+#include "ir/nn/OptimizerAttr.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -91,7 +92,10 @@ static double flopsOf(Operation *op) {
       .Default([](Operation *) { return 0.0; });
 }
 
-Counts updateCounts(double elements, double bytes) { return {4 * elements, 5 * bytes}; }
+Counts updateCounts(double elements, double bytes, OptimizerKind kind) {
+  const double flops = kind == OptimizerKind::sgd ? 4 : 13;
+  return {flops * elements, (3 + 2 * stateSlots(kind)) * bytes};
+}
 
 std::optional<Counts> countsOf(Operation *op) {
   if (isa<nn::InputOp, nn::TargetOp, nn::ParameterOp, nn::StateOp, nn::ConstantOp, nn::OutputOp,
@@ -101,7 +105,8 @@ std::optional<Counts> countsOf(Operation *op) {
   if (isa<nn::ReshapeOp>(op))
     return Counts{};
   if (auto update = dyn_cast<nn::UpdateOp>(op))
-    return updateCounts(elements(update.getParameter()), bytes(update.getParameter()));
+    return updateCounts(elements(update.getParameter()), bytes(update.getParameter()),
+                        nn::optimizerOf(op));
   return Counts{flopsOf(op), movedBytes(op)};
 }
 

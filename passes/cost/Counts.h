@@ -1,6 +1,8 @@
 // Counts: floating-point operations of an nn operation, and the bytes that it moves.
 #pragma once
 
+#include "syncline/OptimizerKind.h"
+
 #include "mlir/IR/Operation.h"
 
 #include <optional>
@@ -21,8 +23,8 @@ struct Counts {
 /// move far more than they compute; their flops are per-element estimates (Counts.cpp).
 std::optional<Counts> countsOf(mlir::Operation *op);
 
-/// The counts of one update: SGD with momentum reads parameter, gradient and velocity, and writes
-/// parameter and velocity.
-Counts updateCounts(double elements, double bytes);
+/// The counts of one update. SGD with momentum reads parameter, gradient and velocity, and writes
+/// parameter and velocity. Adam reads and writes another moment.
+Counts updateCounts(double elements, double bytes, OptimizerKind kind);
 
 } // namespace syncline::cost

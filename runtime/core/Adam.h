@@ -25,7 +25,7 @@ SYNCLINE_HOST_DEVICE inline AdamCorrection adamCorrection(double beta1, double b
 struct AdamConstants {
   float beta1, rest1, beta2, rest2; ///< rest: 1 - beta
   float epsilon;
-  float decay; ///< Adam: weightDecay; AdamW: 1 - rate·weightDecay
+  float decay; ///< Adam: weightDecay; AdamW: rate·weightDecay
   float scale; ///< 1/ranks; gradients are multiplied by it first
   float step;  ///< rate · AdamCorrection::first
   float root;  ///< AdamCorrection::second
@@ -33,7 +33,7 @@ struct AdamConstants {
 
 /// The constants but for step and root.
 inline AdamConstants adamConstants(const OptimizerOptions &o, double scale) {
-  const double decay = o.kind == OptimizerKind::adamw ? 1 - o.rate * o.weightDecay : o.weightDecay;
+  const double decay = o.kind == OptimizerKind::adamw ? o.rate * o.weightDecay : o.weightDecay;
   return {static_cast<float>(o.beta1),
           static_cast<float>(1 - o.beta1),
           static_cast<float>(o.beta2),
@@ -46,14 +46,15 @@ inline AdamConstants adamConstants(const OptimizerOptions &o, double scale) {
 }
 
 /// One update, as OptimizerOptions states it; of AdamW if `decoupled`. `m` and `v` are the first
-/// and the second moment.
+/// and the second moment. A factor 1 - decay in float would be wrong by the same amount in each
+/// of the steps.
 template <bool decoupled>
 SYNCLINE_HOST_DEVICE inline void adamElement(float &w, float g, float &m, float &v,
                                              const AdamConstants &k) {
   const float gradient = decoupled ? g * k.scale : g * k.scale + k.decay * w;
   const float first = k.beta1 * m + k.rest1 * gradient;
   const float second = k.beta2 * v + k.rest2 * gradient * gradient;
-  const float weight = decoupled ? w * k.decay : w;
+  const float weight = decoupled ? w - k.decay * w : w;
   m = first;
   v = second;
   w = weight - k.step * (first / (sqrtf(second) * k.root + k.epsilon));

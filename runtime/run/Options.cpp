@@ -73,29 +73,6 @@ void addData(CLI::App &app, Options &o) {
       ->group(group);
 }
 
-void addOptimizer(CLI::App &app, Options &o) {
-  const char *group = "Optimizer (stochastic gradient descent)";
-  const CLI::Validator factor = launch::realNumber(0, 1e30, "a number from 0 to 1e30");
-  app.add_option("--lr", o.optimizer.rate, "Set the learning rate")
-      ->check(factor)
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--momentum", o.optimizer.momentum, "Set the momentum")
-      ->check(factor)
-      ->capture_default_str()
-      ->group(group);
-  app.add_flag("--allow-nonfinite", o.allowsNonFinite,
-               "Continue, and save, when the loss or an update is not finite (default: end with "
-               "exit code 1 and report where it began)")
-      ->group(group);
-  app.add_flag("--nesterov", o.optimizer.nesterov, "Use Nesterov's momentum")->group(group);
-  app.add_option("--weight-decay", o.optimizer.weightDecay,
-                 "Apply this L2 penalty to all parameters")
-      ->check(factor)
-      ->capture_default_str()
-      ->group(group);
-}
-
 void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSteps) {
   const char *group = "Output";
   app.add_option("--save", o.save, "Write the trained model as ONNX")
@@ -179,6 +156,10 @@ void addLimits(CLI::App &app, Options &o) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
+  app.add_flag("--allow-nonfinite", o.allowsNonFinite,
+               "Continue, and save, when the loss or an update is not finite (default: end with "
+               "exit code 1 and report where it began)")
+      ->group(group);
   app.add_option("--timeout", o.timeout,
                  "Wait at most so many seconds for another rank (default the larger of 30 and 20 "
                  "predicted steps, or windows of local updates)")
@@ -225,8 +206,18 @@ Status Options::checkPlan(const Plan &plan) const {
                             "' travel by servers, which backend '" + backend +
                             "' does not know, expected 'cpu'");
   if (c.form == PlanConsistency::Form::easgd && c.variant == PlanConsistency::Variant::momentum &&
-      optimizer.momentum == 0)
+      optimizerFlags.momentum.value_or(0) == 0)
     return Status::badInput(folder + ": '" + c.text + "' needs '--momentum'");
+  return Status::ok();
+}
+
+Status Options::chooseOptimizer(const Plan &plan) {
+  const Result<core::OptimizerOptions> chosen = optimizerFlags.optionsFor(plan.optimizer);
+  if (!chosen)
+    return Status::error(chosen.status().kind(),
+                         "'" + plan.folder + "': " + chosen.status().message());
+  optimizer = *chosen;
+  optimizer.keepsFinite = !allowsNonFinite;
   return Status::ok();
 }
 
@@ -254,10 +245,9 @@ Status Options::checkSteps(std::int64_t steps) const {
 std::string Options::sharedOptions() const {
   std::ostringstream text;
   text.precision(17);
-  text << "--lr " << optimizer.rate << " --momentum " << optimizer.momentum << " --weight-decay "
-       << optimizer.weightDecay << (optimizer.nesterov ? " --nesterov" : "") << " --seed " << seed
-       << (shuffle ? " --shuffle" : "") << (data.empty() ? " --synthetic" : " --data")
-       << (eval.empty() ? "" : " --eval") << ImageFlags::sharedOptions();
+  text << optimizerFlags.text(optimizer) << " --seed " << seed << (shuffle ? " --shuffle" : "")
+       << (data.empty() ? " --synthetic" : " --data") << (eval.empty() ? "" : " --eval")
+       << ImageFlags::sharedOptions();
   if (steps)
     text << " --steps " << *steps;
   if (epochs)
@@ -288,7 +278,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   std::string log = "text", dumpSteps = "0";
   addRanks(app, o);
   addData(app, o);
-  addOptimizer(app, o);
+  o.optimizerFlags.addTo(app);
   addOutput(app, o, log, dumpSteps);
   addMeasuring(app, o);
   addLimits(app, o);
@@ -301,8 +291,8 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   o.images.seed = o.seed;
   if (o.epochs && o.data.empty())
     return complain("--epochs needs --data");
-  if (o.optimizer.nesterov && o.optimizer.momentum == 0)
-    return complain("--nesterov needs --momentum");
+  if (Status s = o.optimizerFlags.check(); !s)
+    return complain(s.message());
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
   if (o.capturesSteps && o.backend == "cpu")

@@ -5,6 +5,7 @@
 #include "runtime/launch/DeviceFlags.h"
 #include "runtime/launch/Identity.h"
 #include "runtime/run/ImageFlags.h"
+#include "runtime/run/OptimizerFlags.h"
 #include "runtime/run/Plan.h"
 
 #include <optional>
@@ -22,7 +23,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
   std::optional<std::int64_t> steps, epochs;
   std::uint64_t seed = 0;
 
-  core::OptimizerOptions optimizer;
+  OptimizerFlags optimizerFlags;
+  core::OptimizerOptions optimizer; ///< what the flags choose for the plan
 
   std::string save, dump;
   std::set<std::int64_t> dumpSteps{0};
@@ -42,6 +44,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
 
   /// Ok when the plan is for the chosen backend and can run as requested; otherwise badInput.
   Status checkPlan(const Plan &plan) const;
+  /// Sets `optimizer` by the flags. Errors: badUsage for flags of other optimizers than the plan's.
+  Status chooseOptimizer(const Plan &plan);
   /// Ok when the files that the options name can be written; otherwise badInput.
   Status checkFiles() const;
   /// Ok when a run of `steps` steps can do what the options request; otherwise badUsage.

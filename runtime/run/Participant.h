@@ -10,7 +10,7 @@
 
 namespace syncline::run {
 
-/// One process of a run. `options` and `identity` outlive it.
+/// One process of a run. `identity` outlives it.
 class Participant {
 public:
   virtual ~Participant() = default;
@@ -32,7 +32,7 @@ protected:
   /// Seconds that a rank waits for another rank while steps run.
   double timeout() const;
 
-  const Options &options;
+  Options options;
   const launch::Identity &identity;
   Plan plan;
   std::unique_ptr<transport::Group> group;

@@ -147,6 +147,11 @@ Plan planFrom(const Json &json) {
   plan.planner = get<std::string>(json, "planner");
   plan.backend = get<std::string>(json, "backend");
   plan.loss = get<std::string>(json, "loss");
+  const auto optimizer = get<std::string>(json, "optimizer");
+  const std::optional<OptimizerKind> kind = parseOptimizer(optimizer);
+  if (!kind)
+    throw SchemaError{"unknown optimizer '" + optimizer + "'"};
+  plan.optimizer = *kind;
   const auto overlap = get<std::string>(json, "overlap");
   if (overlap != "backward" && overlap != "step")
     throw SchemaError{"'overlap': expected backward or step, got '" + overlap + "'"};

@@ -63,6 +63,7 @@ struct Plan {
   int ranks = 1;        ///< workers
   int servers = 0;      ///< dedicated parameter servers, the ranks after the workers
   int ranksPerNode = 0; ///< of the cluster that the plan is made for; 0 when the plan does not say
+  OptimizerKind optimizer = OptimizerKind::sgd;
   bool overlapsSteps = false; ///< whether messages may reach over a step's end
   std::int64_t batch = 1;     ///< samples of one rank in a step
   NamedTensor input, target;

@@ -86,6 +86,8 @@ Status RankRun::load() {
     return s;
   if (Status s = options.checkPlan(plan); !s)
     return s;
+  if (Status s = options.chooseOptimizer(plan); !s)
+    return s;
   Result<const core::Backend *> opened = openBackend(options.backend);
   if (!opened)
     return opened.status();
@@ -144,9 +146,11 @@ Status RankRun::build() {
     return loaded.status();
   step = std::move(*loaded);
   core::Executable &executable = step->executable();
-  core::OptimizerOptions optimizer = options.optimizer;
-  optimizer.keepsFinite = !options.allowsNonFinite;
-  if (Status s = executable.setOptimizer(optimizer); !s)
+  if (Status s = executable.setOptimizer(options.optimizer); !s)
+    return s;
+  const Result<std::map<int, core::ParameterRule>> rules =
+      options.optimizerFlags.rules(executable.tensors(), options.optimizer);
+  if (Status s = rules ? executable.setRules(*rules) : rules.status(); !s)
     return s;
   if (Status s = checkStep(plan, executable); !s)
     return s;

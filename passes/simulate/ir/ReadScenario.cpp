@@ -4,6 +4,8 @@
 #include "ir/FirstOf.h"
 #include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/UpdateAttr.h"
+#include "ir/nn/OptimizerAttr.h"
+#include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
 #include "passes/cost/CostModel.h"
 #include "passes/cost/SchemeCatalog.h"
@@ -124,7 +126,8 @@ std::vector<double> updateSeconds(ModuleOp module, sync::ProblemOp problem,
   std::vector<double> seconds;
   for (std::int64_t count : problem.getBytes()) {
     const auto bytes = static_cast<double>(count);
-    seconds.push_back(cost::updateSeconds(bytes / elementBytes, bytes, spec.getDevice(), rate));
+    seconds.push_back(cost::updateSeconds(bytes / elementBytes, bytes, spec.getDevice(), rate,
+                                          nn::optimizerOf(module)));
   }
   const bool isKnown = llvm::any_of(seconds, [](double update) { return update > 0; });
   return isKnown ? seconds : std::vector<double>();
@@ -297,7 +300,7 @@ std::optional<std::int64_t> SimulatedPlan::memory(const problem::Problem &proble
       need.factors[gradientNames[layer]] =
           problem.layers[layer].factorOptions[message.option].factorBytes;
     }
-  return lower::memoryElsewhere(program, need);
+  return lower::memoryElsewhere(program, need) + plan::optimizerBytes(program);
 }
 
 } // namespace syncline::simulate

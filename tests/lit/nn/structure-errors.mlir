@@ -95,3 +95,14 @@ nn.step @s batch 1 {
   // expected-error @+1 {{NN50: expected 'nn.layer' (string), 'nn.backward' (unit) or 'nn.seconds'}}
   %y = nn.unary relu %x {nn.seconds = -1.0 : f64} : tensor<2x3xf32>
 }
+
+// -----
+
+// expected-error @+1 {{NN51: expected 'nn.optimizer' on a module, as sgd, adam or adamw, got "lion"}}
+module attributes {nn.optimizer = "lion"} {}
+
+// -----
+
+// expected-error @+1 {{NN51: expected 'nn.optimizer' on a module, as sgd, adam or adamw, got "adam"}}
+nn.step @s batch 1 attributes {nn.optimizer = "adam"} {
+}

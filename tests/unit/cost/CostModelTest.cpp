@@ -1,5 +1,6 @@
 // Seconds of operations: roofline, profile, and what is missing.
 #include "passes/cost/CostModel.h"
+#include "ir/nn/OptimizerAttr.h"
 #include "tests/unit/cost/Parsed.h"
 
 #include <gtest/gtest.h>
@@ -70,6 +71,18 @@ TEST(CostModel, MeasuredUpdates) {
   ASSERT_TRUE(succeeded(
       annotate(parsed.step(), device(parsed, cluster::Real(1), cluster::Real(1), 0), {}, 2, 0.5)));
   EXPECT_EQ(seconds(parsed.step()).back(), 256);
+}
+
+// Adam moves seven times a parameter's bytes where SGD with momentum moves five.
+TEST(CostModel, UpdatesOfAdam) {
+  Parsed parsed(stepName);
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  (*parsed.module)->setAttr(nn::optimizerAttr, mlir::StringAttr::get(&parsed.context, "adamw"));
+  const auto memory = device(parsed, cluster::Real(1e6), cluster::Real(1), 0);
+  ASSERT_TRUE(succeeded(annotate(parsed.step(), memory, {})));
+  EXPECT_EQ(seconds(parsed.step()).back(), 7 * 256);
+  ASSERT_TRUE(succeeded(annotate(parsed.step(), memory, {}, 2, 0.5)));
+  EXPECT_EQ(seconds(parsed.step()).back(), 256 * 7 / 5.0);
 }
 
 // Measured times are those of a node without slowdown.

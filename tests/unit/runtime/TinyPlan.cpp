@@ -118,7 +118,8 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
   nlohmann::json buckets = {bucket(0, {"fc/b"}), bucket(1, {"fc/w"})};
   if (gathers)
     buckets = {bucket(0, {"fc/b", "fc/w"})};
-  json = {{"schema", 11},
+  json = {{"schema", 12},
+          {"optimizer", "sgd"},
           {"overlap", "backward"},
           {"version", "0.1.0"},
           {"name", "tiny"},

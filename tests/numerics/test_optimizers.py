@@ -1,0 +1,153 @@
+"""Adam and AdamW with groups of parameters against PyTorch: 100 steps, every way to travel.
+
+The error is |a - b| / |b| of each parameter tensor after the last step, against torch.optim in
+float64 with foreach=False; the worst tensor counts. The network is smooth: where a ReLU or a
+maximum turns, float32 training leaves float64 training, PyTorch's too.
+"""
+
+import copy
+import pathlib
+import tempfile
+import unittest
+
+import numpy
+import torch
+
+import compare
+import export
+import harness
+
+SAME = 1e-6
+STEPS, GLOBAL_BATCH = 100, 64
+DATA = harness.TOP / "samples" / "data"
+ALL_REDUCES = ("ring", "recursive-doubling", "halving-doubling", "tree", "parameter-server")
+OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+RATE, BETAS, EPSILON, DECAY = 2e-3, (0.8, 0.99), 1e-6, 0.02
+FLAGS = ("--lr", RATE, "--betas", "0.8,0.99", "--eps", EPSILON, "--weight-decay", DECAY)
+# The last that matches counts: fc.bias has fc's options.
+GROUPS = ("--group", "*.bias:weight-decay=0", "--group", "fc.*:lr=5e-4,weight-decay=0.1")
+
+
+class Smooth(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = torch.nn.Conv2d(1, 12, 3, padding=1)
+        self.conv2 = torch.nn.Conv2d(12, 20, 3, padding=1)
+        self.fc = torch.nn.Linear(80, 10)
+
+    def forward(self, image):
+        x = torch.nn.functional.avg_pool2d(torch.tanh(self.conv1(image)), 2)
+        x = torch.nn.functional.avg_pool2d(torch.tanh(self.conv2(x)), 2)
+        return self.fc(torch.flatten(x, 1))
+
+
+def groups_of(model):
+    """GROUPS as PyTorch has them."""
+    plain = [model.conv1.weight, model.conv2.weight]
+    biases = [model.conv1.bias, model.conv2.bias]
+    return [
+        {"params": plain},
+        {"params": biases, "weight_decay": 0},
+        {"params": list(model.fc.parameters()), "lr": 5e-4, "weight_decay": 0.1},
+    ]
+
+
+def train(model, name, double=True):
+    """The parameters after STEPS steps in PyTorch."""
+    kind = torch.float64 if double else torch.float32
+    model = copy.deepcopy(model).to(kind).train()
+    optimizer = OPTIMIZERS[name](
+        groups_of(model), RATE, BETAS, EPSILON, weight_decay=DECAY, foreach=False
+    )
+    images = torch.from_numpy(numpy.load(DATA / "digits-train-x.npy")).to(kind)
+    labels = torch.from_numpy(numpy.load(DATA / "digits-train-y.npy"))
+    batches = len(images) // GLOBAL_BATCH
+    for step in range(STEPS):
+        first = step % batches * GLOBAL_BATCH
+        part = slice(first, first + GLOBAL_BATCH)
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(images[part]), labels[part]).backward()
+        optimizer.step()
+    return {key: value.detach().numpy() for key, value in model.named_parameters()}
+
+
+class OptimizersTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scope = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.scope.name)
+        cls.model = Smooth()
+        cls.path = cls.folder / "smooth.onnx"
+        export.write(cls.model, torch.zeros(2, 1, 8, 8), cls.path)
+        cls.truth = {name: train(cls.model, name) for name in OPTIMIZERS}
+        for name, truth in cls.truth.items():
+            narrow = compare.parameters(train(cls.model, name, double=False), truth)
+            print(f"\n  {name}, PyTorch in float32: {narrow}")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scope.cleanup()
+
+    def check(self, name, ranks, *extra, cluster=harness.CLUSTER, label="plain"):
+        plan = harness.compile_plan(
+            self.path,
+            self.folder,
+            ranks=ranks,
+            batch=GLOBAL_BATCH // ranks,
+            cluster=cluster,
+            label=f"-{name}-{label}",
+            extra=("--optimizer", name, *extra),
+        )
+        files = f"{DATA}/digits-train-x.npy,{DATA}/digits-train-y.npy"
+        out = self.folder / f"{plan.stem}.dump"
+        harness.syncline(
+            *("run", plan, "-n", ranks, "--data", files, "--steps", STEPS, "--dump", out),
+            *("--dump-steps", STEPS - 1, *FLAGS, *GROUPS),
+        )
+        found = harness.Dump(out).parameters(STEPS - 1)
+        worst = compare.parameters(found, self.truth[name])
+        print(f"\n  {name}, {ranks} ranks, {label}: {worst}")
+        self.assertLessEqual(worst.error, SAME)
+        return plan
+
+    def test_one_rank(self):
+        for name in OPTIMIZERS:
+            with self.subTest(optimizer=name):
+                self.check(name, 1)
+
+    def test_all_reduces(self):
+        for number, scheme in enumerate(ALL_REDUCES):
+            name = list(OPTIMIZERS)[number % 2]
+            with self.subTest(scheme=scheme):
+                self.check(name, 4, "--scheme", f"*={scheme}", label=scheme)
+
+    def test_shards(self):
+        """Each rank keeps the moments of its share, and groups end inside shares."""
+        for name in OPTIMIZERS:
+            with self.subTest(optimizer=name):
+                plan = self.check(name, 4, "--scheme", "*=reduce-scatter", label="shards")
+                memory = harness.plan_json(plan)["memory"]
+                self.assertLess(memory["optimizer"], 0.55 * memory["parameters"])
+
+    def test_factors(self):
+        self.check("adamw", 4, "--scheme", "fc.*=factors", label="factors")
+
+    def test_nodes(self):
+        self.check(
+            "adam", 4, "--scheme", "*=hierarchical", cluster=harness.NODES, label="hierarchical"
+        )
+
+    def test_dedicated_servers(self):
+        extra = harness.BY_SERVERS["extra"]
+        self.check("adamw", 4, *extra, cluster=harness.BY_SERVERS["cluster"], label="servers")
+
+    def test_messages_into_the_next_step(self):
+        """A bucket's update in the next step still is its next update."""
+        for scheme in ("ring", "reduce-scatter"):
+            with self.subTest(scheme=scheme):
+                words = ("--overlap", "step", "--planner", "p3:2KiB", "--scheme", f"*={scheme}")
+                self.check("adamw", 4, *words, label=f"step-{scheme}")
+
+
+if __name__ == "__main__":
+    unittest.main()
