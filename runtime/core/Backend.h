@@ -5,6 +5,7 @@
 #include "runtime/core/Channel.h"
 #include "runtime/core/Executable.h"
 #include "runtime/core/Peers.h"
+#include "runtime/core/WirePrecision.h"
 
 #include <memory>
 #include <string>
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace syncline::core {
-
-/// The type in which gradients travel. They are rounded before a message and widened after it.
-enum class WirePrecision { fp32, bf16, fp16 };
 
 struct ChannelOptions {
   int channel = 0;
@@ -42,6 +40,9 @@ public:
   /// The name of one of the devices(), to be printed: "NVIDIA H100 80GB HBM3". Empty where it
   /// is unknown.
   virtual std::string deviceName(int) const { return {}; }
+  /// Whether this machine computes products in this precision. An executable with a precision that
+  /// it does not have computes in fp32, and the caller says so. Precondition: available().
+  virtual bool hasPrecision(Precision) const { return true; }
   /// Allocates the spaces, zeroed, and returns an executable that is ready to be built. Errors:
   /// badInput when the device is missing or memory is short.
   virtual Result<std::unique_ptr<Executable>>

@@ -19,7 +19,8 @@
 
 namespace syncline::core {
 
-/// How products and convolutions of f32 are computed where a device has faster, less exact units.
+/// How products and convolutions of f32 are computed where a device or a processor has faster, less
+/// exact units.
 enum class Precision {
   fp32, ///< with all bits of f32
   tf32, ///< factors rounded to 10 bits of mantissa where the device has such units
@@ -33,7 +34,7 @@ struct ExecutableOptions {
   int rank = 0;
   int ranks = 1;  ///< gradients are sums over so many ranks; an update divides by it
   int device = 0; ///< index among this machine's accelerators; the CPU backend ignores it
-  Precision precision = Precision::fp32; ///< the CPU backend ignores it
+  Precision precision = Precision::fp32; ///< fp32 is taken where Backend::hasPrecision() is not
 };
 
 class Executable : public StepRunner, public TensorStore, public ShardedOptimizer {

@@ -14,19 +14,20 @@ namespace syncline::run {
 using core::OperationKind;
 
 Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, transport::Transport &transport,
-                               int ranks, const transport::RankLayout &layout) {
+                               int ranks, const transport::RankLayout &layout,
+                               core::WirePrecision wire) {
   if (transport.size() != ranks + layout.servers)
     return Status::error(ErrorKind::internal,
                          std::to_string(ranks) + " ranks and " + std::to_string(layout.servers) +
                              " servers on a transport of " + std::to_string(transport.size()));
   TrainerLinks links;
   links.servers = layout.servers;
-  links.open = [&optimizer, &transport, layout](
+  links.open = [&optimizer, &transport, layout, wire](
                    int channel,
                    const std::vector<Scheme> &schemes) -> Result<std::unique_ptr<core::Channel>> {
     auto opened = transport::CommunicationThread::create(
         transport, channel, schemes, layout,
-        [&](int bucket) { return optimizer.updateShard(bucket); });
+        [&](int bucket) { return optimizer.updateShard(bucket); }, wire);
     if (!opened)
       return opened.status();
     return std::unique_ptr<core::Channel>(std::move(*opened));

@@ -5,6 +5,7 @@
 #include "runtime/core/Channel.h"
 #include "runtime/core/Exchanges.h"
 #include "runtime/core/Executable.h"
+#include "runtime/core/WirePrecision.h"
 #include "runtime/run/CarriedBuckets.h"
 #include "runtime/run/LossExchange.h"
 #include "runtime/run/PlanConsistency.h"
@@ -49,9 +50,10 @@ struct TrainerLinks {
 /// Channels through the host's memory. The transport consists of the `ranks` workers and, after
 /// them, the layout's servers. Servers open linkName(channel) + "/parameter-server" for every
 /// channel with such buckets, in the channels' order. All arguments outlive the channels. Errors:
-/// internal where the numbers do not add up to the transport's size.
+/// internal where the numbers do not add up to the transport's size. Gradients travel in `wire`.
 Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, transport::Transport &transport,
-                               int ranks, const transport::RankLayout &layout);
+                               int ranks, const transport::RankLayout &layout,
+                               core::WirePrecision wire = core::WirePrecision::fp32);
 
 class Trainer {
 public:

@@ -20,7 +20,12 @@ static std::string messageName(int bucket) {
 
 Result<std::unique_ptr<CommunicationThread>>
 CommunicationThread::create(Transport &transport, int channel, const std::vector<Scheme> &schemes,
-                            const RankLayout &layout, UpdateShard updateShard) {
+                            const RankLayout &layout, UpdateShard updateShard,
+                            core::WirePrecision wire) {
+  std::unique_ptr<RoundingTransport> rounding;
+  if (wire != core::WirePrecision::fp32)
+    rounding = std::make_unique<RoundingTransport>(transport, wire);
+  Transport &carrier = rounding ? *rounding : transport;
   AllReduces allReduces;
   AllReduce *first = nullptr;
   std::unique_ptr<Ring> ring;
@@ -28,27 +33,29 @@ CommunicationThread::create(Transport &transport, int channel, const std::vector
     if (!isAllReduce(scheme)) {
       if (ring)
         continue;
-      RankSubset workers = firstRanks(transport, transport.size() - layout.servers);
+      RankSubset workers = firstRanks(carrier, transport.size() - layout.servers);
       auto made = Ring::create(workers, linkName(channel) + "/blocks");
       if (!made)
         return made.status();
       ring = std::move(*made);
       continue;
     }
-    auto made = createAllReduce(scheme, transport, linkName(channel), layout);
+    auto made = createAllReduce(scheme, carrier, linkName(channel), layout);
     if (!made)
       return made.status();
     first = first ? first : made->get();
     allReduces[scheme] = std::move(*made);
   }
-  return std::unique_ptr<CommunicationThread>(new CommunicationThread(
-      transport.rank(), std::move(allReduces), first, std::move(ring), std::move(updateShard)));
+  return std::unique_ptr<CommunicationThread>(
+      new CommunicationThread(transport.rank(), std::move(rounding), std::move(allReduces), first,
+                              std::move(ring), std::move(updateShard)));
 }
 
-CommunicationThread::CommunicationThread(int rank, AllReduces allReduces, AllReduce *first,
+CommunicationThread::CommunicationThread(int rank, std::unique_ptr<RoundingTransport> rounding,
+                                         AllReduces allReduces, AllReduce *first,
                                          std::unique_ptr<Ring> ring, UpdateShard updateShard)
-    : rank(rank), allReduces(std::move(allReduces)), first(first), ring(std::move(ring)),
-      updateShard(std::move(updateShard)), thread([this] { work(); }) {}
+    : rank(rank), rounding(std::move(rounding)), allReduces(std::move(allReduces)), first(first),
+      ring(std::move(ring)), updateShard(std::move(updateShard)), thread([this] { work(); }) {}
 
 CommunicationThread::~CommunicationThread() {
   {
@@ -74,7 +81,9 @@ Status CommunicationThread::issue(int bucket, void *data, std::size_t bytes, Ele
     by = found == allReduces.end() ? nullptr : found->second.get();
   }
   enqueue(bucket, "all-reduce",
-          by ? [=] { return by->run(data, bytes, type); } : std::function<Status()>());
+          by ? [=, this] {
+            return sum(bucket, data, bytes, type, [=] { return by->run(data, bytes, type); });
+          } : std::function<Status()>());
   return Status::ok();
 }
 
@@ -84,15 +93,17 @@ Status CommunicationThread::issueTreeHalf(int bucket, void *data, std::size_t by
   const auto tree =
       found == allReduces.end() ? nullptr : static_cast<TreeAllReduce *>(found->second.get());
   enqueue(bucket, half == core::Half::first ? "reduce" : "broadcast",
-          tree ? [=] { return tree->runHalf(data, bytes, type, half); } : std::function<Status()>(),
-          half);
+          tree ? [=, this] {
+            return sum(bucket, data, bytes, type,
+                       [=] { return tree->runHalf(data, bytes, type, half); });
+          } : std::function<Status()>(), half);
   return Status::ok();
 }
 
 Status CommunicationThread::issueGather(int bucket, std::vector<core::GatherPart> parts) {
   std::function<Status()> job;
   if (ring)
-    job = [this, parts = std::move(parts)] { return ring->allGather(parts); };
+    job = [this, parts = std::move(parts)] { return gather(parts); };
   enqueue(bucket, "all-gather", std::move(job));
   return Status::ok();
 }
@@ -103,7 +114,10 @@ Status CommunicationThread::issueSharded(int bucket, const core::ShardedBucket &
     job = [this, bucket, b = sharded] {
       Status s;
       if (b.half != core::Half::second) {
-        s = ring->reduceScatter(b.gradients, b.bytes, b.type);
+        // This rank's block stays as it was summed, since no other rank holds it.
+        s = travelRounded(b.type == ElementType::f32, [&] {
+              return ring->reduceScatter(b.gradients, b.bytes, b.type);
+            }).status();
         if (s)
           s = updateShard(bucket);
         if (s && b.wholeGradients)
@@ -114,6 +128,37 @@ Status CommunicationThread::issueSharded(int bucket, const core::ShardedBucket &
   const bool isSecond = sharded.half == core::Half::second;
   enqueue(bucket, isSecond ? "all-gather" : "reduce-scatter", std::move(job), sharded.half);
   return Status::ok();
+}
+
+Result<bool> CommunicationThread::travelRounded(bool rounds,
+                                                const std::function<Status()> &travel) {
+  rounds = rounds && rounding;
+  if (rounds)
+    rounding->begin();
+  const Status s = travel();
+  if (rounds)
+    rounding->end();
+  if (!s)
+    return s;
+  return rounds;
+}
+
+Status CommunicationThread::sum(int bucket, void *data, std::size_t bytes, ElementType type,
+                                const std::function<Status()> &travel) {
+  const Result<bool> rounded = travelRounded(bucket >= 0 && type == ElementType::f32, travel);
+  if (rounded && *rounded)
+    rounding->round(data, bytes);
+  return rounded.status();
+}
+
+Status CommunicationThread::gather(const std::vector<core::GatherPart> &parts) {
+  const bool areFloats = std::ranges::all_of(
+      parts, [](const core::GatherPart &part) { return part.type == ElementType::f32; });
+  const Result<bool> rounded = travelRounded(areFloats, [&] { return ring->allGather(parts); });
+  if (rounded && *rounded)
+    for (const core::GatherPart &part : parts)
+      rounding->round(part.data, static_cast<std::size_t>(part.bytes) * ring->size());
+  return rounded.status();
 }
 
 void CommunicationThread::enqueue(int bucket, std::string_view what,

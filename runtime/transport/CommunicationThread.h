@@ -6,6 +6,7 @@
 #include "runtime/core/Deadline.h"
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/Ring.h"
+#include "runtime/transport/collectives/RoundingTransport.h"
 
 #include <condition_variable>
 #include <deque>
@@ -30,10 +31,12 @@ public:
   /// Opens the links of all `schemes`, at least one. All workers call it together with the
   /// same schemes in the same order. For "parameter-server", dedicated servers open their
   /// ends under linkName(), extended as in createAllReduce(). `transport` outlives this
-  /// object. Errors: as createAllReduce().
+  /// object. With a `wire` of 16 bits, gradients and factors of f32 travel rounded and are added in
+  /// f32; parameters, losses and fragments travel as they are. Errors: as createAllReduce().
   static Result<std::unique_ptr<CommunicationThread>>
   create(Transport &transport, int channel, const std::vector<Scheme> &schemes = {Scheme::ring},
-         const RankLayout &layout = {}, UpdateShard updateShard = {});
+         const RankLayout &layout = {}, UpdateShard updateShard = {},
+         core::WirePrecision wire = core::WirePrecision::fp32);
   static std::string linkName(int channel) { return "channel" + std::to_string(channel); }
   /// Waits until the collective under way ends or reaches its time limit; drops the queued ones.
   ~CommunicationThread() override;
@@ -66,8 +69,15 @@ private:
   };
 
   using AllReduces = std::map<Scheme, std::unique_ptr<AllReduce>>;
-  CommunicationThread(int rank, AllReduces allReduces, AllReduce *first, std::unique_ptr<Ring> ring,
-                      UpdateShard updateShard);
+  CommunicationThread(int rank, std::unique_ptr<RoundingTransport> rounding, AllReduces allReduces,
+                      AllReduce *first, std::unique_ptr<Ring> ring, UpdateShard updateShard);
+  /// Carries out `travel` with values rounded on the way, if `rounds` and the channel has such
+  /// a wire. Returns whether it was so, or the error.
+  Result<bool> travelRounded(bool rounds, const std::function<Status()> &travel);
+  /// As travelRounded() for an all-reduce in place of a bucket or another message.
+  Status sum(int bucket, void *data, std::size_t bytes, ElementType type,
+             const std::function<Status()> &travel);
+  Status gather(const std::vector<core::GatherPart> &parts);
   void enqueue(int bucket, std::string_view what, std::function<Status()> carryOut,
                core::Half half = core::Half::whole);
   Status wait(const Job &job);
@@ -75,7 +85,8 @@ private:
   Status carryOut(const Job &job);
 
   const int rank;
-  const AllReduces allReduces;      ///< by scheme
+  const std::unique_ptr<RoundingTransport> rounding; ///< null with a wire of f32
+  const AllReduces allReduces;                       ///< by scheme
   AllReduce *const first;           ///< the first all-reduce of `schemes`; null without one
   const std::unique_ptr<Ring> ring; ///< for all-gathers and sharded updates; null without these
   const UpdateShard updateShard;

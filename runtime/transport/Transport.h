@@ -26,6 +26,8 @@ public:
   virtual Status send(const void *data, std::size_t bytes) = 0;
   /// Returns when the next message, of exactly `bytes` bytes, has arrived.
   virtual Status receive(void *data, std::size_t bytes) = 0;
+  /// Where send() rounds values, rounds them in place likewise, so that both ends hold the same.
+  virtual void roundAsSent(void *, std::size_t) const {}
 };
 
 /// One end of a link to be opened.

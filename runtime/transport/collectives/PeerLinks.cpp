@@ -60,6 +60,13 @@ void PeerLinks::addReceived(void *into, std::size_t bytes, ElementType type) {
   addInto(type, into, landing.data(), bytes / core::elementBytes(type));
 }
 
+void PeerLinks::roundAsSent(void *data, std::size_t bytes) const {
+  for (const auto &links : {&to, &from})
+    for (const std::unique_ptr<Link> &link : *links)
+      if (link)
+        return link->roundAsSent(data, bytes);
+}
+
 Status PeerLinks::receiveAndAdd(int peer, void *into, std::size_t bytes, ElementType type) {
   Status s = receiveAside(peer, bytes);
   if (s)

@@ -37,6 +37,10 @@ public:
   Status receiveAside(int peer, std::size_t bytes);
   void addReceived(void *into, std::size_t bytes, ElementType type);
 
+  /// Rounds this rank's copy as links round what they send, where they do. For values that this
+  /// rank and a peer both add to what they receive of each other.
+  void roundAsSent(void *data, std::size_t bytes) const;
+
   /// The number of messages handed to the sending thread.
   std::uint64_t pushed() const { return sender ? sender->pushed() : 0; }
   /// Waits until the first `count` messages of the sending thread are sent.

@@ -1,7 +1,8 @@
 // Recursive doubling over point-to-point messages.
 //
 // When a level begins, all ranks of a half hold the same bits, the sum of their half. lower + upper
-// and upper + lower have the same bits too. A guest only receives, because no rank of the other
+// and upper + lower have the same bits too, once each side has rounded its own sum as the links
+// round what the other side receives. A guest only receives, because no rank of the other
 // half needs its values.
 //
 // Order of the messages: level by level, then segment by segment. Segment i is sent at the next
@@ -61,6 +62,7 @@ Status RecursiveDoubling::sum(std::byte *data, std::size_t bytes, ElementType ty
         s = links->waitUntilSent(handedOver[i]);
       if (!s)
         break;
+      links->roundAsSent(data + r.begin, r.size());
       links->addReceived(data + r.begin, r.size(), type);
       if (l + 1 < levels.size())
         s = send(levels[l + 1], i);

@@ -20,6 +20,7 @@ public:
   /// several rings.
   static Result<std::unique_ptr<Ring>> create(Transport &transport, const std::string &name);
 
+  int size() const { return ranks; }
   /// The block of rank `rank` in a message of `bytes` bytes, for reduceScatter() and allGather().
   core::Range blockOf(int rank, std::size_t bytes, ElementType type) const;
 
