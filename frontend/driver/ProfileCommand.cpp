@@ -85,8 +85,8 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
 void addDeviceOptions(CLI::App &command, profile::ProfileOptions &options) {
   command
       .add_option("--precision", options.precision,
-                  "Compute products and convolutions on GPUs in this type, as the run will: fp32, "
-                  "tf32 or bf16; default: fp32")
+                  "Compute products and convolutions in this type, as the run will: fp32, bf16 or, "
+                  "on GPUs, tf32; default: fp32")
       ->check(launch::oneOf({"fp32", "tf32", "bf16"}))
       ->type_name("TYPE")
       ->group("Measuring");

@@ -147,7 +147,8 @@ std::string CalibrateOptions::sharedOptions() const {
 
 std::string CalibrateOptions::conditions() const {
   return backend == "cpu"
-             ? "compute threads a rank: " + std::to_string(threads)
+             ? "compute threads a rank: " + std::to_string(threads) +
+                   (precision == core::Precision::bf16 ? "; --precision bf16" : "")
              : launch::DeviceFlags::sharedOptions() +
                    (sharesDevice ? " --share-device, messages go through sockets" : "");
 }
@@ -174,6 +175,8 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
   addOutput(app, o);
   if (std::optional<int> code = launch::parseWords(app, argc, argv, complain))
     return code;
+  if (o.backend == "cpu" && o.wire != core::WirePrecision::fp32)
+    return complain("--wire: the CPUs' messages are measured in float32 only");
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
   if (Status s = readTime(texts.time, o.seconds); !s)

@@ -112,6 +112,8 @@ Status CalibrationRun::openBackend() {
   if (!opened)
     return opened.status();
   backend = *opened;
+  if (!backend->hasPrecision(options.precision))
+    return Status::badInput("--precision bf16: " + std::string(launch::missingBfloat16));
   versions = "Syncline " SYNCLINE_VERSION ", " + backend->description();
   Result<int> chosen =
       run::chooseDevice({options.device, options.sharesDevice, identity.machineRank},

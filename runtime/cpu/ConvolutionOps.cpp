@@ -1,11 +1,13 @@
 // Convolution by oneDNN. Layouts are chosen so that a vectorised kernel runs and few operands
-// are converted.
+// are converted. With --precision bf16 operands are bf16 where oneDNN has such a kernel; bias and
+// the weights' gradient are f32 always.
 #include "runtime/cpu/Channels.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/NotANumber.h"
 #include "runtime/cpu/Windows.h"
 
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -19,18 +21,23 @@ using Tag = dnnl::memory::format_tag;
 struct Geometry {
   Shape x, w, y;
   Shape strides, dilations, padsBegin, padsEnd;
-  DataType type;
-
-  Layout any(const Shape &dims) const { return Layout(dims, type, Tag::any); }
 };
+
+Layout any(const Shape &dims, DataType type) { return Layout(dims, type, Tag::any); }
+
+/// The layouts of x, w and y, or of their gradients.
+using Choice = std::array<Layout, 3>;
+
+void addChoices(std::vector<Choice> &choices, std::initializer_list<Choice> more) {
+  choices.insert(choices.end(), more);
+}
 
 /// The geometry of the operands. Grouped weights get a dimension for the group; dilations count
 /// from 0.
 Geometry geometryOf(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tensor y,
                     const Window &window) {
   core::checkConv(p, x, w, bias, y, window);
-  Geometry g{p.shape(x), p.shape(w),       p.shape(y), window.strides,
-             {},         window.padsBegin, {},         p.type(x)};
+  Geometry g{p.shape(x), p.shape(w), p.shape(y), window.strides, {}, window.padsBegin, {}};
   const std::size_t spatial = window.strides.size();
   for (std::size_t i = 0; i < spatial; ++i) {
     g.dilations.push_back(window.dilations[i] - 1);
@@ -52,10 +59,10 @@ template <typename PrimitiveDesc> bool isGenerated(const PrimitiveDesc &desc) {
 /// The description for the first choice of layouts with a generated kernel, or else with any
 /// kernel. `make(choice)` throws dnnl::error when there is no kernel.
 template <typename PrimitiveDesc, typename Make>
-PrimitiveDesc firstGood(const std::vector<std::array<Layout, 3>> &choices, Make make) {
+PrimitiveDesc firstGood(const std::vector<Choice> &choices, Make make) {
   std::optional<PrimitiveDesc> fallback;
   std::optional<dnnl::error> failure;
-  for (const auto &choice : choices) {
+  for (const Choice &choice : choices) {
     try {
       PrimitiveDesc desc = make(choice);
       if (isGenerated(desc))
@@ -71,15 +78,15 @@ PrimitiveDesc firstGood(const std::vector<std::array<Layout, 3>> &choices, Make 
   return *fallback;
 }
 
-/// The tensor's layout if the convolution can use it, otherwise `any`. Plain grouped weights are
-/// renamed; blocked ones already have the group's dimension.
+/// The tensor's layout if the convolution can use it, otherwise `any`, with the elements of `any`.
+/// Plain grouped weights are renamed; blocked ones already have the group's dimension.
 Layout currentOr(const Preparation &p, Tensor tensor, const Layout &any) {
   if (!p.isLaidOut(tensor))
     return any;
-  const Layout current = p.layout(tensor);
+  const Layout current = withType(p.layout(tensor), any.data_type());
   if (current.dims() == any.dims())
     return current;
-  return isPlain(current) ? plainLayout(any.dims(), current.data_type()) : any;
+  return isPlain(current) ? plainLayout(any.dims(), any.data_type()) : any;
 }
 
 /// The weights' layout, or `any` for plain weights, which would force a slow kernel: oneDNN then
@@ -90,10 +97,33 @@ Layout weightsOr(const Preparation &p, Tensor tensor, const Layout &any) {
 }
 
 /// The forward description that oneDNN needs to make a backward one. Its layouts are not binding.
-dnnl::convolution_forward::primitive_desc hint(const Preparation &p, const Geometry &g) {
-  return {{dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, g.any(g.x),
-           g.any(g.w), g.any(g.y), g.strides, g.dilations, g.padsBegin, g.padsEnd},
+dnnl::convolution_forward::primitive_desc hint(const Preparation &p, const Geometry &g,
+                                               DataType type) {
+  return {{dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, any(g.x, type),
+           any(g.w, type), any(g.y, type), g.strides, g.dilations, g.padsBegin, g.padsEnd},
           p.program.engine};
+}
+
+using WeightsDesc = dnnl::convolution_backward_weights::primitive_desc;
+
+WeightsDesc describeWeights(const Preparation &p, const Geometry &g, const Choice &choice) {
+  return WeightsDesc({dnnl::algorithm::convolution_direct, choice[0], choice[1], choice[2],
+                      g.strides, g.dilations, g.padsBegin, g.padsEnd},
+                     p.attributes(), p.program.engine, hint(p, g, choice[0].data_type()));
+}
+
+/// Lays weights out as the kernel of their gradient writes it. Gradient and weights lie alike, and
+/// a convolution in bf16 converts the weights anyway.
+void layOutByGradient(Preparation &p, const Geometry &g, Tensor w) {
+  if (!p.program.rounds() || p.isLaidOut(w) || p.info(w).type != ElementType::f32)
+    return;
+  const auto wide = DataType::bf16;
+  try {
+    const WeightsDesc desc =
+        describeWeights(p, g, {any(g.x, wide), any(g.w, DataType::f32), any(g.y, wide)});
+    p.program.layOut(w, desc.diff_weights_desc());
+  } catch (const dnnl::error &) { // no such kernel: the forward convolution chooses
+  }
 }
 
 /// dbias = Σ dy over all but the channels, in double: oneDNN adds up a channel in one float, which
@@ -103,13 +133,16 @@ void appendBiasGradient(Preparation &p, Tensor dy, const dnnl::memory &gradient,
   const dnnl::memory from = inPlace ? gradient : p.plainInput(dy);
   const Channels view = inPlace ? *inPlace : *Channels::of(p.plain(dy));
   withElement(from.get_desc(), [&]<typename T>(T) {
-    p.call("", [=, channels = p.shape(dy)[1], result = p.plainOutput(dbias)] {
-      const std::vector<Two> sums =
-          channelSums(view, [dy = pointer<T>(from)](std::int64_t at, std::int64_t) {
-            return Two{loaded(dy[at]), 0};
-          });
-      for (std::int64_t c = 0; c < channels; ++c)
-        store(pointer<T>(result)[c], static_cast<float>(sums[static_cast<std::size_t>(c)].first));
+    withElement(p.plain(dbias), [&]<typename Sum>(Sum) {
+      p.call("", [=, channels = p.shape(dy)[1], result = p.plainOutput(dbias)] {
+        const std::vector<Two> sums =
+            channelSums(view, [dy = pointer<T>(from)](std::int64_t at, std::int64_t) {
+              return Two{loaded(dy[at]), 0};
+            });
+        for (std::int64_t c = 0; c < channels; ++c)
+          store(pointer<Sum>(result)[c],
+                static_cast<float>(sums[static_cast<std::size_t>(c)].first));
+      });
     });
   });
 }
@@ -121,20 +154,24 @@ void CpuBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, T
   prepare("conv", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
     const Geometry g = geometryOf(p, x, w, bias, y, window);
-    const Layout anyX = g.any(g.x), anyW = g.any(g.w), anyY = g.any(g.y);
-    const Layout nowX = currentOr(p, x, anyX), nowW = weightsOr(p, w, anyW);
+    layOutByGradient(p, g, w);
+    std::vector<Choice> choices;
+    for (const DataType type : p.productTypes(x)) {
+      const Layout anyX = any(g.x, type), anyW = any(g.w, type), anyY = any(g.y, type);
+      const Layout nowX = currentOr(p, x, anyX), nowW = weightsOr(p, w, anyW);
+      addChoices(choices, {{nowX, nowW, anyY}, {nowX, anyW, anyY}, {anyX, anyW, anyY}});
+    }
     using Desc = dnnl::convolution_forward::primitive_desc;
-    const auto desc = firstGood<Desc>(
-        {{nowX, nowW, anyY}, {nowX, anyW, anyY}, {anyX, anyW, anyY}}, [&](const auto &choice) {
-          const auto kind = dnnl::prop_kind::forward_training;
-          const auto direct = dnnl::algorithm::convolution_direct;
-          return bias.isValid() ? Desc({kind, direct, choice[0], choice[1], p.plain(bias),
-                                        choice[2], g.strides, g.dilations, g.padsBegin, g.padsEnd},
-                                       p.attributes(), p.program.engine)
-                                : Desc({kind, direct, choice[0], choice[1], choice[2], g.strides,
-                                        g.dilations, g.padsBegin, g.padsEnd},
-                                       p.attributes(), p.program.engine);
-        });
+    const auto desc = firstGood<Desc>(choices, [&](const Choice &choice) {
+      const auto kind = dnnl::prop_kind::forward_training;
+      const auto direct = dnnl::algorithm::convolution_direct;
+      return bias.isValid() ? Desc({kind, direct, choice[0], choice[1], p.plain(bias), choice[2],
+                                    g.strides, g.dilations, g.padsBegin, g.padsEnd},
+                                   p.attributes(), p.program.engine)
+                            : Desc({kind, direct, choice[0], choice[1], choice[2], g.strides,
+                                    g.dilations, g.padsBegin, g.padsEnd},
+                                   p.attributes(), p.program.engine);
+    });
     std::unordered_map<int, dnnl::memory> arguments{
         {DNNL_ARG_SRC, p.input(x, desc.src_desc())},
         {DNNL_ARG_WEIGHTS, p.input(w, desc.weights_desc())},
@@ -153,15 +190,18 @@ void CpuBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, T
   prepare("convBackwardData", layer, [&](Preparation &p) {
     p.expectType(dy, {ElementType::f32, ElementType::bf16});
     const Geometry g = geometryOf(p, dx, w, none, dy, window);
-    const Layout anyX = g.any(g.x), anyW = g.any(g.w), anyY = g.any(g.y);
-    const Layout nowY = currentOr(p, dy, anyY), nowW = weightsOr(p, w, anyW);
+    std::vector<Choice> choices;
+    for (const DataType type : p.productTypes(dy)) {
+      const Layout anyX = any(g.x, type), anyW = any(g.w, type), anyY = any(g.y, type);
+      const Layout nowY = currentOr(p, dy, anyY), nowW = weightsOr(p, w, anyW);
+      addChoices(choices, {{anyX, nowW, nowY}, {anyX, anyW, nowY}, {anyX, anyW, anyY}});
+    }
     using Desc = dnnl::convolution_backward_data::primitive_desc;
-    const auto desc = firstGood<Desc>(
-        {{anyX, nowW, nowY}, {anyX, anyW, nowY}, {anyX, anyW, anyY}}, [&](const auto &choice) {
-          return Desc({dnnl::algorithm::convolution_direct, choice[0], choice[1], choice[2],
-                       g.strides, g.dilations, g.padsBegin, g.padsEnd},
-                      p.attributes(), p.program.engine, hint(p, g));
-        });
+    const auto desc = firstGood<Desc>(choices, [&](const Choice &choice) {
+      return Desc({dnnl::algorithm::convolution_direct, choice[0], choice[1], choice[2], g.strides,
+                   g.dilations, g.padsBegin, g.padsEnd},
+                  p.attributes(), p.program.engine, hint(p, g, choice[0].data_type()));
+    });
     p.primitive(dnnl::convolution_backward_data(desc), desc,
                 {{DNNL_ARG_DIFF_DST, p.input(dy, desc.diff_dst_desc())},
                  {DNNL_ARG_WEIGHTS, p.input(w, desc.weights_desc())},
@@ -174,22 +214,19 @@ void CpuBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy
   prepare("convBackwardWeights", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
     const Geometry g = geometryOf(p, x, dw, dbias, dy, window);
-    const Layout anyX = g.any(g.x), anyW = g.any(g.w), anyY = g.any(g.y);
-    const Layout nowX = currentOr(p, x, anyX), nowY = currentOr(p, dy, anyY);
-    const Layout nowW = weightsOr(p, dw, anyW);
-    using Desc = dnnl::convolution_backward_weights::primitive_desc;
-    const auto desc =
-        firstGood<Desc>({{nowX, nowW, nowY},
-                         {nowX, anyW, nowY},
-                         {nowX, anyW, anyY},
-                         {anyX, anyW, nowY},
-                         {anyX, anyW, anyY}},
-                        [&](const auto &choice) {
-                          const auto direct = dnnl::algorithm::convolution_direct;
-                          return Desc({direct, choice[0], choice[1], choice[2], g.strides,
-                                       g.dilations, g.padsBegin, g.padsEnd},
-                                      p.attributes(), p.program.engine, hint(p, g));
-                        });
+    std::vector<Choice> choices;
+    for (const DataType type : p.productTypes(x)) {
+      const Layout anyX = any(g.x, type), anyY = any(g.y, type), anyW = any(g.w, p.type(dw));
+      const Layout nowX = currentOr(p, x, anyX), nowY = currentOr(p, dy, anyY);
+      const Layout nowW = weightsOr(p, dw, anyW);
+      addChoices(choices, {{nowX, nowW, nowY},
+                           {nowX, anyW, nowY},
+                           {nowX, anyW, anyY},
+                           {anyX, anyW, nowY},
+                           {anyX, anyW, anyY}});
+    }
+    const auto desc = firstGood<WeightsDesc>(
+        choices, [&](const Choice &choice) { return describeWeights(p, g, choice); });
     std::unordered_map<int, dnnl::memory> arguments{
         {DNNL_ARG_SRC, p.input(x, desc.src_desc())},
         {DNNL_ARG_DIFF_DST, p.input(dy, desc.diff_dst_desc())},

@@ -24,10 +24,17 @@ std::int64_t denseBytes(const core::StepTensor &tensor) {
   return core::elementCount(tensor.shape) * core::elementBytes(tensor.type);
 }
 
+/// The options with a precision that this processor has.
+core::ExecutableOptions supported(core::ExecutableOptions options) {
+  if (!hasPrecision(options.precision))
+    options.precision = core::Precision::fp32;
+  return options;
+}
+
 class CpuExecutable final : public core::Executable {
 public:
   explicit CpuExecutable(const core::ExecutableOptions &options)
-      : program(options), steps(program),
+      : program(supported(options)), steps(program),
         optimizer(program.table, options.ranks,
                   [this](std::int64_t bytes) { return state.emplace_back(bytes).data(); }) {}
 
@@ -134,13 +141,15 @@ Status CpuExecutable::transfer(int tensor, std::byte *data, std::byte *dense, st
     return Status::badInput(what + ": expected " + std::to_string(denseBytes(info)) +
                             " bytes, got " + std::to_string(bytes));
   const Layout &layout = program.placements[tensor].layout;
-  if (isPlain(layout)) {
+  const bool isRounded = cpu::isRounded(info.type, layout.data_type());
+  if (isPlain(layout) && !isRounded) {
     std::memcpy(toDense ? dense : data, toDense ? data : dense, bytes);
     return Status::ok();
   }
   try {
     dnnl::memory inside(layout, program.engine, data);
-    dnnl::memory outside(plainLike(layout), program.engine, dense);
+    const Layout declared = isRounded ? withType(layout, DataType::f32) : layout;
+    dnnl::memory outside(plainLike(declared), program.engine, dense);
     dnnl::memory &from = toDense ? inside : outside, &to = toDense ? outside : inside;
     dnnl::reorder(from, to).execute(program.stream, from, to);
     program.stream.wait();
@@ -256,7 +265,7 @@ Status CpuExecutable::run(int operation) {
 }
 
 std::string CpuExecutable::layoutFingerprint() const {
-  std::uint64_t hash = core::stableHash("cpu");
+  std::uint64_t hash = core::stableHash(program.rounds() ? "cpu bf16" : "cpu");
   for (std::size_t id = 0; id < program.table.tensors.size(); ++id) {
     const core::StepTensor &tensor = program.table.tensors[id];
     if (tensor.space == Space::parameters || tensor.space == Space::gradients ||
@@ -271,6 +280,24 @@ std::string CpuExecutable::layoutFingerprint() const {
 }
 
 } // namespace
+
+bool hasPrecision(core::Precision precision) {
+  switch (precision) {
+  case core::Precision::fp32:
+    return true;
+  case core::Precision::tf32:
+    return false;
+  case core::Precision::bf16:
+    break;
+  }
+  switch (dnnl::get_effective_cpu_isa()) {
+  case dnnl::cpu_isa::avx512_core_bf16:
+  case dnnl::cpu_isa::avx512_core_amx:
+    return true;
+  default: // oneDNN's enumeration: all others only emulate bf16, slower than they compute f32
+    return false;
+  }
+}
 
 Result<std::unique_ptr<core::Executable>>
 createCpuExecutable(const core::ExecutableOptions &options) {

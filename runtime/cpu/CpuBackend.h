@@ -8,9 +8,13 @@
 
 namespace syncline::cpu {
 
+/// Whether this processor has arithmetic of the precision. ONEDNN_MAX_CPU_ISA can take it away.
+bool hasPrecision(core::Precision precision);
+
 /// Allocates the spaces, zeroed, and returns an executable that is ready to be built. Errors:
 /// badInput when memory is short. Compute threads are OpenMP threads. Operations must run with as
 /// many OpenMP threads as they were built with; run() takes care of this.
+/// A precision that the processor does not have is computed as fp32.
 Result<std::unique_ptr<core::Executable>>
 createCpuExecutable(const core::ExecutableOptions &options);
 

@@ -2,7 +2,7 @@
 //
 // The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp,
 // NormalizationOps.cpp, LrnOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp,
-// ElementwiseOps.cpp, GatherOps.cpp.
+// PointwiseOps.cpp, ElementwiseOps.cpp, GatherOps.cpp.
 #pragma once
 
 #include "runtime/core/OperationBuilder.h"

@@ -86,7 +86,7 @@ bool concatBlocked(Preparation &p, std::span<const Tensor> xs, Tensor y, std::in
     return false;
   std::vector<Layout> parts;
   for (Tensor x : xs)
-    parts.push_back(p.layout(x));
+    parts.push_back(withType(p.layout(x), wanted->data_type()));
   std::optional<dnnl::concat::primitive_desc> desc;
   try {
     desc.emplace(*wanted, static_cast<int>(axis), parts, p.program.engine, p.attributes());

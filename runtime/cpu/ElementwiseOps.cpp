@@ -1,71 +1,12 @@
-// Generated pointwise loops in a common layout of their operands, reductions, and dropout.
+// Reductions and dropout.
 #include "runtime/core/Dropout.h"
 #include "runtime/cpu/CpuBuilder.h"
-#include "runtime/cpu/Loops.h"
 
 #include <algorithm>
 
 namespace syncline::cpu {
 
 namespace {
-
-/// A layout that some operands have, with the sum of their sizes.
-struct Candidate {
-  Layout layout;
-  std::int64_t elements = 0;
-};
-
-/// The layout of most operands, so that the fewest are converted; between equals, blocked rather
-/// than plain. Plain where the loop cannot run over padding or a result has no room for it.
-Layout commonLayout(Preparation &p, std::span<const Tensor> ins, std::span<const Tensor> outs,
-                    const PointwiseInfo &info) {
-  const Shape &shape = p.shape(outs[0]);
-  const Layout plain = plainLayout(shape, DataType::f32);
-  std::vector<Tensor> operands(ins.begin(), ins.end());
-  operands.insert(operands.end(), outs.begin(), outs.end());
-  std::vector<Candidate> candidates;
-  for (Tensor operand : operands) {
-    if (p.type(operand) == DataType::undef)
-      return plain; // eight-byte elements have only the plain layout
-    if (!p.isLaidOut(operand) || p.layout(operand).dims() != plain.dims())
-      continue;
-    const Layout layout = withType(p.layout(operand), DataType::f32);
-    auto found = std::find_if(candidates.begin(), candidates.end(),
-                              [&](const Candidate &other) { return other.layout == layout; });
-    if (found == candidates.end())
-      found = candidates.insert(candidates.end(), {layout, 0});
-    found->elements += core::elementCount(shape);
-  }
-  Candidate best{plain, 0};
-  for (const Candidate &candidate : candidates)
-    if (candidate.elements > best.elements ||
-        (candidate.elements == best.elements && isPlain(best.layout)))
-      best = candidate;
-  if (!isPadded(best.layout))
-    return best.layout;
-  const bool hasRoom = std::all_of(outs.begin(), outs.end(), [&](Tensor out) {
-    return static_cast<std::int64_t>(withType(best.layout, p.type(out)).get_size()) <=
-           p.info(out).reserved;
-  });
-  return info.keepsZero && hasRoom ? best.layout : plain;
-}
-
-/// A kernel's operand: its memory and element size, to address a part of it.
-struct Operand {
-  dnnl::memory memory;
-  std::int64_t elementBytes;
-};
-
-void runPart(PointwiseKernel kernel, const std::vector<Operand> &outs,
-             const std::vector<Operand> &ins, std::int64_t begin, std::int64_t n) {
-  std::vector<void *> results;
-  std::vector<const void *> operands;
-  for (const Operand &out : outs)
-    results.push_back(pointer<std::byte>(out.memory) + begin * out.elementBytes);
-  for (const Operand &in : ins)
-    operands.push_back(pointer<std::byte>(in.memory) + begin * in.elementBytes);
-  kernel(results.data(), operands.data(), n, /*queue=*/nullptr);
-}
 
 /// Sums x over the dimensions whose stride in `sums` is 0. Shape and strides are outermost first.
 void accumulate(const float *&x, double *sums, const Shape &shape, const Shape &strides,
@@ -109,32 +50,6 @@ void applyMask(const float *x, const std::uint8_t *mask, float *y, std::int64_t 
 }
 
 } // namespace
-
-void CpuBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
-                           std::span<const Tensor> ins, std::span<const Tensor> outs,
-                           const PointwiseInfo &info) {
-  prepare("pointwise", layer, [&](Preparation &p) {
-    core::checkPointwise(p, ins, outs, info);
-    const Layout common = info.flat ? commonLayout(p, ins, outs, info) : Layout();
-    auto wanted = [&](Tensor tensor) {
-      return info.flat && !isPlain(common) ? withType(common, p.type(tensor)) : p.plain(tensor);
-    };
-    std::vector<Operand> operands, results;
-    for (Tensor in : ins)
-      operands.push_back({p.input(in, wanted(in)), core::elementBytes(p.info(in).type)});
-    for (Tensor out : outs)
-      results.push_back({p.output(out, wanted(out)), core::elementBytes(p.info(out).type)});
-    const std::int64_t n = static_cast<std::int64_t>(wanted(outs[0]).get_size()) /
-                           core::elementBytes(p.info(outs[0]).type);
-    p.call(info.flat ? "flat" : "dense", [=, flat = info.flat] {
-      if (!flat)
-        return runPart(kernel, results, operands, 0, n);
-      parallelParts(n, [&](std::int64_t begin, std::int64_t end) {
-        runPart(kernel, results, operands, begin, end - begin);
-      });
-    });
-  });
-}
 
 void CpuBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, Tensor y,
                         const Shape &axes) {

@@ -22,7 +22,8 @@ Layout gatheredLayout(const Layout &part, const Shape &dims) {
 
 core::GatherPart CpuBuilder::gatherOne(Preparation &p, Tensor in, Tensor out) {
   const core::StepTensor &from = p.info(in), &to = p.info(out);
-  const Layout current = p.layout(in);
+  const Layout stored = p.layout(in); // a factor travels in its declared type
+  const Layout current = p.isRounded(in) ? withType(stored, DataType::f32) : stored;
   const bool isKnown = dataType(from.type) != DataType::undef; // eight-byte types stay plain
   const bool isFree = isKnown && !program.placement(out).isCarried;
   const Layout all = isFree ? gatheredLayout(current, to.shape) : p.plain(out);

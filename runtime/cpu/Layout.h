@@ -37,6 +37,11 @@ bool isPadded(const Layout &layout);
 /// This layout for elements of another type, such as that of an activation's mask.
 Layout withType(const Layout &layout, DataType type);
 
+/// Whether elements declared as f32 are stored as bf16 where their layout has the type `stored`.
+inline bool isRounded(ElementType declared, DataType stored) {
+  return declared == ElementType::f32 && stored == DataType::bf16;
+}
+
 /// A layout of the same kind (plain, blocked channels, channels last) for other dimensions. Nothing
 /// when the kind is another one or the ranks differ.
 std::optional<Layout> likeLayout(const Layout &model, const Shape &dims);

@@ -3,6 +3,8 @@
 
 namespace syncline::cpu {
 
+bool hasPrecision(core::Precision) { return false; }
+
 Result<std::unique_ptr<core::Executable>>
 createCpuExecutable(const core::ExecutableOptions &options) {
   return Status::badInput("this build has no CPU backend; configure with -DSYNCLINE_CPU=ON, which "

@@ -5,6 +5,7 @@
 // slower), and a leaky ReLU leaves negative values close to 0.
 #include "runtime/cpu/NotANumber.h"
 
+#include "runtime/core/Clones.h"
 #include "runtime/cpu/Loops.h"
 
 #include <algorithm>
@@ -19,15 +20,16 @@ bool isNan(float value) { return std::isnan(value); }
 /// Whether a bf16 is NaN: all bits of the exponent are set, and some bits of the fraction.
 bool isNan(std::uint16_t bits) { return (bits & 0x7fff) > 0x7f80; }
 
-void reluPart(float *y, std::int64_t n) {
+SYNCLINE_CLONES void reluPart(float *y, std::int64_t n) {
 #pragma omp simd
   for (std::int64_t i = 0; i < n; ++i)
     y[i] = y[i] < 0 ? 0.0f : y[i];
 }
 
-void reluPart(std::uint16_t *y, std::int64_t n) {
+SYNCLINE_CLONES void reluPart(std::uint16_t *y, std::int64_t n) {
+#pragma omp simd
   for (std::int64_t i = 0; i < n; ++i)
-    y[i] = (y[i] & 0x8000) != 0 && !isNan(y[i]) ? std::uint16_t{0} : y[i];
+    y[i] = ((y[i] & 0x8000) != 0) & !isNan(y[i]) ? std::uint16_t{0} : y[i];
 }
 
 /// Runs from the end, which the kernel wrote last and caches still hold.
@@ -51,7 +53,11 @@ bool holdsNan(const float *x, std::int64_t n) {
 }
 
 bool holdsNan(const std::uint16_t *x, std::int64_t n) {
-  return std::any_of(x, x + n, [](std::uint16_t bits) { return isNan(bits); });
+  int found = 0;
+#pragma omp simd reduction(| : found)
+  for (std::int64_t i = 0; i < n; ++i)
+    found |= isNan(x[i]);
+  return found != 0;
 }
 
 using Index = std::array<std::int64_t, DNNL_MAX_NDIMS>;

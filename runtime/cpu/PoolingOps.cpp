@@ -81,8 +81,18 @@ algorithm averageKind(const Window &window) {
                                 : algorithm::pooling_avg_exclude_padding;
 }
 
-Layout anyLayout(const Preparation &p, Tensor tensor) {
-  return Layout(p.shape(tensor), p.type(tensor), dnnl::memory::format_tag::any);
+/// Any layout for the result of a pooling of x, with elements of the same type.
+Layout anyLayout(const Preparation &p, Tensor y, const Layout &x) {
+  return Layout(p.shape(y), x.data_type(), dnnl::memory::format_tag::any);
+}
+
+/// The layout in which a max pooling reads x: its own, but f32 where the workspace has i32
+/// elements. There oneDNN 2.6's backward in bf16 gives 0.
+Layout maximaLayout(const Preparation &p, Tensor x, const Window &window) {
+  constexpr std::int64_t mostInU8 = 255;
+  const Layout stored = p.layout(x);
+  const bool isLarge = core::elementCount(window.kernel) > mostInU8;
+  return isLarge && p.isRounded(x) ? withType(stored, DataType::f32) : stored;
 }
 
 } // namespace
@@ -92,8 +102,9 @@ void CpuBuilder::maxPool(std::string_view layer, Tensor x, Tensor y, Tensor work
   prepare("maxPool", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
     const PoolGeometry g = geometryOf(p, x, y, window);
+    const Layout from = maximaLayout(p, x, window);
     const Pooling pooling =
-        forwardPooling(p, algorithm::pooling_max, g, p.layout(x), anyLayout(p, y));
+        forwardPooling(p, algorithm::pooling_max, g, from, anyLayout(p, y, from));
     const dnnl::memory source = p.input(x, pooling.source);
     const dnnl::memory result = p.output(y, pooling.destination);
     const dnnl::memory taps = p.opaque(workspace, pooling.desc.workspace_desc());
@@ -126,7 +137,8 @@ void CpuBuilder::averagePool(std::string_view layer, Tensor x, Tensor y, const W
   prepare("averagePool", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
     const PoolGeometry g = geometryOf(p, x, y, window);
-    const Pooling pooling = forwardPooling(p, averageKind(window), g, p.layout(x), anyLayout(p, y));
+    const Pooling pooling =
+        forwardPooling(p, averageKind(window), g, p.layout(x), anyLayout(p, y, p.layout(x)));
     p.primitive(pooling.primitive, pooling.desc,
                 {{DNNL_ARG_SRC, p.input(x, pooling.source)},
                  {DNNL_ARG_DST, p.output(y, pooling.destination)}});
@@ -139,10 +151,11 @@ void CpuBuilder::averagePoolBackward(std::string_view layer, Tensor dy, Tensor d
     p.expectType(dy, {ElementType::f32, ElementType::bf16});
     const PoolGeometry g = geometryOf(p, dx, dy, window);
     // The dy of a global pooling is mostly plain, from a matrix product. The layers below need
-    // blocked gradients, and dx is the large operand, so dx is blocked.
-    Layout source = channelBlockedLayout(p.shape(dx), p.type(dx));
+    // blocked gradients of the type of products, and dx is the large operand, so dx is so.
+    const DataType type = p.productTypes(dx).front();
+    Layout source = channelBlockedLayout(p.shape(dx), type);
     if (static_cast<std::int64_t>(source.get_size()) > p.info(dx).reserved)
-      source = p.plain(dx);
+      source = plainLayout(p.shape(dx), type);
     const Layout destination = *likeLayout(source, p.shape(dy));
     const Pooling forward = forwardPooling(p, averageKind(window), g, source, destination);
     const Pooling pooling =

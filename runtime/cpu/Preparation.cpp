@@ -3,6 +3,12 @@
 
 namespace syncline::cpu {
 
+std::vector<DataType> Preparation::productTypes(Tensor tensor) const {
+  if (program.rounds() && info(tensor).type == ElementType::f32)
+    return {DataType::bf16, DataType::f32};
+  return {type(tensor)};
+}
+
 bool Preparation::isLaidOut(Tensor tensor) const {
   info(tensor);
   return program.placement(tensor).isLaidOut;
@@ -49,7 +55,7 @@ dnnl::memory Preparation::input(Tensor tensor, const Layout &wanted) {
     convert(commands, at(tensor, current), converted);
     return converted;
   }
-  const Layout reshaped = plainLike(wanted);
+  const Layout reshaped = withType(plainLike(wanted), current.data_type());
   dnnl::memory dense;
   if (isPlain(current)) {
     dense = at(tensor, reshaped);
@@ -78,7 +84,7 @@ dnnl::memory Preparation::output(Tensor tensor, const Layout &wanted) {
     convert(after, result, at(tensor, current));
     return result;
   }
-  const Layout reshaped = plainLike(wanted);
+  const Layout reshaped = withType(plainLike(wanted), current.data_type());
   if (isPlain(current)) {
     if (wanted == reshaped)
       return at(tensor, reshaped);

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace syncline::cpu {
 
@@ -23,7 +24,14 @@ public:
 
   DataType type(Tensor tensor) const { return dataType(info(tensor).type); }
   Layout plain(Tensor tensor) const { return plainLayout(shape(tensor), info(tensor).type); }
+  /// The types in which a product or a convolution may read the tensor, the quickest first.
+  std::vector<DataType> productTypes(Tensor tensor) const;
 
+  /// Whether the tensor is one of f32 that is stored as bf16.
+  bool isRounded(Tensor tensor) const {
+    return isLaidOut(tensor) &&
+           cpu::isRounded(info(tensor).type, program.placement(tensor).layout.data_type());
+  }
   /// Whether the tensor has a layout. A result mostly has none yet.
   bool isLaidOut(Tensor tensor) const;
   /// The tensor's layout. For a parameter or state that has none yet, the plain layout, which is

@@ -24,13 +24,22 @@ std::int64_t Program::capacity(Tensor tensor) const {
   return other.isValid() ? std::min(own, table.of(other).reserved) : own;
 }
 
+DataType Program::storedType(const core::StepTensor &info, DataType wanted) const {
+  if (isRounded(info.type, wanted))
+    return info.space == Space::arena ? DataType::bf16 : DataType::f32;
+  return wanted;
+}
+
 void Program::layOut(Tensor tensor, const Layout &wanted) {
   const core::StepTensor &info = table.of(tensor);
-  const bool fits = static_cast<std::int64_t>(wanted.get_size()) <= capacity(tensor);
+  const Layout stored = withType(wanted, storedType(info, wanted.data_type()));
+  const bool fits = static_cast<std::int64_t>(stored.get_size()) <= capacity(tensor);
   Placement &self = placement(tensor);
   // A plain layout may have other dimensions than the tensor, for a reshaped result; the tensor
   // keeps its own.
-  self.layout = fits && !isPlain(wanted) ? wanted : plainLayout(info.shape, info.type);
+  self.layout = fits && !isPlain(stored)
+                    ? stored
+                    : withType(plainLayout(info.shape, info.type), stored.data_type());
   self.isLaidOut = true;
   if (Tensor other = table.counterpart(tensor); other.isValid()) {
     placement(other).layout = self.layout;

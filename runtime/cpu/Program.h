@@ -43,8 +43,11 @@ struct Program {
   void declare(const core::StepTensor &tensor);
   Placement &placement(Tensor tensor) { return placements[tensor.id]; }
   /// Gives the tensor, and its gradient or parameter, the wanted layout if that fits into the
-  /// planned bytes, otherwise the plain layout. Precondition: the tensor has no layout yet.
+  /// planned bytes, otherwise the plain layout. A tensor of f32 is stored as bf16 where that is
+  /// wanted and it lies in the arena. Precondition: the tensor has no layout yet.
   void layOut(Tensor tensor, const Layout &wanted);
+  /// Whether products and convolutions of f32 are computed in bf16.
+  bool rounds() const { return options.precision == core::Precision::bf16; }
   /// The bytes that a layout of the tensor may fill.
   std::int64_t capacity(Tensor tensor) const;
 
@@ -73,6 +76,9 @@ struct Program {
   core::HostMemory scratch;
 
 private:
+  /// The type in which a tensor is stored whose first user wants elements of type `wanted`.
+  DataType storedType(const core::StepTensor &info, DataType wanted) const;
+
   std::vector<std::pair<dnnl::memory, std::int64_t>> scratchMemories;
   core::ScratchPlan scratchPlan{64};
 };

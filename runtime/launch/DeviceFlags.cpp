@@ -47,8 +47,7 @@ CLI::Option *addChoice(CLI::App &app, const char *name, T &value,
 const char *DeviceFlags::deviceSwitch() const {
   return device                         ? "--device"
          : sharesDevice                 ? "--share-device"
-         : precision != Precision::fp32 ? "--precision"
-         : wire != WirePrecision::fp32  ? "--wire"
+         : precision == Precision::tf32 ? "--precision tf32"
                                         : nullptr;
 }
 
@@ -75,12 +74,14 @@ std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string 
          "Let local ranks beyond the number of GPUs share them; messages then go through sockets")
       ->excludes(device)
       ->group(gpus);
-  addChoice(app, "--precision", flags.precision, precisions,
-            "Compute products and convolutions in TYPE; weights, gradients and losses stay float32 "
-            "(default fp32)")
-      ->group(gpus);
-  addChoice(app, "--wire", flags.wire, wires, "Send and sum gradients in TYPE (default fp32)")
-      ->group(gpus);
+  addChoice(
+      app, "--precision", flags.precision, precisions,
+      "Compute products and convolutions in TYPE, bf16 on GPUs and on CPUs that have it, tf32 "
+      "on GPUs; weights, gradients and losses stay float32 (default fp32)")
+      ->group(group);
+  addChoice(app, "--wire", flags.wire, wires,
+            "Send gradients in TYPE; GPUs add them in TYPE too, CPUs in float32 (default fp32)")
+      ->group(group);
   return gpus;
 }
 

@@ -12,6 +12,10 @@ class App;
 
 namespace syncline::launch {
 
+/// What a program says where the processor does not have --precision bf16.
+inline constexpr const char *missingBfloat16 =
+    "this processor has no bfloat16 arithmetic (AVX512_BF16 or AMX)";
+
 struct DeviceFlags {
   std::string backend = "cpu";
   std::optional<int> device; ///< default: the device of the local rank's number
@@ -25,7 +29,7 @@ struct DeviceFlags {
   std::string sharedOptions() const;
 };
 
-/// Adds --backend to `group`, and --device, --share-device, --precision and --wire to a group of
+/// Adds --backend, --precision and --wire to `group`, and --device and --share-device to a group of
 /// their own, whose name it returns. `flags` must outlive the parsing.
 std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
 

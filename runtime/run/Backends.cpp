@@ -14,6 +14,9 @@ public:
   std::string description() const override {
     return "oneDNN " SYNCLINE_ONEDNN ", Gloo " SYNCLINE_GLOO;
   }
+  bool hasPrecision(core::Precision precision) const override {
+    return cpu::hasPrecision(precision);
+  }
   Result<std::unique_ptr<core::Executable>>
   createExecutable(const core::ExecutableOptions &options) const override {
     return cpu::createCpuExecutable(options);

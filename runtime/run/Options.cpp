@@ -201,6 +201,9 @@ Status Options::checkPlan(const Plan &plan) const {
   if (!save.empty() && !plan.hasSkeleton)
     return Status::badInput(folder + " has no model.onnx: '--save' needs one");
   const PlanConsistency &c = plan.consistency;
+  if (wire != core::WirePrecision::fp32 && c.isLocal())
+    return Status::badInput(folder + ": '--wire' rounds gradients, but with consistency '" +
+                            c.text + "' weights travel, in float32");
   if (c.isServed() && backend != "cpu")
     return Status::badInput(folder + ": the weights of '" + c.text +
                             "' travel by servers, which backend '" + backend +

@@ -133,6 +133,8 @@ Status RankRun::build() {
                    backend->devices(), options.backend);
   if (!device)
     return device.status();
+  if (!backend->hasPrecision(options.precision))
+    report->note(std::string(launch::missingBfloat16) + ": '--precision bf16' computes in fp32");
   core::ExecutableOptions how;
   how.device = *device;
   how.precision = options.precision;

@@ -8,6 +8,7 @@
 #include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/GroupPeers.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
+#include "runtime/transport/collectives/RoundingTransport.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace syncline::run {
@@ -130,9 +132,15 @@ Status ServerRun::askWorkers(double seconds) {
 /// Opens the channels in the workers' order and starts a thread for each.
 Status ServerRun::openChannels() {
   const transport::ServerGroup roles{plan.ranks, plan.servers};
+  transport::Transport *carrier = group->transport();
+  std::optional<transport::RoundingTransport> rounding;
+  if (options.wire != core::WirePrecision::fp32) {
+    carrier = &rounding.emplace(*carrier, options.wire);
+    rounding->begin(); // a server's messages are all gradients
+  }
   for (const auto &[channel, buckets] : served) {
     auto made =
-        transport::DedicatedServer::create(*group->transport(),
+        transport::DedicatedServer::create(*carrier,
                                            transport::CommunicationThread::linkName(channel) + "/" +
                                                std::string(schemeName(Scheme::parameterServer)),
                                            roles);

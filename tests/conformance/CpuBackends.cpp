@@ -1,4 +1,4 @@
-// The backend under test: the CPU's.
+// The backend under test: the CPU's, in each precision that this processor has.
 #include "tests/conformance/Backends.h"
 
 #include "runtime/cpu/CpuBackend.h"
@@ -6,8 +6,21 @@
 
 namespace syncline::conformance {
 
+namespace {
+
+Result<std::unique_ptr<core::Executable>> createBf16(const core::ExecutableOptions &given) {
+  core::ExecutableOptions options = given;
+  options.precision = core::Precision::bf16;
+  return cpu::createCpuExecutable(options);
+}
+
+} // namespace
+
 std::vector<Backend> backends() {
-  return {{"cpu", cpu::createCpuExecutable, hostCopy, hostKernels()}};
+  std::vector<Backend> all{{"cpu", cpu::createCpuExecutable, hostCopy, hostKernels()}};
+  if (cpu::hasPrecision(core::Precision::bf16))
+    all.push_back({"cpuBf16", createBf16, hostCopy, hostKernels(), 2e-2});
+  return all;
 }
 
 } // namespace syncline::conformance

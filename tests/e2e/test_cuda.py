@@ -323,7 +323,7 @@ class HostProfileTest(RefusalTest):
         self.assertGreater(document["predicted"]["backward_end"], 1e-3)
 
     def test_precision_is_the_runs(self):
-        """On the command line of the run; only GPUs have one."""
+        """On the command line of the run; only GPUs have tf32."""
         self.profile(DIGITS, "--batch", 2, *CUDA, "--precision", "bf16")
         words = [
             "profile",
@@ -331,11 +331,11 @@ class HostProfileTest(RefusalTest):
             "--batch",
             2,
             "--precision",
-            "bf16",
+            "tf32",
             "-o",
             self.folder / "q.json",
         ]
-        self.refuses(words, "--precision needs --backend cuda", code=2)
+        self.refuses(words, "--precision tf32 needs --backend cuda", code=2)
 
 
 @unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "this machine has a GPU")

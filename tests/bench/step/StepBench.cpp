@@ -1,4 +1,5 @@
-// bench-step NETWORK [BATCH [STEPS]]: times one rank's step on one thread and says where it goes.
+// bench-step NETWORK [BATCH [STEPS [fp32|bf16]]]: times one rank's step on one thread and says
+// where it goes.
 #include "runtime/cpu/CpuBackend.h"
 #include "tests/bench/step/Network.h"
 
@@ -63,6 +64,8 @@ int main(int count, char **arguments) {
   const int steps = count > 3 ? std::atoi(arguments[3]) : 4;
   constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
   ExecutableOptions options;
+  options.precision =
+      count > 4 && arguments[4] == std::string("bf16") ? Precision::bf16 : Precision::fp32;
   options.sizes = {
       batch * 3 * 224 * 224 * 4, batch * 8, gibibyte, gibibyte, gibibyte, gibibyte * 16};
   auto created = cpu::createCpuExecutable(options);

@@ -88,7 +88,7 @@ TEST(CalibrateOptions, RefusesWrongLines) {
       {{"-o", ""}, "expected a name"},
       {{"--backend", "tpu"}, "tpu"},
       {{"--share-device"}, "--share-device needs --backend cuda"},
-      {{"--precision", "tf32"}, "--precision needs --backend cuda"},
+      {{"--precision", "tf32"}, "--precision tf32 needs --backend cuda"},
       {{"--backend", "cuda", "--device", "0", "--share-device"}, "--share-device"},
       {{"--frobnicate"}, "frobnicate"},
   };

@@ -1,0 +1,88 @@
+"""--precision and --wire on CPUs: what processors without bfloat16 do, and who refuses what."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+import numpy
+
+import harness
+from refusal import RefusalTest
+
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+HAS_BF16 = any(
+    flag in pathlib.Path("/proc/cpuinfo").read_text() for flag in ("avx512_bf16", "amx_bf16")
+)
+OLDER = {"ONEDNN_MAX_CPU_ISA": "AVX2"}  # a processor without bfloat16, to oneDNN
+LACKS = "this processor has no bfloat16 arithmetic"
+
+
+class PrecisionTest(RefusalTest):
+    @classmethod
+    def setUpClass(cls):
+        path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.plan = harness.compile_plan(DIGITS, path, ranks=2, cluster=harness.RING)
+        cls.local = harness.compile_plan(
+            *(DIGITS, path, 2), extra=("--consistency", "local:2"), label="local"
+        )
+
+    def weights(self, name, *words, environment=None):
+        """What one step leaves, and what the run said."""
+        out = self.folder / name
+        done = self.command(
+            *("run", self.plan, "-n", 2, "--synthetic", "--steps", 2, "--dump", out),
+            *("--dump-steps", "1", *words),
+            environment=environment,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tensors = harness.Dump(out).parameters(1)
+        return {key: tensors[key] for key in tensors.names()}, done.stderr
+
+    def test_older_processors_say_so_and_compute_in_fp32(self):
+        plain, _ = self.weights("plain", environment=OLDER)
+        asked, said = self.weights("asked", "--precision", "bf16", environment=OLDER)
+        self.assertEqual(said.count(LACKS), 1, said)
+        for name, values in plain.items():
+            self.assertTrue(numpy.array_equal(values, asked[name]), name)
+
+    @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
+    def test_bf16_changes_little_and_something(self):
+        plain, _ = self.weights("plain")
+        rounded, said = self.weights("rounded", "--precision", "bf16")
+        self.assertNotIn(LACKS, said)
+        self.assertTrue(any(not numpy.array_equal(plain[n], rounded[n]) for n in plain))
+        for name, values in plain.items():
+            error = numpy.linalg.norm(values - rounded[name])
+            self.assertLessEqual(error, 0.02 * numpy.linalg.norm(values), name)
+
+    @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
+    def test_ranks_on_different_processors_are_refused(self):
+        words = ["--synthetic", "--steps", "2", "--precision", "bf16"]
+        processes = [self.started(0, 2, words), self.started(1, 2, words, **OLDER)]
+        for code, errors in self.ends(processes):
+            self.assertEqual(code, 1, errors)
+            self.assertIn("the ranks differ in their bfloat16 arithmetic", errors)
+
+    def test_calibrate_refuses_older_processors(self):
+        done = self.command(
+            *("calibrate", "-n", 2, "--precision", "bf16", "-o", self.folder / "c.yaml"),
+            environment={**os.environ, **OLDER},
+        )
+        self.assert_refused(done, ["--precision bf16", LACKS])
+        self.assertFalse((self.folder / "c.yaml").exists())
+
+    def test_tf32_is_for_gpus(self):
+        words = ["run", self.plan, "--synthetic", "--steps", 1]
+        self.refuses([*words, "--precision", "tf32"], "--precision tf32 needs --backend", code=2)
+
+    def test_wires_are_for_gradients(self):
+        words = ["run", self.local, "--synthetic", "--steps", 4, "--wire", "bf16"]
+        self.refuses(words, "'--wire' rounds gradients", "local:2")
+
+    def test_calibrate_measures_float32(self):
+        self.refuses(["calibrate", "-n", 2, "--wire", "bf16"], "--wire", code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
