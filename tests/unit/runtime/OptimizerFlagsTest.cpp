@@ -12,7 +12,7 @@
 namespace syncline::run {
 namespace {
 
-/// What a command line with these words says, or why it is refused.
+/// What a command line with these words says, or why it is refused, without the hint at '--help'.
 struct Parsed {
   explicit Parsed(std::vector<std::string> words) {
     CLI::App app{"", "program"};
@@ -21,7 +21,9 @@ struct Parsed {
       std::reverse(words.begin(), words.end());
       app.parse(std::move(words));
     } catch (const CLI::ParseError &error) {
+      const std::string hint = "; '--help' lists the options";
       said = launch::usageMessage(app, error);
+      said = said.ends_with(hint) ? said.substr(0, said.size() - hint.size()) : said;
     }
   }
   OptimizerFlags flags;
