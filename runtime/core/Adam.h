@@ -1,6 +1,7 @@
 // Adam and AdamW for one element.
 #pragma once
 
+#include "runtime/core/Clipping.h"
 #include "runtime/core/HostDevice.h"
 #include "runtime/core/OptimizerOptions.h"
 
@@ -26,7 +27,8 @@ struct AdamConstants {
   float beta1, rest1, beta2, rest2; ///< rest: 1 - beta
   float epsilon;
   float decay; ///< Adam: weightDecay; AdamW: rate·weightDecay
-  float scale; ///< 1/ranks; gradients are multiplied by it first
+  float scale; ///< 1/ranks and the norm's factor; gradients are multiplied by it first
+  float bound; ///< then they are brought into [-bound, bound]
   float step;  ///< rate · AdamCorrection::first
   float root;  ///< AdamCorrection::second
 };
@@ -41,6 +43,7 @@ inline AdamConstants adamConstants(const OptimizerOptions &o, double scale) {
           static_cast<float>(o.epsilon),
           static_cast<float>(decay),
           static_cast<float>(scale),
+          static_cast<float>(o.clipValue),
           0,
           0};
 }
@@ -51,7 +54,8 @@ inline AdamConstants adamConstants(const OptimizerOptions &o, double scale) {
 template <bool decoupled>
 SYNCLINE_HOST_DEVICE inline void adamElement(float &w, float g, float &m, float &v,
                                              const AdamConstants &k) {
-  const float gradient = decoupled ? g * k.scale : g * k.scale + k.decay * w;
+  const float clipped = clippedTo(k.bound, g * k.scale);
+  const float gradient = decoupled ? clipped : clipped + k.decay * w;
   const float first = k.beta1 * m + k.rest1 * gradient;
   const float second = k.beta2 * v + k.rest2 * gradient * gradient;
   const float weight = decoupled ? w - k.decay * w : w;

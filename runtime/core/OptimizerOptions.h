@@ -3,12 +3,13 @@
 
 #include "syncline/OptimizerKind.h"
 
+#include <limits>
 #include <optional>
 
 namespace syncline::core {
 
-/// With g the mean of the gradients over the ranks and w a parameter, SGD is torch.optim.SGD with
-/// dampening 0:
+/// With g the mean of the gradients over the ranks, clipped, and w a parameter, SGD is
+/// torch.optim.SGD with dampening 0:
 ///
 ///     g ← g + weightDecay·w
 ///     v ← momentum·v + g
@@ -32,6 +33,11 @@ struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::sgd;
   double beta1 = 0.9, beta2 = 0.999; ///< Adam and AdamW; 0 to below 1
   double epsilon = 1e-8;             ///< Adam and AdamW; above 0
+  /// Where StepRunner::addSquares() gives the gradients' norm, they are multiplied by
+  /// clipFactor(norm, clipNorm) first.
+  double clipNorm = std::numeric_limits<double>::infinity();
+  /// Then each element is set to the nearest value in [-clipValue, clipValue]. Not a number stays.
+  double clipValue = std::numeric_limits<double>::infinity();
 
   /// Numbers that are kept for each parameter.
   int slots() const { return kind == OptimizerKind::sgd && momentum == 0 ? 0 : stateSlots(kind); }

@@ -1,4 +1,4 @@
-// The answers of a backend that captures no steps.
+// The answers of a backend that captures no steps and clips by no norm.
 #include "runtime/core/StepRunner.h"
 
 namespace syncline::core {
@@ -10,5 +10,9 @@ static Status cannotCapture() {
 Status StepRunner::beginCapture() { return cannotCapture(); }
 Status StepRunner::endCapture() { return cannotCapture(); }
 Status StepRunner::replay() { return cannotCapture(); }
+
+Status StepRunner::addSquares(int) {
+  return Status::error(ErrorKind::internal, "this backend adds up no squares of gradients");
+}
 
 } // namespace syncline::core

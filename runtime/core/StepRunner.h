@@ -5,6 +5,7 @@
 #include "syncline/Status.h"
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -42,6 +43,15 @@ public:
   virtual Status synchronize() = 0;
   /// The step's loss over this rank's batch; waits for the device. NaN when the step has no loss.
   virtual double loss() = 0;
+
+  /// Adds up the squares of a bucket's gradients, which are sums over all ranks, or enqueues that.
+  /// In a step that does so for every bucket that it updates, before its first update, all updates
+  /// multiply the gradients by clipFactor() of their norm (OptimizerOptions::clipNorm). Errors:
+  /// internal where the backend cannot.
+  virtual Status addSquares(int bucket);
+  /// The norm of the gradients that the last step added up, of their mean over the ranks and before
+  /// clipping; waits for the device. NaN where it has added up none.
+  virtual double gradientNorm() { return std::numeric_limits<double>::quiet_NaN(); }
 
   /// Marks the moment at which all that was run so far is done, without waiting for it. Places are
   /// 0 to operations().size().

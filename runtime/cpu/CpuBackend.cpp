@@ -1,17 +1,21 @@
 // The CPU backend's Executable: memory, running, and dense access to tensors in any layout.
 #include "runtime/cpu/CpuBackend.h"
+#include "runtime/core/Clipping.h"
 #include "runtime/core/Deadline.h"
 #include "runtime/core/Optimizer.h"
 #include "runtime/core/Random.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/Program.h"
+#include "runtime/cpu/Squares.h"
 #include "runtime/cpu/Update.h"
 
 #include <omp.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <map>
 
 namespace syncline::cpu {
 
@@ -85,6 +89,8 @@ public:
   Status mark(int place) override;
   Result<std::vector<double>> marks() override;
   double loss() override { return program.loss; }
+  Status addSquares(int bucket) override;
+  double gradientNorm() override;
   bool metNonFinite() override { return keptElements.exchange(false); }
   void skipDropout(bool skips) override { program.skipsDropout = skips; }
 
@@ -95,12 +101,14 @@ private:
   /// Copies between dense memory and `data`, which holds the tensor in its layout.
   Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes, bool toDense);
   void update(int bucket, std::span<const core::Optimizer::Update> updates);
+  double meanScale() const { return 1.0 / program.options.ranks; }
   /// As transfer(), for a parameter's velocity.
   Status transferVelocity(int parameter, std::byte *dense, std::size_t bytes, bool toDense);
 
   Program program;
   CpuBuilder steps;
   std::vector<core::HostMemory> state;
+  std::map<int, double> squares;               ///< of the gradients' sums, by bucket
   std::atomic<bool> keptElements = false;      ///< atomic, because a channel's thread updates too
   std::vector<core::Clock::time_point> marked; ///< time of each mark, by place
   core::Optimizer optimizer;
@@ -227,6 +235,25 @@ Status CpuExecutable::updateShard(int bucket) {
   return Status::ok();
 }
 
+Status CpuExecutable::addSquares(int bucket) {
+  const core::Bucket &of = *program.table.findBucket(bucket);
+  omp_set_num_threads(program.options.threads); // applies to the calling thread only
+  const std::byte *const gradients =
+      program.spaces[static_cast<int>(Space::gradients)].data() + of.offset;
+  squares[bucket] = squaresOf(reinterpret_cast<const float *>(gradients),
+                              of.extent / static_cast<std::int64_t>(sizeof(float)));
+  return Status::ok();
+}
+
+double CpuExecutable::gradientNorm() {
+  if (squares.empty())
+    return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (const auto &[bucket, own] : squares)
+    sum += own;
+  return std::sqrt(sum) * meanScale();
+}
+
 void CpuExecutable::update(int bucket, std::span<const core::Optimizer::Update> updates) {
   const auto in = [&](Space space, const core::Optimizer::Update &what) {
     std::byte *data = program.spaces[static_cast<int>(space)].data() + what.begin;
@@ -239,7 +266,9 @@ void CpuExecutable::update(int bucket, std::span<const core::Optimizer::Update> 
         in(Space::gradients, what),
         {reinterpret_cast<float *>(what.state[0]), reinterpret_cast<float *>(what.state[1])},
         what.bytes / static_cast<std::int64_t>(sizeof(float))};
-    if (updateElements(operands, what.options, 1.0 / program.options.ranks,
+    const double factor =
+        squares.empty() ? 1 : core::clipFactor(gradientNorm(), what.options.clipNorm);
+    if (updateElements(operands, what.options, meanScale() * factor,
                        core::adamCorrection(what.options.beta1, what.options.beta2, count)))
       keptElements = true;
   }

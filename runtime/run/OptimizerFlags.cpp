@@ -109,6 +109,19 @@ void OptimizerFlags::addTo(CLI::App &app) {
                  "parameters (default 0; 0.01 for adamw)")
       ->check(factor)
       ->group(group);
+  const CLI::Validator limit = launch::realNumber(1e-30, 1e30, "a number from 1e-30 to 1e30");
+  app.add_option("--clip-norm", clipNorm,
+                 "Scale all mean gradients such that their norm is at most LIMIT, with a plan of "
+                 "'compile --overlap backward' (default: no limit)")
+      ->check(limit)
+      ->type_name("LIMIT")
+      ->group(group);
+  app.add_option("--clip-value", clipValue,
+                 "Bring every element of the mean gradients into [-LIMIT, LIMIT], after "
+                 "--clip-norm (default: no limit)")
+      ->check(limit)
+      ->type_name("LIMIT")
+      ->group(group);
   app.add_option_function<std::vector<std::string>>(
          "--group",
          [this](const std::vector<std::string> &texts) {
@@ -146,6 +159,8 @@ Result<core::OptimizerOptions> OptimizerFlags::optionsFor(OptimizerKind kind) co
   options.weightDecay = weightDecay.value_or(options.weightDecay);
   options.nesterov = nesterov;
   options.epsilon = epsilon.value_or(options.epsilon);
+  options.clipNorm = clipNorm.value_or(options.clipNorm);
+  options.clipValue = clipValue.value_or(options.clipValue);
   if (betas)
     std::tie(options.beta1, options.beta2) = *betas;
   for (const Group &each : groups)
@@ -184,6 +199,10 @@ std::string OptimizerFlags::text(const core::OptimizerOptions &options) const {
   else
     text << " --betas " << options.beta1 << ',' << options.beta2 << " --eps " << options.epsilon;
   text << " --weight-decay " << options.weightDecay << (options.nesterov ? " --nesterov" : "");
+  if (clipNorm)
+    text << " --clip-norm " << *clipNorm;
+  if (clipValue)
+    text << " --clip-value " << *clipValue;
   for (const Group &group : groups)
     text << " --group " << group.text;
   return text.str();

@@ -21,6 +21,7 @@ namespace syncline::run {
 /// What the command line says; what it leaves out has the optimizer's default in PyTorch.
 struct OptimizerFlags {
   std::optional<double> rate, momentum, weightDecay, epsilon;
+  std::optional<double> clipNorm, clipValue; ///< without them nothing is clipped
   std::optional<std::pair<double, double>> betas;
   bool nesterov = false;
 

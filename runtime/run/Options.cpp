@@ -198,6 +198,9 @@ Status Options::checkPlan(const Plan &plan) const {
   if (plan.backend != backend)
     return Status::badInput(folder + " is compiled for backend '" + plan.backend + "', not '" +
                             backend + "'");
+  if (clipsNorm())
+    if (Status s = checkClipping(plan); !s)
+      return s;
   if (!save.empty() && !plan.hasSkeleton)
     return Status::badInput(folder + " has no model.onnx: '--save' needs one");
   const PlanConsistency &c = plan.consistency;
@@ -211,6 +214,26 @@ Status Options::checkPlan(const Plan &plan) const {
   if (c.form == PlanConsistency::Form::easgd && c.variant == PlanConsistency::Variant::momentum &&
       optimizerFlags.momentum.value_or(0) == 0)
     return Status::badInput(folder + ": '" + c.text + "' needs '--momentum'");
+  return Status::ok();
+}
+
+/// All updates wait for the norm of all gradients, which only the last message completes.
+Status Options::checkClipping(const Plan &plan) const {
+  const auto refuse = [&](const std::string &why) {
+    return Status::badInput("'" + plan.folder +
+                            "': '--clip-norm' needs the norm of all gradients before the first "
+                            "update, but " +
+                            why);
+  };
+  if (backend != "cpu")
+    return refuse("backend '" + backend + "' computes none");
+  if (plan.overlapsSteps)
+    return refuse("messages reach into the next step; expected a plan of 'syncline compile "
+                  "--overlap backward'");
+  for (const PlanBucket &bucket : plan.buckets)
+    if (bucket.scheme == Scheme::reduceScatter)
+      return refuse("bucket " + std::to_string(bucket.id) +
+                    " travels by 'reduce-scatter', which updates parameters on the way");
   return Status::ok();
 }
 

@@ -42,6 +42,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
   std::optional<double> timeout; ///< seconds; the default follows from the plan's prediction
   double startTimeout = 60;
 
+  /// Whether updates wait for the norm of all gradients.
+  bool clipsNorm() const { return optimizerFlags.clipNorm.has_value(); }
   /// Ok when the plan is for the chosen backend and can run as requested; otherwise badInput.
   Status checkPlan(const Plan &plan) const;
   /// Sets `optimizer` by the flags. Errors: badUsage for flags of other optimizers than the plan's.
@@ -50,6 +52,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
   Status checkFiles() const;
   /// Ok when a run of `steps` steps can do what the options request; otherwise badUsage.
   Status checkSteps(std::int64_t steps) const;
+  Status checkClipping(const Plan &plan) const;
   /// The options that must be equal on all ranks, as text.
   std::string sharedOptions() const;
 };

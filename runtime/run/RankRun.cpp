@@ -148,6 +148,7 @@ Status RankRun::build() {
     return loaded.status();
   step = std::move(*loaded);
   core::Executable &executable = step->executable();
+  report->expectClipping(options.optimizer.clipNorm);
   if (Status s = executable.setOptimizer(options.optimizer); !s)
     return s;
   const Result<std::map<int, core::ParameterRule>> rules =
@@ -181,6 +182,8 @@ Status RankRun::connect() {
   trainer = std::move(*made);
   if (options.capturesSteps)
     trainer->captureSteps();
+  if (options.clipsNorm())
+    trainer->clipByNorm();
   trainer->askForSignal(StopSignal::received);
   StopSignal::hold();
   return Status::ok();

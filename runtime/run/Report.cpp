@@ -1,6 +1,7 @@
 // Printing progress, summaries and tables.
 #include "runtime/run/Report.h"
 
+#include "runtime/core/Clipping.h"
 #include "runtime/core/Statistics.h"
 
 #include <algorithm>
@@ -141,7 +142,16 @@ void Report::tellJson(std::int64_t step, double loss) const {
     line["bytes_sent"] = t.moved->sent;
     line["bytes_received"] = t.moved->received;
   }
+  if (std::isfinite(clipNorm))
+    line["gradient_norm"] = number(t.gradientNorm);
   std::cout << line.dump() << std::endl;
+}
+
+std::optional<std::int64_t> Report::clippedSteps() const {
+  if (!std::isfinite(clipNorm))
+    return std::nullopt;
+  return std::ranges::count_if(
+      steps, [this](const StepTimes &t) { return core::clipFactor(t.gradientNorm, clipNorm) < 1; });
 }
 
 void Report::tellText(std::int64_t step, double loss) {
@@ -212,6 +222,8 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
     line["peak_memory_bytes"] = peakBytes;
     if (lastLoss)
       line["loss"] = number(drift ? drift->result.loss : *lastLoss);
+    if (clippedSteps())
+      line["clipped_steps"] = *clippedSteps();
     if (drift) {
       line["samples_per_second"] = drift->result.samplesPerSecond;
       line["largest_lead"] = drift->counts.largestLead;
@@ -250,6 +262,9 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
                  sizeText(static_cast<double>(traffic->received)).c_str(),
                  sizeText(static_cast<double>(traffic->sent + traffic->received)).c_str(),
                  sizeText(plan.predictedTraffic).c_str());
+  if (const auto clipped = clippedSteps(); clipped)
+    std::fprintf(stderr, "the gradients' norm exceeded %g in %lld of %zu steps and was clipped\n",
+                 clipNorm, static_cast<long long>(*clipped), steps.size());
   if (drift)
     tellDrift();
   const std::string mode = testMode.empty() ? "" : ", in training mode: " + testMode;

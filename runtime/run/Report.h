@@ -7,6 +7,7 @@
 #include "runtime/run/Plan.h"
 #include "runtime/run/Trainer.h"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,19 +28,21 @@ struct RunLength {
 ///
 /// JSON, one object a line on stdout: for each step {"step", "epoch"?, "loss", "mean_loss",
 /// "seconds", "samples_per_second", "exposed_seconds", "data_seconds"?, "remaining_seconds",
-/// "bytes_sent", "bytes_received"}, for all ranks together. Times are in seconds. "data_seconds" is
-/// how long rank 0 waited for its samples; synthetic ones have no such key. With local updates
-/// "loss" is the mean over a window's steps. Bytes are those of rank 0's messages; both keys are
-/// missing where the backend does not count bytes. Where messages reach over a step's end, only
-/// drained steps have them, as means since the drain before; with local updates, only steps that
-/// end a period. "mean_loss" is the mean over this epoch's steps so far, or over all steps in a run
-/// without epochs.
+/// "bytes_sent", "bytes_received", "gradient_norm"?}, for all ranks together. Times are in seconds.
+/// "data_seconds" is how long rank 0 waited for its samples; synthetic ones have no such key.
+/// "gradient_norm", with `--clip-norm`, is the norm of the mean gradients before they are clipped;
+/// with a consistency it is that of rank 0's own. With local updates "loss" is the mean over a
+/// window's steps. Bytes are those of rank 0's messages; both keys are missing where the backend
+/// does not count bytes. Where messages reach over a step's end, only drained steps have them, as
+/// means since the drain before; with local updates, only steps that end a period. "mean_loss" is
+/// the mean over this epoch's steps so far, or over all steps in a run without epochs.
 /// "remaining_seconds" assumes the mean of the steps so far without the first. At the end
 /// {"summary": true, "steps", "ranks", "servers", "median_step_seconds", "samples_per_second",
 /// "median_exposed_seconds", "median_data_seconds"?, "predicted_step_seconds", "median_bytes_sent",
 /// "median_bytes_received", "predicted_traffic_bytes" (both directions), "peak_memory_bytes"
-/// (traffic and memory are the largest of any rank), "loss"?, "test_loss"?, "test_accuracy"?,
-/// "test_mode"?, "stopped_by_signal"?}; "test_mode" says how the test differs from inference.
+/// (traffic and memory are the largest of any rank), "loss"?, "clipped_steps"?, "test_loss"?,
+/// "test_accuracy"?, "test_mode"?, "stopped_by_signal"?}; "test_mode" says how the test differs
+/// from inference.
 ///
 /// Where weights travel by servers, losses of steps are rank 0's. The summary's "loss" is then the
 /// mean over the ranks, "samples_per_second" the sum, and it has {"largest_lead",
@@ -51,6 +54,8 @@ public:
   Report(const Plan &plan, const launch::RunShape &shape, bool json, bool quiet,
          const RunLength &length);
 
+  /// States the limit of the gradients' norm, by which finish() counts clipped steps.
+  void expectClipping(double norm) { clipNorm = norm; }
   void note(const std::string &text);
   /// States that the run ends early by `signal` after `completed` steps.
   void stop(int signal, std::int64_t completed);
@@ -74,6 +79,8 @@ public:
 
 private:
   double samplesPerSecond(double seconds) const;
+  /// The number of steps whose gradients were scaled; none without `--clip-norm`.
+  std::optional<std::int64_t> clippedSteps() const;
   void tellDrift() const;
   double remainingSeconds() const;
   void addToMean(std::int64_t step, double loss);
@@ -86,6 +93,7 @@ private:
   const RunLength length;
   std::vector<StepTimes> steps;
   std::optional<transport::Traffic> rest;
+  double clipNorm = std::numeric_limits<double>::infinity();
   double secondsSoFar = 0; ///< of all steps but the first
   std::optional<double> lastLoss;
   std::optional<Drift> drift; ///< of runs whose weights travel by servers

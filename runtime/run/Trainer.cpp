@@ -3,6 +3,7 @@
 
 #include "runtime/core/RankNames.h"
 #include "runtime/run/ElasticUpdates.h"
+#include "runtime/run/LateUpdates.h"
 #include "runtime/run/LocalUpdates.h"
 #include "runtime/transport/CommunicationThread.h"
 
@@ -180,8 +181,9 @@ Status Trainer::runOperation(std::size_t index) {
   const core::OperationInfo &op = executable.operations()[index];
   switch (op.kind) {
   case OperationKind::compute:
-  case OperationKind::update:
     return executable.run(static_cast<int>(index));
+  case OperationKind::update:
+    return clips ? executable.addSquares(op.bucket) : executable.run(static_cast<int>(index));
   case OperationKind::issue:
     return issue(op.bucket);
   case OperationKind::gather:
@@ -206,6 +208,8 @@ Status Trainer::runOperations() {
       return s;
     carried.ran(i);
   }
+  if (Status s = clips ? runUpdates(executable) : Status::ok(); !s)
+    return s;
   return isRecording ? executable.mark(static_cast<int>(count)) : Status::ok();
 }
 
@@ -349,6 +353,7 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
     if (Status s = lossExchange->send(); !s)
       return s;
   }
+  times.gradientNorm = executable.gradientNorm();
   times.seconds = beginning + core::secondsSince(start);
   if (isRecording)
     if (Status s = record(number); !s)

@@ -13,6 +13,7 @@
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <array>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +31,8 @@ struct StepTimes {
   /// reach over the step's end, there is a number after a drain only, the mean of the steps since
   /// the last one; with local updates, after a period. None where nothing counts bytes.
   std::optional<transport::Traffic> moved;
+  /// As core::StepRunner::gradientNorm().
+  double gradientNorm = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// How a step ends.
@@ -75,6 +78,11 @@ public:
   /// are carried over the step's end, these are the third and the fourth step, which take turns. A
   /// step with whole gradients runs without replay, as does the step after a drain.
   void captureSteps() { captures = executable.canCapture(); }
+
+  /// Clips gradients by their norm: each bucket's squares are added up in place of its update, and
+  /// all updates follow the last operation. Preconditions: no bucket is carried or travels by
+  /// "reduce-scatter"; the executable can.
+  void clipByNorm() { clips = true; }
 
   /// Whether messages may reach over a step's end.
   bool carries() const { return carried.any(); }
@@ -162,6 +170,7 @@ private:
   std::map<int, std::unique_ptr<core::Channel>> channels;
   std::unique_ptr<core::Exchanges> exchanges; ///< null where gradients travel
   std::map<int, BucketPlace> places;          ///< by bucket id
+  bool clips = false;                         ///< updates wait for the norm of all gradients
   bool captures = false;
   std::array<bool, 2> hasCaptured{}; ///< by turn; the second one only where buckets are carried
   /// A step without an operation left out has run, so that libraries have connected and allocated
