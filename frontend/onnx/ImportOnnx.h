@@ -33,9 +33,10 @@ struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Initial values of the parameters and states that have some, at the step's offsets.
   WeightsFile weights;
-  /// The model as a serialised ModelProto without the values of parameters and states (and without
-  /// the nodes that generate such values). Followed by ModelProto{graph{initializer{...}}} records
-  /// for all of them it is the trained model, because protobuf messages concatenate.
+  /// The model, set to inference, as a serialised ModelProto without the values of parameters and
+  /// states (and without the nodes that generate such values). Followed by
+  /// ModelProto{graph{initializer{...}}} records for all of them it is the trained model, because
+  /// protobuf messages concatenate.
   std::string skeleton;
   /// Choices made on the user's behalf, one message each.
   std::vector<std::string> notes;

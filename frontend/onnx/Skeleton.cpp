@@ -9,6 +9,23 @@
 using namespace syncline;
 using namespace syncline::frontend;
 
+/// Sets the nodes that compute otherwise in training to inference, which is the default of both
+/// operators: BatchNormalization has one result then, and Dropout no third operand. That operand's
+/// constant may stay behind, unused.
+static void setInference(onnx::GraphProto &graph) {
+  for (onnx::NodeProto &node : *graph.mutable_node()) {
+    if (node.op_type() == "Dropout" && node.input_size() > 2)
+      node.mutable_input()->DeleteSubrange(2, node.input_size() - 2);
+    if (node.op_type() != "BatchNormalization")
+      continue;
+    if (node.output_size() > 1)
+      node.mutable_output()->DeleteSubrange(1, node.output_size() - 1);
+    for (int i = node.attribute_size() - 1; i >= 0; --i)
+      if (node.attribute(i).name() == "training_mode")
+        node.mutable_attribute()->DeleteSubrange(i, 1);
+  }
+}
+
 std::string frontend::makeSkeleton(ModelFile &file, const std::vector<std::string> &stored,
                                    WeightsFile &weights) {
   llvm::StringSet<> names;
@@ -43,6 +60,7 @@ std::string frontend::makeSkeleton(ModelFile &file, const std::vector<std::strin
   }
   bool removed = kept.size() < graph.node_size();
   graph.mutable_node()->Swap(&kept);
+  setInference(graph);
   if (removed && file.model->ir_version() < 4) // before, initialisers had to be inputs as well
     file.model->set_ir_version(4);
   return file.model->SerializeAsString();

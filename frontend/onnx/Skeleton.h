@@ -6,8 +6,9 @@
 
 namespace syncline::frontend {
 
-/// Serialises the model less the initialisers called `stored` and the nodes whose first result is
-/// called so. Takes the file apart: values that `weights` refers to become its own.
+/// Serialises the model, set to inference, less the initialisers called `stored` and the nodes
+/// whose first result is called so. Takes the file apart: `weights` owns the values then that it
+/// refers to.
 std::string makeSkeleton(ModelFile &file, const std::vector<std::string> &stored,
                          WeightsFile &weights);
 

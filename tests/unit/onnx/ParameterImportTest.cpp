@@ -77,6 +77,41 @@ TEST(ParameterImport, SkeletonAndRecordsAreTheModel) {
   EXPECT_EQ(importBytes(trained.SerializeAsString(), meanSquare()).ir, outcome.ir);
 }
 
+// What other runtimes compute from the saved model is inference; read again, it trains alike.
+TEST(ParameterImport, SkeletonIsForInference) {
+  onnx::TensorProto on;
+  on.set_name("on");
+  on.set_data_type(onnx::TensorProto::BOOL);
+  on.add_int32_data(1);
+  const Edit values = withInitializers({floats("s", {3}, {1, 2, 3}), floats("b", {3}, {4, 5, 6}),
+                                        floats("m", {3}, {0, 0, 1}), floats("v", {3}, {1, 1, 2}),
+                                        floats("r", {}, {0.25}), on});
+  const Outcome outcome =
+      importText(15,
+                 "agraph (float[2,3] x) => (float[2,3] y) {"
+                 " h, m1, v1 = BatchNormalization <training_mode = 1, epsilon = 0.001>"
+                 " (x, s, b, m, v) y = Dropout(h, r, on) }",
+                 meanSquare(), values);
+  EXPECT_EQ(outcome.error, "");
+  const onnx::ModelProto saved =
+      append(outcome, {floats("s", {3}, {1, 2, 3}), floats("b", {3}, {4, 5, 6}),
+                       floats("m", {3}, {0, 0, 1}), floats("v", {3}, {1, 1, 2})});
+  int seen = 0;
+  for (const onnx::NodeProto &node : saved.graph().node()) {
+    if (node.op_type() == "BatchNormalization") {
+      ++seen;
+      EXPECT_EQ(node.output_size(), 1);
+      ASSERT_EQ(node.attribute_size(), 1);
+      EXPECT_EQ(node.attribute(0).name(), "epsilon");
+    } else if (node.op_type() == "Dropout") {
+      ++seen;
+      EXPECT_EQ(node.input_size(), 2);
+    }
+  }
+  EXPECT_EQ(seen, 2);
+  EXPECT_EQ(importBytes(saved.SerializeAsString(), meanSquare()).ir, outcome.ir);
+}
+
 TEST(ParameterImport, GeneratorsAreParametersWithoutValues) {
   Outcome outcome = importText(
       13,
