@@ -46,9 +46,23 @@ Status Optimizer::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) 
 
 Status Optimizer::finish() {
   isFinished = true;
-  for (const Bucket &bucket : table.buckets)
+  for (const Bucket &bucket : table.buckets) {
     made.emplace(bucket.id, 0);
+    rates.emplace(bucket.id, options.rate);
+  }
   return allocate();
+}
+
+Status Optimizer::setOptimizer(const OptimizerOptions &chosen) {
+  options = chosen;
+  for (auto &[bucket, rate] : rates)
+    rate = options.rate;
+  return allocate();
+}
+
+void Optimizer::setRate(int bucket, double rate) {
+  if (const auto found = rates.find(bucket); found != rates.end())
+    found->second = rate;
 }
 
 Status Optimizer::setUpdates(std::int64_t count) {
@@ -80,10 +94,11 @@ Result<std::vector<Optimizer::Update>> Optimizer::shardUpdates(int bucket) const
   if (found == shards.end())
     return Status::error(ErrorKind::internal,
                          "no part of bucket " + std::to_string(bucket) + " is this rank's");
-  return updates(found->second.first, found->second.second);
+  return updates(rates.at(bucket), found->second.first, found->second.second);
 }
 
-std::vector<Optimizer::Update> Optimizer::updates(std::int64_t begin, std::int64_t bytes) const {
+std::vector<Optimizer::Update> Optimizer::updates(double rate, std::int64_t begin,
+                                                  std::int64_t bytes) const {
   std::vector<Update> all;
   const Stretch *stretch = stretchOf(begin, bytes);
   const std::int64_t end = begin + bytes;
@@ -91,7 +106,7 @@ std::vector<Optimizer::Update> Optimizer::updates(std::int64_t begin, std::int64
     const ParameterRule &rule = std::prev(next)->second;
     const std::int64_t until = next == ruleFrom.end() ? end : std::min(end, next->first);
     Update &update = all.emplace_back(Update{begin, until - begin, {}, options});
-    update.options.rate *= rule.rateFactor;
+    update.options.rate = rate * rule.rateFactor;
     update.options.weightDecay = rule.weightDecay.value_or(options.weightDecay);
     for (int slot = 0; stretch && slot < options.slots(); ++slot)
       update.state[slot] = stretch->state[slot] + (begin - stretch->begin);

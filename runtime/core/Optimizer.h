@@ -16,7 +16,7 @@ namespace syncline::core {
 /// State exists only for the parameters that this rank updates. Offsets and lengths are in bytes,
 /// in Space::parameters and Space::gradients alike. The table outlives the optimizer. Only
 /// shardUpdates() and countUpdate() may be called from other threads, each for another bucket, and
-/// not during a call that changes the optimizer.
+/// not during a call that changes the optimizer, except setRate() of another bucket.
 class Optimizer {
 public:
   /// Returns `bytes` of zeroed memory, which lives as long as the backend's executable, or null
@@ -31,7 +31,8 @@ public:
   /// Ends the building of the step. State is allocated from now on.
   Status finish();
   /// Implement ShardedOptimizer's methods of these names.
-  Status setOptimizer(const OptimizerOptions &chosen) { return options = chosen, allocate(); }
+  Status setOptimizer(const OptimizerOptions &chosen);
+  void setRate(int bucket, double rate);
   Status setRules(const std::map<int, ParameterRule> &rules);
   Status setUpdates(std::int64_t count);
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes);
@@ -46,7 +47,7 @@ public:
   };
   /// The updates of a whole bucket.
   std::vector<Update> updates(const Bucket &bucket) const {
-    return updates(bucket.offset, bucket.extent);
+    return updates(rates.at(bucket.id), bucket.offset, bucket.extent);
   }
   /// The updates of the part that takeShard() gave this rank. Errors: internal when there is no
   /// such part.
@@ -75,7 +76,7 @@ private:
   void addWholeBuckets();
   /// The stretch that holds all of this interval, or null.
   const Stretch *stretchOf(std::int64_t begin, std::int64_t bytes) const;
-  std::vector<Update> updates(std::int64_t begin, std::int64_t bytes) const;
+  std::vector<Update> updates(double rate, std::int64_t begin, std::int64_t bytes) const;
 
   const StepTable &table;
   int ranks;
@@ -86,7 +87,10 @@ private:
   bool isFinished = false;
   bool hasWholeBuckets = false; ///< there are stretches for whole buckets
   std::map<int, std::pair<std::int64_t, std::int64_t>> shards; ///< begin and bytes by bucket
-  std::map<int, std::int64_t> made;                            ///< updates by bucket
+  // Different threads use different buckets' entries of these two, so the maps do not change once
+  // the step is finished.
+  std::map<int, std::int64_t> made; ///< updates by bucket
+  std::map<int, double> rates;      ///< of the next updates, by bucket
   std::vector<Stretch> stretches;
 };
 

@@ -28,6 +28,10 @@ public:
 
   /// Chooses the optimizer. It may be called between steps, for a new rate. State starts at 0.
   virtual Status setOptimizer(const OptimizerOptions &options) = 0;
+  /// Sets the rate of one bucket's updates from the next one on, in place of the options'. Not
+  /// between the bucket's issue and the return of its wait; other buckets may be under way.
+  /// Captured steps keep the rate that they were captured with.
+  virtual void setRate(int bucket, double rate) = 0;
   /// Chooses what differs for single parameters, by their indices in TensorStore::tensors(). Called
   /// between steps. Errors: internal for an index that is no parameter's.
   virtual Status setRules(const std::map<int, ParameterRule> &rules) = 0;

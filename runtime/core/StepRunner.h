@@ -75,8 +75,10 @@ public:
   virtual Status endCapture();
   virtual Status replay();
 
-  /// With true, dropout passes on all elements unchanged, as in inference. Not while a step runs.
-  virtual void skipDropout(bool) {}
+  /// With true, operations of the forward phase compute as in inference: dropout passes on all
+  /// elements unchanged, and batch normalization uses its running statistics, if it has both, and
+  /// leaves them as they are. Not while a step runs.
+  virtual void setEvaluation(bool) {}
 };
 
 } // namespace syncline::core

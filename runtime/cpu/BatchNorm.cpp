@@ -104,7 +104,6 @@ void backwardOf(const Normalization<T> &of, const ChannelValues &values, const G
 }
 
 template <typename T> void forward(const Normalization<T> &of, const ChannelValues &values, T *y) {
-  findStatistics(of, values);
   const Line line = lineOf(of, values);
   const auto value = valueOf(of, line);
   if (of.relu)
@@ -137,7 +136,13 @@ void backward(const Normalization<T> &of, const ChannelValues &values, const T *
 
 template <typename T>
 void normalize(const Normalization<T> &of, const ChannelValues &values, T *y) {
+  findStatistics(of, values);
   forward(of, values, y);
+}
+
+template <typename T>
+void normalizeBy(const Normalization<T> &of, const ChannelValues &statistics, T *y) {
+  forward(of, statistics, y);
 }
 
 template <typename T>
@@ -149,6 +154,9 @@ void normalizeBackward(const Normalization<T> &of, const ChannelValues &values, 
 template void normalize(const Normalization<float> &, const ChannelValues &, float *);
 template void normalize(const Normalization<std::uint16_t> &, const ChannelValues &,
                         std::uint16_t *);
+template void normalizeBy(const Normalization<float> &, const ChannelValues &, float *);
+template void normalizeBy(const Normalization<std::uint16_t> &, const ChannelValues &,
+                          std::uint16_t *);
 template void normalizeBackward(const Normalization<float> &, const ChannelValues &, const float *,
                                 float *, float *, float *);
 template void normalizeBackward(const Normalization<std::uint16_t> &, const ChannelValues &,

@@ -9,7 +9,7 @@ namespace syncline::cpu {
 /// The values of each channel.
 struct ChannelValues {
   const float *scale, *shift;
-  float *mean, *variance; ///< of the batch, biased; written forward, read backward
+  float *mean, *variance; ///< of the batch, biased; written by normalize() and then read
 };
 
 /// One normalization, with or without ReLU behind it, which NaN passes. T is float, or
@@ -24,6 +24,10 @@ template <typename T> struct Normalization {
 
 /// y = scale·(x - mean)/sqrt(variance + epsilon) + shift, with sums in double in one pass.
 template <typename T> void normalize(const Normalization<T> &of, const ChannelValues &values, T *y);
+
+/// As normalize(), with `mean` and `variance` as they are: inference by running statistics.
+template <typename T>
+void normalizeBy(const Normalization<T> &of, const ChannelValues &statistics, T *y);
 
 /// dscale = Σ dy·x̂, dshift = Σ dy, dx = scale/σ·(dy - dshift/n - x̂·dscale/n), where
 /// x̂ = (x - mean)/σ and σ² = variance + epsilon. Null results are left out. What the ReLU let

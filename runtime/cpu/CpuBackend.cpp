@@ -74,6 +74,7 @@ public:
   Status setOptimizer(const core::OptimizerOptions &options) override {
     return optimizer.setOptimizer(options);
   }
+  void setRate(int bucket, double rate) override { optimizer.setRate(bucket, rate); }
   Status setRules(const std::map<int, core::ParameterRule> &rules) override {
     return optimizer.setRules(rules);
   }
@@ -92,7 +93,7 @@ public:
   Status addSquares(int bucket) override;
   double gradientNorm() override;
   bool metNonFinite() override { return keptElements.exchange(false); }
-  void skipDropout(bool skips) override { program.skipsDropout = skips; }
+  void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 
   std::string layoutFingerprint() const override;
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }

@@ -79,7 +79,7 @@ void CpuBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask
     p.call("loop", [=, &program = program, x = p.plainInput(x), y = p.plainOutput(y),
                     mask = p.plainOutput(mask), n = core::elementCount(p.shape(x)),
                     stream = core::dropoutStream(program.options, layer, ratio)] {
-      if (program.skipsDropout) {
+      if (program.isEvaluation) {
         std::copy_n(pointer<float>(x), n, pointer<float>(y));
         return;
       }

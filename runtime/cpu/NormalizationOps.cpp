@@ -23,9 +23,23 @@ void trackStatistics(Preparation &p, Tensor running, Tensor batch, double moment
     return;
   // Statistics are plain, so input and output are the same memory and the update is in place.
   dnnl::memory source = p.plainInput(batch), destination = p.plainInput(running);
-  p.call("blend", [=, channels = core::elementCount(p.shape(running))] {
+  p.call("blend", [=, &program = p.program, channels = core::elementCount(p.shape(running))] {
+    if (program.isEvaluation)
+      return;
     blend(pointer<float>(destination), pointer<float>(source), channels, momentum, correction);
   });
+}
+
+/// The memory of a mean and a variance for each channel.
+struct Statistics {
+  dnnl::memory mean, variance;
+};
+
+/// Empty memory unless both are tracked.
+Statistics runningStatistics(Preparation &p, Tensor mean, Tensor variance) {
+  if (!mean.isValid() || !variance.isValid())
+    return {};
+  return {p.plainInput(mean), p.plainInput(variance)};
 }
 
 /// The operands' layout: that of x, or plain where that lays channels out in another way.
@@ -54,14 +68,23 @@ void CpuBuilder::batchNorm(std::string_view layer, Tensor x, Tensor scale, Tenso
     if (relu)
       shifts[workspace.id] = shift;
     const Layout data = dataLayout(p, x);
+    const Statistics running = runningStatistics(p, runningMean, runningVariance);
     withElement(data, [&]<typename T>(T) {
       p.call("sums in double",
-             [=, view = *Channels::of(data), channels = p.shape(x)[1], x = p.input(x, data),
-              scale = p.plainInput(scale), shift = p.plainInput(shift), mean = p.plainOutput(mean),
-              variance = p.plainOutput(variance), y = p.output(y, data)] {
-               const ChannelValues values{pointer<float>(scale), pointer<float>(shift),
-                                          pointer<float>(mean), pointer<float>(variance)};
-               normalize({view, channels, epsilon, relu, pointer<T>(x)}, values, pointer<T>(y));
+             [=, &program = p.program, view = *Channels::of(data), channels = p.shape(x)[1],
+              x = p.input(x, data), scale = p.plainInput(scale), shift = p.plainInput(shift),
+              batch = Statistics{p.plainOutput(mean), p.plainOutput(variance)},
+              y = p.output(y, data)] {
+               const Normalization<T> of{view, channels, epsilon, relu, pointer<T>(x)};
+               const auto by = [&](const Statistics &statistics) {
+                 return ChannelValues{pointer<float>(scale), pointer<float>(shift),
+                                      pointer<float>(statistics.mean),
+                                      pointer<float>(statistics.variance)};
+               };
+               if (program.isEvaluation && running.mean)
+                 normalizeBy(of, by(running), pointer<T>(y));
+               else
+                 normalize(of, by(batch), pointer<T>(y));
              });
     });
     const std::int64_t samples = core::elementCount(p.shape(x)) / p.shape(x)[1];

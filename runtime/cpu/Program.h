@@ -72,7 +72,7 @@ struct Program {
   std::vector<std::vector<Command>> commands; ///< by operation
   std::int64_t step = 0;                      ///< number of the running step
   double loss;                                ///< NaN until an operation sets it
-  bool skipsDropout = false;
+  bool isEvaluation = false;                  ///< StepRunner::setEvaluation()
   core::HostMemory scratch;
 
 private:

@@ -82,6 +82,13 @@ __global__ void forwardChannelsKernel(BatchNormShape shape, Columns by, BatchNor
   });
 }
 
+template <typename T>
+__global__ void gainsKernel(BatchNormShape shape, BatchNormForward<T> o, Work work) {
+  forEachElement(shape.channels, [&](std::int64_t c) {
+    work.gain[c] = static_cast<float>(o.scale[c] / sqrt(o.variance[c] + o.epsilon));
+  });
+}
+
 template <int width, typename T>
 __global__ void forwardElementsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o,
                                       Work work) {
@@ -209,12 +216,15 @@ cudaError_t launchSums(cudaStream_t stream, const BatchNormShape &shape, const W
   return launch(channels, byChannel.blocks(1), stream, shape, byChannel, channelsOf, work, parts);
 }
 
+/// Normalizes by the operands' statistics, which are the batch's if `findsThem`.
 template <int width, typename T>
 cudaError_t forwardBy(cudaStream_t stream, const BatchNormShape &shape,
-                      const BatchNormForward<T> &operands, void *scratch) {
+                      const BatchNormForward<T> &operands, void *scratch, bool findsThem) {
   const Work work = workOf(shape, scratch);
-  const cudaError_t launched = launchSums(stream, shape, work, forwardSumsKernel<width, T>,
-                                          operands, forwardChannelsKernel<T>, operands);
+  const cudaError_t launched =
+      findsThem ? launchSums(stream, shape, work, forwardSumsKernel<width, T>, operands,
+                             forwardChannelsKernel<T>, operands)
+                : launch(gainsKernel<T>, blocksFor(shape.channels), stream, shape, operands, work);
   if (launched != cudaSuccess)
     return launched;
   const Columns by = columnsOf(shape, width);
@@ -252,8 +262,15 @@ std::int64_t batchNormScratch(const BatchNormShape &shape) {
 template <typename T>
 cudaError_t batchNorm(cudaStream_t stream, const BatchNormShape &shape,
                       const BatchNormForward<T> &operands, void *scratch) {
-  return takesPacks(shape) ? forwardBy<4>(stream, shape, operands, scratch)
-                           : forwardBy<1>(stream, shape, operands, scratch);
+  return takesPacks(shape) ? forwardBy<4>(stream, shape, operands, scratch, true)
+                           : forwardBy<1>(stream, shape, operands, scratch, true);
+}
+
+template <typename T>
+cudaError_t batchNormBy(cudaStream_t stream, const BatchNormShape &shape,
+                        const BatchNormForward<T> &operands, void *scratch) {
+  return takesPacks(shape) ? forwardBy<4>(stream, shape, operands, scratch, false)
+                           : forwardBy<1>(stream, shape, operands, scratch, false);
 }
 
 template <typename T>
@@ -273,6 +290,8 @@ cudaError_t biasGradient(cudaStream_t stream, const BatchNormShape &shape, const
 #define SYNCLINE_BATCH_NORM(T)                                                                     \
   template cudaError_t batchNorm(cudaStream_t, const BatchNormShape &,                             \
                                  const BatchNormForward<T> &, void *);                             \
+  template cudaError_t batchNormBy(cudaStream_t, const BatchNormShape &,                           \
+                                   const BatchNormForward<T> &, void *);                           \
   template cudaError_t batchNormBackward(cudaStream_t, const BatchNormShape &,                     \
                                          const BatchNormBackward<T> &, void *);                    \
   template cudaError_t biasGradient(cudaStream_t, const BatchNormShape &, const T *, float *,      \

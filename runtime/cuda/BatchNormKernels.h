@@ -58,6 +58,10 @@ std::int64_t batchNormScratch(const BatchNormShape &shape);
 template <typename T>
 cudaError_t batchNorm(cudaStream_t stream, const BatchNormShape &shape,
                       const BatchNormForward<T> &operands, void *scratch);
+/// As batchNorm(), with `mean` and `variance` as they are: inference by running statistics.
+template <typename T>
+cudaError_t batchNormBy(cudaStream_t stream, const BatchNormShape &shape,
+                        const BatchNormForward<T> &operands, void *scratch);
 template <typename T>
 cudaError_t batchNormBackward(cudaStream_t stream, const BatchNormShape &shape,
                               const BatchNormBackward<T> &operands, void *scratch);

@@ -52,7 +52,15 @@ void appendRowMajor(Preparation &p, const Forward &f) {
   const auto oldMean = tracks ? resultOr(p, f.runningMean, f.mean) : Place<float>();
   const auto oldVariance = tracks ? resultOr(p, f.runningVariance, f.mean) : Place<float>();
   const auto to = p.output(f.y), batchMean = p.output(f.mean), deviation = p.output(f.variance);
+  const bool tracksBoth = f.runningMean.isValid() && f.runningVariance.isValid();
   p.call("cudnn", [=, &program = p.program, epsilon = f.epsilon, momentum = f.momentum] {
+    if (program.isEvaluation && tracksBoth) {
+      check(cudnnBatchNormalizationForwardInference(program.device.cudnn, spatial, &one, &zero,
+                                                    data, from, data, to, statistics, factor,
+                                                    offset, oldMean, oldVariance, epsilon),
+            "cudnnBatchNormalizationForwardInference");
+      return;
+    }
     check(cudnnBatchNormalizationForwardTraining(
               program.device.cudnn, spatial, &one, &zero, data, from, data, to, statistics, factor,
               offset, momentum, oldMean, oldVariance, epsilon, batchMean, deviation),
@@ -104,8 +112,14 @@ void appendChannelsLast(Preparation &p, const Forward &f, const Layout &layout) 
   const auto oldVariance = p.outputOrNull(f.runningVariance);
   const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
   p.call("columns", [=, &program = p.program, epsilon = f.epsilon, momentum = f.momentum] {
-    const BatchNormForward<T> operands{x,        y,       mask,        scale,   shift,   mean,
-                                       variance, oldMean, oldVariance, epsilon, momentum};
+    BatchNormForward<T> operands{x,        y,       mask,        scale,   shift,   mean,
+                                 variance, oldMean, oldVariance, epsilon, momentum};
+    if (program.isEvaluation && operands.runningMean && operands.runningVariance) {
+      operands.mean = operands.runningMean;
+      operands.variance = operands.runningVariance;
+      check(batchNormBy(program.device.compute, shape, operands, scratch), "batchNormBy");
+      return;
+    }
     check(batchNorm(program.device.compute, shape, operands, scratch), "batchNorm");
   });
 }

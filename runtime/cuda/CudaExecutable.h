@@ -50,6 +50,7 @@ public:
   Status writeState(const core::StateInterval &interval, std::span<const std::byte> raw) override;
 
   Status setOptimizer(const core::OptimizerOptions &options) override;
+  void setRate(int bucket, double rate) override { optimizer.setRate(bucket, rate); }
   Status setRules(const std::map<int, core::ParameterRule> &rules) override;
   Status setUpdates(std::int64_t made) override;
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override;
@@ -70,7 +71,7 @@ public:
   Status replay() override;
   double loss() override;
   bool metNonFinite() override;
-  void skipDropout(bool skips) override { program.skipsDropout = skips; }
+  void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 
   std::string layoutFingerprint() const override;
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }

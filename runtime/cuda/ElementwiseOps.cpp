@@ -96,7 +96,7 @@ void CudaBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mas
     p.call("philox", [&program = program, n = p.count(x), scale = core::keptScale(ratio),
                       numbers = core::dropoutStream(program.options, layer, ratio),
                       from = p.input(x), to = p.output(y), kept = p.output<std::uint8_t>(mask)] {
-      if (program.skipsDropout)
+      if (program.isEvaluation)
         return check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(float),
                                      cudaMemcpyDeviceToDevice, program.device.compute),
                      "cudaMemcpyAsync");

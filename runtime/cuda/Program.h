@@ -97,7 +97,7 @@ struct Program {
   bool hasLoss = false;
   /// Host memory that the device writes: not 0 once an update has kept an element.
   std::int32_t *keptFlag = nullptr;
-  bool skipsDropout = false;
+  bool isEvaluation = false; ///< StepRunner::setEvaluation()
   DeviceMemory scratch;
 
 private:

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
-#include <numeric>
+#include <span>
 
 namespace syncline::run {
 
@@ -44,21 +43,41 @@ std::int64_t bytesOf(const core::StepTensor &t) {
   return core::elementCount(t.shape) * core::elementBytes(t.type);
 }
 
-/// Dense values of all states, by the tensor's index.
-using States = std::map<int, std::vector<std::byte>>;
-
-Result<States> readStates(core::TensorStore &store) {
-  States states;
-  for (int i = 0; i < static_cast<int>(store.tensors().size()); ++i) {
-    const core::StepTensor &tensor = store.tensors()[i];
-    if (tensor.space != Space::state)
-      continue;
-    states[i].resize(bytesOf(tensor));
-    if (Status s = store.read(i, states[i]); !s)
-      return s;
+/// Dense values of all states, one behind the other.
+class States {
+public:
+  explicit States(core::TensorStore &store) : store(store) {
+    for (int i = 0; i < static_cast<int>(store.tensors().size()); ++i)
+      if (store.tensors()[i].space == Space::state) {
+        tensors.push_back(i);
+        bytes.resize(bytes.size() + static_cast<std::size_t>(bytesOf(store.tensors()[i])));
+      }
   }
-  return states;
-}
+
+  Status read() {
+    return each([this](int i, std::span<std::byte> dense) { return store.read(i, dense); });
+  }
+  Status write() {
+    return each([this](int i, std::span<std::byte> dense) { return store.write(i, dense); });
+  }
+  std::span<char> text() { return {reinterpret_cast<char *>(bytes.data()), bytes.size()}; }
+
+private:
+  template <typename F> Status each(const F &copy) {
+    std::size_t at = 0;
+    for (int i : tensors) {
+      const auto size = static_cast<std::size_t>(bytesOf(store.tensors()[i]));
+      if (Status s = copy(i, std::span(bytes).subspan(at, size)); !s)
+        return s;
+      at += size;
+    }
+    return Status::ok();
+  }
+
+  core::TensorStore &store;
+  std::vector<int> tensors;
+  std::vector<std::byte> bytes;
+};
 
 } // namespace
 
@@ -87,59 +106,72 @@ Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape, con
   return score;
 }
 
-/// The score of worker `rank`, so far where a signal ends it early.
-static Result<Score> evaluate(const Plan &plan, core::Executable &executable, Trainer &trainer,
-                              const data::Dataset &data, int rank) {
-  if (!plan.output)
-    return Status::badInput("'" + plan.folder + "/plan.json' names no output: cannot evaluate");
+/// Gives rank 0's states to all workers. The store holds the last evaluation's only.
+Status Evaluation::shareStates() {
+  constexpr std::size_t piece = 4u << 20; // a message to the store has at most 16 MiB
+  States states(executable);
+  if (Status s = states.read(); !s)
+    return s;
+  const std::span<char> text = states.text();
+  for (std::size_t at = 0; at < text.size(); at += piece) {
+    const std::span<char> part = text.subspan(at, std::min(piece, text.size() - at));
+    const std::string key = "states/" + std::to_string(at);
+    if (group->rank() == 0)
+      if (Status s = group->tell(key, std::string(part.begin(), part.end()), seconds); !s)
+        return s;
+    auto told = group->gather("told/" + std::to_string(number) + "/" + key, "", seconds,
+                              transport::Participants::workers);
+    if (!told)
+      return told.status();
+    const Result<std::optional<std::string>> value = group->ask(key, seconds);
+    if (!value)
+      return value.status();
+    if (!*value || (*value)->size() != part.size())
+      return Status::error(ErrorKind::internal, "rank 0's states have another size");
+    std::ranges::copy(**value, part.begin());
+  }
+  return states.write();
+}
+
+/// The score of this worker, so far where a signal ends it early.
+Result<Score> Evaluation::ownScore(Trainer &trainer) {
   const int input = executable.find(Space::input, plan.input.name);
   const int output = executable.find(Space::arena, plan.output->name);
   const data::SampleFormat format = plan.sampleFormat();
-  Result<States> before = readStates(executable);
-  if (!before)
-    return before.status();
   std::vector<std::byte> logits(bytesOf(executable.tensors()[output]));
-
+  const int rank = group ? group->rank() : 0;
   data::HostBatch batch;
   Score score;
-  Status s;
-  executable.skipDropout(true);
-  for (std::int64_t first = rank * plan.batch;
-       first < data.size() && s && StopSignal::received() == 0; first += plan.ranks * plan.batch) {
+  for (std::int64_t first = rank * plan.batch; first < data.size() && StopSignal::received() == 0;
+       first += plan.ranks * plan.batch) {
     data::Samples samples;
     for (std::int64_t i = 0; i < plan.batch; ++i)
       samples.indices.push_back(std::min(first + i, data.size() - 1));
-    s = data.read(samples, batch);
+    Status s = data.read(samples, batch);
     if (s)
       s = executable.write(input, batch.inputs);
     if (s)
       s = trainer.forward(0);
     if (s)
       s = executable.read(output, logits);
-    if (s)
-      score.add(scoreBatch(format, plan.output->shape,
-                           view(logits, plan.output->type, plan.output->shape),
-                           view(batch.targets, plan.target.type, plan.target.shape),
-                           std::min(plan.batch, data.size() - first)));
+    if (!s)
+      return s;
+    score.add(scoreBatch(format, plan.output->shape,
+                         view(logits, plan.output->type, plan.output->shape),
+                         view(batch.targets, plan.target.type, plan.target.shape),
+                         std::min(plan.batch, data.size() - first)));
   }
-  executable.skipDropout(false);
-  for (const auto &[tensor, values] : *before)
-    if (s)
-      s = executable.write(tensor, values);
-  if (!s)
-    return s;
   return score;
 }
 
 /// The sum over all workers' scores. Nothing where a worker was interrupted (`isCut`).
-static Result<std::optional<Score>> sumScores(transport::Group &group, const Score &own, bool isCut,
-                                              double seconds) {
-  group.enter("during evaluation");
+Result<std::optional<Score>> Evaluation::sum(const Score &own, bool isCut) {
   char text[128];
   std::snprintf(text, sizeof text, "%.17g %lld %lld %lld %d", own.lossSum,
                 static_cast<long long>(own.losses), static_cast<long long>(own.correct),
                 static_cast<long long>(own.predictions), isCut ? 1 : 0);
-  auto all = group.gather("score", text, seconds, transport::Participants::workers);
+  auto all = group->gather("score/" + std::to_string(number), text, seconds,
+                           transport::Participants::workers);
   if (!all)
     return all.status();
   Score sum;
@@ -159,22 +191,36 @@ static Result<std::optional<Score>> sumScores(transport::Group &group, const Sco
   return std::optional<Score>(sum);
 }
 
-Result<std::optional<Score>> evaluateTogether(const Plan &plan, core::Executable &executable,
-                                              Trainer &trainer, const data::Dataset &data,
-                                              transport::Group *group, double seconds) {
-  Result<Score> own = evaluate(plan, executable, trainer, data, group ? group->rank() : 0);
-  if (!own)
-    return own.status();
+Result<std::optional<Score>> Evaluation::score(Trainer &trainer) {
+  if (!plan.output)
+    return Status::badInput("'" + plan.folder + "/plan.json' names no output: cannot evaluate");
+  ++number;
+  const int input = executable.find(Space::input, plan.input.name);
+  std::vector<std::byte> samples(bytesOf(executable.tensors()[input]));
+  States own(executable);
+  Status s = executable.read(input, samples);
+  if (s)
+    s = own.read();
+  if (s && group) {
+    group->enter("during evaluation");
+    s = shareStates();
+  }
+  if (!s)
+    return s;
+  executable.setEvaluation(true);
+  const Result<Score> scored = ownScore(trainer);
+  executable.setEvaluation(false);
+  if (!scored)
+    return scored.status();
+  s = own.write();
+  if (s)
+    s = executable.write(input, samples);
+  if (!s)
+    return s;
   const bool isCut = StopSignal::received() != 0;
   if (group)
-    return sumScores(*group, *own, isCut, seconds);
-  return isCut ? std::optional<Score>() : std::optional<Score>(*own);
-}
-
-std::string trainingMode(const core::StepRunner &runner) {
-  const bool isThere = std::ranges::any_of(
-      runner.operations(), [](const core::OperationInfo &op) { return op.name == "batchNorm"; });
-  return isThere ? "with the batch's statistics" : "";
+    return sum(*scored, isCut);
+  return isCut ? std::optional<Score>() : std::optional<Score>(*scored);
 }
 
 } // namespace syncline::run

@@ -1,4 +1,4 @@
-// Evaluating the trained parameters on a test set.
+// Evaluating the present parameters on a test set.
 #pragma once
 
 #include "runtime/data/Dataset.h"
@@ -26,19 +26,39 @@ struct Score {
 Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape,
                  const data::Array &output, const data::Array &target, std::int64_t samples);
 
-/// Runs the forward phase over the set, all workers together, and sums their scores. Worker R of P
-/// takes batch R and every P-th batch after it. The last batch is filled up with repeated samples,
-/// which are not counted. States are restored afterwards. `group` is null in a run of one rank. The
-/// plan has passed checkStep(). Errors: peerLost; badInput for a plan without an output; those of
-/// the backend.
+/// Scores a test set as often as asked. Its arguments outlive it.
 ///
-/// The forward phase is the training step's, without dropout, so that batch normalisation uses the
-/// batch's statistics. A signal ends evaluation early, on all workers without a score.
-Result<std::optional<Score>> evaluateTogether(const Plan &plan, core::Executable &executable,
-                                              Trainer &trainer, const data::Dataset &data,
-                                              transport::Group *group, double seconds);
+/// Evaluation computes as in inference (StepRunner::setEvaluation). Each rank tracks running
+/// statistics of its own samples. Rank 0's are used by all ranks, as PyTorch DDP does, which sends
+/// rank 0's to all before each forward pass; they are also those that are saved. The other ranks'
+/// own are in place again afterwards, as is the input, so that training goes on as if there had
+/// been no evaluation.
+class Evaluation {
+public:
+  /// `group` is null in a run of one rank. The plan has passed checkStep(). No rank waits longer
+  /// than `seconds` for another one.
+  Evaluation(const Plan &plan, core::Executable &executable, const data::Dataset &data,
+             transport::Group *group, double seconds)
+      : plan(plan), executable(executable), data(data), group(group), seconds(seconds) {}
 
-/// How evaluation differs from inference: "with the batch's statistics", or empty.
-std::string trainingMode(const core::StepRunner &runner);
+  /// Runs the forward phase over the whole set, all workers together, and sums their scores. Worker
+  /// R of P takes batch R and every P-th batch after it. The last batch is filled up with repeated
+  /// samples, which are not counted. A signal ends evaluation early, on all workers without a
+  /// score. Not while a message is under way that changes parameters. Errors: peerLost; badInput
+  /// for a plan without an output; those of the backend.
+  Result<std::optional<Score>> score(Trainer &trainer);
+
+private:
+  Result<Score> ownScore(Trainer &trainer);
+  Status shareStates();
+  Result<std::optional<Score>> sum(const Score &own, bool isCut);
+
+  const Plan &plan;
+  core::Executable &executable;
+  const data::Dataset &data;
+  transport::Group *const group;
+  const double seconds;
+  std::int64_t number = -1; ///< of this evaluation; tells its messages from others'
+};
 
 } // namespace syncline::run

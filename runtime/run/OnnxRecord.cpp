@@ -25,8 +25,9 @@ std::string open(int field, std::size_t contentBytes) {
   return out;
 }
 
-/// The number of the type in TensorProto.DataType.
-int dataType(ElementType type) {
+} // namespace
+
+int onnxDataType(ElementType type) {
   switch (type) {
   case ElementType::f32:
     return 1;
@@ -46,8 +47,6 @@ int dataType(ElementType type) {
   return 0;
 }
 
-} // namespace
-
 std::string onnxRecordHead(std::string_view name, ElementType type, const Shape &shape,
                            std::size_t valueBytes) {
   std::string tensor;
@@ -56,7 +55,7 @@ std::string onnxRecordHead(std::string_view name, ElementType type, const Shape 
     varint(tensor, static_cast<std::uint64_t>(extent));
   }
   key(tensor, 2, Wire::varint);
-  varint(tensor, static_cast<std::uint64_t>(dataType(type)));
+  varint(tensor, static_cast<std::uint64_t>(onnxDataType(type)));
   key(tensor, 8, Wire::bytes);
   varint(tensor, name.size());
   tensor += name;

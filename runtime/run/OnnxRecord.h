@@ -17,6 +17,9 @@ namespace syncline::run {
 std::string onnxRecordHead(std::string_view name, ElementType type, const Shape &shape,
                            std::size_t valueBytes);
 
+/// The number of the type in TensorProto.DataType.
+int onnxDataType(ElementType type);
+
 /// Size of the largest protobuf message.
 inline constexpr std::uint64_t largestOnnxBytes = (std::uint64_t{1} << 31) - 1;
 

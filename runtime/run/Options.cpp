@@ -4,6 +4,7 @@
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
 #include "runtime/launch/RankFlags.h"
+#include "runtime/run/ScheduleFlags.h"
 #include "runtime/run/trace/OperationTimes.h"
 #include "syncline/OutputFile.h"
 
@@ -32,6 +33,20 @@ void addRanks(CLI::App &app, Options &o) {
       ->group(texts.group);
 }
 
+void addEvaluation(CLI::App &app, Options &o, const char *group) {
+  app.add_option("--eval-every", o.evalEvery, "Evaluate after every N steps, too")
+      ->check(launch::wholeNumber(1, "steps"))
+      ->type_name("N")
+      ->needs("--eval")
+      ->group(group);
+  app.add_flag("--eval-only", o.evalOnly,
+               "Evaluate without training: the plan's initial values, or those of --load")
+      ->needs("--eval")
+      ->excludes("--eval-every")
+      ->excludes("--data")
+      ->group(group);
+}
+
 void addData(CLI::App &app, Options &o) {
   const char *group = "Data";
   auto *data = app.add_option("--data", o.data,
@@ -48,17 +63,23 @@ void addData(CLI::App &app, Options &o) {
       ->group(group);
   app.add_flag("--shuffle", o.shuffle, "Reorder the samples in every epoch")->group(group);
   app.add_option("--eval", o.eval,
-                 "After training, compute accuracy and loss on these samples; without dropout, but "
-                 "batch normalisation takes the batch's statistics")
+                 "After training, compute accuracy and loss on these samples, without dropout and "
+                 "with rank 0's running statistics")
       ->check(launch::someText())
       ->type_name("X,Y|DIR")
       ->group(group);
   addImageFlags(app, o, data, group);
+  addEvaluation(app, o, group);
   app.add_option("--seed", o.seed,
                  "Seed the initial values, the samples' order and changes, and dropout")
       ->check(launch::wholeNumber(0, "the seed"))
       ->type_name("N")
       ->capture_default_str()
+      ->group(group);
+  app.add_option("--load", o.load,
+                 "Start from the values of this ONNX file, such as --save has written")
+      ->check(launch::someText())
+      ->type_name("FILE")
       ->group(group);
   auto *steps =
       app.add_option("--steps", o.steps,
@@ -66,11 +87,8 @@ void addData(CLI::App &app, Options &o) {
           ->check(launch::wholeNumber(0, "steps"))
           ->type_name("N")
           ->group(group);
-  app.add_option("--epochs", o.epochs, "Train for N passes over the data")
-      ->check(launch::wholeNumber(0, "epochs"))
-      ->type_name("N")
-      ->excludes(steps)
-      ->group(group);
+  auto *epochs = app.add_option("--epochs", o.epochs, "Train for N passes over the data");
+  epochs->check(launch::wholeNumber(0, "epochs"))->type_name("N")->excludes(steps)->group(group);
 }
 
 void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSteps) {
@@ -124,6 +142,8 @@ void addMeasuring(CLI::App &app, Options &o) {
   for (const char *other : {"--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank",
                             "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
     alone->excludes(app.get_option(other));
+  for (const char *training : {"--steps", "--epochs", "--save", "--dump", "--trace", "--schedule"})
+    app.get_option("--eval-only")->excludes(app.get_option(training));
   auto *opTimes =
       app.add_option("--op-times", o.opTimes,
                      "Write the seconds of every operation in every step but the first " +
@@ -214,6 +234,9 @@ Status Options::checkPlan(const Plan &plan) const {
   if (c.form == PlanConsistency::Form::easgd && c.variant == PlanConsistency::Variant::momentum &&
       optimizerFlags.momentum.value_or(0) == 0)
     return Status::badInput(folder + ": '" + c.text + "' needs '--momentum'");
+  if (c.isServed() && evalEvery > 0)
+    return Status::badInput(folder + ": with '" + c.text +
+                            "' ranks are at different steps, expected no '--eval-every'");
   return Status::ok();
 }
 
@@ -256,6 +279,8 @@ Status Options::checkFiles() const {
 }
 
 Status Options::checkSteps(std::int64_t steps) const {
+  if (Status s = schedule.check(steps); !s)
+    return s;
   constexpr auto warmUp = static_cast<std::int64_t>(Steadiness::warmUp);
   if (!opTimes.empty() && steps <= warmUp)
     return Status::error(ErrorKind::badUsage,
@@ -273,7 +298,9 @@ std::string Options::sharedOptions() const {
   text.precision(17);
   text << optimizerFlags.text(optimizer) << " --seed " << seed << (shuffle ? " --shuffle" : "")
        << (data.empty() ? " --synthetic" : " --data") << (eval.empty() ? "" : " --eval")
-       << ImageFlags::sharedOptions();
+       << (evalOnly ? " --eval-only" : "") << ImageFlags::sharedOptions();
+  if (evalEvery > 0)
+    text << " --eval-every " << evalEvery;
   if (steps)
     text << " --steps " << *steps;
   if (epochs)
@@ -305,6 +332,8 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   addRanks(app, o);
   addData(app, o);
   o.optimizerFlags.addTo(app);
+  ScheduleFlags schedule;
+  addScheduleFlags(app, schedule);
   addOutput(app, o, log, dumpSteps);
   addMeasuring(app, o);
   addLimits(app, o);
@@ -323,6 +352,10 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain(wrong);
   if (o.capturesSteps && o.backend == "cpu")
     return complain("--cuda-graph needs --backend cuda");
+  Result<Schedule> scheduled = scheduleOf(schedule, o.capturesSteps);
+  if (!scheduled)
+    return complain(scheduled.status().message());
+  o.schedule = std::move(*scheduled);
   o.json = log == "json";
   return std::nullopt;
 }

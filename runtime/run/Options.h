@@ -7,6 +7,7 @@
 #include "runtime/run/ImageFlags.h"
 #include "runtime/run/OptimizerFlags.h"
 #include "runtime/run/Plan.h"
+#include "runtime/run/Schedule.h"
 
 #include <optional>
 #include <set>
@@ -25,8 +26,11 @@ struct Options : launch::DeviceFlags, ImageFlags {
 
   OptimizerFlags optimizerFlags;
   core::OptimizerOptions optimizer; ///< what the flags choose for the plan
+  Schedule schedule;                ///< of optimizer.rate; its file is not read yet
 
-  std::string save, dump;
+  std::int64_t evalEvery = 0; ///< steps between evaluations; 0: only at the end
+  bool evalOnly = false;
+  std::string load, save, dump;
   std::set<std::int64_t> dumpSteps{0};
   bool dumpAllRanks = false, timings = false, json = false;
   std::string trace;

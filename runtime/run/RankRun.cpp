@@ -15,13 +15,13 @@
 #include "runtime/run/Report.h"
 #include "runtime/run/RunData.h"
 #include "runtime/run/ServerRun.h"
+#include "runtime/run/Sha256.h"
 #include "runtime/run/StepLibrary.h"
 #include "runtime/run/StopSignal.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/Usage.h"
 #include "runtime/run/Values.h"
-#include "runtime/run/trace/OperationTimes.h"
-#include "runtime/run/trace/TraceRecorder.h"
+#include "runtime/run/trace/Observations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,6 @@ public:
 
 private:
   bool isFirst() const { return identity.rank == 0; }
-  bool isMeasured() const { return !options.opTimes.empty(); }
   Status load();
   Status openData();
   Status agreeOnOptions();
@@ -47,6 +46,8 @@ private:
   bool isServed() const { return group && plan.consistency.isServed(); }
   Status observe();
   Status train();
+  bool isTested(std::int64_t step) const;
+  Status testAfter(std::int64_t step);
   Status finishStep(std::int64_t step, bool dumps);
   Status stop(std::int64_t completed);
   Status search(const NotFinite &what);
@@ -57,17 +58,17 @@ private:
 
   RunData data;
   std::int64_t steps = 0;
+  Schedule schedule;
   int stopSignal = 0; ///< the signal by which all ranks end early; 0 for none
   const core::Backend *backend = nullptr;
   std::optional<RankLinks> links; ///< none in a run of one rank
   std::optional<StepLibrary> step;
   std::unique_ptr<Trainer> trainer;
+  std::optional<Evaluation> evaluation; ///< none without a test set
   std::optional<Report> report;
-  std::optional<TraceRecorder> trace;
-  Steadiness steadiness{options.opTimesFor.value_or(Steadiness::shortest)};
+  Observations observations{options};
   Batch batch;
   NotFinite finding;
-  std::vector<double> measured; ///< seconds of each measured step
 };
 
 Status RankRun::run() {
@@ -92,13 +93,22 @@ Status RankRun::load() {
   if (!opened)
     return opened.status();
   backend = *opened;
+  schedule = options.schedule;
+  if (Status s = schedule.load(); !s)
+    return s;
   return isFirst() ? options.checkFiles() : Status::ok();
 }
 
 Status RankRun::agreeOnOptions() {
-  return group ? group->agree({{"options", options.sharedOptions()}},
-                              transport::Participants::workers)
-               : Status::ok();
+  std::vector<transport::SharedFact> facts{
+      {"options", options.sharedOptions() + " --schedule " + schedule.text()}};
+  if (!options.load.empty()) {
+    const Result<std::string> hash = sha256OfFile(options.load);
+    if (!hash)
+      return hash.status();
+    facts.push_back({"file of '--load'", *hash});
+  }
+  return group ? group->agree(facts, transport::Participants::workers) : Status::ok();
 }
 
 Status RankRun::openData() {
@@ -114,11 +124,13 @@ Status RankRun::openData() {
   const std::int64_t perEpoch = data.batchesPerEpoch();
   steps = options.steps.value_or(data.training ? options.epochs.value_or(1) * perEpoch
                                                : syntheticSteps);
+  if (options.evalOnly)
+    steps = 0;
   if (Status s = options.checkSteps(steps); !s)
     return s;
   report.emplace(plan,
                  options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
-                 options.json, !isFirst(), RunLength{steps, perEpoch});
+                 options.json, !isFirst(), RunLength{steps, perEpoch, schedule.isGiven()});
   if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.optimizer.rate);
       !text.empty())
     report->note(text);
@@ -159,9 +171,12 @@ Status RankRun::build() {
     return s;
   if (Status s = initialize(plan, executable, options.seed); !s)
     return s;
+  if (!options.load.empty())
+    if (Status s = loadOnnx(plan, executable, options.load); !s)
+      return s;
   batch = Batch(plan, executable,
                 {data.training ? &*data.training : nullptr, data.sampler.get(), steps, options.seed,
-                 identity.rank, isMeasured(), options.dataThreads});
+                 identity.rank, observations.isMeasured(), options.dataThreads});
   return Status::ok();
 }
 
@@ -180,6 +195,8 @@ Status RankRun::connect() {
   if (!made)
     return made.status();
   trainer = std::move(*made);
+  if (data.test)
+    evaluation.emplace(plan, executable, *data.test, group.get(), timeout());
   if (options.capturesSteps)
     trainer->captureSteps();
   if (options.clipsNorm())
@@ -190,46 +207,19 @@ Status RankRun::connect() {
 }
 
 Status RankRun::observe() {
-  if (options.timings || !options.opTimes.empty())
-    trainer->recordSteps();
-  if (options.trace.empty())
-    return Status::ok();
-  if (steps == 0)
-    return Status::error(ErrorKind::badUsage, "--trace: the run has no steps");
-  Result<TraceRecorder> made =
-      TraceRecorder::create(group.get(), {timeout(), steps, options.traceSteps, isServed()});
-  if (!made)
-    return made.status();
-  trace = std::move(*made);
-  return Status::ok();
+  return observations.begin(*trainer, group.get(),
+                            {timeout(), steps, options.traceSteps, isServed()});
 }
 
 Status RankRun::writeObservations() {
-  const core::Executable &executable = step->executable();
-  bool isWritten = stopSignal == 0;
-  if (trace) {
-    const Result<bool> traced = trace->finish(options.trace, plan, executable, *trainer);
-    if (!traced)
-      return traced.status();
-    isWritten = *traced;
-  } else if (!options.opTimes.empty() && isWritten) {
-    if (Status s = writeOperationTimes(options.opTimes, plan, executable, trainer->records(),
-                                       measured, steadiness.isSteady());
-        !s)
-      return s;
-  }
-  if (!isWritten && (trace || !options.opTimes.empty()))
-    report->note("the run ended too early for '" + (trace ? options.trace : options.opTimes) +
-                 "', which is not written");
-  return Status::ok();
+  return observations.write(plan, step->executable(), *trainer, *report, stopSignal != 0);
 }
 
 Status RankRun::train() {
   batch.seek(0);
   for (std::int64_t number = 0; number < steps && stopSignal == 0; ++number) {
-    if (trace)
-      if (Status s = trace->beforeStep(number, *trainer); !s)
-        return s;
+    if (Status s = observations.beforeStep(number, *trainer); !s)
+      return s;
     if (Status s = trainer->beginStep(number); !s)
       return s;
     auto start = core::Clock::now();
@@ -238,22 +228,26 @@ Status RankRun::train() {
       return waited.status();
     const double filled = core::secondsSince(start);
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
-    const StepEnd end = dumps                 ? StepEnd::wholeGradients
-                        : number + 1 == steps ? StepEnd::drained
-                                              : StepEnd::open;
+    const StepEnd end = dumps                                     ? StepEnd::wholeGradients
+                        : number + 1 == steps || isTested(number) ? StepEnd::drained
+                                                                  : StepEnd::open;
+    const double rate = schedule.rateAt(number, steps, options.optimizer.rate);
+    trainer->setRate(rate);
     Result<StepTimes> times =
         trainer->step(number, end, /*meanwhile=*/[&] { batch.imitateReading(); });
     if (!times)
       return times.status();
     times->seconds += filled;
     times->data = *waited;
+    times->rate = rate;
     report->addStep(*times);
-    if (isMeasured())
-      measured.push_back(times->seconds);
+    observations.addStep(times->seconds);
     if (Status s = finishStep(number, dumps); !s)
       return s;
-    steadiness.add(times->seconds);
-    if (!options.opTimes.empty() && steadiness.isDone())
+    if (isTested(number) && stopSignal == 0)
+      if (Status s = testAfter(number); !s)
+        return s;
+    if (observations.isDone())
       break;
   }
   const Result<int> drained = trainer->drain();
@@ -262,10 +256,22 @@ Status RankRun::train() {
   return finished;
 }
 
+/// Whether an evaluation follows this step. The last step's is that of the run.
+bool RankRun::isTested(std::int64_t number) const {
+  return options.evalEvery > 0 && (number + 1) % options.evalEvery == 0 && number + 1 < steps;
+}
+
+Status RankRun::testAfter(std::int64_t number) {
+  const Result<std::optional<Score>> scored = evaluation->score(*trainer);
+  if (scored && *scored)
+    report->addTest(number, **scored);
+  return scored.status();
+}
+
 /// Acts on the losses that have arrived. All ranks have equal losses and decide alike.
 Status RankRun::finishStep(std::int64_t number, bool dumps) {
   LossExchange &losses = trainer->losses();
-  if (!group || dumps || number + 1 == steps)
+  if (!group || dumps || isTested(number) || number + 1 == steps)
     if (Status s = losses.settle(); !s)
       return s;
   if (dumps)
@@ -343,9 +349,8 @@ Status RankRun::dump(std::int64_t number) {
 
 Status RankRun::finish() {
   Result<std::optional<Score>> scored = std::optional<Score>();
-  if (data.test && stopSignal == 0)
-    scored =
-        evaluateTogether(plan, step->executable(), *trainer, *data.test, group.get(), timeout());
+  if (evaluation && stopSignal == 0)
+    scored = evaluation->score(*trainer);
   if (!scored)
     return scored.status();
   if (isFirst() && !options.save.empty())
@@ -368,7 +373,7 @@ Status RankRun::finish() {
       return drift.status();
     report->addDrift(*drift, group->lost());
   }
-  report->finish(used.peakBytes, used.traffic, *scored, trainingMode(step->executable()));
+  report->finish(used.peakBytes, used.traffic, *scored);
   if (options.timings && isFirst())
     printTimings(plan, step->executable(), *trainer);
   return Status::ok();

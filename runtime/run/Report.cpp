@@ -69,6 +69,28 @@ nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(std::to_string(value));
 }
 
+double ratio(double a, std::int64_t b) { return b > 0 ? a / static_cast<double>(b) : 0; }
+
+void addScore(nlohmann::ordered_json &line, const Score &score) {
+  line["test_loss"] = number(ratio(score.lossSum, score.losses));
+  if (score.predictions > 0)
+    line["test_accuracy"] = ratio(static_cast<double>(score.correct), score.predictions);
+}
+
+/// "test accuracy 97.22 % (350 of 360), test loss 0.0912"
+std::string scoreText(const Score &score) {
+  const double loss = ratio(score.lossSum, score.losses);
+  char text[160];
+  if (score.predictions > 0)
+    std::snprintf(text, sizeof text, "test accuracy %.2f %% (%lld of %lld), test loss %.4f",
+                  100 * ratio(static_cast<double>(score.correct), score.predictions),
+                  static_cast<long long>(score.correct), static_cast<long long>(score.predictions),
+                  loss);
+  else
+    std::snprintf(text, sizeof text, "test loss %.6f", loss);
+  return text;
+}
+
 } // namespace
 
 Report::Report(const Plan &plan, const launch::RunShape &shape, bool json, bool quiet,
@@ -132,6 +154,7 @@ void Report::tellJson(std::int64_t step, double loss) const {
     line["epoch"] = step / length.perEpoch;
   line["loss"] = number(loss);
   line["mean_loss"] = number(lossSum / static_cast<double>(losses));
+  line["rate"] = t.rate;
   line["seconds"] = t.seconds;
   line["samples_per_second"] = samplesPerSecond(t.seconds);
   line["exposed_seconds"] = t.exposed;
@@ -165,11 +188,15 @@ void Report::tellText(std::int64_t step, double loss) {
   if (length.perEpoch > 0)
     epoch = ", epoch " + std::to_string(step / length.perEpoch + 1) + " of " +
             std::to_string((length.steps + length.perEpoch - 1) / length.perEpoch);
+  char rate[32] = "";
+  if (length.hasRates)
+    std::snprintf(rate, sizeof rate, "  rate %.4g", t.rate);
   std::fprintf(
-      stderr, "%s%lld of %lld steps%s  loss %.4f, mean%s %.4f  %.1f samples/s  exposed %.2f ms%s%s",
+      stderr,
+      "%s%lld of %lld steps%s  loss %.4f, mean%s %.4f%s  %.1f samples/s  exposed %.2f ms%s%s",
       terminal ? "\r\033[K" : "", static_cast<long long>(step + 1),
       static_cast<long long>(length.steps), epoch.c_str(), loss,
-      epoch.empty() ? "" : " of the epoch", lossSum / static_cast<double>(losses),
+      epoch.empty() ? "" : " of the epoch", lossSum / static_cast<double>(losses), rate,
       samplesPerSecond(t.seconds), t.exposed * 1e3,
       last ? "" : ("  " + timeText(remainingSeconds()) + " left").c_str(),
       terminal && !last ? "" : "\n");
@@ -190,7 +217,7 @@ std::optional<transport::Traffic> Report::medianTraffic() const {
 }
 
 void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traffic> &traffic,
-                    const std::optional<Score> &score, const std::string &testMode) {
+                    const std::optional<Score> &score) {
   if (quiet)
     return;
   const bool isMean = plan.consistency.isLocal();
@@ -202,7 +229,6 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
   double seconds = isMean ? meanOf(steps, secondsOf) : medianOf(steps, secondsOf);
   double exposed = isMean ? meanOf(steps, exposedOf) : medianOf(steps, exposedOf);
   const std::string kind = isMean ? "mean" : "median";
-  auto ratio = [](double a, std::int64_t b) { return b > 0 ? a / static_cast<double>(b) : 0; };
   if (json) {
     nlohmann::ordered_json line{{"summary", true},
                                 {"steps", steps.size()},
@@ -235,11 +261,7 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
         line["lost_ranks"] = lost;
     }
     if (score)
-      line["test_loss"] = number(ratio(score->lossSum, score->losses));
-    if (score && score->predictions > 0)
-      line["test_accuracy"] = ratio(static_cast<double>(score->correct), score->predictions);
-    if (score && !testMode.empty())
-      line["test_mode"] = testMode;
+      addScore(line, *score);
     if (stopSignal != 0)
       line["stopped_by_signal"] = stopSignal;
     std::cout << line.dump() << std::endl;
@@ -267,14 +289,17 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
                  clipNorm, static_cast<long long>(*clipped), steps.size());
   if (drift)
     tellDrift();
-  const std::string mode = testMode.empty() ? "" : ", in training mode: " + testMode;
-  if (score && score->predictions > 0)
-    std::fprintf(stderr, "test accuracy %.2f %% (%lld of %lld), test loss %.4f%s\n",
-                 100 * ratio(static_cast<double>(score->correct), score->predictions),
-                 static_cast<long long>(score->correct), static_cast<long long>(score->predictions),
-                 ratio(score->lossSum, score->losses), mode.c_str());
-  else if (score)
-    std::fprintf(stderr, "test loss %.6f%s\n", ratio(score->lossSum, score->losses), mode.c_str());
+  if (score)
+    std::fprintf(stderr, "%s\n", scoreText(*score).c_str());
+}
+
+void Report::addTest(std::int64_t step, const Score &score) {
+  if (!json)
+    return note("after " + std::to_string(step + 1) + " steps: " + scoreText(score));
+  nlohmann::ordered_json line{{"test", true}, {"step", step}};
+  addScore(line, score);
+  if (!quiet)
+    std::cout << line.dump() << std::endl;
 }
 
 TrainingResult Report::own() const {

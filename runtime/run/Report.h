@@ -14,10 +14,11 @@
 
 namespace syncline::run {
 
-/// The length of a run in steps.
+/// The length of a run in steps, and whether its text shows their rates.
 struct RunLength {
   std::int64_t steps = 0;
   std::int64_t perEpoch = 0; ///< 0 for a run without epochs
+  bool hasRates = false;
 };
 
 /// Collects the steps of rank 0 and prints them. A step's loss arrives one step later, with local
@@ -26,7 +27,7 @@ struct RunLength {
 /// Text counts from 1: "267 of 12400 steps, epoch 1 of 20" follows step 266 of epoch 0. JSON,
 /// options, file names and messages number steps and epochs from 0.
 ///
-/// JSON, one object a line on stdout: for each step {"step", "epoch"?, "loss", "mean_loss",
+/// JSON, one object a line on stdout: for each step {"step", "epoch"?, "loss", "mean_loss", "rate",
 /// "seconds", "samples_per_second", "exposed_seconds", "data_seconds"?, "remaining_seconds",
 /// "bytes_sent", "bytes_received", "gradient_norm"?}, for all ranks together. Times are in seconds.
 /// "data_seconds" is how long rank 0 waited for its samples; synthetic ones have no such key.
@@ -41,8 +42,8 @@ struct RunLength {
 /// "median_exposed_seconds", "median_data_seconds"?, "predicted_step_seconds", "median_bytes_sent",
 /// "median_bytes_received", "predicted_traffic_bytes" (both directions), "peak_memory_bytes"
 /// (traffic and memory are the largest of any rank), "loss"?, "clipped_steps"?, "test_loss"?,
-/// "test_accuracy"?, "test_mode"?, "stopped_by_signal"?}; "test_mode" says how the test differs
-/// from inference.
+/// "test_accuracy"?, "stopped_by_signal"?}. Each test during training has a line {"test": true,
+/// "step", "test_loss", "test_accuracy"?} behind that of the step before it.
 ///
 /// Where weights travel by servers, losses of steps are rank 0's. The summary's "loss" is then the
 /// mean over the ranks, "samples_per_second" the sum, and it has {"largest_lead",
@@ -72,10 +73,11 @@ public:
   void addDrift(const Drift &all, const std::vector<transport::Verdict> &ranks);
   /// Says once of each of these ranks that training goes on without it.
   void tellLost(const std::vector<transport::Verdict> &ranks);
-  /// Prints the summary. `peakBytes` and `traffic` are the largest values of any rank; `testMode`
-  /// is the text of trainingMode().
+  /// Prints the score of a test after step `step`, before the run's end.
+  void addTest(std::int64_t step, const Score &score);
+  /// Prints the summary. `peakBytes` and `traffic` are the largest values of any rank.
   void finish(std::int64_t peakBytes, const std::optional<transport::Traffic> &traffic,
-              const std::optional<Score> &score, const std::string &testMode);
+              const std::optional<Score> &score);
 
 private:
   double samplesPerSecond(double seconds) const;

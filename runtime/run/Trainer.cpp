@@ -185,9 +185,9 @@ Status Trainer::runOperation(std::size_t index) {
   case OperationKind::update:
     return clips ? executable.addSquares(op.bucket) : executable.run(static_cast<int>(index));
   case OperationKind::issue:
-    return issue(op.bucket);
+    return takeRate(op.bucket), issue(op.bucket);
   case OperationKind::gather:
-    return gather(index);
+    return takeRate(op.bucket), gather(index);
   case OperationKind::allGather:
     return issueSharded(op.bucket, core::Half::second);
   case OperationKind::wait:

@@ -21,12 +21,13 @@
 
 namespace syncline::run {
 
-/// The duration and traffic of one step on this rank.
+/// The duration and traffic of one step on this rank, and its learning rate.
 struct StepTimes {
   double seconds = 0; ///< without the recording of the step
   double exposed = 0; ///< seconds of them that computation waited for communication
   /// Seconds of them that the step waited for its samples; none where no file has them.
   std::optional<double> data;
+  double rate = 0;
   /// Bytes of the step's messages: its buckets, and the loss of the step before. Where messages
   /// reach over the step's end, there is a number after a drain only, the mean of the steps since
   /// the last one; with local updates, after a period. None where nothing counts bytes.
@@ -73,6 +74,16 @@ public:
   /// counts the traffic so far.
   void exchangeBy(std::unique_ptr<core::Exchanges> chosen,
                   std::function<transport::Traffic()> bytes);
+
+  /// The rate of the steps that begin from now on. A bucket that is carried over its step's end is
+  /// updated with the rate of that step. Without a call, the rate is that of setOptimizer(). Not
+  /// with captureSteps(): a captured step keeps its rate.
+  void setRate(double learningRate) {
+    rate = learningRate;
+    for (const core::Bucket &bucket : executable.buckets())
+      if (!carried.isUnderWay(bucket.id)) // else its update is the step's before
+        takeRate(bucket.id);
+  }
 
   /// Captures the second step and replays it from then on, where the executable can. Where buckets
   /// are carried over the step's end, these are the third and the fourth step, which take turns. A
@@ -150,6 +161,11 @@ private:
   Status runOperation(std::size_t index);
   Status runOperations();
   Status runDue();
+  /// Gives the present step's rate to the bucket, none of whose messages is under way.
+  void takeRate(int bucket) {
+    if (rate)
+      executable.setRate(bucket, *rate);
+  }
   Status capture(bool &isDone);
   Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
@@ -171,6 +187,7 @@ private:
   std::unique_ptr<core::Exchanges> exchanges; ///< null where gradients travel
   std::map<int, BucketPlace> places;          ///< by bucket id
   bool clips = false;                         ///< updates wait for the norm of all gradients
+  std::optional<double> rate;                 ///< of the present step
   bool captures = false;
   std::array<bool, 2> hasCaptured{}; ///< by turn; the second one only where buckets are carried
   /// A step without an operation left out has run, so that libraries have connected and allocated

@@ -5,6 +5,7 @@
 #include "runtime/data/RandomStream.h"
 #include "runtime/run/Diagnosis.h"
 #include "runtime/run/OnnxRecord.h"
+#include "runtime/run/OnnxValues.h"
 #include "syncline/OutputFile.h"
 
 #include <cerrno>
@@ -143,6 +144,24 @@ Status initialize(const Plan &plan, TensorStore &store, std::uint64_t seed) {
     if (!values)
       return values.status();
     if (Status s = store.write(index, *values); !s)
+      return s;
+  }
+  return Status::ok();
+}
+
+Status loadOnnx(const Plan &plan, TensorStore &store, const std::string &path) {
+  const Result<OnnxValues> values = OnnxValues::read(path);
+  if (!values)
+    return values.status();
+  for (const PlanTensor &t : plan.tensors) {
+    const int index = findIn(store, t);
+    if (t.kind == PlanTensor::Kind::constant || index < 0)
+      continue;
+    std::vector<std::byte> dense(denseBytes(t));
+    Status s = values->copy(t.name, t.type, t.shape, dense);
+    if (s)
+      s = store.write(index, dense);
+    if (!s)
       return s;
   }
   return Status::ok();

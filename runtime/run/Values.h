@@ -17,6 +17,10 @@ Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor 
 /// Writes the initial values of all parameters and states. The plan has passed checkStep().
 Status initialize(const Plan &plan, core::TensorStore &store, std::uint64_t seed);
 
+/// Writes all parameters and states with the values of an ONNX file. Errors: badInput, naming the
+/// file and the first tensor that it has not, or not so.
+Status loadOnnx(const Plan &plan, core::TensorStore &store, const std::string &path);
+
 /// Writes the model with its present values to `path`, completely or not at all. Errors: badInput,
 /// naming the first value that is not finite, unless `allowsNonFinite`.
 Status saveOnnx(const Plan &plan, core::TensorStore &store, std::uint64_t seed,

@@ -2,6 +2,9 @@
 #include "tests/conformance/References.h"
 #include "tests/conformance/StepCase.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace syncline::conformance {
 namespace {
 
@@ -13,6 +16,7 @@ protected:
   Form form() const { return std::get<2>(GetParam()); }
 
   void batchNorm(Activation activation);
+  void evaluation(Activation activation);
 
   Array x = randomArray(std::get<1>(GetParam()), 1);
   Array dy = randomArray(x.shape, 2);
@@ -64,6 +68,59 @@ void NormalizationTest::batchNorm(Activation activation) {
       numericalGradient([&](const Array &at) { return apply(x, scale, at); }, shift, dy, 1e-6),
       1e-4);
 }
+
+/// In evaluation y is that of the running statistics, which stay; then training goes on as before.
+void NormalizationTest::evaluation(Activation activation) {
+  StepCase run(backend(), form());
+  const Shape channels{x.shape[1]};
+  const Tensor input = run.operand(x);
+  const auto [s, ds] = run.parameter("scale", scale);
+  const auto [b, db] = run.parameter("shift", shift);
+  const Array oldMean = randomArray(channels, 5);
+  Array oldVariance = randomArray(channels, 6);
+  for (double &each : oldVariance.values)
+    each = each * each + 0.1;
+  const Tensor runningMean = run.state("mean", oldMean);
+  const Tensor runningVariance = run.state("variance", oldVariance);
+  const Tensor y = run.result(x.shape);
+  const Tensor mean = run.result(channels), variance = run.result(channels);
+  const Tensor workspace = run.result(x.shape, ElementType::u8);
+  run.step().batchNorm("bn", input, s, b, runningMean, runningVariance, y, mean, variance,
+                       workspace, epsilon, 0.1, activation);
+  (*run).setEvaluation(true);
+  run.run();
+  const std::int64_t inner = x.size() / (x.shape[0] * x.shape[1]);
+  Array wanted = x;
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    const auto c = static_cast<std::size_t>(i / inner % x.shape[1]);
+    double &value = wanted.values[static_cast<std::size_t>(i)];
+    value =
+        (value - oldMean.values[c]) / std::sqrt(oldVariance.values[c] + epsilon) * scale.values[c] +
+        shift.values[c];
+    if (activation == Activation::relu)
+      value = std::max(value, 0.0);
+  }
+  expectNear(run, y, wanted);
+  const auto unchanged = [&](Tensor state, const Array &before) {
+    const Array now = run.values(state);
+    for (std::size_t c = 0; c < now.values.size(); ++c)
+      EXPECT_EQ(static_cast<float>(now.values[c]), static_cast<float>(before.values[c])) << c;
+  };
+  unchanged(runningMean, oldMean);
+  unchanged(runningVariance, oldVariance);
+
+  (*run).setEvaluation(false);
+  run.runOperations(0, static_cast<int>((*run).operations().size()));
+  const Array trained = referenceBatchNorm(x, scale, shift, epsilon);
+  expectNear(run, y, activation == Activation::relu ? referenceRelu(trained) : trained);
+  Array newMean = oldMean;
+  for (std::size_t c = 0; c < newMean.values.size(); ++c)
+    newMean.values[c] = 0.9 * oldMean.values[c] + 0.1 * channelMean(x).values[c];
+  expectNear(run, runningMean, newMean);
+}
+
+TEST_P(NormalizationTest, EvaluatesByRunningStatistics) { evaluation(Activation::none); }
+TEST_P(NormalizationTest, EvaluatesWithFusedRelu) { evaluation(Activation::relu); }
 
 TEST_P(NormalizationTest, BatchNormTrainsAsDefined) { batchNorm(Activation::none); }
 TEST_P(NormalizationTest, BatchNormWithFusedRelu) { batchNorm(Activation::relu); }

@@ -99,6 +99,13 @@ class OverlapTest(RefusalTest):
                 with self.subTest(way=way, ranks=ranks):
                     self.check(way, ranks)
 
+    def test_rates_are_their_steps(self):
+        """With a schedule too, though the next step does the update of messages under way."""
+        for way in self.ways:
+            if 2 in self.few.get(way, self.ranks):
+                with self.subTest(way=way):
+                    self.check(way, 2, ("--schedule", "step:1,0.8", "--warmup", 4))
+
     def order(self, planner, overlap="step", ranks=2):
         """A plan for links on which messages take about as long as computation."""
         return harness.compile_plan(

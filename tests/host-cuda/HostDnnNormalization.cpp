@@ -188,6 +188,29 @@ cudnnStatus_t cudnnBatchNormalizationForwardTraining(
                  });
 }
 
+cudnnStatus_t cudnnBatchNormalizationForwardInference(
+    cudnnHandle_t handle, cudnnBatchNormMode_t mode, const void *alpha, const void *beta,
+    const cudnnTensorDescriptor_t xDesc, const void *x, const cudnnTensorDescriptor_t yDesc,
+    void *y, const cudnnTensorDescriptor_t channels, const void *scale, const void *shift,
+    const void *mean, const void *variance, double epsilon) {
+  if (!isReady(handle) || mode != CUDNN_BATCHNORM_SPATIAL || yDesc->dims != xDesc->dims ||
+      !isChannels(channels, xDesc->dims[1]) || !mean || !variance || !replaces(alpha, beta))
+    return CUDNN_STATUS_BAD_PARAM;
+  return enqueue(handle, [=, planes = Planes(xDesc->dims), xs = Elements(*xDesc),
+                          ys = Elements(*yDesc)] {
+    const std::vector<float> given = xs.load(x);
+    std::vector<float> result = ys.zeros();
+    for (std::int64_t c = 0; c < planes.channels; ++c) {
+      const double inverse = 1 / std::sqrt(floats(variance)[c] + epsilon);
+      forEachOf(planes, c, [&](std::int64_t i) {
+        result[i] = static_cast<float>(
+            (given[i] - double{floats(mean)[c]}) * inverse * floats(scale)[c] + floats(shift)[c]);
+      });
+    }
+    ys.store(result, y);
+  });
+}
+
 cudnnStatus_t cudnnBatchNormalizationBackward(cudnnHandle_t handle, cudnnBatchNormMode_t mode,
                                               const void *alpha, const void *beta,
                                               const void *alphaScale, const void *betaScale,

@@ -19,11 +19,20 @@ class Trace:
 
 
 def train(
-    model, data, steps=3, loss="cross-entropy", shards=1, double=True, settings=None, nesterov=False
+    model,
+    data,
+    steps=3,
+    loss="cross-entropy",
+    shards=1,
+    double=True,
+    settings=None,
+    nesterov=False,
+    schedule=None,
 ):
     """SGD as `harness.train` asks `syncline run` for it, on one global batch. With several shards
     every shard goes through the model by itself, with batch statistics of its own, and gradients
-    are averaged: PyTorch DDP in one process. Does not change `model`."""
+    are averaged: PyTorch DDP in one process. `schedule` makes a scheduler of the optimizer. Does
+    not change `model`."""
     options = {"lr": 0.001, "momentum": 0.9, "weight-decay": 1e-4, **(settings or {})}
     model = copy.deepcopy(model).train()
     inputs, targets = (torch.from_numpy(array) for array in data)
@@ -38,6 +47,7 @@ def train(
         weight_decay=options["weight-decay"],
         nesterov=nesterov,
     )
+    following = schedule(optimizer) if schedule else None
     trace = Trace([], {}, {})
     for step in range(steps):
         optimizer.zero_grad()
@@ -50,5 +60,7 @@ def train(
         if step == 0:
             trace.gradients = {name: p.grad.numpy().copy() for name, p in trained.items()}
         optimizer.step()
+        if following:
+            following.step()
     trace.parameters = {name: p.detach().numpy() for name, p in trained.items()}
     return trace

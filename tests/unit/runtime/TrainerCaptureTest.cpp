@@ -44,6 +44,7 @@ public:
     return Status::ok();
   }
   Status setOptimizer(const OptimizerOptions &) override { return Status::ok(); }
+  void setRate(int, double) override {}
   Status setRules(const std::map<int, ParameterRule> &) override { return Status::ok(); }
   Status setUpdates(std::int64_t) override { return Status::ok(); }
   Status takeShard(int, std::int64_t, std::int64_t) override { return Status::ok(); }

@@ -11,6 +11,7 @@
 #include <array>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace syncline {
 namespace {
@@ -30,6 +31,7 @@ struct Model {
   bool drainsAfterwards = false; ///< by drain(), not by the last step
 
   static constexpr std::int64_t batch = 4, steps = 3;
+  std::array<double, 3> rates{0.1, 0.05, 0.2}; ///< of the steps
   std::int64_t biasBytes() const { return out * 4; }
   std::int64_t weightBytes() const { return in * out * 4; }
 };
@@ -195,6 +197,7 @@ Trained train(const Model &model, int ranks, int servers = 0) {
     auto trainer = Trainer::create(*learner.executable, ranks, links);
     ASSERT_TRUE(trainer.isOk()) << trainer.status().message();
     for (std::int64_t step = 0; step < Model::steps; ++step) {
+      (*trainer)->setRate(model.rates[static_cast<std::size_t>(step)]);
       auto times = (*trainer)->step(step, endOf(model, step), [&] {
         if (model.carries) // ranks drift apart
           std::this_thread::sleep_for(std::chrono::microseconds((rank * 7 + step * 5) % 4 * 300));
@@ -268,6 +271,20 @@ TEST_P(TrainerSchemes, CarryMessagesIntoTheNextStep) {
     expectLikeUncarried({37, 11, scheme, scheme}, GetParam());
   expectLikeUncarried({37, 11, "ring", "reduce-scatter"}, GetParam());
   expectLikeUncarried({37, 11, "parameter-server", "parameter-server"}, GetParam(), 2);
+}
+
+// Every step's rate counts, the last one's too, whose messages the next step would wait for.
+TEST_P(TrainerSchemes, UseTheRateOfEachStep) {
+  for (const char *scheme : {"ring", "reduce-scatter", "factors"})
+    for (bool carries : {false, true}) {
+      Model model{37, 11, scheme, scheme, carries};
+      const Trained usual = train(model, GetParam());
+      for (double &rate : model.rates) {
+        const double before = std::exchange(rate, 0.15);
+        EXPECT_NE(train(model, GetParam()).parameters, usual.parameters) << scheme;
+        rate = before;
+      }
+    }
 }
 
 // With servers of their own, workers train as with rings; everything else stays among the workers.

@@ -1,0 +1,51 @@
+// Recording steps, and writing what was recorded.
+#include "runtime/run/trace/Observations.h"
+
+namespace syncline::run {
+
+Status Observations::begin(Trainer &trainer, transport::Group *group,
+                           const TraceRecorder::Run &run) {
+  if (options.timings || isMeasured())
+    trainer.recordSteps();
+  if (options.trace.empty())
+    return Status::ok();
+  if (run.steps == 0)
+    return Status::error(ErrorKind::badUsage, "--trace: the run has no steps");
+  Result<TraceRecorder> made = TraceRecorder::create(group, run);
+  if (!made)
+    return made.status();
+  trace = std::move(*made);
+  return Status::ok();
+}
+
+Status Observations::beforeStep(std::int64_t number, Trainer &trainer) {
+  return trace ? trace->beforeStep(number, trainer) : Status::ok();
+}
+
+void Observations::addStep(double seconds) {
+  if (isMeasured())
+    measured.push_back(seconds);
+  steadiness.add(seconds);
+}
+
+Status Observations::write(const Plan &plan, const core::Executable &executable, Trainer &trainer,
+                           Report &report, bool isStopped) {
+  bool isWritten = !isStopped;
+  if (trace) {
+    const Result<bool> traced = trace->finish(options.trace, plan, executable, trainer);
+    if (!traced)
+      return traced.status();
+    isWritten = *traced;
+  } else if (isMeasured() && isWritten) {
+    if (Status s = writeOperationTimes(options.opTimes, plan, executable, trainer.records(),
+                                       measured, steadiness.isSteady());
+        !s)
+      return s;
+  }
+  if (!isWritten && (trace || isMeasured()))
+    report.note("the run ended too early for '" + (trace ? options.trace : options.opTimes) +
+                "', which is not written");
+  return Status::ok();
+}
+
+} // namespace syncline::run

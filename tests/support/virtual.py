@@ -1,0 +1,46 @@
+"""Virtual environments in the build folder, for what Debian does not have."""
+
+import shutil
+import subprocess
+import sys
+
+import harness
+
+
+class Missing(Exception):
+    """Says why a package cannot be had."""
+
+
+def environment(name, packages, sources=((),), system=False):
+    """The Python of the environment `name`, which has exactly these packages, and Debian's with
+    `system`. It is installed once, from the first of `sources` (options of pip) that has them."""
+    folder = harness.BUILD / name
+    complete = folder / "complete"
+    if not complete.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        run(name, sys.executable, "-m", "venv", *["--system-site-packages"] * system, folder)
+        install(name, folder / "bin" / "python", packages, sources)
+        complete.touch()
+    return folder / "bin" / "python"
+
+
+def install(name, python, packages, sources):
+    for source in sources:
+        try:
+            words = ("-m", "pip", "install", "--quiet", "--no-deps", *source, *packages)
+            return run(name, python, *words)
+        except Missing as missing:
+            reason = missing
+    raise reason
+
+
+def run(name, *words, limit=300):
+    try:
+        done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise Missing(f"{name}: not installed within {limit} s") from None
+    if done.returncode != 0:
+        said = [line for line in done.stderr.splitlines() if "ERROR" in line] or [
+            done.stderr.strip()
+        ]
+        raise Missing(f"{name} cannot be installed: {said[-1]}")
