@@ -5,7 +5,9 @@
 #include "syncline/Status.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace syncline::core {
@@ -63,6 +65,9 @@ public:
   virtual Status drain() = 0;
   /// Ends the training. All ranks then have equal weights.
   virtual Status finish() = 0;
+  /// What a checkpoint holds beside the weights, in a fixed order, while isStill() after the last
+  /// step. A run that takes these bytes and the weights back goes on as this one does.
+  virtual std::vector<std::span<std::byte>> state() { return {}; }
 
   /// Seconds that the rank has waited since the beginning, as far as no channel counts them.
   virtual double waitedSeconds() const { return 0; }

@@ -34,6 +34,9 @@ public:
   virtual Status read(int tensor, std::span<std::byte> dense) = 0;
   virtual Status write(int tensor, std::span<const std::byte> dense) = 0;
 
+  /// How the tensor's bytes lie in its interval. Where two tensors of one type and shape have equal
+  /// texts, equal values have equal bytes.
+  virtual std::string layout(int tensor) const = 0;
   /// Two ranks have equal fingerprints exactly when all that ranks exchange (parameters, gradients
   /// and gathered factors) has the same layouts on both.
   virtual std::string layoutFingerprint() const = 0;

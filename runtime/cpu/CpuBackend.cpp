@@ -95,6 +95,9 @@ public:
   bool metNonFinite() override { return keptElements.exchange(false); }
   void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 
+  std::string layout(int tensor) const override {
+    return describe(program.placements[static_cast<std::size_t>(tensor)].layout);
+  }
   std::string layoutFingerprint() const override;
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
 

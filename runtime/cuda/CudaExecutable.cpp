@@ -303,6 +303,10 @@ bool CudaExecutable::metNonFinite() {
   return synchronize() && flag.load() != 0 && flag.exchange(0) != 0;
 }
 
+std::string CudaExecutable::layout(int tensor) const {
+  return describe(program.placements[static_cast<std::size_t>(tensor)].layout);
+}
+
 std::string CudaExecutable::layoutFingerprint() const {
   std::uint64_t hash = core::stableHash("cuda");
   for (std::size_t i = 0; i < program.table.tensors.size(); ++i) {

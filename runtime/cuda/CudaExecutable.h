@@ -73,6 +73,7 @@ public:
   bool metNonFinite() override;
   void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 
+  std::string layout(int tensor) const override;
   std::string layoutFingerprint() const override;
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
 

@@ -42,6 +42,9 @@ public:
   Status drain() override { return Status::ok(); }
   /// The weights become the centre.
   Status finish() override;
+  std::vector<std::span<std::byte>> state() override {
+    return {std::as_writable_bytes(std::span(centre))};
+  }
 
 private:
   ElasticUpdates(const PlanConsistency &plan, double rate, std::span<float> weights, int ranks,

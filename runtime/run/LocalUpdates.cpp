@@ -75,6 +75,15 @@ Status LocalUpdates::finish() {
   return Status::ok();
 }
 
+std::vector<std::span<std::byte>> LocalUpdates::state() {
+  std::vector<std::span<std::byte>> all{std::as_writable_bytes(std::span(common)),
+                                        std::as_writable_bytes(std::span(velocity)),
+                                        std::as_writable_bytes(std::span(&steps, 1))};
+  for (Fragment &fragment : fragments)
+    all.push_back(std::as_writable_bytes(std::span(&fragment.sentAfter, 1)));
+  return all;
+}
+
 Status LocalUpdates::start(Fragment &fragment) {
   std::span<float> sent = fragment.weights;
   if (isDiloco()) {

@@ -47,6 +47,7 @@ public:
   /// was not sent travels once more. All ranks then have equal weights; with diloco these are the
   /// common ones. Errors: peerLost.
   Status finish() override;
+  std::vector<std::span<std::byte>> state() override;
 
 private:
   struct Fragment {

@@ -139,10 +139,12 @@ void addMeasuring(CLI::App &app, Options &o) {
                              "Run one rank of the plan without the others, to measure it: nothing "
                              "is sent, and the trained values are of no use");
   alone->group(group);
-  for (const char *other : {"--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank",
-                            "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
+  for (const char *other :
+       {"--checkpoint", "--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank",
+        "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
     alone->excludes(app.get_option(other));
-  for (const char *training : {"--steps", "--epochs", "--save", "--dump", "--trace", "--schedule"})
+  for (const char *training :
+       {"--steps", "--epochs", "--save", "--dump", "--trace", "--schedule", "--checkpoint"})
     app.get_option("--eval-only")->excludes(app.get_option(training));
   auto *opTimes =
       app.add_option("--op-times", o.opTimes,
@@ -237,7 +239,7 @@ Status Options::checkPlan(const Plan &plan) const {
   if (c.isServed() && evalEvery > 0)
     return Status::badInput(folder + ": with '" + c.text +
                             "' ranks are at different steps, expected no '--eval-every'");
-  return Status::ok();
+  return checkpoint.check(plan);
 }
 
 /// All updates wait for the norm of all gradients, which only the last message completes.
@@ -308,7 +310,7 @@ std::string Options::sharedOptions() const {
   if (!dump.empty())
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
-  text << (allowsNonFinite ? " --allow-nonfinite" : "");
+  text << (allowsNonFinite ? " --allow-nonfinite" : "") << checkpoint.shared();
   text << ' ' << launch::DeviceFlags::sharedOptions() << (capturesSteps ? " --cuda-graph" : "");
   if (!trace.empty())
     text << " --trace-steps " << traceSteps;
@@ -335,6 +337,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   ScheduleFlags schedule;
   addScheduleFlags(app, schedule);
   addOutput(app, o, log, dumpSteps);
+  o.checkpoint.addTo(app);
   addMeasuring(app, o);
   addLimits(app, o);
   if (std::optional<int> code = launch::parseWords(app, argc, argv, complain))

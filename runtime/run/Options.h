@@ -4,6 +4,7 @@
 #include "runtime/core/Executable.h"
 #include "runtime/launch/DeviceFlags.h"
 #include "runtime/launch/Identity.h"
+#include "runtime/run/CheckpointOptions.h"
 #include "runtime/run/ImageFlags.h"
 #include "runtime/run/OptimizerFlags.h"
 #include "runtime/run/Plan.h"
@@ -30,6 +31,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
 
   std::int64_t evalEvery = 0; ///< steps between evaluations; 0: only at the end
   bool evalOnly = false;
+  CheckpointOptions checkpoint;
   std::string load, save, dump;
   std::set<std::int64_t> dumpSteps{0};
   bool dumpAllRanks = false, timings = false, json = false;

@@ -10,7 +10,8 @@
 
 namespace syncline::run {
 
-Status RankLinks::agree(const core::Executable &executable, std::int64_t steps) {
+Status RankLinks::agree(const core::Executable &executable, std::int64_t first,
+                        std::int64_t steps) {
   if (run.options.precision == core::Precision::bf16) {
     const bool has = run.backend.hasPrecision(run.options.precision);
     if (Status s = run.group.agree({{"bfloat16 arithmetic", has ? "yes" : "no"}},
@@ -27,7 +28,8 @@ Status RankLinks::agree(const core::Executable &executable, std::int64_t steps) 
   if (run.plan.servers == 0)
     return Status::ok();
   // Servers have neither step nor data, so they cannot compute the number of steps themselves.
-  return run.group.gather(stepsKey, std::to_string(steps), run.options.startTimeout).status();
+  const std::string told = std::to_string(steps) + " " + std::to_string(first);
+  return run.group.gather(stepsKey, told, run.options.startTimeout).status();
 }
 
 /// Checks the nodes for hierarchical buckets, which take ranks [i·n, (i+1)·n) for a node. Other

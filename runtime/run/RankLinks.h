@@ -29,9 +29,10 @@ public:
   explicit RankLinks(const Run &run) : run(run) {}
 
   /// Checks that all workers have the same memory layouts and suitable nodes, and tells the servers
-  /// the number of steps. All workers call it together. Errors: peerLost where ranks differ;
+  /// how many steps are complete at the beginning
+  /// and at the end. All workers call it together. Errors: peerLost where ranks differ;
   /// badInput where the ranks' nodes do not suit a hierarchical bucket.
-  Status agree(const core::Executable &executable, std::int64_t steps);
+  Status agree(const core::Executable &executable, std::int64_t first, std::int64_t steps);
   /// Opens the trainer, whose links are the backend's own channels or go over the run's transport.
   /// Parameters have their initial values. All workers call it together, after agree(). Errors:
   /// badInput where the backend cannot carry the plan; peerLost.

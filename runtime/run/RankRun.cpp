@@ -4,6 +4,7 @@
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
 #include "runtime/run/Batch.h"
+#include "runtime/run/Checkpoints.h"
 #include "runtime/run/DeviceChoice.h"
 #include "runtime/run/Diagnosis.h"
 #include "runtime/run/Drift.h"
@@ -48,7 +49,7 @@ private:
   Status train();
   bool isTested(std::int64_t step) const;
   Status testAfter(std::int64_t step);
-  Status finishStep(std::int64_t step, bool dumps);
+  Status finishStep(std::int64_t step, bool dumps, bool saves);
   Status stop(std::int64_t completed);
   Status search(const NotFinite &what);
   Status notFinite(const EarlierLoss &loss);
@@ -57,7 +58,7 @@ private:
   Status finish();
 
   RunData data;
-  std::int64_t steps = 0;
+  std::int64_t first = 0, steps = 0; ///< complete steps at the beginning and at the end
   Schedule schedule;
   int stopSignal = 0; ///< the signal by which all ranks end early; 0 for none
   const core::Backend *backend = nullptr;
@@ -66,6 +67,7 @@ private:
   std::unique_ptr<Trainer> trainer;
   std::optional<Evaluation> evaluation; ///< none without a test set
   std::optional<Report> report;
+  std::unique_ptr<Checkpoints> checkpoints; ///< null without --checkpoint
   Observations observations{options};
   Batch batch;
   NotFinite finding;
@@ -79,7 +81,7 @@ Status RankRun::run() {
            &RankRun::writeObservations, &RankRun::finish})
     if (Status s = (this->*stage)(); !s)
       return s;
-  return Status::ok();
+  return checkpoints ? checkpoints->last() : Status::ok();
 }
 
 Status RankRun::load() {
@@ -147,14 +149,9 @@ Status RankRun::build() {
     return device.status();
   if (!backend->hasPrecision(options.precision))
     report->note(std::string(launch::missingBfloat16) + ": '--precision bf16' computes in fp32");
-  core::ExecutableOptions how;
-  how.device = *device;
-  how.precision = options.precision;
-  how.sizes = plan.sizes;
-  how.threads = options.threads;
-  how.seed = options.seed;
-  how.rank = identity.rank;
-  how.ranks = plan.gradientRanks();
+  const core::ExecutableOptions how{plan.sizes,       options.threads,      options.seed,
+                                    identity.rank,    plan.gradientRanks(), *device,
+                                    options.precision};
   Result<StepLibrary> loaded = StepLibrary::load(plan, *backend, how);
   if (!loaded)
     return loaded.status();
@@ -183,9 +180,16 @@ Status RankRun::build() {
 Status RankRun::connect() {
   core::Executable &executable = step->executable();
   const bool isPlain = options.alone || plan.consistency.isServed();
+  auto opened = Checkpoints::open({options, schedule, plan, executable, group.get(), identity.rank,
+                                   data.training ? data.training->size() : 0,
+                                   data.batchesPerEpoch(), timeout(), *report});
+  if (!opened)
+    return opened.status();
+  checkpoints = std::move(*opened);
+  first = checkpoints ? checkpoints->firstStep() : 0;
   if (group) {
     links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
-    if (Status s = links->agree(executable, steps); !s)
+    if (Status s = links->agree(executable, first, steps); !s)
       return s;
   }
   Result<std::unique_ptr<Trainer>> made =
@@ -203,12 +207,13 @@ Status RankRun::connect() {
     trainer->clipByNorm();
   trainer->askForSignal(StopSignal::received);
   StopSignal::hold();
-  return Status::ok();
+  return checkpoints ? checkpoints->begin(*trainer, steps) : Status::ok();
 }
 
 Status RankRun::observe() {
   return observations.begin(*trainer, group.get(),
-                            {timeout(), steps, options.traceSteps, isServed()});
+                            {timeout(), steps == first ? 0 : steps,
+                             std::min(options.traceSteps, steps - first), isServed()});
 }
 
 Status RankRun::writeObservations() {
@@ -216,8 +221,8 @@ Status RankRun::writeObservations() {
 }
 
 Status RankRun::train() {
-  batch.seek(0);
-  for (std::int64_t number = 0; number < steps && stopSignal == 0; ++number) {
+  batch.seek(first);
+  for (std::int64_t number = first; number < steps && stopSignal == 0; ++number) {
     if (Status s = observations.beforeStep(number, *trainer); !s)
       return s;
     if (Status s = trainer->beginStep(number); !s)
@@ -228,9 +233,9 @@ Status RankRun::train() {
       return waited.status();
     const double filled = core::secondsSince(start);
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
-    const StepEnd end = dumps                                     ? StepEnd::wholeGradients
-                        : number + 1 == steps || isTested(number) ? StepEnd::drained
-                                                                  : StepEnd::open;
+    const bool saves = checkpoints && checkpoints->isDue(number + 1);
+    const bool drains = number + 1 == steps || saves || isTested(number);
+    const StepEnd end = dumps ? StepEnd::wholeGradients : drains ? StepEnd::drained : StepEnd::open;
     const double rate = schedule.rateAt(number, steps, options.optimizer.rate);
     trainer->setRate(rate);
     Result<StepTimes> times =
@@ -242,7 +247,7 @@ Status RankRun::train() {
     times->rate = rate;
     report->addStep(*times);
     observations.addStep(times->seconds);
-    if (Status s = finishStep(number, dumps); !s)
+    if (Status s = finishStep(number, dumps, saves); !s)
       return s;
     if (isTested(number) && stopSignal == 0)
       if (Status s = testAfter(number); !s)
@@ -269,9 +274,9 @@ Status RankRun::testAfter(std::int64_t number) {
 }
 
 /// Acts on the losses that have arrived. All ranks have equal losses and decide alike.
-Status RankRun::finishStep(std::int64_t number, bool dumps) {
+Status RankRun::finishStep(std::int64_t number, bool dumps, bool saves) {
   LossExchange &losses = trainer->losses();
-  if (!group || dumps || isTested(number) || number + 1 == steps)
+  if (!group || dumps || saves || isTested(number) || number + 1 == steps)
     if (Status s = losses.settle(); !s)
       return s;
   if (dumps)
@@ -293,7 +298,9 @@ Status RankRun::finishStep(std::int64_t number, bool dumps) {
     if (loss.stopSignal != 0 && number + 1 < steps)
       stopSignal = loss.stopSignal;
   }
-  return stopSignal == 0 ? Status::ok() : stop(number + 1);
+  if (stopSignal != 0)
+    return stop(number + 1);
+  return saves ? checkpoints->save(number + 1) : Status::ok();
 }
 
 Status RankRun::stop(std::int64_t completed) {
@@ -310,6 +317,8 @@ Status RankRun::stop(std::int64_t completed) {
   if (bad > 0 && !options.allowsNonFinite)
     return notFinite(last);
   report->stop(stopSignal, completed);
+  if (Status s = checkpoints ? checkpoints->save(completed) : Status::ok(); !s)
+    return s;
   if (plan.servers == 0 || !group || isServed())
     return Status::ok();
   return stopServers(*group, stopSignal, timeout());
@@ -340,11 +349,9 @@ Status RankRun::notFinite(const EarlierLoss &loss) {
 Status RankRun::dump(std::int64_t number) {
   if (!isFirst() && !options.dumpAllRanks)
     return Status::ok();
-  std::string folder = options.dump;
-  if (options.dumpAllRanks)
-    folder += "/rank" + std::to_string(identity.rank);
-  return dumpStep(folder, number, trainer->losses().arrived().back().lastLoss, step->executable(),
-                  plan.gradientRanks());
+  const std::string own = options.dumpAllRanks ? "/rank" + std::to_string(identity.rank) : "";
+  return dumpStep(options.dump + own, number, trainer->losses().arrived().back().lastLoss,
+                  step->executable(), plan.gradientRanks());
 }
 
 Status RankRun::finish() {
@@ -358,22 +365,19 @@ Status RankRun::finish() {
             saveOnnx(plan, step->executable(), options.seed, options.save, options.allowsNonFinite);
         !s)
       return s;
-  Usage used{peakMemoryBytes(), report->medianTraffic()};
-  if (group) {
-    group->enter("at the end of the run");
-    // No rank ends while another still needs its bytes.
-    Result<Usage> largest = largestUsage(*group, used, timeout());
-    if (!largest)
-      return largest.status();
-    used = *largest;
-  }
+  if (Status s = checkpoints ? checkpoints->finish() : Status::ok(); !s)
+    return s;
+  const Result<Usage> used =
+      largestUsage(group.get(), {peakMemoryBytes(), report->medianTraffic()}, timeout());
+  if (!used)
+    return used.status();
   if (isServed()) {
     const Result<Drift> drift = sumDrift(*group, {trainer->drift(), report->own()}, timeout());
     if (!drift)
       return drift.status();
     report->addDrift(*drift, group->lost());
   }
-  report->finish(used.peakBytes, used.traffic, *scored);
+  report->finish(used->peakBytes, used->traffic, *scored);
   if (options.timings && isFirst())
     printTimings(plan, step->executable(), *trainer);
   return Status::ok();

@@ -109,6 +109,12 @@ void Report::stop(int signal, std::int64_t completed) {
        " of " + std::to_string(length.steps) + " steps");
 }
 
+void Report::resume(const Resumed &from) {
+  first = from.step;
+  lossSum = from.lossSum;
+  losses = from.losses;
+}
+
 double Report::samplesPerSecond(double seconds) const {
   return seconds > 0 ? static_cast<double>(plan.batch) * shape.ranks / seconds : 0;
 }
@@ -122,7 +128,7 @@ double Report::remainingSeconds() const {
   const auto done = static_cast<std::int64_t>(steps.size());
   const double mean =
       done > 1 ? secondsSoFar / static_cast<double>(done - 1) : steps.front().seconds;
-  return mean * static_cast<double>(length.steps - done);
+  return mean * static_cast<double>(length.steps - first - done);
 }
 
 void Report::addToMean(std::int64_t step, double loss) {
@@ -148,7 +154,7 @@ void Report::addLoss(const EarlierLoss &earlier) {
 }
 
 void Report::tellJson(std::int64_t step, double loss) const {
-  const StepTimes &t = steps[step];
+  const StepTimes &t = steps[static_cast<std::size_t>(step - first)];
   nlohmann::ordered_json line{{"step", step}};
   if (length.perEpoch > 0)
     line["epoch"] = step / length.perEpoch;
@@ -183,7 +189,7 @@ void Report::tellText(std::int64_t step, double loss) {
   if (!last && core::secondsSince(lastShown) < (terminal ? 0.2 : 5))
     return;
   lastShown = core::Clock::now();
-  const StepTimes &t = steps[step];
+  const StepTimes &t = steps[static_cast<std::size_t>(step - first)];
   std::string epoch;
   if (length.perEpoch > 0)
     epoch = ", epoch " + std::to_string(step / length.perEpoch + 1) + " of " +
@@ -264,6 +270,9 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
       addScore(line, *score);
     if (stopSignal != 0)
       line["stopped_by_signal"] = stopSignal;
+    if (first > 0)
+      line["resumed_at"] = first;
+    checkpoints.addTo(line);
     std::cout << line.dump() << std::endl;
     return;
   }
@@ -289,6 +298,8 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
                  clipNorm, static_cast<long long>(*clipped), steps.size());
   if (drift)
     tellDrift();
+  if (checkpoints.count > 0)
+    std::fprintf(stderr, "%s\n", checkpoints.text().c_str());
   if (score)
     std::fprintf(stderr, "%s\n", scoreText(*score).c_str());
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/core/StepRunner.h"
+#include "runtime/run/CheckpointCosts.h"
 #include "runtime/run/Drift.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/Plan.h"
@@ -42,8 +43,11 @@ struct RunLength {
 /// "median_exposed_seconds", "median_data_seconds"?, "predicted_step_seconds", "median_bytes_sent",
 /// "median_bytes_received", "predicted_traffic_bytes" (both directions), "peak_memory_bytes"
 /// (traffic and memory are the largest of any rank), "loss"?, "clipped_steps"?, "test_loss"?,
-/// "test_accuracy"?, "stopped_by_signal"?}. Each test during training has a line {"test": true,
-/// "step", "test_loss", "test_accuracy"?} behind that of the step before it.
+/// "test_accuracy"?, "stopped_by_signal"?, "resumed_at"?, "checkpoints"?,
+/// "checkpoint_held_seconds"?, "checkpoint_waiting_seconds"?, "checkpoint_writing_seconds"?}.
+/// "resumed_at" is the first step's number; the seconds are rank 0's means over its checkpoints,
+/// that training was held, of which waiting, and of writing beside it. Each test during training
+/// has a line {"test": true, "step", "test_loss", "test_accuracy"?} behind that of the step before.
 ///
 /// Where weights travel by servers, losses of steps are rank 0's. The summary's "loss" is then the
 /// mean over the ranks, "samples_per_second" the sum, and it has {"largest_lead",
@@ -57,6 +61,17 @@ public:
 
   /// States the limit of the gradients' norm, by which finish() counts clipped steps.
   void expectClipping(double norm) { clipNorm = norm; }
+  /// Where a resumed run goes on.
+  struct Resumed {
+    std::int64_t step = 0;
+    double lossSum = 0; ///< over the epoch's steps before
+    std::int64_t losses = 0;
+  };
+  /// Goes on from a checkpoint. Called before the first step.
+  void resume(const Resumed &from);
+  /// For the next run to go on from.
+  Resumed soFar() const { return {first + std::ssize(steps), lossSum, losses}; }
+
   void note(const std::string &text);
   /// States that the run ends early by `signal` after `completed` steps.
   void stop(int signal, std::int64_t completed);
@@ -65,6 +80,7 @@ public:
   /// step has a figure: in local updates that are shorter than a period.
   void addRest(const std::optional<transport::Traffic> &moved) { rest = moved; }
   void addLoss(const EarlierLoss &loss);
+  void addCheckpoints(const CheckpointCosts &costs) { checkpoints = costs; }
   /// Median bytes of this rank's steps, or the rest; none where the backend does not count them.
   std::optional<transport::Traffic> medianTraffic() const;
   /// The training of this rank alone.
@@ -93,7 +109,9 @@ private:
   const launch::RunShape shape;
   const bool json, quiet, terminal;
   const RunLength length;
+  std::int64_t first = 0; ///< number of the first step
   std::vector<StepTimes> steps;
+  CheckpointCosts checkpoints;
   std::optional<transport::Traffic> rest;
   double clipNorm = std::numeric_limits<double>::infinity();
   double secondsSoFar = 0; ///< of all steps but the first

@@ -11,13 +11,13 @@
 #include "runtime/transport/collectives/RoundingTransport.h"
 
 #include <algorithm>
-#include <charconv>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 namespace syncline::run {
@@ -58,8 +58,8 @@ private:
   void conclude(const Status &s);
   Status watch();
 
-  std::int64_t steps = 0;
-  int stopSignal = 0; ///< by which a worker has ended the run; 0 for none
+  std::int64_t first = 0, steps = 0; ///< complete steps at the beginning and at the end
+  int stopSignal = 0;                ///< by which a worker has ended the run; 0 for none
   ServedBuckets served;
   std::map<int, std::unique_ptr<transport::DedicatedServer>> servers; ///< by channel
   std::map<int, std::int64_t> completed;     ///< number of completed steps, by channel
@@ -90,8 +90,10 @@ Status ServerRun::learnSteps() {
   if (!told)
     return told.status();
   const std::string &text = told->front();
-  if (std::from_chars(text.data(), text.data() + text.size(), steps).ec != std::errc())
+  std::istringstream words(text);
+  if (!(words >> steps))
     return Status::error(ErrorKind::internal, "rank 0 tells no number of steps: '" + text + "'");
+  words >> first; // where the run resumes from a checkpoint
   return Status::ok();
 }
 
@@ -152,6 +154,8 @@ Status ServerRun::openChannels() {
   areOpen = true;
   running += served.size();
   for (const auto &[channel, buckets] : served)
+    completed[channel] = first;
+  for (const auto &[channel, buckets] : served)
     threads.emplace_back([this, channel = channel] {
       conclude(core::guarded([this, channel] { return serveChannel(channel); }));
     });
@@ -187,7 +191,7 @@ void ServerRun::startThread(std::function<Status()> work) {
 
 Status ServerRun::serveChannel(int channel) {
   transport::DedicatedServer &server = *servers.at(channel);
-  for (std::int64_t step = 0; step < steps; ++step) {
+  for (std::int64_t step = first; step < steps; ++step) {
     for (const PlanBucket &b : served.at(channel))
       if (Status s = server.serve(static_cast<std::size_t>(b.extent), b.type); !s)
         return lost(
@@ -247,7 +251,7 @@ Status ServerRun::watch() {
       s = Status::error(ErrorKind::peerLost, notConnected(group->waitsFor()));
     lock.lock();
     if (!s && !changed.wait_for(lock, grace, isOver)) {
-      std::int64_t done = areOpen ? steps : 0;
+      std::int64_t done = areOpen ? steps : first;
       for (const auto &[channel, buckets] : served)
         done = std::min(done, completed[channel]);
       return lost(s, "", done);

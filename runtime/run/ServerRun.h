@@ -12,7 +12,7 @@ namespace syncline::run {
 std::unique_ptr<Participant> createServer(const Options &options, const launch::Identity &identity);
 
 /// The key of the Group::gather() among all ranks by which rank 0 tells servers the number
-/// of steps.
+/// of steps at the end and, behind a blank, at the beginning.
 inline constexpr const char *stepsKey = "steps";
 /// The key of the Group::tell() by which rank 0 tells servers the signal that stopped the workers
 /// early. All ranks, including servers, then gather "left".

@@ -115,6 +115,14 @@ public:
   /// Ends the exchanges of weights: all ranks then have equal ones. Elsewhere this does nothing.
   /// Precondition: drain(). All ranks call it. Errors: as step().
   Status finish();
+  /// Whether the state after `completed` steps can be saved: with local updates, between periods.
+  bool canBeSaved(std::int64_t completed) const {
+    return !exchanges || exchanges->isStill(completed - 1);
+  }
+  /// What exchanges of weights hold beside the weights; see core::Exchanges::state().
+  std::vector<std::span<std::byte>> exchangeState() {
+    return exchanges ? exchanges->state() : std::vector<std::span<std::byte>>();
+  }
   /// How far ranks drifted apart; nothing where they do not.
   core::DriftCounts drift() const { return exchanges ? exchanges->drift() : core::DriftCounts(); }
   /// The mean bytes of the steps since the last StepTimes with a number, and of finish(). None

@@ -6,12 +6,15 @@
 
 namespace syncline::run {
 
-Result<Usage> largestUsage(transport::Group &group, const Usage &own, double timeoutSeconds) {
+Result<Usage> largestUsage(transport::Group *group, const Usage &own, double timeoutSeconds) {
+  if (!group)
+    return own;
+  group->enter("at the end of the run");
   std::ostringstream text;
   text << own.peakBytes;
   if (own.traffic)
     text << ' ' << own.traffic->sent << ' ' << own.traffic->received;
-  auto all = group.gather("used", text.str(), timeoutSeconds, transport::Participants::workers);
+  auto all = group->gather("used", text.str(), timeoutSeconds, transport::Participants::workers);
   if (!all)
     return all.status();
   Usage largest = own;

@@ -15,7 +15,8 @@ struct Usage {
 };
 
 /// The most memory of any worker, and the traffic of the worker that moves most. All workers call
-/// it together. Errors: peerLost.
-Result<Usage> largestUsage(transport::Group &group, const Usage &own, double timeoutSeconds);
+/// it together, at the end of the run, so that no rank ends while another still needs its bytes.
+/// `group` is null in a run of one rank. Errors: peerLost.
+Result<Usage> largestUsage(transport::Group *group, const Usage &own, double timeoutSeconds);
 
 } // namespace syncline::run

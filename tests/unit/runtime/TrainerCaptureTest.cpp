@@ -50,6 +50,7 @@ public:
   Status takeShard(int, std::int64_t, std::int64_t) override { return Status::ok(); }
   Status updateShard(int) override { return Status::ok(); }
   double loss() override { return 0; }
+  std::string layout(int) const override { return ""; }
   std::string layoutFingerprint() const override { return ""; }
   std::int64_t extraBytes() const override { return 0; }
 

@@ -1,0 +1,71 @@
+// Listing, completing and removing checkpoints.
+#include "runtime/run/CheckpointFolder.h"
+
+#include "runtime/run/DurableFile.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace fs = std::filesystem;
+
+namespace syncline::run {
+
+std::string readWholeFile(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<CheckpointFolder::Entry> CheckpointFolder::list() const {
+  std::vector<Entry> found;
+  std::error_code error;
+  for (const fs::directory_entry &entry : fs::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename();
+    std::int64_t step = 0;
+    constexpr std::string_view prefix = "step";
+    if (!name.starts_with(prefix))
+      continue;
+    const char *const end = name.data() + name.size();
+    const auto [last, wrong] = std::from_chars(name.data() + prefix.size(), end, step);
+    if (wrong == std::errc() && last == end && name == "step" + std::to_string(step))
+      found.push_back({step, fs::exists(manifestOf(step), error)});
+  }
+  std::ranges::sort(found, std::greater(), &Entry::step);
+  return found;
+}
+
+Status CheckpointFolder::complete(const CheckpointManifest &manifest) const {
+  const std::string folder = of(manifest.step), text = manifest.text();
+  // The files' names first, and the folder's own: a manifest promises them.
+  for (const std::string &each : {folder, path})
+    if (Status s = syncFolder(each); !s)
+      return s;
+  Result<DurableFile> file = DurableFile::create(manifestOf(manifest.step));
+  if (!file)
+    return file.status();
+  Status s = file->write(std::as_bytes(std::span(text)));
+  if (s)
+    s = file->commit();
+  return s ? syncFolder(folder) : s;
+}
+
+void CheckpointFolder::remove(std::int64_t step) const {
+  std::error_code ignored;
+  fs::remove(manifestOf(step), ignored);
+  fs::remove_all(of(step), ignored);
+}
+
+void CheckpointFolder::prune(std::int64_t step, std::int64_t keep) const {
+  std::int64_t complete = 0;
+  for (const Entry &entry : list()) {
+    if (entry.step > step)
+      continue;
+    complete += entry.hasManifest ? 1 : 0;
+    if (!entry.hasManifest || complete > keep)
+      remove(entry.step);
+  }
+}
+
+} // namespace syncline::run

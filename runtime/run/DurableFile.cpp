@@ -1,0 +1,71 @@
+// Writing, fsync and rename.
+#include "runtime/run/DurableFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace syncline::run {
+
+static Status cannotWrite(const std::string &path, int error) {
+  return Status::badInput("'" + path + "': cannot write: " + std::strerror(error));
+}
+
+Result<DurableFile> DurableFile::create(const std::string &path) {
+  const std::string partial = path + ".partial";
+  const int descriptor = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return cannotWrite(path, errno);
+  return DurableFile(path, descriptor);
+}
+
+DurableFile::DurableFile(DurableFile &&other) noexcept
+    : path(std::move(other.path)), descriptor(std::exchange(other.descriptor, -1)) {}
+
+DurableFile::~DurableFile() {
+  if (descriptor < 0)
+    return;
+  close(descriptor);
+  unlink(partial().c_str());
+}
+
+Status DurableFile::write(std::span<const std::byte> bytes) {
+  constexpr std::size_t most = 1u << 26; // bytes of one call
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), std::min(bytes.size(), most));
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return cannotWrite(path, written == 0 ? ENOSPC : errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return Status::ok();
+}
+
+Status DurableFile::commit() {
+  int error = fsync(descriptor) == 0 ? 0 : errno;
+  if (close(std::exchange(descriptor, -1)) != 0 && error == 0)
+    error = errno;
+  if (error == 0 && std::rename(partial().c_str(), path.c_str()) != 0)
+    error = errno;
+  if (error == 0)
+    return Status::ok();
+  unlink(partial().c_str());
+  return cannotWrite(path, error);
+}
+
+Status syncFolder(const std::string &folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0)
+    return cannotWrite(folder, errno);
+  // Some network file systems have no fsync of folders; a name is durable there once it is made.
+  const int error = fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
+  close(descriptor);
+  return error == 0 ? Status::ok() : cannotWrite(folder, error);
+}
+
+} // namespace syncline::run
