@@ -3,6 +3,7 @@
 
 #include "runtime/core/WirePrecision.h"
 #include "runtime/transport/Transport.h"
+#include "syncline/Step.h"
 
 #include <atomic>
 #include <memory>
