@@ -1,77 +1,19 @@
-// The stages of a worker's run.
+// The stages of a worker's run: training and its end.
 #include "runtime/run/RankRun.h"
 
 #include "runtime/launch/Joining.h"
-#include "runtime/run/Backends.h"
-#include "runtime/run/Batch.h"
-#include "runtime/run/Checkpoints.h"
-#include "runtime/run/DeviceChoice.h"
-#include "runtime/run/Diagnosis.h"
 #include "runtime/run/Drift.h"
 #include "runtime/run/Dump.h"
-#include "runtime/run/Evaluation.h"
-#include "runtime/run/Participant.h"
-#include "runtime/run/PlanChecks.h"
-#include "runtime/run/RankLinks.h"
-#include "runtime/run/Report.h"
-#include "runtime/run/RunData.h"
 #include "runtime/run/ServerRun.h"
-#include "runtime/run/Sha256.h"
-#include "runtime/run/StepLibrary.h"
 #include "runtime/run/StopSignal.h"
-#include "runtime/run/Trainer.h"
+#include "runtime/run/Timings.h"
 #include "runtime/run/Usage.h"
 #include "runtime/run/Values.h"
-#include "runtime/run/trace/Observations.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace syncline::run {
-namespace {
-
-/// The run of one worker. Its members live as long as the run.
-class RankRun : public Participant {
-public:
-  RankRun(const Options &options, const launch::Identity &who) : Participant(options, who) {}
-  Status run() override;
-  int stoppedBy() const override { return stopSignal; }
-
-private:
-  bool isFirst() const { return identity.rank == 0; }
-  Status load();
-  Status openData();
-  Status agreeOnOptions();
-  Status build();
-  Status connect();
-  bool isServed() const { return group && plan.consistency.isServed(); }
-  Status observe();
-  Status train();
-  bool isTested(std::int64_t step) const;
-  Status testAfter(std::int64_t step);
-  Status finishStep(std::int64_t step, bool dumps, bool saves);
-  Status stop(std::int64_t completed);
-  Status search(const NotFinite &what);
-  Status notFinite(const EarlierLoss &loss);
-  Status dump(std::int64_t step);
-  Status writeObservations();
-  Status finish();
-
-  RunData data;
-  std::int64_t first = 0, steps = 0; ///< complete steps at the beginning and at the end
-  Schedule schedule;
-  int stopSignal = 0; ///< the signal by which all ranks end early; 0 for none
-  const core::Backend *backend = nullptr;
-  std::optional<RankLinks> links; ///< none in a run of one rank
-  std::optional<StepLibrary> step;
-  std::unique_ptr<Trainer> trainer;
-  std::optional<Evaluation> evaluation; ///< none without a test set
-  std::optional<Report> report;
-  std::unique_ptr<Checkpoints> checkpoints; ///< null without --checkpoint
-  Observations observations{options};
-  Batch batch;
-  NotFinite finding;
-};
 
 Status RankRun::run() {
   using Stage = Status (RankRun::*)();
@@ -82,132 +24,6 @@ Status RankRun::run() {
     if (Status s = (this->*stage)(); !s)
       return s;
   return checkpoints ? checkpoints->last() : Status::ok();
-}
-
-Status RankRun::load() {
-  if (Status s = loadPlan(); !s)
-    return s;
-  if (Status s = options.checkPlan(plan); !s)
-    return s;
-  if (Status s = options.chooseOptimizer(plan); !s)
-    return s;
-  Result<const core::Backend *> opened = openBackend(options.backend);
-  if (!opened)
-    return opened.status();
-  backend = *opened;
-  schedule = options.schedule;
-  if (Status s = schedule.load(); !s)
-    return s;
-  return isFirst() ? options.checkFiles() : Status::ok();
-}
-
-Status RankRun::agreeOnOptions() {
-  std::vector<transport::SharedFact> facts{
-      {"options", options.sharedOptions() + " --schedule " + schedule.text()}};
-  if (!options.load.empty()) {
-    const Result<std::string> hash = sha256OfFile(options.load);
-    if (!hash)
-      return hash.status();
-    facts.push_back({"file of '--load'", *hash});
-  }
-  return group ? group->agree(facts, transport::Participants::workers) : Status::ok();
-}
-
-Status RankRun::openData() {
-  if (Status s = data.open(options, plan, identity.rank); !s)
-    return s;
-  if (group)
-    if (Status s = group->agree({{"data", data.sizes()}}, transport::Participants::workers); !s)
-      return s;
-  std::int64_t syntheticSteps = 10;
-  if (!options.opTimes.empty())
-    syntheticSteps = options.opTimesFor ? 1'000'000 // however short they are, time ends them
-                                        : Steadiness::maxSteps + Steadiness::warmUp;
-  const std::int64_t perEpoch = data.batchesPerEpoch();
-  steps = options.steps.value_or(data.training ? options.epochs.value_or(1) * perEpoch
-                                               : syntheticSteps);
-  if (options.evalOnly)
-    steps = 0;
-  if (Status s = options.checkSteps(steps); !s)
-    return s;
-  report.emplace(plan,
-                 options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
-                 options.json, !isFirst(), RunLength{steps, perEpoch, schedule.isGiven()});
-  if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.optimizer.rate);
-      !text.empty())
-    report->note(text);
-  for (const std::string &text : data.leftOut(options, plan))
-    report->note(text);
-  return Status::ok();
-}
-
-Status RankRun::build() {
-  const Result<int> device =
-      chooseDevice({options.device, options.sharesDevice, options.alone ? 0 : identity.machineRank},
-                   backend->devices(), options.backend);
-  if (!device)
-    return device.status();
-  if (!backend->hasPrecision(options.precision))
-    report->note(std::string(launch::missingBfloat16) + ": '--precision bf16' computes in fp32");
-  const core::ExecutableOptions how{plan.sizes,       options.threads,      options.seed,
-                                    identity.rank,    plan.gradientRanks(), *device,
-                                    options.precision};
-  Result<StepLibrary> loaded = StepLibrary::load(plan, *backend, how);
-  if (!loaded)
-    return loaded.status();
-  step = std::move(*loaded);
-  core::Executable &executable = step->executable();
-  report->expectClipping(options.optimizer.clipNorm);
-  if (Status s = executable.setOptimizer(options.optimizer); !s)
-    return s;
-  const Result<std::map<int, core::ParameterRule>> rules =
-      options.optimizerFlags.rules(executable.tensors(), options.optimizer);
-  if (Status s = rules ? executable.setRules(*rules) : rules.status(); !s)
-    return s;
-  if (Status s = checkStep(plan, executable); !s)
-    return s;
-  if (Status s = initialize(plan, executable, options.seed); !s)
-    return s;
-  if (!options.load.empty())
-    if (Status s = loadOnnx(plan, executable, options.load); !s)
-      return s;
-  batch = Batch(plan, executable,
-                {data.training ? &*data.training : nullptr, data.sampler.get(), steps, options.seed,
-                 identity.rank, observations.isMeasured(), options.dataThreads});
-  return Status::ok();
-}
-
-Status RankRun::connect() {
-  core::Executable &executable = step->executable();
-  const bool isPlain = options.alone || plan.consistency.isServed();
-  auto opened = Checkpoints::open({options, schedule, plan, executable, group.get(), identity.rank,
-                                   data.training ? data.training->size() : 0,
-                                   data.batchesPerEpoch(), timeout(), *report});
-  if (!opened)
-    return opened.status();
-  checkpoints = std::move(*opened);
-  first = checkpoints ? checkpoints->firstStep() : 0;
-  if (group) {
-    links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
-    if (Status s = links->agree(executable, first, steps); !s)
-      return s;
-  }
-  Result<std::unique_ptr<Trainer>> made =
-      group ? links->openTrainer(executable)
-            : Trainer::create(executable, 1, {}, isPlain ? PlanConsistency() : plan.consistency,
-                              options.optimizer.rate);
-  if (!made)
-    return made.status();
-  trainer = std::move(*made);
-  if (data.test)
-    evaluation.emplace(plan, executable, *data.test, group.get(), timeout());
-  if (options.capturesSteps)
-    trainer->captureSteps();
-  if (options.clipsNorm())
-    trainer->clipByNorm();
-  trainer->askForSignal(StopSignal::received);
-  StopSignal::hold();
-  return checkpoints ? checkpoints->begin(*trainer, steps) : Status::ok();
 }
 
 Status RankRun::observe() {
@@ -382,8 +198,6 @@ Status RankRun::finish() {
     printTimings(plan, step->executable(), *trainer);
   return Status::ok();
 }
-
-} // namespace
 
 int runRank(const Options &options, const launch::Identity &identity) {
   std::unique_ptr<Participant> participant = identity.isServer()

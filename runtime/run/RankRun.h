@@ -1,10 +1,62 @@
 // The run of one process: a worker's, from the plan folder to the trained model, or a server's.
 #pragma once
 
-#include "runtime/launch/Identity.h"
-#include "runtime/run/Options.h"
+#include "runtime/run/Batch.h"
+#include "runtime/run/Checkpoints.h"
+#include "runtime/run/Diagnosis.h"
+#include "runtime/run/Evaluation.h"
+#include "runtime/run/Participant.h"
+#include "runtime/run/RankLinks.h"
+#include "runtime/run/Report.h"
+#include "runtime/run/RunData.h"
+#include "runtime/run/StepLibrary.h"
+#include "runtime/run/Trainer.h"
+#include "runtime/run/trace/Observations.h"
 
 namespace syncline::run {
+
+/// The run of one worker. Its members live as long as the run.
+class RankRun : public Participant {
+public:
+  RankRun(const Options &options, const launch::Identity &who) : Participant(options, who) {}
+  Status run() override;
+  int stoppedBy() const override { return stopSignal; }
+
+private:
+  bool isFirst() const { return identity.rank == 0; }
+  Status load();
+  Status openData();
+  Status agreeOnOptions();
+  Status build();
+  Status connect();
+  bool isServed() const { return group && plan.consistency.isServed(); }
+  Status observe();
+  Status train();
+  bool isTested(std::int64_t step) const;
+  Status testAfter(std::int64_t step);
+  Status finishStep(std::int64_t step, bool dumps, bool saves);
+  Status stop(std::int64_t completed);
+  Status search(const NotFinite &what);
+  Status notFinite(const EarlierLoss &loss);
+  Status dump(std::int64_t step);
+  Status writeObservations();
+  Status finish();
+
+  RunData data;
+  std::int64_t first = 0, steps = 0; ///< complete steps at the beginning and at the end
+  Schedule schedule;
+  int stopSignal = 0; ///< the signal by which all ranks end early; 0 for none
+  const core::Backend *backend = nullptr;
+  std::optional<RankLinks> links; ///< none in a run of one rank
+  std::optional<StepLibrary> step;
+  std::unique_ptr<Trainer> trainer;
+  std::optional<Evaluation> evaluation; ///< none without a test set
+  std::optional<Report> report;
+  std::unique_ptr<Checkpoints> checkpoints; ///< null without --checkpoint
+  Observations observations{options};
+  Batch batch;
+  NotFinite finding;
+};
 
 /// Loads the plan, joins the other ranks, trains, evaluates and saves; a server serves sums
 /// instead. Prints one message on failure. Returns the exit code, or ends the process with it where

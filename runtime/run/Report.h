@@ -1,7 +1,6 @@
 // The output of a run: progress as text on the terminal, or JSON lines for programs.
 #pragma once
 
-#include "runtime/core/StepRunner.h"
 #include "runtime/run/CheckpointCosts.h"
 #include "runtime/run/Drift.h"
 #include "runtime/run/Evaluation.h"
@@ -96,6 +95,17 @@ public:
               const std::optional<Score> &score);
 
 private:
+  /// What the summary says of all steps together.
+  struct Totals {
+    std::string kind;           ///< "mean" or "median", which the next three are
+    double seconds, exposed;    ///< of a step
+    std::optional<double> data; ///< seconds of waiting for samples in a step
+    std::int64_t peakBytes;
+    std::optional<transport::Traffic> traffic;
+  };
+
+  void tellJson(const Totals &total, const std::optional<Score> &score) const;
+  void tellText(const Totals &total, const std::optional<Score> &score) const;
   double samplesPerSecond(double seconds) const;
   /// The number of steps whose gradients were scaled; none without `--clip-norm`.
   std::optional<std::int64_t> clippedSteps() const;
@@ -124,11 +134,5 @@ private:
   bool isLineOpen = false; ///< the cursor stands at the end of a progress line
   int stopSignal = 0;
 };
-
-/// The largest resident memory of this process so far.
-std::int64_t peakMemoryBytes();
-
-/// Prints median milliseconds of every operation, slowest first, and of every bucket.
-void printTimings(const Plan &plan, const core::StepRunner &runner, const Trainer &trainer);
 
 } // namespace syncline::run

@@ -1,10 +1,17 @@
-// Exchanging what each rank has used as text.
+// Memory from the system; exchanging what each rank has used as text.
 #include "runtime/run/Usage.h"
 
 #include <algorithm>
 #include <sstream>
+#include <sys/resource.h>
 
 namespace syncline::run {
+
+std::int64_t peakMemoryBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
 
 Result<Usage> largestUsage(transport::Group *group, const Usage &own, double timeoutSeconds) {
   if (!group)

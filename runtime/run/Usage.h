@@ -14,6 +14,9 @@ struct Usage {
   std::optional<transport::Traffic> traffic = {}; ///< of a step; none where bytes are not counted
 };
 
+/// The largest resident memory of this process so far.
+std::int64_t peakMemoryBytes();
+
 /// The most memory of any worker, and the traffic of the worker that moves most. All workers call
 /// it together, at the end of the run, so that no rank ends while another still needs its bytes.
 /// `group` is null in a run of one rank. Errors: peerLost.

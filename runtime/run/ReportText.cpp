@@ -1,0 +1,34 @@
+// Scores and numbers as text and JSON.
+#include "runtime/run/ReportText.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace syncline::run {
+
+nlohmann::json number(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(std::to_string(value));
+}
+
+double ratio(double a, std::int64_t b) { return b > 0 ? a / static_cast<double>(b) : 0; }
+
+void addScore(nlohmann::ordered_json &line, const Score &score) {
+  line["test_loss"] = number(ratio(score.lossSum, score.losses));
+  if (score.predictions > 0)
+    line["test_accuracy"] = ratio(static_cast<double>(score.correct), score.predictions);
+}
+
+std::string scoreText(const Score &score) {
+  const double loss = ratio(score.lossSum, score.losses);
+  char text[160];
+  if (score.predictions > 0)
+    std::snprintf(text, sizeof text, "test accuracy %.2f %% (%lld of %lld), test loss %.4f",
+                  100 * ratio(static_cast<double>(score.correct), score.predictions),
+                  static_cast<long long>(score.correct), static_cast<long long>(score.predictions),
+                  loss);
+  else
+    std::snprintf(text, sizeof text, "test loss %.6f", loss);
+  return text;
+}
+
+} // namespace syncline::run
