@@ -6,8 +6,10 @@
 #include "codegen/json/SyncJson.h"
 #include "codegen/step/StepTarget.h"
 #include "ir/FirstOf.h"
+#include "ir/cluster/WireAttr.h"
 #include "ir/nn/NN.h"
 #include "ir/nn/OptimizerAttr.h"
+#include "ir/nn/PrecisionAttr.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
 
@@ -124,6 +126,7 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   plan["batch"] = program.getBatch();
   plan["servers"] = program.getServers().value_or(0);
   plan["loss"] = lossName(program).str();
+  plan["precision"] = nn::precisionOf(program->getParentOfType<ModuleOp>()).str();
   plan["overlap"] = program.getOverlap().value_or("backward").str();
   for (auto tensor : program.getOps<plan::TensorOp>()) {
     if (tensor.getSpace() == plan::Space::parameters || tensor.getSpace() == plan::Space::state)
@@ -192,6 +195,8 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"batch", nullptr},
                {"loss", nullptr},
                {"optimizer", optimizerName(nn::optimizerOf(module))},
+               {"precision", nullptr},
+               {"wire", wireName(cluster::wireOf(module))},
                {"overlap", "backward"},
                {"consistency", nullptr},
                {"backend", info.backend},

@@ -171,7 +171,7 @@ public:
     for (sync::OptionAttr option :
          cast<sync::MergeClassAttr>(mergeClasses[*message.getMergeClass()]).getOptions())
       if (option.getScheme() == message.getScheme())
-        return sync::bytesMoved(option, message.getBytes(), sync::isByNccl(problem));
+        return sync::bytesMoved(option, message.getBytes(), sync::carrierOf(problem));
     return std::nullopt;
   }
 

@@ -13,6 +13,7 @@
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
+#include "frontend/driver/PrecisionOption.h"
 #include "frontend/driver/RunPipeline.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
@@ -27,6 +28,7 @@
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/cluster/SpecFields.h"
 #include "ir/cluster/UpdateAttr.h"
+#include "ir/cluster/WireAttr.h"
 #include "ir/nn/NN.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/plan/Plan.h"
@@ -152,7 +154,8 @@ cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
                                 options.ncclChannels);
 }
 
-/// Attaches cluster, profile and optimizer to the module as attributes, which the passes read.
+/// Attaches cluster, profile, optimizer, precision and wire to the module as attributes, which the
+/// passes read.
 Status attachCluster(const CompileOptions &options, ModuleOp module) {
   Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
   if (!cluster)
@@ -168,11 +171,16 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
                   frontend::provenanceAttr(*cluster, profileName, module.getContext()));
   if (options.optimizer != optimizerName(OptimizerKind::sgd))
     module->setAttr(nn::optimizerAttr, StringAttr::get(module.getContext(), options.optimizer));
-  if (options.profile.empty())
+  if (options.wire != wireName(WirePrecision::fp32))
+    module->setAttr(cluster::wireAttr, StringAttr::get(module.getContext(), options.wire));
+  if (options.profile.empty()) {
+    attachPrecision(options, nullptr, module);
     return Status::ok();
+  }
   Result<files::Profile> profile = files::readProfile(options.profile);
   if (!profile)
     return profile.status();
+  attachPrecision(options, &*profile, module);
   if (Status s = checkBatch(options, *profile, module); !s)
     return s;
   Builder builder(module.getContext());

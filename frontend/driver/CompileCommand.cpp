@@ -4,12 +4,14 @@
 #include "frontend/driver/Compile.h"
 #include "frontend/files/Paths.h"
 #include "ir/cluster/Cluster.h"
+#include "ir/nn/PrecisionAttr.h"
 #include "passes/solver/Planner.h"
 #include "passes/z3/Z3Judge.h"
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
 #include "syncline/OptimizerKind.h"
 #include "syncline/PlanConstants.h"
+#include "syncline/WirePrecision.h"
 
 #include "CLI/CLI.hpp"
 #include "llvm/ADT/StringRef.h"
@@ -75,6 +77,30 @@ static void addOptimizer(CLI::App &command, CompileOptions &options) {
                   "Train by this optimizer, as PyTorch's of that name; 'run' sets its rate and the "
                   "like")
       ->check(launch::oneOf(names))
+      ->capture_default_str()
+      ->group("Training");
+}
+
+static void addPrecision(CLI::App &command, CompileOptions &options) {
+  const std::vector<std::string> names(std::begin(nn::precisions), std::end(nn::precisions));
+  command
+      .add_option("--precision", options.precision,
+                  "Compute products and convolutions in this type; tf32 with --backend cuda; "
+                  "default: that of the profile, else fp32")
+      ->check(launch::oneOf(names))
+      ->type_name("TYPE")
+      ->group("Training");
+}
+
+static void addWire(CLI::App &command, CompileOptions &options) {
+  std::vector<std::string> names;
+  for (const WirePrecision wire : allWires)
+    names.emplace_back(wireName(wire));
+  command
+      .add_option("--wire", options.wire,
+                  "Send gradients rounded to this type; bf16 and fp16 halve their bytes")
+      ->check(launch::oneOf(names))
+      ->type_name("TYPE")
       ->capture_default_str()
       ->group("Training");
 }
@@ -224,6 +250,8 @@ Command addCompile(CLI::App &app) {
       ->check(launch::oneOf({"keep", "off"}))
       ->group("Training");
   addOptimizer(*command, *options);
+  addPrecision(*command, *options);
+  addWire(*command, *options);
   addConsistency(*command, *options);
   addPlanner(*command, *options);
   command->add_option("--scheme", options->schemes, schemeHelp())
@@ -261,8 +289,8 @@ Command addCompile(CLI::App &app) {
     if (isTrace(options->model))
       for (const char *name :
            {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout", "--optimizer",
-            "--nccl-protocol", "--nccl-channels", "--overlap", "--consistency", "--plan-only",
-            "--write-layers", "--dim"})
+            "--precision", "--nccl-protocol", "--nccl-channels", "--overlap", "--consistency",
+            "--plan-only", "--write-layers", "--dim"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
@@ -271,11 +299,12 @@ Command addCompile(CLI::App &app) {
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
-    if (options->planOnly && command->count("--overlap") > 0)
-      return Status::error(ErrorKind::badUsage, "--overlap is for plans that run, not --plan-only");
-    if (options->planOnly && command->count("--consistency") > 0)
-      return Status::error(ErrorKind::badUsage,
-                           "--consistency is for plans that run, not --plan-only");
+    for (const char *name : {"--overlap", "--consistency", "--precision"})
+      if (options->planOnly && command->count(name) > 0)
+        return Status::error(ErrorKind::badUsage,
+                             std::string(name) + " is for plans that run, not --plan-only");
+    if (options->precision == "tf32" && options->backend == "cpu")
+      return Status::error(ErrorKind::badUsage, "--precision tf32 is for '--backend cuda'");
     if (options->consistency != "bsp" && command->count("--overlap") == 0)
       options->overlap = "backward"; // whatever the default is
     if (options->planOnly || isTrace(options->model))

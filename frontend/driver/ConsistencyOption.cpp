@@ -3,6 +3,7 @@
 
 #include "frontend/driver/ChooseConsistency.h"
 #include "ir/sync/Consistency.h"
+#include "syncline/WirePrecision.h"
 
 namespace syncline::driver {
 
@@ -31,6 +32,8 @@ Status checkConsistency(const CompileOptions &options, mlir::MLIRContext *contex
                   "' is SGD with momentum, expected '--optimizer sgd', "
                   "got '" +
                   options.optimizer + "'");
+  if (options.wire != wireName(WirePrecision::fp32))
+    return refuse("weights travel in float32, expected '--wire fp32', got '" + options.wire + "'");
   if (options.overlap != "backward")
     return refuse("gradients that stay on their rank have nothing to hide, expected '--overlap "
                   "backward', got '" +

@@ -86,7 +86,7 @@ void addDeviceOptions(CLI::App &command, profile::ProfileOptions &options) {
   command
       .add_option("--precision", options.precision,
                   "Compute products and convolutions in this type, as the run will: fp32, bf16 or, "
-                  "on GPUs, tf32; default: fp32")
+                  "on GPUs, tf32; default: the plan's, of a model fp32")
       ->check(launch::oneOf({"fp32", "tf32", "bf16"}))
       ->type_name("TYPE")
       ->group("Measuring");

@@ -24,8 +24,9 @@ constexpr std::size_t maxDepth = 8;
 constexpr std::int64_t schema = 1;
 constexpr double updateUnit = 1e9; ///< bytes for which an update's time is written
 constexpr std::int64_t maxBatch = std::int64_t{1} << 31;
-constexpr std::array<std::string_view, 6> knownKeys = {"schema", "name",     "batch",
-                                                       "update", "overhead", "operations"};
+constexpr std::array<std::string_view, 7> knownKeys = {
+    "schema", "name", "batch", "precision", "update", "overhead", "operations"};
+constexpr std::array<std::string_view, 3> precisions = {"fp32", "tf32", "bf16"};
 constexpr std::array<std::string_view, 3> timeKeys = {"forward", "backward", "spread"};
 
 Status error(std::string_view fileName, const std::string &path, const std::string &message) {
@@ -138,6 +139,15 @@ Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
       return error(fileName, "batch", batch.status().message());
     profile.batch = *batch;
   }
+  if (json.contains("precision")) {
+    const Json &precision = json["precision"];
+    if (!precision.is_string() ||
+        std::ranges::find(precisions, precision.get_ref<const std::string &>()) == precisions.end())
+      return error(fileName, "precision",
+                   "expected " + quotedList(precisions) + ", got " +
+                       precision.dump().substr(0, 60));
+    profile.precision = precision.get<std::string>();
+  }
   if (json.contains("update")) {
     Result<double> update = readUpdate(json["update"], fileName);
     if (!update)
@@ -193,6 +203,8 @@ std::string formatProfile(const Profile &profile) {
     json["name"] = profile.name;
   if (profile.batch)
     json["batch"] = *profile.batch;
+  if (!profile.precision.empty())
+    json["precision"] = profile.precision;
   if (profile.update)
     json["update"] = formatSeconds(*profile.update * updateUnit, digits) + "/GB";
   if (profile.overhead)

@@ -22,6 +22,7 @@ struct OperationTimes {
 struct Profile {
   std::string name;                                 ///< name of the measured device; may be empty
   std::optional<std::int64_t> batch;                ///< samples per rank it was measured with
+  std::string precision;                            ///< it was measured in; empty where unknown
   std::optional<double> update;                     ///< the optimizer's seconds a parameter's byte
   std::optional<double> overhead;                   ///< seconds of a step beside its operations
   std::map<std::string, OperationTimes> operations; ///< by the node's name in the model

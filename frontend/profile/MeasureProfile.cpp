@@ -81,6 +81,16 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
   return read ? checkedRanks(devices, options.source + "/plan.json") : read.status();
 }
 
+/// The precision that ranks compute in: the requested one, else the plan's.
+Result<std::string> precisionOf(const ProfileOptions &options, const std::string &plan) {
+  if (!options.precision.empty())
+    return options.precision;
+  Result<nlohmann::json> document = codegen::readPlanJson(plan);
+  if (!document)
+    return document.status();
+  return report::guarded([&] { return document->at("precision").get<std::string>(); });
+}
+
 /// The command line of a rank that runs alone, on the plan's backend; `run` refuses a backend that
 /// it lacks. On GPUs each rank has its own device.
 std::vector<std::string> runWords(const ProfileOptions &options, const std::string &plan,
@@ -168,8 +178,13 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   Result<MeasuredProfile> measured =
       profileOfTimes(json, *ranks, *ranks * options.threads > launch::usableProcessors());
-  if (measured)
-    measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");
+  if (!measured)
+    return measured;
+  measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");
+  Result<std::string> precision = precisionOf(options, *plan);
+  if (!precision)
+    return precision.status();
+  measured->profile.precision = *precision;
   return measured;
 }
 

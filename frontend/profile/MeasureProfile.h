@@ -15,7 +15,7 @@ struct ProfileOptions {
   std::string cluster; ///< cluster file that states devices per node; empty for none
   std::string output;
   std::vector<std::string> compiling; ///< further options of `compile`, for a model
-  std::string precision;              ///< of `syncline run --precision`; empty for its default
+  std::string precision;              ///< of `syncline run --precision`; empty for the plan's
   std::optional<int> ranks; ///< ranks at a time, 1 to maxLocalRanks; default: devices of a node
   bool pin = false;         ///< bind each rank to one processor
   int threads = 1;

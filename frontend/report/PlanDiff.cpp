@@ -187,6 +187,8 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   for (const char *key : {"planner", "ranks", "servers", "batch", "backend"})
     compare(key, a.at(key), b.at(key));
   compare("optimizer", a.value("optimizer", "sgd"), b.value("optimizer", "sgd"));
+  compare("precision", a.value("precision", json()), b.value("precision", json()));
+  compare("wire", a.value("wire", "fp32"), b.value("wire", "fp32"));
   compare("overlap", a.value("overlap", "backward"), b.value("overlap", "backward"));
   auto nccl = [](const json &plan) {
     std::string text = ncclText(plan);

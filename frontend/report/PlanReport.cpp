@@ -38,6 +38,11 @@ static std::string header(const nlohmann::json &plan) {
     text += ", batch " + std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank";
   if (const std::string optimizer = plan.value("optimizer", "sgd"); optimizer != "sgd")
     text += ", optimizer " + optimizer;
+  if (const nlohmann::json precision = plan.value("precision", nlohmann::json());
+      precision.is_string() && precision != "fp32")
+    text += ", computes in " + printable(precision);
+  if (const std::string wire = plan.value("wire", "fp32"); wire != "fp32")
+    text += ", gradients travel as " + wire;
   const nlohmann::json &requested = plan.at("requested");
   for (std::size_t i = 0; i < requested.size(); ++i)
     text += (i == 0 ? ", requested " : " and ") + printable(requested[i]);

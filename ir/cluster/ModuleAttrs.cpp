@@ -3,6 +3,7 @@
 #include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/cluster/UpdateAttr.h"
+#include "ir/cluster/WireAttr.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -29,6 +30,12 @@ static bool isProvenance(Attribute attribute) {
          });
 }
 
+/// Whether the attribute names a type in which gradients travel.
+static bool isWire(Attribute attribute) {
+  auto name = llvm::dyn_cast<StringAttr>(attribute);
+  return name && syncline::parseWire(name.getValue());
+}
+
 LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (!isa<ModuleOp>(op))
     return op->emitError("C7: expected '")
@@ -46,9 +53,11 @@ LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttri
     return success();
   if (attribute.getName() == provenanceAttr && isProvenance(attribute.getValue()))
     return success();
+  if (attribute.getName() == wireAttr && isWire(attribute.getValue()))
+    return success();
   return op->emitError("C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a "
                        "dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an "
-                       "f64 of seconds, or 'cluster.provenance' = a dictionary of device, "
-                       "efficiency and profile, got '")
+                       "f64 of seconds, 'cluster.provenance' = a dictionary of device, "
+                       "efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got '")
          << attribute.getName().getValue() << "' = " << attribute.getValue();
 }

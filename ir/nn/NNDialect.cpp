@@ -1,6 +1,7 @@
 // Registers the nn dialect, and checks its discardable attributes.
 #include "ir/nn/NN.h"
 #include "ir/nn/OptimizerAttr.h"
+#include "ir/nn/PrecisionAttr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -26,7 +27,7 @@ void NNDialect::initialize() {
       >();
 }
 
-/// NN50, NN51: discardable attributes have the documented names and types.
+/// NN50 to NN53: discardable attributes have the documented names and types.
 LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == layerAttr && isa<StringAttr>(attribute.getValue()))
@@ -43,6 +44,13 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     if (isa<ModuleOp>(op) && optimizer && parseOptimizer(optimizer.getValue()))
       return success();
     return op->emitError("NN51: expected 'nn.optimizer' on a module, as sgd, adam or adamw, got ")
+           << attribute.getValue();
+  }
+  if (name == precisionAttr) {
+    auto precision = dyn_cast<StringAttr>(attribute.getValue());
+    if (isa<ModuleOp>(op) && precision && llvm::is_contained(precisions, precision.getValue()))
+      return success();
+    return op->emitError("NN53: expected 'nn.precision' on a module, as fp32, tf32 or bf16, got ")
            << attribute.getValue();
   }
   return op->emitError("NN50: expected 'nn.layer' (string), 'nn.backward' (unit) or 'nn.seconds' "

@@ -2,6 +2,7 @@
 #include "passes/check/CheckSchemes.h"
 
 #include "ir/cluster/UpdateAttr.h"
+#include "ir/cluster/WireAttr.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/plan/Plan.h"
 #include "passes/check/SameCost.h"
@@ -234,7 +235,7 @@ static std::optional<double> shardUpdateOf(sync::ProblemOp problem, cluster::Spe
 
 LogicalResult checkSchemes(sync::ProblemOp op, const problem::Problem &problem,
                            cluster::SpecAttr spec) {
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec, cluster::wireOf(op));
   if (!catalog)
     return op.emitOpError(catalog.status().message());
   const auto requested = merge::requestedSchemes(op);
@@ -246,7 +247,7 @@ LogicalResult checkSchemes(sync::ProblemOp op, const problem::Problem &problem,
 
 LogicalResult checkTrace(sync::ProblemOp op, const problem::Problem &problem, sync::TraceOp trace,
                          cluster::SpecAttr spec) {
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec, cluster::wireOf(op));
   if (!catalog)
     return failure(); // checkSchemes has reported why, and has read the requests
   llvm::SmallVector<merge::RequestedScheme> requested;

@@ -2,6 +2,7 @@
 #include "passes/check/PlanFacts.h"
 
 #include "ir/FirstOf.h"
+#include "ir/cluster/WireAttr.h"
 #include "ir/sync/Consistency.h"
 #include "passes/check/SameCost.h"
 #include "passes/cost/SchemeCatalog.h"
@@ -28,6 +29,8 @@ public:
     plan::ProgramOp program = facts.program;
     if (program.getOverlap())
       return program.emitOpError("P31: expected no overlap with a consistency");
+    if (cluster::wireOf(program) != WirePrecision::fp32)
+      return program.emitOpError("P31: expected no 'cluster.wire', since weights travel in fp32");
     if (failed(checkServers(spec)))
       return failure();
     for (auto [number, bucket] : facts.buckets)

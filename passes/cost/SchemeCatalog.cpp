@@ -19,11 +19,13 @@ namespace {
 
 class CatalogBuilder {
 public:
-  explicit CatalogBuilder(cluster::SpecAttr spec)
-      : spec(spec), link(cluster::slowestLink(spec)), ranks(static_cast<int>(spec.getRanks())) {}
+  CatalogBuilder(cluster::SpecAttr spec, WirePrecision wire)
+      : spec(spec), wire(wire), link(cluster::slowestLink(spec)),
+        ranks(static_cast<int>(spec.getRanks())) {}
 
   Result<SchemeCatalog> build() {
     catalog.ranks = ranks;
+    catalog.wire = wire;
     catalog.largestMessage = spec.getLargestMessage();
     catalog.byNccl = static_cast<bool>(spec.getNccl());
     for (cluster::CollectiveAttr stated : spec.getCollectives())
@@ -61,13 +63,21 @@ private:
   Cost stated(Scheme scheme) const {
     for (cluster::CollectiveAttr collective : spec.getCollectives())
       if (collective.getScheme() == scheme)
-        return isOfNetwork(spec, collective.getCost()) ? formula(scheme)
-                                                       : *collectiveTime(collective.getCost());
+        return isOfNetwork(spec, collective.getCost())
+                   ? formula(scheme)
+                   : problem::narrowed(*collectiveTime(collective.getCost()),
+                                       wireShareOf(scheme, wire));
     return nullptr;
   }
 
   static problem::LinkRates rates(LinkAttr link) {
     return {link.getAlpha(), link.getBeta(), link.getGamma()};
+  }
+
+  /// The rates for bytes of gradients that travel by the scheme.
+  problem::LinkRates narrowed(problem::LinkRates rates, Scheme scheme) const {
+    rates.secondsPerByte *= wireShareOf(scheme, wire);
+    return rates;
   }
 
   /// Rates of one network card. `bothWays` says that ranks send and receive at the same time, which
@@ -88,7 +98,9 @@ private:
     return one;
   }
 
-  double traffic(Scheme scheme) const {
+  double traffic(Scheme scheme) const { return wireShareOf(scheme, wire) * trafficOfF32(scheme); }
+
+  double trafficOfF32(Scheme scheme) const {
     switch (scheme) {
     case Scheme::ring:
     case Scheme::recursiveDoubling:
@@ -107,8 +119,12 @@ private:
   }
 
   problem::SchemeOption option(Scheme scheme, Cost cost) const {
-    return {scheme, std::move(cost), traffic(scheme),
-            catalog.byNccl ? std::nullopt : problem::shortTraffic(scheme, ranks)};
+    std::optional<double> shortTraffic;
+    if (!catalog.byNccl)
+      shortTraffic = problem::shortTraffic(scheme, ranks);
+    if (shortTraffic)
+      *shortTraffic *= wireShareOf(scheme, wire);
+    return {scheme, std::move(cost), traffic(scheme), shortTraffic};
   }
 
   /// The formula of a scheme over the cluster's links. Around a ring one message at a time leaves
@@ -124,7 +140,7 @@ private:
       sharers = devices;
     else if (scheme == Scheme::tree && devices > 1)
       sharers = std::max(1.0, problem::treeCardLoad((ranks + devices - 1) / devices, devices) / 2);
-    return problem::formulaCost(scheme, ranks, share(true, sharers));
+    return problem::formulaCost(scheme, ranks, narrowed(share(true, sharers), scheme));
   }
 
   /// The cost of NCCL's Tree: two trees over the nodes, each for half of the bytes in a pipeline,
@@ -136,7 +152,7 @@ private:
     const std::int64_t devices = hasInside ? spec.getDevicesPerNode() : 1;
     const auto levels = llvm::Log2_64_Ceil((ranks + devices - 1) / devices);
     const double inside = hasInside ? static_cast<double>(spec.getInside().getAlpha()) : 0;
-    const problem::LinkRates of = share(true, 1);
+    const problem::LinkRates of = narrowed(share(true, 1), Scheme::tree);
     const double latency = 2 * (levels * of.latency + static_cast<double>(devices - 1) * inside);
     return line({latency, 2 * of.secondsPerByte + of.reduceSecondsPerByte});
   }
@@ -153,8 +169,9 @@ private:
     const problem::NodeLayout nodes{.nodes = ranks / devices,
                                     .devicesPerNode = devices,
                                     .linksPerNode = static_cast<int>(spec.getCardsPerNode()),
-                                    .inside = rates(spec.getInside()),
-                                    .between = card(true)};
+                                    .inside =
+                                        narrowed(rates(spec.getInside()), Scheme::hierarchical),
+                                    .between = narrowed(card(true), Scheme::hierarchical)};
     add(Scheme::hierarchical, line(problem::hierarchicalCost(nodes).total()));
   }
 
@@ -179,6 +196,8 @@ private:
       if (!link)
         layout.worker = layout.server;
     }
+    layout.worker = narrowed(layout.worker, Scheme::parameterServer);
+    layout.server = narrowed(layout.server, Scheme::parameterServer);
     layout.duplex = spec.getHalfDuplex() ? problem::Duplex::half : problem::Duplex::full;
     return layout;
   }
@@ -204,10 +223,12 @@ private:
   void addGather() {
     catalog.gather = stated(Scheme::factors);
     if (!catalog.gather && link)
-      catalog.gather = line(problem::allGatherCost(ranks, share(true, 1)));
+      catalog.gather =
+          line(problem::allGatherCost(ranks, narrowed(share(true, 1), Scheme::factors)));
   }
 
   cluster::SpecAttr spec;
+  WirePrecision wire;
   LinkAttr link; ///< the slowest node's; null where there is none
   int ranks;
   SchemeCatalog catalog;
@@ -231,14 +252,22 @@ bool isOfNetwork(cluster::SpecAttr spec, mlir::Attribute cost) {
          formula.getBeta() == link.getBeta() && formula.getGamma() == link.getGamma();
 }
 
-Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec) { return CatalogBuilder(spec).build(); }
+Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec, WirePrecision wire) {
+  return CatalogBuilder(spec, wire).build();
+}
+
+double wireShareOf(Scheme scheme, WirePrecision wire) {
+  const double share = wireShare(wire);
+  return scheme == Scheme::reduceScatter ? (share + 1) / 2 : share;
+}
 
 double gatherSeconds(const SchemeCatalog &catalog, std::int64_t bytes) {
   return catalog.gather->seconds(bytes);
 }
 
 double gatherTraffic(const SchemeCatalog &catalog, std::int64_t bytes) {
-  return problem::allGatherTraffic(static_cast<int>(catalog.ranks)) * static_cast<double>(bytes);
+  return wireShareOf(Scheme::factors, catalog.wire) *
+         problem::allGatherTraffic(static_cast<int>(catalog.ranks)) * static_cast<double>(bytes);
 }
 
 } // namespace syncline::cost

@@ -4,6 +4,7 @@
 #include "ir/cluster/Cluster.h"
 #include "passes/problem/CollectiveCost.h"
 #include "syncline/Status.h"
+#include "syncline/WirePrecision.h"
 
 #include <cstdint>
 #include <memory>
@@ -25,23 +26,30 @@ struct SchemeCatalog {
   std::vector<Scheme> unsupported;            ///< stated by the cluster, but not carried by NCCL
   std::optional<std::int64_t> serverMemory;   ///< bytes that all servers can hold together
   std::optional<std::int64_t> largestMessage; ///< bytes
+  WirePrecision wire = WirePrecision::fp32;   ///< the type in which gradients and factors travel
 
   /// The option of one scheme other than factors; null where the cluster does not offer it. It
   /// lives as long as the catalog.
   const problem::SchemeOption *option(Scheme scheme) const;
 };
 
-/// The catalog of a cluster. Where NCCL carries the messages, only its schemes are offered
-/// (cluster::ncclHas). A half duplex link carries what a rank sends and what it receives one after
-/// the other, which doubles the beta of every scheme. Links are the slowest node's; the cards of a
-/// node carry what its devices send at the same time (ir/cluster/SPEC.md, "What a collective
-/// costs"). Returns badInput where no scheme is left that takes every gradient, or none of the
-/// all-reduces that the cluster states.
-Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec);
+/// The catalog of a cluster. All sizes are those of gradients of f32, whatever the wire; it changes
+/// the seconds and the traffic of a byte. A scheme's formula then has so much less beta, and a
+/// stated cost that is no formula is that of so many bytes less. Sums take as long as those of f32.
+/// A reduce-scatter gathers parameters, which travel in f32. Where NCCL carries the messages, only
+/// its schemes are offered (cluster::ncclHas). A half duplex link carries what a rank sends and
+/// what it receives one after the other, which doubles the beta of every scheme. Links are the
+/// slowest node's; the cards of a node carry what its devices send at the same time
+/// (ir/cluster/SPEC.md, "What a collective costs"). Returns badInput where no scheme is left that
+/// takes every gradient, or none of the all-reduces that the cluster states.
+Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec, WirePrecision wire = WirePrecision::fp32);
 
 /// Whether a cost that the cluster states is a formula over the network's own constants, and so is
 /// derived from the network.
 bool isOfNetwork(cluster::SpecAttr spec, mlir::Attribute cost);
+
+/// The bytes that travel for each byte of a message of gradients by the scheme.
+double wireShareOf(Scheme scheme, WirePrecision wire);
 
 /// Seconds and traffic of a factors message; `bytes` is the size of one rank's factors.
 /// Precondition: catalog.gather.

@@ -2,6 +2,7 @@
 #include "passes/merge/PlannedProblem.h"
 
 #include "ir/cluster/SpecFields.h"
+#include "ir/cluster/WireAttr.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/problem/SchemeCost.h"
 
@@ -125,7 +126,7 @@ FailureOr<PlannedProblem> PlannedProblem::create(sync::ProblemOp op, cluster::Sp
   FailureOr<problem::Problem> problem = toProblem(op);
   if (failed(problem))
     return failure();
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec, cluster::wireOf(op));
   if (!catalog)
     return op.emitOpError(catalog.status().message());
   std::optional<problem::OrderProblem> order = toOrderProblem(op, *problem);
@@ -168,7 +169,7 @@ static Status limitMergeClasses(problem::Problem &problem, const cost::SchemeCat
 }
 
 Result<problem::Problem> PlannedProblem::poseOn(cluster::SpecAttr other, double batch) const {
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(other);
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(other, planned.wire);
   if (!catalog)
     return catalog.status();
   const double slower = slowerOn(other);

@@ -1,6 +1,7 @@
 // The pass `pose-problem`: states the sync problem of a cluster and a timed step or a trace.
 #include "ir/Refusal.h"
 #include "ir/cluster/Cluster.h"
+#include "ir/cluster/WireAttr.h"
 #include "ir/sync/Consistency.h"
 #include "passes/Passes.h"
 #include "passes/merge/Instance.h"
@@ -64,7 +65,7 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
         return refuse(source->getLoc()) << pattern.status().message();
       patterns.push_back(*pattern);
     }
-    Result<cost::SchemeCatalog> catalog = cost::catalogOf(cluster);
+    Result<cost::SchemeCatalog> catalog = cost::catalogOf(cluster, cluster::wireOf(source));
     if (!catalog)
       return refuse(source->getLoc()) << catalog.status().message();
     FailureOr<cost::Timeline> timeline = timelineOf(source, cluster::slowdown(cluster));

@@ -22,7 +22,8 @@ static problem::MergeClass toMergeClass(sync::ProblemOp op, sync::MergeClassAttr
   problem::MergeClass result;
   for (sync::OptionAttr option : mergeClass.getOptions())
     result.options.push_back({option.getScheme(), *cost::collectiveTime(option.getCost()),
-                              option.getTraffic(), sync::shortTraffic(option, sync::isByNccl(op))});
+                              option.getTraffic(),
+                              sync::shortTraffic(option, sync::carrierOf(op))});
   result.largestMessage = mergeClass.getLargest().value_or(problem::unlimited);
   result.capacity = mergeClass.getCapacity().value_or(problem::unlimited);
   return result;

@@ -105,6 +105,24 @@ std::shared_ptr<const CollectiveCost> withExtraPerByte(const CollectiveCost &cos
   return std::make_shared<TableCost>(*TableCost::create(points));
 }
 
+std::shared_ptr<const CollectiveCost> narrowed(std::shared_ptr<const CollectiveCost> cost,
+                                               double share) {
+  if (share == 1)
+    return cost;
+  if (const auto *formula = dynamic_cast<const FormulaCost *>(cost.get())) {
+    LinkRates rates = formula->rates();
+    rates.secondsPerByte *= share;
+    return formulaCost(formula->scheme(), formula->ranks(), rates);
+  }
+  if (const auto *line = dynamic_cast<const AffineCost *>(cost.get()))
+    return std::make_shared<AffineCost>(line->latency(), line->secondsPerByte() * share);
+  // A point further out stays further out, since distances grow.
+  std::vector<CostPoint> points;
+  for (const CostPoint &point : dynamic_cast<const TableCost &>(*cost).points())
+    points.push_back({std::llround(static_cast<double>(point.bytes) / share), point.seconds});
+  return std::make_shared<TableCost>(*TableCost::create(points));
+}
+
 double extraPerByte(const CollectiveCost &whole, const CollectiveCost &collective) {
   constexpr std::int64_t large = std::int64_t{1} << 40; // the shared latency then rounds little
   return std::max(0.0, (whole.seconds(large) - collective.seconds(large)) / large);

@@ -45,6 +45,12 @@ AffineCost allGatherCost(int ranks, const LinkRates &rates);
 std::shared_ptr<const CollectiveCost> withExtraPerByte(const CollectiveCost &cost,
                                                        double secondsPerByte);
 
+/// The cost of a message of which only `share` of the bytes travel, because its values are rounded
+/// for the way: of a formula with so much less beta, else the cost of so many bytes. A share of 1
+/// gives the same cost. Preconditions: the cost is a line, a table or a formula; 0 < share <= 1.
+std::shared_ptr<const CollectiveCost> narrowed(std::shared_ptr<const CollectiveCost> cost,
+                                               double share);
+
 /// Seconds per byte, at least 0, that a large message takes by `whole` beyond what it takes by
 /// `collective`. For two costs of a reduce-scatter these are the seconds that a rank spends on
 /// updating its shard.

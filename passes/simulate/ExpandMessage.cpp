@@ -20,10 +20,14 @@ enum class Adder { network, inside };
 
 class RoundUnfolder {
 public:
-  explicit RoundUnfolder(const Topology &topology)
-      : topology(topology), unfolding(topology.machines().ranks), last(ranks()) {
+  /// A transfer moves `wireShare` of its bytes.
+  RoundUnfolder(const Topology &topology, double wireShare)
+      : wireShare(wireShare), topology(topology), unfolding(topology.machines().ranks),
+        last(ranks()) {
     std::iota(last.begin(), last.end(), 0);
   }
+
+  double wireShare;
 
   std::size_t ranks() const { return static_cast<std::size_t>(topology.machines().ranks); }
 
@@ -34,7 +38,7 @@ public:
       latency[transfer.from] += topology.hop(transfer.from, transfer.to).latency;
     for (const Transfer &transfer : round.transfers) {
       const int send = unfolding.add({.delay = latency[transfer.from],
-                                      .share = transfer.share,
+                                      .share = transfer.share * wireShare,
                                       .path = topology.hop(transfer.from, transfer.to).path});
       unfolding.order(last[transfer.from], send);
       arrivals[transfer.from].push_back(send);
@@ -159,7 +163,7 @@ MessageExpansion dedicatedServers(const Message &message, const Topology &topolo
           {.delayPerByte = (ranks - 1) * share * machines.serverLink.reduceSecondsPerByte});
       for (int rank = 0; rank < ranks; ++rank) {
         const int push = result.add({.delay = isFirst ? servers * topology.latency(rank) : 0,
-                                     .share = share,
+                                     .share = share * message.wireShare,
                                      .path = topology.hop(rank, endpoint).path});
         result.order(isFirst ? rank : pushed[place(rank, server)], push);
         result.order(push, sum);
@@ -170,7 +174,7 @@ MessageExpansion dedicatedServers(const Message &message, const Topology &topolo
       summed[server] = sum;
       for (int rank = 0; rank < ranks; ++rank) {
         const int pull = result.add({.delay = isFirst ? ranks * machines.serverLink.latency : 0,
-                                     .share = share,
+                                     .share = share * message.wireShare,
                                      .path = topology.hop(endpoint, rank).path});
         result.order(sum, pull);
         if (!isFirst)
@@ -203,7 +207,7 @@ MessageExpansion expand(const Message &message, const Topology &topology) {
   const Machines &machines = topology.machines();
   if (message.scheme == Scheme::parameterServer && machines.dedicated)
     return dedicatedServers(message, topology);
-  RoundUnfolder out(topology);
+  RoundUnfolder out(topology, message.wireShare);
   auto visit = [&](const Round &round) { out.add(round); };
   switch (message.scheme) {
   case Scheme::ring:
@@ -213,6 +217,8 @@ MessageExpansion expand(const Message &message, const Topology &topology) {
       if (message.shardUpdate > 0)
         out.pause(message.shardUpdate);
     }
+    if (message.scheme == Scheme::reduceScatter)
+      out.wireShare = 1; // parameters
     if (message.half != Half::first)
       ringRounds(everyRank(machines.ranks), 1, false, visit);
     break;
@@ -223,7 +229,7 @@ MessageExpansion expand(const Message &message, const Topology &topology) {
     halvingDoublingRounds(machines.ranks, visit);
     break;
   case Scheme::tree:
-    return expandTree(message.bytes, topology);
+    return expandTree(message, topology);
   case Scheme::hierarchical:
     hierarchicalRounds(out, machines);
     break;

@@ -17,9 +17,10 @@ using problem::TreePlace;
 /// way down at beat i + H + d, so each segment that a rank receives was sent one beat before.
 class TreeUnfolder {
 public:
-  TreeUnfolder(std::int64_t bytes, const Topology &topology)
-      : topology(topology), ranks(topology.machines().ranks), cut(problem::treeCut(bytes)),
-        share(1.0 / cut.trees / static_cast<double>(cut.segments)), unfolding(ranks) {
+  TreeUnfolder(const Message &message, const Topology &topology)
+      : topology(topology), ranks(topology.machines().ranks), cut(problem::treeCut(message.bytes)),
+        share(1.0 / cut.trees / static_cast<double>(cut.segments)), wireShare(message.wireShare),
+        unfolding(ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
       last.push_back(rank);
       for (int tree = 0; tree < cut.trees; ++tree)
@@ -60,8 +61,9 @@ private:
   void send(int from, int to, int tree, int before = 0) {
     const Topology::Hop hop = topology.hop(from, to);
     std::vector<int> &wire = wires[{from, to, tree}];
-    const int task = unfolding.add(
-        {.delay = wire.empty() ? (1 + before) * hop.latency : 0, .share = share, .path = hop.path});
+    const int task = unfolding.add({.delay = wire.empty() ? (1 + before) * hop.latency : 0,
+                                    .share = share * wireShare,
+                                    .path = hop.path});
     unfolding.order(last[from], task);
     if (!wire.empty())
       unfolding.order(wire.back(), task);
@@ -101,7 +103,8 @@ private:
   const Topology &topology;
   const int ranks;
   const TreeCut cut;
-  const double share; ///< a segment's share of the message
+  const double share;     ///< a segment's share of the message
+  const double wireShare; ///< the part of it that travels
   MessageExpansion unfolding;
   std::vector<TreePlace> places;          ///< by rank and tree
   std::vector<int> last;                  ///< the latest task of each rank
@@ -111,8 +114,8 @@ private:
 
 } // namespace
 
-MessageExpansion expandTree(std::int64_t bytes, const Topology &topology) {
-  return TreeUnfolder(bytes, topology).expand();
+MessageExpansion expandTree(const Message &message, const Topology &topology) {
+  return TreeUnfolder(message, topology).expand();
 }
 
 double treeTasksOf(std::int64_t bytes, int ranks) {

@@ -66,7 +66,7 @@ double tasksOf(const Message &message, const Machines &machines);
 bool scales(const Message &message, const Machines &machines);
 
 /// What expand() and tasksOf() do for trees.
-MessageExpansion expandTree(std::int64_t bytes, const Topology &topology);
+MessageExpansion expandTree(const Message &message, const Topology &topology);
 double treeTasksOf(std::int64_t bytes, int ranks);
 
 /// Expands a message for one rank that stands for all, since all are alike and in step.

@@ -83,8 +83,10 @@ const MessageExpansion &MessageRuns::shapeOf(std::size_t number) {
       entry->second = make();
     return entry->second;
   }
-  auto [entry, isNew] = byScheme.try_emplace(
-      {static_cast<int>(message.scheme), static_cast<int>(message.half), message.shardUpdate}, 0);
+  auto [entry, isNew] =
+      byScheme.try_emplace({static_cast<int>(message.scheme), static_cast<int>(message.half),
+                            message.shardUpdate, message.wireShare},
+                           0);
   if (isNew)
     entry->second = make();
   return entry->second;

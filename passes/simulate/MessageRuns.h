@@ -104,7 +104,7 @@ private:
   Topology topology;
   std::vector<bool> whole;
   /// Expansions by scheme, half and shard update.
-  std::map<std::tuple<int, int, double>, MessageExpansion> byScheme;
+  std::map<std::tuple<int, int, double, double>, MessageExpansion> byScheme;
   std::map<std::size_t, MessageExpansion> byMessage;
   std::vector<Run> runs;
   std::vector<int> freeRuns;

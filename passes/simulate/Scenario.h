@@ -42,6 +42,9 @@ struct Message {
   std::string name = {}; ///< a name for people
   Scheme scheme = Scheme::ring;
   std::int64_t bytes = 0; ///< bytes of the gradients; for factors those that one rank contributes
+  /// The part of them that travels, where values are rounded for the way. Parameters that a
+  /// reduce-scatter gathers travel whole.
+  double wireShare = 1;
   int channel = 0;
   /// The planner's cost of the message on these machines. Where the time is measured (isStated) or
   /// where expanding it would take too long, the message takes this time alone, from when all ranks
@@ -52,8 +55,11 @@ struct Message {
   Half half = Half::whole;
   int firstHalf = -1; ///< for a second half: the number of the first half's message
 
-  /// The `cost` of the message; that of each half is half of the whole message's.
-  double costSeconds() const { return cost->seconds(bytes) / (half == Half::whole ? 1 : 2); }
+  /// The `cost` of the message; each half has the part of it that its bytes have.
+  double costSeconds() const {
+    const double part = half == Half::first ? wireShare : 1;
+    return cost->seconds(bytes) * (half == Half::whole ? 1 : part / (wireShare + 1));
+  }
 };
 
 /// The machines. Node n has the devicesPerNode ranks from n * devicesPerNode on.

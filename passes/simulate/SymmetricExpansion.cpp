@@ -12,7 +12,10 @@ namespace {
 /// Tasks of which each waits for the one before.
 class Chain {
 public:
-  Chain() : unfolding(1) {}
+  /// A round moves `wireShare` of its bytes.
+  explicit Chain(double wireShare) : wireShare(wireShare), unfolding(1) {}
+
+  double wireShare;
 
   void add(const Task &task) {
     const int number = unfolding.add(task);
@@ -21,7 +24,7 @@ public:
   }
   /// Adds a round: the latency, the share over the hop, then the sum of the bytes that arrived.
   void round(const Topology::Hop &hop, double share, double reduceSecondsPerByte) {
-    add({.delay = hop.latency, .delayPerByte = owed, .share = share, .path = hop.path});
+    add({.delay = hop.latency, .delayPerByte = owed, .share = share * wireShare, .path = hop.path});
     owed = share * reduceSecondsPerByte;
   }
   /// Delays the next task.
@@ -66,15 +69,15 @@ MessageExpansion foldServers(const Message &message, const Topology &topology) {
   MessageExpansion result(1);
   int push = 0, sum = -1, pull = -1;
   for (double left = bytes; left > 0; left -= whole) {
-    const double share = std::min(left, whole) / bytes;
+    const double share = std::min(left, whole) / bytes, sent = share * message.wireShare;
     const bool isFirst = pull < 0;
     const Topology::Hop out = topology.foldedToServers(true),
                         back = topology.foldedToServers(false);
     const int pushed = result.add(
-        {.delay = isFirst ? machines.servers * out.latency : 0, .share = share, .path = out.path});
+        {.delay = isFirst ? machines.servers * out.latency : 0, .share = sent, .path = out.path});
     const int summed = result.add({.delayPerByte = share * perByte});
     const int pulled = result.add(
-        {.delay = isFirst ? machines.ranks * back.latency : 0, .share = share, .path = back.path});
+        {.delay = isFirst ? machines.ranks * back.latency : 0, .share = sent, .path = back.path});
     result.order(push, pushed);
     result.order(pushed, summed);
     result.order(summed, pulled);
@@ -144,7 +147,7 @@ MessageExpansion expandSymmetric(const Message &message, const Topology &topolog
     return foldServers(message, topology);
   const Topology::Hop both = topology.foldedHop(1);
   const double reduce = topology.reduceSecondsPerByte(0);
-  Chain chain;
+  Chain chain(message.wireShare);
   switch (message.scheme) {
   case Scheme::ring:
   case Scheme::reduceScatter:
@@ -153,6 +156,8 @@ MessageExpansion expandSymmetric(const Message &message, const Topology &topolog
       addRing(chain, ranks, 1, both, reduce);
       chain.pause(message.shardUpdate);
     }
+    if (message.scheme == Scheme::reduceScatter)
+      chain.wireShare = 1; // parameters
     if (message.half != Half::first)
       addRing(chain, ranks, 1, both, 0);
     break;

@@ -1,9 +1,10 @@
-// The type in which gradients travel.
+// The type in which gradients travel, by its name in the runtime.
 #pragma once
+
+#include "syncline/WirePrecision.h"
 
 namespace syncline::core {
 
-/// Gradients of f32 are rounded before a message and widened after it.
-enum class WirePrecision { fp32, bf16, fp16 };
+using syncline::WirePrecision;
 
 } // namespace syncline::core

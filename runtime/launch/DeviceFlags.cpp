@@ -18,28 +18,19 @@ namespace {
 
 const std::map<std::string, Precision> precisions = {
     {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}};
-const std::map<std::string, WirePrecision> wires = {
-    {"fp32", WirePrecision::fp32}, {"bf16", WirePrecision::bf16}, {"fp16", WirePrecision::fp16}};
 
-template <typename T> std::string nameOf(const std::map<std::string, T> &names, T value) {
-  for (const auto &[name, meant] : names)
-    if (meant == value)
-      return name;
-  return {};
+std::vector<std::string> precisionNames() {
+  std::vector<std::string> names;
+  for (const auto &[name, meant] : precisions)
+    names.push_back(name);
+  return names;
 }
 
-/// Adds an option that takes one of a few names, each of which stands for a value.
-template <typename T>
-CLI::Option *addChoice(CLI::App &app, const char *name, T &value,
-                       const std::map<std::string, T> &by, const char *text) {
+std::vector<std::string> wireNames() {
   std::vector<std::string> names;
-  for (const auto &[spelled, meant] : by)
-    names.push_back(spelled);
-  return app
-      .add_option_function<std::string>(
-          name, [&value, &by](const std::string &spelled) { value = by.at(spelled); }, text)
-      ->check(oneOf(names))
-      ->type_name("TYPE");
+  for (const WirePrecision wire : allWires)
+    names.emplace_back(wireName(wire));
+  return names;
 }
 
 } // namespace
@@ -52,10 +43,23 @@ const char *DeviceFlags::deviceSwitch() const {
 }
 
 std::string DeviceFlags::sharedOptions() const {
-  return "--precision " + nameOf(precisions, precision) + " --wire " + nameOf(wires, wire);
+  return "--precision " + precisionName(precision) + " --wire " + std::string(wireName(wire));
 }
 
-std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
+std::string precisionName(Precision precision) {
+  for (const auto &[name, meant] : precisions)
+    if (meant == precision)
+      return name;
+  return {};
+}
+
+std::optional<Precision> parsePrecision(const std::string &name) {
+  const auto found = precisions.find(name);
+  return found == precisions.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group,
+                           const std::string &usual) {
   app.add_option("--backend", flags.backend, "Compute on this backend")
       ->check(oneOf({"cpu", "cuda"}))
       ->capture_default_str()
@@ -74,13 +78,28 @@ std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string 
          "Let local ranks beyond the number of GPUs share them; messages then go through sockets")
       ->excludes(device)
       ->group(gpus);
-  addChoice(
-      app, "--precision", flags.precision, precisions,
-      "Compute products and convolutions in TYPE, bf16 on GPUs and on CPUs that have it, tf32 "
-      "on GPUs; weights, gradients and losses stay float32 (default fp32)")
+  app.add_option_function<std::string>(
+         "--precision",
+         [&flags](const std::string &name) {
+           flags.precision = *parsePrecision(name);
+           flags.choosesPrecision = true;
+         },
+         "Compute products and convolutions in TYPE, bf16 on GPUs and on CPUs that have it, tf32 "
+         "on GPUs; weights, gradients and losses stay float32 (default " +
+             usual + ")")
+      ->check(oneOf(precisionNames()))
+      ->type_name("TYPE")
       ->group(group);
-  addChoice(app, "--wire", flags.wire, wires,
-            "Send gradients in TYPE; GPUs add them in TYPE too, CPUs in float32 (default fp32)")
+  app.add_option_function<std::string>(
+         "--wire",
+         [&flags](const std::string &name) {
+           flags.wire = *parseWire(name);
+           flags.choosesWire = true;
+         },
+         "Send gradients in TYPE; GPUs add them in TYPE too, CPUs in float32 (default " + usual +
+             ")")
+      ->check(oneOf(wireNames()))
+      ->type_name("TYPE")
       ->group(group);
   return gpus;
 }

@@ -22,6 +22,7 @@ struct DeviceFlags {
   bool sharesDevice = false; ///< ranks beyond the devices start again at the first
   core::Precision precision = core::Precision::fp32;
   core::WirePrecision wire = core::WirePrecision::fp32;
+  bool choosesPrecision = false, choosesWire = false; ///< whether the command line has them
 
   /// The first given switch that only GPUs support, or null.
   const char *deviceSwitch() const;
@@ -29,9 +30,15 @@ struct DeviceFlags {
   std::string sharedOptions() const;
 };
 
+/// The name of a precision, as plans and command lines spell it, and its inverse.
+std::string precisionName(core::Precision precision);
+std::optional<core::Precision> parsePrecision(const std::string &name);
+
 /// Adds --backend, --precision and --wire to `group`, and --device and --share-device to a group of
 /// their own, whose name it returns. `flags` must outlive the parsing.
-std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
+/// `usual` says for the help which precision and which wire are taken by default.
+std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group,
+                           const std::string &usual = "fp32");
 
 /// The error, after parsing, for a switch that the chosen backend does not support;
 /// otherwise empty.

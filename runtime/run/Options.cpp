@@ -169,7 +169,7 @@ void addMeasuring(CLI::App &app, Options &o) {
 
 void addLimits(CLI::App &app, Options &o) {
   const char *group = "Machine and limits";
-  const std::string gpus = launch::addDeviceFlags(app, o, group);
+  const std::string gpus = launch::addDeviceFlags(app, o, group, "the plan's");
   app.add_flag("--cuda-graph", o.capturesSteps,
                "Capture a whole step once, messages included, and replay it")
       ->group(gpus);
@@ -214,6 +214,25 @@ int complain(const std::string &message) {
 }
 
 } // namespace
+
+std::vector<std::string> Options::follow(const Plan &plan) {
+  std::vector<std::string> notes;
+  const auto differs = [&](const std::string &option, const std::string &here,
+                           const std::string &there) {
+    notes.push_back("'" + option + " " + here + "': the plan was made for " + there +
+                    ", its predictions do not hold; 'syncline compile " + option + " " + here +
+                    "' makes one");
+  };
+  if (!choosesPrecision)
+    precision = plan.precision;
+  else if (precision != plan.precision)
+    differs("--precision", launch::precisionName(precision), launch::precisionName(plan.precision));
+  if (!choosesWire)
+    wire = plan.wire;
+  else if (wire != plan.wire)
+    differs("--wire", std::string(wireName(wire)), std::string(wireName(plan.wire)));
+  return notes;
+}
 
 Status Options::checkPlan(const Plan &plan) const {
   const std::string folder = "'" + plan.folder + "'";

@@ -10,6 +10,7 @@ Status Participant::loadPlan() {
   if (!loaded)
     return loaded.status();
   plan = std::move(*loaded);
+  notes = options.follow(plan);
   return Status::ok();
 }
 

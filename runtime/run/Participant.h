@@ -26,6 +26,7 @@ protected:
   Participant(const Options &options, const launch::Identity &identity)
       : options(options), identity(identity) {}
 
+  /// Loads the plan, whose precision and wire the options follow.
   Status loadPlan();
   /// Joins the group and checks that all ranks have the same plan.
   Status join();
@@ -35,6 +36,7 @@ protected:
   Options options;
   const launch::Identity &identity;
   Plan plan;
+  std::vector<std::string> notes; ///< what people should know of the options beside the plan's
   std::unique_ptr<transport::Group> group;
 };
 

@@ -1,6 +1,7 @@
 // Reading plan.json.
 #include "runtime/run/Plan.h"
 
+#include "runtime/launch/DeviceFlags.h"
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/PlanJson.h"
 #include "runtime/run/Sha256.h"
@@ -152,6 +153,13 @@ Plan planFrom(const Json &json) {
   if (!kind)
     throw SchemaError{"unknown optimizer '" + optimizer + "'"};
   plan.optimizer = *kind;
+  const auto precision = launch::parsePrecision(get<std::string>(json, "precision"));
+  const auto wire = parseWire(get<std::string>(json, "wire"));
+  if (!precision || !wire)
+    throw SchemaError{std::string("unknown ") + (precision ? "'wire' '" : "'precision' '") +
+                      get<std::string>(json, precision ? "wire" : "precision") + "'"};
+  plan.precision = *precision;
+  plan.wire = *wire;
   const auto overlap = get<std::string>(json, "overlap");
   if (overlap != "backward" && overlap != "step")
     throw SchemaError{"'overlap': expected backward or step, got '" + overlap + "'"};

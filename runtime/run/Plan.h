@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/core/Executable.h"
+#include "runtime/core/WirePrecision.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/launch/Identity.h"
 #include "runtime/run/PlanConsistency.h"
@@ -64,6 +65,8 @@ struct Plan {
   int servers = 0;      ///< dedicated parameter servers, the ranks after the workers
   int ranksPerNode = 0; ///< of the cluster that the plan is made for; 0 when the plan does not say
   OptimizerKind optimizer = OptimizerKind::sgd;
+  core::Precision precision = core::Precision::fp32;    ///< that times are predicted for
+  core::WirePrecision wire = core::WirePrecision::fp32; ///< that messages are predicted for
   bool overlapsSteps = false; ///< whether messages may reach over a step's end
   std::int64_t batch = 1;     ///< samples of one rank in a step
   NamedTensor input, target;

@@ -62,6 +62,9 @@ Status RankRun::openData() {
   if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.optimizer.rate);
       !text.empty())
     report->note(text);
+  if (!options.alone) // which the prediction does not concern
+    for (const std::string &text : notes)
+      report->note(text);
   for (const std::string &text : data.leftOut(options, plan))
     report->note(text);
   return Status::ok();

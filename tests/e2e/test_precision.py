@@ -1,5 +1,6 @@
 """--precision and --wire on CPUs: what processors without bfloat16 do, and who refuses what."""
 
+import json
 import os
 import pathlib
 import tempfile
@@ -75,6 +76,60 @@ class PrecisionTest(RefusalTest):
     def test_tf32_is_for_gpus(self):
         words = ["run", self.plan, "--synthetic", "--steps", 1]
         self.refuses([*words, "--precision", "tf32"], "--precision tf32 needs --backend", code=2)
+
+    def planned(self, label, *extra):
+        plan = harness.compile_plan(
+            DIGITS, self.folder, 2, extra=extra, label=label, cluster=harness.RING
+        )
+        return plan, harness.plan_json(plan)
+
+    def test_runs_take_precision_and_wire_from_the_plan(self):
+        plan, stated = self.planned("both", "--precision", "bf16", "--wire", "fp16")
+        self.assertEqual((stated["precision"], stated["wire"]), ("bf16", "fp16"))
+        head = harness.syncline("inspect", plan).splitlines()[0]
+        self.assertIn("computes in bf16, gradients travel as fp16", head)
+        words = ("--synthetic", "--steps", 2, "--dump-steps", 1, "--dump")
+        run = ("run", "-n", 2)
+        quiet = self.command(*run, plan, *words, self.folder / "planned")
+        self.assertNotIn("its predictions do not hold", quiet.stderr)
+        asked = ("--precision", "bf16", "--wire", "fp16")
+        told = self.command(*run, self.plan, *words, self.folder / "asked", *asked)
+        self.assertIn("'--precision bf16': the plan was made for fp32, its", told.stderr)
+        self.assertIn("'--wire fp16': the plan was made for fp32, its", told.stderr)
+        self.assertEqual(told.stderr.count("its predictions do not hold"), 2)
+        one, other = (harness.Dump(self.folder / n).parameters(1) for n in ("planned", "asked"))
+        for name in one.names():
+            self.assertTrue(numpy.array_equal(one[name], other[name]), name)
+        back = self.command(*run, plan, *words, self.folder / "back", "--wire", "fp32")
+        self.assertIn("'--wire fp32': the plan was made for fp16", back.stderr)
+
+    def test_a_plan_has_its_profiles_precision(self):
+        profile = self.folder / "p.json"
+        harness.syncline(
+            *("profile", DIGITS, "--batch", 4, "--precision", "bf16", "-o", profile)
+        )
+        self.assertEqual(json.loads(profile.read_text())["precision"], "bf16")
+        _, stated = self.planned("profiled", "--profile", profile)
+        self.assertEqual(stated["precision"], "bf16")
+        words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 4, "--profile", profile)
+        done = self.command(*words, "--precision", "fp32", "-o", self.folder / "other.plan")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("was measured in bf16, the plan computes in fp32", done.stderr)
+        self.assertEqual(harness.plan_json(self.folder / "other.plan")["precision"], "fp32")
+
+    def test_compile_refuses_what_does_not_go_together(self):
+        words = ["compile", DIGITS, "--cluster", self.cluster, "-o", self.folder / "no.plan"]
+        self.refuses([*words, "--precision", "tf32"], "--precision tf32 is for", code=2)
+        self.refuses([*words, "--precision", "fp8"], "--precision", code=2)
+        self.refuses([*words, "--wire", "fp8"], "--wire", code=2)
+        local = [*words, "--consistency", "local:2", "--wire", "bf16"]
+        self.refuses(local, "weights travel in float32", code=2)
+        self.refuses([*words, "--plan-only", "--precision", "bf16"], "--precision is for", code=2)
+
+    def test_plans_compare_their_types(self):
+        narrow, _ = self.planned("narrow", "--wire", "bf16")
+        said = harness.syncline("inspect", self.plan, "--diff", narrow)
+        self.assertRegex(said, r"(?m)^wire +fp32 +bf16$")
 
     def test_wires_are_for_gradients(self):
         words = ["run", self.local, "--synthetic", "--steps", 4, "--wire", "bf16"]

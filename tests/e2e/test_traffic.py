@@ -17,6 +17,8 @@ HOSTS = 4
 SLOW = harness.CLUSTER.replace("10 Gb/s, latency", "100 Mb/s, latency")
 # Frames have headers, and acknowledgements go the other way.
 LIMIT = 0.05
+ALL_REDUCES = ("ring", "recursive-doubling", "halving-doubling", "tree")
+EVERY_SCHEME = (*ALL_REDUCES, "parameter-server", "reduce-scatter", "factors")
 
 
 @unittest.skipUnless(
@@ -76,15 +78,19 @@ class BusiestRankTest(unittest.TestCase):
         digits = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            for scheme in ("ring", "recursive-doubling", "halving-doubling", "tree"):
+            every = [("fp32", s) for s in ALL_REDUCES] + [("bf16", s) for s in EVERY_SCHEME]
+            for wire, scheme in every:
+                layers = "fc*" if scheme == "factors" else "*"
                 plan = harness.compile_plan(
-                    digits, folder, ranks=HOSTS, label=scheme, extra=["--scheme", f"*={scheme}"]
+                    *(digits, folder, HOSTS),
+                    label=scheme + wire,
+                    extra=["--scheme", f"{layers}={scheme}", "--wire", wire],
                 )
                 log = harness.syncline("run", plan, "-n", HOSTS, "--steps", 3, "--log", "json")
                 moved = json.loads(log.splitlines()[-1])
                 both = moved["median_bytes_sent"] + moved["median_bytes_received"]
                 print(
-                    f"\n  digits-cnn, {scheme}: {both / 1e3:.1f} kB, predicted"
+                    f"\n  digits-cnn, {scheme}, {wire}: {both / 1e3:.1f} kB, predicted"
                     f" {moved['predicted_traffic_bytes'] / 1e3:.1f}"
                 )
                 self.assertAlmostEqual(both, moved["predicted_traffic_bytes"], delta=LIMIT * both)

@@ -52,7 +52,9 @@ costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme
   if (!link || !hasFormula(scheme))
     return Status::badInput("cluster '" + spec.getName().str() + "' does not say what '" +
                             cluster::stringifyScheme(scheme).str() + "' costs");
-  return problem::formulaCost(scheme, static_cast<int>(spec.getRanks()), rates(link));
+  return problem::narrowed(
+      problem::formulaCost(scheme, static_cast<int>(spec.getRanks()), rates(link)),
+      cost::wireShareOf(scheme, catalog.wire));
 }
 
 /// Adds the message of the loss, where ranks share one and the cluster says what it takes.
@@ -64,15 +66,18 @@ void addLoss(Scenario &scenario, cluster::SpecAttr spec, const cost::SchemeCatal
 }
 
 /// Sets the machines of a cluster and the messages' costs on it. With a program the loss travels.
-Status place(Scenario &scenario, cluster::SpecAttr spec, double shardUpdate, bool isProgram) {
+Status place(Scenario &scenario, cluster::SpecAttr spec, WirePrecision wire, double shardUpdate,
+             bool isProgram) {
   scenario.machines = machinesOf(spec);
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec);
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec, wire);
   if (!catalog)
     return catalog.status();
   if (isProgram)
     addLoss(scenario, spec, *catalog);
   for (Message &message : scenario.messages) {
     const Scheme scheme = message.scheme;
+    const bool isLoss = scenario.loss == &message - scenario.messages.data();
+    message.wireShare = isLoss ? 1 : wireShare(wire);
     auto cost = costOf(spec, *catalog, scheme);
     if (!cost)
       return cost.status();
@@ -216,7 +221,7 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   undoSlowdown(scenario, planned.problem.cluster());
   const double shardUpdate = shardUpdateOf(planned.problem.asPlanned(), planned.problem.catalog()) *
                              planned.problem.slowerOn(cluster);
-  if (Status placed = place(scenario, cluster, shardUpdate, hasProgram()); !placed)
+  if (Status placed = place(scenario, cluster, wire(), shardUpdate, hasProgram()); !placed)
     return placed;
   addOverhead(scenario, overhead);
   return scenario;
@@ -248,7 +253,7 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
                                               const Elsewhere &where) const {
   const double slower =
       planned.problem.slowerOn(where.cluster); // the posed problem's times contain it
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(where.cluster);
+  Result<cost::SchemeCatalog> catalog = cost::catalogOf(where.cluster, wire());
   if (!catalog)
     return catalog.status();
   const std::vector<double> reading =
@@ -262,7 +267,7 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
     moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
   undoSlowdown(scenario, where.cluster);
   const double shardUpdate = shardUpdateOf(problem, *catalog);
-  if (Status placed = place(scenario, where.cluster, shardUpdate, hasProgram()); !placed)
+  if (Status placed = place(scenario, where.cluster, wire(), shardUpdate, hasProgram()); !placed)
     return placed;
   addOverhead(scenario, overhead);
   return scenario;

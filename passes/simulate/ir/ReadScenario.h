@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/cluster/Cluster.h"
+#include "ir/cluster/WireAttr.h"
 #include "passes/merge/PlannedModule.h"
 #include "passes/problem/Problem.h"
 #include "passes/simulate/Scenario.h"
@@ -77,6 +78,7 @@ private:
   SimulatedPlan(mlir::ModuleOp module, merge::PlannedModule planned)
       : module(module), planned(std::move(planned)) {}
   bool hasProgram() const;
+  WirePrecision wire() const { return cluster::wireOf(module); }
 
   mlir::ModuleOp module;
   merge::PlannedModule planned;

@@ -66,12 +66,12 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = 
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, or 'cluster.provenance' = a dictionary of device, efficiency and profile, got 'cluster.speck' = 1 : i64}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.provenance' = a dictionary of device, efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.speck' = 1 : i64}}
 module attributes {cluster.speck = 1 : i64} {}
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, or 'cluster.provenance' = a dictionary of device, efficiency and profile, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.provenance' = a dictionary of device, efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
 module attributes {cluster.profile = {fc = 1.0}} {}
 
 // -----
@@ -93,6 +93,13 @@ module attributes {cluster.provenance = {oracle = "x"}} {
 // C7: less than no time
 // expected-error @+1 {{got 'cluster.overhead' = -1.000000e+00 : f64}}
 module attributes {cluster.overhead = -1.0 : f64} {
+}
+
+// -----
+
+// C7: a type in which nothing travels
+// expected-error @+1 {{got 'cluster.wire' = "fp8"}}
+module attributes {cluster.wire = "fp8"} {
 }
 
 // -----

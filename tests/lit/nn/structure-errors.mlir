@@ -106,3 +106,8 @@ module attributes {nn.optimizer = "lion"} {}
 // expected-error @+1 {{NN51: expected 'nn.optimizer' on a module, as sgd, adam or adamw, got "adam"}}
 nn.step @s batch 1 attributes {nn.optimizer = "adam"} {
 }
+
+// -----
+
+// expected-error @+1 {{NN53: expected 'nn.precision' on a module, as fp32, tf32 or bf16, got "fp8"}}
+module attributes {nn.precision = "fp8"} {}

@@ -13,7 +13,8 @@ using cluster::Scheme;
 /// The offer of 8 ranks, 4 a node, over links of alpha 0 and beta 1 s/B; `rest` is added to the
 /// spec. The text starts with a comma.
 struct Lab {
-  explicit Lab(std::string_view rest, std::string_view link = "beta = 1.0")
+  explicit Lab(std::string_view rest, std::string_view link = "beta = 1.0",
+               WirePrecision wire = WirePrecision::fp32)
       : parsed(""), catalog(Status::badInput("no spec")) {
     auto spec = mlir::dyn_cast_or_null<cluster::SpecAttr>(parsed.attr(
         "#cluster.spec<name = \"lab\", ranks = 8, devicesPerNode = 4, device = <launchOverhead = "
@@ -21,7 +22,7 @@ struct Lab {
         std::string(link) + ", gamma = 0.0>" + std::string(rest) + ">"));
     EXPECT_TRUE(spec) << parsed.error;
     if (spec)
-      catalog = catalogOf(spec);
+      catalog = catalogOf(spec, wire);
     EXPECT_TRUE(catalog) << catalog.status().message();
   }
 
@@ -121,6 +122,49 @@ TEST(SchemeCatalog, StatedFormula) {
   };
   EXPECT_DOUBLE_EQ(ring("1.0"), n * 7 / 8);
   EXPECT_DOUBLE_EQ(ring("3.0"), 3 * 2 * n * 7 / 8);
+}
+
+// With 16 bits on the wire every message moves half of the bytes, in half of the time of the links,
+// but for the parameters that a reduce-scatter gathers.
+TEST(SchemeCatalog, WireOf16Bits) {
+  const std::string rest = insideLink + ", cardsPerNode = 2";
+  for (const WirePrecision wire : {WirePrecision::bf16, WirePrecision::fp16}) {
+    Lab whole(rest), narrow(rest, "beta = 1.0", wire);
+    for (Scheme scheme :
+         {Scheme::ring, Scheme::tree, Scheme::halvingDoubling, Scheme::recursiveDoubling,
+          Scheme::hierarchical, Scheme::parameterServer, Scheme::reduceScatter}) {
+      const double share = scheme == Scheme::reduceScatter ? 0.75 : 0.5;
+      EXPECT_DOUBLE_EQ(narrow.seconds(scheme), share * whole.seconds(scheme)) << schemeName(scheme);
+      for (std::int64_t bytes : {1 << 10, 1 << 20})
+        EXPECT_DOUBLE_EQ(narrow.catalog->option(scheme)->bytesMoved(bytes),
+                         share * whole.catalog->option(scheme)->bytesMoved(bytes))
+            << schemeName(scheme);
+    }
+    EXPECT_DOUBLE_EQ(narrow.gather(), whole.gather() / 2);
+    EXPECT_DOUBLE_EQ(gatherTraffic(*narrow.catalog, 1000), gatherTraffic(*whole.catalog, 1000) / 2);
+  }
+}
+
+// Latencies and sums do not depend on the wire: a ring of 8 ranks has 14 rounds and 7/8 of sums.
+TEST(SchemeCatalog, WireLeavesLatencyAndSums) {
+  Lab narrow("", "beta = 1.0", WirePrecision::bf16);
+  auto spec = mlir::cast<cluster::SpecAttr>(narrow.parsed.attr(
+      "#cluster.spec<name = \"sums\", ranks = 8, device = <launchOverhead = 0.0>, link = <alpha = "
+      "1000.0, beta = 1.0, gamma = 3.0>>"));
+  const Result<SchemeCatalog> catalog = catalogOf(spec, WirePrecision::bf16);
+  ASSERT_TRUE(catalog);
+  EXPECT_DOUBLE_EQ(catalog->option(Scheme::ring)->cost->seconds(1 << 20),
+                   14 * 1000.0 + n * 7 / 8 * (2 * 0.5 + 3));
+}
+
+// A stated line or table tells the time of the bytes that travel.
+TEST(SchemeCatalog, WireAndStatedCosts) {
+  const std::string rest = ", collectives = [<ring, #cluster.affine<a = 5.0, b = 2.0>>, <tree, "
+                           "#cluster.table<[0, 1.0], [1000, 2.0], [1001, 5.0], [3000, 9.0]>>]";
+  Lab whole(rest), narrow(rest, "beta = 1.0", WirePrecision::fp16);
+  EXPECT_DOUBLE_EQ(narrow.seconds(Scheme::ring, 1000), 5 + 2 * 500);
+  for (std::int64_t bytes : {0, 700, 1000, 1001, 2222, 5000})
+    EXPECT_DOUBLE_EQ(narrow.seconds(Scheme::tree, 2 * bytes), whole.seconds(Scheme::tree, bytes));
 }
 
 // The slowest device computes for all; every value is of the nodes that there are.

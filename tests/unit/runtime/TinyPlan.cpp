@@ -118,8 +118,10 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
   nlohmann::json buckets = {bucket(0, {"fc/b"}), bucket(1, {"fc/w"})};
   if (gathers)
     buckets = {bucket(0, {"fc/b", "fc/w"})};
-  json = {{"schema", 12},
+  json = {{"schema", 13},
           {"optimizer", "sgd"},
+          {"precision", "fp32"},
+          {"wire", "fp32"},
           {"overlap", "backward"},
           {"version", "0.1.0"},
           {"name", "tiny"},

@@ -75,6 +75,44 @@ TEST(MessageTimeTest, OthersWithOtherNumbersOfRanksComeNearTheFormulasTime) {
     }
 }
 
+// On a wire of 16 bits a message takes what one of f32 takes over links of twice the bandwidth. A
+// reduce-scatter gathers parameters of f32, so its halves are compared one by one.
+TEST(MessageTimeTest, NarrowWiresAreFasterLinks) {
+  for (Scheme scheme :
+       {Scheme::ring, Scheme::reduceScatter, Scheme::recursiveDoubling, Scheme::halvingDoubling,
+        Scheme::tree, Scheme::hierarchical, Scheme::parameterServer, Scheme::factors})
+    for (int dedicated : {0, 2})
+      for (std::int64_t bytes : {20'000, 3'000'000}) {
+        Scenario narrow = oneMessage(scheme, bytes, 8);
+        if (dedicated > 0 && scheme != Scheme::parameterServer)
+          continue;
+        narrow.machines.servers = dedicated;
+        narrow.machines.dedicated = dedicated > 0;
+        narrow.machines.serverLink = slowLink;
+        if (scheme == Scheme::hierarchical) {
+          narrow.machines.devicesPerNode = 2;
+          narrow.machines.inside = problem::LinkRates{1e-4, 1e-7, 1e-8};
+        }
+        if (scheme == Scheme::reduceScatter)
+          narrow.messages[0].half = Half::first;
+        Scenario fast = narrow;
+        narrow.messages[0].wireShare = 0.5;
+        for (problem::LinkRates *link : {&*fast.machines.network, &fast.machines.serverLink,
+                                         fast.machines.inside ? &*fast.machines.inside : nullptr})
+          if (link)
+            link->secondsPerByte /= 2;
+        const double expected = endOf(fast);
+        EXPECT_NEAR(endOf(narrow), expected, 1e-9 * expected) << schemeName(scheme);
+        EXPECT_NEAR(endOf(unfolded(narrow)), endOf(unfolded(fast)), 1e-9 * expected)
+            << schemeName(scheme);
+      }
+  Scenario second = oneMessage(Scheme::reduceScatter, 1'000'000, 8);
+  second.messages[0].half = Half::second;
+  const double whole = endOf(second);
+  second.messages[0].wireShare = 0.5;
+  EXPECT_EQ(endOf(second), whole);
+}
+
 TEST(MessageTimeTest, HalfDuplexHalvesWhatGoesBothWays) {
   problem::LinkRates half = slowLink;
   half.secondsPerByte *= 2;

@@ -1,0 +1,45 @@
+// Chooses the precision and compares it with the profile's.
+#include "frontend/driver/PrecisionOption.h"
+
+#include "ir/nn/NN.h"
+#include "ir/nn/PrecisionAttr.h"
+
+#include <cstdio>
+
+using namespace mlir;
+
+namespace syncline::driver {
+namespace {
+
+const std::string usual = nn::precisions[0].str();
+
+std::string precisionFor(const CompileOptions &options, const std::string &measured) {
+  if (!options.precision.empty())
+    return options.precision;
+  const bool isKnown = !measured.empty() && (measured != "tf32" || options.backend != "cpu");
+  return isKnown ? measured : usual;
+}
+
+} // namespace
+
+void attachPrecision(const CompileOptions &options, const files::Profile *profile,
+                     ModuleOp module) {
+  if (module.getOps<nn::StepOp>().empty())
+    return;
+  const std::string measured = profile ? profile->precision : "";
+  const std::string precision = precisionFor(options, measured);
+  if (precision != usual)
+    module->setAttr(nn::precisionAttr, StringAttr::get(module.getContext(), precision));
+  if (!profile && precision != usual)
+    std::fprintf(stderr,
+                 "syncline: note: computation is predicted by the cluster file's rates, which are "
+                 "not of one precision; 'syncline profile --precision %s' measures it\n",
+                 precision.c_str());
+  if (!measured.empty() && measured != precision)
+    std::fprintf(stderr,
+                 "syncline: note: '%s' was measured in %s, the plan computes in %s; 'syncline "
+                 "profile --precision %s' measures that\n",
+                 options.profile.c_str(), measured.c_str(), precision.c_str(), precision.c_str());
+}
+
+} // namespace syncline::driver
