@@ -121,11 +121,12 @@ SYNCLINE_CLONES void addNeighbours(std::int64_t rows, std::int64_t at, std::int6
   *second = seconds;
 }
 
-/// The sums of term(offset, channel) over all elements of each channel, end() of them. The order of
-/// additions does not depend on the number of threads.
-template <typename Term> std::vector<Two> channelSums(const Channels &view, Term term) {
+/// The sums of term(offset, channel) over the elements of each channel, sample by sample: end()
+/// first sums, then end() second ones. The order of additions does not depend on the number of
+/// threads.
+template <typename Term> std::vector<double> sampleSums(const Channels &view, Term term) {
   const std::size_t end = view.end();
-  std::vector<double> parts(2 * end * static_cast<std::size_t>(view.samples)); // by sample
+  std::vector<double> parts(2 * end * static_cast<std::size_t>(view.samples));
   forEachBlock(view, [&, term](const ChannelBlock &block, std::int64_t sample) {
     const std::int64_t at = sample * view.sampleStride + block.offset;
     double *first = parts.data() + 2 * static_cast<std::size_t>(sample) * end + block.channel;
@@ -143,6 +144,13 @@ template <typename Term> std::vector<Two> channelSums(const Channels &view, Term
       }
     });
   });
+  return parts;
+}
+
+/// The sums over all samples, end() of them.
+template <typename Term> std::vector<Two> channelSums(const Channels &view, Term term) {
+  const std::vector<double> parts = sampleSums(view, term);
+  const std::size_t end = view.end();
   std::vector<Two> sums(end);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Two &sum = sums[i % end];

@@ -1,4 +1,5 @@
-// Pooling by oneDNN, in the layout of its input.
+// Pooling by oneDNN, in the layout of its input. Means of whole images are this backend's own.
+#include "runtime/cpu/Channels.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/NotANumber.h"
 #include "runtime/cpu/Windows.h"
@@ -95,6 +96,39 @@ Layout maximaLayout(const Preparation &p, Tensor x, const Window &window) {
   return isLarge && p.isRounded(x) ? withType(stored, DataType::f32) : stored;
 }
 
+/// Whether each result is the mean of all of an image's elements.
+bool isGlobal(const Preparation &p, const PoolGeometry &g, Tensor x, Tensor y) {
+  const Shape &image = p.shape(x);
+  const bool isUnpadded = std::ranges::all_of(g.padsBegin, [](auto n) { return n == 0; });
+  return isUnpadded && std::equal(g.kernel.begin(), g.kernel.end(), image.begin() + 2) &&
+         core::elementCount(p.shape(y)) == image[0] * image[1];
+}
+
+/// y = the mean of each sample's channel, in double: oneDNN adds up an image in one float, which
+/// over 100 x 100 elements loses two digits.
+void appendMeans(Preparation &p, Tensor x, Tensor y) {
+  const Layout stored = p.layout(x);
+  const Layout data = Channels::of(stored) ? stored : p.plain(x);
+  withElement(data, [&]<typename T>(T) {
+    withElement(p.plain(y), [&]<typename Mean>(Mean) {
+      p.call("sums in double", [=, view = *Channels::of(data), channels = p.shape(x)[1],
+                                from = p.input(x, data), result = p.plainOutput(y)] {
+        const std::vector<double> sums =
+            sampleSums(view, [from = pointer<T>(from)](std::int64_t at, std::int64_t) {
+              return Two{loaded(from[at]), 0};
+            });
+        const auto rows = static_cast<double>(view.rows);
+        const auto end = static_cast<std::int64_t>(view.end());
+        for (std::int64_t i = 0; i < view.samples * channels; ++i) {
+          const std::int64_t at = i / channels * 2 * end + i % channels;
+          store(pointer<Mean>(result)[i],
+                static_cast<float>(sums[static_cast<std::size_t>(at)] / rows));
+        }
+      });
+    });
+  });
+}
+
 } // namespace
 
 void CpuBuilder::maxPool(std::string_view layer, Tensor x, Tensor y, Tensor workspace,
@@ -137,6 +171,8 @@ void CpuBuilder::averagePool(std::string_view layer, Tensor x, Tensor y, const W
   prepare("averagePool", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
     const PoolGeometry g = geometryOf(p, x, y, window);
+    if (isGlobal(p, g, x, y))
+      return appendMeans(p, x, y);
     const Pooling pooling =
         forwardPooling(p, averageKind(window), g, p.layout(x), anyLayout(p, y, p.layout(x)));
     p.primitive(pooling.primitive, pooling.desc,

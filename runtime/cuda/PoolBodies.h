@@ -78,16 +78,17 @@ SYNCLINE_HOST_DEVICE inline void averagePoolAt(const PoolMap &map, const T *x, T
                                                std::uint32_t number) {
   const PoolMap::Element result = map.element(number * width, map.y);
   const T *from = x + result.begin(map, map.x.positions());
-  float sums[width] = {};
+  double sums[width] = {}; // a window may be a whole image
   map.forEachTap(result.position, [&](int at, int) {
     const auto values = loadPack<width>(from + static_cast<std::uint32_t>(at * map.inner));
     for (int k = 0; k < width; ++k)
-      sums[k] += values.at[k];
+      sums[k] += static_cast<double>(values.at[k]);
   });
-  const float divisor = map.divisor(result.position);
-  for (float &sum : sums)
-    sum /= divisor;
-  storeSums(y + number * width, sums);
+  const auto divisor = static_cast<double>(map.divisor(result.position));
+  float means[width];
+  for (int k = 0; k < width; ++k)
+    means[k] = static_cast<float>(sums[k] / divisor);
+  storeSums(y + number * width, means);
 }
 
 /// Elements of dx.

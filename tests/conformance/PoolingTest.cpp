@@ -111,6 +111,24 @@ void PoolingTest::averages(bool countsPadding) {
 TEST_P(PoolingTest, AverageOfWhatIsInside) { averages(false); }
 TEST_P(PoolingTest, AverageThatCountsPadding) { averages(true); }
 
+class LargeWindowTest : public testing::TestWithParam<std::tuple<Backend, Form>> {};
+
+/// One float that adds up 12,544 values loses a digit or two.
+TEST_P(LargeWindowTest, MeanLosesNothing) {
+  const auto &[backend, form] = GetParam();
+  Array x = randomArray({2, 20, 112, 112}, 7);
+  for (double &value : x.values)
+    value = static_cast<float>(value * value); // as behind a ReLU, nothing cancels
+  const Window whole = window({112, 112}, {1, 1}, {0, 0}, {0, 0}, {1, 1});
+  StepCase run(backend, form);
+  const Tensor y = run.result({2, 20, 1, 1});
+  run.step().averagePool("pool", run.operand(x), y, whole);
+  run.run();
+  expectNear(run, y, referencePool(Pool::averageAll, x, whole, {2, 20, 1, 1}), 1e-7);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllBackends, LargeWindowTest, inBothForms(), caseName);
+
 INSTANTIATE_TEST_SUITE_P(AllBackends, PoolingTest, inBothForms(testing::ValuesIn(poolShapes())),
                          caseName);
 
