@@ -10,6 +10,7 @@ requested) dropout are gone, or what a function of yours returns.
 """
 
 import argparse
+import copy
 import importlib
 import inspect
 import pathlib
@@ -71,6 +72,8 @@ def remove_dropout(model):
     for module in model.modules():
         if hasattr(module, "drop_rate"):  # DenseNet calls the functional form
             module.drop_rate = 0.0
+        if type(module).__name__ == "StochasticDepth":  # EfficientNet leaves out whole blocks
+            module.p = 0.0
 
 
 def write(model, sample, path, opset=17, dynamic=True):
@@ -82,8 +85,8 @@ def write(model, sample, path, opset=17, dynamic=True):
         {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
     )
     # Exporting runs the model, which moves the running statistics: they are put back, here and in
-    # the file.
-    state = {name: value.clone() for name, value in model.state_dict().items()}
+    # the file. A copy of the whole dictionary, because MNASNet's version stands in its attributes.
+    state = copy.deepcopy(model.state_dict())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(
