@@ -11,10 +11,20 @@ Batch::Batch(const Plan &plan, core::Executable &executable, const SampleSource 
       target(executable.find(Space::target, plan.target.name)) {
   if (!from.data)
     return;
-  auto read = [data = from.data, sampler = from.sampler](std::int64_t step, data::HostBatch &to) {
-    return data->read(sampler->at(step), to);
+  auto read = [from](std::int64_t pass, data::HostBatch &to) {
+    return from.data->read(chosen(from, pass), to);
   };
-  ahead = std::make_unique<data::ReadAhead>(std::move(read), from.threads, from.steps);
+  ahead =
+      std::make_unique<data::ReadAhead>(std::move(read), from.threads, from.steps * from.passes);
+}
+
+/// The samples of pass `number`.
+data::Samples Batch::chosen(const SampleSource &from, std::int64_t number) {
+  data::Samples samples = from.sampler->at(number / from.passes);
+  const std::int64_t count = std::ssize(samples.indices) / from.passes;
+  const auto begin = samples.indices.begin() + number % from.passes * count;
+  samples.indices = {begin, begin + count};
+  return samples;
 }
 
 void Batch::seek(std::int64_t number) {
@@ -48,10 +58,10 @@ void Batch::imitateReading() {
 Result<StepSamples> Batch::describe(std::int64_t number) {
   StepSamples samples{format.inputType, format.inputShape, {}, {}};
   if (source.data) {
-    const data::Samples chosen = source.sampler->at(number);
-    if (Status s = source.data->read(chosen, batch); !s)
+    const data::Samples own = chosen(source, number);
+    if (Status s = source.data->read(own, batch); !s)
       return s;
-    for (const std::int64_t sample : chosen.indices)
+    for (const std::int64_t sample : own.indices)
       samples.names.push_back(source.data->nameOf(sample));
   }
   samples.values = batch.inputs;

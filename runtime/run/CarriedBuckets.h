@@ -29,6 +29,7 @@ public:
     return sections[operation] >= 0 && underWay.contains(sections[operation]);
   }
   bool isAnyUnderWay() const { return !underWay.empty(); }
+  bool isCarried(int bucket) const { return all.contains(bucket); }
   bool isUnderWay(int bucket) const { return underWay.contains(bucket); }
   /// Whether a step that begins now leaves no operation out.
   bool areAllUnderWay() const { return underWay.size() == all.size(); }

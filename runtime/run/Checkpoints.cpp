@@ -47,7 +47,8 @@ void Checkpoints::tellChoice() const {
            std::to_string(batch) + " samples";
   };
   run.report.note("the checkpoint is of another plan, for " + size(resumed->ranks, resumed->batch) +
-                  ", and this one is for " + size(run.plan.ranks, run.plan.batch) +
+                  ", and this one is for " +
+                  size(run.plan.ranks, run.plan.batch * run.options.passes) +
                   ": results differ from those of the plan before; sums, the order of samples, "
                   "dropout and each rank's running statistics are this plan's from step " +
                   std::to_string(resumed->step) + " on");
@@ -156,7 +157,7 @@ CheckpointManifest Checkpoints::manifest(std::int64_t completed) const {
   m.consistency = run.plan.consistency.text;
   m.layout = run.executable.layoutFingerprint();
   m.ranks = run.plan.ranks;
-  m.batch = run.plan.batch;
+  m.batch = run.plan.batch * run.options.passes;
   m.step = completed;
   m.epoch = run.perEpoch > 0 ? completed / run.perEpoch : 0;
   m.batchInEpoch = run.perEpoch > 0 ? completed % run.perEpoch : 0;

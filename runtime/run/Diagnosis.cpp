@@ -66,19 +66,6 @@ bool isReady(const core::Executable &executable, const core::OperationInfo &op,
   });
 }
 
-/// "element 7 of sample 12 of 'x.npy' is nan", or empty where all samples are finite.
-std::string badSample(const StepSamples &samples) {
-  const auto at = firstNotFinite(samples.type, samples.values);
-  if (!at)
-    return "";
-  const std::int64_t perSample = core::elementCount(samples.shape) / samples.shape[0];
-  const std::int64_t sample = *at / perSample;
-  const std::string name = samples.names.empty() ? "sample " + std::to_string(sample)
-                                                 : samples.names[static_cast<std::size_t>(sample)];
-  return "element " + std::to_string(*at % perSample) + " of " + name + " is " +
-         numberText(arrayOver(samples.type, samples.values).at(*at));
-}
-
 std::string textOf(const NotFinite &found) {
   return std::to_string(found.step) + (found.hasLoss ? " 1 " : " 0 ") + found.cause;
 }
@@ -112,6 +99,18 @@ std::optional<std::int64_t> firstNotFinite(ElementType type, std::span<const std
     return std::nullopt;
   }
   return std::nullopt;
+}
+
+std::string badSample(const StepSamples &samples) {
+  const auto at = firstNotFinite(samples.type, samples.values);
+  if (!at)
+    return "";
+  const std::int64_t perSample = core::elementCount(samples.shape) / samples.shape[0];
+  const std::int64_t sample = *at / perSample;
+  const std::string name = samples.names.empty() ? "sample " + std::to_string(sample)
+                                                 : samples.names[static_cast<std::size_t>(sample)];
+  return "element " + std::to_string(*at % perSample) + " of " + name + " is " +
+         numberText(arrayOver(samples.type, samples.values).at(*at));
 }
 
 Result<std::string> findNotFinite(core::Executable &executable, std::int64_t number,

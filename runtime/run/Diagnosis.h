@@ -23,6 +23,9 @@ struct StepSamples {
   std::vector<std::string> names; ///< as Dataset::nameOf(); empty for synthetic samples
 };
 
+/// "element 7 of sample 12 of 'x.npy' is nan", or empty where all samples are finite.
+std::string badSample(const StepSamples &samples);
+
 /// Runs the computations of step `number` again, without messages and updates, on the input and the
 /// target that are in place. Returns a description of what is not finite first: a sample, a
 /// parameter or a state before the step, or the result of an operation. The text is empty where all

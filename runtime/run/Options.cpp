@@ -15,6 +15,9 @@
 namespace syncline::run {
 namespace {
 
+/// Most passes of a step.
+constexpr std::int64_t maxPasses = 1'000'000;
+
 /// Longest time limit in seconds; clocks can add it without overflow.
 constexpr double longestWait = 1e6;
 
@@ -89,6 +92,13 @@ void addData(CLI::App &app, Options &o) {
           ->group(group);
   auto *epochs = app.add_option("--epochs", o.epochs, "Train for N passes over the data");
   epochs->check(launch::wholeNumber(0, "epochs"))->type_name("N")->excludes(steps)->group(group);
+  app.add_option("--accumulate", o.passes,
+                 "Let a step compute the gradients of M batches one after the other, and apply "
+                 "their mean")
+      ->check(launch::wholeNumber(1, "batches", maxPasses))
+      ->type_name("M")
+      ->capture_default_str()
+      ->group(group);
 }
 
 void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSteps) {
@@ -121,6 +131,7 @@ void addMeasuring(CLI::App &app, Options &o) {
   const char *group = "Measuring";
   app.add_flag("--timings", o.timings,
                "Print the median milliseconds of every operation at the end")
+      ->excludes("--accumulate")
       ->group(group);
   auto *trace =
       app.add_option(
@@ -128,6 +139,7 @@ void addMeasuring(CLI::App &app, Options &o) {
              "Write the times of the last steps on every rank, for Perfetto or chrome://tracing")
           ->check(launch::someText())
           ->type_name("FILE")
+          ->excludes("--accumulate")
           ->group(group);
   app.add_option("--trace-steps", o.traceSteps, "Trace the last N steps")
       ->check(launch::wholeNumber(1, "steps"))
@@ -140,8 +152,8 @@ void addMeasuring(CLI::App &app, Options &o) {
                              "is sent, and the trained values are of no use");
   alone->group(group);
   for (const char *other :
-       {"--checkpoint", "--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank",
-        "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
+       {"--checkpoint", "--save", "--dump", "--eval", "--trace", "--accumulate", "-n", "--servers",
+        "--rank", "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
     alone->excludes(app.get_option(other));
   for (const char *training :
        {"--steps", "--epochs", "--save", "--dump", "--trace", "--schedule", "--checkpoint"})
@@ -326,6 +338,8 @@ std::string Options::sharedOptions() const {
     text << " --steps " << *steps;
   if (epochs)
     text << " --epochs " << *epochs;
+  if (passes > 1)
+    text << " --accumulate " << passes;
   if (!dump.empty())
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
@@ -372,6 +386,8 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain(s.message());
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
+  if (o.passes > 1 && o.backend != "cpu")
+    return complain("--accumulate needs --backend cpu");
   if (o.capturesSteps && o.backend == "cpu")
     return complain("--cuda-graph needs --backend cuda");
   Result<Schedule> scheduled = scheduleOf(schedule, o.capturesSteps);

@@ -23,6 +23,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
   std::string data, eval; ///< as Dataset::open(); an empty `data` means synthetic samples
   bool synthetic = false, shuffle = false;
   std::optional<std::int64_t> steps, epochs;
+  int passes = 1; ///< forward and backward passes of a step, each with a batch of the plan
   std::uint64_t seed = 0;
 
   OptimizerFlags optimizerFlags;

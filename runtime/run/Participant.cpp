@@ -25,6 +25,8 @@ Status Participant::join() {
   return group->agree({{"plan", plan.hash.substr(0, 16)}});
 }
 
-double Participant::timeout() const { return options.timeout.value_or(plan.usualTimeout()); }
+double Participant::timeout() const {
+  return options.timeout.value_or(plan.usualTimeout(options.passes));
+}
 
 } // namespace syncline::run

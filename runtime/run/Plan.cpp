@@ -249,9 +249,9 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
 
 } // namespace
 
-double Plan::usualTimeout() const {
+double Plan::usualTimeout(int passes) const {
   // With local updates a rank waits for another's window.
-  const double minSeconds = 30, steps = 20 * static_cast<double>(consistency.window());
+  const double minSeconds = 30, steps = 20.0 * passes * static_cast<double>(consistency.window());
   return std::max(minSeconds, steps * std::max(predictedStep, plannedStep));
 }
 

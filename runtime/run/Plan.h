@@ -81,9 +81,9 @@ struct Plan {
   double predictedTraffic = 0; ///< bytes a node moves in a step, both directions
   bool hasSkeleton = false;    ///< the folder has a model.onnx
 
-  /// The default time limit for waiting between ranks, in seconds: 30, or 20 predicted steps if
-  /// that is more. With local updates it is 20 predicted windows.
-  double usualTimeout() const;
+  /// The default time limit for waiting between ranks, in seconds: 30, or 20 predicted steps of
+  /// `passes` passes if that is more. With local updates it is 20 predicted windows.
+  double usualTimeout(int passes = 1) const;
 
   std::string file(const std::string &name) const { return folder + "/" + name; }
   data::SampleFormat sampleFormat() const;

@@ -37,16 +37,16 @@ Status RankRun::writeObservations() {
 }
 
 Status RankRun::train() {
-  batch.seek(first);
+  batch.seek(first * options.passes);
   for (std::int64_t number = first; number < steps && stopSignal == 0; ++number) {
     if (Status s = observations.beforeStep(number, *trainer); !s)
       return s;
     if (Status s = trainer->beginStep(number); !s)
       return s;
     auto start = core::Clock::now();
-    const Result<std::optional<double>> waited = batch.write(number);
-    if (!waited)
-      return waited.status();
+    waited.reset();
+    if (Status s = writeSamples(number * options.passes); !s)
+      return s;
     const double filled = core::secondsSince(start);
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
     const bool saves = checkpoints && checkpoints->isDue(number + 1);
@@ -59,7 +59,7 @@ Status RankRun::train() {
     if (!times)
       return times.status();
     times->seconds += filled;
-    times->data = *waited;
+    times->data = waited;
     times->rate = rate;
     report->addStep(*times);
     observations.addStep(times->seconds);
@@ -75,6 +75,14 @@ Status RankRun::train() {
   const Status finished = drained ? trainer->finish() : drained.status();
   report->addRest(trainer->movedSince());
   return finished;
+}
+
+/// Puts the samples of this pass in place, counted over all steps.
+Status RankRun::writeSamples(std::int64_t pass) {
+  const Result<std::optional<double>> seconds = batch.write(pass);
+  if (seconds && *seconds)
+    waited = waited.value_or(0) + **seconds;
+  return seconds.status();
 }
 
 /// Whether an evaluation follows this step. The last step's is that of the run.
@@ -140,14 +148,23 @@ Status RankRun::stop(std::int64_t completed) {
   return stopServers(*group, stopSignal, timeout());
 }
 
-/// Searches for the cause in that step's batch.
+/// Searches for the cause in that step's batches, one after the other. A bad sample has spoiled
+/// running statistics, which an earlier batch would meet, so that samples come first.
 Status RankRun::search(const NotFinite &what) {
-  const Result<StepSamples> samples = batch.describe(what.step);
-  const Result<std::string> cause =
-      samples ? findNotFinite(step->executable(), what.step, *samples) : samples.status();
-  if (cause)
-    finding = {what.step, what.hasLoss, *cause, identity.rank};
-  return cause.status();
+  finding = {what.step, what.hasLoss, "", identity.rank};
+  for (const bool computes : {false, true})
+    for (int pass = 0; pass < options.passes && finding.cause.empty(); ++pass) {
+      const std::int64_t number = what.step * options.passes + pass;
+      const Result<StepSamples> samples = batch.describe(number);
+      if (!samples)
+        return samples.status();
+      const Result<std::string> cause =
+          computes ? findNotFinite(step->executable(), number, *samples) : badSample(*samples);
+      if (!cause)
+        return cause.status();
+      finding.cause = *cause;
+    }
+  return Status::ok();
 }
 
 /// Returns the error that ends the run.

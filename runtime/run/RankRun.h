@@ -32,6 +32,7 @@ private:
   bool isServed() const { return group && plan.consistency.isServed(); }
   Status observe();
   Status train();
+  Status writeSamples(std::int64_t pass);
   bool isTested(std::int64_t step) const;
   Status testAfter(std::int64_t step);
   Status finishStep(std::int64_t step, bool dumps, bool saves);
@@ -55,6 +56,7 @@ private:
   std::unique_ptr<Checkpoints> checkpoints; ///< null without --checkpoint
   Observations observations{options};
   Batch batch;
+  std::optional<double> waited; ///< seconds for the present step's samples; none for synthetic ones
   NotFinite finding;
 };
 

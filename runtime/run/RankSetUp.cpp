@@ -56,9 +56,9 @@ Status RankRun::openData() {
     steps = 0;
   if (Status s = options.checkSteps(steps); !s)
     return s;
-  report.emplace(plan,
-                 options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
-                 options.json, !isFirst(), RunLength{steps, perEpoch, schedule.isGiven()});
+  report.emplace(
+      plan, options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
+      options.json, !isFirst(), RunLength{steps, perEpoch, options.passes, schedule.isGiven()});
   if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.optimizer.rate);
       !text.empty())
     report->note(text);
@@ -102,7 +102,7 @@ Status RankRun::build() {
       return s;
   batch = Batch(plan, executable,
                 {data.training ? &*data.training : nullptr, data.sampler.get(), steps, options.seed,
-                 identity.rank, observations.isMeasured(), options.dataThreads});
+                 identity.rank, options.passes, observations.isMeasured(), options.dataThreads});
   return Status::ok();
 }
 
@@ -132,6 +132,8 @@ Status RankRun::connect() {
     evaluation.emplace(plan, executable, *data.test, group.get(), timeout());
   if (options.capturesSteps)
     trainer->captureSteps();
+  if (options.passes > 1)
+    trainer->accumulate(options.passes, [this](std::int64_t pass) { return writeSamples(pass); });
   if (options.clipsNorm())
     trainer->clipByNorm();
   trainer->askForSignal(StopSignal::received);

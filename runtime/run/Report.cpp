@@ -51,7 +51,7 @@ void Report::resume(const Resumed &from) {
 }
 
 double Report::samplesPerSecond(double seconds) const {
-  return seconds > 0 ? static_cast<double>(plan.batch) * shape.ranks / seconds : 0;
+  return seconds > 0 ? samplesOfRank() * shape.ranks / seconds : 0;
 }
 
 void Report::addStep(const StepTimes &times) {

@@ -14,10 +14,11 @@
 
 namespace syncline::run {
 
-/// The length of a run in steps, and whether its text shows their rates.
+/// The length of a run in steps, that of a step, and whether the run's text shows their rates.
 struct RunLength {
   std::int64_t steps = 0;
   std::int64_t perEpoch = 0; ///< 0 for a run without epochs
+  int passes = 1;            ///< batches of a rank in a step
   bool hasRates = false;
 };
 
@@ -39,8 +40,9 @@ struct RunLength {
 /// the mean over this epoch's steps so far, or over all steps in a run without epochs.
 /// "remaining_seconds" assumes the mean of the steps so far without the first. At the end
 /// {"summary": true, "steps", "ranks", "servers", "median_step_seconds", "samples_per_second",
-/// "median_exposed_seconds", "median_data_seconds"?, "predicted_step_seconds", "median_bytes_sent",
-/// "median_bytes_received", "predicted_traffic_bytes" (both directions), "peak_memory_bytes"
+/// "median_exposed_seconds", "median_data_seconds"?, "predicted_step_seconds"?,
+/// "median_bytes_sent", "median_bytes_received", "predicted_traffic_bytes"? (both directions; plans
+/// predict steps of one pass, so runs with `--accumulate` have neither), "peak_memory_bytes"
 /// (traffic and memory are the largest of any rank), "loss"?, "clipped_steps"?, "test_loss"?,
 /// "test_accuracy"?, "stopped_by_signal"?, "resumed_at"?, "checkpoints"?,
 /// "checkpoint_held_seconds"?, "checkpoint_waiting_seconds"?, "checkpoint_writing_seconds"?}.
@@ -107,6 +109,7 @@ private:
   void tellJson(const Totals &total, const std::optional<Score> &score) const;
   void tellText(const Totals &total, const std::optional<Score> &score) const;
   double samplesPerSecond(double seconds) const;
+  double samplesOfRank() const { return static_cast<double>(plan.batch * length.passes); }
   /// The number of steps whose gradients were scaled; none without `--clip-norm`.
   std::optional<std::int64_t> clippedSteps() const;
   void tellDrift() const;

@@ -21,12 +21,13 @@ Status RunData::open(const Options &options, const Plan &plan, int rank) {
       return s;
   if (!training)
     return Status::ok();
-  sampler = std::make_unique<data::Sampler>(training->size(), plan.ranks, rank, plan.batch,
-                                            options.shuffle, options.seed);
+  sampler =
+      std::make_unique<data::Sampler>(training->size(), plan.ranks, rank,
+                                      plan.batch * options.passes, options.shuffle, options.seed);
   if (sampler->batchesPerEpoch() == 0)
     return Status::badInput("'" + options.data + "' has " + std::to_string(training->size()) +
                             " samples, fewer than one global batch of " +
-                            std::to_string(plan.ranks * plan.batch));
+                            std::to_string(plan.ranks * plan.batch * options.passes));
   return Status::ok();
 }
 
@@ -56,7 +57,7 @@ std::vector<std::string> RunData::leftOut(const Options &options, const Plan &pl
     texts.push_back("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
                     std::to_string(training->size()) +
                     " samples: they do not fill a global batch of " +
-                    std::to_string(plan.ranks * plan.batch));
+                    std::to_string(plan.ranks * plan.batch * options.passes));
   for (const auto &[set, where] : {std::pair(&training, &options.data), {&test, &options.eval}})
     if (*set && (*set)->ignoredFiles() > 0)
       texts.push_back("'" + *where + "' has " + std::to_string((*set)->ignoredFiles()) +

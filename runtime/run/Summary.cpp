@@ -42,11 +42,16 @@ std::string sizeText(double bytes) {
   return text;
 }
 
+/// "1.25 ms".
+std::string millisecondsText(double seconds) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
+  return text;
+}
+
 /// "waiting for samples 0.02 ms, ".
 std::string waitedText(double seconds) {
-  char text[64];
-  std::snprintf(text, sizeof text, "waiting for samples %.2f ms, ", seconds * 1e3);
-  return text;
+  return "waiting for samples " + millisecondsText(seconds) + ", ";
 }
 
 } // namespace
@@ -60,7 +65,7 @@ std::optional<std::int64_t> Report::clippedSteps() const {
 
 TrainingResult Report::own() const {
   const double seconds = meanOf(steps, [](const StepTimes &t) { return t.seconds; });
-  return {lastLoss.value_or(0), seconds > 0 ? static_cast<double>(plan.batch) / seconds : 0};
+  return {lastLoss.value_or(0), seconds > 0 ? samplesOfRank() / seconds : 0};
 }
 
 std::optional<transport::Traffic> Report::medianTraffic() const {
@@ -103,15 +108,17 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
                               {"servers", shape.servers},
                               {total.kind + "_step_seconds", total.seconds},
                               {"samples_per_second", samplesPerSecond(total.seconds)},
-                              {total.kind + "_exposed_seconds", total.exposed},
-                              {"predicted_step_seconds", plan.predictedStep}};
+                              {total.kind + "_exposed_seconds", total.exposed}};
+  if (length.passes == 1)
+    line["predicted_step_seconds"] = plan.predictedStep;
   if (total.data)
     line[total.kind + "_data_seconds"] = *total.data;
   if (total.traffic) {
     line["median_bytes_sent"] = total.traffic->sent;
     line["median_bytes_received"] = total.traffic->received;
   }
-  line["predicted_traffic_bytes"] = plan.predictedTraffic;
+  if (length.passes == 1)
+    line["predicted_traffic_bytes"] = plan.predictedTraffic;
   line["peak_memory_bytes"] = total.peakBytes;
   if (lastLoss)
     line["loss"] = number(drift ? drift->result.loss : *lastLoss);
@@ -138,24 +145,26 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
 }
 
 void Report::tellText(const Totals &total, const std::optional<Score> &score) const {
+  // Plans predict steps of one pass.
+  const auto predicted = [this](const std::string &text) {
+    return length.passes == 1 ? " (predicted " + text + ")" : "";
+  };
   if (!steps.empty())
     std::fprintf(stderr,
-                 "%zu steps on %d rank%s: %s step %.2f ms (predicted %.2f ms), %.1f samples/s, "
+                 "%zu steps on %d rank%s: %s step %.2f ms%s, %.1f samples/s, "
                  "exposed communication %.2f ms, %speak memory %.0f MiB a rank\n",
                  steps.size(), shape.ranks, shape.ranks == 1 ? "" : "s", total.kind.c_str(),
-                 total.seconds * 1e3, plan.predictedStep * 1e3,
+                 total.seconds * 1e3, predicted(millisecondsText(plan.predictedStep)).c_str(),
                  drift ? drift->result.samplesPerSecond : samplesPerSecond(total.seconds),
                  total.exposed * 1e3, total.data ? waitedText(*total.data).c_str() : "",
                  static_cast<double>(total.peakBytes) / 1048576);
   if (!steps.empty() && shape.ranks > 1 && total.traffic)
     std::fprintf(
-        stderr,
-        "a step sends %s from the busiest rank and receives %s, %s together (predicted "
-        "%s)\n",
+        stderr, "a step sends %s from the busiest rank and receives %s, %s together%s\n",
         sizeText(static_cast<double>(total.traffic->sent)).c_str(),
         sizeText(static_cast<double>(total.traffic->received)).c_str(),
         sizeText(static_cast<double>(total.traffic->sent + total.traffic->received)).c_str(),
-        sizeText(plan.predictedTraffic).c_str());
+        predicted(sizeText(plan.predictedTraffic)).c_str());
   if (const auto clipped = clippedSteps(); clipped)
     std::fprintf(stderr, "the gradients' norm exceeded %g in %lld of %zu steps and was clipped\n",
                  clipNorm, static_cast<long long>(*clipped), steps.size());

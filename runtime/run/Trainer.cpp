@@ -39,8 +39,9 @@ Status Trainer::runOperation(std::size_t index) {
   case OperationKind::compute:
     return executable.run(static_cast<int>(index));
   case OperationKind::update:
-    return clips ? executable.addSquares(op.bucket) : executable.run(static_cast<int>(index));
+    return runUpdate(index);
   case OperationKind::issue:
+    passSums.finish(op.bucket, gradientsOf(op.bucket));
     return takeRate(op.bucket), issue(op.bucket);
   case OperationKind::gather:
     return takeRate(op.bucket), gather(index);
@@ -52,6 +53,34 @@ Status Trainer::runOperation(std::size_t index) {
   return Status::ok();
 }
 
+/// Runs an update, or adds up what factors of an earlier pass have made.
+Status Trainer::runUpdate(std::size_t index) {
+  const int bucket = executable.operations()[index].bucket;
+  // A carried bucket is updated in the first pass of the next step.
+  if (carried.isCarried(bucket) ? pass > 0 : !isLastPass()) {
+    passSums.add(bucket, gradientsOf(bucket));
+    return Status::ok();
+  }
+  passSums.finish(bucket, gradientsOf(bucket));
+  return clips ? executable.addSquares(bucket) : executable.run(static_cast<int>(index));
+}
+
+bool Trainer::isOfLastPass(const core::OperationInfo &operation) const {
+  switch (operation.kind) {
+  case OperationKind::compute:
+  case OperationKind::gather:
+    return false;
+  case OperationKind::issue:
+  case OperationKind::allGather:
+    return true;
+  case OperationKind::wait:
+  case OperationKind::update:
+    return !carried.isCarried(operation.bucket) &&
+           places.at(operation.bucket).scheme != Scheme::factors;
+  }
+  return false;
+}
+
 Status Trainer::runOperations() {
   const auto count = executable.operations().size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -60,11 +89,17 @@ Status Trainer::runOperations() {
         return s;
     if (carried.isLeftOut(i))
       continue;
+    const core::OperationInfo &op = executable.operations()[i];
+    if (!isLastPass() && isOfLastPass(op)) {
+      if (op.kind == OperationKind::issue)
+        passSums.add(op.bucket, gradientsOf(op.bucket));
+      continue;
+    }
     if (Status s = runOperation(i); !s)
       return s;
     carried.ran(i);
   }
-  if (Status s = clips ? runUpdates(executable) : Status::ok(); !s)
+  if (Status s = clips && isLastPass() ? runUpdates(executable) : Status::ok(); !s)
     return s;
   return isRecording ? executable.mark(static_cast<int>(count)) : Status::ok();
 }
@@ -105,10 +140,33 @@ Status Trainer::capture(bool &isDone) {
   return told ? ended : told;
 }
 
+void Trainer::accumulate(int count, std::function<Status(std::int64_t)> next) {
+  passes = count;
+  passSums = PassSums(count);
+  nextSamples = std::move(next);
+}
+
+Status Trainer::runEarlierPasses(std::int64_t number) {
+  earlierLosses = 0;
+  for (pass = 0; !isLastPass(); ++pass) {
+    Status s = runOperations();
+    if (s)
+      s = executable.synchronize();
+    if (!s)
+      return s;
+    earlierLosses += executable.loss();
+    const std::int64_t next = number * passes + pass + 1;
+    if (s = nextSamples(next); !s)
+      return s;
+    executable.beginStep(next);
+  }
+  return Status::ok();
+}
+
 Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwhile) {
   const bool isWhole = carried.areAllUnderWay();
   const bool replays = captures && isWarm && isWhole && !wholeGradients;
-  executable.beginStep(number);
+  executable.beginStep(number * passes);
   bool &isThere = hasCaptured[carried.any() ? static_cast<std::size_t>(number % 2) : 0];
   if (replays && !(isThere && executable.isCaptured())) {
     for (auto &[id, channel] : channels)
@@ -119,9 +177,12 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
   if (!exchanges) // else beginStep() did
     for (auto &[id, channel] : channels)
       channel->startStep(number, replays);
+  if (Status s = runEarlierPasses(number); !s)
+    return s;
   began = core::Clock::now();
   if (Status s = replays ? executable.replay() : runOperations(); !s)
     return s;
+  pass = 0;
   if (drains)
     if (Status s = runDue(); !s)
       return s;
@@ -230,7 +291,7 @@ void Trainer::addLoss(std::int64_t number) {
   if (stop == 0 && exchanges)
     stop = exchanges->stopSignal();
   lossExchange->add({.step = number,
-                     .loss = executable.loss(),
+                     .loss = (earlierLosses + executable.loss()) / passes,
                      .isUpdateFinite = !executable.metNonFinite(),
                      .stopSignal = stop});
 }

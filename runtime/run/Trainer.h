@@ -8,6 +8,7 @@
 #include "runtime/core/WirePrecision.h"
 #include "runtime/run/CarriedBuckets.h"
 #include "runtime/run/LossExchange.h"
+#include "runtime/run/PassSums.h"
 #include "runtime/run/PlanConsistency.h"
 #include "runtime/run/trace/StepRecord.h"
 #include "runtime/transport/collectives/AllReduce.h"
@@ -95,6 +96,13 @@ public:
   /// "reduce-scatter"; the executable can.
   void clipByNorm() { clips = true; }
 
+  /// Makes a step of `passes` forward and backward passes, whose mean gradients it applies. Sums
+  /// travel in the last pass; factors travel in each pass. Input and target of a step's first pass
+  /// are in place when it begins; `next` puts those of pass n in place, counted from 0 over all
+  /// steps, whose random operations take n for the step's number. Preconditions: the executable's
+  /// memory is the host's, its gradients are f32, and steps are not captured.
+  void accumulate(int passes, std::function<Status(std::int64_t)> next);
+
   /// Whether messages may reach over a step's end.
   bool carries() const { return carried.any(); }
 
@@ -167,6 +175,15 @@ private:
   };
   Status takeShard(int bucket, const BucketPlace &place);
   Status runOperation(std::size_t index);
+  Status runUpdate(std::size_t index);
+  Status runEarlierPasses(std::int64_t number);
+  bool isLastPass() const { return pass + 1 == passes; }
+  /// Whether earlier passes leave the operation out.
+  bool isOfLastPass(const core::OperationInfo &operation) const;
+  std::span<float> gradientsOf(int bucket) const {
+    const BucketPlace &b = places.at(bucket);
+    return {reinterpret_cast<float *>(b.gradients), b.bytes / sizeof(float)};
+  }
   Status runOperations();
   Status runDue();
   /// Gives the present step's rate to the bucket, none of whose messages is under way.
@@ -196,6 +213,11 @@ private:
   std::map<int, BucketPlace> places;          ///< by bucket id
   bool clips = false;                         ///< updates wait for the norm of all gradients
   std::optional<double> rate;                 ///< of the present step
+  int passes = 1;                             ///< of a step
+  int pass = 0;                               ///< the present one; 0 between steps
+  PassSums passSums{1};
+  std::function<Status(std::int64_t)> nextSamples; ///< see accumulate()
+  double earlierLosses = 0;                        ///< sum over the step's earlier passes
   bool captures = false;
   std::array<bool, 2> hasCaptured{}; ///< by turn; the second one only where buckets are carried
   /// A step without an operation left out has run, so that libraries have connected and allocated

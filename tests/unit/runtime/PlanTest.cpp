@@ -52,6 +52,7 @@ TEST(Plan, WaitsLongEnough) {
   EXPECT_EQ(plan.usualTimeout(), 60);
   plan.plannedStep = 4;
   EXPECT_EQ(plan.usualTimeout(), 80);
+  EXPECT_EQ(plan.usualTimeout(3), 240);
 }
 
 // Every scheme, servers and the nodes of the cluster arrive; what plans leave out has its default.

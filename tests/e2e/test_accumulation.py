@@ -1,0 +1,92 @@
+"""`run --accumulate`: what is refused, what a run says, and resuming."""
+
+import json
+
+import numpy
+
+from checkpointed import PAIR, RANKS, CheckpointedTest
+
+PASSES = ("--accumulate", 3)
+
+
+class AccumulationTest(CheckpointedTest):
+    def test_numbers_that_are_none(self):
+        plan = self.plan_of("ring")
+        for passes in ("0", "-1", "1.5", "x", "1000001"):
+            with self.subTest(passes=passes):
+                done = self.command("run", plan, f"--accumulate={passes}")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("--accumulate: expected ", done.stderr)
+
+    def test_options_that_it_contradicts(self):
+        plan = self.plan_of("ring")
+        for words in (("--trace", self.folder / "t.json"), ("--timings",), ("--alone",)):
+            with self.subTest(words=words):
+                done = self.command("run", plan, *PASSES, *words)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("--accumulate", done.stderr)
+        done = self.command("run", plan, *PASSES, "--backend", "cuda")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--accumulate needs --backend cpu", done.stderr)
+
+    def test_too_few_samples(self):
+        samples = [self.folder / "x.npy", self.folder / "y.npy"]
+        numpy.save(samples[0], numpy.zeros((71, 1, 8, 8), numpy.float32))
+        numpy.save(samples[1], numpy.zeros(71, numpy.int64))
+        data = ",".join(map(str, samples))
+        done = self.command("run", self.plan_of("ring"), "-n", RANKS, "--data", data, *PASSES)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("71 samples, fewer than one global batch of 72", done.stderr)
+
+    def test_samples_of_a_step(self):
+        """1437 samples are 19 steps of 3 ranks with 3 batches of 8, and 69 are left."""
+        plan = self.plan_of("ring")
+        words = ("run", plan, "-n", RANKS, "--data", PAIR, "--epochs", 1, "--log", "json", *PASSES)
+        done = self.command(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *steps, summary = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual((len(steps), summary["steps"]), (19, 19))
+        self.assertIn("every epoch leaves out 69 of 1437 samples", done.stderr)
+        for line in steps:
+            self.assertAlmostEqual(line["samples_per_second"] * line["seconds"], 72, delta=1e-6)
+
+    def resumes(self, way):
+        """A run of two parts trains the same bits as one run."""
+        plan, steps = self.plan_of(way), 12
+        wanted, lines, _, _ = self.train(plan, steps, "whole", extra=PASSES)
+        saved = self.saving(self.folder / way, 4, "--resume")
+        self.train(plan, 8, "part", extra=(*saved, *PASSES))
+        found, after, _, _ = self.train(plan, steps, "rest", extra=(*saved, *PASSES))
+        self.assertEqual(found, wanted)
+        for step, line in after.items():
+            self.assertEqual(line["loss"], lines[step]["loss"])
+        done = self.command(*self.words(plan, steps + 1, self.folder / "x.onnx", extra=saved))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("--accumulate 3 is gone: a resumed run needs the checkpoint's", done.stderr)
+
+    def test_resumes(self):
+        """Dropout, running statistics and messages that reach into the next step go on."""
+        for way in ("ring", "carried-sharded", "factors", "adamw", "local"):
+            with self.subTest(way=way):
+                self.resumes(way)
+
+    def test_dropout_differs_between_passes(self):
+        """With synthetic samples, a second pass differs from the first by its dropout alone."""
+        plan = self.plan_of("ring")
+        losses = []
+        for passes in (1, 2):
+            words = ("--steps", 1, "--log", "json", "--accumulate", passes)
+            done = self.command("run", plan, "-n", RANKS, *words)
+            losses.append(json.loads(done.stdout.splitlines()[0])["loss"])
+        self.assertNotEqual(*losses)
+
+    def test_finds_what_is_not_finite_in_any_pass(self):
+        """A sample of the second pass is NaN: the run ends and names it."""
+        images = numpy.load(PAIR.split(",")[0])[:72].copy()
+        images[9] = numpy.nan  # rank 0, second pass
+        numpy.save(self.folder / "x.npy", images)
+        numpy.save(self.folder / "y.npy", numpy.load(PAIR.split(",")[1])[:72])
+        data = f"{self.folder}/x.npy,{self.folder}/y.npy"
+        done = self.command("run", self.plan_of("ring"), "-n", RANKS, "--data", data, *PASSES)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("step 0: the loss is not finite; rank 0: element 0 of sample 9", done.stderr)
