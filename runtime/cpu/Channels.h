@@ -122,8 +122,7 @@ SYNCLINE_CLONES void addNeighbours(std::int64_t rows, std::int64_t at, std::int6
 }
 
 /// The sums of term(offset, channel) over the elements of each channel, sample by sample: end()
-/// first sums, then end() second ones. The order of additions does not depend on the number of
-/// threads.
+/// first sums, then end() second ones. Their bits do not depend on the number of threads.
 template <typename Term> std::vector<double> sampleSums(const Channels &view, Term term) {
   const std::size_t end = view.end();
   std::vector<double> parts(2 * end * static_cast<std::size_t>(view.samples));
