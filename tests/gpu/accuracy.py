@@ -5,47 +5,54 @@ import pathlib
 import sys
 
 import cases
-from table import Failed, Skipped
+from table import Check, Failed, Skipped
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / name) for name in ("numerics", "support")]
+
+MODES = ("tf32", "bf16")
+TIMES = 2  # how much worse than PyTorch in the same precision
 
 
 class Accuracy:
     def __init__(self, machine):
         self.machine = machine
 
-    def add(self, table):
+    def checks(self):
         against = (
             "PyTorch in float64 here"
             if self.machine.torch
             else "float64 PyTorch on another processor, estimated"
         )
-        for entry in self.machine.manifest["numbers"]:
+        numbers, whole = (self.machine.manifest[name] for name in ("numbers", "whole"))
+        for entry in numbers:
             name = f"numbers {entry['name']}: {entry['ranks']} rank{'s' * (entry['ranks'] > 1)}"
-            table.check(name, f"<= {cases.LIMIT:.0e} against {against}", self.against_torch, entry)
-        for entry in self.machine.manifest["whole"]:
+            yield Check(
+                *(name, f"<= {cases.LIMIT:.0e} against {against}", self.against_torch, (entry,))
+            )
+        for entry in numbers:
+            for precision in MODES if entry.get("modes") else ():
+                name = f"numbers {entry['name']} {precision}: 1 rank"
+                expected = f"<= {TIMES} x PyTorch's own error in {precision}"
+                yield Check(name, expected, self.against_mode, (entry, precision))
+        for entry in whole:
             name = f"numbers {entry['name']}: {entry['ranks']} ranks"
-            table.check(name, f"<= {cases.SAME:.0e} against one rank", self.against_one, entry)
-        for words in (["--cuda-graph"], ["--wire", "bf16"], ["--wire", "fp16"]):
-            self.add_variant(table, words)
+            yield Check(
+                name, f"<= {cases.SAME:.0e} against one rank", self.against_one, (entry,)
+            )
+        for entry in whole[:1]:
+            for words in (["--cuda-graph"], ["--wire", "bf16"], ["--wire", "fp16"]):
+                yield self.variant(entry, words)
 
-    def add_variant(self, table, words):
+    def variant(self, entry, words):
         """The same plan with and without a switch: a captured step computes the same bits; a
         narrower wire rounds gradients once on each rank and in each sum."""
-        entry = self.machine.manifest["whole"][0]
         limit = 0.0 if "--cuda-graph" in words else 2e-2 if "bf16" in words else 2e-3
         expected = (
             f"<= {limit:.0e} against the same without" if limit else "the same bits as without"
         )
-        table.check(
-            f"numbers {entry['name']} {' '.join(words)}",
-            expected,
-            self.against_itself,
-            entry,
-            words,
-            limit,
-        )
+        name = f"numbers {entry['name']} {' '.join(words)}"
+        return Check(name, expected, self.against_itself, (entry, words, limit))
 
     def train(self, label, plan, ranks, data, seed, *extra):
         """Three steps on these samples; what was dumped."""
@@ -72,37 +79,49 @@ class Accuracy:
             raise Skipped(f"python3 has no {missing.name}") from missing
         return values.samples(count, shape, classes, seed)
 
-    def against_torch(self, entry):
+    def prepared_samples(self, entry):
         if "left_out" in entry:
             raise Skipped(f"left out by prepare.sh: {entry['left_out']}")
         shape = (3, entry["size"], entry["size"])
-        data = self.samples(entry["ranks"] * entry["batch"], shape, cases.CLASSES, entry["seed"])
+        return self.samples(entry["ranks"] * entry["batch"], shape, cases.CLASSES, entry["seed"])
+
+    def truth(self, entry, dump, precision):
+        """What truth.py says of a dump: our error, and PyTorch's own in this precision."""
+        files = [self.machine.file(entry[name]) for name in ("script", "plan")]
+        words = ["--seed", entry["seed"], "--shards", entry["ranks"], "--batch", entry["batch"]]
+        words += ["--size", entry["size"], "--device", self.machine.device]
+        return self.machine.python(
+            *(f"numbers-{entry['name']}", "truth.py", *files, dump.folder, *words),
+            *("--precision", precision),
+        )
+
+    def against_torch(self, entry):
+        data = self.prepared_samples(entry)
         dump = self.train(entry["name"], entry["plan"], entry["ranks"], data, entry["seed"])
         if self.machine.torch:
-            found = self.machine.python(
-                *(f"numbers-{entry['name']}", "truth.py", self.machine.file(entry["script"])),
-                *(
-                    self.machine.file(entry["plan"]),
-                    dump.folder,
-                    "--seed",
-                    entry["seed"],
-                    "--shards",
-                    entry["ranks"],
-                ),
-                *(
-                    "--batch",
-                    entry["batch"],
-                    "--size",
-                    entry["size"],
-                    "--device",
-                    self.machine.device,
-                ),
-            )
+            found = self.truth(entry, dump, "fp32")
             text = f"{found['text']}; PyTorch in float32 {found['other']:.1e}"
         else:
             found = self.against_sketches(entry, dump)
             text = found["text"] + ", estimated from 16 projections"
         if not found["error"] <= cases.LIMIT:
+            raise Failed(text)
+        return text
+
+    def against_mode(self, entry, precision):
+        """In the precisions that are timed, whose kernels are others: channels last, mixed types.
+        Twice, and both runs have the same bits."""
+        self.machine.needs_torch()
+        data = self.prepared_samples(entry)
+        label, words = f"{entry['name']}-{precision}", ("--precision", precision)
+        dumps = [
+            self.train(f"{label}-{turn}", entry["plan"], 1, data, entry["seed"], *words)
+            for turn in (1, 2)
+        ]
+        self.judge(*dumps, True, 0.0)
+        found = self.truth(entry, dumps[0], precision)
+        text = f"{found['text']}; PyTorch in {precision} {found['other']:.1e}"
+        if not found["error"] <= TIMES * found["other"]:
             raise Failed(text)
         return text
 

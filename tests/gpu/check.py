@@ -1,14 +1,16 @@
-"""Runs every check of plans on this machine's GPUs and prints one table; check.sh calls it.
-
-    check.py PREPARED LOGS [--only REGEX] [--build FOLDER] [--module FILE]
-"""
+"""Runs every check of plans on this machine's GPUs and prints one table; check.sh calls it."""
 
 import argparse
+import hashlib
+import io
 import pathlib
 import platform
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import tarfile
 
 import steps
 import wheels
@@ -16,9 +18,19 @@ from accuracy import Accuracy
 from faults import Faults
 from machine import Machine
 from speed import Speed
-from table import Failed, Skipped, Table
+from table import Budget, Check, Failed, Skipped, Stopped, Table
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+# What tells most comes first, since a machine with a GPU may be at hand for minutes only.
+ORDER = [
+    re.compile(names)
+    for names in (
+        *("^conformance", "^prepared steps", r"^numbers (resnet18-1|resnet50-1|digits-2):"),
+        *(r"^speed (resnet50-64|vgg16-32) ", r"^speed of the update", r"^numbers .*(tf32|bf16)"),
+        *(r"^numbers", r"rank", r"^compute-sanitizer memcheck"),
+    )
+]
+LOG_BYTES = 1 << 20  # of a log's end, in the archive
 TARGETS = ("syncline-run", "SynclineCuda", "conformance-cuda", "bench-gpu-update")
 
 
@@ -77,7 +89,11 @@ def main(words):
         "logs", type=pathlib.Path, help="folder for logs, builds and what runs write"
     )
     parser.add_argument(
-        "--only", default="", metavar="REGEX", help="checks whose name this matches"
+        "--only",
+        type=expression,
+        default="",
+        metavar="REGEX",
+        help="checks whose name this matches",
     )
     parser.add_argument(
         "--build",
@@ -87,29 +103,74 @@ def main(words):
     parser.add_argument(
         "--module", default="", metavar="FILE", help="a backend over libraries of the host: a trial"
     )
+    parser.add_argument(
+        "--budget", type=seconds, metavar="SECONDS", help="what all checks of this call may take"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="run also what an earlier call on LOGS has found"
+    )
     chosen = parser.parse_args(words)
+    budget = Budget(chosen.budget)
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
     chosen.logs.mkdir(parents=True, exist_ok=True)
-    machine = Machine(chosen.prepared, chosen.logs, chosen.build, chosen.module)
-    table = Table(chosen.logs, chosen.only)
-    heading = describe(machine)
-    print(heading, flush=True)
-    if not machine.is_lean or table.check(
-        "build", "the runtime, from sources", build, machine, always=True
-    ):
-        table.check("conformance", "all pass", conformance, machine)
-        table.check(
-            "prepared steps",
-            "fit this machine's CUDA",
-            steps.fitting,
-            machine,
-            TOP / "runtime" / "include",
-        )
-        for part in (Accuracy, Faults, Speed):
-            part(machine).add(table)
-    text = f"{heading}\n\n{table.text()}\n"
-    (chosen.logs / "table.txt").write_text(text)
-    print(f"\n{text}", end="")
+    machine = Machine(chosen.prepared, chosen.logs, chosen.build, chosen.module, budget)
+    table = Table(chosen.logs, describe(machine), key(machine), budget, chosen.again)
+    print(table.heading, flush=True)
+    built = Check("build", "the runtime, from sources", build, (machine,))
+    try:
+        if not machine.is_lean or table.run(built):
+            found = [check for check in checks(machine) if chosen.only.search(check.name)]
+            table.run_all(table.ordered(found, ORDER))
+    except Stopped as signalled:
+        print(f"check: stopped by {signalled}", flush=True)
+    table.write()
+    print(f"\n{table.text()}\n{pack(chosen.logs)}")
     return table.exit_code()
+
+
+def seconds(text):
+    value = float(text)
+    if not 0 < value < 1e7:
+        raise argparse.ArgumentTypeError(f"expected seconds above 0, got '{text}'")
+    return value
+
+
+def expression(text):
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}': {error}") from error
+
+
+def stop(number, _):
+    raise Stopped(signal.Signals(number).name)
+
+
+def key(machine):
+    """Rows of an earlier call count only for the same plans, sources and programs."""
+    manifest = (machine.prepared / "manifest.json").read_bytes()
+    return hashlib.sha256(manifest + f"{machine.build} {machine.module}".encode()).hexdigest()
+
+
+def checks(machine):
+    yield Check("conformance", "all pass", conformance, (machine,))
+    arguments = (machine, TOP / "runtime" / "include")
+    yield Check("prepared steps", "fit this machine's CUDA", steps.fitting, arguments)
+    for part in (Accuracy, Faults, Speed):
+        yield from part(machine).checks()
+
+
+def pack(logs):
+    """One file with the table and the ends of all logs; says where."""
+    archive = logs / "check.tar.gz"
+    with tarfile.open(archive, "w:gz") as packed:
+        for path in sorted([*logs.glob("*.log"), logs / "table.txt", logs / "rows.json"]):
+            raw = path.read_bytes()[-LOG_BYTES:]
+            entry = tarfile.TarInfo(f"check/{path.name}")
+            entry.size = len(raw)
+            packed.addfile(entry, io.BytesIO(raw))
+    return f"table and logs: {archive}, {archive.stat().st_size >> 10} KiB"
 
 
 if __name__ == "__main__":

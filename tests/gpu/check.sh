@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Builds the runtime on this machine and checks it on its GPUs: the backends' suite, numbers against PyTorch, several
-# ranks, sanitizers, lost ranks, bad input, speed. Prints one table at the end and leaves it in LOGS/table.txt, beside a
-# log of every check. Exit code: 1 when a check failed.
+# ranks, sanitizers, lost ranks, bad input, speed. What tells most comes first. Writes one table, LOGS/table.txt, after
+# every row, and LOGS/check.tar.gz at the end: the table and the logs of all checks. A signal ends it with both written.
+# Another call with the same folders goes on where this one ended. Exit code: 1 when a check failed or has not run.
 #
-#   check.sh PREPARED LOGS [--only REGEX] [--build FOLDER] [--module FILE]
+#   check.sh PREPARED LOGS [--only REGEX] [--budget SECONDS] [--again] [--build FOLDER] [--module FILE]
 #
-#   PREPARED  the folder that prepare.sh wrote
+#   PREPARED  the folder that prepare.sh wrote; with a runtime in it (prepare.sh --runtime) nothing is built
 #   LOGS      a folder to write into, the build included
 #   --only    checks whose name the expression matches
+#   --budget  what all checks of this call may take; what is not done then is left to the next call
+#   --again   runs also what an earlier call has found
 #   --build   a build folder that is ready, in place of building
 #   --module  a backend over libraries of the host (libsyncline-host-cuda.so), to try the checks without a GPU
 #
@@ -16,7 +19,7 @@
 set -euo pipefail
 
 (($# >= 2)) && [[ $1 != -* && $2 != -* ]] || {
-  sed -n '2,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  sed -n '2,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
   [[ ${1:-} == --help || ${1:-} == -h ]] && exit 0
   exit 2
 }

@@ -9,20 +9,26 @@ import shutil
 import subprocess
 import sys
 
-from table import Failed, Skipped
+import wheels
+from table import Budget, Failed, Skipped
 
 LIMIT = 600  # seconds that one program may take
 
 
 class Machine:
-    def __init__(self, prepared, logs, build=None, module=""):
+    def __init__(self, prepared, logs, build=None, module="", budget=None):
         self.prepared = pathlib.Path(prepared).resolve()
         self.logs = pathlib.Path(logs).resolve()
+        carried = self.prepared / "runtime"
+        build = build or (carried if carried.exists() else None)
         self.is_lean = build is None  # built here, with nothing but CUDA and what was bundled
         self.build = pathlib.Path(build or self.logs / "build").resolve()
         self.manifest = json.loads((self.prepared / "manifest.json").read_text())
         self.module = module  # a backend over libraries on the host, to try these scripts with
+        self.budget = budget or Budget()
         self.environment = dict(os.environ)
+        if self.build == carried:
+            self.find_libraries()
         if module:
             self.environment["SYNCLINE_CUDA_BACKEND"] = str(pathlib.Path(module).resolve())
         # One card for all ranks, ours and PyTorch's, however many there are.
@@ -30,6 +36,13 @@ class Machine:
         self.environment["CUDA_VISIBLE_DEVICES"] = first
         self.gpus = [] if module else gpus()[:1]
         self.torch = self.find_torch()
+
+    def find_libraries(self):
+        """A runtime that was built elsewhere takes CUDA's libraries from the system, or else those
+        of Python's packages, which lie where no loader looks."""
+        found = [str(lib) for package in wheels.folders() for lib in package.glob("*/lib")]
+        places = [self.environment.get("LD_LIBRARY_PATH", ""), *found]
+        self.environment["LD_LIBRARY_PATH"] = ":".join(place for place in places if place)
 
     def find_torch(self):
         """"" where python3 has no PyTorch that sees the GPU, or what it says of itself."""
@@ -65,7 +78,7 @@ class Machine:
             command,
             capture_output=True,
             text=True,
-            timeout=limit,
+            timeout=min(limit, max(self.budget.left(), 1)),
             env={**self.environment, **(environment or {})},
         )
         with open(self.logs / f"{log}.log", "a") as out:

@@ -126,6 +126,7 @@ class Preparation:
                     "batch": case.batch,
                     "size": case.size,
                     "seed": seed,
+                    "modes": case.modes and ranks == 1,
                 }
                 | {key: str(value.relative_to(self.out)) for key, value in files.items()}
             )

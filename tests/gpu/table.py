@@ -1,10 +1,15 @@
 """The rows of a check: what was expected, what was found, and whether that is well."""
 
+import dataclasses
+import json
 import pathlib
-import re
 import subprocess
 import time
 import traceback
+from typing import Callable
+
+UNFINISHED = "unfinished"  # stopped by the budget or by a signal: the next call runs it again
+RESULTS = ("pass", "FAIL", "skipped", UNFINISHED)
 
 
 class Failed(Exception):
@@ -15,51 +20,117 @@ class Skipped(Exception):
     """The check could not be made here; the message says why."""
 
 
+class Stopped(BaseException):
+    """A signal ends the checks. No check catches it by accident."""
+
+
+class Budget:
+    """Seconds that all checks of a call may take together; without a number they may take any."""
+
+    def __init__(self, seconds=None):
+        self.end = time.monotonic() + seconds if seconds else float("inf")
+
+    def left(self):
+        return max(self.end - time.monotonic(), 0.0)
+
+
+@dataclasses.dataclass
+class Check:
+    name: str
+    expected: str
+    function: Callable  # returns what it found
+    arguments: tuple = ()
+
+
 class Table:
-    """Runs checks one after the other; none that fails stops the others."""
+    """Runs checks one after the other; none that fails stops the others. After every row it writes
+    LOGS/table.txt and LOGS/rows.json, so that a call that is cut off loses nothing and another one
+    with the same `key` goes on."""
 
-    def __init__(self, logs, only=""):
+    def __init__(self, logs, heading="", key="", budget=None, again=False):
         self.logs = pathlib.Path(logs)
-        self.only = re.compile(only)
-        self.rows = []
+        self.heading = heading
+        self.key = key
+        self.budget = budget or Budget()
+        self.rows = {} if again else self.found_before()  # by name
+        self.waiting = []  # names of checks that did not start
 
-    def check(self, name, expected, function, *arguments, always=False):
-        """Runs `function(*arguments)`, which returns what it found, and adds a row. Whether it did
-        not fail."""
-        if not always and not self.only.search(name):
-            return True
-        start = time.monotonic()
+    def found_before(self):
         try:
-            result, found = "pass", function(*arguments)
+            known = json.loads((self.logs / "rows.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return {row[1]: row for row in known["rows"]} if known.get("key") == self.key else {}
+
+    def ordered(self, checks, order):
+        """By the first expression of `order` that a name matches; those that an earlier call did
+        not finish come last, since they may need more time than any call has."""
+
+        def place(check):
+            found = (i for i, expression in enumerate(order) if expression.search(check.name))
+            return self.result(check) == UNFINISHED, next(found, len(order))
+
+        return sorted(checks, key=place)
+
+    def result(self, check):
+        return self.rows.get(check.name, [None])[0]
+
+    def run_all(self, checks):
+        """Runs what has no row yet, until the budget is over."""
+        missing = [check for check in checks if self.result(check) in (None, UNFINISHED)]
+        self.waiting = [check.name for check in missing]
+        for check in missing:
+            if self.budget.left() < 1:
+                break
+            self.run(check)
+
+    def run(self, check):
+        """Adds the check's row. Whether it did not fail."""
+        start = time.monotonic()
+        row = [UNFINISHED, check.name, check.expected, "stopped by a signal"]
+        try:
+            row[0], row[3] = "pass", check.function(*check.arguments)
         except Skipped as reason:
-            result, found = "skipped", str(reason)
+            row[0], row[3] = "skipped", reason
         except Failed as reason:
-            result, found = "FAIL", str(reason)
+            row[0], row[3] = "FAIL", reason
         except subprocess.TimeoutExpired as reason:
-            result, found = "FAIL", f"still running after {reason.timeout:.0f} s"
+            row[0] = "FAIL" if self.budget.left() >= 1 else UNFINISHED
+            row[3] = f"still running after {reason.timeout:.0f} s"
         except Exception as error:  # a check that breaks is a check that failed
-            result, found = "FAIL", f"{type(error).__name__}: {error}"
+            row[0], row[3] = "FAIL", f"{type(error).__name__}: {error}"
             with open(self.logs / "broken-checks.log", "a") as log:
-                log.write(f"== {name}\n{traceback.format_exc()}\n")
-        self.rows.append((result, name, expected, " ".join(str(found).split())))
-        print(
-            f"[{time.monotonic() - start:5.0f} s] {result:7} {name}: {self.rows[-1][3]}", flush=True
-        )
-        return result != "FAIL"
+                log.write(f"== {check.name}\n{traceback.format_exc()}\n")
+        finally:
+            row[3] = " ".join(str(row[3]).split())
+            self.rows[check.name] = row
+            self.waiting = [name for name in self.waiting if name != check.name]
+            self.write()
+            seconds = time.monotonic() - start
+            print(f"[{seconds:5.0f} s] {row[0]:10} {check.name}: {row[3]}", flush=True)
+        return row[0] != "FAIL"
+
+    def write(self):
+        known = {"key": self.key, "rows": list(self.rows.values())}
+        for name, text in (("rows.json", json.dumps(known)), ("table.txt", self.text() + "\n")):
+            partial = self.logs / f".{name}"
+            partial.write_text(text)
+            partial.replace(self.logs / name)
 
     def text(self):
         header = ("result", "check", "expected", "found")
-        widths = [max(len(row[i]) for row in (header, *self.rows)) for i in range(3)]
+        rows = self.rows.values()
+        widths = [max(len(row[i]) for row in (header, *rows)) for i in range(3)]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0)))
-            for row in (header, *self.rows)
+            for row in (header, *rows)
         ]
-        counts = [
-            sum(row[0] == result for row in self.rows) for result in ("pass", "FAIL", "skipped")
-        ]
-        return "\n".join([*lines, "", "%d passed, %d failed, %d skipped" % tuple(counts)])
+        counts = [sum(row[0] == result for row in rows) for result in RESULTS]
+        said = "%d passed, %d failed, %d skipped, %d unfinished" % tuple(counts)
+        left = [f"not run yet: {', '.join(self.waiting)}"] if self.waiting else []
+        return "\n".join([self.heading, "", *lines, "", said, *left])
 
     def exit_code(self):
-        """1 where anything failed, or nothing ran."""
-        results = {row[0] for row in self.rows}
-        return int("FAIL" in results or "pass" not in results)
+        """0 where all checks that were asked for ran, some passed and none failed."""
+        results = {row[0] for row in self.rows.values()}
+        return int(bool(results & {"FAIL", UNFINISHED} or self.waiting or "pass" not in results))

@@ -5,9 +5,12 @@ its table."""
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
+import tarfile
 import tempfile
+import time
 import types
 import unittest
 from contextlib import redirect_stdout
@@ -116,12 +119,13 @@ class ScriptsTest(unittest.TestCase):
         (plan / "step.so").write_bytes(b"libhost.so")
         self.assertEqual(steps.fitting(machine, ""), "2 of the host's")
 
-    def results(self, *functions):
-        rows = table.Table(self.folder)
+    def results(self, *functions, order=(), **how):
+        """Runs a table's checks: the rows' results, the exit code and the text."""
+        rows = table.Table(self.folder, "heading", "key", **how)
+        checks = [table.Check(f"check {n}", "much", run) for n, run in enumerate(functions)]
         with redirect_stdout(io.StringIO()):
-            for number, function in enumerate(functions):
-                rows.check(f"check {number}", "much", function)
-        return [row[0] for row in rows.rows], rows.exit_code(), rows.text()
+            rows.run_all(rows.ordered(checks, order))
+        return [row[0] for row in rows.rows.values()], rows.exit_code(), rows.text()
 
     def test_table(self):
         """A failing check stops no other; one that breaks has failed; nothing but skipped ones is
@@ -138,8 +142,86 @@ class ScriptsTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("1 passed, 2 failed, 1 skipped", text)
         self.assertIn("division by zero", text)
-        self.assertEqual(self.results(lambda: "plenty", skip)[1], 0)
-        self.assertEqual(self.results(skip)[1], 1)
+        self.assertEqual((self.folder / "table.txt").read_text(), text + "\n")
+        self.assertEqual(self.results(lambda: "plenty", skip, again=True)[1], 0)
+        self.assertEqual(self.results(skip, again=True)[1], 1)
+
+    def test_order_of_checks(self):
+        ran = []
+        order = [re.compile("2$"), re.compile("1$")]
+        self.results(*(lambda n=n: ran.append(n) for n in range(4)), order=order)
+        self.assertEqual(ran, [2, 1, 0, 3])
+
+    def test_budget(self):
+        """A check that the budget ends is unfinished, others wait, and the next call runs both,
+        what was unfinished last. What was found is not asked again."""
+        ran, limits = [], []
+        budget = table.Budget(30)
+
+        def slow():
+            limits.append(budget.left())
+            budget.end = 0  # all is used up
+            raise subprocess.TimeoutExpired("slow", 30)
+
+        calls = [lambda: ran.append(0), slow, lambda: ran.append(2)]
+        found, code, text = self.results(*calls, budget=budget)
+        self.assertEqual((found, code, ran), (["pass", "unfinished"], 1, [0]))
+        self.assertIn("not run yet: check 2", text)
+        self.assertTrue(0 < limits[0] <= 30)
+        calls[1] = lambda: ran.append(1)
+        found, code, text = self.results(*calls)
+        self.assertEqual((found, code, ran), (["pass"] * 3, 0, [0, 2, 1]))
+        self.results(*calls, again=True)
+        self.assertEqual(ran, [0, 2, 1, 0, 1, 2])
+
+    def test_time_limit_of_a_check(self):
+        def hang():
+            raise subprocess.TimeoutExpired("hang", 600)
+
+        self.assertEqual(self.results(hang)[0], ["FAIL"])
+
+    def test_rows_of_other_plans(self):
+        self.results(lambda: "plenty")
+        self.assertEqual(table.Table(self.folder, key="other").rows, {})
+        (self.folder / "rows.json").write_text("{")
+        self.assertEqual(table.Table(self.folder, key="key").rows, {})
+
+    def test_signal(self):
+        """SIGTERM ends a check and what it started; the table and the archive are written."""
+        prepared = self.folder / "prepared"
+        prepared.mkdir()
+        manifest = {"versions": {"commit": "0" * 40}, "numbers": [], "whole": [], "speed": {}}
+        (prepared / "manifest.json").write_text(json.dumps(manifest))
+        program = self.folder / "build" / "bin" / "conformance-cuda"
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\necho $$ > '{self.folder}/pid'\nexec sleep 300\n")
+        program.chmod(0o755)
+        words = [sys.executable, HERE / "check.py", prepared, self.folder / "logs"]
+        words += ["--build", self.folder / "build", "--only", "conformance"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as run:
+            while not (self.folder / "pid").exists() or not (self.folder / "pid").read_text():
+                self.assertIsNone(run.poll())
+                time.sleep(0.01)
+            run.terminate()
+            said = run.communicate(timeout=60)[0]
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("stopped by SIGTERM", said)
+        process = (self.folder / "pid").read_text().strip()
+        self.assertFalse(pathlib.Path(f"/proc/{process}").exists())
+        self.assertIn("unfinished  conformance", (self.folder / "logs" / "table.txt").read_text())
+        with tarfile.open(self.folder / "logs" / "check.tar.gz") as packed:
+            self.assertIn("check/table.txt", packed.getnames())
+
+    def test_bad_words(self):
+        (self.folder / "manifest.json").write_text("{}")
+        for words in (("--budget", "0"), ("--budget", "nan"), ("--budget", "x"), ("--only", "(")):
+            done = subprocess.run(
+                [sys.executable, HERE / "check.py", self.folder, self.folder / "logs", *words],
+                capture_output=True,
+                text=True,
+            )
+            self.assertEqual(done.returncode, 2, words)
+            self.assertNotIn("Traceback", done.stderr)
 
     def test_wheels(self):
         """Headers and libraries of all packages in one place, by the names that compilers and

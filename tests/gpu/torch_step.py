@@ -3,11 +3,12 @@ DistributedDataParallel. Prints one JSON object from rank 0: seconds by variant,
 came from.
 
     torch_step.py MODEL SCRIPT --batch N --size N --precision fp32|tf32|bf16 --steps N
-                  [--device cuda] [--graph]
+                  [--device cuda] [--graph] [--compiled]
 
 torchvision's module where it is installed, else TorchScript. Variants: eager and, with --graph,
-captured in a CUDA graph; each with channels first and last, for either may be faster. A figure is
-the mean over all steps, with one wait at the end. Ranks read RANK, WORLD_SIZE, MASTER_ADDR and
+captured in a CUDA graph; each with channels first and last, for either may be faster. With
+--compiled there is one variant, torch.compile's with CUDA graphs and channels last. A figure is the
+mean over all steps, with one wait at the end. Ranks read RANK, WORLD_SIZE, MASTER_ADDR and
 MASTER_PORT, and all use GPU 0.
 """
 
@@ -51,11 +52,14 @@ class Side:
         layout = torch.channels_last if last else torch.contiguous_format
         model, self.source = build(chosen.model, chosen.script)
         model = model.to(chosen.device).to(memory_format=layout)
+        if chosen.compiled:
+            model = torch.compile(model, mode="reduce-overhead")
         if self.ranks > 1:
             devices = [0] if chosen.device == "cuda" else None
             model = torch.nn.parallel.DistributedDataParallel(model, device_ids=devices)
         self.model = model
-        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
+        fused = chosen.device == "cuda"
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9, fused=fused)
         shape = (chosen.batch, 3, chosen.size, chosen.size)
         self.images = torch.randn(shape, device=chosen.device).to(memory_format=layout)
         self.labels = torch.randint(0, 1000, (chosen.batch,), device=chosen.device)
@@ -107,6 +111,7 @@ def main(words):
     parser.add_argument("--precision", choices=["fp32", "tf32", "bf16"], required=True)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--graph", action="store_true")
+    parser.add_argument("--compiled", action="store_true")
     chosen = parser.parse_args(words)
     torch.backends.cudnn.benchmark = True
     tf32 = chosen.precision == "tf32"
@@ -115,7 +120,10 @@ def main(words):
     if ranks > 1:
         torch.distributed.init_process_group("nccl" if chosen.device == "cuda" else "gloo")
     seconds, failed = {}, {}
-    for last in (False, True):
+    if chosen.compiled:
+        side = Side(chosen, last=True)
+        seconds["compiled, channels last"] = side.time(side.step)
+    for last in () if chosen.compiled else (False, True):
         layout = "channels last" if last else "channels first"
         side = Side(chosen, last)
         seconds[f"eager, {layout}"] = side.time(side.step)

@@ -2,9 +2,10 @@
 compares what a run of the plan dumped. As a program it prints one JSON object:
 
     truth.py SCRIPT PLAN DUMP --seed N --shards N --batch N --size N [--device cuda]
+             [--precision fp32|tf32|bf16]
 
-"other" in it is the error of PyTorch itself in float32 on the same device: how far another correct
-implementation is.
+"other" in it is the error of PyTorch itself in that precision on the same device: how far another
+correct implementation is.
 """
 
 import argparse
@@ -23,7 +24,6 @@ import compare  # noqa: E402
 import harness  # noqa: E402
 import values  # noqa: E402
 from cases import CLASSES, OPTIONS, STEPS  # noqa: E402
-
 
 
 @dataclasses.dataclass
@@ -56,9 +56,9 @@ def load(script, plan, seed, rounding=0):
     return model
 
 
-def train(model, data, shards, device="cpu", double=True):
+def train(model, data, shards, device="cpu", double=True, bf16=False):
     """SGD on one global batch. Every shard goes through the model by itself, with statistics of its
-    own, and gradients are averaged: what ranks do. Changes the model."""
+    own, and gradients are averaged: what ranks do. Changes the model. `bf16` is autocast."""
     inputs, labels = (torch.from_numpy(array).to(device) for array in data)
     model = model.to(device)
     if double:
@@ -75,7 +75,10 @@ def train(model, data, shards, device="cpu", double=True):
         optimizer.zero_grad()
         total = 0.0
         for part, wanted in zip(inputs.chunk(shards), labels.chunk(shards)):
-            value = torch.nn.functional.cross_entropy(model(part), wanted) / shards
+            with torch.autocast(device, torch.bfloat16, enabled=bf16):
+                logits = model(part)
+            logits = logits.float() if bf16 else logits
+            value = torch.nn.functional.cross_entropy(logits, wanted) / shards
             value.backward()
             total += value.item()
         trace.losses.append(total)
@@ -84,6 +87,10 @@ def train(model, data, shards, device="cpu", double=True):
         optimizer.step()
     trace.parameters = {name: p.detach().cpu().numpy() for name, p in trained.items()}
     return trace
+
+
+def allow_tf32(allowed):
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = allowed
 
 
 def errors(losses, gradients, parameters, truth):
@@ -112,8 +119,9 @@ def main(words):
     for name in ("--seed", "--shards", "--batch", "--size"):
         parser.add_argument(name, type=int, required=True)
     parser.add_argument("--device", default="cuda")
+    parser.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
     chosen = parser.parse_args(words)
-    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    allow_tf32(False)
     shape = (3, chosen.size, chosen.size)
     data = values.samples(chosen.shards * chosen.batch, shape, CLASSES, chosen.seed)
 
@@ -124,9 +132,11 @@ def main(words):
             chosen.shards,
             chosen.device,
             double,
+            bf16=chosen.precision == "bf16" and not double,
         )
 
     truth = trained(double=True)
+    allow_tf32(chosen.precision == "tf32")
     found = errors(*dumped(chosen.dump), truth)
     single = trained(double=False)
     found["other"] = errors(single.losses, single.gradients, single.parameters, truth)["error"]
