@@ -303,14 +303,15 @@ def PlanExchanges : Pass<"plan-exchanges", "::mlir::ModuleOp"> {
 }
 
 def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
-  let summary = "simulates a step once and writes the prediction of its times";
+  let summary = "simulates steps and writes the prediction of their times";
   let description = [{
     The planner's model assumes undisturbed computation, updates to come last, and the gradients
     of layers that go by factors to be computed in the backward pass too. What a plan does is its
     program: one step of it is run in virtual time, on the plan's own cluster without jitter
     (passes/simulate/README.md), with the message that sums the loss, and what that says becomes a
-    `sync.prediction` and the buckets' ready, start and end. Of a trace, layers are run as the
-    solution has them. Where ranks differ, the latest counts.
+    `sync.prediction` and the buckets' ready, start and end. With `cluster.scatter` times are the
+    means of steps that scatter so. Of a trace, layers are run as the solution has them. Where ranks
+    differ, the latest counts.
 
     Assumes: a problem, its solution and a `cluster.spec`; a program or a trace. Ensures: one
     `sync.prediction` behind the solution, which stays as it is. Time and memory are bounded: beyond

@@ -2,6 +2,7 @@
 #include "codegen/json/SyncJson.h"
 
 #include "ir/cluster/OverheadAttr.h"
+#include "ir/cluster/ScatterAttr.h"
 #include "ir/sync/AloneAttr.h"
 #include "ir/sync/Traffic.h"
 #include "passes/problem/Rounding.h"
@@ -298,6 +299,7 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
           {"exposed", prediction.exposedSeconds()},
           {"updates", prediction.getUpdates().convertToDouble()},
           {"overhead", overhead ? overhead.getValueAsDouble() : 0},
+          {"scatters", prediction->getParentOp()->hasAttr(cluster::scatterAttr)},
           {"traffic", *checkedTraffic(problem, solution)},
           {"planner",
            {{"step", stepOf(problem, finish)},

@@ -26,6 +26,7 @@
 #include "ir/FirstOf.h"
 #include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/ProvenanceAttr.h"
+#include "ir/cluster/ScatterAttr.h"
 #include "ir/cluster/SpecFields.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/cluster/WireAttr.h"
@@ -189,6 +190,8 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
     module->setAttr(cluster::updateAttr, builder.getF64FloatAttr(*profile->update));
   if (profile->overhead)
     module->setAttr(cluster::overheadAttr, builder.getF64FloatAttr(*profile->overhead));
+  if (!profile->scatter.empty())
+    module->setAttr(cluster::scatterAttr, frontend::scatterAttr(*profile, module.getContext()));
   return Status::ok();
 }
 

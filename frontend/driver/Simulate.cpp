@@ -57,9 +57,8 @@ Result<report::SimulationContext> contextOf(const SimulateOptions &options,
                                     .isElsewhere = cluster != plan.problem().cluster() ||
                                                    options.jitter > 0 || !options.slow.empty(),
                                     .predicted = plan.predictedStep(),
-                                    .samples = plan.samples()};
-  for (const simulate::Operation &op : plan.alone(1).operations)
-    context.alone += op.seconds;
+                                    .samples = plan.samples(),
+                                    .alone = plan.aloneSeconds(1)};
   Result<std::string> provenance = report::guarded([&] {
     return report::provenanceText(document.value("provenance", nlohmann::json()),
                                   codegen::clusterJson(cluster));

@@ -24,8 +24,10 @@ constexpr std::size_t maxDepth = 8;
 constexpr std::int64_t schema = 1;
 constexpr double updateUnit = 1e9; ///< bytes for which an update's time is written
 constexpr std::int64_t maxBatch = std::int64_t{1} << 31;
-constexpr std::array<std::string_view, 7> knownKeys = {
-    "schema", "name", "batch", "precision", "update", "overhead", "operations"};
+constexpr std::size_t maxScatter = 65536; ///< factors in all
+constexpr double maxFactor = 1000;
+constexpr std::array<std::string_view, 8> knownKeys = {
+    "schema", "name", "batch", "precision", "update", "overhead", "scatter", "operations"};
 constexpr std::array<std::string_view, 3> precisions = {"fp32", "tf32", "bf16"};
 constexpr std::array<std::string_view, 3> timeKeys = {"forward", "backward", "spread"};
 
@@ -121,6 +123,48 @@ Result<double> readUpdate(const Json &value, std::string_view fileName) {
   return update ? update : error(fileName, "update", update.status().message());
 }
 
+/// Reads one rank's steps.
+Result<std::vector<double>> readFactors(const Json &value, std::string_view fileName,
+                                        const std::string &path) {
+  if (!value.is_array() || value.empty())
+    return error(fileName, path,
+                 "expected a list of factors, one for each step, got " +
+                     value.dump().substr(0, 60));
+  std::vector<double> factors;
+  for (const Json &factor : value) {
+    if (!factor.is_number() || !(factor.get<double>() > 0 && factor.get<double>() <= maxFactor))
+      return error(fileName, path,
+                   "expected factors above 0 and up to 1000, got " + factor.dump().substr(0, 60));
+    factors.push_back(factor.get<double>());
+  }
+  return factors;
+}
+
+Status readScatter(const Json &value, std::string_view fileName, Profile &profile) {
+  if (!value.is_array() || value.empty())
+    return error(fileName, "scatter",
+                 "expected a list with a list of factors for each rank, got " +
+                     value.dump().substr(0, 60));
+  for (const Json &rank : value) {
+    const std::string path = "scatter[" + std::to_string(profile.scatter.size()) + "]";
+    Result<std::vector<double>> factors = readFactors(rank, fileName, path);
+    if (!factors)
+      return factors.status();
+    profile.scatter.push_back(std::move(*factors));
+    const std::size_t expected = profile.scatter.front().size(),
+                      got = profile.scatter.back().size();
+    if (got != expected)
+      return error(fileName, path,
+                   "expected " + std::to_string(expected) + " factors as of rank 0, got " +
+                       std::to_string(got));
+    if (expected * value.size() > maxScatter)
+      return error(fileName, "scatter",
+                   "expected at most " + std::to_string(maxScatter) + " factors, got " +
+                       std::to_string(expected * value.size()));
+  }
+  return Status::ok();
+}
+
 /// Reads all keys but the operations.
 Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
   if (!json.contains("schema") || json["schema"] != Json(schema))
@@ -160,6 +204,8 @@ Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
       return overhead.status();
     profile.overhead = *overhead;
   }
+  if (json.contains("scatter"))
+    return readScatter(json["scatter"], fileName, profile);
   return Status::ok();
 }
 
@@ -209,6 +255,8 @@ std::string formatProfile(const Profile &profile) {
     json["update"] = formatSeconds(*profile.update * updateUnit, digits) + "/GB";
   if (profile.overhead)
     json["overhead"] = formatSeconds(*profile.overhead, digits);
+  if (!profile.scatter.empty())
+    json["scatter"] = profile.scatter;
   OrderedJson &operations = json["operations"] = OrderedJson::object();
   for (const auto &[name, times] : profile.operations) {
     OrderedJson &entry = operations[name];

@@ -92,4 +92,12 @@ DictionaryAttr toAttr(const Profile &profile, MLIRContext *context) {
   return builder.getDictionaryAttr(layers);
 }
 
+ArrayAttr scatterAttr(const Profile &profile, MLIRContext *context) {
+  Builder builder(context);
+  SmallVector<Attribute> ranks;
+  for (const std::vector<double> &factors : profile.scatter)
+    ranks.push_back(builder.getF64ArrayAttr(factors));
+  return builder.getArrayAttr(ranks);
+}
+
 } // namespace syncline::frontend

@@ -14,6 +14,9 @@ cluster::SpecAttr toAttr(const files::ClusterFile &cluster, mlir::MLIRContext *c
 /// `profile` as the value of a module's `cluster.profile`: #cluster.times by operation.
 mlir::DictionaryAttr toAttr(const files::Profile &profile, mlir::MLIRContext *context);
 
+/// `profile.scatter` as the value of a module's `cluster.scatter`. Precondition: it is not empty.
+mlir::ArrayAttr scatterAttr(const files::Profile &profile, mlir::MLIRContext *context);
+
 /// Where times come from, as the value of a module's `cluster.provenance`; `profile` is its file's
 /// name, empty for none.
 mlir::DictionaryAttr provenanceAttr(const files::ClusterFile &cluster, const std::string &profile,

@@ -113,11 +113,12 @@ std::vector<std::string> runWords(const ProfileOptions &options, const std::stri
   return words;
 }
 
-/// Starts the other ranks, then the first one, and waits for the first. The others run until
-/// `children` ends them.
-Status runRanks(const ProfileOptions &options, const std::string &plan, int ranks,
-                const std::string &times, ChildProcesses &children,
-                launch::ProgressLine &progress) {
+/// Starts the other ranks, then the first one, and waits for the first. Returns the logs of the
+/// others, which run until `children` ends them.
+Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const std::string &plan,
+                                          int ranks, const std::string &times,
+                                          ChildProcesses &children,
+                                          launch::ProgressLine &progress) {
   Result<nlohmann::json> document = codegen::readPlanJson(plan);
   if (!document)
     return document.status();
@@ -132,9 +133,12 @@ Status runRanks(const ProfileOptions &options, const std::string &plan, int rank
       return child.status();
     others.push_back(std::move(*child));
   }
-  for (ChildProcesses::Child &other : others)
+  std::vector<std::string> logs;
+  for (ChildProcesses::Child &other : others) {
     if (Status s = children.waitForOutput(other); !s)
       return s;
+    logs.push_back(other.output);
+  }
   std::vector<std::string> words = runWords(options, plan, backend, 0);
   words.insert(words.end(), {"--op-times", times});
   // A rank that shares a processor computes in turns of some milliseconds: means need many of them.
@@ -143,7 +147,29 @@ Status runRanks(const ProfileOptions &options, const std::string &plan, int rank
     words.insert(words.end(), {"--op-times-for", manyTurns});
   auto first = children.start(words, processor(0));
   const std::string what = "measuring operations until the median step stands still, 60 s at most";
-  return first ? children.wait(*first, telling(progress, what)) : first.status();
+  const Status ended = first ? children.wait(*first, telling(progress, what)) : first.status();
+  if (!ended)
+    return ended;
+  return logs;
+}
+
+/// The steps of the ranks that ran beside the one that wrote `times`. Where ranks share processors
+/// only their number counts.
+Result<SideBySide> readOthers(const std::string &times, const std::vector<std::string> &logs,
+                              bool sharesProcessors) {
+  if (sharesProcessors)
+    return SideBySide{.others = std::vector<RankSteps>(logs.size()), .sharesProcessors = true};
+  Result<double> end = lastWritten(times);
+  if (!end)
+    return end.status();
+  SideBySide beside{.others = {}, .end = *end};
+  for (const std::string &log : logs) {
+    Result<RankSteps> steps = readSteps(log);
+    if (!steps)
+      return steps.status();
+    beside.others.push_back(std::move(*steps));
+  }
+  return beside;
 }
 
 } // namespace
@@ -169,15 +195,20 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   if (!plan)
     return plan.status();
   const std::string times = children.file("times.json");
-  if (Status s = runRanks(options, *plan, *ranks, times, children, progress); !s)
-    return s;
+  Result<std::vector<std::string>> logs =
+      runRanks(options, *plan, *ranks, times, children, progress);
+  if (!logs)
+    return logs.status();
+  Result<SideBySide> beside =
+      readOthers(times, *logs, *ranks * options.threads > launch::usableProcessors());
+  if (!beside)
+    return beside.status();
   constexpr std::size_t maxBytes = std::size_t{1} << 30;
   Result<std::string> text = files::readTextFile(times, maxBytes);
   if (!text)
     return text.status();
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  Result<MeasuredProfile> measured =
-      profileOfTimes(json, *ranks, *ranks * options.threads > launch::usableProcessors());
+  Result<MeasuredProfile> measured = profileOfTimes(json, *beside);
   if (!measured)
     return measured;
   measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");

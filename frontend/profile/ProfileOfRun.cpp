@@ -143,26 +143,29 @@ double mean(const Series &values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The values less the median of the nine around each. What all ranks of a machine share, such as a
-/// processor that clocks down for some seconds, falls out. What makes one rank late stays.
-Series aroundTrend(const Series &values) {
-  constexpr std::size_t reach = 4;
-  Series left;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(i - std::min(i, reach));
-    const auto last =
-        values.begin() + static_cast<std::ptrdiff_t>(std::min(i + reach + 1, values.size()));
-    left.push_back(values[i] - quantile(Series(first, last), 0.5));
+/// How many times as long as usual steps took: at most 64 of the measured rank, evenly spread, and
+/// those of the others beside them. To four digits behind the point. A step that was interrupted
+/// for long, such as by another program, counts as four: a few of these would decide the mean, and
+/// they say little of the steps to come.
+std::vector<Series> scatterOf(const Series &whole, double usual, const SideBySide &beside) {
+  constexpr std::size_t most = 64;
+  constexpr double digits = 1e4, longest = 4;
+  std::vector<Series> ranks{whole};
+  for (const RankSteps &other : beside.others)
+    ranks.push_back(stepsBeside({whole, beside.end}, other));
+  const std::size_t count = std::min(whole.size(), most);
+  std::vector<Series> scatter;
+  for (const Series &steps : ranks) {
+    Series &factors = scatter.emplace_back();
+    for (std::size_t i = 0; i < count; ++i)
+      factors.push_back(
+          std::clamp(std::round(steps[i * whole.size() / count] / usual * digits) / digits,
+                     1 / digits, longest));
   }
-  return left;
+  return scatter;
 }
 
-/// The median of the slowest of `count` steps, which share a trend.
-double medianOfSlowest(const Series &steps, int count) {
-  return quantile(steps, 0.5) + quantile(aroundTrend(steps), std::pow(0.5, 1.0 / count));
-}
-
-MeasuredProfile measure(const Json &json, int ranks, bool sharesProcessors) {
+MeasuredProfile measure(const Json &json, const SideBySide &beside) {
   if (json.at("schema") != 1)
     throw report::SchemaError{"expected schema 1, got " + json.at("schema").dump()};
   MeasuredProfile measured;
@@ -172,8 +175,8 @@ MeasuredProfile measure(const Json &json, int ranks, bool sharesProcessors) {
   const Times times = sorted(json);
   measured.steps = times.steps.size();
   measured.spread = spreadOf(times.steps);
-  measured.ranks = ranks;
-  if (sharesProcessors) {
+  measured.ranks = static_cast<int>(beside.others.size()) + 1;
+  if (beside.sharesProcessors) {
     measured.kind = MeasuredProfile::Kind::means;
     fill(measured, times, mean);
     return measured;
@@ -183,8 +186,10 @@ MeasuredProfile measure(const Json &json, int ranks, bool sharesProcessors) {
     measured.kind = MeasuredProfile::Kind::middle;
     fill(measured, times, Midmean(times.steps));
   }
-  measured.profile.overhead = std::max(*measured.profile.overhead,
-                                       medianOfSlowest(times.whole, ranks) - measured.operations);
+  files::Profile &profile = measured.profile;
+  profile.overhead = std::max(*profile.overhead, quantile(times.whole, 0.5) - measured.operations);
+  if (const double usual = measured.operations + *profile.overhead; usual > 0)
+    profile.scatter = scatterOf(times.whole, usual, beside);
   return measured;
 }
 
@@ -192,10 +197,10 @@ MeasuredProfile measure(const Json &json, int ranks, bool sharesProcessors) {
 
 bool MeasuredProfile::addsUp() const { return std::fabs(operations - step) <= 0.02 * step; }
 
-Result<MeasuredProfile> profileOfTimes(const Json &times, int ranks, bool sharesProcessors) {
+Result<MeasuredProfile> profileOfTimes(const Json &times, const SideBySide &beside) {
   MeasuredProfile measured;
   Result<std::string> done = report::guarded([&] {
-    measured = measure(times, ranks, sharesProcessors);
+    measured = measure(times, beside);
     return std::string();
   });
   if (!done)
@@ -215,6 +220,23 @@ static const char *describe(MeasuredProfile::Kind kind) {
   return "";
 }
 
+/// "steps of one rank take 1.02 times as long in the mean, the slowest of 2 ranks' 1.06 times".
+static std::string scatterText(const std::vector<Series> &scatter) {
+  Series slowest = scatter.front();
+  for (const Series &rank : scatter)
+    for (std::size_t i = 0; i < slowest.size(); ++i)
+      slowest[i] = std::max(slowest[i], rank[i]);
+  char text[120];
+  std::snprintf(text, sizeof text, "steps of one rank take %.3g times as long in the mean",
+                mean(scatter.front()));
+  if (scatter.size() == 1)
+    return text;
+  char others[80];
+  std::snprintf(others, sizeof others, ", the slowest of %zu ranks' %.3g times", scatter.size(),
+                mean(slowest));
+  return std::string(text) + others;
+}
+
 std::string profileSummary(const MeasuredProfile &m) {
   using files::formatSeconds;
   std::string text = m.model + ", batch " + std::to_string(m.profile.batch.value_or(0)) +
@@ -232,11 +254,9 @@ std::string profileSummary(const MeasuredProfile &m) {
           describe(m.kind) +
           (m.addsUp() ? "" : "; expected it within 2 %: the profile is not to be trusted") + "\n";
   text += "a step takes " + formatSeconds(m.profile.overhead.value_or(0)) +
-          " more than its operations" +
-          (m.ranks > 1 && m.kind != MeasuredProfile::Kind::means
-               ? ", where " + std::to_string(m.ranks) + " ranks wait for the slowest"
-               : "") +
-          "\n";
+          " more than its operations\n";
+  if (!m.profile.scatter.empty())
+    text += scatterText(m.profile.scatter) + "\n";
   return text;
 }
 

@@ -1,12 +1,15 @@
-// A profile from the times that one rank alone measured (`syncline-run --op-times`).
+// A profile from the times that one rank measured (`syncline-run --op-times`), and from the steps
+// of those beside it.
 #pragma once
 
 #include "frontend/files/Profile.h"
+#include "frontend/profile/RankSteps.h"
 #include "syncline/Status.h"
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
+#include <vector>
 
 namespace syncline::profile {
 
@@ -30,6 +33,13 @@ struct MeasuredProfile {
   bool addsUp() const;
 };
 
+/// What ran beside the measured rank.
+struct SideBySide {
+  std::vector<RankSteps> others;
+  double end = 0;                ///< when the measured rank's last step was over, on their clock
+  bool sharesProcessors = false; ///< whether there were more ranks than processors
+};
+
 /// Times by node, as medians over the steps: `forward` sums the node's operations of that phase,
 /// `backward` all its others. Weight gradients that are reconstructed from the factors of all ranks
 /// count with one rank's share. Interrupted operations may keep the medians from adding up to the
@@ -37,13 +47,11 @@ struct MeasuredProfile {
 /// ranks share processors (`sharesProcessors`), all times are means over all steps: a step shorter
 /// than the scheduler's slice is rarely interrupted, but then for long.
 ///
-/// The profile's `overhead` is what a whole step takes beyond the operations. Of `ranks` ranks that
-/// wait for each other's messages the slowest decides, so the median of the slowest of so many
-/// steps counts, and at least what one rank's steps take beyond. A trend that steps follow together
-/// is no waiting. Where ranks share processors it is
-/// a mean without waiting. Errors: badInput for a document of another form.
-Result<MeasuredProfile> profileOfTimes(const nlohmann::json &times, int ranks = 1,
-                                       bool sharesProcessors = false);
+/// The profile's `overhead` is what a whole step takes beyond the operations. Its `scatter` is how
+/// many times as long as both each whole step took, at most 64 that are evenly spread, and the
+/// steps of other ranks that were under way at their middles. Where ranks share processors there is
+/// none. Errors: badInput for a document of another form.
+Result<MeasuredProfile> profileOfTimes(const nlohmann::json &times, const SideBySide &beside = {});
 
 /// Some lines for people: model, steps, sums, whether they add up.
 std::string profileSummary(const MeasuredProfile &measured);

@@ -65,11 +65,14 @@ static std::string prediction(const nlohmann::json &plan) {
   const nlohmann::json &predicted = plan.at("predicted");
   double step = predicted.at("step"), exposed = predicted.at("exposed");
   const double overhead = predicted.value("overhead", 0.0);
-  return "predicted step " + formatSeconds(step) + " in virtual time: backward ends at " +
-         formatSeconds(predicted.at("backward_end")) + ", communication at " +
-         formatSeconds(predicted.at("communication_end")) + reconstruction(predicted) +
-         ", exposed " + formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
-         "), updates take " + formatSeconds(predicted.at("updates")) +
+  return "predicted step " + formatSeconds(step) + " in virtual time" +
+         (predicted.value("scatters", false) ? ", the mean of steps that scatter as the profile's"
+                                             : "") +
+         ": backward ends at " + formatSeconds(predicted.at("backward_end")) +
+         ", communication at " + formatSeconds(predicted.at("communication_end")) +
+         reconstruction(predicted) + ", exposed " + formatSeconds(exposed) + " (" +
+         percent(step > 0 ? exposed / step : 0) + "), updates take " +
+         formatSeconds(predicted.at("updates")) +
          (overhead > 0 ? ", " + formatSeconds(overhead) + " are outside of operations" : "") +
          "\n" +
          (hasOrder(plan)

@@ -104,9 +104,8 @@ Result<ConsistencyPoint> runConsistency(const simulate::SimulatedPlan &plan,
     return Status::error(ErrorKind::badUsage, consistency.status().message());
   ConsistencyPoint point{.form = form,
                          .ranks = static_cast<int>(cluster.getRanks()),
-                         .samples = static_cast<double>(plan.samples().value_or(0))};
-  for (const simulate::Operation &op : plan.alone(1).operations)
-    point.alone += op.seconds;
+                         .samples = static_cast<double>(plan.samples().value_or(0)),
+                         .alone = plan.aloneSeconds(1)};
   Status simulated = *consistency ? simulateWorkers(plan, cluster, *consistency, options, point)
                                   : simulateGradients(plan, cluster, options, point);
   if (!simulated)

@@ -120,8 +120,7 @@ public:
     point->value = value;
     point->ranks = place->where.cluster.getRanks();
     point->samples = static_cast<double>(plan.samples().value_or(0)) * place->where.batch;
-    for (const simulate::Operation &op : plan.alone(place->where.batch).operations)
-      point->alone += op.seconds;
+    point->alone = plan.aloneSeconds(place->where.batch);
     return point;
   }
 
@@ -269,7 +268,8 @@ private:
                      .hasWhole = std::ranges::count(simulation.isWhole, true) > 0,
                      .schemes = std::vector<Scheme>(posed.layers.size()),
                      .messages = std::vector<std::vector<int>>(posed.layers.size())};
-    const double slowest = slowestOf(scenario.machines);
+    const double slowest =
+        slowestOf(scenario.machines) * scenario.scatter.slowest(scenario.machines.ranks);
     for (const simulate::Operation &op : scenario.operations)
       point.compute += op.seconds * slowest;
     for (std::size_t i = 0; i < decisions.messages.size(); ++i)

@@ -2,6 +2,7 @@
 #include "ir/cluster/Cluster.h"
 #include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/ProvenanceAttr.h"
+#include "ir/cluster/ScatterAttr.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/cluster/WireAttr.h"
 
@@ -15,6 +16,23 @@ static bool isTime(Attribute attribute) {
   auto rate = llvm::dyn_cast<FloatAttr>(attribute);
   return rate && rate.getType().isF64() && rate.getValue().isFinite() &&
          !rate.getValue().isNegative();
+}
+
+/// Whether the attribute is one factor above 0 and up to 1000 for each of as many steps of every
+/// rank, of one rank and one step at least.
+static bool isScatter(Attribute attribute) {
+  auto ranks = llvm::dyn_cast<ArrayAttr>(attribute);
+  if (!ranks || ranks.empty() || !isa<ArrayAttr>(ranks[0]))
+    return false;
+  const size_t steps = cast<ArrayAttr>(ranks[0]).size();
+  return steps > 0 && llvm::all_of(ranks, [&](Attribute rank) {
+           auto factors = llvm::dyn_cast<ArrayAttr>(rank);
+           return factors && factors.size() == steps && llvm::all_of(factors, [](Attribute step) {
+                    auto factor = llvm::dyn_cast<FloatAttr>(step);
+                    return factor && factor.getType().isF64() && factor.getValueAsDouble() > 0 &&
+                           factor.getValueAsDouble() <= 1000;
+                  });
+         });
 }
 
 /// Whether the attribute has the entries that ProvenanceAttr.h describes, and no others.
@@ -51,13 +69,16 @@ LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttri
     return success();
   if (attribute.getName() == overheadAttr && isTime(attribute.getValue()))
     return success();
+  if (attribute.getName() == scatterAttr && isScatter(attribute.getValue()))
+    return success();
   if (attribute.getName() == provenanceAttr && isProvenance(attribute.getValue()))
     return success();
   if (attribute.getName() == wireAttr && isWire(attribute.getValue()))
     return success();
   return op->emitError("C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a "
                        "dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an "
-                       "f64 of seconds, 'cluster.provenance' = a dictionary of device, "
-                       "efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got '")
+                       "f64 of seconds, 'cluster.scatter' = as many factors of every rank, "
+                       "'cluster.provenance' = a dictionary of device, efficiency and profile, or "
+                       "'cluster.wire' = fp32, bf16 or fp16, got '")
          << attribute.getName().getValue() << "' = " << attribute.getValue();
 }

@@ -10,8 +10,8 @@ namespace {
 /// Whether every rank does the same at the same time.
 bool areAlike(const Scenario &scenario) {
   const Machines &machines = scenario.machines;
-  return scenario.jitter == 0 && machines.nodeNetwork.empty() && machines.share.empty() &&
-         machines.ranks % machines.devicesPerNode == 0 &&
+  return scenario.jitter == 0 && !scenario.replaysScatter && machines.nodeNetwork.empty() &&
+         machines.share.empty() && machines.ranks % machines.devicesPerNode == 0 &&
          std::ranges::all_of(machines.slowdown, [&](double slowdown) {
            return slowdown == machines.slowdown.front();
          });

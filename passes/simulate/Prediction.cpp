@@ -1,4 +1,4 @@
-// Simulates one step and reads the result message by message.
+// Simulates steps and reads the result message by message.
 #include "passes/simulate/Prediction.h"
 
 #include "passes/problem/Rounding.h"
@@ -40,48 +40,78 @@ void simplify(Scenario &scenario) {
     message.isStated = true;
 }
 
+/// Reads the means of a simulation's last steps.
 class Reader {
 public:
-  Reader(const Scenario &scenario, const Simulation &simulation)
-      : scenario(scenario), simulation(simulation) {}
+  Reader(const Scenario &scenario, const Simulation &simulation, int count)
+      : scenario(scenario), simulation(simulation), count(count),
+        forward(static_cast<std::size_t>(simulation.ranks)), backward(forward) {}
 
   Prediction read() {
-    prediction.messages.resize(scenario.messages.size());
-    prediction.step = simulation.stepEnd(step) - simulation.stepEnd(step - 1);
-    prediction.ranks = simulation.ranks;
-    prediction.communicationEnd = simulation.communicationEnd(issuing);
-    for (int rank = 0; rank < simulation.ranks; ++rank)
-      readRank(rank);
-    // Passes count from a rank's own beginning. They can exceed the time between two steps' ends by
-    // rounding, or where ranks that begin at different times have not settled after the warm-up
-    // steps. The longer time is the safer prediction.
-    prediction.step = std::max({prediction.step, prediction.forwardEnd, prediction.backwardEnd});
-    for (const PredictedMessage &message : prediction.messages)
-      prediction.reconstructionEnd = std::max(prediction.reconstructionEnd, message.reconstructed);
-    readWaits(minWaiting());
-    readUpdates(simulation.lastRank());
+    mean.messages.resize(scenario.messages.size());
+    mean.ranks = simulation.ranks;
+    for (step = simulation.steps - count; step < simulation.steps; ++step)
+      readStep();
+    // A rank's passes count from its own beginning, so their means are no longer than its steps',
+    // but for rounding.
+    mean.forwardEnd = *std::ranges::max_element(forward);
+    mean.backwardEnd = *std::ranges::max_element(backward);
+    mean.step = std::max({longestStep(), mean.forwardEnd, mean.backwardEnd});
     if (scenario.loss >= 0) // the last message
-      prediction.messages.pop_back();
-    return std::move(prediction);
+      mean.messages.pop_back();
+    return std::move(mean);
   }
 
 private:
   using Kind = Operation::Kind;
 
+  /// The step whose messages this one waits for, and whose messages' times are read.
+  int issuing() const { return simulation.isCarrying ? step - 1 : step; }
+
   double startOf(int which, int rank) const {
     return simulation.operationCount > 0 ? simulation.operation(which, rank, 0).start : 0;
   }
 
+  double endOf(int which, int rank) const {
+    return which >= 0 && simulation.operationCount > 0
+               ? simulation.operation(which, rank, simulation.operationCount - 1).end
+               : 0;
+  }
+
+  /// The mean seconds of a step on the rank whose steps are longest. All ranks take equally long
+  /// once they have settled.
+  double longestStep() const {
+    const int last = simulation.steps - 1;
+    double longest = 0;
+    for (int rank = 0; rank < simulation.ranks; ++rank)
+      longest = std::max(longest, endOf(last, rank) - endOf(last - count, rank));
+    return longest / count;
+  }
+
+  void readStep() {
+    one = {};
+    one.messages.resize(scenario.messages.size());
+    for (int rank = 0; rank < simulation.ranks; ++rank)
+      readRank(rank);
+    readWaits(minWaiting());
+    readUpdates(simulation.lastRank());
+    for (const PredictedMessage &message : one.messages)
+      one.reconstructionEnd = std::max(one.reconstructionEnd, message.reconstructed);
+    one.communicationEnd = simulation.communicationEnd(issuing());
+    addStep();
+  }
+
   void readRank(int rank) {
-    const double issued = startOf(issuing, rank), start = startOf(step, rank);
+    const double issued = startOf(issuing(), rank), start = startOf(step, rank);
     for (std::size_t i = 0; i < scenario.messages.size(); ++i) {
-      const MessageSpan &span = simulation.message(issuing, rank, i);
-      PredictedMessage &message = prediction.messages[i];
+      const MessageSpan &span = simulation.message(issuing(), rank, i);
+      PredictedMessage &message = one.messages[i];
       message.ready = std::max(message.ready, span.issued - issued);
       message.start = std::max(message.start, span.start - issued);
       message.end = std::max(message.end, span.end - issued);
       message.reconstructed = std::max(message.reconstructed, span.end - issued);
     }
+    double forwardEnd = 0, backwardEnd = 0;
     int waitedFor = -1; // the message whose gradients the next computation reconstructs
     for (std::size_t i = 0; i < scenario.operations.size(); ++i) {
       const Operation &op = scenario.operations[i];
@@ -91,17 +121,31 @@ private:
       if (op.kind != Kind::compute || static_cast<int>(i) == scenario.overhead)
         continue;
       if (op.phase == Phase::forward)
-        prediction.forwardEnd = std::max(prediction.forwardEnd, span.end - start);
+        forwardEnd = std::max(forwardEnd, span.end - start);
       if (op.phase != Phase::update)
-        prediction.backwardEnd = std::max(prediction.backwardEnd, span.end - start);
+        backwardEnd = std::max(backwardEnd, span.end - start);
       else if (waitedFor >= 0 && span.end > span.start)
         reconstructed(waitedFor) =
             std::max(reconstructed(waitedFor), span.end - (isCarried[i] ? issued : start));
     }
+    forward[static_cast<std::size_t>(rank)] += forwardEnd / count;
+    backward[static_cast<std::size_t>(rank)] += backwardEnd / count;
+  }
+
+  /// Adds the step to the means.
+  void addStep() {
+    for (double Prediction::*time :
+         {&Prediction::communicationEnd, &Prediction::reconstructionEnd, &Prediction::updates})
+      mean.*time += one.*time / count;
+    for (std::size_t i = 0; i < one.messages.size(); ++i)
+      for (double PredictedMessage::*time :
+           {&PredictedMessage::ready, &PredictedMessage::start, &PredictedMessage::end,
+            &PredictedMessage::reconstructed, &PredictedMessage::exposed})
+        mean.messages[i].*time += one.messages[i].*time / count;
   }
 
   double &reconstructed(int message) {
-    return prediction.messages[static_cast<std::size_t>(message)].reconstructed;
+    return one.messages[static_cast<std::size_t>(message)].reconstructed;
   }
 
   double waited(int rank) const {
@@ -125,57 +169,102 @@ private:
     for (std::size_t i = 0; i < scenario.operations.size(); ++i)
       if (const Operation &op = scenario.operations[i]; op.kind == Kind::wait) {
         const Span &span = simulation.operation(step, rank, i);
-        prediction.messages[static_cast<std::size_t>(op.message)].exposed = span.end - span.start;
+        one.messages[static_cast<std::size_t>(op.message)].exposed = span.end - span.start;
       }
   }
 
   void readUpdates(int rank) {
     for (std::size_t i = 0; i < scenario.operations.size(); ++i)
       if (scenario.operations[i].kind == Kind::update)
-        prediction.updates +=
+        one.updates +=
             simulation.operation(step, rank, i).end - simulation.operation(step, rank, i).start;
   }
 
   const Scenario &scenario;
   const Simulation &simulation;
-  const int step = simulation.steps - 1; ///< whose times are read
-  /// The step whose messages this one waits for, and whose messages' times are read.
-  const int issuing = simulation.isCarrying ? step - 1 : step;
+  const int count; ///< of steps that are read
   const std::vector<bool> isCarried = carriedOperations(scenario);
-  Prediction prediction;
+  int step = 0;                          ///< which is being read
+  std::vector<double> forward, backward; ///< mean ends of the passes, by rank
+  Prediction one, mean;                  ///< times of `step`, and of those before in the mean
 };
 
+/// A simulation, and how many of its last steps count.
+struct Run {
+  Simulation simulation;
+  int counted;
+};
+
+Result<Run> run(const Scenario &scenario, int counted) {
+  Result<Simulation> simulation = runScenario(scenario);
+  if (!simulation)
+    return simulation.status();
+  return Run{std::move(*simulation), counted};
+}
+
 /// Simulates steps until two take equally long, since the first one waits for nothing. Slow ranks
-/// may need several steps to hold up all others.
-Result<Simulation> settle(Scenario &scenario) {
+/// may need several steps to hold up all others. Where the last two differ, half of all count.
+Result<Run> settle(Scenario &scenario) {
   constexpr int most = 24;
   for (scenario.steps = 3;; scenario.steps *= 2) {
-    Result<Simulation> simulation = runScenario(scenario);
-    if (!simulation || scenario.steps >= most)
-      return simulation;
+    Result<Run> result = run(scenario, 1);
+    if (!result)
+      return result;
+    const Simulation &simulation = result->simulation;
     const int last = scenario.steps - 1;
-    const double step = simulation->stepEnd(last) - simulation->stepEnd(last - 1),
-                 before = simulation->stepEnd(last - 1) - simulation->stepEnd(last - 2);
+    const double step = simulation.stepEnd(last) - simulation.stepEnd(last - 1),
+                 before = simulation.stepEnd(last - 1) - simulation.stepEnd(last - 2);
     if (std::abs(step - before) <= problem::sumRounding * step)
-      return simulation;
+      return result;
+    if (scenario.steps >= most) {
+      result->counted = most / 2;
+      return result;
+    }
   }
+}
+
+/// The steps to count behind the warm-up so that they show how operations scatter: whole rounds of
+/// the recorded steps, or as many as are not too much work; 0 where these are too few.
+int replayedSteps(const Scenario &scenario) {
+  constexpr int enough = 64, leastSteps = 16;
+  const int recorded = scenario.scatter.steps();
+  if (recorded == 0)
+    return 0;
+  const int wanted = (enough + recorded - 1) / recorded * recorded;
+  const double possible = maxWork / workOf(scenario) - scenario.warmUp;
+  const int steps = possible < wanted ? static_cast<int>(possible) : wanted;
+  return steps >= leastSteps ? steps : 0;
+}
+
+/// Simulates as many steps as the scenario needs.
+Result<Run> runEnough(Scenario &scenario) {
+  const bool isCarrying = std::ranges::count(carriedMessages(scenario), true) > 0;
+  scenario.replaysScatter = true;
+  scenario.warmUp = isCarrying ? carriedWarmUp : 0;
+  if (const int steps = replayedSteps(scenario)) {
+    scenario.steps = scenario.warmUp + steps;
+    return run(scenario, steps);
+  }
+  scenario.replaysScatter = false;
+  scenario.warmUp = 0;
+  if (workOf(scenario) * (isCarrying ? 3 : 1) > maxWork)
+    simplify(scenario);
+  return isCarrying ? settle(scenario) : run(scenario, 1);
 }
 
 } // namespace
 
 Result<Prediction> predictStep(Scenario scenario) {
   scenario.steps = 1;
+  scenario.warmUp = 0;
   scenario.jitter = 0;
   scenario.maxTasks = maxWork;
   if (Status valid = validate(scenario); !valid)
     return valid;
-  const bool isCarrying = std::ranges::count(carriedMessages(scenario), true) > 0;
-  if (workOf(scenario) * (isCarrying ? 3 : 1) > maxWork)
-    simplify(scenario);
-  Result<Simulation> simulation = isCarrying ? settle(scenario) : runScenario(scenario);
-  if (!simulation)
-    return simulation.status();
-  return Reader(scenario, *simulation).read();
+  Result<Run> result = runEnough(scenario);
+  if (!result)
+    return result.status();
+  return Reader(scenario, result->simulation, result->counted).read();
 }
 
 } // namespace syncline::simulate

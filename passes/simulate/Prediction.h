@@ -1,4 +1,4 @@
-// Prediction: the times of a plan before it runs, from one step in virtual time.
+// Prediction: the times of a plan before it runs, from steps in virtual time.
 #pragma once
 
 #include "passes/simulate/Simulation.h"
@@ -23,17 +23,20 @@ struct Prediction {
   double forwardEnd = 0, backwardEnd = 0;
   double communicationEnd = 0, reconstructionEnd = 0; ///< of all messages; 0 without any
   double updates = 0; ///< seconds of all updates, on the rank that ends last
-  double step = 0;    ///< seconds until the last rank is done
+  double step = 0;    ///< seconds from the end of a step to the end of the next one
   double waiting = 0; ///< seconds of `step` in which ranks wait for weights; 0 before predictPlan
   int ranks = 1;      ///< number of simulated ranks; 1 where one stands for all
   double alone = 0;   ///< seconds of one device's step without messages; 0 before predictPlan
 };
 
 /// Simulates one step without jitter or, where steps wait for messages of the step before, as many
-/// as it takes until two steps take equally long (at most 24); `step` is then the time between two
-/// steps' ends. Where that would take long (about two million tasks and
-/// operations: 0.5 s, 100 MB), one rank as slow as the slowest stands for all, and messages take
-/// their cost, as planners see it. Returns badInput as runScenario does.
+/// as it takes until two steps take equally long (at most 24, of which then 12 count). Where
+/// operations scatter, simulates whole rounds of the recorded steps, 64 steps at least. Times are
+/// the means of the steps that count; `step` is that of the rank whose steps are longest. Where all
+/// this would take long (about two million tasks and operations: 0.5 s, 100 MB), fewer of the
+/// recorded steps count, at least 16. Beyond that, operations take as long as on the slowest rank
+/// in the mean, one rank as slow as the slowest stands for all, and messages take their cost, as
+/// planners see it. Returns badInput as runScenario does.
 Result<Prediction> predictStep(Scenario scenario);
 
 } // namespace syncline::simulate

@@ -137,6 +137,8 @@ Status validate(const Scenario &scenario) {
   if (!(scenario.jitter >= 0 && scenario.jitter < 1))
     return refuse("expected a jitter of at least 0 and below 1, got " +
                   std::to_string(scenario.jitter));
+  if (Status scatter = validate(scenario.scatter); !scatter)
+    return refuse("scatter: " + scatter.message());
   for (const Message &message : scenario.messages) {
     if (message.bytes < 0 || message.channel < 0 || !isTime(message.shardUpdate))
       return refuse("message '" + message.name + "': expected bytes, channel and times of zero up");

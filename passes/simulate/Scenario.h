@@ -5,6 +5,7 @@
 #pragma once
 
 #include "passes/problem/CollectiveCost.h"
+#include "passes/simulate/Scatter.h"
 #include "syncline/PlanConstants.h"
 #include "syncline/Status.h"
 
@@ -120,6 +121,11 @@ struct Scenario {
   int warmUp = 0;
   /// Every operation of every rank takes up to this part longer or shorter, evenly distributed.
   double jitter = 0;
+  /// How much longer than stated all operations of a rank take, from step to step.
+  Scatter scatter = {};
+  /// Whether ranks go through the recorded steps of `scatter`. Otherwise all ranks take as long as
+  /// the slowest one in the mean.
+  bool replaysScatter = false;
   std::uint64_t seed = 0;
   /// Where the messages would expand into more tasks than this, each takes its `cost` instead.
   double maxTasks = 4e7;

@@ -1,6 +1,7 @@
 // Simulates ranks, each with one compute stream and with channels that keep the order of issue.
 #include "passes/simulate/ComputeStream.h"
 #include "passes/simulate/MessageRuns.h"
+#include "passes/simulate/Noise.h"
 #include "passes/simulate/Simulation.h"
 
 #include <algorithm>
@@ -9,15 +10,6 @@
 namespace syncline::simulate {
 
 namespace {
-
-/// A number evenly distributed in [-1, 1); equal for equal arguments (splitmix64).
-double noise(std::uint64_t seed, std::uint64_t place) {
-  std::uint64_t z = seed + (place + 1) * 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  z ^= z >> 31;
-  return static_cast<double>(z >> 11) * 0x1p-52 - 1;
-}
 
 /// The maximum bytes of results: a span for each operation and each message of all ranks and steps.
 constexpr double maxBytes = 4e9;
@@ -135,7 +127,8 @@ private:
   double seconds(int rank, std::size_t op) const {
     const Operation &what = scenario.operations[op];
     const double share = what.phase == Phase::update ? 1 : scenario.machines.shareOf(rank);
-    const double stated = what.seconds * scenario.machines.slowdownOf(rank) * share;
+    const double stated =
+        what.seconds * scenario.machines.slowdownOf(rank) * share * scatterOf(rank);
     if (scenario.jitter == 0)
       return stated;
     const std::uint64_t place =
@@ -143,6 +136,12 @@ private:
             result.operationCount +
         drawOf[op];
     return stated * (1 + scenario.jitter * noise(scenario.seed, place));
+  }
+
+  /// How much longer than usual the rank's operations take in its step.
+  double scatterOf(int rank) const {
+    return scenario.replaysScatter ? scenario.scatter.of(rank, ranks[rank].step, scenario.seed)
+                                   : slowest;
   }
 
   /// Continues the rank after the end of an operation or of a wait.
@@ -278,6 +277,7 @@ private:
   /// messages meets the same jitter.
   std::vector<std::size_t> drawOf;
   std::vector<bool> isCarried; ///< by operation: it belongs to a message of the step before
+  const double slowest = scenario.scatter.slowest(scenario.machines.ranks);
 };
 
 } // namespace

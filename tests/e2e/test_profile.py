@@ -61,12 +61,11 @@ class ProfileTest(RefusalTest):
         plan = self.folder / "p.plan"
         words = ("compile", DIGITS, "--cluster", self.cluster, "--profile", self.folder / "p.json")
         harness.syncline(*words, "--batch", 8, "-o", plan)
-        predicted = harness.plan_json(plan)["predicted"]
+        self.refuses([*words, "--batch", 4, "-o", self.folder / "q.plan"], "batch 8", "expected 4")
+        predicted = self.without_scatter(words, profile, plan)
         forward = total(profile, "forward")
         self.assertAlmostEqual(predicted["forward_end"], forward, delta=0.01 * forward)
         self.assertGreater(predicted["updates"], 0)
-        self.refuses([*words, "--batch", 4, "-o", self.folder / "q.plan"], "batch 8", "expected 4")
-        harness.syncline("verify", plan)
         overhead = seconds(profile.pop("overhead"))
         self.assertGreater(overhead, 0)
         self.assertAlmostEqual(predicted["overhead"], overhead)
@@ -77,11 +76,49 @@ class ProfileTest(RefusalTest):
         for key in ("step", "alone"):
             self.assertAlmostEqual(predicted[key], without[key] + overhead, places=9)
 
+    def without_scatter(self, words, profile, plan):
+        """Removes how steps scatter from the profile; what is predicted then. Steps that all take
+        twice as long have operations that do."""
+
+        def predicted():
+            (self.folder / "p.json").write_text(json.dumps(profile))
+            harness.syncline(*words, "--batch", 8, "-o", plan)
+            harness.syncline("verify", plan)
+            return harness.plan_json(plan)["predicted"]
+
+        self.assertTrue(predicted()["scatters"])
+        (scatter,) = profile.pop("scatter")
+        self.assertGreaterEqual(len(scatter), 7)
+        self.assertAlmostEqual(statistics.median(scatter), 1, delta=0.1)
+        calm = predicted()
+        self.assertFalse(calm["scatters"])
+        profile["scatter"] = [[2.0]]
+        self.assertAlmostEqual(predicted()["alone"], 2 * calm["alone"], places=9)
+        self.assertAlmostEqual(predicted()["forward_end"], 2 * calm["forward_end"], places=9)
+        del profile["scatter"]
+        return predicted()
+
+    def test_scatter_that_is_none(self):
+        profile = {"schema": 1, "operations": {}}
+        for scatter, said in (([[1, -1]], "got -1"), ([[1], []], "scatter[1]"), ([], "got []")):
+            path = self.write("p.json", json.dumps({**profile, "scatter": scatter}))
+            words = ["--cluster", self.cluster, "--profile", path, "-o", self.folder / "q.plan"]
+            self.refuses(["compile", DIGITS, "--batch", 8, *words], "p.json: 'scatter", said)
+        self.assertFalse((self.folder / "q.plan").exists())
+
     def test_ranks_side_by_side(self):
-        """Ranks that share a processor take longer than one alone."""
+        """Ranks that share a processor take longer than one alone. Where each has its own, the
+        steps of all are recorded."""
         alone, _ = self.profile(DIGITS, "--batch", 64, "--pin")
+        self.assertEqual(len(alone["scatter"]), 1)
+        if os.cpu_count() > 1:
+            both, said = self.profile(DIGITS, "--batch", 64, "--pin", "-n", 2)
+            first, second = both["scatter"]
+            self.assertEqual(len(first), len(second))
+            self.assertIn("the slowest of 2 ranks'", said)
         shared, said = self.profile(DIGITS, "--batch", 64, "--pin", "-n", 2 * os.cpu_count() + 1)
         self.assertNotIn("not to be trusted", said)
+        self.assertNotIn("scatter", shared)
         phases = ("forward", "backward")
         self.assertGreater(total(shared, *phases), 1.3 * total(alone, *phases))
 

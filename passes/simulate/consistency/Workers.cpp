@@ -1,18 +1,12 @@
 // Steps of workers.
 #include "passes/simulate/consistency/Workers.h"
 
+#include "passes/simulate/Noise.h"
+
 #include <algorithm>
 #include <utility>
 
 namespace syncline::simulate {
-
-/// A number evenly distributed in [-1, 1); equal for equal arguments (splitmix64).
-static double noise(std::uint64_t seed, std::uint64_t worker, std::uint64_t step) {
-  std::uint64_t x = seed + 0x9e3779b97f4a7c15 * (1 + worker + (step << 20));
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1p-52 - 1;
-}
 
 Workers::Workers(const WorkerScenario &scenario, EventQueue &queue)
     : scenario(scenario), queue(queue), workers(static_cast<std::size_t>(scenario.machines.ranks)),
@@ -29,7 +23,8 @@ void Workers::begin(int worker, std::int64_t contained) {
 double Workers::stepSeconds(int worker) const {
   const double stated = scenario.step * scenario.machines.slowdownOf(worker);
   const auto step = static_cast<std::uint64_t>(clock(worker));
-  return stated * (1 + scenario.jitter * noise(scenario.seed, worker, step));
+  return stated * (1 + scenario.jitter *
+                           noise(scenario.seed, static_cast<std::uint64_t>(worker) + (step << 20)));
 }
 
 void Workers::computeStep(int worker, EventQueue::Action done) {

@@ -51,8 +51,7 @@ Result<Prediction> predictPlan(ModuleOp module) {
   Result<Prediction> prediction = predictStep(std::move(*scenario));
   if (!prediction)
     return prediction;
-  for (const Operation &op : plan->alone(1).operations)
-    prediction->alone += op.seconds;
+  prediction->alone = plan->aloneSeconds(1);
   for (auto program : module.getOps<plan::ProgramOp>())
     prediction->waiting = exchangeWaiting(program, prediction->step);
   prediction->step += prediction->waiting;

@@ -3,6 +3,7 @@
 
 #include "ir/FirstOf.h"
 #include "ir/cluster/OverheadAttr.h"
+#include "ir/cluster/ScatterAttr.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/plan/OptimizerState.h"
@@ -114,6 +115,17 @@ std::vector<Operation> operationsOf(sync::TraceOp trace, double slowdown) {
   return operations;
 }
 
+/// How operations scatter by the module; empty where it does not say.
+Scatter scatterOf(ModuleOp module) {
+  Scatter scatter;
+  if (auto ranks = module->getAttrOfType<ArrayAttr>(cluster::scatterAttr))
+    for (ArrayAttr steps : ranks.getAsRange<ArrayAttr>())
+      for (std::vector<double> &factors = scatter.factors.emplace_back();
+           FloatAttr factor : steps.getAsRange<FloatAttr>())
+        factors.push_back(factor.getValueAsDouble());
+  return scatter;
+}
+
 /// Divides times of the cluster's slowest node by its slowdown, since scenarios state times
 /// without it.
 void undoSlowdown(Scenario &scenario, cluster::SpecAttr spec) {
@@ -199,6 +211,7 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
     result.updateWeights = updateSeconds(module, problem, result.problem().cluster());
   if (auto overhead = module->getAttrOfType<FloatAttr>(cluster::overheadAttr))
     result.overhead = overhead.getValueAsDouble();
+  result.scatter = scatterOf(module);
   if (auto prediction = firstOf<sync::PredictionOp>(module))
     result.predicted = prediction.getStep().convertToDouble();
   return result;
@@ -224,6 +237,7 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   if (Status placed = place(scenario, cluster, wire(), shardUpdate, hasProgram()); !placed)
     return placed;
   addOverhead(scenario, overhead);
+  scenario.scatter = scatter;
   return scenario;
 }
 
@@ -270,6 +284,7 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
   if (Status placed = place(scenario, where.cluster, wire(), shardUpdate, hasProgram()); !placed)
     return placed;
   addOverhead(scenario, overhead);
+  scenario.scatter = scatter;
   return scenario;
 }
 
@@ -286,7 +301,15 @@ Scenario SimulatedPlan::alone(double batch) const {
        .seconds = std::max(problem.computeFree - forwardEnd, 0.0) * batch / slowdown},
       {.phase = Phase::update, .layer = "updates", .seconds = updating / slowdown}};
   addOverhead(scenario, overhead);
+  scenario.scatter = scatter;
   return scenario;
+}
+
+double SimulatedPlan::aloneSeconds(double batch) const {
+  double seconds = 0;
+  for (const Operation &op : alone(batch).operations)
+    seconds += op.seconds;
+  return seconds * scatter.slowest(1);
 }
 
 std::optional<std::int64_t> SimulatedPlan::memory(const problem::Problem &problem,

@@ -62,6 +62,9 @@ public:
                                      const problem::Solution &decisions,
                                      const Elsewhere &where) const;
 
+  /// Mean seconds of the step of alone().
+  double aloneSeconds(double batch) const;
+
   /// The module that was read.
   mlir::ModuleOp planModule() const { return module; }
   const merge::PlannedProblem &problem() const { return planned.problem; }
@@ -86,6 +89,7 @@ private:
   std::vector<double> updateWeights; ///< of each gradient; empty for a trace
   double forwardEnd = 0, updates = 0, predicted = 0;
   double overhead = 0; ///< seconds of a step beside its operations
+  Scatter scatter;
 };
 
 } // namespace syncline::simulate

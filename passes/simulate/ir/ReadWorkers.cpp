@@ -103,8 +103,7 @@ Result<WorkerScenario> readWorkers(const SimulatedPlan &plan, cluster::SpecAttr 
   WorkerScenario scenario;
   scenario.consistency = consistencyOf(consistency);
   scenario.machines = machinesOf(cluster);
-  for (const Operation &op : plan.alone(1).operations)
-    scenario.step += op.seconds;
+  scenario.step = plan.aloneSeconds(1);
   for (const problem::Layer &layer : plan.problem().asPlanned().layers)
     scenario.bytes += layer.bytes;
   if (scenario.consistency.hasServers())

@@ -66,12 +66,12 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = 
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.provenance' = a dictionary of device, efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.speck' = 1 : i64}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.provenance' = a dictionary of device, efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.speck' = 1 : i64}}
 module attributes {cluster.speck = 1 : i64} {}
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.provenance' = a dictionary of device, efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.provenance' = a dictionary of device, efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
 module attributes {cluster.profile = {fc = 1.0}} {}
 
 // -----
@@ -100,6 +100,34 @@ module attributes {cluster.overhead = -1.0 : f64} {
 // C7: a type in which nothing travels
 // expected-error @+1 {{got 'cluster.wire' = "fp8"}}
 module attributes {cluster.wire = "fp8"} {
+}
+
+// -----
+
+// C7g: two ranks with one step and two
+// expected-error @+1 {{got 'cluster.scatter' = }}
+module attributes {cluster.scatter = [[1.0], [1.0, 1.5]]} {
+}
+
+// -----
+
+// C7g: no step
+// expected-error @+1 {{got 'cluster.scatter' = }}
+module attributes {cluster.scatter = [[]]} {
+}
+
+// -----
+
+// C7g: a step that takes no time
+// expected-error @+1 {{got 'cluster.scatter' = }}
+module attributes {cluster.scatter = [[1.0, 0.0]]} {
+}
+
+// -----
+
+// C7g: not a number
+// expected-error @+1 {{got 'cluster.scatter' = }}
+module attributes {cluster.scatter = [[0x7FF8000000000000 : f64]]} {
 }
 
 // -----

@@ -37,6 +37,37 @@ TEST(Profile, Overhead) {
             "p.json: 'overhead': expected a time of zero or more, got '-1us'");
 }
 
+// How steps scatter may be absent. Every rank has as many factors, and they are above zero.
+TEST(Profile, Scatter) {
+  const auto scatter = [](const std::string &text) {
+    return R"({"schema": 1, "scatter": )" + text + R"(, "operations": {}})";
+  };
+  const auto profile = parseProfile(scatter("[[1, 1.25], [0.5, 2]]"), "p.json");
+  ASSERT_TRUE(profile) << profile.status().message();
+  EXPECT_EQ(profile->scatter, (std::vector<std::vector<double>>{{1, 1.25}, {0.5, 2}}));
+  EXPECT_EQ(parseProfile(formatProfile(*profile), "p.json")->scatter, profile->scatter);
+  EXPECT_TRUE(parseProfile(R"({"schema": 1, "operations": {}})", "p.json")->scatter.empty());
+  for (const char *none : {"0", "-1", "1001", "null", "\"1.5\"", "[1]"})
+    EXPECT_EQ(failure(scatter("[[1, " + std::string(none) + "]]")),
+              "p.json: 'scatter[0]': expected factors above 0 and up to 1000, got " +
+                  std::string(none));
+  EXPECT_NE(failure(scatter("[[1e999]]")).find("p.json: not valid JSON"), std::string::npos);
+  EXPECT_NE(failure(scatter("[[NaN]]")).find("p.json: not valid JSON"), std::string::npos);
+  EXPECT_EQ(failure(scatter("[[1, 1], [1]]")),
+            "p.json: 'scatter[1]': expected 2 factors as of rank 0, got 1");
+  EXPECT_EQ(failure(scatter("[[]]")),
+            "p.json: 'scatter[0]': expected a list of factors, one for each step, got []");
+  for (const char *none : {"[]", "1.5", "{}", "\"5%\""})
+    EXPECT_EQ(failure(scatter(none)),
+              "p.json: 'scatter': expected a list with a list of factors for each rank, got " +
+                  std::string(none));
+  std::string many = "[[1";
+  for (int i = 0; i < 65536; ++i)
+    many += ",1";
+  EXPECT_EQ(failure(scatter(many + "]]")),
+            "p.json: 'scatter': expected at most 65536 factors, got 65537");
+}
+
 // A number without unit, negative or NaN is no time.
 TEST(Profile, BadTimes) {
   auto forward = [](const std::string &text) {
@@ -116,8 +147,13 @@ TEST(Profile, SpreadAndUpdate) {
 
 // What is written reads the same to six digits, whatever the names.
 TEST(Profile, Writes) {
-  Profile profile{
-      .name = "two \"words\"", .batch = 4, .update = 1.23456e-9, .overhead = {}, .operations = {}};
+  Profile profile{.name = "two \"words\"",
+                  .batch = 4,
+                  .precision = {},
+                  .update = 1.23456e-9,
+                  .overhead = {},
+                  .scatter = {},
+                  .operations = {}};
   profile.operations["/a/Conv"] = {1.23456e-3, 2.5, 1e-6};
   profile.operations["\n"] = {0, std::nullopt, std::nullopt};
   const auto read = parseProfile(formatProfile(profile), "p.json");

@@ -75,43 +75,52 @@ TEST(OperationTimes, AveragesInterruptedSteps) {
 // Ranks that share a processor: the one step in four that waits counts.
 TEST(OperationTimes, AveragesRanksThatShareProcessors) {
   auto measured = profileOfTimes(document({operation("a", "forward", {1, 1, 1, 5})}),
-                                 /*ranks=*/4, /*sharesProcessors=*/true);
+                                 {.others = std::vector<RankSteps>(3), .sharesProcessors = true});
   ASSERT_TRUE(measured);
+  EXPECT_TRUE(measured->profile.scatter.empty());
   EXPECT_EQ(measured->profile.overhead, 0);
   EXPECT_EQ(measured->profile.operations.at("a").forward, 2);
   EXPECT_EQ(measured->step, 2);
   EXPECT_TRUE(measured->addsUp());
 }
 
-// What a step takes beside its operations, in the median of one rank's steps, or in that of the
-// slowest of two ranks: the reference draws every pair of steps.
-TEST(OperationTimes, OverheadIsWhatRanksWaitForToo) {
+// What a step takes beside its operations, in the median.
+TEST(OperationTimes, OverheadIsWhatAStepTakesBeside) {
   json times = document({operation("a", "forward", {1, 1, 1, 1, 1})});
   times["whole"] = {1.5, 1.25, 1.75, 2.25, 2};
   EXPECT_EQ(measure(times).profile.overhead, 0.75);
-  auto two = profileOfTimes(times, 2);
-  ASSERT_TRUE(two);
-  std::vector<double> slowest;
-  const auto whole = times["whole"].get<std::vector<double>>();
-  for (double one : whole)
-    for (double other : whole)
-      slowest.push_back(std::max(one, other));
-  std::ranges::sort(slowest);
-  EXPECT_NEAR(two->profile.overhead.value(), slowest[slowest.size() / 2] - 1, 0.1);
-  EXPECT_NE(profileSummary(*two).find("more than its operations, where 2 ranks wait"),
-            std::string::npos)
-      << profileSummary(*two);
 }
 
-// Half of the steps ran on a slower processor. No rank waits for another one because of that.
-TEST(OperationTimes, OverheadLeavesOutATrend) {
-  std::vector<double> seconds(20, 1);
-  seconds.resize(40, 1.25);
-  json times = document({operation("a", "forward", seconds)});
-  times["whole"] = seconds;
-  const auto measured = profileOfTimes(times, 2);
+// Steps relative to operations and overhead, with those of the rank beside: its first step was
+// under way in the middle of the first two, its second one in the middle of the third.
+TEST(OperationTimes, ScatterIsOfRanksSideBySide) {
+  json times = document({operation("a", "forward", {1, 1, 1, 1, 1})});
+  times["whole"] = {2.0, 2.0, 2.5, 2.0, 4.0};
+  EXPECT_EQ(measure(times).profile.scatter, (std::vector<std::vector<double>>{{1, 1, 1.25, 1, 2}}));
+  SideBySide beside{.others = {{.seconds = {4, 3, 2.5, 3}, .end = 12.5}}, .end = 12.5};
+  const auto measured = profileOfTimes(times, beside);
   ASSERT_TRUE(measured);
-  EXPECT_EQ(measured->profile.overhead, 0);
+  EXPECT_EQ(measured->profile.overhead, 1);
+  EXPECT_EQ(measured->profile.scatter,
+            (std::vector<std::vector<double>>{{1, 1, 1.25, 1, 2}, {2, 2, 1.5, 1.25, 1.5}}));
+  EXPECT_NE(profileSummary(*measured).find(
+                "steps of one rank take 1.25 times as long in the mean, the slowest of 2 "
+                "ranks' 1.75 times"),
+            std::string::npos)
+      << profileSummary(*measured);
+}
+
+// 64 of many steps are kept, from the first half as from the second one. A pause of any length
+// counts as three more steps.
+TEST(OperationTimes, ScatterIsShort) {
+  std::vector<double> seconds(500, 1);
+  seconds.resize(1000, 1.5);
+  const MeasuredProfile m = measure(document({operation("a", "forward", seconds)}));
+  ASSERT_EQ(m.profile.scatter.size(), 1u);
+  EXPECT_EQ(m.profile.scatter[0].size(), 64u);
+  EXPECT_EQ(std::ranges::count(m.profile.scatter[0], m.profile.scatter[0].front()), 32);
+  const MeasuredProfile paused = measure(document({operation("a", "forward", {1, 1, 900})}));
+  EXPECT_EQ(paused.profile.scatter, (std::vector<std::vector<double>>{{1, 1, 4}}));
 }
 
 // What is reconstructed from the factors of four ranks costs one rank a quarter.
