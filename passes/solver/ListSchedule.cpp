@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <queue>
 
 namespace syncline::solver {
@@ -11,17 +12,14 @@ namespace {
 
 class ListScheduler {
 public:
-  ListScheduler(const OrderProblem &problem, std::span<const Way> ways, const MessageSize &size)
-      : problem(problem), sync(problem.sync), size(size), sent(sync.layers.size(), 0),
-        indexInLayout(sync.layers.size(), 0) {
-    solution.ways.assign(ways.begin(), ways.end());
-    for (std::size_t l = 0; l < sync.mergeClasses.size(); ++l) {
-      layouts.emplace_back(sync, ways, l);
-      for (std::size_t i = 0; i < layouts[l].layers.size(); ++i)
-        indexInLayout[layouts[l].layers[i]] = i;
-    }
+  ListScheduler(const Schedules &schedules, const MessageSize &size)
+      : schedules(schedules), problem(schedules.orderProblem()), sync(problem.sync), size(size),
+        layouts(schedules.classLayouts()), sent(sync.layers.size(), 0) {
+    solution.ways = schedules.waysOfLayers();
     if (size.target > 0) {
-      latestStart = leastStart = latestStarts();
+      for (double lead : schedules.leads())
+        latestStart.push_back(size.target - lead - size.reserve);
+      leastStart = latestStart;
       for (std::size_t j = leastStart.size(); j-- > 1;)
         leastStart[j - 1] = std::min(leastStart[j - 1], leastStart[j]);
     }
@@ -49,7 +47,7 @@ public:
       else
         now = send(needed.top().second, now);
     }
-    solution.period = periodOf(problem, solution);
+    solution.period = schedules.period(solution);
     return std::move(solution);
   }
 
@@ -80,8 +78,8 @@ private:
       const MergeClass &mergeClass = sync.mergeClasses[way.index];
       const ClassLayout &layout = layouts[way.index];
       piece.index = way.index;
-      piece.begin = layout.begin[indexInLayout[k]] + sent[k];
-      piece.end = take(layout, indexInLayout[k], wantedAt(now, k, mergeClass), mergeClass);
+      piece.begin = layout.begin[schedules.placeOf(k)] + sent[k];
+      piece.end = take(layout, schedules.placeOf(k), wantedAt(now, k, mergeClass), mergeClass);
       piece.option = mergeClass.bestOption(piece.bytes());
       if (size.halves != Halves::none && hasHalves(mergeClass.options[piece.option].scheme)) {
         piece.half = Half::first;
@@ -151,25 +149,6 @@ private:
     return end;
   }
 
-  /// For each layer the time at which it and all that become ready behind it must start to travel,
-  /// in one message, to meet the target. Buckets are taken to cost what the first class's do.
-  std::vector<double> latestStarts() const {
-    std::vector<double> starts(sync.layers.size());
-    std::int64_t bytes = 0;
-    double factors = 0, least = std::numeric_limits<double>::infinity();
-    for (std::size_t j = starts.size(); j-- > 0;) {
-      const Way way = solution.ways[j];
-      if (way.kind == Way::Kind::bucket)
-        bytes += sync.layers[j].bytes;
-      if (way.kind == Way::Kind::factors)
-        factors += sync.layers[j].factorOptions[way.index].seconds;
-      const double seconds = bytes > 0 ? sync.mergeClasses[0].seconds(bytes) : 0;
-      least = std::min(least, problem.tail[j] + problem.updateOf(j));
-      starts[j] = size.target - least - factors - seconds - size.reserve;
-    }
-    return starts;
-  }
-
   /// Takes bytes from layer i of the layout on; the offset behind the last one.
   std::int64_t take(const ClassLayout &layout, std::size_t i, std::int64_t wanted,
                     const MergeClass &mergeClass) {
@@ -200,15 +179,17 @@ private:
     return end;
   }
 
+  const Schedules &schedules;
   const OrderProblem &problem;
   const Problem &sync;
   MessageSize size;
-  std::vector<double> latestStart, leastStart; ///< see latestStarts(); the least from a layer on
+  const std::vector<ClassLayout> &layouts;
+  /// The time at which a layer and all that become ready behind it must start to travel to meet the
+  /// target; the least from a layer on.
+  std::vector<double> latestStart, leastStart;
   OrderSolution solution;
-  std::vector<ClassLayout> layouts;
   /// Bytes that have travelled of each layer, from its first one on; 1 for factors.
   std::vector<std::int64_t> sent;
-  std::vector<std::size_t> indexInLayout;
   std::size_t next = 0; ///< the first layer that is not ready
   /// Layers that are ready, the longest tail first; of equals the last in backward order.
   std::priority_queue<std::pair<double, std::size_t>> needed;
@@ -218,28 +199,55 @@ private:
 
 } // namespace
 
-OrderSolution listSchedule(const OrderProblem &problem, std::span<const Way> ways,
-                           const MessageSize &size) {
-  return ListScheduler(problem, ways, size).run();
+/// See Schedules::leads().
+static std::vector<double> leadsOf(const OrderProblem &problem, std::span<const Way> ways) {
+  const Problem &sync = problem.sync;
+  std::vector<double> leads(sync.layers.size());
+  std::int64_t bytes = 0;
+  double factors = 0, least = std::numeric_limits<double>::infinity();
+  for (std::size_t j = leads.size(); j-- > 0;) {
+    if (ways[j].kind == Way::Kind::bucket)
+      bytes += sync.layers[j].bytes;
+    if (ways[j].kind == Way::Kind::factors)
+      factors += sync.layers[j].factorOptions[ways[j].index].seconds;
+    const double seconds = bytes > 0 ? sync.mergeClasses[0].seconds(bytes) : 0;
+    least = std::min(least, problem.tail[j] + problem.updateOf(j));
+    leads[j] = least + factors + seconds;
+  }
+  return leads;
+}
+
+Schedules::Schedules(const OrderProblem &problem, std::span<const Way> ways)
+    : problem(&problem), ways(ways.begin(), ways.end()), place(problem.sync.layers.size(), 0),
+      readers(readersOf(problem)), lead(leadsOf(problem, ways)) {
+  for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l) {
+    layouts.emplace_back(problem.sync, ways, l);
+    for (std::size_t i = 0; i < layouts[l].layers.size(); ++i)
+      place[layouts[l].layers[i]] = i;
+  }
+}
+
+OrderSolution listSchedule(const Schedules &schedules, const MessageSize &size) {
+  return ListScheduler(schedules, size).run();
 }
 
 namespace {
 
 /// When a part of a layer's gradient arrives, and how large it is.
 struct Arrival {
+  std::size_t layer = 0;
   double at = 0;   ///< seconds
   double part = 1; ///< of the gradient's bytes
 };
 
-/// The arrivals of each layer's parts, in issue order; none for a layer without a message.
-std::vector<std::vector<Arrival>> arrivalsOf(const Problem &sync, const OrderSolution &solution) {
-  std::vector<std::vector<Arrival>> arrivals(sync.layers.size());
-  std::vector<ClassLayout> layouts;
-  for (std::size_t l = 0; l < sync.mergeClasses.size(); ++l)
-    layouts.emplace_back(sync, solution.ways, l);
+/// The arrivals of all layers' parts, in issue order.
+std::vector<Arrival> arrivalsOf(const std::vector<ClassLayout> &layouts,
+                                const OrderSolution &solution) {
+  std::vector<Arrival> arrivals;
+  arrivals.reserve(solution.ways.size() + 2 * solution.pieces.size());
   for (const Piece &piece : solution.pieces) {
     if (piece.isFactors) {
-      arrivals[piece.index].push_back({piece.finish});
+      arrivals.push_back({piece.index, piece.finish});
       continue;
     }
     if (piece.half == Half::first)
@@ -248,38 +256,61 @@ std::vector<std::vector<Arrival>> arrivalsOf(const Problem &sync, const OrderSol
     for (std::size_t i = layout.indexAt(piece.begin);
          i < layout.layers.size() && layout.begin[i] < piece.end; ++i)
       if (const std::int64_t bytes = layout.begin[i + 1] - layout.begin[i]; bytes > 0)
-        arrivals[layout.layers[i]].push_back(
-            {piece.finish, static_cast<double>(std::min(piece.end, layout.begin[i + 1]) -
-                                               std::max(piece.begin, layout.begin[i])) /
-                               static_cast<double>(bytes)});
+        arrivals.push_back({layout.layers[i], piece.finish,
+                            static_cast<double>(std::min(piece.end, layout.begin[i + 1]) -
+                                                std::max(piece.begin, layout.begin[i])) /
+                                static_cast<double>(bytes)});
   }
   return arrivals;
 }
 
+/// The arrivals by layer, each layer's in issue order: layer k's are [begin[k], begin[k + 1]).
+struct ByLayer {
+  std::vector<Arrival> arrivals;
+  std::vector<std::size_t> begin;
+
+  ByLayer(const std::vector<Arrival> &inIssueOrder, std::size_t layers)
+      : arrivals(inIssueOrder.size()), begin(layers + 1, 0) {
+    for (const Arrival &arrival : inIssueOrder)
+      ++begin[arrival.layer + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    for (const Arrival &arrival : inIssueOrder)
+      arrivals[next[arrival.layer]++] = arrival;
+  }
+  std::span<const Arrival> of(std::size_t layer) const {
+    return std::span(arrivals).subspan(begin[layer], begin[layer + 1] - begin[layer]);
+  }
+};
+
 } // namespace
 
-double periodOf(const OrderProblem &problem, const OrderSolution &solution) {
-  const Problem &sync = problem.sync;
-  const std::vector<std::vector<Arrival>> arrivals = arrivalsOf(sync, solution);
-  double now = sync.computeFree, left = problem.forward;
-  for (std::size_t k : readersOf(problem)) {
-    const Way way = solution.ways[k];
-    now += left - problem.tail[k] - problem.updateOf(k);
-    left = problem.tail[k];
+double Schedules::period(const OrderSolution &solution) const {
+  const Problem &sync = problem->sync;
+  const ByLayer arrivals(arrivalsOf(layouts, solution), sync.layers.size());
+  double now = sync.computeFree, left = problem->forward;
+  for (std::size_t k : readers) {
+    const Way way = ways[k];
+    now += left - problem->tail[k] - problem->updateOf(k);
+    left = problem->tail[k];
     if (way.kind == Way::Kind::piggyback) {
-      now = std::max(now, arrivals[*sync.layers[k].carrier].back().at) + problem.updateOf(k);
+      now = std::max(now, arrivals.of(*sync.layers[k].carrier).back().at) + problem->updateOf(k);
       continue;
     }
-    if (arrivals[k].empty())
-      now += problem.updateOf(k);
-    for (const Arrival &arrival : arrivals[k]) {
+    if (arrivals.of(k).empty())
+      now += problem->updateOf(k);
+    for (const Arrival &arrival : arrivals.of(k)) {
       now = std::max(now, arrival.at);
       if (way.kind == Way::Kind::factors)
         now += sync.layers[k].factorOptions[way.index].reconstruct;
-      now += arrival.part * problem.updateOf(k);
+      now += arrival.part * problem->updateOf(k);
     }
   }
   return now + left;
+}
+
+double periodOf(const OrderProblem &problem, const OrderSolution &solution) {
+  return Schedules(problem, solution.ways).period(solution);
 }
 
 } // namespace syncline::solver

@@ -31,13 +31,39 @@ struct MessageSize {
   Halves halves = Halves::none;
 };
 
+/// What all schedules have in common in which gradients travel in the same ways: where they lie in
+/// their classes, when they must start to travel, and in what order they are read. Refers to the
+/// problem. Not thread-safe.
+class Schedules {
+public:
+  /// Preconditions: the problem is valid, and the ways are allowed. O(n log n).
+  Schedules(const OrderProblem &problem, std::span<const Way> ways);
+
+  const OrderProblem &orderProblem() const { return *problem; }
+  const std::vector<Way> &waysOfLayers() const { return ways; }
+  const std::vector<ClassLayout> &classLayouts() const { return layouts; }
+  /// The place of a layer in its class's layout.
+  std::size_t placeOf(std::size_t layer) const { return place[layer]; }
+  /// For each layer how long before the target it and all that become ready behind it must start to
+  /// travel, in one message, to meet the target. Buckets cost what the first class's do.
+  const std::vector<double> &leads() const { return lead; }
+
+  /// As periodOf(). Precondition: gradients travel in these ways.
+  double period(const OrderSolution &solution) const;
+
+private:
+  const OrderProblem *problem;
+  std::vector<Way> ways;
+  std::vector<ClassLayout> layouts;
+  std::vector<std::size_t> place, readers;
+  std::vector<double> lead;
+};
+
 /// The solution in which each message takes the gradient with the longest tail among those that are
 /// ready, from its first byte that has not travelled, and neighbours behind it that are ready too,
 /// up to the size's bytes and its class's largest message. A rest below a quarter of the size goes
-/// with it where the class allows. O((n + messages) log n). Deterministic. Preconditions: the
-/// problem is valid, and the ways are allowed.
-OrderSolution listSchedule(const OrderProblem &problem, std::span<const Way> ways,
-                           const MessageSize &size);
+/// with it where the class allows. O((n + messages) log n). Deterministic.
+OrderSolution listSchedule(const Schedules &schedules, const MessageSize &size);
 
 /// The period that follows from when messages end: the next forward pass in order, each reader
 /// after its gradient has arrived and, where factors travelled, after its reconstruction.

@@ -49,7 +49,7 @@ public:
     result.certificate = orderBound(problem);
     result.solution = orderOf(problem, inReadyOrder);
     longest = result.solution.period;
-    ways = result.solution.ways;
+    schedules.emplace(problem, result.solution.ways);
     for (const Layer &layer : problem.sync.layers)
       total += layer.bytes;
     chunk = std::max(problem.grain, total / 16);
@@ -84,8 +84,8 @@ private:
   bool attempt(const MessageSize &size) {
     if (result.gap() <= goodGap || visits > maxVisits)
       return false;
-    visits += ways.size();
-    OrderSolution next = listSchedule(problem, ways, size);
+    visits += problem.sync.layers.size();
+    OrderSolution next = listSchedule(*schedules, size);
     const bool isBetter = next.period <= longest && price(next) < price(result.solution);
     if (isBetter)
       result.solution = std::move(next);
@@ -110,7 +110,7 @@ private:
 
   /// Whether a layer travels by a merge class whose buckets may travel in halves.
   bool offersHalves() const {
-    return std::ranges::any_of(ways, [&](const Way &way) {
+    return std::ranges::any_of(schedules->waysOfLayers(), [&](const Way &way) {
       return way.kind == Way::Kind::bucket &&
              std::ranges::any_of(
                  problem.sync.mergeClasses[way.index].options,
@@ -123,14 +123,14 @@ private:
   /// by one. Keeps what shortens the period.
   void tryWays() {
     std::vector<std::size_t> layers = flippable(problem.sync);
-    std::optional<std::vector<Way>> next = ways;
+    std::optional<std::vector<Way>> next = schedules->waysOfLayers();
     for (std::size_t k : layers)
       if (next && (*next)[k].kind == Way::Kind::factors)
         next = flipped(problem.sync, *next, k);
     const std::vector<std::size_t> saving = bySavings(problem.sync, layers);
     const std::size_t part = saving.size() / parts + 1;
     for (std::size_t i = 0; next; ++i) {
-      if (i % part == 0 && *next != ways)
+      if (i % part == 0 && *next != schedules->waysOfLayers())
         tryWays(*next);
       if (i == saving.size())
         break;
@@ -138,13 +138,14 @@ private:
     }
     layers.resize(std::min(layers.size(), maxFlips));
     for (std::size_t k : layers)
-      if (std::optional<std::vector<Way>> other = flipped(problem.sync, ways, k))
-        tryWays(std::move(*other));
+      if (const auto other = flipped(problem.sync, schedules->waysOfLayers(), k))
+        tryWays(*other);
   }
 
   /// Tries messages around the best chunk for other ways.
-  void tryWays(std::vector<Way> next) {
-    std::swap(ways, next);
+  void tryWays(const std::vector<Way> &next) {
+    std::optional<Schedules> before(std::in_place, problem, next);
+    std::swap(schedules, before);
     bool isBetter = false;
     const std::int64_t middle = chunk;
     for (double factor : {0.25, 0.5, 1.0, 2.0, 4.0})
@@ -154,7 +155,7 @@ private:
         chunk = std::max<std::int64_t>(problem.grain, bytes);
       }
     if (!isBetter)
-      std::swap(ways, next);
+      std::swap(schedules, before);
   }
 
   /// Tries so many targets from `low` on, `step` apart; the best one.
@@ -179,8 +180,9 @@ private:
 
   const OrderProblem &problem;
   OrderResult result;
-  std::vector<Way> ways; ///< how gradients travel in the best solution, or in the one that is tried
-  double longest = 0;    ///< seconds: the period in ready order
+  /// Schedules by the ways in which gradients travel in the best or in the tried solution.
+  std::optional<Schedules> schedules;
+  double longest = 0; ///< seconds: the period in ready order
   std::size_t visits = 0;
   std::int64_t total = 0, chunk = 0; ///< bytes of all gradients, and of the best chunk
 };
