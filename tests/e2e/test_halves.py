@@ -22,15 +22,18 @@ class HalvesTest(RefusalTest):
     assert_same = test_overlap.OverlapTest.assert_same
     assert_close = test_overlap.OverlapTest.assert_close
 
-    def plan(self, planner, overlap, ranks, scheme=SHARDED):
+    def plan(self, planner, overlap, ranks, scheme=SHARDED, channels=1):
         return harness.compile_plan(
             DIGITS,
             self.folder,
             ranks=ranks,
             batch=64,
             cluster=SLOW,
-            label=f"{planner.partition(':')[0]}-{overlap}-{scheme[1][2:]}",
-            extra=("--planner", planner, *scheme, "--overlap", overlap, *self.backend),
+            label=f"{planner.partition(':')[0]}-{overlap}-{scheme[1][2:]}-{channels}",
+            extra=(
+                *("--planner", planner, *scheme, "--overlap", overlap),
+                *("--channels", channels, *self.backend),
+            ),
         )
 
     def halved(self, plan):
@@ -57,6 +60,23 @@ class HalvesTest(RefusalTest):
                 self.assertEqual(also, same)
                 for line, other in zip(quiet, log):
                     self.assertEqual(line.get("loss"), other.get("loss"))
+
+    def test_several_channels(self):
+        """Halves that take turns on channels train the bits of whole messages on one channel. Both
+        halves of a bucket go by its channel."""
+        for ranks, channels in ((2, 2), (3, 2), (2, 3)):
+            with self.subTest(ranks=ranks, channels=channels):
+                whole = self.plan("wfbp", "backward", ranks)
+                plan = self.plan("dear:1B", "step", ranks, channels=channels)
+                used = [bucket["channel"] for bucket in self.halved(plan)]
+                self.assertEqual(used, [i % channels for i in range(len(used))])
+                self.assertEqual(len(used), len(harness.plan_json(whole)["buckets"]))
+                harness.syncline("verify", plan)
+                wanted, model, _ = self.train(whole, ranks, (0, 7, LAST), "whole")
+                found, same, _ = self.train(plan, ranks, (0, 7, LAST), "channels")
+                for step in (0, 7, LAST):
+                    self.assert_same(found, wanted, step)
+                self.assertEqual(same, model)
 
     def test_trains_alike(self):
         """Buckets of several gradients sum the same numbers in another order."""
