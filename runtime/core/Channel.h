@@ -46,6 +46,9 @@ struct ShardedBucket {
   /// Whether every rank also receives the complete gradients, which costs one more all-gather.
   bool wholeGradients = false;
   Half half = Half::whole;
+  /// Whether the first half leaves out ShardedOptimizer::updateShard(), which the caller then calls
+  /// between the halves. Only channels through the host's memory do so.
+  bool updatesLater = false;
 };
 
 /// All calls come from one thread. Ranks issue the same buckets in the same order, and wait for

@@ -1,4 +1,4 @@
-// The answers of a backend that captures no steps and clips by no norm.
+// The answers of a backend that captures no steps, scales no loss and clips by no norm.
 #include "runtime/core/StepRunner.h"
 
 namespace syncline::core {
@@ -10,6 +10,10 @@ static Status cannotCapture() {
 Status StepRunner::beginCapture() { return cannotCapture(); }
 Status StepRunner::endCapture() { return cannotCapture(); }
 Status StepRunner::replay() { return cannotCapture(); }
+
+Status StepRunner::setLossScale(double) {
+  return Status::error(ErrorKind::internal, "this backend does not scale the loss");
+}
 
 Status StepRunner::addSquares(int) {
   return Status::error(ErrorKind::internal, "this backend adds up no squares of gradients");

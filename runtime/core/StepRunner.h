@@ -45,6 +45,7 @@ public:
   virtual double loss() = 0;
 
   /// Adds up the squares of a bucket's gradients, which are sums over all ranks, or enqueues that.
+  /// Of a bucket by "reduce-scatter" these are the gradients that this rank updates.
   /// In a step that does so for every bucket that it updates, before its first update, all updates
   /// multiply the gradients by clipFactor() of their norm (OptimizerOptions::clipNorm). Errors:
   /// internal where the backend cannot.
@@ -52,6 +53,12 @@ public:
   /// The norm of the gradients that the last step added up, of their mean over the ranks and before
   /// clipping; waits for the device. NaN where it has added up none.
   virtual double gradientNorm() { return std::numeric_limits<double>::quiet_NaN(); }
+
+  /// From the next step on the gradient of the loss is multiplied by `scale`, above 0, and with it
+  /// all gradients of parameters. Updates divide them by it, and gradientNorm() is that of
+  /// gradients without it; clipping is by this norm. Before the first call the scale is 1. Errors:
+  /// internal where the backend cannot.
+  virtual Status setLossScale(double scale);
 
   /// Marks the moment at which all that was run so far is done, without waiting for it. Places are
   /// 0 to operations().size().

@@ -92,6 +92,10 @@ public:
   double loss() override { return program.loss; }
   Status addSquares(int bucket) override;
   double gradientNorm() override;
+  Status setLossScale(double scale) override {
+    program.lossScale = scale;
+    return Status::ok();
+  }
   bool metNonFinite() override { return keptElements.exchange(false); }
   void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 
@@ -105,7 +109,8 @@ private:
   /// Copies between dense memory and `data`, which holds the tensor in its layout.
   Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes, bool toDense);
   void update(int bucket, std::span<const core::Optimizer::Update> updates);
-  double meanScale() const { return 1.0 / program.options.ranks; }
+  /// What makes the mean over the ranks of a sum of gradients.
+  double meanScale() const { return 1.0 / program.options.ranks / program.lossScale; }
   /// As transfer(), for a parameter's velocity.
   Status transferVelocity(int parameter, std::byte *dense, std::size_t bytes, bool toDense);
 
@@ -242,10 +247,21 @@ Status CpuExecutable::updateShard(int bucket) {
 Status CpuExecutable::addSquares(int bucket) {
   const core::Bucket &of = *program.table.findBucket(bucket);
   omp_set_num_threads(program.options.threads); // applies to the calling thread only
-  const std::byte *const gradients =
-      program.spaces[static_cast<int>(Space::gradients)].data() + of.offset;
-  squares[bucket] = squaresOf(reinterpret_cast<const float *>(gradients),
-                              of.extent / static_cast<std::int64_t>(sizeof(float)));
+  const auto squaresFrom = [this](std::int64_t begin, std::int64_t bytes) {
+    const std::byte *const data = program.spaces[static_cast<int>(Space::gradients)].data() + begin;
+    return squaresOf(reinterpret_cast<const float *>(data),
+                     bytes / static_cast<std::int64_t>(sizeof(float)));
+  };
+  if (of.scheme != Scheme::reduceScatter) {
+    squares[bucket] = squaresFrom(of.offset, of.extent);
+    return Status::ok();
+  }
+  const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
+  if (!own)
+    return own.status();
+  squares[bucket] = 0;
+  for (const core::Optimizer::Update &part : *own)
+    squares[bucket] += squaresFrom(part.begin, part.bytes);
   return Status::ok();
 }
 

@@ -52,10 +52,10 @@ void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const core
     }
 }
 
-/// Targets out of range give NaN as loss and gradient; the training loop reports it with the
-/// step's number.
+/// The gradient is multiplied by `scale`. Targets out of range give NaN as loss and gradient; the
+/// training loop reports it with the step's number.
 double crossEntropyOver(const float *logits, const std::int64_t *target, float *dlogits,
-                        const core::AxisView &view) {
+                        const core::AxisView &view, double scale) {
   const std::int64_t samples = view.outer * view.inner;
   double loss = 0;
   for (std::int64_t o = 0; o < view.outer; ++o)
@@ -69,7 +69,7 @@ double crossEntropyOver(const float *logits, const std::int64_t *target, float *
       for (std::int64_t k = 0; dlogits && k < view.extent; ++k) {
         const std::int64_t at = start + k * view.inner;
         dlogits[at] = static_cast<float>((std::exp(logits[at] - total) - (k == label ? 1 : 0)) /
-                                         static_cast<double>(samples));
+                                         static_cast<double>(samples) * scale);
       }
     }
   return loss / static_cast<double>(samples);
@@ -113,10 +113,11 @@ void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor targ
     const bool backward = dlogits.isValid();
     dnnl::memory gradient = backward ? p.plainOutput(dlogits) : dnnl::memory();
     p.call("loop", [=, view = core::aroundAxis(p.shape(logits), 1), x = p.plainInput(logits),
-                    labels = p.plainInput(target), result = p.plainOutput(loss)] {
-      *pointer<float>(result) =
-          static_cast<float>(crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
-                                              backward ? pointer<float>(gradient) : nullptr, view));
+                    labels = p.plainInput(target), result = p.plainOutput(loss),
+                    scale = &p.program.lossScale] {
+      *pointer<float>(result) = static_cast<float>(
+          crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
+                           backward ? pointer<float>(gradient) : nullptr, view, *scale));
     });
   });
 }
@@ -130,14 +131,15 @@ void CpuBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor targe
     const std::int64_t n = core::elementCount(p.shape(y));
     dnnl::memory gradient = backward ? p.plainOutput(dy) : dnnl::memory();
     p.call("loop", [=, y = p.plainInput(y), target = p.plainInput(target),
-                    result = p.plainOutput(loss)] {
+                    result = p.plainOutput(loss), scale = &p.program.lossScale] {
       double sum = 0;
       for (std::int64_t i = 0; i < n; ++i) {
         const double difference =
             static_cast<double>(pointer<float>(y)[i]) - pointer<float>(target)[i];
         sum += difference * difference;
         if (backward)
-          pointer<float>(gradient)[i] = static_cast<float>(2 * difference / static_cast<double>(n));
+          pointer<float>(gradient)[i] =
+              static_cast<float>(2 * difference / static_cast<double>(n) * *scale);
       }
       *pointer<float>(result) = static_cast<float>(sum / static_cast<double>(n));
     });

@@ -81,6 +81,9 @@ private:
 
   std::vector<std::pair<dnnl::memory, std::int64_t>> scratchMemories;
   core::ScratchPlan scratchPlan{64};
+
+public:
+  double lossScale = 1; ///< StepRunner::setLossScale()
 };
 
 } // namespace syncline::cpu

@@ -41,6 +41,9 @@ std::string CheckpointManifest::text() const {
             // The bits, because JSON has neither NaN nor infinity.
             {"loss_sum_bits", std::bit_cast<std::uint64_t>(lossSum)},
             {"losses", losses},
+            {"loss_scale", lossScale.value},
+            {"good_steps", lossScale.good},
+            {"skipped_steps", lossScale.skipped},
             {"parameters", Json::array()},
             {"files", Json::array()},
             {"sha256", ""}};
@@ -81,6 +84,9 @@ Result<CheckpointManifest> CheckpointManifest::parse(std::string_view text) {
     take("options", m.options);
     m.lossSum = std::bit_cast<double>(json.at("loss_sum_bits").get<std::uint64_t>());
     take("losses", m.losses);
+    take("loss_scale", m.lossScale.value);
+    take("good_steps", m.lossScale.good);
+    take("skipped_steps", m.lossScale.skipped);
     for (const Json &p : json.at("parameters"))
       m.parameters[p.at("name")] = {p.at("shape"), p.at("layout")};
     for (const Json &file : json.at("files"))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/run/CheckpointFile.h"
+#include "runtime/run/LossScale.h"
 
 #include <cstdint>
 #include <map>
@@ -14,7 +15,7 @@ namespace syncline::run {
 /// What a checkpoint belongs to and where its run stood. As JSON it has these values by name, a
 /// "schema", and the SHA-256 of the whole text with an empty text in its place.
 struct CheckpointManifest {
-  static constexpr int schema = 1;
+  static constexpr int schema = 2;
   static constexpr const char *name = "manifest.json";
 
   std::string plan, planHash; ///< name and hash
@@ -28,6 +29,7 @@ struct CheckpointManifest {
   std::string options;                      ///< of the run, as Options::sharedOptions() has them
   double lossSum = 0;                       ///< over the epoch's steps so far
   std::int64_t losses = 0;                  ///< number of these steps
+  LossScale::State lossScale;               ///< of the next step; 1 without a scale
   struct Parameter {
     std::string shape;  ///< type and dimensions
     std::string layout; ///< of its moments: TensorStore::layout(), and the bytes reserved

@@ -125,9 +125,11 @@ Status Checkpoints::begin(Trainer &opened, std::int64_t length) {
     Result<CheckpointReader> reader = CheckpointReader::open(folder, *resumed, run.rank);
     Status s = reader ? state->restore(*reader) : reader.status();
     if (s)
-      s = run.executable.setUpdates(resumed->step);
+      s = run.executable.setUpdates(resumed->step - resumed->lossScale.skipped);
     if (!s)
       return s;
+    if (trainer->lossScale())
+      trainer->lossScale()->resume(resumed->lossScale);
     // Another plan's epochs have other steps.
     run.report.resume(isOther()
                           ? Report::Resumed{resumed->step}
@@ -150,6 +152,13 @@ bool Checkpoints::isDue(std::int64_t completed) const {
   return completed == steps || (every && completed % *every == 0);
 }
 
+/// The loss's scale; without one, the steps that were skipped before this run.
+LossScale::State Checkpoints::skippedSoFar() const {
+  if (const auto &scale = trainer->lossScale())
+    return scale->now();
+  return {.skipped = resumed ? resumed->lossScale.skipped : 0};
+}
+
 CheckpointManifest Checkpoints::manifest(std::int64_t completed) const {
   CheckpointManifest m;
   m.plan = run.plan.name;
@@ -167,6 +176,7 @@ CheckpointManifest Checkpoints::manifest(std::int64_t completed) const {
   const Report::Resumed so = run.report.soFar();
   m.lossSum = so.lossSum;
   m.losses = so.losses;
+  m.lossScale = skippedSoFar();
   return m;
 }
 

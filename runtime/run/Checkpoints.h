@@ -59,6 +59,7 @@ private:
   std::string whyOther(const CheckpointManifest &manifest) const;
   bool isOther() const { return resumed->planHash != run.plan.hash; }
   CheckpointManifest manifest(std::int64_t completed) const;
+  LossScale::State skippedSoFar() const;
   std::string recordedOptions() const;
   Status awaitLast();
 

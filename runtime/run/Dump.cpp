@@ -21,7 +21,7 @@ template <typename T, typename F> void scaleEach(std::vector<std::byte> &bytes, 
   }
 }
 
-void divide(std::vector<std::byte> &bytes, ElementType type, int by) {
+void divide(std::vector<std::byte> &bytes, ElementType type, double by) {
   auto scale = static_cast<float>(1.0 / by);
   switch (type) {
   case ElementType::f32:
@@ -58,7 +58,7 @@ const char *folderOf(Space space) {
   return nullptr;
 }
 
-Status dumpTensor(const std::string &folder, core::TensorStore &store, int index, int ranks) {
+Status dumpTensor(const std::string &folder, core::TensorStore &store, int index, double divisor) {
   const core::StepTensor &t = store.tensors()[index];
   const char *kind = folderOf(t.space);
   if (!kind)
@@ -67,7 +67,7 @@ Status dumpTensor(const std::string &folder, core::TensorStore &store, int index
   if (Status s = store.read(index, values); !s)
     return s;
   if (t.space == Space::gradients)
-    divide(values, t.type, ranks);
+    divide(values, t.type, divisor);
   return data::writeNpy(folder + "/" + kind + "/" + escapeName(t.name) + ".npy", t.type, t.shape,
                         values.data());
 }
@@ -97,7 +97,7 @@ std::string escapeName(std::string_view name) {
 }
 
 Status dumpStep(const std::string &folder, std::int64_t step, double loss, core::TensorStore &store,
-                int ranks) {
+                double divisor) {
   std::string here = folder + "/step" + std::to_string(step);
   std::error_code error;
   for (const char *kind : {"gradients", "parameters", "state"})
@@ -106,7 +106,7 @@ Status dumpStep(const std::string &folder, std::int64_t step, double loss, core:
   if (Status s = data::writeNpy(here + "/loss.npy", ElementType::f64, {}, &loss); !s)
     return s;
   for (std::size_t i = 0; i < store.tensors().size(); ++i)
-    if (Status s = dumpTensor(here, store, static_cast<int>(i), ranks); !s)
+    if (Status s = dumpTensor(here, store, static_cast<int>(i), divisor); !s)
       return s;
   return Status::ok();
 }

@@ -122,6 +122,19 @@ void OptimizerFlags::addTo(CLI::App &app) {
       ->check(limit)
       ->type_name("LIMIT")
       ->group(group);
+  app.add_option_function<std::string>(
+         "--loss-scale",
+         [this](const std::string &text) {
+           const Result<LossScale> read = LossScale::parse(text);
+           if (!read)
+             throw CLI::ValidationError(read.status().message());
+           lossScale = *read;
+         },
+         "Multiply the loss's gradient by N, so that small gradients survive '--wire fp16', divide "
+         "gradients by N again, and skip steps whose gradients are not finite; dynamic: 65536 at "
+         "first, half after a skipped step, double after 2000 others (default: no scale)")
+      ->type_name("N|dynamic")
+      ->group(group);
   app.add_option_function<std::vector<std::string>>(
          "--group",
          [this](const std::vector<std::string> &texts) {
@@ -203,6 +216,8 @@ std::string OptimizerFlags::text(const core::OptimizerOptions &options) const {
     text << " --clip-norm " << *clipNorm;
   if (clipValue)
     text << " --clip-value " << *clipValue;
+  if (lossScale)
+    text << " --loss-scale " << lossScale->text();
   for (const Group &group : groups)
     text << " --group " << group.text;
   return text.str();

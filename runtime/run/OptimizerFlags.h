@@ -3,6 +3,7 @@
 
 #include "runtime/core/OptimizerOptions.h"
 #include "runtime/core/StepTypes.h"
+#include "runtime/run/LossScale.h"
 #include "syncline/Status.h"
 
 #include <map>
@@ -22,6 +23,7 @@ namespace syncline::run {
 struct OptimizerFlags {
   std::optional<double> rate, momentum, weightDecay, epsilon;
   std::optional<double> clipNorm, clipValue; ///< without them nothing is clipped
+  std::optional<LossScale> lossScale;        ///< without it the loss is not scaled
   std::optional<std::pair<double, double>> betas;
   bool nesterov = false;
 

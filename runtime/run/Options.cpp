@@ -227,25 +227,6 @@ int complain(const std::string &message) {
 
 } // namespace
 
-std::vector<std::string> Options::follow(const Plan &plan) {
-  std::vector<std::string> notes;
-  const auto differs = [&](const std::string &option, const std::string &here,
-                           const std::string &there) {
-    notes.push_back("'" + option + " " + here + "': the plan was made for " + there +
-                    ", its predictions do not hold; 'syncline compile " + option + " " + here +
-                    "' makes one");
-  };
-  if (!choosesPrecision)
-    precision = plan.precision;
-  else if (precision != plan.precision)
-    differs("--precision", launch::precisionName(precision), launch::precisionName(plan.precision));
-  if (!choosesWire)
-    wire = plan.wire;
-  else if (wire != plan.wire)
-    differs("--wire", std::string(wireName(wire)), std::string(wireName(plan.wire)));
-  return notes;
-}
-
 Status Options::checkPlan(const Plan &plan) const {
   const std::string folder = "'" + plan.folder + "'";
   if (plan.backend != backend)
@@ -253,6 +234,9 @@ Status Options::checkPlan(const Plan &plan) const {
                             backend + "'");
   if (clipsNorm())
     if (Status s = checkClipping(plan); !s)
+      return s;
+  if (optimizerFlags.lossScale)
+    if (Status s = checkLossScale(plan); !s)
       return s;
   if (!save.empty() && !plan.hasSkeleton)
     return Status::badInput(folder + " has no model.onnx: '--save' needs one");

@@ -184,7 +184,7 @@ Status RankRun::dump(std::int64_t number) {
     return Status::ok();
   const std::string own = options.dumpAllRanks ? "/rank" + std::to_string(identity.rank) : "";
   return dumpStep(options.dump + own, number, trainer->losses().arrived().back().lastLoss,
-                  step->executable(), plan.gradientRanks());
+                  step->executable(), plan.gradientRanks() * trainer->appliedScale());
 }
 
 Status RankRun::finish() {

@@ -136,6 +136,11 @@ Status RankRun::connect() {
     trainer->accumulate(options.passes, [this](std::int64_t pass) { return writeSamples(pass); });
   if (options.clipsNorm())
     trainer->clipByNorm();
+  if (options.optimizerFlags.lossScale) {
+    report->expectLossScale();
+    if (Status s = trainer->scaleLoss(*options.optimizerFlags.lossScale); !s)
+      return s;
+  }
   trainer->askForSignal(StopSignal::received);
   StopSignal::hold();
   return checkpoints ? checkpoints->begin(*trainer, steps) : Status::ok();

@@ -108,6 +108,10 @@ void Report::tellJson(std::int64_t step, double loss) const {
   }
   if (std::isfinite(clipNorm))
     line["gradient_norm"] = number(t.gradientNorm);
+  if (hasLossScale) {
+    line["loss_scale"] = t.lossScale;
+    line["skipped"] = t.isSkipped;
+  }
   std::cout << line.dump() << std::endl;
 }
 

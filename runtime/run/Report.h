@@ -30,25 +30,27 @@ struct RunLength {
 ///
 /// JSON, one object a line on stdout: for each step {"step", "epoch"?, "loss", "mean_loss", "rate",
 /// "seconds", "samples_per_second", "exposed_seconds", "data_seconds"?, "remaining_seconds",
-/// "bytes_sent", "bytes_received", "gradient_norm"?}, for all ranks together. Times are in seconds.
-/// "data_seconds" is how long rank 0 waited for its samples; synthetic ones have no such key.
-/// "gradient_norm", with `--clip-norm`, is the norm of the mean gradients before they are clipped;
-/// with a consistency it is that of rank 0's own. With local updates "loss" is the mean over a
-/// window's steps. Bytes are those of rank 0's messages; both keys are missing where the backend
-/// does not count bytes. Where messages reach over a step's end, only drained steps have them, as
-/// means since the drain before; with local updates, only steps that end a period. "mean_loss" is
-/// the mean over this epoch's steps so far, or over all steps in a run without epochs.
-/// "remaining_seconds" assumes the mean of the steps so far without the first. At the end
-/// {"summary": true, "steps", "ranks", "servers", "median_step_seconds", "samples_per_second",
-/// "median_exposed_seconds", "median_data_seconds"?, "predicted_step_seconds"?,
-/// "median_bytes_sent", "median_bytes_received", "predicted_traffic_bytes"? (both directions; plans
-/// predict steps of one pass, so runs with `--accumulate` have neither), "peak_memory_bytes"
-/// (traffic and memory are the largest of any rank), "loss"?, "clipped_steps"?, "test_loss"?,
-/// "test_accuracy"?, "stopped_by_signal"?, "resumed_at"?, "checkpoints"?,
-/// "checkpoint_held_seconds"?, "checkpoint_waiting_seconds"?, "checkpoint_writing_seconds"?}.
-/// "resumed_at" is the first step's number; the seconds are rank 0's means over its checkpoints,
-/// that training was held, of which waiting, and of writing beside it. Each test during training
-/// has a line {"test": true, "step", "test_loss", "test_accuracy"?} behind that of the step before.
+/// "bytes_sent", "bytes_received", "gradient_norm"?, "loss_scale"?, "skipped"?}, for all ranks
+/// together. Times are in seconds. "data_seconds" is how long rank 0 waited for its samples;
+/// synthetic ones have no such key. "gradient_norm", with `--clip-norm`, is the norm of the mean
+/// gradients before they are clipped; with a consistency it is that of rank 0's own. With
+/// `--loss-scale`, "loss_scale" is the step's and "skipped" whether it updated nothing. With local
+/// updates "loss" is the mean over a window's steps. Bytes are those of rank 0's messages; both
+/// keys are missing where the backend does not count bytes. Where messages reach over a step's end,
+/// only drained steps have them, as means since the drain before; with local updates, only steps
+/// that end a period. "mean_loss" is the mean over this epoch's steps so far, or over all steps in
+/// a run without epochs. "remaining_seconds" assumes the mean of the steps so far without the
+/// first. At the end {"summary": true, "steps", "ranks", "servers", "median_step_seconds",
+/// "samples_per_second", "median_exposed_seconds", "median_data_seconds"?,
+/// "predicted_step_seconds"?, "median_bytes_sent", "median_bytes_received",
+/// "predicted_traffic_bytes"? (both directions; plans predict steps of one pass, so runs with
+/// `--accumulate` have neither), "peak_memory_bytes" (traffic and memory are the largest of any
+/// rank), "loss"?, "clipped_steps"?, "skipped_steps"?, "test_loss"?, "test_accuracy"?,
+/// "stopped_by_signal"?, "resumed_at"?, "checkpoints"?, "checkpoint_held_seconds"?,
+/// "checkpoint_waiting_seconds"?, "checkpoint_writing_seconds"?}. "resumed_at" is the first step's
+/// number; the seconds are rank 0's means over its checkpoints, that training was held, of which
+/// waiting, and of writing beside it. Each test during training has a line {"test": true, "step",
+/// "test_loss", "test_accuracy"?} behind that of the step before.
 ///
 /// Where weights travel by servers, losses of steps are rank 0's. The summary's "loss" is then the
 /// mean over the ranks, "samples_per_second" the sum, and it has {"largest_lead",
@@ -62,6 +64,8 @@ public:
 
   /// States the limit of the gradients' norm, by which finish() counts clipped steps.
   void expectClipping(double norm) { clipNorm = norm; }
+  /// States that the loss is scaled, so that steps may be skipped.
+  void expectLossScale() { hasLossScale = true; }
   /// Where a resumed run goes on.
   struct Resumed {
     std::int64_t step = 0;
@@ -112,6 +116,7 @@ private:
   double samplesOfRank() const { return static_cast<double>(plan.batch * length.passes); }
   /// The number of steps whose gradients were scaled; none without `--clip-norm`.
   std::optional<std::int64_t> clippedSteps() const;
+  std::int64_t skippedSteps() const;
   void tellDrift() const;
   double remainingSeconds() const;
   void addToMean(std::int64_t step, double loss);
@@ -127,6 +132,7 @@ private:
   CheckpointCosts checkpoints;
   std::optional<transport::Traffic> rest;
   double clipNorm = std::numeric_limits<double>::infinity();
+  bool hasLossScale = false;
   double secondsSoFar = 0; ///< of all steps but the first
   std::optional<double> lastLoss;
   std::optional<Drift> drift; ///< of runs whose weights travel by servers

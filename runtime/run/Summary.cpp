@@ -63,6 +63,10 @@ std::optional<std::int64_t> Report::clippedSteps() const {
       steps, [this](const StepTimes &t) { return core::clipFactor(t.gradientNorm, clipNorm) < 1; });
 }
 
+std::int64_t Report::skippedSteps() const {
+  return std::ranges::count(steps, true, &StepTimes::isSkipped);
+}
+
 TrainingResult Report::own() const {
   const double seconds = meanOf(steps, [](const StepTimes &t) { return t.seconds; });
   return {lastLoss.value_or(0), seconds > 0 ? samplesOfRank() / seconds : 0};
@@ -124,6 +128,8 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
     line["loss"] = number(drift ? drift->result.loss : *lastLoss);
   if (clippedSteps())
     line["clipped_steps"] = *clippedSteps();
+  if (hasLossScale)
+    line["skipped_steps"] = skippedSteps();
   if (drift) {
     line["samples_per_second"] = drift->result.samplesPerSecond;
     line["largest_lead"] = drift->counts.largestLead;
@@ -168,6 +174,11 @@ void Report::tellText(const Totals &total, const std::optional<Score> &score) co
   if (const auto clipped = clippedSteps(); clipped)
     std::fprintf(stderr, "the gradients' norm exceeded %g in %lld of %zu steps and was clipped\n",
                  clipNorm, static_cast<long long>(*clipped), steps.size());
+  if (hasLossScale && !steps.empty())
+    std::fprintf(stderr,
+                 "%lld of %zu steps were skipped, because gradients were not finite; the loss's "
+                 "scale was %g in the last one\n",
+                 static_cast<long long>(skippedSteps()), steps.size(), steps.back().lossScale);
   if (drift)
     tellDrift();
   if (checkpoints.count > 0)

@@ -20,9 +20,11 @@ Status Trainer::issue(int bucket) {
 Status Trainer::issueSharded(int bucket, core::Half half) {
   const BucketPlace &b = places.at(bucket);
   if (ranks == 1)
-    return half == core::Half::second ? Status::ok() : executable.updateShard(bucket);
-  return b.channel->issueSharded(
-      bucket, {b.gradients, b.parameters, b.bytes, b.type, wholeGradients, half});
+    return half == core::Half::second || scale ? Status::ok() : executable.updateShard(bucket);
+  if (scale && half == core::Half::whole)
+    half = core::Half::first;
+  return b.channel->issueSharded(bucket, {b.gradients, b.parameters, b.bytes, b.type,
+                                          wholeGradients, half, /*updatesLater=*/bool(scale)});
 }
 
 Status Trainer::gather(std::size_t index) {
@@ -99,8 +101,9 @@ Status Trainer::runOperations() {
       return s;
     carried.ran(i);
   }
-  if (Status s = clips && isLastPass() ? runUpdates(executable) : Status::ok(); !s)
-    return s;
+  if (isLastPass())
+    if (Status s = scale ? finishScaled() : clips ? runUpdates(executable) : Status::ok(); !s)
+      return s;
   return isRecording ? executable.mark(static_cast<int>(count)) : Status::ok();
 }
 
@@ -167,6 +170,11 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
   const bool isWhole = carried.areAllUnderWay();
   const bool replays = captures && isWarm && isWhole && !wholeGradients;
   executable.beginStep(number * passes);
+  if (scale) {
+    applied = scale->value();
+    if (Status s = executable.setLossScale(applied); !s)
+      return s;
+  }
   bool &isThere = hasCaptured[carried.any() ? static_cast<std::size_t>(number % 2) : 0];
   if (replays && !(isThere && executable.isCaptured())) {
     for (auto &[id, channel] : channels)
@@ -271,6 +279,10 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
       return s;
   }
   times.gradientNorm = executable.gradientNorm();
+  times.lossScale = applied;
+  times.isSkipped = isSkipped;
+  if (scale)
+    scale->count(isSkipped);
   times.seconds = beginning + core::secondsSince(start);
   if (isRecording)
     if (Status s = record(number); !s)

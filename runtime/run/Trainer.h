@@ -8,6 +8,7 @@
 #include "runtime/core/WirePrecision.h"
 #include "runtime/run/CarriedBuckets.h"
 #include "runtime/run/LossExchange.h"
+#include "runtime/run/LossScale.h"
 #include "runtime/run/PassSums.h"
 #include "runtime/run/PlanConsistency.h"
 #include "runtime/run/trace/StepRecord.h"
@@ -35,6 +36,8 @@ struct StepTimes {
   std::optional<transport::Traffic> moved;
   /// As core::StepRunner::gradientNorm().
   double gradientNorm = std::numeric_limits<double>::quiet_NaN();
+  double lossScale = 1;   ///< of the step's gradients
+  bool isSkipped = false; ///< no update was made, because gradients were not finite
 };
 
 /// How a step ends.
@@ -102,6 +105,16 @@ public:
   /// steps, whose random operations take n for the step's number. Preconditions: the executable's
   /// memory is the host's, its gradients are f32, and steps are not captured.
   void accumulate(int passes, std::function<Status(std::int64_t)> next);
+
+  /// Multiplies the loss's gradient by this scale, and leaves out the updates of a step whose
+  /// gradients are not finite on some rank, on all ranks alike. All updates follow the last
+  /// message; a bucket by "reduce-scatter" is then updated and gathered behind the last operation.
+  /// Preconditions: gradients travel, and no bucket is carried. Errors: the backend's.
+  Status scaleLoss(const LossScale &chosen);
+  /// The loss's scale; none without scaleLoss().
+  std::optional<LossScale> &lossScale() { return scale; }
+  /// The loss's scale in the last step; its gradients contain it.
+  double appliedScale() const { return applied; }
 
   /// Whether messages may reach over a step's end.
   bool carries() const { return carried.any(); }
@@ -192,6 +205,11 @@ private:
       executable.setRate(bucket, *rate);
   }
   Status capture(bool &isDone);
+  Status addShardSquares();
+  Result<bool> metInfinity();
+  bool hasShards() const;
+  Status updateShards();
+  Status finishScaled();
   Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
   Status duringExchange(const Status &s, std::int64_t number) const;
@@ -218,6 +236,9 @@ private:
   PassSums passSums{1};
   std::function<Status(std::int64_t)> nextSamples; ///< see accumulate()
   double earlierLosses = 0;                        ///< sum over the step's earlier passes
+  std::optional<LossScale> scale;                  ///< of the next step
+  double applied = 1;                              ///< scale of the present step
+  bool isSkipped = false;                          ///< whether the present step updates nothing
   bool captures = false;
   std::array<bool, 2> hasCaptured{}; ///< by turn; the second one only where buckets are carried
   /// A step without an operation left out has run, so that libraries have connected and allocated

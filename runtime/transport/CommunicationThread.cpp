@@ -118,7 +118,7 @@ Status CommunicationThread::issueSharded(int bucket, const core::ShardedBucket &
         s = travelRounded(b.type == ElementType::f32, [&] {
               return ring->reduceScatter(b.gradients, b.bytes, b.type);
             }).status();
-        if (s)
+        if (s && !b.updatesLater)
           s = updateShard(bucket);
         if (s && b.wholeGradients)
           s = ring->allGather(b.gradients, b.bytes, b.type);

@@ -1,0 +1,41 @@
+// Options that follow from the plan, or that it must allow.
+#include "runtime/run/Options.h"
+
+namespace syncline::run {
+
+std::vector<std::string> Options::follow(const Plan &plan) {
+  std::vector<std::string> notes;
+  const auto differs = [&](const std::string &option, const std::string &here,
+                           const std::string &there) {
+    notes.push_back("'" + option + " " + here + "': the plan was made for " + there +
+                    ", its predictions do not hold; 'syncline compile " + option + " " + here +
+                    "' makes one");
+  };
+  if (!choosesPrecision)
+    precision = plan.precision;
+  else if (precision != plan.precision)
+    differs("--precision", launch::precisionName(precision), launch::precisionName(plan.precision));
+  if (!choosesWire)
+    wire = plan.wire;
+  else if (wire != plan.wire)
+    differs("--wire", std::string(wireName(wire)), std::string(wireName(plan.wire)));
+  return notes;
+}
+
+/// All updates wait until all gradients are known to be finite.
+Status Options::checkLossScale(const Plan &plan) const {
+  const auto refuse = [&](const std::string &why) {
+    return Status::badInput("'" + plan.folder + "': '--loss-scale' " + why);
+  };
+  if (backend != "cpu")
+    return refuse("is for backend 'cpu', got '" + backend + "'");
+  if (plan.consistency.isLocal())
+    return refuse("is for gradients that travel, but with consistency '" + plan.consistency.text +
+                  "' weights do, in float32");
+  if (plan.overlapsSteps)
+    return refuse("needs all gradients before the first update, but messages reach into the next "
+                  "step; expected a plan of 'syncline compile --overlap backward'");
+  return Status::ok();
+}
+
+} // namespace syncline::run
