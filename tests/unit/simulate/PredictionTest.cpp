@@ -4,7 +4,9 @@
 #include "passes/simulate/IssueOrder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace syncline;
 using namespace syncline::simulate;
@@ -41,7 +43,65 @@ Scenario carried(double before) {
   return scenario;
 }
 
+/// A random order of one to three messages on two to eight ranks, some of them slow.
+Scenario randomOrder(std::mt19937 &random) {
+  const auto draw = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  Scenario scenario;
+  auto &operations = scenario.operations;
+  const int messages = 1 + static_cast<int>(random() % 3);
+  for (int i = 0; i < messages; ++i) {
+    operations.push_back({.layer = "f", .seconds = draw(0, 1)});
+    operations.push_back({.kind = Kind::wait, .phase = Phase::update, .message = i});
+    operations.push_back(
+        {.kind = Kind::update, .phase = Phase::update, .seconds = draw(0, 0.1), .message = i});
+    scenario.messages.push_back({.name = "m",
+                                 .scheme = random() % 2 ? Scheme::tree : Scheme::ring,
+                                 .bytes = static_cast<std::int64_t>(draw(1e5, 3e6))});
+  }
+  for (int i = messages; i-- > 0;) {
+    operations.push_back({.phase = Phase::backward, .layer = "b", .seconds = draw(0, 2)});
+    operations.push_back({.kind = Kind::issue, .phase = Phase::backward, .message = i});
+  }
+  Machines &machines = scenario.machines;
+  machines.ranks = 2 + static_cast<int>(random() % 7);
+  machines.network = problem::LinkRates{draw(0, 0.05), 1e-6, draw(0, 1e-7)};
+  machines.interference = draw(1, 1.5);
+  for (int rank = 0; rank < machines.ranks; ++rank)
+    machines.slowdown.push_back(random() % 2 ? 1 : draw(1, 1.3));
+  return scenario;
+}
+
+/// Whether the last two of 24 steps take equally long.
+bool settles(Scenario scenario) {
+  scenario.steps = 24;
+  const Result<Simulation> simulation = runScenario(scenario);
+  const double step = simulation->stepEnd(23) - simulation->stepEnd(22);
+  return std::abs(step - (simulation->stepEnd(22) - simulation->stepEnd(21))) <= 1e-9 * step;
+}
+
 } // namespace
+
+// Ranks that have not settled after 24 steps are predicted by the mean of many steps.
+TEST(PredictionTest, IsTheMeanOfStepsThatDiffer) {
+  std::mt19937 random(1);
+  int count = 0;
+  double worst = 0;
+  for (int trial = 0; trial < 600; ++trial) {
+    Scenario scenario = randomOrder(random);
+    if (settles(scenario))
+      continue;
+    ++count;
+    const Result<Prediction> prediction = predictStep(scenario);
+    ASSERT_TRUE(prediction);
+    scenario.steps = 400;
+    scenario.warmUp = 200;
+    worst = std::max(worst, std::abs(prediction->step / runScenario(scenario)->stepSeconds() - 1));
+  }
+  EXPECT_GT(count, 3);
+  EXPECT_LT(worst, 1e-3);
+}
 
 // What a step takes beside its operations comes on top, and nowhere else.
 TEST(PredictionTest, AddsTheOverheadToTheStep) {
