@@ -2,7 +2,7 @@
 """Measures Syncline against PyTorch on this machine and prints tables of ratios.
 
     bench.py step [MODEL/BATCH ...]        one rank's step and peak memory, against one thread of
-                                           PyTorch
+                                           PyTorch (--python, --way, --precision)
     bench.py hosts [MODEL/BATCH ...]       N emulated hosts, against DistributedDataParallel over
                                            Gloo, and against links that are not limited (root)
     bench.py servers [MODEL/BATCH ...]     two servers with faster links beside four workers,
@@ -19,6 +19,8 @@
                                            workers of equal speed and at 1:2, 1 Gb/s (root)
     bench.py elastic                       what EASGD's variants cost, on 4 hosts at 1 Gb/s (root)
     bench.py throughput                    six forms of consistency, as simulated and as run (root)
+    bench.py errors [MODEL ...]            rounding errors of gradients against PyTorch float32's
+    bench.py curve                         losses of 200 steps of ResNet-18 beside PyTorch's
     bench.py planning                      the solver's time
     bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000
                                            and 10000 operators of four shapes
@@ -38,6 +40,8 @@ import subprocess
 import sys
 import tempfile
 
+import curve
+import errors
 import forms
 import growth
 import measure
@@ -69,16 +73,15 @@ def alternate(rounds, *sides):
     return medians("seconds"), medians("peak")
 
 
-def row(label, ours, others, width=36):
+def row(label, ours, others, width=36, cell=12):
     """Seconds (or whatever) of ours and the others, each with our ratio to it."""
-    cells = "".join(f"{other:12.3f} {ours / other:7.2f}" for other in others)
+    cells = "".join(f"{other:{cell}.3f} {ours / other:7.2f}" for other in others)
     print(f"{label:{width}} {ours:10.3f}{cells}", flush=True)
 
 
-def heading(label, others, width=36):
-    print(
-        f"{label:{width}} {'Syncline':>10}" + "".join(f"{name:>12} {'ratio':>7}" for name in others)
-    )
+def heading(label, others, width=36, cell=12):
+    cells = "".join(f"{name:>{cell}} {'ratio':>7}" for name in others)
+    print(f"{label:{width}} {'Syncline':>10}{cells}")
 
 
 def split(model):
@@ -93,17 +96,26 @@ def hosts(count, rate="", extra=()):
 
 
 def bench_step(models, chosen, folder):
-    heading("one rank", ["PyTorch"])
+    ways, precision = chosen.ways or ["eager"], chosen.precision
+    heading(f"one rank, {precision}", [f"PyTorch {way}" for way in ways], cell=32)
     pinned = ["taskset", "-c", "0"]
     for name, batch in map(split, models or STEP_MODELS):
         plan = measure.make_plan(folder, name, batch, ranks=1, bandwidth=UNLIMITED)
-        seconds, peak = alternate(
-            chosen.rounds,
-            lambda: measure.ours(plan, chosen.steps, pinned),
-            lambda: measure.theirs(name, batch, chosen.steps, pinned),
+        rivals = [
+            functools.partial(
+                measure.theirs,
+                *(name, batch, chosen.steps, pinned),
+                python=chosen.python,
+                ways=[*way.split("+"), precision],
+            )
+            for way in ways
+        ]
+        ours = functools.partial(
+            measure.ours, plan, chosen.steps, pinned, ("--precision", precision)
         )
-        row(f"{name}/{batch}, s a step", seconds[0], seconds[1:])
-        row("  peak memory, GiB", peak[0] / 2**30, [peak[1] / 2**30])
+        seconds, peak = alternate(chosen.rounds, ours, *rivals)
+        row(f"{name}/{batch}, s a step", seconds[0], seconds[1:], cell=32)
+        row("  peak memory, GiB", peak[0] / 2**30, [one / 2**30 for one in peak[1:]], cell=32)
 
 
 def bench_hosts(models, chosen, folder):
@@ -239,7 +251,7 @@ def main(words):
         "what",
         choices=[
             *("step", "hosts", "servers", "prediction", "order", "overlap", "local", "consistency"),
-            *("elastic", "throughput", "planning", "compile", "all"),
+            *("elastic", "throughput", "errors", "curve", "planning", "compile", "all"),
         ],
     )
     parser.add_argument(
@@ -249,10 +261,25 @@ def main(words):
         help="of overlap: a link's rate, as tc writes it; may be repeated",
     )
     parser.add_argument(
+        "--python",
+        default=measure.PYTHON,
+        help="of step: the interpreter whose PyTorch is the rival (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--way",
+        action="append",
+        dest="ways",
+        help="of step: how PyTorch runs, such as eager, channels-last or channels-last+compiled; "
+        "may be repeated (default: eager)",
+    )
+    parser.add_argument(
+        "--precision", choices=("fp32", "bf16"), default="fp32", help="of step (default: fp32)"
+    )
+    parser.add_argument(
         "models",
         nargs="*",
         help="MODEL/BATCH of torchvision, such as resnet50/4; of compile: numbers of operators; of "
-        "local: digits, fashion",
+        "local: digits, fashion; of errors: MODEL",
     )
     parser.add_argument("--rounds", type=int, default=3, help="turns of both sides (default: 3)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a turn (default: 5)")
@@ -263,10 +290,10 @@ def main(words):
         "--calibration", type=int, default=120, help="seconds to calibrate hosts (default: 120)"
     )
     chosen = parser.parse_args(words)
-    alone = ("step", "planning", "compile")
+    alone = ("step", "errors", "curve", "planning", "compile")
     if chosen.what not in alone and os.geteuid() != 0:
         parser.error("emulated hosts need root")
-    print(measure.machine())
+    print(measure.machine(chosen.python))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(chosen.keep or name)
         folder.mkdir(parents=True, exist_ok=True)
@@ -292,6 +319,10 @@ def main(words):
             forms.bench_elastic(folder, hosts)
         if chosen.what in ("throughput", "all"):
             forms.bench_throughput(folder, hosts, chosen.calibration, chosen.rounds)
+        if chosen.what in ("errors", "all"):
+            errors.bench(folder, chosen.models if chosen.what == "errors" else ())
+        if chosen.what in ("curve", "all"):
+            curve.bench(folder, chosen.python)
         if chosen.what in ("planning", "all"):
             bench_planning()
         if chosen.what in ("compile", "all"):

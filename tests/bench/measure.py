@@ -115,8 +115,10 @@ def ours(plan, steps, wrap, extra=()):
     return Sample(statistics.median(times[WARM_UP:]), peak)
 
 
-def theirs(name, batch, steps, wrap):
-    output, peak = run([*wrap, PYTHON, str(HERE / "torch_step.py"), name, str(batch), str(steps)])
+def theirs(name, batch, steps, wrap, python=PYTHON, ways=()):
+    """A Sample of PyTorch's step by the interpreter `python`; torch_step.py has the ways."""
+    words = [python, str(HERE / "torch_step.py"), name, str(batch), str(steps), *ways]
+    output, peak = run([*wrap, *words])
     said = json.loads(output.splitlines()[-1])
     return Sample(said["seconds"], peak)
 
@@ -127,11 +129,11 @@ def blas():
     return os.path.realpath(found) if os.path.exists(found) else "unknown BLAS"
 
 
-def machine():
+def machine(python=PYTHON):
     with open("/proc/cpuinfo") as text:
         names = [line.split(":")[1].strip() for line in text if line.startswith("model name")]
     version = subprocess.run(
-        [PYTHON, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True
+        [python, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True
     ).stdout.strip()
     return (
         f"{len(names)} x {names[0]}; PyTorch {version}, one thread a rank, BLAS {blas()}\n"

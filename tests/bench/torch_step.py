@@ -1,7 +1,10 @@
 """PyTorch's side of the comparisons: times training steps of a torchvision model, one thread a
 rank, alone or under DistributedDataParallel over Gloo. Prints one JSON line from rank 0.
 
-    torch_step.py MODEL BATCH STEPS        (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT as torchrun)
+    torch_step.py MODEL BATCH STEPS [WAY ...]      (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT as
+                                                   torchrun)
+
+WAY: eager, channels-last, compiled (torch.compile), fp32, bf16 (autocast).
 """
 
 import json
@@ -20,7 +23,7 @@ import export  # noqa: E402
 WARM_UP = 2
 
 
-def main(name, batch, steps):
+def main(name, batch, steps, ways):
     torch.set_num_threads(1)
     ranks = int(os.environ.get("WORLD_SIZE", 1))
     rank = int(os.environ.get("RANK", 0))
@@ -31,12 +34,19 @@ def main(name, batch, steps):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
     size = export.SIZE.get(name, 224)
     images = torch.randn(batch, 3, size, size)
+    if "channels-last" in ways:
+        model = model.to(memory_format=torch.channels_last)
+        images = images.to(memory_format=torch.channels_last)
+    if "compiled" in ways:
+        model = torch.compile(model)
     labels = torch.randint(0, 1000, (batch,))
     times = []
     for _ in range(WARM_UP + steps):
         start = time.perf_counter()
         optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(images), labels).backward()
+        with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in ways):
+            loss = torch.nn.functional.cross_entropy(model(images), labels)
+        loss.backward()
         optimizer.step()
         times.append(time.perf_counter() - start)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -47,4 +57,4 @@ def main(name, batch, steps):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
