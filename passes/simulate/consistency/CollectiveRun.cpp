@@ -31,16 +31,16 @@ public:
       setBusy(false);
       Collective &over = at(number);
       over.isOver = true;
-      const std::vector<EventQueue::Action> waiting = std::move(over.waiting);
+      const std::vector<ActionQueue::Action> waiting = std::move(over.waiting);
       if (over.waited == place.workers.count())
         all.erase(number);
-      for (const EventQueue::Action &action : waiting)
+      for (const ActionQueue::Action &action : waiting)
         action();
     });
   }
 
   /// Goes on once collective `number` is over. Every worker joins it and waits for it once.
-  void wait(std::int64_t number, EventQueue::Action then) {
+  void wait(std::int64_t number, ActionQueue::Action then) {
     Collective &collective = at(number);
     ++collective.waited;
     if (!collective.isOver)
@@ -54,7 +54,7 @@ private:
   struct Collective {
     int joined = 0, waited = 0;
     bool isOver = false;
-    std::vector<EventQueue::Action> waiting;
+    std::vector<ActionQueue::Action> waiting;
   };
   Collective &at(std::int64_t number) { return all[number]; }
   /// Whether a collective is under way, which slows all workers.

@@ -1,7 +1,7 @@
 // FormRun: one consistency's rule in virtual time.
 #pragma once
 
-#include "passes/simulate/consistency/EventQueue.h"
+#include "passes/simulate/consistency/ActionQueue.h"
 #include "passes/simulate/consistency/ServerLinks.h"
 #include "passes/simulate/consistency/Workers.h"
 
@@ -12,7 +12,7 @@ namespace syncline::simulate {
 /// What a rule acts on. All must outlive it.
 struct FormPlace {
   const WorkerScenario &scenario;
-  EventQueue &queue;
+  ActionQueue &queue;
   Workers &workers;
   ServerLinks &links;
 };

@@ -6,7 +6,7 @@
 
 namespace syncline::simulate {
 
-ServerLinks::ServerLinks(const Machines &machines, std::int64_t bytes, EventQueue &queue)
+ServerLinks::ServerLinks(const Machines &machines, std::int64_t bytes, ActionQueue &queue)
     : machines(machines), queue(queue), allBytes(static_cast<double>(bytes)) {
   isInside = !machines.dedicated && machines.nodes() == 1;
   servers = machines.dedicated     ? std::max(machines.servers, 1)
@@ -78,7 +78,7 @@ double ServerLinks::latencyToFirst(int worker) const {
   return !machines.dedicated && worker == 0 ? 0 : latency;
 }
 
-void ServerLinks::send(int worker, bool isPush, EventQueue::Action arrived) {
+void ServerLinks::send(int worker, bool isPush, ActionQueue::Action arrived) {
   const double bytes = payload(worker);
   sent += bytes;
   const double wait = allBytes > 0 && bytes <= 0 ? 0 : isPush ? latency : serverLatency;
@@ -89,7 +89,7 @@ void ServerLinks::send(int worker, bool isPush, EventQueue::Action arrived) {
   });
 }
 
-void ServerLinks::startFlow(int worker, bool isPush, EventQueue::Action arrived) {
+void ServerLinks::startFlow(int worker, bool isPush, ActionQueue::Action arrived) {
   if (freeTags.empty()) {
     freeTags.push_back(flows.size());
     flows.emplace_back();
@@ -106,7 +106,7 @@ void ServerLinks::settle() {
       if (!network.isCurrent(ending))
         return;
       const std::uint64_t tag = network.finish(ending);
-      const EventQueue::Action arrived = std::exchange(flows[tag].arrived, nullptr);
+      const ActionQueue::Action arrived = std::exchange(flows[tag].arrived, nullptr);
       freeTags.push_back(tag);
       arrived();
     });
@@ -132,7 +132,7 @@ double ServerLinks::trafficOf(int worker) const {
   return std::min(1.0, bytes / capacity);
 }
 
-void ServerLinks::lock(EventQueue::Action done) {
+void ServerLinks::lock(ActionQueue::Action done) {
   lockFree = std::max(lockFree, queue.now()) + adding;
   locked += adding;
   queue.at(lockFree, std::move(done));

@@ -3,7 +3,7 @@
 
 #include "passes/simulate/FlowNetwork.h"
 #include "passes/simulate/Scenario.h"
-#include "passes/simulate/consistency/EventQueue.h"
+#include "passes/simulate/consistency/ActionQueue.h"
 
 #include <cstdint>
 
@@ -18,16 +18,16 @@ namespace syncline::simulate {
 class ServerLinks {
 public:
   /// Precondition: the machines state what validate() of WorkerScenario demands.
-  ServerLinks(const Machines &machines, std::int64_t bytes, EventQueue &queue);
+  ServerLinks(const Machines &machines, std::int64_t bytes, ActionQueue &queue);
 
   /// Sends all weights from a worker to all shards; `arrived` follows.
-  void push(int worker, EventQueue::Action arrived) { send(worker, true, std::move(arrived)); }
+  void push(int worker, ActionQueue::Action arrived) { send(worker, true, std::move(arrived)); }
   /// Sends all weights from all shards to a worker; `arrived` follows.
-  void pull(int worker, EventQueue::Action arrived) { send(worker, false, std::move(arrived)); }
+  void pull(int worker, ActionQueue::Action arrived) { send(worker, false, std::move(arrived)); }
   /// Seconds of a message without bytes between the worker and the first server.
   double latencyToFirst(int worker) const;
   /// Carries out what holds the lock of the shards, one after the other: adding a message.
-  void lock(EventQueue::Action done);
+  void lock(ActionQueue::Action done);
   /// Seconds in which a server adds a message to its shard.
   double addSeconds() const { return adding; }
 
@@ -48,8 +48,8 @@ private:
     int out = -1, in = -1;
   };
   Port addPort(double capacity);
-  void send(int worker, bool isPush, EventQueue::Action arrived);
-  void startFlow(int worker, bool isPush, EventQueue::Action arrived);
+  void send(int worker, bool isPush, ActionQueue::Action arrived);
+  void startFlow(int worker, bool isPush, ActionQueue::Action arrived);
   Path pathOf(int worker, bool isPush) const;
   /// The servers that stand where a message from the worker crosses no link.
   int serversBeside(int worker) const;
@@ -58,7 +58,7 @@ private:
   double payload(int worker) const;
 
   const Machines &machines;
-  EventQueue &queue;
+  ActionQueue &queue;
   FlowNetwork network;
   std::vector<Port> ports; ///< of nodes, or of ranks where there is one node
   Port pool;               ///< the links of all servers
@@ -68,7 +68,7 @@ private:
   double latency = 0, serverLatency = 0, adding = 0;
   double sent = 0, lockFree = 0, locked = 0;
   struct Flow {
-    EventQueue::Action arrived; ///< null where the tag is free
+    ActionQueue::Action arrived; ///< null where the tag is free
     int worker = 0, number = -1;
   };
   std::vector<Flow> flows; ///< by tag

@@ -91,7 +91,7 @@ Result<WorkerSimulation> runWorkers(const WorkerScenario &requested) {
   const WorkerScenario scenario = inWholePeriods(requested);
   if (Status valid = validate(scenario); !valid)
     return valid;
-  EventQueue queue;
+  ActionQueue queue;
   Workers workers(scenario, queue);
   ServerLinks links(scenario.machines, scenario.bytes, queue);
   const FormPlace place{scenario, queue, workers, links};

@@ -8,7 +8,7 @@
 
 namespace syncline::simulate {
 
-Workers::Workers(const WorkerScenario &scenario, EventQueue &queue)
+Workers::Workers(const WorkerScenario &scenario, ActionQueue &queue)
     : scenario(scenario), queue(queue), workers(static_cast<std::size_t>(scenario.machines.ranks)),
       unfinished(scenario.machines.ranks) {}
 
@@ -27,7 +27,7 @@ double Workers::stepSeconds(int worker) const {
                            noise(scenario.seed, static_cast<std::uint64_t>(worker) + (step << 20)));
 }
 
-void Workers::computeStep(int worker, EventQueue::Action done) {
+void Workers::computeStep(int worker, ActionQueue::Action done) {
   Worker &own = workers[worker];
   own.begun = own.since = queue.now();
   own.left = stepSeconds(worker);
@@ -59,7 +59,7 @@ void Workers::end(int worker) {
   own.before += queue.now() - own.begun;
   own.isComputed = true;
   own.left = 0;
-  const EventQueue::Action done = std::exchange(own.done, nullptr);
+  const ActionQueue::Action done = std::exchange(own.done, nullptr);
   done();
 }
 

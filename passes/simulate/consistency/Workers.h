@@ -1,7 +1,7 @@
 // Workers: who computes which step, how long, and how old the weights are that it computes with.
 #pragma once
 
-#include "passes/simulate/consistency/EventQueue.h"
+#include "passes/simulate/consistency/ActionQueue.h"
 #include "passes/simulate/consistency/WorkerScenario.h"
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace syncline::simulate {
 /// not compute.
 class Workers {
 public:
-  Workers(const WorkerScenario &scenario, EventQueue &queue);
+  Workers(const WorkerScenario &scenario, ActionQueue &queue);
 
   int count() const { return static_cast<int>(workers.size()); }
   /// Steps that the worker has finished.
   std::int64_t clock(int worker) const { return workers[worker].clock; }
   /// Begins a step with weights that contain all steps below `contained` of all other workers.
   void begin(int worker, std::int64_t contained);
-  void computeStep(int worker, EventQueue::Action done);
+  void computeStep(int worker, ActionQueue::Action done);
   /// From now on the worker computes at this part (0 to 1] of its speed.
   void setSpeed(int worker, double part);
   void finish(int worker) {
@@ -49,7 +49,7 @@ private:
     double speed = 1;
     double begun = 0;              ///< when the computation under way began
     double left = 0, since = 0;    ///< of it at full speed, and when that was so
-    EventQueue::Action done;       ///< null while the worker does not compute
+    ActionQueue::Action done;      ///< null while the worker does not compute
     std::uint64_t predictions = 0; ///< of computations' ends; only the last one holds
   };
   double stepSeconds(int worker) const;
@@ -59,7 +59,7 @@ private:
   double leftOf(const Worker &worker) const;
 
   const WorkerScenario &scenario;
-  EventQueue &queue;
+  ActionQueue &queue;
   std::vector<Worker> workers;
   std::map<std::int64_t, std::int64_t> counts;
   std::int64_t mostLead = 0;

@@ -1,4 +1,4 @@
-// EventQueue: what happens next in virtual time.
+// ActionQueue: what happens next in virtual time.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace syncline::simulate {
 
 /// Events in order of time; events of the same time in the order in which they were added.
 /// Not thread-safe.
-class EventQueue {
+class ActionQueue {
 public:
   using Action = std::function<void()>;
 
