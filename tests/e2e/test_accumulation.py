@@ -70,6 +70,17 @@ class AccumulationTest(CheckpointedTest):
             with self.subTest(way=way):
                 self.resumes(way)
 
+    def test_scaled_loss(self):
+        """A power of two as the loss's scale changes no bit of any pass."""
+        for way in ("ring", "sharded"):
+            with self.subTest(way=way):
+                plan = self.plan_of(way)
+                plain, _, _, _ = self.train(plan, 3, "plain", extra=PASSES)
+                extra = (*PASSES, "--loss-scale", 1024)
+                scaled, _, summary, _ = self.train(plan, 3, "scaled", extra=extra)
+                self.assertEqual(scaled, plain)
+                self.assertEqual(summary["skipped_steps"], 0)
+
     def test_dropout_differs_between_passes(self):
         """With synthetic samples, a second pass differs from the first by its dropout alone."""
         plan = self.plan_of("ring")
