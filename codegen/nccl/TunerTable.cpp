@@ -15,9 +15,8 @@ constexpr const char *header =
     "the first row that fits counts\n"
     "collective,min_bytes,max_bytes,algorithm,protocol,channels,nodes,ranks\n";
 
-/// The algorithm by which NCCL sums a bucket; nothing where no all-reduce sums it.
-std::optional<StringRef> algorithmOf(plan::BucketOp bucket) {
-  const Scheme scheme = bucket.getScheme();
+/// The algorithm by which NCCL sums a message; nothing where no all-reduce sums it.
+std::optional<StringRef> algorithmOf(Scheme scheme) {
   if (scheme != Scheme::ring && scheme != Scheme::tree)
     return std::nullopt;
   return schemeName(scheme);
@@ -36,12 +35,16 @@ public:
 
   TunerTable write() {
     table.text = header;
+    if (program.getConsistency()) { // gradients stay on their rank
+      for (auto exchange : program.getOps<plan::ExchangeOp>())
+        addAllReduce(exchange);
+      return std::move(table);
+    }
     bool scatters = false, gathers = false;
     for (auto bucket : program.getOps<plan::BucketOp>()) {
       scatters |= plan::updatesItself(bucket);
       gathers |= plan::updatesItself(bucket) || plan::travelsByFactors(bucket);
-      if (algorithmOf(bucket))
-        addAllReduce(bucket);
+      addAllReduce(bucket);
     }
     if (scatters)
       addRow("reducescatter", 0, -1, "ring");
@@ -51,16 +54,25 @@ public:
   }
 
 private:
-  void addAllReduce(plan::BucketOp bucket) {
-    const auto bytes = static_cast<std::int64_t>(bucket.getExtent());
-    const auto [found, isNew] = firstOf.try_emplace(bytes, bucket);
-    const StringRef algorithm = *algorithmOf(bucket), known = *algorithmOf(found->second);
+  struct Sum {
+    std::int64_t number;
+    StringRef algorithm;
+  };
+
+  /// Adds a row for a bucket or an exchange that an all-reduce sums.
+  template <typename Message> void addAllReduce(Message message) {
+    const std::optional<StringRef> algorithm = algorithmOf(message.getScheme());
+    if (!algorithm)
+      return;
+    const auto bytes = static_cast<std::int64_t>(message.getExtent());
+    const Sum sum{static_cast<std::int64_t>(message.getId()), *algorithm};
+    const auto [found, isNew] = firstOf.try_emplace(bytes, sum);
+    const Sum &known = found->second;
     if (isNew)
-      addRow("allreduce", bytes, bytes, algorithm);
-    else if (algorithm != known)
-      table.clashes.push_back({static_cast<std::int64_t>(found->second.getId()),
-                               static_cast<std::int64_t>(bucket.getId()), bytes, known.str(),
-                               algorithm.str()});
+      addRow("allreduce", bytes, bytes, sum.algorithm);
+    else if (sum.algorithm != known.algorithm)
+      table.clashes.push_back(
+          {known.number, sum.number, bytes, known.algorithm.str(), sum.algorithm.str()});
   }
 
   void addRow(StringRef collective, std::int64_t least, std::int64_t most, StringRef algorithm) {
@@ -72,7 +84,7 @@ private:
   plan::ProgramOp program;
   std::string pinned; ///< the end of each row, from the protocol on
   TunerTable table;
-  llvm::DenseMap<std::int64_t, plan::BucketOp> firstOf; ///< by bytes
+  llvm::DenseMap<std::int64_t, Sum> firstOf; ///< by bytes
 };
 
 } // namespace

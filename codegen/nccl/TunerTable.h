@@ -14,11 +14,12 @@ namespace syncline::codegen {
 /// The table's name in a plan folder.
 inline constexpr llvm::StringLiteral tunerTableName = "nccl-tuner.csv";
 
-/// Two buckets of equal bytes with different algorithms. A tuner sees nothing of a message but its
-/// bytes, so both travel by the algorithm of the first.
+/// Two messages of equal bytes with different algorithms. They are buckets, or fragments where
+/// weights travel in place of gradients. A tuner sees nothing of a message but its bytes, so both
+/// travel by the algorithm of the first.
 struct TunerClash {
-  std::int64_t first, second; ///< numbers of the buckets
-  std::int64_t bytes;         ///< size of either bucket
+  std::int64_t first, second; ///< numbers of the messages
+  std::int64_t bytes;         ///< size of either
   std::string firstAlgorithm, secondAlgorithm;
 };
 
@@ -28,7 +29,8 @@ struct TunerTable {
 };
 
 /// The table has one row for each size that all-reduces of the program have, in the order of its
-/// buckets, then one row for all its reduce-scatters and one for all its gathers. The function is
+/// buckets, then one row for all its reduce-scatters and one for all its gathers. Where weights
+/// travel, it has a row for each size of a fragment, and none for buckets. The function is
 /// pure. Preconditions: check-plan accepts the program, and NCCL carries its messages.
 TunerTable tunerTable(plan::ProgramOp program, cluster::NcclAttr nccl);
 

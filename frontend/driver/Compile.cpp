@@ -195,19 +195,22 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   return Status::ok();
 }
 
-/// Warns of buckets that NCCL's tuner cannot tell apart.
+/// Warns of messages that NCCL's tuner cannot tell apart.
 void warnOfClashes(ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!spec.getNccl())
     return;
-  for (auto program : module.getOps<plan::ProgramOp>())
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    const char *const message = program.getConsistency() ? "fragment" : "bucket";
     for (const codegen::TunerClash &clash : codegen::tunerTable(program, spec.getNccl()).clashes)
       std::fprintf(stderr,
-                   "syncline: warning: buckets %lld and %lld both have %lld bytes, which is all "
-                   "that NCCL knows them by: both go by %s, bucket %lld not by %s\n",
-                   static_cast<long long>(clash.first), static_cast<long long>(clash.second),
-                   static_cast<long long>(clash.bytes), clash.firstAlgorithm.c_str(),
-                   static_cast<long long>(clash.second), clash.secondAlgorithm.c_str());
+                   "syncline: warning: %ss %lld and %lld both have %lld bytes, which is all "
+                   "that NCCL knows them by: both go by %s, %s %lld not by %s\n",
+                   message, static_cast<long long>(clash.first),
+                   static_cast<long long>(clash.second), static_cast<long long>(clash.bytes),
+                   clash.firstAlgorithm.c_str(), message, static_cast<long long>(clash.second),
+                   clash.secondAlgorithm.c_str());
+  }
 }
 
 /// Notes the nodes that the cluster file calls slower than the others.

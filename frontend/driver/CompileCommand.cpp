@@ -120,7 +120,8 @@ static void addConsistency(CLI::App &command, CompileOptions &options) {
           "steps, after which all weights become their mean; diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM], "
           "streaming DiLoCo: in H steps each of Q fragments of the weights travels once, is used "
           "TAU steps after its start and leaves ALPHA parts of a rank's own weights; outer "
-          "optimizer: Nesterov SGD, by default with rate 0.7 and momentum 0.9. For CPUs only. "
+          "optimizer: Nesterov SGD, by default with rate 0.7 and momentum 0.9. On GPUs local, "
+          "diloco and easgd by sync1, sync2 or sync3. "
           "auto:FORM,FORM,.. simulates the named forms and takes the one with most samples a "
           "second; it prints what that trades in staleness")
       ->type_name("FORM")

@@ -200,12 +200,14 @@ private:
              << cluster::stringifyScheme(exchange.getScheme()) << "' cannot carry this consistency";
     if (!spec)
       return success();
+    if (consistency.isServed() && spec.getNccl())
+      return exchange.emitOpError("P31: NCCL has no servers that hold weights");
     Result<cost::SchemeCatalog> catalog = cost::catalogOf(sync::exchangeCluster(spec, consistency));
     if (!catalog)
       return exchange.emitOpError(catalog.status().message());
     const problem::SchemeOption *option = catalog->option(exchange.getScheme());
-    if (!option || catalog->byNccl)
-      return exchange.emitOpError("P31: expected a scheme that the cluster offers, on CPUs");
+    if (!option)
+      return exchange.emitOpError("P31: expected a scheme that the cluster offers");
     const auto extent = static_cast<std::int64_t>(exchange.getExtent());
     if (!consistency.isServed() && extent > catalog->largestMessage.value_or(extent))
       return exchange.emitOpError("P31: expected at most the cluster's largest message of ")

@@ -91,10 +91,6 @@ public:
       : program(program), consistency(consistency), servers(spec.getServers()), catalog(catalog) {}
 
   LogicalResult plan(llvm::ArrayRef<std::string> requested) {
-    if (catalog.byNccl)
-      return refuse(program.getLoc())
-             << "P31: weights travel between CPUs, expected '--backend cpu' with '--consistency "
-             << text() << "'";
     const Tensors parameters = parametersOf(program);
     const auto count = static_cast<std::size_t>(consistency.getFragments());
     if (parameters.size() < count)
@@ -259,6 +255,13 @@ struct PlanExchanges : syncline::impl::PlanExchangesBase<PlanExchanges> {
     if (!problem || !problem.getConsistency() || !spec)
       return;
     sync::ConsistencyAttr consistency = problem.getConsistencyAttr();
+    if (spec.getNccl() && consistency.isServed()) {
+      refuse(problem.getLoc()) << "P31: the weights of '" << sync::consistencyText(consistency)
+                               << "' travel by servers, which GPUs do not have; expected "
+                                  "'--backend cpu', or 'local', 'diloco' or 'easgd' by sync1, "
+                                  "sync2 or sync3";
+      return signalPassFailure();
+    }
     Result<cost::SchemeCatalog> catalog = cost::catalogOf(sync::exchangeCluster(spec, consistency));
     if (catalog && catalog->collectives.empty() && !consistency.isServed())
       catalog = Status::badInput("P31: expected an all-reduce that the cluster offers");

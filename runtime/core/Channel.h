@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace syncline::core {
@@ -27,6 +28,13 @@ enum class Half {
 inline constexpr int lossMessage = -1;
 /// The number that stands for a fragment of the weights in the place of a bucket's.
 inline constexpr int fragmentMessage(int fragment) { return lossMessage - 1 - fragment; }
+/// "bucket 2", "the loss", "fragment 0".
+inline std::string messageName(int bucket) {
+  if (bucket == lossMessage)
+    return "the loss";
+  return bucket >= 0 ? "bucket " + std::to_string(bucket)
+                     : "fragment " + std::to_string(fragmentMessage(0) - bucket);
+}
 
 /// When one bucket's message was issued, started and finished, in seconds from the startStep()
 /// before its issue, which was that of step `step`.
@@ -75,8 +83,8 @@ public:
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                        std::optional<Scheme> scheme = {}) = 0;
   /// Queues one half of a sum by "tree": the first leaves the sum on the trees' roots, each its own
-  /// part, and something else on other ranks. The second spreads what the roots have. Only channels
-  /// through the host's memory have this; errors of wait().
+  /// part, and something else on other ranks. The second spreads what the roots have. Errors of
+  /// wait(); internal where the channel has no halves of sums.
   virtual Status issueTreeHalf(int, void *, std::size_t, ElementType, Half) {
     return Status::error(ErrorKind::internal, "this channel has no halves of sums");
   }

@@ -47,8 +47,17 @@ struct ServerRequest {
   Clock::time_point answered;
 };
 
+/// A part of what a checkpoint holds of exchanges.
+struct ExchangeState {
+  std::span<float> weights; ///< in the executable's memory, or
+  std::span<std::byte> own; ///< in the host's memory
+
+  std::size_t bytes() const { return weights.size_bytes() + own.size(); }
+};
+
 /// The exchanges of one form of consistency on one rank. One thread makes all calls. Errors of all
-/// calls: peerLost; internal where a bound that the plan states is exceeded.
+/// calls: peerLost; internal where a bound that the plan states is exceeded. Where weights lie on a
+/// device calls may only enqueue; StepRunner::synchronize() then waits, and reports lost peers.
 class Exchanges {
 public:
   virtual ~Exchanges() = default;
@@ -67,7 +76,7 @@ public:
   virtual Status finish() = 0;
   /// What a checkpoint holds beside the weights, in a fixed order, while isStill() after the last
   /// step. A run that takes these bytes and the weights back goes on as this one does.
-  virtual std::vector<std::span<std::byte>> state() { return {}; }
+  virtual std::vector<ExchangeState> state() { return {}; }
 
   /// Seconds that the rank has waited since the beginning, as far as no channel counts them.
   virtual double waitedSeconds() const { return 0; }

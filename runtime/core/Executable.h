@@ -14,6 +14,7 @@
 #include "runtime/core/ShardedOptimizer.h"
 #include "runtime/core/StepRunner.h"
 #include "runtime/core/TensorStore.h"
+#include "runtime/core/WeightArithmetic.h"
 
 #include <cstdint>
 
@@ -44,6 +45,9 @@ public:
   /// Ends the building. Returns the first error (badInput: a type, shape or layout that the backend
   /// cannot do; internal: the backend broke), or allocates scratch, after which the step can run.
   virtual Status finish() = 0;
+
+  /// Arithmetic on Space::parameters between steps. It lives as long as the executable.
+  virtual WeightArithmetic &weights() = 0;
 
   /// Bytes held beside the spaces: scratch and velocity.
   virtual std::int64_t extraBytes() const = 0;

@@ -2,6 +2,7 @@
 #include "runtime/cpu/CpuBackend.h"
 #include "runtime/core/Clipping.h"
 #include "runtime/core/Deadline.h"
+#include "runtime/core/HostArithmetic.h"
 #include "runtime/core/Optimizer.h"
 #include "runtime/core/Random.h"
 #include "runtime/cpu/CpuBuilder.h"
@@ -103,6 +104,7 @@ public:
     return describe(program.placements[static_cast<std::size_t>(tensor)].layout);
   }
   std::string layoutFingerprint() const override;
+  core::WeightArithmetic &weights() override { return arithmetic; }
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
 
 private:
@@ -121,6 +123,7 @@ private:
   std::atomic<bool> keptElements = false;      ///< atomic, because a channel's thread updates too
   std::vector<core::Clock::time_point> marked; ///< time of each mark, by place
   core::Optimizer optimizer;
+  core::HostArithmetic arithmetic;
 };
 
 Status CpuExecutable::allocate() {

@@ -3,6 +3,7 @@
 
 #include "runtime/core/Optimizer.h"
 #include "runtime/cuda/CudaBuilder.h"
+#include "runtime/cuda/DeviceArithmetic.h"
 #include "runtime/cuda/Event.h"
 #include "runtime/cuda/HostWait.h"
 #include "runtime/cuda/Kernels.h"
@@ -75,6 +76,7 @@ public:
 
   std::string layout(int tensor) const override;
   std::string layoutFingerprint() const override;
+  core::WeightArithmetic &weights() override { return arithmetic; }
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
 
   // For this backend's channels, on the thread that runs operations.
@@ -135,6 +137,7 @@ private:
   Status ofState;      ///< the error of state's last allocation
   DeviceMemory clocks; ///< an UpdateClock for each bucket
   core::Optimizer optimizer;
+  DeviceArithmetic arithmetic{program};
 };
 
 } // namespace syncline::cuda

@@ -55,6 +55,9 @@ Result<std::unique_ptr<core::Channel>> NcclChannel::open(CudaExecutable &executa
 NcclChannel::NcclChannel(CudaExecutable &given, std::shared_ptr<NcclLinks> links,
                          core::Peers &peers, const core::ChannelOptions &options)
     : executable(madeCurrent(given)), links(std::move(links)),
+      hasBuckets(std::ranges::any_of(
+          given.buckets(),
+          [&](const core::Bucket &bucket) { return bucket.channel == options.channel; })),
       communicator_(peers, "nccl/" + std::to_string(options.channel)),
       collectives(communicator_, stream.handle, options.wire),
       scratch(scratchFor(executable, options.channel), MemoryUse::messages) {
@@ -108,12 +111,14 @@ NcclChannel::Loss::~Loss() { cudaFreeHost(host); }
 
 void NcclChannel::startStep(std::int64_t number, bool replayed) {
   links->rest();
+  links->startStep(number);
   step = number;
   isReplayed = replayed;
   isNoting = false;
   issuedMessages = 0;
   if (replayed)
     return startReplay();
+  noteStart();
   now = {};
   for (auto &[bucket, both] : messages)
     for (Message &message : both)
@@ -122,6 +127,20 @@ void NcclChannel::startStep(std::int64_t number, bool replayed) {
   std::ranges::sort(now.before, {}, [](const Message *message) {
     return std::pair(message->name.step, message->place);
   });
+}
+
+/// A fragment under way keeps the event of its own step.
+void NcclChannel::noteStart() {
+  if (hasBuckets)
+    return;
+  const Status s = statusOf("", [&] {
+    executable.device().makeCurrent();
+    if (!began || began.use_count() > 1)
+      began = std::make_shared<const Event>(EventUse::time);
+    began->record(executable.device().compute);
+  });
+  if (!s)
+    (void)links->fail(s, nullptr);
 }
 
 void NcclChannel::startReplay() {
@@ -142,7 +161,7 @@ void NcclChannel::startReplay() {
 }
 
 NcclChannel::Message *NcclChannel::underWay(int bucket, bool isSecond) {
-  if (bucket < 0)
+  if (bucket == core::lossMessage)
     return loss.message.isUnderWay ? &loss.message : nullptr;
   std::array<Message, 2> &both = messages[{bucket, isSecond}];
   const auto found = std::ranges::find_if(both, &Message::isUnderWay);
@@ -185,12 +204,14 @@ Status NcclChannel::send(int bucket, std::string_view name, const F &collective,
       throw Failure{ErrorKind::internal, "it is issued again before it was waited for"};
     if (isApart())
       executable.captureApart(stream.handle);
-    Message &message =
-        bucket < 0 ? loss.message : messages[{bucket, isSecond}][executable.stepTurn()];
+    Message &message = bucket == core::lossMessage
+                           ? loss.message
+                           : messages[{bucket, isSecond}][executable.stepTurn()];
     message.name = described;
     message.half = half;
     message.place = issuedMessages++;
-    message.stepStart = &executable.stepStart();
+    message.keptStart = bucket < core::lossMessage ? began : nullptr;
+    message.stepStart = message.keptStart ? message.keptStart.get() : &executable.stepStart();
     const cudaStream_t compute = executable.device().compute;
     message.issued.recordEach(compute);
     record(message.computed, compute);
@@ -200,7 +221,7 @@ Status NcclChannel::send(int bucket, std::string_view name, const F &collective,
     message.finished.recordEach(stream.handle);
     record(message.done, stream.handle);
     message.isUnderWay = true;
-    if (bucket >= 0)
+    if (bucket != core::lossMessage)
       present().issued.push_back(&message);
   });
   return s ? s : links->fail(s, &described);
@@ -208,7 +229,7 @@ Status NcclChannel::send(int bucket, std::string_view name, const F &collective,
 
 Status NcclChannel::issue(int bucket, void *data, std::size_t bytes, ElementType type,
                           std::optional<Scheme> scheme) {
-  if (bucket < 0)
+  if (bucket == core::lossMessage)
     return issueLoss(bucket, data, bytes, type);
   return send(bucket, "all-reduce", [&] {
     if (scheme == Scheme::parameterServer)
@@ -216,6 +237,13 @@ Status NcclChannel::issue(int bucket, void *data, std::size_t bytes, ElementType
     else
       collectives.allReduce(data, bytes, type);
   });
+}
+
+Status NcclChannel::issueTreeHalf(int message, void *data, std::size_t bytes, ElementType type,
+                                  core::Half half) {
+  if (half == core::Half::first)
+    return send(message, "all-reduce", [&] { collectives.allReduce(data, bytes, type); }, half);
+  return send(message, "broadcast", [&] { collectives.broadcast(data, bytes, type); }, half);
 }
 
 Status NcclChannel::issueLoss(int bucket, void *data, std::size_t bytes, ElementType type) {
@@ -261,20 +289,20 @@ Status NcclChannel::wait(int bucket) {
   if (!links->failure())
     return links->failure();
   links->rest();
-  Message *const message = underWay(bucket);
-  if (!message)
+  Message *const first = underWay(bucket);
+  Message *const second = bucket == core::lossMessage ? nullptr : underWay(bucket, true);
+  if (!first && !second)
     return Status::error(ErrorKind::internal,
-                         "bucket " + std::to_string(bucket) + " is waited for but was not issued");
-  if (bucket < 0)
+                         core::messageName(bucket) + " is waited for but was not issued");
+  if (bucket == core::lossMessage)
     return waitForLoss();
-  Message *const second = underWay(bucket, true);
   const Status s = statusOf("", [&] {
     executable.device().makeCurrent();
-    await(*message);
-    if (second)
-      await(*second);
+    for (Message *half : {first, second})
+      if (half)
+        await(*half);
   });
-  return s ? s : links->fail(s, &message->name);
+  return s ? s : links->fail(s, &(first ? first : second)->name);
 }
 
 void NcclChannel::await(Message &message) {

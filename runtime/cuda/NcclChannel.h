@@ -32,6 +32,10 @@ public:
   void startStep(std::int64_t step, bool replayed = false) override;
   Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                std::optional<Scheme> scheme = {}) override;
+  /// The first half is the whole all-reduce, so that it adds up in the order of the other sums by
+  /// "tree"; NCCL's reduce would add up along a chain. Rank 0 is the root.
+  Status issueTreeHalf(int message, void *data, std::size_t bytes, ElementType type,
+                       core::Half half) override;
   Status issueGather(int bucket, std::vector<core::GatherPart> parts) override;
   Status issueSharded(int bucket, const core::ShardedBucket &sharded) override;
   core::Range shardOf(std::size_t bytes, ElementType type) const override {
@@ -51,8 +55,9 @@ private:
     Event issued{EventUse::time}, started{EventUse::time}, finished{EventUse::time},
         awaited{EventUse::time};
     MessageName name;
-    const Event *stepStart = nullptr; ///< of the step that issued it
-    bool isUnderWay = false;          ///< issued, and not waited for
+    const Event *stepStart = nullptr;       ///< of the step that issued it
+    std::shared_ptr<const Event> keptStart; ///< the same of a fragment, which may outlive steps
+    bool isUnderWay = false;                ///< issued, and not waited for
     core::Half half = core::Half::whole;
     std::int64_t place = 0; ///< among the messages of its step, in the order of issue
   };
@@ -75,6 +80,8 @@ private:
   };
 
   void startReplay();
+  /// Notes the step's start for fragments, which are issued outside the executable's steps.
+  void noteStart();
   std::size_t finishedMessages(const MessageName *&underWay) const override;
   NcclCommunicator &communicator() override { return communicator_; }
   std::int64_t scratchFor(const CudaExecutable &executable, int channel) const;
@@ -82,8 +89,8 @@ private:
   template <typename F>
   Status send(int bucket, std::string_view name, const F &collective,
               core::Half half = core::Half::whole);
-  /// The bucket's message that is under way, or null. The loss is a negative bucket. A bucket in
-  /// halves has two messages.
+  /// The message of the bucket, fragment or loss that is under way, or null. What travels in halves
+  /// has two messages.
   Message *underWay(int bucket, bool isSecond = false);
   void await(Message &message);
   /// The messages of the present step: those that are captured, or those that the step carries out.
@@ -109,6 +116,7 @@ private:
   CudaExecutable &executable;
   const std::shared_ptr<NcclLinks> links;
   const Stream stream;
+  const bool hasBuckets; ///< whether buckets of the executable travel on this channel
   NcclCommunicator communicator_;
   NcclCollectives collectives;
   DeviceMemory scratch;
@@ -117,6 +125,8 @@ private:
   /// of the step before and issue the bucket again, while times of the first are still to be read.
   /// Second halves are messages of their own.
   std::map<std::pair<int, bool>, std::array<Message, 2>> messages;
+  /// The start of the present step; null where buckets travel.
+  std::shared_ptr<const Event> began;
   StepMessages now;
   std::array<StepMessages, 2> captured; ///< by turn
   std::int64_t step = 0;

@@ -208,6 +208,14 @@ void NcclCollectives::scatterSum(void *data, std::size_t bytes, ElementType type
   arrive(message, data, shard.begin / widthOf(type), shard.end / widthOf(type));
 }
 
+void NcclCollectives::broadcast(void *data, std::size_t bytes, ElementType type) {
+  communicator.group([&] {
+    check(ncclBroadcast(data, data, bytes / widthOf(type), ncclTypeOf(type), /*root=*/0,
+                        communicator.handle(), stream),
+          "ncclBroadcast", communicator.handle());
+  });
+}
+
 void NcclCollectives::gatherShards(void *data, std::size_t bytes, ElementType type) {
   const ncclComm_t comm = communicator.handle();
   const std::size_t width = widthOf(type), each = shardLength(ranks, bytes / width);

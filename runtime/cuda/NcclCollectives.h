@@ -40,6 +40,8 @@ public:
   /// Sums over the ranks into this rank's part, shardOfRank(). The other parts are
   /// undefined afterwards.
   void scatterSum(void *data, std::size_t bytes, ElementType type);
+  /// Sends rank 0's data to all ranks without conversion.
+  void broadcast(void *data, std::size_t bytes, ElementType type);
   /// Sends all parts to all ranks without conversion.
   void gatherShards(void *data, std::size_t bytes, ElementType type);
 

@@ -78,13 +78,14 @@ Status NcclLinks::fail(const Status &status, const MessageName *message) {
     return failed;
   std::string text = status.message(), place;
   if (message)
-    place = std::string(message->collective) + " of " +
-            (message->bucket < 0 ? "the loss" : "bucket " + std::to_string(message->bucket));
+    place = std::string(message->collective) + " of " + core::messageName(message->bucket);
   if (status.kind() == ErrorKind::peerLost) {
     text = "rank " + std::to_string(peers.rank()) + ": " + text;
     if (message)
-      text += " in the " + place + " in step " + std::to_string(message->step) + "; " +
-              core::lastCompletedStep(message->step);
+      text += " in the " + place;
+    const std::int64_t step = message ? message->step : present;
+    if (step >= 0)
+      text += " in step " + std::to_string(step) + "; " + core::lastCompletedStep(step);
   } else if (message) {
     text = "the " + place + ": " + text;
   }

@@ -2,6 +2,7 @@
 // aborted together when one of them is lost, because the device can finish only when none hangs.
 #pragma once
 
+#include "runtime/core/Channel.h"
 #include "runtime/core/Deadline.h"
 #include "runtime/cuda/CudaExecutable.h"
 #include "runtime/cuda/NcclCommunicator.h"
@@ -14,12 +15,12 @@ namespace syncline::cuda {
 
 /// The description of a message in errors.
 struct MessageName {
-  int bucket = 0;
+  int bucket = 0;              ///< or core::lossMessage, or a core::fragmentMessage()
   std::string_view collective; ///< such as "all-reduce"
   std::int64_t step = 0;
 
   /// Messages by step, and each step's loss behind its other messages, as they are issued.
-  std::pair<std::int64_t, bool> turn() const { return {step, bucket < 0}; }
+  std::pair<std::int64_t, bool> turn() const { return {step, bucket == core::lossMessage}; }
 };
 
 class NcclLinks {
@@ -44,12 +45,14 @@ public:
 
   /// Ok, or the first failure.
   const Status &failure() const { return failed; }
-  /// Records the first failure and returns it with a complete message. `message` is the message
-  /// under way, or null if unknown. Abandons all messages, unless a step is being captured, because
-  /// the capture must end first.
+  /// Records the first failure and returns it with a complete message, which names `message`, the
+  /// one under way, or the present step where that is null. Abandons all messages, unless a step is
+  /// being captured, because the capture must end first.
   Status fail(const Status &status, const MessageName *message);
   /// Aborts all communicators, which cannot be used afterwards.
   void abandon();
+  /// States that step `step` begins.
+  void startStep(std::int64_t step) { present = step; }
   /// Ends a wait: called when the host does other work.
   void rest();
 
@@ -64,6 +67,7 @@ private:
   int number; ///< number of the watch in the executable's waits
   std::vector<Member *> members;
   Status failed;
+  std::int64_t present = -1; ///< the step that has begun last; -1 before the first one
 
   // The time since which no message has finished.
   bool isWaiting = false;

@@ -14,7 +14,7 @@ CheckpointState::CheckpointState(Source from) : source(std::move(from)) {
   for (std::size_t i = 0; i < source.exchanges.size(); ++i) {
     Piece &piece = pieces.emplace_back();
     piece.key = {Kind::exchange, "", static_cast<int>(i), 0};
-    piece.bytes = static_cast<std::int64_t>(source.exchanges[i].size());
+    piece.bytes = static_cast<std::int64_t>(source.exchanges[i].bytes());
     piece.exchange = source.exchanges[i];
   }
   isOwn.resize(pieces.size(), true);
@@ -96,7 +96,9 @@ Status CheckpointState::read(const Piece &piece, std::span<std::byte> to) {
   case Kind::optimizer:
     return source.executable.readState(piece.interval, to);
   case Kind::exchange:
-    std::ranges::copy(piece.exchange, to.begin());
+    if (!piece.exchange.weights.empty())
+      return source.executable.weights().read(piece.exchange.weights, to);
+    std::ranges::copy(piece.exchange.own, to.begin());
     return Status::ok();
   }
   return Status::ok();
@@ -110,7 +112,9 @@ Status CheckpointState::write(const Piece &piece, std::span<const std::byte> fro
   case Kind::optimizer:
     return source.executable.writeState(piece.interval, from);
   case Kind::exchange:
-    std::ranges::copy(from, piece.exchange.begin());
+    if (!piece.exchange.weights.empty())
+      return source.executable.weights().write(piece.exchange.weights, from);
+    std::ranges::copy(from, piece.exchange.own.begin());
     return Status::ok();
   }
   return Status::ok();

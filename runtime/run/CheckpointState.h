@@ -1,6 +1,7 @@
 // What a rank saves of a prepared step, and how it takes it back.
 #pragma once
 
+#include "runtime/core/Exchanges.h"
 #include "runtime/core/Executable.h"
 #include "runtime/run/CheckpointReader.h"
 
@@ -19,7 +20,7 @@ class CheckpointState {
 public:
   struct Source {
     core::Executable &executable; ///< its optimizer has its shards
-    std::vector<std::span<std::byte>> exchanges;
+    std::vector<core::ExchangeState> exchanges;
     int rank = 0, ranks = 1;
     bool hasEqualWeights = true; ///< parameters, and moments that are whole, are equal on all ranks
   };
@@ -39,9 +40,9 @@ private:
   struct Piece {
     CheckpointKey key;
     std::int64_t bytes = 0;
-    int tensor = -1;                 ///< of parameters and states
-    core::StateInterval interval{};  ///< of moments
-    std::span<std::byte> exchange{}; ///< of exchanges
+    int tensor = -1;                ///< of parameters and states
+    core::StateInterval interval{}; ///< of moments
+    core::ExchangeState exchange{}; ///< of exchanges
   };
   void addTensors();
   void addMoments();

@@ -1,40 +1,43 @@
 // Summing weights, and the two steps towards each other.
 #include "runtime/run/ElasticUpdates.h"
 
-#include <algorithm>
-#include <new>
-
 namespace syncline::run {
 
 using Variant = PlanConsistency::Variant;
 
 Result<std::unique_ptr<ElasticUpdates>>
-ElasticUpdates::create(const PlanConsistency &plan, double rate, std::span<float> weights,
+ElasticUpdates::create(const PlanConsistency &plan, double rate, ExchangedWeights weights,
                        int ranks, core::Channel *channel, LossExchange *losses) {
   std::unique_ptr<ElasticUpdates> made(
       new ElasticUpdates(plan, rate, weights, ranks, channel, losses));
-  try {
-    made->centre.assign(weights.begin(), weights.end());
-    made->own.resize(weights.size());
-    made->sum.resize(weights.size());
-  } catch (const std::bad_alloc &) {
-    return Status::badInput("not enough memory for the weights of EASGD's centre");
-  }
+  if (Status s = made->allocate(); !s)
+    return s;
   return made;
+}
+
+Status ElasticUpdates::allocate() {
+  for (std::span<float> *each : {&centre, &own, &sum}) {
+    const auto room = weights.by.allocate("the weights of EASGD's centre", weights.all.size());
+    if (!room)
+      return room.status();
+    *each = *room;
+  }
+  return weights.by.copy(centre, weights.all);
 }
 
 Status ElasticUpdates::beforeStep(std::int64_t number) {
   if (!isDue(number))
     return Status::ok();
-  std::ranges::copy(weights, own.begin());
-  std::ranges::copy(weights, sum.begin());
-  if (!channel)
-    return Status::ok();
+  Status copied = weights.by.copy(own, weights.all);
+  if (copied)
+    copied = weights.by.copy(sum, weights.all);
+  if (!copied || !channel)
+    return copied;
   if (plan.variant == Variant::sync1) {
     Status s = sumAlongTree();
     return s ? broadcastCentre() : s;
   }
-  if (Status s = channel->issue(core::fragmentMessage(0), sum.data(), sum.size() * sizeof(float),
+  if (Status s = channel->issue(core::fragmentMessage(0), sum.data(), sum.size_bytes(),
                                 ElementType::f32, plan.exchanges.front().scheme);
       !s)
     return s;
@@ -42,16 +45,14 @@ Status ElasticUpdates::beforeStep(std::int64_t number) {
 }
 
 Status ElasticUpdates::sumAlongTree() {
-  Status s =
-      channel->issueTreeHalf(core::fragmentMessage(0), sum.data(), sum.size() * sizeof(float),
-                             ElementType::f32, core::Half::first);
+  Status s = channel->issueTreeHalf(core::fragmentMessage(0), sum.data(), sum.size_bytes(),
+                                    ElementType::f32, core::Half::first);
   return s ? wait() : s;
 }
 
 Status ElasticUpdates::broadcastCentre() {
-  Status s =
-      channel->issueTreeHalf(core::fragmentMessage(0), centre.data(), centre.size() * sizeof(float),
-                             ElementType::f32, core::Half::second);
+  Status s = channel->issueTreeHalf(core::fragmentMessage(0), centre.data(), centre.size_bytes(),
+                                    ElementType::f32, core::Half::second);
   return s ? wait() : s;
 }
 
@@ -73,20 +74,15 @@ Status ElasticUpdates::pull() {
       return s;
   // With sync1 only the roots have sums. What other ranks get here as their centre is replaced by
   // the next broadcast.
-  const auto all = static_cast<float>(ranks);
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    weights[i] -= share * (own[i] - centre[i]);
-    centre[i] += share * (sum[i] - all * centre[i]);
-  }
-  return Status::ok();
+  return weights.by.apply(core::ElasticPull{share, static_cast<float>(ranks)}, weights.all, centre,
+                          own, sum);
 }
 
 Status ElasticUpdates::finish() {
   if (channel && plan.variant == Variant::sync1)
     if (Status s = broadcastCentre(); !s)
       return s;
-  std::ranges::copy(centre, weights.begin());
-  return Status::ok();
+  return weights.by.copy(weights.all, centre);
 }
 
 } // namespace syncline::run

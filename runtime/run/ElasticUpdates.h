@@ -3,6 +3,7 @@
 
 #include "runtime/core/Channel.h"
 #include "runtime/core/Exchanges.h"
+#include "runtime/run/ExchangedWeights.h"
 #include "runtime/run/LossExchange.h"
 #include "runtime/run/PlanConsistency.h"
 
@@ -28,11 +29,11 @@ namespace syncline::run {
 /// the period's last step, so that ranks wait for each other once a period.
 class ElasticUpdates : public core::Exchanges {
 public:
-  /// `weights` is the space of parameters with its initial values; `channel` is null in a run of
-  /// one rank; `losses` is null where the caller lets losses travel. All of them outlive the
-  /// updates. Errors: badInput where memory is short.
+  /// The weights have their initial values; `channel` is null in a run of one rank; `losses` is
+  /// null where the caller lets losses travel. All of them outlive the updates. Errors: badInput
+  /// where memory is short; the backend's.
   static Result<std::unique_ptr<ElasticUpdates>> create(const PlanConsistency &plan, double rate,
-                                                        std::span<float> weights, int ranks,
+                                                        ExchangedWeights weights, int ranks,
                                                         core::Channel *channel,
                                                         LossExchange *losses);
 
@@ -42,15 +43,14 @@ public:
   Status drain() override { return Status::ok(); }
   /// The weights become the centre.
   Status finish() override;
-  std::vector<std::span<std::byte>> state() override {
-    return {std::as_writable_bytes(std::span(centre))};
-  }
+  std::vector<core::ExchangeState> state() override { return {{centre, {}}}; }
 
 private:
-  ElasticUpdates(const PlanConsistency &plan, double rate, std::span<float> weights, int ranks,
+  ElasticUpdates(const PlanConsistency &plan, double rate, ExchangedWeights weights, int ranks,
                  core::Channel *channel, LossExchange *losses)
       : plan(plan), share(static_cast<float>(rate * plan.rho)), weights(weights), ranks(ranks),
         channel(channel), losses(losses) {}
+  Status allocate();
   bool isDue(std::int64_t number) const { return number % plan.period == 0; }
   Status exchangeLosses(std::int64_t number);
   Status pull();
@@ -60,11 +60,11 @@ private:
 
   const PlanConsistency plan;
   const float share;
-  const std::span<float> weights;
+  const ExchangedWeights weights;
   const int ranks;
   core::Channel *const channel;
   LossExchange *const losses;
-  std::vector<float> centre, own, sum; ///< own: W before the step
+  std::span<float> centre, own, sum; ///< own: W before the step
 };
 
 } // namespace syncline::run

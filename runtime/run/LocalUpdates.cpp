@@ -2,36 +2,43 @@
 #include "runtime/run/LocalUpdates.h"
 
 #include <algorithm>
-#include <new>
 
 namespace syncline::run {
 
 Result<std::unique_ptr<LocalUpdates>> LocalUpdates::create(const PlanConsistency &plan,
-                                                           std::span<float> weights, int ranks,
+                                                           ExchangedWeights weights, int ranks,
                                                            core::Channel *channel,
                                                            LossExchange &losses) {
-  std::unique_ptr<LocalUpdates> made(new LocalUpdates(plan, ranks, channel, losses));
-  std::size_t longest = 0;
-  for (const PlanExchange &exchange : made->plan.exchanges)
-    longest = std::max(longest, static_cast<std::size_t>(exchange.extent) / sizeof(float));
-  if (made->isDiloco())
-    try {
-      made->common.assign(weights.begin(), weights.end());
-      made->difference.resize(longest);
-      if (plan.momentum > 0)
-        made->velocity.resize(weights.size());
-    } catch (const std::bad_alloc &) {
-      return Status::badInput("not enough memory for the weights that ranks have in common");
-    }
+  std::unique_ptr<LocalUpdates> made(new LocalUpdates(plan, weights, ranks, channel, losses));
+  if (Status s = made->isDiloco() ? made->allocate() : Status::ok(); !s)
+    return s;
   for (const PlanExchange &exchange : made->plan.exchanges) {
     const auto part = [&](std::span<float> all) {
       return all.empty() ? all
                          : all.subspan(static_cast<std::size_t>(exchange.offset) / sizeof(float),
                                        static_cast<std::size_t>(exchange.extent) / sizeof(float));
     };
-    made->fragments.push_back({&exchange, part(weights), part(made->common), part(made->velocity)});
+    made->fragments.push_back(
+        {&exchange, part(weights.all), part(made->common), part(made->velocity)});
   }
   return made;
+}
+
+Status LocalUpdates::allocate() {
+  std::size_t longest = 0;
+  for (const PlanExchange &exchange : plan.exchanges)
+    longest = std::max(longest, static_cast<std::size_t>(exchange.extent) / sizeof(float));
+  const auto take = [&](std::span<float> &to, std::size_t n) {
+    const auto made = weights.by.allocate("the weights that ranks have in common", n);
+    to = made ? *made : std::span<float>();
+    return made ? Status::ok() : made.status();
+  };
+  Status s = take(common, weights.all.size());
+  if (s)
+    s = take(difference, longest);
+  if (s && plan.momentum > 0)
+    s = take(velocity, weights.all.size());
+  return s ? weights.by.copy(common, weights.all) : s;
 }
 
 Status LocalUpdates::afterStep(std::int64_t number) {
@@ -71,25 +78,26 @@ Status LocalUpdates::finish() {
       return s;
   }
   for (Fragment &fragment : fragments)
-    std::copy(fragment.common.begin(), fragment.common.end(), fragment.weights.begin());
+    if (Status s = isDiloco() ? weights.by.copy(fragment.weights, fragment.common) : Status::ok();
+        !s)
+      return s;
   return Status::ok();
 }
 
-std::vector<std::span<std::byte>> LocalUpdates::state() {
-  std::vector<std::span<std::byte>> all{std::as_writable_bytes(std::span(common)),
-                                        std::as_writable_bytes(std::span(velocity)),
-                                        std::as_writable_bytes(std::span(&steps, 1))};
+std::vector<core::ExchangeState> LocalUpdates::state() {
+  std::vector<core::ExchangeState> all{
+      {common, {}}, {velocity, {}}, {{}, std::as_writable_bytes(std::span(&steps, 1))}};
   for (Fragment &fragment : fragments)
-    all.push_back(std::as_writable_bytes(std::span(&fragment.sentAfter, 1)));
+    all.push_back({{}, std::as_writable_bytes(std::span(&fragment.sentAfter, 1))});
   return all;
 }
 
 Status LocalUpdates::start(Fragment &fragment) {
   std::span<float> sent = fragment.weights;
   if (isDiloco()) {
-    sent = std::span(difference).first(sent.size());
-    for (std::size_t i = 0; i < sent.size(); ++i)
-      sent[i] = fragment.common[i] - fragment.weights[i];
+    sent = difference.first(sent.size());
+    if (Status s = weights.by.subtract(sent, fragment.common, fragment.weights); !s)
+      return s;
   }
   underWay = &fragment;
   hasArrived = channel == nullptr;
@@ -111,25 +119,14 @@ Status LocalUpdates::arrive(Fragment &fragment, float mix) {
   underWay = nullptr;
   if (mix == 0)
     fragment.sentAfter = steps;
-  const auto scale = static_cast<float>(1.0 / ranks), rate = static_cast<float>(plan.rate),
-             momentum = static_cast<float>(plan.momentum);
-  if (!isDiloco()) {
-    for (float &weight : fragment.weights)
-      weight *= scale;
-    return Status::ok();
-  }
-  for (std::size_t i = 0; i < fragment.weights.size(); ++i) {
-    float step = difference[i] * scale;
-    if (momentum > 0) {
-      float &velocity = fragment.velocity[i];
-      velocity = momentum * velocity + step;
-      step += momentum * velocity;
-    }
-    float &common = fragment.common[i], &weight = fragment.weights[i];
-    common -= rate * step;
-    weight = mix == 0 ? common : (1 - mix) * common + mix * weight;
-  }
-  return Status::ok();
+  const core::OuterStep rule{.scale = static_cast<float>(1.0 / ranks),
+                             .rate = static_cast<float>(plan.rate),
+                             .momentum = static_cast<float>(plan.momentum),
+                             .mix = mix};
+  if (!isDiloco())
+    return weights.by.scale(fragment.weights, rule.scale);
+  return weights.by.apply(rule, fragment.weights, fragment.common, fragment.velocity,
+                          difference.first(fragment.weights.size()));
 }
 
 } // namespace syncline::run

@@ -3,6 +3,7 @@
 
 #include "runtime/core/Channel.h"
 #include "runtime/core/Exchanges.h"
+#include "runtime/run/ExchangedWeights.h"
 #include "runtime/run/LossExchange.h"
 #include "runtime/run/Plan.h"
 
@@ -29,10 +30,10 @@ namespace syncline::run {
 /// fragments make them. One thread makes all calls.
 class LocalUpdates : public core::Exchanges {
 public:
-  /// `weights` is the space of parameters with its initial values; `channel` is null in a run of
-  /// one rank. They and `losses` outlive the updates. Errors: badInput where memory is short.
+  /// The weights have their initial values; `channel` is null in a run of one rank. They and
+  /// `losses` outlive the updates. Errors: badInput where memory is short; the backend's.
   static Result<std::unique_ptr<LocalUpdates>> create(const PlanConsistency &plan,
-                                                      std::span<float> weights, int ranks,
+                                                      ExchangedWeights weights, int ranks,
                                                       core::Channel *channel, LossExchange &losses);
 
   Status beforeStep(std::int64_t) override { return Status::ok(); }
@@ -47,7 +48,7 @@ public:
   /// was not sent travels once more. All ranks then have equal weights; with diloco these are the
   /// common ones. Errors: peerLost.
   Status finish() override;
-  std::vector<std::span<std::byte>> state() override;
+  std::vector<core::ExchangeState> state() override;
 
 private:
   struct Fragment {
@@ -58,18 +59,21 @@ private:
     std::int64_t sentAfter = 0;
   };
 
-  LocalUpdates(const PlanConsistency &plan, int ranks, core::Channel *channel, LossExchange &losses)
-      : plan(plan), ranks(ranks), channel(channel), losses(losses) {}
+  LocalUpdates(const PlanConsistency &plan, ExchangedWeights weights, int ranks,
+               core::Channel *channel, LossExchange &losses)
+      : plan(plan), weights(weights), ranks(ranks), channel(channel), losses(losses) {}
+  Status allocate();
   bool isDiloco() const { return plan.form == PlanConsistency::Form::diloco; }
   Status start(Fragment &fragment);
   Status wait();
   Status arrive(Fragment &fragment, float mix);
 
   const PlanConsistency plan;
+  const ExchangedWeights weights;
   const int ranks;
   core::Channel *const channel;
   LossExchange &losses;
-  std::vector<float> common, velocity, difference; ///< empty without diloco
+  std::span<float> common, velocity, difference; ///< empty without diloco
   std::vector<Fragment> fragments;
   Fragment *underWay = nullptr;
   bool hasArrived = false; ///< whether the message of `underWay` has been waited for

@@ -122,7 +122,7 @@ Result<int> Trainer::drain() {
   if (Status s = lossExchange->settle(); !s)
     return s;
   if (exchanges)
-    if (Status s = exchanges->drain(); !s)
+    if (Status s = settled(exchanges->drain()); !s)
       return s;
   if (!carried.isAnyUnderWay())
     return 0;
@@ -176,15 +176,17 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
       return s;
   }
   bool &isThere = hasCaptured[carried.any() ? static_cast<std::size_t>(number % 2) : 0];
+  const auto startChannels = [&](bool replayed) {
+    if (!exchanges) // else beginStep() did
+      for (auto &[id, channel] : channels)
+        channel->startStep(number, replayed);
+  };
   if (replays && !(isThere && executable.isCaptured())) {
-    for (auto &[id, channel] : channels)
-      channel->startStep(number);
+    startChannels(false);
     if (Status s = capture(isThere); !s)
       return s;
   }
-  if (!exchanges) // else beginStep() did
-    for (auto &[id, channel] : channels)
-      channel->startStep(number, replays);
+  startChannels(replays);
   if (Status s = runEarlierPasses(number); !s)
     return s;
   began = core::Clock::now();
@@ -199,6 +201,10 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
     meanwhile();
   return executable.synchronize();
 }
+
+/// Waits until a device has done what an exchange enqueued. Nothing else waits for messages in a
+/// way that notices lost ranks. Where exchanges are done when they return, this costs nothing.
+Status Trainer::settled(const Status &s) { return s ? executable.synchronize() : s; }
 
 /// The error of an exchange around step `number`. Channels name their messages themselves.
 Status Trainer::duringExchange(const Status &s, std::int64_t number) const {
@@ -224,7 +230,7 @@ Status Trainer::record(std::int64_t number) {
 }
 
 Status Trainer::finish() {
-  Status s = exchanges ? exchanges->finish() : Status::ok();
+  Status s = exchanges ? settled(exchanges->finish()) : Status::ok();
   if (s && exchanges && !recorded.empty())
     recorded.back().add(exchanges->takeRequests());
   return s;
@@ -238,7 +244,7 @@ Status Trainer::beginStep(std::int64_t number) {
   waitedBefore = exchanges->waitedSeconds();
   for (auto &[id, channel] : channels)
     channel->startStep(number);
-  const Status s = exchanges->beforeStep(number);
+  const Status s = settled(exchanges->beforeStep(number));
   beginning = core::secondsSince(begunAt);
   return s ? s : duringExchange(s, number);
 }
@@ -255,7 +261,7 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
   if (hasWindows)
     addLoss(number);
   if (exchanges)
-    if (Status s = exchanges->afterStep(number); !s)
+    if (Status s = settled(exchanges->afterStep(number)); !s)
       return duringExchange(s, number);
   StepTimes times;
   times.exposed = exchanges ? exchanges->waitedSeconds() - waitedBefore : 0;

@@ -68,7 +68,7 @@ public:
   /// Opens every channel with the schemes of its buckets. On several ranks all ranks call it
   /// together and `links` are needed. Errors: badInput for a bucket that cannot travel; peerLost.
   /// With `local` gradients stay on their rank and weights travel as it says; parameters then have
-  /// their initial values, in the host's memory. `rate` is the run's learning rate, for EASGD.
+  /// their initial values. `rate` is the run's learning rate, for EASGD.
   static Result<std::unique_ptr<Trainer>> create(core::Executable &executable, int ranks,
                                                  const TrainerLinks &links = {},
                                                  const PlanConsistency &local = {},
@@ -141,8 +141,8 @@ public:
     return !exchanges || exchanges->isStill(completed - 1);
   }
   /// What exchanges of weights hold beside the weights; see core::Exchanges::state().
-  std::vector<std::span<std::byte>> exchangeState() {
-    return exchanges ? exchanges->state() : std::vector<std::span<std::byte>>();
+  std::vector<core::ExchangeState> exchangeState() {
+    return exchanges ? exchanges->state() : std::vector<core::ExchangeState>();
   }
   /// How far ranks drifted apart; nothing where they do not.
   core::DriftCounts drift() const { return exchanges ? exchanges->drift() : core::DriftCounts(); }
@@ -213,6 +213,7 @@ private:
   Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
   Status duringExchange(const Status &s, std::int64_t number) const;
+  Status settled(const Status &s);
   Status issue(int bucket);
   Status issueSharded(int bucket, core::Half half);
   void addLoss(std::int64_t number);

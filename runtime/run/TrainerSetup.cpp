@@ -106,9 +106,10 @@ Status Trainer::openLocal(const PlanConsistency &weights, double rate) {
   };
   hasWindows = weights.form != PlanConsistency::Form::easgd || weights.period > 1;
   if (weights.form == PlanConsistency::Form::easgd)
-    return keep(ElasticUpdates::create(weights, rate, parameters, ranks, channel,
-                                       hasWindows ? lossExchange.get() : nullptr));
-  return keep(LocalUpdates::create(weights, parameters, ranks, channel, *lossExchange));
+    return keep(ElasticUpdates::create(weights, rate, {executable.weights(), parameters}, ranks,
+                                       channel, hasWindows ? lossExchange.get() : nullptr));
+  return keep(LocalUpdates::create(weights, {executable.weights(), parameters}, ranks, channel,
+                                   *lossExchange));
 }
 
 /// Finds the address and the element type of each bucket.

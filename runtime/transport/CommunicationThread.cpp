@@ -10,14 +10,6 @@
 
 namespace syncline::transport {
 
-/// "bucket 2", "the loss", "fragment 0".
-static std::string messageName(int bucket) {
-  if (bucket == core::lossMessage)
-    return "the loss";
-  return bucket >= 0 ? "bucket " + std::to_string(bucket)
-                     : "fragment " + std::to_string(core::fragmentMessage(0) - bucket);
-}
-
 Result<std::unique_ptr<CommunicationThread>>
 CommunicationThread::create(Transport &transport, int channel, const std::vector<Scheme> &schemes,
                             const RankLayout &layout, UpdateShard updateShard,
@@ -233,7 +225,7 @@ Status CommunicationThread::carryOut(const Job &job) {
     return s;
   return Status::error(ErrorKind::peerLost, "rank " + std::to_string(rank) + ": " + s.message() +
                                                 " in the " + std::string(job.what) + " of " +
-                                                messageName(job.timing.bucket) + " in step " +
+                                                core::messageName(job.timing.bucket) + " in step " +
                                                 std::to_string(job.step) + "; " +
                                                 core::lastCompletedStep(job.step));
 }

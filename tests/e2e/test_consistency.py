@@ -55,8 +55,8 @@ class ConsistencyTest(RefusalTest):
         said = ("P31: 'parameter-server' cannot carry", "expected an all-reduce")
         for form in ("local:4", "easgd:sync3,0.1"):
             self.refuse(form, *said, extra=("--scheme", "*=parameter-server"))
-        for form in ("ssp:3", "easgd:sync3,0.1"):
-            said = ("P31: weights travel between CPUs", "--backend cpu")
+        for form in ("ssp:3", "easgd:async,0.1,1"):
+            said = (f"P31: the weights of '{form}' travel by servers", "--backend cpu")
             self.refuse(form, *said, extra=("--backend", "cuda"))
 
     def test_servers_of_the_cluster(self):

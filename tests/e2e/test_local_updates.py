@@ -166,7 +166,6 @@ class LocalUpdatesTest(RefusalTest):
         self.refuses((*local, "--channels", 2), "--channels 1", code=2)
         self.refuses((*local, "--planner", "ddp:25MiB"), "--planner optimal", code=2)
         self.refuses((*local, "--plan-only"), "--consistency", code=2)
-        self.refuses((*local, "--backend", "cuda"), "P31", "--backend cpu")
         for scheme in ("factors", "reduce-scatter", "parameter-server"):
             self.refuses((*local, "--scheme", f"*={scheme}"), "P31", f"'{scheme}' cannot carry")
         self.refuses((*local, "--scheme", "fc*=tree"), "P31", "expected one scheme for both")

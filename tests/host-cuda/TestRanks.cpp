@@ -45,7 +45,7 @@ TestRank::TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket>
     step.update(0);
   const Status finished = executable->finish();
   EXPECT_TRUE(finished.isOk()) << finished.message();
-  auto links = std::make_shared<cuda::NcclLinks>(*executable, peers);
+  links = std::make_shared<cuda::NcclLinks>(*executable, peers);
   for (const auto &[number, used] : schemes) {
     auto opened = cuda::NcclChannel::open(*executable, links, peers,
                                           {.channel = number, .schemes = used, .wire = wire});
@@ -56,6 +56,13 @@ TestRank::TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket>
 }
 
 TestRank::~TestRank() = default;
+
+core::Channel &TestRank::open(int number, Scheme scheme) {
+  auto opened =
+      cuda::NcclChannel::open(*executable, links, peers, {.channel = number, .schemes = {scheme}});
+  EXPECT_TRUE(opened.isOk()) << opened.status().message();
+  return *(channels[number] = std::move(*opened));
+}
 
 float *TestRank::at(Space space, int bucket) {
   return reinterpret_cast<float *>(static_cast<std::byte *>(executable->space(space).data) +

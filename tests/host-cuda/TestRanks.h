@@ -109,6 +109,9 @@ public:
   /// may be read after synchronize().
   std::shared_ptr<std::vector<float>> look(Space space, int bucket);
 
+  /// Opens one more channel, without buckets. All ranks call it together.
+  core::Channel &open(int number, Scheme scheme);
+
   const int rank, ranks;
   std::vector<TestBucket> buckets;
   std::vector<std::int64_t> offsets;
@@ -121,6 +124,7 @@ private:
 
   TestPeers peers;
   std::unique_ptr<cuda::CudaExecutable> executable;
+  std::shared_ptr<cuda::NcclLinks> links;
   std::map<int, std::unique_ptr<core::Channel>> channels;
 };
 

@@ -199,3 +199,28 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   plan.update 0
 }
 }
+
+// -----
+
+// P31f: NCCL carries weights by all-reduces alone.
+module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 0.01, gamma = 0.0>, nccl = <protocol = any>>} {
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 512 : i64} attributes {consistency = #sync.consistency<asp>} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 0 : i64} : memref<4x2xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 0 : i64} : memref<4x2xf32>
+  plan.bucket 0 members ["w", "v"] by ring channel 0 at 0 extent 128 bytes 96 ready 0.0 start 0.0 end 1.0
+  // expected-error @+1 {{P31: NCCL has no servers that hold weights}}
+  plan.exchange 0 members ["w", "v"] by "parameter-server" at 0 extent 128 bytes 96 start 1 seconds 0.0 traffic 0.0
+  plan.shard 0 at 0 extent 64
+  plan.shard 1 at 64 extent 64
+  plan.phase backward
+  plan.call matmul "dw" ["a", "b", "y"] ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%x, %v : memref<4x4xf32>, memref<4x2xf32>) outs(%dv : memref<4x2xf32>)
+  plan.issue 0
+  plan.phase update
+  plan.wait 0
+  plan.update 0
+}
+}

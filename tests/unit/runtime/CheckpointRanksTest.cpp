@@ -112,6 +112,14 @@ void writeAll(const std::string &path, const std::vector<std::int64_t> &steps,
 
 // The ranks' parts have each common value once and about as many bytes each; every rank gets all of
 // its own back.
+/// Weights beside the step's, as an exchange holds them.
+std::span<float> centreOf(core::Executable &step, float value) {
+  const std::span<float> room = *step.weights().allocate("a test", 3);
+  const std::vector<float> values(3, value);
+  EXPECT_TRUE(step.weights().write(room, std::as_bytes(std::span(values))).isOk());
+  return room;
+}
+
 TEST(CheckpointState, SavesEachValueOnce) {
   const TemporaryFolder files;
   const CheckpointFolder folder(files.file("c"));
@@ -123,7 +131,8 @@ TEST(CheckpointState, SavesEachValueOnce) {
     auto step = makeStep(rank);
     std::vector<std::byte> exchange(8, static_cast<std::byte>(rank));
     fill(*step, rank, 100);
-    CheckpointState state({*step, {exchange}, rank, ranks, true});
+    const std::span<float> centre = centreOf(*step, rank == 0 ? 0.5f : 1.5f);
+    CheckpointState state({*step, {{{}, exchange}, {centre, {}}}, rank, ranks, true});
     auto parts = state.parts();
     ASSERT_TRUE(state.save(parts).isOk());
     std::size_t bytes = 0;
@@ -144,12 +153,16 @@ TEST(CheckpointState, SavesEachValueOnce) {
     auto step = makeStep(rank);
     std::vector<std::byte> exchange(8, static_cast<std::byte>(9));
     fill(*step, rank, 5);
-    CheckpointState state({*step, {exchange}, rank, ranks, true});
+    const std::span<float> centre = centreOf(*step, 9);
+    CheckpointState state({*step, {{{}, exchange}, {centre, {}}}, rank, ranks, true});
     auto reader = CheckpointReader::open(folder, m, rank);
     ASSERT_TRUE(reader.isOk());
     const Status restored = state.restore(*reader);
     ASSERT_TRUE(restored.isOk()) << restored.message();
     EXPECT_TRUE(contents(*step, exchange) == wanted[static_cast<std::size_t>(rank)]) << rank;
+    std::vector<float> values(3);
+    ASSERT_TRUE(step->weights().read(centre, std::as_writable_bytes(std::span(values))).isOk());
+    EXPECT_EQ(values, std::vector<float>(3, rank == 0 ? 0.5f : 1.5f));
   }
 }
 

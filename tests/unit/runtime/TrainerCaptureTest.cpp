@@ -1,4 +1,5 @@
 // The training loop over an executable whose steps can be captured: what it calls, and when.
+#include "runtime/core/HostArithmetic.h"
 #include "runtime/run/Trainer.h"
 
 #include <gtest/gtest.h>
@@ -52,6 +53,7 @@ public:
   double loss() override { return 0; }
   std::string layout(int) const override { return ""; }
   std::string layoutFingerprint() const override { return ""; }
+  WeightArithmetic &weights() override { return arithmetic; }
   std::int64_t extraBytes() const override { return 0; }
 
   void beginStep(std::int64_t step) override {
@@ -86,6 +88,7 @@ private:
   std::vector<Bucket> all;
   bool isCapturing = false, hasStep[2] = {};
   std::int64_t turn = 0;
+  HostArithmetic arithmetic;
 };
 
 struct Captured {

@@ -1,0 +1,95 @@
+// Enqueuing copies and kernels.
+#include "runtime/cuda/DeviceArithmetic.h"
+
+#include "runtime/cuda/WeightKernels.h"
+
+namespace syncline::cuda {
+
+namespace {
+
+constexpr const char *place = "the exchange of weights: ";
+
+std::int64_t countOf(std::span<const float> all) { return static_cast<std::int64_t>(all.size()); }
+
+} // namespace
+
+Result<std::span<float>> DeviceArithmetic::allocate(const std::string &what, std::size_t n) {
+  std::span<float> made;
+  const auto bytes = static_cast<std::int64_t>(n * sizeof(float));
+  const Status s = statusOf("", [&] {
+    if (n == 0)
+      return;
+    program.device.makeCurrent();
+    program.expectRoom(what, bytes);
+    DeviceMemory &room = memory.emplace_back(bytes);
+    check(cudaMemsetAsync(room.data(), 0, n * sizeof(float), stream()), "cudaMemsetAsync");
+    made = {reinterpret_cast<float *>(room.data()), n};
+  });
+  return s ? Result<std::span<float>>(made) : s;
+}
+
+Status DeviceArithmetic::copy(std::span<float> to, std::span<const float> from) {
+  return statusOf(place, [&] {
+    program.device.makeCurrent();
+    check(cudaMemcpyAsync(to.data(), from.data(), to.size_bytes(), cudaMemcpyDeviceToDevice,
+                          stream()),
+          "cudaMemcpyAsync");
+  });
+}
+
+Status DeviceArithmetic::subtract(std::span<float> to, std::span<const float> from,
+                                  std::span<const float> less) {
+  return statusOf(place, [&] {
+    program.device.makeCurrent();
+    check(subtractElements(stream(), to.data(), from.data(), less.data(), countOf(to)),
+          "subtractElements");
+  });
+}
+
+Status DeviceArithmetic::scale(std::span<float> values, float by) {
+  return statusOf(place, [&] {
+    program.device.makeCurrent();
+    check(scaleElements(stream(), values.data(), by, countOf(values)), "scaleElements");
+  });
+}
+
+Status DeviceArithmetic::apply(const core::OuterStep &rule, std::span<float> weights,
+                               std::span<float> common, std::span<float> velocity,
+                               std::span<const float> sum) {
+  return statusOf(place, [&] {
+    program.device.makeCurrent();
+    check(outerStep(stream(), rule, weights.data(), common.data(), velocity.data(), sum.data(),
+                    countOf(weights)),
+          "outerStep");
+  });
+}
+
+Status DeviceArithmetic::apply(const core::ElasticPull &rule, std::span<float> weights,
+                               std::span<float> centre, std::span<const float> own,
+                               std::span<const float> sum) {
+  return statusOf(place, [&] {
+    program.device.makeCurrent();
+    check(elasticPull(stream(), rule, weights.data(), centre.data(), own.data(), sum.data(),
+                      countOf(weights)),
+          "elasticPull");
+  });
+}
+
+Status DeviceArithmetic::transfer(void *to, const void *from, std::size_t bytes,
+                                  cudaMemcpyKind kind) {
+  return statusOf(place, [&] {
+    program.device.makeCurrent();
+    check(cudaMemcpyAsync(to, from, bytes, kind, stream()), "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+  });
+}
+
+Status DeviceArithmetic::read(std::span<const float> from, std::span<std::byte> to) {
+  return transfer(to.data(), from.data(), to.size(), cudaMemcpyDeviceToHost);
+}
+
+Status DeviceArithmetic::write(std::span<float> to, std::span<const std::byte> from) {
+  return transfer(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice);
+}
+
+} // namespace syncline::cuda
