@@ -28,7 +28,10 @@ Status RankLinks::agree(const core::Executable &executable, std::int64_t first,
   if (run.plan.servers == 0)
     return Status::ok();
   // Servers have neither step nor data, so they cannot compute the number of steps themselves.
-  const std::string told = std::to_string(steps) + " " + std::to_string(first);
+  const std::int64_t traced =
+      run.options.trace.empty() ? 0 : std::min(run.options.traceSteps, steps - first);
+  const std::string told =
+      std::to_string(steps) + " " + std::to_string(first) + " " + std::to_string(traced);
   return run.group.gather(stepsKey, told, run.options.startTimeout).status();
 }
 

@@ -38,6 +38,9 @@ public:
   /// badInput where the backend cannot carry the plan; peerLost.
   Result<std::unique_ptr<Trainer>> openTrainer(core::Executable &executable);
 
+  /// What the server in this process does, for a trace; null where there is none.
+  servers::ServiceLog *services() { return served ? served->services() : nullptr; }
+
 private:
   Status agreeOnNodes();
   Result<TrainerLinks> open(core::Executable &executable);

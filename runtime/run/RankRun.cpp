@@ -29,7 +29,8 @@ Status RankRun::run() {
 Status RankRun::observe() {
   return observations.begin(*trainer, group.get(),
                             {timeout(), steps == first ? 0 : steps,
-                             std::min(options.traceSteps, steps - first), isServed()});
+                             std::min(options.traceSteps, steps - first), isServed(),
+                             isServed() ? plan.servers : 0, links ? links->services() : nullptr});
 }
 
 Status RankRun::writeObservations() {

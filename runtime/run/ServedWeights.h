@@ -39,6 +39,8 @@ public:
   /// The worker, which this object outlives. `weights` is the space of parameters, which have their
   /// initial values.
   std::unique_ptr<core::Exchanges> worker(std::span<float> weights);
+  /// What the shard that this process holds does; null without one.
+  servers::ServiceLog *services() { return shard ? &shard->log() : nullptr; }
 
 private:
   explicit ServedWeights(const Run &run) : run(run) {}

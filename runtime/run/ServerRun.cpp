@@ -5,6 +5,7 @@
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/ServedWeights.h"
 #include "runtime/run/StopSignal.h"
+#include "runtime/run/trace/ServerTrace.h"
 #include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/GroupPeers.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
@@ -52,6 +53,7 @@ private:
   Status openChannels();
   Status serveChannel(int channel);
   Status openShard();
+  Status traceShard();
   void leaveLost();
   void startThread(std::function<Status()> work);
   Status lost(const Status &why, const std::string &where, std::int64_t done) const;
@@ -59,6 +61,7 @@ private:
   Status watch();
 
   std::int64_t first = 0, steps = 0; ///< complete steps at the beginning and at the end
+  std::int64_t traced = 0;           ///< steps at the end whose trace rank 0 wants
   int stopSignal = 0;                ///< by which a worker has ended the run; 0 for none
   ServedBuckets served;
   std::map<int, std::unique_ptr<transport::DedicatedServer>> servers; ///< by channel
@@ -71,6 +74,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t running = 0; ///< number of threads that still work
+  bool isTracing = false;  ///< rank 0 still waits for what the trace shows of this server
   bool areOpen = false;    ///< the channels are open, so that the store is free for other requests
   Status failure;          ///< the error of the thread that failed first
 };
@@ -93,7 +97,7 @@ Status ServerRun::learnSteps() {
   std::istringstream words(text);
   if (!(words >> steps))
     return Status::error(ErrorKind::internal, "rank 0 tells no number of steps: '" + text + "'");
-  words >> first; // where the run resumes from a checkpoint
+  words >> first >> traced; // it may resume from a checkpoint
   return Status::ok();
 }
 
@@ -162,7 +166,8 @@ Status ServerRun::openChannels() {
   return Status::ok();
 }
 
-/// Opens the connections to the workers and starts the threads that serve them.
+/// Opens the connections to the workers and starts the threads that serve them. With a trace,
+/// returns when it is sent.
 Status ServerRun::openShard() {
   auto made = servers::Connections::open(*group->transport(), rolesOf(plan));
   if (!made)
@@ -170,14 +175,37 @@ Status ServerRun::openShard() {
   connections = std::move(*made);
   peers = transport::createPeers(*group, timeout(), options.startTimeout);
   shard.emplace(shardOptions(plan, identity.rank, [this] { return peers->lost(); }), connections);
-  std::lock_guard lock(mutex);
-  areOpen = true;
-  for (int worker = 0; worker < shard->workers(); ++worker) {
-    startThread([this, worker] { return shard->serve(worker); });
-    if (shard->hasKeeper())
-      startThread([this, worker] { return shard->keep(worker); });
+  {
+    std::lock_guard lock(mutex);
+    areOpen = traced == 0;
+    isTracing = traced > 0;
+    for (int worker = 0; worker < shard->workers(); ++worker) {
+      startThread([this, worker] { return shard->serve(worker); });
+      if (shard->hasKeeper())
+        startThread([this, worker] { return shard->keep(worker); });
+    }
   }
-  return Status::ok();
+  return traced > 0 ? traceShard() : Status::ok();
+}
+
+/// Records what the shard does, and sends it to rank 0 when all workers have left.
+Status ServerRun::traceShard() {
+  shard->log().start(steps - traced);
+  Result<ServerTrace> trace = ServerTrace::open(*group, timeout(), plan.ranks + plan.servers);
+  if (!trace)
+    return trace.status();
+  {
+    std::lock_guard lock(mutex);
+    areOpen = true;
+  }
+  const auto goesOn = [this] {
+    std::lock_guard lock(mutex);
+    return failure.isOk();
+  };
+  const Status s = shard->waitUntilDone(goesOn) ? trace->send(shard->log().take()) : Status::ok();
+  std::lock_guard lock(mutex);
+  isTracing = false;
+  return s;
 }
 
 void ServerRun::startThread(std::function<Status()> work) {
@@ -206,7 +234,7 @@ Status ServerRun::serveChannel(int channel) {
 /// Ends the process where only threads are left that wait for lost workers.
 void ServerRun::leaveLost() {
   std::unique_lock lock(mutex);
-  if (!shard->isDone() ||
+  if (isTracing || !shard->isDone() ||
       changed.wait_for(lock, std::chrono::seconds(1), [this] { return running == 0 || !failure; }))
     return;
   group->depart();

@@ -1,7 +1,6 @@
 // Waiting for clocks, and the arithmetic on a shard's values.
 #include "runtime/servers/Shard.h"
 
-#include "runtime/core/Deadline.h"
 #include "runtime/servers/Protocol.h"
 
 #include <algorithm>
@@ -52,11 +51,12 @@ bool Shard::waitUntilReady(std::unique_lock<std::mutex> &held, const Meanwhile &
   return monitor.wait(held, [&] { return isReady; }, [&] { return meanwhile({0, 0}); }).has_value();
 }
 
-bool Shard::push(int worker, std::int64_t clock, std::span<const float> update,
-                 const Meanwhile &meanwhile) {
+std::optional<core::Clock::time_point> Shard::push(int worker, std::int64_t clock,
+                                                   std::span<const float> update,
+                                                   const Meanwhile &meanwhile) {
   auto held = monitor.lock();
   if (!waitUntilReady(held, meanwhile))
-    return false;
+    return std::nullopt;
   Awaited late;
   const auto haveRead = [&] {
     for (std::size_t i = 0; i < workers.size(); ++i)
@@ -67,12 +67,13 @@ bool Shard::push(int worker, std::int64_t clock, std::span<const float> update,
     return true;
   };
   if (options.isExact && !monitor.wait(held, haveRead, [&] { return meanwhile(late); }))
-    return false;
+    return std::nullopt;
+  const auto begun = core::Clock::now();
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] += update[i];
   workers[worker].clock = clock;
   monitor.changed();
-  return true;
+  return begun;
 }
 
 std::optional<Shard::Copied> Shard::read(int worker, std::int64_t clock, std::int64_t need,
@@ -88,11 +89,12 @@ std::optional<Shard::Copied> Shard::read(int worker, std::int64_t clock, std::in
   const std::optional<double> parked = monitor.wait(held, isFresh, [&] { return meanwhile(late); });
   if (!parked)
     return std::nullopt;
+  const auto begun = core::Clock::now();
   for (std::size_t i = 0; i < values.size(); ++i)
     into[i] = static_cast<float>(values[i]);
   workers[worker].readAt = clock;
   monitor.changed();
-  return Copied{late.clock, *parked};
+  return Copied{late.clock, *parked, begun, core::Clock::now()};
 }
 
 std::optional<Shard::Copied> Shard::elastic(int worker, std::int64_t clock,
@@ -102,17 +104,18 @@ std::optional<Shard::Copied> Shard::elastic(int worker, std::int64_t clock,
   if (!waitUntilReady(held, meanwhile))
     return std::nullopt;
   workers[worker].clock = clock;
+  const std::int64_t least = slowest().clock;
+  const auto begun = core::Clock::now();
   if (!options.hasLock) {
-    const std::int64_t least = slowest().clock;
     held.unlock();
     mixWithoutLock(own, factor, into);
-    return Copied{least};
+    return Copied{least, 0, begun, core::Clock::now()};
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     into[i] = static_cast<float>(values[i]);
     values[i] += factor * (own[i] - values[i]);
   }
-  return Copied{slowest().clock};
+  return Copied{least, 0, begun, core::Clock::now()};
 }
 
 /// Updates of several workers may overwrite each other, element by element.

@@ -1,6 +1,8 @@
 // A shard of the weights on a server, with the clocks of what it contains.
 #pragma once
 
+#include "runtime/core/Deadline.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -56,6 +58,7 @@ public:
   struct Copied {
     std::int64_t least = 0; ///< the least clock of all workers, which the values contain
     double held = 0;        ///< seconds that the copy waited for clocks
+    core::Clock::time_point begun, ended; ///< while the values were copied or mixed
   };
 
   Shard(std::size_t elements, const Options &options);
@@ -64,9 +67,10 @@ public:
   std::size_t bytes() const { return values.size() * sizeof(float); }
   /// Sets the first values. All other calls wait for it.
   bool initialise(std::span<const float> first);
-  /// Adds an update, after which the worker's clock is `clock`.
-  bool push(int worker, std::int64_t clock, std::span<const float> update,
-            const Meanwhile &meanwhile);
+  /// Adds an update, after which the worker's clock is `clock`. Returns when it began to add, with
+  /// the lock held.
+  std::optional<core::Clock::time_point>
+  push(int worker, std::int64_t clock, std::span<const float> update, const Meanwhile &meanwhile);
   /// Copies the values once all clocks are at least `need`.
   std::optional<Copied> read(int worker, std::int64_t clock, std::int64_t need,
                              std::span<float> into, const Meanwhile &meanwhile);

@@ -43,6 +43,12 @@ bool ShardServer::isDone() {
   return static_cast<int>(finished.size()) == workers();
 }
 
+bool ShardServer::waitUntilDone(const std::function<bool()> &meanwhile) {
+  auto held = monitor.lock();
+  const auto isMet = [&] { return static_cast<int>(finished.size()) == workers(); };
+  return monitor.wait(held, isMet, [&] { return forgetLost(), meanwhile(); }).has_value();
+}
+
 int ShardServer::stopSignal() {
   auto held = monitor.lock();
   return signal;
@@ -76,13 +82,9 @@ Status ShardServer::answer(int worker, const Request &request, Connection &at,
     return failure.isOk();
   };
   const auto keepsQuiet = [&](const Awaited &) { return forgetLost(), true; };
-  const auto deliver = [&](const std::optional<Shard::Copied> &copied) {
-    if (!copied)
-      return failure;
-    Reply ready{Reply::Kind::ready, worker, copied->least};
-    ready.held = copied->held;
-    Status s = sendMessage(*at.to, ready);
-    return s ? sendValues(*at.to, reply.data(), shard.bytes()) : s;
+  const auto arrived = core::Clock::now();
+  const auto answerBy = [&](const std::optional<Shard::Copied> &copied) {
+    return copied ? deliver(worker, request, at, *copied, reply) : failure;
   };
   switch (request.kind) {
   case Request::Kind::initialise:
@@ -92,12 +94,14 @@ Status ShardServer::answer(int worker, const Request &request, Connection &at,
       return s;
     if (request.kind == Request::Kind::initialise)
       return shard.initialise(values) ? Status::ok() : unexpected(request);
+    note(Service::Kind::receive, worker, request, arrived);
     if (request.kind == Request::Kind::elastic)
-      return deliver(shard.elastic(worker, request.clock, values, request.factor, reply, tell));
-    shard.push(worker, request.clock, values, keepsQuiet);
+      return answerBy(shard.elastic(worker, request.clock, values, request.factor, reply, tell));
+    if (const auto begun = shard.push(worker, request.clock, values, keepsQuiet))
+      note(Service::Kind::add, worker, request, *begun);
     return Status::ok();
   case Request::Kind::read:
-    return deliver(shard.read(worker, request.clock, request.need, reply, tell));
+    return answerBy(shard.read(worker, request.clock, request.need, reply, tell));
   case Request::Kind::leave:
     shard.leave(worker);
     return Status::ok();
@@ -105,6 +109,24 @@ Status ShardServer::answer(int worker, const Request &request, Connection &at,
     break;
   }
   return unexpected(request);
+}
+
+Status ShardServer::deliver(int worker, const Request &request, Connection &at,
+                            const Shard::Copied &copied, const std::vector<float> &reply) {
+  const bool isMixed = request.kind == Request::Kind::elastic;
+  if (isMixed)
+    note(Service::Kind::add, worker, request, copied.begun, copied.ended);
+  const std::chrono::duration<double> held(copied.held);
+  if (copied.held > 0)
+    note(Service::Kind::park, worker, request,
+         copied.begun - std::chrono::duration_cast<core::Clock::duration>(held), copied.begun);
+  Reply ready{Reply::Kind::ready, worker, copied.least};
+  ready.held = copied.held;
+  Status s = sendMessage(*at.to, ready);
+  if (s)
+    s = sendValues(*at.to, reply.data(), shard.bytes());
+  note(Service::Kind::send, worker, request, isMixed ? copied.ended : copied.begun);
+  return s;
 }
 
 Status ShardServer::keep(int worker) {
@@ -129,6 +151,7 @@ Status ShardServer::keep(int worker) {
 
 Status ShardServer::tick(int worker, const Request &request, Connection &at) {
   Status failure;
+  const auto arrived = core::Clock::now();
   auto held = monitor.lock();
   if (request.signal != 0)
     signal = request.signal;
@@ -150,6 +173,7 @@ Status ShardServer::tick(int worker, const Request &request, Connection &at) {
   const Reply grant{
       Reply::Kind::ready, worker, keeper.least(), keeper.lead(worker), signal, 0, *waited};
   held.unlock();
+  note(Service::Kind::grant, worker, request, arrived);
   return sendMessage(*at.to, grant);
 }
 

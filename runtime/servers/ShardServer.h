@@ -4,6 +4,7 @@
 #include "runtime/core/Deadline.h"
 #include "runtime/servers/ClockKeeper.h"
 #include "runtime/servers/Connections.h"
+#include "runtime/servers/ServiceLog.h"
 #include "runtime/servers/Shard.h"
 
 #include <set>
@@ -35,19 +36,32 @@ public:
   /// Whether all workers have left or are lost. Threads that serve lost workers may still wait
   /// for them.
   bool isDone();
+  /// Returns true once isDone(). `meanwhile` is called every second; where it returns false the
+  /// wait ends, with false.
+  bool waitUntilDone(const std::function<bool()> &meanwhile);
   /// The signal by which a worker stopped the run; 0 for none.
   int stopSignal();
+  /// What the server does, once it has been told to start.
+  ServiceLog &log() { return services; }
 
 private:
   bool isLost(int worker);
   void forgetLost();
   Status answer(int worker, const Request &request, Connection &at, std::vector<float> &values,
                 std::vector<float> &reply);
+  Status deliver(int worker, const Request &request, Connection &at, const Shard::Copied &copied,
+                 const std::vector<float> &reply);
+  /// Notes a service for the request that ends now.
+  void note(Service::Kind kind, int worker, const Request &request, core::Clock::time_point begin,
+            core::Clock::time_point end = core::Clock::now()) {
+    services.add({kind, worker, request.clock, begin, end});
+  }
   Status tick(int worker, const Request &request, Connection &at);
 
   const std::function<std::vector<int>()> lost;
   Connections &connections;
   Shard shard;
+  ServiceLog services;
   Monitor monitor; ///< guards the members below
   ClockKeeper keeper;
   const core::Clock::time_point began = core::Clock::now();

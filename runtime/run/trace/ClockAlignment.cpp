@@ -22,8 +22,9 @@ double offsetAt(const ClockOffset &first, const ClockOffset &second, double othe
   return first.seconds + (second.seconds - first.seconds) * (otherTime - begin) / (end - begin);
 }
 
-Result<RankZeroLinks> RankZeroLinks::open(transport::Group &group, double timeoutSeconds) {
-  RankZeroLinks links(group, timeoutSeconds);
+Result<RankZeroLinks> RankZeroLinks::open(transport::Group &group, double timeoutSeconds,
+                                          int ranks) {
+  RankZeroLinks links(group, timeoutSeconds, ranks);
   std::unique_ptr<transport::RankListener> listener;
   if (group.rank() == 0) {
     Result<std::unique_ptr<transport::RankListener>> opened = transport::RankListener::open("");
@@ -32,7 +33,8 @@ Result<RankZeroLinks> RankZeroLinks::open(transport::Group &group, double timeou
     listener = std::move(*opened);
   }
   auto told = group.gather("trace/place", listener ? listener->place() : "", timeoutSeconds,
-                           transport::Participants::workers);
+                           ranks > group.workers() ? transport::Participants::all
+                                                   : transport::Participants::workers);
   if (!told)
     return told.status();
   Status met = listener ? links.meet(*listener) : links.join(told->front());
@@ -63,7 +65,7 @@ transport::ConnectLimit RankZeroLinks::limit(int other) const {
 }
 
 Status RankZeroLinks::meet(transport::RankListener &listener) {
-  for (int other = 1; other < group->workers(); ++other) {
+  for (int other = 1; other < ranks; ++other) {
     const transport::Watch::Waiting waiting(group->watcher(), other, /*sends=*/false);
     std::optional<transport::Socket> socket = listener.take(connectionOf(other), limit(other));
     if (socket)
@@ -135,7 +137,7 @@ Result<std::vector<ClockOffset>> RankZeroLinks::measureOffsets() {
   std::vector<ClockOffset> offsets;
   if (group->rank() == 0) {
     offsets.push_back({clockSeconds(Clock::now()), 0, 0});
-    for (int other = 1; other < group->workers(); ++other) {
+    for (int other = 1; other < ranks; ++other) {
       Result<ClockOffset> offset = isLost(other) ? ClockOffset() : measure(other);
       if (!offset && !isLost(other))
         return offset.status();
@@ -166,7 +168,7 @@ Result<std::vector<std::vector<double>>> RankZeroLinks::collect(const std::vecto
     return all;
   }
   all.push_back(own);
-  for (int other = 1; other < group->workers(); ++other) {
+  for (int other = 1; other < ranks; ++other) {
     std::vector<double> &values = all.emplace_back();
     if (isLost(other))
       continue;

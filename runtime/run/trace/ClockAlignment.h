@@ -25,14 +25,15 @@ double offsetAt(const ClockOffset &first, const ClockOffset &second, double othe
 /// Seconds since the clock's epoch, which all processes of a host share.
 double clockSeconds(core::Clock::time_point time);
 
-/// Extra connections between rank 0 and every other worker, independent of the buckets' channels.
-/// Every worker calls the same methods in the same order; not thread-safe. Errors: peerLost. Where
-/// the run goes on without lost ranks, rank 0 passes over them.
+/// Extra connections between rank 0 and every other worker, or every other rank, independent of the
+/// buckets' channels. Each of them calls the same methods in the same order; not thread-safe.
+/// Errors: peerLost. Where the run goes on without lost ranks, rank 0 passes over them.
 class RankZeroLinks {
 public:
-  /// Opens the connections; needs at least two workers. `group` outlives the links. A link without
-  /// progress for `timeoutSeconds` counts as lost.
-  static Result<RankZeroLinks> open(transport::Group &group, double timeoutSeconds);
+  /// Opens the connections between the first `ranks` ranks, which are all workers, or those and the
+  /// servers, and at least two. `group` outlives the links. A link without progress for
+  /// `timeoutSeconds` counts as lost.
+  static Result<RankZeroLinks> open(transport::Group &group, double timeoutSeconds, int ranks);
 
   /// Returns the offsets of all ranks, by rank, on rank 0, and nothing on other ranks. A lost rank
   /// has offset 0.
@@ -42,7 +43,8 @@ public:
   Result<std::vector<std::vector<double>>> collect(const std::vector<double> &own);
 
 private:
-  RankZeroLinks(transport::Group &group, double timeout) : group(&group), timeout(timeout) {}
+  RankZeroLinks(transport::Group &group, double timeout, int ranks)
+      : group(&group), timeout(timeout), ranks(ranks) {}
   transport::ConnectLimit limit(int other) const;
   Status meet(transport::RankListener &listener);
   Status join(const std::string &place);
@@ -55,6 +57,7 @@ private:
 
   transport::Group *group;
   double timeout;
+  int ranks;
   std::map<int, transport::Socket> others; ///< by rank
 };
 

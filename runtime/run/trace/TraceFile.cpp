@@ -1,12 +1,10 @@
 // Writing events in the trace event format.
 #include "runtime/run/trace/TraceFile.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
+#include "runtime/run/trace/TraceEvents.h"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <map>
 
 namespace syncline::run {
 
@@ -14,7 +12,7 @@ using core::OperationKind;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = TraceEvents::Json;
 
 class TraceWriter {
 public:
@@ -23,13 +21,6 @@ public:
         ranks(static_cast<int>(trace.ranks.size())) {
     for (const PlanBucket &bucket : plan.buckets)
       bucketById[bucket.id] = &bucket;
-    zero = std::numeric_limits<double>::infinity();
-    for (const auto &steps : trace.ranks)
-      for (const TracedStep &step : steps) {
-        zero = std::min(zero, step.start);
-        for (const StepRecord::Request &request : step.requests)
-          zero = std::min(zero, step.start + request.whole.begin);
-      }
   }
 
   std::string text() {
@@ -38,6 +29,7 @@ public:
       for (const TracedStep &step : trace.ranks[static_cast<std::size_t>(rank)])
         addStep(step);
     }
+    addServers(plan, trace.servers, events);
     Json other{{"schema", "syncline-trace"},
                {"plan", plan.hash},
                {"kind", "measured"},
@@ -45,21 +37,27 @@ public:
                {"ranks", ranks},
                {"batch", plan.batch},
                {"clock_error_us", microseconds(trace.clockError)}};
-    return "{\"traceEvents\": [\n" + events +
+    return "{\"traceEvents\": [\n" + events.text() +
            "\n], \"displayTimeUnit\": \"ms\", \"otherData\": " + other.dump() + "}\n";
   }
 
 private:
-  /// Microseconds, rounded to the nanosecond.
-  static double microseconds(double seconds) { return std::round(seconds * 1e9) / 1e3; }
+  static double microseconds(double seconds) { return TraceEvents::microseconds(seconds); }
 
-  void add(const Json &event) {
-    events +=
-        (events.empty() ? "" : ",\n") + event.dump(-1, ' ', false, Json::error_handler_t::replace);
+  /// When the first step, request or service began.
+  static double beginOf(const Trace &trace) {
+    double first = firstService(trace.servers);
+    for (const auto &steps : trace.ranks)
+      for (const TracedStep &step : steps) {
+        first = std::min(first, step.start);
+        for (const StepRecord::Request &request : step.requests)
+          first = std::min(first, step.start + request.whole.begin);
+      }
+    return first;
   }
 
   void name(const char *what, int thread, const std::string &text) {
-    add({{"ph", "M"}, {"name", what}, {"pid", rank}, {"tid", thread}, {"args", {{"name", text}}}});
+    events.name(what, {rank, thread}, text);
   }
 
   void nameThreads() {
@@ -95,14 +93,7 @@ private:
 
   void complete(const char *category, const std::string &called, int thread, double begin,
                 double end, Json args) {
-    add({{"ph", "X"},
-         {"cat", category},
-         {"name", called},
-         {"pid", rank},
-         {"tid", thread},
-         {"ts", microseconds(begin - zero)},
-         {"dur", microseconds(std::max(0.0, end - begin))},
-         {"args", std::move(args)}});
+    events.complete(category, called, {rank, thread}, begin, end, std::move(args));
   }
 
   void flow(const char *phase, const TracedStep &step, int bucket, int thread, double at) {
@@ -113,10 +104,10 @@ private:
                {"id", (step.step * buckets + bucket) * ranks + rank},
                {"pid", rank},
                {"tid", thread},
-               {"ts", microseconds(at - zero)}};
+               {"ts", events.since(at)}};
     if (*phase == 'f')
       event["bp"] = "e";
-    add(event);
+    events.add(event);
   }
 
   void addStep(const TracedStep &step) {
@@ -198,7 +189,7 @@ private:
                  {{"step", step.step},
                   {"fragment", id},
                   {"scheme", schemeName(exchange.scheme)},
-                  {"ready", microseconds(step.start + timing.issued - zero)}});
+                  {"ready", events.since(step.start + timing.issued)}});
   }
 
   /// Adds a message that `step` issued and `waiting`, the same step or the next one, waited for.
@@ -214,7 +205,7 @@ private:
              {{"step", step.step},
               {"bucket", bucket.id},
               {"scheme", schemeName(bucket.scheme)},
-              {"ready", microseconds(step.start + timing.issued - zero)}});
+              {"ready", events.since(step.start + timing.issued)}});
     const auto middle = [](const TracedStep &of, std::size_t i) {
       return of.start + (of.operations[i].begin + of.operations[i].end) / 2;
     };
@@ -287,9 +278,8 @@ private:
   const Trace &trace;
   const int ranks;
   std::map<int, const PlanBucket *> bucketById;
-  double zero = 0; ///< the first step's or request's start
-  int rank = 0;    ///< the rank whose events are written
-  std::string events;
+  TraceEvents events{beginOf(trace)};
+  int rank = 0; ///< the rank whose events are written
 };
 
 /// A packed record: step, start, number of buckets and number of requests, then the operations'
@@ -353,13 +343,15 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
                          std::span<const ClockOffset> before, std::span<const ClockOffset> after,
                          std::size_t operations) {
   Trace trace;
+  const std::size_t count = std::min(before.size(), after.size());
+  for (std::size_t rank = 0; rank < count; ++rank)
+    trace.clockError = std::max({trace.clockError, before[rank].error, after[rank].error});
   for (std::size_t rank = 0; rank < collected.size(); ++rank) {
     auto steps = unpackRecords(collected[rank], operations);
     if (!steps)
       return steps.status();
     for (TracedStep &step : *steps)
       step.start -= offsetAt(before[rank], after[rank], step.start);
-    trace.clockError = std::max({trace.clockError, before[rank].error, after[rank].error});
     trace.ranks.push_back(std::move(*steps));
   }
   return trace;

@@ -3,6 +3,7 @@
 
 #include "runtime/run/Plan.h"
 #include "runtime/run/trace/ClockAlignment.h"
+#include "runtime/run/trace/ServerTracks.h"
 #include "runtime/run/trace/StepRecord.h"
 
 #include <span>
@@ -30,11 +31,12 @@ Result<std::vector<TracedStep>> unpackRecords(std::span<const double> numbers,
 /// The contents of a trace. All times are by rank 0's clock.
 struct Trace {
   std::vector<std::vector<TracedStep>> ranks; ///< by rank
-  double clockError = 0;                      ///< bound on every rank's clock error, in seconds
+  std::vector<TracedServer> servers;
+  double clockError = 0; ///< bound on every rank's clock error, in seconds
 };
 
-/// Converts the steps that all ranks sent to rank 0 to its clock, by the offsets measured before
-/// and after the steps.
+/// Converts the steps that all workers sent to rank 0 to its clock, by the offsets of all ranks
+/// measured before and after the steps. Leaves `servers` empty.
 Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
                          std::span<const ClockOffset> before, std::span<const ClockOffset> after,
                          std::size_t operations);
@@ -55,7 +57,14 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
 /// states, and "step", the one in which it ended; a push with clock c has the update of step c - 1.
 /// Inside a read that a server parked is an event "parked", and inside a grant that the server held
 /// back an event "held back"; the args of both have "held_us", by the server's clock. Where grants
-/// are never held back, they are read one step late. Servers have no events.
+/// are never held back, they are read one step late.
+///
+/// Each server is a process of its own behind the ranks, also where it is a part of a worker's
+/// process; pid is the number of workers plus its number. For each worker it has a track with the
+/// events "receive" (an update's values come), "add" (it is added, under the lock where there is
+/// one), "parked" (a read waits for clocks) and "send" (values are copied and sent). The first
+/// server has one more track for each worker, with the events "grant", from a tick to its answer.
+/// Their cat is "server", and their args have "worker" and "clock".
 std::string traceText(const Plan &plan, const core::StepRunner &runner, const Trace &trace);
 
 } // namespace syncline::run

@@ -4,19 +4,19 @@
 #include "runtime/run/trace/TraceFile.h"
 #include "syncline/OutputFile.h"
 
-#include <algorithm>
-
 namespace syncline::run {
 
 Result<TraceRecorder> TraceRecorder::create(transport::Group *group, const Run &run) {
-  TraceRecorder recorder(std::max<std::int64_t>(0, run.steps - run.traced),
-                         !group || group->rank() == 0);
-  if (group && group->workers() > 1) {
-    Result<RankZeroLinks> links = RankZeroLinks::open(*group, run.timeoutSeconds);
+  TraceRecorder recorder(run, !group || group->rank() == 0);
+  if (group && group->workers() + run.servers > 1) {
+    Result<RankZeroLinks> links =
+        RankZeroLinks::open(*group, run.timeoutSeconds, group->workers() + run.servers);
     if (!links)
       return links.status();
     recorder.links = std::move(*links);
   }
+  if (run.services)
+    run.services->start(recorder.first);
   if (run.isLoose)
     if (Status s = recorder.compareClocks(); !s)
       return s;
@@ -45,6 +45,13 @@ Status TraceRecorder::beforeStep(std::int64_t number, Trainer &trainer) {
   return hasCompared ? Status::ok() : compareClocks();
 }
 
+/// What every rank passes, by rank, on rank 0.
+Result<std::vector<std::vector<double>>> TraceRecorder::collect(const std::vector<double> &own) {
+  if (links)
+    return links->collect(own);
+  return std::vector<std::vector<double>>{own};
+}
+
 Result<bool> TraceRecorder::finish(const std::string &path, const Plan &plan,
                                    const core::StepRunner &runner, const Trainer &trainer) {
   if (!hasCompared) // the run has stopped before the first traced step, on all ranks
@@ -56,19 +63,22 @@ Result<bool> TraceRecorder::finish(const std::string &path, const Plan &plan,
   const std::vector<StepRecord> &records = trainer.records();
   const auto begin = std::find_if(records.begin(), records.end(),
                                   [&](const StepRecord &r) { return r.step >= first; });
-  const std::vector<double> own = packRecords({begin, records.end()});
-  std::vector<std::vector<double>> all{own};
-  if (links) {
-    auto collected = links->collect(own);
-    if (!collected)
-      return collected.status();
-    all = std::move(*collected);
-  }
+  auto all = collect(packRecords({begin, records.end()}));
+  if (!all)
+    return all.status();
+  Result<std::vector<std::vector<double>>> services(std::vector<std::vector<double>>{});
+  if (run.isLoose)
+    services = collect(run.services ? packServices(run.services->take()) : std::vector<double>());
+  if (!services)
+    return services.status();
   if (!isFirstRank)
     return true;
-  Result<Trace> trace = alignTrace(all, before, *after, runner.operations().size());
-  if (!trace)
-    return trace.status();
+  all->resize(all->size() - static_cast<std::size_t>(run.servers)); // which have no steps
+  Result<Trace> trace = alignTrace(*all, before, *after, runner.operations().size());
+  auto servers = alignServices(*services, before, *after);
+  if (!trace || !servers)
+    return trace ? servers.status() : trace.status();
+  trace->servers = std::move(*servers);
   if (std::ranges::all_of(trace->ranks, [](const auto &steps) { return steps.empty(); }))
     return false;
   const Status s = writeWholeFile(path, traceText(plan, runner, *trace));

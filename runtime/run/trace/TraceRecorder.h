@@ -4,14 +4,16 @@
 #include "runtime/run/Plan.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/trace/ClockAlignment.h"
+#include "runtime/servers/ServiceLog.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
 namespace syncline::run {
 
 /// Records one rank's steps. All workers create one and call the same methods between the
-/// same steps.
+/// same steps. Where servers hold the weights, these are recorded too.
 class TraceRecorder {
 public:
   struct Run {
@@ -20,6 +22,9 @@ public:
     /// Whether ranks may be at different steps. Clocks are then compared before the first step of
     /// all, so that nobody waits at the first traced one.
     bool isLoose = false;
+    int servers = 0; ///< dedicated ones that hold the weights; they call ServerTrace
+    /// What the server in this process does; null where none is in a worker's process.
+    servers::ServiceLog *services = nullptr;
   };
 
   /// Creates a recorder for the last `traced` of `steps` steps. `group` is null in a run of one
@@ -34,10 +39,14 @@ public:
                       const Trainer &trainer);
 
 private:
-  TraceRecorder(std::int64_t first, bool isFirstRank) : first(first), isFirstRank(isFirstRank) {}
+  TraceRecorder(const Run &run, bool isFirstRank)
+      : run(run), first(std::max<std::int64_t>(0, run.steps - run.traced)),
+        isFirstRank(isFirstRank) {}
   Result<std::vector<ClockOffset>> offsets();
   Status compareClocks();
+  Result<std::vector<std::vector<double>>> collect(const std::vector<double> &own);
 
+  Run run;
   std::int64_t first; ///< number of the first traced step
   bool hasCompared = false;
   bool isFirstRank;

@@ -24,12 +24,13 @@ struct Event {
   std::int64_t clock() const { return args["clock"]; }
 };
 
-std::vector<Event> eventsOf(const std::string &file) {
+/// The events of the workers, or those of the servers.
+std::vector<Event> eventsOf(const std::string &file, bool ofServers = false) {
   std::vector<Event> events;
   const Json trace = Json::parse(readFile(file), nullptr, /*allow_exceptions=*/false);
   EXPECT_FALSE(trace.is_discarded()) << file;
   for (const Json &e : trace["traceEvents"])
-    if (e["ph"] == "X")
+    if (e["ph"] == "X" && (e["cat"] == "server") == ofServers)
       events.push_back({e["name"], e["cat"], e["pid"], e["tid"], e["ts"],
                         e["ts"].get<double>() + e["dur"].get<double>(), e["args"]});
   return events;
@@ -53,6 +54,26 @@ std::vector<Event> traced(const ServedPlan &plan, int workers, int steps, int la
     ranks.insert(e.rank);
   EXPECT_EQ(ranks.size(), static_cast<std::size_t>(workers));
   return events;
+}
+
+/// The names of the trace's processes, by pid.
+std::map<int, std::string> processes(const std::string &file) {
+  std::map<int, std::string> names;
+  const Json trace = Json::parse(readFile(file));
+  for (const Json &e : trace["traceEvents"])
+    if (e["ph"] == "M" && e["name"] == "process_name")
+      names[e["pid"]] = e["args"]["name"];
+  return names;
+}
+
+/// The clocks of a server's events of one worker.
+std::vector<std::int64_t> clocksOf(const std::vector<Event> &events, const std::string &name,
+                                   int worker) {
+  std::vector<std::int64_t> clocks;
+  for (const Event &e : events)
+    if (e.name == name && e.args["worker"] == worker)
+      clocks.push_back(e.clock());
+  return clocks;
 }
 
 /// The operations of a step of one rank.
@@ -94,6 +115,52 @@ TEST(ServedTrace, ShowsRequestsInOrder) {
       EXPECT_TRUE(std::ranges::is_sorted(clocks["read"]));
       EXPECT_EQ(clocks["read"].back(), 12);
     }
+  }
+}
+
+// Each server has a process of its own. For each worker it shows every update of the last steps,
+// which is added behind its last value, and values that are sent while the worker reads. The first
+// server answers the ticks. On each track, one event ends before the next one begins.
+TEST(ServedTrace, ShowsServers) {
+  for (int servers : {0, 2}) {
+    ServedPlan plan(3, servers, ssp);
+    const std::vector<Event> requests = traced(plan, 3, 12, 6);
+    const std::vector<Event> services = eventsOf(plan.file("t.json"), /*ofServers=*/true);
+    const std::map<int, std::string> names = processes(plan.file("t.json"));
+    const int count = 2; // shards of the plan
+    const double error = Json::parse(readFile(plan.file("t.json")))["otherData"]["clock_error_us"],
+                 most = 2 * error + 1;
+    EXPECT_EQ(names.size(), static_cast<std::size_t>(3 + count));
+    std::size_t seen = 0;
+    for (int server = 0; server < count; ++server) {
+      EXPECT_EQ(names.at(3 + server),
+                "server " + std::to_string(server) +
+                    (servers > 0 ? "" : " in the process of rank " + std::to_string(server)));
+      std::vector<Event> own;
+      std::ranges::copy_if(services, std::back_inserter(own),
+                           [&](const Event &e) { return e.rank == 3 + server; });
+      seen += own.size();
+      std::ranges::stable_sort(own, {}, &Event::begin);
+      std::map<int, double> ended;
+      for (const Event &e : own) {
+        EXPECT_GE(e.begin, ended[e.track] - 0.002) << e.name;
+        ended[e.track] = e.end;
+      }
+      for (int worker = 0; worker < 3; ++worker) {
+        const std::vector<std::int64_t> updates{6, 7, 8, 9, 10, 11, 12};
+        EXPECT_EQ(clocksOf(own, "add", worker), updates);
+        EXPECT_EQ(clocksOf(own, "receive", worker), updates);
+        EXPECT_EQ(clocksOf(own, "grant", worker),
+                  server == 0 ? updates : std::vector<std::int64_t>());
+        int during = 0;
+        for (const Event &read : named(requests, worker, "read"))
+          for (const Event &e : own)
+            during += e.name == "send" && e.args["worker"] == worker && e.clock() == read.clock() &&
+                      e.begin >= read.begin - most && e.end <= read.end + most;
+        EXPECT_GE(during, 1) << "worker " << worker;
+      }
+    }
+    EXPECT_EQ(seen, services.size());
   }
 }
 
@@ -161,6 +228,16 @@ TEST(ServedTrace, ShowsWhatIsHeldBack) {
                held.end <= grant.end + 0.002;
       }));
   }
+  double longest = 0; // the server's times are those that it states to the worker
+  int kept = 0;
+  for (const Event &e : eventsOf(plan.file("t.json"), /*ofServers=*/true)) {
+    if (e.name == "grant")
+      longest = std::max(longest, e.end - e.begin);
+    kept += e.name == "parked" && e.clock() == 300;
+  }
+  EXPECT_GE(longest, 200e3);
+  EXPECT_LE(longest, 20e6);
+  EXPECT_GE(kept, 1);
   int parked = 0; // all have left when the last one reads
   for (int rank : {0, 1, 2})
     for (const Event &e : named(events, rank, "parked"))
@@ -194,6 +271,8 @@ TEST(ServedTrace, ShowsElasticExchanges) {
       for (const Event &e : named(events, rank, "elastic"))
         clocks.push_back(e.clock());
       EXPECT_EQ(clocks, (std::vector<std::int64_t>{4, 6, 8, 10})) << variant;
+      const std::vector<Event> services = eventsOf(plan.file("t.json"), /*ofServers=*/true);
+      EXPECT_EQ(clocksOf(services, "add", rank), clocks) << variant;
     }
   }
 }
@@ -222,6 +301,12 @@ void expectTraceOfOthers(const Json &form, int number, const std::string &traced
   EXPECT_EQ(steps.size(), 2u);
   for (int rank : {0, 2})
     EXPECT_EQ(steps[rank].size(), std::stoul(traced)) << "rank " << rank;
+  const std::vector<Event> services = eventsOf(plan.file("t.json"), /*ofServers=*/true);
+  for (int rank : {0, 2}) {
+    const std::vector<std::int64_t> added = clocksOf(services, "add", rank);
+    ASSERT_FALSE(added.empty());
+    EXPECT_GE(added.back(), 248); // EASGD's last period of two steps begins there
+  }
 }
 
 class TraceWithout : public ::testing::TestWithParam<Json> {};

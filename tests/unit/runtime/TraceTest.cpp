@@ -35,7 +35,7 @@ TEST(ClockAlignment, BoundsItsError) {
   runRanks(
       3,
       [](int rank, transport::Group &group) {
-        auto links = RankZeroLinks::open(group, 20);
+        auto links = RankZeroLinks::open(group, 20, 3);
         ASSERT_TRUE(links.isOk()) << links.status().message();
         auto offsets = links->measureOffsets();
         ASSERT_TRUE(offsets.isOk()) << offsets.status().message();
@@ -63,7 +63,7 @@ TEST(ClockAlignment, NamesWhoeverIsLost) {
                 group.gather("trace/place", "", 20, transport::Participants::workers).isOk());
             return;
           }
-          auto links = RankZeroLinks::open(group, rank == 0 ? 1 : 20);
+          auto links = RankZeroLinks::open(group, rank == 0 ? 1 : 20, 3);
           Status s = links.status();
           for (int round = 0; round < 2 && s && rank < 2; ++round)
             s = links->measureOffsets().status();
