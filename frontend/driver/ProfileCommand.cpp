@@ -58,8 +58,8 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
   command
       .add_option("-n", options.ranks,
                   "Run so many ranks side by side, which share processors and memory as in a run, "
-                  "but do not communicate; the first one's times count; default: "
-                  "devices-per-node of the cluster or the plan, else 1")
+                  "but do not communicate; the first one's times count, and how much the steps of "
+                  "all scatter; default: devices-per-node of the cluster or the plan, else 1")
       ->check(CLI::Range(1, maxLocalRanks))
       ->type_name("N")
       ->group(group);
