@@ -65,12 +65,20 @@ HOSTS = (2, 4)
 
 def alternate(rounds, *sides):
     """Calls the sides in turn, `rounds` times; the median seconds and peak bytes of each."""
-    samples = [[side() for side in sides] for _ in range(rounds)]
+    return medians(in_turn(rounds, *sides), "seconds", "peak")
 
-    def medians(field):
-        return [statistics.median(getattr(s[i], field) for s in samples) for i in range(len(sides))]
 
-    return medians("seconds"), medians("peak")
+def in_turn(rounds, *sides):
+    """The sides' samples, a list a round."""
+    return [[side() for side in sides] for _ in range(rounds)]
+
+
+def medians(samples, *fields):
+    """Of each field the sides' medians over rounds."""
+    return [
+        [statistics.median(getattr(sample, field) for sample in side) for side in zip(*samples)]
+        for field in fields
+    ]
 
 
 def row(label, ours, others, width=36, cell=12):
@@ -211,7 +219,8 @@ def bench_order(models, chosen, folder):
 
 
 def bench_overlap(models, chosen, folder):
-    """Both plans are by `optimal`; their runs take turns."""
+    """Both plans are by `optimal`; their runs take turns. Predictions are means over steps, so a
+    round's figure is the mean of its steps."""
     columns = ("barrier", "error", "step", "error", "gain", "predicted")
     print(f"{'s a step, measured':36}" + "".join(f"{column:>11}" for column in columns))
     for name, batch in map(split, models or OVERLAP_MODELS):
@@ -227,11 +236,12 @@ def bench_overlap(models, chosen, folder):
                     for overlap in ("backward", "step")
                 ]
                 (barrier, waited), (carrying, carried) = plans
-                (before, after), _ = alternate(
+                samples = in_turn(
                     chosen.rounds,
                     lambda: measure.ours(barrier, chosen.steps, wrap),
                     lambda: measure.ours(carrying, chosen.steps, wrap),
                 )
+                ((before, after),) = medians(samples, "mean")
                 print(
                     f"{f'{name}/{batch}, {count} hosts, {rate}':36}"
                     f"{before:11.3f}{waited / before - 1:11.1%}{after:11.3f}"

@@ -29,6 +29,7 @@ SERVERS = "servers: {{count: {count}, dedicated: yes, bandwidth: {bandwidth}}}\n
 class Sample:
     seconds: float  # a step, the median
     peak: int  # bytes resident at most, of the largest process
+    mean: float = 0  # seconds of a step, where all of them were kept
 
 
 def run(command):
@@ -112,7 +113,8 @@ def ours(plan, steps, wrap, extra=()):
     output, peak = run([*wrap, SYNCLINE, "run", str(plan), *words, *extra])
     lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     times = [line["seconds"] for line in lines if "step" in line]
-    return Sample(statistics.median(times[WARM_UP:]), peak)
+    times = times[WARM_UP:]
+    return Sample(statistics.median(times), peak, statistics.mean(times))
 
 
 def theirs(name, batch, steps, wrap, python=PYTHON, ways=()):
