@@ -7,12 +7,14 @@
 import argparse
 import pathlib
 import sys
+import time
 import unittest
 import xml.etree.ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
 # What tests import from outside their folder: the command's driver, the samples' exporter.
 SHARED = [TOP / "tests" / "support", TOP / "samples" / "models"]
+SLOWEST = 15  # of a folder's tests, printed with their times
 
 
 def of_junit(path):
@@ -32,11 +34,20 @@ def outcome(case):
 
 
 class Counting(unittest.TextTestResult):
-    """Also counts passed tests; a test whose subtests fail counts once."""
+    """Also counts passed tests, a test whose subtests fail once, and takes each test's seconds."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.broken = set()
+        self.seconds = {}
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.seconds[test.id()] = -time.monotonic()
+
+    def stopTest(self, test):
+        self.seconds[test.id()] += time.monotonic()
+        super().stopTest(test)
 
     def addSubTest(self, test, subtest, outcome):
         super().addSubTest(test, subtest, outcome)
@@ -60,6 +71,9 @@ def of_unittest(folder, name=None):
     suite = loader.discover(folder, "test_*.py")
     runner = unittest.TextTestRunner(sys.stdout, verbosity=2, resultclass=Counting)
     result = runner.run(suite)
+    print("slowest tests, in seconds:")
+    for test, seconds in sorted(result.seconds.items(), key=lambda one: -one[1])[:SLOWEST]:
+        print(f"{seconds:8.1f}  {test}")
     failed, skipped = len(result.broken), len(result.skipped)
     return max(result.testsRun, failed + skipped) - failed - skipped, failed, skipped
 
