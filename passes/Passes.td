@@ -228,7 +228,8 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     into their bucket, parameters lie as their gradients do, everything else is laid over by
     lifetime (passes/lower/README.md). With `overlap=step`, wait, computation and update of a bucket
     stand before the first operation of the forward phase that reads one of its parameters, and
-    concern the message of the step before.
+    concern the message of the step before. With `clip-norm` the program has `clip_norm`, by which
+    all updates follow the last message (P32).
 
     Assumes: a `cluster.spec` on the module; every update takes the result of a `sync.all_reduce` or
     what is computed from a `sync.all_gather`; elementwise operations are fused.
@@ -236,7 +237,7 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     solutions stay. A module with a trace is left as it is.
     Fails: on a parameter without an update, a message that does not name its parameters, an
     operation without a kernel, an element type that plans do not know, an output that is computed
-    by no operation.
+    by no operation; with `clip-norm` on a message by reduce-scatter.
 
     ```mlir
     // Before
@@ -263,6 +264,8 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
   let options = [
     Option<"overlap", "overlap", "std::string", "\"backward\"",
            "what messages may hide behind: 'backward', or 'step' for the next forward pass too">,
+    Option<"clipNorm", "clip-norm", "double", "0",
+           "the norm to which the program clips gradients; 0: it does not clip">,
   ];
   let dependentDialects = ["::syncline::plan::PlanDialect"];
 }
@@ -336,7 +339,7 @@ def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
 def CheckPlan : Pass<"check-plan", "::mlir::ModuleOp"> {
   let summary = "rejects a plan that breaks a rule of ir/plan/SPEC.md";
   let description = [{
-    Rules P5, P7 to P20, P22 to P24, P29 to P31, each with its number and a note at the other
+    Rules P5, P7 to P20, P22 to P24, P29 to P32, each with its number and a note at the other
     place. Computes lifetimes and order anew from the program's text: shares no code with lowering.
     Runs in release builds.
   }];

@@ -45,7 +45,7 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
 
 /// The program: issue order, memory, transport calls, and the prediction of its times.
 static void buildPlan(OpPassManager &passes, const PipelineOptions &options) {
-  passes.addPass(createLowerToPlan(LowerToPlanOptions{options.overlap}));
+  passes.addPass(createLowerToPlan(LowerToPlanOptions{options.overlap, options.clipNorm}));
   passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce", "sync.all_gather"}));
   passes.addPass(createPlanExchanges(PlanExchangesOptions{options.requested}));
   passes.addPass(createPredictTimes());

@@ -22,6 +22,9 @@ struct PipelineOptions {
   std::string overlap = "backward"; ///< "backward" or "step", as lower-to-plan reads it
   int channels = 1;                 ///< on which messages take turns, 1 to maxChannels
   std::string consistency = "bsp";  ///< as sync::parseConsistency reads it
+  /// The norm to which gradients are clipped; 0: they are not. Planners need not know it: they
+  /// minimise no updates, so that those which follow the last message change no optimum.
+  double clipNorm = 0;
 };
 
 /// Appends every pass, in order, with a barrier after each phase. The module has `cluster.spec` and

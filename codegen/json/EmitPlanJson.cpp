@@ -10,6 +10,7 @@
 #include "ir/nn/NN.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/nn/PrecisionAttr.h"
+#include "ir/plan/ClipAttr.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
 
@@ -128,6 +129,8 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   plan["loss"] = lossName(program).str();
   plan["precision"] = nn::precisionOf(program->getParentOfType<ModuleOp>()).str();
   plan["overlap"] = program.getOverlap().value_or("backward").str();
+  if (const std::optional<double> norm = plan::clipNormOf(program))
+    plan["clip_norm"] = *norm;
   for (auto tensor : program.getOps<plan::TensorOp>()) {
     if (tensor.getSpace() == plan::Space::parameters || tensor.getSpace() == plan::Space::state)
       plan["tensors"].push_back(storedTensor(tensor));
@@ -198,6 +201,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"precision", nullptr},
                {"wire", wireName(cluster::wireOf(module))},
                {"overlap", "backward"},
+               {"clip_norm", nullptr},
                {"consistency", nullptr},
                {"backend", info.backend},
                {"nccl", ncclJson(spec.getNccl())},

@@ -5,6 +5,7 @@
 #include "ir/cluster/ScatterAttr.h"
 #include "ir/sync/AloneAttr.h"
 #include "ir/sync/Traffic.h"
+#include "ir/sync/UnclippedAttr.h"
 #include "passes/problem/Rounding.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -289,9 +290,11 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
                     sync::PredictionOp prediction) {
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   auto alone = prediction->getAttrOfType<FloatAttr>(sync::aloneAttr);
+  auto unclipped = prediction->getAttrOfType<FloatAttr>(sync::unclippedAttr);
   auto overhead = prediction->getParentOp()->getAttrOfType<FloatAttr>(cluster::overheadAttr);
   return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
           {"step", prediction.getStep().convertToDouble()},
+          {"unclipped", unclipped ? Json(unclipped.getValueAsDouble()) : Json(nullptr)},
           {"forward_end", prediction.getForwardEnd().convertToDouble()},
           {"backward_end", prediction.getBackwardEnd().convertToDouble()},
           {"communication_end", prediction.getCommunicationEnd().convertToDouble()},

@@ -3,6 +3,7 @@
 
 #include "codegen/step/StepOps.h"
 #include "codegen/step/Text.h"
+#include "ir/plan/ClipAttr.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -118,6 +119,10 @@ private:
             std::to_string(program.getBatch()) +
             " samples each; every rank executes this. One row is one operation of plan.mlir;\n"
             "// offsets and sizes are bytes, times seconds from the step's beginning.\n";
+    if (plan::clipNormOf(program))
+      text += "// Updates add up the squares of their gradients; all are done behind the last row, "
+              "with\n// gradients clipped to a norm of " +
+              realLiteral(*plan::clipNormOf(program)) + ".\n";
     return text + "#include \"syncline/Step.h\"\n\n" + target.includes.str() +
            "\nusing namespace syncline;\n";
   }

@@ -71,7 +71,7 @@ std::string overlapFor(const solver::Planner &planner, const std::string &wanted
   return planner.orderRule() ? "step" : "backward";
 }
 
-Result<ChosenPlan> chooseOverlap(const PlannerRef &planner, const PlanCopy &plan) {
+Result<ChosenPlan> chooseOverlap(const PlannerRef &planner, bool mayCarry, const PlanCopy &plan) {
   std::vector<Candidate> all;
   const auto attempt = [&](const char *name, const PlannerRef &by, const char *overlap) {
     all.push_back(tried(name, plan(by, overlap)));
@@ -82,7 +82,7 @@ Result<ChosenPlan> chooseOverlap(const PlannerRef &planner, const PlanCopy &plan
   if (all.front().isPlanned() && !canGain(all.front()))
     return ChosenPlan{std::move(all.front().module),
                       all.front().name + ": messages cost less than 1 % of the step"};
-  if (!attempt("'--overlap step'", planner, "step"))
+  if (mayCarry && !attempt("'--overlap step'", planner, "step"))
     return all.back().status;
   if (!attempt("'--overlap backward --planner single'", *solver::parsePlanner("single"),
                "backward"))

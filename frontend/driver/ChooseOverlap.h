@@ -37,8 +37,9 @@ using PlanCopy = std::function<Result<mlir::OwningOpRef<mlir::ModuleOp>>(
 
 /// The plan with the overlap that has the shortest predicted step: `backward`, unless `step`, or
 /// one message behind the backward pass, saves leastGain of it. The others are not tried where
-/// nothing can save so much. Plans that are refused, for memory or otherwise, are left out; where
-/// all are, the first one's refusal. Precondition: overlapFor(planner, "auto") is "auto".
-Result<ChosenPlan> chooseOverlap(const PlannerRef &planner, const PlanCopy &plan);
+/// nothing can save so much. Without `mayCarry`, as updates that wait for the norm of all gradients
+/// want it, `step` is not tried. Plans that are refused, for memory or otherwise, are left out;
+/// where all are, the first one's refusal. Precondition: overlapFor(planner, "auto") is "auto".
+Result<ChosenPlan> chooseOverlap(const PlannerRef &planner, bool mayCarry, const PlanCopy &plan);
 
 } // namespace syncline::driver

@@ -269,8 +269,9 @@ Status checkSchemes(const CompileOptions &options) {
 Status planWith(const CompileOptions &options, std::shared_ptr<const solver::Planner> planner,
                 const std::string &overlap, int channels, ModuleOp module,
                 const std::function<void(const std::string &phase)> &enter) {
-  const PipelineOptions pipeline{std::move(planner), options.schemes, overlap, channels,
-                                 options.consistency};
+  const PipelineOptions pipeline{
+      std::move(planner), options.schemes,     overlap,
+      channels,           options.consistency, options.clipNorm.value_or(0)};
   if (Status planned = runPipeline(module, pipeline, enter); !planned)
     return planned;
   return checkMemory(options.cluster, overlap, module);
@@ -298,7 +299,7 @@ Result<std::string> planOn(int channels, const CompileOptions &options,
       return planned;
     return tried;
   };
-  Result<ChosenPlan> chosen = chooseOverlap(planner, copy);
+  Result<ChosenPlan> chosen = chooseOverlap(planner, !options.clipNorm, copy);
   if (!chosen)
     return chosen.status();
   module = std::move(chosen->module);

@@ -21,6 +21,7 @@ struct CompileOptions {
   std::string channels = "1";      ///< a number up to maxChannels, or "auto"
   std::string consistency = "bsp"; ///< as sync::parseConsistency reads it
   std::string optimizer = "sgd";   ///< one of allOptimizers
+  std::optional<double> clipNorm;  ///< to which gradients are clipped; nothing: they are not
   std::string wire = "fp32";       ///< one of allWires
   std::string precision;           ///< one of nn::precisions; empty for the profile's, else fp32
   double z3Seconds = 60;           ///< that Z3 may take, where the planner asks it

@@ -1,5 +1,6 @@
 // The command line of `syncline compile`.
 #include "codegen/step/StepTarget.h"
+#include "frontend/driver/ClipOption.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
 #include "frontend/files/Paths.h"
@@ -78,6 +79,18 @@ static void addOptimizer(CLI::App &command, CompileOptions &options) {
                   "like")
       ->check(launch::oneOf(names))
       ->capture_default_str()
+      ->group("Training");
+}
+
+static void addClipping(CLI::App &command, CompileOptions &options) {
+  command
+      .add_option(
+          "--clip-norm", options.clipNorm,
+          "Scale all mean gradients such that their norm is at most LIMIT: all updates then "
+          "follow the last message, which the plan counts; 'run' clips by it, or by its "
+          "own --clip-norm (default: no limit)")
+      ->type_name("LIMIT")
+      ->check(launch::realNumber(1e-30, 1e30, "a number from 1e-30 to 1e30"))
       ->group("Training");
 }
 
@@ -251,6 +264,7 @@ Command addCompile(CLI::App &app) {
       ->check(launch::oneOf({"keep", "off"}))
       ->group("Training");
   addOptimizer(*command, *options);
+  addClipping(*command, *options);
   addPrecision(*command, *options);
   addWire(*command, *options);
   addConsistency(*command, *options);
@@ -290,8 +304,8 @@ Command addCompile(CLI::App &app) {
     if (isTrace(options->model))
       for (const char *name :
            {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout", "--optimizer",
-            "--precision", "--nccl-protocol", "--nccl-channels", "--overlap", "--consistency",
-            "--plan-only", "--write-layers", "--dim"})
+            "--clip-norm", "--precision", "--nccl-protocol", "--nccl-channels", "--overlap",
+            "--consistency", "--plan-only", "--write-layers", "--dim"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
@@ -300,7 +314,7 @@ Command addCompile(CLI::App &app) {
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
-    for (const char *name : {"--overlap", "--consistency", "--precision"})
+    for (const char *name : {"--overlap", "--consistency", "--precision", "--clip-norm"})
       if (options->planOnly && command->count(name) > 0)
         return Status::error(ErrorKind::badUsage,
                              std::string(name) + " is for plans that run, not --plan-only");
@@ -310,6 +324,8 @@ Command addCompile(CLI::App &app) {
       options->overlap = "backward"; // whatever the default is
     if (options->planOnly || isTrace(options->model))
       options->overlap = "backward"; // layers have no operations that could wait
+    if (Status clipped = checkClipping(*options); !clipped)
+      return clipped;
     if (!options->writeLayers.empty() && !options->planOnly)
       return Status::error(ErrorKind::badUsage, "--write-layers is for --plan-only");
     if (Status found = files::resolveCluster(options->cluster); !found)

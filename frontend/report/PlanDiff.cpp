@@ -190,6 +190,7 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   compare("precision", a.value("precision", json()), b.value("precision", json()));
   compare("wire", a.value("wire", "fp32"), b.value("wire", "fp32"));
   compare("overlap", a.value("overlap", "backward"), b.value("overlap", "backward"));
+  compare("clip-norm", a.value("clip_norm", json()), b.value("clip_norm", json()));
   auto nccl = [](const json &plan) {
     std::string text = ncclText(plan);
     return text.empty() ? json() : json(std::move(text));

@@ -86,16 +86,18 @@ struct Phase {
 };
 
 /// What a rank computes: behind the backward pass, bucket by bucket, it waits for the message,
-/// reconstructs its gradients and updates its parameters.
-std::vector<Phase> phasesOf(const nlohmann::json &predicted, const std::vector<Bucket> &buckets,
-                            bool overlapsSteps) {
+/// reconstructs its gradients and updates its parameters. A plan that clips gradients updates all
+/// at the end of the step.
+std::vector<Phase> phasesOf(const nlohmann::json &plan, const std::vector<Bucket> &buckets) {
+  const nlohmann::json &predicted = plan.at("predicted");
   const double forwardEnd = secondsOf(predicted, "forward_end"),
                backwardEnd = secondsOf(predicted, "backward_end"),
                step = secondsOf(predicted, "step"), updates = secondsOf(predicted, "updates");
   std::vector<Phase> phases{{"forward", forwardColour, 0, forwardEnd, ""},
                             {"backward", backwardColour, forwardEnd, backwardEnd, ""}};
-  if (overlapsSteps)
+  if (plan.value("overlap", "backward") == "step")
     return phases; // the forward pass contains waits, reconstruction and updates
+  const bool clips = !plan.value("clip_norm", nlohmann::json()).is_null();
   double bytes = 0;
   for (const Bucket &bucket : buckets)
     bytes += bucket.isUpdated() ? static_cast<double>(bucket.bytes) : 0;
@@ -108,13 +110,15 @@ std::vector<Phase> phasesOf(const nlohmann::json &predicted, const std::vector<B
                         "reconstruction" + whose});
       now = bucket.reconstructed;
     }
-    if (!bucket.isUpdated() || bytes <= 0)
+    if (clips || !bucket.isUpdated() || bytes <= 0)
       continue;
     const double end =
         std::min(now + updates * static_cast<double>(bucket.bytes) / bytes, std::max(now, step));
     phases.push_back({"updates", updateColour, now, end, "updates" + whose});
     now = end;
   }
+  if (const double end = step - predicted.value("overhead", 0.0); clips && end > now)
+    phases.push_back({"updates", updateColour, std::max(now, end - updates), end, "updates"});
   return phases;
 }
 
@@ -170,7 +174,7 @@ public:
       end = std::max({end, buckets.back().ready, buckets.back().start, buckets.back().end,
                       buckets.back().gatherEnd});
     }
-    phases = phasesOf(plan.at("predicted"), buckets, plan.value("overlap", "backward") == "step");
+    phases = phasesOf(plan, buckets);
     for (const Phase &phase : phases)
       end = std::max({end, phase.start, phase.end});
     axis = TimeAxis(end);

@@ -60,6 +60,21 @@ static std::string reconstruction(const nlohmann::json &predicted) {
              : "";
 }
 
+/// What clipping by the norm of all gradients costs, where the plan does.
+static std::string clipping(const nlohmann::json &plan) {
+  const nlohmann::json norm = plan.value("clip_norm", nlohmann::json());
+  if (norm.is_null())
+    return "";
+  const double step = plan.at("predicted").at("step"),
+               without = plan.at("predicted").at("unclipped");
+  return "gradients are clipped to a norm of " + norm.dump() +
+         ", so that all updates follow the last message: without clipping the step would be " +
+         formatSeconds(without) +
+         (without > 0 ? " (clipping adds " + percent(std::max(step / without - 1, 0.0)) + ")"
+                      : "") +
+         "\n";
+}
+
 /// The plan's predicted times, in virtual time.
 static std::string prediction(const nlohmann::json &plan) {
   const nlohmann::json &predicted = plan.at("predicted");
@@ -74,7 +89,7 @@ static std::string prediction(const nlohmann::json &plan) {
          percent(step > 0 ? exposed / step : 0) + "), updates take " +
          formatSeconds(predicted.at("updates")) +
          (overhead > 0 ? ", " + formatSeconds(overhead) + " are outside of operations" : "") +
-         "\n" +
+         "\n" + clipping(plan) +
          (hasOrder(plan)
               ? "messages may reach into the next forward pass, which waits for a bucket where it "
                 "first reads the bucket's parameters and updates them there; times of a message "

@@ -78,6 +78,8 @@ std::string kindName(CriticalPart::Kind kind) {
   switch (kind) {
   case CriticalPart::Kind::compute:
     return "compute";
+  case CriticalPart::Kind::square:
+    return "square";
   case CriticalPart::Kind::update:
     return "update";
   case CriticalPart::Kind::message:
@@ -105,6 +107,7 @@ std::string pathTable(const std::vector<CriticalPart> &path, const Simulation &s
       ++end;
     const CriticalPart &first = path[i], &last = path[end - 1];
     const std::string what = first.kind == CriticalPart::Kind::message  ? "message"
+                             : first.kind == CriticalPart::Kind::square ? "squares"
                              : first.kind == CriticalPart::Kind::update ? "updates"
                                                                         : phaseName(first.phase);
     table.addRow(

@@ -135,6 +135,10 @@ private:
           addSpan(nameOf(op.message), "wait", rank, 0, span.start, span.end,
                   withBucket({{"step", step}, {"phase", phaseName(op.phase)}}, op.message));
         break;
+      case Operation::Kind::square:
+        addSpan(nameOf(op.message), "squares", rank, 0, span.start, span.end,
+                {{"step", step}, {"phase", phaseName(op.phase)}, {"bucket", op.message}});
+        break;
       case Operation::Kind::update:
         addSpan(nameOf(op.message), "update", rank, 0, span.start, span.end,
                 {{"step", step}, {"phase", phaseName(op.phase)}, {"bucket", op.message}});

@@ -1,8 +1,9 @@
 // Registers the plan dialect and verifies the rules of SPEC.md that concern one operation: P1 to
-// P4, P6, P14 and P21. The passes check-plan and check-runnable check the others.
+// P4, P6, P14, P21 and P32. The passes check-plan and check-runnable check the others.
 #include "ir/plan/Plan.h"
 
 #include "ir/cluster/Cluster.h"
+#include "ir/plan/ClipAttr.h"
 #include "syncline/PlanConstants.h"
 
 #include "mlir/IR/Builders.h"
@@ -152,6 +153,12 @@ LogicalResult ProgramOp::verify() {
            << static_cast<std::int64_t>(*getServers());
   if (getOverlap() && *getOverlap() != overlapStep)
     return emitOpError("P1: expected overlap 'step', or none named, got '") << *getOverlap() << "'";
+  if (const Attribute clip = (*this)->getAttr(clipNormAttr)) {
+    auto norm = dyn_cast<FloatAttr>(clip);
+    if (!norm || !norm.getType().isF64() ||
+        !(norm.getValueAsDouble() >= leastClipNorm && norm.getValueAsDouble() <= mostClipNorm))
+      return emitOpError("P32: expected 'clip_norm' as an f64 from 1e-30 to 1e30, got ") << clip;
+  }
   for (std::uint64_t i = 0; i <= getMaxEnumValForSpace(); ++i) {
     StringRef space = stringifySpace(static_cast<Space>(i));
     auto bytes = getSpaces().getAs<IntegerAttr>(space);

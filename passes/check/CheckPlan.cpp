@@ -17,7 +17,7 @@ LogicalResult checkProgram(plan::ProgramOp program) {
   return failure(
       failed(facts) || failed(check::checkBuckets(*facts)) || failed(check::checkHalves(*facts)) ||
       failed(check::checkCarried(*facts)) || failed(check::checkSchemes(*facts)) ||
-      failed(check::checkMemory(*facts)) ||
+      failed(check::checkClipping(*facts)) || failed(check::checkMemory(*facts)) ||
       failed(check::checkExchanges(*facts, program->getParentOfType<ModuleOp>())) ||
       failed(check::checkAgainstSolution(*facts, program->getParentOfType<ModuleOp>())) ||
       failed(check::checkFactors(*facts, program->getParentOfType<ModuleOp>())));

@@ -119,6 +119,9 @@ mlir::LogicalResult checkCarried(const PlanFacts &facts);
 /// Rule P31: weights that travel in place of gradients. Precondition: checkBuckets() succeeded.
 mlir::LogicalResult checkExchanges(const PlanFacts &facts, mlir::ModuleOp module);
 
+/// Rule P32: updates that follow the last message.
+mlir::LogicalResult checkClipping(const PlanFacts &facts);
+
 /// Rules P14 to P18, P24: factors and sharded updates, where messages stand, and which schemes
 /// their transport has.
 mlir::LogicalResult checkSchemes(const PlanFacts &facts);

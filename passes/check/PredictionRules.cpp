@@ -3,6 +3,7 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/AloneAttr.h"
+#include "ir/sync/UnclippedAttr.h"
 #include "ir/sync/WaitingAttr.h"
 #include "passes/problem/Rounding.h"
 #include "passes/simulate/ir/PredictTimes.h"
@@ -82,6 +83,14 @@ private:
       if (failed(expect(what, got.getValueAsDouble(), expected)))
         return failure();
     if (failed(checkOptional(sync::aloneAttr, "one device by itself to take", simulated.alone)))
+      return failure();
+    if (claimed->hasAttr(sync::unclippedAttr) != simulated.unclipped.has_value())
+      return claimed.emitOpError("P22: expected ")
+             << (simulated.unclipped ? "'" : "no '") << sync::unclippedAttr << "' beside a program "
+             << (simulated.unclipped ? "with 'clip_norm'" : "without 'clip_norm'");
+    if (simulated.unclipped &&
+        failed(checkOptional(sync::unclippedAttr, "the step to take without clipping",
+                             *simulated.unclipped)))
       return failure();
     if (simulated.waiting > 0 && !claimed->hasAttr(sync::waitingAttr))
       return claimed.emitOpError("P22: expected '") << sync::waitingAttr << "'";

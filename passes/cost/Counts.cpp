@@ -97,6 +97,8 @@ Counts updateCounts(double elements, double bytes, OptimizerKind kind) {
   return {flops * elements, (3 + 2 * stateSlots(kind)) * bytes};
 }
 
+double readingShare(OptimizerKind kind) { return 1 / updateCounts(0, 1, kind).bytes; }
+
 std::optional<Counts> countsOf(Operation *op) {
   if (isa<nn::InputOp, nn::TargetOp, nn::ParameterOp, nn::StateOp, nn::ConstantOp, nn::OutputOp,
           nn::LossOp, nn::YieldOp>(op) ||

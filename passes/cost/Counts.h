@@ -27,4 +27,8 @@ std::optional<Counts> countsOf(mlir::Operation *op);
 /// parameter and velocity. Adam reads and writes another moment.
 Counts updateCounts(double elements, double bytes, OptimizerKind kind);
 
+/// How long it takes to read a gradient once, as a part of its update's time: the part that it has
+/// of the bytes which the update moves. The squares of a norm take as long.
+double readingShare(OptimizerKind kind);
+
 } // namespace syncline::cost

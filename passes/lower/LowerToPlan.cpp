@@ -1,5 +1,7 @@
 // The pass `lower-to-plan`: from the messages of a step to a program with order and memory.
+#include "ir/Refusal.h"
 #include "ir/cluster/Cluster.h"
+#include "ir/plan/ClipAttr.h"
 #include "passes/Passes.h"
 #include "passes/lower/PlanWriter.h"
 
@@ -32,10 +34,24 @@ std::int64_t serversOf(cluster::SpecAttr cluster, const std::vector<lower::Bucke
   return used && servers && servers.getDedicated() ? servers.getCount() : 0;
 }
 
-LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overlap overlap) {
+/// Refuses messages that update parameters before the norm of all gradients is known.
+LogicalResult expectClippable(const std::vector<lower::Bucket> &buckets) {
+  for (const lower::Bucket &bucket : buckets)
+    if (bucket.updatesItself()) {
+      nn::ParameterOp parameter = bucket.members.front().parameter;
+      return refuse(parameter.getLoc())
+             << "clipping needs the norm of all gradients before the first update, but '"
+             << parameter.getName() << "' travels by '" << schemeName(bucket.scheme)
+             << "', which updates parameters on the way; expected another scheme";
+    }
+  return success();
+}
+
+LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overlap overlap,
+                        double clipNorm) {
   eraseDeadOperations(step);
   FailureOr<lower::Messages> messages = lower::collectMessages(step);
-  if (failed(messages))
+  if (failed(messages) || (clipNorm > 0 && failed(expectClippable(messages->buckets))))
     return failure();
   FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *messages, overlap);
   if (failed(actions))
@@ -49,8 +65,12 @@ LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overl
                              std::move(messages->buckets),
                              std::move(*actions),
                              std::move(*arena)};
-  if (failed(lower::writePlan(step, decisions)))
+  FailureOr<plan::ProgramOp> program = lower::writePlan(step, decisions);
+  if (failed(program))
     return failure();
+  if (clipNorm > 0)
+    (*program)->setAttr(plan::clipNormAttr,
+                        FloatAttr::get(Float64Type::get(step.getContext()), clipNorm));
   step.erase();
   return success();
 }
@@ -71,7 +91,7 @@ struct LowerToPlan : syncline::impl::LowerToPlanBase<LowerToPlan> {
     const auto into =
         overlap == plan::overlapStep ? lower::Overlap::step : lower::Overlap::backward;
     for (nn::StepOp step : steps)
-      if (failed(lowerStep(step, cluster, into)))
+      if (failed(lowerStep(step, cluster, into, clipNorm)))
         return signalPassFailure();
   }
 };

@@ -46,18 +46,26 @@ private:
       }
       break;
     case Operation::Kind::compute:
+      addPart(CriticalPart::Kind::compute, op, op.layer, span);
+      break;
+    case Operation::Kind::square:
+      addPart(CriticalPart::Kind::square, op, nameOf(op), span);
+      break;
     case Operation::Kind::update:
-      if (span.end > span.start)
-        path.push_back({op.kind == Operation::Kind::compute ? CriticalPart::Kind::compute
-                                                            : CriticalPart::Kind::update,
-                        op.phase,
-                        op.kind == Operation::Kind::compute
-                            ? op.layer
-                            : scenario.messages[static_cast<std::size_t>(op.message)].name,
-                        step, rank, span.start, span.end});
+      addPart(CriticalPart::Kind::update, op, nameOf(op), span);
       break;
     }
     return true;
+  }
+
+  const std::string &nameOf(const Operation &op) const {
+    return scenario.messages[static_cast<std::size_t>(op.message)].name;
+  }
+
+  void addPart(CriticalPart::Kind kind, const Operation &op, const std::string &name,
+               const Span &span) {
+    if (span.end > span.start)
+      path.push_back({kind, op.phase, name, step, rank, span.start, span.end});
   }
 
   /// Follows a message back, over messages before it on its channel, to the issue of the first

@@ -298,6 +298,17 @@ Scenario issuedAt(Scenario scenario, const std::vector<double> &times) {
   return scenario;
 }
 
+void clipByNorm(Scenario &scenario, double share) {
+  std::vector<Operation> updates;
+  for (Operation &op : scenario.operations)
+    if (op.kind == Operation::Kind::update) {
+      updates.push_back(op);
+      op.kind = Operation::Kind::square;
+      op.seconds *= share;
+    }
+  scenario.operations.insert(scenario.operations.end(), updates.begin(), updates.end());
+}
+
 Scheme lossScheme(const Scenario &scenario, bool hasDedicatedServers) {
   auto sumsLoss = [&](const Message &message) {
     return message.channel == 0 && message.scheme != Scheme::reduceScatter &&

@@ -3,6 +3,7 @@
 
 #include "passes/simulate/Simulation.h"
 
+#include <optional>
 #include <vector>
 
 namespace syncline::simulate {
@@ -27,6 +28,9 @@ struct Prediction {
   double waiting = 0; ///< seconds of `step` in which ranks wait for weights; 0 before predictPlan
   int ranks = 1;      ///< number of simulated ranks; 1 where one stands for all
   double alone = 0;   ///< seconds of one device's step without messages; 0 before predictPlan
+  /// Seconds of the step if gradients were not clipped by their norm. Nothing where they are not,
+  /// and before predictPlan.
+  std::optional<double> unclipped = std::nullopt;
 };
 
 /// Simulates one step without jitter or, where steps wait for messages of the step before, as many

@@ -87,6 +87,7 @@ struct Uses {
     case Operation::Kind::wait:
       isCarried = !isIssued;
       return !std::exchange(isAwaited, true);
+    case Operation::Kind::square:
     case Operation::Kind::update:
       return isAwaited && !(isCarried && isIssued);
     case Operation::Kind::compute:

@@ -27,12 +27,13 @@ struct Operation {
     issue,   ///< hands a message to its channel
     wait,    ///< waits until the message has arrived: that of the step before if not issued yet
     update,  ///< updates the parameters of a message's gradients, for `seconds`
+    square,  ///< adds up the squares of a message's gradients, for `seconds`
   };
   Kind kind = Kind::compute;
   Phase phase = Phase::forward;
   std::string layer = {}; ///< layer, for compute
   double seconds = 0;     ///< time on a rank without slowdown
-  int message = -1;       ///< for issue, wait and update: index into Scenario::messages
+  int message = -1;       ///< index into Scenario::messages, but for compute
 };
 
 /// Which half of a message by reduce-scatter a message is: the reduce-scatter with the updates, or

@@ -73,7 +73,7 @@ Result<Simulation> runScenario(const Scenario &scenario);
 
 /// One part of the chain of events that the last step's end waited for.
 struct CriticalPart {
-  enum class Kind { compute, update, message };
+  enum class Kind { compute, update, message, square };
   Kind kind = Kind::compute;
   Phase phase = Phase::forward;
   std::string name; ///< a layer or a message

@@ -190,6 +190,7 @@ private:
       return true; // nothing is under way yet
     switch (what.kind) {
     case Operation::Kind::compute:
+    case Operation::Kind::square:
     case Operation::Kind::update: {
       const double time = seconds(number, op);
       if (time <= 0)

@@ -112,7 +112,8 @@ void OptimizerFlags::addTo(CLI::App &app) {
   const CLI::Validator limit = launch::realNumber(1e-30, 1e30, "a number from 1e-30 to 1e30");
   app.add_option("--clip-norm", clipNorm,
                  "Scale all mean gradients such that their norm is at most LIMIT, with a plan of "
-                 "'compile --overlap backward' (default: no limit)")
+                 "'compile --overlap backward' (default: that of 'compile --clip-norm', else no "
+                 "limit)")
       ->check(limit)
       ->type_name("LIMIT")
       ->group(group);

@@ -164,6 +164,12 @@ Plan planFrom(const Json &json) {
   if (overlap != "backward" && overlap != "step")
     throw SchemaError{"'overlap': expected backward or step, got '" + overlap + "'"};
   plan.overlapsSteps = overlap == "step";
+  if (json.contains("clip_norm") && !json.at("clip_norm").is_null()) {
+    plan.clipNorm = get<double>(json, "clip_norm");
+    if (!(*plan.clipNorm >= 1e-30 && *plan.clipNorm <= 1e30))
+      throw SchemaError{"'clip_norm': expected a number from 1e-30 to 1e30, got " +
+                        json.at("clip_norm").dump()};
+  }
   const launch::RunShape shape = runShape(json);
   plan.ranks = shape.ranks;
   plan.servers = shape.servers;

@@ -67,8 +67,9 @@ struct Plan {
   OptimizerKind optimizer = OptimizerKind::sgd;
   core::Precision precision = core::Precision::fp32;    ///< that times are predicted for
   core::WirePrecision wire = core::WirePrecision::fp32; ///< that messages are predicted for
-  bool overlapsSteps = false; ///< whether messages may reach over a step's end
-  std::int64_t batch = 1;     ///< samples of one rank in a step
+  std::optional<double> clipNorm; ///< that predictions count; nothing: gradients are not clipped
+  bool overlapsSteps = false;     ///< whether messages may reach over a step's end
+  std::int64_t batch = 1;         ///< samples of one rank in a step
   NamedTensor input, target;
   /// The graph's output, in the arena, complete after the forward phase.
   std::optional<NamedTensor> output;

@@ -19,6 +19,8 @@ std::vector<std::string> Options::follow(const Plan &plan) {
     wire = plan.wire;
   else if (wire != plan.wire)
     differs("--wire", std::string(wireName(wire)), std::string(wireName(plan.wire)));
+  if (!optimizerFlags.clipNorm && opTimes.empty()) // which measures each update by itself
+    optimizerFlags.clipNorm = plan.clipNorm;
   return notes;
 }
 

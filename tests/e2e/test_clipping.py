@@ -66,6 +66,86 @@ class ClippingTest(RefusalTest):
         done = self.command("run", plan, "-n", 2, "--steps", 3, "--clip-norm", 0.001)
         self.assertIn("the gradients' norm exceeded 0.001 in 3 of 3 steps", done.stderr)
 
+    def compile_clipping(self, *extra, label="-clip", **how):
+        extra = ("--clip-norm", 0.01, *extra)
+        return harness.compile_plan(DIGITS, self.folder, 2, extra=extra, label=label, **how)
+
+    def trained(self, plan, *extra):
+        """The bytes of what a run saves, and its log."""
+        saved = self.folder / "trained.onnx"
+        *steps, summary = self.log(plan, "--save", saved, *extra)
+        return saved.read_bytes(), steps, summary
+
+    def test_plan_that_clips(self):
+        """It trains the same bits as another plan with the flag, which may set another norm."""
+        for scheme in ("*=ring", "fc*.weight=factors"):
+            with self.subTest(scheme=scheme):
+                extra = ("--scheme", scheme)
+                plain = harness.compile_plan(
+                    DIGITS, self.folder, 2, extra=extra, label="-plain-" + scheme[2:4]
+                )
+                plan = self.compile_clipping(*extra, label="-clip-" + scheme[2:4])
+                wanted, _, _ = self.trained(plain, "--clip-norm", 0.01)
+                found, steps, summary = self.trained(plan)
+                self.assertEqual(found, wanted)
+                self.assertEqual(summary["clipped_steps"], 3)
+                self.assertTrue(all(step["gradient_norm"] > 0.01 for step in steps), steps)
+                other, _, _ = self.trained(plan, "--clip-norm", 0.02)
+                self.assertNotEqual(other, wanted)
+                self.assertEqual(other, self.trained(plain, "--clip-norm", 0.02)[0])
+
+    def test_plan_says_what_clipping_costs(self):
+        plan, plain = self.compile_clipping(), harness.compile_plan(DIGITS, self.folder, 2)
+        document, without = harness.plan_json(plan), harness.plan_json(plain)
+        self.assertEqual((document["clip_norm"], without["clip_norm"]), (0.01, None))
+        predicted = document["predicted"]
+        self.assertIsNone(without["predicted"]["unclipped"])
+        self.assertEqual(predicted["unclipped"], without["predicted"]["step"])
+        self.assertGreater(predicted["step"], predicted["unclipped"])
+        # Squares of the last message and updates follow its end; 32 bytes of the loss fit beside.
+        self.assertGreater(predicted["step"], predicted["communication_end"] + predicted["updates"])
+        # What is decided, and its certificate, do not depend on what follows the last message.
+        self.assertEqual(document["optimal"], without["optimal"])
+        self.assertEqual(document["certificate"], without["certificate"])
+        self.assertIn("clipped to a norm of 0.01", (plan / "step.cpp").read_text())
+        said = harness.syncline("inspect", plan)
+        self.assertIn("gradients are clipped to a norm of 0.01, so that all updates follow", said)
+        self.assertIn("without clipping the step would be", said)
+        self.assertNotIn("clip", harness.syncline("inspect", plain))
+        self.assertIn("clip-norm", harness.syncline("inspect", plan, "--diff", plain))
+        simulated = json.loads(harness.syncline("simulate", plan, "--json"))
+        self.assertAlmostEqual(simulated["step"], predicted["step"], delta=1e-9 * predicted["step"])
+        self.assertIn("square", [part["kind"] for part in simulated["critical_path"]])
+
+    def test_auto_overlap_offers_what_can_be_clipped(self):
+        slow = harness.CLUSTER.replace("10 Gb/s", "200 Mb/s")
+        how = {"cluster": slow, "batch": 64}
+        carrying = harness.compile_plan(
+            DIGITS, self.folder, 2, extra=("--overlap", "auto"), label="-auto", **how
+        )
+        self.assertEqual(harness.plan_json(carrying)["overlap"], "step")
+        plan = self.compile_clipping("--overlap", "auto", label="-clip-auto", **how)
+        self.assertEqual(harness.plan_json(plan)["overlap"], "backward")
+
+    def test_plans_that_cannot_clip(self):
+        words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 4)
+        words += ("-o", self.folder / "x.plan")
+        clip = ("--clip-norm", 1)
+        for extra, said in (
+            (("--overlap", "step"), ("--clip-norm:", "expected '--overlap backward'")),
+            (("--planner", "tictac"), ("--clip-norm:", "planner 'tictac'")),
+            (("--consistency", "local:4"), ("--clip-norm:", "each rank clips its own")),
+            (("--backend", "cuda"), ("--clip-norm:", "expected '--backend cpu'")),
+            (("--plan-only",), ("--clip-norm is for plans that run",)),
+        ):
+            with self.subTest(extra=extra):
+                self.refuses((*words, *clip, *extra), *said, code=2)
+        said = ("'fc.weight' travels by 'reduce-scatter'", "expected another scheme")
+        self.refuses((*words, *clip, "--scheme", "fc.weight=reduce-scatter"), *said)
+        for limit in ("0", "-1", "nan", "1e99"):
+            said = "--clip-norm: expected a number from 1e-30 to 1e30"
+            self.refuses((*words, f"--clip-norm={limit}"), said, code=2)
+
     def test_not_a_number_is_not_clipped_away(self):
         """A rate that overflows in the first steps ends the run as it does without clipping."""
         plan = harness.compile_plan(DIGITS, self.folder, 2)

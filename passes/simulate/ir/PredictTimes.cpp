@@ -4,6 +4,7 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/AloneAttr.h"
 #include "ir/sync/Sync.h"
+#include "ir/sync/UnclippedAttr.h"
 #include "ir/sync/WaitingAttr.h"
 #include "passes/Passes.h"
 #include "passes/simulate/ir/ReadProgram.h"
@@ -41,16 +42,25 @@ static double exchangeWaiting(plan::ProgramOp program, double step) {
   return waiting / static_cast<double>(period);
 }
 
+/// Predicts the plan's step as it is issued, on its own cluster.
+static Result<Prediction> predictIssued(const SimulatedPlan &plan) {
+  Result<Scenario> scenario = plan.asPlanned(plan.problem().cluster());
+  return scenario ? predictStep(std::move(*scenario)) : scenario.status();
+}
+
 Result<Prediction> predictPlan(ModuleOp module) {
   Result<SimulatedPlan> plan = SimulatedPlan::create(module);
   if (!plan)
     return plan.status();
-  Result<Scenario> scenario = plan->asPlanned(plan->problem().cluster());
-  if (!scenario)
-    return scenario.status();
-  Result<Prediction> prediction = predictStep(std::move(*scenario));
+  Result<Prediction> prediction = predictIssued(*plan);
   if (!prediction)
     return prediction;
+  if (plan->clips()) {
+    const Result<Prediction> without = predictIssued(plan->withoutClipping());
+    if (!without)
+      return without;
+    prediction->unclipped = without->step;
+  }
   prediction->alone = plan->aloneSeconds(1);
   for (auto program : module.getOps<plan::ProgramOp>())
     prediction->waiting = exchangeWaiting(program, prediction->step);
@@ -85,6 +95,8 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
   op->setAttr(sync::aloneAttr, seconds(prediction.alone));
   if (prediction.waiting > 0)
     op->setAttr(sync::waitingAttr, seconds(prediction.waiting));
+  if (prediction.unclipped)
+    op->setAttr(sync::unclippedAttr, seconds(*prediction.unclipped));
 }
 
 void setTimes(plan::ProgramOp program, const Prediction &prediction) {

@@ -6,9 +6,11 @@
 #include "ir/cluster/ScatterAttr.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/nn/OptimizerAttr.h"
+#include "ir/plan/ClipAttr.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
 #include "passes/cost/CostModel.h"
+#include "passes/cost/Counts.h"
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/lower/MemoryElsewhere.h"
 #include "passes/problem/SchemeCost.h"
@@ -209,12 +211,20 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
   result.updates = problem.getUpdates().convertToDouble();
   if (firstOf<plan::ProgramOp>(module))
     result.updateWeights = updateSeconds(module, problem, result.problem().cluster());
+  for (auto program : module.getOps<plan::ProgramOp>())
+    result.squares = plan::clipNormOf(program) ? cost::readingShare(nn::optimizerOf(module)) : 0;
   if (auto overhead = module->getAttrOfType<FloatAttr>(cluster::overheadAttr))
     result.overhead = overhead.getValueAsDouble();
   result.scatter = scatterOf(module);
   if (auto prediction = firstOf<sync::PredictionOp>(module))
     result.predicted = prediction.getStep().convertToDouble();
   return result;
+}
+
+SimulatedPlan SimulatedPlan::withoutClipping() const {
+  SimulatedPlan plan = *this;
+  plan.squares = 0;
+  return plan;
 }
 
 bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(module)); }
@@ -231,6 +241,8 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
                             : simulate::operationsOf(problem, forwardEnd, gradientNames),
                       problem, planned.solution, gradientNames, {updates});
   }
+  if (clips())
+    clipByNorm(scenario, squares);
   undoSlowdown(scenario, planned.problem.cluster());
   const double shardUpdate = shardUpdateOf(planned.problem.asPlanned(), planned.problem.catalog()) *
                              planned.problem.slowerOn(cluster);
@@ -279,6 +291,8 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
       problem, turns, gradientNames, {updates * slower, updateWeights}, reading);
   if (hasProgram()) // a trace's layers keep their times
     moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
+  if (clips())
+    clipByNorm(scenario, squares);
   undoSlowdown(scenario, where.cluster);
   const double shardUpdate = shardUpdateOf(problem, *catalog);
   if (Status placed = place(scenario, where.cluster, wire(), shardUpdate, hasProgram()); !placed)
@@ -299,7 +313,7 @@ Scenario SimulatedPlan::alone(double batch) const {
       {.phase = Phase::backward,
        .layer = "backward",
        .seconds = std::max(problem.computeFree - forwardEnd, 0.0) * batch / slowdown},
-      {.phase = Phase::update, .layer = "updates", .seconds = updating / slowdown}};
+      {.phase = Phase::update, .layer = "updates", .seconds = updating * (1 + squares) / slowdown}};
   addOverhead(scenario, overhead);
   scenario.scatter = scatter;
   return scenario;

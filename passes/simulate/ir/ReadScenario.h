@@ -62,6 +62,12 @@ public:
                                      const problem::Solution &decisions,
                                      const Elsewhere &where) const;
 
+  /// Whether the plan clips gradients by their norm. All scenarios above then have updates that
+  /// follow the last message, and the squares before it (clipByNorm()).
+  bool clips() const { return squares > 0; }
+  /// The plan as if it did not.
+  SimulatedPlan withoutClipping() const;
+
   /// Mean seconds of the step of alone().
   double aloneSeconds(double batch) const;
 
@@ -89,6 +95,7 @@ private:
   std::vector<double> updateWeights; ///< of each gradient; empty for a trace
   double forwardEnd = 0, updates = 0, predicted = 0;
   double overhead = 0; ///< seconds of a step beside its operations
+  double squares = 0;  ///< their time as a part of the updates'; 0 for a plan that does not clip
   Scatter scatter;
 };
 

@@ -54,6 +54,17 @@ TEST(PlanPlot, DrawsABarABucketWithWhatItIs) {
   EXPECT_TRUE(contains(svg, "fill=\"#1f4e9c\"><title>bucket 1: conv.weight, 1024 B, ring;")) << svg;
 }
 
+// All updates stand at the end of a step that clips gradients.
+TEST(PlanPlot, DrawsClippedUpdatesAtTheEnd) {
+  json plan = smallPlan();
+  EXPECT_TRUE(contains(svgOf(plan), "updates of bucket 1"));
+  plan["clip_norm"] = 1.0;
+  plan["predicted"]["step"] = 0.0035;
+  const std::string svg = svgOf(plan);
+  EXPECT_FALSE(contains(svg, "updates of bucket")) << svg;
+  EXPECT_TRUE(contains(svg, "updates: 3.10 ms to 3.50 ms")) << svg;
+}
+
 // The axis has 760 pixels for 3.1 ms, from 110 on.
 TEST(PlanPlot, HatchesTheExposedPart) {
   const std::string svg = svgOf(smallPlan());

@@ -1,6 +1,7 @@
 // plan.json: what is accepted, and that every change is noticed.
 #include "TinyPlan.h"
 
+#include "runtime/run/Options.h"
 #include "runtime/run/Sha256.h"
 
 #include <gtest/gtest.h>
@@ -53,6 +54,24 @@ TEST(Plan, WaitsLongEnough) {
   plan.plannedStep = 4;
   EXPECT_EQ(plan.usualTimeout(), 80);
   EXPECT_EQ(plan.usualTimeout(3), 240);
+}
+
+// The norm of clipping is the plan's, unless the command line names one or times are measured.
+TEST(Plan, FollowsThePlansClipping) {
+  TinyPlan tiny(2);
+  tiny.json["clip_norm"] = 0.5;
+  tiny.seal();
+  const Result<Plan> plan = loadPlan(tiny.folder());
+  ASSERT_TRUE(plan.isOk()) << plan.status().message();
+  Options follows, chooses, measures;
+  EXPECT_TRUE(follows.follow(*plan).empty());
+  EXPECT_EQ(follows.optimizerFlags.clipNorm, 0.5);
+  chooses.optimizerFlags.clipNorm = 2;
+  EXPECT_TRUE(chooses.follow(*plan).empty());
+  EXPECT_EQ(chooses.optimizerFlags.clipNorm, 2);
+  measures.opTimes = "times.json";
+  measures.follow(*plan);
+  EXPECT_FALSE(measures.clipsNorm());
 }
 
 // Every scheme, servers and the nodes of the cluster arrive; what plans leave out has its default.
@@ -126,8 +145,10 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 3, "expected schema 13, got 3");
+  refused("schema", 3, "expected schema 14, got 3");
   refused("runnable", false, "layer trace");
+  refused("clip_norm", 0, "'clip_norm': expected a number from 1e-30 to 1e30, got 0");
+  refused("clip_norm", "1", "'clip_norm' is of the wrong type");
   refused("ranks", 0, "'ranks': 0 is out of range");
   nlohmann::json bucket = plan.json["buckets"][1];
   bucket["scheme"] = "star";
@@ -165,7 +186,7 @@ TEST(Plan, Numbers) {
   refused("/ranks", true, "'ranks': expected a whole number, got true");
   refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
   refused("/input/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
-  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 13, got 4294967301");
+  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 14, got 4294967301");
   refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
   refused("/predicted/planner", nlohmann::json::object(), "missing 'step'");
   refused("/predicted/traffic", "much", "'traffic' is of the wrong type");

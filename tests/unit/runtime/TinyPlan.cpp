@@ -118,7 +118,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
   nlohmann::json buckets = {bucket(0, {"fc/b"}), bucket(1, {"fc/w"})};
   if (gathers)
     buckets = {bucket(0, {"fc/b", "fc/w"})};
-  json = {{"schema", 13},
+  json = {{"schema", 14},
           {"optimizer", "sgd"},
           {"precision", "fp32"},
           {"wire", "fp32"},

@@ -40,7 +40,7 @@ const std::vector<std::string> names = {"a", "b", "c", "d"};
 std::string text(const std::vector<Operation> &operations) {
   std::string result;
   for (const Operation &op : operations) {
-    const char *kinds[] = {"compute ", "issue ", "wait ", "update "};
+    const char *kinds[] = {"compute ", "issue ", "wait ", "update ", "square "};
     result += kinds[static_cast<int>(op.kind)] +
               (op.kind == Kind::compute ? op.layer : std::to_string(op.message)) + "; ";
   }
@@ -156,6 +156,20 @@ TEST(IssueOrderTest, AReduceScatterHasNoUpdate) {
       issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), plan(1), names, {2.2});
   EXPECT_EQ(scenario.operations.back().kind, Kind::wait);
   EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 2.2);
+}
+
+// A rank adds up squares where it would update, and updates once it has all of them.
+TEST(IssueOrderTest, ClippedUpdatesFollowTheLastMessage) {
+  Scenario scenario =
+      issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), plan(0), names, {2.2});
+  const Scenario before = scenario;
+  clipByNorm(scenario, 0.2);
+  EXPECT_EQ(text(scenario.operations),
+            "compute forward; compute a; issue 0; compute c; compute d; issue 1; compute backward; "
+            "wait 0; compute a .. b (2); square 0; wait 1; square 1; update 0; update 1; ");
+  EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 0.2 * before.operations[9].seconds);
+  EXPECT_DOUBLE_EQ(scenario.operations[12].seconds, before.operations[9].seconds);
+  EXPECT_DOUBLE_EQ(scenario.operations[13].seconds, before.operations[11].seconds);
 }
 
 TEST(IssueOrderTest, TheLossTravelsFromTheStepsBeginningToItsEnd) {

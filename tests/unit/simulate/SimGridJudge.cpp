@@ -125,6 +125,7 @@ private:
       for (const Operation &op : scenario.operations) {
         const bool isLeftOut = step == 0 && op.message >= 0 && !isIssued[op.message];
         switch (op.kind) {
+        case Operation::Kind::square:
         case Operation::Kind::update:
           if (isLeftOut)
             break;
