@@ -4,6 +4,7 @@
 #include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/ScatterAttr.h"
 #include "ir/sync/AloneAttr.h"
+#include "ir/sync/PassAttr.h"
 #include "ir/sync/Traffic.h"
 #include "ir/sync/UnclippedAttr.h"
 #include "passes/problem/Rounding.h"
@@ -290,10 +291,12 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
                     sync::PredictionOp prediction) {
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   auto alone = prediction->getAttrOfType<FloatAttr>(sync::aloneAttr);
+  auto pass = prediction->getAttrOfType<FloatAttr>(sync::passAttr);
   auto unclipped = prediction->getAttrOfType<FloatAttr>(sync::unclippedAttr);
   auto overhead = prediction->getParentOp()->getAttrOfType<FloatAttr>(cluster::overheadAttr);
   return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
           {"step", prediction.getStep().convertToDouble()},
+          {"pass", pass ? Json(pass.getValueAsDouble()) : Json(nullptr)},
           {"unclipped", unclipped ? Json(unclipped.getValueAsDouble()) : Json(nullptr)},
           {"forward_end", prediction.getForwardEnd().convertToDouble()},
           {"backward_end", prediction.getBackwardEnd().convertToDouble()},

@@ -3,6 +3,7 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/AloneAttr.h"
+#include "ir/sync/PassAttr.h"
 #include "ir/sync/UnclippedAttr.h"
 #include "ir/sync/WaitingAttr.h"
 #include "passes/problem/Rounding.h"
@@ -83,6 +84,10 @@ private:
       if (failed(expect(what, got.getValueAsDouble(), expected)))
         return failure();
     if (failed(checkOptional(sync::aloneAttr, "one device by itself to take", simulated.alone)))
+      return failure();
+    if (!simulated.pass && claimed->hasAttr(sync::passAttr))
+      return claimed.emitOpError("P22: expected no '") << sync::passAttr << "' here";
+    if (failed(checkOptional(sync::passAttr, "a pass to take", simulated.pass.value_or(0))))
       return failure();
     if (claimed->hasAttr(sync::unclippedAttr) != simulated.unclipped.has_value())
       return claimed.emitOpError("P22: expected ")

@@ -31,6 +31,9 @@ struct Prediction {
   /// Seconds of the step if gradients were not clipped by their norm. Nothing where they are not,
   /// and before predictPlan.
   std::optional<double> unclipped = std::nullopt;
+  /// Seconds of a pass of a step of several batches that is not the last one. Nothing for a trace
+  /// and where gradients do not travel, and before predictPlan.
+  std::optional<double> pass = std::nullopt;
 };
 
 /// Simulates one step without jitter or, where steps wait for messages of the step before, as many

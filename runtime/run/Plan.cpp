@@ -194,6 +194,9 @@ Plan planFrom(const Json &json) {
   plan.sizes.state = size(memory, "state", 0);
   plan.consistency = readConsistency(json, plan.sizes.parameters, plan.ranks, plan.servers);
   plan.predictedStep = prediction(member(json, "predicted"), "step");
+  const Json &predicted = member(json, "predicted");
+  if (predicted.contains("pass") && !predicted.at("pass").is_null())
+    plan.predictedPass = prediction(predicted, "pass");
   plan.plannedStep = prediction(member(member(json, "predicted"), "planner"), "step");
   plan.predictedTraffic = prediction(member(json, "predicted"), "traffic");
   return plan;
@@ -254,6 +257,22 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
 }
 
 } // namespace
+
+std::optional<double> Plan::stepOf(int passes) const {
+  if (passes == 1)
+    return predictedStep;
+  if (!predictedPass)
+    return std::nullopt;
+  return predictedStep + (passes - 1) * *predictedPass;
+}
+
+double Plan::trafficOf(int passes) const {
+  double bytes = predictedTraffic;
+  for (const PlanBucket &bucket : buckets)
+    if (bucket.scheme == Scheme::factors)
+      bytes += (passes - 1) * bucket.traffic;
+  return bytes;
+}
 
 double Plan::usualTimeout(int passes) const {
   // With local updates a rank waits for another's window.

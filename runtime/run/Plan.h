@@ -77,10 +77,18 @@ struct Plan {
   std::vector<PlanBucket> buckets; ///< in issue order
   PlanConsistency consistency;
   core::SpaceSizes sizes;
-  double predictedStep = 0;    ///< seconds, in virtual time
+  double predictedStep = 0; ///< seconds, in virtual time
+  /// Seconds of a pass of a step of several batches that is not the last one; nothing where the
+  /// plan does not say.
+  std::optional<double> predictedPass;
   double plannedStep = 0;      ///< seconds, in the planner's model
   double predictedTraffic = 0; ///< bytes a node moves in a step, both directions
   bool hasSkeleton = false;    ///< the folder has a model.onnx
+
+  /// The predicted seconds of a step of `passes` passes; nothing where the plan does not say.
+  std::optional<double> stepOf(int passes) const;
+  /// The predicted bytes that a node moves in such a step. Factors travel in each pass.
+  double trafficOf(int passes) const;
 
   /// The default time limit for waiting between ranks, in seconds: 30, or 20 predicted steps of
   /// `passes` passes if that is more. With local updates it is 20 predicted windows.

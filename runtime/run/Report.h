@@ -43,11 +43,11 @@ struct RunLength {
 /// first. At the end {"summary": true, "steps", "ranks", "servers", "median_step_seconds",
 /// "samples_per_second", "median_exposed_seconds", "median_data_seconds"?,
 /// "predicted_step_seconds"?, "median_bytes_sent", "median_bytes_received",
-/// "predicted_traffic_bytes"? (both directions; plans predict steps of one pass, so runs with
-/// `--accumulate` have neither), "peak_memory_bytes" (traffic and memory are the largest of any
-/// rank), "loss"?, "clipped_steps"?, "skipped_steps"?, "test_loss"?, "test_accuracy"?,
-/// "stopped_by_signal"?, "resumed_at"?, "checkpoints"?, "checkpoint_held_seconds"?,
-/// "checkpoint_waiting_seconds"?, "checkpoint_writing_seconds"?}. "resumed_at" is the first step's
+/// "predicted_traffic_bytes" (both directions), "peak_memory_bytes" (traffic and memory are the
+/// largest of any rank), "loss"?, "clipped_steps"?, "skipped_steps"?, "test_loss"?,
+/// "test_accuracy"?, "stopped_by_signal"?, "resumed_at"?, "checkpoints"?,
+/// "checkpoint_held_seconds"?, "checkpoint_waiting_seconds"?, "checkpoint_writing_seconds"?}. With
+/// `--accumulate` no step is predicted where weights travel. "resumed_at" is the first step's
 /// number; the seconds are rank 0's means over its checkpoints, that training was held, of which
 /// waiting, and of writing beside it. Each test during training has a line {"test": true, "step",
 /// "test_loss", "test_accuracy"?} behind that of the step before.

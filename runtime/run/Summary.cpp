@@ -113,16 +113,15 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
                               {total.kind + "_step_seconds", total.seconds},
                               {"samples_per_second", samplesPerSecond(total.seconds)},
                               {total.kind + "_exposed_seconds", total.exposed}};
-  if (length.passes == 1)
-    line["predicted_step_seconds"] = plan.predictedStep;
+  if (const auto predicted = plan.stepOf(length.passes))
+    line["predicted_step_seconds"] = *predicted;
   if (total.data)
     line[total.kind + "_data_seconds"] = *total.data;
   if (total.traffic) {
     line["median_bytes_sent"] = total.traffic->sent;
     line["median_bytes_received"] = total.traffic->received;
   }
-  if (length.passes == 1)
-    line["predicted_traffic_bytes"] = plan.predictedTraffic;
+  line["predicted_traffic_bytes"] = plan.trafficOf(length.passes);
   line["peak_memory_bytes"] = total.peakBytes;
   if (lastLoss)
     line["loss"] = number(drift ? drift->result.loss : *lastLoss);
@@ -151,16 +150,14 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
 }
 
 void Report::tellText(const Totals &total, const std::optional<Score> &score) const {
-  // Plans predict steps of one pass.
-  const auto predicted = [this](const std::string &text) {
-    return length.passes == 1 ? " (predicted " + text + ")" : "";
-  };
+  const auto predicted = [](const std::string &text) { return " (predicted " + text + ")"; };
+  const std::optional<double> step = plan.stepOf(length.passes);
   if (!steps.empty())
     std::fprintf(stderr,
                  "%zu steps on %d rank%s: %s step %.2f ms%s, %.1f samples/s, "
                  "exposed communication %.2f ms, %speak memory %.0f MiB a rank\n",
                  steps.size(), shape.ranks, shape.ranks == 1 ? "" : "s", total.kind.c_str(),
-                 total.seconds * 1e3, predicted(millisecondsText(plan.predictedStep)).c_str(),
+                 total.seconds * 1e3, (step ? predicted(millisecondsText(*step)) : "").c_str(),
                  drift ? drift->result.samplesPerSecond : samplesPerSecond(total.seconds),
                  total.exposed * 1e3, total.data ? waitedText(*total.data).c_str() : "",
                  static_cast<double>(total.peakBytes) / 1048576);
@@ -170,7 +167,7 @@ void Report::tellText(const Totals &total, const std::optional<Score> &score) co
         sizeText(static_cast<double>(total.traffic->sent)).c_str(),
         sizeText(static_cast<double>(total.traffic->received)).c_str(),
         sizeText(static_cast<double>(total.traffic->sent + total.traffic->received)).c_str(),
-        predicted(sizeText(plan.predictedTraffic)).c_str());
+        predicted(sizeText(plan.trafficOf(length.passes))).c_str());
   if (const auto clipped = clippedSteps(); clipped)
     std::fprintf(stderr, "the gradients' norm exceeded %g in %lld of %zu steps and was clipped\n",
                  clipNorm, static_cast<long long>(*clipped), steps.size());

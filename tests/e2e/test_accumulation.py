@@ -4,6 +4,7 @@ import json
 
 import numpy
 
+import harness
 from checkpointed import PAIR, RANKS, CheckpointedTest
 
 PASSES = ("--accumulate", 3)
@@ -49,6 +50,30 @@ class AccumulationTest(CheckpointedTest):
         self.assertIn("every epoch leaves out 69 of 1437 samples", done.stderr)
         for line in steps:
             self.assertAlmostEqual(line["samples_per_second"] * line["seconds"], 72, delta=1e-6)
+
+    def test_predicts_the_step(self):
+        """Each pass but the last computes and adds up; factors travel in each."""
+        for way in ("ring", "factors"):
+            with self.subTest(way=way):
+                plan = self.plan_of(way)
+                predicted = harness.plan_json(plan)["predicted"]
+                words = ("run", plan, "-n", RANKS, "--steps", 2)
+                done = self.command(*words, "--log", "json", *PASSES)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                summary = json.loads(done.stdout.splitlines()[-1])
+                self.assertAlmostEqual(
+                    summary["predicted_step_seconds"], predicted["step"] + 2 * predicted["pass"]
+                )
+                buckets = harness.plan_json(plan)["buckets"]
+                factors = sum(b["traffic"] for b in buckets if b["scheme"] == "factors")
+                self.assertEqual(factors > 0, way == "factors")
+                traffic = predicted["traffic"] + 2 * factors
+                self.assertAlmostEqual(summary["predicted_traffic_bytes"], traffic, delta=1)
+                moved = summary["median_bytes_sent"] + summary["median_bytes_received"]
+                self.assertAlmostEqual(moved, traffic, delta=0.01 * traffic + 1024)
+                self.assertIn(" (predicted ", self.command(*words, *PASSES).stderr)
+        done = self.command("run", self.plan_of("local"), "-n", RANKS, "--steps", 2, *PASSES)
+        self.assertNotIn(" ms (predicted ", done.stderr)
 
     def resumes(self, way):
         """A run of two parts trains the same bits as one run."""

@@ -155,7 +155,10 @@ class AccumulationTest(unittest.TestCase):
             )
         for key in ("step", "epoch", "rate", "bytes_sent"):
             self.assertEqual([line[key] for line in two[:-1]], [line[key] for line in one[:-1]])
-        self.assertNotIn("predicted_step_seconds", two[-1])
+        predicted = harness.plan_json(plan)["predicted"]
+        self.assertEqual(
+            two[-1]["predicted_step_seconds"], predicted["step"] + predicted["pass"]
+        )
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include "ir/plan/Plan.h"
 #include "ir/sync/AloneAttr.h"
+#include "ir/sync/PassAttr.h"
 #include "ir/sync/Sync.h"
 #include "ir/sync/UnclippedAttr.h"
 #include "ir/sync/WaitingAttr.h"
@@ -42,10 +43,13 @@ static double exchangeWaiting(plan::ProgramOp program, double step) {
   return waiting / static_cast<double>(period);
 }
 
+static Result<Prediction> predictScenario(Result<Scenario> scenario) {
+  return scenario ? predictStep(std::move(*scenario)) : scenario.status();
+}
+
 /// Predicts the plan's step as it is issued, on its own cluster.
 static Result<Prediction> predictIssued(const SimulatedPlan &plan) {
-  Result<Scenario> scenario = plan.asPlanned(plan.problem().cluster());
-  return scenario ? predictStep(std::move(*scenario)) : scenario.status();
+  return predictScenario(plan.asPlanned(plan.problem().cluster()));
 }
 
 Result<Prediction> predictPlan(ModuleOp module) {
@@ -60,6 +64,12 @@ Result<Prediction> predictPlan(ModuleOp module) {
     if (!without)
       return without;
     prediction->unclipped = without->step;
+  }
+  if (plan->sendsGradients()) {
+    const Result<Prediction> pass = predictScenario(plan->accumulatingPass());
+    if (!pass)
+      return pass;
+    prediction->pass = pass->step;
   }
   prediction->alone = plan->aloneSeconds(1);
   for (auto program : module.getOps<plan::ProgramOp>())
@@ -97,6 +107,8 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
     op->setAttr(sync::waitingAttr, seconds(prediction.waiting));
   if (prediction.unclipped)
     op->setAttr(sync::unclippedAttr, seconds(*prediction.unclipped));
+  if (prediction.pass)
+    op->setAttr(sync::passAttr, seconds(*prediction.pass));
 }
 
 void setTimes(plan::ProgramOp program, const Prediction &prediction) {

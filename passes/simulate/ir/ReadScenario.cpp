@@ -14,6 +14,7 @@
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/lower/MemoryElsewhere.h"
 #include "passes/problem/SchemeCost.h"
+#include "passes/simulate/Accumulation.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/ir/ReadProgram.h"
 
@@ -225,6 +226,19 @@ SimulatedPlan SimulatedPlan::withoutClipping() const {
   SimulatedPlan plan = *this;
   plan.squares = 0;
   return plan;
+}
+
+bool SimulatedPlan::sendsGradients() const {
+  auto program = firstOf<plan::ProgramOp>(module);
+  return program && !program.getConsistency();
+}
+
+Result<Scenario> SimulatedPlan::accumulatingPass() const {
+  constexpr double moved = 3; // a sum reads two gradients and writes one
+  Result<Scenario> step = asPlanned(planned.problem.cluster());
+  if (!step)
+    return step;
+  return simulate::accumulatingPass(*step, moved * cost::readingShare(nn::optimizerOf(module)));
 }
 
 bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(module)); }

@@ -68,6 +68,12 @@ public:
   /// The plan as if it did not.
   SimulatedPlan withoutClipping() const;
 
+  /// In a step of several batches, a pass of asPlanned()'s on the plan's cluster that is not the
+  /// last one (Accumulation.h). Precondition: sendsGradients().
+  Result<Scenario> accumulatingPass() const;
+  /// Whether the plan has a program whose gradients travel.
+  bool sendsGradients() const;
+
   /// Mean seconds of the step of alone().
   double aloneSeconds(double batch) const;
 

@@ -1,4 +1,4 @@
-// Plans that clip gradients where they cannot, and predictions of clipping: P22, P32.
+// Plans that clip gradients where they cannot, and predictions of clipping and of passes: P22, P32.
 // RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %s
 
 // P32a: no gradient has a norm of at most 0.
@@ -108,7 +108,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
     #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
   sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.9]>
-    forward_end 1.0 backward_end 3.0 communication_end 6.0 reconstruction_end 6.0 updates 1.0 step 7.1 {alone = 4.2 : f64, unclipped = 6.5 : f64}
+    forward_end 1.0 backward_end 3.0 communication_end 6.0 reconstruction_end 6.0 updates 1.0 step 7.1 {alone = 4.2 : f64, pass = 3.6 : f64, unclipped = 6.5 : f64}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} attributes {clip_norm = 1.0 : f64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -249,6 +249,41 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   // expected-error @+1 {{P22: expected no 'unclipped' beside a program without 'clip_norm'}}
   sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.5]>
     forward_end 1.0 backward_end 3.0 communication_end 6.0 reconstruction_end 6.0 updates 1.0 step 6.5 {unclipped = 6.5 : f64}
+  plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} {
+    %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+    %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+    %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+    %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+    %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
+    %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 2.0 start 2.0 end 4.0
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 3.0 start 4.0 end 6.0
+    plan.phase forward
+    plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
+    plan.phase backward
+    plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>) {seconds = 1.0 : f64, transpose_a}
+    plan.issue 0
+    plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>) {seconds = 1.0 : f64, transpose_a}
+    plan.issue 1
+    plan.phase update
+    plan.wait 0
+    plan.update 0 {seconds = 0.5 : f64}
+    plan.wait 1
+    plan.update 1 {seconds = 0.5 : f64}
+  }
+}
+
+// -----
+
+// P22g: a pass that is not the last one.
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
+  sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[2.0, 3.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
+    forward_end 1.0 backward_end 3.0 updates 1.0
+  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
+  // expected-error @+1 {{P22: expected a pass to take 3.600000e+00 s as in virtual time, got 3.000000e+00 s}}
+  sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.5]>
+    forward_end 1.0 backward_end 3.0 communication_end 6.0 reconstruction_end 6.0 updates 1.0 step 6.5 {pass = 3.0 : f64}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>

@@ -2,10 +2,11 @@
 // RUN: syncline-opt --predict-times %s | FileCheck %s
 
 // Squares take a fifth of SGD's update: 0.1 s behind each message, the first under the second. Then
-// come both updates. Without clipping the first bucket is updated under the second message.
+// come both updates. Without clipping the first bucket is updated under the second message. A pass
+// that is not the last computes for 3 s and adds up each gradient in three fifths of its update.
 // CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.9{{[0-9]*}}]>
 // CHECK-SAME: reconstruction_end 6.000000e+00 updates 1.000000e+00 step 7.1
-// CHECK-SAME: {alone = 4.2{{[0-9e+]*}} : f64, unclipped = 6.5{{[0-9e+]*}} : f64}
+// CHECK-SAME: {alone = 4.2{{[0-9e+]*}} : f64, pass = 3.{{[56][0-9e+]*}} : f64, unclipped = 6.5{{[0-9e+]*}} : f64}
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[2.0, 3.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
     forward_end 1.0 backward_end 3.0 updates 1.0

@@ -56,6 +56,24 @@ TEST(Plan, WaitsLongEnough) {
   EXPECT_EQ(plan.usualTimeout(3), 240);
 }
 
+// A step of several passes repeats computation, and what travels in each pass.
+TEST(Plan, PredictsStepsOfSeveralPasses) {
+  TinyPlan tiny(2);
+  Result<Plan> plan = loadPlan(tiny.folder());
+  ASSERT_TRUE(plan.isOk()) << plan.status().message();
+  EXPECT_EQ(plan->stepOf(1), 1e-4);
+  EXPECT_EQ(plan->stepOf(3), std::nullopt); // the plan does not say
+  EXPECT_EQ(plan->trafficOf(3), 256);
+  tiny.json["predicted"]["pass"] = 0.5e-4;
+  tiny.json["buckets"][0]["scheme"] = "factors";
+  tiny.json["buckets"][0]["traffic"] = 64.0;
+  tiny.seal();
+  plan = loadPlan(tiny.folder());
+  ASSERT_TRUE(plan.isOk()) << plan.status().message();
+  EXPECT_DOUBLE_EQ(*plan->stepOf(3), 2e-4);
+  EXPECT_EQ(plan->trafficOf(3), 256 + 2 * 64);
+}
+
 // The norm of clipping is the plan's, unless the command line names one or times are measured.
 TEST(Plan, FollowsThePlansClipping) {
   TinyPlan tiny(2);
