@@ -15,6 +15,7 @@ TEST(SimGridTest, AgreesOnRandomClustersAndPlans) {
 
 #else
 
+#include "passes/simulate/IssueOrder.h"
 #include "passes/solver/OrderPlanner.h"
 #include "tests/support/TraceOrder.h"
 #include "tests/unit/simulate/SimGridJudge.h"
@@ -77,7 +78,9 @@ void expectAgreement(bool isCarrying) {
   std::mt19937 random(7);
   double worst = 0;
   for (int trial = 0; trial < 200; ++trial) {
-    const Scenario scenario = randomScenario(random, isCarrying);
+    Scenario scenario = randomScenario(random, isCarrying);
+    if (!isCarrying && trial % 3 == 0)
+      clipByNorm(scenario, 0.2);
     Result<Simulation> ours = runScenario(scenario);
     ASSERT_TRUE(ours) << ours.status().message();
     const std::vector<double> theirs = judged(scenario);
