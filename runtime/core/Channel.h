@@ -9,6 +9,7 @@
 #include "syncline/Status.h"
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,12 +27,16 @@ enum class Half {
 
 /// The number that stands for the loss in the place of a bucket's.
 inline constexpr int lossMessage = -1;
+/// The number that stands for the sum of StepRunner::shardSquares() in the place of a bucket's.
+inline constexpr int squaresMessage = std::numeric_limits<int>::max();
 /// The number that stands for a fragment of the weights in the place of a bucket's.
 inline constexpr int fragmentMessage(int fragment) { return lossMessage - 1 - fragment; }
-/// "bucket 2", "the loss", "fragment 0".
+/// "bucket 2", "the loss", "the sum of squares", "fragment 0".
 inline std::string messageName(int bucket) {
   if (bucket == lossMessage)
     return "the loss";
+  if (bucket == squaresMessage)
+    return "the sum of squares";
   return bucket >= 0 ? "bucket " + std::to_string(bucket)
                      : "fragment " + std::to_string(fragmentMessage(0) - bucket);
 }
@@ -79,7 +84,8 @@ public:
   /// Queues the sum of a bucket over the ranks by one of the channel's all-reduces, the first one
   /// without `scheme`. The bytes belong to the channel until wait(). Bucket lossMessage is the loss
   /// with the numbers that travel beside it, at most eight f64 in the host's memory. A
-  /// fragmentMessage() may stay under way over any number of steps.
+  /// fragmentMessage() may stay under way over any number of steps. squaresMessage is one f64 in
+  /// the buckets' memory.
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                        std::optional<Scheme> scheme = {}) = 0;
   /// Queues one half of a sum by "tree": the first leaves the sum on the trees' roots, each its own

@@ -15,8 +15,11 @@ Status StepRunner::setLossScale(double) {
   return Status::error(ErrorKind::internal, "this backend does not scale the loss");
 }
 
-Status StepRunner::addSquares(int) {
+static Status cannotAddSquares() {
   return Status::error(ErrorKind::internal, "this backend adds up no squares of gradients");
 }
+
+Status StepRunner::addSquares(int) { return cannotAddSquares(); }
+Result<double *> StepRunner::shardSquares() { return cannotAddSquares(); }
 
 } // namespace syncline::core

@@ -45,11 +45,17 @@ public:
   virtual double loss() = 0;
 
   /// Adds up the squares of a bucket's gradients, which are sums over all ranks, or enqueues that.
-  /// Of a bucket by "reduce-scatter" these are the gradients that this rank updates.
+  /// Of a bucket by "reduce-scatter" these are the gradients that this rank updates; call
+  /// shardSquares() behind the last one of them.
   /// In a step that does so for every bucket that it updates, before its first update, all updates
   /// multiply the gradients by clipFactor() of their norm (OptimizerOptions::clipNorm). Errors:
   /// internal where the backend cannot.
   virtual Status addSquares(int bucket);
+  /// Sums what addSquares() has found in this step in buckets by "reduce-scatter", or enqueues it.
+  /// Returns the sum's address, which is one f64 in the buckets' memory. The sum over the ranks
+  /// takes its place before gradientNorm() and before the first update, so that all ranks have one
+  /// norm. Errors: internal where the backend cannot.
+  virtual Result<double *> shardSquares();
   /// The norm of the gradients that the last step added up, of their mean over the ranks and before
   /// clipping; waits for the device. NaN where it has added up none.
   virtual double gradientNorm() { return std::numeric_limits<double>::quiet_NaN(); }

@@ -92,6 +92,7 @@ public:
   Result<std::vector<double>> marks() override;
   double loss() override { return program.loss; }
   Status addSquares(int bucket) override;
+  Result<double *> shardSquares() override { return squares.joinParts(); }
   double gradientNorm() override;
   Status setLossScale(double scale) override {
     program.lossScale = scale;
@@ -119,7 +120,7 @@ private:
   Program program;
   CpuBuilder steps;
   std::vector<core::HostMemory> state;
-  std::map<int, double> squares;               ///< of the gradients' sums, by bucket
+  SquareSums squares;
   std::atomic<bool> keptElements = false;      ///< atomic, because a channel's thread updates too
   std::vector<core::Clock::time_point> marked; ///< time of each mark, by place
   core::Optimizer optimizer;
@@ -256,25 +257,23 @@ Status CpuExecutable::addSquares(int bucket) {
                      bytes / static_cast<std::int64_t>(sizeof(float)));
   };
   if (of.scheme != Scheme::reduceScatter) {
-    squares[bucket] = squaresFrom(of.offset, of.extent);
+    squares.whole[bucket] = squaresFrom(of.offset, of.extent);
     return Status::ok();
   }
   const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
   if (!own)
     return own.status();
-  squares[bucket] = 0;
+  double &sum = squares.parts[bucket];
+  sum = 0;
   for (const core::Optimizer::Update &part : *own)
-    squares[bucket] += squaresFrom(part.begin, part.bytes);
+    sum += squaresFrom(part.begin, part.bytes);
   return Status::ok();
 }
 
 double CpuExecutable::gradientNorm() {
-  if (squares.empty())
+  if (squares.isEmpty())
     return std::numeric_limits<double>::quiet_NaN();
-  double sum = 0;
-  for (const auto &[bucket, own] : squares)
-    sum += own;
-  return std::sqrt(sum) * meanScale();
+  return std::sqrt(squares.total()) * meanScale();
 }
 
 void CpuExecutable::update(int bucket, std::span<const core::Optimizer::Update> updates) {
@@ -290,7 +289,7 @@ void CpuExecutable::update(int bucket, std::span<const core::Optimizer::Update> 
         {reinterpret_cast<float *>(what.state[0]), reinterpret_cast<float *>(what.state[1])},
         what.bytes / static_cast<std::int64_t>(sizeof(float))};
     const double factor =
-        squares.empty() ? 1 : core::clipFactor(gradientNorm(), what.options.clipNorm);
+        squares.isEmpty() ? 1 : core::clipFactor(gradientNorm(), what.options.clipNorm);
     if (updateElements(operands, what.options, meanScale() * factor,
                        core::adamCorrection(what.options.beta1, what.options.beta2, count)))
       keptElements = true;

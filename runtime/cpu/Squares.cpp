@@ -24,4 +24,17 @@ double squaresOf(const float *gradients, std::int64_t n) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
+static double sumOf(const std::map<int, double> &squares, double sum) {
+  for (const auto &[bucket, own] : squares)
+    sum += own;
+  return sum;
+}
+
+double *SquareSums::joinParts() {
+  ofParts = sumOf(parts, 0);
+  return &ofParts;
+}
+
+double SquareSums::total() const { return sumOf(whole, ofParts); }
+
 } // namespace syncline::cpu

@@ -50,6 +50,8 @@ public:
   Status settle();
   /// On how many ranks `met` is true. Precondition: no message is under way. Errors: peerLost.
   Result<int> count(bool met);
+  /// The all-reduce by which the messages travel.
+  Scheme by() const { return scheme; }
 
   /// The messages that have arrived since the last forget().
   const std::vector<EarlierLoss> &arrived() const { return received; }

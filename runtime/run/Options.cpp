@@ -270,10 +270,6 @@ Status Options::checkClipping(const Plan &plan) const {
   if (plan.overlapsSteps)
     return refuse("messages reach into the next step; expected a plan of 'syncline compile "
                   "--overlap backward'");
-  for (const PlanBucket &bucket : plan.buckets)
-    if (bucket.scheme == Scheme::reduceScatter)
-      return refuse("bucket " + std::to_string(bucket.id) +
-                    " travels by 'reduce-scatter', which updates parameters on the way");
   return Status::ok();
 }
 

@@ -2,7 +2,6 @@
 #include "runtime/run/Trainer.h"
 
 #include "runtime/core/RankNames.h"
-#include "runtime/run/LateUpdates.h"
 
 namespace syncline::run {
 
@@ -20,11 +19,12 @@ Status Trainer::issue(int bucket) {
 Status Trainer::issueSharded(int bucket, core::Half half) {
   const BucketPlace &b = places.at(bucket);
   if (ranks == 1)
-    return half == core::Half::second || scale ? Status::ok() : executable.updateShard(bucket);
-  if (scale && half == core::Half::whole)
+    return half == core::Half::second || updatesLast ? Status::ok()
+                                                     : executable.updateShard(bucket);
+  if (updatesLast && half == core::Half::whole)
     half = core::Half::first;
   return b.channel->issueSharded(bucket, {b.gradients, b.parameters, b.bytes, b.type,
-                                          wholeGradients, half, /*updatesLater=*/bool(scale)});
+                                          wholeGradients, half, /*updatesLater=*/updatesLast});
 }
 
 Status Trainer::gather(std::size_t index) {
@@ -50,9 +50,20 @@ Status Trainer::runOperation(std::size_t index) {
   case OperationKind::allGather:
     return issueSharded(op.bucket, core::Half::second);
   case OperationKind::wait:
-    return !sums() ? Status::ok() : places.at(op.bucket).channel->wait(op.bucket);
+    return wait(op.bucket);
   }
   return Status::ok();
+}
+
+/// Waits for a bucket. The squares of a part that this rank updates are added up at once, while
+/// later messages travel.
+Status Trainer::wait(int bucket) {
+  const BucketPlace &b = places.at(bucket);
+  if (sums())
+    if (Status s = b.channel->wait(bucket); !s)
+      return s;
+  return updatesLast && b.scheme == Scheme::reduceScatter ? executable.addSquares(bucket)
+                                                          : Status::ok();
 }
 
 /// Runs an update, or adds up what factors of an earlier pass have made.
@@ -64,7 +75,7 @@ Status Trainer::runUpdate(std::size_t index) {
     return Status::ok();
   }
   passSums.finish(bucket, gradientsOf(bucket));
-  return clips ? executable.addSquares(bucket) : executable.run(static_cast<int>(index));
+  return updatesLast ? executable.addSquares(bucket) : executable.run(static_cast<int>(index));
 }
 
 bool Trainer::isOfLastPass(const core::OperationInfo &operation) const {
@@ -101,8 +112,8 @@ Status Trainer::runOperations() {
       return s;
     carried.ran(i);
   }
-  if (isLastPass())
-    if (Status s = scale ? finishScaled() : clips ? runUpdates(executable) : Status::ok(); !s)
+  if (isLastPass() && updatesLast)
+    if (Status s = finishUpdates(); !s)
       return s;
   return isRecording ? executable.mark(static_cast<int>(count)) : Status::ok();
 }
@@ -327,7 +338,7 @@ std::vector<core::BucketTiming> Trainer::bucketTimings() const {
   std::vector<core::BucketTiming> all;
   for (const auto &[id, channel] : channels)
     for (const core::BucketTiming &t : channel->timings())
-      if (t.bucket != core::lossMessage)
+      if (t.bucket != core::lossMessage && t.bucket != core::squaresMessage)
         all.push_back(t);
   return all;
 }

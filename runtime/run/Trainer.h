@@ -95,9 +95,10 @@ public:
   void captureSteps() { captures = executable.canCapture(); }
 
   /// Clips gradients by their norm: each bucket's squares are added up in place of its update, and
-  /// all updates follow the last operation. Preconditions: no bucket is carried or travels by
-  /// "reduce-scatter"; the executable can.
-  void clipByNorm() { clips = true; }
+  /// all updates follow the last operation. A bucket by "reduce-scatter" is then updated and
+  /// gathered there too; ranks add up the squares of their parts in one more message.
+  /// Preconditions: no bucket is carried; the executable can.
+  void clipByNorm() { updatesLast = true; }
 
   /// Makes a step of `passes` forward and backward passes, whose mean gradients it applies. Sums
   /// travel in the last pass; factors travel in each pass. Input and target of a step's first pass
@@ -107,9 +108,8 @@ public:
   void accumulate(int passes, std::function<Status(std::int64_t)> next);
 
   /// Multiplies the loss's gradient by this scale, and leaves out the updates of a step whose
-  /// gradients are not finite on some rank, on all ranks alike. All updates follow the last
-  /// message; a bucket by "reduce-scatter" is then updated and gathered behind the last operation.
-  /// Preconditions: gradients travel, and no bucket is carried. Errors: the backend's.
+  /// gradients are not finite on some rank, on all ranks alike. Updates are made as clipByNorm()
+  /// says. Preconditions: gradients travel, and no bucket is carried. Errors: the backend's.
   Status scaleLoss(const LossScale &chosen);
   /// The loss's scale; none without scaleLoss().
   std::optional<LossScale> &lossScale() { return scale; }
@@ -189,6 +189,7 @@ private:
   Status takeShard(int bucket, const BucketPlace &place);
   Status runOperation(std::size_t index);
   Status runUpdate(std::size_t index);
+  Status wait(int bucket);
   Status runEarlierPasses(std::int64_t number);
   bool isLastPass() const { return pass + 1 == passes; }
   /// Whether earlier passes leave the operation out.
@@ -205,11 +206,11 @@ private:
       executable.setRate(bucket, *rate);
   }
   Status capture(bool &isDone);
-  Status addShardSquares();
-  Result<bool> metInfinity();
   bool hasShards() const;
+  Status shareSquares();
   Status updateShards();
-  Status finishScaled();
+  Status runUpdates();
+  Status finishUpdates();
   Status runStep(std::int64_t number, const std::function<void()> &meanwhile);
   Status record(std::int64_t number);
   Status duringExchange(const Status &s, std::int64_t number) const;
@@ -230,7 +231,7 @@ private:
   std::map<int, std::unique_ptr<core::Channel>> channels;
   std::unique_ptr<core::Exchanges> exchanges; ///< null where gradients travel
   std::map<int, BucketPlace> places;          ///< by bucket id
-  bool clips = false;                         ///< updates wait for the norm of all gradients
+  bool updatesLast = false;                   ///< updates wait for the norm of all gradients
   std::optional<double> rate;                 ///< of the present step
   int passes = 1;                             ///< of a step
   int pass = 0;                               ///< the present one; 0 between steps

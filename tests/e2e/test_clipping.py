@@ -28,18 +28,6 @@ class ClippingTest(RefusalTest):
         )
 
     def test_plans_whose_updates_cannot_wait_for_the_norm(self):
-        sharded = harness.compile_plan(
-            DIGITS, self.folder, 2, label="-s", extra=("--scheme", "fc*=reduce-scatter")
-        )
-        bucket = next(
-            bucket["id"]
-            for bucket in harness.plan_json(sharded)["buckets"]
-            if bucket["scheme"] == "reduce-scatter"
-        )
-        self.refuse(
-            sharded,
-            f"bucket {bucket} travels by 'reduce-scatter', which updates parameters on the way",
-        )
         carrying = harness.compile_plan(
             DIGITS, self.folder, 2, label="-c", extra=("--overlap", "step")
         )
@@ -65,6 +53,19 @@ class ClippingTest(RefusalTest):
                 self.assertTrue(all(step["gradient_norm"] > 1e-3 for step in steps), steps)
         done = self.command("run", plan, "-n", 2, "--steps", 3, "--clip-norm", 0.001)
         self.assertIn("the gradients' norm exceeded 0.001 in 3 of 3 steps", done.stderr)
+
+    def test_ranks_that_update_parts_report_one_norm(self):
+        """By reduce-scatter, too, all ranks clip by the norm that one scheme for all gives."""
+        norms = []
+        for scheme in ("ring", "reduce-scatter"):
+            plan = harness.compile_plan(
+                DIGITS, self.folder, 2, label=scheme, extra=("--scheme", f"*={scheme}")
+            )
+            *steps, summary = self.log(plan, "--clip-norm", 1e-3)
+            self.assertEqual(summary["clipped_steps"], 3)
+            norms.append([step["gradient_norm"] for step in steps])
+        for ring, parts in zip(*norms):
+            self.assertAlmostEqual(parts, ring, delta=1e-6 * ring)
 
     def compile_clipping(self, *extra, label="-clip", **how):
         extra = ("--clip-norm", 0.01, *extra)

@@ -24,7 +24,10 @@ GLOBAL, STEPS = 32, 20  # samples of all ranks in a step
 RATE, MOMENTUM, DECAY = 0.05, 0.9, 1e-4
 NORM, VALUE = 0.45, 0.02
 OWN = 0.2  # limit of the norm of one rank's gradients
-ALL_REDUCES = ("ring", "recursive-doubling", "halving-doubling", "tree", "parameter-server")
+SUMS = (
+    *("ring", "recursive-doubling", "halving-doubling", "tree", "parameter-server"),
+    "reduce-scatter",
+)
 
 
 def weights_of(path):
@@ -88,9 +91,10 @@ class ClippingTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def plan(self, ranks, label, extra=(), **how):
+    def plan(self, ranks, label, extra=(), batch=None, **how):
+        samples = batch or GLOBAL // ranks
         return harness.compile_plan(
-            DIGITS, self.folder, ranks=ranks, batch=GLOBAL // ranks, label=label, extra=extra, **how
+            DIGITS, self.folder, ranks=ranks, batch=samples, label=label, extra=extra, **how
         )
 
     def train(self, plan, ranks, extra=(), steps=STEPS):
@@ -119,7 +123,7 @@ class ClippingTest(unittest.TestCase):
         self.assertEqual(log[-1]["clipped_steps"], clipped)
 
     def test_norm_by_every_scheme(self):
-        for scheme in (*ALL_REDUCES, "factors"):
+        for scheme in (*SUMS, "factors"):
             pattern = "fc*.weight" if scheme == "factors" else "*"
             for ranks in (2, 4):
                 with self.subTest(scheme=scheme, ranks=ranks):
@@ -133,6 +137,15 @@ class ClippingTest(unittest.TestCase):
         """Every gradient is a message: the norm is that of all of them."""
         plan = self.plan(2, "-each", ("--planner", "wfbp", "--channels", 2))
         self.check_norm("norm, a message each, 2 channels", plan, 2, ("--threads", 2))
+
+    def test_norm_of_parts_beside_whole_buckets(self):
+        """By reduce-scatter a rank has the squares of its parts alone."""
+        schemes = ("--scheme", "fc*=reduce-scatter", "--scheme", "conv*=tree")
+        for extra in ((), ("--accumulate", 2)):
+            ranks = 4 // (2 if extra else 1)
+            with self.subTest(extra=extra):
+                plan = self.plan(ranks, "-parts", schemes, batch=8)
+                self.check_norm(f"norm, parts, {extra}", plan, ranks, extra)
 
     def test_norm_by_nodes_and_by_servers(self):
         nodes = self.plan(4, "-nodes", ("--scheme", "*=hierarchical"), cluster=harness.NODES)

@@ -29,6 +29,7 @@ struct Model {
   bool carries = false;
   int drainedStep = -1;          ///< a step in the middle that leaves nothing under way
   bool drainsAfterwards = false; ///< by drain(), not by the last step
+  double clipNorm = 0;           ///< limit of the gradients' norm; 0 for none
 
   static constexpr std::int64_t batch = 4, steps = 3;
   std::array<double, 3> rates{0.1, 0.05, 0.2}; ///< of the steps
@@ -53,15 +54,17 @@ class Learner {
 public:
   Learner(const Model &model, int rank, int ranks) : model(model) {
     constexpr std::int64_t room = 1 << 20;
-    ExecutableOptions options;
-    options.sizes = {room, room, room, room, 64, 4 * room};
-    options.rank = rank;
-    options.ranks = ranks;
-    executable = std::move(*cpu::createCpuExecutable(options));
+    ExecutableOptions how;
+    how.sizes = {room, room, room, room, 64, 4 * room};
+    how.rank = rank;
+    how.ranks = ranks;
+    executable = std::move(*cpu::createCpuExecutable(how));
     build(ranks);
     EXPECT_EQ(executable->finish().message(), "");
-    EXPECT_TRUE(
-        executable->setOptimizer({.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01}).isOk());
+    OptimizerOptions options{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01};
+    if (model.clipNorm > 0)
+      options.clipNorm = model.clipNorm;
+    EXPECT_TRUE(executable->setOptimizer(options).isOk());
     for (auto [space, name, salt] : {std::tuple(Space::input, "x", rank),
                                      {Space::target, "t", 100 + rank},
                                      {Space::parameters, "w", 1000},
@@ -152,6 +155,7 @@ private:
 struct Trained {
   std::vector<std::vector<float>> parameters;          ///< by rank
   std::vector<std::int64_t> sent, received;            ///< by step, over all ranks
+  std::vector<std::vector<double>> norms;              ///< by rank and step
   std::vector<double> losses = std::vector<double>(1); ///< of the last step, rank 0
 };
 
@@ -166,6 +170,7 @@ run::StepEnd endOf(const Model &model, std::int64_t step) {
 Trained train(const Model &model, int ranks, int servers = 0) {
   Trained result;
   result.parameters.resize(static_cast<std::size_t>(ranks));
+  result.norms.resize(static_cast<std::size_t>(ranks));
   result.sent.resize(Model::steps);
   result.received.resize(Model::steps);
   std::mutex mutex;
@@ -196,6 +201,8 @@ Trained train(const Model &model, int ranks, int servers = 0) {
                          {.ranksPerNode = 1, .servers = servers});
     auto trainer = Trainer::create(*learner.executable, ranks, links);
     ASSERT_TRUE(trainer.isOk()) << trainer.status().message();
+    if (model.clipNorm > 0)
+      (*trainer)->clipByNorm();
     for (std::int64_t step = 0; step < Model::steps; ++step) {
       (*trainer)->setRate(model.rates[static_cast<std::size_t>(step)]);
       auto times = (*trainer)->step(step, endOf(model, step), [&] {
@@ -204,6 +211,7 @@ Trained train(const Model &model, int ranks, int servers = 0) {
       });
       ASSERT_TRUE(times.isOk()) << times.status().message();
       std::lock_guard lock(mutex);
+      result.norms[static_cast<std::size_t>(rank)].push_back(times->gradientNorm);
       if (!times->moved)
         continue;
       result.sent[static_cast<std::size_t>(step)] += times->moved->sent;
@@ -285,6 +293,28 @@ TEST_P(TrainerSchemes, UseTheRateOfEachStep) {
         rate = before;
       }
     }
+}
+
+// Where ranks update parts of buckets, the norm is that of all gradients as with rings, and the
+// same bits on all ranks; the parameters are clipped by it.
+TEST_P(TrainerSchemes, ClipPartsByTheNormOfAll) {
+  const int ranks = GetParam();
+  for (const char *bias : {"reduce-scatter", "tree"}) {
+    Model model{37, 11, bias, "reduce-scatter"}, rings{37, 11, "ring", "ring"};
+    const Trained open = train(model, ranks);
+    model.clipNorm = rings.clipNorm = 0.5;
+    expectLikeRings(model, ranks);
+    const Trained clipped = train(model, ranks), wanted = train(rings, ranks);
+    EXPECT_NE(clipped.parameters, open.parameters);
+    for (const std::vector<double> &own : clipped.norms) {
+      EXPECT_EQ(own, clipped.norms[0]);
+      ASSERT_EQ(own.size(), std::size_t{Model::steps});
+      for (std::size_t step = 0; step < own.size(); ++step) {
+        EXPECT_GT(own[step], model.clipNorm);
+        EXPECT_NEAR(own[step], wanted.norms[0][step], 1e-6 * own[step]);
+      }
+    }
+  }
 }
 
 // With servers of their own, workers train as with rings; everything else stays among the workers.

@@ -1,0 +1,75 @@
+// The end of a step whose updates wait for all gradients, to be clipped by their norm or because
+// the loss is scaled.
+#include "runtime/run/Trainer.h"
+
+#include <cmath>
+
+namespace syncline::run {
+
+Status Trainer::scaleLoss(const LossScale &chosen) {
+  scale = chosen;
+  updatesLast = true;
+  return executable.setLossScale(scale->value());
+}
+
+bool Trainer::hasShards() const {
+  for (const auto &[id, place] : places)
+    if (place.scheme == Scheme::reduceScatter)
+      return true;
+  return false;
+}
+
+/// Makes the squares of all parts of buckets by "reduce-scatter" known to all ranks, each of which
+/// has those of its own part. Of other buckets all ranks have the same squares. An all-reduce gives
+/// all ranks the same bits, so that they have one norm and decide alike.
+Status Trainer::shareSquares() {
+  if (!hasShards())
+    return Status::ok();
+  const Result<double *> own = executable.shardSquares();
+  if (!own || !sums())
+    return own.status();
+  core::Channel &channel = *channels.at(0); // the loss's, which has an all-reduce in any case
+  const Status s =
+      channel.issue(core::squaresMessage, *own, sizeof **own, ElementType::f64, lossExchange->by());
+  return s ? channel.wait(core::squaresMessage) : s;
+}
+
+/// Updates the parts of buckets by "reduce-scatter", and gathers the parameters.
+Status Trainer::updateShards() {
+  for (const auto &[id, place] : places) {
+    if (place.scheme != Scheme::reduceScatter)
+      continue;
+    if (Status s = executable.updateShard(id); !s)
+      return s;
+    if (sums())
+      if (Status s = issueSharded(id, core::Half::second); !s)
+        return s;
+  }
+  for (const auto &[id, place] : places)
+    if (place.scheme == Scheme::reduceScatter && sums())
+      if (Status s = place.channel->wait(id); !s)
+        return s;
+  return Status::ok();
+}
+
+/// Runs all update operations, in their order.
+Status Trainer::runUpdates() {
+  for (std::size_t i = 0; i < executable.operations().size(); ++i)
+    if (executable.operations()[i].kind == core::OperationKind::update)
+      if (Status s = executable.run(static_cast<int>(i)); !s)
+        return s;
+  return Status::ok();
+}
+
+Status Trainer::finishUpdates() {
+  if (Status s = shareSquares(); !s)
+    return s;
+  isSkipped = scale && scale->skips() && !std::isfinite(executable.gradientNorm());
+  if (isSkipped)
+    return Status::ok();
+  if (Status s = updateShards(); !s)
+    return s;
+  return runUpdates();
+}
+
+} // namespace syncline::run
