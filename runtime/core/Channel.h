@@ -60,7 +60,7 @@ struct ShardedBucket {
   bool wholeGradients = false;
   Half half = Half::whole;
   /// Whether the first half leaves out ShardedOptimizer::updateShard(), which the caller then calls
-  /// between the halves. Only channels through the host's memory do so.
+  /// between the halves.
   bool updatesLater = false;
 };
 

@@ -14,7 +14,9 @@ namespace syncline::cuda {
 CudaExecutable::CudaExecutable(const core::ExecutableOptions &options)
     : program(options), steps(program),
       optimizer(program.table, options.ranks,
-                [this](std::int64_t bytes) { return allocateState(bytes); }) {}
+                [this](std::int64_t bytes) { return allocateState(bytes); }) {
+  norm.setMeanScale(meanScale());
+}
 
 std::byte *CudaExecutable::allocateState(std::int64_t bytes) {
   std::byte *data = nullptr;
@@ -154,6 +156,7 @@ Status CudaExecutable::setUpdates(std::int64_t made) {
 
 Status CudaExecutable::setOptimizer(const core::OptimizerOptions &options) {
   dropCapture();
+  norm.setLimit(options.clipNorm);
   return withReason(optimizer.setOptimizer(options));
 }
 
@@ -179,9 +182,9 @@ void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update>
     const UpdateOperands operands{at(program.space(Space::parameters).data() + what.begin),
                                   at(program.space(Space::gradients).data() + what.begin),
                                   {at(what.state[0]), at(what.state[1])},
-                                  what.bytes / static_cast<std::int64_t>(sizeof(float))};
-    check(updateElements(stream, operands, what.options, 1.0 / program.options.ranks, clock,
-                         program.keptFlag),
+                                  what.bytes / static_cast<std::int64_t>(sizeof(float)),
+                                  norm.factor()};
+    check(updateElements(stream, operands, what.options, meanScale(), clock, program.keptFlag),
           "updateElements");
   }
 }
@@ -190,7 +193,7 @@ Status CudaExecutable::updateShard(int bucket) {
   const Status current = statusOf("update: ", [&] { program.device.makeCurrent(); });
   if (!current)
     return current;
-  if (program.options.ranks == 1)
+  if (program.options.ranks == 1 || norm.isUsed())
     return enqueueShardUpdate(bucket, program.device.compute);
   if (Status s = enqueueShardUpdate(bucket, program.device.channel); !s)
     return s;
@@ -202,6 +205,38 @@ Status CudaExecutable::updateShard(int bucket) {
 Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream) {
   const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
   return own ? statusOf("update: ", [&] { update(bucket, *own, stream); }) : own.status();
+}
+
+Status CudaExecutable::addSquares(int bucket) {
+  const core::Bucket &of = *program.table.findBucket(bucket);
+  const bool isPart = of.scheme == Scheme::reduceScatter;
+  std::int64_t begin = of.offset, bytes = of.extent;
+  if (isPart) {
+    const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
+    if (!own)
+      return own.status();
+    begin = own->empty() ? begin : own->front().begin;
+    bytes = own->empty() ? 0 : own->back().begin + own->back().bytes - begin;
+  }
+  return statusOf("the gradients' squares: ", [&] {
+    program.device.makeCurrent();
+    norm.add(of, begin, bytes, isPart);
+  });
+}
+
+Result<double *> CudaExecutable::shardSquares() {
+  double *sum = nullptr;
+  const Status s = statusOf("the gradients' squares: ", [&] {
+    program.device.makeCurrent();
+    sum = norm.sumParts();
+  });
+  return s ? Result<double *>(sum) : s;
+}
+
+double CudaExecutable::gradientNorm() {
+  if (!norm.isUsed() || !statusOf("", [&] { norm.factor(); }) || !synchronize())
+    return std::numeric_limits<double>::quiet_NaN();
+  return norm.hostNorm();
 }
 
 void CudaExecutable::beginStep(std::int64_t step) {

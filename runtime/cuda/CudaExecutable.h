@@ -5,6 +5,7 @@
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/DeviceArithmetic.h"
 #include "runtime/cuda/Event.h"
+#include "runtime/cuda/GradientNorm.h"
 #include "runtime/cuda/HostWait.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/LaunchThrottle.h"
@@ -55,8 +56,9 @@ public:
   Status setRules(const std::map<int, core::ParameterRule> &rules) override;
   Status setUpdates(std::int64_t made) override;
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override;
-  /// On one rank, enqueues the update after the step's operations. On several ranks, returns when
-  /// the update is done, for channels without streams.
+  /// On one rank, and where the step adds up squares, enqueues the update after the step's
+  /// operations. On several ranks it otherwise returns when the update is done, for channels that
+  /// have no streams.
   Status updateShard(int bucket) override;
 
   void beginStep(std::int64_t step) override;
@@ -71,6 +73,9 @@ public:
   Status endCapture() override;
   Status replay() override;
   double loss() override;
+  Status addSquares(int bucket) override;
+  Result<double *> shardSquares() override;
+  double gradientNorm() override;
   bool metNonFinite() override;
   void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 
@@ -112,6 +117,8 @@ public:
 
 private:
   void update(int bucket, std::span<const core::Optimizer::Update> updates, cudaStream_t stream);
+  /// What makes the mean over the ranks of a sum of gradients.
+  double meanScale() const { return 1.0 / program.options.ranks; }
   UpdateClock *clockOf(int bucket) const;
   void carryOut(int operation);
   /// Copies between host memory and `data`, which holds the tensor, and waits for the copy.
@@ -137,6 +144,7 @@ private:
   Status ofState;      ///< the error of state's last allocation
   DeviceMemory clocks; ///< an UpdateClock for each bucket
   core::Optimizer optimizer;
+  GradientNorm norm{program};
   DeviceArithmetic arithmetic{program};
 };
 

@@ -271,8 +271,9 @@ Status NcclChannel::issueSharded(int bucket, const core::ShardedBucket &sharded)
   const bool isSecond = sharded.half == core::Half::second;
   const auto sumAndUpdate = [&] {
     collectives.scatterSum(sharded.gradients, sharded.bytes, sharded.type);
-    if (const Status s = executable.enqueueShardUpdate(bucket, stream.handle); !s)
-      throw Failure{s.kind(), s.message()};
+    if (!sharded.updatesLater)
+      if (const Status s = executable.enqueueShardUpdate(bucket, stream.handle); !s)
+        throw Failure{s.kind(), s.message()};
     if (sharded.wholeGradients)
       collectives.gatherShards(sharded.gradients, sharded.bytes, sharded.type);
   };

@@ -29,9 +29,11 @@ __device__ void updateElement(float &w, float g, float &a, float &b, const Rule 
 template <typename Rule>
 __global__ void updateKernel(float *w, const float *g, float *a, float *b, std::int64_t vectors,
                              std::int64_t n, Rule rule, const UpdateClock *clock,
-                             std::int32_t *kept) {
+                             const double *factor, std::int32_t *kept) {
   if (clock)
     rule.correct(clock->correction);
+  if (factor)
+    rule.k.scale = static_cast<float>(*factor);
   forEachElement(vectors, [&](std::int64_t i) {
     float4 weight = reinterpret_cast<float4 *>(w)[i];
     const float4 gradient = reinterpret_cast<const float4 *>(g)[i];
@@ -80,7 +82,7 @@ cudaError_t updateElements(cudaStream_t stream, const UpdateOperands &operands,
   std::int32_t *const flag = options.keepsFinite ? kept : nullptr;
   return core::withRule(options, scale, [&](auto rule) {
     return launch(updateKernel<decltype(rule)>, blocks, stream, w, g, a, b, vectors, n, rule, clock,
-                  flag);
+                  operands.factor, flag);
   });
 }
 

@@ -265,8 +265,6 @@ Status Options::checkClipping(const Plan &plan) const {
                             "update, but " +
                             why);
   };
-  if (backend != "cpu")
-    return refuse("backend '" + backend + "' computes none");
   if (plan.overlapsSteps)
     return refuse("messages reach into the next step; expected a plan of 'syncline compile "
                   "--overlap backward'");

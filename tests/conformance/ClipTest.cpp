@@ -1,6 +1,7 @@
 // Gradients that are clipped before the update: by the norm of all, and by value.
 #include "tests/conformance/StepCase.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -32,14 +33,20 @@ struct Clipped {
     run.begin();
   }
 
-  void step(const std::vector<float> &a, const std::vector<float> &b) {
+  void begin(const std::vector<float> &a, const std::vector<float> &b) {
     (*run).beginStep(number++);
     EXPECT_TRUE((*run).write(dw[0].id, std::as_bytes(std::span(a))).isOk());
     EXPECT_TRUE((*run).write(dw[1].id, std::as_bytes(std::span(b))).isOk());
+  }
+  void tell() {
     for (int i = 0; i < 2 && hasNorm; ++i)
       EXPECT_TRUE((*run).addSquares(i).isOk());
     for (std::size_t i = 0; i < (*run).operations().size(); ++i)
       EXPECT_TRUE((*run).run(static_cast<int>(i)).isOk());
+  }
+  void step(const std::vector<float> &a, const std::vector<float> &b) {
+    begin(a, b);
+    tell();
     EXPECT_TRUE((*run).synchronize().isOk());
   }
   std::vector<float> all(float value) const {
@@ -53,15 +60,7 @@ struct Clipped {
 };
 
 class ClipTest : public testing::TestWithParam<Backend> {};
-
-/// Tests of backends that add up squares; the CUDA backend does not.
-class ClipNormTest : public testing::TestWithParam<Backend> {
-protected:
-  void SetUp() override {
-    if (GetParam().name.find("cuda") != std::string::npos)
-      GTEST_SKIP() << "this backend does not clip by norm";
-  }
-};
+class ClipNormTest : public ClipTest {};
 
 // The norm is that of both buckets' means over the ranks; both are scaled by one factor.
 TEST_P(ClipNormTest, ScalesAllByTheNormOfAll) {
@@ -130,6 +129,93 @@ TEST_P(ClipNormTest, ClipsByNormBeforeValue) {
   clipped.step(clipped.all(6), clipped.all(8));
   expectNear(clipped.run, clipped.w[0], Array({64}, 1 - 3 * 5 / (40 + 1e-6)), 1e-6);
   expectNear(clipped.run, clipped.w[1], Array({64}, 1 - 0.4), 1e-6);
+}
+
+// Every optimizer computes with gradients of the clipped norm.
+TEST_P(ClipNormTest, EveryOptimizerSeesTheClippedNorm) {
+  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw}) {
+    core::OptimizerOptions options{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .kind = kind};
+    Clipped plain(GetParam(), options, false);
+    options.clipNorm = 20;
+    Clipped clipped(GetParam(), options);
+    for (int step = 0; step < 2; ++step) {
+      plain.step(plain.all(3), plain.all(-4));
+      clipped.step(clipped.all(6), clipped.all(-8)); // norm 40
+    }
+    for (int i = 0; i < 2; ++i)
+      expectNear(clipped.run, clipped.w[i], plain.run.values(plain.w[i]), 1e-6);
+  }
+}
+
+// A captured step adds up the squares of its own gradients in each replay.
+TEST_P(ClipNormTest, EveryReplayHasItsOwnNorm) {
+  const core::OptimizerOptions sgd{.rate = 0.1, .momentum = 0.9, .clipNorm = 30};
+  Clipped eager(GetParam(), sgd), captured(GetParam(), sgd);
+  if (!(*captured.run).canCapture())
+    GTEST_SKIP() << "this backend captures no steps";
+  captured.step(captured.all(1), captured.all(2));
+  eager.step(eager.all(1), eager.all(2));
+  ASSERT_TRUE((*captured.run).beginCapture().isOk());
+  captured.tell();
+  const Status ended = (*captured.run).endCapture();
+  ASSERT_TRUE(ended.isOk()) << ended.message();
+  for (const float value : {6.0f, 0.5f, 9.0f}) {
+    eager.step(eager.all(value), eager.all(2 * value));
+    captured.begin(captured.all(value), captured.all(2 * value));
+    ASSERT_TRUE((*captured.run).replay().isOk());
+    ASSERT_TRUE((*captured.run).synchronize().isOk());
+    EXPECT_EQ((*captured.run).gradientNorm(), (*eager.run).gradientNorm());
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(captured.run.values(captured.w[i]).values, eager.run.values(eager.w[i]).values);
+  }
+}
+
+// A rank has the squares of its own part of a bucket by "reduce-scatter". The sum over the ranks
+// takes their place, and all updates are clipped by the norm of all gradients.
+TEST_P(ClipNormTest, TakesThePartsOfOtherRanks) {
+  constexpr std::int64_t bytes = 256;
+  StepCase run(GetParam(), Form::plain, ranks, 1, /*rank=*/1);
+  const auto [a, da] = run.parameter("a", Array({64}, 1.0));
+  const auto [b, db] = run.parameter("b", Array({64}, 1.0));
+  const Tensor kept = run.state("kept", Array({2}));
+  BucketInfo shared = bucketBy("reduce-scatter", bytes, 1);
+  shared.offset = bytes;
+  run.step().bucket(bucketBy("ring", bytes, 0));
+  run.step().bucket(shared);
+  run.step().issue(1);
+  run.step().wait(1);
+  run.step().update(0);
+  ASSERT_TRUE((*run).setOptimizer({.rate = 1, .clipNorm = 5}).isOk());
+  run.begin();
+  ASSERT_TRUE((*run).takeShard(1, bytes / 2, bytes / 2).isOk());
+  const std::vector<float> sixes(64, 6), eights(64, 8);
+  ASSERT_TRUE((*run).write(da.id, std::as_bytes(std::span(sixes))).isOk());
+  ASSERT_TRUE((*run).write(db.id, std::as_bytes(std::span(eights))).isOk());
+  (*run).beginStep(0);
+  for (int bucket : {0, 1})
+    ASSERT_TRUE((*run).addSquares(bucket).isOk());
+  const Result<double *> own = (*run).shardSquares();
+  ASSERT_TRUE(own.isOk()) << own.status().message();
+  ASSERT_TRUE((*run).synchronize().isOk());
+  auto *const place = static_cast<std::byte *>((*run).space(Space::state).data) +
+                      (*run).tensors()[static_cast<std::size_t>(kept.id)].offset;
+  double sum = 0;
+  const auto raw = std::as_writable_bytes(std::span(&sum, 1));
+  GetParam().copy(place, *own, sizeof sum);
+  ASSERT_TRUE((*run).read(kept.id, raw).isOk());
+  EXPECT_EQ(sum, 32 * 64);
+  sum *= 2; // the other rank's part has the same
+  ASSERT_TRUE((*run).write(kept.id, raw).isOk());
+  GetParam().copy(*own, place, sizeof sum);
+  ASSERT_TRUE((*run).updateShard(1).isOk());
+  ASSERT_TRUE((*run).run(2).isOk());
+  ASSERT_TRUE((*run).synchronize().isOk());
+  EXPECT_NEAR((*run).gradientNorm(), 40, 1e-12 * 40);
+  const double factor = 5 / (40 + 1e-6);
+  Array half({64}, 1.0);
+  std::fill(half.values.begin() + 32, half.values.end(), 1 - 4 * factor);
+  expectNear(run, a, Array({64}, 1 - 3 * factor), 1e-6);
+  expectNear(run, b, half, 1e-6);
 }
 
 /// Not a number in one gradient of two buckets; whether updates met it. The other bucket's weights

@@ -1,0 +1,111 @@
+"""--clip-norm on the CUDA backend without a GPU, over tests/host-cuda: the CPU's norms and
+parameters by every scheme that NCCL has, told and replayed."""
+
+import json
+import os
+import unittest
+import unittest.mock
+
+import harness
+import numpy
+from host_cuda import CUDA, DIGITS, HostCudaCase
+from test_host_cuda import NODE, digits
+
+SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
+STEPS = 4
+LIMIT = 1e-5
+
+
+class HostCudaClippingTest(HostCudaCase):
+    def plan(self, ranks, scheme, backend, extra=()):
+        layers = "fc*" if scheme == "factors" else "*"
+        label = "-".join(("", backend, scheme, *extra)).replace("=", "-")
+        folder = self.folder / f"{DIGITS.stem}{label}-{ranks}x4.plan"
+        if folder.exists():
+            return folder
+        words = ("--backend", backend, "--scheme", f"{layers}={scheme}", *extra)
+        return harness.compile_plan(
+            DIGITS, self.folder, ranks, 4, extra=words, cluster=NODE, label=label
+        )
+
+    def trained(self, plan, ranks, words, rate=0.1, **environment):
+        """The steps' log, its summary, and the dump of all ranks in the last step."""
+        files = [self.folder / f"{name}.npy" for name in "xy"]
+        for file, array in zip(files, digits(4 * ranks * STEPS)):
+            numpy.save(file, array)
+        out = self.folder / f"dump{len(list(self.folder.iterdir()))}"
+        environment.setdefault("SYNCLINE_HOST_CUDA_DEVICES", str(ranks))
+        with unittest.mock.patch.dict(os.environ, environment):
+            log = harness.syncline(
+                *("run", plan, "-n", ranks, "--data", ",".join(map(str, files))),
+                *("--steps", STEPS, "--lr", rate, "--log", "json", "--dump", out),
+                *("--dump-all-ranks", "--dump-steps", STEPS - 1, *words),
+            )
+        *log, summary = map(json.loads, log.splitlines())
+        return log, summary, [harness.Dump(out / f"rank{rank}") for rank in range(ranks)]
+
+    def compare(self, ranks, scheme, words=(), extra=(), on_device=(), **environment):
+        """Norms and parameters are those of the CPU's ring."""
+        words = ("--momentum", 0.9, *words)
+        plan = self.plan(ranks, "ring", "cpu", extra)
+        log, told, expected = self.trained(plan, ranks, words)
+        plan = self.plan(ranks, scheme, "cuda", extra)
+        found_log, found, actual = self.trained(
+            plan, ranks, (*CUDA, *words, *on_device), **environment
+        )
+        self.assertEqual(found["clipped_steps"], told["clipped_steps"])
+        self.assertGreater(told["clipped_steps"], 0)
+        for line, own in zip(log, found_log):
+            norm = line["gradient_norm"]
+            self.assertAlmostEqual(own["gradient_norm"], norm, delta=LIMIT * norm)
+        wanted = expected[0].parameters(STEPS - 1)
+        for rank, dump in enumerate(actual):
+            got = dump.parameters(STEPS - 1)
+            self.assertEqual(got.names(), wanted.names())
+            for name in wanted.names():
+                error = numpy.linalg.norm(got[name] - wanted[name])
+                most = LIMIT * numpy.linalg.norm(wanted[name])
+                self.assertLessEqual(error, most, f"rank {rank}: {name}")
+                first = actual[0].parameters(STEPS - 1)[name]
+                self.assertTrue(numpy.array_equal(got[name], first), f"rank {rank}: {name}")
+
+    def test_every_scheme(self):
+        for scheme in SCHEMES:
+            with self.subTest(scheme=scheme):
+                self.compare(2, scheme, ("--clip-norm", 0.5))
+
+    def test_one_rank_and_four(self):
+        self.compare(1, "ring", ("--clip-norm", 0.5))
+        self.compare(4, "reduce-scatter", ("--clip-norm", 0.5, "--clip-value", 0.05))
+
+    def test_graphs(self):
+        """Each replay has the norm of its own gradients, of parts in one more message."""
+        for scheme in ("ring", "reduce-scatter"):
+            with self.subTest(scheme=scheme):
+                self.compare(2, scheme, ("--clip-norm", 0.5), on_device=("--cuda-graph",))
+
+    def test_streams_that_dawdle(self):
+        """Updates wait for the norm, and the norm for the last message."""
+        delays = {"SYNCLINE_HOST_CUDA_DELAY": "300"}
+        for scheme in ("tree", "reduce-scatter"):
+            for graph in ((), ("--cuda-graph",)):
+                with self.subTest(scheme=scheme, graph=graph):
+                    words = ("--clip-norm", 0.5)
+                    self.compare(2, scheme, words, on_device=graph, **delays)
+
+    def test_moments(self):
+        words = ("--clip-norm", 0.5)
+        adam = ("--optimizer", "adam")
+        plan = self.plan(2, "reduce-scatter", "cpu", adam)
+        _, told, dumps = self.trained(plan, 2, words, rate=1e-3)
+        plan = self.plan(2, "reduce-scatter", "cuda", adam)
+        _, found, own = self.trained(plan, 2, (*CUDA, *words, "--cuda-graph"), rate=1e-3)
+        self.assertEqual(found["clipped_steps"], told["clipped_steps"])
+        wanted, got = dumps[0].parameters(STEPS - 1), own[0].parameters(STEPS - 1)
+        for name in wanted.names():
+            error = numpy.linalg.norm(got[name] - wanted[name])
+            self.assertLessEqual(error, 1e-4 * numpy.linalg.norm(wanted[name]), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
