@@ -239,6 +239,14 @@ double CudaExecutable::gradientNorm() {
   return norm.hostNorm();
 }
 
+Status CudaExecutable::setLossScale(double scale) {
+  if (scale != program.lossScale)
+    dropCapture();
+  program.lossScale = scale;
+  norm.setMeanScale(meanScale());
+  return Status::ok();
+}
+
 void CudaExecutable::beginStep(std::int64_t step) {
   begun = statusOf("the step's start: ", [&] {
     program.device.makeCurrent();

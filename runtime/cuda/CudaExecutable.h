@@ -76,6 +76,7 @@ public:
   Status addSquares(int bucket) override;
   Result<double *> shardSquares() override;
   double gradientNorm() override;
+  Status setLossScale(double scale) override;
   bool metNonFinite() override;
   void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 
@@ -118,7 +119,7 @@ public:
 private:
   void update(int bucket, std::span<const core::Optimizer::Update> updates, cudaStream_t stream);
   /// What makes the mean over the ranks of a sum of gradients.
-  double meanScale() const { return 1.0 / program.options.ranks; }
+  double meanScale() const { return 1.0 / program.options.ranks / program.lossScale; }
   UpdateClock *clockOf(int bucket) const;
   void carryOut(int operation);
   /// Copies between host memory and `data`, which holds the tensor, and waits for the copy.

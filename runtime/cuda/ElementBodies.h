@@ -56,16 +56,18 @@ SYNCLINE_HOST_DEVICE inline CrossEntropyPosition crossEntropyPosition(const std:
           target[number]};
 }
 
-/// The gradient of a logit. `total` is log Σ exp of its position, or NaN for a label out of range.
+/// The gradient of a logit, multiplied by `scale`. `total` is log Σ exp of its position, or NaN for
+/// a label out of range.
 SYNCLINE_HOST_DEVICE inline float crossEntropyGradient(float logit, double total, bool isLabel,
-                                                       double positions) {
-  return static_cast<float>((exp(logit - total) - (isLabel ? 1 : 0)) / positions);
+                                                       double positions, double scale = 1) {
+  return static_cast<float>((exp(logit - total) - (isLabel ? 1 : 0)) / positions * scale);
 }
 
-/// (y - target)², and the gradient of its mean over n elements.
-SYNCLINE_HOST_DEVICE inline double squaredError(float y, float target, double n, float &gradient) {
+/// (y - target)², and the gradient of its mean over n elements, multiplied by `scale`.
+SYNCLINE_HOST_DEVICE inline double squaredError(float y, float target, double n, float &gradient,
+                                                double scale = 1) {
   const double difference = static_cast<double>(y) - target;
-  gradient = static_cast<float>(2 * difference / n);
+  gradient = static_cast<float>(2 * difference / n * scale);
   return difference * difference;
 }
 

@@ -62,13 +62,15 @@ cudaError_t meanOfParts(cudaStream_t stream, const double *parts, std::uint32_t 
 
 /// The number of blocks of meanSquaredError(). Each block writes one double to scratch memory.
 inline constexpr std::uint32_t errorBlocks = 512;
-/// loss = mean of (y - target)²; dy is its gradient and may be null.
+/// loss = mean of (y - target)²; dy is its gradient, multiplied by `scale`, and may be null.
 cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *target, float *loss,
-                             float *dy, std::int64_t n, double *scratch);
+                             float *dy, std::int64_t n, double scale, double *scratch);
 /// Cross-entropy of logits [outer, extent, inner] with one label for each position. `scratch` has
-/// outer · inner doubles. A label out of range gives NaN as loss and gradient. dlogits may be null.
+/// outer · inner doubles. A label out of range gives NaN as loss and gradient. dlogits is
+/// multiplied by `scale` and may be null.
 cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
-                         float *loss, float *dlogits, const core::AxisView &view, double *scratch);
+                         float *loss, float *dlogits, const core::AxisView &view, double scale,
+                         double *scratch);
 
 /// y = activation(y + bias) in place, for y [.., channels, inner]. bias may be null.
 template <typename T>

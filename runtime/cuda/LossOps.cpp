@@ -10,13 +10,14 @@ void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor tar
     p.expectType(logits, {ElementType::f32});
     core::checkCrossEntropy(p, logits, target, loss, dlogits);
     const core::AxisView view = core::aroundAxis(p.shape(logits), 1);
-    p.call("warps", [&program = program, view,
-                     scratch = p.scratchPlace<double>(view.outer * view.inner * 8),
-                     x = p.input(logits), labels = p.input<std::int64_t>(target),
-                     result = p.output(loss), gradient = p.outputOrNull(dlogits)] {
-      check(cuda::crossEntropy(program.device.compute, x, labels, result, gradient, view, scratch),
-            "crossEntropy");
-    });
+    p.call("warps",
+           [&program = program, view, scratch = p.scratchPlace<double>(view.outer * view.inner * 8),
+            x = p.input(logits), labels = p.input<std::int64_t>(target), result = p.output(loss),
+            gradient = p.outputOrNull(dlogits)] {
+             check(cuda::crossEntropy(program.device.compute, x, labels, result, gradient, view,
+                                      program.lossScale, scratch),
+                   "crossEntropy");
+           });
   });
 }
 
@@ -25,13 +26,14 @@ void CudaBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor targ
   prepare("meanSquaredError", layer, [&](Preparation &p) {
     p.expectType(y, {ElementType::f32});
     core::checkMeanSquaredError(p, y, target, loss, dy);
-    p.call("blocks", [&program = program, n = p.count(y),
-                      scratch = p.scratchPlace<double>(std::int64_t{errorBlocks} * 8),
-                      y = p.input(y), target = p.input(target), result = p.output(loss),
-                      gradient = p.outputOrNull(dy)] {
-      check(cuda::meanSquaredError(program.device.compute, y, target, result, gradient, n, scratch),
-            "meanSquaredError");
-    });
+    p.call("blocks",
+           [&program = program, n = p.count(y),
+            scratch = p.scratchPlace<double>(std::int64_t{errorBlocks} * 8), y = p.input(y),
+            target = p.input(target), result = p.output(loss), gradient = p.outputOrNull(dy)] {
+             check(cuda::meanSquaredError(program.device.compute, y, target, result, gradient, n,
+                                          program.lossScale, scratch),
+                   "meanSquaredError");
+           });
   });
 }
 

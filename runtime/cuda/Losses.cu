@@ -10,11 +10,11 @@ namespace {
 constexpr unsigned lanes = 32;
 
 __global__ void squaredErrorKernel(const float *y, const float *target, float *dy, std::int64_t n,
-                                   double *scratch) {
+                                   double scale, double *scratch) {
   double own = 0;
   forEachElement(n, [&](std::int64_t i) {
     float gradient;
-    own += squaredError(y[i], target[i], static_cast<double>(n), gradient);
+    own += squaredError(y[i], target[i], static_cast<double>(n), gradient, scale);
     if (dy)
       dy[i] = gradient;
   });
@@ -40,7 +40,7 @@ __device__ double warpLogSum(const float *logits, std::uint32_t classes, std::ui
 /// One warp for each position; scratch memory receives the positions' losses.
 __global__ void crossEntropyKernel(const float *logits, const std::int64_t *target, float *dlogits,
                                    std::uint32_t positions, std::uint32_t classes,
-                                   std::uint32_t inner, double *scratch) {
+                                   std::uint32_t inner, double scale, double *scratch) {
   const std::uint32_t warps = gridDim.x * (threadsPerBlock / lanes);
   for (std::uint32_t number = (blockIdx.x * threadsPerBlock + threadIdx.x) / lanes;
        number < positions; number += warps) {
@@ -51,7 +51,8 @@ __global__ void crossEntropyKernel(const float *logits, const std::int64_t *targ
     const double total = isKnown ? sum : static_cast<double>(NAN);
     for (std::uint32_t k = threadIdx.x % lanes; dlogits && k < classes; k += lanes) {
       const std::int64_t place = static_cast<std::int64_t>(k) * inner;
-      dlogits[at.start + place] = crossEntropyGradient(own[place], total, k == at.label, positions);
+      dlogits[at.start + place] =
+          crossEntropyGradient(own[place], total, k == at.label, positions, scale);
     }
     if (threadIdx.x % lanes == 0)
       scratch[number] = isKnown ? total - own[at.label * inner] : total;
@@ -61,21 +62,22 @@ __global__ void crossEntropyKernel(const float *logits, const std::int64_t *targ
 } // namespace
 
 cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *target, float *loss,
-                             float *dy, std::int64_t n, double *scratch) {
+                             float *dy, std::int64_t n, double scale, double *scratch) {
   const unsigned blocks = blocksFor(n) < errorBlocks ? blocksFor(n) : errorBlocks;
   const cudaError_t launched =
-      launch(squaredErrorKernel, blocks, stream, y, target, dy, n, scratch);
+      launch(squaredErrorKernel, blocks, stream, y, target, dy, n, scale, scratch);
   if (launched != cudaSuccess)
     return launched;
   return meanOfParts(stream, scratch, blocks, static_cast<double>(n), loss);
 }
 
 cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
-                         float *loss, float *dlogits, const core::AxisView &view, double *scratch) {
+                         float *loss, float *dlogits, const core::AxisView &view, double scale,
+                         double *scratch) {
   const auto positions = static_cast<std::uint32_t>(view.outer * view.inner);
   const cudaError_t launched =
       launch(crossEntropyKernel, blocksFor(static_cast<std::int64_t>(positions) * lanes), stream,
-             logits, target, dlogits, positions, view.extent, view.inner, scratch);
+             logits, target, dlogits, positions, view.extent, view.inner, scale, scratch);
   if (launched != cudaSuccess)
     return launched;
   return meanOfParts(stream, scratch, positions, positions, loss);

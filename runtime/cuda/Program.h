@@ -98,6 +98,7 @@ struct Program {
   /// Host memory that the device writes: not 0 once an update has kept an element.
   std::int32_t *keptFlag = nullptr;
   bool isEvaluation = false; ///< StepRunner::setEvaluation()
+  double lossScale = 1;      ///< StepRunner::setLossScale()
   DeviceMemory scratch;
 
 private:

@@ -368,6 +368,9 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain("--accumulate needs --backend cpu");
   if (o.capturesSteps && o.backend == "cpu")
     return complain("--cuda-graph needs --backend cuda");
+  if (o.capturesSteps && o.optimizerFlags.lossScale)
+    return complain("--loss-scale cannot be combined with --cuda-graph, because the host decides "
+                    "whether a step is skipped");
   Result<Schedule> scheduled = scheduleOf(schedule, o.capturesSteps);
   if (!scheduled)
     return complain(scheduled.status().message());

@@ -29,8 +29,6 @@ Status Options::checkLossScale(const Plan &plan) const {
   const auto refuse = [&](const std::string &why) {
     return Status::badInput("'" + plan.folder + "': '--loss-scale' " + why);
   };
-  if (backend != "cpu")
-    return refuse("is for backend 'cpu', got '" + backend + "'");
   if (plan.consistency.isLocal())
     return refuse("is for gradients that travel, but with consistency '" + plan.consistency.text +
                   "' weights do, in float32");

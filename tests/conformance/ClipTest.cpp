@@ -147,6 +147,24 @@ TEST_P(ClipNormTest, EveryOptimizerSeesTheClippedNorm) {
   }
 }
 
+// What multiplied the gradients is divided out before the norm and the updates. Another scale
+// counts from the next step on.
+TEST_P(ClipNormTest, DividesByTheLossScale) {
+  Clipped clipped(GetParam(), {.rate = 1, .clipNorm = 5, .clipValue = 0.45});
+  Array a({64}, 1.0), b({64}, 1.0);
+  for (const float scale : {1024.0f, 4.0f}) {
+    ASSERT_TRUE((*clipped.run).setLossScale(scale).isOk());
+    clipped.step(clipped.all(6 * scale), clipped.all(8 * scale));
+    EXPECT_NEAR((*clipped.run).gradientNorm(), 40, 1e-12 * 40);
+    for (std::size_t i = 0; i < 64; ++i) {
+      a.values[i] -= 3 * 5 / (40 + 1e-6);
+      b.values[i] -= 0.45;
+    }
+    expectNear(clipped.run, clipped.w[0], a, 1e-6);
+    expectNear(clipped.run, clipped.w[1], b, 1e-6);
+  }
+}
+
 // A captured step adds up the squares of its own gradients in each replay.
 TEST_P(ClipNormTest, EveryReplayHasItsOwnNorm) {
   const core::OptimizerOptions sgd{.rate = 0.1, .momentum = 0.9, .clipNorm = 30};

@@ -57,6 +57,33 @@ TEST_P(LossTest, CrossEntropyIsTheMeanOverSamplesAndPositions) {
   }
 }
 
+// A scale multiplies the gradient, to the bit where it is a power of two, and not the loss.
+TEST_P(LossTest, ScalesTheGradientAlone) {
+  const Array x = randomArray({4, 6}, 1), y = randomArray(x.shape, 2);
+  Array target({4}, 2);
+  for (const bool isMean : {false, true}) {
+    std::vector<double> gradients[2];
+    double losses[2];
+    for (const bool isScaled : {false, true}) {
+      StepCase run(GetParam());
+      const Tensor loss = run.result({}), gradient = run.result(x.shape);
+      if (isMean)
+        run.step().meanSquaredError("loss", run.operand(x), run.operand(y), loss, gradient);
+      else
+        run.step().crossEntropy("loss", run.operand(x), run.plainOperand(target, ElementType::i64),
+                                loss, gradient);
+      run.step().loss(loss);
+      ASSERT_TRUE((*run).setLossScale(isScaled ? 1024 : 1).isOk());
+      run.run();
+      losses[isScaled] = (*run).loss();
+      gradients[isScaled] = run.values(gradient).values;
+    }
+    EXPECT_EQ(losses[0], losses[1]);
+    for (std::size_t i = 0; i < gradients[0].size(); ++i)
+      EXPECT_EQ(gradients[1][i], 1024 * gradients[0][i]);
+  }
+}
+
 TEST_P(LossTest, CrossEntropyOfALabelOutOfRangeIsNotANumber) {
   Array target({1}, 9);
   StepCase run(GetParam());

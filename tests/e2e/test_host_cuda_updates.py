@@ -1,5 +1,6 @@
-"""--clip-norm on the CUDA backend without a GPU, over tests/host-cuda: the CPU's norms and
-parameters by every scheme that NCCL has, told and replayed."""
+"""Updates of the CUDA backend that wait for all gradients, without a GPU, over tests/host-cuda:
+--clip-norm with the CPU's norms and parameters by every scheme that NCCL has, told and replayed,
+and --loss-scale."""
 
 import json
 import os
@@ -16,7 +17,7 @@ STEPS = 4
 LIMIT = 1e-5
 
 
-class HostCudaClippingTest(HostCudaCase):
+class UpdatesCase(HostCudaCase):
     def plan(self, ranks, scheme, backend, extra=()):
         layers = "fc*" if scheme == "factors" else "*"
         label = "-".join(("", backend, scheme, *extra)).replace("=", "-")
@@ -28,10 +29,11 @@ class HostCudaClippingTest(HostCudaCase):
             DIGITS, self.folder, ranks, 4, extra=words, cluster=NODE, label=label
         )
 
-    def trained(self, plan, ranks, words, rate=0.1, **environment):
+    def trained(self, plan, ranks, words, rate=0.1, times=1, **environment):
         """The steps' log, its summary, and the dump of all ranks in the last step."""
         files = [self.folder / f"{name}.npy" for name in "xy"]
-        for file, array in zip(files, digits(4 * ranks * STEPS)):
+        x, y = digits(4 * ranks * STEPS)
+        for file, array in zip(files, ((x * times).astype(x.dtype), y)):
             numpy.save(file, array)
         out = self.folder / f"dump{len(list(self.folder.iterdir()))}"
         environment.setdefault("SYNCLINE_HOST_CUDA_DEVICES", str(ranks))
@@ -44,6 +46,12 @@ class HostCudaClippingTest(HostCudaCase):
         *log, summary = map(json.loads, log.splitlines())
         return log, summary, [harness.Dump(out / f"rank{rank}") for rank in range(ranks)]
 
+    def assert_same(self, one, other):
+        for name in one.names():
+            self.assertTrue(numpy.array_equal(one[name], other[name]), name)
+
+
+class HostCudaClippingTest(UpdatesCase):
     def compare(self, ranks, scheme, words=(), extra=(), on_device=(), **environment):
         """Norms and parameters are those of the CPU's ring."""
         words = ("--momentum", 0.9, *words)
@@ -66,8 +74,7 @@ class HostCudaClippingTest(HostCudaCase):
                 error = numpy.linalg.norm(got[name] - wanted[name])
                 most = LIMIT * numpy.linalg.norm(wanted[name])
                 self.assertLessEqual(error, most, f"rank {rank}: {name}")
-                first = actual[0].parameters(STEPS - 1)[name]
-                self.assertTrue(numpy.array_equal(got[name], first), f"rank {rank}: {name}")
+            self.assert_same(got, actual[0].parameters(STEPS - 1))
 
     def test_every_scheme(self):
         for scheme in SCHEMES:
@@ -105,6 +112,55 @@ class HostCudaClippingTest(HostCudaCase):
         for name in wanted.names():
             error = numpy.linalg.norm(got[name] - wanted[name])
             self.assertLessEqual(error, 1e-4 * numpy.linalg.norm(wanted[name]), name)
+
+
+class HostCudaLossScaleTest(UpdatesCase):
+    SCHEMES = ("ring", "reduce-scatter")
+
+    def test_powers_of_two_keep_the_bits(self):
+        for scheme in SCHEMES:
+            with self.subTest(scheme=scheme):
+                plan = self.plan(2, scheme, "cuda")
+                words = (*CUDA, "--momentum", 0.9, "--clip-norm", 0.5)
+                plain_log, _, plain = self.trained(plan, 2, words)
+                log, told, scaled = self.trained(plan, 2, (*words, "--loss-scale", 1024))
+                self.assertEqual(told["skipped_steps"], 0)
+                for own, other in zip(plain_log, log):
+                    self.assertEqual(own["gradient_norm"], other["gradient_norm"])
+                for one, other in zip(plain, scaled):
+                    self.assert_same(one.parameters(STEPS - 1), other.parameters(STEPS - 1))
+
+    def test_infinite_gradients_skip_the_step_on_all_ranks(self):
+        """fp16 cannot hold gradients of this scale. Moments count no step that is skipped."""
+        for scheme in self.SCHEMES:
+            with self.subTest(scheme=scheme):
+                plan = self.plan(2, scheme, "cuda", ("--wire", "fp16", "--optimizer", "adam"))
+                log, told, dumps = self.trained(plan, 2, (*CUDA, "--loss-scale", 1e9))
+                self.assertEqual(told["skipped_steps"], STEPS)
+                self.assertTrue(all(line["skipped"] for line in log))
+                start = self.trained(plan, 2, CUDA, rate=0)[2][0].parameters(STEPS - 1)
+                for dump in dumps:
+                    self.assert_same(start, dump.parameters(STEPS - 1))
+
+    def test_dynamic_scales_are_those_of_cpus(self):
+        """The first scale overflows: steps are skipped until it does not, then parameters change
+        as on CPUs."""
+        for scheme in self.SCHEMES:
+            with self.subTest(scheme=scheme):
+                found = []
+                for backend in ("cpu", "cuda"):
+                    plan = self.plan(2, scheme, backend, ("--wire", "fp16"))
+                    words = ("--backend", backend, "--loss-scale", "dynamic")
+                    log, told, dumps = self.trained(plan, 2, words, times=1e3, rate=1e-8)
+                    found.append([(line["loss_scale"], line["skipped"]) for line in log])
+                self.assertEqual(*found)
+                self.assertTrue(found[0][0][1])
+
+    def test_refuses_graphs(self):
+        """The host decides whether a step is skipped."""
+        with self.assertRaisesRegex(AssertionError, "--loss-scale cannot be combined with"):
+            plan = self.plan(2, "ring", "cuda")
+            self.trained(plan, 2, (*CUDA, "--cuda-graph", "--loss-scale", "dynamic"))
 
 
 if __name__ == "__main__":
