@@ -33,6 +33,12 @@ Status HostArithmetic::scale(std::span<float> values, float by) {
   return Status::ok();
 }
 
+Status HostArithmetic::add(std::span<float> to, std::span<const float> more, float by) {
+  for (std::size_t i = 0; i < to.size(); ++i)
+    to[i] = by * (to[i] + more[i]);
+  return Status::ok();
+}
+
 Status HostArithmetic::apply(const OuterStep &rule, std::span<float> weights,
                              std::span<float> common, std::span<float> velocity,
                              std::span<const float> sum) {

@@ -35,6 +35,9 @@ public:
 
   /// Begins step number `step`, counted from 0, which seeds random operations.
   virtual void beginStep(std::int64_t step) = 0;
+  /// Begins a pass of the step that was begun last, where a step has several. Random operations
+  /// take `pass`, counted from 0 over all steps, for the step's number.
+  virtual void beginPass(std::int64_t pass) { beginStep(pass); }
   /// Runs operation i (compute, gather or update), or enqueues it on a device. Does nothing for
   /// issue and wait.
   virtual Status run(int operation) = 0;

@@ -29,6 +29,8 @@ public:
   virtual Status subtract(std::span<float> to, std::span<const float> from,
                           std::span<const float> less) = 0;
   virtual Status scale(std::span<float> values, float by) = 0;
+  /// to = by·(to + more)
+  virtual Status add(std::span<float> to, std::span<const float> more, float by) = 0;
   /// `velocity` is empty without momentum.
   virtual Status apply(const OuterStep &rule, std::span<float> weights, std::span<float> common,
                        std::span<float> velocity, std::span<const float> sum) = 0;

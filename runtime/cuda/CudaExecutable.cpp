@@ -256,6 +256,14 @@ void CudaExecutable::beginStep(std::int64_t step) {
   });
 }
 
+void CudaExecutable::beginPass(std::int64_t pass) {
+  if (begun)
+    begun = statusOf("the pass's start: ", [&] {
+      program.device.makeCurrent();
+      check(setStepNumber(program.device.compute, program.step, pass), "setStepNumber");
+    });
+}
+
 /// The operation's name for messages: "layer 'x': conv".
 static std::string nameOf(const core::OperationInfo &info) {
   return info.layer.empty() ? info.name : "layer '" + info.layer + "': " + info.name;

@@ -62,6 +62,8 @@ public:
   Status updateShard(int bucket) override;
 
   void beginStep(std::int64_t step) override;
+  /// The step keeps its start and its turn.
+  void beginPass(std::int64_t pass) override;
   Status run(int operation) override;
   Status synchronize() override;
   Status mark(int place) override;

@@ -53,6 +53,13 @@ Status DeviceArithmetic::scale(std::span<float> values, float by) {
   });
 }
 
+Status DeviceArithmetic::add(std::span<float> to, std::span<const float> more, float by) {
+  return statusOf(place, [&] {
+    program.device.makeCurrent();
+    check(addElements(stream(), to.data(), more.data(), by, countOf(to)), "addElements");
+  });
+}
+
 Status DeviceArithmetic::apply(const core::OuterStep &rule, std::span<float> weights,
                                std::span<float> common, std::span<float> velocity,
                                std::span<const float> sum) {

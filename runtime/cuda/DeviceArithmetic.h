@@ -18,6 +18,7 @@ public:
   Status subtract(std::span<float> to, std::span<const float> from,
                   std::span<const float> less) override;
   Status scale(std::span<float> values, float by) override;
+  Status add(std::span<float> to, std::span<const float> more, float by) override;
   Status apply(const core::OuterStep &rule, std::span<float> weights, std::span<float> common,
                std::span<float> velocity, std::span<const float> sum) override;
   Status apply(const core::ElasticPull &rule, std::span<float> weights, std::span<float> centre,

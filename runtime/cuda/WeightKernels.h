@@ -13,6 +13,9 @@ namespace syncline::cuda {
 /// to = from - less
 cudaError_t subtractElements(cudaStream_t stream, float *to, const float *from, const float *less,
                              std::int64_t n);
+/// to = by · (to + more)
+cudaError_t addElements(cudaStream_t stream, float *to, const float *more, float by,
+                        std::int64_t n);
 /// values = by · values
 cudaError_t scaleElements(cudaStream_t stream, float *values, float by, std::int64_t n);
 /// `velocity` may be null where the rule has no momentum.

@@ -11,6 +11,10 @@ __global__ void subtractKernel(float *to, const float *from, const float *less, 
   forEachElement(n, [&](std::int64_t i) { to[i] = from[i] - less[i]; });
 }
 
+__global__ void addKernel(float *to, const float *more, float by, std::int64_t n) {
+  forEachElement(n, [&](std::int64_t i) { to[i] = by * (to[i] + more[i]); });
+}
+
 __global__ void scaleKernel(float *values, float by, std::int64_t n) {
   forEachElement(n, [&](std::int64_t i) { values[i] *= by; });
 }
@@ -33,6 +37,11 @@ __global__ void elasticPullKernel(core::ElasticPull rule, float *weights, float 
 cudaError_t subtractElements(cudaStream_t stream, float *to, const float *from, const float *less,
                              std::int64_t n) {
   return launch(subtractKernel, blocksFor(n), stream, to, from, less, n);
+}
+
+cudaError_t addElements(cudaStream_t stream, float *to, const float *more, float by,
+                        std::int64_t n) {
+  return launch(addKernel, blocksFor(n), stream, to, more, by, n);
 }
 
 cudaError_t scaleElements(cudaStream_t stream, float *values, float by, std::int64_t n) {

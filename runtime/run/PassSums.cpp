@@ -1,29 +1,29 @@
 // Adds up the gradients of passes.
 #include "runtime/run/PassSums.h"
 
-#include <algorithm>
-#include <functional>
+#include <utility>
 
 namespace syncline::run {
 
-void PassSums::add(int bucket, std::span<const float> gradients) {
+Status PassSums::add(int bucket, std::span<const float> gradients) {
   Sum &sum = sums[bucket];
-  if (!sum.isOpen) {
-    sum.values.assign(gradients.begin(), gradients.end());
-    sum.isOpen = true;
-    return;
+  if (std::exchange(sum.isOpen, true))
+    return arithmetic->add(sum.values, gradients, 1);
+  if (sum.values.empty()) {
+    const Result<std::span<float>> made =
+        arithmetic->allocate("the sums of several batches", gradients.size());
+    if (!made)
+      return made.status();
+    sum.values = *made;
   }
-  std::ranges::transform(sum.values, gradients, sum.values.begin(), std::plus<>());
+  return arithmetic->copy(sum.values, gradients);
 }
 
-void PassSums::finish(int bucket, std::span<float> gradients) {
+Status PassSums::finish(int bucket, std::span<float> gradients) {
   Sum &sum = sums[bucket];
-  if (!sum.isOpen)
-    return;
-  const float part = 1.0F / static_cast<float>(passes);
-  std::ranges::transform(sum.values, gradients, gradients.begin(),
-                         [part](float earlier, float last) { return (earlier + last) * part; });
-  sum.isOpen = false;
+  if (!std::exchange(sum.isOpen, false))
+    return Status::ok();
+  return arithmetic->add(gradients, sum.values, 1.0F / static_cast<float>(passes));
 }
 
 } // namespace syncline::run

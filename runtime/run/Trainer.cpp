@@ -43,7 +43,8 @@ Status Trainer::runOperation(std::size_t index) {
   case OperationKind::update:
     return runUpdate(index);
   case OperationKind::issue:
-    passSums.finish(op.bucket, gradientsOf(op.bucket));
+    if (Status s = passSums.finish(op.bucket, gradientsOf(op.bucket)); !s)
+      return s;
     return takeRate(op.bucket), issue(op.bucket);
   case OperationKind::gather:
     return takeRate(op.bucket), gather(index);
@@ -70,11 +71,10 @@ Status Trainer::wait(int bucket) {
 Status Trainer::runUpdate(std::size_t index) {
   const int bucket = executable.operations()[index].bucket;
   // A carried bucket is updated in the first pass of the next step.
-  if (carried.isCarried(bucket) ? pass > 0 : !isLastPass()) {
-    passSums.add(bucket, gradientsOf(bucket));
-    return Status::ok();
-  }
-  passSums.finish(bucket, gradientsOf(bucket));
+  if (carried.isCarried(bucket) ? pass > 0 : !isLastPass())
+    return passSums.add(bucket, gradientsOf(bucket));
+  if (Status s = passSums.finish(bucket, gradientsOf(bucket)); !s)
+    return s;
   return updatesLast ? executable.addSquares(bucket) : executable.run(static_cast<int>(index));
 }
 
@@ -105,7 +105,8 @@ Status Trainer::runOperations() {
     const core::OperationInfo &op = executable.operations()[i];
     if (!isLastPass() && isOfLastPass(op)) {
       if (op.kind == OperationKind::issue)
-        passSums.add(op.bucket, gradientsOf(op.bucket));
+        if (Status s = passSums.add(op.bucket, gradientsOf(op.bucket)); !s)
+          return s;
       continue;
     }
     if (Status s = runOperation(i); !s)
@@ -156,7 +157,7 @@ Status Trainer::capture(bool &isDone) {
 
 void Trainer::accumulate(int count, std::function<Status(std::int64_t)> next) {
   passes = count;
-  passSums = PassSums(count);
+  passSums = PassSums(count, executable.weights());
   nextSamples = std::move(next);
 }
 
@@ -172,7 +173,7 @@ Status Trainer::runEarlierPasses(std::int64_t number) {
     const std::int64_t next = number * passes + pass + 1;
     if (s = nextSamples(next); !s)
       return s;
-    executable.beginStep(next);
+    executable.beginPass(next);
   }
   return Status::ok();
 }
@@ -180,7 +181,9 @@ Status Trainer::runEarlierPasses(std::int64_t number) {
 Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwhile) {
   const bool isWhole = carried.areAllUnderWay();
   const bool replays = captures && isWarm && isWhole && !wholeGradients;
-  executable.beginStep(number * passes);
+  executable.beginStep(number);
+  if (passes > 1)
+    executable.beginPass(number * passes);
   if (scale) {
     applied = scale->value();
     if (Status s = executable.setLossScale(applied); !s)

@@ -103,8 +103,8 @@ public:
   /// Makes a step of `passes` forward and backward passes, whose mean gradients it applies. Sums
   /// travel in the last pass; factors travel in each pass. Input and target of a step's first pass
   /// are in place when it begins; `next` puts those of pass n in place, counted from 0 over all
-  /// steps, whose random operations take n for the step's number. Preconditions: the executable's
-  /// memory is the host's, its gradients are f32, and steps are not captured.
+  /// steps, whose random operations take n for the step's number. Preconditions: gradients are f32,
+  /// and steps are not captured.
   void accumulate(int passes, std::function<Status(std::int64_t)> next);
 
   /// Multiplies the loss's gradient by this scale, and leaves out the updates of a step whose
@@ -235,7 +235,7 @@ private:
   std::optional<double> rate;                 ///< of the present step
   int passes = 1;                             ///< of a step
   int pass = 0;                               ///< the present one; 0 between steps
-  PassSums passSums{1};
+  PassSums passSums{1, executable.weights()};
   std::function<Status(std::int64_t)> nextSamples; ///< see accumulate()
   double earlierLosses = 0;                        ///< sum over the step's earlier passes
   std::optional<LossScale> scale;                  ///< of the next step

@@ -46,6 +46,17 @@ protected:
   const std::size_t n = 1003;
 };
 
+TEST_P(WeightsTest, AddAndScale) {
+  const Floats a = numbers(n, 1), b = numbers(n, 2);
+  const std::span<float> to = made(a), more = made(b);
+  ASSERT_TRUE(by().add(to, more, 1.0f / 3).isOk());
+  Floats expected(n);
+  for (std::size_t i = 0; i < n; ++i)
+    expected[i] = 1.0f / 3 * (a[i] + b[i]);
+  EXPECT_EQ(read(to), expected);
+  EXPECT_EQ(read(more), b);
+}
+
 TEST_P(WeightsTest, BeginWithZeros) {
   const auto room = by().allocate("a test", n);
   ASSERT_TRUE(room.isOk());

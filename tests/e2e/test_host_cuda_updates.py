@@ -1,6 +1,6 @@
 """Updates of the CUDA backend that wait for all gradients, without a GPU, over tests/host-cuda:
 --clip-norm with the CPU's norms and parameters by every scheme that NCCL has, told and replayed,
-and --loss-scale."""
+--loss-scale, and --accumulate."""
 
 import json
 import os
@@ -10,29 +10,30 @@ import unittest.mock
 import harness
 import numpy
 from host_cuda import CUDA, DIGITS, HostCudaCase
-from test_host_cuda import NODE, digits
+from test_host_cuda import NODE, digits, mixed
 
 SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
+WHOLE_AND_PARTS = ("ring", "reduce-scatter")
 STEPS = 4
 LIMIT = 1e-5
 
 
 class UpdatesCase(HostCudaCase):
-    def plan(self, ranks, scheme, backend, extra=()):
+    def plan(self, ranks, scheme, backend, extra=(), model=DIGITS):
         layers = "fc*" if scheme == "factors" else "*"
         label = "-".join(("", backend, scheme, *extra)).replace("=", "-")
-        folder = self.folder / f"{DIGITS.stem}{label}-{ranks}x4.plan"
+        folder = self.folder / f"{model.stem}{label}-{ranks}x4.plan"
         if folder.exists():
             return folder
         words = ("--backend", backend, "--scheme", f"{layers}={scheme}", *extra)
         return harness.compile_plan(
-            DIGITS, self.folder, ranks, 4, extra=words, cluster=NODE, label=label
+            model, self.folder, ranks, 4, extra=words, cluster=NODE, label=label
         )
 
     def trained(self, plan, ranks, words, rate=0.1, times=1, **environment):
         """The steps' log, its summary, and the dump of all ranks in the last step."""
         files = [self.folder / f"{name}.npy" for name in "xy"]
-        x, y = digits(4 * ranks * STEPS)
+        x, y = digits(16 * ranks * STEPS)
         for file, array in zip(files, ((x * times).astype(x.dtype), y)):
             numpy.save(file, array)
         out = self.folder / f"dump{len(list(self.folder.iterdir()))}"
@@ -45,6 +46,12 @@ class UpdatesCase(HostCudaCase):
             )
         *log, summary = map(json.loads, log.splitlines())
         return log, summary, [harness.Dump(out / f"rank{rank}") for rank in range(ranks)]
+
+    def assert_near(self, got, wanted, limit=LIMIT):
+        self.assertEqual(got.names(), wanted.names())
+        for name in wanted.names():
+            error = numpy.linalg.norm(got[name] - wanted[name])
+            self.assertLessEqual(error, limit * numpy.linalg.norm(wanted[name]), name)
 
     def assert_same(self, one, other):
         for name in one.names():
@@ -67,14 +74,9 @@ class HostCudaClippingTest(UpdatesCase):
             norm = line["gradient_norm"]
             self.assertAlmostEqual(own["gradient_norm"], norm, delta=LIMIT * norm)
         wanted = expected[0].parameters(STEPS - 1)
-        for rank, dump in enumerate(actual):
-            got = dump.parameters(STEPS - 1)
-            self.assertEqual(got.names(), wanted.names())
-            for name in wanted.names():
-                error = numpy.linalg.norm(got[name] - wanted[name])
-                most = LIMIT * numpy.linalg.norm(wanted[name])
-                self.assertLessEqual(error, most, f"rank {rank}: {name}")
-            self.assert_same(got, actual[0].parameters(STEPS - 1))
+        self.assert_near(actual[0].parameters(STEPS - 1), wanted)
+        for dump in actual:
+            self.assert_same(dump.parameters(STEPS - 1), actual[0].parameters(STEPS - 1))
 
     def test_every_scheme(self):
         for scheme in SCHEMES:
@@ -87,7 +89,7 @@ class HostCudaClippingTest(UpdatesCase):
 
     def test_graphs(self):
         """Each replay has the norm of its own gradients, of parts in one more message."""
-        for scheme in ("ring", "reduce-scatter"):
+        for scheme in WHOLE_AND_PARTS:
             with self.subTest(scheme=scheme):
                 self.compare(2, scheme, ("--clip-norm", 0.5), on_device=("--cuda-graph",))
 
@@ -108,15 +110,10 @@ class HostCudaClippingTest(UpdatesCase):
         plan = self.plan(2, "reduce-scatter", "cuda", adam)
         _, found, own = self.trained(plan, 2, (*CUDA, *words, "--cuda-graph"), rate=1e-3)
         self.assertEqual(found["clipped_steps"], told["clipped_steps"])
-        wanted, got = dumps[0].parameters(STEPS - 1), own[0].parameters(STEPS - 1)
-        for name in wanted.names():
-            error = numpy.linalg.norm(got[name] - wanted[name])
-            self.assertLessEqual(error, 1e-4 * numpy.linalg.norm(wanted[name]), name)
+        self.assert_near(own[0].parameters(STEPS - 1), dumps[0].parameters(STEPS - 1), 1e-4)
 
 
 class HostCudaLossScaleTest(UpdatesCase):
-    SCHEMES = ("ring", "reduce-scatter")
-
     def test_powers_of_two_keep_the_bits(self):
         for scheme in SCHEMES:
             with self.subTest(scheme=scheme):
@@ -131,8 +128,8 @@ class HostCudaLossScaleTest(UpdatesCase):
                     self.assert_same(one.parameters(STEPS - 1), other.parameters(STEPS - 1))
 
     def test_infinite_gradients_skip_the_step_on_all_ranks(self):
-        """fp16 cannot hold gradients of this scale. Moments count no step that is skipped."""
-        for scheme in self.SCHEMES:
+        """fp16 cannot hold gradients of this scale."""
+        for scheme in WHOLE_AND_PARTS:
             with self.subTest(scheme=scheme):
                 plan = self.plan(2, scheme, "cuda", ("--wire", "fp16", "--optimizer", "adam"))
                 log, told, dumps = self.trained(plan, 2, (*CUDA, "--loss-scale", 1e9))
@@ -143,9 +140,8 @@ class HostCudaLossScaleTest(UpdatesCase):
                     self.assert_same(start, dump.parameters(STEPS - 1))
 
     def test_dynamic_scales_are_those_of_cpus(self):
-        """The first scale overflows: steps are skipped until it does not, then parameters change
-        as on CPUs."""
-        for scheme in self.SCHEMES:
+        """The first scale overflows, so that steps are skipped and the scale halves."""
+        for scheme in WHOLE_AND_PARTS:
             with self.subTest(scheme=scheme):
                 found = []
                 for backend in ("cpu", "cuda"):
@@ -161,6 +157,35 @@ class HostCudaLossScaleTest(UpdatesCase):
         with self.assertRaisesRegex(AssertionError, "--loss-scale cannot be combined with"):
             plan = self.plan(2, "ring", "cuda")
             self.trained(plan, 2, (*CUDA, "--cuda-graph", "--loss-scale", "dynamic"))
+
+
+class HostCudaAccumulationTest(UpdatesCase):
+    """Steps of several batches have the CPU's parameters."""
+
+    def compare(self, scheme, words=(), extra=(), model=DIGITS, **environment):
+        words = ("--accumulate", 3, "--momentum", 0.9, *words)
+        dumps = []
+        for backend in ("cpu", "cuda"):
+            plan = self.plan(2, scheme, backend, extra, model)
+            all_words = ("--backend", backend, *words)
+            log, _, found = self.trained(plan, 2, all_words, **environment)
+            dumps.append((found[0].parameters(STEPS - 1), [line["loss"] for line in log]))
+        (wanted, losses), (got, found) = dumps
+        self.assert_near(got, wanted)
+        numpy.testing.assert_allclose(found, losses, LIMIT)
+
+    def test_every_scheme(self):
+        for scheme in SCHEMES:
+            for overlap in ("backward", "step"):
+                with self.subTest(scheme=scheme, overlap=overlap):
+                    self.compare(scheme, extra=("--overlap", overlap))
+
+    def test_masks_and_statistics_of_each_batch(self):
+        self.compare("ring", model=mixed(self.folder / "mixed.onnx"))
+
+    def test_clipped_and_late(self):
+        delays = {"SYNCLINE_HOST_CUDA_DELAY": "300"}
+        self.compare("reduce-scatter", ("--clip-norm", 0.5, "--loss-scale", 64), **delays)
 
 
 if __name__ == "__main__":
