@@ -11,9 +11,6 @@ Status checkClipping(const CompileOptions &options) {
   const auto refuse = [](const std::string &what) {
     return Status::error(ErrorKind::badUsage, "--clip-norm: " + what);
   };
-  if (options.backend != "cpu")
-    return refuse("backend '" + options.backend +
-                  "' computes no norm of all gradients, expected '--backend cpu'");
   if (options.consistency != "bsp")
     return refuse("with '--consistency " + options.consistency +
                   "' each rank clips its own gradients, expected the norm with 'syncline run'");

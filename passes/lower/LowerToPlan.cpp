@@ -40,9 +40,10 @@ LogicalResult expectClippable(const std::vector<lower::Bucket> &buckets) {
     if (bucket.updatesItself()) {
       nn::ParameterOp parameter = bucket.members.front().parameter;
       return refuse(parameter.getLoc())
-             << "clipping needs the norm of all gradients before the first update, but '"
+             << "a plan that clips has all updates behind the last message, but '"
              << parameter.getName() << "' travels by '" << schemeName(bucket.scheme)
-             << "', which updates parameters on the way; expected another scheme";
+             << "', which updates parameters on the way; expected another scheme, or the norm with "
+                "'syncline run'";
     }
   return success();
 }

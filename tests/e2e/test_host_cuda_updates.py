@@ -83,6 +83,10 @@ class HostCudaClippingTest(UpdatesCase):
             with self.subTest(scheme=scheme):
                 self.compare(2, scheme, ("--clip-norm", 0.5))
 
+    def test_plan_that_clips(self):
+        """Its own norm counts where the command line names none."""
+        self.compare(2, "tree", extra=("--clip-norm", "0.5"))
+
     def test_one_rank_and_four(self):
         self.compare(1, "ring", ("--clip-norm", 0.5))
         self.compare(4, "reduce-scatter", ("--clip-norm", 0.5, "--clip-value", 0.05))

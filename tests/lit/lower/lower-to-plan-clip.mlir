@@ -22,7 +22,7 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
 module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<"reduce-scatter", #cluster.affine<a = 0.0, b = 0.0>>]>} {
   nn.step @sharded batch 4 {
     %x = nn.input "x" : tensor<4x8xf32>
-    // expected-error @+1 {{clipping needs the norm of all gradients before the first update, but 'w' travels by 'reduce-scatter', which updates parameters on the way; expected another scheme}}
+    // expected-error @+1 {{a plan that clips has all updates behind the last message, but 'w' travels by 'reduce-scatter', which updates parameters on the way; expected another scheme, or the norm with 'syncline run'}}
     %w = nn.parameter "w" at 0 : tensor<2x8xf32>
     %y = nn.matmul %x, %w {transpose_b} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
     nn.output %y "y" : tensor<4x2xf32>
