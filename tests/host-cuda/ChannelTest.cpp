@@ -16,10 +16,6 @@ using namespace data;
 using Floats = std::vector<float>;
 using Option = std::tuple<int, Scheme, WirePrecision, int>; ///< ranks, scheme, wire, delay
 
-std::string wireName(WirePrecision wire) {
-  return wire == WirePrecision::fp32 ? "fp32" : wire == WirePrecision::bf16 ? "bf16" : "fp16";
-}
-
 /// Values whose sums are exact in all types: small whole numbers.
 float valueOf(int rank, std::size_t i, std::int64_t step) {
   return static_cast<float>(
@@ -79,7 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto &info) {
       std::string scheme(schemeName(std::get<1>(info.param)));
       std::erase(scheme, '-');
-      return scheme + std::to_string(std::get<0>(info.param)) + wireName(std::get<2>(info.param)) +
+      return scheme + std::to_string(std::get<0>(info.param)) +
+             std::string(wireName(std::get<2>(info.param))) +
              (std::get<3>(info.param) ? "late" : "");
     });
 
@@ -176,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, ShardedTest,
                                           testing::Values(0, 300)),
                          [](const auto &info) {
                            return std::to_string(std::get<0>(info.param)) +
-                                  wireName(std::get<2>(info.param)) +
+                                  std::string(wireName(std::get<2>(info.param))) +
                                   (std::get<3>(info.param) ? "late" : "");
                          });
 
