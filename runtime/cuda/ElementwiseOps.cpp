@@ -64,6 +64,9 @@ void CudaBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
                                           operands, results, n = p.count(outs[0])] {
       const std::vector<const void *> from(operands.begin(), operands.end());
       const std::vector<void *> to(results.begin(), results.end());
+      // Generated launchers return nothing, and a library may have left an error behind a call that
+      // succeeded: it is cleared, so that what is reported below is this launch's.
+      cudaGetLastError();
       if (rounded != 0)
         mixed(to.data(), from.data(), n, rounded, program.device.compute);
       else

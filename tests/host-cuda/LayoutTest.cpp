@@ -4,6 +4,8 @@
 #include "tests/conformance/References.h"
 #include "tests/conformance/StepCase.h"
 
+#include <cuda_runtime_api.h>
+
 #include <array>
 
 namespace syncline::cuda {
@@ -82,6 +84,18 @@ TEST(LayoutTest, ConvolutionsSayWhatTheyAreComputedIn) {
         EXPECT_EQ(operation.implementation, "cudnn:1" + layout);
       }
   }
+}
+
+// An error that a library left behind a call that succeeded is not the generated kernel's.
+TEST(LayoutTest, ErrorsLeftBehindAreNotTheNextKernels) {
+  const Array a = randomArray({4, 4}, 1);
+  StepCase run(fp32);
+  const Tensor y = run.result(a.shape);
+  fp32.kernels.twice.append(run.step(), "twice", std::array{run.operand(a)}, std::array{y}, true);
+  EXPECT_NE(cudaSetDevice(999), cudaSuccess);
+  run.run();
+  EXPECT_EQ(run.values(y).values.size(), 16u);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 // These libraries list an algorithm of large tiles first and refuse to run it: it is not taken
