@@ -10,12 +10,35 @@
 #include <array>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace syncline::cuda {
 
-inline bool isUnsupported(cudnnStatus_t status) {
-  return status / 1000 == CUDNN_STATUS_NOT_SUPPORTED / 1000;
+/// Whether another algorithm or layout may do after this failure. cuDNN answers BAD_PARAM or an
+/// internal error too where its heuristics name an algorithm that has no kernel for the shapes, or
+/// where the library that holds the kernel is missing or cannot be compiled. Short memory and
+/// failures of a device are none of these.
+inline bool isRefusal(cudnnStatus_t status) {
+  switch (status) {
+  case CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED:
+  case CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED:
+    return false;
+  case CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED:
+    return true;
+  default:
+    return status >= CUDNN_STATUS_BAD_PARAM && status < CUDNN_STATUS_EXECUTION_FAILED;
+  }
+}
+
+/// Whether `call` was refused; its text is then in `refusal`. Throws a Failure where it failed
+/// otherwise.
+inline bool isRefused(cudnnStatus_t status, const char *call, std::string &refusal) {
+  if (isRefusal(status))
+    refusal = std::string(call) + ": " + cudnnGetErrorString(status);
+  else
+    check(status, call);
+  return isRefusal(status);
 }
 
 /// Whether the algorithm keeps the accuracy of f32. Fourier transforms round more than products do,
@@ -36,12 +59,13 @@ inline bool isExact(cudnnConvolutionBwdFilterAlgo_t a, bool keepsBits) {
 }
 
 /// The candidates of one operation, the best first, and a workspace that is large enough for each.
+/// The first few determine the workspace; later ones are kept if they need no more.
 template <typename Algorithm> struct Choice {
   struct Candidate {
     Algorithm algorithm;
     cudnnMathType_t mathType;
   };
-  static constexpr std::size_t maxCandidates = 3;
+  static constexpr std::size_t sizingCandidates = 3;
 
   std::vector<Candidate> candidates; ///< at least one; the first one is used
   Scratch workspace{};
@@ -53,7 +77,7 @@ template <typename Algorithm> struct Choice {
   template <typename Call>
   void run(Program &program, const ConvolutionPlan &plan, const char *name, const Call &call) {
     cudnnStatus_t status = call(algorithm());
-    while (isUnsupported(status) && candidates.size() > 1) {
+    while (isRefusal(status) && candidates.size() > 1) {
       candidates.erase(candidates.begin());
       setMathType(plan);
       program.table.operations[operation].implementation = describe(plan.layout);
@@ -78,18 +102,18 @@ template <typename Algorithm> struct Choice {
 /// Chooses the algorithms of the operation being prepared. `list` and `measure` are cuDNN's
 /// functions that list the algorithms, fastest first, and return an algorithm's workspace; a, b
 /// and c are their descriptors in order. Nothing where cuDNN has no algorithm within the limit
-/// of workspace.
+/// of workspace; `refusal` then has cuDNN's last word, if it said one.
 template <typename Performance, auto list, auto measure, typename A, typename B, typename C>
-auto choose(Preparation &p, const ConvolutionPlan &plan, const A &a, const B &b, const C &c) {
+auto choose(Preparation &p, const ConvolutionPlan &plan, std::string &refusal, const A &a,
+            const B &b, const C &c) {
   using Found = Choice<decltype(Performance::algo)>;
   const cudnnHandle_t cudnn = p.program.device.cudnn;
   std::array<Performance, 16> results;
   int count = 0;
   const cudnnStatus_t listed = list(cudnn, a, b, plan.convolution, c,
                                     static_cast<int>(results.size()), &count, results.data());
-  if (isUnsupported(listed))
+  if (isRefused(listed, "cudnnGetConvolutionAlgorithm_v7", refusal))
     return std::optional<Found>();
-  check(listed, "cudnnGetConvolutionAlgorithm_v7");
   const bool keepsBits = p.program.options.precision == core::Precision::fp32;
   std::vector<Performance> fit;
   std::copy_if(results.begin(), results.begin() + count, std::back_inserter(fit),
@@ -106,13 +130,13 @@ auto choose(Preparation &p, const ConvolutionPlan &plan, const A &a, const B &b,
     // The listed workspace applies only to the listed math type.
     std::size_t bytes = 0;
     const cudnnStatus_t status = measure(cudnn, a, b, plan.convolution, c, r.algo, &bytes);
-    if (isUnsupported(status) || bytes > static_cast<std::size_t>(workspaceLimit))
+    if (isRefused(status, "cudnnGetConvolutionWorkspaceSize", refusal) ||
+        bytes > static_cast<std::size_t>(workspaceLimit))
       continue;
-    check(status, "cudnnGetConvolutionWorkspaceSize");
-    found.candidates.push_back({r.algo, mathType});
-    largest = std::max(largest, bytes);
-    if (found.candidates.size() == Found::maxCandidates)
-      break;
+    if (found.candidates.size() < Found::sizingCandidates)
+      largest = std::max(largest, bytes);
+    if (bytes <= largest)
+      found.candidates.push_back({r.algo, mathType});
   }
   if (found.candidates.empty())
     return std::optional<Found>();

@@ -13,13 +13,14 @@ namespace {
 constexpr float one = 1, zero = 0;
 
 /// Prepares a convolution in the first layout of its precision for which cuDNN has an algorithm.
-/// `prepareIn(layout)` returns whether it has one.
+/// `prepareIn(layout, refusal)` returns whether it has one, or sets `refusal` to what cuDNN said.
 template <typename PrepareIn> void prepareInAny(Preparation &p, const PrepareIn &prepareIn) {
+  std::string refusal;
   for (const Layout &layout : convolutionLayouts(p.program.options.precision))
-    if (prepareIn(layout))
+    if (prepareIn(layout, refusal))
       return;
   p.fail("cuDNN has no algorithm for these shapes within " + std::to_string(workspaceLimit >> 20) +
-         " MiB of workspace");
+         " MiB of workspace" + (refusal.empty() ? "" : " (" + refusal + ")"));
 }
 
 /// The operands and descriptors of a forward convolution. Bias and activation are a separate
@@ -56,11 +57,11 @@ struct Forward {
 
 void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, Tensor y,
                        const Window &window, Activation activation) {
-  auto prepareIn = [&](Preparation &p, const Layout &layout) {
+  auto prepareIn = [&](Preparation &p, const Layout &layout, std::string &refusal) {
     const ConvolutionPlan plan(p, x, w, bias, y, window, layout);
     const auto choice =
         choose<cudnnConvolutionFwdAlgoPerf_t, cudnnGetConvolutionForwardAlgorithm_v7,
-               cudnnGetConvolutionForwardWorkspaceSize>(p, plan, plan.x, plan.w, plan.y);
+               cudnnGetConvolutionForwardWorkspaceSize>(p, plan, refusal, plan.x, plan.w, plan.y);
     if (!choice)
       return false;
     const std::int64_t channels = p.shape(y)[1];
@@ -81,17 +82,20 @@ void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, 
   };
   prepare("conv", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
-    prepareInAny(p, [&](const Layout &layout) { return prepareIn(p, layout); });
+    prepareInAny(p, [&](const Layout &layout, std::string &refusal) {
+      return prepareIn(p, layout, refusal);
+    });
   });
 }
 
 void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, Tensor dx,
                                    const Window &window) {
-  auto prepareIn = [&](Preparation &p, const Layout &layout) {
+  auto prepareIn = [&](Preparation &p, const Layout &layout, std::string &refusal) {
     const ConvolutionPlan plan(p, dx, w, none, dy, window, layout);
     const auto choice =
         choose<cudnnConvolutionBwdDataAlgoPerf_t, cudnnGetConvolutionBackwardDataAlgorithm_v7,
-               cudnnGetConvolutionBackwardDataWorkspaceSize>(p, plan, plan.w, plan.y, plan.x);
+               cudnnGetConvolutionBackwardDataWorkspaceSize>(p, plan, refusal, plan.w, plan.y,
+                                                             plan.x);
     if (!choice)
       return false;
     const auto gradient = p.input<std::byte>(dy, layout), weights = p.input<std::byte>(w, layout);
@@ -112,7 +116,9 @@ void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, 
   };
   prepare("convBackwardData", layer, [&](Preparation &p) {
     p.expectType(dy, {ElementType::f32});
-    prepareInAny(p, [&](const Layout &layout) { return prepareIn(p, layout); });
+    prepareInAny(p, [&](const Layout &layout, std::string &refusal) {
+      return prepareIn(p, layout, refusal);
+    });
   });
 }
 
@@ -139,11 +145,12 @@ static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const La
 
 void CudaBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy, Tensor dw,
                                       Tensor dbias, const Window &window) {
-  auto prepareIn = [&](Preparation &p, const Layout &layout) {
+  auto prepareIn = [&](Preparation &p, const Layout &layout, std::string &refusal) {
     const ConvolutionPlan plan(p, x, dw, dbias, dy, window, layout);
     const auto choice =
         choose<cudnnConvolutionBwdFilterAlgoPerf_t, cudnnGetConvolutionBackwardFilterAlgorithm_v7,
-               cudnnGetConvolutionBackwardFilterWorkspaceSize>(p, plan, plan.x, plan.y, plan.w);
+               cudnnGetConvolutionBackwardFilterWorkspaceSize>(p, plan, refusal, plan.x, plan.y,
+                                                               plan.w);
     if (!choice)
       return false;
     const auto gradient = p.input<std::byte>(dy, layout);
@@ -164,7 +171,9 @@ void CudaBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor d
   };
   prepare("convBackwardWeights", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
-    prepareInAny(p, [&](const Layout &layout) { return prepareIn(p, layout); });
+    prepareInAny(p, [&](const Layout &layout, std::string &refusal) {
+      return prepareIn(p, layout, refusal);
+    });
   });
 }
 

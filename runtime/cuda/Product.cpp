@@ -4,6 +4,7 @@
 #include "runtime/cuda/Copies.h"
 
 #include <algorithm>
+#include <array>
 
 namespace syncline::cuda {
 
@@ -86,10 +87,11 @@ struct Product::Plan {
   Owned<cublasLtMatmulDesc_t> desc;
   Owned<cublasLtMatrixLayout_t> a, b, y;
   std::vector<Start> starts;
-  cublasLtMatmulAlgo_t algorithm{};
+  std::vector<cublasLtMatmulAlgo_t> algorithms; ///< the best first; the first one is used
   Scratch workspace;
 
   void choose(Preparation &p);
+  cublasStatus_t multiply(const Start &start);
 };
 
 void Product::Plan::choose(Preparation &p) {
@@ -104,23 +106,47 @@ void Product::Plan::choose(Preparation &p) {
     alignments[1] = std::min(alignments[1], operands.a.after(s.a * bytes).alignment());
     alignments[2] = std::min(alignments[2], operands.y.after(s.y).alignment());
   }
+  // There is no attribute for the bias, which the epilogue reads in accesses of the result's width.
+  if (operands.bias.isValid())
+    alignments[2] = std::min(alignments[2], operands.bias.alignment());
   const cublasLtMatmulPreferenceAttributes_t attributes[] = {
       CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
       CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES};
   for (int i = 0; i < 3; ++i)
     set(made, attributes[i], static_cast<std::uint32_t>(alignments[i]));
   set(made, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(alignments[2]));
-  cublasLtMatmulHeuristicResult_t result{};
+  std::array<cublasLtMatmulHeuristicResult_t, 8> results{};
   int found = 0;
-  const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(program.device.blas, desc.get(), b.get(), a.get(), y.get(),
-                                     y.get(), made, 1, &result, &found);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && found == 0))
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      program.device.blas, desc.get(), b.get(), a.get(), y.get(), y.get(), made,
+      static_cast<int>(results.size()), results.data(), &found);
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED)
+    check(status, "cublasLtMatmulAlgoGetHeuristic");
+  // The best algorithm determines the workspace; others are kept if they need no more.
+  std::size_t needed = 0;
+  for (int i = 0; i < found; ++i) {
+    const cublasLtMatmulHeuristicResult_t &result = results[static_cast<std::size_t>(i)];
+    if (result.state != CUBLAS_STATUS_SUCCESS)
+      continue;
+    needed = algorithms.empty() ? result.workspaceSize : needed;
+    if (result.workspaceSize <= needed)
+      algorithms.push_back(result.algo);
+  }
+  if (algorithms.empty())
     p.fail("cuBLASLt has no algorithm for these shapes within " +
            std::to_string(workspaceLimit >> 20) + " MiB of workspace");
-  check(status, "cublasLtMatmulAlgoGetHeuristic");
-  algorithm = result.algo;
-  workspace = p.scratch(static_cast<std::int64_t>(result.workspaceSize));
+  workspace = p.scratch(static_cast<std::int64_t>(needed));
+}
+
+cublasStatus_t Product::Plan::multiply(const Start &start) {
+  const float one = 1, held = operands.addsToResult ? 1 : 0;
+  const std::int64_t bytes = core::elementBytes(operands.type);
+  const std::byte *const left = operands.b, *const right = operands.a;
+  float *const result = operands.y + start.y;
+  return cublasLtMatmul(program.device.blas, desc.get(), &one, left + start.b * bytes, b.get(),
+                        right + start.a * bytes, a.get(), &held, result, y.get(), result, y.get(),
+                        &algorithms.front(), program.at<void>(workspace),
+                        static_cast<std::size_t>(workspace.bytes), program.device.compute);
 }
 
 Product::Product(Preparation &p, const ProductShape &s, const ProductOperands &operands) {
@@ -146,22 +172,18 @@ Product::Product(Preparation &p, const ProductShape &s, const ProductOperands &o
 }
 
 void Product::run() const {
-  const float one = 1, held = plan->operands.addsToResult ? 1 : 0;
-  const Program &program = plan->program;
-  const ProductOperands &operands = plan->operands;
-  const std::int64_t bytes = core::elementBytes(operands.type);
-  const std::byte *const a = operands.a, *const b = operands.b;
-  if (operands.bias.isValid()) { // it may lie in scratch memory, whose address is known now
-    const float *const bias = operands.bias;
+  if (plan->operands.bias.isValid()) { // it may lie in scratch memory, whose address is known now
+    const float *const bias = plan->operands.bias;
     set(plan->desc.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
-  for (const Start &s : plan->starts) {
-    float *const y = operands.y + s.y;
-    check(cublasLtMatmul(program.device.blas, plan->desc.get(), &one, b + s.b * bytes,
-                         plan->b.get(), a + s.a * bytes, plan->a.get(), &held, y, plan->y.get(), y,
-                         plan->y.get(), &plan->algorithm, program.at<void>(plan->workspace),
-                         static_cast<std::size_t>(plan->workspace.bytes), program.device.compute),
-          "cublasLtMatmul");
+  for (const Start &start : plan->starts) {
+    cublasStatus_t status = plan->multiply(start);
+    // The heuristic does not guarantee that an algorithm runs.
+    while (status == CUBLAS_STATUS_NOT_SUPPORTED && plan->algorithms.size() > 1) {
+      plan->algorithms.erase(plan->algorithms.begin());
+      status = plan->multiply(start);
+    }
+    check(status, "cublasLtMatmul");
   }
 }
 

@@ -37,7 +37,7 @@ public:
 
 private:
   struct Plan;
-  std::shared_ptr<const Plan> plan;
+  std::shared_ptr<Plan> plan;
 };
 
 } // namespace syncline::cuda

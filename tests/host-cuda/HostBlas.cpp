@@ -62,26 +62,25 @@ bool fits(const Product &product, const Layout &a, const Layout &b, const Layout
 
 constexpr std::size_t neededWorkspace = 512;
 
-/// What the heuristic writes into an algorithm: whose it is, and the alignments it relies on.
+/// What the heuristic writes into an algorithm: whose it is, whether it runs, and the alignments it
+/// relies on.
 struct Tag {
-  std::uint64_t mark = 0;
+  std::uint32_t mark = 0, runs = 0;
   const Product *product = nullptr;
   std::uint32_t alignments[4] = {};
 };
-constexpr std::uint64_t heuristicsMark = 0x686F7374; // "host"
+constexpr std::uint32_t heuristicsMark = 0x686F7374; // "host"
 
 bool isAligned(const void *data, std::uint32_t bytes) {
   return bytes > 0 && reinterpret_cast<std::uintptr_t>(data) % bytes == 0;
 }
 
 /// Whether the algorithm is the heuristic's for this product, and the operands are as promised.
-bool keepsPromises(const cublasLtMatmulAlgo_t *algorithm, const Product &product, const void *a,
-                   const void *b, const void *c, const void *d) {
-  Tag tag;
-  if (!algorithm)
-    return false;
-  std::memcpy(&tag, algorithm->data, sizeof tag);
-  return tag.mark == heuristicsMark && tag.product == &product && isAligned(a, tag.alignments[0]) &&
+bool keepsPromises(const Tag &tag, const Product &product, const void *a, const void *b,
+                   const void *c, const void *d) {
+  const bool hasBias = product.epilogue & CUBLASLT_EPILOGUE_BIAS;
+  return (!hasBias || isAligned(product.bias, tag.alignments[3])) && tag.mark == heuristicsMark &&
+         tag.product == &product && isAligned(a, tag.alignments[0]) &&
          isAligned(b, tag.alignments[1]) && isAligned(c, tag.alignments[2]) &&
          isAligned(d, tag.alignments[3]);
 }
@@ -208,13 +207,17 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (!fits(of(desc), of(a), of(b), of(y)) || requested < 1 ||
       of(preference).workspace < neededWorkspace)
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  results[0] = {};
-  Tag tag{heuristicsMark, &of(desc), {}};
-  std::copy_n(of(preference).alignments, 4, tag.alignments);
-  static_assert(sizeof tag <= sizeof results[0].algo.data);
-  std::memcpy(results[0].algo.data, &tag, sizeof tag);
-  results[0].workspaceSize = neededWorkspace;
-  *found = 1;
+  // The first result is no algorithm, the second one refuses to run, the third one runs.
+  *found = std::min(requested, 3);
+  for (int i = 0; i < *found; ++i) {
+    Tag tag{heuristicsMark, i == 2, &of(desc), {}};
+    std::copy_n(of(preference).alignments, 4, tag.alignments);
+    static_assert(sizeof tag <= sizeof results[0].algo.data);
+    results[i] = {};
+    std::memcpy(results[i].algo.data, &tag, sizeof tag);
+    results[i].workspaceSize = neededWorkspace;
+    results[i].state = i == 0 ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -224,9 +227,15 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
                               cublasLtMatrixLayout_t, void *d, cublasLtMatrixLayout_t dDesc,
                               const cublasLtMatmulAlgo_t *algorithm, void *workspace,
                               std::size_t bytes, cudaStream_t stream) {
-  if (!fits(of(desc), of(aDesc), of(bDesc), of(dDesc)) || bytes < neededWorkspace || !stream ||
-      !keepsPromises(algorithm, of(desc), a, b, c, d))
+  if (!algorithm)
     return CUBLAS_STATUS_INVALID_VALUE;
+  Tag tag;
+  std::memcpy(&tag, algorithm->data, sizeof tag);
+  if (!fits(of(desc), of(aDesc), of(bDesc), of(dDesc)) || bytes < neededWorkspace || !stream ||
+      !keepsPromises(tag, of(desc), a, b, c, d))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (!tag.runs)
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   const Task task{of(desc),      of(aDesc), of(bDesc), of(dDesc), *floats(alpha),
                   *floats(beta), a,         b,         floats(c), floats(d)};
   const cudaError_t error = enqueue(stream, [=] {

@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t neededWorkspace = 1000;
 
+/// For what the backend must not ask. cuDNN would say BAD_PARAM, after which the backend tries the
+/// next algorithm or layout, and a test would not see the fault.
+constexpr cudnnStatus_t misuse = CUDNN_STATUS_NOT_INITIALIZED;
+
 /// The result's extents by cuDNN's formula, or nothing where channels do not fit.
 Shape resultOf(const cudnnConvolutionStruct &conv, const Shape &x, const Shape &w) {
   const Window &window = conv.window;
@@ -40,42 +44,52 @@ cudnnStatus_t judge(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
   };
   if (!isReady(handle) || !isAccepted(conv, x.type) || resultOf(*conv, x.dims, w.dims) != y.dims ||
       x.type != w.type || x.type != y.type || !isOrdered(x) || !isOrdered(y))
-    return CUDNN_STATUS_BAD_PARAM;
+    return misuse;
   // As if there were fewer kernels, so that the backend's next choices run too.
   const Shape &dilations = conv->window.dilations;
   const bool isDilated = *std::max_element(dilations.begin(), dilations.end()) > 1;
   const bool isRounded = x.type == CUDNN_DATA_BFLOAT16;
   const bool hasKernel = !(w.isChannelsLast && isDilated) && !(isRounded && x.dims.size() == 5);
-  return hasKernel ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+  if (hasKernel)
+    return CUDNN_STATUS_SUCCESS;
+  // cuDNN does not keep to NOT_SUPPORTED: a missing part is told in several ways.
+  return isRounded ? CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED : CUDNN_STATUS_BAD_PARAM;
 }
 
 /// What a list names: a Fourier transform, one whose bits change, one that its math type's
 /// workspace query refuses, one that wants more than anybody has, one that refuses to run, and the
 /// one to take.
+/// The statuses are those of the third and the fifth.
 template <typename Algorithm> struct Known {
   Algorithm fourier, changing, refused, large, late, good;
+  cudnnStatus_t unmeasured, unrunnable;
 };
-constexpr Known<cudnnConvolutionFwdAlgo_t> forward{
-    CUDNN_CONVOLUTION_FWD_ALGO_FFT,
-    CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
-    CUDNN_CONVOLUTION_FWD_ALGO_DIRECT,
-    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD,
-    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED,
-    CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM};
+constexpr Known<cudnnConvolutionFwdAlgo_t> forward{CUDNN_CONVOLUTION_FWD_ALGO_FFT,
+                                                   CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
+                                                   CUDNN_CONVOLUTION_FWD_ALGO_DIRECT,
+                                                   CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD,
+                                                   CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED,
+                                                   CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM,
+                                                   CUDNN_STATUS_NOT_SUPPORTED_SHAPE,
+                                                   CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH};
 constexpr Known<cudnnConvolutionBwdDataAlgo_t> backwardData{
     CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT,
     CUDNN_CONVOLUTION_BWD_DATA_ALGO_0,
     CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD,
     CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING,
     CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED,
-    CUDNN_CONVOLUTION_BWD_DATA_ALGO_1};
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_1,
+    CUDNN_STATUS_BAD_PARAM,
+    CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED};
 constexpr Known<cudnnConvolutionBwdFilterAlgo_t> backwardFilter{
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT,
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0,
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD,
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING,
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED,
-    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1};
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1,
+    CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED,
+    CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED};
 
 /// All by tensor units, whatever was asked for, and with less workspace than they want otherwise;
 /// the last one cannot.
@@ -101,7 +115,7 @@ cudnnStatus_t list(int requested, int *found, Performance *results, const Known<
 template <typename Algorithm>
 cudnnStatus_t workspaceOf(const Known<Algorithm> &all, Algorithm algorithm, std::size_t *bytes) {
   if (algorithm == all.refused)
-    return CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
+    return all.unmeasured;
   *bytes = algorithm == all.large ? std::size_t{1} << 40 : neededWorkspace;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -116,8 +130,8 @@ cudnnStatus_t mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
   const bool fits = judge(handle, conv, x, w, y) == CUDNN_STATUS_SUCCESS && workspace &&
                     bytes >= neededWorkspace && replaces(alpha, beta);
   if (fits && algorithm == all.late)
-    return CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH;
-  return fits && algorithm == all.good ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
+    return all.unrunnable;
+  return fits && algorithm == all.good ? CUDNN_STATUS_SUCCESS : misuse;
 }
 
 std::size_t place(std::int64_t at) { return static_cast<std::size_t>(at); }
