@@ -21,6 +21,8 @@ public:
   createExecutable(const core::ExecutableOptions &options) const override {
     if (Status usable = available(); !usable)
       return usable;
+    if (options.ranks > 1)
+      prepareNcclMemory();
     std::unique_ptr<core::Executable> executable;
     const Status made =
         statusOf("", [&] { executable = std::make_unique<CudaExecutable>(options); });

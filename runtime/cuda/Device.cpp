@@ -10,6 +10,18 @@ std::string versionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+std::string dnnVersion(std::size_t version) {
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+/// cuDNN's version; and the one whose headers this code was compiled with if that is later, because
+/// then cuDNN may refuse what the code asks for.
+std::string dnnText(std::size_t loaded, std::size_t compiled) {
+  const std::string text = "cuDNN " + dnnVersion(loaded);
+  return loaded < compiled ? text + " (compiled with " + dnnVersion(compiled) + ")" : text;
+}
+
 } // namespace
 
 Status available() {
@@ -44,9 +56,7 @@ std::string deviceName(int index) {
 std::string libraryVersions() {
   int runtime = 0;
   cudaRuntimeGetVersion(&runtime);
-  const std::size_t dnn = cudnnGetVersion();
-  return "CUDA " + versionText(runtime) + ", cuDNN " + std::to_string(dnn / 10000) + "." +
-         std::to_string(dnn / 100 % 100) + "." + std::to_string(dnn % 100);
+  return "CUDA " + versionText(runtime) + ", " + dnnText(cudnnGetVersion(), CUDNN_VERSION);
 }
 
 Device::Device(int index) : index(index) {

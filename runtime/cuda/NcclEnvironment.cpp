@@ -85,6 +85,8 @@ NcclEnvironment ncclEnvironment(const core::ChannelOptions &options, const Devic
     // and messages between these hosts travel by sockets; in one machine they do not leave it.
     set("NCCL_HOSTID", "syncline-" + std::to_string(rank));
     set("NCCL_NET", "Socket");
+    // Across hosts that NVLink joins, NCCL would take these names of hosts for one machine again.
+    set("NCCL_MNNVL_ENABLE", "0");
     if (places.areOneMachine)
       set("NCCL_SOCKET_IFNAME", "=lo");
   }
@@ -104,6 +106,8 @@ NcclEnvironment::forTable(const std::string &table) const {
       return {{name, table}};
   return {};
 }
+
+void prepareNcclMemory() { setenv("NCCL_CUMEM_HOST_ENABLE", "0", /*overwrite=*/0); }
 
 void prepareNcclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
                             int rank) {

@@ -40,9 +40,16 @@ NcclEnvironment ncclEnvironment(const core::ChannelOptions &options, const Devic
                                 int rank, const std::string &plugin, const std::string &table,
                                 const GetVariable &get);
 
+/// Sets what NCCL reads at its first call, which is the allocation of an executable's memory where
+/// there are several ranks. NCCL then probes memory of the host's NUMA nodes, which ends the
+/// process on some machines with drivers before 595 (NVIDIA/nccl issue 2106). The variable
+/// NCCL_CUMEM_HOST_ENABLE=0 leaves that out; ranks of one machine then share files in /dev/shm, as
+/// up to NCCL 2.23. What the user has set stands.
+void prepareNcclMemory();
+
 /// Sets the environment of this process. Called before each channel is opened, because each
-/// channel has its own table; the first call precedes NCCL's first call. Rank 0 prints the
-/// warnings on stderr.
+/// channel has its own table; NCCL reads these variables when a communicator is created. Rank 0
+/// prints the warnings on stderr.
 void prepareNcclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
                             int rank);
 

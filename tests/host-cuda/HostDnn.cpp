@@ -36,7 +36,7 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
   return stream ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
-std::size_t cudnnGetVersion() { return CUDNN_VERSION; }
+std::size_t cudnnGetVersion() { return setting("SYNCLINE_HOST_CUDNN_VERSION", CUDNN_VERSION); }
 
 const char *cudnnGetErrorString(cudnnStatus_t) { return "an error of the host's cuDNN"; }
 void cudnnGetLastErrorString(char *message, std::size_t) { message[0] = 0; }

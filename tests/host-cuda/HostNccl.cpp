@@ -237,6 +237,9 @@ ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device) {
 }
 
 ncclResult_t ncclMemAlloc(void **data, std::size_t bytes) {
+  // As where NCCL's probe of the host's memory breaks, unless it is told to leave that out.
+  if (setting("SYNCLINE_HOST_NCCL_PROBE", 1) == 0 && setting("NCCL_CUMEM_HOST_ENABLE", 1) != 0)
+    return failed(ncclSystemError, "the probe of the host's memory broke");
   if (setting("SYNCLINE_HOST_NCCL_MEMORY", 1) == 0) // as where handles cannot be shared
     return failed(ncclUnhandledCudaError, "no such handles");
   return cudaMalloc(data, bytes) ? failed(ncclUnhandledCudaError, "out of memory") : ncclSuccess;

@@ -52,6 +52,14 @@ TEST(MachineTest, WithoutTheDeviceIsRefused) {
   EXPECT_TRUE(create(options).isOk());
 }
 
+TEST(MachineTest, AnOlderCudnnThanTheHeadersIsTold) {
+  const auto description = [] { return synclineBackend(backendInterface)->description(); };
+  EXPECT_EQ(description().find("compiled with"), std::string::npos) << description();
+  Variable older("SYNCLINE_HOST_CUDNN_VERSION", "90100");
+  EXPECT_NE(description().find(", cuDNN 9.1.0 (compiled with 9."), std::string::npos)
+      << description();
+}
+
 // Buckets then lie in memory of CUDA's own.
 TEST(MachineTest, WithoutMemoryOfNcclsRanksRun) {
   Variable none("SYNCLINE_HOST_NCCL_MEMORY", "0");
@@ -63,6 +71,26 @@ TEST(MachineTest, WithoutMemoryOfNcclsRanksRun) {
   (*made)->builder();
   EXPECT_TRUE((*made)->finish().isOk());
   EXPECT_NE((*made)->space(Space::gradients).data, nullptr);
+}
+
+// The variable that keeps NCCL from its probe is set before NCCL's first call; the user's stands.
+TEST(MachineTest, BrokenMemoryOfTheHostIsNotProbed) {
+  Variable broken("SYNCLINE_HOST_NCCL_PROBE", "0");
+  ExecutableOptions options;
+  options.ranks = 2;
+  options.sizes.gradients = 256;
+  const auto finishes = [&] {
+    const auto made = create(options);
+    if (!made.isOk())
+      return false;
+    (*made)->builder();
+    return (*made)->finish().isOk();
+  };
+  {
+    Variable wanted("NCCL_CUMEM_HOST_ENABLE", "1");
+    EXPECT_FALSE(finishes());
+  }
+  EXPECT_TRUE(finishes());
 }
 
 // There is no code for them.

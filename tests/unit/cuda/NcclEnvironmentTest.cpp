@@ -52,6 +52,7 @@ TEST(NcclEnvironmentTest, GivesRanksOnOneDeviceHostsOfTheirOwn) {
   EXPECT_EQ(made["NCCL_HOSTID"], "syncline-3");
   EXPECT_EQ(made["NCCL_NET"], "Socket");
   EXPECT_EQ(made["NCCL_SOCKET_IFNAME"], "=lo");
+  EXPECT_EQ(made["NCCL_MNNVL_ENABLE"], "0");
   made =
       settingsOf({{"NCCL_SOCKET_IFNAME", "eth1"}, {"NCCL_HOSTID", "a"}}, {}, {.areShared = true});
   EXPECT_FALSE(made.contains("NCCL_HOSTID"));
