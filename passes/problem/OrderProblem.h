@@ -33,6 +33,9 @@ struct OrderProblem {
   double forward = 0;
   /// A message may end inside a gradient only at multiples of so many bytes from its first byte.
   std::int64_t grain = 64;
+  /// Whether a message may end inside a gradient at all. Not where the optimizer needs norms of
+  /// whole parameters.
+  bool cutsGradients = true;
 
   /// Seconds of computation in a step.
   double compute() const { return sync.computeFree + forward; }

@@ -118,11 +118,17 @@ private:
       sent[piece.index].push_back({piece.begin, piece.end});
     for (std::size_t i = layout.indexAt(piece.begin);
          i < layout.layers.size() && layout.begin[i] < piece.end; ++i) {
-      for (std::int64_t cut : {piece.begin, piece.end})
-        if (cut > layout.begin[i] && cut < layout.begin[i + 1] &&
-            (cut - layout.begin[i]) % problem.grain != 0)
+      for (std::int64_t cut : {piece.begin, piece.end}) {
+        if (cut <= layout.begin[i] || cut >= layout.begin[i + 1])
+          continue;
+        const std::int64_t place = cut - layout.begin[i];
+        if (!problem.cutsGradients)
           return refuse(Kind::cutOffGrain, "message ", p + 1, ": cuts layer ", layout.layers[i] + 1,
-                        " at byte ", cut - layout.begin[i], ", not a multiple of ", problem.grain);
+                        " at byte ", place, ", but gradients stay whole");
+        if (place % problem.grain != 0)
+          return refuse(Kind::cutOffGrain, "message ", p + 1, ": cuts layer ", layout.layers[i] + 1,
+                        " at byte ", place, ", not a multiple of ", problem.grain);
+      }
       const auto all = static_cast<double>(sync.layers[layout.layers[i]].bytes);
       const std::int64_t carried =
           std::min(piece.end, layout.begin[i + 1]) - std::max(piece.begin, layout.begin[i]);

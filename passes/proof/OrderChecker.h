@@ -22,9 +22,9 @@ enum class OrderRejectionKind {
   pieceNotThere,     ///< a message's merge class, layer, option or bytes do not exist
   pieceTooLarge,     ///< a message is larger than its merge class allows
   classTooLarge,     ///< a merge class holds more than its capacity
-  cutOffGrain,       ///< a message ends inside a gradient, not at a multiple of the grain
-  sentTwice,         ///< bytes or factors travel twice
-  notSent,           ///< bytes or factors do not travel
+  cutOffGrain, ///< a message ends inside a gradient, not at a multiple of the grain, or at all
+  sentTwice,   ///< bytes or factors travel twice
+  notSent,     ///< bytes or factors do not travel
   startsBeforeReady, ///< a message starts before its gradients exist
   channelBusy,       ///< a message starts before the one before it has ended
   wrongDuration,     ///< a message does not take its scheme's time

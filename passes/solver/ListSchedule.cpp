@@ -163,7 +163,10 @@ private:
         break;
       const std::int64_t rest = sync.layers[k].bytes - sent[k];
       std::int64_t part = rest;
-      if (end + rest - begin > most) {
+      if (end + rest - begin > most && !problem.cutsGradients) {
+        if (end > begin)
+          break;
+      } else if (end + rest - begin > most) {
         // The cut lies on the grain; a message takes at least one grain.
         part = begin + wanted - end;
         part -= (sent[k] + part) % problem.grain;

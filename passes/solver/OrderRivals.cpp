@@ -29,7 +29,8 @@ public:
         size(std::max(problem.grain,
                       std::min(size, mergeClass.largestMessage) / problem.grain * problem.grain)),
         credit(credit), sent(layers.size(), 0) {
-    if (size >= mergeClass.largestMessage && mergeClass.largestMessage == unlimited)
+    if (!problem.cutsGradients ||
+        (size >= mergeClass.largestMessage && mergeClass.largestMessage == unlimited))
       this->size = unlimited; // whole layers
     order.ways.assign(layers.size(), Way{});
   }

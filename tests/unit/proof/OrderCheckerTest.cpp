@@ -118,6 +118,10 @@ TEST(CheckOrder, RejectsEachWrongSolution) {
                  [](auto &problem, auto &) { problem.sync.mergeClasses[0].capacity = 447; });
   expectRejected(Kind::cutOffGrain, "O6: message 1: cuts layer 1 at byte 128, not a multiple of 96",
                  [](auto &problem, auto &) { problem.grain = 96; });
+  expectRejected(Kind::cutOffGrain,
+                 "O6: message 1: cuts layer 1 at byte 128, but gradients stay "
+                 "whole",
+                 [](auto &problem, auto &) { problem.cutsGradients = false; });
   expectRejected(Kind::sentTwice, "O7: merge class 1: byte 256 travels twice",
                  [](auto &, auto &solution) { solution.pieces[3] = piece(256, 448, 9); });
   expectRejected(Kind::notSent,

@@ -165,6 +165,29 @@ TEST(Order, ProvesWhatCannotBeHidden) {
   EXPECT_TRUE(result.isOptimal()) << result.solution.period;
 }
 
+/// Where gradients stay whole, no message ends inside one, by the planner or by another system's
+/// rule. The same problems with cuts have some.
+TEST(Order, KeepsGradientsWhole) {
+  int cut = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    OrderProblem problem = randomOrderProblem(
+        random, problemOf(randomProblem(random, CostKind::affine, allLayerKinds[seed % 7], 30)),
+        false);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const OrderSolution free = planOrder(problem, inReadyOrder(problem)).solution;
+    problem.cutsGradients = false;
+    cut += checkOrder(problem, free).has_value();
+    ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, planOrder(problem, inReadyOrder(problem))));
+    for (const OrderSolution &other :
+         {p3Order(problem, 1 << 14), byteSchedulerOrder(problem, 1 << 14, 1 << 16)}) {
+      const auto rejection = checkOrder(problem, other);
+      ASSERT_FALSE(rejection) << rejection->message;
+    }
+  }
+  EXPECT_GE(cut, 20) << "of 200 are cut where they may be, so that the test says something";
+}
+
 /// Other systems' orders are solutions, so that none beats the bound.
 TEST(OrderRivals, DoNotBeatTheBound) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
