@@ -26,7 +26,7 @@ SYNCLINE_HOST_DEVICE inline AdamCorrection adamCorrection(double beta1, double b
 struct AdamConstants {
   float beta1, rest1, beta2, rest2; ///< rest: 1 - beta
   float epsilon;
-  float decay; ///< Adam: weightDecay; AdamW: rate·weightDecay
+  float decay; ///< Adam and LAMB: weightDecay; AdamW: rate·weightDecay
   float scale; ///< 1/ranks and the norm's factor; gradients are multiplied by it first
   float bound; ///< then they are brought into [-bound, bound]
   float step;  ///< rate · AdamCorrection::first

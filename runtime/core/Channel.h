@@ -27,7 +27,8 @@ enum class Half {
 
 /// The number that stands for the loss in the place of a bucket's.
 inline constexpr int lossMessage = -1;
-/// The number that stands for the sum of StepRunner::shardSquares() in the place of a bucket's.
+/// The number that stands for sums of squares in the place of a bucket's: those of
+/// StepRunner::shardSquares() and, where parts of buckets are updated later, LAMB's.
 inline constexpr int squaresMessage = std::numeric_limits<int>::max();
 /// The number that stands for a fragment of the weights in the place of a bucket's.
 inline constexpr int fragmentMessage(int fragment) { return lossMessage - 1 - fragment; }
@@ -84,8 +85,8 @@ public:
   /// Queues the sum of a bucket over the ranks by one of the channel's all-reduces, the first one
   /// without `scheme`. The bytes belong to the channel until wait(). Bucket lossMessage is the loss
   /// with the numbers that travel beside it, at most eight f64 in the host's memory. A
-  /// fragmentMessage() may stay under way over any number of steps. squaresMessage is one f64 in
-  /// the buckets' memory.
+  /// fragmentMessage() may stay under way over any number of steps. squaresMessage is f64 in the
+  /// buckets' memory.
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                        std::optional<Scheme> scheme = {}) = 0;
   /// Queues one half of a sum by "tree": the first leaves the sum on the trees' roots, each its own

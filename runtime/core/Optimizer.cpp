@@ -46,6 +46,7 @@ Status Optimizer::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) 
 
 Status Optimizer::finish() {
   isFinished = true;
+  placeRules();
   for (const Bucket &bucket : table.buckets) {
     made.emplace(bucket.id, 0);
     rates.emplace(bucket.id, options.rate);
@@ -72,21 +73,34 @@ Status Optimizer::setUpdates(std::int64_t count) {
 }
 
 Status Optimizer::setRules(const std::map<int, ParameterRule> &rules) {
-  std::map<std::int64_t, ParameterRule> found{{0, {}}};
-  for (int id = 0; id < static_cast<int>(table.tensors.size()); ++id)
-    if (table.tensors[id].space == Space::parameters)
-      found[table.tensors[id].offset] = {};
-  for (const auto &[id, rule] : rules) {
+  for (const auto &[id, rule] : rules)
     if (!table.isDeclared({id}) || table.tensors[id].space != Space::parameters)
       return Status::error(ErrorKind::internal, "no parameter has number " + std::to_string(id));
-    found[table.tensors[id].offset] = rule;
-  }
-  // Neighbours with equal rules are updated together.
-  ruleFrom.clear();
-  for (const auto &[offset, rule] : found)
-    if (ruleFrom.empty() || !(ruleFrom.rbegin()->second == rule))
-      ruleFrom.emplace(offset, rule);
+  given = rules;
+  placeRules();
   return Status::ok();
+}
+
+void Optimizer::placeRules() {
+  std::map<std::int64_t, ParameterRule> found{{0, {}}};
+  for (int id = 0; id < static_cast<int>(table.tensors.size()); ++id)
+    if (table.tensors[id].space == Space::parameters) {
+      const auto own = given.find(id);
+      found[table.tensors[id].offset] = own == given.end() ? ParameterRule() : own->second;
+    }
+  parameters.clear();
+  for (const auto &[begin, rule] : found)
+    parameters.push_back({begin, rule});
+}
+
+std::size_t Optimizer::parameterAt(std::int64_t offset) const {
+  const auto behind = std::ranges::upper_bound(parameters, offset, {}, &Parameter::begin);
+  return static_cast<std::size_t>(behind - parameters.begin()) - 1;
+}
+
+std::size_t Optimizer::parametersOf(int bucket) const {
+  const Bucket &of = *table.findBucket(bucket);
+  return of.extent == 0 ? 0 : parameterAt(of.offset + of.extent - 1) - parameterAt(of.offset) + 1;
 }
 
 Result<std::vector<Optimizer::Update>> Optimizer::shardUpdates(int bucket) const {
@@ -94,30 +108,69 @@ Result<std::vector<Optimizer::Update>> Optimizer::shardUpdates(int bucket) const
   if (found == shards.end())
     return Status::error(ErrorKind::internal,
                          "no part of bucket " + std::to_string(bucket) + " is this rank's");
-  return updates(rates.at(bucket), found->second.first, found->second.second);
+  return updates(*table.findBucket(bucket), found->second.first, found->second.second);
 }
 
-std::vector<Optimizer::Update> Optimizer::updates(double rate, std::int64_t begin,
+std::vector<Optimizer::Update> Optimizer::updates(const Bucket &of, std::int64_t begin,
                                                   std::int64_t bytes) const {
   std::vector<Update> all;
   const Stretch *stretch = stretchOf(begin, bytes);
   const std::int64_t end = begin + bytes;
-  for (auto next = ruleFrom.upper_bound(begin); begin < end; ++next) {
-    const ParameterRule &rule = std::prev(next)->second;
-    const std::int64_t until = next == ruleFrom.end() ? end : std::min(end, next->first);
-    Update &update = all.emplace_back(Update{begin, until - begin, {}, options});
-    update.options.rate = rate * rule.rateFactor;
-    update.options.weightDecay = rule.weightDecay.value_or(options.weightDecay);
-    for (int slot = 0; stretch && slot < options.slots(); ++slot)
-      update.state[slot] = stretch->state[slot] + (begin - stretch->begin);
+  const bool joinsNeighbours = !needsWholeParameters(options.kind);
+  for (std::size_t i = parameterAt(begin); begin < end; ++i) {
+    const ParameterRule &rule = parameters[i].rule;
+    const std::int64_t until =
+        i + 1 == parameters.size() ? end : std::min(end, parameters[i + 1].begin);
+    if (joinsNeighbours && !all.empty() && rule == parameters[i - 1].rule) {
+      all.back().bytes += until - begin;
+    } else {
+      Update &update =
+          all.emplace_back(Update{begin, until - begin, i - parameterAt(of.offset), {}, options});
+      update.options.rate = rates.at(of.id) * rule.rateFactor;
+      update.options.weightDecay = rule.weightDecay.value_or(options.weightDecay);
+      for (int slot = 0; stretch && slot < options.slots(); ++slot)
+        update.state[slot] = stretch->state[slot] + (begin - stretch->begin);
+    }
     begin = until;
   }
   return all;
 }
 
+Status Optimizer::checkWhole() const {
+  if (!needsWholeParameters(options.kind))
+    return Status::ok();
+  for (const Bucket &bucket : table.buckets)
+    for (const StepTensor &tensor : table.tensors) {
+      const std::int64_t dense = elementCount(tensor.shape) * elementBytes(tensor.type);
+      const auto isInside = [&](std::int64_t place) {
+        return place > tensor.offset && place < tensor.offset + dense;
+      };
+      if (tensor.space == Space::parameters &&
+          (isInside(bucket.offset) || isInside(bucket.offset + bucket.extent)))
+        return Status::badInput("bucket " + std::to_string(bucket.id) +
+                                " carries a part of the gradient of '" + tensor.name + "', but '" +
+                                std::string(optimizerName(options.kind)) +
+                                "' needs norms of whole parameters; expected a plan of 'compile "
+                                "--optimizer lamb', which cuts no gradient");
+    }
+  return Status::ok();
+}
+
+Status Optimizer::expectWhole(int bucket) const {
+  const Bucket &of = *table.findBucket(bucket);
+  const auto own = shards.find(bucket);
+  if (!needsWholeParameters(options.kind) || own == shards.end() ||
+      own->second == std::pair(of.offset, of.extent))
+    return Status::ok();
+  return Status::error(ErrorKind::internal, "bucket " + std::to_string(bucket) +
+                                                " is updated without the other ranks' norms");
+}
+
 Status Optimizer::allocate() {
   if (!isFinished || options.slots() == 0)
     return Status::ok();
+  if (Status s = checkWhole(); !s)
+    return s;
   if (!hasWholeBuckets)
     addWholeBuckets();
   for (const auto &[bucket, shard] : shards)

@@ -32,6 +32,7 @@ public:
   Status finish();
   /// Implement ShardedOptimizer's methods of these names.
   Status setOptimizer(const OptimizerOptions &chosen);
+  const OptimizerOptions &current() const { return options; }
   void setRate(int bucket, double rate);
   Status setRules(const std::map<int, ParameterRule> &rules);
   Status setUpdates(std::int64_t count);
@@ -39,19 +40,29 @@ public:
   std::vector<StateInterval> stateIntervals() const;
 
   /// One update for a backend's loop: the bytes [begin, begin + bytes) of parameters and gradients,
-  /// which have the same options.
+  /// which have the same options. With LAMB all of them belong to one parameter.
   struct Update {
     std::int64_t begin = 0, bytes = 0;
+    std::size_t place = 0;              ///< with LAMB, of its parameter among those of the bucket
     std::array<std::byte *, 2> state{}; ///< of these bytes, by slot; null where none is kept
     OptimizerOptions options;
   };
   /// The updates of a whole bucket.
   std::vector<Update> updates(const Bucket &bucket) const {
-    return updates(rates.at(bucket.id), bucket.offset, bucket.extent);
+    return updates(bucket, bucket.offset, bucket.extent);
   }
   /// The updates of the part that takeShard() gave this rank. Errors: internal when there is no
   /// such part.
   Result<std::vector<Update>> shardUpdates(int bucket) const;
+  /// The number of the bucket's parameters, and of those before it in Space::parameters.
+  std::size_t parametersOf(int bucket) const;
+  std::size_t firstParameterOf(int bucket) const {
+    return parameterAt(table.findBucket(bucket)->offset);
+  }
+  /// The number of all of them, once the step is complete.
+  std::size_t parameterCount() const { return parameters.size(); }
+  /// Ok unless LAMB needs norms of a part of the bucket that this rank has alone.
+  Status expectWhole(int bucket) const;
   /// Counts an update of the bucket and returns how many it has had with this one.
   std::int64_t countUpdate(int bucket) { return ++made.find(bucket)->second; }
 
@@ -76,14 +87,24 @@ private:
   void addWholeBuckets();
   /// The stretch that holds all of this interval, or null.
   const Stretch *stretchOf(std::int64_t begin, std::int64_t bytes) const;
-  std::vector<Update> updates(double rate, std::int64_t begin, std::int64_t bytes) const;
+  std::vector<Update> updates(const Bucket &of, std::int64_t begin, std::int64_t bytes) const;
+  /// Fills `parameters`.
+  void placeRules();
+  /// The number of the last parameter that begins at `offset` or before.
+  std::size_t parameterAt(std::int64_t offset) const;
+  /// Ok unless a message carries a part of a parameter and the optimizer needs whole ones.
+  Status checkWhole() const;
 
   const StepTable &table;
   int ranks;
   Allocate allocateState;
   OptimizerOptions options;
-  /// The key is the offset from which a rule applies, up to the next one.
-  std::map<std::int64_t, ParameterRule> ruleFrom{{0, {}}};
+  std::map<int, ParameterRule> given; ///< what setRules() was told
+  struct Parameter {
+    std::int64_t begin = 0; ///< its bytes, and padding, end where the next one begins
+    ParameterRule rule;
+  };
+  std::vector<Parameter> parameters{{}}; ///< by offset; the first one begins at 0
   bool isFinished = false;
   bool hasWholeBuckets = false; ///< there are stretches for whole buckets
   std::map<int, std::pair<std::int64_t, std::int64_t>> shards; ///< begin and bytes by bucket

@@ -1,4 +1,4 @@
-// What an optimizer computes, as PyTorch's optimizers of these names.
+// What an optimizer computes: PyTorch's optimizers of these names, and LAMB.
 #pragma once
 
 #include "syncline/OptimizerKind.h"
@@ -22,17 +22,19 @@ namespace syncline::core {
 ///     m ← beta1·m + (1 - beta1)·g
 ///     v ← beta2·v + (1 - beta2)·g²
 ///     w ← w - rate/(1 - beta1^t)·m / (√v/√(1 - beta2^t) + epsilon)
+///
+/// LAMB is in Lamb.h.
 struct OptimizerOptions {
   double rate = 0.01;
   double momentum = 0; ///< SGD
   double weightDecay = 0;
   bool nesterov = false; ///< SGD
   /// An element whose update would not be finite keeps its value and its state, and
-  /// metNonFinite() reports it.
+  /// metNonFinite() reports it. With LAMB all weights of its parameter keep their values.
   bool keepsFinite = false;
   OptimizerKind kind = OptimizerKind::sgd;
-  double beta1 = 0.9, beta2 = 0.999; ///< Adam and AdamW; 0 to below 1
-  double epsilon = 1e-8;             ///< Adam and AdamW; above 0
+  double beta1 = 0.9, beta2 = 0.999; ///< not SGD; 0 to below 1
+  double epsilon = 1e-8;             ///< not SGD; above 0
   /// Where StepRunner::addSquares() gives the gradients' norm, they are multiplied by
   /// clipFactor(norm, clipNorm) first.
   double clipNorm = std::numeric_limits<double>::infinity();

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -19,6 +20,11 @@ struct StateInterval {
   bool operator==(const StateInterval &) const = default;
 };
 
+/// Replaces each number by its sum over the ranks, which has the same bits on all of them, or
+/// enqueues that. The numbers lie in the memory of the executable's device. All ranks call it with
+/// equally many. Errors: peerLost.
+using SumOverRanks = std::function<Status(std::span<double>)>;
+
 /// A bucket that travels by "reduce-scatter" is updated on the way: its channel sums the gradients
 /// over the ranks, each rank updates the part that takeShard() gave it, and the channel gathers the
 /// parameters. The update operations of all other buckets are operations of the step.
@@ -27,6 +33,7 @@ public:
   virtual ~ShardedOptimizer() = default;
 
   /// Chooses the optimizer. It may be called between steps, for a new rate. State starts at 0.
+  /// Errors: badInput where memory is short, and for LAMB where a bucket has a part of a parameter.
   virtual Status setOptimizer(const OptimizerOptions &options) = 0;
   /// Sets the rate of one bucket's updates from the next one on, in place of the options'. Not
   /// between the bucket's issue and the return of its wait; other buckets may be under way.
@@ -45,8 +52,9 @@ public:
   virtual Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) = 0;
   /// Updates this rank's part of the bucket, whose gradients are sums over all ranks. Any one
   /// thread may call it between the bucket's issue and the return of its wait, while another
-  /// thread runs operations and channels' threads update other buckets.
-  virtual Status updateShard(int bucket) = 0;
+  /// thread runs operations and channels' threads update other buckets. LAMB calls `sum` once, with
+  /// squares of all parameters of the bucket; without `sum` the part must be the whole bucket.
+  virtual Status updateShard(int bucket, const SumOverRanks &sum = {}) = 0;
 
   /// The state that this rank holds, ordered by slot and begin: nothing for SGD without momentum.
   /// It depends on the optimizer and on this rank's shards only.

@@ -4,6 +4,8 @@
 #include "runtime/core/Adam.h"
 #include "runtime/core/Sgd.h"
 
+#include <cstdlib>
+
 namespace syncline::core {
 
 /// A rule updates one element by rule(w, g, a, b). `a` and `b` are the element's state of slots 0
@@ -41,6 +43,7 @@ template <bool decoupled> struct AdamRule {
 };
 
 /// Calls body(rule) with the rule of these options. Gradients are first multiplied by `scale`.
+/// Precondition: an optimizer whose update is one pass over memory, as it is of all but LAMB.
 template <typename Body>
 auto withRule(const OptimizerOptions &options, double scale, const Body &body) {
   switch (options.kind) {
@@ -48,6 +51,8 @@ auto withRule(const OptimizerOptions &options, double scale, const Body &body) {
     return body(AdamRule<false>{adamConstants(options, scale), options.rate});
   case OptimizerKind::adamw:
     return body(AdamRule<true>{adamConstants(options, scale), options.rate});
+  case OptimizerKind::lamb:
+    std::abort();
   case OptimizerKind::sgd:
     break;
   }

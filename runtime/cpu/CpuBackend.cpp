@@ -6,6 +6,7 @@
 #include "runtime/core/Optimizer.h"
 #include "runtime/core/Random.h"
 #include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/Lamb.h"
 #include "runtime/cpu/Program.h"
 #include "runtime/cpu/Squares.h"
 #include "runtime/cpu/Update.h"
@@ -83,7 +84,7 @@ public:
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override {
     return optimizer.takeShard(bucket, begin, bytes);
   }
-  Status updateShard(int bucket) override;
+  Status updateShard(int bucket, const core::SumOverRanks &sum) override;
 
   void beginStep(std::int64_t step) override { program.step = step; }
   Status run(int operation) override;
@@ -111,7 +112,9 @@ public:
 private:
   /// Copies between dense memory and `data`, which holds the tensor in its layout.
   Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes, bool toDense);
-  void update(int bucket, std::span<const core::Optimizer::Update> updates);
+  Status update(int bucket, std::span<const core::Optimizer::Update> updates,
+                const core::SumOverRanks &sum = {});
+  UpdateOperands operandsOf(const core::Optimizer::Update &what);
   /// What makes the mean over the ranks of a sum of gradients.
   double meanScale() const { return 1.0 / program.options.ranks / program.lossScale; }
   /// As transfer(), for a parameter's velocity.
@@ -237,15 +240,16 @@ Result<std::vector<double>> CpuExecutable::marks() {
   return seconds;
 }
 
-Status CpuExecutable::updateShard(int bucket) {
+Status CpuExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
   const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
   if (!own)
     return own.status();
   // A channel's thread uses one processor and leaves the others to the computation. The network is
   // slower than the update anyway.
   omp_set_num_threads(program.options.ranks == 1 ? program.options.threads : 1);
-  update(bucket, *own);
-  return Status::ok();
+  if (Status s = sum ? Status::ok() : optimizer.expectWhole(bucket); !s)
+    return s;
+  return update(bucket, *own, sum);
 }
 
 Status CpuExecutable::addSquares(int bucket) {
@@ -276,31 +280,47 @@ double CpuExecutable::gradientNorm() {
   return std::sqrt(squares.total()) * meanScale();
 }
 
-void CpuExecutable::update(int bucket, std::span<const core::Optimizer::Update> updates) {
-  const auto in = [&](Space space, const core::Optimizer::Update &what) {
+UpdateOperands CpuExecutable::operandsOf(const core::Optimizer::Update &what) {
+  const auto in = [&](Space space) {
     std::byte *data = program.spaces[static_cast<int>(space)].data() + what.begin;
     return reinterpret_cast<float *>(data);
   };
+  return {in(Space::parameters),
+          in(Space::gradients),
+          {reinterpret_cast<float *>(what.state[0]), reinterpret_cast<float *>(what.state[1])},
+          what.bytes / static_cast<std::int64_t>(sizeof(float))};
+}
+
+Status CpuExecutable::update(int bucket, std::span<const core::Optimizer::Update> updates,
+                             const core::SumOverRanks &sum) {
   const std::int64_t count = optimizer.countUpdate(bucket);
-  for (const core::Optimizer::Update &what : updates) {
-    const UpdateOperands operands{
-        in(Space::parameters, what),
-        in(Space::gradients, what),
-        {reinterpret_cast<float *>(what.state[0]), reinterpret_cast<float *>(what.state[1])},
-        what.bytes / static_cast<std::int64_t>(sizeof(float))};
-    const double factor =
-        squares.isEmpty() ? 1 : core::clipFactor(gradientNorm(), what.options.clipNorm);
-    if (updateElements(operands, what.options, meanScale() * factor,
-                       core::adamCorrection(what.options.beta1, what.options.beta2, count)))
-      keptElements = true;
+  const core::OptimizerOptions &all = optimizer.current();
+  const double factor = squares.isEmpty() ? 1 : core::clipFactor(gradientNorm(), all.clipNorm);
+  const double scale = meanScale() * factor;
+  const core::AdamCorrection correction = core::adamCorrection(all.beta1, all.beta2, count);
+  if (!needsWholeParameters(all.kind)) {
+    for (const core::Optimizer::Update &what : updates)
+      if (updateElements(operandsOf(what), what.options, scale, correction))
+        keptElements = true;
+    return Status::ok();
   }
+  std::vector<LambPart> parts;
+  for (const core::Optimizer::Update &what : updates)
+    parts.push_back({operandsOf(what), what.options, what.place});
+  const Result<bool> kept =
+      updateByNorms(parts, scale, correction, optimizer.parametersOf(bucket), sum);
+  if (kept && *kept)
+    keptElements = true;
+  return kept.status();
 }
 
 Status CpuExecutable::run(int operation) {
   const core::OperationInfo &info = program.table.operations[operation];
   omp_set_num_threads(program.options.threads); // applies to the calling thread only
   if (info.kind == core::OperationKind::update)
-    update(info.bucket, optimizer.updates(*program.table.findBucket(info.bucket)));
+    if (Status s = update(info.bucket, optimizer.updates(*program.table.findBucket(info.bucket)));
+        !s)
+      return s;
   try {
     for (const Command &command : program.commands[operation]) {
       if (command.call)

@@ -1,24 +1,14 @@
-// Every optimizer in one pass, with one specialised loop for each rule, so that it vectorises.
+// Every optimizer but LAMB in one pass, with one loop for each rule, so that it vectorises.
 #include "runtime/cpu/Update.h"
 #include "runtime/core/UpdateRules.h"
+#include "runtime/cpu/KeptElements.h"
 #include "runtime/cpu/Loops.h"
 
 #include <atomic>
-#include <bit>
 
 namespace syncline::cpu {
 
 namespace {
-
-/// `now` where `mask` has all bits, `old` where it has none. The operator ?: would become a branch
-/// and would not vectorise.
-float chosen(std::uint32_t mask, float now, float old) {
-  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(now) & mask) |
-                              (std::bit_cast<std::uint32_t>(old) & ~mask));
-}
-
-/// All bits where the value is finite: only then value - value is 0.
-std::uint32_t finiteMask(float value) { return value - value == 0 ? ~std::uint32_t{0} : 0; }
 
 template <typename Rule>
 void updatePart(float *w, const float *g, float *a, float *b, std::int64_t n, const Rule rule) {

@@ -18,7 +18,8 @@ struct UpdateOperands {
 };
 
 /// One update of n elements, in one pass over memory. Gradients are first multiplied by `scale`
-/// (1/ranks). SGD ignores the correction. Returns whether options.keepsFinite kept an element.
+/// (1/ranks). SGD ignores the correction. LAMB has two passes (Lamb.h). Returns whether
+/// options.keepsFinite kept an element.
 bool updateElements(const UpdateOperands &operands, const core::OptimizerOptions &options,
                     double scale, const core::AdamCorrection &correction);
 

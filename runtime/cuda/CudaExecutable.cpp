@@ -171,8 +171,14 @@ UpdateClock *CudaExecutable::clockOf(int bucket) const {
 }
 
 void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update> updates,
-                            cudaStream_t stream) {
+                            cudaStream_t stream, const core::SumOverRanks &sum) {
   auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
+  if (needsWholeParameters(optimizer.current().kind)) {
+    const core::OptimizerOptions &all = optimizer.current();
+    check(countUpdate(stream, clockOf(bucket), all.beta1, all.beta2), "countUpdate");
+    return lamb.enqueue({stream, bucket, meanScale(), norm.factor(), clockOf(bucket)}, updates,
+                        sum);
+  }
   UpdateClock *clock = nullptr; // SGD needs none
   for (const core::Optimizer::Update &what : updates) {
     if (!clock && what.options.kind != OptimizerKind::sgd) {
@@ -189,22 +195,35 @@ void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update>
   }
 }
 
-Status CudaExecutable::updateShard(int bucket) {
+Status CudaExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
   const Status current = statusOf("update: ", [&] { program.device.makeCurrent(); });
   if (!current)
     return current;
   if (program.options.ranks == 1 || norm.isUsed())
-    return enqueueShardUpdate(bucket, program.device.compute);
-  if (Status s = enqueueShardUpdate(bucket, program.device.channel); !s)
+    return enqueueShardUpdate(bucket, program.device.compute, sum);
+  const cudaStream_t stream = program.device.channel;
+  const auto sumOfStream = [&](std::span<double> numbers) {
+    const Status there =
+        statusOf("", [&] { check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); });
+    return there ? sum(numbers) : there;
+  };
+  if (Status s = enqueueShardUpdate(bucket, stream,
+                                    sum ? core::SumOverRanks(sumOfStream) : core::SumOverRanks());
+      !s)
     return s;
   return statusOf("update: ", [&] {
     check(cudaStreamSynchronize(program.device.channel), "cudaStreamSynchronize");
   });
 }
 
-Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream) {
+Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream,
+                                          const core::SumOverRanks &sum) {
   const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
-  return own ? statusOf("update: ", [&] { update(bucket, *own, stream); }) : own.status();
+  if (!own)
+    return own.status();
+  if (Status s = sum ? Status::ok() : optimizer.expectWhole(bucket); !s)
+    return s;
+  return statusOf("update: ", [&] { update(bucket, *own, stream, sum); });
 }
 
 Status CudaExecutable::addSquares(int bucket) {

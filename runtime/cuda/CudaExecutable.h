@@ -7,7 +7,7 @@
 #include "runtime/cuda/Event.h"
 #include "runtime/cuda/GradientNorm.h"
 #include "runtime/cuda/HostWait.h"
-#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/LambUpdate.h"
 #include "runtime/cuda/LaunchThrottle.h"
 #include "runtime/cuda/Program.h"
 #include "runtime/cuda/StepGraph.h"
@@ -59,7 +59,7 @@ public:
   /// On one rank, and where the step adds up squares, enqueues the update after the step's
   /// operations. On several ranks it otherwise returns when the update is done, for channels that
   /// have no streams.
-  Status updateShard(int bucket) override;
+  Status updateShard(int bucket, const core::SumOverRanks &sum) override;
 
   void beginStep(std::int64_t step) override;
   /// The step keeps its start and its turn.
@@ -85,7 +85,9 @@ public:
   std::string layout(int tensor) const override;
   std::string layoutFingerprint() const override;
   core::WeightArithmetic &weights() override { return arithmetic; }
-  std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
+  std::int64_t extraBytes() const override {
+    return program.scratch.bytes() + optimizer.bytes() + lamb.bytes();
+  }
 
   // For this backend's channels, on the thread that runs operations.
 
@@ -101,7 +103,7 @@ public:
   /// messages of that step may still be under way.
   const Event &stepStart() const { return starts[turn]; }
   /// As updateShard(), on the caller's stream.
-  Status enqueueShardUpdate(int bucket, cudaStream_t stream);
+  Status enqueueShardUpdate(int bucket, cudaStream_t stream, const core::SumOverRanks &sum = {});
   bool isCapturing() const { return graphs[turn].isCapturing(); }
   /// Drops what was captured, which must not outlive its channels.
   void dropCapture() {
@@ -119,7 +121,8 @@ public:
   std::weak_ptr<NcclLinks> links;
 
 private:
-  void update(int bucket, std::span<const core::Optimizer::Update> updates, cudaStream_t stream);
+  void update(int bucket, std::span<const core::Optimizer::Update> updates, cudaStream_t stream,
+              const core::SumOverRanks &sum = {});
   /// What makes the mean over the ranks of a sum of gradients.
   double meanScale() const { return 1.0 / program.options.ranks / program.lossScale; }
   UpdateClock *clockOf(int bucket) const;
@@ -148,6 +151,7 @@ private:
   DeviceMemory clocks; ///< an UpdateClock for each bucket
   core::Optimizer optimizer;
   GradientNorm norm{program};
+  LambUpdate lamb{program, optimizer};
   DeviceArithmetic arithmetic{program};
 };
 

@@ -271,8 +271,12 @@ Status NcclChannel::issueSharded(int bucket, const core::ShardedBucket &sharded)
   const bool isSecond = sharded.half == core::Half::second;
   const auto sumAndUpdate = [&] {
     collectives.scatterSum(sharded.gradients, sharded.bytes, sharded.type);
+    const auto sum = [&](std::span<double> numbers) {
+      collectives.allReduce(numbers.data(), numbers.size_bytes(), ElementType::f64);
+      return Status::ok();
+    };
     if (!sharded.updatesLater)
-      if (const Status s = executable.enqueueShardUpdate(bucket, stream.handle); !s)
+      if (const Status s = executable.enqueueShardUpdate(bucket, stream.handle, sum); !s)
         throw Failure{s.kind(), s.message()};
     if (sharded.wholeGradients)
       collectives.gatherShards(sharded.gradients, sharded.bytes, sharded.type);

@@ -28,18 +28,26 @@ Status Trainer::shareSquares() {
   const Result<double *> own = executable.shardSquares();
   if (!own || !sums())
     return own.status();
+  return share({*own, 1});
+}
+
+/// Sums squares over the ranks, between a step's messages.
+Status Trainer::share(std::span<double> squares) {
   core::Channel &channel = *channels.at(0); // the loss's, which has an all-reduce in any case
-  const Status s =
-      channel.issue(core::squaresMessage, *own, sizeof **own, ElementType::f64, lossExchange->by());
+  const Status s = channel.issue(core::squaresMessage, squares.data(), squares.size_bytes(),
+                                 ElementType::f64, lossExchange->by());
   return s ? channel.wait(core::squaresMessage) : s;
 }
 
 /// Updates the parts of buckets by "reduce-scatter", and gathers the parameters.
 Status Trainer::updateShards() {
+  core::SumOverRanks sum;
+  if (sums())
+    sum = [this](std::span<double> squares) { return share(squares); };
   for (const auto &[id, place] : places) {
     if (place.scheme != Scheme::reduceScatter)
       continue;
-    if (Status s = executable.updateShard(id); !s)
+    if (Status s = executable.updateShard(id, sum); !s)
       return s;
     if (sums())
       if (Status s = issueSharded(id, core::Half::second); !s)

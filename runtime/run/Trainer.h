@@ -208,6 +208,7 @@ private:
   Status capture(bool &isDone);
   bool hasShards() const;
   Status shareSquares();
+  Status share(std::span<double> squares);
   Status updateShards();
   Status runUpdates();
   Status finishUpdates();

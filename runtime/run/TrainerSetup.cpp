@@ -23,7 +23,10 @@ Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, transport::Tra
                    const std::vector<Scheme> &schemes) -> Result<std::unique_ptr<core::Channel>> {
     auto opened = transport::CommunicationThread::create(
         transport, channel, schemes, layout,
-        [&](int bucket) { return optimizer.updateShard(bucket); }, wire);
+        [&](int bucket, const core::SumOverRanks &sum) {
+          return optimizer.updateShard(bucket, sum);
+        },
+        wire);
     if (!opened)
       return opened.status();
     return std::unique_ptr<core::Channel>(std::move(*opened));

@@ -111,7 +111,7 @@ Status CommunicationThread::issueSharded(int bucket, const core::ShardedBucket &
               return ring->reduceScatter(b.gradients, b.bytes, b.type);
             }).status();
         if (s && !b.updatesLater)
-          s = updateShard(bucket);
+          s = update(bucket);
         if (s && b.wholeGradients)
           s = ring->allGather(b.gradients, b.bytes, b.type);
       }
@@ -120,6 +120,13 @@ Status CommunicationThread::issueSharded(int bucket, const core::ShardedBucket &
   const bool isSecond = sharded.half == core::Half::second;
   enqueue(bucket, isSecond ? "all-gather" : "reduce-scatter", std::move(job), sharded.half);
   return Status::ok();
+}
+
+/// Updates this rank's part. What the update sums travels as it is, whatever the wire.
+Status CommunicationThread::update(int bucket) {
+  return updateShard(bucket, [this](std::span<double> numbers) {
+    return ring->allReduce(numbers.data(), numbers.size_bytes(), ElementType::f64);
+  });
 }
 
 Result<bool> CommunicationThread::travelRounded(bool rounds,

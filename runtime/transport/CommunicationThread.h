@@ -4,6 +4,7 @@
 
 #include "runtime/core/Channel.h"
 #include "runtime/core/Deadline.h"
+#include "runtime/core/ShardedOptimizer.h"
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/Ring.h"
 #include "runtime/transport/collectives/RoundingTransport.h"
@@ -26,7 +27,8 @@ class CommunicationThread final : public core::Channel {
 public:
   /// Updates this rank's part of a bucket by "reduce-scatter", which shardOf() returns: the
   /// parameters there, by the summed gradients in the same part. Called by the channel's thread.
-  using UpdateShard = std::function<Status(int bucket)>;
+  /// It may call `sum`, for a few numbers, before it returns, if it does so on all ranks.
+  using UpdateShard = std::function<Status(int bucket, const core::SumOverRanks &sum)>;
 
   /// Opens the links of all `schemes`, at least one. All workers call it together with the
   /// same schemes in the same order. For "parameter-server", dedicated servers open their
@@ -78,6 +80,7 @@ private:
   Status sum(int bucket, void *data, std::size_t bytes, ElementType type,
              const std::function<Status()> &travel);
   Status gather(const std::vector<core::GatherPart> &parts);
+  Status update(int bucket);
   void enqueue(int bucket, std::string_view what, std::function<Status()> carryOut,
                core::Half half = core::Half::whole);
   Status wait(const Job &job);

@@ -109,7 +109,7 @@ TEST_P(ClipTest, BringsElementsIntoTheirBounds) {
 
 // Every optimizer computes with the clipped gradient alone.
 TEST_P(ClipTest, EveryOptimizerSeesTheClippedValue) {
-  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw}) {
+  for (const OptimizerKind kind : allOptimizers) {
     core::OptimizerOptions options{.rate = 0.1, .momentum = 0.9, .weightDecay = 0.01, .kind = kind};
     Clipped plain(GetParam(), options, false);
     options.clipValue = 0.5;

@@ -1,11 +1,10 @@
 // Adam and AdamW, rules for single parameters, and the optimizer's state, against PyTorch's
 // formulas in double.
-#include "tests/conformance/StepCase.h"
+#include "tests/conformance/TwoParameters.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <span>
 
 namespace syncline::conformance {
 namespace {
@@ -43,38 +42,6 @@ const OptimizerOptions adamw{.rate = 0.01,
                              .beta1 = 0.8,
                              .beta2 = 0.95,
                              .epsilon = 1e-6};
-
-/// One bucket with two parameters, updated by an operation of the step, or by its channel where the
-/// bucket travels by "reduce-scatter".
-struct TwoParameters {
-  explicit TwoParameters(const Backend &backend, int ranks = 4, bool isSharded = false)
-      : run(backend, Form::plain, ranks, 1, ranks - 1) {
-    std::tie(first, firstGradient) = run.parameter("first", randomArray({37}, 1));
-    std::tie(second, secondGradient) = run.parameter("second", randomArray({64, 11}, 2));
-    run.step().bucket(bucketBy(isSharded ? "reduce-scatter" : "ring", bytes));
-    run.step().issue(0);
-    run.step().wait(0);
-    if (!isSharded)
-      run.step().update(0);
-  }
-
-  /// Gradients of very different sizes.
-  Array gradient(const Tensor &tensor, unsigned seed) {
-    Array values = randomArray((*run).tensors()[tensor.id].shape, seed);
-    for (std::size_t i = 0; i < values.values.size(); ++i)
-      values.values[i] *= std::pow(10.0, static_cast<double>(i % 9) - 6);
-    return values;
-  }
-  void write(const Tensor &gradient, const Array &values) {
-    const std::vector<float> narrow(values.values.begin(), values.values.end());
-    ASSERT_TRUE((*run).write(gradient.id, std::as_bytes(std::span(narrow))).isOk());
-  }
-  void update() { run.runOperations(0, static_cast<int>((*run).operations().size())); }
-
-  static constexpr std::int64_t secondBegin = 192, bytes = secondBegin + 64 * 11 * 4;
-  StepCase run;
-  Tensor first, firstGradient, second, secondGradient;
-};
 
 class OptimizerTest : public testing::TestWithParam<Backend> {};
 
@@ -220,7 +187,8 @@ TEST_P(OptimizerTest, StateIsHeldForThePartOnly) {
 // What one executable reads makes another one go on, bit by bit, as if it had made the updates.
 TEST_P(OptimizerTest, WrittenStateGoesOn) {
   for (const OptimizerOptions &options :
-       {adam, OptimizerOptions{.rate = 0.1, .momentum = 0.9, .nesterov = true}}) {
+       {adam, OptimizerOptions{.rate = 0.01, .weightDecay = 0.1, .kind = OptimizerKind::lamb},
+        OptimizerOptions{.rate = 0.1, .momentum = 0.9, .nesterov = true}}) {
     TwoParameters whole(GetParam()), resumed(GetParam());
     for (TwoParameters *step : {&whole, &resumed}) {
       ASSERT_TRUE((*step->run).setOptimizer(options).isOk());

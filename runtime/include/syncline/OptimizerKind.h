@@ -12,10 +12,11 @@ enum class OptimizerKind {
   sgd,   ///< torch.optim.SGD
   adam,  ///< torch.optim.Adam: weight decay is part of the gradient
   adamw, ///< torch.optim.AdamW: weight decay shrinks the parameter itself
+  lamb,  ///< LAMB: each parameter's step is as long as the parameter, times the rate
 };
 
 inline constexpr std::array allOptimizers{OptimizerKind::sgd, OptimizerKind::adam,
-                                          OptimizerKind::adamw};
+                                          OptimizerKind::adamw, OptimizerKind::lamb};
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
@@ -29,6 +30,8 @@ constexpr std::string_view optimizerName(OptimizerKind kind) {
     return "adam";
   case OptimizerKind::adamw:
     return "adamw";
+  case OptimizerKind::lamb:
+    return "lamb";
   }
   return {};
 }
@@ -40,10 +43,14 @@ constexpr int stateSlots(OptimizerKind kind) {
     return 1;
   case OptimizerKind::adam:
   case OptimizerKind::adamw:
+  case OptimizerKind::lamb:
     return 2;
   }
   return 0;
 }
+
+/// Whether an update needs norms of whole parameters, so that no message may carry a part of one.
+constexpr bool needsWholeParameters(OptimizerKind kind) { return kind == OptimizerKind::lamb; }
 
 #pragma GCC diagnostic pop
 

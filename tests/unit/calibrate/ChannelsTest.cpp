@@ -29,9 +29,10 @@ public:
   bool hasChannels() const override { return true; }
   Result<std::unique_ptr<Channel>> openChannel(Executable &executable, Peers &,
                                                const ChannelOptions &options) const override {
-    auto made =
-        CommunicationThread::create(transport, options.channel, options.schemes, {},
-                                    [&](int bucket) { return executable.updateShard(bucket); });
+    auto made = CommunicationThread::create(transport, options.channel, options.schemes, {},
+                                            [&](int bucket, const core::SumOverRanks &sum) {
+                                              return executable.updateShard(bucket, sum);
+                                            });
     if (!made)
       return made.status();
     return std::unique_ptr<Channel>(std::move(*made));

@@ -5,6 +5,7 @@
 
 #include "runtime/transport/CommunicationThread.h"
 
+#include <array>
 #include <atomic>
 
 namespace syncline {
@@ -15,7 +16,7 @@ using namespace syncline::testing;
 
 const std::vector<Scheme> everyJob{Scheme::factors, Scheme::reduceScatter, Scheme::ring};
 
-Status noUpdate(int) { return Status::ok(); }
+Status noUpdate(int, const core::SumOverRanks &) { return Status::ok(); }
 
 std::unique_ptr<CommunicationThread>
 open(Group &group, const CommunicationThread::UpdateShard &updateShard = noUpdate) {
@@ -30,7 +31,7 @@ TEST_P(ChannelJobs, Mix) {
   runRanks(ranks, [&](int rank, Group &group) {
     std::vector<float> weights(5001, 100), gradients(weights.size());
     core::Range own;
-    auto channel = open(group, [&](int bucket) {
+    auto channel = open(group, [&](int bucket, const core::SumOverRanks &) {
       EXPECT_EQ(bucket, 1);
       for (std::size_t i = own.begin / 4; i < own.end / 4; ++i)
         weights[i] -= gradients[i];
@@ -93,7 +94,7 @@ TEST_P(ChannelJobs, Halves) {
   runRanks(ranks, [&](int rank, Group &group) {
     std::vector<float> weights(1001, 100), gradients(weights.size(), static_cast<float>(rank));
     core::Range own;
-    auto channel = open(group, [&](int) {
+    auto channel = open(group, [&](int, const core::SumOverRanks &) {
       for (std::size_t i = own.begin / 4; i < own.end / 4; ++i)
         weights[i] -= gradients[i];
       return Status::ok();
@@ -121,12 +122,45 @@ TEST_P(ChannelJobs, Halves) {
     EXPECT_EQ(channel->wait(1).kind(), ErrorKind::internal); // nothing is left
   });
 }
+
+// What an update sums has come from all ranks before the parameters travel, and other messages of
+// the channel keep apart.
+TEST_P(ChannelJobs, UpdatesSumNumbers) {
+  const int ranks = GetParam();
+  runRanks(ranks, [&](int rank, Group &group) {
+    std::vector<float> weights(1001, 100), gradients(weights.size(), 0);
+    core::Range own;
+    auto channel = open(group, [&](int, const core::SumOverRanks &sum) {
+      std::array<double, 3> numbers{1.0 / 3, static_cast<double>(rank), 0.25};
+      const Status s = sum(numbers);
+      EXPECT_NEAR(numbers[0], ranks / 3.0, 1e-15);
+      EXPECT_EQ(numbers[1], ranks * (ranks - 1) / 2);
+      for (std::size_t i = own.begin / 4; i < own.end / 4; ++i)
+        weights[i] -= static_cast<float>(numbers[2]);
+      return s;
+    });
+    own = channel->shardOf(weights.size() * 4, ElementType::f32);
+    channel->startStep(0);
+    for (int bucket : {0, 1})
+      EXPECT_TRUE(channel
+                      ->issueSharded(bucket, {gradients.data(), weights.data(), weights.size() * 4,
+                                              ElementType::f32})
+                      .isOk());
+    std::vector<float> one(100, 1);
+    EXPECT_TRUE(channel->issue(2, one.data(), 400, ElementType::f32, Scheme::ring).isOk());
+    for (int bucket : {0, 1, 2})
+      ASSERT_TRUE(channel->wait(bucket).isOk());
+    EXPECT_EQ(weights, std::vector<float>(weights.size(), 100 - 0.5f * static_cast<float>(ranks)));
+    EXPECT_EQ(one, std::vector<float>(one.size(), static_cast<float>(ranks)));
+  });
+}
 INSTANTIATE_TEST_SUITE_P(Ranks, ChannelJobs, ::testing::Range(1, 6));
 
 // An update that fails is the bucket's error, as it is.
 TEST(ChannelJob, UpdateFails) {
   runRanks(1, [](int, Group &group) {
-    auto channel = open(group, [](int) { return Status::badInput("no good"); });
+    auto channel =
+        open(group, [](int, const core::SumOverRanks &) { return Status::badInput("no good"); });
     float gradient = 1, weight = 1;
     EXPECT_TRUE(channel->issueSharded(0, {&gradient, &weight, 4, ElementType::f32}).isOk());
     const Status s = channel->wait(0);

@@ -47,9 +47,9 @@ TEST(CommunicationThread, ExceptionsEndTheRun) {
   runRanks(
       1,
       [](int, Group &group) {
-        auto channel = std::move(
-            *CommunicationThread::create(*group.transport(), 0, {Scheme::reduceScatter}, {},
-                                         [](int) -> Status { throw std::bad_alloc(); }));
+        auto channel = std::move(*CommunicationThread::create(
+            *group.transport(), 0, {Scheme::reduceScatter}, {},
+            [](int, const core::SumOverRanks &) -> Status { throw std::bad_alloc(); }));
         std::vector<float> values(4);
         channel->startStep(0);
         EXPECT_TRUE(

@@ -49,7 +49,7 @@ public:
   Status setRules(const std::map<int, ParameterRule> &) override { return Status::ok(); }
   Status setUpdates(std::int64_t) override { return Status::ok(); }
   Status takeShard(int, std::int64_t, std::int64_t) override { return Status::ok(); }
-  Status updateShard(int) override { return Status::ok(); }
+  Status updateShard(int, const SumOverRanks &) override { return Status::ok(); }
   double loss() override { return 0; }
   std::string layout(int) const override { return ""; }
   std::string layoutFingerprint() const override { return ""; }

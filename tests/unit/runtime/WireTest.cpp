@@ -117,14 +117,18 @@ TEST_P(Wire, MovesHalfTheBytes) {
   });
 }
 
-// A sharded bucket's gradients travel rounded, its parameters with all bits.
+// A sharded bucket's gradients travel rounded. Its parameters, and what its update sums, have all
+// of their bits.
 TEST_P(Wire, ParametersKeepTheirBits) {
   constexpr std::size_t count = 5001;
   std::vector<std::vector<float>> results(ranks);
   runRanks(ranks, [&](int rank, Group &group) {
     std::vector<float> weights(count, 1.0f / 3), gradients = valuesOf(count, rank);
     core::Range own;
-    auto channel = open(group, {Scheme::reduceScatter}, [&](int) {
+    auto channel = open(group, {Scheme::reduceScatter}, [&](int, const core::SumOverRanks &sum) {
+      double third = 1.0 / 3;
+      EXPECT_TRUE(sum({&third, 1}).isOk());
+      EXPECT_NEAR(third, ranks / 3.0, 1e-14);
       for (std::size_t i = own.begin / 4; i < own.end / 4; ++i)
         weights[i] -= gradients[i];
       return Status::ok();
