@@ -74,9 +74,10 @@ static void addOptimizer(CLI::App &command, CompileOptions &options) {
   for (const OptimizerKind kind : allOptimizers)
     names.emplace_back(optimizerName(kind));
   command
-      .add_option("--optimizer", options.optimizer,
-                  "Train by this optimizer, as PyTorch's of that name; 'run' sets its rate and the "
-                  "like")
+      .add_option(
+          "--optimizer", options.optimizer,
+          "Train by this optimizer: PyTorch's of that name, or LAMB; 'run' sets its rate and "
+          "the like")
       ->check(launch::oneOf(names))
       ->capture_default_str()
       ->group("Training");

@@ -43,7 +43,8 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     auto optimizer = dyn_cast<StringAttr>(attribute.getValue());
     if (isa<ModuleOp>(op) && optimizer && parseOptimizer(optimizer.getValue()))
       return success();
-    return op->emitError("NN51: expected 'nn.optimizer' on a module, as sgd, adam or adamw, got ")
+    return op->emitError("NN51: expected 'nn.optimizer' on a module, as sgd, adam, adamw or "
+                         "lamb, got ")
            << attribute.getValue();
   }
   if (name == precisionAttr) {

@@ -93,8 +93,9 @@ static double flopsOf(Operation *op) {
 }
 
 Counts updateCounts(double elements, double bytes, OptimizerKind kind) {
-  const double flops = kind == OptimizerKind::sgd ? 4 : 13;
-  return {flops * elements, (3 + 2 * stateSlots(kind)) * bytes};
+  const bool hasTwoPasses = kind == OptimizerKind::lamb;
+  const double flops = kind == OptimizerKind::sgd ? 4 : hasTwoPasses ? 25 : 13;
+  return {flops * elements, (3 + 2 * stateSlots(kind) + (hasTwoPasses ? 3 : 0)) * bytes};
 }
 
 double readingShare(OptimizerKind kind) { return 1 / updateCounts(0, 1, kind).bytes; }

@@ -24,7 +24,8 @@ struct Counts {
 std::optional<Counts> countsOf(mlir::Operation *op);
 
 /// The counts of one update. SGD with momentum reads parameter, gradient and velocity, and writes
-/// parameter and velocity. Adam reads and writes another moment.
+/// parameter and velocity. Adam reads and writes another moment. LAMB reads parameter and moments
+/// again in a second pass.
 Counts updateCounts(double elements, double bytes, OptimizerKind kind);
 
 /// How long it takes to read a gradient once, as a part of its update's time: the part that it has

@@ -1,6 +1,7 @@
 // Reads problems and solutions.
 #include "passes/merge/ReadProblem.h"
 
+#include "ir/nn/OptimizerAttr.h"
 #include "ir/sync/Traffic.h"
 #include "passes/cost/CollectiveTime.h"
 #include "passes/problem/TreeCost.h"
@@ -71,7 +72,8 @@ syncline::merge::toOrderProblem(sync::ProblemOp op, const problem::Problem &prob
       .sync = problem,
       .tail = {op.getTails()->getValues().begin(), op.getTails()->getValues().end()},
       .update = {op.getOwnUpdates()->getValues().begin(), op.getOwnUpdates()->getValues().end()},
-      .forward = forward + op.getUpdates().convertToDouble()};
+      .forward = forward + op.getUpdates().convertToDouble(),
+      .cutsGradients = !needsWholeParameters(nn::optimizerOf(op))};
   order.sync.computeFree -= forward;
   for (problem::Layer &layer : order.sync.layers)
     layer.ready -= forward;

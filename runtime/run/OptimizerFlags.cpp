@@ -73,13 +73,15 @@ bool matches(const OptimizerFlags::Group &group, const std::string &name) {
   return fnmatch(group.glob.c_str(), name.c_str(), 0) == 0;
 }
 
-/// PyTorch's defaults.
+/// PyTorch's defaults; for LAMB those of its authors' training of BERT.
 core::OptimizerOptions defaultsOf(OptimizerKind kind) {
   core::OptimizerOptions options{.kind = kind};
   if (kind != OptimizerKind::sgd)
     options.rate = 1e-3;
-  if (kind == OptimizerKind::adamw)
+  if (kind == OptimizerKind::adamw || kind == OptimizerKind::lamb)
     options.weightDecay = 1e-2;
+  if (kind == OptimizerKind::lamb)
+    options.epsilon = 1e-6;
   return options;
 }
 
@@ -88,7 +90,7 @@ core::OptimizerOptions defaultsOf(OptimizerKind kind) {
 void OptimizerFlags::addTo(CLI::App &app) {
   const char *group = "Optimizer (the plan's: 'compile --optimizer')";
   const CLI::Validator factor = launch::realNumber(0, largestFactor, "a number from 0 to 1e30");
-  app.add_option("--lr", rate, "Set the learning rate (default 0.01; 0.001 for adam and adamw)")
+  app.add_option("--lr", rate, "Set the learning rate (default 0.01 for sgd, else 0.001)")
       ->check(factor)
       ->group(group);
   app.add_option("--momentum", momentum, "Set the momentum of sgd (default 0)")
@@ -97,16 +99,17 @@ void OptimizerFlags::addTo(CLI::App &app) {
   app.add_flag("--nesterov", nesterov, "Use Nesterov's momentum in sgd")->group(group);
   app.add_option_function<std::string>(
          "--betas", [this](const std::string &text) { betas = readBetas(text); },
-         "Set how much of the moments stays, for adam and adamw (default 0.9,0.999)")
+         "Set how much of the moments stays, for adam, adamw and lamb (default 0.9,0.999)")
       ->type_name("B1,B2")
       ->group(group);
   app.add_option("--eps", epsilon,
-                 "Add this to the second moment's root, for adam and adamw (default 1e-8)")
+                 "Add this to the second moment's root, for adam, adamw and lamb (default 1e-8; "
+                 "1e-6 for lamb)")
       ->check(launch::realNumber(1e-30, 1, "a number from 1e-30 to 1"))
       ->group(group);
   app.add_option("--weight-decay", weightDecay,
-                 "Apply this L2 penalty, or with adamw this decay of the weights, to all "
-                 "parameters (default 0; 0.01 for adamw)")
+                 "Apply this L2 penalty, or with adamw and lamb this decay of the weights, to all "
+                 "parameters (default 0; 0.01 for adamw and lamb)")
       ->check(factor)
       ->group(group);
   const CLI::Validator limit = launch::realNumber(1e-30, 1e30, "a number from 1e-30 to 1e30");
@@ -164,7 +167,7 @@ Result<core::OptimizerOptions> OptimizerFlags::optionsFor(OptimizerKind kind) co
         {"--eps", epsilon.has_value(), !isSgd}})
     if (isGiven && !isKnown)
       return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--optimizer " +
-                                                    (isSgd ? "adam' or 'adamw" : "sgd") +
+                                                    (isSgd ? "adam', 'adamw' or 'lamb" : "sgd") +
                                                     "', the plan is compiled for '" +
                                                     std::string(optimizerName(kind)) + "'");
   core::OptimizerOptions options = defaultsOf(kind);

@@ -33,6 +33,7 @@ WAYS = {
     "local": {"extra": ("--consistency", "local:4")},
     "diloco": {"extra": ("--consistency", "diloco:4,2,1,0.5")},
     "adamw": {"extra": ("--optimizer", "adamw", "--scheme", "fc*=reduce-scatter")},
+    "lamb": {"extra": ("--optimizer", "lamb", "--scheme", "fc*=reduce-scatter")},
     "easgd": {"extra": ("--consistency", "easgd:sync3,0.5,2")},
 }
 OPTIMIZER = ("--lr", 0.05, "--momentum", 0.9, "--weight-decay", 1e-4)
@@ -85,7 +86,8 @@ class CheckpointedTest(RefusalTest):
 
     def words(self, plan, steps, out, ranks=RANKS, extra=()):
         words = ("run", plan, "-n", ranks, "--data", PAIR, "--shuffle", "--steps", steps)
-        optimizer = ADAMW if plan == self.plans.get(("adamw", ranks, BATCH, None)) else OPTIMIZER
+        moments = [self.plans.get((way, ranks, BATCH, None)) for way in ("adamw", "lamb")]
+        optimizer = ADAMW if plan in moments else OPTIMIZER
         return [*words, *optimizer, "--save", out, "--log", "json", *extra]
 
     def train(self, plan, steps, label, ranks=RANKS, extra=()):

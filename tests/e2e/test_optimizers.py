@@ -14,7 +14,7 @@ class OptimizersTest(RefusalTest):
     @classmethod
     def setUpClass(cls):
         cls.plans = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.sgd, cls.adamw = cls.plan("sgd"), cls.plan("adamw")
+        cls.sgd, cls.adamw, cls.lamb = (cls.plan(name) for name in ("sgd", "adamw", "lamb"))
 
     @classmethod
     def plan(cls, name, cluster=harness.CLUSTER, label=""):
@@ -24,13 +24,17 @@ class OptimizersTest(RefusalTest):
         )
 
     def test_plan(self):
-        """Two moments for each parameter, and seven passes over memory in place of SGD's five."""
-        sgd, adamw = (harness.plan_json(plan) for plan in (self.sgd, self.adamw))
+        """Two moments for each parameter, and seven passes over memory in place of SGD's five; ten
+        with LAMB."""
+        sgd, adamw, lamb = map(harness.plan_json, (self.sgd, self.adamw, self.lamb))
         self.assertEqual((sgd["optimizer"], adamw["optimizer"]), ("sgd", "adamw"))
         self.assertEqual(sgd["memory"]["optimizer"], 0)
         self.assertEqual(adamw["memory"]["optimizer"], 2 * adamw["memory"]["parameters"])
         ratio = adamw["predicted"]["updates"] / sgd["predicted"]["updates"]
         self.assertAlmostEqual(ratio, 7 / 5, places=3)
+        self.assertEqual(lamb["memory"]["optimizer"], adamw["memory"]["optimizer"])
+        ratio = lamb["predicted"]["updates"] / sgd["predicted"]["updates"]
+        self.assertAlmostEqual(ratio, 10 / 5, places=3)
         self.assertIn(", optimizer adamw", harness.syncline("inspect", self.adamw))
         self.assertNotIn("optimizer", harness.syncline("inspect", self.sgd).splitlines()[0])
 

@@ -1,7 +1,8 @@
-"""Adam and AdamW with groups of parameters against PyTorch: 100 steps, every way to travel.
+"""Adam, AdamW and LAMB with groups of parameters against PyTorch: 100 steps, every way to travel.
 
 The error is |a - b| / |b| of each parameter tensor after the last step, against torch.optim in
-float64 with foreach=False; the worst tensor counts. The network is smooth: where a ReLU or a
+float64 with foreach=False; the worst tensor counts. torch.optim has no LAMB: the class Lamb is its
+authors' Algorithm 2, line by line. The network is smooth: where a ReLU or a
 maximum turns, float32 training leaves float64 training, PyTorch's too.
 """
 
@@ -21,11 +22,39 @@ SAME = 1e-6
 STEPS, GLOBAL_BATCH = 100, 64
 DATA = harness.TOP / "samples" / "data"
 ALL_REDUCES = ("ring", "recursive-doubling", "halving-doubling", "tree", "parameter-server")
-OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 RATE, BETAS, EPSILON, DECAY = 2e-3, (0.8, 0.99), 1e-6, 0.02
 FLAGS = ("--lr", RATE, "--betas", "0.8,0.99", "--eps", EPSILON, "--weight-decay", DECAY)
 # The last that matches counts: fc.bias has fc's options.
 GROUPS = ("--group", "*.bias:weight-decay=0", "--group", "fc.*:lr=5e-4,weight-decay=0.1")
+
+
+class Lamb(torch.optim.Optimizer):
+    """Algorithm 2 of arXiv 1904.00962 (You et al., ICLR 2020), where phi is the identity."""
+
+    def __init__(self, groups, lr, betas, eps, weight_decay, foreach):
+        del foreach
+        options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(groups, options)
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for x in group["params"]:
+                state, g = self.state[x], x.grad
+                if not state:
+                    state.update(t=0, m=torch.zeros_like(x), v=torch.zeros_like(x))
+                state["t"] += 1
+                state["m"] = beta1 * state["m"] + (1 - beta1) * g
+                state["v"] = beta2 * state["v"] + (1 - beta2) * g**2
+                m = state["m"] / (1 - beta1 ** state["t"])
+                v = state["v"] / (1 - beta2 ** state["t"])
+                r = m / (v.sqrt() + group["eps"])
+                direction = r + group["weight_decay"] * x
+                x -= group["lr"] * x.norm() / direction.norm() * direction
+
+
+OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "lamb": Lamb}
 
 
 class Smooth(torch.nn.Module):
@@ -88,7 +117,7 @@ class OptimizersTest(unittest.TestCase):
     def tearDownClass(cls):
         cls.scope.cleanup()
 
-    def check(self, name, ranks, *extra, cluster=harness.CLUSTER, label="plain"):
+    def check(self, name, ranks, *extra, cluster=harness.CLUSTER, label="plain", run=()):
         plan = harness.compile_plan(
             self.path,
             self.folder,
@@ -102,7 +131,7 @@ class OptimizersTest(unittest.TestCase):
         out = self.folder / f"{plan.stem}.dump"
         harness.syncline(
             *("run", plan, "-n", ranks, "--data", files, "--steps", STEPS, "--dump", out),
-            *("--dump-steps", STEPS - 1, *FLAGS, *GROUPS),
+            *("--dump-steps", STEPS - 1, *FLAGS, *GROUPS, *run),
         )
         found = harness.Dump(out).parameters(STEPS - 1)
         worst = compare.parameters(found, self.truth[name])
@@ -117,12 +146,26 @@ class OptimizersTest(unittest.TestCase):
 
     def test_all_reduces(self):
         for number, scheme in enumerate(ALL_REDUCES):
-            name = list(OPTIMIZERS)[number % 2]
+            name = list(OPTIMIZERS)[number % 3]
             with self.subTest(scheme=scheme):
                 self.check(name, 4, "--scheme", f"*={scheme}", label=scheme)
 
+    def test_lamb_on_two_ranks(self):
+        for scheme in ("ring", "reduce-scatter"):
+            with self.subTest(scheme=scheme):
+                self.check("lamb", 2, "--scheme", f"*={scheme}", label=scheme)
+
+    def test_lamb_behind_all_messages(self):
+        """Where parts are updated after the step's last message, their norms travel on their own.
+        A scale that is a power of two and a limit above every norm change nothing."""
+        for run in (("--loss-scale", 1024), ("--clip-norm", 1e9)):
+            with self.subTest(run=run):
+                words = ("--overlap", "backward", "--scheme", "fc.*=reduce-scatter")
+                self.check("lamb", 4, *words, label=f"late{run[0]}", run=run)
+
     def test_shards(self):
-        """Each rank keeps the moments of its share, and groups end inside shares."""
+        """Each rank keeps the moments of its share, groups end inside shares, and the norms of
+        LAMB are those of parameters that lie on several ranks."""
         for name in OPTIMIZERS:
             with self.subTest(optimizer=name):
                 plan = self.check(name, 4, "--scheme", "*=reduce-scatter", label="shards")
@@ -130,7 +173,9 @@ class OptimizersTest(unittest.TestCase):
                 self.assertLess(memory["optimizer"], 0.55 * memory["parameters"])
 
     def test_factors(self):
-        self.check("adamw", 4, "--scheme", "fc.*=factors", label="factors")
+        for name in ("adamw", "lamb"):
+            with self.subTest(optimizer=name):
+                self.check(name, 4, "--scheme", "fc.*=factors", label="factors")
 
     def test_nodes(self):
         self.check(
@@ -142,11 +187,16 @@ class OptimizersTest(unittest.TestCase):
         self.check("adamw", 4, *extra, cluster=harness.BY_SERVERS["cluster"], label="servers")
 
     def test_messages_into_the_next_step(self):
-        """A bucket's update in the next step still is its next update."""
-        for scheme in ("ring", "reduce-scatter"):
-            with self.subTest(scheme=scheme):
-                words = ("--overlap", "step", "--planner", "p3:2KiB", "--scheme", f"*={scheme}")
-                self.check("adamw", 4, *words, label=f"step-{scheme}")
+        """A bucket's update in the next step still is its next update. P3's slices cut gradients,
+        but for LAMB."""
+        for name in ("adamw", "lamb"):
+            for scheme in ("ring", "reduce-scatter"):
+                with self.subTest(optimizer=name, scheme=scheme):
+                    words = ("--overlap", "step", "--planner", "p3:2KiB", "--scheme")
+                    plan = self.check(name, 4, *words, f"*={scheme}", label=f"step-{scheme}")
+                    buckets = harness.plan_json(plan)["buckets"]
+                    members = [member for bucket in buckets for member in bucket["members"]]
+                    self.assertEqual(len(members) > len(set(members)), name != "lamb")
 
 
 if __name__ == "__main__":

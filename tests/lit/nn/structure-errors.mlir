@@ -98,12 +98,12 @@ nn.step @s batch 1 {
 
 // -----
 
-// expected-error @+1 {{NN51: expected 'nn.optimizer' on a module, as sgd, adam or adamw, got "lion"}}
+// expected-error @+1 {{NN51: expected 'nn.optimizer' on a module, as sgd, adam, adamw or lamb, got "lion"}}
 module attributes {nn.optimizer = "lion"} {}
 
 // -----
 
-// expected-error @+1 {{NN51: expected 'nn.optimizer' on a module, as sgd, adam or adamw, got "adam"}}
+// expected-error @+1 {{NN51: expected 'nn.optimizer' on a module, as sgd, adam, adamw or lamb, got "adam"}}
 nn.step @s batch 1 attributes {nn.optimizer = "adam"} {
 }
 

@@ -85,6 +85,16 @@ TEST(CostModel, UpdatesOfAdam) {
   EXPECT_EQ(seconds(parsed.step()).back(), 256 * 7 / 5.0);
 }
 
+// LAMB reads parameter and moments once more.
+TEST(CostModel, UpdatesOfLamb) {
+  Parsed parsed(stepName);
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  (*parsed.module)->setAttr(nn::optimizerAttr, mlir::StringAttr::get(&parsed.context, "lamb"));
+  const auto memory = device(parsed, cluster::Real(1e6), cluster::Real(1), 0);
+  ASSERT_TRUE(succeeded(annotate(parsed.step(), memory, {})));
+  EXPECT_EQ(seconds(parsed.step()).back(), 10 * 256);
+}
+
 // Measured times are those of a node without slowdown.
 TEST(CostModel, Slowdown) {
   Parsed parsed(stepName);

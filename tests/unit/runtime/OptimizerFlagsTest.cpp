@@ -49,6 +49,10 @@ TEST(OptimizerFlags, DefaultsArePyTorchs) {
   EXPECT_EQ(adam.beta2, 0.999);
   EXPECT_EQ(adam.epsilon, 1e-8);
   EXPECT_EQ((*none.optionsFor(OptimizerKind::adamw)).weightDecay, 1e-2);
+  const core::OptimizerOptions lamb = *none.optionsFor(OptimizerKind::lamb); // the authors'
+  EXPECT_EQ(lamb.rate, 1e-3);
+  EXPECT_EQ(lamb.weightDecay, 1e-2);
+  EXPECT_EQ(lamb.epsilon, 1e-6);
 }
 
 TEST(OptimizerFlags, FlagsReachTheOptions) {
@@ -80,9 +84,9 @@ TEST(OptimizerFlags, RefusesFlagsOfOtherOptimizers) {
   EXPECT_EQ(refused({"--nesterov"}, OptimizerKind::adam),
             "--nesterov is for '--optimizer sgd', the plan is compiled for 'adam'");
   EXPECT_EQ(refused({"--betas", "0.9,0.99"}, OptimizerKind::sgd),
-            "--betas is for '--optimizer adam' or 'adamw', the plan is compiled for 'sgd'");
+            "--betas is for '--optimizer adam', 'adamw' or 'lamb', the plan is compiled for 'sgd'");
   EXPECT_EQ(refused({"--eps", "1e-6"}, OptimizerKind::sgd),
-            "--eps is for '--optimizer adam' or 'adamw', the plan is compiled for 'sgd'");
+            "--eps is for '--optimizer adam', 'adamw' or 'lamb', the plan is compiled for 'sgd'");
   EXPECT_EQ(refused({"--lr", "0", "--group", "*:lr=1"}, OptimizerKind::sgd),
             "--group '*:lr=1': its lr is relative to --lr, expected an --lr above 0");
   EXPECT_EQ(Parsed({"--nesterov"}).flags.check().message(), "--nesterov needs --momentum");
