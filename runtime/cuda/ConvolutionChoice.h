@@ -31,8 +31,7 @@ inline bool isRefusal(cudnnStatus_t status) {
   }
 }
 
-/// Whether `call` was refused; its text is then in `refusal`. Throws a Failure where it failed
-/// otherwise.
+/// Whether `call` was refused; its text is then in `refusal`. Throws where it failed otherwise.
 inline bool isRefused(cudnnStatus_t status, const char *call, std::string &refusal) {
   if (isRefusal(status))
     refusal = std::string(call) + ": " + cudnnGetErrorString(status);
