@@ -2,16 +2,15 @@
 // nearest when storing, so that f32 and bf16 share code.
 #pragma once
 
-#include "runtime/core/HostDevice.h"
-#include "runtime/data/HalfFloat.h"
+#include "runtime/cuda/Rounding.h"
 #include "syncline/Step.h"
 
 namespace syncline::cuda {
 
 struct BFloat16 {
   BFloat16() = default;
-  SYNCLINE_HOST_DEVICE explicit BFloat16(float value) : bits(data::bf16FromFloat(value)) {}
-  SYNCLINE_HOST_DEVICE operator float() const { return data::floatFromBf16(bits); }
+  SYNCLINE_HOST_DEVICE explicit BFloat16(float value) : bits(roundedToBf16(value)) {}
+  SYNCLINE_HOST_DEVICE operator float() const { return widenedBf16(bits); }
 
   std::uint16_t bits;
 };

@@ -1,7 +1,7 @@
 // Converting elements of messages, by accesses of 16 bytes where addresses allow it.
 #include "runtime/cuda/Launch.cuh"
+#include "runtime/cuda/Rounding.h"
 #include "runtime/cuda/WireKernels.h"
-#include "runtime/data/HalfFloat.h"
 
 namespace syncline::cuda {
 
@@ -11,14 +11,14 @@ namespace {
 
 struct Bf16 {
   std::uint16_t bits;
-  __device__ static Bf16 of(float value) { return {data::bf16FromFloat(value)}; }
-  __device__ float value() const { return data::floatFromBf16(bits); }
+  __device__ static Bf16 of(float value) { return {roundedToBf16(value)}; }
+  __device__ float value() const { return widenedBf16(bits); }
 };
 
 struct Fp16 {
   std::uint16_t bits;
-  __device__ static Fp16 of(float value) { return {data::f16FromFloat(value)}; }
-  __device__ float value() const { return data::floatFromF16(bits); }
+  __device__ static Fp16 of(float value) { return {roundedToF16(value)}; }
+  __device__ float value() const { return widenedF16(bits); }
 };
 
 struct Fp32 {

@@ -141,15 +141,16 @@ TEST_F(CudaStep, EveryOperationCompilesWithoutWarningsToTheSameBytesAnywhere) {
   EXPECT_EQ(builder.kernels.size(), 3u);
 }
 
-TEST_F(CudaStep, NeighboursAreReadAndWrittenByOneAccess) {
+TEST_F(CudaStep, TakesNeighboursByOneAccessAndRoundsByAnInstruction) {
   std::ofstream(folder.file("step.cu")) << stepText(smallNetwork(), cudaTarget());
   const std::string command = SYNCLINE_NVCC " -std=c++20 -arch=compute_80 -ptx "
                                             "-I" SYNCLINE_RUNTIME_INCLUDE " -o " +
                               folder.file("step.ptx") + " " + folder.file("step.cu");
   ASSERT_EQ(std::system(command.c_str()), 0);
   const std::string ptx = read(folder.file("step.ptx"));
-  for (const char *access : {"ld.global.v4.", "st.global.v4.", "ld.global.f32", "st.global.f32"})
-    EXPECT_NE(ptx.find(access), std::string::npos) << access << " in\n" << ptx;
+  for (const char *instruction :
+       {"ld.global.v4.", "st.global.v4.", "ld.global.f32", "st.global.f32", "cvt.rn.bf16.f32"})
+    EXPECT_NE(ptx.find(instruction), std::string::npos) << instruction << " in\n" << ptx;
 }
 
 TEST_F(CudaStep, ReportsWhatNvccSaysAndLeavesNothing) {
