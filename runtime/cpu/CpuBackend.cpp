@@ -86,7 +86,10 @@ public:
   }
   Status updateShard(int bucket, const core::SumOverRanks &sum) override;
 
-  void beginStep(std::int64_t step) override { program.step = step; }
+  void beginStep(std::int64_t step) override {
+    program.step = step;
+    program.fillUnwritten();
+  }
   Status run(int operation) override;
   Status synchronize() override { return Status::ok(); }
   Status mark(int place) override;

@@ -2,6 +2,7 @@
 #include "runtime/cpu/Program.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace syncline::cpu {
@@ -68,7 +69,19 @@ bool Program::allocateScratch() {
   for (auto &[memory, offset] : scratchMemories)
     memory.set_data_handle(scratch.data() + offset);
   scratchMemories.clear();
+  if (core::fillsUnwritten())
+    unwritten = core::unwrittenRanges(table);
   return true;
+}
+
+void Program::fillUnwritten() {
+  const auto fill = [](core::HostMemory &memory, std::int64_t offset, std::int64_t bytes) {
+    std::memset(memory.data() + offset, core::nanByte, static_cast<std::size_t>(bytes));
+  };
+  for (const core::SpaceRange &range : unwritten)
+    fill(spaces[static_cast<std::size_t>(range.space)], range.offset, range.bytes);
+  if (!unwritten.empty() && scratch.bytes() > 0)
+    fill(scratch, 0, scratch.bytes());
 }
 
 } // namespace syncline::cpu

@@ -5,6 +5,7 @@
 #include "runtime/core/HostMemory.h"
 #include "runtime/core/ScratchPlan.h"
 #include "runtime/core/StepTable.h"
+#include "runtime/core/UnwrittenMemory.h"
 #include "runtime/cpu/Layout.h"
 
 #include <dnnl.hpp>
@@ -62,6 +63,9 @@ struct Program {
   /// Allocates scratch memory and sets the memory objects' addresses. Returns false when the
   /// system refuses.
   bool allocateScratch();
+  /// Does what a check has asked for (runtime/core/UnwrittenMemory.h): memory that the step must
+  /// write before it reads becomes NaN, scratch memory too.
+  void fillUnwritten();
 
   core::ExecutableOptions options;
   core::StepTable table;
@@ -81,6 +85,7 @@ private:
 
   std::vector<std::pair<dnnl::memory, std::int64_t>> scratchMemories;
   core::ScratchPlan scratchPlan{64};
+  std::vector<core::SpaceRange> unwritten; ///< empty unless it is to be filled
 
 public:
   double lossScale = 1; ///< StepRunner::setLossScale()

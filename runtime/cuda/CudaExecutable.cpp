@@ -269,6 +269,7 @@ Status CudaExecutable::setLossScale(double scale) {
 void CudaExecutable::beginStep(std::int64_t step) {
   begun = statusOf("the step's start: ", [&] {
     program.device.makeCurrent();
+    program.fillUnwritten();
     check(setStepNumber(program.device.compute, program.step, step), "setStepNumber");
     turn = carries() ? static_cast<std::size_t>(step % 2) : 0;
     stepStart().recordEach(program.device.compute);

@@ -137,6 +137,20 @@ void Program::allocateScratch() {
   if (shortage)
     throw Failure{ErrorKind::badInput,
                   shortageText(options.sizes, bytes, *shortage, device.name, table.tensors)};
+  if (core::fillsUnwritten())
+    unwritten = core::unwrittenRanges(table);
+}
+
+void Program::fillUnwritten() const {
+  const auto fill = [&](const DeviceMemory &memory, std::int64_t offset, std::int64_t bytes) {
+    check(cudaMemsetAsync(memory.data() + offset, core::nanByte, static_cast<std::size_t>(bytes),
+                          device.compute),
+          "cudaMemsetAsync");
+  };
+  for (const core::SpaceRange &range : unwritten)
+    fill(space(range.space), range.offset, range.bytes);
+  if (!unwritten.empty() && scratch.bytes() > 0)
+    fill(scratch, 0, scratch.bytes());
 }
 
 } // namespace syncline::cuda

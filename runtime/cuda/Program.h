@@ -7,6 +7,7 @@
 #include "runtime/core/Executable.h"
 #include "runtime/core/ScratchPlan.h"
 #include "runtime/core/StepTable.h"
+#include "runtime/core/UnwrittenMemory.h"
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/DeviceMemory.h"
 #include "runtime/cuda/Layout.h"
@@ -84,6 +85,9 @@ struct Program {
   /// Whether the spaces were allocated. Without them the step can be declared, so that the error
   /// can name its tensors, but not prepared.
   bool hasMemory() const { return !shortage; }
+  /// Enqueues what a check has asked for (runtime/core/UnwrittenMemory.h): memory that the step
+  /// must write before it reads becomes NaN, scratch memory too. Throws Failure.
+  void fillUnwritten() const;
   /// Throws a Failure that states the free memory when the device has less than `bytes` bytes free.
   void expectRoom(const std::string &what, std::int64_t bytes) const;
 
@@ -110,6 +114,7 @@ private:
   core::ScratchPlan scratchPlan{256}, keptPlan{256};
   std::int64_t keptBegin = 0;
   std::vector<KeptCopy> kept;
+  std::vector<core::SpaceRange> unwritten; ///< empty unless it is to be filled
 };
 
 } // namespace syncline::cuda

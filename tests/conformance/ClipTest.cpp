@@ -209,7 +209,6 @@ TEST_P(ClipNormTest, TakesThePartsOfOtherRanks) {
   const std::vector<float> sixes(64, 6), eights(64, 8);
   ASSERT_TRUE((*run).write(da.id, std::as_bytes(std::span(sixes))).isOk());
   ASSERT_TRUE((*run).write(db.id, std::as_bytes(std::span(eights))).isOk());
-  (*run).beginStep(0);
   for (int bucket : {0, 1})
     ASSERT_TRUE((*run).addSquares(bucket).isOk());
   const Result<double *> own = (*run).shardSquares();

@@ -240,11 +240,14 @@ TEST_P(LambTest, ThreadsChangeNoBit) {
 // A captured step updates as one that is told operation by operation.
 TEST_P(LambTest, ReplaysUpdateAlike) {
   TwoParameters told(GetParam(), 1), replayed(GetParam(), 1);
+  const auto compute = [](TwoParameters &step) { // as the step's operations would
+    step.write(step.firstGradient, step.gradient(step.first, 3));
+    step.write(step.secondGradient, step.gradient(step.second, 4));
+  };
   for (TwoParameters *step : {&told, &replayed}) {
     ASSERT_TRUE((*step->run).setOptimizer(lamb).isOk());
     step->run.begin();
-    step->write(step->firstGradient, step->gradient(step->first, 3));
-    step->write(step->secondGradient, step->gradient(step->second, 4));
+    compute(*step);
     step->update();
   }
   if (!(*replayed.run).canCapture())
@@ -256,6 +259,7 @@ TEST_P(LambTest, ReplaysUpdateAlike) {
   for (int replay = 0; replay < 3; ++replay) {
     told.update();
     (*replayed.run).beginStep(replay + 1);
+    compute(replayed);
     ASSERT_TRUE((*replayed.run).replay().isOk());
     ASSERT_TRUE((*replayed.run).synchronize().isOk());
   }

@@ -240,6 +240,7 @@ TEST_P(OptimizerTest, ReplaysCountUpdates) {
   ASSERT_TRUE((*step.run).endCapture().isOk());
   for (int replay = 0; replay < 3; ++replay) {
     (*step.run).beginStep(replay + 1);
+    step.write(step.firstGradient, gradient); // as the step's operations would
     ASSERT_TRUE((*step.run).replay().isOk());
     ASSERT_TRUE((*step.run).synchronize().isOk());
   }
