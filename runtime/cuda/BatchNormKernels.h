@@ -12,6 +12,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace syncline::cuda {
 
@@ -30,23 +31,44 @@ inline BatchNormShape rowsAndChannels(const Shape &shape) {
   return {rows, static_cast<std::uint32_t>(shape[1])};
 }
 
-/// Operands of the forward pass. All but x, y and mask have one value for each channel.
+/// How the forward pass tells the backward pass where y is positive, in the bytes of a workspace
+/// with one for each element. The forward pass keeps gain and shift of each channel there, from
+/// which the backward pass computes y again. It reads x in any case, and spares two readings of a
+/// byte for each element. Where rows are too few for the two floats, it is a byte for each element.
+/// Both are null without an activation. Byte is std::uint8_t, const for the backward pass.
+template <typename Byte> struct Positives {
+  using Float = std::conditional_t<std::is_const_v<Byte>, const float, float>;
+
+  Float *line = nullptr; ///< [2, channels]
+  Byte *mask = nullptr;
+
+  Positives() = default;
+  /// `workspace` is aligned to floats.
+  Positives(const BatchNormShape &shape, Byte *workspace) {
+    if (shape.rows >= 2 * sizeof(float))
+      line = reinterpret_cast<Float *>(workspace);
+    else
+      mask = workspace;
+  }
+  SYNCLINE_HOST_DEVICE bool areAsked() const { return line || mask; }
+};
+
+/// Operands of the forward pass. All but x, y and what is positive have one value for each channel.
 template <typename T> struct BatchNormForward {
   const T *x;
   T *y;
-  std::uint8_t
-      *mask; ///< records where y is positive; other elements become 0; null without activation
+  Positives<std::uint8_t> positives; ///< other elements become 0
   const float *scale, *shift;
   float *mean, *variance;
   float *runningMean, *runningVariance; ///< null if they are not tracked
   double epsilon, momentum;
 };
 
-/// Operands of the backward pass. All but x, dy, mask and dx have one value for each channel.
+/// Operands of the backward pass. All but x, dy, dx and `positives` have a value for each channel.
 template <typename T> struct BatchNormBackward {
   const T *x, *dy;
-  const std::uint8_t *mask; ///< null without activation
-  T *dx;                    ///< null if not needed, like the next two
+  Positives<const std::uint8_t> positives;
+  T *dx; ///< null if not needed, like the next two
   float *dscale, *dshift;
   const float *scale, *mean, *variance;
   double epsilon;
@@ -55,20 +77,29 @@ template <typename T> struct BatchNormBackward {
 /// Bytes of scratch memory for each function.
 std::int64_t batchNormScratch(const BatchNormShape &shape);
 
+/// Counters by which the blocks of a kernel find the last one among them.
+inline constexpr std::uint32_t columnCounters = 2048;
+
+/// Memory for a function's own use.
+struct ColumnMemory {
+  void *scratch;           ///< batchNormScratch() bytes
+  std::uint32_t *counters; ///< columnCounters, 0 before and after
+};
+
 template <typename T>
 cudaError_t batchNorm(cudaStream_t stream, const BatchNormShape &shape,
-                      const BatchNormForward<T> &operands, void *scratch);
+                      const BatchNormForward<T> &operands, const ColumnMemory &memory);
 /// As batchNorm(), with `mean` and `variance` as they are: inference by running statistics.
 template <typename T>
 cudaError_t batchNormBy(cudaStream_t stream, const BatchNormShape &shape,
-                        const BatchNormForward<T> &operands, void *scratch);
+                        const BatchNormForward<T> &operands, const ColumnMemory &memory);
 template <typename T>
 cudaError_t batchNormBackward(cudaStream_t stream, const BatchNormShape &shape,
-                              const BatchNormBackward<T> &operands, void *scratch);
+                              const BatchNormBackward<T> &operands, const ColumnMemory &memory);
 
 /// dbias = Σ dy over the rows.
 template <typename T>
 cudaError_t biasGradient(cudaStream_t stream, const BatchNormShape &shape, const T *dy,
-                         float *dbias, void *scratch);
+                         float *dbias, const ColumnMemory &memory);
 
 } // namespace syncline::cuda

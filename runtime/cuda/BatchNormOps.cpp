@@ -104,23 +104,26 @@ void appendChannelsLast(Preparation &p, const Forward &f, const Layout &layout) 
   const BatchNormShape shape = rowsAndChannels(p.shape(f.x));
   const auto x = p.input<T>(f.x, layout);
   const auto y = p.output<T>(f.y, layout);
-  const auto mask = f.hasRelu ? p.output<std::uint8_t>(f.workspace, {ElementType::u8, true})
-                              : Place<std::uint8_t>();
+  const auto workspace = f.hasRelu ? p.output<std::uint8_t>(f.workspace, {ElementType::u8, true})
+                                   : Place<std::uint8_t>();
   const auto scale = p.input(f.scale), shift = p.input(f.shift);
   const auto mean = p.output(f.mean), variance = p.output(f.variance);
   const auto oldMean = p.outputOrNull(f.runningMean);
   const auto oldVariance = p.outputOrNull(f.runningVariance);
   const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
   p.call("columns", [=, &program = p.program, epsilon = f.epsilon, momentum = f.momentum] {
-    BatchNormForward<T> operands{x,        y,       mask,        scale,   shift,   mean,
+    BatchNormForward<T> operands{x,        y,       {},          scale,   shift,   mean,
                                  variance, oldMean, oldVariance, epsilon, momentum};
+    if (workspace.isValid())
+      operands.positives = {shape, workspace};
+    const ColumnMemory memory{scratch, program.columnCounters()};
     if (program.isEvaluation && operands.runningMean && operands.runningVariance) {
       operands.mean = operands.runningMean;
       operands.variance = operands.runningVariance;
-      check(batchNormBy(program.device.compute, shape, operands, scratch), "batchNormBy");
+      check(batchNormBy(program.device.compute, shape, operands, memory), "batchNormBy");
       return;
     }
-    check(batchNorm(program.device.compute, shape, operands, scratch), "batchNorm");
+    check(batchNorm(program.device.compute, shape, operands, memory), "batchNorm");
   });
 }
 
@@ -128,16 +131,18 @@ template <typename T>
 void appendChannelsLast(Preparation &p, const Backward &b, const Layout &layout) {
   const BatchNormShape shape = rowsAndChannels(p.shape(b.x));
   const auto x = p.input<T>(b.x, layout), dy = p.input<T>(b.dy, layout);
-  const auto mask = b.hasRelu ? p.input<std::uint8_t>(b.workspace, {ElementType::u8, true})
-                              : Place<const std::uint8_t>();
+  const auto workspace = b.hasRelu ? p.input<std::uint8_t>(b.workspace, {ElementType::u8, true})
+                                   : Place<const std::uint8_t>();
   const auto dx = b.dx.isValid() ? p.output<T>(b.dx, layout) : Place<T>();
   const auto dscale = p.outputOrNull(b.dscale), dshift = p.outputOrNull(b.dshift);
   const auto scale = p.input(b.scale), mean = p.input(b.mean), variance = p.input(b.variance);
   const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
   p.call("columns", [=, &program = p.program, epsilon = b.epsilon] {
-    const BatchNormBackward<T> operands{x,      dy,    mask, dx,       dscale,
-                                        dshift, scale, mean, variance, epsilon};
-    check(batchNormBackward(program.device.compute, shape, operands, scratch), "batchNormBackward");
+    BatchNormBackward<T> operands{x, dy, {}, dx, dscale, dshift, scale, mean, variance, epsilon};
+    if (workspace.isValid())
+      operands.positives = {shape, workspace};
+    const ColumnMemory memory{scratch, program.columnCounters()};
+    check(batchNormBackward(program.device.compute, shape, operands, memory), "batchNormBackward");
   });
 }
 

@@ -34,20 +34,25 @@ inline Columns columnsOf(const BatchNormShape &shape, std::uint32_t width) {
   return best;
 }
 
-/// The most parts of a channel that one thread sums, unless a channel has more than 512 parts.
+/// The most parts of a channel whose sums one thread loads before it adds them.
 inline constexpr std::uint32_t partsAhead = 4;
+/// Parts are added in groups of as many, then the groups: 1024 parts in two short rounds.
+inline constexpr std::uint32_t partsInGroup = 32;
 
-/// The columns for sums over parts, where a pack is one channel.
-inline Columns columnsOfParts(const BatchNormShape &shape, std::uint32_t parts) {
-  std::uint32_t bits = 5;
-  while (bits > 1 && (threadsPerBlock >> bits) * partsAhead < parts)
-    --bits;
-  return {shape.channels, bits};
+SYNCLINE_HOST_DEVICE inline std::uint32_t groupsOf(std::uint32_t parts) {
+  return (parts + partsInGroup - 1) / partsInGroup;
 }
 
 /// Two sums for each channel.
 struct alignas(16) Sums {
   double first, second;
+};
+
+/// Memory for the sums of a matrix. Counters are 0 between kernels.
+struct SumsMemory {
+  Sums *parts;             ///< [parts, channels]
+  Sums *groups;            ///< [groups, channels], used where there are several
+  std::uint32_t *counters; ///< [blocks.x, groups + 1], used where there are several parts
 };
 
 /// A thread's first channel, and its number among the channel's threads.
@@ -60,9 +65,10 @@ template <int width> struct Column {
 };
 
 /// Adds the sums of all threads of a channel, in a fixed order; lane 0 gets the result. All threads
-/// call it, once in each kernel.
-template <int width> __device__ inline void sumLanes(const Columns &by, Sums (&own)[width]) {
-  __shared__ Sums all[width][threadsPerBlock];
+/// call it, and wait for each other before they use `all` again.
+template <int width>
+__device__ inline void sumLanes(const Columns &by, Sums (&own)[width],
+                                Sums (*all)[threadsPerBlock]) {
   for (int k = 0; k < width; ++k)
     all[k][threadIdx.x] = own[k];
   for (std::uint32_t half = threadsPerBlock / 2; half >= by.columns(); half /= 2) {
@@ -75,6 +81,20 @@ template <int width> __device__ inline void sumLanes(const Columns &by, Sums (&o
   }
   for (int k = 0; k < width; ++k)
     own[k] = all[k][threadIdx.x];
+}
+
+/// Whether this block is the last of `count` blocks to call it. The last one sees what the others
+/// wrote before, and sets the counter back to 0. All threads of a block call it.
+__device__ inline bool isLastOf(std::uint32_t *counter, std::uint32_t count) {
+  __shared__ bool isLast;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0)
+    isLast = atomicInc(counter, count - 1) == count - 1;
+  __syncthreads();
+  if (isLast)
+    __threadfence();
+  return isLast;
 }
 
 /// Calls use(element, load(element)) for the first element of each of this thread's packs, row
@@ -101,24 +121,10 @@ __device__ void forEachRow(const BatchNormShape &shape, const Columns &by, const
     use(i, load(i));
 }
 
-/// Calls add(sums, load(element)) for this thread's packs, with one entry of `sums` for each
-/// channel of the pack, and stores the block's sums.
-template <int width, typename Load, typename Add>
-__device__ void sumColumns(const BatchNormShape &shape, const Columns &by, Sums *parts,
-                           const Load &load, const Add &add) {
-  Sums own[width] = {};
-  forEachRow<width>(shape, by, load, [&](std::uint32_t, const auto &loaded) { add(own, loaded); });
-  sumLanes(by, own);
-  const Column<width> at(by);
-  if (at.lane == 0 && at.channel < shape.channels)
-    for (int k = 0; k < width; ++k)
-      parts[std::size_t{blockIdx.y} * shape.channels + at.channel + k] = own[k];
-}
-
-/// Calls use(channel, sums over all parts) once for each channel.
-template <typename Use>
-__device__ void forEachChannel(const Columns &by, const Sums *parts, std::uint32_t count,
-                               const Use &use) {
+/// The sums over `count` parts for one channel of this block, whose lane 0 gets the result. A pack
+/// of `by` is one channel.
+__device__ inline Sums sumOfParts(const Columns &by, const Sums *parts, std::uint32_t count,
+                                  Sums (*all)[threadsPerBlock]) {
   const Column<1> at(by);
   Sums own[1] = {};
   if (at.channel < by.channels)
@@ -136,9 +142,51 @@ __device__ void forEachChannel(const Columns &by, const Sums *parts, std::uint32
         own[0].second += sums.second;
       }
     }
-  sumLanes(by, own);
-  if (at.lane == 0 && at.channel < by.channels)
-    use(at.channel, own[0]);
+  sumLanes(by, own, all);
+  return own[0];
+}
+
+/// Calls add(sums, load(element)) for all packs, with one entry of `sums` for each channel of the
+/// pack, then use(channel, sums over all rows) once for each channel. The block that is last among
+/// the parts of a group adds these, and the last of those the groups. The order of additions is
+/// fixed, whichever block is last.
+template <int width, typename Load, typename Add, typename Use>
+__device__ void sumColumns(const BatchNormShape &shape, const Columns &by, const SumsMemory &memory,
+                           const Load &load, const Add &add, const Use &use) {
+  __shared__ Sums all[width][threadsPerBlock];
+  Sums own[width] = {};
+  forEachRow<width>(shape, by, load, [&](std::uint32_t, const auto &loaded) { add(own, loaded); });
+  sumLanes(by, own, all);
+  const Column<width> at(by);
+  const bool isFirstLane = at.lane == 0 && at.channel < shape.channels;
+  const std::uint32_t parts = gridDim.y;
+  if (parts == 1) {
+    for (int k = 0; isFirstLane && k < width; ++k)
+      use(at.channel + k, own[k]);
+    return;
+  }
+  for (int k = 0; isFirstLane && k < width; ++k)
+    memory.parts[std::size_t{blockIdx.y} * shape.channels + at.channel + k] = own[k];
+
+  const Columns single{by.channels, by.columnBits + (width == 4 ? 2 : 0)};
+  const Column<1> of(single);
+  const bool hasChannel = of.lane == 0 && of.channel < shape.channels;
+  const std::uint32_t groups = groupsOf(parts), group = blockIdx.y / partsInGroup;
+  const std::uint32_t first = group * partsInGroup;
+  const std::uint32_t inGroup = parts - first < partsInGroup ? parts - first : partsInGroup;
+  std::uint32_t *const counters = memory.counters + blockIdx.x * (groups + 1);
+  if (!isLastOf(counters + group, inGroup))
+    return;
+  Sums sums = sumOfParts(single, memory.parts + std::size_t{first} * shape.channels, inGroup, all);
+  if (groups > 1) {
+    if (hasChannel)
+      memory.groups[std::size_t{group} * shape.channels + of.channel] = sums;
+    if (!isLastOf(counters + groups, groups))
+      return;
+    sums = sumOfParts(single, memory.groups, groups, all);
+  }
+  if (hasChannel)
+    use(of.channel, sums);
 }
 
 } // namespace syncline::cuda

@@ -138,7 +138,9 @@ static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const La
   const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
   withElement(layout.type, [&]<typename T> {
     p.call("columns", [=, &program = p.program, from = gradient.as<const T>()] {
-      check(biasGradient<T>(program.device.compute, shape, from, result, scratch), "biasGradient");
+      check(biasGradient<T>(program.device.compute, shape, from, result,
+                            {scratch, program.columnCounters()}),
+            "biasGradient");
     });
   });
 }

@@ -1,6 +1,7 @@
 // Allocating the memory of a step.
 #include "runtime/cuda/Program.h"
 
+#include "runtime/cuda/BatchNormKernels.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/MemoryText.h"
 
@@ -65,6 +66,7 @@ void Program::allocateSpaces() {
                         spaces[static_cast<int>(which)] =
                             DeviceMemory(options.sizes.of(which), useOf(which, options.ranks));
                       stepNumber = DeviceMemory(sizeof *step);
+                      counters = DeviceMemory(cuda::columnCounters * sizeof(std::uint32_t));
                     });
   if (!have) {
     spaces = {};
@@ -73,11 +75,15 @@ void Program::allocateSpaces() {
   }
   step = reinterpret_cast<std::int64_t *>(stepNumber.data());
   check(setStepNumber(device.compute, step, 0), "setStepNumber");
-  for (const DeviceMemory &memory : spaces)
+  const auto clear = [&](const DeviceMemory &memory) {
     if (memory.bytes() > 0)
       check(cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(memory.bytes()),
                             device.compute),
             "cudaMemsetAsync");
+  };
+  for (const DeviceMemory &memory : spaces)
+    clear(memory);
+  clear(counters);
   check(cudaStreamSynchronize(device.compute), "cudaStreamSynchronize");
 }
 

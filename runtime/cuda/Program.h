@@ -82,6 +82,10 @@ struct Program {
   /// Ends the building and allocates scratch memory. Throws a Failure that lists the sizes and the
   /// largest tensors when memory is short.
   void allocateScratch();
+  /// Device memory of columnCounters counters (BatchNormKernels.h), which are 0 between operations.
+  std::uint32_t *columnCounters() const {
+    return reinterpret_cast<std::uint32_t *>(counters.data());
+  }
   /// Whether the spaces were allocated. Without them the step can be declared, so that the error
   /// can name its tensors, but not prepared.
   bool hasMemory() const { return !shortage; }
@@ -109,7 +113,7 @@ private:
   void allocateSpaces();
 
   std::array<DeviceMemory, core::spaceCount> spaces;
-  DeviceMemory stepNumber;
+  DeviceMemory stepNumber, counters;
   std::optional<std::int64_t> shortage; ///< bytes that were free when the spaces did not fit
   core::ScratchPlan scratchPlan{256}, keptPlan{256};
   std::int64_t keptBegin = 0;

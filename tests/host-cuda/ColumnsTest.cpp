@@ -3,6 +3,7 @@
 #include "runtime/cuda/BatchNormKernels.h"
 #include "tests/host-cuda/TestStreams.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -41,9 +42,10 @@ template <typename T> struct Case {
   BatchNormShape shape;
   std::size_t n = static_cast<std::size_t>(shape.size()), c = shape.channels;
   Memory<T> x{n}, dy{n}, y{n}, dx{n};
-  Memory<std::uint8_t> mask{n};
+  Memory<std::uint8_t> workspace{n};
   Memory<float> scale{c}, shift{c}, mean{c}, variance{c}, dscale{c}, dshift{c}, dbias{c};
   Memory<unsigned char> scratch{static_cast<std::size_t>(batchNormScratch(shape))};
+  Memory<std::uint32_t> counters{columnCounters};
 
   explicit Case(const BatchNormShape &shape) : shape(shape) {
     std::minstd_rand random(1);
@@ -58,23 +60,33 @@ template <typename T> struct Case {
     }
   }
 
+  /// Rounding to T keeps what is positive.
+  bool wasPositive(std::size_t i) { return static_cast<float>(y[i]) > 0; }
+
+  /// All three functions on the stream.
+  void enqueue(cudaStream_t stream, bool hasRelu) {
+    const ColumnMemory memory{scratch.data(), counters.data()};
+    BatchNormForward<T> forward{x.data(),    y.data(),        {},      scale.data(), shift.data(),
+                                mean.data(), variance.data(), nullptr, nullptr,      1e-5,
+                                0.1};
+    BatchNormBackward<T> backward{x.data(),        dy.data(),     {},           dx.data(),
+                                  dscale.data(),   dshift.data(), scale.data(), mean.data(),
+                                  variance.data(), 1e-5};
+    if (hasRelu) {
+      forward.positives = {shape, workspace.data()};
+      backward.positives = {shape, workspace.data()};
+    }
+    EXPECT_EQ(batchNorm(stream, shape, forward, memory), cudaSuccess);
+    EXPECT_EQ(batchNormBackward(stream, shape, backward, memory), cudaSuccess);
+    EXPECT_EQ(biasGradient(stream, shape, dy.data(), dbias.data(), memory), cudaSuccess);
+  }
+
   void run(bool hasRelu) {
     hostcuda::TestStream stream;
-    std::uint8_t *const positive = hasRelu ? mask.data() : nullptr;
-    EXPECT_EQ(
-        batchNorm(stream, shape,
-                  BatchNormForward<T>{x.data(), y.data(), positive, scale.data(), shift.data(),
-                                      mean.data(), variance.data(), nullptr, nullptr, 1e-5, 0.1},
-                  scratch.data()),
-        cudaSuccess);
-    EXPECT_EQ(batchNormBackward(stream, shape,
-                                BatchNormBackward<T>{x.data(), dy.data(), positive, dx.data(),
-                                                     dscale.data(), dshift.data(), scale.data(),
-                                                     mean.data(), variance.data(), 1e-5},
-                                scratch.data()),
-              cudaSuccess);
-    EXPECT_EQ(biasGradient(stream, shape, dy.data(), dbias.data(), scratch.data()), cudaSuccess);
+    std::fill_n(counters.data(), columnCounters, 0);
+    enqueue(stream, hasRelu);
     EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    EXPECT_EQ(std::count(counters.data(), counters.data() + columnCounters, 0), columnCounters);
   }
 };
 
@@ -87,7 +99,7 @@ template <typename T> void expectChannel(Case<T> &run, std::size_t k, bool hasRe
   const double mean = sum / n;
   for (std::size_t i = k; i < run.n; i += run.c) {
     const double distance = static_cast<float>(run.x[i]) - mean, dy = static_cast<float>(run.dy[i]);
-    const double gradient = hasRelu && !run.mask[i] ? 0 : dy;
+    const double gradient = hasRelu && !run.wasPositive(i) ? 0 : dy;
     squares += distance * distance;
     gradients += gradient;
     products += gradient * distance;
@@ -103,11 +115,11 @@ template <typename T> void expectChannel(Case<T> &run, std::size_t k, bool hasRe
   for (std::size_t i = k; i < run.n; i += run.c) {
     const double distance = static_cast<float>(run.x[i]) - mean;
     const double value = distance * inverse * run.scale[k] + run.shift[k];
-    const double gradient = hasRelu && !run.mask[i] ? 0 : static_cast<float>(run.dy[i]);
+    const double gradient = hasRelu && !run.wasPositive(i) ? 0 : static_cast<float>(run.dy[i]);
     const double dx = run.scale[k] * inverse *
                       (gradient - gradients / n - distance * inverse * inverse * products / n);
     if (hasRelu && std::abs(value) > slack) {
-      ASSERT_EQ(run.mask[i], value > 0) << i;
+      ASSERT_EQ(run.wasPositive(i), value > 0) << i;
     }
     const double y = hasRelu ? std::max(value, 0.0) : value;
     worst = std::max(worst, std::abs(static_cast<float>(run.y[i]) - y) / (1 + std::abs(y)));
@@ -122,8 +134,9 @@ template <typename T> void expectAll(const BatchNormShape &shape, bool hasRelu) 
   run.run(hasRelu);
   for (std::size_t k = 0; k < run.c; ++k)
     expectChannel(run, k, hasRelu);
-  EXPECT_TRUE(run.y.isIntact() && run.dx.isIntact() && run.mask.isIntact());
-  EXPECT_TRUE(run.mean.isIntact() && run.variance.isIntact() && run.scratch.isIntact());
+  EXPECT_TRUE(run.y.isIntact() && run.dx.isIntact() && run.workspace.isIntact());
+  EXPECT_TRUE(run.counters.isIntact() && run.mean.isIntact() && run.variance.isIntact() &&
+              run.scratch.isIntact());
   EXPECT_TRUE(run.dscale.isIntact() && run.dshift.isIntact() && run.dbias.isIntact());
   again.run(hasRelu);
   EXPECT_TRUE(run.y == again.y && run.dx == again.dx && run.mean == again.mean);
@@ -134,10 +147,35 @@ template <typename T> void expectAll(const BatchNormShape &shape, bool hasRelu) 
 // for fewer than all threads to more parts than are summed at once.
 TEST(ColumnsTest, SumsAndElementsAreTheDefinition) {
   for (const BatchNormShape &shape : std::initializer_list<BatchNormShape>{
-           {1, 5}, {7, 12}, {403, 6}, {1999, 64}, {531, 160}, {700, 20}, {140003, 4}}) {
+           {1, 5}, {7, 12}, {8, 12}, {403, 6}, {1999, 64}, {531, 160}, {700, 20}, {140003, 4}}) {
     expectAll<float>(shape, true);
     expectAll<BFloat16>(shape, false);
+    expectAll<BFloat16>(shape, true);
   }
+}
+
+// The kernel that begins sums finishes them: two launches forward, two backward, one for a bias.
+TEST(ColumnsTest, SumsTakeOneLaunch) {
+  Case<float> one({1999, 64});
+  hostcuda::TestStream stream;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  one.enqueue(stream, true);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  std::size_t launches = 0;
+  EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &launches), cudaSuccess);
+  EXPECT_EQ(launches, 5u);
+  cudaGraphDestroy(graph);
+}
+
+// With few rows the workspace has a byte for each element, otherwise a line for each channel.
+TEST(ColumnsTest, WorkspaceHasRoomForLinesFromEightRowsOn) {
+  Memory<std::uint8_t> memory(64);
+  std::uint8_t *const workspace = memory.data();
+  EXPECT_TRUE(Positives<std::uint8_t>({7, 1}, workspace).mask);
+  EXPECT_FALSE(Positives<std::uint8_t>({7, 1}, workspace).line);
+  EXPECT_TRUE(Positives<std::uint8_t>({8, 1}, workspace).line);
+  EXPECT_FALSE(Positives<std::uint8_t>({8, 1}, workspace).mask);
 }
 
 } // namespace

@@ -36,6 +36,14 @@ double valueOfLane(double own, unsigned lane);
 #define gridDim syncline::hostcuda::gridExtents
 #define blockDim syncline::hostcuda::blockExtents
 
+/// Blocks run one behind the other.
+inline void __threadfence() {}
+inline unsigned atomicInc(unsigned *counter, unsigned most) {
+  const unsigned old = *counter;
+  *counter = old >= most ? 0 : old + 1;
+  return old;
+}
+
 inline void __syncthreads() { syncline::hostcuda::waitForBlock(); }
 
 /// Exact for floats too. The threads of a warp call it together.
