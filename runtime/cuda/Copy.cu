@@ -2,6 +2,8 @@
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Launch.cuh"
 
+#include <algorithm>
+
 namespace syncline::cuda {
 
 namespace {
@@ -26,7 +28,7 @@ __global__ void convertKernel(To *to, const From *from, CopyMap map) {
 /// Converts elements where both sides have the same order: four at a time, the rest one at a time.
 /// Both addresses are aligned to four elements.
 template <typename To, typename From>
-__global__ void convertInOrderKernel(To *to, const From *from, std::int64_t n) {
+__device__ void convertPacks(To *to, const From *from, std::int64_t n) {
   forEachElement(n / 4, [&](std::int64_t i) {
     const auto read = loadPack<4>(from + 4 * i);
     Pack<To, 4> written;
@@ -38,6 +40,22 @@ __global__ void convertInOrderKernel(To *to, const From *from, std::int64_t n) {
     const std::int64_t i = n / 4 * 4 + rest;
     to[i] = static_cast<To>(static_cast<float>(from[i]));
   });
+}
+
+template <typename To, typename From>
+__global__ void convertInOrderKernel(To *to, const From *from, std::int64_t n) {
+  convertPacks(to, from, n);
+}
+
+/// An argument of a kernel: 3 of the 4 KiB that it may have.
+struct RoundedArrays {
+  RoundedArray at[maxRoundedArrays];
+};
+
+/// blockIdx.y is the number of the array.
+__global__ void roundArraysKernel(RoundedArrays arrays) {
+  const RoundedArray &own = arrays.at[blockIdx.y];
+  convertPacks(own.to, own.from, own.n);
 }
 
 template <typename T> __global__ void fillKernel(T *to, T value, std::int64_t n) {
@@ -68,6 +86,21 @@ cudaError_t convertElements(cudaStream_t stream, To *to, const From *from, const
 
 template cudaError_t convertElements(cudaStream_t, BFloat16 *, const float *, const CopyMap &);
 template cudaError_t convertElements(cudaStream_t, float *, const BFloat16 *, const CopyMap &);
+
+cudaError_t roundArrays(cudaStream_t stream, std::span<const RoundedArray> arrays) {
+  constexpr unsigned blocksForEach = 64;
+  for (std::size_t first = 0; first < arrays.size(); first += maxRoundedArrays) {
+    const auto part = arrays.subspan(first, std::min(arrays.size() - first, maxRoundedArrays));
+    RoundedArrays argument{};
+    std::copy(part.begin(), part.end(), argument.at);
+    const cudaError_t launched =
+        launch(roundArraysKernel, dim3(blocksForEach, static_cast<unsigned>(part.size())), stream,
+               argument);
+    if (launched != cudaSuccess)
+      return launched;
+  }
+  return cudaSuccess;
+}
 
 cudaError_t copyWords(cudaStream_t stream, void *to, const void *from, const CopyMap &map,
                       int wordBytes) {

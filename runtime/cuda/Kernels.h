@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace syncline::cuda {
 
@@ -22,6 +23,16 @@ cudaError_t copyWords(cudaStream_t stream, void *to, const void *from, const Cop
 /// Copies map.count elements and converts between float and BFloat16, rounding where needed.
 template <typename To, typename From>
 cudaError_t convertElements(cudaStream_t stream, To *to, const From *from, const CopyMap &map);
+/// An array that is rounded. Addresses are aligned to four elements.
+struct RoundedArray {
+  const float *from;
+  BFloat16 *to;
+  std::int64_t n;
+};
+/// Rounds arrays, as many as there are by one launch of at most maxRoundedArrays.
+cudaError_t roundArrays(cudaStream_t stream, std::span<const RoundedArray> arrays);
+inline constexpr std::size_t maxRoundedArrays = 128;
+
 /// A stack of matrices [rows, columns], one behind the other.
 struct MatrixStack {
   std::uint32_t count = 0, rows = 0, columns = 0;

@@ -65,12 +65,19 @@ Place<const std::byte> Preparation::read(Tensor tensor, const Layout &wanted) {
   const std::int64_t bytes = layoutBytes(asked, own.shape);
   KeptCopy *copy = outlivesOperations(own.space) ? &program.keep(tensor, asked) : nullptr;
   const Place<std::byte> place(program, copy ? copy->place : scratch(bytes));
-  if (!copy || !copy->isFresh) {
+  const bool isFresh = copy && copy->isFresh;
+  if (copy)
+    copy->isFresh = true;
+  if (!isFresh && copy && program.isRoundedFirst(tensor, asked)) {
+    program.roundedFirst.push_back({tensor, copy->place});
+    if (program.roundedFirst.size() == 1) {
+      ++operation.reorders;
+      call("", [&program = program] { program.roundParameters(); });
+    }
+  } else if (!isFresh) {
     ++operation.reorders;
     call("", conversion(own.shape, place, asked, stored, placement.layout));
   }
-  if (copy)
-    copy->isFresh = true;
   return place;
 }
 

@@ -118,7 +118,29 @@ KeptCopy &Program::keep(Tensor tensor, const Layout &layout) {
       KeptCopy{tensor.id, layout, {keptPlan.reserve(bytes), bytes, true}, false});
 }
 
+bool Program::isRoundedFirst(Tensor tensor, const Layout &layout) const {
+  const core::StepTensor &info = table.of(tensor);
+  const Layout &own = placements[static_cast<std::size_t>(tensor.id)].layout;
+  if (info.space != Space::parameters || own.type != ElementType::f32 ||
+      layout.type != ElementType::bf16 || own.isChannelsLast != layout.isChannelsLast ||
+      info.offset % (4 * sizeof(float)) != 0)
+    return false;
+  return std::none_of(changedParameters.begin(), changedParameters.end(), [&](const auto &part) {
+    return info.offset < part.first + part.second && part.first < info.offset + info.reserved;
+  });
+}
+
+void Program::roundParameters() const {
+  std::vector<RoundedArray> arrays;
+  for (const RoundedCopy &copy : roundedFirst)
+    arrays.push_back({reinterpret_cast<const float *>(data(copy.tensor)), at<BFloat16>(copy.place),
+                      core::elementCount(table.of(copy.tensor).shape)});
+  check(roundArrays(device.compute, arrays), "roundArrays");
+}
+
 void Program::changed(Space space, std::int64_t offset, std::int64_t bytes) {
+  if (space == Space::parameters)
+    changedParameters.emplace_back(offset, bytes);
   for (KeptCopy &copy : kept) {
     const core::StepTensor &tensor = table.of({copy.tensor});
     if (tensor.space == space && tensor.offset < offset + bytes &&

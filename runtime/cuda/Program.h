@@ -15,6 +15,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace syncline::cuda {
@@ -49,6 +50,12 @@ struct KeptCopy {
   bool isFresh; ///< an earlier operation has made it from the tensor's present values
 };
 
+/// A parameter and the place of its copy, which is rounded in the parameter's order.
+struct RoundedCopy {
+  Tensor tensor;
+  Scratch place;
+};
+
 struct Program {
   /// Allocates the spaces, zeroed, or records that memory is short. Throws Failure.
   explicit Program(const core::ExecutableOptions &options);
@@ -65,6 +72,12 @@ struct Program {
   /// The tensor's copy in this layout. Precondition: the tensor is not in the arena, where others
   /// would overlay it.
   KeptCopy &keep(Tensor tensor, const Layout &layout);
+  /// Whether a fresh copy of the tensor in this layout is one of those that one launch makes for
+  /// the whole step: of a parameter, rounded in its own order, with the value that it has when the
+  /// step begins.
+  bool isRoundedFirst(Tensor tensor, const Layout &layout) const;
+  /// Enqueues the launch that makes `roundedFirst`.
+  void roundParameters() const;
   /// States that the tensors in these bytes change, so that their copies are out of date.
   void changed(Space space, std::int64_t offset, std::int64_t bytes);
   std::byte *data(Tensor tensor) const;
@@ -105,8 +118,9 @@ struct Program {
   bool hasLoss = false;
   /// Host memory that the device writes: not 0 once an update has kept an element.
   std::int32_t *keptFlag = nullptr;
-  bool isEvaluation = false; ///< StepRunner::setEvaluation()
-  double lossScale = 1;      ///< StepRunner::setLossScale()
+  std::vector<RoundedCopy> roundedFirst; ///< made before the first operation that reads one
+  bool isEvaluation = false;             ///< StepRunner::setEvaluation()
+  double lossScale = 1;                  ///< StepRunner::setLossScale()
   DeviceMemory scratch;
 
 private:
@@ -118,6 +132,8 @@ private:
   core::ScratchPlan scratchPlan{256}, keptPlan{256};
   std::int64_t keptBegin = 0;
   std::vector<KeptCopy> kept;
+  /// Parts of the parameters that the operations so far have changed: offset and bytes.
+  std::vector<std::pair<std::int64_t, std::int64_t>> changedParameters;
   std::vector<core::SpaceRange> unwritten; ///< empty unless it is to be filled
 };
 
