@@ -51,6 +51,10 @@ Work workOf(const BatchNormShape &shape, const ColumnMemory &memory) {
           gain + 2 * std::size_t{shape.channels}};
 }
 
+/// Blocks for which a multiprocessor has registers: 64 a thread. With three, as some kernels take
+/// more if they may, fewer loads would be under way than the memory can answer.
+constexpr int blocksEach = 4;
+
 /// NaN counts as positive, as in PyTorch.
 __device__ bool isPositive(float value) { return !(value <= 0); }
 
@@ -71,8 +75,8 @@ __device__ void keepLine(const BatchNormShape &shape, const Positives<std::uint8
 }
 
 template <int width, typename T>
-__global__ void forwardSumsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o,
-                                  Work work) {
+__global__ void __launch_bounds__(threadsPerBlock, blocksEach)
+    forwardSumsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o, Work work) {
   sumColumns<width>(
       shape, by, work.sums, [&](std::uint32_t i) { return loadPack<width>(o.x + i); },
       [&](Sums(&sums)[width], const Pack<T, width> &x) {
@@ -107,13 +111,13 @@ __global__ void gainsKernel(BatchNormShape shape, BatchNormForward<T> o, Work wo
 }
 
 template <int width, typename T>
-__global__ void forwardElementsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o,
-                                      Work work) {
+__global__ void __launch_bounds__(threadsPerBlock, blocksEach)
+    forwardElementsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o, Work work) {
   const auto mean = loadCoefficients<width>(by, o.mean);
   const auto gain = loadCoefficients<width>(by, work.gain);
   const auto shift = loadCoefficients<width>(by, o.shift);
   forEachRow<width>(
-      shape, by, [&](std::uint32_t i) { return loadPack<width>(o.x + i); },
+      shape, by, partFromTheEnd(), [&](std::uint32_t i) { return loadPack<width>(o.x + i); },
       [&](std::uint32_t i, const Pack<T, width> &x) {
         Pack<T, width> y;
         Pack<std::uint8_t, width> mask;
@@ -174,8 +178,8 @@ private:
 
 /// dx = gain · (dy - Σdy / n - (x - mean) / (variance + epsilon) · Σ(dy · (x - mean)) / n)
 template <int width, typename T>
-__global__ void backwardSumsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o,
-                                   Work work) {
+__global__ void __launch_bounds__(threadsPerBlock, blocksEach)
+    backwardSumsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o, Work work) {
   const Gradients<width, T> gradients(shape, by, o);
   sumColumns<width>(
       shape, by, work.sums, [&](std::uint32_t i) { return gradients.load(i); },
@@ -200,14 +204,14 @@ __global__ void backwardSumsKernel(BatchNormShape shape, Columns by, BatchNormBa
 }
 
 template <int width, typename T>
-__global__ void backwardElementsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o,
-                                       Work work) {
+__global__ void __launch_bounds__(threadsPerBlock, blocksEach)
+    backwardElementsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o, Work work) {
   const Gradients<width, T> gradients(shape, by, o);
   const auto gain = loadCoefficients<width>(by, work.gain);
   const auto slope = loadCoefficients<width>(by, work.slope);
   const auto offset = loadCoefficients<width>(by, work.offset);
   forEachRow<width>(
-      shape, by, [&](std::uint32_t i) { return gradients.load(i); },
+      shape, by, partFromTheEnd(), [&](std::uint32_t i) { return gradients.load(i); },
       [&](std::uint32_t i, const Given<width, T> &given) {
         Pack<T, width> dx;
         for (int k = 0; k < width; ++k)

@@ -98,18 +98,18 @@ __device__ inline bool isLastOf(std::uint32_t *counter, std::uint32_t count) {
 }
 
 /// Calls use(element, load(element)) for the first element of each of this thread's packs, row
-/// after row. blockIdx.y is the part of the rows. `use` must not change what is loaded later.
+/// after row of this part of the gridDim.y parts. `use` must not change what is loaded later.
 template <int width, typename Load, typename Use>
-__device__ void forEachRow(const BatchNormShape &shape, const Columns &by, const Load &load,
-                           const Use &use) {
+__device__ void forEachRow(const BatchNormShape &shape, const Columns &by, std::uint32_t part,
+                           const Load &load, const Use &use) {
   const Column<width> at(by);
   if (at.channel >= shape.channels)
     return;
   const std::uint32_t each = shape.rows / gridDim.y, more = shape.rows % gridDim.y;
-  const auto begin = [&](std::uint32_t part) { return part * each + (part < more ? part : more); };
-  const std::uint32_t end = begin(blockIdx.y + 1), lanes = by.lanes();
+  const auto begin = [&](std::uint32_t of) { return of * each + (of < more ? of : more); };
+  const std::uint32_t end = begin(part + 1), lanes = by.lanes();
   const std::uint32_t step = lanes * shape.channels; // elements from one row to the next
-  std::uint32_t row = begin(blockIdx.y) + at.lane, i = row * shape.channels + at.channel;
+  std::uint32_t row = begin(part) + at.lane, i = row * shape.channels + at.channel;
   for (; row + (rowsAhead - 1) * lanes < end; row += rowsAhead * lanes, i += rowsAhead * step) {
     decltype(load(i)) ahead[rowsAhead];
     for (std::uint32_t k = 0; k < rowsAhead; ++k)
@@ -146,6 +146,10 @@ __device__ inline Sums sumOfParts(const Columns &by, const Sums *parts, std::uin
   return own[0];
 }
 
+/// The part for a block of a kernel that follows sums of the same rows: the last ones first, since
+/// the caches still have them. Blocks begin about in the order of their numbers.
+__device__ inline std::uint32_t partFromTheEnd() { return gridDim.y - 1 - blockIdx.y; }
+
 /// Calls add(sums, load(element)) for all packs, with one entry of `sums` for each channel of the
 /// pack, then use(channel, sums over all rows) once for each channel. The block that is last among
 /// the parts of a group adds these, and the last of those the groups. The order of additions is
@@ -155,7 +159,8 @@ __device__ void sumColumns(const BatchNormShape &shape, const Columns &by, const
                            const Load &load, const Add &add, const Use &use) {
   __shared__ Sums all[width][threadsPerBlock];
   Sums own[width] = {};
-  forEachRow<width>(shape, by, load, [&](std::uint32_t, const auto &loaded) { add(own, loaded); });
+  forEachRow<width>(shape, by, blockIdx.y, load,
+                    [&](std::uint32_t, const auto &loaded) { add(own, loaded); });
   sumLanes(by, own, all);
   const Column<width> at(by);
   const bool isFirstLane = at.lane == 0 && at.channel < shape.channels;

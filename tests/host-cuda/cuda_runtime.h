@@ -12,8 +12,10 @@
 #undef __global__
 #undef __device__
 #undef __shared__
+#undef __launch_bounds__
 #define __global__
 #define __device__
+#define __launch_bounds__(...)
 #define __shared__ static thread_local // a stream's thread runs one block at a time
 
 namespace syncline::hostcuda {
