@@ -24,6 +24,7 @@ from onnx import TensorProto, helper, save  # noqa: E402
 
 import compare  # noqa: E402
 import harness  # noqa: E402
+import reckon  # noqa: E402
 import steps  # noqa: E402
 import table  # noqa: E402
 import values  # noqa: E402
@@ -52,6 +53,41 @@ class ScriptsTest(unittest.TestCase):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
+
+    def test_kernels_of_ptxas(self):
+        """Shared memory is not named where there is none; what is no kernel counts nothing."""
+        report = """ptxas info    : Compiling entry function '_ZN1a10sumsKernelIfEEvPT_' for 'sm_90'
+ptxas info    : Function properties for _ZN1a10sumsKernelIfEEvPT_
+    0 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads
+ptxas info    : Used 68 registers, used 1 barriers, 16400 bytes smem
+ptxas info    : Compiling entry function '_ZN1a10copyKernelEPf' for 'sm_90'
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 24 registers, used 0 barriers
+"""
+        sums, copy = reckon.kernels(report)
+        self.assertEqual(sums[1:], (68, 16400, 12))
+        self.assertEqual(copy[1:], (24, 0, 0))
+        self.assertEqual([reckon.short(k.name) for k in (sums, copy)], ["sumsKernel", "copyKernel"])
+
+    def test_bytes_of_a_step(self):
+        """A convolution, a norm with its ReLU and back, and a loop, in elements of two bytes."""
+        image, weight = "memref<2x8x4x4xf32>", "memref<8x8x1x1xf32>"
+        plan = f"""
+    %0 = plan.tensor "w" in parameters at 0 reserve 256 {{bucket = 0 : i64}} : {weight}
+    plan.call conv "c" ["x", "w", "y"] ins(%1, %0 : {image}, {weight}) outs(%2 : {image})
+    plan.call batchNorm "n" ["x", "scale", "y", "workspace"] ins(%2, %3 : {image}, memref<8xf32>) \
+outs(%4, %5 : {image}, memref<2x8x4x4xui8>)
+    plan.call batchNormBackward "n" ["x", "dy", "dx"] ins(%2, %6 : {image}, {image}) \
+outs(%7 : {image})
+    plan.pointwise "add" ins(%4, %1 : {image}, {image}) outs(%8 : {image}) attributes {{flat}} {{
+""".replace("\\\n", "")
+        n, w = 2 * 8 * 4 * 4, 64
+        moved = reckon.step(plan, 2)
+        self.assertEqual(moved["convolutions' operands"], 2 * (2 * n + w))
+        self.assertEqual(moved["conversions of weights"], 6 * w)
+        self.assertEqual(moved["batch norm"], 2 * (3 * n + 5 * n))
+        self.assertEqual(moved["loops"], 2 * 3 * n)
+        self.assertEqual(moved["updates"], 20 * w)
 
     def test_random_words(self):
         """Random123's known answers."""

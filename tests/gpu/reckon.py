@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""What can be said of kernels and steps without a GPU: registers, shared memory and spills of every
+kernel by ptxas, and the bytes that a step moves through device memory, reckoned from its plan."""
+
+import argparse
+import collections
+import math
+import pathlib
+import re
+import subprocess
+import sys
+
+from steps import compiler
+
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
+# As runtime/cuda/CudaObjects.cmake compiles kernels.
+OPTIONS = ["-std=c++20", "-O3", "-fmad=false", "--expt-relaxed-constexpr", "-Xptxas=-v", "-cubin"]
+
+Kernel = collections.namedtuple("Kernel", "name registers shared spilled")
+
+
+def kernels(text):
+    """Of ptxas's report, in which spilled bytes and use follow each kernel's name."""
+    found = []
+    name = spilled = None
+    for line in text.splitlines():
+        if entry := re.search(r"Compiling entry function '(\S+)'", line):
+            name = entry[1]
+        elif spills := re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", line):
+            spilled = int(spills[1]) + int(spills[2])
+        elif name and (used := re.search(r"Used (\d+) registers", line)):
+            shared = re.search(r"(\d+) bytes smem", line)
+            found.append(Kernel(name, int(used[1]), int(shared[1]) if shared else 0, spilled))
+            name = None
+    return found
+
+
+def short(mangled):
+    """A kernel's own name, the last of those that its mangled one counts: forwardSumsKernel."""
+    name, rest = mangled, re.sub(r"^_ZN?", "", mangled)
+    while length := re.match(r"\d+", rest):
+        rest = rest[length.end() :]
+        name, rest = rest[: int(length[0])], rest[int(length[0]) :]
+    return name
+
+
+def resources(nvcc, architectures):
+    heads = ["file", "kernel", "variants", *(f"registers {a}" for a in architectures)]
+    print(" | ".join([*heads, "shared", "spilled"]))
+    for source in sorted((SOURCES / "runtime/cuda").glob("*.cu")):
+        variants = collections.defaultdict(lambda: collections.defaultdict(list))
+        for architecture in architectures:
+            command = [*nvcc, *OPTIONS, f"-arch={architecture}", f"-I{SOURCES}"]
+            command += [f"-I{SOURCES}/runtime/include", str(source), "-o", "/dev/null"]
+            made = subprocess.run(command, capture_output=True, text=True, check=False)
+            if made.returncode != 0:
+                sys.exit(f"{source.name}: {made.stderr}")
+            for kernel in kernels(made.stderr):
+                variants[short(kernel.name)][architecture].append(kernel)
+        for name, by in sorted(variants.items()):
+            every = [kernel for each in by.values() for kernel in each]
+            most = (str(max(kernel.registers for kernel in by[a])) for a in architectures)
+            print(
+                f"{source.name} | {name} | {len(every) // len(by)} | "
+                + " | ".join(most)
+                + f" | {max(k.shared for k in every)} | {max(k.spilled for k in every)}",
+                flush=True,
+            )
+
+
+def elements(memref):
+    """64·3·7 of memref<64x3x7xf32>."""
+    return math.prod(int(extent) for extent in re.findall(r"(\d+)x", memref))
+
+
+def operations(plan):
+    """(kind, operands' elements by role) of each operation of plan.mlir; of loops (kind, sizes)."""
+    for line in plan.splitlines():
+        found = re.match(r"\s*plan\.(call|pointwise) (?:(\w+) )?\"[^\"]*\" ?(\[[^\]]*\])?", line)
+        if not found:
+            continue
+        sizes = [elements(memref) for memref in re.findall(r"memref<[^>]*>", line)]
+        if found[1] == "pointwise":
+            yield "pointwise", sizes
+        else:
+            yield found[2], dict(zip(re.findall(r"\"(\w+)\"", found[3]), sizes))
+
+
+def moved(kind, sizes, width):
+    """Bytes that an operation reads and writes, its operands `width` bytes wide where they follow
+    the precision, by what is charged."""
+    if kind == "pointwise":
+        return {"loops": width * sum(sizes)}
+    of = collections.defaultdict(int, sizes)
+    weights = of["w"] + of["dw"]
+    images = of["x"] + of["y"] + of["dx"] + of["dy"]
+    if kind == "conv" or kind.startswith("convBackward"):
+        bytes_ = {"convolutions' operands": width * (images + weights)}
+        if width == 2 and kind == "conv":
+            bytes_["conversions of weights"] = 6 * of["w"]  # f32 read, bf16 written
+        if width == 2 and of["dw"]:
+            bytes_["conversions of weights"] = 6 * of["dw"]
+        return bytes_
+    if kind == "batchNorm":  # x for the statistics, x and y
+        return {"batch norm": width * (2 * of["x"] + of["y"])}
+    if kind == "batchNormBackward":  # x and dy for the sums; x, dy and dx
+        return {"batch norm": width * (2 * of["x"] + 2 * of["dy"] + of["dx"])}
+    taps = of["workspace"] if "Pool" in kind else 0
+    return {"other operations": width * images + taps}
+
+
+def step(plan, width, optimizer=20):
+    """Bytes of a step by what is charged. SGD with momentum reads and writes a parameter and its
+    velocity, and reads its gradient."""
+    total = collections.Counter()
+    parameters = 0
+    for kind, sizes in operations(plan):
+        total.update(moved(kind, sizes, width))
+    for line in re.findall(r"plan\.tensor .* in parameters .*", plan):
+        parameters += sum(elements(memref) for memref in re.findall(r"memref<[^>]*>", line))
+    total["updates"] = optimizer * parameters
+    return total
+
+
+def reckon(path):
+    plan = (path / "plan.mlir").read_text()
+    columns = {"bf16": step(plan, 2), "tf32": step(plan, 4)}
+    print("GB a step | " + " | ".join(columns))
+    for what in columns["bf16"]:
+        print(what + " | " + " | ".join(f"{of[what] / 1e9:.2f}" for of in columns.values()))
+    beside = (of.total() - of["convolutions' operands"] for of in columns.values())
+    print("beside convolutions | " + " | ".join(f"{bytes_ / 1e9:.1f}" for bytes_ in beside))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--plan", type=pathlib.Path, help="a plan's folder; default: kernels only")
+    parser.add_argument("--no-kernels", action="store_true", help="the plan's bytes only")
+    parser.add_argument("--arch", nargs="+", default=["sm_80", "sm_90"])
+    options = parser.parse_args()
+    if options.plan:
+        if not (options.plan / "plan.mlir").is_file():
+            sys.exit(f"expected a plan's folder, got '{options.plan}'")
+        reckon(options.plan)
+    if not options.no_kernels:
+        resources(compiler(), options.arch)
+
+
+if __name__ == "__main__":
+    main()
