@@ -72,8 +72,9 @@ std::int64_t totalBytes(const core::SpaceSizes &sizes) {
   return sum;
 }
 
-std::string shortageText(const core::SpaceSizes &sizes, std::int64_t scratch, std::int64_t free,
-                         const std::string &device, std::span<const StepTensor> tensors) {
+std::string shortageText(const core::SpaceSizes &sizes, std::int64_t scratch, std::int64_t headroom,
+                         std::int64_t free, const std::string &device,
+                         std::span<const StepTensor> tensors) {
   std::vector<std::pair<std::int64_t, const char *>> needs{{scratch, "scratch"}};
   for (Space space : spaces)
     needs.emplace_back(sizes.of(space), spaceName(space));
@@ -84,8 +85,9 @@ std::string shortageText(const core::SpaceSizes &sizes, std::int64_t scratch, st
     if (bytes > 0)
       parts += (parts.empty() ? "" : ", ") + std::string(name) + " " + bytesText(bytes);
   return "not enough memory on " + device + ": the plan needs " +
-         bytesText(totalBytes(sizes) + scratch) + " (" + parts + "), " + bytesText(free) +
-         " are free; " + largestText(tensors) + "a smaller batch needs less";
+         bytesText(totalBytes(sizes) + scratch) + " (" + parts + ") and libraries " +
+         bytesText(headroom) + ", " + bytesText(free) + " are free; " + largestText(tensors) +
+         "a smaller batch needs less";
 }
 
 } // namespace syncline::cuda

@@ -61,7 +61,7 @@ Program::~Program() {
 
 void Program::allocateSpaces() {
   const std::int64_t free = freeMemory();
-  const bool have = totalBytes(options.sizes) <= free && fits([&] {
+  const bool have = totalBytes(options.sizes) + headroom <= free && fits([&] {
                       for (Space which : allSpaces)
                         spaces[static_cast<int>(which)] =
                             DeviceMemory(options.sizes.of(which), useOf(which, options.ranks));
@@ -151,20 +151,23 @@ void Program::changed(Space space, std::int64_t offset, std::int64_t bytes) {
 
 void Program::expectRoom(const std::string &what, std::int64_t bytes) const {
   const std::int64_t free = freeMemory();
-  if (bytes > free)
+  if (bytes + headroom > free)
     throw Failure{ErrorKind::badInput, "not enough memory on " + device.name + ": " + what +
-                                           " needs " + bytesText(bytes) + ", " + bytesText(free) +
+                                           " needs " + bytesText(bytes) + " and libraries " +
+                                           bytesText(headroom) + ", " + bytesText(free) +
                                            " are free beside the plan"};
 }
 
 void Program::allocateScratch() {
   keptBegin = scratchPlan.bytes();
   const std::int64_t bytes = keptBegin + keptPlan.bytes();
-  if (!shortage && !fits([&] { scratch = DeviceMemory(bytes); }))
-    shortage = totalBytes(options.sizes) + freeMemory();
+  const std::int64_t free = freeMemory();
+  if (!shortage &&
+      (bytes + headroom > free || !fits([&] { scratch = DeviceMemory(bytes); })))
+    shortage = totalBytes(options.sizes) + free;
   if (shortage)
-    throw Failure{ErrorKind::badInput,
-                  shortageText(options.sizes, bytes, *shortage, device.name, table.tensors)};
+    throw Failure{ErrorKind::badInput, shortageText(options.sizes, bytes, headroom, *shortage,
+                                                    device.name, table.tensors)};
   if (core::fillsUnwritten())
     unwritten = core::unwrittenRanges(table);
 }

@@ -24,6 +24,10 @@ namespace syncline::cuda {
 /// not chosen.
 inline constexpr std::int64_t workspaceLimit = std::int64_t{512} << 20;
 
+/// Bytes of the device that a plan leaves to libraries, which load their kernels when they first
+/// run them, and to NCCL's buffers.
+inline constexpr std::int64_t headroom = std::int64_t{1} << 30;
+
 /// Enqueues work on the compute stream; throws Failure.
 using Command = std::function<void()>;
 
@@ -105,7 +109,8 @@ struct Program {
   /// Enqueues what a check has asked for (runtime/core/UnwrittenMemory.h): memory that the step
   /// must write before it reads becomes NaN, scratch memory too. Throws Failure.
   void fillUnwritten() const;
-  /// Throws a Failure that states the free memory when the device has less than `bytes` bytes free.
+  /// Throws a Failure that states the free memory when the device has less than `bytes` bytes free
+  /// beside the headroom.
   void expectRoom(const std::string &what, std::int64_t bytes) const;
 
   core::ExecutableOptions options;

@@ -123,27 +123,30 @@ TEST(MachineTest, PlansThatDoNotFitAreToldWithTheirLargestTensors) {
   EXPECT_EQ(saidOfMemory(),
             "not enough memory on device 0 (host): the plan needs 384 MiB (arena 64.0 MiB, "
             "parameters 64.0 MiB, gradients 64.0 MiB, state 64.0 MiB, input 64.0 MiB, target 64.0 "
-            "MiB), 128 MiB are free; the largest tensors: 'out0' (arena, 16.0 MiB), 'small' "
+            "MiB) and libraries 1.00 GiB, 128 MiB are free; the largest tensors: 'out0' (arena, "
+            "16.0 MiB), 'small' "
             "(state, 14.1 MiB), 'out1' (arena, 4.00 MiB), 'kernel' (state, 8.00 KiB); a smaller "
             "batch needs less");
 }
 
 TEST(MachineTest, ScratchThatDoesNotFitIsToldWithThem) {
-  Variable memory("SYNCLINE_HOST_CUDA_MEMORY", std::to_string(390 << 20));
+  Variable memory("SYNCLINE_HOST_CUDA_MEMORY", std::to_string((390 + 1024) << 20));
   const std::string message = saidOfMemory();
   EXPECT_EQ(message.rfind("not enough memory on device 0 (host): the plan needs 4", 0), 0u)
       << message;
   EXPECT_NE(message.find(", scratch "), std::string::npos) << message;
-  EXPECT_NE(message.find("), 390 MiB are free; the largest tensors: 'out0' (arena, 16.0 MiB)"),
+  EXPECT_NE(message.find(") and libraries 1.00 GiB, 1.38 GiB are free; the largest tensors: "
+                         "'out0' (arena, 16.0 MiB)"),
             std::string::npos)
       << message;
 }
 
 // It is known once the optimizer is, which may be before and after the step is complete.
 TEST(MachineTest, StateThatDoesNotFitIsTold) {
-  Variable memory("SYNCLINE_HOST_CUDA_MEMORY", std::to_string(400 << 20));
+  Variable memory("SYNCLINE_HOST_CUDA_MEMORY", std::to_string((400 + 1024) << 20));
   const std::string expected = "not enough memory on device 0 (host): the optimizer's state needs "
-                               "64.0 MiB, 16.0 MiB are free beside the plan";
+                               "64.0 MiB and libraries 1.00 GiB, 1.02 GiB are free beside the "
+                               "plan";
   for (const bool late : {false, true}) {
     StepCase run(backend());
     run.parameter("w", Array({4}));
