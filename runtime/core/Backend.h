@@ -22,6 +22,20 @@ struct ChannelOptions {
   std::string planFolder = {}; ///< folder of the plan's choices for the links' library
 };
 
+/// Kernels that were chosen by time.
+struct KernelChoice {
+  /// The kernel of one operation of the step.
+  struct Kernel {
+    std::string operation, layer;
+    std::string kernel; ///< as OperationInfo::implementation
+    double seconds = 0; ///< when it was timed
+  };
+  std::string table;           ///< the choice as text
+  std::vector<Kernel> kernels; ///< in the step's order
+  int timed = 0;               ///< how many of them were not in the given table
+  std::string machine;         ///< what the choice is for: the device and the library's version
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -47,6 +61,16 @@ public:
   /// badInput when the device is missing or memory is short.
   virtual Result<std::unique_ptr<Executable>>
   createExecutable(const ExecutableOptions &options) const = 0;
+
+  /// Whether operations have kernels of unequal speed, among which chooseKernels() chooses.
+  virtual bool choosesKernels() const { return false; }
+  /// Chooses the kernels of an executable of this backend, which has not run yet. An operation takes
+  /// the kernel that `table` has for it on this machine; where it has none, its kernels are timed on
+  /// the device if `times`, and the first that the library names is taken otherwise. The result's
+  /// table is `table` with what was timed. Errors: badInput for text that is no such table, naming
+  /// the line; the device's.
+  virtual Result<KernelChoice> chooseKernels(Executable &, const std::string &table,
+                                             bool times) const;
 
   /// Whether buckets travel through channels of openChannel(). Otherwise they lie in the host's
   /// memory, and the run's transport carries them.

@@ -17,6 +17,12 @@ Result<std::unique_ptr<Channel>> Backend::openChannel(Executable &, Peers &,
                        "backend '" + std::string(name()) + "' has no channels of its own");
 }
 
+Result<KernelChoice> Backend::chooseKernels(Executable &, const std::string &table, bool) const {
+  KernelChoice none;
+  none.table = table;
+  return none;
+}
+
 std::string backendModulePath(std::string_view name) {
   std::string upper(name);
   std::transform(upper.begin(), upper.end(), upper.begin(),

@@ -1,9 +1,9 @@
 // Convolution by cuDNN, in the first layout of the precision for which cuDNN has an algorithm.
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/BatchNormKernels.h"
-#include "runtime/cuda/ConvolutionChoice.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/LegacyConvolution.h"
 #include "runtime/cuda/Reductions.h"
 
 namespace syncline::cuda {
@@ -23,101 +23,125 @@ template <typename PrepareIn> void prepareInAny(Preparation &p, const PrepareIn 
          " MiB of workspace" + (refusal.empty() ? "" : " (" + refusal + ")"));
 }
 
-/// The operands and descriptors of a forward convolution. Bias and activation are a separate
-/// kernel, because the activations of cudnnConvolutionBiasActivationForward drop NaN.
-struct Forward {
-  Program &program;
+/// Where a convolution reads and writes. Its engines are listed before its operands have layouts,
+/// and read this when they run.
+struct Operands {
+  Place<const std::byte> left, right; ///< x and w, w and dy, or x and dy
+  Place<std::byte> result;
+};
+
+/// A convolution being prepared in one layout.
+struct Convolution {
+  Convolution(Preparation &p, ConvolutionPlan described)
+      : plan(std::move(described)),
+        engines(std::make_shared<ConvolutionEngines>(p, plan.layout, plan.geometry())) {}
+
+  /// Appends the convolution by the best of the engines, of which there is at least one.
+  void append(Preparation &p, const Operands &operands) const {
+    *at = operands;
+    p.program.convolutions.push_back(engines);
+    p.call(engines->implementation(), [engines = engines] { engines->run(); });
+  }
+
   ConvolutionPlan plan;
-  Choice<cudnnConvolutionFwdAlgo_t> choice;
-  Place<const std::byte> x, w;
-  Place<const float> bias;
-  Place<std::byte> y;
-  std::int64_t channels, inner, count;
-  bool hasRelu;
+  std::shared_ptr<Operands> at = std::make_shared<Operands>();
+  std::shared_ptr<ConvolutionEngines> engines;
+};
 
-  void *workspace() const { return program.at<void>(choice.workspace); }
-  std::size_t workspaceBytes() const { return static_cast<std::size_t>(choice.workspace.bytes); }
-
-  void run() {
-    choice.run(program, plan, "cudnnConvolutionForward", [&](auto algorithm) {
-      return cudnnConvolutionForward(program.device.cudnn, &one, plan.x, x, plan.w, w,
-                                     plan.convolution, algorithm, workspace(), workspaceBytes(),
-                                     &zero, plan.y, y);
-    });
-    if (!bias.isValid() && !hasRelu)
-      return;
-    withElement(plan.layout.type, [&]<typename T> {
-      check(addBias<T>(program.device.compute, y.as<T>(), bias, channels, inner, hasRelu, count),
+/// Adds the bias to y and applies the activation. This is a separate kernel, because the activations
+/// of cudnnConvolutionBiasActivationForward drop NaN.
+void appendBias(Preparation &p, Tensor bias, Tensor y, const Layout &layout,
+                const Place<std::byte> &result, bool hasRelu) {
+  if (!bias.isValid() && !hasRelu)
+    return;
+  const std::int64_t channels = p.shape(y)[1], count = p.count(y);
+  const std::int64_t inner = layout.isChannelsLast ? 1 : count / (p.shape(y)[0] * channels);
+  const auto added = bias.isValid() ? p.input(bias) : Place<const float>();
+  withElement(layout.type, [&]<typename T> {
+    p.call("", [=, &program = p.program, to = result.as<T>()] {
+      check(addBias<T>(program.device.compute, to, added, channels, inner, hasRelu, count),
             "addBias");
     });
-  }
-};
+  });
+}
+
+void addForward(Preparation &p, const Convolution &c, std::string &refusal) {
+  const ConvolutionPlan &plan = c.plan;
+  addLegacyEngines<cudnnConvolutionFwdAlgoPerf_t, cudnnGetConvolutionForwardAlgorithm_v7,
+                   cudnnGetConvolutionForwardWorkspaceSize>(
+      *c.engines, p, plan, refusal, plan.x, plan.w, plan.y,
+      [plan, at = c.at, cudnn = p.program.device.cudnn](auto algorithm, void *workspace,
+                                                        std::size_t bytes) {
+        return cudnnConvolutionForward(cudnn, &one, plan.x, at->left, plan.w, at->right,
+                                       plan.convolution, algorithm, workspace, bytes, &zero, plan.y,
+                                       at->result);
+      });
+}
+
+void addBackwardData(Preparation &p, const Convolution &c, std::string &refusal) {
+  const ConvolutionPlan &plan = c.plan;
+  addLegacyEngines<cudnnConvolutionBwdDataAlgoPerf_t, cudnnGetConvolutionBackwardDataAlgorithm_v7,
+                   cudnnGetConvolutionBackwardDataWorkspaceSize>(
+      *c.engines, p, plan, refusal, plan.w, plan.y, plan.x,
+      [plan, at = c.at, cudnn = p.program.device.cudnn](auto algorithm, void *workspace,
+                                                        std::size_t bytes) {
+        return cudnnConvolutionBackwardData(cudnn, &one, plan.w, at->left, plan.y, at->right,
+                                            plan.convolution, algorithm, workspace, bytes, &zero,
+                                            plan.x, at->result);
+      });
+}
+
+void addBackwardWeights(Preparation &p, const Convolution &c, std::string &refusal) {
+  const ConvolutionPlan &plan = c.plan;
+  addLegacyEngines<cudnnConvolutionBwdFilterAlgoPerf_t,
+                   cudnnGetConvolutionBackwardFilterAlgorithm_v7,
+                   cudnnGetConvolutionBackwardFilterWorkspaceSize>(
+      *c.engines, p, plan, refusal, plan.x, plan.y, plan.w,
+      [plan, at = c.at, cudnn = p.program.device.cudnn](auto algorithm, void *workspace,
+                                                        std::size_t bytes) {
+        return cudnnConvolutionBackwardFilter(cudnn, &one, plan.x, at->left, plan.y, at->right,
+                                              plan.convolution, algorithm, workspace, bytes, &zero,
+                                              plan.w, at->result);
+      });
+}
 
 } // namespace
 
 void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, Tensor y,
                        const Window &window, Activation activation) {
-  auto prepareIn = [&](Preparation &p, const Layout &layout, std::string &refusal) {
-    const ConvolutionPlan plan(p, x, w, bias, y, window, layout);
-    const auto choice =
-        choose<cudnnConvolutionFwdAlgoPerf_t, cudnnGetConvolutionForwardAlgorithm_v7,
-               cudnnGetConvolutionForwardWorkspaceSize>(p, plan, refusal, plan.x, plan.w, plan.y);
-    if (!choice)
-      return false;
-    const std::int64_t channels = p.shape(y)[1];
-    const std::int64_t positions = p.count(y) / (p.shape(y)[0] * channels);
-    Forward forward{program,
-                    plan,
-                    *choice,
-                    appendPadding(p, plan, p.input<std::byte>(x, layout)),
-                    p.input<std::byte>(w, layout),
-                    bias.isValid() ? p.input(bias) : Place<const float>(),
-                    p.output<std::byte>(y, layout),
-                    channels,
-                    layout.isChannelsLast ? 1 : positions,
-                    p.count(y),
-                    activation == Activation::relu};
-    p.call(choice->describe(layout), [forward]() mutable { forward.run(); });
-    return true;
-  };
   prepare("conv", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
     prepareInAny(p, [&](const Layout &layout, std::string &refusal) {
-      return prepareIn(p, layout, refusal);
+      const Convolution c(p, ConvolutionPlan(p, x, w, bias, y, window, layout));
+      addForward(p, c, refusal);
+      if (!c.engines->settle(refusal))
+        return false;
+      const Operands at{appendPadding(p, c.plan, p.input<std::byte>(x, layout)),
+                        p.input<std::byte>(w, layout), p.output<std::byte>(y, layout)};
+      c.append(p, at);
+      appendBias(p, bias, y, layout, at.result, activation == Activation::relu);
+      return true;
     });
   });
 }
 
 void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, Tensor dx,
                                    const Window &window) {
-  auto prepareIn = [&](Preparation &p, const Layout &layout, std::string &refusal) {
-    const ConvolutionPlan plan(p, dx, w, none, dy, window, layout);
-    const auto choice =
-        choose<cudnnConvolutionBwdDataAlgoPerf_t, cudnnGetConvolutionBackwardDataAlgorithm_v7,
-               cudnnGetConvolutionBackwardDataWorkspaceSize>(p, plan, refusal, plan.w, plan.y,
-                                                             plan.x);
-    if (!choice)
-      return false;
-    const auto gradient = p.input<std::byte>(dy, layout), weights = p.input<std::byte>(w, layout);
-    const auto stored = p.output<std::byte>(dx, layout);
-    const auto result = plan.isPadded ? p.scratchPlace<std::byte>(plan.paddedBytes()) : stored;
-    p.call(choice->describe(layout),
-           [&program = program, plan, choice = *choice, gradient, weights, result]() mutable {
-             choice.run(program, plan, "cudnnConvolutionBackwardData", [&](auto algorithm) {
-               return cudnnConvolutionBackwardData(
-                   program.device.cudnn, &one, plan.w, weights, plan.y, gradient, plan.convolution,
-                   algorithm, program.at<void>(choice.workspace),
-                   static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.x, result);
-             });
-           });
-    if (plan.isPadded)
-      appendUnpadding(p, plan, result, stored);
-    return true;
-  };
   prepare("convBackwardData", layer, [&](Preparation &p) {
     p.expectType(dy, {ElementType::f32});
     prepareInAny(p, [&](const Layout &layout, std::string &refusal) {
-      return prepareIn(p, layout, refusal);
+      const Convolution c(p, ConvolutionPlan(p, dx, w, none, dy, window, layout));
+      addBackwardData(p, c, refusal);
+      if (!c.engines->settle(refusal))
+        return false;
+      const auto gradient = p.input<std::byte>(dy, layout), weights = p.input<std::byte>(w, layout);
+      const auto stored = p.output<std::byte>(dx, layout);
+      const auto result =
+          c.plan.isPadded ? p.scratchPlace<std::byte>(c.plan.paddedBytes()) : stored;
+      c.append(p, {weights, gradient, result});
+      if (c.plan.isPadded)
+        appendUnpadding(p, c.plan, result, stored);
+      return true;
     });
   });
 }
@@ -147,34 +171,19 @@ static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const La
 
 void CudaBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy, Tensor dw,
                                       Tensor dbias, const Window &window) {
-  auto prepareIn = [&](Preparation &p, const Layout &layout, std::string &refusal) {
-    const ConvolutionPlan plan(p, x, dw, dbias, dy, window, layout);
-    const auto choice =
-        choose<cudnnConvolutionBwdFilterAlgoPerf_t, cudnnGetConvolutionBackwardFilterAlgorithm_v7,
-               cudnnGetConvolutionBackwardFilterWorkspaceSize>(p, plan, refusal, plan.x, plan.y,
-                                                               plan.w);
-    if (!choice)
-      return false;
-    const auto gradient = p.input<std::byte>(dy, layout);
-    p.call(choice->describe(layout),
-           [&program = program, plan, choice = *choice, gradient,
-            operand = appendPadding(p, plan, p.input<std::byte>(x, layout)),
-            result = p.output<std::byte>(dw, layout)]() mutable {
-             choice.run(program, plan, "cudnnConvolutionBackwardFilter", [&](auto algorithm) {
-               return cudnnConvolutionBackwardFilter(
-                   program.device.cudnn, &one, plan.x, operand, plan.y, gradient, plan.convolution,
-                   algorithm, program.at<void>(choice.workspace),
-                   static_cast<std::size_t>(choice.workspace.bytes), &zero, plan.w, result);
-             });
-           });
-    if (dbias.isValid())
-      appendBiasGradient(p, dy, dbias, layout, gradient);
-    return true;
-  };
   prepare("convBackwardWeights", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
     prepareInAny(p, [&](const Layout &layout, std::string &refusal) {
-      return prepareIn(p, layout, refusal);
+      const Convolution c(p, ConvolutionPlan(p, x, dw, dbias, dy, window, layout));
+      addBackwardWeights(p, c, refusal);
+      if (!c.engines->settle(refusal))
+        return false;
+      const auto gradient = p.input<std::byte>(dy, layout);
+      c.append(p, {appendPadding(p, c.plan, p.input<std::byte>(x, layout)), gradient,
+                   p.output<std::byte>(dw, layout)});
+      if (dbias.isValid())
+        appendBiasGradient(p, dy, dbias, layout, gradient);
+      return true;
     });
   });
 }

@@ -18,6 +18,14 @@ Shape withPlane(Shape dims, std::size_t spatial, std::int64_t value) {
   return dims;
 }
 
+/// The numbers with this character between them: "8x64x56x56".
+std::string joined(const Shape &numbers, char between) {
+  std::string text;
+  for (std::int64_t number : numbers)
+    text += (text.empty() ? "" : std::string(1, between)) + std::to_string(number);
+  return text;
+}
+
 /// The part of the padded operand that holds x.
 core::PadPart partOf(const Preparation &p, const ConvolutionPlan &plan) {
   const core::PadPart part = core::padPart(plan.given, plan.padded, plan.begins);
@@ -79,6 +87,11 @@ ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tenso
         "cudnnSetConvolutionNdDescriptor");
   check(cudnnSetConvolutionGroupCount(convolution, static_cast<int>(groups)),
         "cudnnSetConvolutionGroupCount");
+  text = "x " + joined(padded, 'x') + " w " + joined(p.shape(w), 'x') + " y " +
+         joined(p.shape(y), 'x') + " pads " +
+         joined(isPadded ? Shape(spatial, 0) : window.padsBegin, ',') + " strides " +
+         joined(window.strides, ',') + " dilations " + joined(window.dilations, ',') + " groups " +
+         std::to_string(groups);
   const bool isExact = p.program.options.precision == core::Precision::fp32;
   check(cudnnSetConvolutionMathType(convolution, isExact ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH),
         "cudnnSetConvolutionMathType");

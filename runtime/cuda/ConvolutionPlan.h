@@ -4,6 +4,8 @@
 #include "runtime/cuda/Descriptors.h"
 #include "runtime/cuda/Preparation.h"
 
+#include <string>
+
 namespace syncline::cuda {
 
 /// cuDNN pads equally at both ends. Where this gives another result extent, a copy pads (or crops)
@@ -14,6 +16,9 @@ struct ConvolutionPlan {
   ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tensor y, const Window &,
                   const Layout &layout);
 
+  /// Everything that the choice of an engine depends on beside type and order, as text: "x
+  /// 8x64x56x56 w 64x64x3x3 y 8x64x56x56 pads 1,1 strides 1,1 dilations 1,1 groups 1".
+  std::string geometry() const { return text; }
   std::int64_t paddedBytes() const { return layoutBytes(layout, padded); }
 
   TensorDescriptor x, y;
@@ -25,6 +30,9 @@ struct ConvolutionPlan {
   Shape given;  ///< shape of x in the step
   Shape padded; ///< shape of the convolution's operand
   Shape begins; ///< padding before each dimension of x
+
+private:
+  std::string text;
 };
 
 /// Appends the copy that makes the convolution's operand from x and returns its place. Without

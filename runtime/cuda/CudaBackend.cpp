@@ -31,6 +31,12 @@ public:
     return executable;
   }
 
+  bool choosesKernels() const override { return true; }
+  Result<core::KernelChoice> chooseKernels(core::Executable &executable, const std::string &table,
+                                           bool times) const override {
+    return static_cast<CudaExecutable &>(executable).chooseEngines(table, times);
+  }
+
   bool hasChannels() const override { return true; }
   Result<std::unique_ptr<core::Channel>>
   openChannel(core::Executable &made, core::Peers &peers,

@@ -1,6 +1,7 @@
 // The CUDA backend's Executable.
 #pragma once
 
+#include "runtime/core/Backend.h"
 #include "runtime/core/Optimizer.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/DeviceArithmetic.h"
@@ -86,8 +87,11 @@ public:
   std::string layoutFingerprint() const override;
   core::WeightArithmetic &weights() override { return arithmetic; }
   std::int64_t extraBytes() const override {
-    return program.scratch.bytes() + optimizer.bytes() + lamb.bytes();
+    return program.scratch.bytes() + program.workspace.bytes() + optimizer.bytes() + lamb.bytes();
   }
+
+  /// Implements Backend::chooseKernels(): the engines of convolutions.
+  Result<core::KernelChoice> chooseEngines(const std::string &table, bool times);
 
   // For this backend's channels, on the thread that runs operations.
 

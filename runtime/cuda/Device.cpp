@@ -53,6 +53,8 @@ std::string deviceName(int index) {
   return isThere ? properties.name : "";
 }
 
+std::string dnnVersion() { return dnnVersion(cudnnGetVersion()); }
+
 std::string libraryVersions() {
   int runtime = 0;
   cudaRuntimeGetVersion(&runtime);
@@ -83,6 +85,8 @@ void Device::identify() {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
   name = "device " + std::to_string(index) + " (" + properties.name + ")";
+  model = std::string(properties.name) + " (" + std::to_string(properties.major) + "." +
+          std::to_string(properties.minor) + ")";
   if (properties.major < oldestMajor)
     throw Failure{ErrorKind::badInput, name + ": expected compute capability " +
                                            std::to_string(oldestMajor) + ".0 or later, got " +

@@ -16,6 +16,8 @@ int deviceCount();
 std::string deviceName(int index);
 /// Versions of the loaded libraries: "CUDA 13.0, cuDNN 9.13.0".
 std::string libraryVersions();
+/// The version of the loaded cuDNN: "9.13.0".
+std::string dnnVersion();
 
 /// The oldest major compute capability for which this build has code (8.0 and later).
 inline constexpr int oldestMajor = 8;
@@ -36,6 +38,7 @@ public:
 
   int index;
   std::string name;               ///< for messages: "device 0 (NVIDIA H100 80GB HBM3)"
+  std::string model;              ///< with its compute capability: "NVIDIA H100 80GB HBM3 (9.0)"
   cudaStream_t compute = nullptr; ///< the step's operations, in order
   cudaStream_t channel = nullptr; ///< updates for a channel without its own stream
   cudnnHandle_t cudnn = nullptr;  ///< on `compute`

@@ -2,6 +2,7 @@
 #include "runtime/cuda/Program.h"
 
 #include "runtime/cuda/BatchNormKernels.h"
+#include "runtime/cuda/ConvolutionEngines.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/MemoryText.h"
 
@@ -162,12 +163,14 @@ void Program::allocateScratch() {
   keptBegin = scratchPlan.bytes();
   const std::int64_t bytes = keptBegin + keptPlan.bytes();
   const std::int64_t free = freeMemory();
-  if (!shortage &&
-      (bytes + headroom > free || !fits([&] { scratch = DeviceMemory(bytes); })))
+  if (!shortage && (bytes + expected + headroom > free || !fits([&] {
+                      scratch = DeviceMemory(bytes);
+                      workspace = DeviceMemory(expected);
+                    })))
     shortage = totalBytes(options.sizes) + free;
   if (shortage)
-    throw Failure{ErrorKind::badInput, shortageText(options.sizes, bytes, headroom, *shortage,
-                                                    device.name, table.tensors)};
+    throw Failure{ErrorKind::badInput, shortageText(options.sizes, bytes + expected, headroom,
+                                                    *shortage, device.name, table.tensors)};
   if (core::fillsUnwritten())
     unwritten = core::unwrittenRanges(table);
 }
@@ -180,8 +183,33 @@ void Program::fillUnwritten() const {
   };
   for (const core::SpaceRange &range : unwritten)
     fill(space(range.space), range.offset, range.bytes);
-  if (!unwritten.empty() && scratch.bytes() > 0)
-    fill(scratch, 0, scratch.bytes());
+  if (unwritten.empty())
+    return;
+  for (const DeviceMemory *memory : {&scratch, &workspace})
+    if (memory->bytes() > 0)
+      fill(*memory, 0, memory->bytes());
+}
+
+bool Program::growWorkspace(std::int64_t bytes) {
+  if (bytes <= workspace.bytes())
+    return true;
+  check(cudaStreamSynchronize(device.compute), "cudaStreamSynchronize");
+  workspace = {}; // first, so that both need not fit
+  if (bytes <= freeMemory() && fits([&] { workspace = DeviceMemory(bytes); }))
+    return true;
+  workspace = DeviceMemory(expected);
+  return false;
+}
+
+void Program::fitWorkspace() {
+  expected = 0;
+  for (const auto &engines : convolutions)
+    expectWorkspace(static_cast<std::int64_t>(*engines->best().workspace));
+  if (workspace.bytes() == expected)
+    return;
+  check(cudaStreamSynchronize(device.compute), "cudaStreamSynchronize");
+  workspace = {};
+  workspace = DeviceMemory(expected);
 }
 
 } // namespace syncline::cuda

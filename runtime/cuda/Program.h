@@ -12,13 +12,17 @@
 #include "runtime/cuda/DeviceMemory.h"
 #include "runtime/cuda/Layout.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace syncline::cuda {
+
+class ConvolutionEngines;
 
 /// Bytes of workspace that a library may use in one operation. Algorithms that need more are
 /// not chosen.
@@ -96,8 +100,18 @@ struct Program {
       throw Failure{ErrorKind::internal, "scratch is used before the step is complete"};
     return reinterpret_cast<T *>(scratch.data() + (place.isKept ? keptBegin : 0) + place.offset);
   }
-  /// Ends the building and allocates scratch memory. Throws a Failure that lists the sizes and the
-  /// largest tensors when memory is short.
+  /// States that an engine needs so much workspace. Convolutions run one after the other and share
+  /// it.
+  void expectWorkspace(std::int64_t bytes) { expected = std::max(expected, bytes); }
+  /// Makes the workspace at least so large; waits for the compute stream where it has to grow.
+  /// False where memory is short. Throws Failure while a step is captured, whose workspace must
+  /// stay where it is.
+  bool growWorkspace(std::int64_t bytes);
+  /// Makes the workspace as large as the best engines need, which may be smaller.
+  void fitWorkspace();
+
+  /// Ends the building and allocates scratch memory and the workspace. Throws a Failure that lists
+  /// the sizes and the largest tensors when memory is short.
   void allocateScratch();
   /// Device memory of columnCounters counters (BatchNormKernels.h), which are 0 between operations.
   std::uint32_t *columnCounters() const {
@@ -126,7 +140,8 @@ struct Program {
   std::vector<RoundedCopy> roundedFirst; ///< made before the first operation that reads one
   bool isEvaluation = false;             ///< StepRunner::setEvaluation()
   double lossScale = 1;                  ///< StepRunner::setLossScale()
-  DeviceMemory scratch;
+  DeviceMemory scratch, workspace;
+  std::vector<std::shared_ptr<ConvolutionEngines>> convolutions; ///< in the step's order
 
 private:
   void allocateSpaces();
@@ -136,6 +151,7 @@ private:
   std::optional<std::int64_t> shortage; ///< bytes that were free when the spaces did not fit
   core::ScratchPlan scratchPlan{256}, keptPlan{256};
   std::int64_t keptBegin = 0;
+  std::int64_t expected = 0; ///< bytes of workspace
   std::vector<KeptCopy> kept;
   /// Parts of the parameters that the operations so far have changed: offset and bytes.
   std::vector<std::pair<std::int64_t, std::int64_t>> changedParameters;

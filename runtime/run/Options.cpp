@@ -185,6 +185,7 @@ void addLimits(CLI::App &app, Options &o) {
   app.add_flag("--cuda-graph", o.capturesSteps,
                "Capture a whole step once, messages included, and replay it")
       ->group(gpus);
+  o.kernels.addTo(app, gpus);
   app.add_option("--threads", o.threads, "Compute with N threads in each rank")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
@@ -282,7 +283,7 @@ Status Options::chooseOptimizer(const Plan &plan) {
 }
 
 Status Options::checkFiles() const {
-  for (const std::string &file : {save, trace, opTimes})
+  for (const std::string &file : {save, trace, opTimes, kernels.ownFile()})
     if (!file.empty())
       if (Status s = expectWritableFile(file); !s)
         return s;
@@ -322,7 +323,8 @@ std::string Options::sharedOptions() const {
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
   text << (allowsNonFinite ? " --allow-nonfinite" : "") << checkpoint.shared();
-  text << ' ' << launch::DeviceFlags::sharedOptions() << (capturesSteps ? " --cuda-graph" : "");
+  text << ' ' << launch::DeviceFlags::sharedOptions() << (capturesSteps ? " --cuda-graph" : "")
+       << kernels.shared();
   if (!trace.empty())
     text << " --trace-steps " << traceSteps;
   return text.str();
@@ -368,6 +370,8 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain("--accumulate cannot be combined with --cuda-graph");
   if (o.capturesSteps && o.backend == "cpu")
     return complain("--cuda-graph needs --backend cuda");
+  if (o.kernels.isGiven() && o.backend == "cpu")
+    return complain("--tune-convolutions needs --backend cuda");
   if (o.capturesSteps && o.optimizerFlags.lossScale)
     return complain("--loss-scale cannot be combined with --cuda-graph, because the host decides "
                     "whether a step is skipped");

@@ -6,6 +6,7 @@
 #include "runtime/launch/Identity.h"
 #include "runtime/run/CheckpointOptions.h"
 #include "runtime/run/ImageFlags.h"
+#include "runtime/run/KernelChoices.h"
 #include "runtime/run/OptimizerFlags.h"
 #include "runtime/run/Plan.h"
 #include "runtime/run/Schedule.h"
@@ -46,6 +47,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
 
   int threads = 1;
   bool capturesSteps = false;
+  KernelFlags kernels;
   std::optional<double> timeout; ///< seconds; the default follows from the plan's prediction
   double startTimeout = 60;
 

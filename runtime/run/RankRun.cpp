@@ -19,8 +19,8 @@ Status RankRun::run() {
   using Stage = Status (RankRun::*)();
   for (Stage stage : std::initializer_list<Stage>{
            &RankRun::load, &RankRun::join, &RankRun::agreeOnOptions, &RankRun::openData,
-           &RankRun::build, &RankRun::connect, &RankRun::observe, &RankRun::train,
-           &RankRun::writeObservations, &RankRun::finish})
+           &RankRun::build, &RankRun::chooseKernels, &RankRun::connect, &RankRun::observe,
+           &RankRun::train, &RankRun::writeObservations, &RankRun::finish})
     if (Status s = (this->*stage)(); !s)
       return s;
   return checkpoints ? checkpoints->last() : Status::ok();

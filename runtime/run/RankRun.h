@@ -28,6 +28,7 @@ private:
   Status openData();
   Status agreeOnOptions();
   Status build();
+  Status chooseKernels();
   Status connect();
   bool isServed() const { return group && plan.consistency.isServed(); }
   Status observe();

@@ -106,6 +106,19 @@ Status RankRun::build() {
   return Status::ok();
 }
 
+Status RankRun::chooseKernels() {
+  if (!options.kernels.isOn() || !backend->choosesKernels())
+    return Status::ok();
+  const KernelRun run{*backend, step->executable(), plan, group.get(), 10 * options.startTimeout};
+  Result<ChosenKernels> chosen = options.kernels.choose(run);
+  if (!chosen)
+    return chosen.status();
+  if (!chosen->note.empty())
+    report->note(chosen->note);
+  report->addKernels(std::move(chosen->kernels));
+  return Status::ok();
+}
+
 Status RankRun::connect() {
   core::Executable &executable = step->executable();
   const bool isPlain = options.alone || plan.consistency.isServed();

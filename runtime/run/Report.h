@@ -1,6 +1,7 @@
 // The output of a run: progress as text on the terminal, or JSON lines for programs.
 #pragma once
 
+#include "runtime/core/Backend.h"
 #include "runtime/run/CheckpointCosts.h"
 #include "runtime/run/Drift.h"
 #include "runtime/run/Evaluation.h"
@@ -50,7 +51,8 @@ struct RunLength {
 /// `--accumulate` no step is predicted where weights travel. "resumed_at" is the first step's
 /// number; the seconds are rank 0's means over its checkpoints, that training was held, of which
 /// waiting, and of writing beside it. Each test during training has a line {"test": true, "step",
-/// "test_loss", "test_accuracy"?} behind that of the step before.
+/// "test_loss", "test_accuracy"?} behind that of the step before. Where kernels were chosen by time,
+/// the summary has "kernels": [{"operation", "layer", "kernel", "seconds"}].
 ///
 /// Where weights travel by servers, losses of steps are rank 0's. The summary's "loss" is then the
 /// mean over the ranks, "samples_per_second" the sum, and it has {"largest_lead",
@@ -78,6 +80,8 @@ public:
   Resumed soFar() const { return {first + std::ssize(steps), lossSum, losses}; }
 
   void note(const std::string &text);
+  /// Takes the kernels that were chosen by time, for the summary.
+  void addKernels(std::vector<core::KernelChoice::Kernel> chosen) { kernels = std::move(chosen); }
   /// States that the run ends early by `signal` after `completed` steps.
   void stop(int signal, std::int64_t completed);
   void addStep(const StepTimes &times);
@@ -129,6 +133,7 @@ private:
   const RunLength length;
   std::int64_t first = 0; ///< number of the first step
   std::vector<StepTimes> steps;
+  std::vector<core::KernelChoice::Kernel> kernels;
   CheckpointCosts checkpoints;
   std::optional<transport::Traffic> rest;
   double clipNorm = std::numeric_limits<double>::infinity();

@@ -146,6 +146,11 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
   if (first > 0)
     line["resumed_at"] = first;
   checkpoints.addTo(line);
+  for (const core::KernelChoice::Kernel &kernel : kernels)
+    line["kernels"].push_back({{"operation", kernel.operation},
+                               {"layer", kernel.layer},
+                               {"kernel", kernel.kernel},
+                               {"seconds", kernel.seconds}});
   std::cout << line.dump() << std::endl;
 }
 

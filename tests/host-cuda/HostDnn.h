@@ -39,6 +39,10 @@ inline std::optional<core::Precision> accepted;
 /// Descriptors cannot be made: there is no memory. A test's, likewise.
 inline bool isMemoryGone = false;
 
+/// Convolutions by the algorithm that cuDNN names first take so many microseconds more than those
+/// by the next one. A test's, likewise.
+inline int slowness = 0;
+
 inline bool isReady(cudnnHandle_t handle) { return handle && handle->stream; }
 /// Whether a convolution of operands of this type is accepted.
 inline bool isAccepted(cudnnConvolutionDescriptor_t conv, cudnnDataType_t type) {

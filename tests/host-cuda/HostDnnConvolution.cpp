@@ -4,14 +4,16 @@
 #include "tests/host-cuda/HostDnn.h"
 
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 using namespace syncline;
 using namespace syncline::hostcuda;
 
 namespace {
 
-constexpr std::size_t neededWorkspace = 1000;
+constexpr std::size_t neededWorkspace = 1000, quickWorkspace = 5000;
 
 /// For what the backend must not ask. cuDNN would say BAD_PARAM, after which the backend tries the
 /// next algorithm or layout, and a test would not see the fault.
@@ -58,10 +60,10 @@ cudnnStatus_t judge(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
 
 /// What a list names: a Fourier transform, one whose bits change, one that its math type's
 /// workspace query refuses, one that wants more than anybody has, one that refuses to run, and the
-/// one to take.
+/// one to take. A quicker one stands behind it, which wants more workspace.
 /// The statuses are those of the third and the fifth.
 template <typename Algorithm> struct Known {
-  Algorithm fourier, changing, refused, large, late, good;
+  Algorithm fourier, changing, refused, large, late, good, quick;
   cudnnStatus_t unmeasured, unrunnable;
 };
 constexpr Known<cudnnConvolutionFwdAlgo_t> forward{CUDNN_CONVOLUTION_FWD_ALGO_FFT,
@@ -70,6 +72,7 @@ constexpr Known<cudnnConvolutionFwdAlgo_t> forward{CUDNN_CONVOLUTION_FWD_ALGO_FF
                                                    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD,
                                                    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED,
                                                    CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM,
+                                                   CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM,
                                                    CUDNN_STATUS_NOT_SUPPORTED_SHAPE,
                                                    CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH};
 constexpr Known<cudnnConvolutionBwdDataAlgo_t> backwardData{
@@ -79,6 +82,7 @@ constexpr Known<cudnnConvolutionBwdDataAlgo_t> backwardData{
     CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING,
     CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED,
     CUDNN_CONVOLUTION_BWD_DATA_ALGO_1,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, // there is no other algorithm
     CUDNN_STATUS_BAD_PARAM,
     CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED};
 constexpr Known<cudnnConvolutionBwdFilterAlgo_t> backwardFilter{
@@ -88,6 +92,7 @@ constexpr Known<cudnnConvolutionBwdFilterAlgo_t> backwardFilter{
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING,
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED,
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3,
     CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED,
     CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED};
 
@@ -98,13 +103,14 @@ cudnnStatus_t list(int requested, int *found, Performance *results, const Known<
   constexpr auto ok = CUDNN_STATUS_SUCCESS;
   constexpr auto same = CUDNN_DETERMINISTIC;
   constexpr auto math = CUDNN_TENSOR_OP_MATH;
-  const std::array<Performance, 7> entries{{
+  const std::array<Performance, 8> entries{{
       {all.fourier, ok, 1, 0, same, math, {}},
       {all.changing, ok, 2, 0, CUDNN_NON_DETERMINISTIC, math, {}},
       {all.refused, ok, 3, 0, same, math, {}},
       {all.large, ok, 4, 0, same, math, {}},
       {all.late, ok, 5, 0, same, math, {}},
       {all.good, ok, 6, 0, same, math, {}},
+      {all.quick, all.quick == all.good ? CUDNN_STATUS_NOT_SUPPORTED : ok, 7, 0, same, math, {}},
       {all.good, CUDNN_STATUS_NOT_SUPPORTED, -1, 0, same, CUDNN_FMA_MATH, {}},
   }};
   *found = std::min(requested, static_cast<int>(entries.size()));
@@ -116,8 +122,18 @@ template <typename Algorithm>
 cudnnStatus_t workspaceOf(const Known<Algorithm> &all, Algorithm algorithm, std::size_t *bytes) {
   if (algorithm == all.refused)
     return all.unmeasured;
-  *bytes = algorithm == all.large ? std::size_t{1} << 40 : neededWorkspace;
+  *bytes = algorithm == all.large   ? std::size_t{1} << 40
+           : algorithm == all.good  ? neededWorkspace
+           : algorithm == all.quick ? quickWorkspace
+                                    : 0;
   return CUDNN_STATUS_SUCCESS;
+}
+
+/// The time that an algorithm takes beside its sums. It spoils its workspace.
+void work(bool isSlow, void *workspace, std::size_t bytes) {
+  std::memset(workspace, 0xFF, bytes);
+  if (isSlow && slowness > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(slowness));
 }
 
 /// Checks a call with a convolution's descriptors and factors: success where it can run.
@@ -127,11 +143,13 @@ cudnnStatus_t mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
                      const cudnnTensorStruct &y, const Known<Algorithm> &all, Algorithm algorithm,
                      const void *workspace, std::size_t bytes, const void *alpha,
                      const void *beta) {
-  const bool fits = judge(handle, conv, x, w, y) == CUDNN_STATUS_SUCCESS && workspace &&
-                    bytes >= neededWorkspace && replaces(alpha, beta);
-  if (fits && algorithm == all.late)
+  if (judge(handle, conv, x, w, y) != CUDNN_STATUS_SUCCESS || !replaces(alpha, beta))
+    return misuse;
+  if (algorithm == all.late)
     return all.unrunnable;
-  return fits && algorithm == all.good ? CUDNN_STATUS_SUCCESS : misuse;
+  const bool isKnown = algorithm == all.good || algorithm == all.quick;
+  const std::size_t needed = algorithm == all.good ? neededWorkspace : quickWorkspace;
+  return isKnown && workspace && bytes >= needed ? CUDNN_STATUS_SUCCESS : misuse;
 }
 
 std::size_t place(std::int64_t at) { return static_cast<std::size_t>(at); }
@@ -226,7 +244,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
     return status;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims),
                           xs = Elements(*x), ws = Elements(*w), ys = Elements(*y)] {
-    std::memset(workspace, 0xFF, bytes);
+    work(algorithm == forward.good, workspace, bytes);
     std::vector<float> result = ys.zeros();
     convolve(e, xs.load(xData), ws.load(wData), result);
     ys.store(result, yData);
@@ -245,7 +263,7 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void *alp
     return status;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, dx->dims, w->dims, dy->dims),
                           ws = Elements(*w), dys = Elements(*dy), dxs = Elements(*dx)] {
-    std::memset(workspace, 0xFF, bytes);
+    work(algorithm == backwardData.good, workspace, bytes);
     std::vector<float> result = dxs.zeros();
     convolveBackwardData(e, ws.load(wData), dys.load(dyData), result);
     dxs.store(result, dxData);
@@ -264,7 +282,7 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *a
     return status;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, dw->dims, dy->dims),
                           xs = Elements(*x), dys = Elements(*dy), dws = Elements(*dw)] {
-    std::memset(workspace, 0xFF, bytes);
+    work(algorithm == backwardFilter.good, workspace, bytes);
     std::vector<float> result = dws.zeros();
     convolveBackwardFilter(e, xs.load(xData), dys.load(dyData), result);
     dws.store(result, dwData);

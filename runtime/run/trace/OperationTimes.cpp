@@ -77,6 +77,7 @@ Status writeOperationTimes(const std::string &path, const Plan &plan,
               {"layer", op.layer},
               {"phase", op.phase},
               {"kind", isUpdate ? "update" : "compute"},
+              {"kernel", op.implementation},
               {"bytes", isUpdate && bucket ? bucket->extent : 0},
               {"seconds", Json::array()}};
     for (const StepRecord &record : records)

@@ -39,8 +39,8 @@ private:
 ///
 ///     {"schema": 1, "plan": HASH, "name", "ranks", "batch", "steady": true,
 ///      "steps": [seconds, ...], "whole": [seconds, ...],
-///      "operations": [{"name", "layer", "phase", "kind": "compute" | "update", "bytes",
-///                      "seconds": [..of each step..]}, ...]}
+///      "operations": [{"name", "layer", "phase", "kind": "compute" | "update", "kernel",
+///                      "bytes", "seconds": [..of each step..]}, ...]}
 ///
 /// The warm-up's steps are left out. `steps` are from the first operation to the last one. `whole`
 /// is what a run reports of a step: with the batch, the loss and all else. `bytes` is the size of
