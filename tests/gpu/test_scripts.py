@@ -80,7 +80,7 @@ outs(%4, %5 : {image}, memref<2x8x4x4xui8>)
     plan.call batchNormBackward "n" ["x", "dy", "dx"] ins(%2, %6 : {image}, {image}) \
 outs(%7 : {image})
     plan.pointwise "add" ins(%4, %1 : {image}, {image}) outs(%8 : {image}) attributes {{flat}} {{
-""".replace("\\\n", "")
+"""
         n, w = 2 * 8 * 4 * 4, 64
         moved = reckon.step(plan, 2)
         self.assertEqual(moved["convolutions' operands"], 2 * (2 * n + w))
