@@ -2,6 +2,7 @@
 // commands, operations on buckets, and the first error.
 #pragma once
 
+#include "runtime/core/Executable.h"
 #include "runtime/core/OperandChecks.h"
 #include "runtime/core/StepTable.h"
 
@@ -25,6 +26,10 @@ namespace syncline::core {
 template <typename Program, typename Preparation> class OperationBuilder : public StepBuilder {
 public:
   Tensor tensor(const TensorInfo &info) final {
+    if (info.isRounded && program.options.precision != Precision::bf16)
+      program.table.fail(ErrorKind::badInput, "tensor '" + std::string(info.name) +
+                                                  "' has room for bf16 only, and the step is "
+                                                  "computed in another precision");
     const Tensor declared = program.table.declare(info);
     if (declared.isValid())
       program.declare(program.table.of(declared));

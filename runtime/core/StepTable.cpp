@@ -8,12 +8,15 @@ namespace syncline::core {
 Tensor StepTable::declare(const TensorInfo &info) {
   if (hasFailed())
     return none;
-  StepTensor tensor{std::string(info.name), info.space, info.type, info.shape, info.offset,
-                    info.reserved};
+  StepTensor tensor{std::string(info.name), info.space,    info.type, info.shape, info.offset,
+                    info.reserved,          info.isRounded};
   const std::string what = "tensor '" + tensor.name + "'";
   if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](auto extent) { return extent < 1; }))
     return fail(ErrorKind::badInput, what + ": every dimension must be positive"), none;
-  const std::int64_t dense = elementCount(tensor.shape) * elementBytes(tensor.type);
+  if (tensor.isRounded && (tensor.space != Space::arena || tensor.type != ElementType::f32))
+    return fail(ErrorKind::badInput, what + ": only tensors of f32 in the arena are rounded"), none;
+  const ElementType stored = tensor.isRounded ? ElementType::bf16 : tensor.type;
+  const std::int64_t dense = elementCount(tensor.shape) * elementBytes(stored);
   tensor.reserved = std::max(tensor.reserved, dense);
   if (tensor.offset < 0 || tensor.offset % 64 != 0)
     return fail(ErrorKind::badInput, what + ": expected an offset that is a multiple of 64, got " +

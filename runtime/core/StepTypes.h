@@ -69,6 +69,7 @@ struct StepTensor {
   ElementType type = ElementType::f32;
   Shape shape;
   std::int64_t offset = 0, reserved = 0;
+  bool isRounded = false; ///< stored as bf16, in half of the dense bytes
 };
 
 /// A stretch of a space, in the device's memory.

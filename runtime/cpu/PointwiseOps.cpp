@@ -45,7 +45,8 @@ Layout commonLayout(Preparation &p, std::span<const Tensor> ins, std::span<const
   if (!isPadded(best.layout))
     return best.layout;
   const bool hasRoom = std::all_of(outs.begin(), outs.end(), [&](Tensor out) {
-    return static_cast<std::int64_t>(withType(best.layout, p.type(out)).get_size()) <=
+    const DataType type = p.info(out).isRounded ? DataType::bf16 : p.type(out);
+    return static_cast<std::int64_t>(withType(best.layout, type).get_size()) <=
            p.info(out).reserved;
   });
   return info.keepsZero && hasRoom ? best.layout : plain;

@@ -26,6 +26,8 @@ std::int64_t Program::capacity(Tensor tensor) const {
 }
 
 DataType Program::storedType(const core::StepTensor &info, DataType wanted) const {
+  if (info.isRounded)
+    return DataType::bf16;
   if (isRounded(info.type, wanted))
     return info.space == Space::arena ? DataType::bf16 : DataType::f32;
   return wanted;

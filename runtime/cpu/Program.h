@@ -44,8 +44,9 @@ struct Program {
   void declare(const core::StepTensor &tensor);
   Placement &placement(Tensor tensor) { return placements[tensor.id]; }
   /// Gives the tensor, and its gradient or parameter, the wanted layout if that fits into the
-  /// planned bytes, otherwise the plain layout. A tensor of f32 is stored as bf16 where that is
-  /// wanted and it lies in the arena. Precondition: the tensor has no layout yet.
+  /// planned bytes, otherwise the plain layout. A tensor of f32 is stored as bf16 where the plan
+  /// says so, or where that is wanted and it lies in the arena. Precondition: the tensor has no
+  /// layout yet.
   void layOut(Tensor tensor, const Layout &wanted);
   /// Whether products and convolutions of f32 are computed in bf16.
   bool rounds() const { return options.precision == core::Precision::bf16; }

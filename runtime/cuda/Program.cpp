@@ -101,8 +101,8 @@ void Program::declare(const core::StepTensor &tensor) {
 void Program::layOut(Tensor tensor, const Layout &wanted) {
   const core::StepTensor &info = table.of(tensor);
   const bool mayRound = info.space == Space::arena && info.type == ElementType::f32;
-  const Layout layout =
-      normalized({mayRound ? wanted.type : info.type, wanted.isChannelsLast}, info.shape);
+  const ElementType type = info.isRounded ? ElementType::bf16 : mayRound ? wanted.type : info.type;
+  const Layout layout = normalized({type, wanted.isChannelsLast}, info.shape);
   for (Tensor each : {tensor, table.counterpart(tensor)})
     if (each.isValid()) {
       placement(each).layout = layout;

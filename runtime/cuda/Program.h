@@ -75,7 +75,8 @@ struct Program {
   void declare(const core::StepTensor &tensor);
   Placement &placement(Tensor tensor) { return placements[static_cast<std::size_t>(tensor.id)]; }
   /// Gives the tensor, and its gradient or parameter, the wanted layout. Tensors outside the arena
-  /// adopt the order only and keep their type. Precondition: the tensor has no layout yet.
+  /// adopt the order only and keep their type; a tensor that the plan rounds is bf16.
+  /// Precondition: the tensor has no layout yet.
   void layOut(Tensor tensor, const Layout &wanted);
   /// The tensor's copy in this layout. Precondition: the tensor is not in the arena, where others
   /// would overlay it.

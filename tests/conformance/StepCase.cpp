@@ -23,13 +23,14 @@ StepCase::StepCase(const Backend &backend, Form form, int ranks, int threads, in
   executable = std::move(*created);
 }
 
-Tensor StepCase::declare(const std::string &name, Space space, ElementType type,
-                         const Shape &shape) {
+Tensor StepCase::declare(const std::string &name, Space space, ElementType type, const Shape &shape,
+                         bool isRounded) {
   Shape padded = shape;
   if (shape.size() >= 3 && space == Space::arena)
     padded[1] = (padded[1] + 15) / 16 * 16;
-  const std::int64_t bytes = elementCount(padded) * elementBytes(type);
-  const Tensor tensor = step().tensor({name, space, type, shape, used[space], bytes});
+  const ElementType stored = isRounded ? ElementType::bf16 : type;
+  const std::int64_t bytes = elementCount(padded) * elementBytes(stored);
+  const Tensor tensor = step().tensor({name, space, type, shape, used[space], bytes, isRounded});
   used[space] += (bytes + 63) / 64 * 64;
   return tensor;
 }
@@ -73,6 +74,11 @@ Tensor StepCase::state(const std::string &name, const Array &values) {
 
 Tensor StepCase::result(Shape shape, ElementType type) {
   return declare("out" + std::to_string(names++), Space::arena, type, shape);
+}
+
+Tensor StepCase::rounded(Shape shape) {
+  return declare("out" + std::to_string(names++), Space::arena, ElementType::f32, shape,
+                 /*isRounded=*/true);
 }
 
 std::string StepCase::failure() {

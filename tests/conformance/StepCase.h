@@ -51,6 +51,8 @@ public:
   Tensor state(const std::string &name, const Array &values);
   /// A result, in the arena; channels rounded up to 16 as the compiler plans it.
   Tensor result(Shape shape, ElementType type = ElementType::f32);
+  /// A result of f32 that has room for bf16 alone.
+  Tensor rounded(Shape shape);
 
   /// Ends the building, loads values, runs one step.
   void run();
@@ -67,7 +69,8 @@ public:
   double rounding() const { return allowed; }
 
 private:
-  Tensor declare(const std::string &name, Space space, ElementType type, const Shape &shape);
+  Tensor declare(const std::string &name, Space space, ElementType type, const Shape &shape,
+                 bool isRounded = false);
 
   Form form;
   double allowed;

@@ -23,7 +23,7 @@
 namespace syncline {
 
 /// Version of this interface. Raise it with every incompatible change of this header.
-inline constexpr int stepAbi = 5;
+inline constexpr int stepAbi = 6;
 
 enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
 
@@ -57,6 +57,9 @@ struct TensorInfo {
   std::int64_t offset = 0; ///< bytes from the space's start
   /// Planned bytes. A backend's own layout may fill more than the dense size, up to this.
   std::int64_t reserved = 0;
+  /// Whether a tensor of f32 in the arena is stored as bf16. It has half of the bytes, and only
+  /// a run in bf16 can use it. Without the mark a backend may still store a tensor as bf16.
+  bool isRounded = false;
 };
 
 struct BucketInfo {

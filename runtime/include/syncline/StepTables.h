@@ -22,6 +22,7 @@ template <int maxDimensions> struct TensorRow {
   int rank;
   std::int64_t shape[maxDimensions];
   std::int64_t offset, reserved; ///< bytes
+  bool isRounded = false;        ///< as TensorInfo::isRounded
 };
 
 /// The methods of StepBuilder. Behind each stands what its row has besides the operands:
@@ -228,8 +229,8 @@ void tell(StepBuilder &builder, std::span<const TensorRow<maxDimensions>> rows,
   std::vector<Tensor> tensors{none};
   for (const TensorRow<maxDimensions> &row : rows) {
     const Shape shape(row.shape, row.shape + row.rank);
-    tensors.push_back(
-        builder.tensor(TensorInfo{row.name, row.space, row.type, shape, row.offset, row.reserved}));
+    tensors.push_back(builder.tensor(
+        TensorInfo{row.name, row.space, row.type, shape, row.offset, row.reserved, row.isRounded}));
   }
   for (const BucketInfo &bucket : tables.buckets)
     builder.bucket(bucket);
