@@ -150,8 +150,9 @@ private:
               places(kernels.rowNames(), 0) +
               table("constexpr GeneratedLoop loops[]", kernels.rows());
     text +=
-        "\n// Tensors: name, space, type, rank, shape, offset, reserved; d_ is the gradient of a "
-        "parameter,\n// 0 an operand that is absent.\n" +
+        "\n// Tensors: name, space, type, rank, shape, offset, reserved, whether rounded; d_ is "
+        "the "
+        "gradient of a\n// parameter, 0 an operand that is absent.\n" +
         places(ops.tensorNames(), 1) +
         table("constexpr TensorRow<" + std::to_string(maxDimensions) + "> tensors[]", tensorRows);
     return text + table("constexpr BucketInfo buckets[]", bucketRows) +

@@ -4,6 +4,7 @@
 #include "codegen/step/TableRow.h"
 #include "codegen/step/Text.h"
 #include "ir/nn/NN.h"
+#include "ir/plan/RoundedAttr.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -21,7 +22,8 @@ std::string StepOps::declare(plan::TensorOp tensor) {
          ", Space::" + plan::stringifySpace(tensor.getSpace()).str() +
          ", ElementType::" + plan::elementName(type.getElementType()).str() + ", " +
          std::to_string(type.getRank()) + ", " + braced(type.getShape()) + ", " +
-         std::to_string(tensor.getOffset()) + ", " + std::to_string(tensor.getReserve()) + "},";
+         std::to_string(tensor.getOffset()) + ", " + std::to_string(tensor.getReserve()) +
+         (plan::isRounded(tensor) ? ", true}," : "},");
 }
 
 std::string StepOps::declare(plan::BucketOp bucket) {

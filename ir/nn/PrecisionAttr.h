@@ -19,4 +19,7 @@ inline llvm::StringRef precisionOf(mlir::ModuleOp module) {
   return name ? name.getValue() : llvm::StringRef(precisions[0]);
 }
 
+/// Whether a step of the module keeps convolutions' results as bf16.
+inline bool storesBfloat16(mlir::ModuleOp module) { return precisionOf(module) == "bf16"; }
+
 } // namespace syncline::nn

@@ -1,9 +1,10 @@
 // Registers the plan dialect and verifies the rules of SPEC.md that concern one operation: P1 to
-// P4, P6, P14, P21 and P32. The passes check-plan and check-runnable check the others.
+// P4, P6, P14, P21, P32 and P33. The passes check-plan and check-runnable check the others.
 #include "ir/plan/Plan.h"
 
 #include "ir/cluster/Cluster.h"
 #include "ir/plan/ClipAttr.h"
+#include "ir/plan/RoundedAttr.h"
 #include "syncline/PlanConstants.h"
 
 #include "mlir/IR/Builders.h"
@@ -195,7 +196,9 @@ LogicalResult TensorOp::verify() {
   if (elementName(type.getElementType()).empty())
     return emitOpError("P2: expected elements of f32, f64, f16, bf16, i64, i32 or ui8, got ")
            << type.getElementType();
-  if (std::int64_t dense = denseBytes(type); reserve < dense)
+  if (isRounded(*this) && (getSpace() != Space::arena || !type.getElementType().isF32()))
+    return emitOpError("P33: expected a rounded tensor in the arena, with elements of f32");
+  if (std::int64_t dense = storedBytes(*this); reserve < dense)
     return emitOpError("P2: expected at least ") << dense << " reserved bytes, got " << reserve;
   auto program = (*this)->getParentOfType<ProgramOp>();
   auto size =

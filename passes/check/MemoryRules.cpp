@@ -1,4 +1,6 @@
-// Rules about memory: P9 and P10.
+// Rules about memory: P9, P10 and P33.
+#include "ir/nn/PrecisionAttr.h"
+#include "ir/plan/RoundedAttr.h"
 #include "passes/check/PlanFacts.h"
 
 #include <map>
@@ -68,7 +70,8 @@ static bool takesPlace(const PlanFacts &facts, plan::TensorOp earlier, plan::Ten
   const std::int64_t shared = (*earlier.getLive())[1];
   if ((*later.getLive())[0] != shared || earlier.getOffset() != later.getOffset() ||
       earlier.getReserve() != later.getReserve() || earlier.getType() != later.getType() ||
-      shared < 0 || shared >= static_cast<std::int64_t>(facts.steps.size()))
+      plan::isRounded(earlier) != plan::isRounded(later) || shared < 0 ||
+      shared >= static_cast<std::int64_t>(facts.steps.size()))
     return false;
   const Step &step = facts.steps[shared];
   auto loop = dyn_cast<plan::PointwiseOp>(step.op);
@@ -141,8 +144,33 @@ static LogicalResult checkFixed(const PlanFacts &facts, plan::Space space) {
   return success();
 }
 
+/// Rule P33 but for what TensorOp's verifier checks: only a step in bf16 has rounded tensors, and
+/// none of them is gathered, since gathered parts travel as f32.
+static LogicalResult checkRounded(const PlanFacts &facts) {
+  auto module = facts.program->getParentOfType<ModuleOp>();
+  const StringRef precision = nn::precisionOf(module);
+  for (plan::TensorOp tensor : facts.tensors) {
+    if (!plan::isRounded(tensor))
+      continue;
+    if (!nn::storesBfloat16(module))
+      return tensor.emitOpError("P33: '")
+             << tensor.getName() << "' is rounded in a step that computes in " << precision;
+    auto written = facts.writers.find(tensor);
+    if (written == facts.writers.end())
+      continue;
+    for (std::int64_t number : written->second)
+      if (Operation *op = facts.steps[number].op; !isa<plan::CallOp, plan::PointwiseOp>(op)) {
+        InFlightDiagnostic diagnostic = op->emitOpError("P33: writes '")
+                                        << tensor.getName() << "', which is rounded";
+        diagnostic.attachNote(tensor.getLoc()) << "declared here";
+        return diagnostic;
+      }
+  }
+  return success();
+}
+
 LogicalResult checkMemory(const PlanFacts &facts) {
-  if (failed(checkAccesses(facts)) || failed(checkArena(facts)))
+  if (failed(checkRounded(facts)) || failed(checkAccesses(facts)) || failed(checkArena(facts)))
     return failure();
   for (plan::Space space : {plan::Space::input, plan::Space::target, plan::Space::state})
     if (failed(checkFixed(facts, space)))

@@ -152,7 +152,7 @@ mlir::LogicalResult checkPrediction(mlir::ModuleOp module);
 /// checkBuckets() succeeded.
 mlir::LogicalResult checkFactors(const PlanFacts &facts, mlir::ModuleOp module);
 
-/// Rules P9 and P10: no tensor is read before it is written or after it is overwritten.
+/// Rules P9, P10 and P33: no tensor is read before it is written or after it is overwritten.
 mlir::LogicalResult checkMemory(const PlanFacts &facts);
 
 /// Rule P28: the operands of each operation fit together.

@@ -2,8 +2,10 @@
 #include "passes/lower/Lifetimes.h"
 
 #include "ir/Refusal.h"
+#include "ir/plan/RoundedAttr.h"
 #include "passes/lower/Kernels.h"
 #include "passes/lower/Placement.h"
+#include "passes/lower/Rounding.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -12,7 +14,7 @@ using namespace mlir;
 
 namespace syncline::lower {
 
-std::int64_t arenaReserve(RankedTensorType type) {
+std::int64_t arenaReserve(RankedTensorType type, bool isRounded) {
   constexpr std::int64_t channelBlock = 16; // one AVX-512 vector of f32
   std::int64_t elements = 1;
   for (auto [dimension, extent] : llvm::enumerate(type.getShape()))
@@ -20,7 +22,8 @@ std::int64_t arenaReserve(RankedTensorType type) {
                     ? static_cast<std::int64_t>(llvm::alignTo(extent, channelBlock))
                     : extent;
   const auto elementBytes =
-      static_cast<std::int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+      isRounded ? plan::roundedBytes
+                : static_cast<std::int64_t>(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
   return static_cast<std::int64_t>(llvm::alignTo(elements * elementBytes, plan::alignment));
 }
 
@@ -38,8 +41,8 @@ namespace {
 
 class ArenaPlanner {
 public:
-  ArenaPlanner(const std::vector<Action> &actions, const std::vector<Bucket> &buckets)
-      : actions(actions), buckets(buckets) {
+  ArenaPlanner(const std::vector<Action> &actions, const std::vector<Bucket> &buckets, bool rounds)
+      : actions(actions), buckets(buckets), rounds(rounds) {
     for (const Bucket &bucket : buckets)
       for (const Member &member : bucket.members)
         if (!member.isCopied)
@@ -121,7 +124,14 @@ private:
   void produce(OpResult result, std::int64_t now) {
     ArenaTensor &tensor = arena.tensors[result];
     tensor.first = tensor.last = now;
-    tensor.reserve = arenaReserve(cast<RankedTensorType>(result.getType()));
+    tensor.isRounded =
+        rounds && isStoredRounded(result, [&](Value value) { return isRounded(value); });
+    tensor.reserve = arenaReserve(cast<RankedTensorType>(result.getType()), tensor.isRounded);
+  }
+
+  bool isRounded(Value value) const {
+    auto found = arena.tensors.find(value);
+    return found != arena.tensors.end() && found->second.isRounded;
   }
 
   /// Extends lifetimes over a message: until the wait ends, the channel reads factors and writes
@@ -168,7 +178,8 @@ private:
   bool fits(Value operand, Value result, std::int64_t now) const {
     auto from = arena.tensors.find(operand), to = arena.tensors.find(result);
     return from != arena.tensors.end() && to != arena.tensors.end() && from->second.last == now &&
-           from->second.reserve == to->second.reserve && operand.getType() == result.getType();
+           from->second.reserve == to->second.reserve && operand.getType() == result.getType() &&
+           from->second.isRounded == to->second.isRounded;
   }
 
   /// A tensor's name: "conv1" for a result, "conv1.mean" for a second result, "conv1.dx" in
@@ -195,6 +206,7 @@ private:
 
   const std::vector<Action> &actions;
   const std::vector<Bucket> &buckets;
+  bool rounds;
   Arena arena;
   llvm::DenseSet<Value> written;
   llvm::DenseSet<std::int64_t> arrived; ///< buckets whose wait has been seen
@@ -209,8 +221,8 @@ private:
 } // namespace
 
 FailureOr<Arena> planArena(nn::StepOp step, const std::vector<Action> &actions,
-                           const std::vector<Bucket> &buckets) {
-  ArenaPlanner planner(actions, buckets);
+                           const std::vector<Bucket> &buckets, bool rounds) {
+  ArenaPlanner planner(actions, buckets, rounds);
   planner.collect();
   if (failed(planner.nameOutput(step)))
     return failure();

@@ -14,6 +14,7 @@ struct ArenaTensor {
   std::int64_t first = 0, last = 0; ///< numbers of the first and last action that touch it
   std::int64_t reserve = 0, offset = 0; ///< bytes
   bool isOutput = false;
+  bool isRounded = false; ///< stored as bf16
 };
 
 struct Arena {
@@ -21,10 +22,10 @@ struct Arena {
   std::int64_t bytes = 0;
 };
 
-/// Bytes that a tensor of this type reserves in the arena. It is dense, but from three dimensions
-/// on its channels (dimension 1) fill whole blocks of 16, the widest block to which a kernel's own
-/// layout pads them.
-std::int64_t arenaReserve(mlir::RankedTensorType type);
+/// Bytes that a tensor of this type reserves in the arena, with two bytes an element if it is
+/// rounded. It is dense, but from three dimensions on its channels (dimension 1) fill whole blocks
+/// of 16, the widest block to which a kernel's own layout pads them.
+std::int64_t arenaReserve(mlir::RankedTensorType type, bool isRounded);
 
 /// Whether all operands have the results' shape, so that one loop works in any layout that
 /// they share.
@@ -38,8 +39,9 @@ bool isSkipped(mlir::OpResult result);
 /// arrived, and gathered tensors from the gather on. Gathered tensors that the next step waits for
 /// live for the whole step, and their factors until the gather, which copies them. A flat pointwise
 /// result takes the place of an operand that dies there and reserves as many bytes, since the loop
-/// reads element i before it writes it. Fails when no operation computes the output.
+/// reads element i before it writes it, and if both are rounded or none is. Only where `rounds` is
+/// set, for a step in bf16, are tensors rounded. Fails when no operation computes the output.
 mlir::FailureOr<Arena> planArena(nn::StepOp step, const std::vector<Action> &actions,
-                                 const std::vector<Bucket> &buckets);
+                                 const std::vector<Bucket> &buckets, bool rounds);
 
 } // namespace syncline::lower

@@ -1,6 +1,7 @@
 // The pass `lower-to-plan`: from the messages of a step to a program with order and memory.
 #include "ir/Refusal.h"
 #include "ir/cluster/Cluster.h"
+#include "ir/nn/PrecisionAttr.h"
 #include "ir/plan/ClipAttr.h"
 #include "passes/Passes.h"
 #include "passes/lower/PlanWriter.h"
@@ -49,7 +50,7 @@ LogicalResult expectClippable(const std::vector<lower::Bucket> &buckets) {
 }
 
 LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overlap overlap,
-                        double clipNorm) {
+                        double clipNorm, bool rounds) {
   eraseDeadOperations(step);
   FailureOr<lower::Messages> messages = lower::collectMessages(step);
   if (failed(messages) || (clipNorm > 0 && failed(expectClippable(messages->buckets))))
@@ -57,7 +58,7 @@ LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overl
   FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *messages, overlap);
   if (failed(actions))
     return failure();
-  FailureOr<lower::Arena> arena = lower::planArena(step, *actions, messages->buckets);
+  FailureOr<lower::Arena> arena = lower::planArena(step, *actions, messages->buckets, rounds);
   if (failed(arena))
     return failure();
   lower::Decisions decisions{cluster.getRanks(),
@@ -92,7 +93,7 @@ struct LowerToPlan : syncline::impl::LowerToPlanBase<LowerToPlan> {
     const auto into =
         overlap == plan::overlapStep ? lower::Overlap::step : lower::Overlap::backward;
     for (nn::StepOp step : steps)
-      if (failed(lowerStep(step, cluster, into, clipNorm)))
+      if (failed(lowerStep(step, cluster, into, clipNorm, nn::storesBfloat16(module))))
         return signalPassFailure();
   }
 };

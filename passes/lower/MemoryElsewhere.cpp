@@ -1,6 +1,7 @@
 // Scales a program's tensors and places them again.
 #include "passes/lower/MemoryElsewhere.h"
 
+#include "ir/plan/RoundedAttr.h"
 #include "passes/lower/Lifetimes.h"
 #include "passes/lower/Placement.h"
 
@@ -156,7 +157,7 @@ private:
         continue;
       }
       bufferOf[value] = result.size();
-      result.push_back({first, last, arenaReserve(scaled(value))});
+      result.push_back({first, last, arenaReserve(scaled(value), plan::isRounded(tensor))});
     }
     addFactors(result);
     return result;

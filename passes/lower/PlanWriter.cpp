@@ -2,6 +2,7 @@
 #include "passes/lower/PlanWriter.h"
 
 #include "ir/Refusal.h"
+#include "ir/plan/RoundedAttr.h"
 #include "passes/lower/Kernels.h"
 
 #include "mlir/IR/Builders.h"
@@ -79,6 +80,7 @@ private:
     IntegerAttr bucket = {}, values = {};
     Attribute init = {};
     UnitAttr output = {};
+    bool isRounded = false;
   };
 
   LogicalResult declare(Value value, const Declaration &what) {
@@ -91,6 +93,8 @@ private:
         builder.getStringAttr(what.name), plan::SpaceAttr::get(builder.getContext(), what.space),
         builder.getI64IntegerAttr(what.offset), builder.getI64IntegerAttr(what.reserve), what.live,
         what.bucket, what.values, what.init, what.output);
+    if (what.isRounded)
+      tensor->setAttr(plan::roundedAttr, builder.getUnitAttr());
     if (what.space == plan::Space::gradients)
       gradients[value].push_back(tensor);
     else
@@ -172,7 +176,8 @@ private:
                                  .offset = tensor.offset,
                                  .reserve = tensor.reserve,
                                  .live = builder.getDenseI64ArrayAttr({tensor.first, tensor.last}),
-                                 .output = tensor.isOutput ? builder.getUnitAttr() : UnitAttr()})))
+                                 .output = tensor.isOutput ? builder.getUnitAttr() : UnitAttr(),
+                                 .isRounded = tensor.isRounded})))
         return failure();
     sizes[static_cast<int>(plan::Space::arena)] = decisions.arena.bytes;
     return success();

@@ -233,6 +233,8 @@ Status Options::checkPlan(const Plan &plan) const {
   if (plan.backend != backend)
     return Status::badInput(folder + " is compiled for backend '" + plan.backend + "', not '" +
                             backend + "'");
+  if (Status s = checkPrecision(plan); !s)
+    return s;
   if (clipsNorm())
     if (Status s = checkClipping(plan); !s)
       return s;

@@ -65,6 +65,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
   /// Ok when a run of `steps` steps can do what the options request; otherwise badUsage.
   Status checkSteps(std::int64_t steps) const;
   Status checkClipping(const Plan &plan) const;
+  /// A plan for bf16 has room for bf16 alone.
+  Status checkPrecision(const Plan &plan) const;
   Status checkLossScale(const Plan &plan) const;
   /// The options that must be equal on all ranks, as text.
   std::string sharedOptions() const;

@@ -65,7 +65,8 @@ struct Plan {
   int servers = 0;      ///< dedicated parameter servers, the ranks after the workers
   int ranksPerNode = 0; ///< of the cluster that the plan is made for; 0 when the plan does not say
   OptimizerKind optimizer = OptimizerKind::sgd;
-  core::Precision precision = core::Precision::fp32;    ///< that times are predicted for
+  /// That times are predicted and memory is laid out for.
+  core::Precision precision = core::Precision::fp32;
   core::WirePrecision wire = core::WirePrecision::fp32; ///< that messages are predicted for
   std::optional<double> clipNorm; ///< that predictions count; nothing: gradients are not clipped
   bool overlapsSteps = false;     ///< whether messages may reach over a step's end

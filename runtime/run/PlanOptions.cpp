@@ -24,6 +24,16 @@ std::vector<std::string> Options::follow(const Plan &plan) {
   return notes;
 }
 
+Status Options::checkPrecision(const Plan &plan) const {
+  if (plan.precision != core::Precision::bf16 || precision == core::Precision::bf16)
+    return Status::ok();
+  const std::string here = "--precision " + launch::precisionName(precision);
+  return Status::badInput("'" + plan.folder + "': '" + here +
+                          "': the plan's memory is laid out for bf16, which takes half of the "
+                          "room; expected a plan of 'syncline compile " +
+                          here + "'");
+}
+
 /// All updates wait until all gradients are known to be finite.
 Status Options::checkLossScale(const Plan &plan) const {
   const auto refuse = [&](const std::string &why) {

@@ -76,7 +76,12 @@ Status RankRun::build() {
                    backend->devices(), options.backend);
   if (!device)
     return device.status();
-  if (!backend->hasPrecision(options.precision))
+  const bool hasPrecision = backend->hasPrecision(options.precision);
+  if (!hasPrecision && plan.precision == core::Precision::bf16)
+    return Status::badInput("'" + plan.folder + "': the plan's memory is laid out for bf16: " +
+                            launch::missingBfloat16 +
+                            "; expected a plan of 'syncline compile --precision fp32'");
+  if (!hasPrecision)
     report->note(std::string(launch::missingBfloat16) + ": '--precision bf16' computes in fp32");
   const core::ExecutableOptions how{plan.sizes,       options.threads,      options.seed,
                                     identity.rank,    plan.gradientRanks(), *device,

@@ -83,6 +83,7 @@ class PrecisionTest(RefusalTest):
         )
         return plan, harness.plan_json(plan)
 
+    @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
     def test_runs_take_precision_and_wire_from_the_plan(self):
         plan, stated = self.planned("both", "--precision", "bf16", "--wire", "fp16")
         self.assertEqual((stated["precision"], stated["wire"]), ("bf16", "fp16"))
