@@ -3,6 +3,7 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/ExchangeText.h"
+#include "frontend/report/MemoryText.h"
 #include "frontend/report/OrderDiff.h"
 #include "frontend/report/OrderText.h"
 #include "frontend/report/PlanReport.h"
@@ -202,6 +203,26 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   return table.isEmpty() ? "" : table.toString() + "\n";
 }
 
+/// What ranks need in all, and each kind of memory of which they need different amounts. Plans that
+/// need the same have no such rows.
+void addMemoryRows(Table &table, const json &left, const json &right) {
+  auto add = [&](const std::string &title, std::int64_t a, std::int64_t b) {
+    if (a != b)
+      table.addRow({title, files::formatBytes(a), files::formatBytes(b),
+                    ratio(static_cast<double>(a), static_cast<double>(b))});
+  };
+  if (memoryByKind(left).empty() || memoryByKind(right).empty())
+    return; // a layer trace does not say
+  add("memory of a rank", memoryBytes(left), memoryBytes(right));
+  std::map<std::string, std::array<std::int64_t, 2>> kinds;
+  for (const auto &[name, bytes] : memoryByKind(left))
+    kinds[name][0] = bytes;
+  for (const auto &[name, bytes] : memoryByKind(right))
+    kinds[name][1] = bytes;
+  for (const auto &[name, bytes] : kinds)
+    add("memory: " + printable(name), bytes[0], bytes[1]);
+}
+
 std::string predictions(const NamedPlan &left, const NamedPlan &right) {
   Table table({{"predicted"},
                {left.name, Align::right},
@@ -220,6 +241,7 @@ std::string predictions(const NamedPlan &left, const NamedPlan &right) {
   const std::size_t a = left.plan.at("buckets").size(), b = right.plan.at("buckets").size();
   table.addRow({"messages", std::to_string(a), std::to_string(b),
                 ratio(static_cast<double>(a), static_cast<double>(b))});
+  addMemoryRows(table, left.plan, right.plan);
   if (hasOrder(left.plan) || hasOrder(right.plan))
     addOrderRows(table, left.plan, right.plan);
   return table.toString() + "\n";

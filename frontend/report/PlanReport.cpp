@@ -3,6 +3,7 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/ExchangeText.h"
+#include "frontend/report/MemoryText.h"
 #include "frontend/report/OrderText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
@@ -164,7 +165,7 @@ static std::string totals(const nlohmann::json &plan) {
                                                    ", " + formatBytes(bytes) + " of gradients";
   return "\n" + messages + ", " + formatTraffic(plan.at("predicted").at("traffic")) +
          " to and from a node\n" + carrier(plan) + prediction(plan) + throughput(plan) +
-         proof(plan) + sources(plan);
+         memoryText(plan) + proof(plan) + sources(plan);
 }
 
 /// Whether the bucket's gradients are reconstructed from factors, and so exist after its message.

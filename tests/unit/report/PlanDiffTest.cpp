@@ -101,6 +101,23 @@ TEST(PlanDiff, Ratios) {
   EXPECT_TRUE(contains(diffOf(right, right), "0 s      0 s  1.00x\n"));
 }
 
+// The sum, and each kind that differs.
+TEST(PlanDiff, SaysWhichMemoryDiffers) {
+  json left = planOf({{{"w"}}}), right = left;
+  left["memory"] = {{"arena", 4 << 20}, {"parameters", 1 << 20}, {"optimizer", 0}};
+  right["memory"] = {{"arena", 2 << 20}, {"parameters", 1 << 20}, {"optimizer", 2 << 20}};
+  EXPECT_FALSE(contains(diffOf(left, right), "memory of a rank")) << diffOf(left, right);
+  EXPECT_TRUE(contains(diffOf(left, right), "memory: arena       4.00 MiB  2.00 MiB  0.50x\n"))
+      << diffOf(left, right);
+  EXPECT_TRUE(contains(diffOf(left, right), "memory: optimizer"));
+  EXPECT_FALSE(contains(diffOf(left, right), "memory: parameters"));
+  right["memory"]["optimizer"] = 0;
+  EXPECT_TRUE(contains(diffOf(left, right), "memory of a rank    5.00 MiB  3.00 MiB  0.60x\n"))
+      << diffOf(left, right);
+  right["memory"] = nullptr; // of a trace
+  EXPECT_FALSE(contains(diffOf(left, right), "memory"));
+}
+
 // Same bucket-mates, another scheme; same scheme, other bucket-mates; neither.
 TEST(PlanDiff, SchemeOrMatesMakeADecision) {
   const json left = planOf({{{"a"}}, {{"b"}}, {{"c", "d"}}, {{"e"}}});

@@ -79,6 +79,23 @@ TEST(PlanReport, SaysWhatClippingCosts) {
       << reportOf(plan);
 }
 
+// The kinds of memory, largest first; a trace has none.
+TEST(PlanReport, SaysWhatMemoryHolds) {
+  json plan = smallPlan();
+  EXPECT_FALSE(contains(reportOf(plan), "memory of a rank"));
+  plan["memory"] = {{"arena", 5 << 20}, {"parameters", 1 << 20}, {"gradients", 1 << 20},
+                    {"state", 0},       {"exchange", 0},         {"optimizer", 2 << 20}};
+  plan["input"] = {{"name", "x"}, {"type", "f32"}, {"shape", {16, 3, 32, 32}}};
+  plan["target"] = {{"name", "label"}, {"type", "i64"}, {"shape", {16}}};
+  EXPECT_TRUE(contains(reportOf(plan),
+                       "\nmemory of a rank 9.19 MiB: arena 5.00 MiB, optimizer 2.00 MiB, "
+                       "gradients 1.00 MiB, parameters 1.00 MiB, samples 192 KiB\n"))
+      << reportOf(plan);
+  plan["precision"] = "bf16";
+  EXPECT_TRUE(contains(reportOf(plan), "\nmemory of a rank 9.19 MiB, laid out for bf16: arena"))
+      << reportOf(plan);
+}
+
 // Four ranks of 16 samples in 4 ms; one device alone would take 3.
 TEST(PlanReport, SaysHowFastItTrainsAndHowItScales) {
   json plan = smallPlan();

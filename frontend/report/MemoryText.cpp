@@ -1,0 +1,61 @@
+// Adds up plan.json's `memory` and the samples.
+#include "frontend/report/MemoryText.h"
+
+#include "frontend/files/FormatUnits.h"
+#include "frontend/report/PlanText.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace syncline::report {
+
+using nlohmann::json;
+
+/// The dense bytes of the plan's input or target; 0 where the plan has none.
+static std::int64_t sampleBytes(const json &tensor) {
+  static const std::map<std::string, std::int64_t> elementBytes = {
+      {"f64", 8}, {"i64", 8}, {"f32", 4}, {"i32", 4}, {"f16", 2}, {"bf16", 2}, {"u8", 1}};
+  if (!tensor.is_object())
+    return 0;
+  const auto found = elementBytes.find(tensor.at("type").get<std::string>());
+  std::int64_t bytes = found == elementBytes.end() ? 0 : found->second;
+  for (const json &extent : tensor.at("shape"))
+    bytes *= extent.get<std::int64_t>();
+  return bytes;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> memoryByKind(const json &plan) {
+  const json memory = plan.value("memory", json());
+  if (!memory.is_object())
+    return {};
+  std::vector<std::pair<std::string, std::int64_t>> kinds{
+      {"samples",
+       sampleBytes(plan.value("input", json())) + sampleBytes(plan.value("target", json()))}};
+  for (const auto &[name, bytes] : memory.items())
+    kinds.emplace_back(name, bytes.get<std::int64_t>());
+  std::erase_if(kinds, [](const auto &kind) { return kind.second == 0; });
+  std::ranges::stable_sort(kinds, [](const auto &a, const auto &b) { return a.second > b.second; });
+  return kinds;
+}
+
+std::int64_t memoryBytes(const json &plan) {
+  std::int64_t total = 0;
+  for (const auto &[name, bytes] : memoryByKind(plan))
+    total += bytes;
+  return total;
+}
+
+std::string memoryText(const json &plan) {
+  std::string parts;
+  for (const auto &[name, bytes] : memoryByKind(plan))
+    parts += (parts.empty() ? ": " : ", ") + printable(name) + " " + files::formatBytes(bytes);
+  if (parts.empty())
+    return "";
+  const bool isRounded = plan.value("precision", json()) == "bf16";
+  return "memory of a rank " + files::formatBytes(memoryBytes(plan)) +
+         (isRounded ? ", laid out for bf16" : "") + parts + "\n";
+}
+
+} // namespace syncline::report
