@@ -17,6 +17,7 @@ import wheels
 from accuracy import Accuracy
 from faults import Faults
 from machine import Machine
+from memory import Memory
 from speed import Speed
 from table import Budget, Check, Failed, Skipped, Stopped, Table
 
@@ -27,7 +28,7 @@ ORDER = [
     for names in (
         *("^conformance", "^prepared steps", r"^numbers (resnet18-1|resnet50-1|digits-2):"),
         *(r"^speed (resnet50-64|vgg16-32) ", r"^speed of the update", r"^numbers .*(tf32|bf16)"),
-        *(r"^numbers", r"rank", r"^compute-sanitizer memcheck"),
+        *(r"^memory", r"^numbers", r"rank", r"^compute-sanitizer memcheck"),
     )
 ]
 LOG_BYTES = 1 << 20  # of a log's end, in the archive
@@ -157,7 +158,7 @@ def checks(machine):
     yield Check("conformance", "all pass", conformance, (machine,))
     arguments = (machine, TOP / "runtime" / "include")
     yield Check("prepared steps", "fit this machine's CUDA", steps.fitting, arguments)
-    for part in (Accuracy, Faults, Speed):
+    for part in (Accuracy, Faults, Speed, Memory):
         yield from part(machine).checks()
 
 

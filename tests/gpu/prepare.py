@@ -168,8 +168,15 @@ class Preparation:
             raise SystemExit(
                 f"prepare: {case.name}: expected a bucket by '{case.wants}', got {sorted(schemes)}"
             )
+        plans = {"tf32": plan, "bf16": plan}
+        if case.ranks == 1 and case is not cases.TOO_LARGE:
+            plans["bf16"] = self.plan(
+                *(f"speed-{case.name}-bf16", path, 1, case.batch, bandwidth),
+                extra=(*case.extra, "--precision", "bf16"),
+            )
         self.manifest["speed"][case.name] = dataclasses.asdict(case) | {
             "plan": str(plan.relative_to(self.out)),
+            "plans": {key: str(each.relative_to(self.out)) for key, each in plans.items()},
             "script": str(script.relative_to(self.out)),
             "schemes": sorted(schemes),
         }

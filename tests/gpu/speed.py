@@ -97,8 +97,9 @@ class Speed:
         graph = [] if self.machine.module else ["--graph"]
         mine, theirs = [], []
         for _ in range(ROUNDS):
-            one = {"eager": self.ours(entry["plan"], 1, "--precision", precision)}
-            one["graph"] = self.ours(entry["plan"], 1, "--precision", precision, "--cuda-graph")
+            plan = entry["plans"][precision]
+            one = {"eager": self.ours(plan, 1, "--precision", precision)}
+            one["graph"] = self.ours(plan, 1, "--precision", precision, "--cuda-graph")
             mine.append(one)
             theirs.append(
                 self.machine.python("speed-torch", *self.theirs(entry, precision, *graph))

@@ -24,6 +24,7 @@ from onnx import TensorProto, helper, save  # noqa: E402
 
 import compare  # noqa: E402
 import harness  # noqa: E402
+import memory  # noqa: E402
 import reckon  # noqa: E402
 import steps  # noqa: E402
 import table  # noqa: E402
@@ -277,6 +278,32 @@ outs(%7 : {image})
         for name in ("libcudnn.so", "libcudnn.so.9"):
             self.assertEqual((prefix / "lib" / name).read_text(), "cudnn/lib/libcudnn.so.9")
         self.assertEqual(wheels.gather([], prefix), 0)
+
+    def test_memory_counts_from_before_to_the_most(self):
+        """What is given back before the end counts too; a side that took nothing is no row."""
+        taken = [5 << 30]
+        watched = memory.Memory(types.SimpleNamespace())
+        watched.used = lambda: taken[0]
+
+        def run():
+            for gigabytes in (7, 6):
+                taken[0] = gigabytes << 30
+                time.sleep(4 * memory.POLL)
+            return "said"
+
+        self.assertEqual(watched.peak(run), (2 << 30, "said"))
+        self.assertRegex(memory.judge(3e9, 4e9, 3.5e9), r"^0.75 \(3.00 GB / 4.00 GB, .* 3.50 GB\)$")
+        with self.assertRaisesRegex(table.Failed, "^1.25 "):
+            memory.judge(5e9, 4e9, 3.5e9)
+        with self.assertRaises(table.Skipped):
+            memory.judge(0, 4e9, 3.5e9)
+
+    def test_memory_of_one_rank_in_both_precisions(self):
+        entry = {"ranks": 1, "plans": {"tf32": "a.plan", "bf16": "b.plan"}}
+        speed = {"net": entry, "net-two": entry | {"ranks": 2}, "too-large": entry}
+        machine = types.SimpleNamespace(manifest={"speed": speed})
+        names = [check.name for check in memory.Memory(machine).checks()]
+        self.assertEqual(names, [f"memory net {p}, PyTorch eager" for p in ("tf32", "bf16")])
 
     def test_foreign_folder(self):
         done = subprocess.run(

@@ -112,6 +112,7 @@ def main(words):
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--graph", action="store_true")
     parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--last", action="store_true", help="channels last alone")
     chosen = parser.parse_args(words)
     torch.backends.cudnn.benchmark = True
     tf32 = chosen.precision == "tf32"
@@ -123,7 +124,7 @@ def main(words):
     if chosen.compiled:
         side = Side(chosen, last=True)
         seconds["compiled, channels last"] = side.time(side.step)
-    for last in () if chosen.compiled else (False, True):
+    for last in () if chosen.compiled else (True,) if chosen.last else (False, True):
         layout = "channels last" if last else "channels first"
         side = Side(chosen, last)
         seconds[f"eager, {layout}"] = side.time(side.step)
@@ -133,7 +134,10 @@ def main(words):
             except RuntimeError as error:  # the others count, and the check says what is missing
                 failed[f"graph, {layout}"] = str(error).splitlines()[0]
     if rank == 0:
-        print(json.dumps({"seconds": seconds, "failed": failed, "source": side.source}), flush=True)
+        said = {"seconds": seconds, "failed": failed, "source": side.source}
+        if chosen.device == "cuda":
+            said["reserved"] = torch.cuda.max_memory_reserved()
+        print(json.dumps(said), flush=True)
     if ranks > 1:
         torch.distributed.destroy_process_group()
 
