@@ -140,15 +140,39 @@ TEST_F(CaptureTest, ExternalEventsAreRecordedByEveryReplay) {
   float milliseconds = 0;
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, start, finish), cudaErrorInvalidResourceHandle);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(cudaGraphLaunch(executable, main), cudaSuccess);
-    EXPECT_EQ(cudaEventQuery(finish), cudaErrorNotReady);
-    EXPECT_EQ(cudaEventSynchronize(finish), cudaSuccess);
+    replay();
+    EXPECT_EQ(cudaEventQuery(finish), cudaSuccess);
     EXPECT_EQ(cudaEventElapsedTime(&milliseconds, start, finish), cudaSuccess);
     EXPECT_GE(milliseconds, 20);
-    EXPECT_EQ(cudaStreamSynchronize(main), cudaSuccess);
   }
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, start, inside), cudaErrorCapturedEvent);
   EXPECT_EQ(cudaEventRecordWithFlags(start, main, cudaEventRecordExternal), cudaErrorIllegalState);
+}
+
+// Who asks between a launch and the node's turn hears of the record before; who waits, waits.
+TEST_F(CaptureTest, EventsOfAGraphChangeWhenTheirNodesRun) {
+  TestEvent start, event;
+  begin();
+  EXPECT_EQ(cudaEventRecordWithFlags(event, main, cudaEventRecordExternal), cudaSuccess);
+  end();
+  EXPECT_EQ(cudaEventRecord(start, main), cudaSuccess);
+  replay();
+  float before = 0, now = 0;
+  EXPECT_EQ(cudaEventElapsedTime(&before, start, event), cudaSuccess);
+  {
+    Gate gate;
+    gate.holdUp(main);
+    EXPECT_EQ(cudaGraphLaunch(executable, main), cudaSuccess);
+    EXPECT_EQ(cudaEventQuery(event), cudaSuccess);
+    EXPECT_EQ(cudaEventElapsedTime(&now, start, event), cudaSuccess);
+    EXPECT_EQ(now, before);
+    EXPECT_EQ(cudaStreamWaitEvent(side, event, 0), cudaSuccess);
+    note(side, 1);
+    EXPECT_EQ(cudaStreamQuery(side), cudaErrorNotReady);
+  }
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(cudaEventElapsedTime(&now, start, event), cudaSuccess);
+  EXPECT_GT(now, before);
 }
 
 TEST_F(CaptureTest, ExternalEventsAreAwaitedByEveryReplay) {

@@ -4,6 +4,7 @@
 #include "tests/host-cuda/Capture.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace syncline::hostcuda;
 
@@ -30,12 +31,12 @@ std::vector<std::shared_ptr<Capture>> &captures() {
 }
 
 /// Whether all nodes are `last` ones or before them.
-bool areJoined(const Capture &capture, const std::set<std::size_t> &last) {
-  std::vector<bool> isBefore(capture.nodes.size(), false);
+bool areJoined(const std::vector<Node> &nodes, const std::set<std::size_t> &last) {
+  std::vector<bool> isBefore(nodes.size(), false);
   for (std::size_t node : last)
     isBefore[node] = true;
-  for (std::size_t i = capture.nodes.size(); i-- > 0;)
-    for (std::size_t earlier : capture.nodes[i].after)
+  for (std::size_t i = nodes.size(); i-- > 0;)
+    for (std::size_t earlier : nodes[i].after)
       isBefore[earlier] = isBefore[earlier] || isBefore[i];
   return std::ranges::all_of(isBefore, std::identity());
 }
@@ -52,25 +53,39 @@ void orderCollectives(std::vector<Node> &nodes) {
   }
 }
 
-/// Moments of events by node. The node waits for the first one and records the second one; either
-/// may be null.
-using Moments = std::map<std::size_t, std::pair<std::shared_ptr<Moment>, std::shared_ptr<Moment>>>;
+/// What a node waits for and what it records, with the record's number; either may be null.
+struct EventUse {
+  std::shared_ptr<Moment> awaited, recorded;
+  std::uint64_t record = 0;
+};
+using EventUses = std::map<std::size_t, EventUse>; ///< by node
 
 /// What a replay awaits is known when it is launched: what was recorded before, not by the launch.
-Moments momentsOf(const std::vector<Node> &nodes) {
-  Moments moments;
+EventUses eventUses(const std::vector<Node> &nodes) {
+  EventUses uses;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nodes[i].awaits)
-      moments[i].first = nodes[i].awaits->latest;
+      uses[i].awaited = nodes[i].awaits->awaited;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (const std::shared_ptr<EventState> &event = nodes[i].records) {
       event->capture = nullptr;
-      event->latest = moments[i].second = std::make_shared<Moment>();
+      event->awaited = uses[i].recorded = std::make_shared<Moment>();
+      uses[i].record = ++event->records;
     }
-  return moments;
+  return uses;
 }
 
-void replay(const std::vector<Node> &nodes, const Moments &moments, std::uint64_t seed) {
+/// From here on the event has this time; until now it had that of an earlier record.
+void pass(EventState &event, const EventUse &use) {
+  std::lock_guard hold(runtimeLock());
+  if (use.record > event.latestRecord) {
+    event.latest = use.recorded;
+    event.latestRecord = use.record;
+  }
+  use.recorded->pass();
+}
+
+void replay(const std::vector<Node> &nodes, const EventUses &uses, std::uint64_t seed) {
   Delays delays(seed);
   std::vector<std::size_t> missing(nodes.size());
   std::vector<std::vector<std::size_t>> behind(nodes.size());
@@ -87,12 +102,12 @@ void replay(const std::vector<Node> &nodes, const Moments &moments, std::uint64_
     const std::size_t node = *next;
     ready.erase(next);
     delays.pass();
-    const auto found = moments.find(node);
-    if (found != moments.end() && found->second.first)
-      found->second.first->wait();
+    const auto use = uses.find(node);
+    if (use != uses.end() && use->second.awaited)
+      use->second.awaited->wait();
     nodes[node].work();
-    if (found != moments.end() && found->second.second)
-      found->second.second->pass();
+    if (use != uses.end() && use->second.recorded)
+      pass(*nodes[node].records, use->second);
     for (std::size_t later : behind[node])
       if (--missing[later] == 0)
         ready.insert(later);
@@ -177,12 +192,13 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
       joined->capture = nullptr;
   std::erase(captures(), capture);
   capture->hasEnded = true;
+  std::vector<Node> nodes = std::exchange(capture->nodes, {}); // events may hold the capture
   if (capture->isInvalid)
     return said(cudaErrorStreamCaptureInvalidated);
-  if (!areJoined(*capture, capture->last[stream]))
+  if (!areJoined(nodes, capture->last[stream]))
     return said(cudaErrorStreamCaptureUnjoined);
-  orderCollectives(capture->nodes);
-  *graph = new CUgraph_st{std::move(capture->nodes)};
+  orderCollectives(nodes);
+  *graph = new CUgraph_st{std::move(nodes)};
   return cudaSuccess;
 }
 
@@ -227,20 +243,21 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
   return said(executable && isStream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
-/// Events that the graph records are under way from here on.
+/// Events that the graph records keep their times until its nodes run.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   if (cudaError_t error = broken())
     return said(error);
+  awaitRoom(stream);
   std::lock_guard hold(runtimeLock());
   if (!executable || !isStream(stream))
     return said(cudaErrorInvalidResourceHandle);
   if (stream->capture) // graphs in graphs are not played
     return said(invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported));
-  const Moments moments = momentsOf(*executable->nodes);
+  const EventUses uses = eventUses(*executable->nodes);
   const std::uint64_t seed = stream->number + 0x9E3779B9 * ++executable->launches;
-  stream->queue->push([nodes = executable->nodes, running = executable->running, moments, seed] {
+  stream->queue->push([nodes = executable->nodes, running = executable->running, uses, seed] {
     std::lock_guard hold(*running);
-    replay(*nodes, moments, seed);
+    replay(*nodes, uses, seed);
   });
   return cudaSuccess;
 }

@@ -58,6 +58,7 @@ constexpr ErrorText texts[] = {
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
     {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
      "an illegal memory access was encountered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
      "operation not permitted when stream is capturing"},
@@ -109,6 +110,11 @@ int currentDevice() { return device; }
 } // namespace syncline::hostcuda
 
 cudaError_t cudaGetLastError() { return std::exchange(lastError, broken()); }
+/// Mends what broke; memory and streams stay.
+cudaError_t cudaDeviceReset() {
+  breakage = lastError = cudaSuccess;
+  return cudaSuccess;
+}
 cudaError_t cudaPeekAtLastError() { return lastError; }
 const char *cudaGetErrorString(cudaError_t error) { return textOf(error).text; }
 const char *cudaGetErrorName(cudaError_t error) { return textOf(error).name; }

@@ -49,7 +49,8 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   if (flags & cudaEventRecordExternal)
     return cudaErrorIllegalState;
   state.capture = nullptr;
-  state.latest = std::make_shared<Moment>();
+  state.latest = state.awaited = std::make_shared<Moment>();
+  state.latestRecord = ++state.records;
   stream->queue->push([moment = state.latest] { moment->pass(); });
   return cudaSuccess;
 }
@@ -63,11 +64,11 @@ cudaError_t waitFor(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
                            : cudaErrorIllegalState;
   if (state.capture)
     return join(stream, state);
-  if (!state.latest)
+  if (!state.awaited)
     return cudaSuccess;
   if (stream->capture) // a replay would not know what it waits for
     return invalidate(*stream->capture, cudaErrorStreamCaptureIsolation);
-  stream->queue->push([moment = state.latest] { moment->wait(); });
+  stream->queue->push([moment = state.awaited] { moment->wait(); });
   return cudaSuccess;
 }
 
@@ -92,6 +93,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+  awaitRoom(stream);
   std::lock_guard hold(runtimeLock());
   return said(record(event, stream, flags));
 }
@@ -101,6 +103,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  awaitRoom(stream);
   std::lock_guard hold(runtimeLock());
   return said(waitFor(stream, event, flags));
 }

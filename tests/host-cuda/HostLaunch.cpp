@@ -6,6 +6,8 @@
 #include "tests/host-cuda/Stream.h"
 
 #include <csetjmp>
+#include <numeric>
+#include <string>
 #include <ucontext.h>
 
 namespace syncline::hostcuda {
@@ -26,6 +28,24 @@ struct Fiber {
   bool isStarted = false, isDone = true;
 };
 
+/// Meets each of `count` places once, in an order that depends on `number`: a device promises none.
+struct Walk {
+  std::uint64_t count, stride, place;
+
+  static Walk over(std::uint64_t count, std::uint64_t number) {
+    std::uint64_t stride = count * 5 / 8 + number % 7 + 1;
+    while (std::gcd(stride, count) != 1)
+      ++stride;
+    return {count, stride % count, number % count};
+  }
+  std::uint64_t next() {
+    const std::uint64_t here = place;
+    place += stride;
+    place -= place >= count ? count : 0;
+    return here;
+  }
+};
+
 /// What the calling stream's thread runs.
 struct Block {
   std::vector<std::unique_ptr<Fiber>> fibers;
@@ -34,7 +54,8 @@ struct Block {
   jmp_buf scheduler;
   Fiber *running = nullptr;
   const std::function<void()> *body = nullptr;
-  unsigned begun = 0; ///< threads
+  unsigned begun = 0;  ///< threads
+  Walk order{1, 0, 0}; ///< of the threads
 };
 
 thread_local Block current;
@@ -45,13 +66,13 @@ thread_local Block current;
     _longjmp(to, 1);
 }
 
-/// Block after block.
 void enter() {
   Block &own = current;
   Fiber &fiber = *own.running;
   while (true) {
     while (own.begun < blockExtents.x) {
-      fiber.thread = own.begun++;
+      ++own.begun;
+      fiber.thread = static_cast<unsigned>(own.order.next());
       threadPlace = {fiber.thread, 0, 0};
       (*own.body)();
     }
@@ -87,7 +108,8 @@ Fiber &freshFiber() {
 }
 
 /// All threads to their first wait; then turn after turn, to each one's next.
-void runBlock() {
+void runBlock(std::uint64_t number) {
+  current.order = Walk::over(blockExtents.x, number);
   current.begun = 0;
   current.used = 0;
   while (current.begun < blockExtents.x)
@@ -108,11 +130,14 @@ void runBlocks(dim3 grid, dim3 block, const std::function<void()> &thread) {
   blockExtents = block;
   current.body = &thread;
   current.laneValues.resize(block.x);
-  for (unsigned y = 0; y < grid.y; ++y)
-    for (unsigned x = 0; x < grid.x; ++x) {
-      blockPlace = {x, y, 0};
-      runBlock();
-    }
+  thread_local std::uint64_t launches = setting("SYNCLINE_HOST_CUDA_SEED", 1);
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y;
+  Walk order = Walk::over(blocks, ++launches);
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    const std::uint64_t place = order.next();
+    blockPlace = {static_cast<unsigned>(place % grid.x), static_cast<unsigned>(place / grid.x), 0};
+    runBlock(launches + place);
+  }
 }
 
 } // namespace
@@ -137,3 +162,18 @@ double valueOfLane(double own, unsigned lane) {
 }
 
 } // namespace syncline::hostcuda
+
+/// What kernels, compiled with -fsanitize=alignment, call before an access to an address that is no
+/// multiple of the type's alignment. Such an access breaks a device; this machine would forgive it.
+extern "C" void __ubsan_handle_type_mismatch_v1(void *data, void *) {
+  struct Place {
+    const char *file;
+    std::uint32_t line, column;
+  };
+  const Place &place = *static_cast<const Place *>(data);
+  if (syncline::hostcuda::broken())
+    return;
+  const std::string what =
+      "misaligned address, " + std::string(place.file) + ":" + std::to_string(place.line);
+  syncline::hostcuda::breakDevice(cudaErrorMisalignedAddress, what.c_str());
+}

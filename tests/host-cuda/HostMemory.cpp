@@ -1,9 +1,11 @@
 // CUDA's memory on the host, and copies within it.
 #include "tests/host-cuda/Capture.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace syncline::hostcuda;
 
@@ -38,16 +40,46 @@ std::size_t usedMemory(const Allocations &own, int device) {
   return used;
 }
 
-/// Small ones hold no numbers, so that what is read before it is written shows.
-void *allocate(std::size_t bytes) {
-  if (bytes >= large) {
-    void *data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return data == MAP_FAILED ? nullptr : data;
+constexpr int noNumber = 0xFF; ///< the byte that memory holds at first
+
+/// A file of `large` bytes that are no numbers; -1 where there are no such files.
+int makePattern() {
+  const int file = memfd_create("host-cuda", MFD_CLOEXEC);
+  const std::vector<char> bytes(large, static_cast<char>(noNumber));
+  for (std::size_t done = 0; file >= 0 && done < large;) {
+    const ssize_t written = write(file, bytes.data() + done, large - done);
+    if (written <= 0)
+      return -1;
+    done += static_cast<std::size_t>(written);
   }
+  return file;
+}
+
+/// `bytes` bytes of zeros, at `at` unless it is null; null where there are none.
+void *mapZeros(void *at, std::size_t bytes) {
+  const int fixed = at ? MAP_FIXED : 0;
+  void *data = mmap(at, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+  return data == MAP_FAILED ? nullptr : data;
+}
+
+/// Many views of one file. What is written becomes the allocation's own, page by page.
+void *mapPattern(std::size_t bytes) {
+  static const int file = makePattern();
+  auto *const data = static_cast<std::byte *>(mapZeros(nullptr, bytes));
+  for (std::size_t at = 0; data && file >= 0 && at < bytes; at += large)
+    mmap(data + at, std::min(large, bytes - at), PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, file, 0);
+  return data;
+}
+
+/// Memory holds no numbers, so that what is read before it is written shows.
+void *allocate(std::size_t bytes) {
+  if (bytes >= large)
+    return mapPattern(bytes);
   void *data = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (data)
-    std::memset(data, 0xFF, bytes);
+    std::memset(data, noNumber, bytes);
   return data;
 }
 
@@ -102,7 +134,7 @@ void fill(void *to, int value, std::size_t bytes) {
   const bool isWhole = found != own.all.end() && found->second.bytes == bytes;
   hold.unlock();
   if (value == 0 && isWhole && bytes >= large)
-    madvise(to, bytes, MADV_DONTNEED);
+    mapZeros(to, bytes);
   else
     std::memset(to, value, bytes);
 }

@@ -1,6 +1,8 @@
 // NCCL's communicators on the host: made, asked, aborted, destroyed.
 #include "tests/host-cuda/NcclCommunicator.h"
 
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -65,13 +67,32 @@ ncclResult_t finishMaking(ncclComm_t *comm) {
 
 /// What was issued is done, or ends by an abort.
 void drain(ncclComm_t comm) {
+  if (comm->issuing.valid())
+    comm->issuing.wait();
   if (comm->last)
     comm->last->wait();
+}
+
+/// Graphs with operations of the communicator must go first, as with NCCL, which waits for them
+/// without end. Their replays have ended by then.
+void awaitGraphs(const CommunicatorState &state) {
+  const auto start = std::chrono::steady_clock::now();
+  for (bool isSaid = false; state.isCaptured();) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (isSaid || std::chrono::steady_clock::now() - start < std::chrono::seconds(1))
+      continue;
+    isSaid = true;
+    std::fprintf(stderr, "host-nccl: rank %d waits for a graph that has its operations\n",
+                 state.rank);
+  }
 }
 
 void destroy(ncclComm_t comm) {
   if (comm->maker.joinable())
     comm->maker.join();
+  if (comm->issuing.valid())
+    comm->issuing.wait();
+  awaitGraphs(*comm->state);
   {
     std::lock_guard hold(comm->state->running);
     comm->state->links.aborted = true; // replays that are still to come end at once
@@ -92,6 +113,7 @@ struct Making {
   bool isBlocking;
 };
 thread_local std::vector<Making> makings;
+thread_local std::vector<ncclComm_t> aborts; ///< of a group
 
 } // namespace
 
@@ -112,6 +134,11 @@ ncclResult_t finishMakings() {
       result = made;
   }
   return result;
+}
+
+void finishAborts() {
+  for (ncclComm_t comm : std::exchange(aborts, {}))
+    destroy(comm);
 }
 
 } // namespace syncline::hostcuda
@@ -191,6 +218,7 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   comm->isFinal = true;
   if (!comm->isBlocking)
     return ncclInProgress;
+  awaitGraphs(*comm->state);
   drain(comm);
   return comm->state->error;
 }
@@ -207,16 +235,25 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
   if (!comm)
     return ncclSuccess;
   comm->state->links.aborted = true;
-  destroy(comm);
+  if (isGrouped())
+    aborts.push_back(comm); // each may wait for what the others carry out
+  else
+    destroy(comm);
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
   if (!comm || !error)
     return failed(ncclInvalidArgument, "ncclCommGetAsyncError: no communicator");
-  comm->isUnasked = false;
   *error = comm->state->error;
-  if (*error == ncclSuccess && comm->isFinal && comm->last && !comm->last->passed())
+  if (*error == ncclSuccess && comm->issuing.valid()) {
+    const bool isIssued =
+        comm->issuing.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    *error = isIssued ? comm->issuing.get() : ncclInProgress;
+  }
+  comm->isUnasked = comm->isUnasked && *error == ncclInProgress;
+  if (*error == ncclSuccess && comm->isFinal &&
+      (comm->state->isCaptured() || (comm->last && !comm->last->passed())))
     *error = ncclInProgress;
   return ncclSuccess;
 }

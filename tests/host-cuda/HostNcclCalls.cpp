@@ -66,8 +66,11 @@ bool isCapturing(cudaStream_t stream) {
 /// A communicator's calls are done in the order of issue, whatever their streams.
 ncclResult_t issue(ncclComm_t comm, cudaStream_t stream, std::vector<Operation> operations) {
   std::shared_ptr<Moment> before;
+  std::shared_ptr<const int> captured;
   auto end = std::make_shared<Moment>();
-  if (!isCapturing(stream)) {
+  if (isCapturing(stream)) {
+    captured = comm->state->capturedBy;
+  } else {
     if (comm->lastStream != stream)
       before = comm->last;
     comm->last = end;
@@ -75,7 +78,7 @@ ncclResult_t issue(ncclComm_t comm, cudaStream_t stream, std::vector<Operation> 
   }
   const cudaError_t error = enqueue(
       stream,
-      [state = comm->state, operations = std::move(operations), before, end] {
+      [state = comm->state, operations = std::move(operations), before, end, captured] {
         if (before)
           before->wait();
         runOperations(*state, operations);
@@ -86,10 +89,7 @@ ncclResult_t issue(ncclComm_t comm, cudaStream_t stream, std::vector<Operation> 
     end->pass();
     return failed(ncclUnhandledCudaError, cudaGetErrorString(error));
   }
-  if (comm->isBlocking || std::exchange(comm->hasConnected, true))
-    return ncclSuccess;
-  comm->isUnasked = true; // NCCL connects ranks at their first operation
-  return ncclInProgress;
+  return ncclSuccess;
 }
 
 ncclResult_t issueAll(std::vector<Call> calls) {
@@ -111,6 +111,23 @@ ncclResult_t issueAll(std::vector<Call> calls) {
   return result;
 }
 
+/// Where communicators do not block, a thread of NCCL's enqueues, into captures too.
+ncclResult_t issueGroup(std::vector<Call> calls) {
+  if (std::ranges::all_of(calls, [](const Call &call) { return call.comm->isBlocking; }))
+    return issueAll(std::move(calls));
+  const auto enqueueAll = [calls, device = currentDevice()] {
+    cudaSetDevice(device);
+    std::this_thread::sleep_for(std::chrono::microseconds(50)); // the caller has long returned
+    return issueAll(calls);
+  };
+  const std::shared_future<ncclResult_t> issuing = std::async(std::launch::async, enqueueAll);
+  for (const Call &call : calls) {
+    call.comm->issuing = issuing;
+    call.comm->isUnasked = true;
+  }
+  return ncclInProgress;
+}
+
 ncclResult_t take(Call call) {
   const ncclResult_t result = checked(call);
   if (group.depth > 0) {
@@ -120,7 +137,7 @@ ncclResult_t take(Call call) {
       group.error = result;
     return result;
   }
-  return result == ncclSuccess ? issueAll({std::move(call)}) : result;
+  return result == ncclSuccess ? issueGroup({std::move(call)}) : result;
 }
 
 const std::byte *from(const void *data) { return static_cast<const std::byte *>(data); }
@@ -145,10 +162,11 @@ ncclResult_t ncclGroupEnd() {
   if (--group.depth > 0)
     return ncclSuccess;
   const Group ended = std::exchange(group, {});
+  finishAborts();
   const ncclResult_t made = finishMakings();
   if (made != ncclSuccess)
     return made;
-  return ended.error != ncclSuccess ? ended.error : issueAll(ended.calls);
+  return ended.error != ncclSuccess ? ended.error : issueGroup(ended.calls);
 }
 
 ncclResult_t ncclAllReduce(const void *sent, void *received, std::size_t count, ncclDataType_t type,

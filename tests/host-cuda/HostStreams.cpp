@@ -39,6 +39,7 @@ bool isStream(cudaStream_t stream) { return std::ranges::count(registry().stream
 cudaError_t enqueue(cudaStream_t stream, Work work, Order order) {
   if (cudaError_t error = broken())
     return said(error);
+  awaitRoom(stream);
   std::lock_guard hold(runtimeLock());
   if (!isStream(stream)) // nor is the null stream: the backend has streams of its own
     return said(cudaErrorInvalidResourceHandle);
@@ -55,6 +56,17 @@ cudaError_t launch(cudaStream_t stream, Work work) {
       return said(cudaErrorInvalidResourceHandle);
   }
   return enqueue(stream, std::move(work));
+}
+
+void awaitRoom(cudaStream_t stream) {
+  std::shared_ptr<Queue> queue;
+  {
+    std::lock_guard hold(runtimeLock());
+    if (!isStream(stream) || stream->capture)
+      return;
+    queue = stream->queue;
+  }
+  queue->awaitRoom();
 }
 
 void drainDevice() {

@@ -55,5 +55,34 @@ TEST(HostWaitTest, StepsEndWithAChannelsError) {
   EXPECT_TRUE(executable.synchronize().isOk());
 }
 
+// Launches never stop the host, since a host that stands calls no watch.
+TEST(HostWaitTest, HostEndsBeforeTheStreamIsFull) {
+  core::ExecutableOptions options;
+  options.sizes = {4096, 4096, 4096, 4096, 4096, 4096};
+  CudaExecutable executable(options);
+  const auto declare = [&](const char *name, Space space) {
+    return executable.builder().tensor({name, space, ElementType::f32, {16}, 0, 64});
+  };
+  executable.builder().reshape("copy", declare("x", Space::input), declare("y", Space::arena));
+  ASSERT_TRUE(executable.finish().isOk());
+  hostcuda::Gate gate;
+  gate.holdUp(executable.device().compute);
+  std::atomic<bool> isTold = false;
+  std::thread saviour([&] { // of a host that stands
+    for (int i = 0; i < 500 && !isTold; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.open();
+  });
+  const int number = executable.hostWait().add([] { return lost; });
+  executable.beginStep(0);
+  Status s;
+  for (int i = 0; i < 3000 && s; ++i)
+    s = executable.run(0);
+  EXPECT_EQ(s.message(), "lost rank 1");
+  isTold = true;
+  saviour.join();
+  executable.hostWait().remove(number);
+}
+
 } // namespace
 } // namespace syncline::cuda

@@ -6,6 +6,7 @@
 
 #include <nccl.h>
 
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,6 +43,9 @@ struct CommunicatorState {
   std::mutex running;                            ///< one work at a time uses the links
   std::uint64_t collectives = 0;                 ///< run, under `running`
   std::atomic<ncclResult_t> error = ncclSuccess; ///< ncclInProgress while it is being made
+  /// Held by every captured operation, whose graph needs the communicator as long as it exists.
+  std::shared_ptr<const int> capturedBy = std::make_shared<const int>(0);
+  bool isCaptured() const { return capturedBy.use_count() > 1; }
 };
 
 std::size_t bytesOf(ncclDataType_t type);
@@ -63,18 +67,20 @@ ncclResult_t failed(ncclResult_t result, const std::string &text);
 
 /// Whether the calling thread has begun a group.
 bool isGrouped();
-/// At its end: communicators that block are made.
+/// At its end: communicators that block are made, and those that are aborted end together.
 ncclResult_t finishMakings();
+void finishAborts();
 
 } // namespace syncline::hostcuda
 
 struct ncclComm {
   std::shared_ptr<syncline::hostcuda::CommunicatorState> state;
   bool isBlocking = true;
-  bool hasConnected = false; ///< the first operation has been issued
-  bool isUnasked = false;    ///< ncclInProgress was returned, and nobody asked since
+  bool isUnasked = false; ///< ncclInProgress was returned, and nobody has heard of its end since
   bool isFinal = false;
   std::thread maker; ///< of one that does not block
+  /// The group that a thread enqueues, for one that does not block.
+  std::shared_future<ncclResult_t> issuing;
   cudaStream_t lastStream = nullptr;
   std::shared_ptr<syncline::hostcuda::Moment> last; ///< the end of what was issued there
 };

@@ -126,6 +126,28 @@ TEST(NcclTest, CollectivesAreCapturedAndReplayed) {
   });
 }
 
+// A graph holds the communicators of its operations: leaving one of them waits for the graph's end.
+TEST(NcclTest, CommunicatorsWaitForTheGraphsThatHoldThem) {
+  runRanks(1, [](Rank &rank) {
+    Buffer<float> data({1});
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamBeginCapture(rank.stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    EXPECT_EQ(ncclAllReduce(data.data, data.data, 1, ncclFloat32, ncclSum, rank.comm, rank.stream),
+              ncclSuccess);
+    EXPECT_EQ(cudaStreamEndCapture(rank.stream, &graph), cudaSuccess);
+    std::atomic<bool> isGone = false;
+    std::thread leaving([&] {
+      rank.abort();
+      isGone = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(isGone);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    leaving.join();
+    EXPECT_TRUE(isGone);
+  });
+}
+
 // One communicator's calls keep their order over streams that do not wait for each other.
 TEST(NcclTest, CallsOfTwoStreamsKeepTheirOrder) {
   const Variable delay("SYNCLINE_HOST_CUDA_DELAY", "300");

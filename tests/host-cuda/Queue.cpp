@@ -41,6 +41,11 @@ void Queue::close() {
   arrived.notify_one();
 }
 
+void Queue::awaitRoom() const {
+  std::unique_lock hold(mutex);
+  finished.wait(hold, [&] { return works.size() < limit; });
+}
+
 bool Queue::isIdle() const {
   std::lock_guard hold(mutex);
   return done == pushed;

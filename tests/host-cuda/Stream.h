@@ -41,9 +41,13 @@ public:
   static std::shared_ptr<Queue> start(std::uint64_t number);
   void push(Work work);
   void close();
+  /// Returns when fewer than `limit` works wait, as launches do.
+  void awaitRoom() const;
   bool isIdle() const;
   /// Returns when all that was pushed before the call is done.
   void drain() const;
+
+  static constexpr std::size_t limit = 1024;
 
 private:
   void run(std::uint64_t number);
@@ -75,7 +79,11 @@ struct Capture;
 struct EventState {
   int device = 0;
   bool hasTiming = true;
-  std::shared_ptr<Moment> latest; ///< null until it is recorded
+  std::shared_ptr<Moment> latest; ///< whose time it has; null until it is recorded
+  std::shared_ptr<Moment>
+      awaited;                    ///< of the last record; a graph's is not the latest until it runs
+  std::uint64_t records = 0;      ///< enqueued so far
+  std::uint64_t latestRecord = 0; ///< the number of the latest
   std::shared_ptr<Capture> capture;
   std::set<std::size_t> nodes; ///< of the capture, that it stands behind
 };
@@ -91,10 +99,13 @@ cudaError_t enqueue(cudaStream_t stream, Work work, Order order = Order::free);
 /// As a launch does: also checks that the stream is the current device's.
 cudaError_t launch(cudaStream_t stream, Work work);
 
-/// Guards streams' captures, events and the lists of both; works do not take it.
+/// Guards streams' captures, events and the lists of both. Nobody waits for works under it, since
+/// works that record events take it.
 std::mutex &runtimeLock();
 /// Under the lock. Whether the handle is one of a stream that lives.
 bool isStream(cudaStream_t stream);
+/// Stops the caller, outside the lock, while the stream's queue is full.
+void awaitRoom(cudaStream_t stream);
 /// Waits for all streams of the current device.
 void drainDevice();
 
