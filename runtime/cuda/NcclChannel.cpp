@@ -1,5 +1,6 @@
 // Enqueuing messages between events.
 #include "runtime/cuda/NcclChannel.h"
+#include "runtime/cuda/NcclEnvironment.h"
 
 #include <algorithm>
 #include <array>
@@ -70,6 +71,8 @@ NcclChannel::NcclChannel(CudaExecutable &given, std::shared_ptr<NcclLinks> links
 
 NcclChannel::~NcclChannel() {
   (void)statusOf("", [&] { executable.device().makeCurrent(); });
+  if (communicator_.rank() == 0)
+    warnOfTuner();
   executable.dropCapture();
   if (!links->failure() || cudaStreamQuery(stream.handle) == cudaErrorNotReady)
     links->abandon();
@@ -110,6 +113,8 @@ NcclChannel::Loss::Loss() {
 NcclChannel::Loss::~Loss() { cudaFreeHost(host); }
 
 void NcclChannel::startStep(std::int64_t number, bool replayed) {
+  if (issuedMessages > 0 && communicator_.rank() == 0)
+    warnOfTuner();
   links->rest();
   links->startStep(number);
   step = number;

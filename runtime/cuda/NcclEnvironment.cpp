@@ -1,5 +1,6 @@
 // Choosing and setting environment variables.
 #include "runtime/cuda/NcclEnvironment.h"
+#include "runtime/cuda/tuner/Interface.h"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +37,42 @@ std::string tunerPlugin() {
   return existing(fs::path(info.dli_fname).parent_path() / "libnccl-tuner-syncline.so");
 }
 
+/// NCCL copies a path to at most so many characters, and then finds no file.
+constexpr std::size_t longestPath = 254;
+
+/// The plan's tuner, if this process has told NCCL to load it.
+std::string namedTuner;
+
 } // namespace
+
+TunerUse tunerUse(const std::string &path) {
+  TunerUse use{path};
+  void *const module = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (!module)
+    return use;
+  use.isLoaded = true;
+  if (const auto *notes =
+          static_cast<const SynclineNcclTunerNotes *>(dlsym(module, "synclineNcclTunerNotes"))) {
+    use.asked = notes->asked;
+    use.unable = notes->unable;
+  }
+  dlclose(module);
+  return use;
+}
+
+std::string tunerWarning(const TunerUse &use) {
+  if (!use.isLoaded)
+    return "warning: NCCL has not loaded the plan's tuner '" + use.path +
+           "' and sends messages as it chooses" +
+           (use.path.size() > longestPath
+                ? ": it takes paths of at most " + std::to_string(longestPath) +
+                      " characters, this one has " + std::to_string(use.path.size())
+                : "; NCCL_DEBUG=INFO says why");
+  if (use.unable > 0)
+    return "warning: NCCL could not use the plan's algorithm for " + std::to_string(use.unable) +
+           " of " + std::to_string(use.asked) + " messages so far, and sends these as it chooses";
+  return {};
+}
 
 Result<DevicePlaces> comparePlaces(const std::vector<std::string> &places, bool mayShare) {
   DevicePlaces found;
@@ -121,11 +157,24 @@ void prepareNcclEnvironment(const core::ChannelOptions &options, const DevicePla
   std::call_once(once, [&] {
     made = ncclEnvironment(options, places, rank, tunerPlugin(), table, std::getenv);
     setAll(made.settings);
+    for (const auto &[name, value] : made.settings)
+      if (name == "NCCL_TUNER_PLUGIN")
+        namedTuner = value;
     if (rank == 0)
       for (const std::string &warning : made.warnings)
         std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, warning.c_str());
   });
   setAll(made.forTable(table));
+}
+
+void warnOfTuner() {
+  static bool isSaid = false;
+  if (namedTuner.empty() || isSaid)
+    return;
+  const std::string warning = tunerWarning(tunerUse(namedTuner));
+  isSaid = !warning.empty();
+  if (isSaid)
+    std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, warning.c_str());
 }
 
 } // namespace syncline::cuda

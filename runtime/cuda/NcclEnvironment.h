@@ -30,6 +30,20 @@ struct NcclEnvironment {
   std::vector<std::pair<std::string, std::string>> forTable(const std::string &table) const;
 };
 
+/// What a process knows of the plan's tuner once messages have been enqueued.
+struct TunerUse {
+  std::string path;
+  bool isLoaded = false; ///< by NCCL
+  std::int64_t asked = 0, unable = 0;
+};
+
+/// Looks for the tuner at `path` among the modules of this process.
+TunerUse tunerUse(const std::string &path);
+
+/// The warning for the user that NCCL sends messages in other ways than the plan says. Empty where
+/// it follows the plan.
+std::string tunerWarning(const TunerUse &use);
+
 /// Returns the value of a variable, or null if it is not set.
 using GetVariable = std::function<const char *(const char *name)>;
 
@@ -52,5 +66,10 @@ void prepareNcclMemory();
 /// prints the warnings on stderr.
 void prepareNcclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
                             int rank);
+
+/// Prints tunerWarning() on stderr, once in this process, if the environment that was set names the
+/// plan's tuner. Called on rank 0 when messages have been enqueued and while communicators exist,
+/// because NCCL unloads the tuner with the last one.
+void warnOfTuner();
 
 } // namespace syncline::cuda

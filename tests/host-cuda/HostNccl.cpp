@@ -34,6 +34,7 @@ void connect(const std::shared_ptr<CommunicatorState> &state, const Meeting &mee
   ncclResult_t result = ncclSuccess;
   try {
     state->links.connect(meeting, state->rank, state->ranks, deviceName(state->device));
+    state->tuner = NcclTuner::load(static_cast<std::size_t>(state->ranks));
   } catch (const std::exception &error) {
     result = failed(ncclInvalidUsage, error.what());
   }
@@ -93,6 +94,7 @@ void destroy(ncclComm_t comm) {
   if (comm->issuing.valid())
     comm->issuing.wait();
   awaitGraphs(*comm->state);
+  comm->state->tuner.reset();
   {
     std::lock_guard hold(comm->state->running);
     comm->state->links.aborted = true; // replays that are still to come end at once

@@ -63,11 +63,34 @@ bool isCapturing(cudaStream_t stream) {
          status != cudaStreamCaptureStatusNone;
 }
 
+/// As NCCL does before it enqueues a collective of several ranks.
+void askTuner(const CommunicatorState &state, const Operation &operation) {
+  const auto ranks = static_cast<std::size_t>(state.ranks);
+  const std::size_t bytes = operation.count * bytesOf(operation.type);
+  if (!state.tuner || ranks == 1)
+    return;
+  switch (operation.action) {
+  case Action::allGather:
+    return state.tuner->ask(2, ranks * bytes);
+  case Action::reduceScatter:
+    return state.tuner->ask(3, ranks * bytes);
+  case Action::allReduce:
+    return state.tuner->ask(4, bytes);
+  case Action::reduce:
+  case Action::broadcast:
+  case Action::send:
+  case Action::receive:
+    return;
+  }
+}
+
 /// A communicator's calls are done in the order of issue, whatever their streams.
 ncclResult_t issue(ncclComm_t comm, cudaStream_t stream, std::vector<Operation> operations) {
   std::shared_ptr<Moment> before;
   std::shared_ptr<const int> captured;
   auto end = std::make_shared<Moment>();
+  for (const Operation &operation : operations)
+    askTuner(*comm->state, operation);
   if (isCapturing(stream)) {
     captured = comm->state->capturedBy;
   } else {

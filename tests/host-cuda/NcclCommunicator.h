@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/host-cuda/NcclLinks.h"
+#include "tests/host-cuda/NcclTuner.h"
 #include "tests/host-cuda/Stream.h"
 
 #include <nccl.h>
@@ -45,6 +46,7 @@ struct CommunicatorState {
   std::atomic<ncclResult_t> error = ncclSuccess; ///< ncclInProgress while it is being made
   /// Held by every captured operation, whose graph needs the communicator as long as it exists.
   std::shared_ptr<const int> capturedBy = std::make_shared<const int>(0);
+  std::unique_ptr<NcclTuner> tuner; ///< null without one
   bool isCaptured() const { return capturedBy.use_count() > 1; }
 };
 

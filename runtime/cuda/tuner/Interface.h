@@ -2,6 +2,7 @@
 // NCCL's documentation (plugins/tuner), so that the tuner can be built without NCCL's headers.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,6 +37,15 @@ struct SynclineNcclTunerV5 {
   SynclineNcclChoose choose;
   int (*finalize)(void *context);
 };
+
+/// What this process's tuner has been asked, over all communicators. Any thread reads it.
+struct SynclineNcclTunerNotes {
+  std::atomic<std::int64_t> asked;  ///< messages for which NCCL asked
+  std::atomic<std::int64_t> unable; ///< of these, those whose algorithm NCCL could not use
+};
+
+/// The symbol that a run looks up.
+__attribute__((visibility("default"))) extern SynclineNcclTunerNotes synclineNcclTunerNotes;
 
 /// The symbols that NCCL looks up.
 __attribute__((visibility("default"))) extern const SynclineNcclTunerV4 ncclTunerPlugin_v4;

@@ -52,8 +52,11 @@ int chooseFor(void *context, int collective, std::size_t bytes, int, float **cos
   const auto planned = static_cast<std::int64_t>(bytes) * planBytes / tuner.elementBytes;
   const Row *row = find(tuner.table, collective, planned, tuner.nodes, tuner.ranks);
   // The parameter's type is a pointer to row pointers, but the table is one block.
-  if (row && leaveOnly(*row, reinterpret_cast<float *>(costs), algorithms, protocols) &&
-      row->channels)
+  const bool obeys =
+      row && leaveOnly(*row, reinterpret_cast<float *>(costs), algorithms, protocols);
+  ++synclineNcclTunerNotes.asked;
+  synclineNcclTunerNotes.unable += row && !obeys;
+  if (obeys && row->channels)
     *channels = *row->channels;
   return synclineNcclSuccess;
 }
@@ -77,6 +80,7 @@ int makeV5(void **context, std::uint64_t, std::size_t ranks, std::size_t nodes, 
 } // namespace syncline::nccl
 
 extern "C" {
+SynclineNcclTunerNotes synclineNcclTunerNotes{};
 const SynclineNcclTunerV4 ncclTunerPlugin_v4{"Syncline", syncline::nccl::makeV4,
                                              syncline::nccl::chooseFor, syncline::nccl::destroy};
 const SynclineNcclTunerV5 ncclTunerPlugin_v5{"Syncline", syncline::nccl::makeV5,
