@@ -46,6 +46,10 @@ public:
   /// cannot do; internal: the backend broke), or allocates scratch, after which the step can run.
   virtual Status finish() = 0;
 
+  /// As write(), for the input and the target of the next step. The bytes may be changed once the
+  /// call returns; a device may copy them while the step before still runs.
+  virtual Status feed(int tensor, std::span<const std::byte> dense) { return write(tensor, dense); }
+
   /// Arithmetic on Space::parameters between steps. It lives as long as the executable.
   virtual WeightArithmetic &weights() = 0;
 

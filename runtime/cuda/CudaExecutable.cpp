@@ -96,6 +96,23 @@ Status CudaExecutable::write(int tensor, std::span<const std::byte> dense) {
                   dense.size(), false);
 }
 
+/// Values that would have to be converted, or are too few, are write()'s.
+Status CudaExecutable::feed(int tensor, std::span<const std::byte> dense) {
+  if (!program.table.isDeclared({tensor}))
+    return write(tensor, dense);
+  const core::StepTensor &info = program.table.of({tensor});
+  const std::int64_t expected = core::elementCount(info.shape) * core::elementBytes(info.type);
+  if (std::ssize(dense) != expected || program.placement({tensor}).layout != denseLayout(info))
+    return write(tensor, dense);
+  Status done = Status::ok();
+  const Status told = statusOf("tensor '" + info.name + "': ", [&] {
+    if (!samples)
+      samples.emplace(program);
+    done = samples->write(tensor, dense, waits);
+  });
+  return told ? done : told;
+}
+
 Status CudaExecutable::transferVelocity(int parameter, std::byte *host, std::size_t bytes,
                                         bool toHost) {
   const Result<std::byte *> data = optimizer.velocityOf(parameter);

@@ -11,9 +11,11 @@
 #include "runtime/cuda/LambUpdate.h"
 #include "runtime/cuda/LaunchThrottle.h"
 #include "runtime/cuda/Program.h"
+#include "runtime/cuda/SampleFeed.h"
 #include "runtime/cuda/StepGraph.h"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace syncline::cuda {
@@ -43,6 +45,7 @@ public:
   }
   Status read(int tensor, std::span<std::byte> dense) override;
   Status write(int tensor, std::span<const std::byte> dense) override;
+  Status feed(int tensor, std::span<const std::byte> dense) override;
   Status readVelocity(int parameter, std::span<std::byte> dense) override;
   Status writeVelocity(int parameter, std::span<const std::byte> dense) override;
 
@@ -87,7 +90,8 @@ public:
   std::string layoutFingerprint() const override;
   core::WeightArithmetic &weights() override { return arithmetic; }
   std::int64_t extraBytes() const override {
-    return program.scratch.bytes() + program.workspace.bytes() + optimizer.bytes() + lamb.bytes();
+    return program.scratch.bytes() + program.workspace.bytes() + optimizer.bytes() + lamb.bytes() +
+           (samples ? samples->bytes() : 0);
   }
 
   /// Implements Backend::chooseKernels(): the engines of convolutions.
@@ -155,6 +159,7 @@ private:
   DeviceMemory clocks; ///< an UpdateClock for each bucket
   core::Optimizer optimizer;
   GradientNorm norm{program};
+  std::optional<SampleFeed> samples; ///< none before the first feed()
   LambUpdate lamb{program, optimizer};
   DeviceArithmetic arithmetic{program};
 };

@@ -44,7 +44,7 @@ Result<std::optional<double>> Batch::write(std::int64_t number) {
   } else if (isInPlace && !source.isMeasured) {
     return waited;
   }
-  if (Status s = copyToStep(); !s)
+  if (Status s = copyToStep(/*isNext=*/true); !s)
     return s;
   isInPlace = true;
   return waited;
@@ -65,14 +65,18 @@ Result<StepSamples> Batch::describe(std::int64_t number) {
       samples.names.push_back(source.data->nameOf(sample));
   }
   samples.values = batch.inputs;
-  if (Status s = copyToStep(); !s)
+  if (Status s = copyToStep(/*isNext=*/false); !s)
     return s;
   return samples;
 }
 
-Status Batch::copyToStep() {
-  Status s = executable->write(input, batch.inputs);
-  return s ? executable->write(target, batch.targets) : s;
+/// A step that runs may still need what the next one's samples replace.
+Status Batch::copyToStep(bool isNext) {
+  const auto copy = [&](int tensor, std::span<const std::byte> dense) {
+    return isNext ? executable->feed(tensor, dense) : executable->write(tensor, dense);
+  };
+  Status s = copy(input, batch.inputs);
+  return s ? copy(target, batch.targets) : s;
 }
 
 } // namespace syncline::run

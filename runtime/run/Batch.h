@@ -46,7 +46,7 @@ public:
   Result<StepSamples> describe(std::int64_t number);
 
 private:
-  Status copyToStep();
+  Status copyToStep(bool isNext);
   static data::Samples chosen(const SampleSource &from, std::int64_t number);
   SampleSource source;
   data::SampleFormat format;

@@ -1,0 +1,61 @@
+// Buffers of samples, and the order of their copies.
+#include "runtime/cuda/SampleFeed.h"
+
+#include <cstring>
+
+namespace syncline::cuda {
+
+SampleFeed::SampleFeed(const Program &program) : program(program) {
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+}
+
+SampleFeed::~SampleFeed() {
+  (void)statusOf("", [&] { program.device.makeCurrent(); });
+  cudaStreamSynchronize(stream);
+  cudaStreamDestroy(stream);
+}
+
+SampleFeed::Place &SampleFeed::placeOf(int tensor, std::int64_t bytes) {
+  if (const auto found = places.find(tensor); found != places.end())
+    return found->second;
+  program.expectRoom("the second place of samples", bytes);
+  Place place;
+  place.second = DeviceMemory(bytes);
+  for (Pinned &buffer : place.buffers) {
+    void *host = nullptr;
+    check(cudaMallocHost(&host, static_cast<std::size_t>(bytes)), "cudaMallocHost");
+    buffer.memory.reset(static_cast<std::byte *>(host));
+  }
+  return places.emplace(tensor, std::move(place)).first->second;
+}
+
+Status SampleFeed::write(int tensor, std::span<const std::byte> dense, const HostWait &waits) {
+  program.device.makeCurrent();
+  Place &place = placeOf(tensor, static_cast<std::int64_t>(dense.size()));
+  Pinned &buffer = place.buffers[place.turn];
+  place.turn = 1 - place.turn;
+  if (Status s = waits.until([&] { return buffer.copied.isReached(); }); !s)
+    return s;
+  std::memcpy(buffer.memory.get(), dense.data(), dense.size());
+  place.taken.holdUp(stream);
+  check(cudaMemcpyAsync(place.second.data(), buffer.memory.get(), dense.size(),
+                        cudaMemcpyHostToDevice, stream),
+        "cudaMemcpyAsync");
+  buffer.copied.record(stream);
+  const cudaStream_t compute = program.device.compute;
+  buffer.copied.holdUp(compute);
+  check(cudaMemcpyAsync(program.data({tensor}), place.second.data(), dense.size(),
+                        cudaMemcpyDeviceToDevice, compute),
+        "cudaMemcpyAsync");
+  place.taken.record(compute);
+  return Status::ok();
+}
+
+std::int64_t SampleFeed::bytes() const {
+  std::int64_t sum = 0;
+  for (const auto &[tensor, place] : places)
+    sum += place.second.bytes();
+  return sum;
+}
+
+} // namespace syncline::cuda
