@@ -1,4 +1,5 @@
-// The answers of a backend that captures no steps, scales no loss and clips by no norm.
+// The answers of a backend that captures no steps, runs none ahead, scales no loss and adds up no
+// squares of gradients.
 #include "runtime/core/StepRunner.h"
 
 namespace syncline::core {
@@ -10,6 +11,13 @@ static Status cannotCapture() {
 Status StepRunner::beginCapture() { return cannotCapture(); }
 Status StepRunner::endCapture() { return cannotCapture(); }
 Status StepRunner::replay() { return cannotCapture(); }
+
+static Status cannotRunAhead() {
+  return Status::error(ErrorKind::internal, "this backend runs no steps ahead");
+}
+
+Status StepRunner::endStep() { return cannotRunAhead(); }
+Result<StepOutcome> StepRunner::outcome(std::int64_t) { return cannotRunAhead(); }
 
 Status StepRunner::setLossScale(double) {
   return Status::error(ErrorKind::internal, "this backend does not scale the loss");

@@ -11,6 +11,13 @@
 
 namespace syncline::core {
 
+/// What the host learns of a step that is complete.
+struct StepOutcome {
+  double loss = std::numeric_limits<double>::quiet_NaN(); ///< over this rank's batch, if any
+  bool isUpdateFinite = true; ///< as !ShardedOptimizer::metNonFinite(), which it replaces
+  double gradientNorm = std::numeric_limits<double>::quiet_NaN(); ///< as StepRunner's
+};
+
 /// The training loop runs operations 0..n-1 in order, once a step:
 ///
 ///     runner->beginStep(step);
@@ -47,6 +54,19 @@ public:
   /// The step's loss over this rank's batch; waits for the device. NaN when the step has no loss.
   virtual double loss() = 0;
 
+  /// Whether a step may begin while the step before it still runs.
+  virtual bool canRunAhead() const { return false; }
+  /// From the next step on, endStep() ends each step in place of synchronize(), and outcome()
+  /// replaces loss(), metNonFinite() and gradientNorm() of these steps. At most two steps are told
+  /// and not complete. Not where a bucket's message may end later than its step. Precondition:
+  /// canRunAhead().
+  virtual void runAhead() {}
+  /// Ends the telling of the step that was begun last. Returns at once.
+  virtual Status endStep();
+  /// Waits for step `step`, which is the last one or the one before. Times of channels are then
+  /// those of this step. Called once for each step, in order. Errors: as synchronize().
+  virtual Result<StepOutcome> outcome(std::int64_t step);
+
   /// Adds up the squares of a bucket's gradients, which are sums over all ranks, or enqueues that.
   /// Of a bucket by "reduce-scatter" these are the gradients that this rank updates; call
   /// shardSquares() behind the last one of them.
@@ -80,8 +100,9 @@ public:
   /// them out, any number of times. Input, target, the step's number and the loss are those of each
   /// replay. Where a step cannot be captured, these calls are errors.
   ///
-  /// Where a wait stands before its bucket's issue, steps of even and of odd numbers are captured
-  /// apart. The calls are then about steps like the one that was begun last.
+  /// Where a wait stands before its bucket's issue, and where steps run ahead, steps of even and of
+  /// odd numbers are captured apart. The calls are then about steps like the one that was begun
+  /// last, even or odd.
   virtual bool canCapture() const { return false; }
   /// Whether replay() has a step to replay: one was captured, and neither setOptimizer() nor
   /// takeShard() has been called since.

@@ -288,7 +288,8 @@ void CudaExecutable::beginStep(std::int64_t step) {
     program.device.makeCurrent();
     program.fillUnwritten();
     check(setStepNumber(program.device.compute, program.step, step), "setStepNumber");
-    turn = carries() ? static_cast<std::size_t>(step % 2) : 0;
+    present = step;
+    turn = takesTurns() ? static_cast<std::size_t>(step % 2) : 0;
     stepStart().recordEach(program.device.compute);
   });
 }
@@ -359,25 +360,6 @@ Status CudaExecutable::synchronize() {
 
 Status CudaExecutable::waitFor(const Event &event) {
   return waits.until([&] { return event.isReached(); });
-}
-
-Status CudaExecutable::mark(int place) {
-  return statusOf("mark: ", [&] {
-    program.device.makeCurrent();
-    while (marked.size() < static_cast<std::size_t>(place))
-      marked.emplace_back(EventUse::time);
-    const Event &mark = place == 0 ? stepStart() : marked[static_cast<std::size_t>(place) - 1];
-    mark.recordEach(program.device.compute);
-  });
-}
-
-Result<std::vector<double>> CudaExecutable::marks() {
-  std::vector<double> seconds{0};
-  const Status read = statusOf("marks: ", [&] {
-    for (const Event &mark : marked)
-      seconds.push_back(secondsBetween(stepStart(), mark));
-  });
-  return read ? Result<std::vector<double>>(std::move(seconds)) : read;
 }
 
 double CudaExecutable::loss() {

@@ -13,6 +13,7 @@
 #include "runtime/cuda/Program.h"
 #include "runtime/cuda/SampleFeed.h"
 #include "runtime/cuda/StepGraph.h"
+#include "runtime/cuda/StepOutcomes.h"
 
 #include <array>
 #include <optional>
@@ -73,6 +74,11 @@ public:
   Status mark(int place) override;
   Result<std::vector<double>> marks() override;
 
+  bool canRunAhead() const override { return !carries(); }
+  void runAhead() override { isAhead = true; }
+  Status endStep() override;
+  Result<core::StepOutcome> outcome(std::int64_t step) override;
+
   bool canCapture() const override { return true; }
   bool isCaptured() const override { return graphs[turn].isReady(); }
   Status beginCapture() override;
@@ -118,9 +124,14 @@ public:
     for (StepGraph &graph : graphs)
       graph.drop();
   }
-  /// Whether messages may end later than their step. What belongs to one step (events, a captured
-  /// step) is then there twice, and steps use it in turn.
+  /// Whether messages may end later than their step.
   bool carries() const { return program.table.carries(); }
+  /// Whether a step may begin before the step before it is complete, because messages are carried
+  /// or steps run ahead. What belongs to one step (events, a captured step) is then there twice,
+  /// and steps use it in turn.
+  bool takesTurns() const { return carries() || isAhead; }
+  /// Whether the last outcome() was that of the step before the one that was begun last.
+  bool looksBack() const { return isAhead && seen < present; }
   /// The turn of the step that was begun last, 0 or 1.
   std::size_t stepTurn() const { return turn; }
   /// Captures the stream by itself. Precondition: isCapturing().
@@ -149,6 +160,9 @@ private:
   CudaBuilder steps;
   Status begun; ///< the error of beginStep()
   std::size_t turn = 0;
+  bool isAhead = false;            ///< runAhead()
+  std::int64_t present = -1;       ///< the step that was begun last
+  std::int64_t seen = -1;          ///< the last one with an outcome()
   std::array<StepGraph, 2> graphs; ///< by turn
   HostWait waits;
   LaunchThrottle throttle;
@@ -159,7 +173,8 @@ private:
   DeviceMemory clocks; ///< an UpdateClock for each bucket
   core::Optimizer optimizer;
   GradientNorm norm{program};
-  std::optional<SampleFeed> samples; ///< none before the first feed()
+  std::optional<StepOutcomes> outcomes; ///< none before the first endStep()
+  std::optional<SampleFeed> samples;    ///< none before the first feed()
   LambUpdate lamb{program, optimizer};
   DeviceArithmetic arithmetic{program};
 };

@@ -32,6 +32,8 @@ public:
   bool isUsed() const { return sums.data() != nullptr; }
   /// The norm that factor() has found, once the device has done it. Precondition: isUsed().
   double hostNorm() const { return *norm; }
+  /// The place of hostNorm(), which the device can read too. Precondition: isUsed().
+  const double *hostPlace() const { return norm.get(); }
 
 private:
   struct FreeHost {

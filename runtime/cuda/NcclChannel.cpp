@@ -117,6 +117,10 @@ void NcclChannel::startStep(std::int64_t number, bool replayed) {
     warnOfTuner();
   links->rest();
   links->startStep(number);
+  if (number != step) { // else the step's capture has begun it too
+    stepBefore = std::move(now);
+    wasReplayed = isReplayed;
+  }
   step = number;
   isReplayed = replayed;
   isNoting = false;
@@ -342,7 +346,7 @@ Status NcclChannel::waitForLoss() {
 /// Whether a message is finished. In a replayed step events are recorded only when they are
 /// reached, so an event that lies before the step's start belongs to the step before.
 bool NcclChannel::isFinished(const Message &message) const {
-  if (!isReplayed || &message == &loss.message)
+  if ((!isReplayed && !wasReplayed) || &message == &loss.message)
     return message.finished.isReached();
   const Event &start = *message.stepStart;
   return start.isReached() && message.finished.isReached() &&
@@ -351,6 +355,8 @@ bool NcclChannel::isFinished(const Message &message) const {
 
 std::vector<const NcclChannel::Message *> NcclChannel::watched() const {
   std::vector<const Message *> all(now.before.begin(), now.before.end());
+  if (executable.looksBack())
+    all.insert(all.end(), stepBefore.issued.begin(), stepBefore.issued.end());
   all.insert(all.end(), now.issued.begin(), now.issued.end());
   const auto turn = [](const Message *message) { return message->name.turn(); };
   if (const Message &last = loss.message; last.isUnderWay)
@@ -372,7 +378,7 @@ double NcclChannel::exposedSeconds() const {
   links->rest();
   double sum = 0;
   (void)statusOf("", [&] {
-    for (const Message *message : now.waited)
+    for (const Message *message : complete().waited)
       sum += std::max(0.0, secondsBetween(message->awaited, message->finished));
   });
   return sum;
@@ -381,7 +387,7 @@ double NcclChannel::exposedSeconds() const {
 std::vector<core::BucketTiming> NcclChannel::timings() const {
   std::vector<core::BucketTiming> all;
   (void)statusOf("", [&] {
-    for (const Message *message : now.waited) {
+    for (const Message *message : complete().waited) {
       const Event &start = *message->stepStart;
       all.push_back({message->name.bucket, secondsBetween(start, message->issued),
                      secondsBetween(start, message->started),

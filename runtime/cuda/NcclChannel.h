@@ -44,6 +44,7 @@ public:
   Status wait(int bucket) override;
 
   /// Seconds from the moments at which computation reached a wait() until the message was complete.
+  /// This and timings() are about the step before the last one if CudaExecutable::looksBack().
   double exposedSeconds() const override;
   /// Timings of all buckets, without the loss.
   std::vector<core::BucketTiming> timings() const override;
@@ -103,6 +104,8 @@ private:
   Status issueLoss(int bucket, void *data, std::size_t bytes, ElementType type);
   Status waitForLoss();
   bool isFinished(const Message &message) const;
+  /// The messages of the step that exposedSeconds() and timings() are about.
+  const StepMessages &complete() const { return executable.looksBack() ? stepBefore : now; }
   /// The messages that the watch looks at, in the order of their issue.
   std::vector<const Message *> watched() const;
 
@@ -127,12 +130,13 @@ private:
   std::map<std::pair<int, bool>, std::array<Message, 2>> messages;
   /// The start of the present step; null where buckets travel.
   std::shared_ptr<const Event> began;
-  StepMessages now;
+  StepMessages now, stepBefore;         ///< `stepBefore` may run while the present step begins
   std::array<StepMessages, 2> captured; ///< by turn
   std::int64_t step = 0;
   std::int64_t issuedMessages = 0; ///< in this step, without the loss
   bool isNoting = false;           ///< whether a capture has begun to note this step's messages
   bool isReplayed = false;         ///< whether the step's messages are those of a captured step
+  bool wasReplayed = false;        ///< the same of stepBefore
 };
 
 } // namespace syncline::cuda

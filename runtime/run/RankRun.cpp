@@ -44,26 +44,23 @@ Status RankRun::train() {
       return s;
     if (Status s = trainer->beginStep(number); !s)
       return s;
-    auto start = core::Clock::now();
+    const auto start = core::Clock::now();
     waited.reset();
     if (Status s = writeSamples(number * options.passes); !s)
       return s;
-    const double filled = core::secondsSince(start);
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
     const bool saves = checkpoints && checkpoints->isDue(number + 1);
     const bool drains = number + 1 == steps || saves || isTested(number);
     const StepEnd end = dumps ? StepEnd::wholeGradients : drains ? StepEnd::drained : StepEnd::open;
     const double rate = schedule.rateAt(number, steps, options.optimizer.rate);
     trainer->setRate(rate);
-    Result<StepTimes> times =
-        trainer->step(number, end, /*meanwhile=*/[&] { batch.imitateReading(); });
-    if (!times)
-      return times.status();
-    times->seconds += filled;
-    times->data = waited;
-    times->rate = rate;
-    report->addStep(*times);
-    observations.addStep(times->seconds);
+    if (Status s = trainer->tell(
+            number, end, /*meanwhile=*/[&] { batch.imitateReading(); }, start);
+        !s)
+      return s;
+    told.push_back({rate, waited});
+    if (Status s = completeAllBut(end == StepEnd::open ? trainer->ahead() : 0); !s)
+      return s;
     if (Status s = finishStep(number, dumps, saves); !s)
       return s;
     if (isTested(number) && stopSignal == 0)
@@ -76,6 +73,21 @@ Status RankRun::train() {
   const Status finished = drained ? trainer->finish() : drained.status();
   report->addRest(trainer->movedSince());
   return finished;
+}
+
+/// Completes the steps that were told, but for the last `steps` ones.
+Status RankRun::completeAllBut(std::size_t steps) {
+  while (told.size() > steps) {
+    Result<StepTimes> times = trainer->complete();
+    if (!times)
+      return times.status();
+    times->data = told.front().waited;
+    times->rate = told.front().rate;
+    told.pop_front();
+    report->addStep(*times);
+    observations.addStep(times->seconds);
+  }
+  return Status::ok();
 }
 
 /// Puts the samples of this pass in place, counted over all steps.
@@ -129,6 +141,8 @@ Status RankRun::finishStep(std::int64_t number, bool dumps, bool saves) {
 }
 
 Status RankRun::stop(std::int64_t completed) {
+  if (Status s = completeAllBut(0); !s)
+    return s;
   const Result<int> drained = trainer->drain();
   if (!drained)
     return drained.status();

@@ -13,6 +13,8 @@
 #include "runtime/run/Trainer.h"
 #include "runtime/run/trace/Observations.h"
 
+#include <deque>
+
 namespace syncline::run {
 
 /// The run of one worker. Its members live as long as the run.
@@ -34,6 +36,7 @@ private:
   Status observe();
   Status train();
   Status writeSamples(std::int64_t pass);
+  Status completeAllBut(std::size_t steps);
   bool isTested(std::int64_t step) const;
   Status testAfter(std::int64_t step);
   Status finishStep(std::int64_t step, bool dumps, bool saves);
@@ -58,6 +61,12 @@ private:
   Observations observations{options};
   Batch batch;
   std::optional<double> waited; ///< seconds for the present step's samples; none for synthetic ones
+  /// A step that the trainer was told, and has not completed.
+  struct Told {
+    double rate;
+    std::optional<double> waited; ///< as `waited`
+  };
+  std::deque<Told> told;
   NotFinite finding;
 };
 

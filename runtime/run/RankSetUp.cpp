@@ -159,6 +159,8 @@ Status RankRun::connect() {
     if (Status s = trainer->scaleLoss(*options.optimizerFlags.lossScale); !s)
       return s;
   }
+  if (!observations.isMeasured())
+    trainer->runAhead();
   trainer->askForSignal(StopSignal::received);
   StopSignal::hold();
   return checkpoints ? checkpoints->begin(*trainer, steps) : Status::ok();

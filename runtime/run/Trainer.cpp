@@ -3,6 +3,9 @@
 
 #include "runtime/core/RankNames.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace syncline::run {
 
 using core::OperationKind;
@@ -131,6 +134,9 @@ Status Trainer::runDue() {
 }
 
 Result<int> Trainer::drain() {
+  while (!told.empty())
+    if (const Result<StepTimes> times = complete(); !times)
+      return times.status();
   if (Status s = lossExchange->settle(); !s)
     return s;
   if (exchanges)
@@ -189,7 +195,8 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
     if (Status s = executable.setLossScale(applied); !s)
       return s;
   }
-  bool &isThere = hasCaptured[carried.any() ? static_cast<std::size_t>(number % 2) : 0];
+  const bool takesTurns = carried.any() || runsAhead;
+  bool &isThere = hasCaptured[takesTurns ? static_cast<std::size_t>(number % 2) : 0];
   const auto startChannels = [&](bool replayed) {
     if (!exchanges) // else beginStep() did
       for (auto &[id, channel] : channels)
@@ -213,7 +220,7 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
   isWarm = isWarm || isWhole;
   if (meanwhile)
     meanwhile();
-  return executable.synchronize();
+  return runsAhead ? executable.endStep() : executable.synchronize();
 }
 
 /// Waits until a device has done what an exchange enqueued. Nothing else waits for messages in a
@@ -263,17 +270,49 @@ Status Trainer::beginStep(std::int64_t number) {
   return s ? s : duringExchange(s, number);
 }
 
+void Trainer::runAhead() {
+  runsAhead = executable.canRunAhead() && !exchanges && !carried.any() && !scale && passes == 1;
+  if (runsAhead)
+    executable.runAhead();
+}
+
 Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
                                 const std::function<void()> &meanwhile) {
+  if (Status s = tell(number, end, meanwhile); !s)
+    return s;
+  return complete();
+}
+
+Status Trainer::tell(std::int64_t number, StepEnd end, const std::function<void()> &meanwhile,
+                     core::Clock::time_point start) {
   wholeGradients = end == StepEnd::wholeGradients;
   drains = end != StepEnd::open;
   if (Status s = beginStep(number); !s)
     return s;
-  const auto start = core::Clock::now();
   if (Status s = runStep(number, meanwhile); !s)
     return s;
+  told.push_back({number, start, isRecording});
+  return Status::ok();
+}
+
+/// What the host learns of the step that has just ended, where none runs ahead.
+core::StepOutcome Trainer::outcomeNow() {
+  core::StepOutcome now;
+  now.loss = executable.loss();
+  now.isUpdateFinite = !executable.metNonFinite();
+  now.gradientNorm = executable.gradientNorm();
+  return now;
+}
+
+Result<StepTimes> Trainer::complete() {
+  const auto [number, start, isRecorded] = told.front();
+  told.pop_front();
+  const Result<core::StepOutcome> outcome =
+      runsAhead ? executable.outcome(number) : Result<core::StepOutcome>(outcomeNow());
+  if (!outcome)
+    return outcome.status();
   if (hasWindows)
-    addLoss(number);
+    addLoss(number, *outcome);
   if (exchanges)
     if (Status s = settled(exchanges->afterStep(number)); !s)
       return duringExchange(s, number);
@@ -294,17 +333,19 @@ Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
     uncounted = 0;
   }
   if (!hasWindows) {
-    addLoss(number);
+    addLoss(number, *outcome);
     if (Status s = lossExchange->send(); !s)
       return s;
   }
-  times.gradientNorm = executable.gradientNorm();
+  times.gradientNorm = outcome->gradientNorm;
   times.lossScale = applied;
   times.isSkipped = isSkipped;
   if (scale)
     scale->count(isSkipped);
-  times.seconds = beginning + core::secondsSince(start);
-  if (isRecording)
+  const auto now = core::Clock::now();
+  const auto began = std::max(start, std::exchange(completedAt, now));
+  times.seconds = beginning + std::chrono::duration<double>(now - began).count();
+  if (isRecorded)
     if (Status s = record(number); !s)
       return s;
   return times;
@@ -318,13 +359,13 @@ std::optional<transport::Traffic> Trainer::movedSince() const {
                             (now.received - counted.received) / uncounted};
 }
 
-void Trainer::addLoss(std::int64_t number) {
+void Trainer::addLoss(std::int64_t number, const core::StepOutcome &outcome) {
   int stop = signal ? signal() : 0;
   if (stop == 0 && exchanges)
     stop = exchanges->stopSignal();
   lossExchange->add({.step = number,
-                     .loss = (earlierLosses + executable.loss()) / passes,
-                     .isUpdateFinite = !executable.metNonFinite(),
+                     .loss = (earlierLosses + outcome.loss) / passes,
+                     .isUpdateFinite = outcome.isUpdateFinite,
                      .stopSignal = stop});
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <array>
+#include <deque>
 #include <limits>
 #include <map>
 #include <memory>
@@ -25,7 +26,8 @@ namespace syncline::run {
 
 /// The duration and traffic of one step on this rank, and its learning rate.
 struct StepTimes {
-  double seconds = 0; ///< without the recording of the step
+  /// Without the recording of the step. Where steps run ahead, from the end of the step before.
+  double seconds = 0;
   double exposed = 0; ///< seconds of them that computation waited for communication
   /// Seconds of them that the step waited for its samples; none where no file has them.
   std::optional<double> data;
@@ -94,6 +96,15 @@ public:
   /// step with whole gradients runs without replay, as does the step after a drain.
   void captureSteps() { captures = executable.canCapture(); }
 
+  /// Lets each step begin while the step before it still runs, where the executable can. Not where
+  /// the host must know a step's end before the next one: where buckets are carried over it,
+  /// weights are exchanged, gradients are scaled or added up over several passes. Called behind
+  /// these choices and before the first step.
+  void runAhead();
+  /// How many steps may be told and not complete when the next one is told. While steps are
+  /// recorded, there is none.
+  std::size_t ahead() const { return runsAhead && !isRecording ? 1 : 0; }
+
   /// Clips gradients by their norm: each bucket's squares are added up in place of its update, and
   /// all updates follow the last operation. A bucket by "reduce-scatter" is then updated and
   /// gathered there too; ranks add up the squares of their parts in one more message.
@@ -129,7 +140,15 @@ public:
   /// or the backend's.
   Result<StepTimes> step(std::int64_t number, StepEnd end = StepEnd::open,
                          const std::function<void()> &meanwhile = {});
-  /// Waits for the messages that the last step left under way and for all losses, and updates the
+  /// The two parts of step(). tell() returns when a device has been told all operations; complete()
+  /// waits for the first step that was told and is not complete. Between two calls of tell() all
+  /// steps but ahead() become complete. `start` is when the step began for the caller.
+  Status tell(std::int64_t number, StepEnd end = StepEnd::open,
+              const std::function<void()> &meanwhile = {},
+              core::Clock::time_point start = core::Clock::now());
+  Result<StepTimes> complete();
+  /// Completes all steps, waits for the messages that the last one left under way and for all
+  /// losses, and updates the
   /// parameters. Returns on how many ranks such an update was not finite. All ranks call it after
   /// the same step. Errors: as step().
   Result<int> drain();
@@ -152,9 +171,10 @@ public:
   /// Runs the operations of phase "forward" only.
   Status forward(std::int64_t number);
 
-  /// Losses travel after the step's buckets and are read a step later. With local updates they
-  /// travel once a window, with EASGD once a period, beside a fragment. Call settle() to have those
-  /// of all steps so far.
+  /// Losses travel after the step's buckets and are read a step later; where steps run ahead, they
+  /// travel after the next step's buckets and are read when that step is complete. With local
+  /// updates they travel once a window, with EASGD once a period, beside a fragment. Call settle()
+  /// to have those of all steps so far.
   LossExchange &losses() { return *lossExchange; }
 
   /// Sets the function that is called after each step and returns SIGINT, SIGTERM or 0.
@@ -218,7 +238,8 @@ private:
   Status settled(const Status &s);
   Status issue(int bucket);
   Status issueSharded(int bucket, core::Half half);
-  void addLoss(std::int64_t number);
+  core::StepOutcome outcomeNow();
+  void addLoss(std::int64_t number, const core::StepOutcome &outcome);
   Status gather(std::size_t index);
 
   core::Executable &executable;
@@ -247,6 +268,14 @@ private:
   /// A step without an operation left out has run, so that libraries have connected and allocated
   /// their memory.
   bool isWarm = false;
+  struct Told {
+    std::int64_t number;
+    core::Clock::time_point start;
+    bool isRecorded; ///< the step has marks
+  };
+  std::deque<Told> told;                 ///< steps that are not complete
+  bool runsAhead = false;                ///< runAhead(), and the executable can
+  core::Clock::time_point completedAt{}; ///< end of the last complete step
   bool isRecording = false;
   core::Clock::time_point begunAt; ///< start of the step that beginStep() began last
   std::int64_t begun = -1;         ///< its number

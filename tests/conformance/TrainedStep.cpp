@@ -2,6 +2,7 @@
 #include "tests/conformance/TrainedStep.h"
 
 #include <cstddef>
+#include <limits>
 
 namespace syncline::conformance {
 
@@ -41,6 +42,24 @@ void TrainedStep::feed(std::int64_t number) {
   const auto seed = static_cast<unsigned>(2 * number);
   EXPECT_TRUE((*run).write(x.id, floats(randomArray(images, seed + 10))).isOk());
   EXPECT_TRUE((*run).write(target.id, floats(randomArray(images, seed + 11))).isOk());
+}
+
+void TrainedStep::feedNext(std::int64_t number, bool isSpoiled) {
+  const auto seed = static_cast<unsigned>(2 * number);
+  Array input = randomArray(images, seed + 10);
+  if (isSpoiled)
+    input.values[0] = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE((*run).feed(x.id, floats(input)).isOk());
+  EXPECT_TRUE((*run).feed(target.id, floats(randomArray(images, seed + 11))).isOk());
+}
+
+void TrainedStep::tellStep(std::int64_t number, bool isReplayed) {
+  (*run).beginStep(number);
+  if (!isReplayed)
+    tell(false);
+  const Status replayed = isReplayed ? (*run).replay() : Status::ok();
+  EXPECT_TRUE(replayed.isOk()) << replayed.message();
+  EXPECT_TRUE((*run).endStep().isOk());
 }
 
 void TrainedStep::tell(bool marked) {

@@ -16,6 +16,10 @@ public:
 
   /// Another input and target for each number.
   void feed(std::int64_t number);
+  /// As feed(), by Executable::feed(). With `isSpoiled` the first element is infinite.
+  void feedNext(std::int64_t number, bool isSpoiled = false);
+  /// Tells the step's operations, or replays them, and ends the step without waiting for it.
+  void tellStep(std::int64_t number, bool isReplayed);
   /// All operations, marked if asked; done when it returns.
   void runEagerly(std::int64_t number, bool marked = false);
   /// The operations between beginCapture() and endCapture().

@@ -10,7 +10,7 @@ namespace {
 using namespace core;
 
 /// Two operations; notes what it is told: "b" beginStep, "0" run(0), "m" mark, "[" and "]" a
-/// capture's ends, "r" replay, "." synchronize.
+/// capture's ends, "r" replay, "." synchronize, "e" endStep, "o" outcome.
 class NotingExecutable final : public Executable {
 public:
   NotingExecutable() { infos.resize(2); }
@@ -27,6 +27,7 @@ public:
   std::string told() { return std::exchange(notes, ""); }
   bool cannotReplay = false; ///< as after a new optimizer
   Status ofRun;              ///< what run() says while capturing
+  bool isAhead = false;
 
   StepBuilder &builder() override { std::abort(); }
   Status finish() override { return Status::ok(); }
@@ -58,13 +59,20 @@ public:
 
   void beginStep(std::int64_t step) override {
     notes += 'b';
-    turn = all.empty() ? 0 : step % 2;
+    turn = all.empty() && !isAhead ? 0 : step % 2;
   }
   Status run(int operation) override {
     notes += std::to_string(operation);
     return isCapturing ? ofRun : Status::ok();
   }
   Status synchronize() override { return notes += '.', Status::ok(); }
+  bool canRunAhead() const override { return true; }
+  void runAhead() override { isAhead = true; }
+  Status endStep() override { return notes += 'e', Status::ok(); }
+  Result<StepOutcome> outcome(std::int64_t step) override {
+    notes += 'o';
+    return StepOutcome{.loss = static_cast<double>(step)};
+  }
   Status mark(int) override { return notes += 'm', Status::ok(); }
   Result<std::vector<double>> marks() override { return std::vector<double>{0, 1, 2}; }
 
@@ -168,6 +176,47 @@ TEST(TrainerCapture, CapturesMarksForRecords) {
   ASSERT_EQ(run.trainer->records().size(), 2u);
   EXPECT_EQ(run.trainer->records()[1].step, 3);
   EXPECT_EQ(run.trainer->records()[1].operations[1].end, 2);
+}
+
+// A step is told before the one before it is waited for. Losses belong to the steps that have them.
+TEST(TrainerAhead, TellsAStepBeforeItWaitsForTheOneBefore) {
+  Captured run;
+  run.trainer->runAhead();
+  EXPECT_EQ(run.trainer->ahead(), 1u);
+  const auto next = [&] {
+    EXPECT_TRUE(run.trainer->tell(run.number++).isOk());
+    return run.executable.told();
+  };
+  const auto complete = [&] {
+    EXPECT_TRUE(run.trainer->complete().isOk());
+    EXPECT_TRUE(run.trainer->losses().settle().isOk());
+    return run.executable.told();
+  };
+  EXPECT_EQ(next(), "b01e");
+  EXPECT_EQ(next(), "b[01]re");
+  for (int step = 0; step < 3; ++step) {
+    EXPECT_EQ(complete(), "o");
+    EXPECT_EQ(run.trainer->losses().arrived().back().step, step);
+    EXPECT_EQ(run.trainer->losses().arrived().back().loss, step);
+    EXPECT_EQ(next(), step == 0 ? "b[01]re" : "bre");
+  }
+  ASSERT_TRUE(run.trainer->drain().isOk());
+  EXPECT_EQ(run.executable.told(), "oo");
+  EXPECT_EQ(run.trainer->losses().arrived().back().step, 4);
+}
+
+// What the host must know before the next step begins keeps steps from running ahead.
+TEST(TrainerAhead, WaitsWhereTheNextStepNeedsTheEnd) {
+  Captured recorded, accumulated, carried(/*carries=*/true);
+  recorded.trainer->runAhead();
+  recorded.trainer->recordSteps();
+  EXPECT_EQ(recorded.trainer->ahead(), 0u);
+  accumulated.trainer->accumulate(2, [](std::int64_t) { return Status::ok(); });
+  for (Captured *run : {&accumulated, &carried}) {
+    run->trainer->runAhead();
+    EXPECT_EQ(run->trainer->ahead(), 0u);
+    EXPECT_FALSE(run->executable.isAhead);
+  }
 }
 
 TEST(TrainerCapture, EndsACaptureThatFails) {
