@@ -5,9 +5,21 @@
 #include "runtime/cuda/NcclChannel.h"
 #include "runtime/cuda/NcclPlaces.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace syncline::cuda {
 
 namespace {
+
+/// How many channels the ranks of this executable open. Where weights travel, gradients are those
+/// of one rank, and the weights have a channel beside the loss's.
+Channels channelsOf(const CudaExecutable &executable, int ranks) {
+  const auto isFirst = [](const core::Bucket &bucket) { return bucket.channel == 0; };
+  return executable.options().ranks == ranks && std::ranges::all_of(executable.buckets(), isFirst)
+             ? Channels::one
+             : Channels::several;
+}
 
 class CudaBackend final : public core::Backend {
 public:
@@ -48,7 +60,9 @@ public:
                                    executable.device().index, options.sharesDevice);
     if (!places)
       return places.status();
-    prepareNcclEnvironment(options, *places, peers.rank());
+    if (Status reachable = expectLoopback(*places, std::getenv, usableInterfaces()); !reachable)
+      return reachable;
+    prepareNcclEnvironment(options, *places, channelsOf(executable, peers.size()), peers.rank());
     std::shared_ptr<NcclLinks> links = executable.links.lock();
     if (!links)
       executable.links = links = std::make_shared<NcclLinks>(executable, peers);

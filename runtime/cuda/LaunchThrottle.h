@@ -6,6 +6,7 @@
 #include "runtime/cuda/HostWait.h"
 
 #include <array>
+#include <cstdint>
 
 namespace syncline::cuda {
 

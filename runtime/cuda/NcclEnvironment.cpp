@@ -9,7 +9,10 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <ifaddrs.h>
 #include <mutex>
+#include <net/if.h>
+#include <sys/socket.h>
 
 namespace fs = std::filesystem;
 
@@ -88,14 +91,37 @@ Result<DevicePlaces> comparePlaces(const std::vector<std::string> &places, bool 
     if (!mayShare)
       return Status::badInput("ranks " + std::to_string(same - places.begin()) + " and " +
                               std::to_string(rank) +
-                              " have one device: expected one each, or '--share-device'");
+                              " have one device: expected one each, or '--share-device'; MIG "
+                              "instances of one GPU are one device, for NCCL too");
   }
   return found;
 }
 
+Status expectLoopback(const DevicePlaces &places, const GetVariable &get,
+                      const std::set<std::string> &usable) {
+  const char *named = get("NCCL_SOCKET_IFNAME");
+  if (!places.areShared || !places.areOneMachine || (named && *named) || usable.contains("lo"))
+    return Status::ok();
+  return Status::badInput("'--share-device' sends messages through the interface 'lo', which is "
+                          "down or has no IPv4 address: expected it up, or another interface in "
+                          "NCCL_SOCKET_IFNAME");
+}
+
+std::set<std::string> usableInterfaces() {
+  std::set<std::string> names;
+  ifaddrs *all = nullptr;
+  if (getifaddrs(&all) != 0)
+    return names;
+  for (const ifaddrs *each = all; each; each = each->ifa_next)
+    if (each->ifa_addr && each->ifa_addr->sa_family == AF_INET && (each->ifa_flags & IFF_UP))
+      names.insert(each->ifa_name);
+  freeifaddrs(all);
+  return names;
+}
+
 NcclEnvironment ncclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
-                                int rank, const std::string &plugin, const std::string &table,
-                                const GetVariable &get) {
+                                Channels channels, int rank, const std::string &plugin,
+                                const std::string &table, const GetVariable &get) {
   NcclEnvironment made;
   const auto isSet = [&](const char *name) {
     const char *value = get(name);
@@ -110,12 +136,14 @@ NcclEnvironment ncclEnvironment(const core::ChannelOptions &options, const Devic
       made.warnings.push_back("warning: " + std::string(name) + "=" + get(name) +
                               " keeps NCCL from sending messages as the plan says");
   // Kernels of several channels start in the order in which ranks enqueue them, so that they cannot
-  // wait for each other.
+  // wait for each other. A single channel needs no order, which costs an event for each message.
   constexpr const char *order = "NCCL_LAUNCH_ORDER_IMPLICIT";
-  if (isSet(order) && std::string(get(order)) == "0")
-    made.warnings.push_back("warning: " + std::string(order) +
-                            "=0 lets messages of different channels wait for each other");
-  set(order, "1");
+  if (channels == Channels::several) {
+    if (isSet(order) && std::string(get(order)) == "0")
+      made.warnings.push_back("warning: " + std::string(order) +
+                              "=0 lets messages of different channels wait for each other");
+    set(order, "1");
+  }
   if (places.areShared) {
     // NCCL refuses two ranks of one host on one device. Each rank therefore gets its own host name,
     // and messages between these hosts travel by sockets; in one machine they do not leave it.
@@ -146,7 +174,7 @@ NcclEnvironment::forTable(const std::string &table) const {
 void prepareNcclMemory() { setenv("NCCL_CUMEM_HOST_ENABLE", "0", /*overwrite=*/0); }
 
 void prepareNcclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
-                            int rank) {
+                            Channels channels, int rank) {
   static std::once_flag once;
   static NcclEnvironment made;
   const std::string table = existing(fs::path(options.planFolder) / "nccl-tuner.csv");
@@ -155,7 +183,7 @@ void prepareNcclEnvironment(const core::ChannelOptions &options, const DevicePla
       setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
   };
   std::call_once(once, [&] {
-    made = ncclEnvironment(options, places, rank, tunerPlugin(), table, std::getenv);
+    made = ncclEnvironment(options, places, channels, rank, tunerPlugin(), table, std::getenv);
     setAll(made.settings);
     for (const auto &[name, value] : made.settings)
       if (name == "NCCL_TUNER_PLUGIN")

@@ -5,6 +5,7 @@
 #include "runtime/core/Backend.h"
 
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,12 @@ struct DevicePlaces {
 /// Compares the places of all ranks, each of which is the machine's name, a blank and the device's
 /// name. Errors: badInput that names two ranks on one device, unless `mayShare`.
 Result<DevicePlaces> comparePlaces(const std::vector<std::string> &places, bool mayShare);
+
+/// The host's interfaces that are up and have an IPv4 address.
+std::set<std::string> usableInterfaces();
+
+/// The number of a run's channels, each of which has a communicator.
+enum class Channels { one, several };
 
 struct NcclEnvironment {
   std::vector<std::pair<std::string, std::string>> settings; ///< variables and their values
@@ -47,12 +54,17 @@ std::string tunerWarning(const TunerUse &use);
 /// Returns the value of a variable, or null if it is not set.
 using GetVariable = std::function<const char *(const char *name)>;
 
+/// Ranks that share a device of one machine talk through its interface "lo", unless the user names
+/// another one. Errors: badInput where "lo" is not among the `usable` interfaces.
+Status expectLoopback(const DevicePlaces &places, const GetVariable &get,
+                      const std::set<std::string> &usable);
+
 /// The environment for rank `rank`. It never contains variables that the user has set. `plugin`
 /// and `table` are the paths of the tuner and of the plan's table for it, or empty if these do
 /// not exist.
 NcclEnvironment ncclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
-                                int rank, const std::string &plugin, const std::string &table,
-                                const GetVariable &get);
+                                Channels channels, int rank, const std::string &plugin,
+                                const std::string &table, const GetVariable &get);
 
 /// Sets what NCCL reads at its first call, which is the allocation of an executable's memory where
 /// there are several ranks. NCCL then probes memory of the host's NUMA nodes, which ends the
@@ -65,7 +77,7 @@ void prepareNcclMemory();
 /// channel has its own table; NCCL reads these variables when a communicator is created. Rank 0
 /// prints the warnings on stderr.
 void prepareNcclEnvironment(const core::ChannelOptions &options, const DevicePlaces &places,
-                            int rank);
+                            Channels channels, int rank);
 
 /// Prints tunerWarning() on stderr, once in this process, if the environment that was set names the
 /// plan's tuner. Called on rank 0 when messages have been enqueued and while communicators exist,

@@ -22,7 +22,9 @@ public:
   void drop() { graphs.clear(); }
 
   /// Drops the graph and begins a capture. Precondition: !isCapturing(). Only calls of this thread
-  /// can invalidate the capture.
+  /// can invalidate the capture. Other threads may enqueue into it, as NCCL's threads do for
+  /// communicators that do not block: CUDA binds only begin and end to one thread, and a capture
+  /// that is local to a thread bars no calls of another one.
   void begin(cudaStream_t stream);
   /// Begins to capture this stream by itself, unless it has begun. The streams of a capture are
   /// ordered by Event::recordEach() and holdUpEach() only. Precondition: isCapturing().

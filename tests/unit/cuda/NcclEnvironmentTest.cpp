@@ -13,8 +13,9 @@ using namespace core;
 using Variables = std::map<std::string, std::string>;
 
 NcclEnvironment environmentOf(const Variables &user, const ChannelOptions &options = {},
-                              const DevicePlaces &places = {}) {
-  return ncclEnvironment(options, places, 3, "/lib/tuner.so", "/plan/nccl-tuner.csv",
+                              const DevicePlaces &places = {},
+                              Channels channels = Channels::several) {
+  return ncclEnvironment(options, places, channels, 3, "/lib/tuner.so", "/plan/nccl-tuner.csv",
                          [&](const char *name) {
                            const auto found = user.find(name);
                            return found == user.end() ? nullptr : found->second.c_str();
@@ -32,7 +33,7 @@ TEST(NcclEnvironmentTest, NamesTheTunerAndTheOrder) {
                                        {"NCCL_TUNER_PLUGIN", "/lib/tuner.so"},
                                        {"SYNCLINE_NCCL_TABLE", "/plan/nccl-tuner.csv"}}));
   EXPECT_TRUE(environmentOf({}).warnings.empty());
-  EXPECT_EQ(ncclEnvironment({}, {}, 0, "", "/plan/nccl-tuner.csv",
+  EXPECT_EQ(ncclEnvironment({}, {}, Channels::several, 0, "", "/plan/nccl-tuner.csv",
                             [](const char *) { return static_cast<const char *>(nullptr); })
                 .settings.size(),
             1u);
@@ -73,8 +74,10 @@ TEST(NcclEnvironmentTest, ComparesPlaces) {
   EXPECT_FALSE(comparePlaces({"a 0:1:0", "a 0:2:0"}, true)->areShared);
   const std::vector<std::string> crowded{"a 0:1:0", "a 0:2:0", "a 0:1:0"};
   EXPECT_TRUE(comparePlaces(crowded, true)->areShared);
-  EXPECT_EQ(comparePlaces(crowded, false).status().message(),
-            "ranks 0 and 2 have one device: expected one each, or '--share-device'");
+  EXPECT_EQ(
+      comparePlaces(crowded, false).status().message(),
+      "ranks 0 and 2 have one device: expected one each, or '--share-device'; MIG instances of "
+      "one GPU are one device, for NCCL too");
 }
 
 TEST(NcclEnvironmentTest, TellsTheTunerOfHalves) {
@@ -83,6 +86,36 @@ TEST(NcclEnvironmentTest, TellsTheTunerOfHalves) {
   EXPECT_EQ(settingsOf({}, halves)["SYNCLINE_NCCL_ELEMENT_BYTES"], "2");
   halves.wire = WirePrecision::fp16;
   EXPECT_EQ(settingsOf({}, halves)["SYNCLINE_NCCL_ELEMENT_BYTES"], "2");
+}
+
+// Messages of one channel have an order as it is.
+TEST(NcclEnvironmentTest, OrdersSeveralChannelsOnly) {
+  const NcclEnvironment one =
+      environmentOf({{"NCCL_LAUNCH_ORDER_IMPLICIT", "0"}}, {}, {}, Channels::one);
+  EXPECT_TRUE(one.warnings.empty());
+  for (const auto &[name, value] : environmentOf({}, {}, {}, Channels::one).settings)
+    EXPECT_NE(name, "NCCL_LAUNCH_ORDER_IMPLICIT");
+}
+
+TEST(NcclEnvironmentTest, RanksOnOneDeviceNeedTheLoopback) {
+  const auto check = [](const DevicePlaces &places, const Variables &user,
+                        const std::set<std::string> &usable) {
+    return expectLoopback(
+               places,
+               [&](const char *name) {
+                 return user.contains(name) ? user.at(name).c_str() : nullptr;
+               },
+               usable)
+        .message();
+  };
+  const DevicePlaces shared{.areShared = true};
+  EXPECT_EQ(check(shared, {}, {"eth0"}),
+            "'--share-device' sends messages through the interface 'lo', which is down or has no "
+            "IPv4 address: expected it up, or another interface in NCCL_SOCKET_IFNAME");
+  EXPECT_EQ(check(shared, {}, {"eth0", "lo"}), "");
+  EXPECT_EQ(check(shared, {{"NCCL_SOCKET_IFNAME", "eth0"}}, {"eth0"}), "");
+  EXPECT_EQ(check({}, {}, {}), "");
+  EXPECT_EQ(check({.areShared = true, .areOneMachine = false}, {}, {}), "");
 }
 
 // What the user says stands; what contradicts the plan is told, one line each.
