@@ -5,6 +5,8 @@
 
 #include "onnx/onnx_pb.h"
 
+#include <cmath>
+
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
@@ -21,6 +23,7 @@ LogicalResult frontend::importUnary(NodeImport &node) {
   Kind kind = llvm::StringSwitch<Kind>(node.op())
                   .Case("Abs", Kind::abs)
                   .Case("Elu", Kind::elu)
+                  .Case("Erf", Kind::erf)
                   .Case("Exp", Kind::exp)
                   .Case("HardSigmoid", Kind::hard_sigmoid)
                   .Case("HardSwish", Kind::hard_swish)
@@ -40,6 +43,17 @@ LogicalResult frontend::importUnary(NodeImport &node) {
   if (!(alpha >= 0)) // the derivative takes the sign from the result
     return node.error("expected an alpha that is not negative, got " + decimal(alpha));
   return createUnary(node, kind, alpha);
+}
+
+LogicalResult frontend::importPow(NodeImport &node) {
+  std::optional<double> exponent = node.number("exponent", 1);
+  if (!exponent)
+    return failure();
+  if (*exponent == 1)
+    return node.defineAlias();
+  if (*exponent == 0 || !std::isfinite(*exponent))
+    return node.error("expected an exponent that is finite and not 0, got " + decimal(*exponent));
+  return createUnary(node, nn::UnaryKind::pow, *exponent);
 }
 
 // Bounds are attributes before opset 11, operands since.

@@ -46,6 +46,7 @@ mlir::LogicalResult importDropout(NodeImport &node);
 
 mlir::LogicalResult importUnary(NodeImport &node);
 mlir::LogicalResult importClip(NodeImport &node);
+mlir::LogicalResult importPow(NodeImport &node);
 mlir::LogicalResult importBinary(NodeImport &node);
 mlir::LogicalResult importSum(NodeImport &node);
 

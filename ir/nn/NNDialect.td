@@ -52,7 +52,8 @@ def NN_UnaryKindEnum : NN_I32Enum<"UnaryKind", "elementwise function of one oper
   I32EnumAttrCase<"tanh", 3>, I32EnumAttrCase<"hard_sigmoid", 4>, I32EnumAttrCase<"hard_swish", 5>,
   I32EnumAttrCase<"clip", 6>, I32EnumAttrCase<"elu", 7>, I32EnumAttrCase<"neg", 8>,
   I32EnumAttrCase<"exp", 9>, I32EnumAttrCase<"log", 10>, I32EnumAttrCase<"sqrt", 11>,
-  I32EnumAttrCase<"abs", 12>, I32EnumAttrCase<"reciprocal", 13>]>;
+  I32EnumAttrCase<"abs", 12>, I32EnumAttrCase<"reciprocal", 13>, I32EnumAttrCase<"erf", 14>,
+  I32EnumAttrCase<"pow", 15>]>;
 def NN_UnaryKind : EnumAttr<NN_Dialect, NN_UnaryKindEnum, "unary">;
 
 def NN_BinaryKindEnum : NN_I32Enum<"BinaryKind", "elementwise function of two operands", [

@@ -12,9 +12,10 @@ def NN_UnaryOp : NN_ComputeOp<"unary", [AllTypesMatch<["x", "y"]>]> {
     - leaky_relu: the slope below zero is alpha;
     - hard_sigmoid: max(0, min(1, alpha·x + beta));
     - clip: to [alpha, beta];
-    - elu: alpha·(eˣ - 1) below zero.
+    - elu: alpha·(eˣ - 1) below zero;
+    - pow: x to the power of alpha.
 
-    hard_swish is x·max(0, min(1, x/6 + 1/2)).
+    hard_swish is x·max(0, min(1, x/6 + 1/2)), and erf the error function.
     `%y = nn.unary relu %x : tensor<4x10xf32>`
   }];
   let arguments = (ins NN_UnaryKind:$kind, NN_Tensor:$x, DefaultValuedAttr<F64Attr, "0.0">:$alpha,

@@ -29,6 +29,8 @@ static bool refersToResult(UnaryKind kind) {
   case UnaryKind::neg:
   case UnaryKind::log:
   case UnaryKind::abs:
+  case UnaryKind::erf:
+  case UnaryKind::pow:
     return false;
   }
   llvm_unreachable("all kinds are listed");

@@ -4,6 +4,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include <numbers>
+
 using namespace mlir;
 using namespace syncline::fuse;
 using namespace syncline::nn;
@@ -54,6 +56,18 @@ struct Scalars {
     Value above = choose(a, arith::CmpFPredicate::OGT, number(low), value, zero);
     return choose(a, arith::CmpFPredicate::OLT, number(high), above, zero);
   }
+  /// a to a constant power; the small ones without a call.
+  Value power(Value a, double exponent) {
+    if (exponent == 1)
+      return a;
+    if (exponent == 0.5)
+      return math<math::SqrtOp>(a);
+    if (exponent == 2)
+      return mul(a, a);
+    if (exponent == 3)
+      return mul(mul(a, a), a);
+    return builder.create<math::PowFOp>(loc, a, number(exponent));
+  }
 };
 
 } // namespace
@@ -88,6 +102,10 @@ static Value unary(Scalars &s, UnaryKind kind, Value x, double alpha, double bet
     return s.math<math::AbsFOp>(x);
   case UnaryKind::reciprocal:
     return s.div(s.number(1), x);
+  case UnaryKind::erf:
+    return s.math<math::ErfOp>(x);
+  case UnaryKind::pow:
+    return s.power(x, alpha);
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -130,6 +148,12 @@ static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double
   }
   case UnaryKind::reciprocal:
     return s.neg(s.mul(dy, s.mul(r, r)));
+  case UnaryKind::erf: {
+    Value bell = s.math<math::ExpOp>(s.neg(s.mul(r, r)));
+    return s.mul(dy, s.mul(s.number(2 * std::numbers::inv_sqrtpi), bell));
+  }
+  case UnaryKind::pow:
+    return s.mul(dy, s.mul(s.number(alpha), s.power(r, alpha - 1)));
   }
   llvm_unreachable("all kinds are listed");
 }

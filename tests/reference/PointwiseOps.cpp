@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cmath>
+#include <numbers>
 
 using namespace mlir;
 using namespace syncline::nn;
@@ -40,6 +41,10 @@ static double unary(UnaryKind kind, double x, double alpha, double beta) {
     return std::abs(x);
   case UnaryKind::reciprocal:
     return 1 / x;
+  case UnaryKind::erf:
+    return std::erf(x);
+  case UnaryKind::pow:
+    return std::pow(x, alpha);
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -75,6 +80,10 @@ static double derivative(UnaryKind kind, double r, double alpha, double beta) {
     return (r > 0) - (r < 0);
   case UnaryKind::reciprocal:
     return -r * r;
+  case UnaryKind::erf:
+    return 2 * std::numbers::inv_sqrtpi * std::exp(-r * r);
+  case UnaryKind::pow:
+    return alpha * std::pow(r, alpha - 1);
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -140,6 +149,10 @@ static double scalarOp(Operation *op, const llvm::DenseMap<Value, double> &scala
     return std::sqrt(in(0));
   if (name == "math.tanh")
     return std::tanh(in(0));
+  if (name == "math.erf")
+    return std::erf(in(0));
+  if (name == "math.powf")
+    return std::pow(in(0), in(1));
   if (name == "math.absf")
     return std::abs(in(0));
   llvm_unreachable("unexpected operation in a pointwise body");

@@ -33,8 +33,27 @@ INSTANTIATE_TEST_SUITE_P(
                     UnaryCase{"elu", "x", "{alpha = 0.7 : f64}"}, UnaryCase{"neg", "x", ""},
                     UnaryCase{"exp", "x", ""}, UnaryCase{"log", "positive", ""},
                     UnaryCase{"sqrt", "positive", ""}, UnaryCase{"abs", "x", ""},
-                    UnaryCase{"reciprocal", "positive", ""}),
+                    UnaryCase{"reciprocal", "positive", ""}, UnaryCase{"erf", "x", ""}),
     [](const auto &info) { return std::string(info.param.kind); });
+
+class PowerGradient : public testing::TestWithParam<const char *> {};
+
+TEST_P(PowerGradient, IsRight) {
+  expectRightGradients(parameter("positive", {2, 5}) +
+                           "%y = nn.unary pow %positive {alpha = " + GetParam() +
+                           " : f64} : " + type({2, 5}) + "\n",
+                       {2, 5});
+}
+
+INSTANTIATE_TEST_SUITE_P(Exponents, PowerGradient,
+                         testing::Values("0.5", "1.5", "2.0", "3.0", "-1.0", "2.7"));
+
+// A square of negative numbers has a derivative too.
+TEST(PowerGradients, OfNegativeNumbers) {
+  expectRightGradients(parameter("x", {2, 5}) + "%y = nn.unary pow %x {alpha = 2.0 : f64} : " +
+                           type({2, 5}) + "\n",
+                       {2, 5});
+}
 
 // Beyond [-3, 3] hard_swish is zero or the identity.
 TEST(UnaryGradients, HardSwishFarOut) {

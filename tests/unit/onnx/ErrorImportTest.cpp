@@ -79,18 +79,18 @@ TEST(GraphError, AllNodesThatCannotBeTrainedAreListed) {
   const Outcome outcome = importText(
       13,
       "agraph (float[2,4] x, int64[2] unread) => (float[2,4] y) {"
-      " w = RandomNormal <shape = [4,4]> () a = MatMul(x, w) b = Erf(a) c = Pow(b, b)"
-      " d = Erf(c) e = Cast <to = 7> (d) f = Gather(w, e) g = ReduceMean <axes = [1]> (f)"
+      " w = RandomNormal <shape = [4,4]> () a = MatMul(x, w) b = Sin(a) c = Cos(b)"
+      " d = Sin(c) e = Cast <to = 7> (d) f = Gather(w, e) g = ReduceMean <axes = [1]> (f)"
       " h = Relu(g) i = Squeeze <axes = [1]> (h) y = Einsum <equation = \"ij->ij\"> (d)"
-      " z = Erf(y) }",
+      " z = Sin(y) }",
       meanSquare(), [](onnx::ModelProto &m) {
         m.mutable_graph()->mutable_input()->RemoveLast();
         m.mutable_graph()->mutable_output(0)->set_name("i");
       });
   expectError(
       outcome,
-      "5 nodes cannot be trained: 2 Erf, the first node that makes 'b' (Erf): this operator of "
-      "opset 13 is not supported; node that makes 'c' (Pow): this operator of opset 13 is not "
+      "5 nodes cannot be trained: 2 Sin, the first node that makes 'b' (Sin): this operator of "
+      "opset 13 is not supported; node that makes 'c' (Cos): this operator of opset 13 is not "
       "supported; node that makes 'e' (Cast): conversion of tensors to int64 is not "
       "supported; node that makes 'f' (Gather): expected constant integers as indices, got "
       "'e'; frontend/onnx/README.md lists what can be, and 'compile --plan-only' plans the model "
@@ -103,10 +103,20 @@ TEST(GraphError, OperatorsBehindUnknownShapesAreListed) {
   const Outcome outcome =
       importText(13,
                  "agraph (float[2,4] x) => (float[2,4] y) { w = RandomNormal <shape = [4,4]> ()"
-                 " a = MatMul(x, w) b = Foreign(a) c = Squeeze(b, x) d = Erf(c) y = Relu(d) }",
+                 " a = MatMul(x, w) b = Foreign(a) c = Squeeze(b, x) d = Sin(c) y = Relu(d) }",
                  meanSquare());
   expectError(outcome, "2 nodes cannot be trained: node that makes 'b' (Foreign): this operator of "
-                       "opset 13 is not supported; node that makes 'd' (Erf): this");
+                       "opset 13 is not supported; node that makes 'd' (Sin): this");
+}
+
+// A power of a trained or computed exponent has no rule.
+TEST(GraphError, ExponentsMustBeConstant) {
+  expectError(edited([](onnx::ModelProto &m) {
+                auto &node = *m.mutable_graph()->mutable_node(2);
+                node.set_op_type("Pow");
+                node.add_input("h");
+              }),
+              "(Pow): expected a constant number as exponent, got 'h'");
 }
 
 // A NUL would end the name in the generated step; other bytes go into text files.
