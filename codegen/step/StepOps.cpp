@@ -148,6 +148,14 @@ CallRow &fill(CallRow &row, plan::Kernel kernel) {
     return row.tensors({"x", "y"}).window();
   case plan::Kernel::averagePoolBackward:
     return row.tensors({"dy", "dx"}).window();
+  case plan::Kernel::layerNorm:
+    return row.tensors({"x", "scale", "shift", "y"}).real("epsilon");
+  case plan::Kernel::layerNormBackward:
+    return row.tensors({"x", "scale", "dy", "dx", "dscale", "dshift"}).real("epsilon");
+  case plan::Kernel::embedding:
+    return row.tensors({"ids", "table", "y"});
+  case plan::Kernel::embeddingBackward:
+    return row.tensors({"ids", "dy", "dtable"});
   case plan::Kernel::lrn:
     return row.tensors({"x", "y"}).lrn();
   case plan::Kernel::lrnBackward:

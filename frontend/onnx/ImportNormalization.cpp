@@ -1,4 +1,4 @@
-// BatchNormalization, LRN, Softmax, LogSoftmax, Dropout.
+// BatchNormalization, LayerNormalization, LRN, Softmax, LogSoftmax, Dropout.
 #include "frontend/onnx/OpTable.h"
 
 #include "onnx/onnx_pb.h"
@@ -34,6 +34,27 @@ LogicalResult frontend::importBatchNormalization(NodeImport &node) {
                                            mean, variance, llvm::APFloat(epsilon),
                                            llvm::APFloat(1 - momentum), nn::Activation::none);
   return node.define(norm.getY());
+}
+
+LogicalResult frontend::importLayerNormalization(NodeImport &node) {
+  for (unsigned i = 1; i < node.outputCount(); ++i)
+    if (node.isUsed(i))
+      return node.error("its statistics are not supported as results");
+  double epsilon = node.real("epsilon", 1e-5);
+  if (!(epsilon >= 0))
+    return node.error("expected an epsilon that is not negative, got " + decimal(epsilon));
+  Value x = node.tensor(0), scale = node.tensor(1), shift = node.optionalTensor(2);
+  nn::DimsRef dims = shapeOf(x);
+  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", -1), dims.size());
+  if (failed(axis))
+    return failure();
+  for (Value value : {scale, shift})
+    if (value && shapeOf(value) != dims.drop_front(*axis))
+      return node.error("expected scale and shift of the normalized dimensions " +
+                        nn::toString(dims.drop_front(*axis)) + ", got " +
+                        nn::toString(shapeOf(value)));
+  return node.define(
+      node.create<nn::LayerNormOp>(x.getType(), x, scale, shift, llvm::APFloat(epsilon)));
 }
 
 LogicalResult frontend::importLrn(NodeImport &node) {

@@ -3,6 +3,7 @@
 #include "frontend/onnx/AttachLoss.h"
 #include "frontend/onnx/ImportGraph.h"
 #include "frontend/onnx/ImportNodes.h"
+#include "frontend/onnx/RecognizeLayerNorm.h"
 #include "frontend/onnx/Skeleton.h"
 
 #include "mlir/IR/Verifier.h"
@@ -59,6 +60,7 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
     return output.status();
   if (Status status = attachLoss(state, *output, graph.index.output->name()); !status)
     return status;
+  recognizeLayerNorms(*graph.block);
   eraseDead(*graph.block);
   ImportedModel result;
   Result<std::vector<std::string>> names = graph.stored().finish(result.weights);

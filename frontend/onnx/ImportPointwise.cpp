@@ -133,3 +133,35 @@ LogicalResult frontend::importSum(NodeImport &node) {
   }
   return node.define(*sum);
 }
+
+/// One where the condition holds, or where it does not, and zero elsewhere.
+static Value maskOf(NodeImport &node, const ConstantTensor &condition, bool holds, Type element) {
+  llvm::SmallVector<APFloat> values;
+  for (std::int64_t value : condition.ints)
+    values.push_back(
+        cast<FloatAttr>(FloatAttr::get(element, (value != 0) == holds ? 1 : 0)).getValue());
+  auto type = RankedTensorType::get(condition.dims, element);
+  return node.create<nn::ConstantOp>(type, DenseElementsAttr::get(type, values));
+}
+
+// The sum of two masked tensors; a masked element does not count even where it is not finite.
+LogicalResult frontend::importWhere(NodeImport &node) {
+  const ConstantTensor *condition = node.constant(0);
+  if (!condition || condition->isReal())
+    return node.error("expected a constant condition, got '" + node.inputName(0) + "'");
+  Value yes = node.tensor(1), no = node.tensor(2);
+  if (!yes || !no || !isa<FloatType>(elementOf(yes)) || elementOf(yes) != elementOf(no))
+    return node.error("expected floating-point operands of one element type");
+  if (!isSaneShape(condition->dims, 1))
+    return node.error("its condition has no elements");
+  auto masked = [&](Value value, bool holds) {
+    return createBinary(node, nn::BinaryKind::mask, value,
+                        maskOf(node, *condition, holds, elementOf(value)));
+  };
+  FailureOr<Value> first = masked(yes, true);
+  FailureOr<Value> second = succeeded(first) ? masked(no, false) : FailureOr<Value>();
+  if (failed(second))
+    return failure();
+  FailureOr<Value> sum = createBinary(node, nn::BinaryKind::add, *first, *second);
+  return failed(sum) ? failure() : node.define(*sum);
+}

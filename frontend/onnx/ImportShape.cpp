@@ -191,9 +191,27 @@ LogicalResult frontend::importSplit(NodeImport &node) {
   return success();
 }
 
+/// Rows of a table by computed numbers.
+static LogicalResult importEmbedding(NodeImport &node, Value table) {
+  Value ids = node.tensor(1);
+  if (!ids || !elementOf(ids).isInteger(64))
+    return node.error("expected int64 indices, got '" + node.inputName(1) + "'");
+  if (shapeOf(table).size() < 2 || !isa<FloatType>(elementOf(table)))
+    return node.error("expected a floating-point table of rank 2 or more, got " +
+                      nn::toString(shapeOf(table)));
+  nn::Dims dims(shapeOf(ids));
+  llvm::append_range(dims, shapeOf(table).drop_front());
+  auto type = node.type(dims, table);
+  if (failed(type))
+    return failure();
+  return node.define(node.create<nn::EmbeddingOp>(*type, ids, table));
+}
+
 // A Gather of one index, or of indices at even distances, is a slice.
 LogicalResult frontend::importGather(NodeImport &node) {
   Value x = node.tensor(0);
+  if (node.integer("axis", 0) == 0 && x && !node.constant(1) && node.isBatched(1))
+    return importEmbedding(node, x);
   FailureOr<std::int64_t> axis = gatherAxis(node, shapeOf(x).size());
   if (failed(axis))
     return failure();

@@ -38,6 +38,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
       {"HardSwish", {importUnary, 1, 1}},
       {"Identity", {importIdentity, 1, 0}},
       {"LRN", {importLrn, 1, 1}},
+      {"LayerNormalization", {importLayerNormalization, 2, 3}},
       {"LeakyRelu", {importUnary, 1, 1}},
       {"Log", {importUnary, 1, 1}},
       {"LogSoftmax", {importSoftmax, 1, 1}},
@@ -68,6 +69,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
       {"Tanh", {importUnary, 1, 1}},
       {"Transpose", {importTranspose, 1, 1, false}},
       {"Unsqueeze", {importView, 1, 1, false}},
+      {"Where", {importWhere, 3, 0}},
   };
   auto place = table.find(name);
   return place == table.end() ? nullptr : &place->second;

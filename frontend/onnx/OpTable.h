@@ -40,6 +40,7 @@ mlir::LogicalResult importAveragePool(NodeImport &node);
 mlir::LogicalResult importGlobalPool(NodeImport &node);
 
 mlir::LogicalResult importBatchNormalization(NodeImport &node);
+mlir::LogicalResult importLayerNormalization(NodeImport &node);
 mlir::LogicalResult importLrn(NodeImport &node);
 mlir::LogicalResult importSoftmax(NodeImport &node);
 mlir::LogicalResult importDropout(NodeImport &node);
@@ -49,6 +50,7 @@ mlir::LogicalResult importClip(NodeImport &node);
 mlir::LogicalResult importPow(NodeImport &node);
 mlir::LogicalResult importBinary(NodeImport &node);
 mlir::LogicalResult importSum(NodeImport &node);
+mlir::LogicalResult importWhere(NodeImport &node);
 
 mlir::LogicalResult importView(NodeImport &node);
 mlir::LogicalResult importTranspose(NodeImport &node);

@@ -114,6 +114,30 @@ LogicalResult BatchNormBackwardOp::verify() {
                         {getScale(), getMean(), getVariance(), getDscale(), getDshift()});
 }
 
+/// NN17: what is learned has the shape of x's last dimensions.
+static LogicalResult verifyLayerNorm(Operation *op, Value x, ValueRange learned,
+                                     const llvm::APFloat &epsilon) {
+  const DimsRef dims = shapeOf(x);
+  for (Value value : learned) {
+    const DimsRef own = shapeOf(value);
+    if (own.empty() || own.size() > dims.size() || own != dims.take_back(own.size()) ||
+        value.getType() != learned.front().getType())
+      return op->emitOpError("NN17: expected scale and shift of the last dimensions of ")
+             << x.getType() << ", got " << value.getType();
+  }
+  if (epsilon.isNegative() || epsilon.isNaN())
+    return op->emitOpError("NN17: expected an epsilon that is not negative");
+  return success();
+}
+
+LogicalResult LayerNormOp::verify() {
+  return verifyLayerNorm(*this, getX(), getOperands().drop_front(), getEpsilon());
+}
+
+LogicalResult LayerNormBackwardOp::verify() {
+  return verifyLayerNorm(*this, getX(), getScale(), getEpsilon());
+}
+
 static LogicalResult verifyAxis(Operation *op, std::int64_t axis, Value operand) {
   if (axis < 0 || axis >= static_cast<std::int64_t>(shapeOf(operand).size()))
     return op->emitOpError("NN15: expected an axis within the operand's rank, got ") << axis;

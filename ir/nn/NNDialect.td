@@ -58,7 +58,7 @@ def NN_UnaryKind : EnumAttr<NN_Dialect, NN_UnaryKindEnum, "unary">;
 
 def NN_BinaryKindEnum : NN_I32Enum<"BinaryKind", "elementwise function of two operands", [
   I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"sub", 1>, I32EnumAttrCase<"mul", 2>,
-  I32EnumAttrCase<"div", 3>, I32EnumAttrCase<"prelu", 4>]>;
+  I32EnumAttrCase<"div", 3>, I32EnumAttrCase<"prelu", 4>, I32EnumAttrCase<"mask", 5>]>;
 def NN_BinaryKind : EnumAttr<NN_Dialect, NN_BinaryKindEnum, "binary">;
 
 def NN_ReductionEnum : NN_I32Enum<"Reduction", "how elements are reduced", [

@@ -51,6 +51,43 @@ def NN_BatchNormBackwardOp : NN_ComputeOp<"batch_norm_backward"> {
   let hasVerifier = 1;
 }
 
+def NN_LayerNormOp : NN_ComputeOp<"layer_norm", [AllTypesMatch<["x", "y"]>]> {
+  let summary = "normalisation of each sample's last dimensions";
+  let description = [{
+    y = scale·(x - mean)/sqrt(variance + epsilon) + shift. Mean and biased variance are taken over
+    the last dimensions, whose shape is that of scale and shift (NN17).
+
+    ```mlir
+    %y = nn.layer_norm %x, %scale shift %shift {epsilon = 1.0e-5 : f64}
+         : (tensor<4x5x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x5x8xf32>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$x, NN_FloatTensor:$scale, Optional<NN_FloatTensor>:$shift,
+                       F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$y);
+  let assemblyFormat = [{
+    $x `,` $scale (`shift` $shift^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_LayerNormBackwardOp
+    : NN_ComputeOp<"layer_norm_backward", [AllTypesMatch<["x", "dy", "dx"]>,
+                                           AllTypesMatch<["scale", "dscale", "dshift"]>]> {
+  let summary = "gradients of layer normalisation with respect to x, scale and shift";
+  let description = [{
+    Mean and variance are computed again from x (NN17).
+    `%dx, %ds, %db = nn.layer_norm_backward %x, %scale, %dy {...} : (...) -> (...)`.
+  }];
+  let arguments = (ins NN_FloatTensor:$x, NN_FloatTensor:$scale, NN_FloatTensor:$dy,
+                       F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$dx, NN_FloatTensor:$dscale, NN_FloatTensor:$dshift);
+  let assemblyFormat = [{
+    $x `,` $scale `,` $dy attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 defvar lrnArguments = (ins I64Attr:$size, F64Attr:$alpha, F64Attr:$beta, F64Attr:$bias);
 
 def NN_LrnOp : NN_ComputeOp<"lrn", [AllTypesMatch<["x", "y"]>]> {

@@ -1,4 +1,4 @@
-// Verifies operations that move or reduce elements (NN40 to NN45).
+// Verifies operations that move or reduce elements (NN40 to NN46).
 #include "ir/nn/NN.h"
 #include "ir/nn/Shapes.h"
 
@@ -100,4 +100,24 @@ LogicalResult ReduceOp::verify() {
     return emitOpError("NN45: expected a result of shape ")
            << toString(kept) << " or " << toString(dropped) << ", got " << toString(y);
   return success();
+}
+
+static LogicalResult verifyEmbedding(Operation *op, Value ids, Value table, Value rows) {
+  if (!cast<RankedTensorType>(ids.getType()).getElementType().isInteger(64))
+    return op->emitOpError("NN46: expected ids of i64, got ") << ids.getType();
+  const DimsRef whole = shapeOf(table);
+  if (whole.size() < 2)
+    return op->emitOpError("NN46: expected a table of rank 2 or more, got ") << table.getType();
+  Dims wanted(shapeOf(ids));
+  llvm::append_range(wanted, whole.drop_front());
+  if (shapeOf(rows) != DimsRef(wanted))
+    return op->emitOpError("NN46: expected rows of shape ")
+           << toString(wanted) << ", got " << toString(shapeOf(rows));
+  return success();
+}
+
+LogicalResult EmbeddingOp::verify() { return verifyEmbedding(*this, getIds(), getTable(), getY()); }
+
+LogicalResult EmbeddingBackwardOp::verify() {
+  return verifyEmbedding(*this, getIds(), getDtable(), getDy());
 }

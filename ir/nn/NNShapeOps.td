@@ -107,4 +107,38 @@ def NN_ReduceOp : NN_ComputeOp<"reduce"> {
   let hasVerifier = 1;
 }
 
+def NN_EmbeddingOp : NN_ComputeOp<"embedding"> {
+  let summary = "rows of a table, by their numbers";
+  let description = [{
+    y[i] is the table's row ids[i], or NaN where the table has no such row. A negative number counts
+    from the table's end (NN46).
+
+    ```mlir
+    %y = nn.embedding %ids, %table
+         : (tensor<4x7xi64>, tensor<50x16xf32>) -> tensor<4x7x16xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$ids, NN_FloatTensor:$table);
+  let results = (outs NN_FloatTensor:$y);
+  let assemblyFormat = "$ids `,` $table attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def NN_EmbeddingBackwardOp : NN_ComputeOp<"embedding_backward"> {
+  let summary = "gradient of an embedding with respect to the table";
+  let description = [{
+    Each row of dtable is the sum of the rows of dy that were taken from it, zero where none was
+    (NN46).
+
+    ```mlir
+    %dt = nn.embedding_backward %ids, %dy
+          : (tensor<4x7xi64>, tensor<4x7x16xf32>) -> tensor<50x16xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$ids, NN_FloatTensor:$dy);
+  let results = (outs NN_FloatTensor:$dtable);
+  let assemblyFormat = "$ids `,` $dy attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 #endif

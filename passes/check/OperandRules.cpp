@@ -54,6 +54,14 @@ KernelForm formOf(plan::Kernel kernel) {
     return form<nn::AveragePoolOp>({"x"}, {"y"});
   case plan::Kernel::averagePoolBackward:
     return form<nn::AveragePoolBackwardOp>({"dy"}, {"dx"});
+  case plan::Kernel::layerNorm:
+    return form<nn::LayerNormOp>({"x", "scale", "shift?"}, {"y"});
+  case plan::Kernel::layerNormBackward:
+    return form<nn::LayerNormBackwardOp>({"x", "scale", "dy"}, {"dx?", "dscale?", "dshift?"});
+  case plan::Kernel::embedding:
+    return form<nn::EmbeddingOp>({"ids", "table"}, {"y"});
+  case plan::Kernel::embeddingBackward:
+    return form<nn::EmbeddingBackwardOp>({"ids", "dy"}, {"dtable"});
   case plan::Kernel::lrn:
     return form<nn::LrnOp>({"x"}, {"y"});
   case plan::Kernel::lrnBackward:
@@ -145,12 +153,13 @@ private:
     return success();
   }
 
-  /// Checks the types that backends compute with: f32, labels of i64, masks and workspaces of ui8
-  /// or i32.
+  /// Checks the types that backends compute with: f32, labels and ids of i64, masks and workspaces
+  /// of ui8 or i32.
   LogicalResult checkTypes() {
     for (const auto &[role, operand] : byRole) {
       const Type type = elementOf(operand);
-      const bool isLabel = role == "target" && call.getCallee() == plan::Kernel::crossEntropy;
+      const bool isLabel =
+          role == "ids" || (role == "target" && call.getCallee() == plan::Kernel::crossEntropy);
       const bool isMemory = role == "workspace" || role == "mask";
       const bool fits = isLabel    ? type.isInteger(64)
                         : isMemory ? type.isUnsignedInteger(8) || type.isInteger(32)
@@ -210,7 +219,8 @@ private:
     for (StringRef name : form.outs)
       if (Value operand = find(name.rtrim("?")))
         state.types.push_back(tensorOf(operand));
-      else if (call.getCallee() == plan::Kernel::batchNormBackward)
+      else if (call.getCallee() == plan::Kernel::batchNormBackward ||
+               call.getCallee() == plan::Kernel::layerNormBackward)
         state.types.push_back(typeOfMissing(name.rtrim("?")));
     for (NamedAttribute attribute : call->getDiscardableAttrs())
       if (attribute.getName() != "seconds")

@@ -60,8 +60,8 @@ static double pointwise(nn::PointwiseOp op) {
 }
 
 /// Estimated operations of the textbook forms, by element. Batch normalisation is a mean, a
-/// variance and a scaling forward, two reductions and a combination backward. Softmax is a maximum,
-/// an exponential, a sum and a division.
+/// variance and a scaling forward, two reductions and a combination backward, and so is layer
+/// normalisation. Softmax is a maximum, an exponential, a sum and a division.
 static double flopsOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case([](nn::ConvOp o) {
@@ -79,6 +79,8 @@ static double flopsOf(Operation *op) {
           [](nn::AveragePoolBackwardOp o) { return elements(o.getDy()) * product(o.getKernel()); })
       .Case([](nn::BatchNormOp o) { return 8 * elements(o.getX()); })
       .Case([](nn::BatchNormBackwardOp o) { return 12 * elements(o.getX()); })
+      .Case([](nn::LayerNormOp o) { return 8 * elements(o.getX()); })
+      .Case([](nn::LayerNormBackwardOp o) { return 12 * elements(o.getX()); })
       .Case([](nn::LrnOp o) { return (2.0 * o.getSize() + 4) * elements(o.getX()); })
       .Case([](nn::LrnBackwardOp o) { return (4.0 * o.getSize() + 8) * elements(o.getX()); })
       .Case([](nn::SoftmaxOp o) { return 4 * elements(o.getX()); })
@@ -86,6 +88,7 @@ static double flopsOf(Operation *op) {
       .Case([](nn::CrossEntropyOp o) { return 6 * elements(o.getLogits()); })
       .Case([](nn::MeanSquaredErrorOp o) { return 4 * elements(o.getValue()); })
       .Case([](nn::ReduceOp o) { return elements(o.getX()); })
+      .Case([](nn::EmbeddingBackwardOp o) { return elements(o.getDy()); })
       .Case<nn::UnaryOp, nn::UnaryBackwardOp, nn::BinaryOp, nn::PReluBackwardOp, nn::DropoutOp,
             nn::DropoutBackwardOp, nn::MaxPoolBackwardOp>(
           [](Operation *o) { return elements(o->getResult(0)); })
@@ -110,6 +113,8 @@ std::optional<Counts> countsOf(Operation *op) {
   if (auto update = dyn_cast<nn::UpdateOp>(op))
     return updateCounts(elements(update.getParameter()), bytes(update.getParameter()),
                         nn::optimizerOf(op));
+  if (auto rows = dyn_cast<nn::EmbeddingOp>(op)) // reads no other rows of the table
+    return Counts{0, bytes(rows.getIds()) + 2 * bytes(rows.getY())};
   return Counts{flopsOf(op), movedBytes(op)};
 }
 

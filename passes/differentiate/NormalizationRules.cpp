@@ -24,6 +24,17 @@ static LogicalResult differentiateBatchNorm(BatchNormOp op, Gradients &g) {
   return success();
 }
 
+static LogicalResult differentiateLayerNorm(LayerNormOp op, Gradients &g) {
+  Value x = op.getX(), scale = op.getScale();
+  auto back = g.create<LayerNormBackwardOp>(x.getType(), scale.getType(), scale.getType(), x, scale,
+                                            g.of(op.getY()), op.getEpsilonAttr());
+  g.add(scale, back.getDscale());
+  if (op.getShift())
+    g.add(op.getShift(), back.getDshift());
+  g.add(x, back.getDx());
+  return success();
+}
+
 static LogicalResult differentiateLrn(LrnOp op, Gradients &g) {
   g.add(op.getX(),
         g.create<LrnBackwardOp>(op.getX().getType(), op.getX(), g.of(op.getY()), op.getSizeAttr(),
@@ -45,6 +56,7 @@ static LogicalResult differentiateDropout(DropoutOp op, Gradients &g) {
 
 void syncline::differentiate::attachNormalizationRules(MLIRContext *context) {
   attachRule<BatchNormOp, differentiateBatchNorm>(context);
+  attachRule<LayerNormOp, differentiateLayerNorm>(context);
   attachRule<LrnOp, differentiateLrn>(context);
   attachRule<SoftmaxOp, differentiateSoftmax>(context);
   attachRule<DropoutOp, differentiateDropout>(context);

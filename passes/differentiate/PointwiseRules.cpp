@@ -107,6 +107,11 @@ static LogicalResult differentiateBinary(BinaryOp op, Gradients &g) {
   case BinaryKind::prelu:
     differentiatePRelu(op, g, dy);
     break;
+  case BinaryKind::mask:
+    if (g.wanted(b))
+      return refuseOp(op) << "NN20: no derivative with respect to what masks";
+    g.add(a, g.binary(BinaryKind::mask, dy, b));
+    break;
   }
   return success();
 }

@@ -70,7 +70,14 @@ static LogicalResult differentiateReduce(ReduceOp op, Gradients &g) {
   return success();
 }
 
+static LogicalResult differentiateEmbedding(EmbeddingOp op, Gradients &g) {
+  Value table = op.getTable();
+  g.add(table, g.create<EmbeddingBackwardOp>(table.getType(), op.getIds(), g.of(op.getY())));
+  return success();
+}
+
 void syncline::differentiate::attachShapeRules(MLIRContext *context) {
+  attachRule<EmbeddingOp, differentiateEmbedding>(context);
   attachRule<ReshapeOp, differentiateReshape>(context);
   attachRule<TransposeOp, differentiateTranspose>(context);
   attachRule<ConcatOp, differentiateConcat>(context);

@@ -170,6 +170,8 @@ static Value binary(Scalars &s, BinaryKind kind, Value a, Value b) {
     return s.div(a, b);
   case BinaryKind::prelu:
     return s.ifPositive(a, a, s.mul(a, b));
+  case BinaryKind::mask:
+    return s.choose(b, arith::CmpFPredicate::OEQ, s.number(0), s.number(0), a);
   }
   llvm_unreachable("all kinds are listed");
 }

@@ -48,6 +48,12 @@ static std::optional<KernelUse> normalizationKernel(Operation *op) {
                    {"x", "scale", "mean", "variance", "dy", "workspace"},
                    {"dx", "dscale", "dshift"});
       })
+      .Case([&](nn::LayerNormOp) {
+        return use(op, Kernel::layerNorm, {"x", "scale", "shift"}, {"y"});
+      })
+      .Case([&](nn::LayerNormBackwardOp) {
+        return use(op, Kernel::layerNormBackward, {"x", "scale", "dy"}, {"dx", "dscale", "dshift"});
+      })
       .Case([&](nn::LrnOp) { return use(op, Kernel::lrn, {"x"}, {"y"}); })
       .Case([&](nn::LrnBackwardOp) { return use(op, Kernel::lrnBackward, {"x", "dy"}, {"dx"}); })
       .Case([&](nn::SoftmaxOp) { return use(op, Kernel::softmax, {"x"}, {"y"}); })
@@ -81,6 +87,10 @@ static std::optional<KernelUse> dataKernel(Operation *op) {
       .Case([&](nn::ConcatOp) {
         return use(op, Kernel::concat, llvm::SmallVector<StringRef>(op->getNumOperands(), "x"),
                    {"y"});
+      })
+      .Case([&](nn::EmbeddingOp) { return use(op, Kernel::embedding, {"ids", "table"}, {"y"}); })
+      .Case([&](nn::EmbeddingBackwardOp) {
+        return use(op, Kernel::embeddingBackward, {"ids", "dy"}, {"dtable"});
       })
       .Case([&](nn::SliceOp) { return use(op, Kernel::slice, {"x"}, {"y"}); })
       .Case([&](nn::SliceBackwardOp) { return use(op, Kernel::sliceBackward, {"dy"}, {"dx"}); })

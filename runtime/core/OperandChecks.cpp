@@ -136,6 +136,19 @@ void checkChannels(const Operands &o, Tensor x, std::initializer_list<Tensor> ch
     }
 }
 
+void checkLayerNorm(const Operands &o, Tensor x, std::initializer_list<Tensor> learned) {
+  const Shape &whole = o.shape(x), &wanted = o.shape(*learned.begin());
+  if (wanted.empty() || wanted.size() > whole.size() ||
+      !std::equal(wanted.rbegin(), wanted.rend(), whole.rbegin()))
+    o.fail("expected a scale of the last dimensions of " + shapeText(whole) + ", got " +
+           shapeText(wanted));
+  for (Tensor tensor : learned)
+    if (tensor.isValid()) {
+      o.expectShape(tensor, wanted);
+      o.expectType(tensor, {ElementType::f32});
+    }
+}
+
 void checkMask(const Operands &o, Tensor y, Tensor workspace, Activation activation) {
   if (activation == Activation::none)
     return;
@@ -165,6 +178,16 @@ void checkMeanSquaredError(const Operands &o, Tensor y, Tensor target, Tensor lo
   o.expectType(loss, {o.info(y).type});
   if (dy.isValid())
     o.expectCount(dy, o.count(y)), o.expectType(dy, {o.info(y).type});
+}
+
+void checkEmbedding(const Operands &o, Tensor ids, Tensor table, Tensor rows) {
+  o.expectType(ids, {ElementType::i64});
+  o.expectType(rows, {o.info(table).type});
+  if (o.rank(table) < 2)
+    o.fail("'" + o.info(table).name + "': expected at least 2 dimensions");
+  Shape wanted = o.shape(ids);
+  wanted.insert(wanted.end(), o.shape(table).begin() + 1, o.shape(table).end());
+  o.expectShape(rows, wanted);
 }
 
 void checkConcat(const Operands &o, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {

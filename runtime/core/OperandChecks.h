@@ -21,11 +21,15 @@ void checkMatmul(const Operands &, Tensor a, bool transposeA, Tensor b, bool tra
                  Tensor bias, Tensor y);
 /// `channels` are tensors with one value for each channel of x. Invalid handles are skipped.
 void checkChannels(const Operands &, Tensor x, std::initializer_list<Tensor> channels);
+/// Checks that `learned` have the shape of x's last dimensions. Invalid handles are skipped.
+void checkLayerNorm(const Operands &, Tensor x, std::initializer_list<Tensor> learned);
 /// Checks the workspace of a batch normalization. Without an activation the workspace is not used
 /// and not checked.
 void checkMask(const Operands &, Tensor y, Tensor workspace, Activation);
 void checkCrossEntropy(const Operands &, Tensor logits, Tensor target, Tensor loss, Tensor dlogits);
 void checkMeanSquaredError(const Operands &, Tensor y, Tensor target, Tensor loss, Tensor dy);
+/// `rows` are taken from the table: y of embedding or dy of embeddingBackward.
+void checkEmbedding(const Operands &, Tensor ids, Tensor table, Tensor rows);
 void checkConcat(const Operands &, std::span<const Tensor> xs, Tensor y, std::int64_t axis);
 /// `whole` is x of slice or dx of sliceBackward.
 void checkSlice(const Operands &, Tensor whole, Tensor part, const Shape &starts,

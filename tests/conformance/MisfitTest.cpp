@@ -98,6 +98,16 @@ const Misfit layers[] = {
                           0.1);
      },
      "layer 'l': batchNorm: 'shift': expected 3 elements, got 2"},
+    {[](Step s) {
+       s.step().layerNorm("l", s.f32("x", {2, 3}), s.f32("scale", {2}), none, s.f32("y", {2, 3}),
+                          1e-5);
+     },
+     "layer 'l': layerNorm: expected a scale of the last dimensions of [2, 3], got [2]"},
+    {[](Step s) {
+       s.step().layerNormBackward("l", s.f32("x", {2, 3}), s.f32("scale", {3}), s.f32("dy", {2, 3}),
+                                  none, none, s.f32("dshift", {1, 3}), 1e-5);
+     },
+     "layer 'l': layerNormBackward: 'dshift': expected shape [3], got [1, 3]"},
     {[](Step s) { s.step().softmax("l", s.f32("x", {2, 3}), s.f32("y", {2, 3}), 2, false); },
      "layer 'l': softmax: 'x': expected an axis of 2 dimensions, got 2"},
     {[](Step s) {
@@ -117,6 +127,10 @@ const Misfit movements[] = {
                        1);
      },
      "layer 'l': concat: 'y': expected shape [2, 7], got [2, 8]"},
+    {[](Step s) {
+       s.step().embedding("l", s.f32("ids", {2}), s.f32("table", {5, 3}), s.f32("y", {2, 3}));
+     },
+     "layer 'l': embedding: 'ids': expected element type i64, got f32"},
     {[](Step s) { s.step().slice("l", s.f32("x", {5, 3}), s.f32("y", {3, 3}), {1, 0}, {2, 1}); },
      "layer 'l': slice: 'x': dimension 0 has 5 positions, the slice goes from 1 to 5"},
     {[](Step s) { s.step().pad("l", s.f32("x", {5, 3}), s.f32("y", {2, 3}), {-5, 0}, 0); },

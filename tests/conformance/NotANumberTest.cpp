@@ -211,6 +211,24 @@ TEST_P(NotANumberTest, Lrn) {
   expectNanWhere(run, dx, isPoisoned);
 }
 
+// One NaN makes its row NaN, and the sums over the rows.
+TEST_P(NotANumberTest, LayerNorm) {
+  Array x = randomArray({4, 6}, 1);
+  x[{1, 3}] = nan;
+  StepCase run(backend(), form());
+  const Tensor input = run.operand(x), y = run.result(x.shape), dx = run.result(x.shape);
+  const auto [s, ds] = run.parameter("scale", randomArray({6}, 2));
+  const auto [b, db] = run.parameter("shift", randomArray({6}, 3));
+  run.step().layerNorm("ln", input, s, b, y, 1e-5);
+  run.step().layerNormBackward("ln", input, s, run.operand(Array(x.shape, 1.0)), dx, ds, db, 1e-5);
+  run.run();
+  const auto ofRow = [](const Shape &at) { return at[0] == 1; };
+  expectNanWhere(run, y, ofRow);
+  expectNanWhere(run, dx, ofRow);
+  expectNanWhere(run, ds, [](const Shape &) { return true; });
+  EXPECT_EQ((run.values(db)[{3}]), 4);
+}
+
 TEST_P(NotANumberTest, SoftmaxAndLosses) {
   for (const std::int64_t place : {0, 2, 4}) { // first, label, last
     Array logits = randomArray({3, 5}, 1);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace syncline::conformance {
 
@@ -160,6 +161,22 @@ Array referenceLrn(const Array &x, std::int64_t size, double alpha, double beta,
     }
     y[at] = x[at] / std::pow(bias + alpha / static_cast<double>(size) * sum, beta);
   });
+  return y;
+}
+
+Array referenceLayerNorm(const Array &x, const Array &scale, const Array &shift, double epsilon) {
+  Array y = x;
+  const std::size_t n = scale.values.size();
+  for (std::size_t begin = 0; begin < y.values.size(); begin += n) {
+    double *const row = &y.values[begin], count = static_cast<double>(n);
+    const double mean = std::accumulate(row, row + n, 0.0) / count;
+    double squares = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      squares += std::pow(row[i] - mean, 2);
+    for (std::size_t i = 0; i < n; ++i)
+      row[i] = scale.values[i] * (row[i] - mean) / std::sqrt(squares / count + epsilon) +
+               shift.values[i];
+  }
   return y;
 }
 

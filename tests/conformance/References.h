@@ -32,6 +32,8 @@ Array referenceMatmul(const Array &a, bool transposeA, const Array &b, bool tran
                       const Shape &yShape);
 
 Array referenceLrn(const Array &x, std::int64_t size, double alpha, double beta, double bias);
+/// Normalization of the last dimensions, those of `scale`.
+Array referenceLayerNorm(const Array &x, const Array &scale, const Array &shift, double epsilon);
 Array referenceSoftmax(const Array &x, std::int64_t axis, bool logarithm);
 /// One value: the mean over samples.
 Array referenceCrossEntropy(const Array &logits, const Array &target);

@@ -37,7 +37,7 @@ def train(
     model = copy.deepcopy(model).train()
     inputs, targets = (torch.from_numpy(array) for array in data)
     if double:
-        model, inputs = model.double(), inputs.double()
+        model, inputs = model.double(), inputs.double() if inputs.is_floating_point() else inputs
         targets = targets.double() if targets.is_floating_point() else targets
     trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
     optimizer = torch.optim.SGD(

@@ -72,6 +72,65 @@ static void batchNormBackward(BatchNormBackwardOp op, Values &values) {
   values.set(op.getDshift(), std::move(dshift));
 }
 
+/// Calls visit(first element, scale's element count) for each row of x's last dimensions.
+static void forEachRow(const Tensor &x, const Tensor &scale,
+                       const std::function<void(std::size_t, std::size_t)> &visit) {
+  const std::size_t n = scale.values.size();
+  for (std::size_t at = 0; at < x.values.size(); at += n)
+    visit(at, n);
+}
+
+/// (x - mean)/sqrt(variance + ε) of a row, and the root.
+static std::pair<std::vector<double>, double> normalRow(const Tensor &x, std::size_t at,
+                                                        std::size_t n, double epsilon) {
+  std::vector<double> row(x.values.begin() + at, x.values.begin() + at + n);
+  double mean = 0, variance = 0;
+  for (double value : row)
+    mean += value / double(n);
+  for (double &value : row)
+    value -= mean, variance += value * value / double(n);
+  const double deviation = std::sqrt(variance + epsilon);
+  for (double &value : row)
+    value /= deviation;
+  return {row, deviation};
+}
+
+static void layerNorm(LayerNormOp op, Values &values) {
+  const Tensor &x = values[op.getX()], &scale = values[op.getScale()];
+  Tensor y = values.make(op.getY());
+  forEachRow(x, scale, [&](std::size_t at, std::size_t n) {
+    const auto row = normalRow(x, at, n, op.getEpsilon().convertToDouble()).first;
+    for (std::size_t i = 0; i < n; ++i)
+      y.values[at + i] =
+          scale.values[i] * row[i] + (op.getShift() ? values[op.getShift()].values[i] : 0.0);
+  });
+  values.set(op.getY(), std::move(y));
+}
+
+/// dx = (g - mean(g) - x̂·mean(g·x̂))/σ, where g = dy·scale and means are over a row.
+static void layerNormBackward(LayerNormBackwardOp op, Values &values) {
+  const Tensor &x = values[op.getX()], &scale = values[op.getScale()], &dy = values[op.getDy()];
+  Tensor dx = values.make(op.getDx()), dscale = values.make(op.getDscale()),
+         dshift = values.make(op.getDshift());
+  forEachRow(x, scale, [&](std::size_t at, std::size_t n) {
+    const auto [row, deviation] = normalRow(x, at, n, op.getEpsilon().convertToDouble());
+    double first = 0, second = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double gradient = dy.values[at + i];
+      dscale.values[i] += gradient * row[i];
+      dshift.values[i] += gradient;
+      first += gradient * scale.values[i] / double(n);
+      second += gradient * scale.values[i] * row[i] / double(n);
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      dx.values[at + i] =
+          (dy.values[at + i] * scale.values[i] - first - row[i] * second) / deviation;
+  });
+  values.set(op.getDx(), std::move(dx));
+  values.set(op.getDscale(), std::move(dscale));
+  values.set(op.getDshift(), std::move(dshift));
+}
+
 /// Channels that normalise channel c, as ONNX: floor((size-1)/2) before, ceil((size-1)/2) after.
 static std::pair<std::int64_t, std::int64_t> neighbours(std::int64_t c, std::int64_t size,
                                                         std::int64_t channels) {
@@ -188,6 +247,10 @@ bool evaluateNormalization(Operation *op, Values &values, Bindings &states) {
     batchNorm(known, values, states);
   else if (auto known = dyn_cast<BatchNormBackwardOp>(op))
     batchNormBackward(known, values);
+  else if (auto known = dyn_cast<LayerNormOp>(op))
+    layerNorm(known, values);
+  else if (auto known = dyn_cast<LayerNormBackwardOp>(op))
+    layerNormBackward(known, values);
   else if (auto known = dyn_cast<LrnOp>(op))
     lrn(known, values);
   else if (auto known = dyn_cast<LrnBackwardOp>(op))

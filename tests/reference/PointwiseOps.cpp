@@ -100,6 +100,8 @@ static double binary(BinaryKind kind, double a, double b) {
     return a / b;
   case BinaryKind::prelu:
     return a > 0 ? a : a * b;
+  case BinaryKind::mask:
+    return b == 0 ? 0 : a;
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -114,6 +116,8 @@ static bool compare(arith::CmpFPredicate predicate, double a, double b) {
     return a > b;
   case arith::CmpFPredicate::OGE:
     return a >= b;
+  case arith::CmpFPredicate::OEQ:
+    return a == b;
   default: // the predicates that fusion does not make
     llvm_unreachable("unexpected comparison in a pointwise body");
   }

@@ -1,6 +1,9 @@
 // Reference operations that move or reduce elements.
 #include "tests/reference/Values.h"
 
+#include <cmath>
+#include <optional>
+
 using namespace mlir;
 using namespace syncline::nn;
 
@@ -93,6 +96,34 @@ static void reduce(ReduceOp op, Values &values) {
   values.set(op.getY(), std::move(y));
 }
 
+/// The table's row that the i-th id names; nothing where there is no such row.
+static std::optional<std::size_t> rowOf(const Tensor &ids, std::size_t i, const Tensor &table) {
+  const double rows = double(table.shape[0]);
+  const double row = ids.values[i] < 0 ? ids.values[i] + rows : ids.values[i];
+  return row >= 0 && row < rows ? std::optional(std::size_t(row)) : std::nullopt;
+}
+
+static void embedding(EmbeddingOp op, Values &values) {
+  const Tensor &ids = values[op.getIds()], &table = values[op.getTable()];
+  Tensor y = values.make(op.getY());
+  const std::size_t width = y.values.size() / ids.values.size();
+  for (std::size_t i = 0; i < y.values.size(); ++i) {
+    const auto row = rowOf(ids, i / width, table);
+    y.values[i] = row ? table.values[*row * width + i % width] : std::nan("");
+  }
+  values.set(op.getY(), std::move(y));
+}
+
+static void embeddingBackward(EmbeddingBackwardOp op, Values &values) {
+  const Tensor &ids = values[op.getIds()], &dy = values[op.getDy()];
+  Tensor dtable = values.make(op.getDtable());
+  const std::size_t width = dy.values.size() / ids.values.size();
+  for (std::size_t i = 0; i < dy.values.size(); ++i)
+    if (const auto row = rowOf(ids, i / width, dtable))
+      dtable.values[*row * width + i % width] += dy.values[i];
+  values.set(op.getDtable(), std::move(dtable));
+}
+
 bool evaluateShape(Operation *op, Values &values) {
   if (auto known = dyn_cast<ReshapeOp>(op))
     reshape(known, values);
@@ -104,6 +135,10 @@ bool evaluateShape(Operation *op, Values &values) {
     slice(known, values);
   else if (auto known = dyn_cast<SliceBackwardOp>(op))
     sliceBackward(known, values);
+  else if (auto known = dyn_cast<EmbeddingOp>(op))
+    embedding(known, values);
+  else if (auto known = dyn_cast<EmbeddingBackwardOp>(op))
+    embeddingBackward(known, values);
   else if (auto known = dyn_cast<PadOp>(op))
     pad(known, values);
   else if (auto known = dyn_cast<ReduceOp>(op))

@@ -163,6 +163,14 @@ public:
   virtual void averagePoolBackward(std::string_view layer, Tensor dy, Tensor dx,
                                    const Window &) = 0;
 
+  /// y = scale·(x - mean)/sqrt(variance + epsilon) + shift, with the mean and the biased variance
+  /// of x's last dimensions, which have the shape of scale and shift. shift may be absent.
+  virtual void layerNorm(std::string_view layer, Tensor x, Tensor scale, Tensor shift, Tensor y,
+                         double epsilon) = 0;
+  /// dx, dscale and dshift may be absent.
+  virtual void layerNormBackward(std::string_view layer, Tensor x, Tensor scale, Tensor dy,
+                                 Tensor dx, Tensor dscale, Tensor dshift, double epsilon) = 0;
+
   /// y = x / (bias + alpha/size · Σ x²)^beta over `size` neighbouring channels, as ONNX LRN.
   virtual void lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t size, double alpha,
                    double beta, double bias) = 0;
@@ -181,6 +189,12 @@ public:
   /// loss scalar = mean over all elements of (y - target)²; dy its gradient.
   virtual void meanSquaredError(std::string_view layer, Tensor y, Tensor target, Tensor loss,
                                 Tensor dy) = 0;
+
+  /// y[i] is row ids[i] of the table, or NaN where there is no such row; ids are i64, and negative
+  /// ones count from the end.
+  virtual void embedding(std::string_view layer, Tensor ids, Tensor table, Tensor y) = 0;
+  /// Each row of dtable is the sum of the rows of dy that were taken from it.
+  virtual void embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor dtable) = 0;
 
   virtual void concat(std::string_view layer, std::span<const Tensor> xs, Tensor y,
                       std::int64_t axis) = 0;

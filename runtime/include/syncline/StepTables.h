@@ -41,12 +41,16 @@ enum class Op {
   maxPoolBackward,     ///< window
   averagePool,         ///< window
   averagePoolBackward, ///< window
+  layerNorm,           ///< epsilon
+  layerNormBackward,   ///< epsilon
   lrn,                 ///< size; alpha, beta, bias
   lrnBackward,         ///< size; alpha, beta, bias
   softmax,             ///< axis, logarithm
   softmaxBackward,     ///< axis, logarithm
   crossEntropy,
   meanSquaredError,
+  embedding,
+  embeddingBackward,
   concat,        ///< operands xs, y; number of xs, axis
   slice,         ///< starts, steps
   sliceBackward, ///< starts, steps
@@ -165,6 +169,10 @@ private:
       return to.averagePool(layer, t(0), t(1), window());
     case Op::averagePoolBackward:
       return to.averagePoolBackward(layer, t(0), t(1), window());
+    case Op::layerNorm:
+      return to.layerNorm(layer, t(0), t(1), t(2), t(3), reals[0]);
+    case Op::layerNormBackward:
+      return to.layerNormBackward(layer, t(0), t(1), t(2), t(3), t(4), t(5), reals[0]);
     case Op::lrn:
       return to.lrn(layer, t(0), t(1), numbers[0], reals[0], reals[1], reals[2]);
     case Op::lrnBackward:
@@ -177,6 +185,10 @@ private:
       return to.crossEntropy(layer, t(0), t(1), t(2), t(3));
     case Op::meanSquaredError:
       return to.meanSquaredError(layer, t(0), t(1), t(2), t(3));
+    case Op::embedding:
+      return to.embedding(layer, t(0), t(1), t(2));
+    case Op::embeddingBackward:
+      return to.embeddingBackward(layer, t(0), t(1), t(2));
     case Op::concat:
       return to.concat(layer, list(0, numbers[0]), t(static_cast<std::size_t>(numbers[0])),
                        numbers[1]);

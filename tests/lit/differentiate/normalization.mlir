@@ -29,3 +29,20 @@ nn.step @all batch 2 {
   %l, %dy = nn.mean_squared_error %y, %t : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<f32>, tensor<2x3xf32>)
   nn.loss %l : tensor<f32>
 }
+
+// Layer normalisation keeps x alone; without a shift there is no gradient of one.
+// CHECK-LABEL: nn.step @layers
+// CHECK: nn.layer_norm %[[X:.*]], %[[S:.*]] shift
+// CHECK: %{{.*}}, %[[DY:.*]] = nn.mean_squared_error
+// CHECK: %[[DX:.*]], %[[DS:.*]], %[[DB:.*]] = nn.layer_norm_backward %[[X]], %[[S]], %{{.*}} {epsilon = 1.000000e-05 : f64, nn.backward, nn.layer = "ln"}
+// CHECK: nn.update %{{.*}}, %[[DS]]
+// CHECK: nn.update %{{.*}}, %[[DB]]
+nn.step @layers batch 2 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  %s = nn.parameter "s" at 0 : tensor<3xf32>
+  %b = nn.parameter "b" at 0 : tensor<3xf32>
+  %t = nn.target "t" : tensor<2x3xf32>
+  %n = nn.layer_norm %x, %s shift %b {epsilon = 1.0e-5 : f64, nn.layer = "ln"} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %l, %dy = nn.mean_squared_error %n, %t : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<f32>, tensor<2x3xf32>)
+  nn.loss %l : tensor<f32>
+}

@@ -125,6 +125,24 @@ nn.step @s batch 1 {
 
 nn.step @s batch 1 {
   %x = nn.input "x" : tensor<2x3xf32>
+  %s = nn.parameter "s" at 0 : tensor<2xf32>
+  // expected-error @+1 {{NN17: expected scale and shift of the last dimensions of 'tensor<2x3xf32>', got 'tensor<2xf32>'}}
+  %y = nn.layer_norm %x, %s {epsilon = 1.0e-5 : f64} : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %x = nn.input "x" : tensor<2x3xf32>
+  %s = nn.parameter "s" at 0 : tensor<3xf32>
+  // expected-error @+1 {{NN17: expected an epsilon that is not negative}}
+  %a, %b, %c = nn.layer_norm_backward %x, %s, %x {epsilon = -1.0 : f64} : (tensor<2x3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %x = nn.input "x" : tensor<2x3xf32>
   // expected-error @+1 {{NN15: expected an axis within the operand's rank, got 2}}
   %y = nn.softmax %x {axis = 2 : i64} : tensor<2x3xf32>
 }
@@ -152,4 +170,31 @@ nn.step @s batch 1 {
   %m = nn.input "m" : tensor<2xui8>
   // expected-error @+1 {{NN16: expected a mask of the operand's shape}}
   %y = nn.dropout_backward %x, %m {ratio = 0.5 : f64} : tensor<2x3xf32>, tensor<2xui8>
+}
+
+// -----
+
+nn.step @s batch 2 {
+  %i = nn.input "i" : tensor<2x5xf32>
+  %t = nn.parameter "t" at 0 : tensor<7x3xf32>
+  // expected-error @+1 {{NN46: expected ids of i64, got 'tensor<2x5xf32>'}}
+  %y = nn.embedding %i, %t : (tensor<2x5xf32>, tensor<7x3xf32>) -> tensor<2x5x3xf32>
+}
+
+// -----
+
+nn.step @s batch 2 {
+  %i = nn.input "i" : tensor<2x5xi64>
+  %t = nn.parameter "t" at 0 : tensor<7x3xf32>
+  // expected-error @+1 {{NN46: expected rows of shape 2x5x3, got 2x5x4}}
+  %y = nn.embedding %i, %t : (tensor<2x5xi64>, tensor<7x3xf32>) -> tensor<2x5x4xf32>
+}
+
+// -----
+
+nn.step @s batch 2 {
+  %i = nn.input "i" : tensor<2x5xi64>
+  %y = nn.input "y" : tensor<2x5xf32>
+  // expected-error @+1 {{NN46: expected a table of rank 2 or more, got 'tensor<7xf32>'}}
+  %d = nn.embedding_backward %i, %y : (tensor<2x5xi64>, tensor<2x5xf32>) -> tensor<7xf32>
 }

@@ -67,6 +67,10 @@ nn.step @normalisations batch 2 {
   // CHECK: nn.batch_norm_backward {{.*}} workspace %[[WS]]
   %dx, %ds, %db = nn.batch_norm_backward %x, %s, %bm, %bv, %y workspace %ws {epsilon = 1.0e-5 : f64, activation = #nn<activation relu>}
     : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>, tensor<2x3xui8>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  // CHECK: nn.layer_norm %{{.*}}, %{{.*}} shift %{{.*}} {epsilon = {{.*}}} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %ln = nn.layer_norm %x, %s shift %s {epsilon = 1.0e-5 : f64} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  // CHECK: nn.layer_norm_backward
+  %lx, %ls, %lb = nn.layer_norm_backward %x, %s, %ln {epsilon = 1.0e-5 : f64} : (tensor<2x3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
   // CHECK: nn.lrn %{{.*}} {alpha = {{.*}}, beta = {{.*}}, bias = {{.*}}, size = 3 : i64} : tensor<2x3xf32>
   %l = nn.lrn %x {size = 3 : i64, alpha = 0.1 : f64, beta = 0.75 : f64, bias = 1.0 : f64} : tensor<2x3xf32>
   // CHECK: nn.lrn_backward
@@ -123,4 +127,14 @@ nn.step @shapes batch 2 {
   %p = nn.pad %x {begins = array<i64: 0, 1>, value = 0.0 : f64} : (tensor<2x3xf32>) -> tensor<2x5xf32>
   // CHECK: nn.reduce mean %{{.*}} {axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
   %m = nn.reduce mean %x {axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
+}
+
+// CHECK-LABEL: nn.step @rows
+nn.step @rows batch 2 {
+  %i = nn.input "i" : tensor<2x5xi64>
+  %t = nn.parameter "t" at 0 : tensor<7x3xf32>
+  // CHECK: nn.embedding %{{.*}}, %{{.*}} : (tensor<2x5xi64>, tensor<7x3xf32>) -> tensor<2x5x3xf32>
+  %y = nn.embedding %i, %t : (tensor<2x5xi64>, tensor<7x3xf32>) -> tensor<2x5x3xf32>
+  // CHECK: nn.embedding_backward %{{.*}}, %{{.*}} : (tensor<2x5xi64>, tensor<2x5x3xf32>) -> tensor<7x3xf32>
+  %d = nn.embedding_backward %i, %y : (tensor<2x5xi64>, tensor<2x5x3xf32>) -> tensor<7x3xf32>
 }

@@ -16,6 +16,7 @@ static const char *const everyCall = R"(
       %m = plan.tensor "m" in arena at 192 reserve 64 live [0, 99] : memref<2x2x2x2xui8>
       %s = plan.tensor "s" in arena at 256 reserve 64 live [0, 99] : memref<2xf32>
       %l = plan.tensor "l" in arena at 320 reserve 64 live [0, 99] : memref<f32>
+      %i = plan.tensor "i" in input at 0 reserve 64 live [0, 99] : memref<3xi64>
       plan.call convBackwardData "c" ["dy", "w", "dx"] ins(%x, %y : memref<2x2x2x2xf32>,
         memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>) {strides = array<i64: 3, 2>,
         dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64:
@@ -52,6 +53,16 @@ static const char *const everyCall = R"(
         ins(%x, %s, %s : memref<2x2x2x2xf32>, memref<2xf32>, memref<2xf32>) outs(%y, %s, %s,
         %m : memref<2x2x2x2xf32>, memref<2xf32>, memref<2xf32>, memref<2x2x2x2xui8>)
         {epsilon = 0.5 : f64, momentum = 0.25 : f64, activation = #nn<activation relu>}
+      plan.call layerNorm "ln" ["x", "scale", "shift", "y"] ins(%x, %s, %s :
+        memref<2x2x2x2xf32>, memref<2xf32>, memref<2xf32>) outs(%y : memref<2x2x2x2xf32>)
+        {epsilon = 0.25 : f64}
+      plan.call layerNormBackward "ln" ["x", "scale", "dy", "dx", "dshift"] ins(%x, %s, %y :
+        memref<2x2x2x2xf32>, memref<2xf32>, memref<2x2x2x2xf32>) outs(%z, %s :
+        memref<2x2x2x2xf32>, memref<2xf32>) {epsilon = 0.25 : f64}
+      plan.call embedding "em" ["ids", "table", "y"] ins(%i, %x : memref<3xi64>,
+        memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>)
+      plan.call embeddingBackward "em" ["ids", "dy", "dtable"] ins(%i, %x : memref<3xi64>,
+        memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>)
       plan.call lrn "r" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
         memref<2x2x2x2xf32>) {size = 3 : i64, alpha = 0.5 : f64, beta = 0.75 : f64, bias =
         2.0 : f64}
@@ -103,6 +114,10 @@ TEST(EveryOperation, ArrivesAsItWasPlanned) {
       "reshape x y",
       "matmul nt relu x y none z",
       "batchNorm 0.5000 0.2500 relu x s s none none y s s m",
+      "layerNorm 0.2500 x s s y",
+      "layerNormBackward 0.2500 x s y z none s",
+      "embedding i x z",
+      "embeddingBackward i x z",
       "lrn 3 0.5000 0.7500 2.0000 x y",
       "lrnBackward 3 0.5000 0.7500 2.0000 x y z",
       "softmax 3 log x y",

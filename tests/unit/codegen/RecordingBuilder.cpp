@@ -90,6 +90,14 @@ void RecordingBuilder::averagePool(Name, Tensor x, Tensor y, const Window &) {
 void RecordingBuilder::averagePoolBackward(Name, Tensor dy, Tensor dx, const Window &) {
   record("averagePoolBackward", {dy, dx});
 }
+void RecordingBuilder::layerNorm(Name, Tensor x, Tensor scale, Tensor shift, Tensor y,
+                                 double epsilon) {
+  record("layerNorm" + real(epsilon), {x, scale, shift, y});
+}
+void RecordingBuilder::layerNormBackward(Name, Tensor x, Tensor scale, Tensor dy, Tensor dx,
+                                         Tensor dscale, Tensor dshift, double epsilon) {
+  record("layerNormBackward" + real(epsilon), {x, scale, dy, dx, dscale, dshift});
+}
 void RecordingBuilder::lrn(Name, Tensor x, Tensor y, std::int64_t size, double alpha, double beta,
                            double bias) {
   record("lrn " + std::to_string(size) + real(alpha) + real(beta) + real(bias), {x, y});
@@ -112,6 +120,12 @@ void RecordingBuilder::crossEntropy(Name, Tensor logits, Tensor target, Tensor l
 }
 void RecordingBuilder::meanSquaredError(Name, Tensor y, Tensor target, Tensor loss, Tensor dy) {
   record("meanSquaredError", {y, target, loss, dy});
+}
+void RecordingBuilder::embedding(Name, Tensor ids, Tensor table, Tensor y) {
+  record("embedding", {ids, table, y});
+}
+void RecordingBuilder::embeddingBackward(Name, Tensor ids, Tensor dy, Tensor dtable) {
+  record("embeddingBackward", {ids, dy, dtable});
 }
 void RecordingBuilder::concat(Name, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
   std::string text = "concat " + std::to_string(axis);

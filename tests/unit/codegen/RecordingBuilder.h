@@ -33,6 +33,9 @@ public:
   void maxPoolBackward(std::string_view, Tensor, Tensor, Tensor, const Window &) override;
   void averagePool(std::string_view, Tensor, Tensor, const Window &) override;
   void averagePoolBackward(std::string_view, Tensor, Tensor, const Window &) override;
+  void layerNorm(std::string_view, Tensor, Tensor, Tensor, Tensor, double) override;
+  void layerNormBackward(std::string_view, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor,
+                         double) override;
   void lrn(std::string_view, Tensor, Tensor, std::int64_t, double, double, double) override;
   void lrnBackward(std::string_view, Tensor, Tensor, Tensor, std::int64_t, double, double,
                    double) override;
@@ -40,6 +43,8 @@ public:
   void softmaxBackward(std::string_view, Tensor, Tensor, Tensor, std::int64_t, bool) override;
   void crossEntropy(std::string_view, Tensor, Tensor, Tensor, Tensor) override;
   void meanSquaredError(std::string_view, Tensor, Tensor, Tensor, Tensor) override;
+  void embedding(std::string_view, Tensor, Tensor, Tensor) override;
+  void embeddingBackward(std::string_view, Tensor, Tensor, Tensor) override;
   void concat(std::string_view, std::span<const Tensor>, Tensor, std::int64_t) override;
   void slice(std::string_view, Tensor, Tensor, const Shape &, const Shape &) override;
   void sliceBackward(std::string_view, Tensor, Tensor, const Shape &, const Shape &) override;

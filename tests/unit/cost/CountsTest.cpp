@@ -70,6 +70,26 @@ TEST(Counts, Matmul) {
   EXPECT_EQ(transposed->flops, 2 * 3 * 8 * 4);
 }
 
+// Layer normalization counts as batch normalization does; an embedding reads no other rows.
+TEST(Counts, LayerNormAndEmbedding) {
+  const std::string body = R"(
+    %x = nn.input "x" : tensor<4x8xf32>
+    %s = nn.parameter "s" at 0 : tensor<8xf32>
+    %y = nn.layer_norm %x, %s {epsilon = 1.0 : f64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    %dx, %ds, %db = nn.layer_norm_backward %x, %s, %y {epsilon = 1.0 : f64}
+      : (tensor<4x8xf32>, tensor<8xf32>, tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>))";
+  EXPECT_EQ(counts(body, "nn.layer_norm")->flops, 8 * 32);
+  EXPECT_EQ(counts(body, "nn.layer_norm")->bytes, 4 * (2 * 32 + 8));
+  EXPECT_EQ(counts(body, "nn.layer_norm_backward")->flops, 12 * 32);
+  EXPECT_EQ(counts(body, "nn.layer_norm_backward")->bytes, 4 * (3 * 32 + 3 * 8));
+  const auto rows = counts(R"(
+    %i = nn.input "i" : tensor<4xi64>
+    %t = nn.parameter "t" at 0 : tensor<100x8xf32>
+    %y = nn.embedding %i, %t : (tensor<4xi64>, tensor<100x8xf32>) -> tensor<4x8xf32>)",
+                           "nn.embedding");
+  EXPECT_EQ(rows->bytes, 4 * 8 + 2 * 4 * 32);
+}
+
 // Bytes follow the element type.
 TEST(Counts, ElementTypes) {
   const std::string half = "%x = nn.input \"x\" : tensor<4x8xf16>\n"

@@ -29,6 +29,22 @@ TEST(BatchNormGradient, OfVectors) {
   expectRightGradients(batchNorm({5, 3}) + "%y = nn.unary relu %n : tensor<5x3xf64>\n", {5, 3});
 }
 
+TEST(LayerNormGradient, OfOneAndTwoDimensionsWithAndWithoutShift) {
+  const Dims whole = {3, 2, 4};
+  for (int count : {1, 2})
+    for (bool isShifted : {true, false}) {
+      const DimsRef last = DimsRef(whole).take_back(count);
+      expectRightGradients(parameter("x", whole) + parameter("positive_scale", last) +
+                               (isShifted ? parameter("shift", last) : "") +
+                               "%n = nn.layer_norm %x, %positive_scale" +
+                               (isShifted ? " shift %shift" : "") +
+                               " {epsilon = 1.0e-3 : f64} : (" + type(whole) + ", " + type(last) +
+                               (isShifted ? ", " + type(last) : "") + ") -> " + type(whole) +
+                               "\n%y = nn.unary tanh %n : " + type(whole) + "\n",
+                           whole);
+    }
+}
+
 TEST(LrnGradient, OfOddAndEvenSizes) {
   for (const char *size : {"1", "3", "4"})
     expectRightGradients(parameter("x", {2, 5, 2}) + "%y = nn.lrn %x {size = " + size +

@@ -39,9 +39,8 @@ INSTANTIATE_TEST_SUITE_P(
 class PowerGradient : public testing::TestWithParam<const char *> {};
 
 TEST_P(PowerGradient, IsRight) {
-  expectRightGradients(parameter("positive", {2, 5}) +
-                           "%y = nn.unary pow %positive {alpha = " + GetParam() +
-                           " : f64} : " + type({2, 5}) + "\n",
+  expectRightGradients(parameter("positive", {2, 5}) + "%y = nn.unary pow %positive {alpha = " +
+                           GetParam() + " : f64} : " + type({2, 5}) + "\n",
                        {2, 5});
 }
 
@@ -50,9 +49,18 @@ INSTANTIATE_TEST_SUITE_P(Exponents, PowerGradient,
 
 // A square of negative numbers has a derivative too.
 TEST(PowerGradients, OfNegativeNumbers) {
-  expectRightGradients(parameter("x", {2, 5}) + "%y = nn.unary pow %x {alpha = 2.0 : f64} : " +
-                           type({2, 5}) + "\n",
+  expectRightGradients(parameter("x", {2, 5}) +
+                           "%y = nn.unary pow %x {alpha = 2.0 : f64} : " + type({2, 5}) + "\n",
                        {2, 5});
+}
+
+// A mask of one row for all: what is masked has no gradient, whatever it is.
+TEST(BinaryGradients, Mask) {
+  expectRightGradients(parameter("x", {4, 3}) +
+                           "%m = nn.constant dense<[1.0, 0.0, 2.0]> : tensor<3xf64>\n"
+                           "%y = nn.binary mask %x, %m : (tensor<4x3xf64>, tensor<3xf64>) -> "
+                           "tensor<4x3xf64>\n",
+                       {4, 3});
 }
 
 // Beyond [-3, 3] hard_swish is zero or the identity.

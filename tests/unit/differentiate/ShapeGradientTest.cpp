@@ -36,6 +36,16 @@ TEST(SliceGradient, WithStepsOfBothSigns) {
                        {3, 2});
 }
 
+// Rows that are taken several times, and one that is never taken.
+TEST(EmbeddingGradient, AddsUpWhatWasTakenFromARow) {
+  expectRightGradients(
+      parameter("table", {4, 2, 3}) +
+          "%ids = nn.input \"ids\" : tensor<3x2xi64>\n"
+          "%y = nn.embedding %ids, %table : (tensor<3x2xi64>, tensor<4x2x3xf64>) -> "
+          "tensor<3x2x2x3xf64>\n",
+      {3, 2, 2, 3});
+}
+
 TEST(PadGradient, Growing) {
   expectRightGradients(parameter("x", {2, 3}) +
                            "%y = nn.pad %x {begins = array<i64: 1, 0>, value = 0.5 : f64} : "

@@ -181,3 +181,24 @@ TEST(DropoutImport, CanBeLeftOut) {
   EXPECT_EQ(outcome.error, "");
   EXPECT_FALSE(outcome.has("nn.dropout"));
 }
+
+// Token ids: the table's rows, whichever dimensions the ids have.
+TEST(EmbeddingImport, RowsByIdsOfTheInput) {
+  const Outcome outcome =
+      importText(13,
+                 "agraph (int64[N,5] ids) => (float[N,5,3] y) {"
+                 " table = RandomNormal <shape = [7,3]> () y = Gather(table, ids) }",
+                 withBatch(2));
+  EXPECT_TRUE(
+      outcome.has("nn.embedding %0, %1 : (tensor<2x5xi64>, tensor<7x3xf32>) -> tensor<2x5x3xf32>"))
+      << outcome.error << outcome.ir;
+}
+
+TEST(EmbeddingImport, IdsOfAnotherTypeAreRefused) {
+  const Outcome outcome =
+      importText(13,
+                 "agraph (int32[N,5] ids) => (float[N,5,3] y) {"
+                 " table = RandomNormal <shape = [7,3]> () y = Gather(table, ids) }",
+                 withBatch(2));
+  EXPECT_TRUE(mentions(outcome, "(Gather): expected int64 indices, got 'ids'")) << outcome.error;
+}

@@ -76,17 +76,18 @@ TEST(GraphError, UnknownOperatorsAreNamed) {
 // All of them, by operator and reason, and not only the first: what a node without a rule makes has
 // its shape by ONNX's rules, so that the nodes behind it are looked at.
 TEST(GraphError, AllNodesThatCannotBeTrainedAreListed) {
-  const Outcome outcome = importText(
-      13,
-      "agraph (float[2,4] x, int64[2] unread) => (float[2,4] y) {"
-      " w = RandomNormal <shape = [4,4]> () a = MatMul(x, w) b = Sin(a) c = Cos(b)"
-      " d = Sin(c) e = Cast <to = 7> (d) f = Gather(w, e) g = ReduceMean <axes = [1]> (f)"
-      " h = Relu(g) i = Squeeze <axes = [1]> (h) y = Einsum <equation = \"ij->ij\"> (d)"
-      " z = Sin(y) }",
-      meanSquare(), [](onnx::ModelProto &m) {
-        m.mutable_graph()->mutable_input()->RemoveLast();
-        m.mutable_graph()->mutable_output(0)->set_name("i");
-      });
+  const Outcome outcome =
+      importText(13,
+                 "agraph (float[2,4] x, int64[2] unread) => (float[2,4] y) {"
+                 " w = RandomNormal <shape = [4,4]> () a = MatMul(x, w) b = Sin(a) c = Cos(b)"
+                 " d = Sin(c) e = Cast <to = 7> (d) f = Gather <axis = 1> (w, e) g = ReduceMean "
+                 "<axes = [1]> (f)"
+                 " h = Relu(g) i = Squeeze <axes = [1]> (h) y = Einsum <equation = \"ij->ij\"> (d)"
+                 " z = Sin(y) }",
+                 meanSquare(), [](onnx::ModelProto &m) {
+                   m.mutable_graph()->mutable_input()->RemoveLast();
+                   m.mutable_graph()->mutable_output(0)->set_name("i");
+                 });
   expectError(
       outcome,
       "5 nodes cannot be trained: 2 Sin, the first node that makes 'b' (Sin): this operator of "
@@ -117,6 +118,15 @@ TEST(GraphError, ExponentsMustBeConstant) {
                 node.add_input("h");
               }),
               "(Pow): expected a constant number as exponent, got 'h'");
+}
+
+// What a condition selects must be known before the step.
+TEST(GraphError, ConditionsMustBeConstant) {
+  expectError(importText(16,
+                         "agraph (float[2,3] x) => (float[2,3] y) { w = RandomNormal <shape = [3]> "
+                         "() h = Mul(x, w) c = Cast <to = 9> (h) y = Where(c, h, x) }",
+                         meanSquare()),
+              "(Where): expected a constant condition, got 'c'");
 }
 
 // A NUL would end the name in the generated step; other bytes go into text files.

@@ -110,6 +110,22 @@ static const Row normalizations[] = {
      "s = ConstantOfShape(c) c = Constant <value_ints = [4]> () b = ConstantOfShape(c) "
      "m = ConstantOfShape(c) v = ConstantOfShape(c) y = BatchNormalization(h, s, b, m, v)",
      "{epsilon = 1.000000e-05 : f64, momentum = 0.099999999999999978 : f64}"},
+    {"LayerNormalization", 17,
+     "s = RandomUniform <shape = [8,8]> () b = RandomUniform <shape = [8,8]> () "
+     "y = LayerNormalization <axis = -2, epsilon = 0.001> (h, s, b)",
+     "nn.layer_norm %4, %2 shift %3 {epsilon = 1.000000e-03 : f64} : (" IMAGE
+     ", tensor<8x8xf32>, tensor<8x8xf32>) -> " IMAGE},
+    {"LayerNormalizationWithoutShift", 17,
+     "s = RandomUniform <shape = [8]> () y = LayerNormalization(h, s)",
+     "nn.layer_norm %3, %2 {epsilon = 1.000000e-05 : f64} : (" IMAGE ", tensor<8xf32>) -> " IMAGE},
+    {"LayerNormalizationOfElementaryOperators", 14,
+     "s = RandomUniform <shape = [8]> () b = RandomUniform <shape = [8]> () "
+     "two = Constant <value_float = 2.0> () e = Constant <value_float = 0.5> () "
+     "m = ReduceMean <axes = [-1]> (h) d = Sub(h, m) p = Pow(d, two) v = ReduceMean <axes = [-1]> "
+     "(p) "
+     "q = Add(v, e) r = Sqrt(q) n = Div(d, r) t = Mul(n, s) y = Add(t, b)",
+     "nn.layer_norm %4, %2 shift %3 {epsilon = 5.000000e-01 : f64} : (" IMAGE
+     ", tensor<8xf32>, tensor<8xf32>) -> " IMAGE},
     {"LRN", 13, "y = LRN <size = 5, alpha = 0.001, beta = 0.5, bias = 2.0> (h)",
      "nn.lrn %2 {alpha = 1.000000e-03 : f64, beta = 5.000000e-01 : f64, bias = 2.000000e+00 : f64, "
      "size = 5 : i64} : " IMAGE},
@@ -152,6 +168,10 @@ static const Row pointwise[] = {
     {"Mul", 14, "y = Mul(h, h)", "nn.binary mul %2, %2"},
     {"Div", 14, "y = Div(h, w)", "nn.binary div %2, %1"},
     {"Sum", 13, "y = Sum(h, x, w)", "nn.binary add %3, %1"},
+    {"Where", 16,
+     "c = Constant <value_ints = [1,0,0,1,1,1,1,1]> () b = Cast <to = 9> (c) "
+     "n = Constant <value_float = -2.0> () y = Where(b, h, n)",
+     "nn.binary mask %2, "},
     {"Identity", 13, "i = Identity(h) y = Relu(i)", "nn.unary relu %2"},
     {"Cast", 13, "i = Cast <to = 1> (h) y = Relu(i)", "nn.unary relu %2"},
 };

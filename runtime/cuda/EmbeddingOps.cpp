@@ -1,0 +1,39 @@
+// Rows of a table by their numbers, by the backend's kernels.
+#include "runtime/cuda/CudaBuilder.h"
+#include "runtime/cuda/EmbeddingKernels.h"
+
+namespace syncline::cuda {
+
+namespace {
+
+EmbeddingShape embeddingShape(const Preparation &p, Tensor ids, Tensor table) {
+  const std::int64_t rows = p.shape(table)[0];
+  return {p.count(ids), rows, p.count(table) / rows};
+}
+
+} // namespace
+
+void CudaBuilder::embedding(std::string_view layer, Tensor ids, Tensor table, Tensor y) {
+  prepare("embedding", layer, [&](Preparation &p) {
+    p.expectType(table, {ElementType::f32});
+    core::checkEmbedding(p, ids, table, y);
+    p.call("copies", [&program = program, shape = embeddingShape(p, ids, table),
+                      ids = p.input<std::int64_t>(ids), table = p.input(table), y = p.output(y)] {
+      check(cuda::embedding(program.device.compute, shape, ids, table, y), "embedding");
+    });
+  });
+}
+
+void CudaBuilder::embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor dtable) {
+  prepare("embeddingBackward", layer, [&](Preparation &p) {
+    p.expectType(dtable, {ElementType::f32});
+    core::checkEmbedding(p, ids, dtable, dy);
+    p.call("rows", [&program = program, shape = embeddingShape(p, ids, dtable),
+                    ids = p.input<std::int64_t>(ids), dy = p.input(dy), to = p.output(dtable)] {
+      check(cuda::embeddingBackward(program.device.compute, shape, ids, dy, to),
+            "embeddingBackward");
+    });
+  });
+}
+
+} // namespace syncline::cuda
