@@ -16,7 +16,7 @@ static const char *const everyCall = R"(
       %m = plan.tensor "m" in arena at 192 reserve 64 live [0, 99] : memref<2x2x2x2xui8>
       %s = plan.tensor "s" in arena at 256 reserve 64 live [0, 99] : memref<2xf32>
       %l = plan.tensor "l" in arena at 320 reserve 64 live [0, 99] : memref<f32>
-      %i = plan.tensor "i" in input at 0 reserve 64 live [0, 99] : memref<3xi64>
+      %i = plan.tensor "i" in input at 0 reserve 64 : memref<3xi64>
       plan.call convBackwardData "c" ["dy", "w", "dx"] ins(%x, %y : memref<2x2x2x2xf32>,
         memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>) {strides = array<i64: 3, 2>,
         dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64:
