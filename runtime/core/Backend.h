@@ -64,9 +64,9 @@ public:
 
   /// Whether operations have kernels of unequal speed, among which chooseKernels() chooses.
   virtual bool choosesKernels() const { return false; }
-  /// Chooses the kernels of an executable of this backend, which has not run yet. An operation takes
-  /// the kernel that `table` has for it on this machine; where it has none, its kernels are timed on
-  /// the device if `times`, and the first that the library names is taken otherwise. The result's
+  /// Chooses the kernels of an executable of this backend that has not run yet. An operation takes
+  /// the kernel that `table` has for it on this machine; without one, its kernels are timed on the
+  /// device if `times`, and the first that the library names is taken otherwise. The result's
   /// table is `table` with what was timed. Errors: badInput for text that is no such table, naming
   /// the line; the device's.
   virtual Result<KernelChoice> chooseKernels(Executable &, const std::string &table,

@@ -24,8 +24,7 @@ bool isRefused(cudnnStatus_t status, const char *call, std::string &refusal);
 
 /// One way of cuDNN to compute a convolution.
 struct ConvolutionEngine {
-  /// The same name is the same engine in later runs with the same version of cuDNN on the same
-  /// device. It has no spaces.
+  /// Stands for this engine in later runs with this version of cuDNN on this device. Has no spaces.
   std::string name;
   bool isDeterministic = true;
   /// Makes the engine ready and sets the bytes of workspace that it needs.

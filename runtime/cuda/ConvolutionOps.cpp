@@ -48,8 +48,8 @@ struct Convolution {
   std::shared_ptr<ConvolutionEngines> engines;
 };
 
-/// Adds the bias to y and applies the activation. This is a separate kernel, because the activations
-/// of cudnnConvolutionBiasActivationForward drop NaN.
+/// Adds the bias to y and applies the activation. This is a kernel of its own: the activations of
+/// cudnnConvolutionBiasActivationForward drop NaN.
 void appendBias(Preparation &p, Tensor bias, Tensor y, const Layout &layout,
                 const Place<std::byte> &result, bool hasRelu) {
   if (!bias.isValid() && !hasRelu)

@@ -34,8 +34,8 @@ Status wrong(int line, const std::string &what) {
   return Status::badInput("line " + std::to_string(line) + ": " + what);
 }
 
-/// Puts the numbers of a plain value into all that engines read, while it lives: kernels of zeros
-/// need less power, and may run at a higher clock. Afterwards all is zero, as before the first step.
+/// While it lives, fills all that engines read with a plain value: kernels need less power for
+/// zeros, and may run at a higher clock. Afterwards all is zero, as before the first step.
 class TimingValues {
 public:
   explicit TimingValues(Program &program) : program(program) { fill(0x3C); } // 0.011 in both types

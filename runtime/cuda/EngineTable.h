@@ -5,8 +5,8 @@
 //
 //     device  cudnn  precision  operation  layer  geometry  layout  engine  milliseconds
 //
-// with tabs between them. All columns before `engine` are its key. Lines of other devices, versions,
-// precisions and models stay as they are, so that one file serves several of them.
+// with tabs between them. All columns before `engine` are its key. Lines of other devices,
+// versions, precisions and models stay as they are, so that one file serves several of them.
 #pragma once
 
 #include "syncline/Status.h"

@@ -344,8 +344,7 @@ Status NcclChannel::waitForLoss() {
 }
 
 /// Whether a message is finished. In a replayed step events are recorded only when they are
-/// reached, so an event that lies before the step's start belongs to the step before. Where a
-/// device clears its events at the launch, they are not reached, which says the same.
+/// reached, or are cleared at the launch: one that lies before the step's start is the last step's.
 bool NcclChannel::isFinished(const Message &message) const {
   if ((!isReplayed && !wasReplayed) || &message == &loss.message)
     return message.finished.isReached();

@@ -101,8 +101,8 @@ struct Program {
       throw Failure{ErrorKind::internal, "scratch is used before the step is complete"};
     return reinterpret_cast<T *>(scratch.data() + (place.isKept ? keptBegin : 0) + place.offset);
   }
-  /// States that an engine needs so much workspace. Convolutions run one after the other and share
-  /// it.
+  /// States that an engine needs so much workspace. Convolutions share it, since they run one after
+  /// the other.
   void expectWorkspace(std::int64_t bytes) { expected = std::max(expected, bytes); }
   /// Makes the workspace at least so large; waits for the compute stream where it has to grow.
   /// False where memory is short. Throws Failure while a step is captured, whose workspace must

@@ -51,8 +51,8 @@ struct RunLength {
 /// `--accumulate` no step is predicted where weights travel. "resumed_at" is the first step's
 /// number; the seconds are rank 0's means over its checkpoints, that training was held, of which
 /// waiting, and of writing beside it. Each test during training has a line {"test": true, "step",
-/// "test_loss", "test_accuracy"?} behind that of the step before. Where kernels were chosen by time,
-/// the summary has "kernels": [{"operation", "layer", "kernel", "seconds"}].
+/// "test_loss", "test_accuracy"?} behind that of the step before. With kernels chosen by time, the
+/// summary has "kernels": [{"operation", "layer", "kernel", "seconds"}].
 ///
 /// Where weights travel by servers, losses of steps are rank 0's. The summary's "loss" is then the
 /// mean over the ranks, "samples_per_second" the sum, and it has {"largest_lead",
