@@ -105,6 +105,16 @@ class ShardsTest(RefusalTest):
         self.assertEqual(summary["steps"], shards * samples // 16)
         self.assertLess(summary["peak_memory_bytes"], 160e6)
 
+    def test_memory_is_the_runs_own(self):
+        """A process that holds much more starts the run."""
+        plan = harness.compile_plan(DIGITS, self.folder, batch=16)
+        held = numpy.ones(50_000_000)
+        said = harness.syncline(
+            *("run", plan, "-n", 1, "--synthetic", "--steps", 1, "--log", "json")
+        )
+        del held
+        self.assertLess(json.loads(said.splitlines()[-1])["peak_memory_bytes"], 160e6)
+
     def test_shard_of_another_shape(self):
         x, y = arrays("train")
         folder = self.shards("shards", x[:64], y[:64], (0, 32, 64))
