@@ -52,6 +52,17 @@ public:
       check(status, "cudaEventQuery");
     return status == cudaSuccess;
   }
+  /// Whether the event was reached when `earlier` was, or later. False where one was never recorded,
+  /// though it counts as reached: a captured step records its events only when their nodes run.
+  bool follows(const Event &earlier) const {
+    float milliseconds = 0;
+    const cudaError_t status = cudaEventElapsedTime(&milliseconds, earlier.handle, handle);
+    if (status == cudaErrorInvalidResourceHandle || status == cudaErrorNotReady)
+      cudaGetLastError(); // clears the error, which the next launch would otherwise report
+    else
+      check(status, "cudaEventElapsedTime");
+    return status == cudaSuccess && milliseconds >= 0;
+  }
   /// Makes all further work of `stream` start after the event.
   void holdUp(cudaStream_t stream) const {
     check(cudaStreamWaitEvent(stream, handle, 0), "cudaStreamWaitEvent");

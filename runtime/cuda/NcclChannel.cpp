@@ -349,8 +349,7 @@ bool NcclChannel::isFinished(const Message &message) const {
   if ((!isReplayed && !wasReplayed) || &message == &loss.message)
     return message.finished.isReached();
   const Event &start = *message.stepStart;
-  return start.isReached() && message.finished.isReached() &&
-         secondsBetween(start, message.finished) >= 0;
+  return start.isReached() && message.finished.isReached() && message.finished.follows(start);
 }
 
 std::vector<const NcclChannel::Message *> NcclChannel::watched() const {
