@@ -52,8 +52,9 @@ public:
       check(status, "cudaEventQuery");
     return status == cudaSuccess;
   }
-  /// Whether the event was reached when `earlier` was, or later. False where one was never recorded,
-  /// though it counts as reached: a captured step records its events only when their nodes run.
+  /// Whether the event was reached when `earlier` was, or later. False where one was never
+  /// recorded, though it counts as reached: a captured step records its events only when their
+  /// nodes run.
   bool follows(const Event &earlier) const {
     float milliseconds = 0;
     const cudaError_t status = cudaEventElapsedTime(&milliseconds, earlier.handle, handle);
