@@ -298,20 +298,20 @@ class OverlapTest(RefusalTest):
     def test_default(self):
         """The planner 'optimal' crosses steps where that saves 1 %, and says what it compared; a
         rule of another system overlaps as that system does."""
-        plan, said = self.compiled("200 Mb/s")
+        plan, said = self.compiled("100 Mb/s")
         self.assertEqual(plan["overlap"], "step")
         self.assertRegex(
             said,
             r"note: planned with '--overlap step': step .*s; .*s with '--overlap backward'; .*\n",
         )
-        barrier, said = self.compiled("200 Mb/s", "--overlap", "backward")
+        barrier, said = self.compiled("100 Mb/s", "--overlap", "backward")
         self.assertNotIn("planned with", said)
         self.assertLess(plan["predicted"]["step"], 0.99 * barrier["predicted"]["step"])
         fast, said = self.compiled("1 Tb/s", "--scheme", "*=ring", "--nodes", 1)
         self.assertEqual(fast["overlap"], "backward")
         self.assertNotIn("planned with", said)  # one rank sends nothing
         for planner, overlap in (("tictac", "step"), ("p3:2KiB", "step"), ("wfbp", "backward")):
-            plan, said = self.compiled("200 Mb/s", "--planner", planner)
+            plan, said = self.compiled("100 Mb/s", "--planner", planner)
             self.assertEqual(plan["overlap"], overlap, planner)
             self.assertNotIn("planned with", said)
 
