@@ -299,7 +299,7 @@ def main(words):
     parser.add_argument(
         "--calibration", type=int, default=120, help="seconds to calibrate hosts (default: 120)"
     )
-    chosen = parser.parse_args(words)
+    chosen = parser.parse_intermixed_args(words)  # models may stand behind options
     alone = ("step", "errors", "curve", "planning", "compile")
     if chosen.what not in alone and os.geteuid() != 0:
         parser.error("emulated hosts need root")
