@@ -2,12 +2,12 @@
 #include "frontend/report/PlanReport.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/BucketTable.h"
 #include "frontend/report/ExchangeText.h"
 #include "frontend/report/MemoryText.h"
 #include "frontend/report/OrderText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
-#include "frontend/report/Table.h"
 #include "frontend/report/Throughput.h"
 
 #include <nlohmann/json.hpp>
@@ -18,11 +18,6 @@ using namespace syncline;
 using namespace syncline::report;
 using files::formatBytes;
 using files::formatSeconds;
-
-/// What the table's columns mean.
-static const char *const columnMeaning =
-    "traffic: what a node sends and receives for it; ready: the last rank has it at hand; exposed: "
-    "computation waits so long\nfor it, on the rank that waits least\n";
 
 /// "1 server", "4 ranks".
 static std::string counted(std::int64_t count, const std::string &noun) {
@@ -168,64 +163,8 @@ static std::string totals(const nlohmann::json &plan) {
          memoryText(plan) + proof(plan) + sources(plan);
 }
 
-/// Whether the bucket's gradients are reconstructed from factors, and so exist after its message.
-static bool isReconstructed(const nlohmann::json &bucket) {
-  return !bucket.contains("all_gather") &&
-         bucket.at("reconstructed").get<double>() > bucket.at("end").get<double>();
-}
-
 static std::string reportText(const nlohmann::json &plan, bool allMembers) {
-  std::vector<Table::Column> columns{{"bucket", Align::right},  {"members"},
-                                     {"bytes", Align::right},   {"scheme"},
-                                     {"traffic", Align::right}, {"ready", Align::right},
-                                     {"start", Align::right},   {"end", Align::right},
-                                     {"exposed", Align::right}};
-  const bool takesTurns = channelsOf(plan) > 1;
-  if (takesTurns)
-    columns.push_back({"channel", Align::right});
-  const nlohmann::json &buckets = plan.at("buckets");
-  const bool rebuilds = std::ranges::any_of(buckets, isReconstructed);
-  if (rebuilds)
-    columns.push_back({"reconstructed", Align::right});
-  const std::size_t width = columns.size();
-  Table table(std::move(columns));
-  for (const nlohmann::json &bucket : buckets) {
-    std::vector<std::string> row{std::to_string(bucket.at("id").get<std::int64_t>()),
-                                 memberSummary(bucket.at("members")) +
-                                     (bucket.contains("cut") ? ", cut" : ""),
-                                 formatBytes(bucket.at("bytes")),
-                                 printable(bucket.at("scheme")),
-                                 formatTraffic(bucket.at("traffic")),
-                                 formatSeconds(bucket.at("ready")),
-                                 formatSeconds(bucket.at("start")),
-                                 formatSeconds(bucket.at("end")),
-                                 formatSeconds(bucket.at("exposed"))};
-    if (takesTurns)
-      row.push_back(std::to_string(bucket.at("channel").get<std::int64_t>()));
-    if (rebuilds)
-      row.push_back(isReconstructed(bucket) ? formatSeconds(bucket.at("reconstructed")) : "");
-    table.addRow(std::move(row));
-    if (bucket.contains("all_gather")) {
-      const nlohmann::json &second = bucket.at("all_gather");
-      std::vector<std::string> line{"",
-                                    "",
-                                    "",
-                                    "all-gather",
-                                    "",
-                                    formatSeconds(second.at("ready")),
-                                    formatSeconds(second.at("start")),
-                                    formatSeconds(second.at("end"))};
-      line.resize(width);
-      table.addRow(std::move(line));
-    }
-    if (allMembers && bucket.at("members").size() > 1)
-      for (const nlohmann::json &member : bucket.at("members")) {
-        std::vector<std::string> line(width);
-        line[1] = "  " + printable(member);
-        table.addRow(std::move(line));
-      }
-  }
-  return header(plan) + table.toString() + columnMeaning + exchangeText(plan) + totals(plan);
+  return header(plan) + bucketTable(plan, allMembers) + exchangeText(plan) + totals(plan);
 }
 
 Result<std::string> syncline::report::planReport(const nlohmann::json &plan, bool allMembers) {
