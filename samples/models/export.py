@@ -5,6 +5,7 @@ requested) dropout are gone, or what a function of yours returns.
 
     export.py resnet50                      resnet50.onnx, random weights, any batch size
     export.py net:cnn --input 3,32,32       cnn.onnx: what cnn() in ./net.py returns, and weights
+    export.py gpt:characters                the same of samples/models/gpt.py, with its own input
     export.py vgg19 --light                 a few KB: shapes and initial distributions, no weights
     export.py googlenet --weights none --batch 8 --size 128 --opset 13 -o g.onnx
 """
@@ -47,8 +48,8 @@ def build(name, seed=0, dropout=False, classes=1000):
 
 
 def call(name):
-    """The network that MODULE:FUNCTION returns, in training mode. MODULE may lie in the
-    current folder."""
+    """The network that MODULE:FUNCTION returns, in training mode, and the example of its input that
+    the function returns beside it, or None. MODULE may lie in the current folder."""
     module, function = name.split(":", 1)
     sys.path.insert(0, "")
     try:
@@ -56,11 +57,14 @@ def call(name):
     except (ImportError, AttributeError) as error:
         raise SystemExit(f"export: {name}: {error}") from error
     made = make()
-    if not isinstance(made, torch.nn.Module):
+    model, sample = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
+    if not isinstance(model, torch.nn.Module) or not isinstance(sample, torch.Tensor | None):
+        got = f"({type(model).__name__}, {type(sample).__name__})" if made is not model else ""
         raise SystemExit(
-            f"export: {name}: expected it to return a torch.nn.Module, got {type(made).__name__}"
+            f"export: {name}: expected it to return a torch.nn.Module, or one and an example of "
+            f"its input, got {got or type(made).__name__}"
         )
-    return made.train()
+    return model.train(), sample
 
 
 def remove_dropout(model):
@@ -122,7 +126,7 @@ def arguments(words):
     parser.add_argument(
         "model",
         help="a name in torchvision.models, such as resnet50, or MODULE:FUNCTION, which returns a "
-        "torch.nn.Module",
+        "torch.nn.Module, or a pair of it and an example of its input",
     )
     parser.add_argument("-o", "--output", help="file to write (default: MODEL.onnx, FUNCTION.onnx)")
     parser.add_argument(
@@ -157,15 +161,19 @@ def arguments(words):
 
 def main(words):
     chosen = arguments(words)
+    sample = None
     if ":" in chosen.model:
         torch.manual_seed(chosen.seed)
-        model = call(chosen.model)
+        model, sample = call(chosen.model)
     else:
         model = build(chosen.model, chosen.seed, chosen.dropout, chosen.classes)
-    size = chosen.size or SIZE.get(chosen.model, 224)
-    shape = map(int, chosen.input.split(",")) if chosen.input else (3, size, size)
     path = pathlib.Path(chosen.output or f"{chosen.model.split(':')[-1]}.onnx")
-    sample = torch.zeros(chosen.batch or 2, *shape)
+    if sample is None or chosen.input:
+        size = chosen.size or SIZE.get(chosen.model, 224)
+        shape = map(int, chosen.input.split(",")) if chosen.input else (3, size, size)
+        sample = torch.zeros(2, *shape)
+    if chosen.batch:
+        sample = sample[:1].expand(chosen.batch, *sample.shape[1:])
     write(model, sample, path, chosen.opset, dynamic=chosen.batch is None)
     if chosen.light or chosen.weights == "none":
         light.strip(path, {name for name, _ in model.state_dict().items()})

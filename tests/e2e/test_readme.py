@@ -10,7 +10,11 @@ import tempfile
 import textwrap
 import unittest
 
+import numpy
+
 import harness
+
+CHARACTERS = 96  # of samples/data/text.py
 
 
 def section(page, title):
@@ -129,6 +133,19 @@ class ReadmeTest(unittest.TestCase):
         self.assertGreater(float(re.search(r"test accuracy ([\d.]+) %", self.said).group(1)), 80)
         events = json.loads((self.folder / "ssp.json").read_text())["traceEvents"]
         self.assertLessEqual({"push", "read", "tick", "grant"}, {e["name"] for e in events})
+
+    def test_small_gpt(self):
+        """In fewer steps than the page's, the GPT learns more than how often characters come."""
+        lines = commands(section("samples/README.md", "A small GPT"))
+        long, short = r"--steps \d+(.*)--warmup \d+", r"--steps 40\1--warmup 10"
+        shorter = [re.sub(long, short, line) for line in lines]
+        self.assertNotEqual(shorter, lines)
+        self.run_all(shorter)
+        train, test = (numpy.load(self.folder / f"text-{part}-y.npy") for part in ("train", "test"))
+        counts = numpy.bincount(train.ravel(), minlength=CHARACTERS) + 0.01
+        known = -numpy.log(counts / counts.sum())[test].mean()
+        self.assertLess(float(re.search(r"test loss ([\d.]+)", self.said).group(1)), known - 0.2)
+        self.assertTrue((self.folder / "gpt-trained.onnx").exists())
 
 
 if __name__ == "__main__":
