@@ -123,12 +123,13 @@ Network resNet(int depth, std::int64_t batch) {
   return builder.finish();
 }
 
-Network transformer(std::int64_t tokens) {
-  NetworkBuilder builder("transformer, " + std::to_string(tokens), tokens);
-  constexpr std::int64_t width = 1024;
+Network transformer(int blocks, std::int64_t width, std::int64_t tokens) {
+  NetworkBuilder builder("transformer of " + std::to_string(blocks) + " blocks, " +
+                             std::to_string(tokens) + " tokens",
+                         tokens);
   builder.vector(50257 * width);
   builder.vector(1024 * width);
-  for (int block = 0; block < 24; ++block) {
+  for (int block = 0; block < blocks; ++block) {
     builder.vector(width);
     builder.vector(width);
     builder.dense(width, 3 * width, true);

@@ -93,8 +93,13 @@ bool benchSolver() {
     Network network;
     double limit;
   };
-  const Case cases[] = {{vgg16(32), 0.2},        {resNet(50, 32), 0.2},   {resNet(152, 32), 0.2},
-                        {transformer(16), 0.2},  {transformer(128), 0.2}, {transformer(2048), 0.2},
+  const Case cases[] = {{vgg16(32), 0.2},
+                        {resNet(50, 32), 0.2},
+                        {resNet(152, 32), 0.2},
+                        {transformer(24, 1024, 16), 0.2},
+                        {transformer(24, 1024, 128), 0.2},
+                        {transformer(24, 1024, 2048), 0.2},
+                        {transformer(96, 12288, 2048), 0.1},
                         {synthetic(10'000), 5.0}};
   bool good = true;
   for (const Case &one : cases)
