@@ -15,7 +15,7 @@ using nlohmann::json;
 using syncline::files::formatBytes;
 using syncline::files::formatSeconds;
 
-/// Of a plan with no more buckets each has a line, whether they repeat each other or not.
+/// Each bucket has a line of its own in plans of so many buckets or fewer, repeated or not.
 static constexpr std::size_t longestWhole = 40;
 
 /// What the columns mean.

@@ -13,8 +13,8 @@ namespace syncline::report {
 /// traffic, and the totals: traffic; step and exposed communication in virtual time; the planner's
 /// finish in its own model, with bound and gap, and the word 'optimal' only where it is proved. The
 /// column 'reconstructed' stands where a plan has gradients that are reconstructed from factors,
-/// after their message has ended. `allMembers` lists every gradient and every bucket. Errors: badInput where `plan`
-/// does not follow the plan schema.
+/// after their message has ended. `allMembers` lists every gradient and every bucket. Errors:
+/// badInput where `plan` does not follow the plan schema.
 Result<std::string> planReport(const nlohmann::json &plan, bool allMembers);
 
 /// How NCCL carries the plan's messages: "protocol simple, 4 channels"; empty where it does not.
