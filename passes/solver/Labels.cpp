@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace syncline::solver {
 
@@ -56,6 +57,16 @@ public:
     return true;
   }
 
+  /// Whether among these states, in ascending order of `free`, the first of two dominates the
+  /// second iff it has neither later `compute` nor more open bytes.
+  bool isPlane(const std::vector<Label> &labels) const {
+    return mergeClasses == 1 && nondecreasing[0] &&
+           std::ranges::all_of(labels, [&](const Label &label) {
+             return label.state.held == labels.front().state.held &&
+                    label.state.freedom == labels.front().state.freedom;
+           });
+  }
+
 private:
   std::size_t mergeClasses;
   std::array<bool, maxMergeClasses> nondecreasing{};
@@ -87,39 +98,92 @@ private:
   std::array<std::int64_t, maxMergeClasses> open{unlimited, unlimited, unlimited};
 };
 
+/// The states of a plane (Dominance::isPlane()) that no other one dominates: as `compute` ascends,
+/// open bytes descend.
+class Staircase {
+public:
+  /// Adds the state unless one of those added before dominates it; returns whether it did.
+  bool add(const PlanState &state) {
+    const std::int64_t open = state.open[0];
+    auto above = std::ranges::upper_bound(steps, state.compute * (1 + 1e-14), {}, &Step::compute);
+    if (above != steps.begin() && std::prev(above)->open <= open)
+      return false;
+    auto first = std::ranges::lower_bound(steps, state.compute, {}, &Step::compute);
+    auto end = std::find_if(first, steps.end(), [&](const Step &step) { return step.open < open; });
+    steps.insert(steps.erase(first, end), {state.compute, open});
+    return true;
+  }
+
+private:
+  struct Step {
+    double compute;
+    std::int64_t open;
+  };
+  std::vector<Step> steps;
+};
+
+/// The labels' indices by ascending sortKey, equal ones as they were. Sorting indices moves less
+/// than sorting labels.
+std::vector<std::uint32_t> sortedByState(const std::vector<Label> &labels) {
+  std::vector<std::pair<double, std::uint32_t>> keys(labels.size());
+  for (std::uint32_t i = 0; i < labels.size(); ++i)
+    keys[i] = {labels[i].state.free, i};
+  std::ranges::sort(keys, [&](const auto &a, const auto &b) {
+    if (a.first != b.first)
+      return a.first < b.first;
+    const auto one = sortKey(labels[a.second].state), other = sortKey(labels[b.second].state);
+    return one != other ? one < other : a.second < b.second;
+  });
+  std::vector<std::uint32_t> order(keys.size());
+  std::ranges::transform(keys, order.begin(), &std::pair<double, std::uint32_t>::second);
+  return order;
+}
+
 /// Drops labels that another label dominates. Of labels that dominate each other the first stays,
 /// so factor options win over closed buckets, and these over open ones.
 void removeDominated(std::vector<Label> &labels, const Dominance &dominates) {
-  std::ranges::stable_sort(
-      labels, [](const Label &a, const Label &b) { return sortKey(a.state) < sortKey(b.state); });
   // A late label's dominator is likely among the latest kept. Further back, comparing costs more
   // than carrying a superfluous label.
   constexpr std::size_t window = 200;
-  std::size_t kept = 0;
+  const bool isPlane = dominates.isPlane(labels);
+  Staircase steps;
   Floor floor;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    bool superfluous = false;
-    std::size_t least = kept > window ? kept - window : 0;
-    if (floor.isAbove(labels[i].state))
-      least = kept;
-    for (std::size_t j = kept; j-- > least && !superfluous;)
-      superfluous = dominates(labels[j].state, labels[i].state);
-    if (superfluous)
+  std::vector<Label> kept;
+  const auto isDominated = [&](const PlanState &state) {
+    if (isPlane)
+      return !steps.add(state);
+    if (floor.isAbove(state))
+      return false;
+    const std::size_t least = kept.size() > window ? kept.size() - window : 0;
+    for (std::size_t j = kept.size(); j-- > least;)
+      if (dominates(kept[j].state, state))
+        return true;
+    return false;
+  };
+  for (const std::uint32_t i : sortedByState(labels)) {
+    const PlanState &state = labels[i].state;
+    if (isDominated(state))
       continue;
-    floor.add(labels[i].state);
-    if (kept != i)
-      labels[kept] = labels[i];
-    ++kept;
+    floor.add(state);
+    kept.push_back(labels[i]);
   }
-  labels.resize(kept);
+  labels = std::move(kept);
 }
 
-/// Keeps the `most` labels with the most slack; returns whether any was dropped.
+/// Keeps the `most` labels with the most slack, by descending slack, equal ones as they were;
+/// returns whether any was dropped.
 bool cutDown(std::vector<Label> &labels, std::size_t most) {
   if (labels.size() <= most)
     return false;
-  std::ranges::stable_sort(labels, std::greater<>(), &Label::slack);
-  labels.resize(most);
+  std::vector<std::pair<double, std::uint32_t>> keys(labels.size());
+  for (std::uint32_t i = 0; i < labels.size(); ++i)
+    keys[i] = {-labels[i].slack, i};
+  std::ranges::partial_sort(keys, keys.begin() + static_cast<std::ptrdiff_t>(most));
+  std::vector<Label> kept;
+  kept.reserve(most);
+  for (std::size_t i = 0; i < most; ++i)
+    kept.push_back(labels[keys[i].second]);
+  labels = std::move(kept);
   return true;
 }
 
