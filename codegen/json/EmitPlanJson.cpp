@@ -13,6 +13,7 @@
 #include "ir/plan/ClipAttr.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
+#include "ir/plan/RowsAttr.h"
 
 #include <nlohmann/json.hpp>
 
@@ -85,10 +86,13 @@ Json bucketJson(plan::BucketOp bucket) {
   Json members = Json::array();
   for (auto name : bucket.getMembers().getAsRange<StringAttr>())
     members.push_back(name.str());
-  return {{"id", bucket.getId()},           {"members", members},
-          {"bytes", bucket.getBytes()},     {"scheme", schemeName(bucket.getScheme())},
-          {"channel", bucket.getChannel()}, {"offset", bucket.getOffset()},
-          {"extent", bucket.getExtent()}};
+  Json json = {{"id", bucket.getId()},           {"members", members},
+               {"bytes", bucket.getBytes()},     {"scheme", schemeName(bucket.getScheme())},
+               {"channel", bucket.getChannel()}, {"offset", bucket.getOffset()},
+               {"extent", bucket.getExtent()}};
+  if (const std::optional<std::int64_t> rows = plan::rowsOf(bucket))
+    json["rows"] = *rows;
+  return json;
 }
 
 /// The only tensor of a space.

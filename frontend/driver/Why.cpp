@@ -131,6 +131,34 @@ std::string whyOrdered(ModuleOp module, const merge::PlannedModule &planned,
   return report::orderWhy(explanation, context);
 }
 
+/// The rule of rows, where the gradient may travel by them; else nothing.
+std::string rowsText(ModuleOp module, const merge::PlannedModule &planned,
+                     const std::string &parameter, std::size_t layer) {
+  const problem::Problem &problem = planned.problem.asPlanned();
+  const auto &options = problem.layers[layer].factorOptions;
+  const auto rows =
+      llvm::find_if(options, [](auto &option) { return option.scheme == Scheme::sparse; });
+  const auto message = llvm::find_if(planned.solution.messages, [&](const auto &candidate) {
+    return llvm::is_contained(candidate.layers, layer);
+  });
+  auto program = firstOf<plan::ProgramOp>(module);
+  if (rows == options.end() || message == planned.solution.messages.end() || !program)
+    return "";
+  for (auto tensor : program.getOps<plan::TensorOp>()) {
+    auto type = cast<MemRefType>(tensor.getType());
+    if (tensor.getSpace() != plan::Space::gradients || tensor.getName() != parameter ||
+        type.getRank() < 1)
+      continue;
+    report::RowRule rule{.ranks = planned.problem.cluster().getRanks(),
+                         .table = type.getDimSize(0),
+                         .rowBytes = plan::denseBytes(type) / type.getDimSize(0)};
+    constexpr std::int64_t idBytes = 8;
+    rule.rows = rows->factorBytes / (rule.rowBytes + idBytes);
+    return report::rowRule(rule, planned.solution.scheme(problem, *message));
+  }
+  return "";
+}
+
 /// What to add where the plan has several channels.
 std::string channelsText(const problem::Solution &plan) {
   const int channels = plan.channels();
@@ -164,8 +192,9 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
     return Status::badInput("'" + folder + "': " + layer.status().message());
   if (planned->problemOp.getConsistency())
     return whyLocal(folder, names[*layer].parameter);
+  const std::string rows = rowsText(**module, *planned, names[*layer].parameter, *layer);
   if (planned->problemOp.getTails())
-    return whyOrdered(**module, *planned, names, *layer) + channelsText(planned->solution);
+    return whyOrdered(**module, *planned, names, *layer) + rows + channelsText(planned->solution);
   Result<explain::Explanation> explanation =
       explain::explain(planned->problem, planned->solution, planned->solutionOp.getPlanner().str(),
                        *layer, planned->samples);
@@ -174,7 +203,7 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
   why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
                                  planned->solution.finish + why.updates);
-  return report::whyReport(*explanation, why) + channelsText(planned->solution);
+  return report::whyReport(*explanation, why) + rows + channelsText(planned->solution);
 }
 
 } // namespace syncline::driver

@@ -223,6 +223,24 @@ std::string crossovers(const Explanation &explanation, const WhyContext &context
 
 } // namespace
 
+/// K rows of 4d bytes, each with a number of 8 bytes, go to P - 1 ranks. Around a ring a rank sends
+/// 2(P-1)/P of the table's 4Vd bytes. These are equal where K·P = 2V · 4d / (4d + 8).
+std::string rowRule(const RowRule &rule, Scheme chosen) {
+  constexpr std::int64_t idBytes = 8;
+  const std::int64_t all = rule.rows * rule.ranks,
+                     most = static_cast<std::int64_t>(2.0 * static_cast<double>(rule.table) *
+                                                      static_cast<double>(rule.rowBytes) /
+                                                      static_cast<double>(rule.rowBytes + idBytes));
+  const Scheme byRows = all <= most ? Scheme::sparse : Scheme::ring;
+  return "rule of rows: " + std::to_string(rule.rows) + " rows on each of " +
+         std::to_string(rule.ranks) + " ranks are " + std::to_string(all) + "; up to " +
+         std::to_string(most) + ", twice the table's " + std::to_string(rule.table) +
+         " less what their numbers take, sparse moves fewer bytes than a ring: " + nameOf(byRows) +
+         (isGathered(chosen) == isGathered(byRows)
+              ? ", as chosen\n"
+              : "; latency, computation and other messages decided otherwise\n");
+}
+
 std::string whyReport(const Explanation &explanation, const WhyContext &context) {
   return heading(explanation, context) + schemesTable(explanation, context) +
          savings(explanation, context.updates) + byteRule(explanation, context.updates) +

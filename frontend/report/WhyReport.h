@@ -33,6 +33,18 @@ struct WhyContext {
   std::optional<VirtualTimes> simulated = {}; ///< what 'inspect' prints of it
 };
 
+/// What decides whether the rows of an embedding's gradient are fewer bytes than the gradient.
+struct RowRule {
+  std::int64_t rows = 0;     ///< of one rank: batch times sequence
+  std::int64_t ranks = 1;    ///< that send them
+  std::int64_t table = 1;    ///< rows of the table
+  std::int64_t rowBytes = 1; ///< of one row
+};
+
+/// A line: with how many rows of all ranks `sparse` moves as many bytes as a ring's all-reduce, and
+/// what the plan has.
+std::string rowRule(const RowRule &rule, Scheme chosen);
+
 /// Text: how the gradient travels; a table of all schemes, each alone and with its bucket; what the
 /// choice saves; what Poseidon's rule would choose; where the choice changes.
 std::string whyReport(const explain::Explanation &explanation, const WhyContext &context);

@@ -166,6 +166,9 @@ LogicalResult CollectiveAttr::verify(EmitError emitError, Scheme scheme, Attribu
     return emitError() << "C11: expected the cost of '" << stringifyScheme(scheme)
                        << "' to be #cluster.formula, #cluster.affine or #cluster.table, got "
                        << cost;
+  if (scheme == Scheme::sparse)
+    return emitError() << "C11: expected no cost of 'sparse', whose all-gather costs what that of "
+                          "'factors' does";
   if (auto formula = llvm::dyn_cast<FormulaAttr>(cost); formula && formula.getAlgorithm() != scheme)
     return emitError() << "C11: expected the cost of '" << stringifyScheme(scheme)
                        << "', got the formula of '" << stringifyScheme(formula.getAlgorithm())
@@ -275,6 +278,7 @@ bool syncline::cluster::isAllReduce(Scheme scheme) {
   case Scheme::reduceScatter:
   case Scheme::parameterServer:
   case Scheme::factors:
+  case Scheme::sparse:
     return false;
   }
   llvm_unreachable("every scheme is named above");
@@ -291,6 +295,7 @@ bool syncline::cluster::ncclHas(Scheme scheme) {
   case Scheme::recursiveDoubling:
   case Scheme::halvingDoubling:
   case Scheme::hierarchical:
+  case Scheme::sparse:
     return false;
   }
   llvm_unreachable("every scheme is named above");

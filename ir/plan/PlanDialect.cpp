@@ -5,6 +5,7 @@
 #include "ir/cluster/Cluster.h"
 #include "ir/plan/ClipAttr.h"
 #include "ir/plan/RoundedAttr.h"
+#include "ir/plan/RowsAttr.h"
 #include "syncline/PlanConstants.h"
 
 #include "mlir/IR/Builders.h"
@@ -93,9 +94,7 @@ double syncline::plan::secondsOf(Operation *op) {
   return seconds ? seconds.getValueAsDouble() : 0;
 }
 
-bool syncline::plan::travelsByFactors(BucketOp bucket) {
-  return bucket.getScheme() == Scheme::factors;
-}
+bool syncline::plan::travelsByFactors(BucketOp bucket) { return isGathered(bucket.getScheme()); }
 
 bool syncline::plan::updatesItself(BucketOp bucket) {
   return bucket.getScheme() == Scheme::reduceScatter;
@@ -234,6 +233,11 @@ LogicalResult BucketOp::verify() {
       getExtent() < getBytes() || getOffset() % alignment != 0)
     return emitOpError(
         "P4: expected members, an aligned offset and an extent of at least their bytes");
+  const std::optional<int64_t> rows = rowsOf(*this);
+  if ((*this)->hasAttr(rowsAttr) != (getScheme() == Scheme::sparse) ||
+      (getScheme() == Scheme::sparse && rows.value_or(0) < 1))
+    return emitOpError("P34: expected '")
+           << rowsAttr << "', the rows of a rank, exactly if it travels by 'sparse'";
   if (getChannel() >= maxChannels)
     return emitOpError("P4: expected a channel from 0 to ")
            << maxChannels - 1 << ", got " << static_cast<std::int64_t>(getChannel());

@@ -34,9 +34,9 @@ LogicalResult MergeClassAttr::verify(EmitError emitError, ArrayRef<OptionAttr> o
                                      std::optional<int64_t> capacity) {
   llvm::SmallSet<cluster::Scheme, 8> seen;
   for (OptionAttr option : options) {
-    if (option.getScheme() == cluster::Scheme::factors)
-      return emitError()
-             << "S8: 'factors' carry one gradient: expected them among the factor options";
+    if (isGathered(option.getScheme()))
+      return emitError() << "S8: '" << cluster::stringifyScheme(option.getScheme())
+                         << "' carry one gradient: expected them among the factor options";
     if (!seen.insert(option.getScheme()).second)
       return emitError() << "S8: expected one option a scheme, got two of '"
                          << cluster::stringifyScheme(option.getScheme()) << "'";

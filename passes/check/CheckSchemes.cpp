@@ -92,10 +92,10 @@ private:
 
   LogicalResult checkFactorOption(std::size_t layer, const problem::FactorOption &option) {
     const auto asText = [&] { return merge::factorOptionAttr(op.getContext(), layer, option); };
-    if (option.scheme != Scheme::factors || !catalog.gather || option.factorBytes == 0)
+    if (!isGathered(option.scheme) || !catalog.gatherOf(option.scheme) || option.factorBytes == 0)
       return op.emitOpError("S14: the cluster offers no ") << asText();
-    const double seconds = cost::gatherSeconds(catalog, option.factorBytes),
-                 traffic = cost::gatherTraffic(catalog, option.factorBytes);
+    const double seconds = cost::gatherSeconds(catalog, option.scheme, option.factorBytes),
+                 traffic = cost::gatherTraffic(catalog, option.scheme, option.factorBytes);
     if (differ(option.seconds, seconds) || differ(option.traffic, traffic))
       return op.emitOpError("S14: expected ")
              << seconds << " s and " << traffic << " B of traffic on the cluster, got " << asText();
@@ -116,14 +116,20 @@ private:
     return (1u << count) - 1;
   }
 
+  /// The scheme of the factor option of a layer that travels alone, or of its carrier's.
+  Scheme gatheredBy(const problem::Layer &layer) const {
+    const bool isOwn = !layer.factorOptions.empty();
+    return (isOwn ? layer : problem.layers[*layer.carrier]).factorOptions.front().scheme;
+  }
+
   /// Whether the layer may use exactly its requested scheme, or without a request all
   /// shared classes.
   bool travels(const problem::Layer &layer, std::optional<Scheme> way) const {
     if (!way)
       return sharedMergeClasses() == layer.mergeClasses;
     const bool isAlone = !layer.factorOptions.empty() || layer.carrier;
-    if (*way == Scheme::factors)
-      return layer.mergeClasses == 0 && isAlone;
+    if (isGathered(*way))
+      return layer.mergeClasses == 0 && isAlone && gatheredBy(layer) == *way;
     if (isAlone || !llvm::isPowerOf2_32(layer.mergeClasses))
       return false;
     const std::vector<problem::SchemeOption> &options =

@@ -6,6 +6,7 @@
 #include "ir/nn/NN.h"
 #include "ir/sync/Consistency.h"
 #include "passes/check/SameCost.h"
+#include "passes/check/SampleTime.h"
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/merge/LayerNames.h"
 
@@ -26,7 +27,8 @@ using cluster::Scheme;
 struct Product {
   std::int64_t step = 0;  ///< number of the step that computes it
   std::int64_t bytes = 0; ///< bytes of both factors
-  double seconds = 0;     ///< seconds of the product and of its piggybacks' sums
+  double seconds = 0;     ///< seconds that one more rank adds to it and to its piggybacks' sums
+  Scheme scheme = Scheme::factors;
 };
 
 class FactorRules {
@@ -55,7 +57,8 @@ public:
         carry(k);
     llvm::SmallVector<std::int64_t> piggybacks;
     for (std::size_t k = 0; k < count; ++k)
-      if (carriers[k] && hasFactorOption(*carriers[k]) && !hasFactorOption(k) && mayTakeFactors(k))
+      if (carriers[k] && hasFactorOption(*carriers[k]) && !hasFactorOption(k) &&
+          mayUse(k, products[*carriers[k]]->scheme))
         piggybacks.append({static_cast<std::int64_t>(k), static_cast<std::int64_t>(*carriers[k])});
     if (failed(checkFactorOptions()))
       return failure();
@@ -74,15 +77,16 @@ private:
     return diagnostic;
   }
 
-  bool mayTakeFactors(std::size_t layer) const {
-    return requested[layer].value_or(Scheme::factors) == Scheme::factors;
+  /// Whether the scheme is requested for the layer, or none is.
+  bool mayUse(std::size_t layer, Scheme scheme) const {
+    return requested[layer].value_or(scheme) == scheme;
   }
 
   /// Whether the layer may send factors. A single rank has nothing to gather, so it needs
   /// a request.
   bool hasFactorOption(std::size_t layer) const {
-    return products[layer] && catalog.gather && (catalog.ranks > 1 || requested[layer]) &&
-           mayTakeFactors(layer);
+    return products[layer] && catalog.gatherOf(products[layer]->scheme) &&
+           (catalog.ranks > 1 || requested[layer]) && mayUse(layer, products[layer]->scheme);
   }
 
   LogicalResult checkFactorOptions() {
@@ -100,9 +104,14 @@ private:
         continue;
       const Product &product = *products[k];
       const double reconstruct = static_cast<double>(catalog.ranks - 1) * product.seconds;
+      if (factorOption.getScheme() != product.scheme)
+        return reject("P23: expected '" + name + "' to travel alone by '" +
+                      schemeName(product.scheme) + "', got ")
+               << factorOption;
       if (factorOption.getFactorBytes() != product.bytes ||
           differ(factorOption.getReconstruct(), reconstruct))
-        return reject("P23: expected '" + name + "' to have factors of " +
+        return reject("P23: expected '" + name + "' to have " +
+                      (product.scheme == Scheme::sparse ? "rows of " : "factors of ") +
                       llvm::Twine(product.bytes) + " B that are reconstructed in ")
                << reconstruct << " s, got " << factorOption;
     }
@@ -131,6 +140,8 @@ private:
   static bool sumsOverSamples(plan::CallOp call, plan::TensorOp out) {
     if (call.getCallee() == plan::Kernel::convBackwardWeights)
       return roleOf(call, out) == "dw";
+    if (call.getCallee() == plan::Kernel::embeddingBackward)
+      return true;
     const auto isMatrix = [](Value value) {
       return cast<MemRefType>(value.getType()).getRank() == 2;
     };
@@ -149,15 +160,18 @@ private:
 
   /// Seconds of the step for one rank's samples; a product or a sum may be over all ranks' samples.
   double ownSeconds(std::int64_t step) const {
+    Operation *op = facts.steps[step].op;
+    return plan::secondsOf(op) / (isOfAllRanks(step) ? timesOfOne(op, catalog.ranks) : 1);
+  }
+
+  /// Whether the step computes from all ranks' samples.
+  bool isOfAllRanks(std::int64_t step) const {
     auto call = dyn_cast<plan::CallOp>(facts.steps[step].op);
     const bool isOfSamples = call && call.getCallee() != plan::Kernel::reshape &&
                              call.getCallee() != plan::Kernel::transpose;
-    const bool isOfAll =
-        isOfSamples && llvm::any_of(facts.steps[step].reads, [&](plan::TensorOp in) {
-          return facts.gatheredFrom(facts.sourceOf(facts.readBy(step, in))).has_value();
-        });
-    return plan::secondsOf(facts.steps[step].op) /
-           (isOfAll ? static_cast<double>(catalog.ranks) : 1);
+    return isOfSamples && llvm::any_of(facts.steps[step].reads, [&](plan::TensorOp in) {
+             return facts.gatheredFrom(facts.sourceOf(facts.readBy(step, in))).has_value();
+           });
   }
 
   std::optional<Product> productOf(std::size_t layer) const {
@@ -170,7 +184,10 @@ private:
     const llvm::ArrayRef<plan::TensorOp> factors = facts.steps[out.writer].reads;
     if (llvm::any_of(factors, [&](auto factor) { return isStored(ownOf(out.writer, factor)); }))
       return std::nullopt;
-    Product product{.step = out.writer, .seconds = ownSeconds(out.writer)};
+    const double part = partOfOneMore(call, isOfAllRanks(out.writer) ? catalog.ranks : 1);
+    Product product{.step = out.writer, .seconds = part * ownSeconds(out.writer)};
+    if (call.getCallee() == plan::Kernel::embeddingBackward)
+      product.scheme = Scheme::sparse;
     for (plan::TensorOp factor : factors) {
       const Version all = facts.readBy(out.writer, factor);
       plan::TensorOp own = facts.gatheredFrom(all).value_or(all).tensor;

@@ -1,7 +1,8 @@
-// Rules P14 to P18 and P24: schemes whose messages are no plain sums, and where messages stand.
+// Rules P14 to P18, P24 and P34: schemes whose messages are no plain sums, where messages stand.
 #include "passes/check/PlanFacts.h"
 
 #include "ir/cluster/Cluster.h"
+#include "ir/plan/RowsAttr.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -31,6 +32,8 @@ public:
                         schemeName(bucket.getScheme()) + "'",
                     bucket, "declared here");
     if (gather && (failed(checkFactors()) || failed(checkReconstructed())))
+      return failure();
+    if (bucket.getScheme() == Scheme::sparse && failed(checkRows()))
       return failure();
     return plan::updatesItself(bucket) ? checkUnread() : success();
   }
@@ -152,6 +155,49 @@ private:
               step < wait ? "waited for here" : "updated here");
       return success();
     });
+  }
+
+  /// Rule P34: the rows of an embedding, behind their numbers, as many as the bucket states.
+  LogicalResult checkRows() const {
+    const Step &gather = facts.steps[issue];
+    const auto typeOf = [](plan::TensorOp tensor) { return cast<MemRefType>(tensor.getType()); };
+    const std::int64_t stated = plan::rowsOf(bucket).value_or(0);
+    if (gather.reads.size() != 2 || !typeOf(gather.reads[0]).getElementType().isInteger(64) ||
+        !typeOf(gather.reads[1]).getElementType().isF32())
+      return reject(gather.op,
+                    "P34: expected the numbers of rows as i64, and behind them the rows as f32",
+                    bucket, "declared here");
+    const llvm::ArrayRef<std::int64_t> ids = typeOf(gather.reads[0]).getShape(),
+                                       rows = typeOf(gather.reads[1]).getShape();
+    const std::int64_t found = typeOf(gather.reads[0]).getNumElements();
+    plan::TensorOp named = gather.reads[1];
+    if (found != stated || rows.size() <= ids.size() || rows.take_front(ids.size()) != ids)
+      return reject(gather.op,
+                    "P34: expected " + llvm::Twine(stated) +
+                        " rows of each rank, as the bucket states, got " + llvm::Twine(found) +
+                        " numbers of rows for '" + named.getName() + "'",
+                    bucket, "declared here");
+    return checkRowsAreAdded(gather);
+  }
+
+  /// Rule P34: one embedding's gradient is computed, from all that was gathered.
+  LogicalResult checkRowsAreAdded(const Step &gather) const {
+    std::int64_t sums = 0;
+    for (std::int64_t place = wait + 1; place < update; ++place) {
+      auto call = dyn_cast<plan::CallOp>(facts.steps[place].op);
+      if (!call || call.getCallee() != plan::Kernel::embeddingBackward)
+        continue;
+      if (!llvm::equal(facts.steps[place].reads, gather.writes))
+        return reject(call,
+                      "P34: adds up other rows than bucket " + llvm::Twine(number) + " brings",
+                      gather.op, "gathered here");
+      ++sums;
+    }
+    return sums == 1 ? success()
+                     : reject(gather.op,
+                              "P34: expected one 'embeddingBackward' of what is gathered, got " +
+                                  llvm::Twine(sums),
+                              bucket, "declared here");
   }
 
   /// Rule P17: from the issue on, the message may write parameters and leaves only a share of the

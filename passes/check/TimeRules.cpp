@@ -2,6 +2,7 @@
 #include "passes/check/PlanFacts.h"
 
 #include "passes/check/SameCost.h"
+#include "passes/check/SampleTime.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
@@ -58,8 +59,10 @@ private:
       else if (step.phase == plan::Phase::update && all == sources.end())
         moved += taken;
       else if (step.phase == plan::Phase::update) {
-        moved += taken / static_cast<double>(program.getRanks());
-        reconstruction[gathered.lookup(*all)] += taken;
+        const double own =
+            taken / timesOfOne(step.op, static_cast<std::int64_t>(program.getRanks()));
+        moved += own;
+        reconstruction[gathered.lookup(*all)] += taken - own;
       } else
         clock += taken;
       if (step.phase == plan::Phase::forward)
@@ -180,7 +183,7 @@ private:
       if (!plan::travelsByFactors(bucket))
         continue;
       sync::MessageAttr message = messageOf(solution, number);
-      const double least = reconstruction.lookup(number) * (ranks - 1) / ranks;
+      const double least = reconstruction.lookup(number);
       for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
         if (factorOption.getLayer() == message.getLayers().front() &&
             factorOption.getScheme() == message.getScheme() &&
@@ -215,7 +218,8 @@ private:
   double forward = 0, moved = 0; ///< seconds of the forward pass; seconds of computation
                                  ///< after messages
   double updates = 0;            ///< seconds of all updates
-  llvm::DenseMap<std::int64_t, double> reconstruction; ///< seconds of all ranks' shares, by bucket
+  llvm::DenseMap<std::int64_t, double>
+      reconstruction; ///< seconds of other ranks' shares, by bucket
 };
 
 } // namespace

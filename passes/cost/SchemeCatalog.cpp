@@ -60,13 +60,16 @@ private:
 
   /// The cost that the cluster states for a scheme, or null. A formula over the network's own
   /// constants is derived from the network again.
-  Cost stated(Scheme scheme) const {
+  Cost stated(Scheme scheme) const { return stated(scheme, scheme); }
+
+  /// The cost that the cluster states for a scheme, for the bytes that travel by `carried`.
+  Cost stated(Scheme scheme, Scheme carried) const {
     for (cluster::CollectiveAttr collective : spec.getCollectives())
       if (collective.getScheme() == scheme)
         return isOfNetwork(spec, collective.getCost())
                    ? formula(scheme)
                    : problem::narrowed(*collectiveTime(collective.getCost()),
-                                       wireShareOf(scheme, wire));
+                                       wireShareOf(carried, wire));
     return nullptr;
   }
 
@@ -113,6 +116,7 @@ private:
     case Scheme::hierarchical: // (d-1)/d inside, and (n-1)/n of 1/d between: the ring's sum
       return problem::ringTraffic(ranks);
     case Scheme::factors:
+    case Scheme::sparse:
       return problem::allGatherTraffic(ranks);
     }
     llvm_unreachable("every scheme is named above");
@@ -221,10 +225,16 @@ private:
   }
 
   void addGather() {
-    catalog.gather = stated(Scheme::factors);
-    if (!catalog.gather && link)
-      catalog.gather =
-          line(problem::allGatherCost(ranks, narrowed(share(true, 1), Scheme::factors)));
+    catalog.gather = gatherCost(Scheme::factors);
+    if (!catalog.byNccl)
+      catalog.rows = gatherCost(Scheme::sparse);
+  }
+
+  /// The cost of the all-gather that the cluster states, for the bytes that travel by the scheme.
+  Cost gatherCost(Scheme scheme) const {
+    if (Cost cost = stated(Scheme::factors, scheme))
+      return cost;
+    return link ? line(problem::allGatherCost(ranks, narrowed(share(true, 1), scheme))) : nullptr;
   }
 
   cluster::SpecAttr spec;
@@ -257,16 +267,18 @@ Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec, WirePrecision wire) {
 }
 
 double wireShareOf(Scheme scheme, WirePrecision wire) {
+  if (scheme == Scheme::sparse)
+    return 1;
   const double share = wireShare(wire);
   return scheme == Scheme::reduceScatter ? (share + 1) / 2 : share;
 }
 
-double gatherSeconds(const SchemeCatalog &catalog, std::int64_t bytes) {
-  return catalog.gather->seconds(bytes);
+double gatherSeconds(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes) {
+  return catalog.gatherOf(scheme)->seconds(bytes);
 }
 
-double gatherTraffic(const SchemeCatalog &catalog, std::int64_t bytes) {
-  return wireShareOf(Scheme::factors, catalog.wire) *
+double gatherTraffic(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes) {
+  return wireShareOf(scheme, catalog.wire) *
          problem::allGatherTraffic(static_cast<int>(catalog.ranks)) * static_cast<double>(bytes);
 }
 

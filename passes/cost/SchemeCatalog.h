@@ -20,8 +20,9 @@ struct SchemeCatalog {
   std::vector<problem::SchemeOption> collectives;
   std::optional<problem::SchemeOption> servers;       ///< parameter servers, where there are any
   std::optional<problem::SchemeOption> reduceScatter; ///< offered only on request
-  /// Cost of factors by the bytes that ONE rank contributes; null where it is unknown.
-  std::shared_ptr<const problem::CollectiveCost> gather;
+  /// Cost of factors, and of an embedding's rows, by the bytes that ONE rank contributes. Null
+  /// where it is unknown. NCCL's messages carry no rows.
+  std::shared_ptr<const problem::CollectiveCost> gather, rows;
   bool byNccl = false;                        ///< NCCL carries the messages
   std::vector<Scheme> unsupported;            ///< stated by the cluster, but not carried by NCCL
   std::optional<std::int64_t> serverMemory;   ///< bytes that all servers can hold together
@@ -31,6 +32,10 @@ struct SchemeCatalog {
   /// The option of one scheme other than factors; null where the cluster does not offer it. It
   /// lives as long as the catalog.
   const problem::SchemeOption *option(Scheme scheme) const;
+  /// The cost of the all-gather of a scheme with isGathered(); null where it is not offered.
+  std::shared_ptr<const problem::CollectiveCost> gatherOf(Scheme scheme) const {
+    return scheme == Scheme::sparse ? rows : gather;
+  }
 };
 
 /// The catalog of a cluster. All sizes are those of gradients of f32, whatever the wire; it changes
@@ -48,12 +53,13 @@ Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec, WirePrecision wire = Wir
 /// derived from the network.
 bool isOfNetwork(cluster::SpecAttr spec, mlir::Attribute cost);
 
-/// The bytes that travel for each byte of a message of gradients by the scheme.
+/// The bytes that travel for each byte of a message of gradients by the scheme. The rows of an
+/// embedding travel beside their numbers, as they are.
 double wireShareOf(Scheme scheme, WirePrecision wire);
 
-/// Seconds and traffic of a factors message; `bytes` is the size of one rank's factors.
-/// Precondition: catalog.gather.
-double gatherSeconds(const SchemeCatalog &catalog, std::int64_t bytes);
-double gatherTraffic(const SchemeCatalog &catalog, std::int64_t bytes);
+/// Seconds and traffic of a gathered message; `bytes` is the size of one rank's factors, or of its
+/// rows with their numbers. Precondition: catalog.gatherOf(scheme).
+double gatherSeconds(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes);
+double gatherTraffic(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes);
 
 } // namespace syncline::cost

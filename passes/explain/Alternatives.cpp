@@ -56,7 +56,7 @@ MessageCost sendTogether(Problem problem, const Solution &plan, std::vector<std:
                          const FactorOption &how) {
   std::vector<Choice> choices = choicesOf(problem, plan);
   // A piggyback of one of these layers needs a message now, unless the carrier still sends factors.
-  if (how.scheme != Scheme::factors)
+  if (!isGathered(how.scheme))
     for (std::size_t piggyback : plan.piggybacks)
       if (std::ranges::binary_search(layers, *problem.layers[piggyback].carrier))
         layers.push_back(piggyback);

@@ -61,12 +61,19 @@ private:
       bucket.gatherPlace = static_cast<std::int64_t>(*place);
   }
 
+  /// An embedding's rows travel behind their numbers, factors behind floats.
+  static cluster::Scheme schemeOf(sync::AllGatherOp gather) {
+    auto first = cast<RankedTensorType>(gather.getLocal().front().getType());
+    return first.getElementType().isInteger(64) ? cluster::Scheme::sparse
+                                                : cluster::Scheme::factors;
+  }
+
   LogicalResult collectBuckets() {
     for (Operation &op : step.getBody().front()) {
       if (auto message = dyn_cast<sync::AllReduceOp>(op))
         addSum(message);
       else if (auto gather = dyn_cast<sync::AllGatherOp>(op))
-        add(gather, cluster::Scheme::factors);
+        add(gather, schemeOf(gather));
     }
     llvm::stable_sort(messages.buckets,
                       [](const Bucket &a, const Bucket &b) { return a.number < b.number; });

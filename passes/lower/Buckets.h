@@ -36,7 +36,7 @@ struct Bucket {
   /// Where it travels in halves: the place of its all-gather among all messages.
   std::optional<std::int64_t> gatherPlace = {};
 
-  bool isGathered() const { return scheme == cluster::Scheme::factors; }
+  bool isGathered() const { return syncline::isGathered(scheme); }
   /// The part of a member's gradient that the bucket carries, 1 where it is not cut.
   double partOf(const Member &member) const;
   /// Whether the message writes the parameters, so that the bucket has no update.

@@ -20,8 +20,8 @@ namespace {
 
 /// Whether a kernel's result belongs to weights or channels, so that it has no samples.
 bool isSummed(StringRef role) {
-  constexpr std::array<StringLiteral, 6> summed = {"dw",     "dbias", "dscale",
-                                                   "dshift", "mean",  "variance"};
+  constexpr std::array<StringLiteral, 7> summed = {"dw",   "dbias",    "dscale", "dshift",
+                                                   "mean", "variance", "dtable"};
   return llvm::is_contained(summed, role);
 }
 

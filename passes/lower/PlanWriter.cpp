@@ -3,6 +3,7 @@
 
 #include "ir/Refusal.h"
 #include "ir/plan/RoundedAttr.h"
+#include "ir/plan/RowsAttr.h"
 #include "passes/lower/Kernels.h"
 
 #include "mlir/IR/Builders.h"
@@ -184,8 +185,8 @@ private:
   }
 
   void declareBuckets() {
-    for (const Bucket &bucket : decisions.buckets)
-      builder.create<plan::BucketOp>(
+    for (const Bucket &bucket : decisions.buckets) {
+      auto declared = builder.create<plan::BucketOp>(
           bucket.message->getLoc(), builder.getI64IntegerAttr(bucket.number),
           bucket.message->getAttrOfType<ArrayAttr>("members"),
           cluster::SchemeAttr::get(builder.getContext(), bucket.scheme),
@@ -194,6 +195,12 @@ private:
           bucket.ready, bucket.start, bucket.end,
           bucket.gatherPlace ? bucket.end : FloatAttr(), // predict-times sets the times
           bucket.gatherPlace ? bucket.end : FloatAttr());
+      if (bucket.scheme == cluster::Scheme::sparse)
+        declared->setAttr(
+            plan::rowsAttr,
+            builder.getI64IntegerAttr(
+                cast<ShapedType>(bucket.factors().front().getType()).getNumElements()));
+    }
   }
 
   void append(const Action &action) {

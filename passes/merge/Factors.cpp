@@ -32,6 +32,8 @@ static bool isStored(Value value) {
 static bool sumsOverSamples(Value product) {
   if (auto weights = product.getDefiningOp<nn::ConvBackwardWeightsOp>())
     return product == weights.getDw();
+  if (product.getDefiningOp<nn::EmbeddingBackwardOp>())
+    return true;
   auto matmul = product.getDefiningOp<nn::MatmulOp>();
   const auto isMatrix = [](Value value) {
     return cast<RankedTensorType>(value.getType()).getRank() == 2;
@@ -89,6 +91,18 @@ llvm::SmallVector<sync::GradientOp> Piggybacks::of(sync::GradientOp carrier,
     if (sum.gradient != carrier)
       piggybacks.push_back(sum.gradient);
   return piggybacks;
+}
+
+cluster::Scheme FactorPair::scheme() const {
+  return isa<nn::EmbeddingBackwardOp>(product) ? cluster::Scheme::sparse : cluster::Scheme::factors;
+}
+
+double FactorPair::share() const {
+  if (!isa<nn::EmbeddingBackwardOp>(product))
+    return 1;
+  const auto own = static_cast<double>(bytes);
+  const std::int64_t table = plan::denseBytes(cast<ShapedType>(product->getResult(0).getType()));
+  return own / (own + static_cast<double>(table));
 }
 
 std::optional<FactorPair> factorsOf(sync::GradientOp gradient) {

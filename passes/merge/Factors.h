@@ -1,4 +1,5 @@
 // Sufficient factors: gradients that are a product, summed over samples, of two smaller tensors.
+// The rows of an embedding's gradient with their numbers are such a pair too.
 #pragma once
 
 #include "ir/nn/NN.h"
@@ -15,15 +16,26 @@ namespace syncline::merge {
 /// The two factors of a gradient. Ranks may exchange them instead of the gradient, since the sum
 /// over ranks r of product(left_r, right_r) equals product(left_0 .. left_P-1, right_0 ..
 /// right_P-1): the factors stand one behind the other along dimension 0, and the product sums over
-/// that dimension.
+/// that dimension. The left factor of an embedding's gradient are the numbers of the rows, as if
+/// each were a row of an identity matrix.
 struct FactorPair {
-  mlir::Operation *product = nullptr; ///< nn.matmul {transpose_a} or nn.conv_backward_weights
-  mlir::Value left, right;            ///< operands of the product
-  std::int64_t bytes = 0;             ///< bytes of both factors of one rank, dense
+  /// nn.matmul {transpose_a}, nn.conv_backward_weights or nn.embedding_backward.
+  mlir::Operation *product = nullptr;
+  mlir::Value left, right; ///< operands of the product
+  std::int64_t bytes = 0;  ///< bytes of both factors of one rank, dense
+
+  /// The scheme by which the pair travels: sparse for the rows of an embedding, else factors.
+  cluster::Scheme scheme() const;
+
+  /// How many times as long the product takes for one more rank's samples. This is 1 for factors,
+  /// whose product is linear in the samples. An embedding's gradient also clears the whole table,
+  /// however many rows there are: its time is linear in the bytes that it reads and writes.
+  double share() const;
 };
 
 /// The factors of a gradient that is, up to reshapes and transposes, one 2-D matrix product that
-/// contracts dimension 0 of both operands, or the dw of a convolution. Nothing where several
+/// contracts dimension 0 of both operands, the dw of a convolution, or the sums of an embedding's
+/// rows. Nothing where several
 /// products are added (tied weights), where the gradient has another reader and is therefore
 /// copied, or where a factor is a stored tensor, which an update may overwrite while the factor
 /// travels. Time is linear in the copies between gradient and product.

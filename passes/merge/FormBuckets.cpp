@@ -38,9 +38,8 @@ public:
         return failure();
       if (members->empty())
         return solution.emitOpError("message ") << number << " has no layers";
-      if (failed(message.getScheme() == cluster::Scheme::factors
-                     ? formFactors(message, *members, number)
-                     : formBucket(message, *members, number)))
+      if (failed(isGathered(message.getScheme()) ? formFactors(message, *members, number)
+                                                 : formBucket(message, *members, number)))
         return failure();
       ++number;
     }
@@ -135,7 +134,8 @@ private:
     if (failed(piggybacks))
       return failure();
     return gatherFactors(builder,
-                         {.carrier = members.front(),
+                         {.scheme = message.getScheme(),
+                          .carrier = members.front(),
                           .piggybacks = std::move(*piggybacks),
                           .number = number,
                           .channel = message.getChannel(),

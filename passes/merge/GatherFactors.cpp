@@ -36,6 +36,12 @@ public:
       remember(matmul.getY(), all.getY(), all);
       return;
     }
+    if (auto rows = dyn_cast<nn::EmbeddingBackwardOp>(pair.product)) {
+      auto all = builder.create<nn::EmbeddingBackwardOp>(place, rows.getDtable().getType(),
+                                                         gathered[0], gathered[1]);
+      remember(rows.getDtable(), all.getDtable(), all);
+      return;
+    }
     auto conv = cast<nn::ConvBackwardWeightsOp>(pair.product);
     auto all = builder.create<nn::ConvBackwardWeightsOp>(
         place, conv.getDw().getType(), withBias ? conv.getDbias().getType() : Type(), gathered[0],
@@ -57,7 +63,7 @@ public:
     operands.map(op->getOperand(0), source);
     Operation *copy = builder.clone(*op, operands);
     if (reduce)
-      scaleTime(copy);
+      scaleTime(copy, 1);
     known.map(local, copy->getResult(0));
     return copy->getResult(0);
   }
@@ -80,16 +86,17 @@ private:
 
   void remember(Value local, Value all, Operation *op) {
     op->setDiscardableAttrs(pair.product->getDiscardableAttrDictionary());
-    scaleTime(op);
+    scaleTime(op, pair.share());
     known.map(local, all);
   }
 
-  /// Multiplies the operation's seconds by the ranks, whose samples it now computes.
-  void scaleTime(Operation *op) const {
+  /// Adds the seconds of the other ranks' samples, which the operation now computes too. Those of
+  /// one rank take `share` of its seconds.
+  void scaleTime(Operation *op, double share) const {
+    const double times = 1 + share * static_cast<double>(ranks - 1);
     if (auto seconds = op->getAttrOfType<FloatAttr>(nn::secondsAttr))
       op->setAttr(nn::secondsAttr,
-                  Builder(op->getContext())
-                      .getF64FloatAttr(seconds.getValueAsDouble() * static_cast<double>(ranks)));
+                  Builder(op->getContext()).getF64FloatAttr(seconds.getValueAsDouble() * times));
   }
 
   OpBuilder &builder;
@@ -160,7 +167,12 @@ LogicalResult gatherFactors(OpBuilder &builder, const FactorMessage &message, st
   sync::GradientOp carrier = message.carrier;
   const std::optional<FactorPair> pair = factorsOf(carrier);
   if (!pair)
-    return carrier.emitOpError("expected a product over samples: it travels by factors");
+    return carrier.emitOpError("expected a product over samples: it travels by '")
+           << cluster::stringifyScheme(message.scheme) << "'";
+  if (pair->scheme() != message.scheme)
+    return carrier.emitOpError("travels by '")
+           << cluster::stringifyScheme(message.scheme) << "', expected '"
+           << cluster::stringifyScheme(pair->scheme()) << "'";
   for (sync::GradientOp piggyback : message.piggybacks)
     if (!isPiggybackOf(piggyback, *pair))
       return piggyback.emitOpError("expected a sum of a factor of '")

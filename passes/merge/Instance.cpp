@@ -107,30 +107,39 @@ private:
           if (!carriers[piggyback.gradient])
             carriers[piggyback.gradient] = k;
     for (std::size_t k = 0; k < factors.size(); ++k) {
-      if (isRequested(k, Scheme::factors))
-        if (Status status = checkFactors(k); !status)
+      if (requested[k] && isGathered(*requested[k]))
+        if (Status status = checkFactors(k, *requested[k]); !status)
           return status;
-      const bool isOffered = catalog.gather && (catalog.ranks > 1 || requested[k]);
-      if (factors[k] && isOffered && requested[k].value_or(Scheme::factors) == Scheme::factors)
+      if (factors[k] && catalog.gatherOf(factors[k]->scheme) &&
+          (catalog.ranks > 1 || requested[k]) && mayUse(k, factors[k]->scheme))
         layers()[k].factorOptions.push_back(factorOptionOf(k));
     }
     return Status::ok();
   }
 
-  Status checkFactors(std::size_t k) {
-    if (!catalog.gather)
+  /// Whether the scheme is requested for the gradient, or none is.
+  bool mayUse(std::size_t k, Scheme scheme) const {
+    return requested[k].value_or(scheme) == scheme;
+  }
+
+  Status checkFactors(std::size_t k, Scheme scheme) {
+    if (catalog.byNccl && !cluster::ncclHas(scheme))
+      return refuse(k, whyNot(scheme));
+    if (!catalog.gatherOf(scheme))
       return refuse(k, "the cluster has neither a network nor the cost of an all-gather");
-    if (factors[k])
+    if (factors[k] && factors[k]->scheme == scheme)
       return Status::ok();
-    if (!carriers[k])
-      return refuse(k, "its gradient is no product of two factors that sums over samples");
-    if (!isRequested(*carriers[k], Scheme::factors))
+    if (!carriers[k] || factors[*carriers[k]]->scheme != scheme)
+      return refuse(k, scheme == Scheme::sparse
+                           ? "its gradient is not the sums of one embedding's rows alone"
+                           : "its gradient is no product of two factors that sums over samples");
+    if (!isRequested(*carriers[k], scheme))
       return refuse(k, "it is computed from the factors of " +
                            quoted(gradients()[*carriers[k]].name) + ", which need not travel so");
     return Status::ok();
   }
 
-  /// Seconds of one rank's share of the product, and of the sums of its piggybacks.
+  /// Seconds that one more rank adds to the product, and to the sums of its piggybacks.
   double reconstructOf(std::size_t k) const {
     double seconds = factors[k]->reconstruct;
     for (const TimedFactors::Piggyback &piggyback : factors[k]->piggybacks)
@@ -140,16 +149,16 @@ private:
 
   problem::FactorOption factorOptionOf(std::size_t k) const {
     const std::int64_t bytes = factors[k]->bytes;
-    return {Scheme::factors, cost::gatherSeconds(catalog, bytes),
+    const Scheme scheme = factors[k]->scheme;
+    return {scheme, cost::gatherSeconds(catalog, scheme, bytes),
             static_cast<double>(catalog.ranks - 1) * reconstructOf(k),
-            cost::gatherTraffic(catalog, bytes), bytes};
+            cost::gatherTraffic(catalog, scheme, bytes), bytes};
   }
 
   void addPiggybacks() {
     for (std::size_t k = 0; k < carriers.size(); ++k)
       if (carriers[k] && !layers()[*carriers[k]].factorOptions.empty() &&
-          layers()[k].factorOptions.empty() &&
-          requested[k].value_or(Scheme::factors) == Scheme::factors)
+          layers()[k].factorOptions.empty() && mayUse(k, factors[*carriers[k]]->scheme))
         layers()[k].carrier = carriers[k];
   }
 
@@ -162,7 +171,7 @@ private:
     if (requested.empty() || llvm::is_contained(requested, std::nullopt))
       free = addSharedMergeClasses();
     for (std::size_t k = 0; k < requested.size(); ++k) {
-      if (!requested[k] || isRequested(k, Scheme::factors)) {
+      if (!requested[k] || isGathered(*requested[k])) {
         layers()[k].mergeClasses = requested[k] ? 0 : free;
         continue;
       }

@@ -53,13 +53,14 @@ public:
   Result<problem::FactorOption> price(const problem::FactorOption &planned, std::int64_t bytes,
                                       double batch) const {
     problem::FactorOption result = planned;
-    if (planned.scheme == Scheme::factors) {
-      if (!after.gather)
-        return notOffered(Scheme::factors);
+    if (isGathered(planned.scheme)) {
+      const auto was = before.gatherOf(planned.scheme), is = after.gatherOf(planned.scheme);
+      if (!is)
+        return notOffered(planned.scheme);
       result.factorBytes = std::llround(static_cast<double>(planned.factorBytes) * batch);
-      if (!before.gather || !isSame(*before.gather, *after.gather) || batch != 1) {
-        result.seconds = cost::gatherSeconds(after, result.factorBytes);
-        result.traffic = cost::gatherTraffic(after, result.factorBytes);
+      if (!was || !isSame(*was, *is) || batch != 1) {
+        result.seconds = cost::gatherSeconds(after, planned.scheme, result.factorBytes);
+        result.traffic = cost::gatherTraffic(after, planned.scheme, result.factorBytes);
       }
       const double others = static_cast<double>(after.ranks - 1) /
                             static_cast<double>(std::max<std::int64_t>(before.ranks - 1, 1));

@@ -23,8 +23,10 @@ static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const P
   std::optional<FactorPair> pair = factorsOf(gradient);
   if (!pair)
     return std::nullopt;
-  TimedFactors factors{
-      .bytes = pair->bytes, .reconstruct = seconds(pair->product), .piggybacks = {}};
+  TimedFactors factors{.scheme = pair->scheme(),
+                       .bytes = pair->bytes,
+                       .reconstruct = pair->share() * seconds(pair->product),
+                       .piggybacks = {}};
   llvm::SmallPtrSet<Operation *, 4> counted{pair->product};
   for (sync::GradientOp piggyback : piggybacks.of(gradient, *pair)) {
     Operation *producer = piggyback.getLocal().getDefiningOp();

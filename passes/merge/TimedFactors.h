@@ -12,8 +12,9 @@
 namespace syncline::merge {
 
 struct TimedFactors {
+  cluster::Scheme scheme = cluster::Scheme::factors;
   std::int64_t bytes = 0; ///< bytes of both factors of one rank
-  double reconstruct = 0; ///< seconds to compute one rank's share of the product
+  double reconstruct = 0; ///< seconds that one more rank's samples add to the product
   /// A gradient of the timeline that is a sum of a factor.
   struct Piggyback {
     std::size_t gradient = 0; ///< index in the timeline

@@ -191,6 +191,7 @@ AffineCost formulaLine(Scheme scheme, int ranks, const LinkRates &rates) {
   case Scheme::hierarchical:
   case Scheme::parameterServer:
   case Scheme::factors:
+  case Scheme::sparse:
     break;
   }
   return {0, 0};
@@ -213,6 +214,7 @@ double formulaTraffic(Scheme scheme, int ranks, std::int64_t bytes) {
   case Scheme::hierarchical:
   case Scheme::parameterServer:
   case Scheme::factors:
+  case Scheme::sparse:
     break;
   }
   return 0;

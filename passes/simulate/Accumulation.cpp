@@ -28,7 +28,7 @@ private:
   void keepFactors() {
     pass.messages.clear();
     for (std::size_t i = 0; i < step.messages.size(); ++i)
-      if (step.messages[i].scheme == Scheme::factors) {
+      if (isGathered(step.messages[i].scheme)) {
         numbers[i] = static_cast<int>(pass.messages.size());
         pass.messages.push_back(step.messages[i]);
       }

@@ -237,6 +237,7 @@ MessageExpansion expand(const Message &message, const Topology &topology) {
     serverRounds(machines, visit);
     break;
   case Scheme::factors: // the message's bytes are one rank's share
+  case Scheme::sparse:
     ringRounds(everyRank(machines.ranks), machines.ranks, false, visit);
     break;
   }
@@ -250,6 +251,7 @@ double tasksOf(const Message &message, const Machines &machines) {
   case Scheme::reduceScatter:
     return 4 * p * p;
   case Scheme::factors:
+  case Scheme::sparse:
     return 2 * p * p;
   case Scheme::recursiveDoubling:
     return 3 * p * levels;

@@ -102,7 +102,7 @@ private:
       if (message.isFactors)
         addPiggybacks(message.layers.front(), members);
       const Scheme scheme = decisions.scheme(problem, message);
-      if (scheme == Scheme::factors)
+      if (isGathered(scheme))
         bytes = factorOptionOf(message)->factorBytes;
       scenario.messages.push_back(
           {.name = summary(members), .scheme = scheme, .bytes = bytes, .channel = message.channel});
@@ -312,7 +312,7 @@ void clipByNorm(Scenario &scenario, double share) {
 Scheme lossScheme(const Scenario &scenario, bool hasDedicatedServers) {
   auto sumsLoss = [&](const Message &message) {
     return message.channel == 0 && message.scheme != Scheme::reduceScatter &&
-           message.scheme != Scheme::factors &&
+           !isGathered(message.scheme) &&
            !(hasDedicatedServers && message.scheme == Scheme::parameterServer);
   };
   const auto found = std::ranges::find_if(scenario.messages, sumsLoss);
@@ -363,7 +363,7 @@ void moveOwnShares(Scenario &scenario, const Problem &problem, const Solution &d
   std::vector<std::pair<Operation *, double>> shares; // applied last, as clocks are the problem's
   for (std::size_t i = 0; i < decisions.messages.size(); ++i) {
     const problem::Message &message = decisions.messages[i];
-    if (decisions.scheme(problem, message) != Scheme::factors || ranks < 2)
+    if (!isGathered(decisions.scheme(problem, message)) || ranks < 2)
       continue;
     const problem::Layer &layer = problem.layers[message.layers.front()];
     Operation *before = endingAt(scenario, layer.ready);

@@ -101,6 +101,7 @@ bool isSymmetric(const Message &message, const Machines &machines) {
   case Scheme::ring:
   case Scheme::reduceScatter:
   case Scheme::factors:
+  case Scheme::sparse:
     return isFlat;
   case Scheme::tree:
     return false;
@@ -123,6 +124,7 @@ double symmetricTasksOf(const Message &message, const Machines &machines) {
   case Scheme::reduceScatter:
     return 2 * p;
   case Scheme::factors:
+  case Scheme::sparse:
     return p;
   case Scheme::recursiveDoubling:
     return levels;
@@ -162,6 +164,7 @@ MessageExpansion expandSymmetric(const Message &message, const Topology &topolog
       addRing(chain, ranks, 1, both, 0);
     break;
   case Scheme::factors:
+  case Scheme::sparse:
     addRing(chain, ranks, ranks, both, 0);
     break;
   case Scheme::recursiveDoubling:

@@ -25,7 +25,7 @@ std::optional<Route> serverRoute(const Problem &problem) {
 }
 
 std::optional<std::size_t> factorsOption(const Layer &layer) {
-  auto found = std::ranges::find(layer.factorOptions, Scheme::factors, &FactorOption::scheme);
+  auto found = std::ranges::find_if(layer.factorOptions, isGathered, &FactorOption::scheme);
   if (found == layer.factorOptions.end())
     return std::nullopt;
   return static_cast<std::size_t>(found - layer.factorOptions.begin());

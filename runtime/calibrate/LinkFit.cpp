@@ -61,6 +61,7 @@ std::optional<Observation> ringRounds(Scheme scheme, int ranks, double bytes, do
   case Scheme::reduceScatter:
     return Observation{2 * others, 2 * part * bytes, part * bytes, seconds};
   case Scheme::factors:
+  case Scheme::sparse: // the same all-gather
     return Observation{others, others * bytes, 0, seconds};
   case Scheme::recursiveDoubling:
   case Scheme::halvingDoubling:

@@ -71,9 +71,9 @@ OperationInfo &StepTable::append(std::string_view name, std::string_view layer,
 static bool suits(OperationKind kind, Scheme scheme) {
   switch (kind) {
   case OperationKind::issue:
-    return scheme != Scheme::factors;
+    return !isGathered(scheme);
   case OperationKind::gather:
-    return scheme == Scheme::factors;
+    return isGathered(scheme);
   case OperationKind::allGather:
     return scheme == Scheme::reduceScatter;
   case OperationKind::update:
@@ -108,7 +108,7 @@ bool StepTable::appendBucketOperation(std::string_view name, OperationKind kind,
     return false;
   }
   hasCarried = hasCarried || (kind == OperationKind::wait && !isIssued);
-  if (kind == OperationKind::wait && declared->scheme == Scheme::factors && !isIssued)
+  if (kind == OperationKind::wait && isGathered(declared->scheme) && !isIssued)
     carriedSection = bucket;
   else if (carriedSection == bucket)
     carriedSection = -1;

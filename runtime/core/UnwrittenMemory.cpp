@@ -48,8 +48,8 @@ bool fillsUnwritten() {
 
 std::vector<SpaceRange> unwrittenRanges(const StepTable &table) {
   const std::vector<const Bucket *> carried = carriedBuckets(table);
-  const bool hasFactors = std::ranges::any_of(
-      carried, [](const Bucket *bucket) { return bucket->scheme == Scheme::factors; });
+  const bool hasFactors =
+      std::ranges::any_of(carried, [](const Bucket *bucket) { return isGathered(bucket->scheme); });
   const auto isCarried = [&](const StepTensor &tensor) {
     return std::ranges::any_of(carried, [&](const Bucket *bucket) {
       return tensor.offset >= bucket->offset && tensor.offset < bucket->offset + bucket->extent;

@@ -116,6 +116,8 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   if (!scheme)
     throw SchemaError{"bucket " + std::to_string(b.id) + ": " + scheme.status().message()};
   b.scheme = *scheme;
+  if (b.scheme == Scheme::sparse)
+    count(object, "rows", 1);
   b.ready = prediction(object, "ready");
   b.start = prediction(object, "start");
   b.end = prediction(object, "end");
@@ -269,7 +271,7 @@ std::optional<double> Plan::stepOf(int passes) const {
 double Plan::trafficOf(int passes) const {
   double bytes = predictedTraffic;
   for (const PlanBucket &bucket : buckets)
-    if (bucket.scheme == Scheme::factors)
+    if (isGathered(bucket.scheme))
       bytes += (passes - 1) * bucket.traffic;
   return bytes;
 }

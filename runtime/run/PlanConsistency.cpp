@@ -39,7 +39,7 @@ bool isServed(const PlanConsistency &c) {
 bool mayTravel(Scheme scheme, const PlanConsistency &c) {
   if (isServed(c))
     return scheme == Scheme::parameterServer;
-  return scheme != Scheme::factors && scheme != Scheme::reduceScatter &&
+  return !isGathered(scheme) && scheme != Scheme::reduceScatter &&
          scheme != Scheme::parameterServer;
 }
 

@@ -91,8 +91,7 @@ bool Trainer::isOfLastPass(const core::OperationInfo &operation) const {
     return true;
   case OperationKind::wait:
   case OperationKind::update:
-    return !carried.isCarried(operation.bucket) &&
-           places.at(operation.bucket).scheme != Scheme::factors;
+    return !carried.isCarried(operation.bucket) && !isGathered(places.at(operation.bucket).scheme);
   }
   return false;
 }

@@ -154,6 +154,44 @@ TEST_P(GatherTest, RebuildsTheSumOfMatmulGradients) {
   }
 }
 
+// An embedding's gradient adds up all ranks' rows, of which some repeat on a rank and on others.
+// All ranks get the same bits.
+TEST_P(GatherTest, AddsUpAllRanksRowsOfATable) {
+  const Shape ids{2, 3}, rows{2, 3, 4};
+  std::vector<std::unique_ptr<StepCase>> runs;
+  std::vector<Tensor> gradients;
+  Array sum({5, 4});
+  for (int r = 0; r < ranks(); ++r) {
+    auto &run = *runs.emplace_back(std::make_unique<StepCase>(backend(), form(), ranks(), 1, r));
+    Array own(ids);
+    own.values = {0, 4, 4, static_cast<double>(r % 3), -1, 2};
+    const Array dy = valuesOf(r, rows, 2);
+    for (std::int64_t i = 0; i < dy.size(); ++i) {
+      const auto id = static_cast<std::int64_t>(own.values[i / 4]);
+      sum[{id < 0 ? id + 5 : id, i % 4}] += dy.values[i];
+    }
+    const Tensor table = run.parameter("table", Array({5, 4})).second;
+    const Tensor all = run.result({2 * ranks(), 3}, ElementType::i64);
+    const Tensor dys = run.result({2 * ranks(), 3, 4});
+    run.step().bucket(bucketBy("sparse", 128));
+    run.step().gather(0, std::array{run.plainOperand(own, ElementType::i64), run.operand(dy)},
+                      std::array{all, dys});
+    run.step().wait(0);
+    run.step().embeddingBackward("em", all, dys, table);
+    run.begin();
+    ASSERT_FALSE(HasFatalFailure());
+    run.runOperations(0, gatherOf(run) + 1);
+    gradients.push_back(table);
+  }
+  exchange(backend(), runs);
+  for (int r = 0; r < ranks(); ++r) {
+    const int first = gatherOf(*runs[r]) + 1;
+    runs[r]->runOperations(first, first + 2);
+    expectNear(*runs[r], gradients[r], sum, 1e-6);
+    EXPECT_EQ(runs[r]->values(gradients[r]).values, runs[0]->values(gradients[0]).values);
+  }
+}
+
 // Elements of every type keep their bits.
 TEST_P(GatherTest, TakesEveryElementType) {
   for (ElementType type : {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16,

@@ -118,13 +118,13 @@ std::optional<ByteRule> byteRuleOf(const merge::PlannedProblem &problem, std::si
   const Layer &sent = requested.factorOptions.empty() && requested.carrier
                           ? problem.asPlanned().layers[*requested.carrier]
                           : requested;
-  auto factors = std::ranges::find(sent.factorOptions, Scheme::factors, &FactorOption::scheme);
+  auto factors = std::ranges::find_if(sent.factorOptions, isGathered, &FactorOption::scheme);
   if (factors == sent.factorOptions.end() || !problem.catalog().servers)
     return std::nullopt;
   ByteRule rule{factors->traffic,
                 problem.catalog().servers->traffic * static_cast<double>(sent.bytes)};
   if (rule.factorBytes <= rule.serverBytes)
-    rule.scheme = Scheme::factors;
+    rule.scheme = factors->scheme;
   return rule;
 }
 

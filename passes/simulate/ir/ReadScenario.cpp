@@ -39,16 +39,17 @@ problem::LinkRates rates(cluster::LinkAttr link) {
 bool isStated(cluster::SpecAttr spec, Scheme scheme) {
   if (spec.getNccl() && scheme == Scheme::tree)
     return true;
+  const Scheme priced = isGathered(scheme) ? Scheme::factors : scheme;
   for (cluster::CollectiveAttr stated : spec.getCollectives())
-    if (stated.getScheme() == scheme)
+    if (stated.getScheme() == priced)
       return !cost::isOfNetwork(spec, stated.getCost());
   return false;
 }
 
 Result<std::shared_ptr<const problem::CollectiveCost>>
 costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme) {
-  if (scheme == Scheme::factors && catalog.gather)
-    return catalog.gather;
+  if (isGathered(scheme) && catalog.gatherOf(scheme))
+    return catalog.gatherOf(scheme);
   if (const problem::SchemeOption *option = catalog.option(scheme))
     return option->cost;
   // Not offered, but possible: its formula over the link.
@@ -351,7 +352,7 @@ std::optional<std::int64_t> SimulatedPlan::memory(const problem::Problem &proble
                          .ranks = where.cluster.getRanks(),
                          .isCarrying = where.isOrder};
   for (const problem::Message &message : decisions.messages)
-    if (message.isFactors && decisions.scheme(problem, message) == Scheme::factors) {
+    if (message.isFactors && isGathered(decisions.scheme(problem, message))) {
       const std::size_t layer = message.layers.front();
       need.factors[gradientNames[layer]] =
           problem.layers[layer].factorOptions[message.option].factorBytes;

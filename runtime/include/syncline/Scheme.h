@@ -24,6 +24,7 @@ enum class Scheme {
   hierarchical,    ///< all-reduce inside the nodes, between them, inside again
   parameterServer, ///< the servers sum gradients and send the sums back
   factors,         ///< sufficient factors are gathered; the gradient is reconstructed from them
+  sparse,          ///< an embedding's rows and their numbers are gathered, and added up
 };
 
 // Values count up from 0. A scheme without a case is an error in the functions that follow, so that
@@ -50,6 +51,8 @@ constexpr std::string_view schemeName(Scheme scheme) {
     return "parameter-server";
   case Scheme::factors:
     return "factors";
+  case Scheme::sparse:
+    return "sparse";
   }
   return {};
 }
@@ -67,9 +70,15 @@ constexpr bool hasFormula(Scheme scheme) {
   case Scheme::hierarchical:
   case Scheme::parameterServer:
   case Scheme::factors:
+  case Scheme::sparse:
     return false;
   }
   return false;
+}
+
+/// Whether ranks gather what a gradient is computed from, and each computes the sum itself.
+constexpr bool isGathered(Scheme scheme) {
+  return scheme == Scheme::factors || scheme == Scheme::sparse;
 }
 
 #pragma GCC diagnostic pop

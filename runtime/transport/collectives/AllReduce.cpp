@@ -54,6 +54,7 @@ Creator creatorOf(Scheme scheme) {
     return createServers;
   case Scheme::reduceScatter:
   case Scheme::factors:
+  case Scheme::sparse:
     return nullptr;
   }
   return nullptr;

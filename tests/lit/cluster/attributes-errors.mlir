@@ -185,6 +185,11 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // -----
 
+// expected-error @+1 {{C11: expected no cost of 'sparse', whose all-gather costs what that of 'factors' does}}
+#bad = #cluster.collective<sparse, #cluster.affine<a = 1.0, b = 1.0>>
+
+// -----
+
 // expected-error @+1 {{C11: expected the cost of 'factors' to be #cluster.formula, #cluster.affine or #cluster.table, got 3 : i64}}
 #bad = #cluster.collective<factors, 3 : i64>
 

@@ -47,7 +47,7 @@ sync.solution of @merge by "sfb" messages [#sync.message<layers = [0], scheme = 
   finish 1.5 bound 0.0
 nn.step @one batch 1 {
   %w = nn.parameter "w" at 0 : tensor<4xf32>
-  // expected-error@+1 {{expected a product over samples: it travels by factors}}
+  // expected-error@+1 {{expected a product over samples: it travels by 'factors'}}
   nn.update %w, %w : tensor<4xf32>, tensor<4xf32>
 }
 }

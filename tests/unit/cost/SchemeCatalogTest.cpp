@@ -29,7 +29,9 @@ struct Lab {
   double seconds(Scheme scheme, std::int64_t bytes = 1 << 20) {
     return catalog->option(scheme)->cost->seconds(bytes);
   }
-  double gather(std::int64_t bytes = 1 << 20) { return gatherSeconds(*catalog, bytes); }
+  double gather(Scheme scheme = Scheme::factors, std::int64_t bytes = 1 << 20) {
+    return gatherSeconds(*catalog, scheme, bytes);
+  }
 
   Parsed parsed;
   Result<SchemeCatalog> catalog;
@@ -141,8 +143,21 @@ TEST(SchemeCatalog, WireOf16Bits) {
             << schemeName(scheme);
     }
     EXPECT_DOUBLE_EQ(narrow.gather(), whole.gather() / 2);
-    EXPECT_DOUBLE_EQ(gatherTraffic(*narrow.catalog, 1000), gatherTraffic(*whole.catalog, 1000) / 2);
+    EXPECT_DOUBLE_EQ(gatherTraffic(*narrow.catalog, Scheme::factors, 1000),
+                     gatherTraffic(*whole.catalog, Scheme::factors, 1000) / 2);
+    EXPECT_DOUBLE_EQ(narrow.gather(Scheme::sparse), whole.gather()); // numbers of rows stay whole
+    EXPECT_DOUBLE_EQ(gatherTraffic(*narrow.catalog, Scheme::sparse, 1000),
+                     gatherTraffic(*whole.catalog, Scheme::factors, 1000));
   }
+}
+
+// An embedding's rows cost what the all-gather of factors is stated to cost. NCCL carries none.
+TEST(SchemeCatalog, Rows) {
+  Lab stated(", collectives = [<ring, #cluster.affine<a = 5.0, b = 2.0>>, <factors, "
+             "#cluster.affine<a = 7.0, b = 3.0>>]");
+  EXPECT_DOUBLE_EQ(stated.gather(Scheme::sparse, 100), 7 + 3 * 100);
+  EXPECT_FALSE(Lab(", nccl = <protocol = any>").catalog->gatherOf(Scheme::sparse));
+  EXPECT_TRUE(Lab(", nccl = <protocol = any>").catalog->gatherOf(Scheme::factors));
 }
 
 // Latencies and sums do not depend on the wire: a ring of 8 ranks has 14 rounds and 7/8 of sums.

@@ -20,6 +20,7 @@ public:
           %image = nn.input "image" : tensor<4x2x6xf32>
           %dimage = nn.input "dimage" : tensor<4x4x3xf32>
           %w = nn.parameter "w" at 0 : tensor<4x8xf32>
+          %ids = nn.input "ids" : tensor<4x3xi64>
         )" + body + "}")) {
     EXPECT_TRUE(parsed->module) << parsed->error;
   }
@@ -68,6 +69,8 @@ TEST(Factors, OfAMatrixProduct) {
   EXPECT_EQ(pair->left, pair->product->getOperand(0));
   EXPECT_EQ(pair->right, pair->product->getOperand(1));
   EXPECT_EQ(pair->bytes, 4 * (2 + 8) * 4);
+  EXPECT_EQ(pair->scheme(), cluster::Scheme::factors);
+  EXPECT_EQ(pair->share(), 1);
   EXPECT_TRUE(step.piggybacks("g").empty());
 }
 
@@ -79,6 +82,36 @@ TEST(Factors, ThroughCopiesOfTheResult) {
     %r = nn.reshape %t : (tensor<8x2xf32>) -> tensor<16xf32>
     %g = sync.gradient %r "g" : tensor<16xf32>)");
   EXPECT_TRUE(step.factors("g").has_value());
+}
+
+// The sums of an embedding's rows: 12 numbers of 8 bytes, and behind them 12 rows of 2 floats. One
+// more rank's rows are 192 bytes beside a table of 384. A sum over the samples rides with the rows.
+TEST(Factors, OfAnEmbedding) {
+  Step step(R"(
+    %p = nn.embedding_backward %ids, %dys : (tensor<4x3xi64>, tensor<4x3x2xf32>) -> tensor<48x2xf32>
+    %places = nn.reduce sum %dys {axes = array<i64: 0>} : (tensor<4x3x2xf32>) -> tensor<3x2xf32>
+    %g = sync.gradient %p "g" : tensor<48x2xf32>
+    %h = sync.gradient %places "places" : tensor<3x2xf32>)");
+  auto pair = step.factors("g");
+  ASSERT_TRUE(pair.has_value());
+  EXPECT_EQ(pair->scheme(), cluster::Scheme::sparse);
+  EXPECT_EQ(pair->bytes, 12 * (8 + 2 * 4));
+  EXPECT_DOUBLE_EQ(pair->share(), 192.0 / (192 + 384));
+  EXPECT_EQ(step.piggybacks("g"), Names{"places"});
+}
+
+// A tied table's gradient has another part, which no rows bring; stored numbers may change.
+TEST(Factors, NotOfATiedEmbedding) {
+  Step step(R"(
+    %p = nn.embedding_backward %ids, %dys : (tensor<4x3xi64>, tensor<4x3x2xf32>) -> tensor<2x2xf32>
+    %h = nn.matmul %dy, %dy {transpose_a} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+    %sum = nn.binary add %p, %h : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+    %known = nn.constant dense<1> : tensor<4x3xi64>
+    %q = nn.embedding_backward %known, %dys : (tensor<4x3xi64>, tensor<4x3x2xf32>) -> tensor<2x2xf32>
+    %a = sync.gradient %sum "tied" : tensor<2x2xf32>
+    %b = sync.gradient %q "of known rows" : tensor<2x2xf32>)");
+  EXPECT_FALSE(step.factors("tied").has_value());
+  EXPECT_FALSE(step.factors("of known rows").has_value());
 }
 
 // A convolution's weights, grouped or not, with the bias that comes from the same operation.

@@ -127,6 +127,7 @@ TEST(FormulaCost, IsFreeForOneRank) {
     }
   EXPECT_FALSE(hasFormula(Scheme::hierarchical));
   EXPECT_FALSE(hasFormula(Scheme::factors));
+  EXPECT_FALSE(hasFormula(Scheme::sparse));
 }
 
 TEST(FormulaTraffic, CountsBothDirections) {

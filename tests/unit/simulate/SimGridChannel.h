@@ -29,6 +29,7 @@ public:
       ring(bytes / ranks, false);
       break;
     case Scheme::factors:
+    case Scheme::sparse:
       ring(bytes, false);
       break;
     case Scheme::recursiveDoubling:
