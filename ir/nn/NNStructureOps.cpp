@@ -76,11 +76,13 @@ LogicalResult CrossEntropyOp::verify() {
   auto target = cast<RankedTensorType>(getTarget().getType());
   if (logits.getRank() < 2)
     return emitOpError("NN30: expected logits of rank 2 or more, got ") << logits;
-  Dims expected(logits.getShape());
-  expected.erase(expected.begin() + 1);
-  if (target.getShape() != llvm::ArrayRef(expected) || !target.getElementType().isInteger())
+  Dims second(logits.getShape()), last(logits.getShape().drop_back());
+  second.erase(second.begin() + 1);
+  if ((target.getShape() != llvm::ArrayRef(second) && target.getShape() != llvm::ArrayRef(last)) ||
+      !target.getElementType().isInteger())
     return emitOpError("NN30: expected integer targets of shape ")
-           << toString(expected) << ", got " << target;
+           << toString(second) << (second == last ? "" : " or " + toString(last)) << ", got "
+           << target;
   if (getGradient().getType() != logits)
     return emitOpError("NN30: expected a gradient of the logits' type ")
            << logits << ", got " << getGradient().getType();

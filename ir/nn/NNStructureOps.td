@@ -116,9 +116,9 @@ def NN_UpdateOp : NN_Op<"update"> {
 def NN_CrossEntropyOp : NN_ComputeOp<"cross_entropy"> {
   let summary = "mean of -log softmax(logits)[target], and its gradient";
   let description = [{
-    logits is [N, C, ...], target is [N, ...] and holds class indices (NN30). The second result is
-    the gradient of the loss with respect to the logits. One operation computes both, because both
-    need the same softmax.
+    logits is [N, C, ...] or [N, ..., C], target is [N, ...] and holds class indices, or -100 where
+    a position is ignored (NN30). The second result is the gradient of the loss with respect to the
+    logits. One operation computes both, because both need the same softmax.
 
     ```mlir
     %l, %d = nn.cross_entropy %logits, %t

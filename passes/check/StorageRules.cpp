@@ -66,10 +66,12 @@ LogicalResult checkCompared(const PlanFacts &facts, std::int64_t step, plan::Ten
   if (loss.getCallee() != plan::Kernel::crossEntropy || facts.steps[step].reads.size() < 2)
     return success();
   plan::TensorOp target = facts.steps[step].reads[1];
-  const auto shape = shapeOf(output);
+  const auto shape = shapeOf(output), labels = shapeOf(target);
   const std::int64_t targets = cast<MemRefType>(target.getType()).getNumElements();
-  if (shape.size() < 2 || cast<MemRefType>(output.getType()).getNumElements() != targets * shape[1])
-    return reject("expected classes as second dimension of the output for each of " +
+  const bool isLast = shape.size() > 1 && shape.drop_back() == labels;
+  if (shape.size() < 2 ||
+      (cast<MemRefType>(output.getType()).getNumElements() != targets * shape[1] && !isLast))
+    return reject("expected classes as second or last dimension of the output for each of " +
                   llvm::Twine(targets) + " targets");
   return success();
 }

@@ -1,5 +1,6 @@
 // The checks of each operation's shapes.
 #include "runtime/core/OperandChecks.h"
+#include "runtime/core/Labels.h"
 #include "runtime/core/Strides.h"
 
 #include <algorithm>
@@ -163,7 +164,8 @@ void checkCrossEntropy(const Operands &o, Tensor logits, Tensor target, Tensor l
   o.expectType(target, {ElementType::i64});
   if (o.rank(logits) < 2)
     o.fail("expected logits of at least 2 dimensions");
-  o.expectCount(target, o.count(logits) / o.shape(logits)[1]);
+  const auto axis = static_cast<std::size_t>(classAxis(o.shape(logits), o.shape(target)));
+  o.expectCount(target, o.count(logits) / o.shape(logits)[axis]);
   o.expectCount(loss, 1);
   o.expectType(loss, {o.info(logits).type});
   if (dlogits.isValid())

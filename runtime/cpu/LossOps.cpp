@@ -1,5 +1,6 @@
 // Softmax and the losses: loops over plain tensors with sums in double. They take little of a
 // step's time.
+#include "runtime/core/Labels.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/Loops.h"
 
@@ -53,15 +54,22 @@ void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const core
 }
 
 /// The gradient is multiplied by `scale`. Targets out of range give NaN as loss and gradient; the
-/// training loop reports it with the step's number.
+/// training loop reports it with the step's number. So does a batch of ignored ones alone.
 double crossEntropyOver(const float *logits, const std::int64_t *target, float *dlogits,
                         const core::AxisView &view, double scale) {
-  const std::int64_t samples = view.outer * view.inner;
+  const std::int64_t positions = view.outer * view.inner;
+  const auto counted =
+      static_cast<double>(positions - std::count(target, target + positions, core::ignoredLabel));
   double loss = 0;
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t i = 0; i < view.inner; ++i) {
       const std::int64_t start = o * view.extent * view.inner + i;
       const std::int64_t label = target[o * view.inner + i];
+      if (label == core::ignoredLabel) {
+        for (std::int64_t k = 0; dlogits && k < view.extent; ++k)
+          dlogits[start + k * view.inner] = 0;
+        continue;
+      }
       const double total = label >= 0 && label < view.extent
                                ? logSumExp(logits + start, view.extent, view.inner)
                                : std::nan("");
@@ -69,10 +77,10 @@ double crossEntropyOver(const float *logits, const std::int64_t *target, float *
       for (std::int64_t k = 0; dlogits && k < view.extent; ++k) {
         const std::int64_t at = start + k * view.inner;
         dlogits[at] = static_cast<float>((std::exp(logits[at] - total) - (k == label ? 1 : 0)) /
-                                         static_cast<double>(samples) * scale);
+                                         counted * scale);
       }
     }
-  return loss / static_cast<double>(samples);
+  return loss / counted;
 }
 
 } // namespace
@@ -112,7 +120,8 @@ void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor targ
     core::checkCrossEntropy(p, logits, target, loss, dlogits);
     const bool backward = dlogits.isValid();
     dnnl::memory gradient = backward ? p.plainOutput(dlogits) : dnnl::memory();
-    p.call("loop", [=, view = core::aroundAxis(p.shape(logits), 1), x = p.plainInput(logits),
+    const std::int64_t axis = core::classAxis(p.shape(logits), p.shape(target));
+    p.call("loop", [=, view = core::aroundAxis(p.shape(logits), axis), x = p.plainInput(logits),
                     labels = p.plainInput(target), result = p.plainOutput(loss),
                     scale = &p.program.lossScale] {
       *pointer<float>(result) = static_cast<float>(

@@ -77,8 +77,8 @@ inline constexpr std::uint32_t errorBlocks = 512;
 cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *target, float *loss,
                              float *dy, std::int64_t n, double scale, double *scratch);
 /// Cross-entropy of logits [outer, extent, inner] with one label for each position. `scratch` has
-/// outer · inner doubles. A label out of range gives NaN as loss and gradient. dlogits is
-/// multiplied by `scale` and may be null.
+/// outer · inner + 1 doubles. A label out of range gives NaN as loss and gradient; an ignored one
+/// does not count (core::ignoredLabel). dlogits is multiplied by `scale` and may be null.
 cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
                          float *loss, float *dlogits, const core::AxisView &view, double scale,
                          double *scratch);

@@ -1,4 +1,5 @@
 // The losses, by the backend's kernels, because no library has them.
+#include "runtime/core/Labels.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
 
@@ -9,15 +10,16 @@ void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor tar
   prepare("crossEntropy", layer, [&](Preparation &p) {
     p.expectType(logits, {ElementType::f32});
     core::checkCrossEntropy(p, logits, target, loss, dlogits);
-    const core::AxisView view = core::aroundAxis(p.shape(logits), 1);
-    p.call("warps",
-           [&program = program, view, scratch = p.scratchPlace<double>(view.outer * view.inner * 8),
-            x = p.input(logits), labels = p.input<std::int64_t>(target), result = p.output(loss),
-            gradient = p.outputOrNull(dlogits)] {
-             check(cuda::crossEntropy(program.device.compute, x, labels, result, gradient, view,
-                                      program.lossScale, scratch),
-                   "crossEntropy");
-           });
+    const core::AxisView view =
+        core::aroundAxis(p.shape(logits), core::classAxis(p.shape(logits), p.shape(target)));
+    const std::int64_t places = view.outer * view.inner + 1; // the losses and how many count
+    p.call("warps", [&program = program, view, scratch = p.scratchPlace<double>(places * 8),
+                     x = p.input(logits), labels = p.input<std::int64_t>(target),
+                     result = p.output(loss), gradient = p.outputOrNull(dlogits)] {
+      check(cuda::crossEntropy(program.device.compute, x, labels, result, gradient, view,
+                               program.lossScale, scratch),
+            "crossEntropy");
+    });
   });
 }
 

@@ -1,6 +1,8 @@
 // Forward passes over a test set.
 #include "runtime/run/Evaluation.h"
 
+#include "runtime/core/Labels.h"
+#include "runtime/core/Strides.h"
 #include "runtime/run/StopSignal.h"
 
 #include <algorithm>
@@ -98,11 +100,14 @@ Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape, con
     score.losses = samples * perSample;
     return score;
   }
-  std::int64_t classes = outputShape[1], inner = perSample / classes;
-  for (std::int64_t s = 0; s < samples; ++s)
-    for (std::int64_t i = 0; i < inner; ++i)
-      score.add(scoreClasses(output, s * perSample + i, inner, classes,
-                             static_cast<std::int64_t>(target.at(s * inner + i))));
+  const core::AxisView around =
+      core::aroundAxis(outputShape, core::classAxis(outputShape, format.targetShape));
+  for (std::int64_t i = 0; i < samples * perSample / around.extent; ++i) {
+    const auto label = static_cast<std::int64_t>(target.at(i));
+    const std::int64_t first = i / around.inner * around.extent * around.inner + i % around.inner;
+    if (label != core::ignoredLabel)
+      score.add(scoreClasses(output, first, around.inner, around.extent, label));
+  }
   return score;
 }
 

@@ -1,6 +1,7 @@
 // Comparing the tensors and buckets of plan.json with those of step.so.
 #include "runtime/run/PlanChecks.h"
 
+#include "runtime/core/Labels.h"
 #include "runtime/run/CarriedBuckets.h"
 
 #include <algorithm>
@@ -133,9 +134,10 @@ Status checkSamples(const Plan &plan) {
   const NamedTensor &output = *plan.output;
   std::int64_t classes = 1;
   if (plan.loss == "cross-entropy") {
-    if (output.shape.size() < 2 || output.shape[1] < 1)
-      return bad(output, "classes as second dimension");
-    classes = output.shape[1];
+    if (output.shape.size() > 1)
+      classes = output.shape[core::classAxis(output.shape, plan.target.shape)];
+    if (output.shape.size() < 2 || classes < 1)
+      return bad(output, "classes as second or last dimension");
   }
   if (core::elementCount(output.shape) != core::elementCount(plan.target.shape) * classes)
     return bad(plan.target, "a target for every prediction of '" + output.name + "', shape " +

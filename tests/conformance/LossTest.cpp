@@ -36,24 +36,48 @@ TEST_P(LossTest, SoftmaxOfLargeValuesDoesNotOverflow) {
   expectNear(run, y, expected);
 }
 
+/// Compares loss and gradient of these logits and labels with the definition.
+void crossEntropy(const Backend &backend, const Shape &shape, const Array &target) {
+  const Array logits = randomArray(shape, 1);
+  StepCase run(backend);
+  const Tensor loss = run.result({}), dlogits = run.result(shape);
+  run.step().crossEntropy("loss", run.operand(logits), run.plainOperand(target, ElementType::i64),
+                          loss, dlogits);
+  run.step().loss(loss);
+  run.run();
+  auto forward = [&](const Array &at) { return referenceCrossEntropy(at, target); };
+  expectNear(run, loss, forward(logits));
+  EXPECT_NEAR((*run).loss(), forward(logits).values[0], 1e-5);
+  expectNear(run, dlogits, numericalGradient(forward, logits, Array({}, 1)));
+}
+
+/// Labels of this shape, each of `classes` classes.
+Array labelsOf(const Shape &shape, std::int64_t classes) {
+  Array target(shape);
+  for (std::size_t i = 0; i < target.values.size(); ++i)
+    target.values[i] = static_cast<double>((i * 3) % static_cast<std::size_t>(classes));
+  return target;
+}
+
 TEST_P(LossTest, CrossEntropyIsTheMeanOverSamplesAndPositions) {
   for (const Shape &shape : {Shape{4, 6}, Shape{2, 5, 3}, Shape{9, 40}}) {
-    const Array logits = randomArray(shape, 1);
     Shape labels = shape;
     labels.erase(labels.begin() + 1);
-    Array target(labels);
-    for (std::size_t i = 0; i < target.values.size(); ++i)
-      target.values[i] = static_cast<double>((i * 3) % static_cast<std::size_t>(shape[1]));
-    StepCase run(GetParam());
-    const Tensor loss = run.result({}), dlogits = run.result(shape);
-    run.step().crossEntropy("loss", run.operand(logits), run.plainOperand(target, ElementType::i64),
-                            loss, dlogits);
-    run.step().loss(loss);
-    run.run();
-    auto forward = [&](const Array &at) { return referenceCrossEntropy(at, target); };
-    expectNear(run, loss, forward(logits));
-    EXPECT_NEAR((*run).loss(), forward(logits).values[0], 1e-5);
-    expectNear(run, dlogits, numericalGradient(forward, logits, Array({}, 1)));
+    crossEntropy(GetParam(), shape, labelsOf(labels, shape[1]));
+  }
+}
+
+TEST_P(LossTest, CrossEntropyTakesClassesOfTheLastDimension) {
+  for (const Shape &shape : {Shape{2, 3, 5}, Shape{3, 7, 40}, Shape{2, 2, 3, 4}})
+    crossEntropy(GetParam(), shape, labelsOf({shape.begin(), shape.end() - 1}, shape.back()));
+}
+
+// Ignored positions count neither in the mean nor in the gradient.
+TEST_P(LossTest, CrossEntropyLeavesIgnoredLabelsOut) {
+  for (const Shape &shape : {Shape{2, 40, 3}, Shape{2, 5, 40}}) {
+    Array target = labelsOf(shape[1] == 40 ? Shape{2, 3} : Shape{2, 5}, 40);
+    target.values[1] = target.values[4] = -100;
+    crossEntropy(GetParam(), shape, target);
   }
 }
 

@@ -193,12 +193,19 @@ Array referenceSoftmax(const Array &x, std::int64_t axis, bool logarithm) {
 }
 
 Array referenceCrossEntropy(const Array &logits, const Array &target) {
-  const Array logarithms = referenceSoftmax(logits, 1, true);
+  Shape second = logits.shape;
+  second.erase(second.begin() + 1);
+  const std::size_t axis = second == target.shape ? 1 : second.size();
+  const Array logarithms = referenceSoftmax(logits, static_cast<std::int64_t>(axis), true);
+  const auto ignored = std::ranges::count(target.values, -100);
   Array loss{Shape{}};
   forEachIndex(target.shape, [&](const Shape &at) {
+    if (target[at] == -100)
+      return;
     Shape label = at;
-    label.insert(label.begin() + 1, static_cast<std::int64_t>(target[at]));
-    loss.values[0] -= logarithms[label] / static_cast<double>(target.size());
+    label.insert(label.begin() + static_cast<std::ptrdiff_t>(axis),
+                 static_cast<std::int64_t>(target[at]));
+    loss.values[0] -= logarithms[label] / static_cast<double>(target.size() - ignored);
   });
   return loss;
 }

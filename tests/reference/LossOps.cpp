@@ -11,15 +11,24 @@ namespace syncline::reference {
 static void crossEntropy(CrossEntropyOp op, Values &values) {
   const Tensor &logits = values[op.getLogits()], &target = values[op.getTarget()];
   Tensor loss = values.make(op.getLoss()), gradient = values.make(op.getGradient());
-  auto samples = static_cast<double>(target.values.size());
+  const double ignored = -100;
+  double samples = 0;
+  for (double label : target.values)
+    samples += label != ignored;
+  Dims second(logits.shape);
+  second.erase(second.begin() + 1);
+  const std::size_t axis = second == target.shape ? 1 : logits.shape.size() - 1;
   forEachIndex(target.shape, [&](DimsRef sample) {
-    Dims index{sample[0], 0};
-    index.append(sample.begin() + 1, sample.end());
+    if (target.at(sample) == ignored)
+      return;
+    Dims index(sample);
+    index.insert(index.begin() + axis, 0);
+    std::int64_t &k = index[axis];
     double sum = 0;
-    for (index[1] = 0; index[1] < logits.shape[1]; ++index[1])
+    for (k = 0; k < logits.shape[axis]; ++k)
       sum += std::exp(logits.at(index));
-    for (index[1] = 0; index[1] < logits.shape[1]; ++index[1]) {
-      bool isTarget = static_cast<double>(index[1]) == target.at(sample);
+    for (k = 0; k < logits.shape[axis]; ++k) {
+      bool isTarget = static_cast<double>(k) == target.at(sample);
       if (isTarget)
         loss.values[0] -= (logits.at(index) - std::log(sum)) / samples;
       gradient.at(index) = (std::exp(logits.at(index)) / sum - isTarget) / samples;

@@ -33,7 +33,8 @@ TEST(PlanChecks, BatchOfEveryTensor) {
 TEST(PlanChecks, PredictionsAndTargets) {
   TinyPlan plan(1);
   plan.json["output"]["shape"] = {8, 0};
-  expectRefused(plan, "tensor 'logits': expected classes as second dimension, got shape [8, 0]");
+  expectRefused(plan,
+                "tensor 'logits': expected classes as second or last dimension, got shape [8, 0]");
   plan.json["output"]["shape"] = {8, 3, 2};
   expectRefused(plan, "tensor 'labels': expected a target for every prediction of 'logits'");
   plan.json["loss"] = "mse";
