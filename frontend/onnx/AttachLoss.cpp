@@ -17,16 +17,49 @@ static std::string targetName(const ImportState &state) {
   return name;
 }
 
-/// The operand of a softmax over dimension 1 that makes `output`; otherwise `output`. Before opset
-/// 13 a softmax over several dimensions stands between two reshapes of its own node.
-static Value logitsBeneath(ImportState &state, Value output) {
+/// The softmax that makes `output`; null where none does. Before opset 13 a softmax over several
+/// dimensions stands between two reshapes of its own node.
+static nn::SoftmaxOp softmaxOf(Value output) {
   Value value = output;
   if (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
     if (auto softmax = reshape.getX().getDefiningOp<nn::SoftmaxOp>();
         softmax && nn::layerOf(softmax) == nn::layerOf(reshape))
       value = reshape.getX();
-  auto softmax = value.getDefiningOp<nn::SoftmaxOp>();
-  if (!softmax || softmax.getAxis() != 1)
+  return value.getDefiningOp<nn::SoftmaxOp>();
+}
+
+/// Whether a linear layer makes the value: its features are the last dimension.
+static bool isLinear(Value value) {
+  auto isStored = [](Value operand) {
+    return isa_and_nonnull<nn::ParameterOp, nn::StateOp>(operand.getDefiningOp());
+  };
+  while (auto reshape = value.getDefiningOp<nn::ReshapeOp>()) {
+    const nn::DimsRef from = shapeOf(reshape.getX()), to = shapeOf(value);
+    if (from.empty() || to.empty() || from.back() != to.back())
+      return false;
+    value = reshape.getX();
+  }
+  if (auto sum = value.getDefiningOp<nn::BinaryOp>(); sum && sum.getKind() == nn::BinaryKind::add)
+    value = isStored(sum.getB()) ? sum.getA() : isStored(sum.getA()) ? sum.getB() : value;
+  auto product = value.getDefiningOp<nn::MatmulOp>();
+  return product && isStored(product.getB());
+}
+
+/// The dimension of the classes: that of a softmax at the end, the last where a linear layer makes
+/// the output, and otherwise the second, as PyTorch's loss expects it.
+static std::int64_t classAxis(Value output) {
+  const auto last = static_cast<std::int64_t>(shapeOf(output).size()) - 1;
+  nn::SoftmaxOp softmax = softmaxOf(output);
+  const bool isLast =
+      softmax ? softmax.getY() == output && static_cast<std::int64_t>(softmax.getAxis()) == last
+              : isLinear(output);
+  return isLast ? last : 1;
+}
+
+/// The operand of a softmax over the classes that makes `output`; otherwise `output`.
+static Value logitsBeneath(ImportState &state, Value output, std::int64_t axis) {
+  nn::SoftmaxOp softmax = softmaxOf(output);
+  if (!softmax || static_cast<std::int64_t>(softmax.getAxis()) != axis)
     return output;
   state.notes.add(
       "the model ends in a softmax: the cross-entropy is taken on the logits beneath it, "
@@ -58,11 +91,33 @@ static Value createTarget(ImportState &state, nn::DimsRef dims, Type element) {
                                             RankedTensorType::get(dims, element), name);
 }
 
-static Value createCrossEntropy(ImportState &state, Value output) {
-  Value logits = dropUnitDimensions(state, logitsBeneath(state, output));
-  nn::Dims dims(shapeOf(logits));
-  dims.erase(dims.begin() + 1);
-  Value target = createTarget(state, dims, state.builder.getI64Type());
+/// The shape of the labels: that of the logits without the classes.
+static nn::Dims withoutClasses(nn::DimsRef logits, std::int64_t axis) {
+  nn::Dims dims(logits);
+  dims.erase(dims.begin() + axis);
+  return dims;
+}
+
+/// Moves the last dimension behind the first.
+static Value classesSecond(ImportState &state, Value value) {
+  const nn::DimsRef dims = shapeOf(value);
+  nn::Dims order{0, static_cast<std::int64_t>(dims.size()) - 1}, moved{dims[0], dims.back()};
+  for (std::int64_t i = 1; i < order[1]; ++i) {
+    order.push_back(i);
+    moved.push_back(dims[i]);
+  }
+  return create<nn::TransposeOp>(state, RankedTensorType::get(moved, elementOf(value)), value,
+                                 order);
+}
+
+static Value createCrossEntropy(ImportState &state, Value output, std::int64_t axis) {
+  Value logits = logitsBeneath(state, output, axis);
+  if (axis == 1)
+    logits = dropUnitDimensions(state, logits);
+  const nn::Dims labels = withoutClasses(shapeOf(logits), axis);
+  if (axis != 1 && labels == withoutClasses(shapeOf(logits), 1)) // shapes would say the second
+    logits = classesSecond(state, logits);
+  Value target = createTarget(state, labels, state.builder.getI64Type());
   auto scalar = RankedTensorType::get({}, elementOf(logits));
   return create<nn::CrossEntropyOp>(state, scalar, logits.getType(), logits, target).getLoss();
 }
@@ -84,9 +139,17 @@ Status frontend::attachLoss(ImportState &state, Value output, const std::string 
   if (dims.empty() || dims[0] != state.batch)
     return Status::badInput(what + ": expected the batch, " + std::to_string(state.batch) +
                             ", as first dimension");
-  state.builder.create<nn::OutputOp>(output.getLoc(), output, name);
-  Value loss =
-      isClassifier ? createCrossEntropy(state, output) : createMeanSquaredError(state, output);
+  const std::int64_t axis = isClassifier ? classAxis(output) : 0;
+  if (isClassifier && axis != 1)
+    state.notes.add("the output's last dimension, " + std::to_string(dims.back()) +
+                    ", holds the classes");
+  const bool isAmbiguous =
+      isClassifier && axis != 1 && withoutClasses(dims, axis) == withoutClasses(dims, 1);
+  // Evaluation tells the classes by the shapes of output and labels.
+  state.builder.create<nn::OutputOp>(output.getLoc(),
+                                     isAmbiguous ? classesSecond(state, output) : output, name);
+  Value loss = isClassifier ? createCrossEntropy(state, output, axis)
+                            : createMeanSquaredError(state, output);
   state.builder.create<nn::LossOp>(loss.getLoc(), loss);
   return Status::ok();
 }

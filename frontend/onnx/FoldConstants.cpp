@@ -194,10 +194,11 @@ static FailureOr<ConstantTensor> foldReduceProd(NodeImport &node, Constants in) 
 
 FoldFunction frontend::findShapeFold(llvm::StringRef op) {
   static const llvm::StringMap<FoldFunction> table = {
-      {"Concat", foldConcat},  {"Expand", foldExpand}, {"Flatten", foldView},
-      {"Gather", foldGather},  {"Range", foldRange},   {"ReduceProd", foldReduceProd},
-      {"Reshape", foldView},   {"Shape", foldShape},   {"Size", foldShape},
-      {"Slice", foldSlice},    {"Squeeze", foldView},  {"Transpose", foldTranspose},
+      {"Concat", foldConcat},         {"Einsum", foldEinsum}, {"Expand", foldExpand},
+      {"Flatten", foldView},          {"Gather", foldGather}, {"Range", foldRange},
+      {"ReduceProd", foldReduceProd}, {"Reshape", foldView},  {"Shape", foldShape},
+      {"ScatterND", foldScatterNd},   {"Size", foldShape},    {"Slice", foldSlice},
+      {"Squeeze", foldView},          {"Trilu", foldTrilu},   {"Transpose", foldTranspose},
       {"Unsqueeze", foldView},
   };
   return table.lookup(op);
@@ -205,7 +206,7 @@ FoldFunction frontend::findShapeFold(llvm::StringRef op) {
 
 /// How many operands an operator of the fold tables needs.
 static unsigned minOperands(llvm::StringRef op) {
-  if (op == "Range" || op == "Where")
+  if (op == "Range" || op == "ScatterND" || op == "Where")
     return 3;
   return op == "Gather" || op == "Expand" || op == "Reshape" ? 2 : 1;
 }

@@ -15,6 +15,13 @@ FoldFunction findElementwiseFold(llvm::StringRef op);
 /// Operators that move elements; null for others.
 FoldFunction findShapeFold(llvm::StringRef op);
 
+/// Writes updates into a constant, or clears one side of a diagonal.
+mlir::FailureOr<ConstantTensor> foldScatterNd(NodeImport &node, Constants in);
+mlir::FailureOr<ConstantTensor> foldTrilu(NodeImport &node, Constants in);
+
+/// A product of two constants.
+mlir::FailureOr<ConstantTensor> foldEinsum(NodeImport &node, Constants in);
+
 /// The elements x[base + Σ index·strides] at every index of `dims`. An error for more
 /// than maxConstantElements.
 mlir::FailureOr<ConstantTensor> stridedView(NodeImport &node, const ConstantTensor &x,

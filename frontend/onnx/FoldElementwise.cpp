@@ -61,6 +61,8 @@ static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
             : op == "Abs"   ? std::abs(value)
             : op == "Floor" ? std::floor(value)
             : op == "Ceil"  ? std::ceil(value)
+            : op == "Cos"   ? std::cos(value)
+            : op == "Sin"   ? std::sin(value)
                             : std::sqrt(value);
   for (std::int64_t &value : result.ints) {
     if (op == "Not")
@@ -100,6 +102,29 @@ static double combine(llvm::StringRef op, double a, double b) {
   if (op == "Mod")
     return std::fmod(a, b);
   return op == "Add" ? a + b : op == "Sub" ? a - b : op == "Mul" ? a * b : a / b;
+}
+
+static FailureOr<llvm::SmallVector<ConstantTensor, 3>> broadcastAll(NodeImport &node, Constants in);
+
+/// The exponent may be of another type than the base, which the result has.
+static FailureOr<ConstantTensor> foldPow(NodeImport &node, Constants in) {
+  if (in.size() != 2)
+    return node.error("expected a base and an exponent");
+  auto operands = broadcastAll(node, in);
+  if (failed(operands))
+    return failure();
+  ConstantTensor &base = (*operands)[0];
+  const ConstantTensor &exponent = (*operands)[1];
+  for (std::int64_t i = 0; i < base.size(); ++i) {
+    const double power =
+        exponent.isReal() ? exponent.reals[i] : static_cast<double>(exponent.ints[i]);
+    if (base.isReal())
+      base.reals[i] = std::pow(base.reals[i], power);
+    else
+      base.ints[i] = wrap(base.type, static_cast<std::uint64_t>(toInteger(
+                                         std::pow(static_cast<double>(base.ints[i]), power))));
+  }
+  return base;
 }
 
 template <typename T> static bool compare(llvm::StringRef op, T a, T b) {
@@ -186,17 +211,31 @@ static FailureOr<ConstantTensor> foldWhere(NodeImport &node, Constants in) {
 
 FoldFunction frontend::findElementwiseFold(llvm::StringRef op) {
   static const llvm::StringMap<FoldFunction> table = {
-      {"Abs", foldUnary},          {"Add", foldBinary},
-      {"And", foldComparison},     {"Cast", foldCast},
-      {"Ceil", foldUnary},         {"Div", foldBinary},
-      {"Equal", foldComparison},   {"Floor", foldUnary},
-      {"Greater", foldComparison}, {"GreaterOrEqual", foldComparison},
-      {"Less", foldComparison},    {"LessOrEqual", foldComparison},
-      {"Max", foldBinary},         {"Min", foldBinary},
-      {"Mod", foldBinary},         {"Mul", foldBinary},
-      {"Neg", foldUnary},          {"Not", foldUnary},
-      {"Or", foldComparison},      {"Sqrt", foldUnary},
-      {"Sub", foldBinary},         {"Where", foldWhere},
+      {"Abs", foldUnary},
+      {"Add", foldBinary},
+      {"And", foldComparison},
+      {"Cast", foldCast},
+      {"Ceil", foldUnary},
+      {"Cos", foldUnary},
+      {"Div", foldBinary},
+      {"Equal", foldComparison},
+      {"Floor", foldUnary},
+      {"Greater", foldComparison},
+      {"GreaterOrEqual", foldComparison},
+      {"Less", foldComparison},
+      {"LessOrEqual", foldComparison},
+      {"Max", foldBinary},
+      {"Min", foldBinary},
+      {"Mod", foldBinary},
+      {"Mul", foldBinary},
+      {"Neg", foldUnary},
+      {"Not", foldUnary},
+      {"Or", foldComparison},
+      {"Pow", foldPow},
+      {"Sin", foldUnary},
+      {"Sqrt", foldUnary},
+      {"Sub", foldBinary},
+      {"Where", foldWhere},
   };
   return table.lookup(op);
 }

@@ -94,7 +94,8 @@ static LogicalResult defineInit(NodeImport &node, int type, const nn::Dims &dims
   return node.defineStored(std::move(source));
 }
 
-// A floating-point tensor of fixed shape is a parameter without values; others are constants.
+// A floating-point tensor of fixed shape is a parameter without values; a number that is computed
+// with, and others, are constants.
 LogicalResult frontend::importConstantOfShape(NodeImport &node) {
   std::optional<nn::Dims> dims = node.list("shape", 0);
   if (!dims)
@@ -112,7 +113,9 @@ LogicalResult frontend::importConstantOfShape(NodeImport &node) {
   if (!isSaneShape(*dims))
     return node.error("its result's shape " + nn::toString(*dims) + " is negative or too large");
   bool fromShape = node.constant(0)->fromShape;
-  if (value.isReal() && !fromShape)
+  // PyTorch writes torch.full([], x) as a node; files without weights have an initialiser as shape.
+  const bool isNumber = dims->empty() && node.state.index.producers.count(node.inputName(0));
+  if (value.isReal() && !fromShape && !isNumber)
     return defineInit(node, value.type, *dims, nn::InitKind::constant, value.reals[0], 0);
   return defineFilled(node, value, *dims, fromShape);
 }

@@ -55,7 +55,11 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   GraphValues &values =
       graph->graphValues.emplace(file, graph->index, builder, stored, graph->notes);
   for (auto [input, type] : llvm::zip_equal(graph->index.inputs, graph->bound.types)) {
-    Value x = builder.create<nn::InputOp>(NameLoc::get(builder.getStringAttr(input->name())), type,
+    // Numbers of rows, whatever their width in the file: samples are converted when they are read.
+    const bool isWidened = inputs == Inputs::one && type.getElementType().isSignlessInteger(32);
+    const auto own =
+        isWidened ? RankedTensorType::get(type.getShape(), builder.getI64Type()) : type;
+    Value x = builder.create<nn::InputOp>(NameLoc::get(builder.getStringAttr(input->name())), own,
                                           input->name());
     values.setTensor(input->name(), x, /*isBatched=*/true);
   }

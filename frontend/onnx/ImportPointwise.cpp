@@ -80,6 +80,35 @@ static FailureOr<Value> createBinary(NodeImport &node, nn::BinaryKind kind, Valu
   return node.create<nn::BinaryOp>(*type, kind, a, b).getResult();
 }
 
+/// Element by element, a or b being a number too.
+static Value combine(NodeImport &node, nn::BinaryKind kind, Value a, Value b) {
+  return node.create<nn::BinaryOp>(a.getType(), kind, a, b);
+}
+
+static Value apply(NodeImport &node, nn::UnaryKind kind, Value x, double alpha = 0) {
+  return node.create<nn::UnaryOp>(x.getType(), kind, x, llvm::APFloat(alpha), llvm::APFloat(0.0));
+}
+
+// x/2·(1 + erf(x/√2)), or x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))).
+LogicalResult frontend::importGelu(NodeImport &node) {
+  using Kind = nn::BinaryKind;
+  const std::string approximate = node.text("approximate", "none");
+  if (approximate != "none" && approximate != "tanh")
+    return node.error("expected approximate 'none' or 'tanh', got '" + approximate + "'");
+  Value x = node.tensor(0), inner = x;
+  auto number = [&](double value) { return node.scalar(value, x); };
+  if (approximate == "tanh") {
+    Value cube = apply(node, nn::UnaryKind::pow, x, 3);
+    inner = combine(node, Kind::add, x, combine(node, Kind::mul, cube, number(0.044715)));
+    inner = combine(node, Kind::mul, inner, number(std::sqrt(M_2_PI)));
+    inner = apply(node, nn::UnaryKind::tanh, inner);
+  } else {
+    inner = apply(node, nn::UnaryKind::erf, combine(node, Kind::mul, x, number(M_SQRT1_2)));
+  }
+  Value half = combine(node, Kind::mul, x, number(0.5));
+  return node.define(combine(node, Kind::mul, half, combine(node, Kind::add, inner, number(1))));
+}
+
 /// MatMul followed by Add of a parameter, as linear layers without Gemm are exported: one product
 /// with a bias. Null when the operands are not that.
 static Value foldBias(NodeImport &node, unsigned product, unsigned bias) {

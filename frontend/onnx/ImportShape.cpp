@@ -207,6 +207,26 @@ static LogicalResult importEmbedding(NodeImport &node, Value table) {
   return node.define(node.create<nn::EmbeddingOp>(*type, ids, table));
 }
 
+/// Rows of a table by numbers that are known at import, as relative positions are looked up.
+static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Dims &indices) {
+  if (!isa<FloatType>(elementOf(table)))
+    return node.error("indices that are not evenly spaced are supported for floating-point only");
+  const nn::Dims shape(shapeOf(table));
+  if (shape.size() == 1) // nn.embedding's rows are vectors
+    table = node.reshape(table, {shape[0], 1});
+  const nn::Dims &idDims = node.constant(1)->dims;
+  auto idType = RankedTensorType::get(idDims, node.state.builder.getI64Type());
+  Value ids = node.create<nn::ConstantOp>(
+      idType, DenseElementsAttr::get(idType, llvm::ArrayRef<std::int64_t>(indices)));
+  nn::Dims dims(idDims), rows(idDims);
+  llvm::append_range(dims, nn::DimsRef(shape).drop_front());
+  llvm::append_range(rows, shapeOf(table).drop_front());
+  auto type = node.type(rows, table);
+  if (failed(type))
+    return failure();
+  return node.define(node.reshape(node.create<nn::EmbeddingOp>(*type, ids, table), dims));
+}
+
 // A Gather of one index, or of indices at even distances, is a slice.
 LogicalResult frontend::importGather(NodeImport &node) {
   Value x = node.tensor(0);
@@ -218,13 +238,15 @@ LogicalResult frontend::importGather(NodeImport &node) {
   FailureOr<nn::Dims> indices = gatherIndices(node, shapeOf(x)[*axis]);
   if (failed(indices))
     return failure();
-  size_t rank = node.constant(1)->dims.size();
+  const nn::Dims &indexDims = node.constant(1)->dims;
   std::int64_t step = indices->size() > 1 ? (*indices)[1] - (*indices)[0] : 1;
-  bool isEven = rank <= 1 && !indices->empty() && step != 0;
+  bool isEven = !indices->empty() && step != 0;
   for (size_t i = 1; i < indices->size(); ++i)
     isEven &= (*indices)[i] - (*indices)[i - 1] == step;
+  if (!isEven && *axis == 0 && !indices->empty())
+    return importKnownRows(node, x, *indices);
   if (!isEven)
-    return node.error("indices that are not evenly spaced are not supported");
+    return node.error("indices that are not evenly spaced are supported along axis 0 only");
   SliceRanges ranges = wholeRange(shapeOf(x));
   ranges.starts[*axis] = (*indices)[0];
   ranges.steps[*axis] = step;
@@ -232,8 +254,8 @@ LogicalResult frontend::importGather(NodeImport &node) {
   FailureOr<Value> y = createSlice(node, x, ranges);
   if (failed(y))
     return failure();
-  nn::Dims dims = ranges.counts;
-  if (rank == 0)
-    dims.erase(dims.begin() + *axis);
+  nn::Dims dims(nn::DimsRef(ranges.counts).take_front(*axis));
+  llvm::append_range(dims, indexDims);
+  llvm::append_range(dims, nn::DimsRef(ranges.counts).drop_front(*axis + 1));
   return node.define(node.reshape(*y, dims));
 }

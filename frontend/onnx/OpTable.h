@@ -34,6 +34,7 @@ mlir::FailureOr<bool> foldNode(NodeImport &node);
 mlir::LogicalResult importConv(NodeImport &node);
 mlir::LogicalResult importGemm(NodeImport &node);
 mlir::LogicalResult importMatMul(NodeImport &node);
+mlir::LogicalResult importEinsum(NodeImport &node);
 
 mlir::LogicalResult importMaxPool(NodeImport &node);
 mlir::LogicalResult importAveragePool(NodeImport &node);
@@ -47,6 +48,7 @@ mlir::LogicalResult importDropout(NodeImport &node);
 
 mlir::LogicalResult importUnary(NodeImport &node);
 mlir::LogicalResult importClip(NodeImport &node);
+mlir::LogicalResult importGelu(NodeImport &node);
 mlir::LogicalResult importPow(NodeImport &node);
 mlir::LogicalResult importBinary(NodeImport &node);
 mlir::LogicalResult importSum(NodeImport &node);

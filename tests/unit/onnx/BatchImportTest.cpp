@@ -134,6 +134,38 @@ TEST(LossImport, DenseClassificationHasATargetPerPosition) {
   EXPECT_TRUE(outcome.has("nn.target \"target\" : tensor<2x4x4xi64>")) << outcome.ir;
 }
 
+/// y = x·w with `classes` classes, then `end`.
+static Outcome importLanguage(const std::string &classes, const std::string &end) {
+  return importText(13,
+                    "agraph (float[N,7,3] x) => (float[N,7," + classes +
+                        "] y) { w = RandomNormal <shape = [3," + classes + "]> () " + end + " }",
+                    withBatch(2, {}));
+}
+
+// A linear layer has its features last, so the classes are there, also beneath a softmax.
+TEST(LossImport, ClassesOfALinearLayerAreLast) {
+  for (const char *end : {"y = MatMul(x, w)", "h = MatMul(x, w) y = Softmax(h)",
+                          "h = MatMul(x, w) y = LogSoftmax <axis = 2> (h)"}) {
+    const Outcome outcome = importLanguage("5", end);
+    EXPECT_TRUE(outcome.has("(tensor<2x7x5xf32>, tensor<2x7xi64>)")) << outcome.error << outcome.ir;
+    EXPECT_EQ(outcome.count("nn.transpose"), 0);
+    ASSERT_FALSE(outcome.notes.empty());
+    EXPECT_EQ(outcome.notes[0], "the output's last dimension, 5, holds the classes");
+  }
+}
+
+TEST(LossImport, ClassesOfASoftmaxOverTheSecondDimensionAreThere) {
+  const Outcome outcome = importLanguage("5", "h = MatMul(x, w) y = Softmax <axis = 1> (h)");
+  EXPECT_TRUE(outcome.has("(tensor<2x7x5xf32>, tensor<2x5xi64>)")) << outcome.error << outcome.ir;
+}
+
+// Shapes do not tell seven classes from seven positions: the classes are moved.
+TEST(LossImport, AsManyClassesAsPositions) {
+  const Outcome outcome = importLanguage("7", "y = MatMul(x, w)");
+  EXPECT_EQ(outcome.count("nn.transpose %2 {permutation = array<i64: 0, 2, 1>}"), 2) << outcome.ir;
+  EXPECT_TRUE(outcome.has("nn.output %3")) << outcome.ir;
+}
+
 TEST(LossImport, OutputsOfTheWrongShapeAreRejected) {
   Outcome outcome = importText(13,
                                "agraph (float[N,3] x) => (float[N] y) {"
@@ -194,11 +226,52 @@ TEST(EmbeddingImport, RowsByIdsOfTheInput) {
       << outcome.error << outcome.ir;
 }
 
-TEST(EmbeddingImport, IdsOfAnotherTypeAreRefused) {
+// Samples are read as int64: the graph may say int32 and cast.
+TEST(EmbeddingImport, IdsOfTheInputMayBeInt32) {
   const Outcome outcome =
       importText(13,
                  "agraph (int32[N,5] ids) => (float[N,5,3] y) {"
+                 " table = RandomNormal <shape = [7,3]> () wide = Cast <to = 7> (ids)"
+                 " a = Gather(table, ids) b = Gather(table, wide) y = Add(a, b) }",
+                 withBatch(2));
+  EXPECT_EQ(outcome.count("nn.embedding %0, %1 : (tensor<2x5xi64>"), 2) << outcome.error;
+}
+
+TEST(EmbeddingImport, IdsOfAnotherTypeAreRefused) {
+  const Outcome outcome =
+      importText(13,
+                 "agraph (uint8[N,5] ids) => (float[N,5,3] y) {"
                  " table = RandomNormal <shape = [7,3]> () y = Gather(table, ids) }",
                  withBatch(2));
   EXPECT_TRUE(mentions(outcome, "(Gather): expected int64 indices, got 'ids'")) << outcome.error;
+}
+
+// Relative positions: a table is looked up at places that the file knows.
+TEST(EmbeddingImport, RowsByKnownNumbers) {
+  const std::string graph = "agraph (float[N,4,3] x) => (float[N,4,3] y) {"
+                            " i = Constant <value_ints = [2,0,-1,2]> () k = Gather(table, i)"
+                            " y = Add(x, k) table = RandomNormal <shape = ";
+  const Outcome rows = importText(13, graph + "[7,3]> () }", withBatch(2));
+  EXPECT_TRUE(rows.has("nn.constant dense<[2, 0, 6, 2]> : tensor<4xi64>")) << rows.error;
+  EXPECT_TRUE(rows.has("(tensor<4xi64>, tensor<7x3xf32>) -> tensor<4x3xf32>")) << rows.ir;
+  const Outcome numbers =
+      importText(13,
+                 "agraph (float[N,2,3] x) => (float[N,2,3] y) {"
+                 " i = Constant <value = int64[2,3] {4, 1, 0, 2, 6, 6}> () k = Gather(table, i)"
+                 " y = Add(x, k) table = RandomNormal <shape = [7]> () }",
+                 withBatch(2));
+  EXPECT_TRUE(numbers.has("(tensor<2x3xi64>, tensor<7x1xf32>) -> tensor<2x3x1xf32>"))
+      << numbers.error << numbers.ir;
+}
+
+// Places 0, 1, ... are a slice, whichever dimensions the list of places has.
+TEST(EmbeddingImport, PlacesInOrderAreASlice) {
+  const Outcome outcome =
+      importText(13,
+                 "agraph (float[N,2,3] x) => (float[N,2,3] y) {"
+                 " i = Constant <value = int64[1,2] {0, 1}> () k = Gather(table, i)"
+                 " y = Add(x, k) table = RandomNormal <shape = [7,3]> () }",
+                 withBatch(2));
+  EXPECT_FALSE(outcome.has("nn.embedding")) << outcome.error;
+  EXPECT_TRUE(outcome.has("nn.reshape %2 : (tensor<2x3xf32>) -> tensor<1x2x3xf32>")) << outcome.ir;
 }

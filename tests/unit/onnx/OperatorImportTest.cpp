@@ -72,6 +72,22 @@ static const Row linear[] = {
      "{transpose_b} : (" IMAGE ", tensor<5x8xf32>) -> tensor<2x4x8x5xf32>"},
 };
 
+static const Row products[] = {
+    {"Einsum", 13,
+     "k = RandomNormal <shape = [8,5]> () y = Einsum <equation = \"bchw,wk->bchk\"> (h, k)",
+     "nn.matmul %4, %2 : (tensor<64x8xf32>, tensor<8x5xf32>) -> tensor<64x5xf32>"},
+    {"EinsumStack", 13, "y = Einsum <equation = \"bhqd, bhkd -> bhqk\"> (h, h)",
+     "nn.matmul %2, %3 : (" IMAGE ", " IMAGE ") -> " IMAGE},
+    {"EinsumOuter", 13,
+     "s = Constant <value_ints = [512]> () r = Reshape(h, s) k = RandomNormal <shape = [3]> () "
+     "p = Einsum <equation = \"i,j->ij\"> (r, k) t = Constant <value_ints = [2,768]> () "
+     "y = Reshape(p, t)",
+     "(tensor<512x1xf32>, tensor<1x3xf32>) -> tensor<512x3xf32>"},
+    {"EinsumTransposed", 13,
+     "k = RandomNormal <shape = [5,8]> () y = Einsum <equation = \"bchw,kh->bckw\"> (h, k)",
+     "nn.transpose %8 {permutation = array<i64: 0, 1, 3, 2>}"},
+};
+
 static const Row pools[] = {
     {"MaxPool", 12, "y = MaxPool <kernel_shape = [3,3], strides = [2,2], pads = [1,1,0,0]> (h)",
      "nn.max_pool %2 {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pads_begin = "
@@ -168,6 +184,8 @@ static const Row pointwise[] = {
     {"Mul", 14, "y = Mul(h, h)", "nn.binary mul %2, %2"},
     {"Div", 14, "y = Div(h, w)", "nn.binary div %2, %1"},
     {"Sum", 13, "y = Sum(h, x, w)", "nn.binary add %3, %1"},
+    {"Gelu", 20, "y = Gelu(h)", "nn.unary erf"},
+    {"GeluTanh", 20, "y = Gelu <approximate = \"tanh\"> (h)", "nn.unary tanh"},
     {"Where", 16,
      "c = Constant <value_ints = [1,0,0,1,1,1,1,1]> () b = Cast <to = 9> (c) "
      "n = Constant <value_float = -2.0> () y = Where(b, h, n)",
@@ -219,6 +237,7 @@ static const Row movements[] = {
 static std::string rowName(const testing::TestParamInfo<Row> &info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Linear, OperatorImport, testing::ValuesIn(linear), rowName);
+INSTANTIATE_TEST_SUITE_P(Product, OperatorImport, testing::ValuesIn(products), rowName);
 INSTANTIATE_TEST_SUITE_P(Pool, OperatorImport, testing::ValuesIn(pools), rowName);
 INSTANTIATE_TEST_SUITE_P(Normalization, OperatorImport, testing::ValuesIn(normalizations), rowName);
 INSTANTIATE_TEST_SUITE_P(Pointwise, OperatorImport, testing::ValuesIn(pointwise), rowName);

@@ -133,6 +133,30 @@ TEST(OpsetImport, ReshapeCopiesAndInfers) {
             std::string::npos);
 }
 
+// Computed at import: what exporters write for masks and rotations of positions.
+TEST(OpsetImport, MasksAndAnglesAreConstants) {
+  const std::string ones = "n = Constant <value = float[2,2] {1.0, 1.0, 1.0, 1.0}> () ";
+  for (const std::string &nodes :
+       {ones + "c = Trilu <upper = 0> (n)",
+        ones + "i = Constant <value = int64[1,2] {0, 1}> () z = Constant <value_floats = [0.0]> () "
+               "c = ScatterND(n, i, z)",
+        std::string("z = Constant <value = float[2,2] {0.0, 4.0, 0.0, 0.0}> () "
+                    "h2 = Constant <value_float = 0.5> () p = Pow(z, h2) m = Mul(p, p) "
+                    "one = Constant <value_float = 4.0> () q = Div(m, one) r = Sub(e, q) "
+                    "zero = Constant <value = float[2,2] {0.0, 0.0, 0.0, 0.0}> () e = Cos(zero) "
+                    "c = Abs(r)")}) {
+    const Outcome outcome =
+        importText(14,
+                   "agraph (float[3,2,2] x) => (float[3,2,2] y) { " + nodes +
+                       " w = RandomNormal <shape = [2]> () h = Mul(x, w) y = Mul(h, c) }",
+                   meanSquare());
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_TRUE(outcome.has("nn.constant dense<[[1.000000e+00, 0.000000e+00], "
+                            "[1.000000e+00, 1.000000e+00]]>"))
+        << outcome.ir;
+  }
+}
+
 // Attributes hold 32 bits; what counts is the decimal that was written.
 TEST(OpsetImport, RealAttributesAreTheirDecimals) {
   EXPECT_TRUE(importNodes(13, "y = LeakyRelu <alpha = 0.1> (h)").has("alpha = 1.000000e-01 : f64"));

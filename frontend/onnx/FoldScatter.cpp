@@ -1,0 +1,75 @@
+// Computes nodes that change parts of a constant: ScatterND, as assignments to slices are exported,
+// and Trilu.
+#include "frontend/onnx/FoldConstants.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+/// Copies `count` elements of `from` at `at` to `to` at `place`.
+static void copyElements(ConstantTensor &to, std::int64_t place, const ConstantTensor &from,
+                         std::int64_t at, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (to.isReal())
+      to.reals[place + i] = from.reals[at + i];
+    else
+      to.ints[place + i] = from.ints[at + i];
+}
+
+/// The shape that updates need: that of the indices without their last dimension, then x's
+/// dimensions that they do not name.
+static nn::Dims updateShape(nn::DimsRef x, nn::DimsRef indices) {
+  nn::Dims dims(indices.drop_back());
+  llvm::append_range(dims, x.drop_front(indices.back()));
+  return dims;
+}
+
+FailureOr<ConstantTensor> frontend::foldScatterNd(NodeImport &node, Constants in) {
+  if (node.text("reduction", "none") != "none")
+    return node.error("expected no reduction");
+  const ConstantTensor &x = *in[0], &indices = *in[1], &updates = *in[2];
+  const nn::DimsRef dims = x.dims;
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  const std::int64_t named = indices.dims.empty() ? 0 : indices.dims.back();
+  if (indices.isReal() || named < 1 || named > rank || updates.type != x.type ||
+      updates.dims != updateShape(dims, indices.dims))
+    return node.error("expected indices and updates that fit x, " + nn::toString(dims) + ", got " +
+                      nn::toString(indices.dims) + " and " + nn::toString(updates.dims));
+  const std::int64_t inner = nn::elementCount(dims.drop_front(named));
+  ConstantTensor result = x;
+  for (std::int64_t i = 0; i < indices.size() / named; ++i) {
+    std::int64_t place = 0;
+    for (std::int64_t d = 0; d < named; ++d) {
+      const std::int64_t index = indices.ints[i * named + d];
+      if (index < -dims[d] || index >= dims[d])
+        return node.error("index " + llvm::Twine(index) + " is not within size " +
+                          llvm::Twine(dims[d]));
+      place = place * dims[d] + (index < 0 ? index + dims[d] : index);
+    }
+    copyElements(result, place * inner, updates, i * inner, inner);
+  }
+  return result;
+}
+
+FailureOr<ConstantTensor> frontend::foldTrilu(NodeImport &node, Constants in) {
+  const bool isUpper = node.integer("upper", 1) != 0;
+  const nn::DimsRef dims = in[0]->dims;
+  if (dims.size() < 2 || (in.size() > 1 && (in[1]->isReal() || in[1]->size() != 1)))
+    return node.error("expected matrices and a whole number as diagonal");
+  const std::int64_t rows = dims[dims.size() - 2], columns = dims.back();
+  const std::int64_t diagonal =
+      in.size() > 1 ? std::clamp(in[1]->ints[0], -rows - 1, columns + 1) : 0;
+  ConstantTensor result = *in[0];
+  for (std::int64_t i = 0; i < result.size(); ++i) {
+    const std::int64_t row = i / columns % rows, column = i % columns;
+    if (isUpper ? column - row >= diagonal : column - row <= diagonal)
+      continue;
+    if (result.isReal())
+      result.reals[i] = 0;
+    else
+      result.ints[i] = 0;
+  }
+  return result;
+}

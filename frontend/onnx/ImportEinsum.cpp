@@ -1,0 +1,191 @@
+// Einsum of two tensors or constants that is a product of matrices or of stacks of them.
+#include "frontend/onnx/FoldConstants.h"
+#include "frontend/onnx/OpTable.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include "onnx/onnx_pb.h"
+
+#include <map>
+#include <optional>
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+namespace {
+
+/// The letters of an equation by what the product does with them.
+struct Letters {
+  std::string stack; ///< of both operands and the result
+  std::string rows;  ///< of the first operand and the result
+  std::string columns;
+  std::string summed; ///< of both operands alone
+};
+
+/// Letters of an equation "ij,jk->ik", each at most once a part.
+struct Equation {
+  std::string a, b, y;
+};
+
+bool isPlain(llvm::StringRef letters) {
+  for (size_t i = 0; i < letters.size(); ++i)
+    if (!llvm::isAlpha(letters[i]) || letters.find(letters[i], i + 1) != llvm::StringRef::npos)
+      return false;
+  return true;
+}
+
+std::optional<Equation> parse(llvm::StringRef text) {
+  std::string plain;
+  for (char c : text)
+    if (c != ' ')
+      plain += c;
+  auto [operands, y] = llvm::StringRef(plain).split("->");
+  auto [a, b] = operands.split(',');
+  if (!llvm::StringRef(plain).contains("->") || !isPlain(a) || !isPlain(b) || !isPlain(y))
+    return std::nullopt;
+  return Equation{a.str(), b.str(), y.str()};
+}
+
+/// Nothing where a letter stands in one operand alone, which would be a sum before the product, or
+/// in the result alone.
+std::optional<Letters> sortLetters(const Equation &of) {
+  Letters letters;
+  auto has = [](const std::string &part, char c) { return part.find(c) != std::string::npos; };
+  for (char c : of.y)
+    if (has(of.a, c) && has(of.b, c))
+      letters.stack += c;
+    else if (has(of.a, c))
+      letters.rows += c;
+    else if (has(of.b, c))
+      letters.columns += c;
+    else
+      return std::nullopt;
+  for (char c : of.a)
+    if (!has(of.y, c) && has(of.b, c))
+      letters.summed += c;
+    else if (!has(of.y, c))
+      return std::nullopt;
+  for (char c : of.b)
+    if (!has(of.y, c) && !has(of.a, c))
+      return std::nullopt;
+  return letters;
+}
+
+using Sizes = std::map<char, std::int64_t>;
+
+nn::Dims sizesOf(const Sizes &sizes, const std::string &letters) {
+  nn::Dims dims;
+  for (char c : letters)
+    dims.push_back(sizes.at(c));
+  return dims;
+}
+
+/// Reorders the dimensions `from` to `to`; both have the same letters.
+Value reorder(NodeImport &node, Value x, const std::string &from, const std::string &to) {
+  if (from == to)
+    return x;
+  nn::Dims order, dims;
+  for (char c : to) {
+    order.push_back(static_cast<std::int64_t>(from.find(c)));
+    dims.push_back(shapeOf(x)[order.back()]);
+  }
+  return node.create<nn::TransposeOp>(RankedTensorType::get(dims, elementOf(x)), x, order);
+}
+
+/// [stack.., first.., second..] as [stack.., first, second].
+Value asMatrices(NodeImport &node, Value x, const Sizes &sizes, const std::string &stack,
+                 const std::string &first, const std::string &second) {
+  nn::Dims dims = sizesOf(sizes, stack);
+  dims.push_back(nn::elementCount(sizesOf(sizes, first)));
+  dims.push_back(nn::elementCount(sizesOf(sizes, second)));
+  return node.reshape(x, dims);
+}
+
+/// Each letter's size; nothing where operands differ in one.
+std::optional<Sizes> readSizes(const Equation &of, nn::DimsRef a, nn::DimsRef b) {
+  Sizes sizes;
+  for (auto [letters, dims] : {std::pair(&of.a, a), std::pair(&of.b, b)}) {
+    if (letters->size() != dims.size())
+      return std::nullopt;
+    for (size_t i = 0; i < letters->size(); ++i)
+      if (sizes.emplace((*letters)[i], dims[i]).first->second != dims[i])
+        return std::nullopt;
+  }
+  return sizes;
+}
+
+/// Where the operand's element for these indices of all letters is, row-major.
+std::int64_t placeOf(const std::string &letters, const Sizes &sizes, const Sizes &index) {
+  std::int64_t place = 0;
+  for (char c : letters)
+    place = place * sizes.at(c) + index.at(c);
+  return place;
+}
+
+/// Moves to the next index of all letters; false after the last.
+bool advance(const Sizes &sizes, Sizes &index) {
+  for (auto &[letter, i] : index) {
+    if (++i < sizes.at(letter))
+      return true;
+    i = 0;
+  }
+  return false;
+}
+
+} // namespace
+
+// Angles of rotary positions are an outer product of constants.
+FailureOr<ConstantTensor> frontend::foldEinsum(NodeImport &node, Constants in) {
+  const std::string text = node.text("equation", "");
+  const std::optional<Equation> equation = parse(text);
+  const bool isPair = equation && sortLetters(*equation) && in.size() == 2 && in[0]->isReal() &&
+                      in[0]->type == in[1]->type;
+  const std::optional<Sizes> sizes =
+      isPair ? readSizes(*equation, in[0]->dims, in[1]->dims) : std::nullopt;
+  std::int64_t products = 1;
+  for (const auto &[letter, size] : sizes.value_or(Sizes()))
+    products =
+        size < 1 || products > maxConstantElements ? maxConstantElements + 1 : products * size;
+  if (!sizes || products > maxConstantElements)
+    return node.error("equation \"" + text + "\" of these constants is not supported");
+  ConstantTensor result;
+  result.type = in[0]->type;
+  result.dims = sizesOf(*sizes, equation->y);
+  result.reals.assign(result.size(), 0);
+  Sizes index;
+  for (const auto &[letter, size] : *sizes)
+    index[letter] = 0;
+  do
+    result.reals[placeOf(equation->y, *sizes, index)] +=
+        in[0]->reals[placeOf(equation->a, *sizes, index)] *
+        in[1]->reals[placeOf(equation->b, *sizes, index)];
+  while (advance(*sizes, index));
+  return result;
+}
+
+LogicalResult frontend::importEinsum(NodeImport &node) {
+  const std::string text = node.text("equation", "");
+  const std::optional<Equation> equation = parse(text);
+  const std::optional<Letters> letters = equation ? sortLetters(*equation) : std::nullopt;
+  if (!letters || node.inputCount() != 2)
+    return node.error("equation \"" + text +
+                      "\" is not a product of two operands such as "
+                      "\"bij,bjk->bik\"; others are not supported");
+  Value a = node.tensor(0), b = node.tensor(1);
+  const std::optional<Sizes> sizes = readSizes(*equation, shapeOf(a), shapeOf(b));
+  if (!sizes)
+    return node.error("operands " + nn::toString(shapeOf(a)) + " and " + nn::toString(shapeOf(b)) +
+                      " do not fit equation \"" + text + "\"");
+  const auto &[stack, rows, columns, summed] = *letters;
+  a = asMatrices(node, reorder(node, a, equation->a, stack + rows + summed), *sizes, stack, rows,
+                 summed);
+  b = asMatrices(node, reorder(node, b, equation->b, stack + summed + columns), *sizes, stack,
+                 summed, columns);
+  auto type = node.type(nn::matmulShape(shapeOf(a), false, shapeOf(b), false), a);
+  if (failed(type))
+    return failure();
+  Value y = node.create<nn::MatmulOp>(*type, a, b, Value(), false, false, nn::Activation::none);
+  y = node.reshape(y, sizesOf(*sizes, stack + rows + columns));
+  return node.define(reorder(node, y, stack + rows + columns, equation->y));
+}
