@@ -82,6 +82,30 @@ Json storedTensor(plan::TensorOp tensor) {
   return json;
 }
 
+/// The rows of the smallest table that values of the step's input number; nothing where they number
+/// none. They may have been moved on the way.
+std::optional<std::int64_t> rowsOfInput(plan::ProgramOp program) {
+  llvm::DenseSet<Value> ids;
+  std::optional<std::int64_t> rows;
+  program.walk([&](Operation *op) {
+    if (auto tensor = dyn_cast<plan::TensorOp>(op);
+        tensor && tensor.getSpace() == plan::Space::input)
+      ids.insert(tensor.getResult());
+    auto call = dyn_cast<plan::CallOp>(op);
+    if (!call || call.getIns().empty() || !ids.contains(call.getIns().front()))
+      return;
+    if (call.getCallee() == plan::Kernel::embedding) {
+      const auto table = cast<MemRefType>(call.getIns().back().getType());
+      rows = std::min(rows.value_or(table.getDimSize(0)), table.getDimSize(0));
+    } else if (call.getCallee() == plan::Kernel::reshape ||
+               call.getCallee() == plan::Kernel::slice ||
+               call.getCallee() == plan::Kernel::transpose) {
+      ids.insert(call.getOuts().front());
+    }
+  });
+  return rows;
+}
+
 Json bucketJson(plan::BucketOp bucket) {
   Json members = Json::array();
   for (auto name : bucket.getMembers().getAsRange<StringAttr>())
@@ -127,6 +151,8 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
       return only.status();
     plan[plan::stringifySpace(space).str()] = *only;
   }
+  if (const std::optional<std::int64_t> rows = rowsOfInput(program))
+    plan["input"]["rows"] = *rows;
   plan["runnable"] = true;
   plan["batch"] = program.getBatch();
   plan["servers"] = program.getServers().value_or(0);

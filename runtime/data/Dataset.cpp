@@ -104,7 +104,9 @@ Status Dataset::read(const Samples &samples, HostBatch &batch) const {
 void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, HostBatch &batch) {
   const RandomStream x(seed, "inputs " + std::to_string(rank)),
       y(seed, "targets " + std::to_string(rank));
-  fill(format.inputShape, format.inputType, batch.inputs, [&](auto i) { return x.normal(i); });
+  fill(format.inputShape, format.inputType, batch.inputs, [&](auto i) {
+    return format.rowCount > 0 ? static_cast<double>(x.below(i, format.rowCount)) : x.normal(i);
+  });
   const std::int64_t classes = std::max<std::int64_t>(format.classCount, 1);
   fill(format.targetShape, format.targetType, batch.targets, [&](auto i) {
     return format.classes ? static_cast<double>(y.below(i, classes)) : y.normal(i);

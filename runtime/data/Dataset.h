@@ -23,8 +23,8 @@ public:
   /// and NAME-y.npy (see findShards); or a folder with a folder of images for each class (see
   /// ImageFolder). Values of .npy files and images are read when they are needed, and changed as
   /// `images` says. Errors: badInput, naming the file, for wrong shapes, different numbers of
-  /// samples, labels out of range, and images that do not fit the model; badUsage where `where` is
-  /// none of them.
+  /// samples, labels and numbers of rows out of range, and images that do not fit the model;
+  /// badUsage where `where` is none of them.
   static Result<Dataset> open(const std::string &where, const SampleFormat &format,
                               const ImageOptions &images = {});
 
@@ -46,8 +46,8 @@ private:
   std::int64_t inputBytes = 0, targetBytes = 0; ///< of one sample
 };
 
-/// Fills in synthetic samples: normally distributed inputs, and labels uniform over the classes.
-/// They are the same in every step.
+/// Fills in synthetic samples: normally distributed inputs, or uniform numbers of rows, and labels
+/// uniform over the classes. They are the same in every step.
 void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, HostBatch &batch);
 
 } // namespace syncline::data

@@ -1,6 +1,7 @@
 // Checking the shapes and labels of .npy and CSV files, and reading their samples.
 #include "runtime/data/SampleFile.h"
 
+#include "runtime/core/Labels.h"
 #include "runtime/core/StepTypes.h"
 #include "runtime/data/Convert.h"
 #include "runtime/data/Csv.h"
@@ -79,28 +80,42 @@ Status SampleFile::read(std::int64_t sample, ElementType type, std::byte *to) co
   return readElements(sample * perSample, perSample, type, to);
 }
 
-Status SampleFile::checkClasses(std::int64_t classes) const {
+template <typename Accepts>
+Status SampleFile::checkNumbers(const Accepts &accepts, const std::string &expected) const {
   constexpr std::int64_t block = 4096; ///< elements that are read together
   const std::int64_t all = size() * perSample;
-  std::vector<double> labels(static_cast<std::size_t>(std::min(all, block)));
+  std::vector<double> values(static_cast<std::size_t>(std::min(all, block)));
   for (std::int64_t first = 0; first < all; first += block) {
     const std::int64_t count = std::min(block, all - first);
     if (Status s = readElements(first, count, ElementType::f64,
-                                reinterpret_cast<std::byte *>(labels.data()));
+                                reinterpret_cast<std::byte *>(values.data()));
         !s)
       return s;
     for (std::int64_t i = 0; i < count; ++i) {
-      const double label = labels[static_cast<std::size_t>(i)];
-      if (label == std::floor(label) && label >= 0 &&
-          (classes <= 0 || label < static_cast<double>(classes)))
-        continue;
-      return Status::badInput("'" + path() + "': element " + std::to_string(first + i) +
-                              ": expected a class from 0 to " +
-                              (classes > 0 ? std::to_string(classes - 1) : "n") + ", got " +
-                              shortText(label));
+      const double value = values[static_cast<std::size_t>(i)];
+      if (value != std::floor(value) || !accepts(value))
+        return Status::badInput("'" + path() + "': element " + std::to_string(first + i) +
+                                ": expected " + expected + ", got " + shortText(value));
     }
   }
   return Status::ok();
+}
+
+Status SampleFile::checkClasses(std::int64_t classes) const {
+  return checkNumbers(
+      [&](double label) {
+        return (label >= 0 && (classes <= 0 || label < static_cast<double>(classes))) ||
+               label == static_cast<double>(core::ignoredLabel);
+      },
+      "a class from 0 to " + (classes > 0 ? std::to_string(classes - 1) : "n"));
+}
+
+Status SampleFile::checkRows(std::int64_t rows, const std::string &input) const {
+  const auto end = static_cast<double>(rows);
+  return checkNumbers([&](double id) { return id >= -end && id < end; },
+                      "a row of the embedding of input '" + input + "', from 0 to " +
+                          std::to_string(rows - 1) + " or from " + std::to_string(-rows) +
+                          " to -1");
 }
 
 void SampleFile::letGo() {

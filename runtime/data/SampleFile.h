@@ -19,13 +19,20 @@ public:
   std::int64_t size() const { return (npy ? npy->shape() : table.shape)[0]; }
   /// Writes the values of one sample in type `type`. Errors: those of NpyFile::read().
   Status read(std::int64_t sample, ElementType type, std::byte *to) const;
-  /// Checks that all values are classes, from 0 to `classes` - 1 where `classes` is positive.
+  /// Checks that all values are classes, from 0 to `classes` - 1 where `classes` is positive, or
+  /// core::ignoredLabel.
   /// Errors: badInput, naming file and element.
   Status checkClasses(std::int64_t classes) const;
+  /// Checks that all values number one of a table's rows, from the end where they are negative.
+  /// Errors: badInput, naming the file, the element and the model's input.
+  Status checkRows(std::int64_t rows, const std::string &input) const;
   /// See InputFile::letGo().
   void letGo();
 
 private:
+  /// Checks that all values are whole numbers that `accepts` is true for.
+  template <typename Accepts>
+  Status checkNumbers(const Accepts &accepts, const std::string &expected) const;
   Status readElements(std::int64_t first, std::int64_t count, ElementType type,
                       std::byte *to) const;
   std::optional<NpyFile> npy;

@@ -3,6 +3,8 @@
 
 #include "runtime/data/Array.h"
 
+#include <string>
+
 namespace syncline::data {
 
 /// Types and shapes of a step's input and target, from the plan.
@@ -11,6 +13,10 @@ struct SampleFormat {
   Shape inputShape, targetShape; ///< the first dimension is the batch
   bool classes = true;           ///< targets are class indices
   std::int64_t classCount = 0;   ///< 0 for unknown, then labels are not checked
+  /// Rows of the table that the inputs' values number, from its end where they are negative; 0
+  /// where they number none.
+  std::int64_t rowCount = 0;
+  std::string inputName = {}; ///< for messages
 };
 
 /// Samples by number, all checked against a SampleFormat. Thread-safe.

@@ -72,6 +72,9 @@ Result<std::unique_ptr<Shards>> Shards::open(const std::vector<FilePair> &pairs,
     if (format.classes)
       if (Status s = y->checkClasses(format.classCount); !s)
         return s;
+    if (format.rowCount > 0)
+      if (Status s = x->checkRows(format.rowCount, format.inputName); !s)
+        return s;
     if (all->shards.size() >= keptShards) {
       x->letGo();
       y->letGo();

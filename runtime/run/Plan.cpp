@@ -1,6 +1,7 @@
 // Reading plan.json.
 #include "runtime/run/Plan.h"
 
+#include "runtime/core/Labels.h"
 #include "runtime/launch/DeviceFlags.h"
 #include "runtime/run/PlanChecks.h"
 #include "runtime/run/PlanJson.h"
@@ -178,6 +179,8 @@ Plan planFrom(const Json &json) {
   plan.ranksPerNode = shape.ranksPerNode;
   plan.batch = size(json, "batch", 1);
   plan.input = namedTensor(member(json, "input"));
+  if (json.at("input").contains("rows"))
+    plan.rowCount = size(json.at("input"), "rows", 1);
   plan.target = namedTensor(member(json, "target"));
   if (json.contains("output") && !json.at("output").is_null())
     plan.output = namedTensor(json.at("output"));
@@ -284,9 +287,10 @@ double Plan::usualTimeout(int passes) const {
 
 data::SampleFormat Plan::sampleFormat() const {
   data::SampleFormat format{
-      input.type, target.type, input.shape, target.shape, loss == "cross-entropy", 0};
+      input.type, target.type, input.shape, target.shape, loss == "cross-entropy",
+      0,          rowCount,    input.name};
   if (format.classes && output && output->shape.size() > 1)
-    format.classCount = output->shape[1];
+    format.classCount = output->shape[core::classAxis(output->shape, target.shape)];
   return format;
 }
 

@@ -72,6 +72,7 @@ struct Plan {
   bool overlapsSteps = false;     ///< whether messages may reach over a step's end
   std::int64_t batch = 1;         ///< samples of one rank in a step
   NamedTensor input, target;
+  std::int64_t rowCount = 0; ///< of the embedding that the input's values number; 0 for none
   /// The graph's output, in the arena, complete after the forward phase.
   std::optional<NamedTensor> output;
   std::vector<PlanTensor> tensors;

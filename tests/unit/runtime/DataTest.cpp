@@ -189,6 +189,23 @@ TEST(Dataset, BadPairs) {
   bad("a.txt,b.txt", "expected a .npy or a .csv file");
 }
 
+// Numbers of rows beyond the model's embedding are refused before training; those from the end and
+// labels that are ignored are not.
+TEST(Dataset, NumbersOfRows) {
+  TemporaryFolder files;
+  SampleFormat format = images();
+  format.rowCount = 8; // the inputs are 0, 1, 2, ...
+  format.inputName = "ids";
+  EXPECT_TRUE(Dataset::open(writePair(files, {2, 1, 2, 2}, {2}, {-100, 1}), format).isOk());
+  format.rowCount = 7;
+  const auto set = Dataset::open(writePair(files, {2, 1, 2, 2}, {2}, {0, 1}), format);
+  ASSERT_FALSE(set.isOk());
+  EXPECT_NE(set.status().message().find("x.npy': element 7: expected a row of the embedding of "
+                                        "input 'ids', from 0 to 6 or from -7 to -1, got 7"),
+            std::string::npos)
+      << set.status().message();
+}
+
 // Names become file names that stay inside their folder.
 TEST(Dump, EscapesNames) {
   EXPECT_EQ(escapeName("layer1.0.conv1.weight"), "layer1.0.conv1.weight");
