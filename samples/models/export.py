@@ -107,18 +107,44 @@ def write(model, sample, path, opset=17, dynamic=True):
             **tracing,
         )
     model.load_state_dict(state)
-    put_back(path, {name: value.numpy() for name, value in model.named_buffers()})
+    put_back(path, {name: value.numpy() for name, value in model.named_buffers()}, untrained(model))
 
 
-def put_back(path, values):
-    """Gives the initialisers of the model at `path` these values, by name."""
+def untrained(model):
+    """The names of floating-point buffers that training leaves as they are: all but running
+    statistics."""
+    moving = torch.nn.modules.batchnorm._NormBase
+    return {
+        f"{prefix}.{name}" if prefix else name
+        for prefix, module in model.named_modules()
+        for name, buffer in module.named_buffers(recurse=False)
+        if buffer.is_floating_point() and not isinstance(module, moving)
+    }
+
+
+def put_back(path, values, constants):
+    """Gives the initialisers of the model at `path` these values, by name, and makes those among
+    `constants` Constant nodes: Syncline trains floating-point initialisers."""
     proto = onnx.load(str(path))
-    moved = [initializer for initializer in proto.graph.initializer if initializer.name in values]
+    graph = proto.graph
+    moved = [initializer for initializer in graph.initializer if initializer.name in values]
     for initializer in moved:
         value = onnx.numpy_helper.from_array(values[initializer.name], initializer.name)
         initializer.CopyFrom(value)
-    if moved:
-        onnx.save(proto, str(path))
+    fixed = [
+        onnx.helper.make_node("Constant", [], [initializer.name], value=initializer)
+        for initializer in moved
+        if initializer.name in constants
+    ]
+    kept = [initializer for initializer in graph.initializer if initializer.name not in constants]
+    if not moved:
+        return
+    nodes = fixed + list(graph.node)
+    for field, entries in (("initializer", kept), ("node", nodes)):
+        entries = [type(entry).FromString(entry.SerializeToString()) for entry in entries]
+        graph.ClearField(field)
+        getattr(graph, field).extend(entries)
+    onnx.save(proto, str(path))
 
 
 def arguments(words):

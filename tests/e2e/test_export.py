@@ -11,6 +11,18 @@ import onnx
 import harness
 
 EXPORT = harness.TOP / "samples" / "models" / "export.py"
+MASKED = """\
+import torch
+
+class Masked(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.norm = torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3)
+        self.register_buffer("scale", torch.tensor([1.0, 2.0, 0.5, 0.25]))
+
+    def forward(self, x):
+        return self.norm(self.layer(x * self.scale))
+"""
 
 
 class ExportTest(unittest.TestCase):
@@ -28,6 +40,21 @@ class ExportTest(unittest.TestCase):
                 self.assertFalse(kinds & drawn)
                 plan = harness.compile_plan(path, pathlib.Path(folder))
                 self.assertEqual(len(harness.plan_json(plan)["layers"]), parameters)
+
+    def test_buffers_are_not_trained(self):
+        """PyTorch writes a floating-point buffer as it writes a parameter."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "net.py").write_text(MASKED)
+            words = [EXPORT, "net:Masked", "--input", "4", "-o", "net.onnx"]
+            subprocess.run(["/usr/bin/python3", *map(str, words)], cwd=folder, check=True)
+            plan = harness.compile_plan(folder / "net.onnx", folder)
+            kinds = {t["name"]: t["kind"] for t in harness.plan_json(plan)["tensors"]}
+            trained = {name for name, kind in kinds.items() if kind == "parameter"}
+            self.assertEqual(
+                trained, {"layer.weight", "layer.bias", "norm.weight", "norm.bias"}, kinds
+            )
+            self.assertEqual(kinds["norm.running_mean"], "state")
 
 
 if __name__ == "__main__":

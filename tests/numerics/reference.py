@@ -11,6 +11,12 @@ torch.set_num_threads(1)
 LOSSES = {"cross-entropy": functional.cross_entropy, "mse": functional.mse_loss}
 
 
+def classes_second(outputs, targets):
+    """Outputs whose classes are last, as PyTorch's loss expects them."""
+    is_last = outputs.dim() > 2 and outputs.shape[:-1] == targets.shape
+    return outputs.movedim(-1, 1) if is_last else outputs
+
+
 @dataclasses.dataclass
 class Trace:
     losses: list  # of every step
@@ -53,7 +59,7 @@ def train(
         optimizer.zero_grad()
         total = 0.0
         for part, wanted in zip(inputs.chunk(shards), targets.chunk(shards)):
-            value = LOSSES[loss](model(part), wanted) / shards
+            value = LOSSES[loss](classes_second(model(part), wanted), wanted) / shards
             value.backward()
             total += value.item()
         trace.losses.append(total)

@@ -1,28 +1,18 @@
 """Transformers: every gradient loses no more than twice what PyTorch's own in float32 loses, both
 against float64, whether the exporter writes layer normalization as one operator or as nine."""
 
-import pathlib
-import tempfile
+import functools
 import unittest
 
-import numpy
 import torch
 import torchvision
 from torch import nn
 
-import compare
 import export
 import harness
-import reference
+from gradients import BATCH, OPSETS, GradientsTest, draw, tokens
 
-BATCH = 4
 CLASSES = 10
-# Sums of errors over the seeds are compared: one seed's rounding may be lucky.
-SEEDS = range(3)
-RATIO = 2
-# The rounding of a result itself, below which an error says nothing about how it was computed.
-ROUNDING = 1e-7
-OPSETS = (14, 17)  # Gelu and layer normalization as elementary operators; LayerNormalization
 
 
 def vision():
@@ -37,7 +27,7 @@ def vision():
         num_classes=CLASSES,
     )
     nn.init.normal_(model.heads.head.weight, std=0.1)  # torchvision's is zero, and hides the rest
-    return model, (3, 32, 32)
+    return model, functools.partial(draw, (3, 32, 32), CLASSES)
 
 
 class Encoder(nn.Module):
@@ -96,92 +86,36 @@ class Language(nn.Module):
         return (self.norms[2](x) @ self.tokens.weight.t()).transpose(1, 2)
 
 
+def encoder(**options):
+    return Encoder(**options), functools.partial(draw, (9, 6), CLASSES)
+
+
 MODELS = {
     "vision": vision,
-    "encoder": lambda: (Encoder(), (9, 6)),
-    "encoder that normalizes first": lambda: (
-        Encoder(activation="gelu", norm_first=True),
-        (9, 6),
+    "encoder": encoder,
+    "encoder that normalizes first": lambda: encoder(activation="gelu", norm_first=True),
+    "language": lambda: (
+        Language(),
+        functools.partial(tokens, Language.words, Language.length),
     ),
-    "language": lambda: (Language(), None),
 }
 
 
-def draw(shape, batch, seed):
-    """Inputs and labels: of vectors, or where there is no shape, of token ids."""
-    random = numpy.random.RandomState(seed)
-    if shape is None:
-        ids = random.randint(0, Language.words, (batch, Language.length + 1))
-        return ids[:, :-1].copy(), ids[:, 1:].copy()
-    return random.standard_normal((batch, *shape)).astype(numpy.float32), random.randint(
-        0, CLASSES, batch
-    )
-
-
-def spread(model):
-    """Biases and normalizations that are not zero and one, so that all of them matter."""
-    with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() == 1:
-                parameter.add_(0.2 * torch.randn(parameter.shape))
-
-
-class TransformersTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
-    def errors(self, name, opset, ranks, seed):
-        """Of each gradient: our error, and that of PyTorch in float32."""
-        torch.manual_seed(seed)
-        model, shape = MODELS[name]()
-        spread(model)
-        path = self.folder / f"{name.split()[-1]}-{opset}-{ranks}-{seed}.onnx"
-        data = draw(shape, ranks * BATCH, seed)
-        export.write(model, torch.from_numpy(data[0][:2]), path, opset)
-        plan = harness.compile_plan(path, self.folder, ranks=ranks, batch=BATCH)
-        dump = harness.train(plan, self.folder, data, ranks=ranks, steps=1, dump=(0,))
-        truth = reference.train(model, data, steps=1)
-        single = reference.train(model, data, steps=1, shards=ranks, double=False)
-        ours = dump.gradients(0)
-        self.assertEqual(ours.names(), set(truth.gradients))
-        self.assertLess(abs(dump.loss(0) - truth.losses[0]), 1e-6 * truth.losses[0])
-        for key, value in truth.gradients.items():
-            yield key, *(
-                compare.norm(g[key] - value) / compare.norm(value)
-                for g in (ours, single.gradients)
-            )
-
-    def check(self, name, opset, ranks):
-        sums = {}
-        for seed in SEEDS:
-            for key, *pair in self.errors(name, opset, ranks, seed):
-                sums[key] = numpy.add(sums.get(key, 0), pair)
-        worst = max(sums, key=lambda key: sums[key][0] / max(sums[key][1], ROUNDING))
-        ours, theirs = sums[worst] / len(SEEDS)
-        print(
-            f"\n  {name}, opset {opset}, {ranks} ranks: {ours:.1e}, PyTorch {theirs:.1e} ({worst})"
-        )
-        for key, (ours, theirs) in sums.items():
-            with self.subTest(parameter=key):
-                self.assertLessEqual(ours, max(RATIO * theirs, len(SEEDS) * ROUNDING))
+class TransformersTest(GradientsTest):
+    models = MODELS
 
     def test_on_one_rank(self):
-        for name in MODELS:
-            for opset in OPSETS:
-                with self.subTest(model=name, opset=opset):
-                    self.check(name, opset, 1)
+        self.check_on_one_rank()
 
     def test_on_four_ranks(self):
-        for name in MODELS:
-            with self.subTest(model=name):
-                self.check(name, 17, 4)
+        self.check_on_four_ranks()
 
     def test_layer_normalization_is_one_operation_in_every_opset(self):
-        model, shape = MODELS["encoder that normalizes first"]()
+        model, _ = MODELS["encoder that normalizes first"]()
         counts = []
         for opset in OPSETS:
             path = self.folder / f"{opset}.onnx"
-            export.write(model, torch.zeros(2, *shape), path, opset)
+            export.write(model, torch.zeros(2, 9, 6), path, opset)
             plan = harness.compile_plan(path, self.folder, batch=BATCH)
             text = (plan / "step.cpp").read_text()
             counts.append((text.count("Op::layerNorm,"), text.count("Op::layerNormBackward,")))
