@@ -1,6 +1,7 @@
 // Problem, solution and cluster as JSON; times in seconds, sizes in bytes.
 #include "codegen/json/SyncJson.h"
 
+#include "codegen/json/OrderJson.h"
 #include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/ScatterAttr.h"
 #include "ir/sync/AloneAttr.h"
@@ -86,23 +87,6 @@ Json stateJson(const sync::StateRow &row, std::size_t mergeClasses) {
   return json;
 }
 
-/// The layers whose ready times and tails reach the thresholds of the proof. Those that may be
-/// piggybacks prove nothing.
-Json provingLayers(sync::ProblemOp problem, sync::OrderAttr order) {
-  const double forward = problem.getForwardEnd().convertToDouble();
-  const auto pairs = problem.getPiggybacks().value_or(ArrayRef<std::int64_t>());
-  llvm::DenseSet<std::int64_t> mayRide;
-  for (std::size_t i = 0; i < pairs.size(); i += 2)
-    mayRide.insert(pairs[i]);
-  Json layers = Json::array();
-  for (std::size_t k = 0; k < problem.getLayers().size(); ++k)
-    if (problem.getReady().getValues()[k] - forward >= order.getReady() &&
-        problem.getTails()->getValues()[k] >= order.getTail() &&
-        !mayRide.contains(static_cast<std::int64_t>(k)))
-      layers.push_back(layerName(problem, static_cast<std::int64_t>(k)).str());
-  return layers;
-}
-
 Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
   if (!solution.getCertificate())
     return nullptr;
@@ -112,19 +96,8 @@ Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
       list.push_back(real(value));
     return {{"finish_times", list}};
   }
-  if (auto order = dyn_cast<sync::OrderAttr>(*solution.getCertificate())) {
-    Json lines = Json::array();
-    for (cluster::Real number : order.getLines())
-      lines.push_back(real(number));
-    return {{"bound", solution.getBound().convertToDouble()},
-            {"channel_weight", real(order.getChannelWeight().value_or(1.0))},
-            {"ready", real(order.getReady())},
-            {"tail", real(order.getTail())},
-            {"lines", lines},
-            {"layers", provingLayers(problem, order)},
-            {"compute",
-             problem.getBackwardEnd().convertToDouble() + problem.getUpdates().convertToDouble()}};
-  }
+  if (isa<sync::OrderAttr>(*solution.getCertificate()))
+    return orderProofJson(problem, solution);
   auto proof = cast<sync::StatesAttr>(*solution.getCertificate());
   const std::size_t mergeClasses = problem.getMergeClasses().size();
   Json relaxations = Json::array(), states = Json::array();

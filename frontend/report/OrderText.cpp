@@ -90,6 +90,19 @@ static std::string halves(const nlohmann::json &plan) {
          "the channel an all-gather of the updated parameters\n";
 }
 
+/// "of 4 cases the shortest one has fc6 by factors and fc7 in buckets: ", where there are several.
+static std::string cases(const nlohmann::json &proof) {
+  const std::size_t others = proof.contains("others") ? proof.at("others").size() : 0;
+  if (others == 0)
+    return "";
+  std::string text;
+  for (const auto &[key, way] :
+       {std::pair{"by_factors", " by factors"}, {"in_buckets", " in buckets"}})
+    if (const nlohmann::json &layers = proof.at(key); !layers.empty())
+      text += (text.empty() ? "" : " and ") + memberSummary(layers) + way;
+  return "of " + std::to_string(others + 1) + " cases the shortest one has " + text + ": ";
+}
+
 /// Why no order has a shorter step.
 static std::string certificate(const nlohmann::json &plan) {
   const nlohmann::json &proof = plan.at("certificate");
@@ -99,13 +112,17 @@ static std::string certificate(const nlohmann::json &plan) {
   const nlohmann::json &layers = proof.at("layers");
   const double compute = proof.at("compute");
   if (bound <= compute || layers.empty())
-    return "proof: computation alone takes " + formatSeconds(compute) + "\n";
+    return "proof: " + cases(proof) + "computation alone takes " + formatSeconds(compute) + "\n";
   const double weight = proof.value("channel_weight", 1.0);
   const double channel = (bound - (1 - weight) * compute) / weight - ready - tail;
-  std::string text = "proof: " + memberSummary(layers) + " are ready " + formatSeconds(ready) +
-                     " after the backward pass begins or later, need the channel for " +
-                     formatSeconds(channel) + " from then on, and " + formatSeconds(tail) +
-                     " of the next forward pass follow them\n";
+  std::string text =
+      "proof: " + cases(proof) + memberSummary(layers) + " are ready " + formatSeconds(ready) +
+      " after the backward pass begins or later, need the channel for " + formatSeconds(channel) +
+      " from then on, and " + formatSeconds(tail) + " of the next forward pass " +
+      (proof.value("by_factors", nlohmann::json::array()).empty()
+           ? "follow"
+           : "and of reconstruction follow") +
+      " them\n";
   if (weight < 1)
     text += "a second of reconstruction from factors is counted as " +
             formatSeconds((1 - weight) / weight) +

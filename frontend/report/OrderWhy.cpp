@@ -231,20 +231,31 @@ std::string weighing(const OrderProof &proof) {
          " and computation with " + percent(1 - proof.channelWeight) + ")";
 }
 
+/// " where 'fc6' travels by factors and 'fc7' in a bucket, which is the shortest case".
+std::string caseText(const OrderProof &proof, const OrderWhyContext &context) {
+  std::string text;
+  for (const auto &[layer, byFactors] : proof.fixed)
+    text += (text.empty() ? ".\nThe shortest case is that " : " and ") +
+            printable(context.gradients[layer]) +
+            (byFactors ? " travels by factors" : " travels in a bucket");
+  return text;
+}
+
 /// Whether the bound rests on the gradient, and else why not.
 std::string proof(const OrderExplanation &explanation, const OrderWhyContext &context) {
   if (!explanation.proof)
     return "";
   const OrderProof &proof = *explanation.proof;
-  std::string text = std::string("\nno order") +
-                     (context.isRequested ? " with the schemes requested" : "") +
-                     " has a step below " + formatSeconds(proof.bound, 4);
+  std::string text =
+      std::string("\nno order") + (context.isRequested ? " with the schemes requested" : "") +
+      " has a step below " + formatSeconds(proof.bound, 4) + caseText(proof, context);
   if (proof.isByComputation())
     return text + ", which computation alone takes\n";
   text += ": all gradients that are ready at " + formatSeconds(proof.ready) +
           " or later and have at least " + formatSeconds(proof.tail) +
-          "\nof the next forward pass behind them need the channel for " +
-          formatSeconds(proof.channel()) + " together" + weighing(proof) + "; this one is ";
+          "\nof the next forward pass" + (proof.fixed.empty() ? "" : ", with reconstruction,") +
+          " behind them need the channel for " + formatSeconds(proof.channel()) + " together" +
+          weighing(proof) + "; this one is ";
   if (proof.isMember)
     return text + "among them\n";
   if (proof.mayPiggyback)

@@ -22,7 +22,8 @@ LogicalResult checkOrderProof(sync::SolutionOp op, const problem::OrderProblem &
                               const problem::Solution &plan) {
   const std::optional<problem::OrderCertificate> proof = merge::toOrderProof(op);
   if (!proof)
-    return op.emitOpError("S18: expected a certificate '#sync.order', as the problem has 'tails'");
+    return op.emitOpError("S18: expected a certificate '#sync.order', as the problem has 'tails', "
+                          "and no 'cases' or such of which it is the one that proves least");
   if (auto rejection = proof::checkOrderBound(problem, *proof, plan.finish))
     return op.emitOpError(rejection->message);
   return success();

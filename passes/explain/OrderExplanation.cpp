@@ -132,15 +132,18 @@ OtherOrder timed(const OrderProblem &problem, const OrderSolution &solution,
 
 OrderProof proofFor(const OrderProblem &problem, const OrderCertificate &certificate,
                     std::size_t layer) {
-  const Layer &asked = problem.sync.layers[layer];
+  const WeakestCase weakest = weakestCase(problem, certificate);
+  const Layer &asked = weakest.problem.sync.layers[layer];
   OrderProof proof{.bound = certificate.bound,
-                   .compute = problem.compute(),
-                   .channelWeight = certificate.channelWeight,
-                   .ready = certificate.ready,
-                   .tail = certificate.tail,
-                   .mayPiggyback = asked.carrier.has_value()};
-  proof.isMember = !proof.mayPiggyback && asked.bytes > 0 && asked.ready >= certificate.ready &&
-                   problem.tail[layer] >= certificate.tail;
+                   .compute = weakest.problem.compute(),
+                   .channelWeight = weakest.certificate.channelWeight,
+                   .ready = weakest.certificate.ready,
+                   .tail = weakest.certificate.tail,
+                   .mayPiggyback = asked.carrier.has_value(),
+                   .fixed = weakest.fixed};
+  const double update = asked.mergeClasses == 0 ? weakest.problem.updateOf(layer) : 0;
+  proof.isMember = !proof.mayPiggyback && asked.bytes > 0 && asked.ready >= proof.ready &&
+                   weakest.problem.tail[layer] + update >= proof.tail;
   return proof;
 }
 

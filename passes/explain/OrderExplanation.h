@@ -41,7 +41,7 @@ struct OtherOrder {
   bool isPlanned = false; ///< the order is the plan's
 };
 
-/// The certificate's argument, and whether it rests on the gradient.
+/// The certificate's argument, in the case that proves least, and whether it rests on the gradient.
 struct OrderProof {
   double bound = 0;
   double compute = 0;        ///< computation of a step, a bound in itself
@@ -50,6 +50,9 @@ struct OrderProof {
   double tail = 0;           ///< the least tail of these gradients
   bool isMember = false;     ///< the gradient is one of them
   bool mayPiggyback = false; ///< left out, since it could travel within another message
+  /// The layers whose way this case fixes, and whether they travel by factors. The tail and the
+  /// computation count what their reconstruction takes.
+  std::vector<std::pair<std::size_t, bool>> fixed = {};
 
   bool isByComputation() const { return bound <= compute; }
   /// Seconds that the gradients need the channel. A second of reconstruction counts as price().

@@ -2,6 +2,7 @@
 #include "passes/merge/ReadProblem.h"
 
 #include "ir/nn/OptimizerAttr.h"
+#include "ir/sync/CasesAttr.h"
 #include "ir/sync/Traffic.h"
 #include "passes/cost/CollectiveTime.h"
 #include "passes/problem/TreeCost.h"
@@ -173,19 +174,47 @@ std::optional<problem::BoundProof> syncline::merge::toProof(sync::SolutionOp op)
   return proof;
 }
 
-std::optional<problem::OrderCertificate> syncline::merge::toOrderProof(sync::SolutionOp op) {
-  auto order = dyn_cast_or_null<sync::OrderAttr>(op.getCertificate().value_or(Attribute()));
-  if (!order)
-    return std::nullopt;
-  problem::OrderCertificate proof{.bound = op.getBound().convertToDouble(),
+static problem::OrderCertificate withoutCases(sync::OrderAttr order, double bound) {
+  problem::OrderCertificate proof{.bound = bound,
                                   .channelWeight = order.getChannelWeight().value_or(1.0),
                                   .ready = order.getReady(),
-                                  .tail = order.getTail(),
-                                  .lines = {}};
+                                  .tail = order.getTail()};
   const auto numbers = order.getLines();
   for (std::size_t l = 0; l < proof.lines.size() && 2 * l + 1 < numbers.size(); ++l)
     proof.lines[l] = {.latency = numbers[2 * l], .secondsPerByte = numbers[2 * l + 1]};
   return proof;
+}
+
+/// The case, and the #sync.order of its case that proves least; nothing where it is none.
+static std::optional<std::pair<problem::OrderCertificate, sync::OrderAttr>>
+caseOf(Attribute attr, std::size_t depth = 0) {
+  const std::optional<sync::CaseRow> row = sync::caseRow(attr);
+  if (!row || depth > problem::OrderCertificate::maxCases)
+    return std::nullopt;
+  if (row->proof)
+    return std::pair(withoutCases(row->proof, row->bound), row->proof);
+  const auto one = caseOf(row->byFactors, depth + 1), other = caseOf(row->inBucket, depth + 1);
+  if (!one || !other)
+    return std::nullopt;
+  problem::OrderCertificate both{.bound = std::min(one->first.bound, other->first.bound),
+                                 .splits = static_cast<std::size_t>(row->layer),
+                                 .cases = {one->first, other->first}};
+  return std::pair(both, one->first.bound <= other->first.bound ? one->second : other->second);
+}
+
+std::optional<problem::OrderCertificate> syncline::merge::toOrderProof(sync::SolutionOp op) {
+  auto order = dyn_cast_or_null<sync::OrderAttr>(op.getCertificate().value_or(Attribute()));
+  if (!order)
+    return std::nullopt;
+  const double bound = op.getBound().convertToDouble();
+  const Attribute cases = op->getAttr(sync::casesAttr);
+  if (!cases)
+    return withoutCases(order, bound);
+  auto proof = caseOf(cases);
+  if (!proof || proof->second != order)
+    return std::nullopt;
+  proof->first.bound = bound;
+  return proof->first;
 }
 
 std::optional<std::string> syncline::merge::rejectionOf(sync::ProblemOp op,

@@ -1,6 +1,7 @@
 // Writes problems and solutions.
 #include "passes/merge/WriteProblem.h"
 
+#include "ir/sync/CasesAttr.h"
 #include "passes/cost/CollectiveTime.h"
 
 using namespace mlir;
@@ -135,8 +136,8 @@ static sync::MessageAttr messageAttr(MLIRContext *context, const problem::Proble
       message.ready, message.start, message.end, reconstructed, gather);
 }
 
-static Attribute proofAttr(OpBuilder &builder, const problem::Problem &problem,
-                           const problem::OrderCertificate &certificate) {
+static sync::OrderAttr proofAttr(OpBuilder &builder, const problem::Problem &problem,
+                                 const problem::OrderCertificate &certificate) {
   llvm::SmallVector<cluster::Real> lines;
   for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)
     lines.append({certificate.lines[l].latency, certificate.lines[l].secondsPerByte});
@@ -145,6 +146,26 @@ static Attribute proofAttr(OpBuilder &builder, const problem::Problem &problem,
     weight = certificate.channelWeight;
   return sync::OrderAttr::get(builder.getContext(), weight, certificate.ready, certificate.tail,
                               lines);
+}
+
+/// The attribute `cases` (ir/sync/CasesAttr.h).
+static Attribute casesOf(OpBuilder &builder, const problem::Problem &problem,
+                         const problem::OrderCertificate &certificate) {
+  if (certificate.cases.empty())
+    return builder.getArrayAttr(
+        {builder.getF64FloatAttr(certificate.bound), proofAttr(builder, problem, certificate)});
+  return builder.getArrayAttr(
+      {builder.getI64IntegerAttr(static_cast<std::int64_t>(certificate.splits)),
+       casesOf(builder, problem, certificate.cases[0]),
+       casesOf(builder, problem, certificate.cases[1])});
+}
+
+/// The case that proves least.
+static const problem::OrderCertificate &weakestOf(const problem::OrderCertificate &certificate) {
+  if (certificate.cases.empty())
+    return certificate;
+  const bool byFactors = certificate.cases[0].bound <= certificate.cases[1].bound;
+  return weakestOf(certificate.cases[byFactors ? 0 : 1]);
 }
 
 static sync::SolutionOp createSolution(OpBuilder &builder, sync::ProblemOp op,
@@ -176,6 +197,10 @@ sync::SolutionOp syncline::merge::createSolution(OpBuilder &builder, sync::Probl
                                                  const problem::Problem &problem, StringRef planner,
                                                  const problem::Solution &messages,
                                                  const problem::OrderCertificate &certificate) {
-  return ::createSolution(builder, op, problem, planner, messages,
-                          proofAttr(builder, problem, certificate), certificate.bound);
+  sync::SolutionOp solution =
+      ::createSolution(builder, op, problem, planner, messages,
+                       proofAttr(builder, problem, weakestOf(certificate)), certificate.bound);
+  if (!certificate.cases.empty())
+    solution->setAttr(sync::casesAttr, casesOf(builder, problem, certificate));
+  return solution;
 }

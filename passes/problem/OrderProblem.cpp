@@ -63,6 +63,51 @@ Status validate(const OrderProblem &problem) {
   return Status::ok();
 }
 
+bool travelsBothWays(const OrderProblem &problem, std::size_t layer) {
+  if (layer >= problem.sync.layers.size())
+    return false;
+  const Layer &split = problem.sync.layers[layer];
+  return split.mergeClasses != 0 && !split.factorOptions.empty() && !split.carrier;
+}
+
+OrderProblem restricted(const OrderProblem &problem, std::size_t layer, bool byFactors) {
+  OrderProblem one = problem;
+  Layer &split = one.sync.layers[layer];
+  if (!byFactors) {
+    split.factorOptions.clear();
+    for (Layer &rider : one.sync.layers)
+      if (rider.carrier == layer && rider.mergeClasses != 0)
+        rider.carrier.reset();
+    return one;
+  }
+  split.mergeClasses = 0;
+  const double least =
+      std::ranges::min_element(split.factorOptions, {}, &FactorOption::reconstruct)->reconstruct;
+  for (FactorOption &option : split.factorOptions)
+    option.reconstruct -= least;
+  for (std::size_t k : readersOf(problem)) {
+    if (k == layer)
+      break;
+    one.tail[k] += least;
+  }
+  one.update.resize(one.tail.size(), 0);
+  one.update[layer] += least;
+  one.forward += least;
+  return one;
+}
+
+WeakestCase weakestCase(const OrderProblem &problem, const OrderCertificate &certificate) {
+  WeakestCase weakest{problem, certificate, {}};
+  while (!weakest.certificate.cases.empty()) {
+    const OrderCertificate split = std::move(weakest.certificate);
+    const bool byFactors = split.cases[0].bound <= split.cases[1].bound;
+    weakest.problem = restricted(weakest.problem, split.splits, byFactors);
+    weakest.certificate = split.cases[byFactors ? 0 : 1];
+    weakest.fixed.emplace_back(split.splits, byFactors);
+  }
+  return weakest;
+}
+
 double secondsOf(const Problem &problem, const Piece &piece) {
   if (piece.isFactors)
     return problem.layers[piece.index].factorOptions[piece.option].seconds;

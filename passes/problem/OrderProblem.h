@@ -105,16 +105,46 @@ struct ClassLayout {
   std::size_t indexAt(std::int64_t at) const;
 };
 
+/// The problem in which the layer travels by factors, or else in a bucket. The least time to
+/// reconstruct it from factors is then a part of the forward pass and of the layer's update, so
+/// that periods are those of the solutions of `problem` in which it travels so. Layers that
+/// could ride with its factors travel in buckets where it does, if they may. Precondition:
+/// travelsBothWays(problem, layer).
+OrderProblem restricted(const OrderProblem &problem, std::size_t layer, bool byFactors);
+
+/// Whether the layer exists and its gradient may travel by factors or in buckets, and not with
+/// another layer's factors.
+bool travelsBothWays(const OrderProblem &problem, std::size_t layer);
+
 /// A bound on the period: layers whose gradient exists no earlier than `ready` and whose tail is at
 /// least `tail` cannot start to travel before `ready`, occupy the channel for at least what lines
 /// under the costs say, and the last of them still has `tail` seconds of computation before it.
 /// The computation of a step, with all reconstruction, is always a bound. A weighted mean of both
 /// is one too.
+///
+/// With `cases` the bound is proved twice instead, for the restricted() problem in which the layer
+/// `splits` travels by factors and for the one in which it travels in a bucket.
 struct OrderCertificate {
   double bound = 0;         ///< seconds: no solution has a shorter period
   double channelWeight = 1; ///< of the layers' bound, in (0, 1]; computation has the rest
   double ready = 0, tail = 0;
-  std::array<Relaxation::Line, maxMergeClasses> lines; ///< one under every cost of each merge class
+  /// One under every cost of each merge class.
+  std::array<Relaxation::Line, maxMergeClasses> lines = {};
+  std::size_t splits = 0;
+  std::vector<OrderCertificate> cases = {}; ///< empty, or two: by factors, in a bucket
+
+  static constexpr std::size_t maxCases = 64; ///< that are not split again
 };
+
+/// The case that proves least, which has no cases itself.
+struct WeakestCase {
+  OrderProblem problem;         ///< restricted to it
+  OrderCertificate certificate; ///< of it
+  /// The layers whose way it fixes, and whether they travel by factors.
+  std::vector<std::pair<std::size_t, bool>> fixed;
+};
+
+/// Precondition: the certificate is valid for the problem (proof::checkOrderBound).
+WeakestCase weakestCase(const OrderProblem &problem, const OrderCertificate &certificate);
 
 } // namespace syncline::problem

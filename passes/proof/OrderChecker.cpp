@@ -1,12 +1,9 @@
-// Checks order solutions message by message, and their bound by one sum.
+// Checks order solutions message by message.
 #include "passes/proof/OrderChecker.h"
 
 #include "passes/problem/OrderMessages.h"
-#include "passes/proof/BoundLimits.h"
 #include "passes/proof/Rejections.h"
 
-#include <deque>
-#include <limits>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -18,14 +15,8 @@ using Verdict = std::optional<OrderRejection>;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 template <typename... Parts> OrderRejection refuse(Kind kind, const Parts &...parts) {
-  std::ostringstream text;
-  text.precision(17);
-  text << 'O' << static_cast<int>(kind) << ": ";
-  (text << ... << parts);
-  return {kind, text.str()};
+  return {kind, brokenRule('O', static_cast<int>(kind), parts...)};
 }
 
 /// Follows one solution's messages; every member function adds one rule.
@@ -249,104 +240,6 @@ private:
   std::vector<std::vector<std::pair<double, double>>> arrived;
 };
 
-/// What the channel needs at least for the layers that a certificate names: every message costs
-/// `latency`, and each layer its work beside that. A second of reconstruction counts as so many
-/// seconds as the weight of computation has for each unit of the channel's weight.
-struct ChannelWork {
-  struct Part {
-    double ready = 0, tail = 0, work = 0; ///< seconds
-  };
-  std::vector<Part> parts;
-  double latency = infinity;
-};
-
-ChannelWork workOf(const OrderProblem &problem, const OrderCertificate &certificate) {
-  ChannelWork all;
-  const double price = (1 - certificate.channelWeight) / certificate.channelWeight;
-  double withoutBuckets = 0; // seconds more where no message of a merge class is sent
-  for (std::size_t k = 0; k < problem.tail.size(); ++k) {
-    const Layer &layer = problem.sync.layers[k];
-    // A piggyback may arrive before its gradient would be ready, and empty ones do not travel.
-    if (layer.carrier || layer.bytes == 0 || layer.ready < certificate.ready ||
-        problem.tail[k] < certificate.tail)
-      continue;
-    double inBucket = infinity, otherwise = infinity;
-    for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
-      if (layer.mergeClasses >> l & 1) {
-        const Relaxation::Line &line = certificate.lines[l];
-        inBucket = std::min(inBucket, line.secondsPerByte * static_cast<double>(layer.bytes));
-        all.latency = std::min(all.latency, line.latency);
-      }
-    for (const FactorOption &option : layer.factorOptions)
-      otherwise = std::min(otherwise, option.seconds + price * option.reconstruct);
-    const double least = std::min(inBucket, otherwise);
-    all.parts.push_back({layer.ready, problem.tail[k], least});
-    withoutBuckets += otherwise - least;
-    // Factors are a message of their own, which may cost less than a bucket's latency more.
-    if (!layer.factorOptions.empty())
-      all.latency = std::min(all.latency, otherwise - least);
-  }
-  all.latency = std::min(all.latency, withoutBuckets);
-  return all;
-}
-
-/// The earliest end of messages that carry all parts, none of which starts before `release` of all
-/// that it carries. Parts are sorted by `release`. Message j may also carry a share of a part; that
-/// never helps where costs are lines (README.md, "The bound of an order").
-double earliestEnd(const ChannelWork &all, double ChannelWork::Part::*release) {
-  const std::size_t n = all.parts.size();
-  std::vector<double> end(n + 1, 0), sum(n + 1, 0); // of the first j parts
-  std::deque<std::size_t> late; // earlier cuts i with end[i] > release, end[i] - sum[i] ascending
-  std::size_t early = 0;        // the last cut that has ended by the release
-  for (std::size_t j = 1; j <= n; ++j) {
-    const double from = all.parts[j - 1].*release;
-    sum[j] = sum[j - 1] + all.parts[j - 1].work;
-    while (early + 1 < j && end[early + 1] <= from)
-      ++early;
-    while (!late.empty() && late.front() <= early)
-      late.pop_front();
-    end[j] = std::max(from, end[early]) - sum[early];
-    if (!late.empty())
-      end[j] = std::min(end[j], end[late.front()] - sum[late.front()]);
-    end[j] += sum[j] + all.latency;
-    while (!late.empty() && end[late.back()] - sum[late.back()] >= end[j] - sum[j])
-      late.pop_back();
-    late.push_back(j);
-  }
-  return end[n];
-}
-
-/// Seconds that no period can undercut because of the certificate's layers and of computation.
-double provedBy(const OrderProblem &problem, const OrderCertificate &certificate) {
-  ChannelWork all = workOf(problem, certificate);
-  if (all.parts.empty())
-    return problem.compute();
-  const double fromReady = earliestEnd(all, &ChannelWork::Part::ready) + certificate.tail;
-  // Seen from the step's end backwards, messages may not end after their layers are needed.
-  std::ranges::sort(all.parts, {}, &ChannelWork::Part::tail);
-  const double layers =
-      std::max(fromReady, certificate.ready + earliestEnd(all, &ChannelWork::Part::tail));
-  return certificate.channelWeight * layers + (1 - certificate.channelWeight) * problem.compute();
-}
-
-Verdict checkLines(const OrderProblem &problem, const OrderCertificate &certificate) {
-  for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l) {
-    const MergeClass &mergeClass = problem.sync.mergeClasses[l];
-    const Relaxation::Line &line = certificate.lines[l];
-    std::int64_t total = 0;
-    for (const Layer &layer : problem.sync.layers)
-      total += layer.mergeClasses >> l & 1 ? layer.bytes : 0;
-    bool isUnder = isCheckedTime(line.latency) && isCheckedTime(line.secondsPerByte);
-    for (const SchemeOption &option : mergeClass.options)
-      isUnder =
-          isUnder && liesUnder(line, *option.cost, std::min(total, mergeClass.largestMessage));
-    if (!isUnder)
-      return refuse(Kind::notALine, "the line ", line.latency, " s + ", line.secondsPerByte,
-                    " s/B is not under every cost of merge class ", l + 1);
-  }
-  return std::nullopt;
-}
-
 } // namespace
 
 Verdict checkOrder(const OrderProblem &problem, const OrderSolution &solution) {
@@ -368,26 +261,6 @@ Verdict checkMessages(const OrderProblem &problem, const Solution &messages) {
                     expected.layers.size(), " layers, less ", expected.cutBefore, " B and ",
                     expected.cutBehind, " B");
   }
-  return std::nullopt;
-}
-
-Verdict checkOrderBound(const OrderProblem &problem, const OrderCertificate &certificate,
-                        double period) {
-  for (double number : {certificate.bound, certificate.ready, certificate.tail})
-    if (!isCheckedTime(number))
-      return refuse(Kind::notALine, "expected finite times >= 0, got ", number);
-  if (!(certificate.channelWeight > 0 && certificate.channelWeight <= 1))
-    return refuse(Kind::notALine, "expected a weight of the channel above 0 and at most 1, got ",
-                  certificate.channelWeight);
-  if (Verdict verdict = checkLines(problem, certificate))
-    return verdict;
-  const double proved = std::max(problem.compute(), provedBy(problem, certificate));
-  if (isBefore(proved, certificate.bound))
-    return refuse(Kind::boundNotProved, "the certificate proves ", proved, " s, not ",
-                  certificate.bound, " s");
-  if (isBefore(period, certificate.bound))
-    return refuse(Kind::periodBelowBound, "the period of ", period, " s is below the bound of ",
-                  certificate.bound, " s");
   return std::nullopt;
 }
 

@@ -34,6 +34,7 @@ enum class OrderRejectionKind {
   notALine = 20,     ///< a line of the certificate is not under a cost, or a number is no time
   boundNotProved,    ///< the certificate does not prove its bound
   periodBelowBound,  ///< the period is shorter than the bound
+  wrongCases,        ///< its cases are not all the ways of a layer, or too many
 };
 
 struct OrderRejection {
@@ -52,7 +53,8 @@ std::optional<OrderRejection> checkOrder(const OrderProblem &problem,
 std::optional<OrderRejection> checkMessages(const OrderProblem &problem, const Solution &messages);
 
 /// Returns nothing when no solution has a shorter period than the certificate's bound, and `period`
-/// is no shorter. O(n log n), and one look at each cost's pieces. Precondition: a valid problem.
+/// is no shorter. O(n log n) a case, and one look at each cost's pieces. Precondition: the problem
+/// is valid.
 std::optional<OrderRejection> checkOrderBound(const OrderProblem &problem,
                                               const OrderCertificate &certificate, double period);
 

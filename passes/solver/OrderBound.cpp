@@ -13,6 +13,7 @@ namespace syncline::solver {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t thorough = 5'000'000, quick = 20'000; ///< effort, see bestFor()
 
 /// Values at positions 0..n-1 with addition to a prefix and the maximum of all, each O(log n).
 class PrefixAddition {
@@ -67,6 +68,11 @@ struct LayerWork {
 /// before its gradient would be ready.
 bool mustTravel(const Layer &layer) { return !layer.carrier && layer.bytes > 0; }
 
+/// The computation that follows the layer's message. Factors arrive at once, before its update.
+double tailOf(const OrderProblem &problem, std::size_t k) {
+  return problem.tail[k] + (problem.sync.layers[k].mergeClasses == 0 ? problem.updateOf(k) : 0);
+}
+
 /// A second of reconstruction costs as many seconds on the channel as the weight of computation has
 /// for each unit of the channel's weight.
 LayerWork workOf(const Problem &problem, const OrderCertificate &certificate, std::size_t k) {
@@ -118,39 +124,64 @@ double earliestEnd(std::span<const Released> parts, double latency) {
   return end.back();
 }
 
+/// The layers that the thresholds name; with `inBuckets` only those that must travel in a bucket.
+struct Members {
+  std::vector<Released> byReady, byTail;
+  double latency = infinity; ///< of every message, beside the layers' work
+  double inOne = 0;          ///< seconds in one message
+
+  Members(const OrderProblem &problem, const OrderCertificate &certificate, bool inBuckets) {
+    double least = 0, alone = 0, once = 0;
+    for (std::size_t k = 0; k < problem.tail.size(); ++k) {
+      const Layer &layer = problem.sync.layers[k];
+      const double tail = tailOf(problem, k);
+      if (!mustTravel(layer) || layer.ready < certificate.ready || tail < certificate.tail ||
+          (inBuckets && !layer.factorOptions.empty()))
+        continue;
+      const LayerWork work = workOf(problem.sync, certificate, k);
+      byReady.push_back({layer.ready, work.work});
+      byTail.push_back({tail, work.work});
+      latency = std::min(latency, work.latency);
+      least += work.work;
+      alone += work.alone;
+      if (layer.factorOptions.empty())
+        once = std::max(once, work.latency);
+    }
+    latency = std::min(latency, alone - least);
+    inOne = once + least;
+    std::ranges::sort(byTail, {}, &Released::release);
+  }
+
+  double period(const OrderCertificate &certificate) const {
+    if (byReady.empty())
+      return 0;
+    return std::max({certificate.ready + inOne + certificate.tail,
+                     earliestEnd(byReady, latency) + certificate.tail,
+                     certificate.ready + earliestEnd(byTail, latency)});
+  }
+};
+
 /// Proves what the thresholds and lines of `certificate` prove.
 void prove(const OrderProblem &problem, OrderCertificate &certificate) {
-  std::vector<Released> byReady, byTail;
-  double latency = infinity, least = 0, alone = 0;
-  for (std::size_t k = 0; k < problem.tail.size(); ++k) {
-    const Layer &layer = problem.sync.layers[k];
-    if (!mustTravel(layer) || layer.ready < certificate.ready || problem.tail[k] < certificate.tail)
-      continue;
-    const LayerWork work = workOf(problem.sync, certificate, k);
-    byReady.push_back({layer.ready, work.work});
-    byTail.push_back({problem.tail[k], work.work});
-    latency = std::min(latency, work.latency);
-    least += work.work;
-    alone += work.alone;
-  }
-  latency = std::min(latency, alone - least);
-  std::ranges::sort(byTail, {}, &Released::release);
-  certificate.bound = problem.compute();
-  if (byReady.empty())
-    return;
-  const double layers = std::max(earliestEnd(byReady, latency) + certificate.tail,
-                                 certificate.ready + earliestEnd(byTail, latency));
+  double layers = Members(problem, certificate, false).period(certificate);
+  if (std::ranges::any_of(problem.sync.layers,
+                          [](const Layer &layer) { return !layer.factorOptions.empty(); }))
+    layers = std::max(layers, Members(problem, certificate, true).period(certificate));
   const double weight = certificate.channelWeight;
   certificate.bound =
-      std::max(certificate.bound, weight * layers + (1 - weight) * problem.compute());
+      std::max(problem.compute(), weight * layers + (1 - weight) * problem.compute());
 }
 
 /// The best thresholds for the lines and the weight of `base`. Layers enter with falling ready
 /// times; each adds its work to all thresholds on the tail that it reaches. Latencies are left out
 /// there, since they hardly differ between sets; those with the most work are then proved.
-OrderCertificate bestFor(const OrderProblem &problem, const OrderCertificate &base) {
+/// `effort` is how many layers all proofs may look at, roughly.
+OrderCertificate bestFor(const OrderProblem &problem, const OrderCertificate &base,
+                         std::size_t effort) {
   const std::size_t n = problem.tail.size();
-  std::vector<double> tails(problem.tail.begin(), problem.tail.end());
+  std::vector<double> tails(n);
+  for (std::size_t k = 0; k < n; ++k)
+    tails[k] = tailOf(problem, k);
   std::ranges::sort(tails);
   tails.erase(std::unique(tails.begin(), tails.end()), tails.end());
   PrefixAddition bounds(tails);
@@ -158,8 +189,8 @@ OrderCertificate bestFor(const OrderProblem &problem, const OrderCertificate &ba
   for (std::size_t k = n; k-- > 0;) {
     if (!mustTravel(problem.sync.layers[k]))
       continue;
-    const auto reached =
-        static_cast<std::size_t>(std::ranges::upper_bound(tails, problem.tail[k]) - tails.begin());
+    const auto reached = static_cast<std::size_t>(
+        std::ranges::upper_bound(tails, tailOf(problem, k)) - tails.begin());
     bounds.add(reached, workOf(problem.sync, base, k).work);
     const double ready = problem.sync.layers[k].ready;
     sets.push_back({.bound = ready + bounds.max(),
@@ -169,13 +200,23 @@ OrderCertificate bestFor(const OrderProblem &problem, const OrderCertificate &ba
                     .lines = base.lines});
   }
   // Each proof looks at all layers.
-  const std::size_t proofs = std::min(sets.size(), std::max<std::size_t>(8, 5'000'000 / (n + 1)));
+  const std::size_t proofs = std::min(sets.size(), std::max<std::size_t>(8, effort / (n + 1)));
   std::ranges::partial_sort(sets, sets.begin() + static_cast<std::ptrdiff_t>(proofs),
                             std::greater(), &OrderCertificate::bound);
   OrderCertificate best = base;
   prove(problem, best);
+  // Latencies add about as much to one set as to another. Sets that would need several times as
+  // much are left out.
+  double mostAdded = 0;
+  std::size_t proved = 0;
   for (OrderCertificate &set : std::span(sets).first(proofs)) {
+    const double rough =
+        base.channelWeight * set.bound + (1 - base.channelWeight) * problem.compute();
+    if (proved++ >= 8 && rough + 4 * mostAdded < best.bound)
+      break;
     prove(problem, set);
+    if (set.bound > problem.compute())
+      mostAdded = std::max(mostAdded, set.bound - rough);
     if (set.bound > best.bound)
       best = set;
   }
@@ -184,7 +225,7 @@ OrderCertificate bestFor(const OrderProblem &problem, const OrderCertificate &ba
 
 } // namespace
 
-OrderCertificate orderBound(const OrderProblem &problem) {
+static std::vector<CostLines> linesOf(const OrderProblem &problem) {
   std::array<std::int64_t, maxMergeClasses> most{};
   for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l) {
     for (const Layer &layer : problem.sync.layers)
@@ -194,32 +235,42 @@ OrderCertificate orderBound(const OrderProblem &problem) {
   std::vector<double> parts;
   for (double part = 1; part > 1e-6; part /= 4)
     parts.push_back(part);
-  const std::vector<CostLines> lines = costLines(problem.sync, most, parts, true);
+  return costLines(problem.sync, most, parts, true);
+}
+
+OrderCertificate orderBound(const OrderProblem &problem, const OrderCertificate *known) {
+  const std::vector<CostLines> lines = linesOf(problem);
   OrderCertificate best;
   best.bound = problem.compute();
-  const auto attempt = [&](double weight, const CostLines &under) {
-    OrderCertificate next = bestFor(problem, {.channelWeight = weight, .lines = under});
+  const auto attempt = [&](double weight, const CostLines &under, std::size_t effort) {
+    OrderCertificate next = bestFor(problem, {.channelWeight = weight, .lines = under}, effort);
     const bool isBetter = next.bound > best.bound;
     if (isBetter)
       best = next;
     return isBetter;
   };
+  if (known) {
+    best = *known;
+    prove(problem, best);
+  }
   for (const CostLines &under : lines)
-    attempt(1, under);
+    attempt(1, under, known ? quick : thorough);
   const auto reconstructs = [](const Layer &layer) {
     return std::ranges::any_of(layer.factorOptions,
                                [](const FactorOption &option) { return option.reconstruct > 0; });
   };
+  if (std::ranges::none_of(problem.sync.layers, reconstructs))
+    return best;
   // Whether layers that may travel by factors do so, is a choice between the channel's time and the
   // device's. A weight that makes both equally dear bounds it best.
-  if (std::ranges::any_of(problem.sync.layers, reconstructs))
-    for (double step = 0.25; step > 0.005; step /= 2) {
-      const double middle = best.channelWeight;
-      for (double weight : {middle - 2 * step, middle - step, middle + step})
-        if (weight > 0 && weight < 1)
-          for (const CostLines &under : lines)
-            attempt(weight, under);
-    }
+  for (double step = 0.25; step > 0.005; step /= 2) {
+    const double middle = best.channelWeight;
+    for (double weight : {middle - 2 * step, middle - step, middle + step})
+      if (weight > 0 && weight < 1)
+        attempt(weight, best.bound > problem.compute() ? best.lines : lines.front(), quick);
+  }
+  for (const CostLines &under : lines)
+    attempt(best.channelWeight, under, quick);
   return best;
 }
 

@@ -9,8 +9,9 @@ namespace syncline::solver {
 using namespace problem;
 
 /// The certificate with the greatest bound over all pairs of a least ready time and a least tail,
-/// and lines along each class's lower hull. O(h n log n) for h corners of the hull. Precondition:
-/// the problem is valid.
-OrderCertificate orderBound(const OrderProblem &problem);
+/// and lines along each class's lower hull; with `known`, the thresholds of a less restricted()
+/// problem's certificate are tried too, and fewer others. Without cases. O(h n log n) for h corners
+/// of the hull. Precondition: the problem is valid, but for carriers that do not travel by factors.
+OrderCertificate orderBound(const OrderProblem &problem, const OrderCertificate *known = nullptr);
 
 } // namespace syncline::solver

@@ -5,6 +5,8 @@
 #include "passes/problem/Rounding.h"
 #include "passes/solver/ListSchedule.h"
 #include "passes/solver/OrderBound.h"
+#include "passes/solver/OrderCases.h"
+#include "passes/solver/OrderRivals.h"
 #include "passes/solver/OrderWays.h"
 
 #include <algorithm>
@@ -58,6 +60,7 @@ public:
   OrderResult run() {
     tryChunks(Halves::none);
     tryWays();
+    tryCases();
     // The second round looks around the best target of the first one.
     double low = result.certificate.bound, high = result.solution.period;
     for (int round = 0; round < 2; ++round) {
@@ -68,6 +71,7 @@ public:
     }
     tryChunks(Halves::behind);
     tryChunks(Halves::between);
+    tryRivals();
     return std::move(result);
   }
 
@@ -84,8 +88,11 @@ private:
   bool attempt(const MessageSize &size) {
     if (result.gap() <= goodGap || visits > maxVisits)
       return false;
+    return keepIfBetter(listSchedule(*schedules, size));
+  }
+
+  bool keepIfBetter(OrderSolution next) {
     visits += problem.sync.layers.size();
-    OrderSolution next = listSchedule(*schedules, size);
     const bool isBetter = next.period <= longest && price(next) < price(result.solution);
     if (isBetter)
       result.solution = std::move(next);
@@ -106,6 +113,22 @@ private:
          bytes *= std::sqrt(2.0))
       if (attempt({.chunk = std::llround(bytes), .halves = halves}))
         chunk = std::llround(bytes);
+  }
+
+  /// Takes the order of another system where it is shorter.
+  void tryRivals() {
+    if (result.gap() <= goodGap || visits > maxVisits || !usesFirstClass(problem))
+      return;
+    keepIfBetter(p3Order(problem, 200'000));
+    keepIfBetter(byteSchedulerOrder(problem, 4'096'000, 4'096'000));
+    keepIfBetter(ticTacOrder(problem));
+    const std::int64_t largest = problem.sync.mergeClasses[0].largestMessage;
+    const auto fits = [&](const Layer &layer) { return layer.bytes <= largest; };
+    if (!std::ranges::all_of(problem.sync.layers, fits))
+      return; // DeAR cuts no layer
+    for (std::int64_t size = 1 << 16; size <= 1 << 30; size *= 2)
+      if (Result<OrderSolution> order = dearOrder(problem, size))
+        keepIfBetter(std::move(*order));
   }
 
   /// Whether a layer travels by a merge class whose buckets may travel in halves.
@@ -142,8 +165,21 @@ private:
         tryWays(*other);
   }
 
-  /// Tries messages around the best chunk for other ways.
-  void tryWays(const std::vector<Way> &next) {
+  /// Proves a bound with cases, and tries the ways of those that do not prove that their solutions
+  /// are longer.
+  void tryCases() {
+    if (result.gap() <= goodGap || !mostSaving(problem.sync))
+      return;
+    ProvedCases proved = proveByCases(problem, result.certificate, result.solution.ways,
+                                      result.solution.period / (1 + goodGap));
+    result.certificate = std::move(proved.certificate);
+    for (const ProvedCases::Case &one : proved.cases)
+      if (one.bound < result.solution.period)
+        tryWays(one.ways, one.bound);
+  }
+
+  /// Tries messages around the best chunk for other ways, and for targets from `low` on if given.
+  void tryWays(const std::vector<Way> &next, double low = 0) {
     std::optional<Schedules> before(std::in_place, problem, next);
     std::swap(schedules, before);
     bool isBetter = false;
@@ -154,6 +190,8 @@ private:
         isBetter = true;
         chunk = std::max<std::int64_t>(problem.grain, bytes);
       }
+    if (const double step = (result.solution.period - low) / targets; low > 0)
+      isBetter |= tryTargets(low, step) < low + targets * step;
     if (!isBetter)
       std::swap(schedules, before);
   }
@@ -189,6 +227,16 @@ private:
 
 } // namespace
 
+/// An order that no search shortens, with a bound.
+static OrderResult proved(const OrderProblem &problem, OrderSolution order) {
+  OrderResult result{std::move(order), orderBound(problem)};
+  if (!result.isOptimal() && mostSaving(problem.sync))
+    result.certificate =
+        proveByCases(problem, result.certificate, result.solution.ways, result.solution.period)
+            .certificate;
+  return result;
+}
+
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder) {
   return Search(problem, inReadyOrder).run();
 }
@@ -208,7 +256,7 @@ Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planne
     if (!order)
       return Status::error(order.status().kind(),
                            "planner '" + planner.name() + "': " + order.status().message());
-    return OrderResult{std::move(*order), orderBound(problem)};
+    return proved(problem, std::move(*order));
   }
   Result<PlanResult> inReadyOrder = planner.plan(problem.sync);
   if (!inReadyOrder)
@@ -220,7 +268,7 @@ Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planne
         ruled && orderOf(problem, *ruled).period < orderOf(problem, inReadyOrder->plan).period;
     return planOrder(problem, isShorter ? *ruled : inReadyOrder->plan);
   }
-  return OrderResult{orderOf(problem, inReadyOrder->plan), orderBound(problem)};
+  return proved(problem, orderOf(problem, inReadyOrder->plan));
 }
 
 } // namespace syncline::solver

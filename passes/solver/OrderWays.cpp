@@ -17,9 +17,13 @@ static std::optional<Way> bucketWay(const Problem &problem, std::size_t k) {
   return std::nullopt;
 }
 
+const FactorOption &fastestFactors(const Layer &layer) {
+  return *std::ranges::min_element(layer.factorOptions, {}, &FactorOption::seconds);
+}
+
 static Way factorsWay(const Layer &layer) {
-  const auto fastest = std::ranges::min_element(layer.factorOptions, {}, &FactorOption::seconds);
-  return {Way::Kind::factors, static_cast<std::uint8_t>(fastest - layer.factorOptions.begin())};
+  const auto place = &fastestFactors(layer) - layer.factorOptions.data();
+  return {Way::Kind::factors, static_cast<std::uint8_t>(place)};
 }
 
 std::optional<std::vector<Way>> flipped(const Problem &problem, std::span<const Way> ways,
@@ -46,32 +50,51 @@ std::optional<std::vector<Way>> flipped(const Problem &problem, std::span<const 
   return next;
 }
 
+static bool isFlippable(const Problem &problem, std::size_t k) {
+  return !problem.layers[k].factorOptions.empty() && !problem.layers[k].carrier &&
+         bucketWay(problem, k);
+}
+
 std::vector<std::size_t> flippable(const Problem &problem) {
   std::vector<std::size_t> layers;
   for (std::size_t k = 0; k < problem.layers.size(); ++k)
-    if (!problem.layers[k].factorOptions.empty() && !problem.layers[k].carrier &&
-        bucketWay(problem, k))
+    if (isFlippable(problem, k))
       layers.push_back(k);
   std::ranges::stable_sort(layers, std::greater(),
                            [&](std::size_t k) { return problem.layers[k].bytes; });
   return layers;
 }
 
+/// Seconds that the layer's factors spare the channel.
+static double savedBy(const Problem &problem, std::size_t k) {
+  const MergeClass &mergeClass = problem.mergeClasses[bucketWay(problem, k)->index];
+  return mergeClass.seconds(problem.layers[k].bytes) - mergeClass.seconds(1) -
+         fastestFactors(problem.layers[k]).seconds;
+}
+
 std::vector<std::size_t> bySavings(const Problem &problem, std::span<const std::size_t> layers) {
   std::vector<std::pair<double, std::size_t>> savings;
   for (std::size_t k : layers) {
-    const Layer &layer = problem.layers[k];
-    const FactorOption &factors = layer.factorOptions[factorsWay(layer).index];
-    const MergeClass &mergeClass = problem.mergeClasses[bucketWay(problem, k)->index];
-    const double saved = mergeClass.seconds(layer.bytes) - mergeClass.seconds(1) - factors.seconds;
-    if (saved > 0)
-      savings.emplace_back(factors.reconstruct > 0 ? saved / factors.reconstruct : infinity, k);
+    const double reconstruct = fastestFactors(problem.layers[k]).reconstruct;
+    if (const double saved = savedBy(problem, k); saved > 0)
+      savings.emplace_back(reconstruct > 0 ? saved / reconstruct : infinity, k);
   }
   std::ranges::stable_sort(savings, std::greater(), &std::pair<double, std::size_t>::first);
   std::vector<std::size_t> sorted;
   for (const auto &[ratio, k] : savings)
     sorted.push_back(k);
   return sorted;
+}
+
+std::optional<std::size_t> mostSaving(const Problem &problem) {
+  std::optional<std::size_t> best;
+  double most = 0;
+  for (std::size_t k = 0; k < problem.layers.size(); ++k)
+    if (isFlippable(problem, k) && savedBy(problem, k) > most) {
+      most = savedBy(problem, k);
+      best = k;
+    }
+  return best;
 }
 
 } // namespace syncline::solver

@@ -25,4 +25,11 @@ std::vector<std::size_t> flippable(const Problem &problem);
 /// out, since others share it.
 std::vector<std::size_t> bySavings(const Problem &problem, std::span<const std::size_t> layers);
 
+/// The layer whose factors spare the channel most, as above, among those that can be flipped;
+/// nothing where none spares it anything.
+std::optional<std::size_t> mostSaving(const Problem &problem);
+
+/// The layer's fastest factor option. Precondition: it has one.
+const FactorOption &fastestFactors(const Layer &layer);
+
 } // namespace syncline::solver

@@ -222,3 +222,39 @@ sync.solution of @p by "manual"
   // expected-error@+1 {{failed to parse Sync_MessageAttr parameter 'gather'}}
   messages [#sync.message<layers = [0], scheme = "reduce-scatter", merge_class = 0, bytes = 128, gather = <place = -1, start = 2.625, end = 3.25>, ready = 2.0, start = 2.0, end = 2.625>]
   finish 3.75 bound 0.0
+
+// -----
+
+// A good one in two cases: 4 s of computation where "b" travels by factors, messages where it does not.
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 1.0, reconstruct = 1.0, traffic = 5.0>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 4.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]> {cases = [0, [4.0, #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>], [5.0, #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>]]}
+
+// -----
+
+// Only a layer with two ways may be told apart.
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+// expected-error@+1 {{O23: layer 1: expected a layer that travels by factors or in a bucket, and two cases}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [0, 128], ready = 1.0, start = 1.0, end = 2.25>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.25, end = 3.5>,
+    #sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, cut = [128, 0], ready = 1.0, start = 3.5, end = 4.75>]
+  finish 5.25 bound 4.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]> {cases = [0, [4.0, #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>], [4.0, #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>]]}
+
+// -----
+
+sync.problem @p layers ["a"] bytes [128] ready <[3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5]> own_updates <[0.0]>
+// expected-error@+1 {{S18: expected a certificate '#sync.order', as the problem has 'tails', and no 'cases' or such of which it is the one that proves least}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.0, end = 3.25>]
+  finish 3.75 bound 0.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]> {cases = [0, 1, 2]}

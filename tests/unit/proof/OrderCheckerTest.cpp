@@ -2,34 +2,16 @@
 #include "passes/proof/OrderChecker.h"
 
 #include "passes/problem/OrderMessages.h"
+#include "tests/unit/proof/SmallOrder.h"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <functional>
 
 namespace syncline::proof {
 
 using namespace problem;
 namespace {
-
-/// Three layers of 256, 128 and 64 B, in backward order, a ring of 1 s + 1/64 s/B, and factors for
-/// the first layer. The backward pass takes 4 s, the next forward pass 6 s.
-OrderProblem smallProblem() {
-  OrderProblem problem;
-  problem.sync.mergeClasses = {
-      {.options = {{Scheme::ring, std::make_shared<AffineCost>(1, 1.0 / 64)}},
-       .largestMessage = 384,
-       .capacity = 448}};
-  FactorOption factors;
-  factors.seconds = 2;
-  factors.reconstruct = 1;
-  problem.sync.layers = {{256, 1, 1, {factors}, {}}, {128, 2, 1, {}, {}}, {64, 4, 1, {}, {}}};
-  problem.sync.computeFree = 4;
-  problem.tail = {1, 2, 5};
-  problem.forward = 6;
-  return problem;
-}
 
 Piece piece(std::int64_t begin, std::int64_t end, double start) {
   Piece piece;
@@ -48,22 +30,6 @@ OrderSolution goodSolution() {
   solution.pieces = {piece(192, 320, 1), piece(0, 64, 4), piece(64, 192, 6), piece(320, 448, 9)};
   solution.period = 13;
   return solution;
-}
-
-OrderCertificate goodCertificate() {
-  OrderCertificate certificate;
-  certificate.ready = 1;
-  certificate.tail = 1;
-  certificate.lines[0] = {1, 1.0 / 64};
-  // The first layer alone until 6 s, then the others together until 10 s.
-  certificate.bound = 11;
-  return certificate;
-}
-
-OrderProblem withoutFactors() {
-  OrderProblem problem = smallProblem();
-  problem.sync.layers[0].factorOptions.clear();
-  return problem;
 }
 
 using Spoil = std::function<void(OrderProblem &, OrderSolution &)>;
@@ -137,73 +103,6 @@ TEST(CheckOrder, RejectsEachWrongSolution) {
                  [](auto &, auto &solution) { solution.pieces[1].finish = 5; });
   expectRejected(Kind::wrongPeriod, "O12: expected a period of 13 s, got 12 s",
                  [](auto &, auto &solution) { solution.period = 12; });
-}
-
-void expectBoundRejected(OrderRejectionKind kind, const std::string &message, double period,
-                         const std::function<void(OrderCertificate &)> &spoil) {
-  OrderCertificate certificate = goodCertificate();
-  spoil(certificate);
-  const auto rejection = checkOrderBound(withoutFactors(), certificate, period);
-  ASSERT_TRUE(rejection) << "accepted: " << message;
-  EXPECT_EQ(rejection->kind, kind) << rejection->message;
-  EXPECT_EQ(rejection->message, message);
-}
-
-/// With 3 s of latency the second and third layer need 10 s from the moment the third is ready, in
-/// one message, or more in two; seen from the end, 11 s before the second is read, since the third
-/// is read 3 s earlier.
-TEST(CheckOrderBound, CountsTheMessagesThatAreNeeded) {
-  OrderProblem slow = withoutFactors();
-  slow.sync.mergeClasses[0].options[0].cost = std::make_shared<AffineCost>(3, 1.0 / 64);
-  OrderCertificate certificate;
-  certificate.ready = 2;
-  certificate.tail = 2;
-  certificate.lines[0] = {3, 1.0 / 64};
-  certificate.bound = 13;
-  EXPECT_FALSE(checkOrderBound(slow, certificate, 13));
-  certificate.bound = 13.01;
-  EXPECT_TRUE(checkOrderBound(slow, certificate, 14));
-}
-
-/// A layer that may travel by factors need not wait for a bucket's latency.
-TEST(CheckOrderBound, CountsFactors) {
-  EXPECT_FALSE(checkOrderBound(withoutFactors(), goodCertificate(), 13));
-  EXPECT_TRUE(checkOrderBound(smallProblem(), goodCertificate(), 13));
-}
-
-/// Factors take 2 s of the channel instead of the first layer's 4 s, and 40 s of the device. The
-/// channel alone then proves nothing, since it needs 7 s, less than the 10 s of computation. With a
-/// weight of 0.9, reconstruction counts as 40/9 s, so that buckets are cheaper: 11 s, as without
-/// factors, and 0.9 * 11 s + 0.1 * 10 s = 10.9 s.
-TEST(CheckOrderBound, WeighsReconstruction) {
-  OrderProblem problem = smallProblem();
-  OrderCertificate certificate = goodCertificate();
-  problem.sync.layers[0].factorOptions[0].reconstruct = 40;
-  certificate.bound = 10.9;
-  EXPECT_TRUE(checkOrderBound(problem, certificate, 50));
-  certificate.channelWeight = 0.9;
-  EXPECT_FALSE(checkOrderBound(problem, certificate, 50));
-  certificate.bound = 10.91;
-  EXPECT_TRUE(checkOrderBound(problem, certificate, 50));
-}
-
-TEST(CheckOrderBound, RejectsEachWrongCertificate) {
-  using Kind = OrderRejectionKind;
-  EXPECT_FALSE(checkOrderBound(withoutFactors(), goodCertificate(), 13));
-  expectBoundRejected(Kind::notALine, "O20: expected finite times >= 0, got nan", 13,
-                      [](auto &certificate) { certificate.tail = std::nan(""); });
-  for (double weight : {0.0, -1.0, 1.5, std::nan("")}) {
-    OrderCertificate certificate = goodCertificate();
-    certificate.channelWeight = weight;
-    EXPECT_TRUE(checkOrderBound(withoutFactors(), certificate, 13)) << weight;
-  }
-  expectBoundRejected(Kind::notALine,
-                      "O20: the line 1.5 s + 0.015625 s/B is not under every cost of merge class 1",
-                      13, [](auto &certificate) { certificate.lines[0].latency = 1.5; });
-  expectBoundRejected(Kind::boundNotProved, "O21: the certificate proves 10 s, not 11 s", 13,
-                      [](auto &certificate) { certificate.lines[0] = {}; });
-  expectBoundRejected(Kind::periodBelowBound,
-                      "O22: the period of 10.5 s is below the bound of 11 s", 10.5, [](auto &) {});
 }
 
 /// What has arrived of a gradient is updated while the rest is awaited.

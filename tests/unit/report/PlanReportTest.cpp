@@ -288,3 +288,17 @@ TEST(PlanReport, GivesTheProofOfAnOrder) {
   plan["certificate"]["compute"] = 0.0034;
   EXPECT_TRUE(contains(reportOf(plan), "\nproof: computation alone takes 3.40 ms\n"));
 }
+
+/// Where the ways of some gradients are told apart, the case that proves least is given.
+TEST(PlanReport, GivesTheShortestCaseOfAProof) {
+  json plan = orderedPlan();
+  plan["certificate"]["by_factors"] = {"fc.weight"};
+  plan["certificate"]["in_buckets"] = json::array();
+  plan["certificate"]["others"] = {plan["certificate"]};
+  EXPECT_TRUE(contains(
+      reportOf(plan),
+      "proof: of 2 cases the shortest one has fc.weight by factors: fc.weight .. conv.weight (3) "
+      "are ready 1.00 ms after the backward pass begins or later, need the channel for 2.20 ms "
+      "from then on, and 200 us of the next forward pass and of reconstruction follow them\n"))
+      << reportOf(plan);
+}

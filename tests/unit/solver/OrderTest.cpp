@@ -5,10 +5,12 @@
 #include "passes/problem/OrderMessages.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/solver/ListSchedule.h"
+#include "passes/solver/OrderBound.h"
 #include "passes/solver/OrderRivals.h"
 #include "passes/solver/Planner.h"
 #include "tests/reference/solver/OrderReference.h"
 #include "tests/support/ProblemBuilder.h"
+#include "tests/support/TraceOrder.h"
 #include "tests/unit/solver/RandomOrderProblem.h"
 
 #include <gtest/gtest.h>
@@ -20,6 +22,8 @@ namespace syncline::solver {
 using namespace problem;
 using namespace proof;
 using namespace reference;
+using test::problemOfAllSchemes;
+using test::TraceLayer;
 namespace {
 
 Solution inReadyOrder(const OrderProblem &problem) {
@@ -163,6 +167,51 @@ TEST(Order, ProvesWhatCannotBeHidden) {
   const OrderResult result = planOrder(problem, inReadyOrder(problem));
   EXPECT_NEAR(result.certificate.bound, 9, 1e-9);
   EXPECT_TRUE(result.isOptimal()) << result.solution.period;
+}
+
+/// AlexNet on 16 ranks at 10 Gb/s, where one of the large layers may travel by factors: one sum for
+/// both ways leaves a gap of 6 %, which two cases close.
+TEST(Order, ProvesByCases) {
+  const std::vector<TraceLayer> alexNet = {{139776, 16.36e-3, 16.36e-3},
+                                           {1229824, 34.75e-3, 69.49e-3},
+                                           {3540480, 23.2e-3, 46.4e-3},
+                                           {2655744, 17.4e-3, 34.8e-3},
+                                           {1770496, 11.6e-3, 23.2e-3},
+                                           {151011328, 5.857e-3, 11.71e-3, 9216, 4096, 256},
+                                           {67125248, 2.603e-3, 5.206e-3, 4096, 4096, 256},
+                                           {16388000, 0.6355e-3, 1.271e-3, 4096, 1000, 256}};
+  for (const auto &[ranks, gigabits] : {std::pair{4, 5.0}, {16, 10.0}}) {
+    const OrderProblem problem = problemOfAllSchemes(alexNet, ranks, gigabits);
+    const OrderResult result = planOrder(problem, inReadyOrder(problem));
+    ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
+    EXPECT_EQ(result.certificate.cases.size(), 2u);
+    EXPECT_LE(result.gap(), 0.02);
+    EXPECT_GT(result.solution.gap(orderBound(problem).bound), 0.03) << "in one sum";
+  }
+}
+
+/// A solution has the same period in the problem that is restricted to the way of one of its
+/// layers, and is no solution where the layer must travel otherwise.
+TEST(Order, IsTheSameWhereItsWaysAreFixed) {
+  int byFactors = 0, inBuckets = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    const OrderProblem problem =
+        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30, false), seed % 3 == 0);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const OrderSolution order = planOrder(problem, inReadyOrder(problem)).solution;
+    for (std::size_t k = 0; k < order.ways.size(); ++k) {
+      if (!travelsBothWays(problem, k))
+        continue;
+      const bool isByFactors = order.ways[k].kind == Way::Kind::factors;
+      (isByFactors ? byFactors : inBuckets) += 1;
+      const auto rejection = checkOrder(restricted(problem, k, isByFactors), order);
+      ASSERT_FALSE(rejection) << rejection->message;
+      ASSERT_TRUE(checkOrder(restricted(problem, k, !isByFactors), order));
+    }
+  }
+  EXPECT_GE(byFactors, 50);
+  EXPECT_GE(inBuckets, 50);
 }
 
 /// Where gradients stay whole, no message ends inside one, by the planner or by another system's

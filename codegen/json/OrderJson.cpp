@@ -1,0 +1,146 @@
+// Lists the cases of a certificate of an order.
+#include "codegen/json/OrderJson.h"
+
+#include "ir/sync/CasesAttr.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+using namespace mlir;
+using Json = nlohmann::json;
+
+namespace syncline::codegen {
+
+namespace {
+
+/// A case that is not told apart further.
+struct Leaf {
+  llvm::SmallVector<std::int64_t> byFactors, inBuckets; ///< layers whose way it fixes
+  sync::OrderAttr proof;
+  double bound = 0; ///< seconds
+};
+
+void addLeaves(llvm::SmallVector<Leaf> &leaves, Leaf fixed, Attribute proof) {
+  const std::optional<sync::CaseRow> row = sync::caseRow(proof);
+  if (!row)
+    return;
+  if (row->proof) {
+    fixed.proof = row->proof;
+    fixed.bound = row->bound;
+    leaves.push_back(std::move(fixed));
+    return;
+  }
+  Leaf inBucket = fixed;
+  fixed.byFactors.push_back(row->layer);
+  inBucket.inBuckets.push_back(row->layer);
+  addLeaves(leaves, std::move(fixed), row->byFactors);
+  addLeaves(leaves, std::move(inBucket), row->inBucket);
+}
+
+/// A problem's layers where those of a leaf travel as it says.
+class LeafLayers {
+public:
+  LeafLayers(sync::ProblemOp problem, const Leaf &leaf)
+      : problem(problem), leaf(leaf), tails(problem.getTails()->getValues()) {
+    for (sync::FactorOptionAttr option : problem.factorOptionList())
+      if (llvm::is_contained(leaf.byFactors, option.getLayer())) {
+        auto [least, isFirst] = reconstruct.try_emplace(option.getLayer(), option.getReconstruct());
+        if (!isFirst)
+          least->second = std::min<double>(least->second, option.getReconstruct());
+      }
+    const auto pairs = problem.getPiggybacks().value_or(ArrayRef<std::int64_t>());
+    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+      if (!llvm::is_contained(leaf.inBuckets, pairs[i + 1]))
+        mayRide.insert(pairs[i]);
+  }
+
+  /// The computation of a step, with reconstruction.
+  double compute() {
+    double seconds =
+        problem.getBackwardEnd().convertToDouble() + problem.getUpdates().convertToDouble();
+    for (const auto &[layer, more] : reconstruct)
+      seconds += more;
+    return seconds;
+  }
+
+  /// The names of the layers whose ready times and tails reach the thresholds of the proof. Those
+  /// that may be piggybacks prove nothing.
+  Json proving() {
+    const double forward = problem.getForwardEnd().convertToDouble();
+    Json layers = Json::array();
+    for (std::int64_t k = 0; k < static_cast<std::int64_t>(tails.size()); ++k)
+      if (problem.getReady().getValues()[k] - forward >= leaf.proof.getReady() &&
+          tailOf(k) >= leaf.proof.getTail() && !mayRide.contains(k))
+        layers.push_back(name(k));
+    return layers;
+  }
+
+  Json names(ArrayRef<std::int64_t> layers) {
+    Json list = Json::array();
+    for (std::int64_t k : layers)
+      list.push_back(name(k));
+    return list;
+  }
+
+private:
+  std::string name(std::int64_t layer) {
+    return cast<StringAttr>(problem.getLayers()[layer]).getValue().str();
+  }
+
+  /// What follows the layer's message, with the reconstruction of layers that are read later, its
+  /// own, and its update.
+  double tailOf(std::int64_t k) {
+    double tail = tails[k];
+    for (const auto &[layer, more] : reconstruct)
+      if (layer == k)
+        tail += more + problem.getOwnUpdates()->getValues()[k];
+      else if (tails[layer] < tails[k] || (tails[layer] == tails[k] && layer > k))
+        tail += more;
+    return tail;
+  }
+
+  sync::ProblemOp problem;
+  const Leaf &leaf;
+  ArrayRef<cluster::Real> tails;
+  llvm::SmallDenseMap<std::int64_t, double> reconstruct; ///< seconds, of the layers by factors
+  llvm::DenseSet<std::int64_t> mayRide;
+};
+
+Json leafJson(sync::ProblemOp problem, const Leaf &leaf) {
+  LeafLayers layers(problem, leaf);
+  Json lines = Json::array();
+  for (cluster::Real number : leaf.proof.getLines())
+    lines.push_back(static_cast<double>(number));
+  return {{"by_factors", layers.names(leaf.byFactors)},
+          {"in_buckets", layers.names(leaf.inBuckets)},
+          {"bound", leaf.bound},
+          {"channel_weight", static_cast<double>(leaf.proof.getChannelWeight().value_or(1.0))},
+          {"ready", static_cast<double>(leaf.proof.getReady())},
+          {"tail", static_cast<double>(leaf.proof.getTail())},
+          {"lines", lines},
+          {"layers", layers.proving()},
+          {"compute", layers.compute()}};
+}
+
+} // namespace
+
+Json orderProofJson(sync::ProblemOp problem, sync::SolutionOp solution) {
+  llvm::SmallVector<Leaf> leaves;
+  addLeaves(leaves, {}, solution->getAttr(sync::casesAttr));
+  if (leaves.empty())
+    leaves.push_back({{}, {}, cast<sync::OrderAttr>(*solution.getCertificate()), 0});
+  llvm::stable_sort(leaves, [](const Leaf &a, const Leaf &b) { return a.bound < b.bound; });
+  Json proof = leafJson(problem, leaves.front());
+  proof["bound"] = solution.getBound().convertToDouble();
+  Json others = Json::array();
+  for (const Leaf &leaf : llvm::drop_begin(leaves))
+    others.push_back(leafJson(problem, leaf));
+  proof["others"] = std::move(others);
+  return proof;
+}
+
+} // namespace syncline::codegen
