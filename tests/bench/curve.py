@@ -50,10 +50,11 @@ def model_file(folder):
 
 def ours(folder, files, ranks, precision):
     """Every step's loss."""
-    plan, cluster = folder / f"curve-{ranks}.plan", folder / f"curve-{ranks}.yaml"
+    plan, cluster = folder / f"curve-{ranks}-{precision}.plan", folder / f"curve-{ranks}.yaml"
     cluster.write_text(training.CLUSTER.format(ranks=ranks, bandwidth="10 Gb/s"))
     passes = PARTS // ranks
     words = ["--cluster", cluster, "--batch", PART, "--optimizer", "adamw", "--overlap", "backward"]
+    words += ["--precision", precision]
     words = ["compile", "--quiet", model_file(folder), *words, "-o", plan]
     measure.run([measure.SYNCLINE, *map(str, words)])
     words = ["run", plan, "-n", ranks, "--data", ",".join(map(str, files)), "--steps", STEPS]
