@@ -24,3 +24,16 @@ class HostCudaCase(unittest.TestCase):
             raise unittest.SkipTest("built without CUDA's toolkit")
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.enterClassContext(unittest.mock.patch.dict(os.environ, PLAYED))
+
+
+class TwoDevicesCase(HostCudaCase):
+    """The plan is for two nodes with a device each: here both ranks are on one machine with
+    two devices."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.enterClassContext(
+            unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES="2")
+        )
+        cls.plan = harness.compile_plan(DIGITS, cls.folder, 2, 4, extra=CUDA)

@@ -2,26 +2,16 @@
 tests/host-cuda plays its device."""
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import unittest
-import unittest.mock
 
 import harness
-from host_cuda import CUDA, DIGITS, HostCudaCase
+from host_cuda import CUDA, TwoDevicesCase
 
 
-class HostCudaEnginesTest(HostCudaCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        devices = unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES="2")
-        devices.start()
-        cls.addClassCleanup(devices.stop)
-        cls.plan = harness.compile_plan(DIGITS, cls.folder, 2, 4, extra=CUDA)
-
+class HostCudaEnginesTest(TwoDevicesCase):
     def setUp(self):
         self.table = pathlib.Path(self.plan) / "convolutions.tsv"
         self.table.unlink(missing_ok=True)

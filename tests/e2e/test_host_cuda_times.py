@@ -7,23 +7,12 @@ import unittest
 import unittest.mock
 
 import harness
-from host_cuda import CUDA, DIGITS, HostCudaCase
+from host_cuda import CUDA, TwoDevicesCase
 
 EAGER_AND_CAPTURED = ((), ("--cuda-graph",))
 
 
-class HostCudaTimesTest(HostCudaCase):
-    """The plan is for two nodes with a device each: here both ranks are on one machine with
-    two devices."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        devices = unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES="2")
-        devices.start()
-        cls.addClassCleanup(devices.stop)
-        cls.plan = harness.compile_plan(DIGITS, cls.folder, 2, 4, extra=CUDA)
-
+class HostCudaTimesTest(TwoDevicesCase):
     def test_trace(self):
         """Every operation and message of the last steps of both ranks, in order, within
         the step."""

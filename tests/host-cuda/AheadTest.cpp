@@ -1,19 +1,11 @@
 // What the device has to do while the host learns of the step before.
+#include "tests/host-cuda/ImpatientWatch.h"
 #include "tests/host-cuda/TestStreams.h"
 
-#include "runtime/core/Deadline.h"
 #include "runtime/cuda/CudaExecutable.h"
 
 namespace syncline::cuda {
 namespace {
-
-/// Ends waits of the host that take long.
-DeviceWatch impatient() {
-  return [start = core::Clock::now()] {
-    return core::secondsSince(start) < 5 ? Status::ok()
-                                         : Status::error(ErrorKind::peerLost, "waited in vain");
-  };
-}
 
 TEST(AheadTest, DeviceHasTheNextStepWhenTheHostLearnsOfOne) {
   CudaExecutable executable({});

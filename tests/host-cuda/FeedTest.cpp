@@ -1,21 +1,13 @@
 // Samples that reach the device while a step runs.
+#include "tests/host-cuda/ImpatientWatch.h"
 #include "tests/host-cuda/TestStreams.h"
 
-#include "runtime/core/Deadline.h"
 #include "runtime/cuda/CudaExecutable.h"
 
 #include <cstring>
 
 namespace syncline::cuda {
 namespace {
-
-/// Ends waits of the host that take long.
-DeviceWatch impatient() {
-  return [start = core::Clock::now()] {
-    return core::secondsSince(start) < 5 ? Status::ok()
-                                         : Status::error(ErrorKind::peerLost, "waited in vain");
-  };
-}
 
 // The first copy ends while the step before stands still: only then has the third call a buffer.
 TEST(FeedTest, SamplesTravelBesideTheStep) {
