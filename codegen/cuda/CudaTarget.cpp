@@ -2,6 +2,7 @@
 #include "codegen/cuda/CudaTarget.h"
 
 #include "codegen/cuda/CudaPrelude.h"
+#include "codegen/step/LoopForms.h"
 #include "codegen/step/LoopNest.h"
 #include "codegen/step/RunCompiler.h"
 
@@ -56,6 +57,11 @@ std::string roundedLauncher(plan::PointwiseOp loop) {
       llvm::none_of(loop.getOperands(), isFloat))
     return "";
   return "&launchRounded<$, " + std::to_string(packWidth(loop, 2)) + ">";
+}
+
+std::string formText(const FoundForm &found) {
+  return found.name.empty() ? ""
+                            : ("LoopForm::" + found.name + ", " + llvm::Twine(found.gate)).str();
 }
 
 /// The operands as the kernel sees them, inputs before results.
@@ -156,7 +162,7 @@ LoopText writeLoop(plan::PointwiseOp loop, const KernelBody &body) {
     text += "    store(" + result.place + ", i, " + result.name + ");\n";
   return {text + "  }\n};\n",
           nest ? "&launchDense<$, " + std::to_string(nest->elements()) + ">" : "&launch<$>",
-          roundedLauncher(loop)};
+          roundedLauncher(loop), formText(loopFormOf(loop))};
 }
 
 Status compile(const std::string &source, const std::string &object,

@@ -46,7 +46,8 @@ FailureOr<std::string> Kernels::nameOf(plan::PointwiseOp loop) {
     extrema |= body->usesExtrema;
   }
   const std::string rounded = text.rounded.empty() ? "nullptr" : named(text.rounded, name->second);
-  const std::string row = "{" + named(text.kernel, name->second) + ", " + rounded + "},";
+  const std::string form = text.form.empty() ? "" : ", " + text.form;
+  const std::string row = "{" + named(text.kernel, name->second) + ", " + rounded + form + "},";
   auto [place, isNewRow] = knownRows.try_emplace(row);
   if (isNewRow) {
     place->second = names.unique("", name->second + "Loop");

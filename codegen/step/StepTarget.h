@@ -17,6 +17,7 @@ struct LoopText {
   std::string definition;   ///< equal definitions are written once
   std::string kernel;       ///< the PointwiseKernel in a call of the builder: "&split<$>"
   std::string rounded = {}; ///< the kernel for PointwiseInfo::rounded; empty for none
+  std::string form = {};    ///< PointwiseInfo::form and gate: "LoopForm::sum, 0"; empty for none
 };
 
 /// A backend's language and compiler. All members are constant; any thread may use them.

@@ -274,6 +274,13 @@ void checkPointwise(const Operands &o, std::span<const Tensor> ins, std::span<co
       if (info.flat)
         o.expectCount(operand, o.count(outs[0]));
     }
+  const std::size_t places = ins.size(), summands = places - 1;
+  const bool hasGate = info.form == LoopForm::reluGradient;
+  const bool isSum = hasGate ? (summands == 1 || summands == 2) && info.gate >= 0 &&
+                                   static_cast<std::size_t>(info.gate) < places
+                             : places == 2;
+  if (info.form != LoopForm::other && !(isSum && info.flat && outs.size() == 1))
+    o.fail("expected the operands of a sum");
 }
 
 void checkDropout(const Operands &o, Tensor x, Tensor y, Tensor mask) {

@@ -72,6 +72,11 @@ struct StepTensor {
   bool isRounded = false; ///< stored as bf16, in half of the dense bytes
 };
 
+/// Whether the tensors' places have a byte in common.
+inline bool overlap(const StepTensor &a, const StepTensor &b) {
+  return a.space == b.space && a.offset < b.offset + b.reserved && b.offset < a.offset + a.reserved;
+}
+
 /// A stretch of a space, in the device's memory.
 struct Interval {
   void *data = nullptr;

@@ -110,16 +110,12 @@ struct Loop {
   }
 };
 
-bool overlap(const core::StepTensor &a, const core::StepTensor &b) {
-  return a.space == b.space && a.offset < b.offset + b.reserved && b.offset < a.offset + a.reserved;
-}
-
 /// Whether the loop reads or writes this operand as bf16, because it is stored so. Not when a
 /// tensor on the other side occupies the same place with elements of another size (a result in the
 /// place of an operand that ends here): one part would overwrite what another has not read yet.
 bool staysRounded(const Preparation &p, Tensor tensor, std::span<const Tensor> others) {
   return p.isRounded(tensor) && std::ranges::none_of(others, [&](Tensor other) {
-           return !p.isRounded(other) && overlap(p.info(tensor), p.info(other));
+           return !p.isRounded(other) && core::overlap(p.info(tensor), p.info(other));
          });
 }
 

@@ -1,55 +1,12 @@
 // Batch normalization with channels last, and gradients of biases: one kernel for sums of columns
 // and the coefficients of each channel, then one for the elements.
-#include "runtime/cuda/BatchNormKernels.h"
-#include "runtime/cuda/Columns.cuh"
+#include "runtime/cuda/ColumnWork.cuh"
 
-#include <algorithm>
 #include <cmath>
 
 namespace syncline::cuda {
 
 namespace {
-
-bool takesPacks(const BatchNormShape &shape) { return shape.channels % 4 == 0; }
-
-Columns columnsOf(const BatchNormShape &shape) {
-  return columnsOf(shape, takesPacks(shape) ? 4 : 1);
-}
-
-/// Memory for sums, and three coefficients for each channel.
-struct Work {
-  SumsMemory sums;
-  float *gain, *slope, *offset;
-};
-
-/// The number of parts of the rows: enough blocks for a large device, with at least `rows` rows for
-/// each thread.
-std::uint32_t partsOf(const BatchNormShape &shape, std::uint32_t maxBlocks, std::uint32_t rows) {
-  const Columns by = columnsOf(shape);
-  const std::uint32_t blocks = by.blocks(takesPacks(shape) ? 4 : 1);
-  return std::max(1u, std::min(maxBlocks / blocks, shape.rows / (rows * by.lanes())));
-}
-
-/// The number of parts for sums. It is small, because the parts' sums are summed again; a pass over
-/// elements may have more parts at no cost.
-std::uint32_t sumParts(const BatchNormShape &shape) { return partsOf(shape, 1024, 2 * rowsAhead); }
-std::uint32_t elementParts(const BatchNormShape &shape) { return partsOf(shape, 4096, rowsAhead); }
-
-/// The number of sums of parts and of groups for each channel.
-std::size_t keptSums(const BatchNormShape &shape) {
-  const std::uint32_t parts = sumParts(shape);
-  return std::size_t{parts} + groupsOf(parts);
-}
-
-/// Scratch memory holds the sums, then the coefficients.
-Work workOf(const BatchNormShape &shape, const ColumnMemory &memory) {
-  auto *parts = static_cast<Sums *>(memory.scratch);
-  auto *gain = reinterpret_cast<float *>(parts + keptSums(shape) * shape.channels);
-  return {{parts, parts + std::size_t{sumParts(shape)} * shape.channels, memory.counters},
-          gain,
-          gain + shape.channels,
-          gain + 2 * std::size_t{shape.channels}};
-}
 
 /// Blocks for which a multiprocessor has registers: 64 a thread. With three, as some kernels take
 /// more if they may, fewer loads would be under way than the memory can answer.
@@ -133,6 +90,51 @@ __global__ void __launch_bounds__(threadsPerBlock, blocksEach)
       });
 }
 
+template <int width, typename T> struct Summands {
+  Pack<T, width> x, addend;
+};
+
+/// One norm's coefficients of this thread's channels.
+template <int width> struct Line {
+  Pack<float, width> mean, gain, shift;
+
+  __device__ Line(const Columns &by, const float *mean, const float *gain, const float *shift)
+      : mean(loadCoefficients<width>(by, mean)), gain(loadCoefficients<width>(by, gain)),
+        shift(loadCoefficients<width>(by, shift)) {}
+  template <typename T> __device__ T at(T x, int k) const {
+    const float distance = static_cast<float>(x) - mean.at[k];
+    return static_cast<T>(distance * gain.at[k] + shift.at[k]);
+  }
+};
+
+/// `isOfTwo`: the addend is another norm's, whose coefficients take a fourth block's registers. Of
+/// f32 the kernel loads half as many rows ahead, which are as many bytes.
+template <int width, typename T, bool isOfTwo>
+__global__ void __launch_bounds__(threadsPerBlock, isOfTwo ? blocksEach - 1 : blocksEach)
+    sumElementsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o, SumAfterNorm<T> sum,
+                      Work work) {
+  const Line<width> line(by, o.mean, work.gain, o.shift);
+  // Without a second norm it is not used, and the compiler drops it.
+  const Line<width> second = isOfTwo ? Line<width>(by, sum.mean, sum.gain, sum.shift) : line;
+  forEachRow<width, rowsAhead * 2 / sizeof(T)>(
+      shape, by, partFromTheEnd(),
+      [&](std::uint32_t i) {
+        return Summands<width, T>{loadPack<width>(o.x + i), loadPack<width>(sum.addend + i)};
+      },
+      [&](std::uint32_t i, const Summands<width, T> &of) {
+        Pack<T, width> y, result;
+        for (int k = 0; k < width; ++k) {
+          y.at[k] = line.at(of.x.at[k], k);
+          const T addend = isOfTwo ? second.at(of.addend.at[k], k) : of.addend.at[k];
+          const float total = static_cast<float>(y.at[k]) + static_cast<float>(addend);
+          result.at[k] = static_cast<T>(sum.hasRelu && total < 0 ? 0.0f : total);
+        }
+        if (o.y)
+          storePack(o.y + i, y);
+        storePack(sum.result + i, result);
+      });
+}
+
 /// A pack of the backward pass's operands.
 template <int width, typename T> struct Given {
   Pack<T, width> x, dy;
@@ -176,7 +178,22 @@ private:
   Pack<float, width> mean, gain{}, shift{};
 };
 
+/// The gradients of channel c's scale and shift, and the coefficients of
 /// dx = gain · (dy - Σdy / n - (x - mean) / (variance + epsilon) · Σ(dy · (x - mean)) / n)
+template <typename T>
+__device__ void finishSums(const BatchNormShape &shape, const BatchNormBackward<T> &o,
+                           const Work &work, std::uint32_t c, const Sums &sums) {
+  const double n = shape.rows, squared = o.variance[c] + o.epsilon;
+  const double inverse = 1 / sqrt(squared), gain = o.scale[c] * inverse;
+  if (o.dscale)
+    o.dscale[c] = static_cast<float>(sums.second * inverse);
+  if (o.dshift)
+    o.dshift[c] = static_cast<float>(sums.first);
+  work.gain[c] = static_cast<float>(gain);
+  work.slope[c] = static_cast<float>(-gain * sums.second / (n * squared));
+  work.offset[c] = static_cast<float>(-gain * sums.first / n);
+}
+
 template <int width, typename T>
 __global__ void __launch_bounds__(threadsPerBlock, blocksEach)
     backwardSumsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o, Work work) {
@@ -190,17 +207,48 @@ __global__ void __launch_bounds__(threadsPerBlock, blocksEach)
           sums[k].second += gradient * gradients.distance(given, k);
         }
       },
-      [&](std::uint32_t c, const Sums &sums) {
-        const double n = shape.rows, squared = o.variance[c] + o.epsilon;
-        const double inverse = 1 / sqrt(squared), gain = o.scale[c] * inverse;
-        if (o.dscale)
-          o.dscale[c] = static_cast<float>(sums.second * inverse);
-        if (o.dshift)
-          o.dshift[c] = static_cast<float>(sums.first);
-        work.gain[c] = static_cast<float>(gain);
-        work.slope[c] = static_cast<float>(-gain * sums.second / (n * squared));
-        work.offset[c] = static_cast<float>(-gain * sums.first / n);
-      });
+      [&](std::uint32_t c, const Sums &sums) { finishSums(shape, o, work, c, sums); });
+}
+
+/// A pack of x, and of the operands of the sum that makes dy.
+template <int width, typename T> struct GivenSum {
+  Pack<T, width> x, first, second, gate;
+  std::uint32_t at; ///< the pack's first element
+};
+
+/// As backwardSumsKernel without an activation, and makes dy. It loads four operands of two rows
+/// ahead, as many bytes as the other does of four rows, and has more to compute from them: a
+/// multiprocessor has registers for three blocks.
+template <int width, typename T>
+__global__ void __launch_bounds__(threadsPerBlock, blocksEach - 1)
+    sumAndBackwardSumsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o,
+                             SumBeforeNorm<T> sum, Work work) {
+  const auto mean = loadCoefficients<width>(by, o.mean);
+  sumColumns<width, rowsAhead / 2>(
+      shape, by, work.sums,
+      [&](std::uint32_t i) {
+        GivenSum<width, T> of{loadPack<width>(o.x + i), loadPack<width>(sum.first + i), {}, {}, i};
+        if (sum.second)
+          of.second = loadPack<width>(sum.second + i);
+        if (sum.gate)
+          of.gate = loadPack<width>(sum.gate + i);
+        return of;
+      },
+      [&](Sums(&sums)[width], const GivenSum<width, T> &of) {
+        Pack<T, width> dy;
+        for (int k = 0; k < width; ++k) {
+          float total = static_cast<float>(of.first.at[k]);
+          if (sum.second)
+            total += static_cast<float>(of.second.at[k]);
+          const bool passes = !sum.gate || isPositive(static_cast<float>(of.gate.at[k]));
+          dy.at[k] = static_cast<T>(passes ? total : 0.0f);
+          const double gradient = static_cast<float>(dy.at[k]);
+          sums[k].first += gradient;
+          sums[k].second += gradient * (static_cast<float>(of.x.at[k]) - mean.at[k]);
+        }
+        storePack(sum.result + of.at, dy);
+      },
+      [&](std::uint32_t c, const Sums &sums) { finishSums(shape, o, work, c, sums); });
 }
 
 template <int width, typename T>
@@ -241,26 +289,36 @@ dim3 sumGrid(const BatchNormShape &shape) {
 template <int width, typename T>
 cudaError_t forwardBy(cudaStream_t stream, const BatchNormShape &shape,
                       const BatchNormForward<T> &operands, const ColumnMemory &memory,
-                      bool findsThem) {
-  const Work work = workOf(shape, memory);
+                      const SumAfterNorm<T> &sum, bool findsThem) {
+  Work work = workOf(shape, memory);
+  if (operands.gain)
+    work.gain = operands.gain;
   const Columns by = columnsOf(shape, width);
   const cudaError_t launched =
       findsThem
           ? launch(forwardSumsKernel<width, T>, sumGrid(shape), stream, shape, by, operands, work)
           : launch(gainsKernel<T>, blocksFor(shape.channels), stream, shape, operands, work);
-  if (launched != cudaSuccess)
+  if (launched != cudaSuccess || operands.gain)
     return launched;
-  return launch(forwardElementsKernel<width, T>, dim3(by.blocks(width), elementParts(shape)),
-                stream, shape, by, operands, work);
+  const dim3 grid(by.blocks(width), elementParts(shape));
+  if (!sum.result)
+    return launch(forwardElementsKernel<width, T>, grid, stream, shape, by, operands, work);
+  const auto kernel =
+      sum.gain ? sumElementsKernel<width, T, true> : sumElementsKernel<width, T, false>;
+  return launch(kernel, grid, stream, shape, by, operands, sum, work);
 }
 
 template <int width, typename T>
 cudaError_t backwardBy(cudaStream_t stream, const BatchNormShape &shape,
-                       const BatchNormBackward<T> &operands, const ColumnMemory &memory) {
+                       const BatchNormBackward<T> &operands, const ColumnMemory &memory,
+                       const SumBeforeNorm<T> &sum) {
   const Work work = workOf(shape, memory);
   const Columns by = columnsOf(shape, width);
+  const dim3 sums = sumGrid(shape);
   const cudaError_t launched =
-      launch(backwardSumsKernel<width, T>, sumGrid(shape), stream, shape, by, operands, work);
+      sum.result
+          ? launch(sumAndBackwardSumsKernel<width, T>, sums, stream, shape, by, operands, sum, work)
+          : launch(backwardSumsKernel<width, T>, sums, stream, shape, by, operands, work);
   if (launched != cudaSuccess || !operands.dx)
     return launched;
   return launch(backwardElementsKernel<width, T>, dim3(by.blocks(width), elementParts(shape)),
@@ -283,23 +341,26 @@ std::int64_t batchNormScratch(const BatchNormShape &shape) {
 
 template <typename T>
 cudaError_t batchNorm(cudaStream_t stream, const BatchNormShape &shape,
-                      const BatchNormForward<T> &operands, const ColumnMemory &memory) {
-  return takesPacks(shape) ? forwardBy<4>(stream, shape, operands, memory, true)
-                           : forwardBy<1>(stream, shape, operands, memory, true);
+                      const BatchNormForward<T> &operands, const ColumnMemory &memory,
+                      const SumAfterNorm<T> &sum) {
+  return takesPacks(shape) ? forwardBy<4>(stream, shape, operands, memory, sum, true)
+                           : forwardBy<1>(stream, shape, operands, memory, sum, true);
 }
 
 template <typename T>
 cudaError_t batchNormBy(cudaStream_t stream, const BatchNormShape &shape,
-                        const BatchNormForward<T> &operands, const ColumnMemory &memory) {
-  return takesPacks(shape) ? forwardBy<4>(stream, shape, operands, memory, false)
-                           : forwardBy<1>(stream, shape, operands, memory, false);
+                        const BatchNormForward<T> &operands, const ColumnMemory &memory,
+                        const SumAfterNorm<T> &sum) {
+  return takesPacks(shape) ? forwardBy<4>(stream, shape, operands, memory, sum, false)
+                           : forwardBy<1>(stream, shape, operands, memory, sum, false);
 }
 
 template <typename T>
 cudaError_t batchNormBackward(cudaStream_t stream, const BatchNormShape &shape,
-                              const BatchNormBackward<T> &operands, const ColumnMemory &memory) {
-  return takesPacks(shape) ? backwardBy<4>(stream, shape, operands, memory)
-                           : backwardBy<1>(stream, shape, operands, memory);
+                              const BatchNormBackward<T> &operands, const ColumnMemory &memory,
+                              const SumBeforeNorm<T> &sum) {
+  return takesPacks(shape) ? backwardBy<4>(stream, shape, operands, memory, sum)
+                           : backwardBy<1>(stream, shape, operands, memory, sum);
 }
 
 template <typename T>
@@ -311,11 +372,14 @@ cudaError_t biasGradient(cudaStream_t stream, const BatchNormShape &shape, const
 
 #define SYNCLINE_BATCH_NORM(T)                                                                     \
   template cudaError_t batchNorm(cudaStream_t, const BatchNormShape &,                             \
-                                 const BatchNormForward<T> &, const ColumnMemory &);               \
+                                 const BatchNormForward<T> &, const ColumnMemory &,                \
+                                 const SumAfterNorm<T> &);                                         \
   template cudaError_t batchNormBy(cudaStream_t, const BatchNormShape &,                           \
-                                   const BatchNormForward<T> &, const ColumnMemory &);             \
+                                   const BatchNormForward<T> &, const ColumnMemory &,              \
+                                   const SumAfterNorm<T> &);                                       \
   template cudaError_t batchNormBackward(cudaStream_t, const BatchNormShape &,                     \
-                                         const BatchNormBackward<T> &, const ColumnMemory &);      \
+                                         const BatchNormBackward<T> &, const ColumnMemory &,       \
+                                         const SumBeforeNorm<T> &);                                \
   template cudaError_t biasGradient(cudaStream_t, const BatchNormShape &, const T *, float *,      \
                                     const ColumnMemory &);
 SYNCLINE_BATCH_NORM(float)

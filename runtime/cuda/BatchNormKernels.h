@@ -62,6 +62,8 @@ template <typename T> struct BatchNormForward {
   float *mean, *variance;
   float *runningMean, *runningVariance; ///< null if they are not tracked
   double epsilon, momentum;
+  /// If not null, y is not computed, and the factor of each channel is kept here for a later sum.
+  float *gain = nullptr;
 };
 
 /// Operands of the backward pass. All but x, dy, dx and `positives` have a value for each channel.
@@ -72,6 +74,26 @@ template <typename T> struct BatchNormBackward {
   float *dscale, *dshift;
   const float *scale, *mean, *variance;
   double epsilon;
+};
+
+/// A sum that follows the norm, y + addend, and its ReLU. The norm's kernel computes it, with y
+/// rounded to T first, so that the bits are those of two kernels. `result` may lie where the addend
+/// does, and is null where no sum follows. Precondition: the norm has no activation.
+template <typename T> struct SumAfterNorm {
+  const T *addend = nullptr;
+  /// If not null, the addend is another norm's x, and these are that norm's for each channel.
+  const float *mean = nullptr, *gain = nullptr, *shift = nullptr;
+  T *result = nullptr;
+  bool hasRelu = false;
+};
+
+/// The sum that makes dy: first + second, or 0 where the gate is not positive. The kernel for the
+/// norm's sums computes it, rounds it to T and stores it in `result`, which is where dy lies.
+/// Precondition: the norm has no activation.
+template <typename T> struct SumBeforeNorm {
+  const T *first = nullptr;
+  const T *second = nullptr, *gate = nullptr; ///< null if there is none
+  T *result = nullptr;                        ///< null if dy has been made
 };
 
 /// Bytes of scratch memory for each function.
@@ -86,16 +108,20 @@ struct ColumnMemory {
   std::uint32_t *counters; ///< columnCounters, 0 before and after
 };
 
+/// With a sum, y may be null.
 template <typename T>
 cudaError_t batchNorm(cudaStream_t stream, const BatchNormShape &shape,
-                      const BatchNormForward<T> &operands, const ColumnMemory &memory);
+                      const BatchNormForward<T> &operands, const ColumnMemory &memory,
+                      const SumAfterNorm<T> &sum = {});
 /// As batchNorm(), with `mean` and `variance` as they are: inference by running statistics.
 template <typename T>
 cudaError_t batchNormBy(cudaStream_t stream, const BatchNormShape &shape,
-                        const BatchNormForward<T> &operands, const ColumnMemory &memory);
+                        const BatchNormForward<T> &operands, const ColumnMemory &memory,
+                        const SumAfterNorm<T> &sum = {});
 template <typename T>
 cudaError_t batchNormBackward(cudaStream_t stream, const BatchNormShape &shape,
-                              const BatchNormBackward<T> &operands, const ColumnMemory &memory);
+                              const BatchNormBackward<T> &operands, const ColumnMemory &memory,
+                              const SumBeforeNorm<T> &sum = {});
 
 /// dbias = Σ dy over the rows.
 template <typename T>

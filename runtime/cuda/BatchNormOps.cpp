@@ -5,6 +5,7 @@
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Descriptors.h"
 #include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/NormSums.h"
 
 namespace syncline::cuda {
 
@@ -111,19 +112,38 @@ void appendChannelsLast(Preparation &p, const Forward &f, const Layout &layout) 
   const auto oldMean = p.outputOrNull(f.runningMean);
   const auto oldVariance = p.outputOrNull(f.runningVariance);
   const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
+  const auto joined =
+      f.hasRelu ? nullptr
+                : offerNorm(p, layout,
+                            {.x = f.x,
+                             .y = f.y,
+                             .mean = f.mean,
+                             .shift = f.shift,
+                             .from = x.template as<const std::byte>(),
+                             .batchMean = mean,
+                             .runningMean = oldVariance.isValid() ? oldMean : Place<float>(),
+                             .shifts = shift});
   p.call("columns", [=, &program = p.program, epsilon = f.epsilon, momentum = f.momentum] {
     BatchNormForward<T> operands{x,        y,       {},          scale,   shift,   mean,
                                  variance, oldMean, oldVariance, epsilon, momentum};
     if (workspace.isValid())
       operands.positives = {shape, workspace};
+    SumAfterNorm<T> sum;
+    if (joined) {
+      sum = joined->template operands<T>(program.isEvaluation);
+      if (joined->isTaken && !joined->isNormRead)
+        operands.y = nullptr;
+      if (joined->skipsElements())
+        operands.gain = joined->gain;
+    }
     const ColumnMemory memory{scratch, program.columnCounters()};
     if (program.isEvaluation && operands.runningMean && operands.runningVariance) {
       operands.mean = operands.runningMean;
       operands.variance = operands.runningVariance;
-      check(batchNormBy(program.device.compute, shape, operands, memory), "batchNormBy");
+      check(batchNormBy(program.device.compute, shape, operands, memory, sum), "batchNormBy");
       return;
     }
-    check(batchNorm(program.device.compute, shape, operands, memory), "batchNorm");
+    check(batchNorm(program.device.compute, shape, operands, memory, sum), "batchNorm");
   });
 }
 
@@ -137,12 +157,15 @@ void appendChannelsLast(Preparation &p, const Backward &b, const Layout &layout)
   const auto dscale = p.outputOrNull(b.dscale), dshift = p.outputOrNull(b.dshift);
   const auto scale = p.input(b.scale), mean = p.input(b.mean), variance = p.input(b.variance);
   const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
+  const auto sum = b.hasRelu ? nullptr : takeSum(p, b.dy, layout);
   p.call("columns", [=, &program = p.program, epsilon = b.epsilon] {
     BatchNormBackward<T> operands{x, dy, {}, dx, dscale, dshift, scale, mean, variance, epsilon};
     if (workspace.isValid())
       operands.positives = {shape, workspace};
     const ColumnMemory memory{scratch, program.columnCounters()};
-    check(batchNormBackward(program.device.compute, shape, operands, memory), "batchNormBackward");
+    check(batchNormBackward(program.device.compute, shape, operands, memory,
+                            sum ? sum->template operands<T>() : SumBeforeNorm<T>()),
+          "batchNormBackward");
   });
 }
 

@@ -98,8 +98,9 @@ __device__ inline bool isLastOf(std::uint32_t *counter, std::uint32_t count) {
 }
 
 /// Calls use(element, load(element)) for the first element of each of this thread's packs, row
-/// after row of this part of the gridDim.y parts. `use` must not change what is loaded later.
-template <int width, typename Load, typename Use>
+/// after row of this part of the gridDim.y parts. `use` must not change what is loaded later. A
+/// thread loads `ahead` rows before it uses the first one.
+template <int width, std::uint32_t ahead = rowsAhead, typename Load, typename Use>
 __device__ void forEachRow(const BatchNormShape &shape, const Columns &by, std::uint32_t part,
                            const Load &load, const Use &use) {
   const Column<width> at(by);
@@ -110,12 +111,12 @@ __device__ void forEachRow(const BatchNormShape &shape, const Columns &by, std::
   const std::uint32_t end = begin(part + 1), lanes = by.lanes();
   const std::uint32_t step = lanes * shape.channels; // elements from one row to the next
   std::uint32_t row = begin(part) + at.lane, i = row * shape.channels + at.channel;
-  for (; row + (rowsAhead - 1) * lanes < end; row += rowsAhead * lanes, i += rowsAhead * step) {
-    decltype(load(i)) ahead[rowsAhead];
-    for (std::uint32_t k = 0; k < rowsAhead; ++k)
-      ahead[k] = load(i + k * step);
-    for (std::uint32_t k = 0; k < rowsAhead; ++k)
-      use(i + k * step, ahead[k]);
+  for (; row + (ahead - 1) * lanes < end; row += ahead * lanes, i += ahead * step) {
+    decltype(load(i)) loaded[ahead];
+    for (std::uint32_t k = 0; k < ahead; ++k)
+      loaded[k] = load(i + k * step);
+    for (std::uint32_t k = 0; k < ahead; ++k)
+      use(i + k * step, loaded[k]);
   }
   for (; row < end; row += lanes, i += step)
     use(i, load(i));
@@ -154,13 +155,13 @@ __device__ inline std::uint32_t partFromTheEnd() { return gridDim.y - 1 - blockI
 /// pack, then use(channel, sums over all rows) once for each channel. The block that is last among
 /// the parts of a group adds these, and the last of those the groups. The order of additions is
 /// fixed, whichever block is last.
-template <int width, typename Load, typename Add, typename Use>
+template <int width, std::uint32_t ahead = rowsAhead, typename Load, typename Add, typename Use>
 __device__ void sumColumns(const BatchNormShape &shape, const Columns &by, const SumsMemory &memory,
                            const Load &load, const Add &add, const Use &use) {
   __shared__ Sums all[width][threadsPerBlock];
   Sums own[width] = {};
-  forEachRow<width>(shape, by, blockIdx.y, load,
-                    [&](std::uint32_t, const auto &loaded) { add(own, loaded); });
+  forEachRow<width, ahead>(shape, by, blockIdx.y, load,
+                           [&](std::uint32_t, const auto &loaded) { add(own, loaded); });
   sumLanes(by, own, all);
   const Column<width> at(by);
   const bool isFirstLane = at.lane == 0 && at.channel < shape.channels;

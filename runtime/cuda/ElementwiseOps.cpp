@@ -1,6 +1,7 @@
 // Generated pointwise kernels, reductions and dropout.
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/NormSums.h"
 #include "runtime/cuda/Reductions.h"
 
 #include <algorithm>
@@ -21,10 +22,6 @@ Layout flatLayout(const Preparation &p, std::span<const Tensor> ins) {
   return layout;
 }
 
-bool overlap(const core::StepTensor &a, const core::StepTensor &b) {
-  return a.space == b.space && a.offset < b.offset + b.reserved && b.offset < a.offset + a.reserved;
-}
-
 /// Whether a loop reads or writes this f32 operand as bf16, because it is stored so. Not when a
 /// tensor on the other side occupies the same place with elements of another size (a result in the
 /// place of an operand that ends here): threads would overwrite elements that other threads have
@@ -33,7 +30,7 @@ bool staysRounded(const Preparation &p, Tensor tensor, std::span<const Tensor> o
   const core::StepTensor &own = p.info(tensor);
   const ElementType type = p.layout(tensor).type;
   return type != own.type && std::none_of(others.begin(), others.end(), [&](Tensor other) {
-           return p.layout(other).type != type && overlap(own, p.info(other));
+           return p.layout(other).type != type && core::overlap(own, p.info(other));
          });
 }
 
@@ -44,6 +41,8 @@ void CudaBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
                             const PointwiseInfo &info) {
   prepare("pointwise", layer, [&](Preparation &p) {
     core::checkPointwise(p, ins, outs, info);
+    if (joinsNorm(p, ins, outs, info))
+      return;
     const Layout stored = info.flat ? flatLayout(p, ins) : Layout{};
     for (Tensor out : outs)
       p.layOut(out, stored);
@@ -60,8 +59,11 @@ void CudaBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
       operands.push_back(p.input<std::byte>(in, computed(in, outs)));
     for (Tensor out : outs)
       results.push_back(p.output<std::byte>(out, computed(out, ins)));
+    const auto sum = offerSum(p, ins, outs[0], info, operands, results[0]);
     p.call(info.flat ? "flat" : "dense", [&program = program, kernel, mixed = info.rounded, rounded,
-                                          operands, results, n = p.count(outs[0])] {
+                                          operands, results, sum, n = p.count(outs[0])] {
+      if (sum && sum->isTaken)
+        return;
       const std::vector<const void *> from(operands.begin(), operands.end());
       const std::vector<void *> to(results.begin(), results.end());
       // Generated launchers return nothing, and a library may have left an error behind a call that

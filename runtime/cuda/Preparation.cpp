@@ -2,6 +2,7 @@
 #include "runtime/cuda/Preparation.h"
 
 #include "runtime/cuda/Copies.h"
+#include "runtime/cuda/NormSums.h"
 
 #include <limits>
 
@@ -52,6 +53,8 @@ Place<const std::byte> Preparation::read(Tensor tensor, const Layout &wanted) {
   operation.operands.push_back(tensor.id);
   expectCountable(tensor);
   const Placement &placement = program.placement(tensor);
+  if (placement.norm)
+    storeNorm(program, *placement.norm);
   if (!outlivesOperations(own.space) && !placement.isWritten) {
     if (own.space != Space::arena || !program.table.isInCarriedSection())
       failUnwritten(tensor);

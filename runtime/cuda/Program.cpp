@@ -5,6 +5,7 @@
 #include "runtime/cuda/ConvolutionEngines.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/MemoryText.h"
+#include "runtime/cuda/NormSums.h"
 
 #include <algorithm>
 
@@ -95,7 +96,7 @@ std::byte *Program::data(Tensor tensor) const {
 
 void Program::declare(const core::StepTensor &tensor) {
   const bool isFixed = tensor.space == Space::input || tensor.space == Space::target;
-  placements.push_back({denseLayout(tensor), isFixed, false});
+  placements.push_back({denseLayout(tensor), isFixed, false, nullptr});
 }
 
 void Program::layOut(Tensor tensor, const Layout &wanted) {
@@ -115,8 +116,7 @@ KeptCopy &Program::keep(Tensor tensor, const Layout &layout) {
     if (copy.tensor == tensor.id && copy.layout == layout)
       return copy;
   const std::int64_t bytes = layoutBytes(layout, table.of(tensor).shape);
-  return kept.emplace_back(
-      KeptCopy{tensor.id, layout, {keptPlan.reserve(bytes), bytes, true}, false});
+  return kept.emplace_back(KeptCopy{tensor.id, layout, reserveKept(bytes), false});
 }
 
 bool Program::isRoundedFirst(Tensor tensor, const Layout &layout) const {
@@ -140,6 +140,7 @@ void Program::roundParameters() const {
 }
 
 void Program::changed(Space space, std::int64_t offset, std::int64_t bytes) {
+  closeNorms(*this, space, offset, bytes);
   if (space == Space::parameters)
     changedParameters.emplace_back(offset, bytes);
   for (KeptCopy &copy : kept) {

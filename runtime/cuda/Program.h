@@ -23,6 +23,8 @@
 namespace syncline::cuda {
 
 class ConvolutionEngines;
+struct NormThenSum;
+struct SumThenNorm;
 
 /// Bytes of workspace that a library may use in one operation. Algorithms that need more are
 /// not chosen.
@@ -48,6 +50,7 @@ struct Placement {
   Layout layout;
   bool isLaidOut = false;
   bool isWritten = false; ///< whether an operation has written it; for arena and gradients
+  std::shared_ptr<NormThenSum> norm; ///< set if a norm that sums may join makes the tensor
 };
 
 /// A copy of a tensor in another layout, made once in each step.
@@ -93,6 +96,8 @@ struct Program {
   const DeviceMemory &space(Space space) const { return spaces[static_cast<int>(space)]; }
 
   Scratch reserveScratch(std::int64_t bytes) { return {scratchPlan.reserve(bytes), bytes}; }
+  /// Memory for the whole step.
+  Scratch reserveKept(std::int64_t bytes) { return {keptPlan.reserve(bytes), bytes, true}; }
   /// Starts the next operation, whose scratch memory may overlay the last one's.
   void resetScratch() { scratchPlan.reset(); }
   /// Throws Failure before allocateScratch().
@@ -143,6 +148,10 @@ struct Program {
   double lossScale = 1;                  ///< StepRunner::setLossScale()
   DeviceMemory scratch, workspace;
   std::vector<std::shared_ptr<ConvolutionEngines>> convolutions; ///< in the step's order
+  /// What later operations may join (NormSums.h): norms whose operands are still there, in the
+  /// step's order, and the last sum of gradients.
+  std::vector<std::shared_ptr<NormThenSum>> openNorms;
+  std::shared_ptr<SumThenNorm> sumInFront;
 
 private:
   void allocateSpaces();

@@ -17,11 +17,13 @@ namespace syncline::conformance {
 struct FlatLoop {
   PointwiseKernel kernel;
   RoundedKernel rounded = nullptr; ///< PointwiseInfo::rounded
+  LoopForm form = LoopForm::other;
+  int gate = 0;
 
   /// Appends the loop to the step in one call.
   void append(StepBuilder &step, std::string_view layer, std::span<const Tensor> ins,
               std::span<const Tensor> outs, bool keepsZero) const {
-    step.pointwise(layer, kernel, ins, outs, {true, keepsZero, rounded});
+    step.pointwise(layer, kernel, ins, outs, {true, keepsZero, rounded, form, gate});
   }
 };
 
@@ -29,6 +31,7 @@ struct FlatLoop {
 struct PointwiseKernels {
   FlatLoop addRelu, addOne, twice;
   PointwiseKernel scaleChannels;
+  FlatLoop sum, sumRelu, reluGradient, sumReluGradient;
 };
 
 struct Backend {

@@ -21,7 +21,9 @@ inline void hostScaleChannels(void *const *outs, const void *const *ins, std::in
 }
 
 inline PointwiseKernels hostKernels() {
-  return {{hostLoop<AddRelu>}, {hostLoop<AddOne>}, {hostLoop<Twice>}, hostScaleChannels};
+  return {{hostLoop<AddRelu>},         {hostLoop<AddOne>},         {hostLoop<Twice>},
+          hostScaleChannels,           {hostLoop<Sum<false>>},     {hostLoop<Sum<true>>},
+          {hostLoop<ReluGradient<1>>}, {hostLoop<ReluGradient<2>>}};
 }
 
 inline void hostCopy(void *to, const void *from, std::size_t bytes) {

@@ -4,6 +4,7 @@
 
 #include "runtime/core/HostDevice.h"
 #include "runtime/data/HalfFloat.h"
+#include "syncline/Step.h"
 
 #include <cstdint>
 
@@ -12,7 +13,7 @@ namespace syncline::conformance {
 /// What a loop works on. Its floats lie as f32, or as bf16 where a bit of `rounded` says so: bit i
 /// of input i, bit `inCount` + i of result i.
 struct LoopOperands {
-  static constexpr int most = 2;
+  static constexpr int most = 3;
 
   SYNCLINE_HOST_DEVICE float in(int number, std::int64_t i) const {
     return isRounded(number)
@@ -65,6 +66,29 @@ struct ScaleChannels {
   static constexpr std::int64_t count = 90;
   SYNCLINE_HOST_DEVICE static void at(const LoopOperands &operands, std::int64_t i) {
     operands.set(0, i, operands.in(0, i) * operands.in(1, i / 9 % 5));
+  }
+};
+
+/// y = a + b, or relu(a + b).
+template <bool hasRelu> struct Sum {
+  static constexpr int outCount = 1, inCount = 2;
+  static constexpr LoopForm form = hasRelu ? LoopForm::sumRelu : LoopForm::sum;
+  static constexpr int gate = 0;
+  SYNCLINE_HOST_DEVICE static void at(const LoopOperands &operands, std::int64_t i) {
+    const float sum = operands.in(0, i) + operands.in(1, i);
+    operands.set(0, i, hasRelu && sum < 0 ? 0 : sum);
+  }
+};
+
+/// dx = gate <= 0 ? 0 : a [+ b], of inputs gate, a, or a, gate, b.
+template <int summands> struct ReluGradient {
+  static constexpr int outCount = 1, inCount = 1 + summands;
+  static constexpr LoopForm form = LoopForm::reluGradient;
+  static constexpr int gate = summands - 1;
+  SYNCLINE_HOST_DEVICE static void at(const LoopOperands &operands, std::int64_t i) {
+    const float sum =
+        summands == 1 ? operands.in(1, i) : operands.in(0, i) + operands.in(inCount - 1, i);
+    operands.set(0, i, operands.in(gate, i) <= 0 ? 0 : sum);
   }
 };
 

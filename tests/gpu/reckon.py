@@ -73,24 +73,75 @@ def elements(memref):
     return math.prod(int(extent) for extent in re.findall(r"(\d+)x", memref))
 
 
-def operations(plan):
-    """(kind, operands' elements by role) of each operation of plan.mlir; of loops (kind, sizes)."""
-    for line in plan.splitlines():
-        found = re.match(r"\s*plan\.(call|pointwise) (?:(\w+) )?\"[^\"]*\" ?(\[[^\]]*\])?", line)
-        if not found:
-            continue
+class Operation:
+    """One of plan.mlir. `sizes` are the elements of its operands by role, of a loop's by number;
+    `values` their names in the plan; `body` what a loop computes."""
+
+    def __init__(self, line, kind, roles):
+        self.kind = kind
+        self.body = []
         sizes = [elements(memref) for memref in re.findall(r"memref<[^>]*>", line)]
-        if found[1] == "pointwise":
-            yield "pointwise", sizes
-        else:
-            yield found[2], dict(zip(re.findall(r"\"(\w+)\"", found[3]), sizes))
+        values = re.findall(r"%\w+", line)
+        roles = roles or range(len(sizes))
+        self.sizes = dict(zip(roles, sizes))
+        self.values = dict(zip(roles, values))
+
+
+def operations(plan):
+    """All that compute, and the others as None: neighbours are neighbours in the step."""
+    told = []
+    for line in plan.splitlines():
+        found = re.match(r"\s*plan\.(\w+)(?: (\w+))?(?: \"[^\"]*\" ?(\[[^\]]*\])?)?", line)
+        if found and found[1] == "pointwise":
+            told.append(Operation(line, "pointwise", None))
+        elif found and found[1] == "call":
+            told.append(Operation(line, found[2], re.findall(r"\"(\w+)\"", found[3])))
+        elif found and found[1] in ("issue", "allGather", "all_gather", "gather", "wait", "update"):
+            told.append(None)
+        elif (inside := re.match(r"\s*%\w+ = (arith\.\w+(?: o\w\w)?|math\.\w+)", line)) and told:
+            told[-1].body.append(inside[1])
+    return told
+
+
+SUM, RELU = ["arith.addf"], ["arith.constant", "arith.cmpf olt", "arith.select"]
+RELU_GRADIENT = ["arith.constant", "arith.cmpf ole", "arith.select"]
+
+
+def is_norm(operation):
+    return operation and operation.kind == "batchNorm" and "workspace" not in operation.sizes
+
+
+def spared(told, place):
+    """Elements that an operation and the one behind neither write nor read again because one
+    kernel computes both (runtime/cuda/NormSums.h)."""
+    first, second = told[place : place + 2]
+    if not first or not second:
+        return 0
+    loop, norm = (second, first) if second.kind == "pointwise" else (first, second)
+    if loop.kind != "pointwise" or not loop.body:
+        return 0
+    sizes, values = list(loop.sizes.values()), list(loop.values.values())
+    if is_norm(norm) and norm is first:
+        joins = loop.body in (SUM, SUM + RELU) and norm.values["y"] in values[:-1]
+        norms = 1 + any(deferred(told, place, value) for value in values[:-1])
+        return 2 * norms * sizes[-1] if joins else 0
+    if norm.kind == "batchNormBackward" and norm is second:
+        joins = loop.body in (SUM, RELU_GRADIENT, SUM + RELU_GRADIENT)
+        return sizes[-1] if joins and norm.values["dy"] == values[-1] else 0
+    return 0
+
+
+def deferred(told, place, value):
+    """Whether the value is that of a norm before this place which only the sum behind it reads."""
+    readers = sum(value in list(each.values.values()) for each in filter(None, told))
+    return readers == 2 and any(is_norm(n) and n.values["y"] == value for n in told[:place])
 
 
 def moved(kind, sizes, width):
     """Bytes that an operation reads and writes, its operands `width` bytes wide where they follow
     the precision, by what is charged."""
     if kind == "pointwise":
-        return {"loops": width * sum(sizes)}
+        return {"loops": width * sum(sizes.values())}
     of = collections.defaultdict(int, sizes)
     weights = of["w"] + of["dw"]
     images = of["x"] + of["y"] + of["dx"] + of["dy"]
@@ -114,8 +165,11 @@ def step(plan, width, optimizer=20):
     velocity, and reads its gradient."""
     total = collections.Counter()
     parameters = 0
-    for kind, sizes in operations(plan):
-        total.update(moved(kind, sizes, width))
+    told = operations(plan)
+    for operation in filter(None, told):
+        total.update(moved(operation.kind, operation.sizes, width))
+    for place in range(len(told) - 1):
+        total["loops"] -= width * spared(told, place)
     for line in re.findall(r"plan\.tensor .* in parameters .*", plan):
         parameters += sum(elements(memref) for memref in re.findall(r"memref<[^>]*>", line))
     total["updates"] = optimizer * parameters

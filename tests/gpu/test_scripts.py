@@ -90,6 +90,40 @@ outs(%7 : {image})
         self.assertEqual(moved["loops"], 2 * 3 * n)
         self.assertEqual(moved["updates"], 20 * w)
 
+    def test_sums_beside_norms(self):
+        """What the kernels of a norm compute of its neighbours is not written and read again: two
+        tensors of three in front, one of four behind. A message between them parts them."""
+        image = "memref<2x8x4x4xf32>"
+        sums = f"""
+    plan.call batchNorm "n" ["x", "scale", "y"] ins(%2, %3 : {image}, memref<8xf32>) \
+outs(%4 : {image})
+    plan.pointwise "add" ins(%1, %4 : {image}, {image}) outs(%5 : {image}) attributes {{flat}} {{
+    ^bb0(%arg0: f32, %arg1: f32):
+      %9 = arith.addf %arg0, %arg1 : f32
+      plan.yield %9 : f32
+    }}
+"""
+        gradients = f"""
+    plan.pointwise "back" ins(%5, %6 : {image}, {image}) outs(%7 : {image}) attributes {{flat}} {{
+    ^bb0(%arg0: f32, %arg1: f32):
+      %cst = arith.constant 0.000000e+00 : f32
+      %9 = arith.cmpf ole, %arg0, %cst : f32
+      %10 = arith.select %9, %cst, %arg1 : f32
+      plan.yield %10 : f32
+    }}
+    plan.call batchNormBackward "n" ["x", "dy", "dx"] ins(%2, %7 : {image}, {image}) \
+outs(%8 : {image})
+"""
+        n = 2 * 8 * 4 * 4
+        self.assertEqual(reckon.step(sums, 2)["loops"], 2 * n)
+        self.assertEqual(reckon.step(gradients, 2)["loops"], 2 * 2 * n)
+        parted = gradients.replace("    plan.call", "    plan.issue 0\n    plan.call")
+        self.assertEqual(reckon.step(parted, 2)["loops"], 2 * 3 * n)
+        two = sums[: sums.index("    plan.pointwise")].replace("%4", "%1") + sums
+        self.assertEqual(reckon.step(two, 2)["loops"], 2 * -n)
+        other = sums.replace("addf", "mulf")
+        self.assertEqual(reckon.step(other, 2)["loops"], 2 * 3 * n)
+
     def test_random_words(self):
         """Random123's known answers."""
         words = values.philox((0xFFFFFFFF, 0xFFFFFFFF), [0xFFFFFFFF] * 4)

@@ -41,6 +41,10 @@ void launch(void *const *outs, const void *const *ins, std::int64_t n, void *que
   launchRounded<Loop>(outs, ins, n, 0, queue);
 }
 
+template <typename Loop> FlatLoop formed() {
+  return {launch<Loop>, launchRounded<Loop>, Loop::form, Loop::gate};
+}
+
 void scaleChannels(void *const *outs, const void *const *ins, std::int64_t, void *queue) {
   launch<ScaleChannels>(outs, ins, ScaleChannels::count, queue);
 }
@@ -51,7 +55,11 @@ PointwiseKernels streamKernels() {
   return {{launch<AddRelu>, launchRounded<AddRelu>},
           {launch<AddOne>, launchRounded<AddOne>},
           {launch<Twice>, launchRounded<Twice>},
-          scaleChannels};
+          scaleChannels,
+          formed<Sum<false>>(),
+          formed<Sum<true>>(),
+          formed<ReluGradient<1>>(),
+          formed<ReluGradient<2>>()};
 }
 
 void streamCopy(void *to, const void *from, std::size_t bytes) {

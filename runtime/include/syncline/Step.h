@@ -23,7 +23,7 @@
 namespace syncline {
 
 /// Version of this interface. Raise it with every incompatible change of this header.
-inline constexpr int stepAbi = 6;
+inline constexpr int stepAbi = 7;
 
 enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
 
@@ -97,6 +97,15 @@ using PointwiseKernel = void (*)(void *const *outs, const void *const *ins, std:
 using RoundedKernel = void (*)(void *const *outs, const void *const *ins, std::int64_t n,
                                std::uint64_t rounded, void *queue);
 
+/// What a loop of one result computes, where its kernel may be replaced by one that also computes
+/// what precedes or follows the loop. Every sum is rounded to f32.
+enum class LoopForm {
+  other,
+  sum,          ///< a + b
+  sumRelu,      ///< s < 0 ? 0 : s, where s = a + b
+  reluGradient, ///< gate <= 0 ? 0 : the sum of the other operands, which are one or two
+};
+
 struct PointwiseInfo {
   /// All operands have the result's shape, so that the loop works in any layout that they share. A
   /// loop that is not flat walks dense row-major operands and ignores n.
@@ -106,6 +115,9 @@ struct PointwiseInfo {
   /// Null on "cpu", and for loops that are not flat, have no f32 operand, or have more operands
   /// than `rounded` has bits.
   RoundedKernel rounded = nullptr;
+  /// On "cpu" always `other`.
+  LoopForm form = LoopForm::other;
+  int gate = 0; ///< the gate's place among the inputs of a reluGradient
 };
 
 enum class Reduction { sum, mean };

@@ -82,6 +82,8 @@ struct Row {
 struct GeneratedLoop {
   PointwiseKernel kernel;
   RoundedKernel rounded; ///< as PointwiseInfo::rounded
+  LoopForm form = LoopForm::other;
+  int gate = 0; ///< as PointwiseInfo::gate
 };
 
 struct StepTables {
@@ -136,7 +138,11 @@ private:
     const GeneratedLoop &loop = tables.loops[static_cast<std::size_t>(numbers[0])];
     const auto ins = static_cast<std::size_t>(numbers[1]);
     to.pointwise(row->layer, loop.kernel, list(0, numbers[1]), list(ins, numbers[2]),
-                 {.flat = flag(3), .keepsZero = flag(4), .rounded = loop.rounded});
+                 {.flat = flag(3),
+                  .keepsZero = flag(4),
+                  .rounded = loop.rounded,
+                  .form = loop.form,
+                  .gate = loop.gate});
   }
 
   void dispatch(StepBuilder &to) const {

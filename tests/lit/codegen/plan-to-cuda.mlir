@@ -69,6 +69,15 @@
 // CHECK-NEXT: {&launchDense<copy_2, 4294967298>, nullptr},
 // CHECK-NEXT: {&launch<copy_3>, nullptr},
 // CHECK-NEXT: {&launch<sitofp>, &launchRounded<sitofp, 2>},
+// Sums, ReLU of sums and its gradient are told, with the place of the gradient's gate.
+// CHECK-NEXT: {&launch<add_2>, &launchRounded<add_2, 8>, LoopForm::sum, 0},
+// CHECK-NEXT: {&launch<addCmpSelect>, &launchRounded<addCmpSelect, 8>, LoopForm::sumRelu, 0},
+// CHECK-NEXT: {&launch<addCmpSelect_2>, &launchRounded<addCmpSelect_2, 8>, LoopForm::reluGradient, 1},
+// CHECK-NEXT: {&launch<cmpSelect>, &launchRounded<cmpSelect, 8>, LoopForm::reluGradient, 0},
+// Others are not: a gate that is a summand, an operand that is no summand, a bound that is not 0.
+// CHECK-NEXT: {&launch<addCmpSelect_3>, &launchRounded<addCmpSelect_3, 8>},
+// CHECK-NEXT: {&launch<add_3>, &launchRounded<add_3, 8>},
+// CHECK-NEXT: {&launch<addCmpSelect_4>, &launchRounded<addCmpSelect_4, 8>},
 // CHECK-NEXT: };
 // CHECK: x = 1, row, scale, one, y, mask, odd, three, wide, huge, narrow, long_2,
 plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 0 : i64, arena = 85899346816 : i64} {
@@ -133,6 +142,55 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
   ^bb0(%p: i64):
     %q = arith.sitofp %p : i64 to f32
     plan.yield %q : f32
+  }
+  plan.pointwise "sum" ins(%x, %y : memref<4x2x8xf32>, memref<4x2x8xf32>) outs(%y : memref<4x2x8xf32>) attributes {flat} {
+  ^bb0(%p: f32, %q: f32):
+    %s = arith.addf %p, %q : f32
+    plan.yield %s : f32
+  }
+  plan.pointwise "relu" ins(%x, %y : memref<4x2x8xf32>, memref<4x2x8xf32>) outs(%y : memref<4x2x8xf32>) attributes {flat} {
+  ^bb0(%p: f32, %q: f32):
+    %zero = arith.constant 0.0 : f32
+    %s = arith.addf %p, %q : f32
+    %c = arith.cmpf olt, %s, %zero : f32
+    %t = arith.select %c, %zero, %s : f32
+    plan.yield %t : f32
+  }
+  plan.pointwise "gradient" ins(%x, %y, %x : memref<4x2x8xf32>, memref<4x2x8xf32>, memref<4x2x8xf32>) outs(%y : memref<4x2x8xf32>) attributes {flat} {
+  ^bb0(%p: f32, %q: f32, %r: f32):
+    %zero = arith.constant 0.0 : f32
+    %s = arith.addf %p, %r : f32
+    %c = arith.cmpf ole, %q, %zero : f32
+    %t = arith.select %c, %zero, %s : f32
+    plan.yield %t : f32
+  }
+  plan.pointwise "one" ins(%y, %x : memref<4x2x8xf32>, memref<4x2x8xf32>) outs(%y : memref<4x2x8xf32>) attributes {flat} {
+  ^bb0(%p: f32, %q: f32):
+    %zero = arith.constant 0.0 : f32
+    %c = arith.cmpf ole, %p, %zero : f32
+    %t = arith.select %c, %zero, %q : f32
+    plan.yield %t : f32
+  }
+  plan.pointwise "summand" ins(%x, %y : memref<4x2x8xf32>, memref<4x2x8xf32>) outs(%y : memref<4x2x8xf32>) attributes {flat} {
+  ^bb0(%p: f32, %q: f32):
+    %zero = arith.constant 0.0 : f32
+    %s = arith.addf %p, %q : f32
+    %c = arith.cmpf ole, %q, %zero : f32
+    %t = arith.select %c, %zero, %s : f32
+    plan.yield %t : f32
+  }
+  plan.pointwise "twice" ins(%x, %y : memref<4x2x8xf32>, memref<4x2x8xf32>) outs(%y : memref<4x2x8xf32>) attributes {flat} {
+  ^bb0(%p: f32, %q: f32):
+    %s = arith.addf %p, %p : f32
+    plan.yield %s : f32
+  }
+  plan.pointwise "bound" ins(%x, %y : memref<4x2x8xf32>, memref<4x2x8xf32>) outs(%y : memref<4x2x8xf32>) attributes {flat} {
+  ^bb0(%p: f32, %q: f32):
+    %one1 = arith.constant 1.0 : f32
+    %s = arith.addf %p, %q : f32
+    %c = arith.cmpf olt, %s, %one1 : f32
+    %t = arith.select %c, %one1, %s : f32
+    plan.yield %t : f32
   }
 }
 // CHECK: } // namespace planned
