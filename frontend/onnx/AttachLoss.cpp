@@ -110,8 +110,7 @@ static Value classesSecond(ImportState &state, Value value) {
                                  order);
 }
 
-static Value createCrossEntropy(ImportState &state, Value output, std::int64_t axis) {
-  Value logits = logitsBeneath(state, output, axis);
+static Value createCrossEntropy(ImportState &state, Value logits, std::int64_t axis) {
   if (axis == 1)
     logits = dropUnitDimensions(state, logits);
   const nn::Dims labels = withoutClasses(shapeOf(logits), axis);
@@ -145,11 +144,13 @@ Status frontend::attachLoss(ImportState &state, Value output, const std::string 
                     ", holds the classes");
   const bool isAmbiguous =
       isClassifier && axis != 1 && withoutClasses(dims, axis) == withoutClasses(dims, 1);
-  // Evaluation tells the classes by the shapes of output and labels.
+  // Evaluation computes the same loss of the same logits, and tells the classes by the shapes of
+  // output and labels.
+  const Value scored = isClassifier ? logitsBeneath(state, output, axis) : output;
   state.builder.create<nn::OutputOp>(output.getLoc(),
-                                     isAmbiguous ? classesSecond(state, output) : output, name);
-  Value loss = isClassifier ? createCrossEntropy(state, output, axis)
-                            : createMeanSquaredError(state, output);
+                                     isAmbiguous ? classesSecond(state, scored) : scored, name);
+  Value loss = isClassifier ? createCrossEntropy(state, scored, axis)
+                            : createMeanSquaredError(state, scored);
   state.builder.create<nn::LossOp>(loss.getLoc(), loss);
   return Status::ok();
 }

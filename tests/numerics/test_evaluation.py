@@ -1,6 +1,7 @@
 """Evaluation by running statistics, without dropout: PyTorch and ONNX Runtime find the same in the
 saved model, on any number of ranks."""
 
+import copy
 import json
 import pathlib
 import subprocess
@@ -160,6 +161,14 @@ class EvaluationTest(unittest.TestCase):
         self.assert_scores(lines[0], *wanted)
         lines = self.run_plan(self.plan(1), 1, "--eval-only", "--eval", self.test_pair)
         self.assert_scores(lines[0], *torch_score(self.model.eval(), self.test))
+
+    def test_logits_beneath_a_softmax_are_scored(self):
+        model = copy.deepcopy(self.model).float()
+        path = self.folder / "softmax.onnx"
+        export.write(nn.Sequential(model, nn.Softmax(1)), torch.zeros(2, 3, 10, 10), path)
+        plan = harness.compile_plan(path, self.folder, batch=EACH)
+        lines = self.run_plan(plan, 1, "--eval-only", "--eval", self.test_pair)
+        self.assert_scores(lines[0], *torch_score(model.eval(), self.test))
 
     def test_evaluation_changes_no_training(self):
         """Evaluation within the run leaves losses and the saved model as they are, to the bit. It

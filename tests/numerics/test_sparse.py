@@ -15,7 +15,8 @@ import compare
 import export
 import harness
 import reference
-from test_transformers import Language, spread
+from gradients import spread
+from test_transformers import Language
 
 EACH = 4  # samples per rank
 SAME = 1e-6  # the same sums in another order

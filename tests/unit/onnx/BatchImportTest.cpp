@@ -108,8 +108,8 @@ TEST(LossImport, LogitsAreBeneathAFinalSoftmax) {
                                     " w = RandomNormal <shape = [3,5]> () h = MatMul(x, w) y = ") +
                         name + "(h) }";
     Outcome outcome = importText(13, graph, withBatch(4, {}));
-    EXPECT_TRUE(outcome.has("nn.output %3 \"y\"")) << outcome.ir;
-    EXPECT_TRUE(outcome.has("nn.cross_entropy %2, %4")) << outcome.ir;
+    EXPECT_TRUE(outcome.has("nn.output %2 \"y\"")) << outcome.ir;
+    EXPECT_TRUE(outcome.has("nn.cross_entropy %2, %3")) << outcome.ir;
     EXPECT_EQ(outcome.notes.size(), 1u);
   }
 }
