@@ -7,13 +7,13 @@ CHARACTERS, LENGTH = 96, 64
 
 
 class Attention(nn.Module):
-    """Attention of every character to itself and to those before it."""
+    """Attention of every character to itself and to those before it, as minimal GPTs write it."""
 
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, length):
         super().__init__()
         self.heads = heads
         self.attend, self.project = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        future = torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(1)
+        future = torch.ones(length, length, dtype=torch.bool).triu(1)
         self.register_buffer("future", future, persistent=False)
 
     def forward(self, x):
@@ -30,7 +30,7 @@ class Block(nn.Module):
 
     def __init__(self, width, heads):
         super().__init__()
-        self.norm1, self.attention = nn.LayerNorm(width), Attention(width, heads)
+        self.norm1, self.attention = nn.LayerNorm(width), Attention(width, heads, LENGTH)
         self.norm2 = nn.LayerNorm(width)
         self.inner = nn.Sequential(
             nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)

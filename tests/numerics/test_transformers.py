@@ -10,6 +10,7 @@ from torch import nn
 
 import export
 import harness
+from gpt import Attention
 from gradients import BATCH, OPSETS, GradientsTest, draw, tokens
 
 CLASSES = 10
@@ -42,25 +43,6 @@ class Encoder(nn.Module):
 
     def forward(self, x):
         return self.head(self.encoder(self.embed(x)).mean(1))
-
-
-class Attention(nn.Module):
-    """Attention to what came before, as minimal GPTs write it."""
-
-    def __init__(self, width, heads, length):
-        super().__init__()
-        self.heads = heads
-        self.attend, self.project = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        future = torch.ones(length, length, dtype=torch.bool).triu(1)
-        self.register_buffer("future", future, persistent=False)
-
-    def forward(self, x):
-        batch, length, width = x.shape
-        split = (batch, length, self.heads, width // self.heads)
-        q, k, v = (part.view(split).transpose(1, 2) for part in self.attend(x).chunk(3, 2))
-        scores = q @ k.transpose(2, 3) * (width // self.heads) ** -0.5
-        y = torch.softmax(scores.masked_fill(self.future, float("-inf")), 3) @ v
-        return self.project(y.transpose(1, 2).reshape(batch, length, width))
 
 
 class Language(nn.Module):
