@@ -39,4 +39,17 @@ inline std::optional<CaseRow> caseRow(mlir::Attribute attr) {
   return CaseRow{0, {}, layer.getInt(), row[1], row[2]};
 }
 
+/// Cases that are not told apart further, in one certificate at most.
+inline constexpr std::size_t maxCases = 64;
+
+/// Whether this is a case, and `left` rows are enough for it and all within it; takes those that it
+/// needs. The number is limited because a row that stands in many places is stored once.
+inline bool isCase(mlir::Attribute attr, std::size_t &left) {
+  const std::optional<CaseRow> row = caseRow(attr);
+  if (!row || left == 0)
+    return false;
+  --left;
+  return row->proof || (isCase(row->byFactors, left) && isCase(row->inBucket, left));
+}
+
 } // namespace syncline::sync

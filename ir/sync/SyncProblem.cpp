@@ -2,6 +2,7 @@
 // the attribute #sync.states.
 #include "ir/sync/Sync.h"
 
+#include "ir/sync/CasesAttr.h"
 #include "syncline/PlanConstants.h"
 
 #include "mlir/IR/Builders.h"
@@ -243,6 +244,10 @@ LogicalResult SolutionOp::verify() {
   for (int64_t piggyback : getPiggybacks().value_or(ArrayRef<int64_t>()))
     if (piggyback < 0)
       return emitOpError("S13: expected piggybacks that are not negative, got ") << piggyback;
+  std::size_t rows = 2 * maxCases - 1; // of a binary tree with so many leaves
+  if (Attribute cases = (*this)->getAttr(casesAttr); cases && !isCase(cases, rows))
+    return emitOpError("S18: expected 'cases' to be at most ")
+           << maxCases << " cases, each a bound and a #sync.order, or a layer and two cases";
   return success();
 }
 

@@ -185,21 +185,19 @@ static problem::OrderCertificate withoutCases(sync::OrderAttr order, double boun
   return proof;
 }
 
-/// The case, and the #sync.order of its case that proves least; nothing where it is none.
-static std::optional<std::pair<problem::OrderCertificate, sync::OrderAttr>>
-caseOf(Attribute attr, std::size_t depth = 0) {
-  const std::optional<sync::CaseRow> row = sync::caseRow(attr);
-  if (!row || depth > problem::OrderCertificate::maxCases)
-    return std::nullopt;
-  if (row->proof)
-    return std::pair(withoutCases(row->proof, row->bound), row->proof);
-  const auto one = caseOf(row->byFactors, depth + 1), other = caseOf(row->inBucket, depth + 1);
-  if (!one || !other)
-    return std::nullopt;
-  problem::OrderCertificate both{.bound = std::min(one->first.bound, other->first.bound),
-                                 .splits = static_cast<std::size_t>(row->layer),
-                                 .cases = {one->first, other->first}};
-  return std::pair(both, one->first.bound <= other->first.bound ? one->second : other->second);
+static_assert(sync::maxCases == problem::OrderCertificate::maxCases);
+
+/// The case, and the #sync.order of its case that proves least. Precondition: sync::isCase().
+static std::pair<problem::OrderCertificate, sync::OrderAttr> caseOf(Attribute attr) {
+  const sync::CaseRow row = *sync::caseRow(attr);
+  if (row.proof)
+    return {withoutCases(row.proof, row.bound), row.proof};
+  const auto [one, oneOrder] = caseOf(row.byFactors);
+  const auto [other, otherOrder] = caseOf(row.inBucket);
+  problem::OrderCertificate both{.bound = std::min(one.bound, other.bound),
+                                 .splits = static_cast<std::size_t>(row.layer),
+                                 .cases = {one, other}};
+  return {both, one.bound <= other.bound ? oneOrder : otherOrder};
 }
 
 std::optional<problem::OrderCertificate> syncline::merge::toOrderProof(sync::SolutionOp op) {
@@ -210,11 +208,11 @@ std::optional<problem::OrderCertificate> syncline::merge::toOrderProof(sync::Sol
   const Attribute cases = op->getAttr(sync::casesAttr);
   if (!cases)
     return withoutCases(order, bound);
-  auto proof = caseOf(cases);
-  if (!proof || proof->second != order)
+  auto [proof, weakest] = caseOf(cases);
+  if (weakest != order)
     return std::nullopt;
-  proof->first.bound = bound;
-  return proof->first;
+  proof.bound = bound;
+  return proof;
 }
 
 std::optional<std::string> syncline::merge::rejectionOf(sync::ProblemOp op,

@@ -254,7 +254,60 @@ sync.solution of @p by "manual"
 sync.problem @p layers ["a"] bytes [128] ready <[3.0]>
   merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
   forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5]> own_updates <[0.0]>
-// expected-error@+1 {{S18: expected a certificate '#sync.order', as the problem has 'tails', and no 'cases' or such of which it is the one that proves least}}
+// expected-error@+1 {{S18: expected 'cases' to be at most 64 cases, each a bound and a #sync.order, or a layer and two cases}}
 sync.solution of @p by "manual"
   messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.0, end = 3.25>]
   finish 3.75 bound 0.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]> {cases = [0, 1, 2]}
+
+// -----
+
+// Each row holds the row before twice, so that the cases are 2^40.
+#none = #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>
+#c0 = [4.0, #none]
+#c1 = [0, #c0, #c0]
+#c2 = [0, #c1, #c1]
+#c3 = [0, #c2, #c2]
+#c4 = [0, #c3, #c3]
+#c5 = [0, #c4, #c4]
+#c6 = [0, #c5, #c5]
+#c7 = [0, #c6, #c6]
+#c8 = [0, #c7, #c7]
+#c9 = [0, #c8, #c8]
+#c10 = [0, #c9, #c9]
+#c11 = [0, #c10, #c10]
+#c12 = [0, #c11, #c11]
+#c13 = [0, #c12, #c12]
+#c14 = [0, #c13, #c13]
+#c15 = [0, #c14, #c14]
+#c16 = [0, #c15, #c15]
+#c17 = [0, #c16, #c16]
+#c18 = [0, #c17, #c17]
+#c19 = [0, #c18, #c18]
+#c20 = [0, #c19, #c19]
+#c21 = [0, #c20, #c20]
+#c22 = [0, #c21, #c21]
+#c23 = [0, #c22, #c22]
+#c24 = [0, #c23, #c23]
+#c25 = [0, #c24, #c24]
+#c26 = [0, #c25, #c25]
+#c27 = [0, #c26, #c26]
+#c28 = [0, #c27, #c27]
+#c29 = [0, #c28, #c28]
+#c30 = [0, #c29, #c29]
+#c31 = [0, #c30, #c30]
+#c32 = [0, #c31, #c31]
+#c33 = [0, #c32, #c32]
+#c34 = [0, #c33, #c33]
+#c35 = [0, #c34, #c34]
+#c36 = [0, #c35, #c35]
+#c37 = [0, #c36, #c36]
+#c38 = [0, #c37, #c37]
+#c39 = [0, #c38, #c38]
+#c40 = [0, #c39, #c39]
+sync.problem @p layers ["a"] bytes [128] ready <[3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5]> own_updates <[0.0]>
+// expected-error@+1 {{S18: expected 'cases' to be at most 64 cases}}
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.0, end = 3.25>]
+  finish 3.75 bound 0.0 certificate #none {cases = #c40}

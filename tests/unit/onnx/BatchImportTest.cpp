@@ -214,13 +214,17 @@ TEST(DropoutImport, CanBeLeftOut) {
   EXPECT_FALSE(outcome.has("nn.dropout"));
 }
 
+static Outcome importLookup(const std::string &idType) {
+  return importText(13,
+                    "agraph (" + idType +
+                        "[N,5] ids) => (float[N,5,3] y) {"
+                        " table = RandomNormal <shape = [7,3]> () y = Gather(table, ids) }",
+                    withBatch(2));
+}
+
 // Token ids: the table's rows, whichever dimensions the ids have.
 TEST(EmbeddingImport, RowsByIdsOfTheInput) {
-  const Outcome outcome =
-      importText(13,
-                 "agraph (int64[N,5] ids) => (float[N,5,3] y) {"
-                 " table = RandomNormal <shape = [7,3]> () y = Gather(table, ids) }",
-                 withBatch(2));
+  const Outcome outcome = importLookup("int64");
   EXPECT_TRUE(
       outcome.has("nn.embedding %0, %1 : (tensor<2x5xi64>, tensor<7x3xf32>) -> tensor<2x5x3xf32>"))
       << outcome.error << outcome.ir;
@@ -238,11 +242,7 @@ TEST(EmbeddingImport, IdsOfTheInputMayBeInt32) {
 }
 
 TEST(EmbeddingImport, IdsOfAnotherTypeAreRefused) {
-  const Outcome outcome =
-      importText(13,
-                 "agraph (uint8[N,5] ids) => (float[N,5,3] y) {"
-                 " table = RandomNormal <shape = [7,3]> () y = Gather(table, ids) }",
-                 withBatch(2));
+  const Outcome outcome = importLookup("uint8");
   EXPECT_TRUE(mentions(outcome, "(Gather): expected int64 indices, got 'ids'")) << outcome.error;
 }
 
