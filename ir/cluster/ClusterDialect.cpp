@@ -291,11 +291,11 @@ bool syncline::cluster::ncclHas(Scheme scheme) {
   case Scheme::reduceScatter:
   case Scheme::parameterServer:
   case Scheme::factors:
+  case Scheme::sparse:
     return true;
   case Scheme::recursiveDoubling:
   case Scheme::halvingDoubling:
   case Scheme::hierarchical:
-  case Scheme::sparse:
     return false;
   }
   llvm_unreachable("every scheme is named above");

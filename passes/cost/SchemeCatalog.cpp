@@ -226,8 +226,7 @@ private:
 
   void addGather() {
     catalog.gather = gatherCost(Scheme::factors);
-    if (!catalog.byNccl)
-      catalog.rows = gatherCost(Scheme::sparse);
+    catalog.rows = gatherCost(Scheme::sparse);
   }
 
   /// The cost of the all-gather that the cluster states, for the bytes that travel by the scheme.

@@ -21,7 +21,7 @@ struct SchemeCatalog {
   std::optional<problem::SchemeOption> servers;       ///< parameter servers, where there are any
   std::optional<problem::SchemeOption> reduceScatter; ///< offered only on request
   /// Cost of factors, and of an embedding's rows, by the bytes that ONE rank contributes. Null
-  /// where it is unknown. NCCL's messages carry no rows.
+  /// where it is unknown.
   std::shared_ptr<const problem::CollectiveCost> gather, rows;
   bool byNccl = false;                        ///< NCCL carries the messages
   std::vector<Scheme> unsupported;            ///< stated by the cluster, but not carried by NCCL

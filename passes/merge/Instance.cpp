@@ -91,8 +91,8 @@ private:
   /// The reason why the cluster does not offer the scheme.
   std::string whyNot(Scheme scheme) const {
     if (catalog.byNccl && !cluster::ncclHas(scheme))
-      return "NCCL, which carries the messages, has ring, tree, reduce-scatter, parameter-server "
-             "and factors only";
+      return "NCCL, which carries the messages, has ring, tree, reduce-scatter, parameter-server, "
+             "factors and sparse only";
     if (llvm::is_contained(catalog.unsupported, scheme))
       return "NCCL, which carries the messages, knows no dedicated servers";
     return "the cluster does not offer it";

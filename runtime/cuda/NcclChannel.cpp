@@ -11,16 +11,16 @@ namespace syncline::cuda {
 
 namespace {
 
-constexpr std::array knownSchemes{Scheme::ring, Scheme::tree, Scheme::parameterServer,
-                                  Scheme::reduceScatter, Scheme::factors};
+constexpr std::array knownSchemes{Scheme::ring,          Scheme::tree,    Scheme::parameterServer,
+                                  Scheme::reduceScatter, Scheme::factors, Scheme::sparse};
 
 Status checkSchemes(const core::ChannelOptions &options) {
   for (Scheme scheme : options.schemes)
     if (std::find(knownSchemes.begin(), knownSchemes.end(), scheme) == knownSchemes.end())
       return Status::badInput("channel " + std::to_string(options.channel) +
                               ": NCCL does not know scheme '" + std::string(schemeName(scheme)) +
-                              "'; expected ring, tree, parameter-server, reduce-scatter or "
-                              "factors");
+                              "'; expected ring, tree, parameter-server, reduce-scatter, "
+                              "factors or sparse");
   return Status::ok();
 }
 
@@ -88,7 +88,7 @@ std::int64_t NcclChannel::scratchFor(const CudaExecutable &of, int channel) cons
     const auto bytes = static_cast<std::size_t>(bucket.extent);
     if (bucket.scheme == Scheme::parameterServer)
       most = std::max(most, collectives.serverScratch(bytes));
-    else if (bucket.scheme != Scheme::factors)
+    else if (!isGathered(bucket.scheme))
       most = std::max(most, collectives.sumScratch(bytes));
     for (const core::OperationInfo &operation : of.operations())
       if (operation.kind == core::OperationKind::gather && operation.bucket == bucket.id)

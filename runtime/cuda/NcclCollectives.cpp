@@ -62,10 +62,17 @@ std::int64_t NcclCollectives::serverScratch(std::size_t bytes) const {
   return sumScratch(bytes) + ranks * part * wireBytes(wire);
 }
 
+bool NcclCollectives::isRounded(const core::GatherPart &part,
+                                std::span<const core::GatherPart> parts) const {
+  return isRounded(part.type) && std::ranges::none_of(parts, [](const core::GatherPart &each) {
+           return each.type == ElementType::i64;
+         });
+}
+
 std::int64_t NcclCollectives::gatherScratch(std::span<const core::GatherPart> parts) const {
   std::int64_t sum = 0;
   for (const core::GatherPart &part : parts)
-    if (isRounded(part.type))
+    if (isRounded(part, parts))
       sum += sumScratch(static_cast<std::size_t>(part.bytes * ranks));
   return sum;
 }
@@ -161,7 +168,7 @@ void NcclCollectives::gather(std::span<const core::GatherPart> parts) {
   for (const core::GatherPart &part : parts) {
     const auto bytes = static_cast<std::size_t>(part.bytes);
     auto *const data = static_cast<std::byte *>(part.data);
-    if (!isRounded(part.type)) {
+    if (!isRounded(part, parts)) {
       buffers.push_back({data, bytes});
       continue;
     }
@@ -181,7 +188,7 @@ void NcclCollectives::gather(std::span<const core::GatherPart> parts) {
   });
   // This rank's own part is converted too, so that all ranks compute with the same numbers.
   for (std::size_t i = 0; i < parts.size(); ++i)
-    if (isRounded(parts[i].type))
+    if (isRounded(parts[i], parts))
       check(widenFromWire(stream, buffers[i].data, static_cast<float *>(parts[i].data),
                           parts[i].bytes / static_cast<std::int64_t>(sizeof(float)) * ranks, wire),
             "widenFromWire");

@@ -56,6 +56,8 @@ private:
   bool isRounded(ElementType type) const {
     return wire != core::WirePrecision::fp32 && type == ElementType::f32;
   }
+  /// Whether a part is rounded for the way. Rows of a table, beside their numbers, are not.
+  bool isRounded(const core::GatherPart &part, std::span<const core::GatherPart> parts) const;
   /// Rounds the message into scratch memory if the wire's type requires it.
   Travelling depart(void *data, std::size_t bytes, ElementType type);
   /// Converts elements [begin, end) back into `data`.

@@ -11,9 +11,11 @@ import unittest
 import unittest.mock
 
 import harness
+import models
 import numpy
 from host_cuda import CUDA, DIGITS, MODULE, HostCudaCase
 from test_host_cuda import NODE, digits
+from test_token_ids import LENGTH, WORDS, language
 
 SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
 # Relative errors of gradients and parameters, from sums in another order and from gradients that
@@ -77,7 +79,10 @@ class MessageTest(HostCudaCase):
         plan = self.plan(ranks, scheme, "cuda")
         self.assertIn(scheme, {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]})
         actual = self.trained(plan, ranks, (*CUDA, "--wire", wire, *extra))
-        limit = LIMITS[wire]
+        self.assert_near(actual, expected, LIMITS[wire])
+        return actual, expected
+
+    def assert_near(self, actual, expected, limit):
         for step in (0, 2):
             self.assertAlmostEqual(
                 actual.loss(step), expected.loss(step), delta=limit * expected.loss(step)
@@ -89,7 +94,6 @@ class MessageTest(HostCudaCase):
                     self.assertLessEqual(
                         error, limit * numpy.linalg.norm(wanted[name]), f"{kind} {step} {name}"
                     )
-        return actual, expected
 
     def test_schemes(self):
         for scheme in SCHEMES:
@@ -101,6 +105,30 @@ class MessageTest(HostCudaCase):
         for scheme in SCHEMES:
             with self.subTest(scheme=scheme):
                 self.compare(2, scheme, ("--cuda-graph",))
+
+    def test_rows_of_an_embedding(self):
+        """Rows travel whole, on any wire; ids repeat on a rank and on several."""
+        model = models.save(language(), self.folder / "language.onnx")
+        ids, labels = numpy.random.RandomState(1).randint(0, WORDS, (2, 3 * 2, LENGTH))
+        ids[:, 1] = ids[:, 2]
+        how = {"batch": 2, "cluster": NODE}
+        for ranks in (2, 3):
+            data, devices = (ids[: 2 * ranks], labels[: 2 * ranks]), str(ranks)
+            ring = harness.compile_plan(model, self.folder, ranks, **how)
+            expected = harness.train(ring, self.folder, data, ranks)
+            extra = ("--backend", "cuda", "--scheme", "table=sparse")
+            plan = harness.compile_plan(
+                model, self.folder, ranks, extra=extra, label="-rows", **how
+            )
+            self.assertIn("sparse", {each["scheme"] for each in harness.plan_json(plan)["buckets"]})
+            for words in ((), ("--wire", "bf16"), ("--cuda-graph",)):
+                with (
+                    self.subTest(ranks=ranks, words=words),
+                    unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES=devices),
+                ):
+                    actual = harness.train(plan, self.folder, data, ranks, extra=(*CUDA, *words))
+                    limit = LIMITS["bf16" if "bf16" in words else "fp32"]
+                    self.assert_near(actual, expected, limit)
 
     def test_halves_travel(self):
         """Near, and not the same as in float32."""

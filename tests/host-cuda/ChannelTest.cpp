@@ -284,7 +284,7 @@ TEST(ChannelTest, RefusesSchemesThatNcclHasNot) {
     EXPECT_EQ(opened.status().kind(), ErrorKind::badInput);
     EXPECT_EQ(opened.status().message(),
               "channel 2: NCCL does not know scheme '" + std::string(schemeName(scheme)) +
-                  "'; expected ring, tree, parameter-server, reduce-scatter or factors");
+                  "'; expected ring, tree, parameter-server, reduce-scatter, factors or sparse");
   }
 }
 

@@ -13,7 +13,7 @@
 // RUN: sed -e 's/\[<ring, cost/[<hierarchical, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>, <ring, cost/' %t > %t.more
 // RUN: not syncline-opt %t.more --check-solutions 2>&1 | FileCheck %s --check-prefix=MORE
 
-// ASKED: layer 'conv' cannot travel by 'halving-doubling': NCCL, which carries the messages, has ring, tree, reduce-scatter, parameter-server and factors only
+// ASKED: layer 'conv' cannot travel by 'halving-doubling': NCCL, which carries the messages, has ring, tree, reduce-scatter, parameter-server, factors and sparse only
 // STATED: layer 'conv' cannot travel by 'hierarchical': NCCL, which
 // OTHER: layer 'conv' cannot travel by 'tree': the cluster does not offer it
 // NONE: cluster 'lab' states no all-reduce that NCCL has: expected ring or tree, got hierarchical
