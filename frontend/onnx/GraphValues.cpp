@@ -28,8 +28,9 @@ void GraphValues::setStored(const std::string &name, StoredSource source) {
   entries[name].stored = std::make_shared<StoredSource>(std::move(source));
 }
 
-void GraphValues::setAlias(const std::string &name, const std::string &of) {
+void GraphValues::setAlias(const std::string &name, const std::string &of, bool isIdentity) {
   entries[name].alias = of;
+  entries[name].isIdentity = isIdentity;
 }
 
 /// The entry of a name. An initialiser gets its entry on first use: integers are constants, floats
@@ -105,11 +106,19 @@ Value GraphValues::constantTensor(const std::string &name, const ConstantTensor 
                                         value.getType(), value);
 }
 
-Value GraphValues::tensor(const std::string &name) {
-  if (Entry *entry = find(name); entry && entry->tensor)
-    return entry->tensor;
+Value GraphValues::tensor(const std::string &used) {
+  std::string name = used;
+  Entry *entry = find(name);
+  // An operator that changes nothing here, such as an Expand to the same shape, makes no tensor.
+  for (; entry && !entry->alias.empty() && !entry->isIdentity; entry = find(name)) {
+    if (entry->tensor)
+      break;
+    name = entry->alias;
+  }
+  if (entry && entry->tensor)
+    return entries[used].tensor = entry->tensor;
   std::string root = name;
-  Entry *entry = resolve(root);
+  entry = resolve(root);
   if (!entry)
     return {};
   Value value = entry->tensor;

@@ -25,7 +25,8 @@ public:
   void setTensor(const std::string &name, mlir::Value value, bool isBatched);
   void setConstant(const std::string &name, ConstantTensor constant);
   void setStored(const std::string &name, StoredSource source);
-  void setAlias(const std::string &name, const std::string &of);
+  /// `isIdentity`: an Identity makes the name, which may stand for a tensor of its own.
+  void setAlias(const std::string &name, const std::string &of, bool isIdentity);
 
   /// The name as a tensor of the step.
   mlir::Value tensor(const std::string &name);
@@ -50,6 +51,7 @@ private:
     std::shared_ptr<ConstantTensor> constant;
     std::shared_ptr<StoredSource> stored;
     std::string alias; ///< not empty: another name for this one
+    bool isIdentity = false;
     bool isBatched = false;
   };
 

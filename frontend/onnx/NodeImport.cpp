@@ -207,7 +207,7 @@ LogicalResult NodeImport::defineStored(StoredSource source) {
 
 LogicalResult NodeImport::defineAlias(unsigned input) {
   if (isUsed(0))
-    state.values.setAlias(proto.output(0), inputName(input));
+    state.values.setAlias(proto.output(0), inputName(input), op() == "Identity");
   return success();
 }
 

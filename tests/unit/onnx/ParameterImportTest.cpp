@@ -175,6 +175,18 @@ TEST(ParameterImport, MergedUniformTensorsAreTrainedApart) {
   EXPECT_EQ(trained.graph().node_size(), 2) << "the Identity is gone";
 }
 
+// A class token of zeros is expanded to the batch, which at batch 1 changes nothing.
+TEST(ParameterImport, OperatorsThatChangeNothingMakeNoTensor) {
+  Outcome outcome =
+      importText(13,
+                 "agraph (float[1,3] x) => (float[1,3] y) <int64[2] shape = {1, 3}>"
+                 " { b = Expand(a, shape) h = Mul(x, b) c = Identity(b) y = Add(h, c) }",
+                 meanSquare(), withInitializers({floats("a", {1, 3}, {0, 0, 0})}));
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_TRUE(outcome.has("nn.parameter \"a\" at 0") && outcome.has("nn.parameter \"c\" at 64"))
+      << outcome.ir;
+}
+
 // However many they are, the user reads one line.
 TEST(ParameterImport, EqualNotesAreOneLine) {
   Outcome outcome = importText(
