@@ -2,19 +2,21 @@
 
 import numpy
 import onnx
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
+
+FLOATING = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16)
 
 
 def strip(path, names, ranges=None):
     """Rewrites the model at `path` so that every initialiser in `names` is the output, under the
     same name, of a ConstantOfShape (all values equal) or RandomNormal node (mean 0, the values'
     standard deviation), or, where `ranges` names it, of a RandomUniform node between these two
-    values. Other initialisers, shapes for example, stay."""
+    values. Other initialisers stay, shapes for example, as do integers and booleans."""
     model = onnx.load(str(path))
     graph = model.graph
     kept, made, shapes = [], [], []
     for initializer in graph.initializer:
-        if initializer.name not in names:
+        if initializer.name not in names or initializer.data_type not in FLOATING:
             kept.append(initializer)
             continue
         node, shape = _initial(initializer, (ranges or {}).get(initializer.name))

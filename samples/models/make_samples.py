@@ -11,6 +11,7 @@ import torch
 
 import export
 import fashion
+import language
 import light
 
 HERE = pathlib.Path(__file__).parent
@@ -21,7 +22,9 @@ LIGHT = {
     "googlenet": "googlenet",
     "inception_v3": "inception-v3",
     "alexnet": "alexnet",
+    "vit_b_16": "vit-b-16",
 }
+TEXT = {"gpt2": "gpt-2", "bert_base": "bert-base", "llama": "llama-100m"}
 TRAINING = 1437  # of 1797 images; the rest is the test set
 
 
@@ -46,6 +49,12 @@ def write_models():
         size = export.SIZE.get(name, 224)
         model = export.build(name)
         export.write(model, torch.zeros(2, 3, size, size), path)
+        light.strip(path, set(model.state_dict()))
+    for name, file in TEXT.items():
+        torch.manual_seed(0)
+        model, sample = getattr(language, name)()
+        path = HERE / f"{file}.onnx"
+        export.write(model.train(), sample, path)
         light.strip(path, set(model.state_dict()))
     for make in (fashion.cnn, fashion.convolutions):
         model, path = make().train(), HERE / f"fashion-{make.__name__}.onnx"

@@ -23,6 +23,24 @@ class Masked(torch.nn.Module):
     def forward(self, x):
         return self.norm(self.layer(x * self.scale))
 """
+TOKENS = """\
+import torch
+
+class Tokens(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = torch.nn.Embedding(9, 4), torch.nn.Embedding(6, 4)
+        self.register_buffer("order", torch.tensor([3, 1, 0, 2, 5, 4]))
+        self.register_buffer("kept", torch.tensor([[True], [False], [True]]))
+        self.head = torch.nn.Linear(4, 9)
+
+    def forward(self, ids):
+        x = self.words(ids) + self.places(self.order[: ids.shape[1]])
+        return self.head(torch.where(self.kept, x, torch.zeros([])))
+
+def make():
+    return Tokens(), torch.zeros(2, 3, dtype=torch.int64)
+"""
 
 
 class ExportTest(unittest.TestCase):
@@ -55,6 +73,20 @@ class ExportTest(unittest.TestCase):
                 trained, {"layer.weight", "layer.bias", "norm.weight", "norm.bias"}, kinds
             )
             self.assertEqual(kinds["norm.running_mean"], "state")
+
+    def test_functions_return_an_example_of_the_input(self):
+        """Integers and booleans keep their values, which the plan needs, in a light file too."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "net.py").write_text(TOKENS)
+            words = [EXPORT, "net:make", "--light", "-o", "net.onnx"]
+            subprocess.run(["/usr/bin/python3", *map(str, words)], cwd=folder, check=True)
+            plan = harness.compile_plan(folder / "net.onnx", folder)
+            layers = {layer["name"]: layer["bytes"] for layer in harness.plan_json(plan)["layers"]}
+            self.assertEqual(
+                layers,
+                {"words.weight": 144, "places.weight": 96, "head.weight": 144, "head.bias": 36},
+            )
 
 
 if __name__ == "__main__":

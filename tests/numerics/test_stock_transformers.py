@@ -18,23 +18,21 @@ def gpt():
     """Every fourth label is ignored."""
 
     def data(batch, seed):
-        ids, labels = gradients.tokens(stock.Gpt.words, stock.Gpt.length, batch, seed)
+        ids, labels = gradients.tokens(stock.WORDS, stock.LENGTH, batch, seed)
         labels.ravel()[::4] = -100
         return ids, labels
 
-    return stock.Gpt(), data
+    return stock.gpt(), data
 
 
 def bert():
-    return stock.Bert(), functools.partial(
-        gradients.tokens, stock.Bert.words, stock.Bert.length, classes=stock.CLASSES
+    return stock.bert(), functools.partial(
+        gradients.tokens, stock.WORDS, stock.LENGTH, classes=stock.CLASSES
     )
 
 
 def llama():
-    return stock.Llama(), functools.partial(
-        gradients.tokens, stock.Llama.words, stock.Llama.length
-    )
+    return stock.llama(), functools.partial(gradients.tokens, stock.WORDS, stock.LENGTH)
 
 
 class StockTransformersTest(GradientsTest):
