@@ -82,7 +82,10 @@ private:
     add(event);
   }
 
-  bool isLoss(int message) const { return message >= 0 && message == scenario.loss; }
+  /// Whether the message carries no bucket, but the loss or the norm of all gradients.
+  bool isOfNumbers(int message) const {
+    return message >= 0 && (message == scenario.loss || message == scenario.norm);
+  }
 
   /// The number of the bucket that the message carries.
   int bucketOf(int message) const {
@@ -90,10 +93,10 @@ private:
     return first < 0 ? message : first;
   }
 
-  /// "bucket 3", "bucket 3 reduce-scatter", "bucket 3 all-gather", or "loss".
+  /// "bucket 3", "bucket 3 reduce-scatter", "bucket 3 all-gather", "loss" or "norm".
   std::string nameOf(int message) const {
-    if (isLoss(message))
-      return "loss";
+    if (isOfNumbers(message))
+      return scenario.messages[static_cast<std::size_t>(message)].name;
     const std::string bucket = "bucket " + std::to_string(bucketOf(message));
     switch (scenario.messages[static_cast<std::size_t>(message)].half) {
     case Half::whole:
@@ -106,9 +109,9 @@ private:
     return bucket;
   }
 
-  /// `args` with the bucket's number, which the loss has not.
+  /// `args` with the bucket's number, which the loss and the norm have not.
   json withBucket(json args, int message) const {
-    if (!isLoss(message))
+    if (!isOfNumbers(message))
       args["bucket"] = bucketOf(message);
     return args;
   }
@@ -126,7 +129,7 @@ private:
                 {{"step", step}, {"layer", op.layer}, {"phase", phaseName(op.phase)}});
         break;
       case Operation::Kind::issue:
-        if (!isLoss(op.message) && bucketOf(op.message) == op.message)
+        if (!isOfNumbers(op.message) && bucketOf(op.message) == op.message)
           addFlow("s", step, op.message, rank, 0, computed);
         addMessage(step, rank, op.message);
         break;
@@ -154,11 +157,11 @@ private:
     json args = withBucket({{"step", step}}, message);
     args["scheme"] = schemeName(what.scheme);
     args["bytes"] = what.bytes;
-    if (!isLoss(message))
+    if (!isOfNumbers(message))
       args["members"] = what.name;
     addSpan(nameOf(message), "message", rank, 1 + what.channel, span.start, span.end,
             std::move(args));
-    if (isLoss(message))
+    if (isOfNumbers(message))
       return;
     const bool isLast = what.scheme == Scheme::reduceScatter && what.half != Half::first;
     addFlow(isLast ? "f" : "t", step, bucketOf(message), rank, 1 + what.channel, span.start);

@@ -17,12 +17,6 @@ LogicalResult checkClipping(const PlanFacts &facts) {
   if (program.getConsistency())
     return program.emitOpError("P32: expected no consistency with 'clip_norm', which is for "
                                "gradients that travel");
-  for (auto [number, bucket] : facts.buckets)
-    if (plan::updatesItself(bucket))
-      return reject(bucket,
-                    "P32: travels by 'reduce-scatter', which updates parameters before the norm "
-                    "of all gradients is known",
-                    program, "this program has 'clip_norm'");
   return success();
 }
 

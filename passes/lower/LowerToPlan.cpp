@@ -35,25 +35,11 @@ std::int64_t serversOf(cluster::SpecAttr cluster, const std::vector<lower::Bucke
   return used && servers && servers.getDedicated() ? servers.getCount() : 0;
 }
 
-/// Refuses messages that update parameters before the norm of all gradients is known.
-LogicalResult expectClippable(const std::vector<lower::Bucket> &buckets) {
-  for (const lower::Bucket &bucket : buckets)
-    if (bucket.updatesItself()) {
-      nn::ParameterOp parameter = bucket.members.front().parameter;
-      return refuse(parameter.getLoc())
-             << "a plan that clips has all updates behind the last message, but '"
-             << parameter.getName() << "' travels by '" << schemeName(bucket.scheme)
-             << "', which updates parameters on the way; expected another scheme, or the norm with "
-                "'syncline run'";
-    }
-  return success();
-}
-
 LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overlap overlap,
                         double clipNorm, bool rounds) {
   eraseDeadOperations(step);
   FailureOr<lower::Messages> messages = lower::collectMessages(step);
-  if (failed(messages) || (clipNorm > 0 && failed(expectClippable(messages->buckets))))
+  if (failed(messages))
     return failure();
   FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *messages, overlap);
   if (failed(actions))

@@ -14,7 +14,7 @@ public:
 
   Scenario make() {
     pass = step;
-    pass.loss = pass.overhead = -1;
+    pass.loss = pass.norm = pass.overhead = -1;
     keepFactors();
     findSums();
     pass.operations.clear();
@@ -34,13 +34,18 @@ private:
       }
   }
 
+  Scheme schemeOf(const Operation &op) const {
+    return step.messages[static_cast<std::size_t>(op.message)].scheme;
+  }
+
   void findSums() {
     for (std::size_t i = 0; i < sums.size(); ++i)
-      if (const Message &message = step.messages[i]; message.half != Half::second)
-        sums[i] =
+      // A second half has the whole time of an update also where the first half only adds squares.
+      if (const Message &message = step.messages[i]; message.half != Half::first)
+        sums[message.half == Half::whole ? i : static_cast<std::size_t>(message.firstHalf)] =
             share * message.shardUpdate * static_cast<double>(message.bytes) * step.machines.ranks;
     for (const Operation &op : step.operations)
-      if (op.kind == Kind::update)
+      if (op.kind == Kind::update && schemeOf(op) != Scheme::reduceScatter)
         sums[static_cast<std::size_t>(op.message)] = share * op.seconds;
   }
 

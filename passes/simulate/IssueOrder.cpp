@@ -122,12 +122,7 @@ private:
     std::map<std::size_t, std::size_t> places; // of second halves
     for (std::size_t i = 0; i < ready.size(); ++i)
       if (const auto &gather = decisions.messages[i].gather) {
-        places[gather->place] = secondOf[i] = scenario.messages.size();
-        Message second = scenario.messages[i];
-        scenario.messages[i].half = Half::first;
-        second.half = Half::second;
-        second.firstHalf = static_cast<int>(i);
-        scenario.messages.push_back(std::move(second));
+        places[gather->place] = secondOf[i] = addSecondHalf(scenario.messages, i);
       }
     for (const auto &[place, second] : places)
       order.insert(order.begin() + static_cast<std::ptrdiff_t>(std::min(place, order.size())),
@@ -296,17 +291,6 @@ Scenario issuedAt(Scenario scenario, const std::vector<double> &times) {
                     seconds.end());
   scenario.operations = std::move(operations);
   return scenario;
-}
-
-void clipByNorm(Scenario &scenario, double share) {
-  std::vector<Operation> updates;
-  for (Operation &op : scenario.operations)
-    if (op.kind == Operation::Kind::update) {
-      updates.push_back(op);
-      op.kind = Operation::Kind::square;
-      op.seconds *= share;
-    }
-  scenario.operations.insert(scenario.operations.end(), updates.begin(), updates.end());
 }
 
 Scheme lossScheme(const Scenario &scenario, bool hasDedicatedServers) {

@@ -45,12 +45,6 @@ std::vector<double> issueTimes(const Scenario &scenario, std::size_t count);
 /// order of the times. Precondition: these messages are issued in the backward pass.
 Scenario issuedAt(Scenario scenario, const std::vector<double> &times);
 
-/// Lets updates wait for the norm of all gradients. In the place of each update a rank adds up the
-/// squares of the message's gradients, which takes `share` of the update's time; all updates follow
-/// behind all other operations. Preconditions: no step waits for messages of the step before, and
-/// the scenario has neither the loss's message nor an overhead yet.
-void clipByNorm(Scenario &scenario, double share);
-
 /// The scheme by which the runtime sums the loss (Trainer::openChannels): that of channel 0's first
 /// message which is an all-reduce among the workers, else a ring.
 Scheme lossScheme(const Scenario &scenario, bool hasDedicatedServers);

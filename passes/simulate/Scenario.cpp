@@ -99,6 +99,15 @@ struct Uses {
 
 } // namespace
 
+std::size_t addSecondHalf(std::vector<Message> &messages, std::size_t first) {
+  Message second = messages[first];
+  messages[first].half = Half::first;
+  second.half = Half::second;
+  second.firstHalf = static_cast<int>(first);
+  messages.push_back(std::move(second));
+  return messages.size() - 1;
+}
+
 std::vector<bool> carriedMessages(const Scenario &scenario) {
   const std::size_t count = scenario.messages.size();
   std::vector<bool> carried(count), issued(count);

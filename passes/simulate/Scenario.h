@@ -112,6 +112,9 @@ struct Scenario {
   /// The message that sums the loss of the step before, behind all others; it belongs to no
   /// gradient. -1 where the loss is not summed.
   int loss = -1;
+  /// The message that sums squares of gradients over the ranks, which belongs to no gradient
+  /// either. -1 where each rank knows all of them.
+  int norm = -1;
   /// The operation, behind all others, that stands for what a step takes beside its operations. -1
   /// where nothing is known of it.
   int overhead = -1;
@@ -131,6 +134,10 @@ struct Scenario {
   /// Where the messages would expand into more tasks than this, each takes its `cost` instead.
   double maxTasks = 4e7;
 };
+
+/// Makes message `first`, a reduce-scatter, the first half of one. Returns the number of the second
+/// half, which is added behind all messages. Precondition: the loss has no message yet.
+std::size_t addSecondHalf(std::vector<Message> &messages, std::size_t first);
 
 /// How many times as long a rank's operations take while this message is under way. With the
 /// message's time T and its latency L, which is its time without bytes, operations lose

@@ -49,7 +49,11 @@ static Result<Prediction> predictScenario(Result<Scenario> scenario) {
 
 /// Predicts the plan's step as it is issued, on its own cluster.
 static Result<Prediction> predictIssued(const SimulatedPlan &plan) {
-  return predictScenario(plan.asPlanned(plan.problem().cluster()));
+  Result<Prediction> prediction = predictScenario(plan.asPlanned(plan.problem().cluster()));
+  // The norm's message, and what is gathered behind it, are no messages of the solution.
+  if (prediction && plan.clips())
+    prediction->messages.resize(plan.decisions().messages.size());
+  return prediction;
 }
 
 Result<Prediction> predictPlan(ModuleOp module) {

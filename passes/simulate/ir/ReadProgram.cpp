@@ -40,7 +40,8 @@ public:
       addBucket(bucket);
     seconds = secondHalves(program);
     for (auto [bucket, message] : seconds)
-      addSecondHalf(static_cast<std::size_t>(bucket));
+      if (const auto first = static_cast<std::size_t>(bucket); first < scenario.messages.size())
+        addSecondHalf(scenario.messages, first);
     for (mlir::Operation &op : program.getBody().front())
       add(&op);
     return std::move(scenario);
@@ -61,16 +62,6 @@ private:
                                          .scheme = bucket.getScheme(),
                                          .bytes = bytes,
                                          .channel = static_cast<int>(bucket.getChannel())};
-  }
-
-  void addSecondHalf(std::size_t bucket) {
-    if (bucket >= scenario.messages.size())
-      return;
-    Message second = scenario.messages[bucket];
-    scenario.messages[bucket].half = Half::first;
-    second.half = Half::second;
-    second.firstHalf = static_cast<int>(bucket);
-    scenario.messages.push_back(std::move(second));
   }
 
   /// The message that the second half of a bucket is; -1 where it is one message.

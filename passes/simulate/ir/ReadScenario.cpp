@@ -15,6 +15,7 @@
 #include "passes/lower/MemoryElsewhere.h"
 #include "passes/problem/SchemeCost.h"
 #include "passes/simulate/Accumulation.h"
+#include "passes/simulate/ClipByNorm.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/ir/ReadProgram.h"
 
@@ -62,33 +63,30 @@ costOf(cluster::SpecAttr spec, const cost::SchemeCatalog &catalog, Scheme scheme
       cost::wireShareOf(scheme, catalog.wire));
 }
 
-/// Adds the message of the loss, where ranks share one and the cluster says what it takes.
-void addLoss(Scenario &scenario, cluster::SpecAttr spec, const cost::SchemeCatalog &catalog) {
-  const Scheme scheme = lossScheme(scenario, scenario.machines.dedicated);
+/// The scheme of the messages that sum a few numbers over the ranks, where there are several and
+/// the cluster says what such a message takes.
+std::optional<Scheme> fewNumbersScheme(const Scenario &scenario, cluster::SpecAttr spec,
+                                       const cost::SchemeCatalog &catalog) {
+  const cluster::ServersAttr servers = spec.getServers();
+  const Scheme scheme = lossScheme(scenario, servers && servers.getDedicated());
   const bool isKnown = isStated(spec, scheme) || spec.getLink();
-  if (spec.getRanks() > 1 && isKnown && costOf(spec, catalog, scheme))
-    simulate::addLoss(scenario, scheme);
+  return spec.getRanks() > 1 && isKnown && costOf(spec, catalog, scheme) ? std::optional(scheme)
+                                                                         : std::nullopt;
 }
 
-/// Sets the machines of a cluster and the messages' costs on it. With a program the loss travels.
-Status place(Scenario &scenario, cluster::SpecAttr spec, WirePrecision wire, double shardUpdate,
-             bool isProgram) {
+/// Sets the machines of a cluster and the messages' costs on it.
+Status place(Scenario &scenario, cluster::SpecAttr spec, const cost::SchemeCatalog &catalog) {
   scenario.machines = machinesOf(spec);
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(spec, wire);
-  if (!catalog)
-    return catalog.status();
-  if (isProgram)
-    addLoss(scenario, spec, *catalog);
-  for (Message &message : scenario.messages) {
-    const Scheme scheme = message.scheme;
-    const bool isLoss = scenario.loss == &message - scenario.messages.data();
-    message.wireShare = isLoss ? 1 : wireShare(wire);
-    auto cost = costOf(spec, *catalog, scheme);
+  for (std::size_t i = 0; i < scenario.messages.size(); ++i) {
+    Message &message = scenario.messages[i];
+    const bool isOfGradients =
+        std::cmp_not_equal(i, scenario.loss) && std::cmp_not_equal(i, scenario.norm);
+    message.wireShare = isOfGradients ? wireShare(catalog.wire) : 1;
+    auto cost = costOf(spec, catalog, message.scheme);
     if (!cost)
       return cost.status();
     message.cost = std::move(*cost);
-    message.isStated = isStated(spec, scheme);
-    message.shardUpdate = message.scheme == Scheme::reduceScatter ? shardUpdate : 0;
+    message.isStated = isStated(spec, message.scheme);
   }
   return Status::ok();
 }
@@ -245,6 +243,9 @@ Result<Scenario> SimulatedPlan::accumulatingPass() const {
 bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(module)); }
 
 Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
+  const Result<cost::SchemeCatalog> catalog = cost::catalogOf(cluster, wire());
+  if (!catalog)
+    return catalog.status();
   Scenario scenario;
   if (auto program = firstOf<plan::ProgramOp>(module)) {
     scenario = readProgram(program);
@@ -256,12 +257,24 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
                             : simulate::operationsOf(problem, forwardEnd, gradientNames),
                       problem, planned.solution, gradientNames, {updates});
   }
-  if (clips())
-    clipByNorm(scenario, squares);
-  undoSlowdown(scenario, planned.problem.cluster());
   const double shardUpdate = shardUpdateOf(planned.problem.asPlanned(), planned.problem.catalog()) *
                              planned.problem.slowerOn(cluster);
-  if (Status placed = place(scenario, cluster, wire(), shardUpdate, hasProgram()); !placed)
+  return complete(std::move(scenario), shardUpdate, planned.problem.cluster(), cluster, *catalog);
+}
+
+Result<Scenario> SimulatedPlan::complete(Scenario scenario, double shardUpdate,
+                                         cluster::SpecAttr timedOn, cluster::SpecAttr cluster,
+                                         const cost::SchemeCatalog &catalog) const {
+  for (Message &message : scenario.messages)
+    if (message.scheme == Scheme::reduceScatter)
+      message.shardUpdate = shardUpdate;
+  const std::optional<Scheme> few = fewNumbersScheme(scenario, cluster, catalog);
+  if (clips())
+    clipByNorm(scenario, squares, few);
+  undoSlowdown(scenario, timedOn);
+  if (hasProgram() && few)
+    addLoss(scenario, *few);
+  if (Status placed = place(scenario, cluster, catalog); !placed)
     return placed;
   addOverhead(scenario, overhead);
   scenario.scatter = scatter;
@@ -306,15 +319,8 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
       problem, turns, gradientNames, {updates * slower, updateWeights}, reading);
   if (hasProgram()) // a trace's layers keep their times
     moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
-  if (clips())
-    clipByNorm(scenario, squares);
-  undoSlowdown(scenario, where.cluster);
-  const double shardUpdate = shardUpdateOf(problem, *catalog);
-  if (Status placed = place(scenario, where.cluster, wire(), shardUpdate, hasProgram()); !placed)
-    return placed;
-  addOverhead(scenario, overhead);
-  scenario.scatter = scatter;
-  return scenario;
+  return complete(std::move(scenario), shardUpdateOf(problem, *catalog), where.cluster,
+                  where.cluster, *catalog);
 }
 
 Scenario SimulatedPlan::alone(double batch) const {

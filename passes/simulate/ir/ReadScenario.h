@@ -93,6 +93,11 @@ private:
   SimulatedPlan(mlir::ModuleOp module, merge::PlannedModule planned)
       : module(module), planned(std::move(planned)) {}
   bool hasProgram() const;
+  /// The scenario of a pass of operations with messages, clipped where the plan does, with the
+  /// loss's message, costs and machines. Operations have the slowdown of `timedOn`; `shardUpdate`
+  /// is that of each message by reduce-scatter.
+  Result<Scenario> complete(Scenario scenario, double shardUpdate, cluster::SpecAttr timedOn,
+                            cluster::SpecAttr cluster, const cost::SchemeCatalog &catalog) const;
   WirePrecision wire() const { return cluster::wireOf(module); }
 
   mlir::ModuleOp module;

@@ -1,5 +1,6 @@
 // Passes of a step of several batches: what travels, what is added up, what is left out.
 #include "passes/simulate/Accumulation.h"
+#include "passes/simulate/ClipByNorm.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/Prediction.h"
 
@@ -83,6 +84,8 @@ TEST(AccumulationTest, AddsUpWhatAReduceScatterWouldUpdate) {
   step.operations.erase(step.operations.begin() + 5);
   step.messages[0].scheme = Scheme::reduceScatter;
   step.messages[0].shardUpdate = 0.25 / 8;
+  EXPECT_DOUBLE_EQ(secondsOf(accumulatingPass(step, 0.5)), 6);
+  clipByNorm(step, 0.25, Scheme::ring);
   EXPECT_DOUBLE_EQ(secondsOf(accumulatingPass(step, 0.5)), 6);
 }
 

@@ -1,6 +1,8 @@
 // From a problem's decisions to operations in issue order.
 #include "passes/simulate/IssueOrder.h"
 
+#include "passes/simulate/ClipByNorm.h"
+
 #include <gtest/gtest.h>
 
 using namespace syncline;
@@ -170,6 +172,28 @@ TEST(IssueOrderTest, ClippedUpdatesFollowTheLastMessage) {
   EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, 0.2 * before.operations[9].seconds);
   EXPECT_DOUBLE_EQ(scenario.operations[12].seconds, before.operations[9].seconds);
   EXPECT_DOUBLE_EQ(scenario.operations[13].seconds, before.operations[11].seconds);
+}
+
+// A rank updates its parts once all ranks' squares are known, and then parameters travel.
+TEST(IssueOrderTest, ClippedPartsAreGatheredBehindTheNorm) {
+  Scenario scenario =
+      issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(), plan(1), names, {2.2});
+  const std::string before = text(scenario.operations);
+  ASSERT_TRUE(before.ends_with("wait 0; compute a .. b (2); update 0; wait 1; ")) << before;
+  scenario.messages[1].shardUpdate = 0.5;
+  const auto bytes = static_cast<double>(scenario.messages[1].bytes);
+  clipByNorm(scenario, 0.2, Scheme::tree);
+  EXPECT_TRUE(text(scenario.operations)
+                  .ends_with("square 0; wait 1; issue 2; wait 2; update 1; issue 3; wait 3; "
+                             "update 0; "))
+      << text(scenario.operations);
+  EXPECT_EQ(scenario.norm, 2);
+  EXPECT_EQ(scenario.messages[2].scheme, Scheme::tree);
+  EXPECT_EQ(scenario.messages[2].bytes, 8);
+  EXPECT_EQ(scenario.messages[1].half, Half::first);
+  EXPECT_DOUBLE_EQ(scenario.messages[1].shardUpdate, 0.1);
+  EXPECT_EQ(scenario.messages[3].firstHalf, 1);
+  EXPECT_DOUBLE_EQ(scenario.operations[scenario.operations.size() - 4].seconds, 0.5 * bytes);
 }
 
 TEST(IssueOrderTest, TheLossTravelsFromTheStepsBeginningToItsEnd) {

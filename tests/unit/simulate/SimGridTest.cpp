@@ -15,6 +15,7 @@ TEST(SimGridTest, AgreesOnRandomClustersAndPlans) {
 
 #else
 
+#include "passes/simulate/ClipByNorm.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/solver/OrderPlanner.h"
 #include "tests/support/TraceOrder.h"
