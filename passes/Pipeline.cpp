@@ -31,6 +31,8 @@ static void buildStep(OpPassManager &passes) {
 /// The communication: which gradients share a message, by which scheme, and when it is sent.
 static void buildAgreement(OpPassManager &passes, const PipelineOptions &options) {
   passes.nest<nn::StepOp>().addPass(createCost());
+  if (!options.recompute.empty())
+    passes.nest<nn::StepOp>().addPass(createRecompute(RecomputeOptions{options.recompute}));
   passes.nest<nn::StepOp>().addPass(createInsertGradients());
   PoseProblemOptions posing;
   posing.requested = options.requested;

@@ -25,6 +25,7 @@ struct PipelineOptions {
   /// The norm to which gradients are clipped; 0: they are not. Planners need not know it: they
   /// minimise no updates, so that those which follow the last message change no optimum.
   double clipNorm = 0;
+  std::vector<std::string> recompute; ///< blocks that are recomputed, as globs
 };
 
 /// Appends every pass, in order, with a barrier after each phase. The module has `cluster.spec` and

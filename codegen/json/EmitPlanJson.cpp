@@ -3,6 +3,7 @@
 
 #include "codegen/json/ConsistencyJson.h"
 #include "codegen/json/ProvenanceJson.h"
+#include "codegen/json/RecomputedJson.h"
 #include "codegen/json/SyncJson.h"
 #include "codegen/step/StepTarget.h"
 #include "ir/FirstOf.h"
@@ -176,6 +177,8 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   }
   plan["memory"]["exchange"] = plan::exchangeBytes(program);
   plan["memory"]["optimizer"] = plan::optimizerBytes(program);
+  if (Json recomputed = recomputedJson(program); !recomputed.is_null())
+    plan["recomputed"] = std::move(recomputed);
   plan["consistency"] = consistencyJson(program);
   return Status::ok();
 }

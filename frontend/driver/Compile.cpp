@@ -9,12 +9,11 @@
 #include "frontend/driver/ChooseOverlap.h"
 #include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/ConsistencyOption.h"
-#include "frontend/driver/DeviceMemory.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
+#include "frontend/driver/PlanWith.h"
 #include "frontend/driver/PrecisionOption.h"
-#include "frontend/driver/RunPipeline.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/FormatUnits.h"
@@ -263,18 +262,6 @@ Status checkSchemes(const CompileOptions &options) {
     if (Result<merge::RequestedScheme> requested = merge::parseRequestedScheme(text); !requested)
       return Status::error(ErrorKind::badUsage, "--scheme: " + requested.status().message());
   return Status::ok();
-}
-
-/// Runs the pipeline over the module and checks that the devices can hold the plan.
-Status planWith(const CompileOptions &options, std::shared_ptr<const solver::Planner> planner,
-                const std::string &overlap, int channels, ModuleOp module,
-                const std::function<void(const std::string &phase)> &enter) {
-  const PipelineOptions pipeline{
-      std::move(planner), options.schemes,     overlap,
-      channels,           options.consistency, options.clipNorm.value_or(0)};
-  if (Status planned = runPipeline(module, pipeline, enter); !planned)
-    return planned;
-  return checkMemory(options.cluster, overlap, module);
 }
 
 /// Plans the module for so many channels, with the requested overlap or with the one that

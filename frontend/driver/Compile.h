@@ -36,6 +36,7 @@ struct CompileOptions {
   std::optional<std::int64_t> nodes; ///< replaces the cluster file's number
   std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseRequestedScheme reads it
   std::vector<std::string> freeze;
+  std::vector<std::string> recompute; ///< blocks to recompute, as globs; empty for none
   bool dropout = true;
   bool quiet = false;                             ///< do not print what was written
   std::map<std::string, std::int64_t> dimensions; ///< sizes of symbolic dimensions, by name

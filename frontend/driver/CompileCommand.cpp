@@ -119,6 +119,23 @@ static void addWire(CLI::App &command, CompileOptions &options) {
       ->group("Training");
 }
 
+static void addRecomputation(CLI::App &command, CompileOptions &options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--recompute",
+          [&options](const std::vector<std::string> &globs) {
+            options.recompute = globs;
+            std::erase(options.recompute, "none");
+          },
+          "Compute activations again in the backward pass instead of keeping them: none, or a glob "
+          "of layers, such as '/encoder/layers.*', whose inputs and results alone are kept; may be "
+          "repeated (default: none)")
+      ->type_name("GLOB")
+      ->check(launch::someText())
+      ->allow_extra_args(false)
+      ->group("Training");
+}
+
 /// When ranks exchange weights in place of gradients.
 static void addConsistency(CLI::App &command, CompileOptions &options) {
   command
@@ -269,6 +286,7 @@ Command addCompile(CLI::App &app) {
   addPrecision(*command, *options);
   addWire(*command, *options);
   addConsistency(*command, *options);
+  addRecomputation(*command, *options);
   addPlanner(*command, *options);
   command->add_option("--scheme", options->schemes, schemeHelp())
       ->type_name("LAYER=SCHEME")
@@ -306,7 +324,7 @@ Command addCompile(CLI::App &app) {
       for (const char *name :
            {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout", "--optimizer",
             "--clip-norm", "--precision", "--nccl-protocol", "--nccl-channels", "--overlap",
-            "--consistency", "--plan-only", "--write-layers", "--dim"})
+            "--consistency", "--recompute", "--plan-only", "--write-layers", "--dim"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
@@ -315,7 +333,8 @@ Command addCompile(CLI::App &app) {
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
-    for (const char *name : {"--overlap", "--consistency", "--precision", "--clip-norm"})
+    for (const char *name :
+         {"--overlap", "--consistency", "--recompute", "--precision", "--clip-norm"})
       if (options->planOnly && command->count(name) > 0)
         return Status::error(ErrorKind::badUsage,
                              std::string(name) + " is for plans that run, not --plan-only");

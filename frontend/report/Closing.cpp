@@ -3,6 +3,7 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/ExchangeText.h"
+#include "frontend/report/MemoryText.h"
 #include "frontend/report/PlanText.h"
 #include "runtime/launch/CommandLineText.h"
 
@@ -34,7 +35,12 @@ static std::string planSummary(const nlohmann::json &plan) {
 
 Result<std::string> compileClosing(const nlohmann::json &plan, const std::string &folder) {
   return guarded([&] {
-    return launch::closingLines(folder, planSummary(plan), {"syncline", "inspect", folder});
+    const std::string recomputed =
+        plan.contains("recomputed")
+            ? "syncline: note: " + recomputedText(plan.at("recomputed")) + "\n"
+            : "";
+    return recomputed +
+           launch::closingLines(folder, planSummary(plan), {"syncline", "inspect", folder});
   });
 }
 

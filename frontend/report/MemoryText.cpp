@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace syncline::report {
@@ -47,15 +48,35 @@ std::int64_t memoryBytes(const json &plan) {
   return total;
 }
 
+/// "/h.0, /h.1, .. 12 in all"
+static std::string blocksText(const json &blocks) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(most, blocks.size()); ++k)
+    text += (k == 0 ? "" : ", ") + printable(blocks[k]);
+  return blocks.size() > most ? text + ", .. (" + std::to_string(blocks.size()) + " blocks)" : text;
+}
+
+std::string recomputedText(const json &recomputed) {
+  const std::int64_t freed = recomputed.at("freed"), count = recomputed.at("operations");
+  return "recomputed in the backward pass: " + blocksText(recomputed.at("blocks")) + ": " +
+         std::to_string(count) + (count == 1 ? " operation" : " operations") + ", " +
+         files::formatSeconds(recomputed.at("seconds")) + " a step; the arena is " +
+         files::formatBytes(std::abs(freed)) + (freed < 0 ? " larger" : " smaller") + " for it";
+}
+
 std::string memoryText(const json &plan) {
   std::string parts;
   for (const auto &[name, bytes] : memoryByKind(plan))
     parts += (parts.empty() ? ": " : ", ") + printable(name) + " " + files::formatBytes(bytes);
   if (parts.empty())
     return "";
+  std::string recomputed;
+  if (plan.contains("recomputed"))
+    recomputed = recomputedText(plan.at("recomputed")) + "\n";
   const bool isRounded = plan.value("precision", json()) == "bf16";
   return "memory of a rank " + files::formatBytes(memoryBytes(plan)) +
-         (isRounded ? ", laid out for bf16" : "") + parts + "\n";
+         (isRounded ? ", laid out for bf16" : "") + parts + "\n" + recomputed;
 }
 
 } // namespace syncline::report

@@ -2,6 +2,7 @@
 #include "ir/nn/NN.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/nn/PrecisionAttr.h"
+#include "ir/nn/RecomputedAttr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -27,7 +28,7 @@ void NNDialect::initialize() {
       >();
 }
 
-/// NN50 to NN53: discardable attributes have the documented names and types.
+/// NN50 to NN54: discardable attributes have the documented names and types.
 LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == layerAttr && isa<StringAttr>(attribute.getValue()))
@@ -52,6 +53,22 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     if (isa<ModuleOp>(op) && precision && llvm::is_contained(precisions, precision.getValue()))
       return success();
     return op->emitError("NN53: expected 'nn.precision' on a module, as fp32, tf32 or bf16, got ")
+           << attribute.getValue();
+  }
+  if (name == recomputedAttr) {
+    if (isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError("NN54: expected 'nn.recomputed' as a unit, got ") << attribute.getValue();
+  }
+  if (name == recomputationAttr) {
+    auto parts = dyn_cast<DictionaryAttr>(attribute.getValue());
+    const ArrayAttr blocks = parts ? blocksOf(parts) : ArrayAttr();
+    const IntegerAttr freed = parts ? freedOf(parts) : IntegerAttr();
+    if (blocks && freed && parts.size() == 2 && freed.getType().isInteger(64) &&
+        llvm::all_of(blocks, [](Attribute block) { return isa<StringAttr>(block); }))
+      return success();
+    return op->emitError("NN54: expected 'nn.recomputation' with 'blocks' (strings) and 'freed' "
+                         "(i64), got ")
            << attribute.getValue();
   }
   return op->emitError("NN50: expected 'nn.layer' (string), 'nn.backward' (unit) or 'nn.seconds' "

@@ -2,6 +2,7 @@
 #include "passes/lower/Lifetimes.h"
 
 #include "ir/Refusal.h"
+#include "ir/nn/RecomputedAttr.h"
 #include "ir/plan/RoundedAttr.h"
 #include "passes/lower/Kernels.h"
 #include "passes/lower/Placement.h"
@@ -34,7 +35,8 @@ bool isFlat(nn::PointwiseOp op) {
 }
 
 bool isSkipped(OpResult result) {
-  return result.use_empty() && result.getOwner()->hasAttr(nn::backwardAttr);
+  return result.use_empty() && result.getOwner()->hasAttr(nn::backwardAttr) &&
+         !nn::isRecomputed(result.getOwner());
 }
 
 namespace {
@@ -183,7 +185,7 @@ private:
   }
 
   /// A tensor's name: "conv1" for a result, "conv1.mean" for a second result, "conv1.dx" in
-  /// backward, "conv1.gathered" for all ranks' "conv1".
+  /// backward, "conv1.again" where it is computed again, "conv1.gathered" for all ranks' "conv1".
   std::string describe(OpResult result) const {
     Operation *op = result.getOwner();
     if (auto gather = dyn_cast<sync::AllGatherOp>(op)) {
@@ -194,12 +196,14 @@ private:
     }
     std::string name =
         (nn::layerOf(op).empty() ? op->getName().stripDialect() : nn::layerOf(op)).str();
+    if (nn::isRecomputed(op))
+      name += ".again";
     if (std::optional<KernelUse> use = kernelOf(op)) {
       StringRef role = use->outs[result.getResultNumber()];
       if (role != "y")
         return name + "." + role.str();
     }
-    if (op->hasAttr(nn::backwardAttr))
+    if (op->hasAttr(nn::backwardAttr) && !nn::isRecomputed(op))
       name += ".grad";
     return name;
   }

@@ -31,7 +31,8 @@ std::int64_t arenaReserve(mlir::RankedTensorType type, bool isRounded);
 /// they share.
 bool isFlat(nn::PointwiseOp op);
 
-/// Whether a kernel skips the result: a backward operation's result that has no reader.
+/// Whether a kernel skips the result: a backward operation's result that has no reader. Kernels of
+/// the forward pass write all results, also where they run again.
 bool isSkipped(mlir::OpResult result);
 
 /// Computes lifetimes and places. A tensor lives from the action that produces it to its last

@@ -2,6 +2,7 @@
 #include "passes/lower/PlanWriter.h"
 
 #include "ir/Refusal.h"
+#include "ir/nn/RecomputedAttr.h"
 #include "ir/plan/RoundedAttr.h"
 #include "ir/plan/RowsAttr.h"
 #include "passes/lower/Kernels.h"
@@ -60,6 +61,8 @@ public:
         decisions.overlap == Overlap::step ? builder.getStringAttr(plan::overlapStep)
                                            : StringAttr(),
         sync::ConsistencyAttr());
+    if (Attribute recomputation = step->getAttr(nn::recomputationAttr))
+      program->setAttr(nn::recomputationAttr, recomputation);
     builder.createBlock(&program.getBody());
     if (failed(declareTensors())) {
       program.erase();
@@ -327,6 +330,8 @@ private:
                                                   keepsZero(op));
     if (Attribute seconds = op->getAttr(nn::secondsAttr))
       loop->setAttr("seconds", seconds);
+    if (nn::isRecomputed(op))
+      loop->setAttr(nn::recomputedAttr, builder.getUnitAttr());
     OpBuilder::InsertionGuard guard(builder);
     Block *body = builder.createBlock(&loop.getBody());
     IRMapping mapping;

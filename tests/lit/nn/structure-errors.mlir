@@ -98,6 +98,18 @@ nn.step @s batch 1 {
 
 // -----
 
+// expected-error @+1 {{NN54: expected 'nn.recomputation' with 'blocks' (strings) and 'freed' (i64), got {blocks = [], freed = 1 : i32}}}
+module attributes {nn.recomputation = {blocks = [], freed = 1 : i32}} {
+}
+
+// -----
+
+// expected-error @+1 {{NN54: expected 'nn.recomputed' as a unit, got true}}
+module attributes {nn.recomputed = true} {
+}
+
+// -----
+
 // expected-error @+1 {{NN51: expected 'nn.optimizer' on a module, as sgd, adam, adamw or lamb, got "lion"}}
 module attributes {nn.optimizer = "lion"} {}
 
