@@ -1,7 +1,7 @@
 """Transformers of text in full size: GPT-2, BERT-base and a LLaMA-style network of 100 million
-parameters, by the operators that Hugging Face's exports hold; see export.py. Every function returns
-the network, with its library's initial weights and without dropout, and an example of its input.
-"""
+parameters, by the operators that Hugging Face's exports hold, and PyTorch's encoder; see export.py.
+Every function returns the network, with its library's initial weights and without dropout, and an
+example of its input."""
 
 import math
 
@@ -212,6 +212,20 @@ class Llama(nn.Module):
         return self.head(self.norm(x))
 
 
+class Encoder(nn.Module):
+    """PyTorch's own layers between a table of words and a classifier of the tokens' mean."""
+
+    def __init__(self, words, width, heads, inner, layers, classes):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(width, heads, inner, dropout=0.0, batch_first=True)
+        self.words = nn.Embedding(words, width)
+        self.encoder = nn.TransformerEncoder(layer, layers)
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, ids):
+        return self.head(self.encoder(self.words(ids)).mean(1))
+
+
 def ids():
     return torch.zeros(2, LENGTH, dtype=torch.int64)
 
@@ -241,3 +255,8 @@ def bert_base():
 def llama():
     """Eight blocks as LLaMA has them, twelve heads of queries on four of keys and values."""
     return drawn(Llama(32000, 768, 12, 4, 2048, blocks=8)), ids()
+
+
+def encoder():
+    """nn.TransformerEncoder of six layers, 34 million parameters."""
+    return Encoder(30000, 512, 8, 2048, 6, classes=10), ids()

@@ -4,7 +4,8 @@
     bench.py step [MODEL/BATCH ...]        one rank's step and peak memory, against one thread of
                                            PyTorch (--python, --way, --precision)
     bench.py hosts [MODEL/BATCH ...]       N emulated hosts, against DistributedDataParallel over
-                                           Gloo, and against links that are not limited (root)
+                                           Gloo, and against links that are not limited (root,
+                                           --rate)
     bench.py servers [MODEL/BATCH ...]     two servers with faster links beside four workers,
                                            against the workers alone (root)
     bench.py prediction [MODEL/BATCH ...]  the step that a plan predicts from a calibrated cluster
@@ -19,7 +20,8 @@
                                            workers of equal speed and at 1:2, 1 Gb/s (root)
     bench.py elastic                       what EASGD's variants cost, on 4 hosts at 1 Gb/s (root)
     bench.py throughput                    six forms of consistency, as simulated and as run (root)
-    bench.py errors [MODEL ...]            rounding errors of gradients against PyTorch float32's
+    bench.py errors [MODEL[/BATCH] ...]    rounding errors of gradients against PyTorch float32's
+                                           (--ranks, --optimizer, --opset, --seeds)
     bench.py curve                         losses of 200 steps of ResNet-18 beside PyTorch's
     bench.py planning                      the solver's time
     bench.py compile [OPERATORS ...]       how compile and verify grow with the model: 1000, 3000
@@ -127,18 +129,20 @@ def bench_step(models, chosen, folder):
 
 
 def bench_hosts(models, chosen, folder):
-    heading("s a step", ["unlimited", "PyTorch"])
+    """The column of links that are not limited is left out where --rate names what to measure."""
+    heading("s a step", ["PyTorch"] if chosen.rates else ["PyTorch", "unlimited"], 40)
     for name, batch in map(split, models or HOST_MODELS):
         for count in HOSTS:
-            for rate, bandwidth in RATES.items():
-                plan = measure.make_plan(folder, name, batch, count, bandwidth)
-                seconds, _ = alternate(
-                    chosen.rounds,
-                    lambda: measure.ours(plan, chosen.steps, hosts(count, rate)),
-                    lambda: measure.ours(plan, chosen.steps, hosts(count)),
-                    lambda: measure.theirs(name, batch, chosen.steps, hosts(count, rate)),
-                )
-                row(f"{name}/{batch}, {count} hosts, {rate}", seconds[0], seconds[1:])
+            for rate in chosen.rates or RATES:
+                plan = measure.make_plan(folder, name, batch, count, RATES.get(rate, UNLIMITED))
+                wrap = hosts(count, rate if rate in RATES else "")
+                sides = [
+                    functools.partial(measure.ours, plan, chosen.steps, wrap),
+                    functools.partial(measure.theirs, name, batch, chosen.steps, wrap),
+                    functools.partial(measure.ours, plan, chosen.steps, hosts(count)),
+                ]
+                seconds, _ = alternate(chosen.rounds, *sides[: 2 if chosen.rates else 3])
+                row(f"{name}/{batch}, {count} hosts, {rate}", seconds[0], seconds[1:], 40)
 
 
 def bench_servers(models, chosen, folder):
@@ -268,7 +272,8 @@ def main(words):
         "--rate",
         action="append",
         dest="rates",
-        help="of overlap: a link's rate, as tc writes it; may be repeated",
+        help="of overlap: a link's rate, as tc writes it; of hosts: 1gbit, 200mbit or unlimited; "
+        "may be repeated",
     )
     parser.add_argument(
         "--python",
@@ -288,8 +293,17 @@ def main(words):
     parser.add_argument(
         "models",
         nargs="*",
-        help="MODEL/BATCH of torchvision, such as resnet50/4; of compile: numbers of operators; of "
-        "local: digits, fashion; of errors: MODEL",
+        help="MODEL/BATCH, such as resnet50/4 of torchvision or language:gpt2/1 of samples/models; "
+        "of compile: numbers of operators; of local: digits, fashion",
+    )
+    parser.add_argument("--ranks", type=int, default=1, help="of errors (default: 1)")
+    parser.add_argument("--seeds", type=int, default=3, help="of errors (default: 3)")
+    parser.add_argument("--opset", type=int, default=17, help="of errors (default: 17)")
+    parser.add_argument(
+        "--optimizer",
+        choices=("sgd", "adamw"),
+        default="sgd",
+        help="of errors: adamw compares what three steps have changed (default: sgd, gradients)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="turns of both sides (default: 3)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a turn (default: 5)")
@@ -303,6 +317,8 @@ def main(words):
     alone = ("step", "errors", "curve", "planning", "compile")
     if chosen.what not in alone and os.geteuid() != 0:
         parser.error("emulated hosts need root")
+    if chosen.what == "hosts" and not {*RATES, "unlimited"}.issuperset(chosen.rates or ()):
+        parser.error("hosts: --rate: expected 1gbit, 200mbit or unlimited")
     print(measure.machine(chosen.python))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(chosen.keep or name)
@@ -330,7 +346,7 @@ def main(words):
         if chosen.what in ("throughput", "all"):
             forms.bench_throughput(folder, hosts, chosen.calibration, chosen.rounds)
         if chosen.what in ("errors", "all"):
-            errors.bench(folder, chosen.models if chosen.what == "errors" else ())
+            errors.bench(folder, chosen.models if chosen.what == "errors" else (), chosen)
         if chosen.what in ("curve", "all"):
             curve.bench(folder, chosen.python)
         if chosen.what in ("planning", "all"):

@@ -44,8 +44,8 @@ def run(command):
 
 
 def model_file(folder, name):
-    """A torchvision model, exported where it is not there yet."""
-    model = folder / f"{name}.onnx"
+    """A network by the name that export.py takes, exported where it is not there yet."""
+    model = folder / f"{name.replace(':', '-')}.onnx"
     if not model.exists():
         export = TOP / "samples" / "models" / "export.py"
         run([PYTHON, str(export), name, "-o", str(model)])
@@ -63,7 +63,7 @@ def calibrate(folder, ranks, label, wrap, seconds):
 def profile(folder, name, batch, ranks):
     """Times of a model's operations while `ranks` ranks compute side by side, pinned as
     on hosts."""
-    out = folder / f"{name}-{batch}-{ranks}.json"
+    out = folder / f"{name.replace(':', '-')}-{batch}-{ranks}.json"
     if not out.exists():
         words = ["--batch", str(batch), "-n", str(ranks), "--pin", "-o", str(out)]
         run([SYNCLINE, "profile", str(model_file(folder, name)), *words])
@@ -92,10 +92,10 @@ def compile_measured(folder, name, batch, cluster, times, planner, extra=()):
 
 
 def make_plan(folder, name, batch, ranks, bandwidth, servers="", extra=()):
-    """Exports and compiles a torchvision model for a cluster of `ranks`, and `servers` as a cluster
+    """Exports and compiles a network for a cluster of `ranks`, and `servers` as a cluster
     file says it; the plan's folder."""
     model = model_file(folder, name)
-    label = f"{name}-{batch}-{ranks}-{bandwidth.replace('/', '').replace(' ', '')}"
+    label = f"{model.stem}-{batch}-{ranks}-{bandwidth.replace('/', '').replace(' ', '')}"
     label += "".join(extra).replace("/", "") + ("-servers" if servers else "")
     cluster, plan = folder / f"{label}.yaml", folder / f"{label}.plan"
     share = min(1, os.cpu_count() / ranks)

@@ -1,5 +1,5 @@
-"""PyTorch's side of the comparisons: times training steps of a torchvision model, one thread a
-rank, alone or under DistributedDataParallel over Gloo. Prints one JSON line from rank 0.
+"""PyTorch's side of the comparisons: times training steps of a network, one thread a rank, alone or
+under DistributedDataParallel over Gloo. Prints one JSON line from rank 0.
 
     torch_step.py MODEL BATCH STEPS [WAY ...]      (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT as
                                                    torchrun)
@@ -9,7 +9,6 @@ WAY: eager, channels-last, compiled (torch.compile), fp32, bf16 (autocast).
 
 import json
 import os
-import pathlib
 import resource
 import statistics
 import sys
@@ -17,8 +16,7 @@ import time
 
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "samples" / "models"))
-import export  # noqa: E402
+import networks
 
 WARM_UP = 2
 
@@ -27,25 +25,24 @@ def main(name, batch, steps, ways):
     torch.set_num_threads(1)
     ranks = int(os.environ.get("WORLD_SIZE", 1))
     rank = int(os.environ.get("RANK", 0))
-    model = export.build(name)
+    model, sample = networks.make(name)
+    inputs, labels = map(torch.from_numpy, networks.noise(model, sample, batch, seed=rank))
     if ranks > 1:
         torch.distributed.init_process_group("gloo")
         model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
-    size = export.SIZE.get(name, 224)
-    images = torch.randn(batch, 3, size, size)
     if "channels-last" in ways:
         model = model.to(memory_format=torch.channels_last)
-        images = images.to(memory_format=torch.channels_last)
+        inputs = inputs.to(memory_format=torch.channels_last)
     if "compiled" in ways:
         model = torch.compile(model)
-    labels = torch.randint(0, 1000, (batch,))
     times = []
     for _ in range(WARM_UP + steps):
         start = time.perf_counter()
         optimizer.zero_grad()
         with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in ways):
-            loss = torch.nn.functional.cross_entropy(model(images), labels)
+            logits = model(inputs).flatten(0, -2)  # of every sample, or of every token
+            loss = torch.nn.functional.cross_entropy(logits, labels.flatten())
         loss.backward()
         optimizer.step()
         times.append(time.perf_counter() - start)

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 
 import torch
 import torch.nn.functional as functional
@@ -34,11 +35,12 @@ def train(
     settings=None,
     nesterov=False,
     schedule=None,
+    optimizer=None,
 ):
     """SGD as `harness.train` asks `syncline run` for it, on one global batch. With several shards
     every shard goes through the model by itself, with batch statistics of its own, and gradients
-    are averaged: PyTorch DDP in one process. `schedule` makes a scheduler of the optimizer. Does
-    not change `model`."""
+    are averaged: PyTorch DDP in one process. `optimizer` makes another one of the parameters,
+    `schedule` a scheduler of the optimizer. Does not change `model`."""
     options = {"lr": 0.001, "momentum": 0.9, "weight-decay": 1e-4, **(settings or {})}
     model = copy.deepcopy(model).train()
     inputs, targets = (torch.from_numpy(array) for array in data)
@@ -46,13 +48,14 @@ def train(
         model, inputs = model.double(), inputs.double() if inputs.is_floating_point() else inputs
         targets = targets.double() if targets.is_floating_point() else targets
     trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    optimizer = torch.optim.SGD(
-        trained.values(),
-        options["lr"],
-        options["momentum"],
+    sgd = functools.partial(
+        torch.optim.SGD,
+        lr=options["lr"],
+        momentum=options["momentum"],
         weight_decay=options["weight-decay"],
         nesterov=nesterov,
     )
+    optimizer = (optimizer or sgd)(trained.values())
     following = schedule(optimizer) if schedule else None
     trace = Trace([], {}, {})
     for step in range(steps):

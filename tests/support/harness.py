@@ -101,13 +101,14 @@ class Tensors:
 
 def train(plan, folder, data, ranks=1, steps=3, dump=(0, 2), settings=None, extra=()):
     """Trains `steps` steps on the arrays `data` = (inputs, targets), which hold one global batch;
-    the Dump of the steps `dump`."""
+    the Dump of the steps `dump`. A setting of None leaves out a default one."""
     files = [folder / f"{name}.npy" for name in "xy"]
     for file, array in zip(files, data):
         numpy.save(file, array)
     out = folder / f"{plan.stem}.dump"
     options = {"lr": 0.001, "momentum": 0.9, "weight-decay": 1e-4, **(settings or {})}
-    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    given = {name: value for name, value in options.items() if value is not None}
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
     syncline(
         *("run", plan, "-n", ranks, "--data", ",".join(map(str, files)), "--steps", steps),
         *("--dump", out, "--dump-steps", ",".join(map(str, dump)), *words, *extra),
