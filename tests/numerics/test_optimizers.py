@@ -2,8 +2,8 @@
 
 The error is |a - b| / |b| of each parameter tensor after the last step, against torch.optim in
 float64 with foreach=False; the worst tensor counts. torch.optim has no LAMB: the class Lamb is its
-authors' Algorithm 2, line by line. The network is smooth: where a ReLU or a
-maximum turns, float32 training leaves float64 training, PyTorch's too.
+authors' Algorithm 2, line by line. The network is smooth: where a ReLU or a maximum turns, float32
+training leaves float64 training, PyTorch's too.
 """
 
 import copy
@@ -117,12 +117,14 @@ class OptimizersTest(unittest.TestCase):
     def tearDownClass(cls):
         cls.scope.cleanup()
 
-    def check(self, name, ranks, *extra, cluster=harness.CLUSTER, label="plain", run=()):
+    def check(
+        self, name, ranks, *extra, cluster=harness.CLUSTER, label="plain", run=(), passes=1
+    ):
         plan = harness.compile_plan(
             self.path,
             self.folder,
             ranks=ranks,
-            batch=GLOBAL_BATCH // ranks,
+            batch=GLOBAL_BATCH // ranks // passes,
             cluster=cluster,
             label=f"-{name}-{label}",
             extra=("--optimizer", name, *extra),
@@ -131,7 +133,7 @@ class OptimizersTest(unittest.TestCase):
         out = self.folder / f"{plan.stem}.dump"
         harness.syncline(
             *("run", plan, "-n", ranks, "--data", files, "--steps", STEPS, "--dump", out),
-            *("--dump-steps", STEPS - 1, *FLAGS, *GROUPS, *run),
+            *("--dump-steps", STEPS - 1, "--accumulate", passes, *FLAGS, *GROUPS, *run),
         )
         found = harness.Dump(out).parameters(STEPS - 1)
         worst = compare.parameters(found, self.truth[name])
@@ -171,6 +173,12 @@ class OptimizersTest(unittest.TestCase):
                 plan = self.check(name, 4, "--scheme", "*=reduce-scatter", label="shards")
                 memory = harness.plan_json(plan)["memory"]
                 self.assertLess(memory["optimizer"], 0.55 * memory["parameters"])
+
+    def test_several_passes(self):
+        for name, scheme in (("lamb", "ring"), ("lamb", "reduce-scatter"), ("adam", "ring")):
+            with self.subTest(name=name, scheme=scheme):
+                how = ("--scheme", f"*={scheme}")
+                self.check(name, 2, *how, label=f"passes-{scheme}", passes=2)
 
     def test_factors(self):
         for name in ("adamw", "lamb"):
