@@ -58,12 +58,12 @@ public:
   }
 
   /// Whether among these states, in ascending order of `free`, the first of two dominates the
-  /// second iff it has neither later `compute` nor more open bytes.
+  /// second iff it has neither later `compute` nor more open bytes, and the second no freedom that
+  /// the first has not.
   bool isPlane(const std::vector<Label> &labels) const {
     return mergeClasses == 1 && nondecreasing[0] &&
            std::ranges::all_of(labels, [&](const Label &label) {
-             return label.state.held == labels.front().state.held &&
-                    label.state.freedom == labels.front().state.freedom;
+             return label.state.held == labels.front().state.held;
            });
   }
 
@@ -98,20 +98,20 @@ private:
   std::array<std::int64_t, maxMergeClasses> open{unlimited, unlimited, unlimited};
 };
 
-/// The states of a plane (Dominance::isPlane()) that no other one dominates: as `compute` ascends,
-/// open bytes descend.
+/// The states of one freedom in a plane (Dominance::isPlane()) that no other one of them dominates:
+/// as `compute` ascends, open bytes descend.
 class Staircase {
 public:
-  /// Adds the state unless one of those added before dominates it; returns whether it did.
-  bool add(const PlanState &state) {
-    const std::int64_t open = state.open[0];
+  bool dominates(const PlanState &state) const {
     auto above = std::ranges::upper_bound(steps, state.compute * (1 + 1e-14), {}, &Step::compute);
-    if (above != steps.begin() && std::prev(above)->open <= open)
-      return false;
+    return above != steps.begin() && std::prev(above)->open <= state.open[0];
+  }
+  /// Precondition: !dominates(state).
+  void add(const PlanState &state) {
+    const std::int64_t open = state.open[0];
     auto first = std::ranges::lower_bound(steps, state.compute, {}, &Step::compute);
     auto end = std::find_if(first, steps.end(), [&](const Step &step) { return step.open < open; });
     steps.insert(steps.erase(first, end), {state.compute, open});
-    return true;
   }
 
 private:
@@ -120,6 +120,29 @@ private:
     std::int64_t open;
   };
   std::vector<Step> steps;
+};
+
+/// The states of a plane that no other one dominates.
+class Plane {
+public:
+  /// Adds the state unless one of those added before dominates it; returns whether it did.
+  bool add(const PlanState &state) {
+    for (const auto &[freedom, steps] : byFreedom)
+      if (!(state.freedom & ~freedom) && steps.dominates(state))
+        return false;
+    auto own = std::ranges::find(byFreedom, state.freedom, &Group::freedom);
+    if (own == byFreedom.end())
+      own = byFreedom.insert(own, {state.freedom, {}});
+    own->steps.add(state);
+    return true;
+  }
+
+private:
+  struct Group {
+    decltype(PlanState::freedom) freedom;
+    Staircase steps;
+  };
+  std::vector<Group> byFreedom; ///< few: a layer has few pairs of which one is decided
 };
 
 /// The labels' indices by ascending sortKey, equal ones as they were. Sorting indices moves less
@@ -146,12 +169,12 @@ void removeDominated(std::vector<Label> &labels, const Dominance &dominates) {
   // than carrying a superfluous label.
   constexpr std::size_t window = 200;
   const bool isPlane = dominates.isPlane(labels);
-  Staircase steps;
+  Plane plane;
   Floor floor;
   std::vector<Label> kept;
   const auto isDominated = [&](const PlanState &state) {
     if (isPlane)
-      return !steps.add(state);
+      return !plane.add(state);
     if (floor.isAbove(state))
       return false;
     const std::size_t least = kept.size() > window ? kept.size() - window : 0;

@@ -26,7 +26,8 @@ double greatestProved(double proved, double open, int steps, Proves proves) {
 /// The number of states that a search may keep after a layer; more where there are few layers.
 std::size_t widestSearch(const Problem &problem, const SolverOptions &options) {
   std::size_t layers = problem.layers.size() + 1;
-  std::size_t wide = std::max(options.width, options.labels / layers) / problem.mergeClasses.size();
+  std::size_t usual = std::min(options.width, std::max<std::size_t>(options.goal / layers, 100));
+  std::size_t wide = std::max(usual, options.labels / layers) / problem.mergeClasses.size();
   return std::max<std::size_t>(1, std::min(wide, options.maxLabels / layers));
 }
 
@@ -42,7 +43,7 @@ public:
   SolverResult run() {
     certificate().bound = boundAtRoot();
     for (std::size_t width : {std::size_t{24}, std::size_t{160}, widest})
-      if (!result.optimal() && width <= widest)
+      if (!result.optimal() && (width == widest || 2 * width <= widest))
         improve(width);
     // If the wide search had to cut states, a gap remains; lower targets leave fewer states alive.
     for (int step = 0; step < 6 && !result.optimal(); ++step)

@@ -29,6 +29,9 @@ struct SolverOptions {
   /// classes each state is compared with more). Where more states are alive the solution may not be
   /// optimal; gap() bounds the loss. At most nine such searches follow one another.
   std::size_t width = 400;
+  /// A search keeps fewer states, but no fewer than 100, where that would be more than this many
+  /// over all layers: the last ones seldom find a better solution.
+  std::size_t goal = 200'000;
   /// A search keeps more states after each layer where this many over all layers allow it.
   std::size_t labels = 60'000;
   /// The maximum number of states over all layers, about 100 bytes each.

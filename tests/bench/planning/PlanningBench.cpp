@@ -6,9 +6,9 @@
 #include "tests/bench/planning/SolverBench.h"
 #include "tests/support/ProblemBuilder.h"
 
-#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <random>
 #include <string>
@@ -21,10 +21,11 @@ using namespace syncline::solver;
 
 namespace {
 
+/// Seconds of a processor, which other work on the machine changes less than the time on the wall.
 double secondsOf(const std::function<void()> &work) {
-  auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 SchemeOption affine(double latency, double secondsPerByte) {

