@@ -140,14 +140,14 @@ def Recompute : Pass<"recompute", "::syncline::nn::StepOp"> {
 def InsertGradients : Pass<"insert-gradients", "::syncline::nn::StepOp"> {
   let summary = "puts an unchosen synchronisation between every gradient and its update";
   let description = [{
-    Assumes: differentiated. Ensures: every `nn.update` takes the result of a `sync.gradient`.
-
+    Assumes: differentiated. Ensures: every `nn.update` takes the result of a `sync.gradient`, or,
+    with `split-tied`, the sum of two where that is a tied gradient (passes/cost/TiedGradients.h).
     ```mlir
-    nn.update %w, %dw : ...          // before
-    %g = sync.gradient %dw "w" : ... // after
-    nn.update %w, %g : ...
+    nn.update %w, %dw : ...                                                  // before
+    %g = sync.gradient %dw "w" : ...         nn.update %w, %g : ...          // after
     ```
   }];
+  let options = [Option<"splitTied", "split-tied", "bool", "false", "Let its parts travel apart">];
   let dependentDialects = ["::syncline::sync::SyncDialect"];
 }
 

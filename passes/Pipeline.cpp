@@ -33,7 +33,8 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
   passes.nest<nn::StepOp>().addPass(createCost());
   if (!options.recompute.empty())
     passes.nest<nn::StepOp>().addPass(createRecompute(RecomputeOptions{options.recompute}));
-  passes.nest<nn::StepOp>().addPass(createInsertGradients());
+  passes.nest<nn::StepOp>().addPass(
+      createInsertGradients(InsertGradientsOptions{options.splitTied}));
   PoseProblemOptions posing;
   posing.requested = options.requested;
   posing.overlap = options.overlap;

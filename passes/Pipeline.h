@@ -26,6 +26,8 @@ struct PipelineOptions {
   /// minimise no updates, so that those which follow the last message change no optimum.
   double clipNorm = 0;
   std::vector<std::string> recompute; ///< blocks that are recomputed, as globs
+  /// Whether the two parts of a tied table's gradient travel apart (passes/cost/TiedGradients.h).
+  bool splitTied = false;
 };
 
 /// Appends every pass, in order, with a barrier after each phase. The module has `cluster.spec` and

@@ -8,6 +8,7 @@
 #include "ir/sync/PassAttr.h"
 #include "ir/sync/Traffic.h"
 #include "ir/sync/UnclippedAttr.h"
+#include "ir/sync/WholeAttr.h"
 #include "passes/problem/Rounding.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -267,10 +268,12 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
   auto pass = prediction->getAttrOfType<FloatAttr>(sync::passAttr);
   auto unclipped = prediction->getAttrOfType<FloatAttr>(sync::unclippedAttr);
   auto overhead = prediction->getParentOp()->getAttrOfType<FloatAttr>(cluster::overheadAttr);
+  auto whole = prediction->getAttrOfType<FloatAttr>(sync::wholeAttr);
   return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
           {"step", prediction.getStep().convertToDouble()},
           {"pass", pass ? Json(pass.getValueAsDouble()) : Json(nullptr)},
           {"unclipped", unclipped ? Json(unclipped.getValueAsDouble()) : Json(nullptr)},
+          {"whole", whole ? Json(whole.getValueAsDouble()) : Json(nullptr)},
           {"forward_end", prediction.getForwardEnd().convertToDouble()},
           {"backward_end", prediction.getBackwardEnd().convertToDouble()},
           {"communication_end", prediction.getCommunicationEnd().convertToDouble()},

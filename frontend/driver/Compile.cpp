@@ -6,13 +6,12 @@
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/ChooseConsistency.h"
-#include "frontend/driver/ChooseOverlap.h"
+#include "frontend/driver/ChoosePlan.h"
 #include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/ConsistencyOption.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
-#include "frontend/driver/PlanWith.h"
 #include "frontend/driver/PrecisionOption.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
@@ -34,7 +33,6 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
 #include "passes/merge/RequestedSchemes.h"
-#include "passes/problem/Rounding.h"
 #include "passes/solver/Planner.h"
 #include "syncline/OutputFile.h"
 #include "syncline/PlanConstants.h"
@@ -264,62 +262,6 @@ Status checkSchemes(const CompileOptions &options) {
   return Status::ok();
 }
 
-/// Plans the module for so many channels, with the requested overlap or with the one that
-/// chooseOverlap() takes. Returns why that one, for people.
-Result<std::string> planOn(int channels, const CompileOptions &options,
-                           const std::shared_ptr<const solver::Planner> &planner,
-                           OwningOpRef<ModuleOp> &module,
-                           const std::function<void(const std::string &phase)> &enter) {
-  auto spec = (*module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  std::string overlap = overlapFor(*planner, options.overlap);
-  if (overlap == "auto" && spec.getRanks() == 1)
-    overlap = "backward"; // nothing is sent
-  if (overlap != "auto") {
-    if (Status planned = planWith(options, planner, overlap, channels, *module, enter); !planned)
-      return planned;
-    return std::string();
-  }
-  const auto copy = [&](const PlannerRef &by,
-                        const std::string &with) -> Result<OwningOpRef<ModuleOp>> {
-    OwningOpRef<ModuleOp> tried = module->clone();
-    if (Status planned = planWith(options, by, with, channels, *tried, enter); !planned)
-      return planned;
-    return tried;
-  };
-  Result<ChosenPlan> chosen = chooseOverlap(planner, !options.clipNorm, copy);
-  if (!chosen)
-    return chosen.status();
-  module = std::move(chosen->module);
-  return chosen->reason;
-}
-
-/// Whether a plan's predicted step is shorter than another's by more than rounding.
-bool isFaster(ModuleOp plan, ModuleOp other) {
-  auto one = firstOf<sync::PredictionOp>(plan), two = firstOf<sync::PredictionOp>(other);
-  const double step = one ? one.getStep().convertToDouble() : 0;
-  const double before = two ? two.getStep().convertToDouble() : 0;
-  return step < before && problem::differ(step, before);
-}
-
-/// Plans the module on the requested number of channels; "auto" is one, or two where the predicted
-/// step is shorter. Returns why with this overlap, for people.
-Result<std::string> plan(const CompileOptions &options,
-                         const std::shared_ptr<const solver::Planner> &planner,
-                         OwningOpRef<ModuleOp> &module,
-                         const std::function<void(const std::string &phase)> &enter) {
-  if (options.channels != "auto")
-    return planOn(std::stoi(options.channels), options, planner, module, enter);
-  OwningOpRef<ModuleOp> onTwo = module->clone();
-  Result<std::string> one = planOn(1, options, planner, module, enter);
-  if (!one)
-    return one;
-  Result<std::string> two = planOn(2, options, planner, onTwo, enter);
-  if (!two || !isFaster(*onTwo, *module))
-    return one;
-  module = std::move(onTwo);
-  return two;
-}
-
 } // namespace
 
 bool isTrace(const std::string &model) {
@@ -353,11 +295,11 @@ Status compile(const CompileOptions &requested) {
     return attached;
   const Result<std::string> trade =
       chooseConsistency(options, *source->module, [&](const CompileOptions &by, auto &module) {
-        return plan(by, *planner, module, enter).status();
+        return choosePlan(by, *planner, module, enter).status();
       });
   if (!trade)
     return trade.status();
-  const Result<std::string> overlap = plan(options, *planner, source->module, enter);
+  const Result<std::string> overlap = choosePlan(options, *planner, source->module, enter);
   if (!overlap)
     return overlap.status();
   DiagnosticCollector diagnostics(&context);

@@ -31,7 +31,8 @@ struct CompileOptions {
   std::string ncclProtocol;
   std::optional<std::int64_t> ncclChannels; ///< 1 to cluster::mostNcclChannels
   std::string loss = "cross-entropy";
-  std::string modelOutput; ///< which graph output the loss is taken on; empty for the first
+  std::string modelOutput;        ///< which graph output the loss is taken on; empty for the first
+  std::string splitTied = "auto"; ///< "auto", "never" or "always"
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> nodes; ///< replaces the cluster file's number
   std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseRequestedScheme reads it

@@ -3,6 +3,7 @@
 #include "frontend/driver/ClipOption.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
+#include "frontend/driver/SplitTiedOption.h"
 #include "frontend/files/Paths.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/PrecisionAttr.h"
@@ -304,6 +305,15 @@ Command addCompile(CLI::App &app) {
       ->capture_default_str()
       ->group("Planning");
   command
+      ->add_option(
+          "--split-tied", options->splitTied,
+          "Send the gradient of a table that an embedding and the logits share in two parts, the "
+          "logits' part while the backward pass goes on, the embedding's rows at its end; auto, "
+          "with planner 'optimal': where the predicted step is shorter by 1 %")
+      ->check(launch::oneOf({"auto", "never", "always"}))
+      ->capture_default_str()
+      ->group("Planning");
+  command
       ->add_option("--channels", options->channels,
                    "Let successive messages take turns on so many channels, which carry messages "
                    "at the same time; auto: 1 or 2, whichever has the shorter predicted step")
@@ -324,7 +334,8 @@ Command addCompile(CLI::App &app) {
       for (const char *name :
            {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout", "--optimizer",
             "--clip-norm", "--precision", "--nccl-protocol", "--nccl-channels", "--overlap",
-            "--consistency", "--recompute", "--plan-only", "--write-layers", "--dim"})
+            "--consistency", "--recompute", "--plan-only", "--write-layers", "--dim",
+            "--split-tied"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
@@ -333,8 +344,8 @@ Command addCompile(CLI::App &app) {
         return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
-    for (const char *name :
-         {"--overlap", "--consistency", "--recompute", "--precision", "--clip-norm"})
+    for (const char *name : {"--overlap", "--consistency", "--recompute", "--precision",
+                             "--clip-norm", "--split-tied"})
       if (options->planOnly && command->count(name) > 0)
         return Status::error(ErrorKind::badUsage,
                              std::string(name) + " is for plans that run, not --plan-only");
@@ -344,6 +355,10 @@ Command addCompile(CLI::App &app) {
       options->overlap = "backward"; // whatever the default is
     if (options->planOnly || isTrace(options->model))
       options->overlap = "backward"; // layers have no operations that could wait
+    if (Status split = checkSplitTied(*options); !split)
+      return split;
+    if (options->splitTied == "always")
+      options->overlap = "backward";
     if (Status clipped = checkClipping(*options); !clipped)
       return clipped;
     if (!options->writeLayers.empty() && !options->planOnly)

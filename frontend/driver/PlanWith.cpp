@@ -8,15 +8,15 @@ using namespace mlir;
 
 namespace syncline::driver {
 
-Status planWith(const CompileOptions &options, std::shared_ptr<const solver::Planner> planner,
-                const std::string &overlap, int channels, ModuleOp module,
-                const std::function<void(const std::string &phase)> &enter) {
-  const PipelineOptions pipeline{
-      std::move(planner),           options.schemes,  overlap, channels, options.consistency,
-      options.clipNorm.value_or(0), options.recompute};
+Status planWith(const CompileOptions &options, const PlanWay &way, ModuleOp module,
+                const EnterPhase &enter) {
+  const PipelineOptions pipeline{way.planner,         options.schemes,
+                                 way.overlap,         way.channels,
+                                 options.consistency, options.clipNorm.value_or(0),
+                                 options.recompute,   way.splitsTied};
   if (Status planned = runPipeline(module, pipeline, enter); !planned)
     return planned;
-  return checkMemory(options.cluster, overlap, module);
+  return checkMemory(options.cluster, way.overlap, module);
 }
 
 } // namespace syncline::driver

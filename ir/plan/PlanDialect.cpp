@@ -7,6 +7,7 @@
 #include "ir/plan/RoundedAttr.h"
 #include "ir/plan/RowsAttr.h"
 #include "syncline/PlanConstants.h"
+#include "syncline/RowsPart.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -229,8 +230,10 @@ LogicalResult BucketOp::verify() {
       return emitOpError("P30: expected an all-gather behind the bucket's end at ")
              << end << ", got " << from << " to " << to;
   }
+  const bool isRows =
+      getMembers().size() == 1 && isRowsPart(cast<StringAttr>(getMembers()[0]).getValue());
   if (getMembers().empty() || static_cast<std::int64_t>(getBytes()) < 0 ||
-      getExtent() < getBytes() || getOffset() % alignment != 0)
+      (getExtent() < getBytes() && !isRows) || getOffset() % alignment != 0)
     return emitOpError(
         "P4: expected members, an aligned offset and an extent of at least their bytes");
   const std::optional<int64_t> rows = rowsOf(*this);

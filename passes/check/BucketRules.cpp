@@ -1,6 +1,8 @@
 // Rules about buckets: P5, P7, P8, P11, P12.
 #include "passes/check/PlanFacts.h"
 
+#include "syncline/RowsPart.h"
+
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -43,6 +45,11 @@ private:
     llvm::StringMap<plan::BucketOp> listed, listedLast; // by gradient: buckets that list it
     for (auto [number, bucket] : facts.buckets)
       for (auto name : bucket.getMembers().getAsRange<StringAttr>()) {
+        if (isRowsPart(name.getValue())) {
+          if (failed(checkRowsMember(bucket, gradients.lookup(parameterOf(name.getValue())))))
+            return failure();
+          continue;
+        }
         const Member member{bucket, parameters.lookup(name), gradients.lookup(name)};
         plan::BucketOp first = listed.try_emplace(name.getValue(), bucket).first->second;
         const bool isPart = first == bucket || (partOf(first, member.gradient) > 0 &&
@@ -58,6 +65,25 @@ private:
       if (tensor.getBucket() && !listed.count(tensor.getName()))
         return tensor.emitOpError("P8: '") << tensor.getName() << "' is synchronised by no bucket";
     return success();
+  }
+
+  /// Rule P35: rows that are added to another bucket's gradient travel by themselves.
+  LogicalResult checkRowsMember(plan::BucketOp bucket, plan::TensorOp gradient) const {
+    auto name = cast<StringAttr>(bucket.getMembers()[0]).getValue();
+    if (bucket.getMembers().size() != 1 || bucket.getScheme() != Scheme::sparse)
+      return bucket.emitOpError("P35: expected rows to travel alone, by 'sparse'");
+    if (!gradient)
+      return bucket.emitOpError("P35: brings '") << name << "', but there is no such gradient";
+    const RowsPart &part = *facts.rowsOf(gradient.getName());
+    if (part.bucket != static_cast<std::int64_t>(bucket.getId()))
+      return reject(bucket, "P35: brings '" + name + "', which another bucket brings too",
+                    facts.buckets.at(part.bucket), "this one");
+    return success();
+  }
+
+  /// Whether the bucket brings only rows, which are part of another bucket's update.
+  static bool bringsRows(plan::BucketOp bucket) {
+    return isRowsPart(cast<StringAttr>(bucket.getMembers()[0]).getValue());
   }
 
   LogicalResult checkMember(const Member &member, StringRef name, plan::BucketOp first) {
@@ -101,7 +127,12 @@ private:
         return reject(facts.steps[updates->second.front()].op,
                       "P17: updates bucket " + llvm::Twine(number) + ", whose message does", bucket,
                       "by this scheme");
-      if (!plan::updatesItself(bucket) &&
+      if (bringsRows(bucket) && updates != facts.updates.end())
+        return reject(facts.steps[updates->second.front()].op,
+                      "P35: updates bucket " + llvm::Twine(number) +
+                          ", whose rows are part of another bucket's update",
+                      bucket, "declared here");
+      if (!plan::updatesItself(bucket) && !bringsRows(bucket) &&
           failed(checkOnce(facts.updates, number, "P11", "updated")))
         return failure();
       const auto issue = PlanFacts::only(facts.issues, number),
@@ -139,9 +170,17 @@ private:
                       "P7: issues bucket " + llvm::Twine(number) + ", but nothing writes '" +
                           gradient.getName() + "'",
                       gradient, "this gradient");
-      const std::int64_t last = written->second.back();
+      llvm::SmallVector<std::int64_t, 4> own(written->second);
+      if (const RowsPart *rows = facts.rowsOf(gradient.getName())) // P35 judges their sum
+        llvm::erase(own, rows->sum);
+      if (own.empty())
+        return reject(facts.steps[issue].op,
+                      "P7: issues bucket " + llvm::Twine(number) +
+                          ", but only rows are added to '" + gradient.getName() + "'",
+                      gradient, "this gradient");
+      const std::int64_t last = own.back();
       // A write between issue and wait breaks P5 instead.
-      if (last > issue && (!facts.isInFlight(number, last) || written->second.front() > issue))
+      if (last > issue && (!facts.isInFlight(number, last) || own.front() > issue))
         return reject(facts.steps[issue].op,
                       "P7: issues bucket " + llvm::Twine(number) + " before '" +
                           gradient.getName() + "' is complete",
@@ -201,7 +240,7 @@ private:
       bytes[bucket.getId()] += densePartOf(bucket, gradient);
     }
     for (auto [number, bucket] : facts.buckets)
-      if (bytes[number] != static_cast<std::int64_t>(bucket.getBytes()))
+      if (!bringsRows(bucket) && bytes[number] != static_cast<std::int64_t>(bucket.getBytes()))
         return bucket.emitOpError("P12: expected the members' ")
                << bytes[number] << " bytes, got " << bucket.getBytes();
     llvm::stable_sort(members, [](Member a, Member b) {
@@ -218,7 +257,8 @@ private:
   LogicalResult checkIntervals() const {
     llvm::SmallVector<plan::BucketOp> sorted;
     for (auto [number, bucket] : facts.buckets)
-      sorted.push_back(bucket);
+      if (!bringsRows(bucket)) // it has no interval
+        sorted.push_back(bucket);
     llvm::stable_sort(
         sorted, [](plan::BucketOp a, plan::BucketOp b) { return a.getOffset() < b.getOffset(); });
     for (size_t i = 1; i < sorted.size(); ++i)

@@ -9,6 +9,7 @@
 #include "passes/check/SampleTime.h"
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/merge/LayerNames.h"
+#include "syncline/RowsPart.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
@@ -40,8 +41,11 @@ public:
     for (plan::TensorOp tensor : facts.tensors)
       if (tensor.getSpace() == plan::Space::gradients)
         byName[tensor.getName()] = tensor;
-    for (StringRef name : problem.getLayers().getAsValueRange<StringAttr>())
-      gradients.push_back(byName.lookup(name));
+    for (StringRef name : problem.getLayers().getAsValueRange<StringAttr>()) {
+      const RowsPart *part = facts.rowsOf(parameterOf(name));
+      gradients.push_back(part && isRowsPart(name) ? part->rows : byName.lookup(name));
+      addedBy.push_back(part ? part->sum : static_cast<std::int64_t>(facts.steps.size()));
+    }
     for (std::size_t k = 0; k < gradients.size(); ++k)
       if (gradients[k])
         indexSum(k);
@@ -118,9 +122,10 @@ private:
     return success();
   }
 
-  /// The gradient's version at the end of the step, whichever way it was computed.
+  /// The gradient's version at the end of the step, whichever way it was computed. Of a gradient in
+  /// two parts, both as they are before they are added.
   Version finalOf(std::size_t layer) const {
-    return facts.readBy(static_cast<std::int64_t>(facts.steps.size()), gradients[layer]);
+    return facts.readBy(addedBy[layer], gradients[layer]);
   }
   Version computedOf(std::size_t layer) const {
     return facts.sourceOf(finalOf(layer), {.transposes = true, .gathers = true});
@@ -248,6 +253,8 @@ private:
   const cost::SchemeCatalog &catalog;
   llvm::ArrayRef<std::optional<Scheme>> requested;
   llvm::SmallVector<plan::TensorOp> gradients; ///< gradient of each of the problem's layers
+  llvm::SmallVector<std::int64_t> addedBy;     ///< by layer: the step before which it is whole, or
+                                               ///< that adds its parts
   using Layers = llvm::SmallVector<std::size_t>;
   llvm::DenseMap<std::pair<Operation *, std::int64_t>, Layers> sums; ///< keyed by the version that
                                                                      ///< is summed

@@ -1,6 +1,8 @@
 // Gathers a plan's facts. Facts that cannot be gathered break P13, P9, P4 or P7.
 #include "passes/check/PlanFacts.h"
 
+#include "syncline/RowsPart.h"
+
 using namespace mlir;
 
 namespace syncline::check {
@@ -59,6 +61,31 @@ static void listAccesses(PlanFacts &facts) {
       facts.readers[tensor].push_back(static_cast<std::int64_t>(number));
     for (plan::TensorOp tensor : step.writes)
       facts.writers[tensor].push_back(static_cast<std::int64_t>(number));
+  }
+}
+
+/// Finds the gradients to which rows of other buckets are added, and the steps that do so.
+static void listRowsParts(PlanFacts &facts) {
+  for (const auto &[number, bucket] : facts.buckets)
+    for (StringRef member : plan::BucketOp(bucket).getMembers().getAsValueRange<StringAttr>())
+      if (isRowsPart(member))
+        facts.rowsParts.try_emplace(std::string(parameterOf(member))).first->second.bucket = number;
+  if (facts.rowsParts.empty())
+    return;
+  for (plan::TensorOp tensor : facts.tensors) {
+    auto found = facts.rowsParts.find(tensor.getName().str());
+    if (found == facts.rowsParts.end() || tensor.getSpace() != plan::Space::gradients)
+      continue;
+    RowsPart &part = found->second;
+    part.gradient = tensor;
+    for (std::int64_t writer : facts.writers.lookup(tensor)) {
+      const Step &step = facts.steps[writer];
+      if (!isa<plan::PointwiseOp>(step.op) || step.reads.size() != 2 ||
+          llvm::count(step.reads, tensor) != 1)
+        continue;
+      part.sum = writer;
+      part.rows = step.reads[step.reads[0] == tensor ? 1 : 0];
+    }
   }
 }
 
@@ -205,6 +232,7 @@ FailureOr<PlanFacts> gather(plan::ProgramOp program) {
   if (failed(gatherCarriedAccesses(facts)))
     return failure();
   listAccesses(facts);
+  listRowsParts(facts);
   return facts;
 }
 

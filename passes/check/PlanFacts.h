@@ -38,6 +38,14 @@ struct Copies {
   bool gathers = false; ///< gathering all ranks' factors counts as a copy of one rank's own
 };
 
+/// Rows that travel apart from the gradient to which they are added (P35).
+struct RowsPart {
+  std::int64_t bucket = -1; ///< that brings the rows
+  plan::TensorOp gradient;  ///< null where no gradient has the name
+  std::int64_t sum = -1;    ///< the step that adds them: a loop that reads and writes the gradient
+  plan::TensorOp rows;      ///< what that step adds to it; null where there is no such step
+};
+
 /// The numbers of the steps of one kind of bucket operation, ascending, for each bucket.
 using Places = std::map<std::int64_t, llvm::SmallVector<std::int64_t, 1>>;
 
@@ -51,6 +59,13 @@ struct PlanFacts {
   Places waits, updates;
   /// The steps that read or write a tensor, ascending.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::int64_t, 4>> readers, writers;
+  std::map<std::string, RowsPart> rowsParts; ///< by parameter
+
+  /// The rows that are added to the gradient of this name; null where it travels whole.
+  const RowsPart *rowsOf(llvm::StringRef parameter) const {
+    auto found = rowsParts.find(parameter.str());
+    return found == rowsParts.end() ? nullptr : &found->second;
+  }
 
   /// The version of `tensor` that a step reads: what the last writer before the step left.
   Version readBy(std::int64_t step, plan::TensorOp tensor) const;
@@ -115,6 +130,9 @@ mlir::LogicalResult checkHalves(const PlanFacts &facts);
 
 /// Rule P29: messages that are waited for in the next step. Precondition: P7, P8 and P11 hold.
 mlir::LogicalResult checkCarried(const PlanFacts &facts);
+
+/// Rule P35: rows that are added to another bucket's gradient. Precondition: P7, P8 and P11 hold.
+mlir::LogicalResult checkRowsParts(const PlanFacts &facts);
 
 /// Rule P31: weights that travel in place of gradients. Precondition: checkBuckets() succeeded.
 mlir::LogicalResult checkExchanges(const PlanFacts &facts, mlir::ModuleOp module);

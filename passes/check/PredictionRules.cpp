@@ -6,6 +6,7 @@
 #include "ir/sync/PassAttr.h"
 #include "ir/sync/UnclippedAttr.h"
 #include "ir/sync/WaitingAttr.h"
+#include "ir/sync/WholeAttr.h"
 #include "passes/problem/Rounding.h"
 #include "passes/simulate/ir/PredictTimes.h"
 #include "passes/simulate/ir/ReadProgram.h"
@@ -97,6 +98,10 @@ private:
         failed(checkOptional(sync::unclippedAttr, "the step to take without clipping",
                              *simulated.unclipped)))
       return failure();
+    if (Attribute whole = claimed->getAttr(sync::wholeAttr))
+      if (auto got = dyn_cast<FloatAttr>(whole); !got || !got.getType().isF64())
+        return claimed.emitOpError("P22: expected '")
+               << sync::wholeAttr << "' as an f64, got " << whole;
     if (simulated.waiting > 0 && !claimed->hasAttr(sync::waitingAttr))
       return claimed.emitOpError("P22: expected '") << sync::waitingAttr << "'";
     return checkOptional(sync::waitingAttr, "ranks to wait for weights for", simulated.waiting);

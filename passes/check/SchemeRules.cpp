@@ -3,6 +3,7 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/plan/RowsAttr.h"
+#include "syncline/RowsPart.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -18,8 +19,14 @@ public:
   SchemeRules(const PlanFacts &facts, std::int64_t number, plan::BucketOp bucket)
       : facts(facts), number(number), bucket(bucket), issue(PlanFacts::only(facts.issues, number)),
         wait(PlanFacts::only(facts.waits, number)), update(PlanFacts::only(facts.updates, number)) {
-    for (StringRef name : bucket.getMembers().getAsValueRange<StringAttr>())
+    for (StringRef name : bucket.getMembers().getAsValueRange<StringAttr>()) {
       members.insert(name);
+      if (isRowsPart(name)) { // the update of the gradient to which they are added
+        plan::TensorOp gradient = facts.rowsOf(parameterOf(name))->gradient;
+        update = PlanFacts::only(facts.updates, static_cast<std::int64_t>(*gradient.getBucket()));
+        bringsPart = true;
+      }
+    }
   }
 
   LogicalResult check() {
@@ -106,6 +113,8 @@ private:
       ofAllRanks.insert(all);
     for (std::int64_t place = wait + 1; place < update; ++place) {
       const Step &step = facts.steps[place];
+      if (addsRows(place))
+        continue; // P35 judges it
       auto own = llvm::find_if(step.reads,
                                [&](plan::TensorOp tensor) { return !ofAllRanks.contains(tensor); });
       const bool isOfAllRanks = own == step.reads.end() && !step.reads.empty();
@@ -120,6 +129,11 @@ private:
       }
     }
     return checkReconstructedInTime();
+  }
+
+  /// Whether the step adds rows of another bucket to a gradient of this one.
+  bool addsRows(std::int64_t step) const {
+    return llvm::any_of(facts.rowsParts, [&](const auto &part) { return part.second.sum == step; });
   }
 
   /// Reports a breach of P16. `own`, the tensor that only this rank has, is null where the step
@@ -187,7 +201,12 @@ private:
       auto call = dyn_cast<plan::CallOp>(facts.steps[place].op);
       if (!call || call.getCallee() != plan::Kernel::embeddingBackward)
         continue;
-      if (!llvm::equal(facts.steps[place].reads, gather.writes))
+      const llvm::ArrayRef<plan::TensorOp> reads = facts.steps[place].reads;
+      const bool isOthers = llvm::none_of(
+          reads, [&](plan::TensorOp read) { return llvm::is_contained(gather.writes, read); });
+      if (bringsPart && isOthers)
+        continue; // other buckets may arrive before the gradient's update
+      if (!llvm::equal(reads, gather.writes))
         return reject(call,
                       "P34: adds up other rows than bucket " + llvm::Twine(number) + " brings",
                       gather.op, "gathered here");
@@ -225,6 +244,7 @@ private:
   std::int64_t number;
   plan::BucketOp bucket;
   std::int64_t issue, wait, update;
+  bool bringsPart = false;   ///< whether its rows are added to another bucket's gradient
   llvm::StringSet<> members; ///< names of its gradients
 };
 

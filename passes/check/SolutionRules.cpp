@@ -3,6 +3,7 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
+#include "syncline/RowsPart.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -189,8 +190,10 @@ private:
       return reject(bucket, "P19: expected members '" + llvm::join(expected, "', '") + "'",
                     solution, "as the solution says");
     for (std::int64_t layer : layers) {
-      plan::TensorOp gradient = gradients.lookup(layerName(problem, layer));
-      const std::int64_t bytes = plan::denseBytes(cast<MemRefType>(gradient.getType()));
+      const bool isRows = isRowsPart(layerName(problem, layer));
+      plan::TensorOp gradient = gradients.lookup(parameterOf(layerName(problem, layer)));
+      const std::int64_t bytes = isRows ? static_cast<std::int64_t>(bucket.getBytes())
+                                        : plan::denseBytes(cast<MemRefType>(gradient.getType()));
       if (bytes != problem.getBytes()[layer])
         return reject(gradient,
                       "P19: has " + llvm::Twine(bytes) + " B, where the problem has " +

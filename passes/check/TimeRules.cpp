@@ -91,6 +91,14 @@ private:
     return last;
   }
 
+  /// The steps that compute a gradient, without the one that adds rows to the sum over ranks (P35).
+  llvm::SmallVector<std::int64_t, 4> writersOf(StringRef gradient) const {
+    llvm::SmallVector<std::int64_t, 4> steps = facts.writers.lookup(gradients.lookup(gradient));
+    if (const RowsPart *rows = facts.rowsOf(gradient))
+      llvm::erase(steps, rows->sum);
+    return steps;
+  }
+
   LogicalResult reject(InFlightDiagnostic diagnostic) const {
     diagnostic.attachNote(plan::ProgramOp(facts.program).getLoc()) << "the program";
     return diagnostic;
@@ -139,7 +147,7 @@ private:
           for (plan::TensorOp factor : facts.steps[PlanFacts::only(facts.issues, number)].reads)
             earliest = std::max(earliest, endOf(facts.writers.lookup(factor)));
         } else {
-          earliest = endOf(facts.writers.lookup(gradients.lookup(name)));
+          earliest = endOf(writersOf(name));
           latest = earliest + moved;
         }
         if (plan::updatesItself(bucket)) {

@@ -4,6 +4,7 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/UpdateAttr.h"
 #include "passes/cost/Counts.h"
+#include "passes/cost/TiedGradients.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -42,12 +43,32 @@ static double firstRead(Value value, const llvm::DenseMap<Operation *, double> &
   return first;
 }
 
-static ReadyGradient readyGradient(nn::UpdateOp update,
+/// The bytes of an embedding's rows and of their numbers, which stand for its gradient.
+static std::int64_t rowBytes(Operation *rows) {
+  std::int64_t bytes = 0;
+  for (Value operand : rows->getOperands())
+    bytes += plan::denseBytes(cast<ShapedType>(operand.getType()));
+  return bytes;
+}
+
+/// The rows of the gradient whose dense part is `whole`. The update counts with the dense part,
+/// whose bucket carries it out.
+static ReadyGradient readyRows(ReadyGradient whole, sync::GradientOp rows,
+                               const llvm::DenseMap<Operation *, double> &endOf) {
+  Operation *producer = rows.getLocal().getDefiningOp();
+  whole.name = rows.getParameter().str();
+  whole.bytes = rowBytes(producer);
+  whole.ready = endOf.lookup(producer);
+  whole.updating = 0;
+  whole.local = rows;
+  return whole;
+}
+
+static ReadyGradient readyGradient(nn::UpdateOp update, sync::GradientOp synchronised,
                                    const llvm::DenseMap<Operation *, double> &startOf,
                                    const llvm::DenseMap<Operation *, double> &endOf) {
-  Operation *producer = update.getGradient().getDefiningOp();
-  if (auto synchronised = dyn_cast<sync::GradientOp>(producer))
-    producer = synchronised.getLocal().getDefiningOp();
+  Operation *producer =
+      synchronised ? synchronised.getLocal().getDefiningOp() : update.getGradient().getDefiningOp();
   auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>();
   return {.name = parameter ? parameter.getName().str() : std::string(),
           .bytes = plan::denseBytes(cast<ShapedType>(update.getParameter().getType())),
@@ -56,6 +77,7 @@ static ReadyGradient readyGradient(nn::UpdateOp update,
           .lastRead = lastRead(update.getParameter(), endOf),
           .updating = update->getAttrOfType<FloatAttr>(nn::secondsAttr).getValueAsDouble(),
           .update = update,
+          .local = synchronised,
           .layer = {}};
 }
 
@@ -82,8 +104,14 @@ FailureOr<Timeline> timelineOf(nn::StepOp step) {
       timeline.forward += seconds.getValueAsDouble();
   }
   timeline.backwardEnd = clock;
-  for (auto update : step.getOps<nn::UpdateOp>())
-    timeline.gradients.push_back(readyGradient(update, startOf, endOf));
+  for (auto update : step.getOps<nn::UpdateOp>()) {
+    const auto parts = synchronisedBy(update);
+    const ReadyGradient first =
+        readyGradient(update, parts.empty() ? sync::GradientOp() : parts.front(), startOf, endOf);
+    timeline.gradients.push_back(first);
+    if (parts.size() > 1)
+      timeline.gradients.push_back(readyRows(first, parts.back(), endOf));
+  }
   sortByReady(timeline);
   return timeline;
 }
@@ -133,6 +161,7 @@ Timeline timelineOf(sync::TraceOp trace, double slowdown) {
                                     .backward = backward,
                                     .updating = updating,
                                     .update = {},
+                                    .local = {},
                                     .layer = layer});
   }
   return timeline;

@@ -10,16 +10,17 @@
 
 namespace syncline::cost {
 
-/// One gradient, as the sync problem sees it.
+/// One gradient, or one of two parts of it that travel apart, as the sync problem sees it.
 struct ReadyGradient {
   std::string name;       ///< name of the parameter, or of the trace's layer
-  std::int64_t bytes = 0; ///< bytes of the dense gradient
+  std::int64_t bytes = 0; ///< bytes of the dense gradient; of rows, those of one rank
   double ready = 0;       ///< seconds from the step's beginning
   double firstRead = 0;   ///< when the first operation that reads its parameter starts
   double lastRead = 0;    ///< when the last operation that reads its parameter has ended
   double backward = 0;    ///< seconds of its layer's backward, in a trace
   double updating = 0;    ///< seconds of its parameter's update, part of Timeline::updates
   nn::UpdateOp update;    ///< null for a trace
+  sync::GradientOp local; ///< null for a trace, and where nothing is synchronised yet
   sync::LayerOp layer;    ///< null for a step
 };
 

@@ -2,6 +2,8 @@
 #include "passes/lower/Buckets.h"
 
 #include "ir/plan/Plan.h"
+#include "passes/cost/TiedGradients.h"
+#include "syncline/RowsPart.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -48,7 +50,8 @@ private:
                .channel = static_cast<std::int64_t>(message.getChannel()),
                .ready = message.getReadyAttr(),
                .start = message.getStartAttr(),
-               .end = message.getEndAttr()});
+               .end = message.getEndAttr(),
+               .completedBy = static_cast<std::int64_t>(message.getBucket())});
   }
 
   void addSum(sync::AllReduceOp message) {
@@ -90,16 +93,20 @@ private:
   }
 
   /// Finds the operations that depend on gathered factors. Each may depend on one message only,
-  /// since it runs once that message has arrived.
+  /// since it runs once that message has arrived, but for the sum of a gradient's parts.
   LogicalResult collectRebuilders() {
-    for (Operation &op : step.getBody().front())
+    for (Operation &op : step.getBody().front()) {
+      if (isa<nn::UpdateOp>(op))
+        continue;
+      if (isSumOfParts(&op)) {
+        messages.rebuilders[&op] =
+            std::max(messageOf(op.getOperand(0)), messageOf(op.getOperand(1)));
+        continue;
+      }
       for (Value operand : op.getOperands()) {
         Operation *source = operand.getDefiningOp();
-        if (isa<nn::UpdateOp>(op) || !source)
-          continue;
-        std::int64_t number = isa<sync::AllGatherOp>(source) ? numbers.lookup(source) : -1;
-        if (auto found = messages.rebuilders.find(source); found != messages.rebuilders.end())
-          number = found->second;
+        const std::int64_t number =
+            isa_and_nonnull<sync::AllGatherOp>(source) ? numbers.lookup(source) : rebuiltBy(source);
         if (number < 0)
           continue;
         if (isa<sync::AllReduceOp, sync::AllGatherOp>(op))
@@ -107,29 +114,59 @@ private:
         if (messages.rebuilders.try_emplace(&op, number).first->second != number)
           return op.emitError("depends on what two messages gather");
       }
+    }
     return success();
+  }
+
+  /// The number of the message from whose factors an operation computes; -1 where there is none.
+  std::int64_t rebuiltBy(Operation *op) const {
+    auto found = messages.rebuilders.find(op);
+    return found == messages.rebuilders.end() ? -1 : found->second;
   }
 
   /// The number of the message that the summed gradient comes from; -1 where it comes from none.
   std::int64_t messageOf(Value agreed) const {
     Operation *source = agreed.getDefiningOp();
-    if (isa_and_nonnull<sync::AllReduceOp>(source))
-      return numbers.lookup(source);
-    auto found = messages.rebuilders.find(source);
-    return found == messages.rebuilders.end() ? -1 : found->second;
+    return isa_and_nonnull<sync::AllReduceOp>(source) ? numbers.lookup(source) : rebuiltBy(source);
+  }
+
+  /// Whether the message brings rows alone, which are added to a gradient of another message.
+  bool bringsRows(std::int64_t number) const {
+    if (number < 0)
+      return false;
+    auto names = messages.buckets[number].message->getAttrOfType<ArrayAttr>("members");
+    return names.size() == 1 && syncline::isRowsPart(cast<StringAttr>(names[0]).getValue());
+  }
+
+  /// Whether the operation adds rows of one message to a gradient of another one. Its operands come
+  /// before it, so their messages are known.
+  bool isSumOfParts(Operation *op) const {
+    if (!isa<nn::PointwiseOp>(op) || op->getNumOperands() != 2)
+      return false;
+    const std::int64_t first = messageOf(op->getOperand(0)), second = messageOf(op->getOperand(1));
+    return first >= 0 && second >= 0 && bringsRows(first) != bringsRows(second);
   }
 
   LogicalResult collectUpdates() {
     llvm::DenseSet<Operation *> parameters;
     for (auto update : step.getOps<nn::UpdateOp>()) {
-      const std::int64_t number = messageOf(update.getGradient());
+      const Value total = update.getGradient();
+      Value gradient = total;
+      auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>();
+      if (Operation *sum = total.getDefiningOp(); sum && isSumOfParts(sum)) {
+        const bool isFirst = bringsRows(messageOf(sum->getOperand(0)));
+        const Value rows = sum->getOperand(isFirst ? 0 : 1);
+        const std::string name = cost::rowsNameOf(parameter.getName());
+        updates[{messageOf(rows), StringAttr::get(step.getContext(), name)}] = {update, rows};
+        gradient = sum->getOperand(isFirst ? 1 : 0);
+      }
+      const std::int64_t number = messageOf(gradient);
       if (number < 0)
         return update.emitError("expected a gradient that comes from 'sync.all_reduce', or is "
                                 "computed from 'sync.all_gather'");
-      auto parameter = update.getParameter().getDefiningOp<nn::ParameterOp>();
-      updates[{number, parameter.getNameAttr()}] = {update, update.getGradient()};
+      updates[{number, parameter.getNameAttr()}] = {update, gradient};
       // Other messages may have summed other parts of the gradient before.
-      for (Value sum = partBefore(update.getGradient()); sum; sum = partBefore(sum))
+      for (Value sum = partBefore(gradient); sum; sum = partBefore(sum))
         updates[{numbers.lookup(sum.getDefiningOp()), parameter.getNameAttr()}] = {update, sum};
       parameters.insert(parameter);
     }
@@ -174,9 +211,17 @@ private:
           return bucket.message->emitError("member ")
                  << name << " does not update the parameter of that name";
         updates.erase({bucket.number, name});
+        if (bringsRows(bucket.number))
+          continue;
+        const Value total = update.getGradient();
+        const std::int64_t last = rebuiltBy(total.getDefiningOp());
+        const bool isAddedTo = total != sum && isSumOfParts(total.getDefiningOp());
+        bucket.completedBy = std::max(bucket.completedBy, isAddedTo ? last : -1);
         bucket.members.push_back(
             {.parameter = update.getParameter().getDefiningOp<nn::ParameterOp>(),
              .gradient = local,
+             .arrived = isAddedTo ? sum : Value(),
+             .total = isAddedTo ? total : Value(),
              .isCopied = isCopied(local)});
       }
     }
@@ -203,7 +248,9 @@ private:
         rests[{bucket.members.front().parameter, bucket.cutBefore}] = &bucket;
     std::int64_t end = 0;
     for (Bucket &head : messages.buckets)
-      if (head.cutBefore == 0)
+      if (head.isRowsPart())
+        placeRows(head, end);
+      else if (head.cutBefore == 0)
         for (Bucket *next = &head; next && next->extent == 0;) {
           place(*next, end);
           end += next->extent;
@@ -217,6 +264,15 @@ private:
   static std::int64_t denseBytes(Member &member) {
     auto type = cast<RankedTensorType>(member.parameter.getType());
     return plan::denseBytes(MemRefType::get(type.getShape(), type.getElementType()));
+  }
+
+  /// Rows have no place among the gradients. The bucket counts the bytes that a rank contributes.
+  static void placeRows(Bucket &bucket, std::int64_t offset) {
+    bucket.offset = offset;
+    for (Value factor : bucket.factors()) {
+      auto type = cast<RankedTensorType>(factor.getType());
+      bucket.bytes += plan::denseBytes(MemRefType::get(type.getShape(), type.getElementType()));
+    }
   }
 
   static void place(Bucket &bucket, std::int64_t offset) {

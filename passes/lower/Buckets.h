@@ -18,6 +18,9 @@ struct Member {
   /// This rank's gradient; where factors travel, the gradient computed from the gathered factors.
   mlir::Value gradient;
   std::int64_t offset = 0, reserve = 0; ///< bytes, in both spaces
+  /// Where an embedding's rows are added to the gradient once both have arrived: what the message
+  /// leaves of the gradient, and the sum, in the same place. Null otherwise.
+  mlir::Value arrived = {}, total = {};
   /// Whether the gradient must be copied to its place, since the value has another reader, or no
   /// operation makes it.
   bool isCopied = false;
@@ -28,11 +31,13 @@ struct Bucket {
   cluster::Scheme scheme = cluster::Scheme::ring;
   std::int64_t number = 0, channel = 0;
   mlir::FloatAttr ready = {}, start = {}, end = {}; ///< seconds, predicted
-  std::vector<Member> members = {};
+  std::vector<Member> members = {}; ///< none where rows travel that are added to another's member
   std::int64_t offset = 0, extent = 0, bytes = 0; ///< its interval; its gradients' dense bytes
   /// Bytes of the first member before the interval, and of the last one behind it; they travel in
   /// other buckets.
   std::int64_t cutBefore = 0, cutBehind = 0;
+  /// The last message that its gradients need, itself or one with rows that are added to them.
+  std::int64_t completedBy = -1;
   /// Where it travels in halves: the place of its all-gather among all messages.
   std::optional<std::int64_t> gatherPlace = {};
 
@@ -41,6 +46,8 @@ struct Bucket {
   double partOf(const Member &member) const;
   /// Whether the message writes the parameters, so that the bucket has no update.
   bool updatesItself() const { return scheme == cluster::Scheme::reduceScatter; }
+  /// Whether it brings rows only, which are added to a gradient of another bucket.
+  bool isRowsPart() const { return members.empty(); }
 
   /// One rank's factors, and all ranks' factors; empty unless isGathered().
   mlir::ValueRange factors() const;
@@ -50,6 +57,7 @@ struct Bucket {
 struct Messages {
   std::vector<Bucket> buckets; ///< ordered by number
   /// The operations that compute gradients from gathered factors, with the number of their bucket.
+  /// A sum of two messages' parts of a gradient has that of the later one.
   llvm::DenseMap<mlir::Operation *, std::int64_t> rebuilders;
 };
 

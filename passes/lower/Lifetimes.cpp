@@ -47,8 +47,9 @@ public:
       : actions(actions), buckets(buckets), rounds(rounds) {
     for (const Bucket &bucket : buckets)
       for (const Member &member : bucket.members)
-        if (!member.isCopied)
-          written.insert(member.gradient); // kernels write it into the gradients' space
+        for (Value value : {member.isCopied ? Value() : member.gradient, member.total})
+          if (value)
+            written.insert(value); // kernels write it into the gradients' space
   }
 
   void collect() {

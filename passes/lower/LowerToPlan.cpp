@@ -41,6 +41,12 @@ LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overl
   FailureOr<lower::Messages> messages = lower::collectMessages(step);
   if (failed(messages))
     return failure();
+  for (const lower::Bucket &bucket : messages->buckets)
+    if (bucket.isRowsPart() && overlap == lower::Overlap::step)
+      return refuse(bucket.message->getLoc())
+             << "a gradient that travels in two parts has one update, for which a step waits at "
+                "its "
+                "end; expected '--overlap backward', or '--split-tied never'";
   FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *messages, overlap);
   if (failed(actions))
     return failure();

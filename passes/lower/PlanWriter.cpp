@@ -163,6 +163,11 @@ private:
         }
         if (failed(declare(isTrained ? parameter.getResult() : member.gradient, what)))
           return failure();
+        if (!isTrained && member.total) {
+          const Value gradient = gradients[member.gradient].back();
+          tensors[member.arrived] = gradient;
+          gradients[member.total].push_back(gradient);
+        }
       }
       std::int64_t &size = sizes[static_cast<int>(space)];
       size = std::max(size, bucket.offset + bucket.extent);

@@ -16,7 +16,7 @@ class Scheduler {
 public:
   Scheduler(nn::StepOp step, const Messages &messages, Overlap overlap)
       : messages(messages), buckets(messages.buckets), rebuilds(buckets.size()),
-        isCarried(buckets.size()) {
+        completes(buckets.size()), isCarried(buckets.size()) {
     collectRebuilders(step);
     if (overlap == Overlap::step)
       findFirstReaders(step);
@@ -29,6 +29,8 @@ public:
       }
       for (Value factor : bucket.factors())
         factors[factor].push_back(bucket.number);
+      if (!bucket.updatesItself() && !bucket.isRowsPart())
+        completes[bucket.completedBy].push_back(bucket.number);
     }
     fillChannels();
   }
@@ -110,8 +112,8 @@ private:
       for (Value result : op->getResults())
         copyMembers(result, plan::Phase::update);
     }
-    if (!buckets[bucket].updatesItself())
-      actions.push_back({ActionKind::update, plan::Phase::update, nullptr, bucket});
+    for (std::int64_t complete : completes[bucket])
+      actions.push_back({ActionKind::update, plan::Phase::update, nullptr, complete});
   }
 
   /// Makes the bucket's message wait for all readers of a parameter that it updates.
@@ -194,6 +196,8 @@ private:
   const Messages &messages;
   const std::vector<Bucket> &buckets;
   std::vector<std::vector<Operation *>> rebuilds;        ///< by bucket, in program order
+  std::vector<Numbers> completes;                        ///< by message: the buckets to update
+                                                         ///< behind it
   std::vector<std::size_t> missing;                      ///< by bucket: how many values or
                                                          ///< readers it still waits for
   std::map<std::int64_t, std::deque<HandOver>> channels; ///< by channel, in order

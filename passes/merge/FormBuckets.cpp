@@ -1,6 +1,7 @@
 // The pass `form-buckets`: carries a solution out. Each of its messages becomes one collective.
 #include "ir/cluster/Cluster.h"
 #include "passes/Passes.h"
+#include "passes/cost/TiedGradients.h"
 #include "passes/merge/GatherFactors.h"
 #include "passes/merge/ReadProblem.h"
 
@@ -50,14 +51,20 @@ public:
   }
 
 private:
-  /// Moves updates to the end, so that every message fits between its members and their updates.
+  /// Moves updates to the end, behind the sums of parts that travel apart, so that every message
+  /// fits between its members and what reads them.
   void moveUpdatesToEnd() {
     Block &body = step.getBody().front();
     llvm::SmallVector<nn::UpdateOp> updates(step.getOps<nn::UpdateOp>());
+    llvm::SmallVector<Operation *> last;
     for (nn::UpdateOp update : updates)
-      update->moveBefore(&body, body.end());
-    if (!updates.empty())
-      builder.setInsertionPoint(updates.front());
+      if (cost::synchronisedBy(update).size() > 1)
+        last.push_back(cost::tiedGradientOf(update)->sum);
+    llvm::append_range(last, updates);
+    for (Operation *op : last)
+      op->moveBefore(&body, body.end());
+    if (!last.empty())
+      builder.setInsertionPoint(last.front());
   }
 
   /// Counts the messages that carry a part of a gradient.

@@ -4,6 +4,7 @@
 #include "passes/merge/LayerNames.h"
 #include "passes/merge/TimedFactors.h"
 #include "passes/problem/SchemeCost.h"
+#include "syncline/RowsPart.h"
 
 #include <algorithm>
 
@@ -73,6 +74,9 @@ private:
         instance.timeline.updates += gradient.updating;
         continue;
       }
+      if (hasRowsApart(gradient))
+        return refuse(k, "its message would update before the gradient's rows are added, which "
+                         "travel apart");
       gradient.ready = std::max(gradient.ready, gradient.lastRead);
       shardUpdates += gradient.updating;
       shardBytes += gradient.bytes;
@@ -80,6 +84,13 @@ private:
     }
     std::ranges::stable_sort(gradients(), {}, &cost::ReadyGradient::ready);
     return match(patterns);
+  }
+
+  /// Whether the rows of this gradient are a layer of their own.
+  bool hasRowsApart(const cost::ReadyGradient &gradient) {
+    return llvm::any_of(gradients(), [&](const cost::ReadyGradient &other) {
+      return isRowsPart(other.name) && parameterOf(other.name) == gradient.name;
+    });
   }
 
   void addLayers() {

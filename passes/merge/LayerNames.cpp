@@ -2,6 +2,7 @@
 #include "passes/merge/LayerNames.h"
 
 #include "ir/nn/NN.h"
+#include "syncline/RowsPart.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -23,7 +24,7 @@ static GradientNames namesOf(StringRef parameter, Value value) {
 }
 
 GradientNames namesOf(cost::ReadyGradient gradient) {
-  if (!gradient.update)
+  if (!gradient.update || isRowsPart(gradient.name))
     return {gradient.name};
   return namesOf(gradient.name, gradient.update.getParameter());
 }

@@ -1,6 +1,7 @@
 // Reads and matches requests of schemes.
 #include "passes/merge/RequestedSchemes.h"
 
+#include "syncline/RowsPart.h"
 #include "syncline/Suggestion.h"
 
 #include "llvm/Support/GlobPattern.h"
@@ -56,6 +57,12 @@ static std::string namesNear(const std::string &glob, ArrayRef<GradientNames> gr
 Result<std::vector<std::optional<Scheme>>> requestedSchemes(ArrayRef<GradientNames> gradients,
                                                             ArrayRef<RequestedScheme> patterns) {
   std::vector<std::optional<Scheme>> requested(gradients.size());
+  const auto isRows = [&](std::size_t k) {
+    return !gradients[k].empty() && isRowsPart(gradients[k].front());
+  };
+  for (std::size_t k = 0; k < gradients.size(); ++k)
+    if (isRows(k))
+      requested[k] = Scheme::sparse;
   for (const RequestedScheme &entry : patterns) {
     Result<llvm::GlobPattern> pattern = patternOf(entry.glob);
     if (!pattern)
@@ -63,7 +70,7 @@ Result<std::vector<std::optional<Scheme>>> requestedSchemes(ArrayRef<GradientNam
     bool isUsed = false;
     auto fits = [&](const std::string &name) { return pattern->match(name); };
     for (std::size_t k = 0; k < gradients.size(); ++k)
-      if (llvm::any_of(gradients[k], fits)) {
+      if (!isRows(k) && llvm::any_of(gradients[k], fits)) {
         requested[k] = entry.scheme;
         isUsed = true;
       }

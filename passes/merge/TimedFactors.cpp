@@ -61,24 +61,19 @@ static std::optional<TimedFactors> ofLayer(const cost::ReadyGradient &gradient,
 std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &timeline,
                                                       cluster::DeviceAttr device) {
   Places places;
-  auto gradientOf = [](const cost::ReadyGradient &gradient) {
-    nn::UpdateOp update = gradient.update;
-    return update.getGradient().getDefiningOp<sync::GradientOp>();
-  };
   for (std::size_t k = 0; k < timeline.gradients.size(); ++k)
-    if (const cost::ReadyGradient &gradient = timeline.gradients[k]; gradient.update)
-      if (auto op = gradientOf(gradient))
-        places[op] = k;
+    if (const cost::ReadyGradient &gradient = timeline.gradients[k]; gradient.local)
+      places[gradient.local] = k;
   std::optional<Piggybacks> piggybacks;
   std::vector<std::optional<TimedFactors>> all;
   for (const cost::ReadyGradient &gradient : timeline.gradients) {
     std::optional<TimedFactors> factors;
     if (gradient.layer) {
       factors = ofLayer(gradient, device);
-    } else if (auto op = gradientOf(gradient)) {
+    } else if (gradient.local) {
       if (!piggybacks) // all gradients of a timeline belong to one step
-        piggybacks.emplace(op->getParentOfType<nn::StepOp>());
-      factors = ofGradient(op, places, *piggybacks);
+        piggybacks.emplace(sync::GradientOp(gradient.local)->getParentOfType<nn::StepOp>());
+      factors = ofGradient(gradient.local, places, *piggybacks);
     }
     all.push_back(std::move(factors));
   }

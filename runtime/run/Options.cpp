@@ -241,6 +241,9 @@ Status Options::checkPlan(const Plan &plan) const {
   if (optimizerFlags.lossScale)
     if (Status s = checkLossScale(plan); !s)
       return s;
+  if (passes > 1)
+    if (Status s = checkPasses(plan); !s)
+      return s;
   if (!save.empty() && !plan.hasSkeleton)
     return Status::badInput(folder + " has no model.onnx: '--save' needs one");
   const PlanConsistency &c = plan.consistency;

@@ -68,6 +68,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
   /// A plan for bf16 has room for bf16 alone.
   Status checkPrecision(const Plan &plan) const;
   Status checkLossScale(const Plan &plan) const;
+  Status checkPasses(const Plan &plan) const;
   /// The options that must be equal on all ranks, as text.
   std::string sharedOptions() const;
 };

@@ -8,6 +8,7 @@
 #include "runtime/run/Sha256.h"
 #include "syncline/JsonDepth.h"
 #include "syncline/PlanConstants.h"
+#include "syncline/RowsPart.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -96,7 +97,7 @@ ElementType memberType(const PlanBucket &bucket, const std::vector<PlanTensor> &
   std::set<ElementType> types;
   for (const std::string &member : bucket.members) {
     auto found = std::find_if(tensors.begin(), tensors.end(),
-                              [&](const PlanTensor &t) { return t.name == member; });
+                              [&](const PlanTensor &t) { return t.name == parameterOf(member); });
     if (found == tensors.end())
       throw SchemaError{"bucket " + std::to_string(bucket.id) + " has a member '" + member +
                         "', which is no tensor"};

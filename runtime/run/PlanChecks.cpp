@@ -3,6 +3,7 @@
 
 #include "runtime/core/Labels.h"
 #include "runtime/run/CarriedBuckets.h"
+#include "syncline/RowsPart.h"
 
 #include <algorithm>
 #include <map>
@@ -53,6 +54,7 @@ Status checkTensors(const Plan &plan, const Executable &executable) {
 bool hasMembers(const PlanBucket &bucket, const core::Bucket &declared,
                 const Executable &executable) {
   std::multiset<std::string> members(bucket.members.begin(), bucket.members.end()), found;
+  std::erase_if(members, [](const std::string &name) { return isRowsPart(name); });
   for (const core::StepTensor &t : executable.tensors()) {
     if (t.space != Space::gradients || t.offset + t.reserved <= declared.offset ||
         t.offset >= declared.offset + declared.extent)

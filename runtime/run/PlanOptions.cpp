@@ -1,6 +1,8 @@
 // Options that follow from the plan, or that it must allow.
 #include "runtime/run/Options.h"
 
+#include "syncline/RowsPart.h"
+
 namespace syncline::run {
 
 std::vector<std::string> Options::follow(const Plan &plan) {
@@ -32,6 +34,19 @@ Status Options::checkPrecision(const Plan &plan) const {
                           "': the plan's memory is laid out for bf16, which takes half of the "
                           "room; expected a plan of 'syncline compile " +
                           here + "'");
+}
+
+/// Rows travel in every pass, and would be added to gradients that travel in the last pass only.
+Status Options::checkPasses(const Plan &plan) const {
+  for (const PlanBucket &bucket : plan.buckets)
+    for (const std::string &member : bucket.members)
+      if (isRowsPart(member))
+        return Status::badInput(
+            "'" + plan.folder + "': '--accumulate': bucket " + std::to_string(bucket.id) +
+            " brings rows of '" + std::string(parameterOf(member)) +
+            "' in each pass, but the rest of that gradient travels once a step; expected a plan of "
+            "'syncline compile --split-tied never'");
+  return Status::ok();
 }
 
 /// All updates wait until all gradients are known to be finite.
