@@ -50,32 +50,38 @@ Geometry geometryOf(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tenso
   return g;
 }
 
-/// Whether oneDNN chose one of its generated kernels rather than a loop nest or im2col.
-template <typename PrimitiveDesc> bool isGenerated(const PrimitiveDesc &desc) {
+/// What oneDNN computes a convolution by, best first.
+enum class KernelKind { generated, matrixProduct, reference };
+
+/// The reference's loops take many times as long, and add up a weight's gradient in one float.
+template <typename PrimitiveDesc> KernelKind kindOf(const PrimitiveDesc &desc) {
   const std::string_view name = desc.impl_info_str();
-  return name.find("ref") == name.npos && name.find("gemm:") == name.npos;
+  if (name.find("ref") != name.npos)
+    return KernelKind::reference;
+  return name.find("gemm:") == name.npos ? KernelKind::generated : KernelKind::matrixProduct;
 }
 
-/// The description for the first choice of layouts with a generated kernel, or else with any
-/// kernel. `make(choice)` throws dnnl::error when there is no kernel.
+/// The description for the first choice of layouts with the best kind of kernel. `make(choice)`
+/// throws dnnl::error when there is no kernel.
 template <typename PrimitiveDesc, typename Make>
 PrimitiveDesc firstGood(const std::vector<Choice> &choices, Make make) {
-  std::optional<PrimitiveDesc> fallback;
+  std::optional<PrimitiveDesc> best;
   std::optional<dnnl::error> failure;
   for (const Choice &choice : choices) {
     try {
       PrimitiveDesc desc = make(choice);
-      if (isGenerated(desc))
+      const KernelKind kind = kindOf(desc);
+      if (kind == KernelKind::generated)
         return desc;
-      if (!fallback)
-        fallback = desc;
+      if (!best || kind < kindOf(*best))
+        best = desc;
     } catch (const dnnl::error &error) {
       failure = error;
     }
   }
-  if (!fallback)
+  if (!best)
     throw *failure;
-  return *fallback;
+  return *best;
 }
 
 /// The tensor's layout if the convolution can use it, otherwise `any`, with the elements of `any`.
@@ -219,11 +225,14 @@ void CpuBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy
       const Layout anyX = any(g.x, type), anyY = any(g.y, type), anyW = any(g.w, p.type(dw));
       const Layout nowX = currentOr(p, x, anyX), nowY = currentOr(p, dy, anyY);
       const Layout nowW = weightsOr(p, dw, anyW);
-      addChoices(choices, {{nowX, nowW, nowY},
-                           {nowX, anyW, nowY},
-                           {nowX, anyW, anyY},
-                           {anyX, anyW, nowY},
-                           {anyX, anyW, anyY}});
+      addChoices(choices,
+                 {{nowX, nowW, nowY},
+                  {nowX, anyW, nowY},
+                  {nowX, anyW, anyY},
+                  {anyX, anyW, nowY},
+                  {anyX, anyW, anyY},
+                  // 7x7 kernels of depthwise convolutions are matrix products, if plain.
+                  {plainLayout(g.x, type), plainLayout(g.w, p.type(dw)), plainLayout(g.y, type)}});
     }
     const auto desc = firstGood<WeightsDesc>(
         choices, [&](const Choice &choice) { return describeWeights(p, g, choice); });

@@ -38,6 +38,7 @@ LAYERS = {
     "3x3 convolution": lambda: nn.Conv2d(16, 32, 3, padding=1),
     "channels without vectors": lambda: nn.Conv2d(16, 5, 3, padding=1),
     "grouped convolution": lambda: nn.Conv2d(16, 32, 3, padding=1, groups=16),
+    "depthwise convolution": lambda: nn.Conv2d(16, 16, 7, padding=3, groups=16),
     "normalization": lambda: nn.BatchNorm2d(16),
     "convolution, normalization": lambda: Normalized(nn.Identity()),
     "convolution, normalization, ReLU": lambda: Normalized(nn.ReLU()),
