@@ -14,6 +14,7 @@
 #include "passes/explain/ir/Explain.h"
 #include "passes/merge/PlannedModule.h"
 #include "passes/problem/Rounding.h"
+#include "syncline/RowsPart.h"
 
 #include <nlohmann/json.hpp>
 
@@ -146,8 +147,8 @@ std::string rowsText(ModuleOp module, const merge::PlannedModule &planned,
     return "";
   for (auto tensor : program.getOps<plan::TensorOp>()) {
     auto type = cast<MemRefType>(tensor.getType());
-    if (tensor.getSpace() != plan::Space::gradients || tensor.getName() != parameter ||
-        type.getRank() < 1)
+    if (tensor.getSpace() != plan::Space::gradients ||
+        tensor.getName() != StringRef(parameterOf(parameter)) || type.getRank() < 1)
       continue;
     report::RowRule rule{.ranks = planned.problem.cluster().getRanks(),
                          .table = type.getDimSize(0),
@@ -157,6 +158,23 @@ std::string rowsText(ModuleOp module, const merge::PlannedModule &planned,
     return report::rowRule(rule, planned.solution.scheme(problem, *message));
   }
   return "";
+}
+
+/// Where the gradient's other part is told of, if it travels in two.
+std::string partsText(const std::vector<report::GradientName> &names,
+                      const std::string &parameter) {
+  const std::string whole(parameterOf(parameter));
+  if (whole != parameter)
+    return "these rows are added to the dense part of the gradient; of that one tells --why '" +
+           whole + "'\n";
+  const std::string rows = whole + std::string(rowsEnding);
+  const bool isSplit =
+      llvm::any_of(names, [&](const report::GradientName &name) { return name.parameter == rows; });
+  return isSplit
+             ? "this is the dense part of the gradient; an embedding's rows are added to it, of "
+               "which tells --why '" +
+                   rows + "'\n"
+             : "";
 }
 
 /// What to add where the plan has several channels.
@@ -203,7 +221,8 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
   why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
                                  planned->solution.finish + why.updates);
-  return report::whyReport(*explanation, why) + rows + channelsText(planned->solution);
+  return report::whyReport(*explanation, why) + rows + partsText(names, why.gradient) +
+         channelsText(planned->solution);
 }
 
 } // namespace syncline::driver

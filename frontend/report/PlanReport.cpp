@@ -9,6 +9,7 @@
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
 #include "frontend/report/Throughput.h"
+#include "syncline/RowsPart.h"
 
 #include <nlohmann/json.hpp>
 
@@ -71,6 +72,26 @@ static std::string clipping(const nlohmann::json &plan) {
          "\n";
 }
 
+/// The gradients that travel in two parts, and what the step would be if they did not.
+static std::string tied(const nlohmann::json &plan) {
+  std::string text;
+  for (const nlohmann::json &rows : plan.at("buckets")) {
+    const std::string name = rows.at("members").at(0);
+    for (const nlohmann::json &dense : plan.at("buckets")) {
+      const std::vector<std::string> members = dense.at("members");
+      if (isRowsPart(name) && std::ranges::count(members, parameterOf(name)) > 0)
+        text += "the gradient of " + printable(std::string(parameterOf(name))) +
+                " travels in two parts: dense in bucket " + dense.at("id").dump() + " from " +
+                formatSeconds(dense.at("start")) + " on, and " + formatBytes(rows.at("bytes")) +
+                " a rank of an embedding's rows in bucket " + rows.at("id").dump() + " from " +
+                formatSeconds(rows.at("start")) + " on, which are added before the update\n";
+    }
+  }
+  const nlohmann::json whole = plan.at("predicted").value("whole", nlohmann::json());
+  return whole.is_number() ? text + "whole, it would make the step " + formatSeconds(whole) + "\n"
+                           : text;
+}
+
 /// The plan's predicted times, in virtual time.
 static std::string prediction(const nlohmann::json &plan) {
   const nlohmann::json &predicted = plan.at("predicted");
@@ -85,7 +106,7 @@ static std::string prediction(const nlohmann::json &plan) {
          percent(step > 0 ? exposed / step : 0) + "), updates take " +
          formatSeconds(predicted.at("updates")) +
          (overhead > 0 ? ", " + formatSeconds(overhead) + " are outside of operations" : "") +
-         "\n" + clipping(plan) +
+         "\n" + clipping(plan) + tied(plan) +
          (hasOrder(plan)
               ? "messages may reach into the next forward pass, which waits for a bucket where it "
                 "first reads the bucket's parameters and updates them there; times of a message "

@@ -20,7 +20,7 @@ SAME = 1e-6  # the same sums in another order
 SLOW = """\
 name: slow
 ranks: {ranks}
-device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
+device: {{compute: 0.1 GFLOP/s, memory: 10 GB/s}}
 network: {{bandwidth: 100 Mb/s, latency: 50 us}}
 collectives: {{all-reduce: {{formula: ring}}}}
 """
@@ -121,6 +121,43 @@ class TiedTest(unittest.TestCase):
         ):
             with self.subTest(plan=label):
                 self.check(2, *extra, apart=apart, cluster=cluster)
+
+    def test_chosen_where_the_step_is_shorter(self):
+        for label, cluster, parts in (("-slow", SLOW, True), ("-late", SLOW_MESSAGES, False)):
+            with self.subTest(cluster=label):
+                plan = self.plan(2, label, cluster=cluster)
+                predicted = harness.plan_json(plan)["predicted"]
+                whole = harness.plan_json(self.whole(2, label=label + "-whole", cluster=cluster))
+                members = [b["members"] for b in harness.plan_json(plan)["buckets"]]
+                self.assertEqual([ROWS] in members, parts)
+                self.assertLessEqual(predicted["step"], whole["predicted"]["step"])
+                if parts:
+                    self.assertEqual(predicted["whole"], whole["predicted"]["step"])
+
+    def test_the_dense_part_leaves_early(self):
+        plan = self.split(2, cluster=SLOW, label="-early")
+        dense, rows = self.buckets(plan)
+        end = harness.plan_json(plan)["predicted"]["backward_end"]
+        self.assertLess(dense["start"], end)
+        self.assertEqual(rows["bytes"], EACH * Tied.length * (4 * 24 + 8))
+        report = harness.syncline("inspect", plan)
+        self.assertIn(f"the gradient of {TABLE} travels in two parts: dense in bucket", report)
+        why = harness.syncline("inspect", plan, "--why", TABLE)
+        self.assertIn(f"of which tells --why '{ROWS}'", why)
+        why = harness.syncline("inspect", plan, "--why", ROWS)
+        self.assertIn("rule of rows: 28 rows on each of 2 ranks are 56", why)
+        self.assertIn(f"of that one tells --why '{TABLE}'", why)
+
+    def test_refusals(self):
+        for extra, message in (
+            (("--overlap", "step"), "both parts have one update"),
+            (("--consistency", "local:2"), "gradients stay on their rank"),
+            (("--planner", "wfbp"), "follows a system that sends gradients whole"),
+            (("--scheme", "*=reduce-scatter"), "before the gradient's rows are added"),
+        ):
+            with self.subTest(message=message), self.assertRaises(AssertionError) as refused:
+                self.split(2, *extra, label="-refused")
+            self.assertIn(message, str(refused.exception))
 
     def test_steps_of_several_batches_are_refused(self):
         with self.assertRaises(AssertionError) as refused:
