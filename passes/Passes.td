@@ -113,19 +113,18 @@ def Cost : Pass<"cost", "::syncline::nn::StepOp"> {
 def Recompute : Pass<"recompute", "::syncline::nn::StepOp"> {
   let summary = "computes results of the forward pass again instead of keeping them";
   let description = [{
-    Repeats operations of the named blocks in front of their first readers in the backward pass, so
-    that their results need not be kept. What others read in the forward pass is kept. Stands behind
-    the fusions, so that repetitions have the same bits, and behind `cost`, so that they take the
-    forward operations' seconds (passes/recompute/README.md).
+    Repeats operations of the named blocks, or of those that free so many bytes in the fewest
+    seconds, in front of their first readers in the backward pass, so that their results need not be
+    kept. What others read in the forward pass is kept. Stands behind the fusions, so that
+    repetitions have the same bits, and behind `cost`, for their seconds.
 
     Assumes: differentiated, fused and timed. Ensures: the same values; repetitions carry
     `nn.backward`, `nn.recomputed` and the operation's layer; a repeated batch_norm has momentum 0;
     the step has `nn.recomputation`. Fails: on a glob that matches no layer.
 
     ```mlir
-    // Before, with globs=block; after it %x and %y are kept, %h is not
+    // Before, with globs=block; %x is kept, %h is not
     %h = nn.layer_norm %x, %s {nn.layer = "block/norm"} : ...
-    %y = nn.matmul %h, %w {nn.layer = "block/fc"} : ...
     %dw = nn.matmul %dy, %h {nn.backward, ...} : ...
     // After, in place of the last line
     %a = nn.layer_norm %x, %s {nn.backward, nn.layer = "block/norm", nn.recomputed} : ...
@@ -134,6 +133,8 @@ def Recompute : Pass<"recompute", "::syncline::nn::StepOp"> {
   }];
   let options = [
     ListOption<"globs", "globs", "std::string", "blocks by name, e.g. /encoder/layers.*">,
+    Option<"free", "free", "std::int64_t", "0",
+           "in place of globs: free so many bytes of the arena in the fewest seconds">,
   ];
 }
 

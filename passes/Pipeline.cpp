@@ -31,8 +31,9 @@ static void buildStep(OpPassManager &passes) {
 /// The communication: which gradients share a message, by which scheme, and when it is sent.
 static void buildAgreement(OpPassManager &passes, const PipelineOptions &options) {
   passes.nest<nn::StepOp>().addPass(createCost());
-  if (!options.recompute.empty())
-    passes.nest<nn::StepOp>().addPass(createRecompute(RecomputeOptions{options.recompute}));
+  if (!options.recompute.empty() || options.freeArena > 0)
+    passes.nest<nn::StepOp>().addPass(
+        createRecompute(RecomputeOptions{options.recompute, options.freeArena}));
   passes.nest<nn::StepOp>().addPass(
       createInsertGradients(InsertGradientsOptions{options.splitTied}));
   PoseProblemOptions posing;

@@ -26,6 +26,7 @@ struct PipelineOptions {
   /// minimise no updates, so that those which follow the last message change no optimum.
   double clipNorm = 0;
   std::vector<std::string> recompute; ///< blocks that are recomputed, as globs
+  std::int64_t freeArena = 0;         ///< bytes that recomputation shall free, in place of globs
   /// Whether the two parts of a tied table's gradient travel apart (passes/cost/TiedGradients.h).
   bool splitTied = false;
 };

@@ -59,7 +59,7 @@ Status planTied(const CompileOptions &options, PlanWay way, OwningOpRef<ModuleOp
                 const EnterPhase &enter) {
   if (options.splitTied == "always") {
     way.splitsTied = true;
-    if (Status planned = planWith(options, way, *module, enter); !planned || isSplit(*module))
+    if (Status planned = planWith(options, way, module, enter); !planned || isSplit(*module))
       return planned;
     return Status::badInput("--split-tied always: '" + options.model +
                             "' has no table that an embedding and one other operation read");
@@ -67,10 +67,10 @@ Status planTied(const CompileOptions &options, PlanWay way, OwningOpRef<ModuleOp
   OwningOpRef<ModuleOp> parts;
   if (options.splitTied == "auto" && maySplit(options, way, *module))
     parts = module->clone();
-  if (Status planned = planWith(options, way, *module, enter); !planned || !parts)
+  if (Status planned = planWith(options, way, module, enter); !planned || !parts)
     return planned;
   way.splitsTied = true;
-  if (Status planned = planWith(options, way, *parts, enter); !planned)
+  if (Status planned = planWith(options, way, parts, enter); !planned)
     return planned.kind() == ErrorKind::internal ? planned : Status::ok(); // whole, then
   const double whole = stepOf(*module);
   if (stepOf(*parts) >= whole * (1 - leastGain))

@@ -37,12 +37,15 @@ struct CompileOptions {
   std::optional<std::int64_t> nodes; ///< replaces the cluster file's number
   std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseRequestedScheme reads it
   std::vector<std::string> freeze;
-  std::vector<std::string> recompute; ///< blocks to recompute, as globs; empty for none
+  std::vector<std::string> recompute; ///< blocks to recompute, as globs, or "auto"; empty for none
   bool dropout = true;
   bool quiet = false;                             ///< do not print what was written
   std::map<std::string, std::int64_t> dimensions; ///< sizes of symbolic dimensions, by name
   bool planOnly = false;   ///< plan a model by its shapes alone, as a layer trace
   std::string writeLayers; ///< CSV of that trace; empty for none
+
+  /// Whether as much is recomputed as the devices' memory wants.
+  bool recomputesToFit() const { return recompute == std::vector<std::string>{"auto"}; }
 };
 
 /// Is this model a layer trace (.csv)?

@@ -16,6 +16,7 @@
 #include "syncline/WirePrecision.h"
 
 #include "CLI/CLI.hpp"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <memory>
@@ -125,13 +126,18 @@ static void addRecomputation(CLI::App &command, CompileOptions &options) {
       .add_option_function<std::vector<std::string>>(
           "--recompute",
           [&options](const std::vector<std::string> &globs) {
+            for (const char *alone : {"none", "auto"})
+              if (globs.size() > 1 && llvm::is_contained(globs, alone))
+                throw CLI::ValidationError("--recompute: '" + std::string(alone) +
+                                           "' stands alone, got other values beside it");
             options.recompute = globs;
             std::erase(options.recompute, "none");
           },
-          "Compute activations again in the backward pass instead of keeping them: none, or a glob "
-          "of layers, such as '/encoder/layers.*', whose inputs and results alone are kept; may be "
-          "repeated (default: none)")
-      ->type_name("GLOB")
+          "Compute activations again in the backward pass instead of keeping them: none; auto, "
+          "where the step needs more memory than the cluster file's devices have, what takes the "
+          "fewest seconds; or a glob of layers, such as '/encoder/layers.*', whose inputs and "
+          "results alone are kept; globs may be repeated (default: none)")
+      ->type_name("none|auto|GLOB")
       ->check(launch::someText())
       ->allow_extra_args(false)
       ->group("Training");

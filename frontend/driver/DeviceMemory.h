@@ -5,9 +5,14 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <cstdint>
 #include <string>
 
 namespace syncline::driver {
+
+/// The bytes that the devices have too few for the plan; 0 where it fits, or where the cluster file
+/// does not state the device's memory.
+std::int64_t missingBytes(mlir::ModuleOp module);
 
 /// Refuses a plan whose tensors, with what exchanges and the optimizer keep, need more bytes than
 /// the device has, where the cluster file `path` states the device's memory. Errors: badInput.

@@ -4,6 +4,7 @@
 #include "frontend/driver/Compile.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 #include <functional>
 #include <memory>
@@ -26,9 +27,11 @@ struct PlanWay {
   bool splitsTied = false; ///< whether tied gradients travel in two parts
 };
 
-/// Runs the pipeline over the module and checks that the devices can hold the plan. Errors: those
-/// of runPipeline() and checkMemory().
-Status planWith(const CompileOptions &options, const PlanWay &way, mlir::ModuleOp module,
-                const EnterPhase &enter);
+/// Runs the pipeline over the module and checks that the devices can hold the plan. With
+/// `--recompute auto` it plans without recomputation first, and then, while the devices lack
+/// memory, with as much of it as frees what is missing. Errors: those of runPipeline() and
+/// checkMemory(); badInput where `auto` finds no size of the devices' memory.
+Status planWith(const CompileOptions &options, const PlanWay &way,
+                mlir::OwningOpRef<mlir::ModuleOp> &module, const EnterPhase &enter);
 
 } // namespace syncline::driver

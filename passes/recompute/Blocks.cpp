@@ -14,6 +14,8 @@ bool isForward(Operation *op) {
   return !op->hasAttr(nn::backwardAttr) && (isa<nn::PointwiseOp>(op) || lower::kernelOf(op));
 }
 
+bool isHeavy(Operation *op) { return isa<nn::ConvOp, nn::MatmulOp>(op); }
+
 namespace {
 
 /// A glob without the '/*' that says: all within.

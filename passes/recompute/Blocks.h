@@ -34,6 +34,9 @@ struct Block {
 /// Returns badInput for what is no glob, and for a glob that matches no layer.
 Result<std::vector<Block>> blocksNamed(nn::StepOp step, llvm::ArrayRef<std::string> globs);
 
+/// Whether the operation is one that takes most of the time: a convolution or a product.
+bool isHeavy(mlir::Operation *op);
+
 /// Whether the operation belongs to the forward pass and computes something, so that it can be
 /// computed again.
 bool isForward(mlir::Operation *op);

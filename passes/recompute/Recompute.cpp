@@ -3,7 +3,9 @@
 #include "ir/nn/PrecisionAttr.h"
 #include "ir/nn/RecomputedAttr.h"
 #include "passes/Passes.h"
+#include "passes/recompute/PoseStep.h"
 #include "passes/recompute/RepeatForward.h"
+#include "passes/recompute/Search.h"
 #include "passes/recompute/StepArena.h"
 
 #include "mlir/IR/Builders.h"
@@ -16,24 +18,63 @@ namespace syncline {
 using namespace mlir;
 
 namespace syncline {
+
+using namespace recompute;
+
 namespace {
 
-LogicalResult recomputeStep(nn::StepOp step, ArrayRef<std::string> globs) {
-  auto module = step->getParentOfType<ModuleOp>();
-  const bool rounds = module && nn::storesBfloat16(module);
-  Result<std::vector<recompute::Block>> blocks = recompute::blocksNamed(step, globs);
+/// The blocks that free `bytes` of the arena in the fewest seconds. The search counts living bytes,
+/// so that an arena with gaps wants another search, with a lower limit. Where nothing frees so
+/// much, it returns the blocks that free most; whoever asked sees that by `nn.recomputation`.
+FailureOr<std::vector<Block>> chooseBlocks(nn::StepOp step, std::int64_t arena, std::int64_t bytes,
+                                           bool rounds) {
+  constexpr int mostSearches = 4;
+  const PosedStep posed = poseStep(step, rounds);
+  const std::int64_t limit = arena - bytes;
+  std::int64_t target = limit;
+  std::vector<Block> blocks;
+  for (int search = 0; search < mostSearches; ++search) {
+    const Found found = cheapest(posed.problem, target);
+    blocks = recompute::blocksOf(posed, found.choices);
+    if (found.outcome.bytes > target)
+      break;
+    OwningOpRef<nn::StepOp> tried = step.clone();
+    const PosedStep copy = poseStep(*tried, rounds);
+    repeatForward(*tried, recompute::blocksOf(copy, found.choices));
+    const FailureOr<std::int64_t> taken = stepArena(*tried, rounds);
+    if (failed(taken))
+      return failure();
+    if (*taken <= limit)
+      break;
+    target -= *taken - limit;
+  }
+  return blocks;
+}
+
+FailureOr<std::vector<Block>> namedBlocks(nn::StepOp step, ArrayRef<std::string> globs) {
+  Result<std::vector<Block>> blocks = blocksNamed(step, globs);
   if (!blocks)
     return refuse(step.getLoc()) << blocks.status().message();
-  const FailureOr<std::int64_t> before = recompute::stepArena(step, rounds);
+  return std::move(*blocks);
+}
+
+LogicalResult recomputeStep(nn::StepOp step, ArrayRef<std::string> globs, std::int64_t free) {
+  auto module = step->getParentOfType<ModuleOp>();
+  const bool rounds = module && nn::storesBfloat16(module);
+  const FailureOr<std::int64_t> before = stepArena(step, rounds);
   if (failed(before))
     return failure();
-  recompute::repeatForward(step, *blocks);
-  const FailureOr<std::int64_t> after = recompute::stepArena(step, rounds);
+  const FailureOr<std::vector<Block>> blocks =
+      free > 0 ? chooseBlocks(step, *before, free, rounds) : namedBlocks(step, globs);
+  if (failed(blocks))
+    return failure();
+  repeatForward(step, *blocks);
+  const FailureOr<std::int64_t> after = stepArena(step, rounds);
   if (failed(after))
     return failure();
   Builder builder(step.getContext());
   SmallVector<StringRef> names;
-  for (const recompute::Block &block : *blocks)
+  for (const Block &block : *blocks)
     names.push_back(block.name);
   step->setAttr(nn::recomputationAttr,
                 builder.getDictionaryAttr(
@@ -46,7 +87,7 @@ struct Recompute : syncline::impl::RecomputeBase<Recompute> {
   using RecomputeBase::RecomputeBase;
 
   void runOnOperation() override {
-    if (!globs.empty() && failed(recomputeStep(getOperation(), globs)))
+    if ((free > 0 || !globs.empty()) && failed(recomputeStep(getOperation(), globs, free)))
       signalPassFailure();
   }
 };

@@ -39,7 +39,7 @@ private:
   bool isRepeatable(Operation *op, Extent extent) const {
     if (isa<nn::CrossEntropyOp, nn::MeanSquaredErrorOp>(op))
       return false;
-    if (extent == Extent::light && isa<nn::ConvOp, nn::MatmulOp>(op))
+    if (extent == Extent::light && isHeavy(op))
       return false;
     return llvm::none_of(op->getUsers(), [&](Operation *user) {
       return !user->hasAttr(nn::backwardAttr) &&

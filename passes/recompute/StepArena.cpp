@@ -11,6 +11,7 @@ namespace syncline::recompute {
 FailureOr<std::int64_t> stepArena(nn::StepOp step, bool rounds) {
   lower::Messages messages;
   lower::Bucket all;
+  all.completedBy = 0; // its own message brings all of its gradients
   for (auto update : step.getOps<nn::UpdateOp>()) {
     all.message = update;
     all.members.push_back(

@@ -16,6 +16,7 @@ from gpt import Gpt
 
 BATCH = 32  # the least for which linear layers are computed in bf16
 CLASSES = 10
+SIZED = harness.CLUSTER.replace("10 GB/s", "10 GB/s, memory-size: SIZE B")
 HAS_BF16 = any(
     flag in pathlib.Path("/proc/cpuinfo").read_text() for flag in ("avx512_bf16", "amx_bf16")
 )
@@ -93,17 +94,27 @@ class RecomputeTest(unittest.TestCase):
         dump = harness.train(plan, self.folder, data, ranks, extra=("--save", saved))
         return plan, dump, saved.read_bytes()
 
-    def same_bits(self, name, ranks, precision):
-        make, blocks, draw, share = MODELS[name]
+    def exported(self, name, ranks):
+        """The model's file, and a global batch."""
+        make, _, draw, _ = MODELS[name]
         torch.manual_seed(5)
         model = self.folder / f"{name}.onnx"
         export.write(make().train(), draw(2)[0], model)
-        data = [part.numpy() for part in draw(ranks * BATCH)]
-        words = ("--precision", precision)
+        return model, [part.numpy() for part in draw(ranks * BATCH)]
+
+    def same_bits(self, name, ranks, words):
+        _, blocks, _, share = MODELS[name]
+        model, data = self.exported(name, ranks)
         kept, one, before = self.outcome(model, data, ranks, "kept", words)
         again, other, after = self.outcome(
             *(model, data, ranks, "again", (*words, "--recompute", blocks))
         )
+        self.compare(one, other)
+        self.assertEqual(before, after)  # has the running statistics, too
+        if "--overlap" not in words:  # else the backward pass ends when the step has waited
+            self.judge(*(harness.plan_json(plan) for plan in (kept, again)), share)
+
+    def compare(self, one, other):
         for step in (0, 2):
             self.assertEqual(one.loss(step), other.loss(step))
             for wanted, got in (
@@ -113,13 +124,14 @@ class RecomputeTest(unittest.TestCase):
                 self.assertGreater(len(wanted.names()), 5)
                 for tensor in wanted.names():
                     self.assertTrue(numpy.array_equal(wanted[tensor], got[tensor]), tensor)
-        self.assertEqual(before, after)  # has the running statistics, too
-        plans = [harness.plan_json(plan) for plan in (kept, again)]
-        arenas = [plan["memory"]["arena"] for plan in plans]
+
+    def judge(self, kept, again, share):
+        """What plan.json says of both plans."""
+        arenas = [plan["memory"]["arena"] for plan in (kept, again)]
         self.assertLess(arenas[1], share * arenas[0])
-        told = plans[1]["recomputed"]
+        told = again["recomputed"]
         self.assertEqual(told["freed"], arenas[0] - arenas[1])
-        ends = [plan["predicted"]["backward_end"] for plan in plans]
+        ends = [plan["predicted"]["backward_end"] for plan in (kept, again)]
         self.assertGreater(told["seconds"], 0)
         self.assertAlmostEqual(told["seconds"], ends[1] - ends[0], delta=1e-9)
 
@@ -127,14 +139,54 @@ class RecomputeTest(unittest.TestCase):
         for name in MODELS:
             for ranks in (1, 2):
                 with self.subTest(model=name, ranks=ranks):
-                    self.same_bits(name, ranks, "fp32")
+                    self.same_bits(name, ranks, ())
 
     @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
     def test_the_same_bits_in_bf16(self):
         for name in MODELS:
             for ranks in (1, 2):
                 with self.subTest(model=name, ranks=ranks):
-                    self.same_bits(name, ranks, "bf16")
+                    self.same_bits(name, ranks, ("--precision", "bf16"))
+
+    def test_messages_that_update_or_reach_into_the_next_step(self):
+        for words in (("--scheme", "*=reduce-scatter"), ("--overlap", "step")):
+            with self.subTest(words=words):
+                self.same_bits("residual", 2, words)
+
+    def test_auto_fits_the_devices_memory(self):
+        """As much as the memory wants, not more: with enough memory nothing."""
+        for name in MODELS:
+            model, data = self.exported(name, 1)
+            plan, one, before = self.outcome(model, data, 1, "kept", ())
+            memory = harness.plan_json(plan)["memory"]
+            whole = sum(memory.values()) + 2**17  # and some for the samples
+            for share, isEnough in ((0.0, True), (0.3, False)):
+                size = whole - int(share * memory["arena"])
+                cluster = SIZED.replace("SIZE", str(size))
+                words = ("--recompute", "auto")
+                with self.subTest(model=name, size=size):
+                    plan = harness.compile_plan(
+                        *(model, self.folder, 1, BATCH),
+                        extra=words, cluster=cluster, label=f"auto{share}",
+                    )
+                    told = harness.plan_json(plan)
+                    self.assertEqual("recomputed" not in told, isEnough)
+                    self.assertLessEqual(sum(told["memory"].values()), size)
+                    saved = self.folder / "auto.onnx"
+                    other = harness.train(plan, self.folder, data, extra=("--save", saved))
+                    self.compare(one, other)
+                    self.assertEqual(before, saved.read_bytes())
+
+    def test_what_auto_refuses(self):
+        model, _ = self.exported("dropout", 1)
+        for cluster, message in (
+            (SIZED.replace("SIZE", "4096"), r"with recomputation, .* \d+ bytes too few"),
+            (harness.CLUSTER, "does not state its devices' 'memory-size'"),
+        ):
+            with self.assertRaisesRegex(AssertionError, f"exit code 1\n.*{message}"):
+                harness.compile_plan(
+                    *(model, self.folder, 1, BATCH), extra=("--recompute", "auto"), cluster=cluster
+                )
 
 
 if __name__ == "__main__":

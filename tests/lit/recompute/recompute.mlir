@@ -1,5 +1,9 @@
 // The pass `recompute`: what of a block is computed again, and where.
 // RUN: syncline-opt %s -split-input-file -pass-pipeline='builtin.module(nn.step(recompute{globs=/h/*}),cse)' | FileCheck %s
+// With bytes to free, the pass chooses by itself.
+// RUN: syncline-opt %s -split-input-file -pass-pipeline='builtin.module(nn.step(recompute{free=64}))' | FileCheck %s --check-prefix=FREE
+// FREE-LABEL: nn.step @block
+// FREE: nn.layer_norm {{.*}}nn.recomputed
 
 // The layer norm is repeated in front of its first reader in the backward pass. What leaves the
 // block is kept, and CSE leaves the repetition alone: it is an operation of the backward pass.
