@@ -30,12 +30,12 @@ bool hasTied(ModuleOp module) {
   return false;
 }
 
-/// Whether a plan in two parts is worth trying: messages by NCCL know no rows, other planners
-/// follow systems that send gradients whole, and steps that overlap have updates of one bucket.
+/// Whether a plan in two parts is worth trying: other planners follow systems that send gradients
+/// whole, and steps that overlap have updates of one bucket.
 bool maySplit(const CompileOptions &options, const PlanWay &way, ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   return way.overlap == "backward" && way.planner->isOptimal() && options.consistency == "bsp" &&
-         spec.getRanks() > 1 && !spec.getNccl() && hasTied(module);
+         spec.getRanks() > 1 && hasTied(module);
 }
 
 /// Whether a gradient of the plan travels in two parts.

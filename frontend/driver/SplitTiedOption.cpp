@@ -18,8 +18,6 @@ Status checkSplitTied(const CompileOptions &options) {
   if (options.planner != "optimal")
     return refuse("planner '" + options.planner +
                   "' follows a system that sends gradients whole, expected '--planner optimal'");
-  if (options.backend != "cpu")
-    return refuse("NCCL, which carries the messages, knows no rows, expected '--backend cpu'");
   return Status::ok();
 }
 

@@ -108,15 +108,23 @@ class MessageTest(HostCudaCase):
 
     def test_rows_of_an_embedding(self):
         """Rows travel whole, on any wire; ids repeat on a rank and on several."""
-        model = models.save(language(), self.folder / "language.onnx")
+        self.compare_rows(language(), "--scheme", "table=sparse")
+
+    def test_rows_of_a_tied_table(self):
+        """They are added to the dense part of the gradient, which has travelled before."""
+        self.compare_rows(language(tied=True), "--split-tied", "always")
+
+    def compare_rows(self, network, *forced):
+        model = models.save(network, self.folder / "language.onnx")
         ids, labels = numpy.random.RandomState(1).randint(0, WORDS, (2, 3 * 2, LENGTH))
         ids[:, 1] = ids[:, 2]
         how = {"batch": 2, "cluster": NODE}
         for ranks in (2, 3):
             data, devices = (ids[: 2 * ranks], labels[: 2 * ranks]), str(ranks)
-            ring = harness.compile_plan(model, self.folder, ranks, **how)
+            whole = ("--scheme", "*=ring")
+            ring = harness.compile_plan(model, self.folder, ranks, extra=whole, **how)
             expected = harness.train(ring, self.folder, data, ranks)
-            extra = ("--backend", "cuda", "--scheme", "table=sparse")
+            extra = ("--backend", "cuda", *forced)
             plan = harness.compile_plan(
                 model, self.folder, ranks, extra=extra, label="-rows", **how
             )

@@ -15,8 +15,9 @@ WORDS, LENGTH, WIDTH = 11, 5, 3
 BATCH = 2
 
 
-def language(element=TensorProto.INT64):
-    """The logits of the next token, [batch, length, words], from nothing but the token itself."""
+def language(element=TensorProto.INT64, tied=False):
+    """The logits of the next token, [batch, length, words], from nothing but the token itself. If
+    tied, the table of the tokens gives the logits too."""
     random = numpy.random.RandomState(0)
     values = {
         "table": random.standard_normal((WORDS, WIDTH)).astype("f4"),
@@ -26,6 +27,9 @@ def language(element=TensorProto.INT64):
         helper.make_node("Gather", ["table", "input"], ["rows"], name="embed"),
         helper.make_node("MatMul", ["rows", "weight"], ["output"], name="head"),
     ]
+    if tied:
+        nodes.insert(1, helper.make_node("Transpose", ["table"], ["weight"], perm=[1, 0]))
+        del values["weight"]
     return models.model(nodes, values, ("batch", LENGTH), element)
 
 
