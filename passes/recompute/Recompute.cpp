@@ -23,32 +23,39 @@ using namespace recompute;
 
 namespace {
 
+/// The arena of the step with these choices.
+FailureOr<std::int64_t> arenaWith(nn::StepOp step, const Choices &choices, bool rounds) {
+  OwningOpRef<nn::StepOp> tried = step.clone();
+  const PosedStep copy = poseStep(*tried, rounds);
+  repeatForward(*tried, recompute::blocksOf(copy, choices));
+  return stepArena(*tried, rounds);
+}
+
 /// The blocks that free `bytes` of the arena in the fewest seconds. The search counts living bytes,
 /// so that an arena with gaps wants another search, with a lower limit. Where nothing frees so
 /// much, it returns the blocks that free most; whoever asked sees that by `nn.recomputation`.
 FailureOr<std::vector<Block>> chooseBlocks(nn::StepOp step, std::int64_t arena, std::int64_t bytes,
                                            bool rounds) {
-  constexpr int mostSearches = 4;
+  constexpr int mostSearches = 12;
   const PosedStep posed = poseStep(step, rounds);
   const std::int64_t limit = arena - bytes;
-  std::int64_t target = limit;
-  std::vector<Block> blocks;
+  std::int64_t target = limit, least = 0;
+  Choices best;
   for (int search = 0; search < mostSearches; ++search) {
     const Found found = cheapest(posed.problem, target);
-    blocks = recompute::blocksOf(posed, found.choices);
-    if (found.outcome.bytes > target)
-      break;
-    OwningOpRef<nn::StepOp> tried = step.clone();
-    const PosedStep copy = poseStep(*tried, rounds);
-    repeatForward(*tried, recompute::blocksOf(copy, found.choices));
-    const FailureOr<std::int64_t> taken = stepArena(*tried, rounds);
+    const FailureOr<std::int64_t> taken = arenaWith(step, found.choices, rounds);
     if (failed(taken))
       return failure();
-    if (*taken <= limit)
+    if (best.empty() || *taken < least) {
+      best = found.choices;
+      least = *taken;
+    }
+    if (least <= limit || found.outcome.bytes > target)
       break;
-    target -= *taken - limit;
+    // Another answer lies below what this one has alive.
+    target = std::min(target - (*taken - limit), found.outcome.bytes - 1);
   }
-  return blocks;
+  return recompute::blocksOf(posed, best);
 }
 
 FailureOr<std::vector<Block>> namedBlocks(nn::StepOp step, ArrayRef<std::string> globs) {
