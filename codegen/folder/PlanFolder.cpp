@@ -214,6 +214,7 @@ Status compareDocument(const std::string &folder, const Json &document, ModuleOp
     return bad(folder + "/plan.mlir", again.status().message());
   for (const char *key : {"model", "cluster", "files", "plan"})
     (*again)["hashes"][key] = document["hashes"].value(key, Json());
+  (*again)["unneeded_inputs"] = document.value("unneeded_inputs", Json::array());
   if (*again == document)
     return Status::ok();
   for (const auto &[key, value] : again->items())

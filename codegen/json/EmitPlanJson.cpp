@@ -12,6 +12,7 @@
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/nn/PrecisionAttr.h"
 #include "ir/plan/ClipAttr.h"
+#include "ir/plan/OfAttr.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
 #include "ir/plan/RowsAttr.h"
@@ -83,18 +84,14 @@ Json storedTensor(plan::TensorOp tensor) {
   return json;
 }
 
-/// The rows of the smallest table that values of the step's input number; nothing where they number
-/// none. They may have been moved on the way.
-std::optional<std::int64_t> rowsOfInput(plan::ProgramOp program) {
-  llvm::DenseSet<Value> ids;
+/// The rows of the smallest table that values of `input` number; nothing where they number none.
+/// They may have been moved on the way.
+std::optional<std::int64_t> rowsOf(plan::TensorOp input, plan::ProgramOp program) {
+  llvm::DenseSet<Value> ids{input.getResult()};
   std::optional<std::int64_t> rows;
-  program.walk([&](Operation *op) {
-    if (auto tensor = dyn_cast<plan::TensorOp>(op);
-        tensor && tensor.getSpace() == plan::Space::input)
-      ids.insert(tensor.getResult());
-    auto call = dyn_cast<plan::CallOp>(op);
-    if (!call || call.getIns().empty() || !ids.contains(call.getIns().front()))
-      return;
+  for (auto call : program.getOps<plan::CallOp>()) {
+    if (call.getIns().empty() || !ids.contains(call.getIns().front()))
+      continue;
     if (call.getCallee() == plan::Kernel::embedding) {
       const auto table = cast<MemRefType>(call.getIns().back().getType());
       rows = std::min(rows.value_or(table.getDimSize(0)), table.getDimSize(0));
@@ -103,8 +100,27 @@ std::optional<std::int64_t> rowsOfInput(plan::ProgramOp program) {
                call.getCallee() == plan::Kernel::transpose) {
       ids.insert(call.getOuts().front());
     }
-  });
+  }
   return rows;
+}
+
+Json inputJson(plan::TensorOp input, plan::ProgramOp program) {
+  Json json = namedTensor(input);
+  if (const std::optional<std::int64_t> rows = rowsOf(input, program))
+    json["rows"] = *rows;
+  if (input->hasAttr(plan::ofAttr))
+    json["of"] = plan::sourceOf(input).str();
+  return json;
+}
+
+/// At least one.
+Result<Json> inputsJson(plan::ProgramOp program) {
+  Json inputs = Json::array();
+  for (auto tensor : program.getOps<plan::TensorOp>())
+    if (tensor.getSpace() == plan::Space::input)
+      inputs.push_back(inputJson(tensor, program));
+  return inputs.empty() ? Result<Json>(Status::badInput("the model has no input"))
+                        : Result<Json>(std::move(inputs));
 }
 
 Json bucketJson(plan::BucketOp bucket) {
@@ -120,22 +136,19 @@ Json bucketJson(plan::BucketOp bucket) {
   return json;
 }
 
-/// The only tensor of a space.
-Result<Json> onlyTensor(plan::ProgramOp program, plan::Space space) {
+Result<Json> targetJson(plan::ProgramOp program) {
   Json found;
   for (auto tensor : program.getOps<plan::TensorOp>()) {
-    if (tensor.getSpace() != space)
+    if (tensor.getSpace() != plan::Space::target)
       continue;
     if (!found.is_null())
-      return Status::badInput(("the model has more than one " + plan::stringifySpace(space) +
-                               ": '" + found["name"].get<std::string>() + "' and '" +
-                               tensor.getName() + "'")
-                                  .str());
+      return Status::badInput("the model has more than one target: '" +
+                              found["name"].get<std::string>() + "' and '" +
+                              tensor.getName().str() + "'");
     found = namedTensor(tensor);
   }
-  if (found.is_null())
-    return Status::badInput(("the model has no " + plan::stringifySpace(space)).str());
-  return found;
+  return found.is_null() ? Result<Json>(Status::badInput("the model has no target"))
+                         : Result<Json>(std::move(found));
 }
 
 llvm::StringRef lossName(plan::ProgramOp program) {
@@ -146,14 +159,11 @@ llvm::StringRef lossName(plan::ProgramOp program) {
 }
 
 Status addProgram(Json &plan, plan::ProgramOp program) {
-  for (plan::Space space : {plan::Space::input, plan::Space::target}) {
-    Result<Json> only = onlyTensor(program, space);
-    if (!only)
-      return only.status();
-    plan[plan::stringifySpace(space).str()] = *only;
-  }
-  if (const std::optional<std::int64_t> rows = rowsOfInput(program))
-    plan["input"]["rows"] = *rows;
+  Result<Json> inputs = inputsJson(program), target = targetJson(program);
+  if (!inputs || !target)
+    return inputs ? target.status() : inputs.status();
+  plan["inputs"] = std::move(*inputs);
+  plan["target"] = std::move(*target);
   plan["runnable"] = true;
   plan["batch"] = program.getBatch();
   plan["servers"] = program.getServers().value_or(0);
@@ -239,7 +249,8 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"backend", info.backend},
                {"nccl", ncclJson(spec.getNccl())},
                {"runnable", false},
-               {"input", nullptr},
+               {"inputs", Json::array()},
+               {"unneeded_inputs", info.unneededInputs},
                {"target", nullptr},
                {"output", nullptr},
                {"tensors", Json::array()},

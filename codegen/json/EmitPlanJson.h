@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
+#include <vector>
 
 namespace syncline::codegen {
 
@@ -19,13 +20,14 @@ struct PlanInfo {
   std::string modelHash;       ///< SHA-256 of the model or trace file
   std::string clusterHash;     ///< SHA-256 of the cluster file
   std::string backend = "cpu"; ///< the backend that the step is compiled for
+  std::vector<std::string> unneededInputs = {}; ///< the model's inputs that the step does not read
 };
 
 /// The document without hashes of files and of itself (writePlan adds them): `hashes` has `model`,
 /// `cluster`, an empty `files` and an empty `plan`. The module holds a plan.program (runnable) or a
 /// sync.trace (not runnable), one sync.problem, its sync.solution and sync.prediction, and
-/// `cluster.spec`. Fails where one of these is missing, and where a program does not have exactly
-/// one input and one target. Fails also where NCCL carries the backend's messages and the cluster
+/// `cluster.spec`. Fails where one of these is missing, and where a program does not have an input
+/// and exactly one target. Fails also where NCCL carries the backend's messages and the cluster
 /// does not say so, or the other way round (P24).
 Result<nlohmann::json> emitPlanJson(mlir::ModuleOp module, const PlanInfo &info);
 

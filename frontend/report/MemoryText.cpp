@@ -14,7 +14,7 @@ namespace syncline::report {
 
 using nlohmann::json;
 
-/// The dense bytes of the plan's input or target; 0 where the plan has none.
+/// The dense bytes of one of the plan's inputs or of its target; 0 where the plan has none.
 static std::int64_t sampleBytes(const json &tensor) {
   static const std::map<std::string, std::int64_t> elementBytes = {
       {"f64", 8}, {"i64", 8}, {"f32", 4}, {"i32", 4}, {"f16", 2}, {"bf16", 2}, {"u8", 1}};
@@ -31,9 +31,10 @@ std::vector<std::pair<std::string, std::int64_t>> memoryByKind(const json &plan)
   const json memory = plan.value("memory", json());
   if (!memory.is_object())
     return {};
-  std::vector<std::pair<std::string, std::int64_t>> kinds{
-      {"samples",
-       sampleBytes(plan.value("input", json())) + sampleBytes(plan.value("target", json()))}};
+  std::int64_t samples = sampleBytes(plan.value("target", json()));
+  for (const json &input : plan.value("inputs", json::array()))
+    samples += sampleBytes(input);
+  std::vector<std::pair<std::string, std::int64_t>> kinds{{"samples", samples}};
   for (const auto &[name, bytes] : memory.items())
     kinds.emplace_back(name, bytes.get<std::int64_t>());
   std::erase_if(kinds, [](const auto &kind) { return kind.second == 0; });

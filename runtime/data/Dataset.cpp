@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 namespace syncline::data {
 namespace {
@@ -30,24 +31,33 @@ Result<bool> isImageFolder(const std::string &where) {
   return folders ? Result<bool>(!folders->empty()) : folders.status();
 }
 
-Result<std::vector<FilePair>> findPairs(const std::string &where) {
+Result<std::vector<SampleFiles>> findFiles(const std::string &where, const SampleFormat &format) {
   if (std::error_code error; std::filesystem::is_directory(where, error))
-    return findShards(where);
-  const std::size_t comma = where.find(',');
-  if (comma == std::string::npos || where.find(',', comma + 1) != std::string::npos)
-    return Status::error(ErrorKind::badUsage,
-                         "expected two files 'X,Y' or a folder as data, got '" + where + "'");
-  return std::vector<FilePair>{{where.substr(0, comma), where.substr(comma + 1)}};
+    return findShards(where, format);
+  Result<SampleFiles> files = parseFiles(where, format);
+  if (!files)
+    return files.status();
+  return std::vector<SampleFiles>{std::move(*files)};
 }
 
 template <typename Draw>
-void fill(const Shape &shape, ElementType type, std::vector<std::byte> &to, Draw &&draw) {
+void append(const Shape &shape, ElementType type, std::vector<std::byte> &to, Draw &&draw) {
   std::vector<double> values(static_cast<std::size_t>(core::elementCount(shape)));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = draw(i);
-  to.resize(values.size() * static_cast<std::size_t>(core::elementBytes(type)));
+  const std::size_t begin = to.size();
+  to.resize(begin + values.size() * static_cast<std::size_t>(core::elementBytes(type)));
   convert(reinterpret_cast<const std::byte *>(values.data()), ElementType::f64,
-          static_cast<std::int64_t>(values.size()), to.data(), type);
+          static_cast<std::int64_t>(values.size()), to.data() + begin, type);
+}
+
+/// The rows of the smallest table that the values of the model's input number, in whichever form.
+std::int64_t rowsOf(const SampleFormat &format, const std::string &name) {
+  std::int64_t rows = 0;
+  for (const InputFormat &input : format.inputs)
+    if (input.name == name && input.rowCount > 0)
+      rows = rows > 0 ? std::min(rows, input.rowCount) : input.rowCount;
+  return rows;
 }
 
 } // namespace
@@ -65,7 +75,8 @@ Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &form
     preparation = std::move(*made);
   }
   Dataset set;
-  set.inputBytes = sampleBytes(format.inputShape, format.inputType);
+  for (const InputFormat &input : format.inputs)
+    set.inputBytes.push_back(sampleBytes(input.shape, input.type));
   set.targetBytes = sampleBytes(format.targetShape, format.targetType);
   if (*hasFolders) {
     auto opened = ImageFolder::open(where, format, std::move(preparation));
@@ -76,39 +87,65 @@ Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &form
     set.store = std::move(*opened);
     return set;
   }
-  const Result<std::vector<FilePair>> pairs = findPairs(where);
-  if (!pairs)
-    return pairs.status();
-  auto opened = Shards::open(*pairs, format, std::move(preparation));
+  const Result<std::vector<SampleFiles>> files = findFiles(where, format);
+  if (!files)
+    return files.status();
+  auto opened = Shards::open(*files, format, std::move(preparation));
   if (!opened)
     return opened.status();
   set.store = std::move(*opened);
   return set;
 }
 
+std::span<const std::byte> HostBatch::input(const SampleFormat &format, std::size_t number) const {
+  std::size_t begin = 0, size = 0;
+  for (std::size_t i = 0; i <= number; ++i) {
+    begin += size;
+    const InputFormat &input = format.inputs[i];
+    size =
+        static_cast<std::size_t>(core::elementCount(input.shape) * core::elementBytes(input.type));
+  }
+  return std::span(inputs).subspan(begin, size);
+}
+
 Status Dataset::read(const Samples &samples, HostBatch &batch) const {
-  batch.inputs.resize(samples.indices.size() * static_cast<std::size_t>(inputBytes));
-  batch.targets.resize(samples.indices.size() * static_cast<std::size_t>(targetBytes));
-  std::byte *input = batch.inputs.data(), *target = batch.targets.data();
+  const std::size_t count = samples.indices.size();
+  const std::int64_t bytes = std::accumulate(inputBytes.begin(), inputBytes.end(), std::int64_t{0});
+  batch.inputs.resize(count * static_cast<std::size_t>(bytes));
+  batch.targets.resize(count * static_cast<std::size_t>(targetBytes));
+  std::byte *to = batch.inputs.data();
+  for (std::size_t number = 0; number < inputBytes.size(); ++number)
+    for (const std::int64_t sample : samples.indices) {
+      if (Status s = store->readInput(sample, number, samples.epoch, to); !s)
+        return s;
+      to += inputBytes[number];
+    }
+  to = batch.targets.data();
   for (const std::int64_t sample : samples.indices) {
-    if (Status s = store->readInput(sample, samples.epoch, input); !s)
+    if (Status s = store->readTarget(sample, to); !s)
       return s;
-    if (Status s = store->readTarget(sample, target); !s)
-      return s;
-    input += inputBytes;
-    target += targetBytes;
+    to += targetBytes;
   }
   return Status::ok();
 }
 
 void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, HostBatch &batch) {
-  const RandomStream x(seed, "inputs " + std::to_string(rank)),
-      y(seed, "targets " + std::to_string(rank));
-  fill(format.inputShape, format.inputType, batch.inputs, [&](auto i) {
-    return format.rowCount > 0 ? static_cast<double>(x.below(i, format.rowCount)) : x.normal(i);
-  });
+  batch = {};
+  const std::string end = " " + std::to_string(rank);
+  for (const InputFormat &input : format.inputs) {
+    const bool isFirst = input.name == format.inputs.front().name;
+    const RandomStream x(seed, (isFirst ? "inputs" : "inputs " + input.name) + end);
+    const std::int64_t rows = rowsOf(format, input.name);
+    append(input.shape, input.type, batch.inputs, [&](auto i) -> double {
+      if (rows > 0)
+        return static_cast<double>(x.below(i, rows));
+      const bool isBegin = static_cast<std::int64_t>(i) % input.shape.back() == 0;
+      return !input.isWhole ? x.normal(i) : isBegin ? 1 : static_cast<double>(x.below(i, 2));
+    });
+  }
+  const RandomStream y(seed, "targets" + end);
   const std::int64_t classes = std::max<std::int64_t>(format.classCount, 1);
-  fill(format.targetShape, format.targetType, batch.targets, [&](auto i) {
+  append(format.targetShape, format.targetType, batch.targets, [&](auto i) {
     return format.classes ? static_cast<double>(y.below(i, classes)) : y.normal(i);
   });
 }

@@ -7,24 +7,30 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace syncline::data {
 
 /// One step's samples of a rank in the host's memory.
 struct HostBatch {
-  std::vector<std::byte> inputs, targets;
+  /// All samples' values of the first input, then those of the next.
+  std::vector<std::byte> inputs;
+  std::vector<std::byte> targets;
+
+  /// The values of input `number`.
+  std::span<const std::byte> input(const SampleFormat &format, std::size_t number) const;
 };
 
 /// Samples in files, checked against a format. Thread-safe.
 class Dataset {
 public:
-  /// Opens `where`: "X,Y" for two files, each .npy or .csv; a folder with pairs of files NAME-x.npy
-  /// and NAME-y.npy (see findShards); or a folder with a folder of images for each class (see
-  /// ImageFolder). Values of .npy files and images are read when they are needed, and changed as
-  /// `images` says. Errors: badInput, naming the file, for wrong shapes, different numbers of
-  /// samples, labels and numbers of rows out of range, and images that do not fit the model;
-  /// badUsage where `where` is none of them.
+  /// Opens `where`: "X,Y" for two files, each .npy or .csv, or "NAME=X,..,Y" for models of several
+  /// inputs (see parseFiles); a folder with files NAME-x.npy and NAME-y.npy (see findShards); or a
+  /// folder with a folder of images for each class (see ImageFolder). Values of .npy files and
+  /// images are read when they are needed, and changed as `images` says. Errors: badInput, naming
+  /// the file, for wrong shapes, different numbers of samples, labels and numbers of rows out of
+  /// range, and images that do not fit the model; badUsage where `where` is none of them.
   static Result<Dataset> open(const std::string &where, const SampleFormat &format,
                               const ImageOptions &images = {});
 
@@ -43,11 +49,13 @@ private:
   std::shared_ptr<const SampleStore> store;
   std::vector<std::string> classNames;
   std::int64_t ignored = 0;
-  std::int64_t inputBytes = 0, targetBytes = 0; ///< of one sample
+  std::vector<std::int64_t> inputBytes; ///< of one sample
+  std::int64_t targetBytes = 0;         ///< likewise
 };
 
-/// Fills in synthetic samples: normally distributed inputs, or uniform numbers of rows, and labels
-/// uniform over the classes. They are the same in every step.
+/// Fills in synthetic samples: normally distributed inputs, uniform numbers of rows, zeros and ones
+/// for other integers, and labels uniform over the classes. The first of the last dimension's
+/// zeros and ones is one, since a mask keeps something. They are the same in every step.
 void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, HostBatch &batch);
 
 } // namespace syncline::data

@@ -83,7 +83,8 @@ std::string ImageFolder::pathOf(std::int64_t sample) const {
 
 std::string ImageFolder::nameOf(std::int64_t sample) const { return "'" + pathOf(sample) + "'"; }
 
-Status ImageFolder::readInput(std::int64_t sample, std::int64_t epoch, std::byte *to) const {
+Status ImageFolder::readInput(std::int64_t sample, std::size_t /*number*/, std::int64_t epoch,
+                              std::byte *to) const {
   static thread_local Image image; // kept from call to call: its memory is large
   if (Status s = readImage(pathOf(sample), preparation->channels(), image); !s)
     return s;

@@ -28,7 +28,8 @@ public:
 
   std::int64_t size() const override { return static_cast<std::int64_t>(files.size()); }
   std::string nameOf(std::int64_t sample) const override;
-  Status readInput(std::int64_t sample, std::int64_t epoch, std::byte *to) const override;
+  Status readInput(std::int64_t sample, std::size_t number, std::int64_t epoch,
+                   std::byte *to) const override;
   Status readTarget(std::int64_t sample, std::byte *to) const override;
 
 private:

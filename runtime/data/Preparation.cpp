@@ -81,7 +81,11 @@ bool parseNormalize(const std::string &text, ImageOptions &options) {
 
 Result<std::shared_ptr<const Preparation>> Preparation::create(const ImageOptions &options,
                                                                const SampleFormat &format) {
-  Shape shape{format.inputShape.begin() + 1, format.inputShape.end()};
+  if (format.inputs.size() > 1)
+    return Status::badInput("images are for models of one input, the model has " +
+                            std::to_string(format.inputs.size()));
+  const InputFormat &input = format.inputs.front();
+  Shape shape{input.shape.begin() + 1, input.shape.end()};
   if (shape.size() != 3)
     return Status::badInput(
         "images have the shape [channels, height, width], the model's samples " + describe(shape));
@@ -100,7 +104,7 @@ Result<std::shared_ptr<const Preparation>> Preparation::create(const ImageOption
   auto made = std::make_shared<Preparation>();
   made->options = options;
   made->shape = std::move(shape);
-  made->type = format.inputType;
+  made->type = input.type;
   return std::shared_ptr<const Preparation>(std::move(made));
 }
 

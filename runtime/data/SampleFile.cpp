@@ -14,15 +14,17 @@ namespace {
 
 Shape sampleShape(const Shape &shape) { return {shape.begin() + 1, shape.end()}; }
 
-Status checkShape(const std::string &path, const Shape &found, const Shape &wanted) {
+Status checkShape(const std::string &path, const Shape &found, const Shape &wanted,
+                  const std::string &what) {
   if (found.empty())
-    return Status::badInput("'" + path + "': expected samples along a first dimension");
+    return Status::badInput("'" + path + "': expected samples of " + what +
+                            " along a first dimension");
   Shape have = sampleShape(found), want = sampleShape(wanted);
   bool flat = path.ends_with(".csv") || (want.empty() && have.size() == 1);
   if (flat ? core::elementCount(have) == core::elementCount(want) : have == want)
     return Status::ok();
   return Status::badInput("'" + path + "': expected samples of shape " + describe(want) + ", got " +
-                          describe(have));
+                          describe(have) + " for " + what);
 }
 
 std::string shortText(double value) {
@@ -35,7 +37,8 @@ std::string shortText(double value) {
 
 } // namespace
 
-Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted) {
+Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted,
+                                    const std::string &what) {
   SampleFile file;
   if (path.ends_with(".npy")) {
     Result<NpyFile> opened = NpyFile::open(path);
@@ -52,7 +55,8 @@ Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted
   } else {
     return Status::badInput("'" + path + "': expected a .npy or a .csv file");
   }
-  if (Status s = checkShape(path, file.npy ? file.npy->shape() : file.table.shape, wanted); !s)
+  if (Status s = checkShape(path, file.npy ? file.npy->shape() : file.table.shape, wanted, what);
+      !s)
     return s;
   file.perSample = core::elementCount(sampleShape(wanted));
   return file;
@@ -116,6 +120,12 @@ Status SampleFile::checkRows(std::int64_t rows, const std::string &input) const 
                       "a row of the embedding of input '" + input + "', from 0 to " +
                           std::to_string(rows - 1) + " or from " + std::to_string(-rows) +
                           " to -1");
+}
+
+Status SampleFile::checkWhole(const std::string &input) const {
+  constexpr double most = 1 << 24;
+  return checkNumbers([&](double value) { return value >= -most && value <= most; },
+                      "a whole number from -2^24 to 2^24 for input '" + input + "'");
 }
 
 void SampleFile::letGo() {

@@ -12,8 +12,10 @@ namespace syncline::data {
 class SampleFile {
 public:
   /// Checks that the samples have the shape `wanted`, whose first dimension is not looked at. A
-  /// single value may be a column of one value. Errors: badInput, naming the file.
-  static Result<SampleFile> open(const std::string &path, const Shape &wanted);
+  /// single value may be a column of one value. Errors: badInput, naming the file and `what` its
+  /// samples are.
+  static Result<SampleFile> open(const std::string &path, const Shape &wanted,
+                                 const std::string &what);
 
   const std::string &path() const { return npy ? npy->path() : table.path; }
   std::int64_t size() const { return (npy ? npy->shape() : table.shape)[0]; }
@@ -26,6 +28,9 @@ public:
   /// Checks that all values number one of a table's rows, from the end where they are negative.
   /// Errors: badInput, naming the file, the element and the model's input.
   Status checkRows(std::int64_t rows, const std::string &input) const;
+  /// Checks that f32 holds all values without rounding: that they are whole and below 2^24.
+  /// Errors: as checkRows().
+  Status checkWhole(const std::string &input) const;
   /// See InputFile::letGo().
   void letGo();
 

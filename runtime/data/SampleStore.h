@@ -4,19 +4,32 @@
 #include "runtime/data/Array.h"
 
 #include <string>
+#include <vector>
 
 namespace syncline::data {
 
-/// Types and shapes of a step's input and target, from the plan.
-struct SampleFormat {
-  ElementType inputType = ElementType::f32, targetType = ElementType::i64;
-  Shape inputShape, targetShape; ///< the first dimension is the batch
-  bool classes = true;           ///< targets are class indices
-  std::int64_t classCount = 0;   ///< 0 for unknown, then labels are not checked
-  /// Rows of the table that the inputs' values number, from its end where they are negative; 0
-  /// where they number none.
+/// One of a step's inputs, from the plan.
+struct InputFormat {
+  std::string name; ///< of the model's input whose values it holds; two may hold those of one
+  ElementType type = ElementType::f32;
+  Shape shape; ///< the first dimension is the batch
+  /// Rows of the table that the values number, from its end where they are negative; 0 where they
+  /// number none.
   std::int64_t rowCount = 0;
-  std::string inputName = {}; ///< for messages
+  bool isWhole = false; ///< the values are integers, whatever `type` is
+};
+
+/// Types and shapes of a step's inputs and target, from the plan.
+struct SampleFormat {
+  std::vector<InputFormat> inputs; ///< at least one
+  ElementType targetType = ElementType::i64;
+  Shape targetShape;                      ///< the first dimension is the batch
+  bool classes = true;                    ///< targets are class indices
+  std::int64_t classCount = 0;            ///< 0 for unknown, then labels are not checked
+  std::vector<std::string> unneeded = {}; ///< the model's inputs that the step does not read
+
+  /// The names of the model's inputs that the step reads, each once.
+  std::vector<std::string> inputNames() const;
 };
 
 /// Samples by number, all checked against a SampleFormat. Thread-safe.
@@ -26,9 +39,10 @@ public:
   virtual std::int64_t size() const = 0;
   /// "sample 12 of 'x.npy'".
   virtual std::string nameOf(std::int64_t sample) const = 0;
-  /// Writes the values of a sample in the format's types. An input may be another one in each
-  /// epoch, see Preparation. Errors: badInput, naming the file.
-  virtual Status readInput(std::int64_t sample, std::int64_t epoch, std::byte *to) const = 0;
+  /// Writes the values of a sample's input `number` in the format's type. They may be other ones
+  /// in each epoch, see Preparation. Errors: badInput, naming the file.
+  virtual Status readInput(std::int64_t sample, std::size_t number, std::int64_t epoch,
+                           std::byte *to) const = 0;
   virtual Status readTarget(std::int64_t sample, std::byte *to) const = 0;
 };
 

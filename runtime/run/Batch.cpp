@@ -1,14 +1,20 @@
-// Waiting for samples, and writing them to the step's input and target.
+// Waiting for samples, and writing them to the step's inputs and target.
 #include "runtime/run/Batch.h"
 
 #include "runtime/core/Deadline.h"
 
 namespace syncline::run {
 
+std::vector<int> inputsOf(const Plan &plan, const core::Executable &executable) {
+  std::vector<int> inputs;
+  for (const PlanInput &input : plan.inputs)
+    inputs.push_back(executable.find(Space::input, input.name));
+  return inputs;
+}
+
 Batch::Batch(const Plan &plan, core::Executable &executable, const SampleSource &from)
     : source(from), format(plan.sampleFormat()), executable(&executable),
-      input(executable.find(Space::input, plan.input.name)),
-      target(executable.find(Space::target, plan.target.name)) {
+      inputs(inputsOf(plan, executable)), target(executable.find(Space::target, plan.target.name)) {
   if (!from.data)
     return;
   auto read = [from](std::int64_t pass, data::HostBatch &to) {
@@ -56,7 +62,7 @@ void Batch::imitateReading() {
 }
 
 Result<StepSamples> Batch::describe(std::int64_t number) {
-  StepSamples samples{format.inputType, format.inputShape, {}, {}};
+  StepSamples samples;
   if (source.data) {
     const data::Samples own = chosen(source, number);
     if (Status s = source.data->read(own, batch); !s)
@@ -64,7 +70,9 @@ Result<StepSamples> Batch::describe(std::int64_t number) {
     for (const std::int64_t sample : own.indices)
       samples.names.push_back(source.data->nameOf(sample));
   }
-  samples.values = batch.inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    samples.inputs.push_back({format.inputs[i].name, format.inputs[i].type, format.inputs[i].shape,
+                              batch.input(format, i)});
   if (Status s = copyToStep(/*isNext=*/false); !s)
     return s;
   return samples;
@@ -75,8 +83,10 @@ Status Batch::copyToStep(bool isNext) {
   const auto copy = [&](int tensor, std::span<const std::byte> dense) {
     return isNext ? executable->feed(tensor, dense) : executable->write(tensor, dense);
   };
-  Status s = copy(input, batch.inputs);
-  return s ? copy(target, batch.targets) : s;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (Status s = copy(inputs[i], batch.input(format, i)); !s)
+      return s;
+  return copy(target, batch.targets);
 }
 
 } // namespace syncline::run

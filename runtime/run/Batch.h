@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace syncline::run {
 
@@ -26,6 +27,9 @@ struct SampleSource {
   int threads = 1;         ///< that read ahead
 };
 
+/// The step's tensors of the plan's inputs, in the plan's order. The plan has passed checkStep().
+std::vector<int> inputsOf(const Plan &plan, const core::Executable &executable);
+
 class Batch {
 public:
   Batch() = default;
@@ -35,9 +39,9 @@ public:
   /// Begins to read the samples of pass `number` and of those behind it. A pass's samples depend on
   /// its number alone, so that a run may begin at any step. Called once before the first step.
   void seek(std::int64_t number);
-  /// Waits for the samples of pass `number` and copies them to the step's input and target. Returns
-  /// the seconds that it waited; none for synthetic samples. Errors: those of reading the samples,
-  /// and the backend's.
+  /// Waits for the samples of pass `number` and copies them to the step's inputs and target.
+  /// Returns the seconds that it waited; none for synthetic samples. Errors: those of reading the
+  /// samples, and the backend's.
   Result<std::optional<double>> write(std::int64_t number);
   /// Takes as long as reading a batch from memory, where the source is measured.
   void imitateReading();
@@ -51,10 +55,11 @@ private:
   SampleSource source;
   data::SampleFormat format;
   data::HostBatch batch, copied;
-  bool isInPlace = false;                 ///< the step's input and target hold a batch
+  bool isInPlace = false;                 ///< the step's inputs and target hold a batch
   std::unique_ptr<data::ReadAhead> ahead; ///< null for synthetic samples
   core::Executable *executable = nullptr;
-  int input = -1, target = -1;
+  std::vector<int> inputs; ///< of the step, in the format's order
+  int target = -1;
 };
 
 } // namespace syncline::run

@@ -102,15 +102,20 @@ std::optional<std::int64_t> firstNotFinite(ElementType type, std::span<const std
 }
 
 std::string badSample(const StepSamples &samples) {
-  const auto at = firstNotFinite(samples.type, samples.values);
-  if (!at)
-    return "";
-  const std::int64_t perSample = core::elementCount(samples.shape) / samples.shape[0];
-  const std::int64_t sample = *at / perSample;
-  const std::string name = samples.names.empty() ? "sample " + std::to_string(sample)
-                                                 : samples.names[static_cast<std::size_t>(sample)];
-  return "element " + std::to_string(*at % perSample) + " of " + name + " is " +
-         numberText(arrayOver(samples.type, samples.values).at(*at));
+  for (const StepSamples::Input &input : samples.inputs) {
+    const auto at = firstNotFinite(input.type, input.values);
+    if (!at)
+      continue;
+    const std::int64_t perSample = core::elementCount(input.shape) / input.shape[0];
+    const std::int64_t sample = *at / perSample;
+    const std::string name = samples.names.empty()
+                                 ? "sample " + std::to_string(sample)
+                                 : samples.names[static_cast<std::size_t>(sample)];
+    return "element " + std::to_string(*at % perSample) + " of " +
+           (samples.inputs.size() > 1 ? "input '" + input.name + "' of " : "") + name + " is " +
+           numberText(arrayOver(input.type, input.values).at(*at));
+  }
+  return "";
 }
 
 Result<std::string> findNotFinite(core::Executable &executable, std::int64_t number,

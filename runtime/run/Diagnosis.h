@@ -17,13 +17,18 @@ std::optional<std::int64_t> firstNotFinite(ElementType type, std::span<const std
 
 /// The samples of one step on this rank.
 struct StepSamples {
-  ElementType type;
-  Shape shape; ///< the first dimension is the batch
-  std::span<const std::byte> values;
+  struct Input {
+    std::string name;
+    ElementType type;
+    Shape shape; ///< the first dimension is the batch
+    std::span<const std::byte> values;
+  };
+  std::vector<Input> inputs;
   std::vector<std::string> names; ///< as Dataset::nameOf(); empty for synthetic samples
 };
 
-/// "element 7 of sample 12 of 'x.npy' is nan", or empty where all samples are finite.
+/// "element 7 of sample 12 of 'x.npy' is nan", with the input's name where there are several, or
+/// empty where all samples are finite.
 std::string badSample(const StepSamples &samples);
 
 /// Runs the computations of step `number` again, without messages and updates, on the input and the

@@ -3,6 +3,7 @@
 
 #include "runtime/core/Labels.h"
 #include "runtime/core/Strides.h"
+#include "runtime/run/Batch.h"
 #include "runtime/run/StopSignal.h"
 
 #include <algorithm>
@@ -45,12 +46,12 @@ std::int64_t bytesOf(const core::StepTensor &t) {
   return core::elementCount(t.shape) * core::elementBytes(t.type);
 }
 
-/// Dense values of all states, one behind the other.
-class States {
+/// Dense values of all tensors of a space, one behind the other.
+class StoredTensors {
 public:
-  explicit States(core::TensorStore &store) : store(store) {
+  StoredTensors(core::TensorStore &store, Space space) : store(store) {
     for (int i = 0; i < static_cast<int>(store.tensors().size()); ++i)
-      if (store.tensors()[i].space == Space::state) {
+      if (store.tensors()[i].space == space) {
         tensors.push_back(i);
         bytes.resize(bytes.size() + static_cast<std::size_t>(bytesOf(store.tensors()[i])));
       }
@@ -114,7 +115,7 @@ Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape, con
 /// Gives rank 0's states to all workers. The store holds the last evaluation's only.
 Status Evaluation::shareStates() {
   constexpr std::size_t piece = 4u << 20; // a message to the store has at most 16 MiB
-  States states(executable);
+  StoredTensors states(executable, Space::state);
   if (Status s = states.read(); !s)
     return s;
   const std::span<char> text = states.text();
@@ -140,7 +141,7 @@ Status Evaluation::shareStates() {
 
 /// The score of this worker, so far where a signal ends it early.
 Result<Score> Evaluation::ownScore(Trainer &trainer) {
-  const int input = executable.find(Space::input, plan.input.name);
+  const std::vector<int> inputs = inputsOf(plan, executable);
   const int output = executable.find(Space::arena, plan.output->name);
   const data::SampleFormat format = plan.sampleFormat();
   std::vector<std::byte> logits(bytesOf(executable.tensors()[output]));
@@ -153,8 +154,8 @@ Result<Score> Evaluation::ownScore(Trainer &trainer) {
     for (std::int64_t i = 0; i < plan.batch; ++i)
       samples.indices.push_back(std::min(first + i, data.size() - 1));
     Status s = data.read(samples, batch);
-    if (s)
-      s = executable.write(input, batch.inputs);
+    for (std::size_t i = 0; s && i < inputs.size(); ++i)
+      s = executable.write(inputs[i], batch.input(format, i));
     if (s)
       s = trainer.forward(0);
     if (s)
@@ -200,10 +201,8 @@ Result<std::optional<Score>> Evaluation::score(Trainer &trainer) {
   if (!plan.output)
     return Status::badInput("'" + plan.folder + "/plan.json' names no output: cannot evaluate");
   ++number;
-  const int input = executable.find(Space::input, plan.input.name);
-  std::vector<std::byte> samples(bytesOf(executable.tensors()[input]));
-  States own(executable);
-  Status s = executable.read(input, samples);
+  StoredTensors samples(executable, Space::input), own(executable, Space::state);
+  Status s = samples.read();
   if (s)
     s = own.read();
   if (s && group) {
@@ -219,7 +218,7 @@ Result<std::optional<Score>> Evaluation::score(Trainer &trainer) {
     return scored.status();
   s = own.write();
   if (s)
-    s = executable.write(input, samples);
+    s = samples.write();
   if (!s)
     return s;
   const bool isCut = StopSignal::received() != 0;

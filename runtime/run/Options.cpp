@@ -55,8 +55,9 @@ void addData(CLI::App &app, Options &o) {
   auto *data = app.add_option("--data", o.data,
                               "Train on the samples and labels of two files, each .npy or .csv; of "
                               "a folder with pairs NAME-x.npy and NAME-y.npy; or of a folder with "
-                              "a folder of .jpg and .png images for each class. Rank r of P takes "
-                              "block r of every global batch")
+                              "a folder of .jpg and .png images for each class. A model of several "
+                              "inputs has a file for each by name, INPUT=X,..,Y, or NAME-INPUT.npy "
+                              "in a folder. Rank r of P takes block r of every global batch")
                    ->check(launch::someText())
                    ->type_name("X,Y|DIR")
                    ->group(group);

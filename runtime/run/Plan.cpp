@@ -51,6 +51,15 @@ NamedTensor namedTensor(const Json &object) {
   return {get<std::string>(object, "name"), elementType(object), shape(object)};
 }
 
+PlanInput planInput(const Json &object) {
+  PlanInput input{namedTensor(object)};
+  if (object.contains("rows"))
+    input.rowCount = size(object, "rows", 1);
+  input.isWhole = object.contains("of");
+  input.source = input.isWhole ? get<std::string>(object, "of") : input.name;
+  return input;
+}
+
 TensorInit tensorInit(const Json &init) {
   auto kind = get<std::string>(init, "kind");
   if (kind == "constant")
@@ -179,9 +188,11 @@ Plan planFrom(const Json &json) {
   plan.servers = shape.servers;
   plan.ranksPerNode = shape.ranksPerNode;
   plan.batch = size(json, "batch", 1);
-  plan.input = namedTensor(member(json, "input"));
-  if (json.at("input").contains("rows"))
-    plan.rowCount = size(json.at("input"), "rows", 1);
+  for (const Json &input : get<Json::array_t>(json, "inputs"))
+    plan.inputs.push_back(planInput(input));
+  if (plan.inputs.empty())
+    throw SchemaError{"'inputs' is empty"};
+  plan.unneededInputs = get<std::vector<std::string>>(json, "unneeded_inputs");
   plan.target = namedTensor(member(json, "target"));
   if (json.contains("output") && !json.at("output").is_null())
     plan.output = namedTensor(json.at("output"));
@@ -287,9 +298,13 @@ double Plan::usualTimeout(int passes) const {
 }
 
 data::SampleFormat Plan::sampleFormat() const {
-  data::SampleFormat format{
-      input.type, target.type, input.shape, target.shape, loss == "cross-entropy",
-      0,          rowCount,    input.name};
+  data::SampleFormat format;
+  for (const PlanInput &input : inputs)
+    format.inputs.push_back({input.source, input.type, input.shape, input.rowCount, input.isWhole});
+  format.targetType = target.type;
+  format.targetShape = target.shape;
+  format.classes = loss == "cross-entropy";
+  format.unneeded = unneededInputs;
   if (format.classes && output && output->shape.size() > 1)
     format.classCount = output->shape[core::classAxis(output->shape, target.shape)];
   return format;
@@ -324,7 +339,8 @@ Result<Plan> loadPlan(const std::string &folder) {
     auto bytes = [](const NamedTensor &t) {
       return (core::elementCount(t.shape) * core::elementBytes(t.type) + 63) / 64 * 64;
     };
-    plan.sizes.input = bytes(plan.input);
+    for (const PlanInput &input : plan.inputs)
+      plan.sizes.input += bytes(input);
     plan.sizes.target = bytes(plan.target);
     return plan;
   } catch (const SchemaError &e) {

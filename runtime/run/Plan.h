@@ -42,6 +42,13 @@ struct NamedTensor {
   Shape shape;
 };
 
+/// One of the step's inputs.
+struct PlanInput : NamedTensor {
+  std::int64_t rowCount = 0; ///< of the embedding that its values number; 0 for none
+  std::string source;        ///< the model's input whose values it holds
+  bool isWhole = false;      ///< they are integers, held as f32
+};
+
 struct PlanBucket {
   int id = 0, channel = 0;
   std::vector<std::string> members;
@@ -71,8 +78,9 @@ struct Plan {
   std::optional<double> clipNorm; ///< that predictions count; nothing: gradients are not clipped
   bool overlapsSteps = false;     ///< whether messages may reach over a step's end
   std::int64_t batch = 1;         ///< samples of one rank in a step
-  NamedTensor input, target;
-  std::int64_t rowCount = 0; ///< of the embedding that the input's values number; 0 for none
+  std::vector<PlanInput> inputs;  ///< at least one
+  std::vector<std::string> unneededInputs; ///< the model's inputs that the step does not read
+  NamedTensor target;
   /// The graph's output, in the arena, complete after the forward phase.
   std::optional<NamedTensor> output;
   std::vector<PlanTensor> tensors;

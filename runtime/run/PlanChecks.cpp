@@ -31,8 +31,9 @@ Status checkTensor(const Plan &plan, const Executable &executable, Space space,
 }
 
 Status checkTensors(const Plan &plan, const Executable &executable) {
-  if (Status s = checkTensor(plan, executable, Space::input, plan.input); !s)
-    return s;
+  for (const PlanInput &input : plan.inputs)
+    if (Status s = checkTensor(plan, executable, Space::input, input); !s)
+      return s;
   if (Status s = checkTensor(plan, executable, Space::target, plan.target); !s)
     return s;
   if (plan.output)
@@ -125,7 +126,9 @@ Status checkSamples(const Plan &plan) {
                             "': expected " + expected + ", got shape " +
                             data::describe(tensor.shape));
   };
-  std::vector<const NamedTensor *> tensors{&plan.input, &plan.target};
+  std::vector<const NamedTensor *> tensors{&plan.target};
+  for (const PlanInput &input : plan.inputs)
+    tensors.push_back(&input);
   if (plan.output)
     tensors.push_back(&*plan.output);
   for (const NamedTensor *tensor : tensors)

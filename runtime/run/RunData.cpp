@@ -12,6 +12,9 @@ Status RunData::open(const Options &options, const Plan &plan, int rank) {
     const bool isTraining = set == &training;
     Result<data::Dataset> opened = data::Dataset::open(
         *where, plan.sampleFormat(), isTraining ? options.images : options.images.forEvaluation());
+    if (!opened && plan.ranks > 1 && !options.alone)
+      return Status::error(opened.status().kind(),
+                           "rank " + std::to_string(rank) + ": " + opened.status().message());
     if (!opened)
       return opened.status();
     *set = std::move(*opened);

@@ -85,7 +85,7 @@ TEST(PlanReport, SaysWhatMemoryHolds) {
   EXPECT_FALSE(contains(reportOf(plan), "memory of a rank"));
   plan["memory"] = {{"arena", 5 << 20}, {"parameters", 1 << 20}, {"gradients", 1 << 20},
                     {"state", 0},       {"exchange", 0},         {"optimizer", 2 << 20}};
-  plan["input"] = {{"name", "x"}, {"type", "f32"}, {"shape", {16, 3, 32, 32}}};
+  plan["inputs"] = json::array({{{"name", "x"}, {"type", "f32"}, {"shape", {16, 3, 32, 32}}}});
   plan["target"] = {{"name", "label"}, {"type", "i64"}, {"shape", {16}}};
   EXPECT_TRUE(contains(reportOf(plan),
                        "\nmemory of a rank 9.19 MiB: arena 5.00 MiB, optimizer 2.00 MiB, "

@@ -131,7 +131,9 @@ TEST(Csv, BadFiles) {
   expectBad(readCsv, "/nowhere.csv", "cannot open");
 }
 
-SampleFormat images() { return {ElementType::f32, ElementType::i64, {2, 1, 2, 2}, {2}, true, 3}; }
+SampleFormat images() {
+  return {{{"x", ElementType::f32, {2, 1, 2, 2}}}, ElementType::i64, {2}, true, 3};
+}
 
 std::string writePair(const TemporaryFolder &files, const Shape &xShape, const Shape &yShape,
                       std::vector<std::int64_t> labels) {
@@ -194,10 +196,10 @@ TEST(Dataset, BadPairs) {
 TEST(Dataset, NumbersOfRows) {
   TemporaryFolder files;
   SampleFormat format = images();
-  format.rowCount = 8; // the inputs are 0, 1, 2, ...
-  format.inputName = "ids";
+  format.inputs[0].rowCount = 8; // the inputs are 0, 1, 2, ...
+  format.inputs[0].name = "ids";
   EXPECT_TRUE(Dataset::open(writePair(files, {2, 1, 2, 2}, {2}, {-100, 1}), format).isOk());
-  format.rowCount = 7;
+  format.inputs[0].rowCount = 7;
   const auto set = Dataset::open(writePair(files, {2, 1, 2, 2}, {2}, {0, 1}), format);
   ASSERT_FALSE(set.isOk());
   EXPECT_NE(set.status().message().find("x.npy': element 7: expected a row of the embedding of "

@@ -152,7 +152,7 @@ TEST(ImageFile, BrokenFiles) {
 }
 
 SampleFormat format(std::int64_t channels = 3) {
-  return {ElementType::f32, ElementType::i64, {2, channels, 24, 20}, {2}, true, 3};
+  return {{{"x", ElementType::f32, {2, channels, 24, 20}}}, ElementType::i64, {2}, true, 3};
 }
 
 // Folders are classes in the order of their names; files count through in the order of theirs.
@@ -202,7 +202,7 @@ TEST(ImageFolder, Refusals) {
   numbers.classes = false;
   expectBad(numbers, "one class each");
   SampleFormat vectors = format();
-  vectors.inputShape = {2, 24};
+  vectors.inputs[0].shape = {2, 24};
   expectBad(vectors, "[channels, height, width], the model's samples [24]");
 }
 

@@ -20,11 +20,12 @@ void expectRefused(TinyPlan &plan, const std::string &why) {
 
 // Tensors hold as many samples as the batch says: buffers have one size, samples come in another.
 TEST(PlanChecks, BatchOfEveryTensor) {
-  for (const char *tensor : {"input", "target", "output"}) {
+  for (const char *tensor : {"/inputs/0", "/target", "/output"}) {
     TinyPlan plan(1);
-    plan.json[tensor]["shape"][0] = 16;
+    json &shape = plan.json[json::json_pointer(tensor)]["shape"];
+    shape[0] = 16;
     expectRefused(plan, "expected the batch, 8, as first dimension, got shape [16");
-    plan.json[tensor]["shape"] = json::array();
+    shape = json::array();
     expectRefused(plan, "expected the batch, 8, as first dimension, got shape []");
   }
 }
@@ -51,8 +52,8 @@ TEST(PlanChecks, Tensors) {
     expectRefused(whole, why);
     whole.json = before;
   };
-  refused("/input/shape/1", 4000, "plan.json and step.so differ in tensor 'x'");
-  refused("/input/type", "f64", "plan.json and step.so differ in tensor 'x'");
+  refused("/inputs/0/shape/1", 4000, "plan.json and step.so differ in tensor 'x'");
+  refused("/inputs/0/type", "f64", "plan.json and step.so differ in tensor 'x'");
   refused("/target/type", "i32", "plan.json and step.so differ in tensor 'labels'");
   refused("/output/shape/1", 300, "plan.json and step.so differ in tensor 'logits'");
   refused("/output/type", "f64", "plan.json and step.so differ in tensor 'logits'");

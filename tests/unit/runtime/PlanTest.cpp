@@ -163,7 +163,7 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 3, "expected schema 14, got 3");
+  refused("schema", 3, "expected schema 15, got 3");
   refused("runnable", false, "layer trace");
   refused("clip_norm", 0, "'clip_norm': expected a number from 1e-30 to 1e30, got 0");
   refused("clip_norm", "1", "'clip_norm' is of the wrong type");
@@ -184,8 +184,12 @@ TEST(Plan, Unfit) {
   refused("servers", 1 << 21, "'servers': 2097152 is out of range");
   refused("ranks", "four", "'ranks': expected a whole number, got \"four\"");
   refused("tensors", nlohmann::json::value_t::discarded, "missing 'tensors'");
-  refused("input", {{"name", "x"}, {"type", "f7"}, {"shape", {1}}}, "unknown element type 'f7'");
-  refused("input", {{"name", "x"}, {"type", "f32"}, {"shape", {-1}}}, "impossible shape [-1]");
+  const auto input = [](const char *type, std::int64_t size) {
+    return nlohmann::json::array({{{"name", "x"}, {"type", type}, {"shape", {size}}}});
+  };
+  refused("inputs", input("f7", 1), "unknown element type 'f7'");
+  refused("inputs", input("f32", -1), "impossible shape [-1]");
+  refused("inputs", nlohmann::json::array(), "'inputs' is empty");
   refused("tensors", {plan.json["tensors"][0], plan.json["tensors"][0]}, "is there twice");
 }
 
@@ -203,8 +207,8 @@ TEST(Plan, Numbers) {
   refused("/ranks", 1e300, "'ranks': expected a whole number, got 1e+300");
   refused("/ranks", true, "'ranks': expected a whole number, got true");
   refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
-  refused("/input/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
-  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 14, got 4294967301");
+  refused("/inputs/0/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
+  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 15, got 4294967301");
   refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
   refused("/predicted/planner", nlohmann::json::object(), "missing 'step'");
   refused("/predicted/traffic", "much", "'traffic' is of the wrong type");

@@ -58,7 +58,7 @@ TEST(Image, ScalesByTheBook) {
 }
 
 SampleFormat formatOf(std::int64_t channels, std::int64_t height, std::int64_t width) {
-  return {ElementType::f32, ElementType::i64, {4, channels, height, width}, {4}, true, 3};
+  return {{{"x", ElementType::f32, {4, channels, height, width}}}, ElementType::i64, {4}, true, 3};
 }
 
 std::vector<float> prepared(const ImageOptions &options, const Image &image, std::int64_t height,
@@ -223,7 +223,7 @@ TEST(Preparation, Refusals) {
   ASSERT_TRUE(parseAugment("flip", flip) && parseNormalize("1,2,3:1,1,1", three) &&
               parseAugment("shift:4", far));
   SampleFormat vectors = formatOf(1, 4, 4), maps = formatOf(1, 4, 4);
-  vectors.inputShape = {4, 16};
+  vectors.inputs[0].shape = {4, 16};
   maps.targetShape = {4, 4, 4};
   expectRefused(flip, vectors, "[channels, height, width], the model's samples [16]");
   expectRefused(flip, maps, "targets have the shape [4, 4]");

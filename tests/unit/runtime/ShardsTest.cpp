@@ -20,7 +20,9 @@ using test::TemporaryFolder;
 constexpr std::int64_t pixels = 6; ///< of a sample
 constexpr int classes = 5;
 
-SampleFormat images() { return {ElementType::f32, ElementType::i64, {4, 1, 2, 3}, {4}, true, 5}; }
+SampleFormat images() {
+  return {{{"x", ElementType::f32, {4, 1, 2, 3}}}, ElementType::i64, {4}, true, 5};
+}
 
 /// Writes samples [first, first + count) of one long series, as a pair of files.
 void writeShard(const std::string &stem, std::int64_t first, std::int64_t count,
