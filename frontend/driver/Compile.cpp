@@ -55,6 +55,7 @@ struct Source {
   OwningOpRef<ModuleOp> module;
   std::vector<codegen::PlanFile> files;
   std::string layers; ///< a layer trace that was made from a model, as CSV
+  std::vector<std::string> unneededInputs;
 };
 
 Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
@@ -67,6 +68,7 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
   auto model = std::make_shared<frontend::ImportedModel>(std::move(*imported));
   Source source;
   source.module = std::move(model->module);
+  source.unneededInputs = std::move(model->unneededInputs);
   source.files.push_back({"weights.bin", [model](const std::string &path) {
                             return writeWholeFile(
                                 path, [&](std::ostream &out) { return model->weights.write(out); });
@@ -291,6 +293,7 @@ Status compile(const CompileOptions &requested) {
   Result<Source> source = readSource(options, context, *progress);
   if (!source)
     return source.status();
+  info->unneededInputs = std::move(source->unneededInputs);
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
   const Result<std::string> trade =

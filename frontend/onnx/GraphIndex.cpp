@@ -57,21 +57,30 @@ static Status checkNames(const onnx::GraphProto &graph, const GraphIndex &index)
   return Status::ok();
 }
 
-static Status findInputs(const onnx::GraphProto &graph, Inputs expected, GraphIndex &index) {
-  std::string names;
+static Status findInputs(const onnx::GraphProto &graph, GraphIndex &index) {
+  llvm::StringSet<> names;
   for (const onnx::ValueInfoProto &input : graph.input()) {
-    if (index.initializers.count(input.name())) // before IR version 4 parameters were listed too
-      continue;
-    names += (index.inputs.empty() ? "'" : ", '") + input.name() + "'";
-    index.inputs.push_back(&input);
+    if (!names.insert(input.name()).second)
+      return Status::badInput("input '" + input.name() + "' is defined twice");
+    if (!index.initializers.count(input.name())) // listed before IR version 4
+      index.inputs.push_back(&input);
   }
-  const std::size_t count = index.inputs.size();
-  if (count == 0)
-    return Status::badInput("expected one graph input, got none");
-  if (count > 1 && expected == Inputs::one)
-    return Status::badInput("expected one graph input, got " + std::to_string(count) + ": " +
-                            names + "; 'compile --plan-only' plans the model by its shapes");
-  return Status::ok();
+  return index.inputs.empty() ? Status::badInput("expected a graph input, got none") : Status::ok();
+}
+
+/// Moves inputs that the output does not need to the others; one stays.
+static void dropUnneededInputs(GraphIndex &index) {
+  std::vector<const onnx::ValueInfoProto *> all;
+  std::swap(all, index.inputs);
+  for (const onnx::ValueInfoProto *input : all)
+    if (index.uses.count(input->name()))
+      index.inputs.push_back(input);
+    else
+      index.unneededInputs.push_back(input->name());
+  if (index.inputs.empty()) {
+    index.inputs.push_back(all.front());
+    index.unneededInputs.erase(index.unneededInputs.begin());
+  }
 }
 
 static Status findOutput(const onnx::GraphProto &graph, const std::string &name,
@@ -208,11 +217,10 @@ static Status sortNodes(const onnx::GraphProto &graph, GraphIndex &index,
   return index.order.size() == total ? Status::ok() : describeCycle(graph, index, waiting);
 }
 
-Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string &output,
-                                        Inputs inputs) {
+Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string &output) {
   const onnx::GraphProto &graph = file.model->graph();
   GraphIndex index;
-  for (Status status : {indexInitializers(file, index), findInputs(graph, inputs, index)})
+  for (Status status : {indexInitializers(file, index), findInputs(graph, index)})
     if (!status)
       return status;
   for (Status status : {findOutput(graph, output, index), indexProducers(graph, index)})
@@ -223,6 +231,7 @@ Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string
     return needed.status();
   if (Status status = sortNodes(graph, index, *needed); !status)
     return status;
+  dropUnneededInputs(index);
   if (Status status = checkNames(graph, index); !status)
     return status;
   nameLayers(graph, index);

@@ -17,21 +17,20 @@ namespace syncline::frontend {
 struct GraphIndex {
   llvm::StringMap<int> producers; ///< value → node index
   llvm::StringMap<const onnx::TensorProto *> initializers;
-  std::vector<const onnx::ValueInfoProto *> inputs; ///< those without values, at least one
-  const onnx::ValueInfoProto *output = nullptr;     ///< the chosen output
-  std::vector<int> order;                           ///< indices of the nodes that the output needs
+  /// Those without values that the output needs; where it needs none, the first.
+  std::vector<const onnx::ValueInfoProto *> inputs;
+  std::vector<std::string> unneededInputs;      ///< the others
+  const onnx::ValueInfoProto *output = nullptr; ///< the chosen output
+  std::vector<int> order;                       ///< indices of the nodes that the output needs
   llvm::StringMap<int> uses;       ///< value → how often those nodes and the output read it
   std::vector<std::string> layers; ///< node index → a name no other node has
 };
 
-enum class Inputs { one, several };
-
-/// Checks that every name is defined once, that there are as many inputs as `inputs` says, that
-/// every name read is defined and that nodes form no cycle. Nodes may stand in any order in the
+/// Checks that every name is defined once, that every name read is defined and that nodes form no
+/// cycle. Nodes may stand in any order in the
 /// file; `order` keeps the file's where that is possible. `output` picks a graph output, "" the
 /// first. Messages do not name the file.
-Result<GraphIndex> indexGraph(const ModelFile &file, const std::string &output,
-                              Inputs inputs = Inputs::one);
+Result<GraphIndex> indexGraph(const ModelFile &file, const std::string &output);
 
 /// "node '/conv1/Conv' (Conv)"; a node without a name is called by its first result.
 std::string describeNode(const onnx::NodeProto &node);

@@ -6,6 +6,8 @@
 #include "frontend/onnx/Notes.h"
 #include "frontend/onnx/StoredTensors.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 namespace syncline::frontend {
 
 /// A name is a tensor of the step, a constant known at import, a stored tensor (initialiser or
@@ -30,6 +32,14 @@ public:
 
   /// The name as a tensor of the step.
   mlir::Value tensor(const std::string &name);
+  /// The name as a tensor of the step in floating point, whichever numbers it has in the file: its
+  /// integers are those of an input or constant that holds them as f32. Null without an error where
+  /// there is no such tensor.
+  mlir::Value real(const std::string &name);
+  /// States that the name, a tensor in floating point, has integers or truth values in the file.
+  void setWhole(const std::string &name);
+  /// Whether the name has integers or truth values in the file.
+  bool isWhole(const std::string &name);
   /// The name as a batch normalisation's running statistic.
   mlir::Value state(const std::string &name);
   /// The name's shape and element type, found without making an operation; null when there is no
@@ -53,6 +63,7 @@ private:
     std::string alias; ///< not empty: another name for this one
     bool isIdentity = false;
     bool isBatched = false;
+    bool isWhole = false; ///< holds integers, as f32
   };
 
   Entry *find(const std::string &name);
@@ -60,6 +71,7 @@ private:
   mlir::Value storedTensor(const std::string &name, const std::string &root,
                            const StoredSource &source);
   mlir::Value constantTensor(const std::string &name, const ConstantTensor &constant);
+  mlir::Value realOf(mlir::Value integers);
   void fail(const std::string &message);
 
   const ModelFile &file;
@@ -68,6 +80,7 @@ private:
   StoredTensors &stored;
   Notes &notes;
   llvm::StringMap<Entry> entries;
+  llvm::DenseMap<mlir::Value, mlir::Value> reals; ///< by values of integers
 };
 
 } // namespace syncline::frontend

@@ -15,6 +15,10 @@ LogicalResult frontend::importIdentity(NodeImport &node) { return node.defineAli
 LogicalResult frontend::importCast(NodeImport &node) {
   auto to = static_cast<int>(node.integer("to", 0));
   Type type = elementType(to, node.state.builder.getContext());
+  if (type == elementOf(node.tensor(0)) && !isWholeOperand(node, 0))
+    return node.defineAlias();
+  if (node.state.isStep)
+    return importWholeCast(node);
   if (type == elementOf(node.tensor(0)))
     return node.defineAlias();
   return node.error("conversion of tensors to " + elementName(to) + " is not supported");

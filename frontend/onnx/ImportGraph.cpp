@@ -28,10 +28,10 @@ static void noteOutputs(const onnx::GraphProto &graph, const GraphIndex &index,
 }
 
 Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
-                                                        const ImportOptions &options, Inputs inputs,
-                                                        MLIRContext &context) {
+                                                        const ImportOptions &options,
+                                                        Purpose purpose, MLIRContext &context) {
   std::unique_ptr<ImportGraph> graph(new ImportGraph());
-  Result<GraphIndex> index = indexGraph(file, options.output, inputs);
+  Result<GraphIndex> index = indexGraph(file, options.output);
   if (!index)
     return index.status();
   graph->index = std::move(*index);
@@ -56,7 +56,12 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
       graph->graphValues.emplace(file, graph->index, builder, stored, graph->notes);
   for (auto [input, type] : llvm::zip_equal(graph->index.inputs, graph->bound.types)) {
     // Numbers of rows, whatever their width in the file: samples are converted when they are read.
-    const bool isWidened = inputs == Inputs::one && type.getElementType().isSignlessInteger(32);
+    const bool isStep = purpose == Purpose::step;
+    if (isStep && (type.getRank() == 0 || type.getDimSize(0) != graph->bound.batch))
+      return Status::badInput("input '" + input->name() + "': expected the batch, " +
+                              std::to_string(graph->bound.batch) +
+                              ", as first dimension, got shape " + nn::toString(type.getShape()));
+    const bool isWidened = isStep && type.getElementType().isSignlessInteger(32);
     const auto own =
         isWidened ? RankedTensorType::get(type.getShape(), builder.getI64Type()) : type;
     Value x = builder.create<nn::InputOp>(NameLoc::get(builder.getStringAttr(input->name())), own,
@@ -65,6 +70,6 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   }
   graph->importState.emplace(ImportState{file, graph->index, options, builder, values, graph->notes,
                                          graph->bound.batch, graph->bound.exportedBatch,
-                                         graph->bound.dimensions});
+                                         graph->bound.dimensions, purpose == Purpose::step});
   return graph;
 }

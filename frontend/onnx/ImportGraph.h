@@ -10,12 +10,15 @@
 
 namespace syncline::frontend {
 
+/// What an import makes: a step that is run, or layers whose times are planned.
+enum class Purpose { step, layers };
+
 class ImportGraph {
 public:
   /// Indexes the graph, binds its inputs and begins an nn.step, named after the file, with an
   /// nn.input for each. `file` and `options` must outlive the result. Messages do not name `file`.
   static Result<std::unique_ptr<ImportGraph>> begin(const ModelFile &file,
-                                                    const ImportOptions &options, Inputs inputs,
+                                                    const ImportOptions &options, Purpose purpose,
                                                     mlir::MLIRContext &context);
 
   GraphIndex index;

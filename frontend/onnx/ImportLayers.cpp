@@ -182,7 +182,7 @@ private:
 Result<ModelLayers> importModel(const ModelFile &file, const ImportOptions &options,
                                 MLIRContext &context) {
   Result<std::unique_ptr<ImportGraph>> graph =
-      ImportGraph::begin(file, options, Inputs::several, context);
+      ImportGraph::begin(file, options, Purpose::layers, context);
   if (!graph)
     return graph.status();
   if (Status status = importNodes((*graph)->state(), Refused::haveShapes); !status)

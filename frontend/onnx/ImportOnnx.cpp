@@ -5,9 +5,12 @@
 #include "frontend/onnx/ImportNodes.h"
 #include "frontend/onnx/RecognizeLayerNorm.h"
 #include "frontend/onnx/Skeleton.h"
+#include "ir/nn/OfAttr.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "llvm/ADT/StringSet.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -29,7 +32,32 @@ static Result<Value> findOutput(ImportState &state) {
     return state.values.status;
   if (!output || !state.values.isBatched(name))
     return Status::badInput("output '" + name + "' does not depend on the input");
+  if (state.values.isWhole(name))
+    return Status::badInput("output '" + name + "' is not floating-point");
   return output;
+}
+
+/// Drops inputs whose values nothing computes with any more, and gives inputs that hold an input's
+/// integers its name where it is one of these. Returns the model's inputs that are left without.
+static std::vector<std::string> dropInputs(Block &block, const GraphIndex &index) {
+  llvm::StringSet<> kept;
+  for (auto input : llvm::make_early_inc_range(block.getOps<nn::InputOp>()))
+    if (input.use_empty())
+      input.erase();
+    else
+      kept.insert(input.getName());
+  llvm::StringSet<> sources;
+  for (auto input : block.getOps<nn::InputOp>()) {
+    const llvm::StringRef source = nn::sourceOf(input);
+    sources.insert(source);
+    if (!kept.count(source))
+      input.setName(source);
+  }
+  std::vector<std::string> unneeded = index.unneededInputs;
+  for (const onnx::ValueInfoProto *input : index.inputs)
+    if (!sources.count(input->name()))
+      unneeded.push_back(input->name());
+  return unneeded;
 }
 
 /// Verifies the module. An error here is the importer's fault, since nodes are checked on import.
@@ -48,7 +76,7 @@ static Status verifyModule(ModuleOp module) {
 static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &options,
                                          MLIRContext &context) {
   Result<std::unique_ptr<ImportGraph>> begun =
-      ImportGraph::begin(file, options, Inputs::one, context);
+      ImportGraph::begin(file, options, Purpose::step, context);
   if (!begun)
     return begun.status();
   ImportGraph &graph = **begun;
@@ -63,6 +91,9 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   recognizeLayerNorms(*graph.block);
   eraseDead(*graph.block);
   ImportedModel result;
+  result.unneededInputs = dropInputs(*graph.block, graph.index);
+  for (const std::string &input : result.unneededInputs)
+    graph.notes.add("the output does not need this input", input);
   Result<std::vector<std::string>> names = graph.stored().finish(result.weights);
   if (!names)
     return names.status();

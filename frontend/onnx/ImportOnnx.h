@@ -40,6 +40,8 @@ struct ImportedModel {
   std::string skeleton;
   /// Choices made on the user's behalf, one message each.
   std::vector<std::string> notes;
+  /// The graph's inputs that the step does not read.
+  std::vector<std::string> unneededInputs;
 };
 
 /// Imports the ONNX model at `path`. Every failure is one message that names the file and, where

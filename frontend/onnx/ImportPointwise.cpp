@@ -73,7 +73,7 @@ LogicalResult frontend::importClip(NodeImport &node) {
   return createUnary(node, nn::UnaryKind::clip, low.value_or(-largest), high.value_or(largest));
 }
 
-static FailureOr<Value> createBinary(NodeImport &node, nn::BinaryKind kind, Value a, Value b) {
+FailureOr<Value> frontend::createBinary(NodeImport &node, nn::BinaryKind kind, Value a, Value b) {
   auto type = node.type(nn::broadcastShape(shapeOf(a), shapeOf(b)), a);
   if (failed(type))
     return failure();

@@ -188,8 +188,10 @@ bool NodeImport::isUsed(unsigned i) const {
 LogicalResult NodeImport::define(Value value, unsigned i) {
   bool isBatched = llvm::any_of(
       proto.input(), [&](const std::string &name) { return state.values.isBatched(name); });
-  if (isUsed(i))
-    state.values.setTensor(proto.output(static_cast<int>(i)), value, isBatched);
+  if (!isUsed(i))
+    return success();
+  const std::string &name = proto.output(static_cast<int>(i));
+  state.values.setTensor(name, value, isBatched);
   return success();
 }
 

@@ -22,6 +22,7 @@ struct ImportState {
   std::int64_t batch = 0;
   std::optional<std::int64_t> exportedBatch; ///< the input's first dimension in the file
   const std::map<std::string, std::int64_t> &dimensions; ///< symbolic ones, with their sizes
+  bool isStep = true; ///< the nodes become a step that is run, not only layers that are planned
 };
 
 /// Errors are sticky and live in `state.values.status`: an attribute of the wrong type reads as its

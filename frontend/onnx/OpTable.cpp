@@ -86,7 +86,8 @@ static LogicalResult checkTensors(NodeImport &node, const OpImport &import) {
     Value value = node.tensor(i);
     if (!value)
       return node.error("operand '" + node.inputName(i) + "' cannot be computed with");
-    if (import.floatOnly && !isa<FloatType>(elementOf(value)))
+    const bool isReal = isa<FloatType>(elementOf(value)) && !isWholeOperand(node, i);
+    if (import.floatOnly && !isReal)
       return node.error("expected floating-point elements in '" + node.inputName(i) + "'");
     first = first ? first : value;
     if (elementOf(first) == elementOf(value))
@@ -112,6 +113,15 @@ std::string frontend::unsupportedOp(const NodeImport &node) {
   return "this operator of opset " + std::to_string(node.opset()) + " is not supported";
 }
 
+/// The importer of a node on integers or truth values that are computed in a step; null for others.
+static ImportFunction findIntegerImport(NodeImport &node) {
+  if (ImportFunction import = findTruthOp(node.op()))
+    return import;
+  if (node.op() == "Where" && !node.constant(0))
+    return importChoice;
+  return isWholeOperand(node, 0) || isWholeOperand(node, 1) ? findWholeOp(node.op()) : nullptr;
+}
+
 LogicalResult frontend::importNode(NodeImport &node) {
   if (!isDefaultDomain(node))
     return node.error(unsupportedOp(node));
@@ -120,13 +130,20 @@ LogicalResult frontend::importNode(NodeImport &node) {
     return failure();
   if (*folded)
     return success();
+  if (ImportFunction import = node.state.isStep ? findIntegerImport(node) : nullptr)
+    return import(node);
   const OpImport *import = findOp(node.op());
   if (!import)
     return node.error(unsupportedOp(node));
   for (unsigned i = 0; i < import->required; ++i)
     if (!node.hasInput(i))
       return node.error("expected operand " + llvm::Twine(i + 1) + ", which is missing");
+  const bool movesWhole =
+      !import->floatOnly && import->import != importCast && isWholeOperand(node, 0);
   if (failed(checkTensors(node, *import)) || failed(import->import(node)))
     return failure();
+  for (unsigned i = 0; movesWhole && i < node.outputCount(); ++i)
+    if (node.isUsed(i))
+      node.state.values.setWhole(node.proto.output(static_cast<int>(i)));
   return failure(node.failed());
 }

@@ -30,6 +30,16 @@ mlir::LogicalResult importNode(NodeImport &node);
 /// the kind that is computed at import.
 mlir::FailureOr<bool> foldNode(NodeImport &node);
 
+/// The importer of a comparison or a connective of truth values; null for other operators.
+ImportFunction findTruthOp(llvm::StringRef name);
+/// The importer of an operator on integers that are not known at import; null for others.
+ImportFunction findWholeOp(llvm::StringRef name);
+/// Element by element; shapes broadcast as in numpy.
+mlir::FailureOr<mlir::Value> createBinary(NodeImport &node, nn::BinaryKind kind, mlir::Value a,
+                                          mlir::Value b);
+/// Whether operand `i` has integers or truth values in the file.
+bool isWholeOperand(NodeImport &node, unsigned i);
+
 // Importers by family; each imports one operator, or a few that differ in a name.
 mlir::LogicalResult importConv(NodeImport &node);
 mlir::LogicalResult importGemm(NodeImport &node);
@@ -53,6 +63,8 @@ mlir::LogicalResult importPow(NodeImport &node);
 mlir::LogicalResult importBinary(NodeImport &node);
 mlir::LogicalResult importSum(NodeImport &node);
 mlir::LogicalResult importWhere(NodeImport &node);
+mlir::LogicalResult importChoice(NodeImport &node);
+mlir::LogicalResult importWholeCast(NodeImport &node);
 
 mlir::LogicalResult importView(NodeImport &node);
 mlir::LogicalResult importTranspose(NodeImport &node);

@@ -1,5 +1,6 @@
 // Registers the nn dialect, and checks its discardable attributes.
 #include "ir/nn/NN.h"
+#include "ir/nn/OfAttr.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/nn/PrecisionAttr.h"
 #include "ir/nn/RecomputedAttr.h"
@@ -32,6 +33,8 @@ void NNDialect::initialize() {
 LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == layerAttr && isa<StringAttr>(attribute.getValue()))
+    return success();
+  if (name == ofAttr && isa<InputOp>(op) && isa<StringAttr>(attribute.getValue()))
     return success();
   if (name == backwardAttr && isa<UnitAttr>(attribute.getValue()))
     return success();

@@ -2,7 +2,9 @@
 #include "passes/lower/PlanWriter.h"
 
 #include "ir/Refusal.h"
+#include "ir/nn/OfAttr.h"
 #include "ir/nn/RecomputedAttr.h"
+#include "ir/plan/OfAttr.h"
 #include "ir/plan/RoundedAttr.h"
 #include "ir/plan/RowsAttr.h"
 #include "passes/lower/Kernels.h"
@@ -85,6 +87,7 @@ private:
     Attribute init = {};
     UnitAttr output = {};
     bool isRounded = false;
+    StringAttr of = {};
   };
 
   LogicalResult declare(Value value, const Declaration &what) {
@@ -99,6 +102,8 @@ private:
         what.bucket, what.values, what.init, what.output);
     if (what.isRounded)
       tensor->setAttr(plan::roundedAttr, builder.getUnitAttr());
+    if (what.of)
+      tensor->setAttr(plan::ofAttr, what.of);
     if (what.space == plan::Space::gradients)
       gradients[value].push_back(tensor);
     else
@@ -128,7 +133,9 @@ private:
     for (Operation &op : step.getBody().front()) {
       LogicalResult declared = success();
       if (auto input = dyn_cast<nn::InputOp>(op))
-        declared = declareNext(input, {.name = input.getName(), .space = plan::Space::input});
+        declared = declareNext(input, {.name = input.getName(),
+                                       .space = plan::Space::input,
+                                       .of = input->getAttrOfType<StringAttr>(nn::ofAttr)});
       else if (auto target = dyn_cast<nn::TargetOp>(op))
         declared = declareNext(target, {.name = target.getName(), .space = plan::Space::target});
       else if (auto state = dyn_cast<nn::StateOp>(op))

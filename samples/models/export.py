@@ -81,9 +81,11 @@ def remove_dropout(model):
 
 
 def write(model, sample, path, opset=17, dynamic=True):
-    """Exports `model` as it trains; `sample` is an example input [batch, ...]. With `dynamic` the
-    batch is a named dimension, otherwise the sample's."""
-    axes = {"input": {0: "batch"}, "output": {0: "batch"}} if dynamic else None
+    """Exports `model` as it trains; `sample` is an example input [batch, ...], or several by name,
+    in the order of the model's arguments. With `dynamic` the batch is a named dimension, otherwise
+    the sample's."""
+    samples = sample if isinstance(sample, dict) else {"input": sample}
+    axes = {name: {0: "batch"} for name in (*samples, "output")} if dynamic else None
     # From PyTorch 2.9 on the default exporter is another, which knows no training mode.
     tracing = (
         {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
@@ -95,13 +97,13 @@ def write(model, sample, path, opset=17, dynamic=True):
         warnings.simplefilter("ignore")
         torch.onnx.export(
             model,
-            sample,
+            tuple(samples.values()),
             str(path),
             opset_version=opset,
             training=torch.onnx.TrainingMode.TRAINING,
             do_constant_folding=False,
             keep_initializers_as_inputs=False,
-            input_names=["input"],
+            input_names=list(samples),
             output_names=["output"],
             dynamic_axes=axes,
             **tracing,

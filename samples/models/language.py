@@ -110,7 +110,8 @@ class BertLayer(nn.Module):
 
 
 class Bert(nn.Module):
-    """BERT with a pooler and a classifier; all tokens are of type 0 and none is masked."""
+    """BERT with a pooler and a classifier. With ids alone all tokens are of type 0, and none is
+    masked."""
 
     def __init__(self, words, places, width, heads, inner, layers, classes):
         super().__init__()
@@ -124,12 +125,15 @@ class Bert(nn.Module):
         self.layers = nn.ModuleList(BertLayer(width, heads, inner) for _ in range(layers))
         self.pooler, self.classifier = nn.Linear(width, width), nn.Linear(width, classes)
 
-    def forward(self, ids):
+    def forward(self, ids, mask=None, kinds=None):
         batch, length = ids.size()
-        kinds = self.kinds[:, :length].expand(batch, length)
+        if kinds is None:
+            kinds = self.kinds[:, :length].expand(batch, length)
         x = self.word(ids) + self.kind(kinds) + self.position(self.position_ids[:, :length])
         x = self.norm(x)
-        mask = torch.ones((batch, length))[:, None, None, :].to(dtype=x.dtype)
+        if mask is None:
+            mask = torch.ones((batch, length))
+        mask = mask[:, None, None, :].to(dtype=x.dtype)
         mask = (1.0 - mask) * torch.finfo(x.dtype).min
         for layer in self.layers:
             x = layer(x, mask)

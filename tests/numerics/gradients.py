@@ -45,6 +45,13 @@ def spread(model):
                 parameter.add_(0.2 * torch.randn(parameter.shape))
 
 
+def sample_of(inputs):
+    """Two samples of one input, or of several by name, as tensors."""
+    if isinstance(inputs, dict):
+        return {name: torch.from_numpy(array[:2]) for name, array in inputs.items()}
+    return torch.from_numpy(inputs[:2])
+
+
 class GradientsTest(unittest.TestCase):
     """`models` has a function for each name, which returns a model and draw(batch, seed)."""
 
@@ -53,6 +60,9 @@ class GradientsTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
+    def export(self, model, sample, path, opset):
+        export.write(model, sample, path, opset)
+
     def errors(self, name, opset, ranks, seed):
         """Of each gradient: our error, and that of PyTorch in float32."""
         torch.manual_seed(seed)
@@ -60,7 +70,7 @@ class GradientsTest(unittest.TestCase):
         spread(model)
         path = self.folder / f"{name.split()[-1]}-{opset}-{ranks}-{seed}.onnx"
         data = data_of(ranks * BATCH, seed)
-        export.write(model, torch.from_numpy(data[0][:2]), path, opset)
+        self.export(model, sample_of(data[0]), path, opset)
         plan = harness.compile_plan(path, self.folder, ranks=ranks, batch=BATCH)
         dump = harness.train(plan, self.folder, data, ranks=ranks, steps=1, dump=(0,))
         truth = reference.train(model, data, steps=1)

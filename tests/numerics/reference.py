@@ -18,6 +18,10 @@ def classes_second(outputs, targets):
     return outputs.movedim(-1, 1) if is_last else outputs
 
 
+def in_double(tensor):
+    return tensor.double() if tensor.is_floating_point() else tensor
+
+
 @dataclasses.dataclass
 class Trace:
     losses: list  # of every step
@@ -37,16 +41,18 @@ def train(
     schedule=None,
     optimizer=None,
 ):
-    """SGD as `harness.train` asks `syncline run` for it, on one global batch. With several shards
+    """SGD as `harness.train` asks `syncline run` for it, on one global batch; several inputs are a
+    dictionary in the order of the model's arguments. With several shards
     every shard goes through the model by itself, with batch statistics of its own, and gradients
     are averaged: PyTorch DDP in one process. `optimizer` makes another one of the parameters,
     `schedule` a scheduler of the optimizer. Does not change `model`."""
     options = {"lr": 0.001, "momentum": 0.9, "weight-decay": 1e-4, **(settings or {})}
     model = copy.deepcopy(model).train()
-    inputs, targets = (torch.from_numpy(array) for array in data)
+    arrays = data[0].values() if isinstance(data[0], dict) else data[:1]
+    inputs, targets = [torch.from_numpy(array) for array in arrays], torch.from_numpy(data[1])
     if double:
-        model, inputs = model.double(), inputs.double() if inputs.is_floating_point() else inputs
-        targets = targets.double() if targets.is_floating_point() else targets
+        model, inputs = model.double(), [in_double(tensor) for tensor in inputs]
+        targets = in_double(targets)
     trained = {name: p for name, p in model.named_parameters() if p.requires_grad}
     sgd = functools.partial(
         torch.optim.SGD,
@@ -61,8 +67,9 @@ def train(
     for step in range(steps):
         optimizer.zero_grad()
         total = 0.0
-        for part, wanted in zip(inputs.chunk(shards), targets.chunk(shards)):
-            value = LOSSES[loss](classes_second(model(part), wanted), wanted) / shards
+        chunks = (tensor.chunk(shards) for tensor in (*inputs, targets))
+        for *parts, wanted in zip(*chunks):
+            value = LOSSES[loss](classes_second(model(*parts), wanted), wanted) / shards
             value.backward()
             total += value.item()
         trace.losses.append(total)

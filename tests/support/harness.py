@@ -99,18 +99,29 @@ class Tensors:
         return numpy.load(self.folder / f"{name}.npy")
 
 
+def save(folder, inputs, targets, name=""):
+    """Writes one array of inputs, or several by name, and the targets as .npy; the words of
+    `--data`."""
+    several = inputs if isinstance(inputs, dict) else {"x": inputs}
+    words = []
+    for key, array in {**several, "y": targets}.items():
+        file = folder / f"{name}{key}.npy"
+        numpy.save(file, array)
+        words.append(f"{key}={file}" if several is inputs and key != "y" else str(file))
+    return ",".join(words)
+
+
 def train(plan, folder, data, ranks=1, steps=3, dump=(0, 2), settings=None, extra=()):
     """Trains `steps` steps on the arrays `data` = (inputs, targets), which hold one global batch;
-    the Dump of the steps `dump`. A setting of None leaves out a default one."""
-    files = [folder / f"{name}.npy" for name in "xy"]
-    for file, array in zip(files, data):
-        numpy.save(file, array)
+    the Dump of the steps `dump`. Several inputs are a dictionary by name; a setting of None leaves
+    out a default one."""
+    files = save(folder, *data)
     out = folder / f"{plan.stem}.dump"
     options = {"lr": 0.001, "momentum": 0.9, "weight-decay": 1e-4, **(settings or {})}
     given = {name: value for name, value in options.items() if value is not None}
     words = [word for name, value in given.items() for word in (f"--{name}", value)]
     syncline(
-        *("run", plan, "-n", ranks, "--data", ",".join(map(str, files)), "--steps", steps),
+        *("run", plan, "-n", ranks, "--data", files, "--steps", steps),
         *("--dump", out, "--dump-steps", ",".join(map(str, dump)), *words, *extra),
     )
     return Dump(out)

@@ -1,0 +1,160 @@
+// Operators on integers and truth values that are known when a step runs: masks, mostly. A step
+// computes with f32, which holds integers up to 2^24; truth values are 0 and 1.
+#include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/OpTable.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+using Kind = nn::BinaryKind;
+using onnx::TensorProto;
+
+bool frontend::isWholeOperand(NodeImport &node, unsigned i) {
+  return node.hasInput(i) && node.state.values.isWhole(node.inputName(i));
+}
+
+/// The operand as f32; null with an error where it cannot be that.
+static Value realOperand(NodeImport &node, unsigned i) {
+  Value value = node.hasInput(i) ? node.state.values.real(node.inputName(i)) : Value();
+  if (!value || !elementOf(value).isF32()) {
+    (void)node.error("operand " + llvm::Twine(i + 1) + " cannot be computed with as f32");
+    return {};
+  }
+  return value;
+}
+
+static Value notOf(NodeImport &node, Value truth) {
+  return *createBinary(node, Kind::sub, node.scalar(1, truth), truth);
+}
+
+/// One where x is positive, zero elsewhere. x has whole numbers, or a factor makes every number but
+/// the very smallest exceed one.
+static Value isPositive(NodeImport &node, Value x, bool isWhole) {
+  if (!isWhole)
+    x = *createBinary(node, Kind::mul, x, node.scalar(0x1p127, x));
+  return node.create<nn::UnaryOp>(x.getType(), nn::UnaryKind::clip, x, llvm::APFloat(0.0),
+                                  llvm::APFloat(1.0));
+}
+
+static Value isNotZero(NodeImport &node, Value x, bool isWhole) {
+  Value size = node.create<nn::UnaryOp>(x.getType(), nn::UnaryKind::abs, x, llvm::APFloat(0.0),
+                                        llvm::APFloat(0.0));
+  return isPositive(node, size, isWhole);
+}
+
+static LogicalResult defineWhole(NodeImport &node, FailureOr<Value> value) {
+  if (failed(value) || failed(node.define(*value)))
+    return failure();
+  if (node.isUsed(0))
+    node.state.values.setWhole(node.proto.output(0));
+  return success();
+}
+
+LogicalResult frontend::importWholeCast(NodeImport &node) {
+  const auto to = static_cast<int>(node.integer("to", 0));
+  const bool isWhole = isWholeOperand(node, 0);
+  if (to != TensorProto::BOOL && to != TensorProto::FLOAT && (!isWhole || isFloatElement(to)))
+    return node.error("conversion of tensors to " + elementName(to) + " is not supported");
+  if (to != TensorProto::BOOL && to != TensorProto::FLOAT)
+    return node.defineAlias(); // integers of any width
+  Value x = realOperand(node, 0);
+  if (!x)
+    return failure();
+  return to == TensorProto::FLOAT ? node.define(x) : defineWhole(node, isNotZero(node, x, isWhole));
+}
+
+// a < b is b - a > 0; a = b is not |a - b| > 0.
+static LogicalResult importRelation(NodeImport &node) {
+  const llvm::StringRef op = node.op();
+  const bool isWhole = isWholeOperand(node, 0) && isWholeOperand(node, 1);
+  Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
+  if (!b)
+    return failure();
+  if (op == "Less" || op == "GreaterOrEqual")
+    std::swap(a, b);
+  FailureOr<Value> difference = createBinary(node, Kind::sub, a, b);
+  if (failed(difference))
+    return failure();
+  if (op == "Equal" || op == "Xor") {
+    Value differs = isNotZero(node, *difference, isWhole);
+    return defineWhole(node, op == "Xor" ? differs : notOf(node, differs));
+  }
+  Value truth = isPositive(node, *difference, isWhole);
+  return defineWhole(node, op == "Less" || op == "Greater" ? truth : notOf(node, truth));
+}
+
+static LogicalResult importAnd(NodeImport &node) {
+  Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
+  return b ? defineWhole(node, createBinary(node, Kind::mul, a, b)) : failure();
+}
+
+// a or b = a + b - a·b
+static LogicalResult importOr(NodeImport &node) {
+  Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
+  FailureOr<Value> both = b ? createBinary(node, Kind::mul, a, b) : FailureOr<Value>();
+  FailureOr<Value> sum = succeeded(both) ? createBinary(node, Kind::add, a, b) : FailureOr<Value>();
+  return failed(sum) ? failure() : defineWhole(node, createBinary(node, Kind::sub, *sum, *both));
+}
+
+static LogicalResult importNot(NodeImport &node) {
+  Value x = realOperand(node, 0);
+  return x ? defineWhole(node, notOf(node, x)) : failure();
+}
+
+static LogicalResult importWholeBinary(NodeImport &node) {
+  if (node.op() == "Div")
+    return node.error("division of integers that depend on the input is not supported");
+  const Kind kind = node.op() == "Add" ? Kind::add : node.op() == "Sub" ? Kind::sub : Kind::mul;
+  if (!isWholeOperand(node, 0) || !isWholeOperand(node, 1))
+    return node.error("operands '" + node.inputName(0) + "' and '" + node.inputName(1) +
+                      "' have different element types");
+  Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
+  return b ? defineWhole(node, createBinary(node, kind, a, b)) : failure();
+}
+
+ImportFunction frontend::findTruthOp(llvm::StringRef name) {
+  static const llvm::StringMap<ImportFunction> table = {
+      {"And", importAnd},
+      {"Equal", importRelation},
+      {"Greater", importRelation},
+      {"Less", importRelation},
+      {"GreaterOrEqual", importRelation},
+      {"LessOrEqual", importRelation},
+      {"Not", importNot},
+      {"Or", importOr},
+      {"Xor", importRelation},
+  };
+  return table.lookup(name);
+}
+
+ImportFunction frontend::findWholeOp(llvm::StringRef name) {
+  static const llvm::StringMap<ImportFunction> table = {{"Add", importWholeBinary},
+                                                        {"Div", importWholeBinary},
+                                                        {"Mul", importWholeBinary},
+                                                        {"Sub", importWholeBinary}};
+  return table.lookup(name);
+}
+
+// The sum of two masked tensors; a masked element does not count even where it is not finite.
+LogicalResult frontend::importChoice(NodeImport &node) {
+  if (!isWholeOperand(node, 0))
+    return node.error("expected a condition of truth values, got '" + node.inputName(0) + "'");
+  const bool isWhole = isWholeOperand(node, 1);
+  Value condition = realOperand(node, 0), yes = condition ? realOperand(node, 1) : Value();
+  Value no = yes ? realOperand(node, 2) : Value();
+  if (!no)
+    return failure();
+  FailureOr<Value> first = createBinary(node, Kind::mask, yes, condition);
+  FailureOr<Value> second = succeeded(first)
+                                ? createBinary(node, Kind::mask, no, notOf(node, condition))
+                                : FailureOr<Value>();
+  FailureOr<Value> sum =
+      succeeded(second) ? createBinary(node, Kind::add, *first, *second) : FailureOr<Value>();
+  if (failed(sum))
+    return failure();
+  return isWhole ? defineWhole(node, sum) : node.define(*sum);
+}

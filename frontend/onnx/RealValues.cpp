@@ -1,0 +1,85 @@
+// Integers as floating-point values, since steps compute with no others.
+#include "frontend/onnx/GraphValues.h"
+#include "frontend/onnx/NodeImport.h"
+#include "ir/nn/OfAttr.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+static RankedTensorType realType(Type type) {
+  return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
+                               Float32Type::get(type.getContext()));
+}
+
+static Value realConstant(OpBuilder &builder, Location loc, nn::DimsRef dims,
+                          llvm::ArrayRef<std::int64_t> integers) {
+  llvm::SmallVector<float> values;
+  for (std::int64_t value : integers)
+    values.push_back(static_cast<float>(value));
+  auto type = RankedTensorType::get(dims, builder.getF32Type());
+  return builder.create<nn::ConstantOp>(loc, type,
+                                        DenseElementsAttr::get(type, llvm::ArrayRef(values)));
+}
+
+/// A value of integers that is an input, or an input's elements in another place: the same of an
+/// input that holds them as f32. Null for other values.
+Value GraphValues::realOf(Value integers) {
+  if (Value known = reals.lookup(integers))
+    return known;
+  Operation *op = integers.getDefiningOp();
+  OpBuilder after(op->getContext());
+  after.setInsertionPointAfter(op);
+  Value real;
+  if (auto input = dyn_cast<nn::InputOp>(op)) {
+    auto own = after.create<nn::InputOp>(op->getLoc(), realType(integers.getType()),
+                                         (input.getName() + " as f32").str());
+    own->setAttr(nn::ofAttr, input.getNameAttr());
+    real = own;
+  } else if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
+    llvm::SmallVector<std::int64_t> values;
+    for (const APInt &value : cast<DenseElementsAttr>(constant.getValue()).getValues<APInt>())
+      values.push_back(value.getSExtValue());
+    real = realConstant(after, op->getLoc(), shapeOf(integers), values);
+  } else if (isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::BroadcastOp, nn::ConcatOp>(op)) {
+    IRMapping moved;
+    for (Value operand : op->getOperands()) {
+      moved.map(operand, realOf(operand));
+      if (!moved.lookup(operand))
+        return {};
+    }
+    after.setInsertionPointAfter(op);
+    Operation *copy = after.clone(*op, moved);
+    real = copy->getResult(0);
+    real.setType(realType(real.getType()));
+  }
+  return reals[integers] = real;
+}
+
+Value GraphValues::real(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (entry && entry->constant && !entry->stored && !entry->constant->isReal()) {
+    if (!isSaneShape(entry->constant->dims, 1)) {
+      fail("constant '" + root + "' has no elements");
+      return {};
+    }
+    return realConstant(builder, NameLoc::get(builder.getStringAttr(root)), entry->constant->dims,
+                        entry->constant->ints);
+  }
+  Value value = tensor(name);
+  return !value || isa<FloatType>(elementOf(value)) ? value : realOf(value);
+}
+
+void GraphValues::setWhole(const std::string &name) { entries[name].isWhole = true; }
+
+bool GraphValues::isWhole(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (!entry)
+    return false;
+  const RankedTensorType type = typeOf(name);
+  return entry->isWhole || (type && !isa<FloatType>(type.getElementType()));
+}
