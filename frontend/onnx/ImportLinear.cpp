@@ -53,8 +53,8 @@ static Value peelTranspose(Value value, bool &transposed) {
   return transpose.getX();
 }
 
-static FailureOr<Value> createMatmul(NodeImport &node, Value a, bool transposeA, Value b,
-                                     bool transposeB, Value bias) {
+FailureOr<Value> frontend::createMatmul(NodeImport &node, Value a, bool transposeA, Value b,
+                                        bool transposeB, Value bias) {
   a = peelTranspose(a, transposeA);
   b = peelTranspose(b, transposeB);
   auto type = node.type(nn::matmulShape(shapeOf(a), transposeA, shapeOf(b), transposeB), a);

@@ -16,7 +16,7 @@ class TensorProto;
 namespace syncline::frontend {
 
 /// Operator sets of the default domain that the importer knows.
-inline constexpr std::int64_t oldestOpset = 7, newestOpset = 21;
+inline constexpr std::int64_t oldestOpset = 7, newestOpset = 23;
 
 struct ModelFile {
   ModelFile();

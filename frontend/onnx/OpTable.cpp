@@ -15,6 +15,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
   static const llvm::StringMap<OpImport> table = {
       {"Abs", {importUnary, 1, 1}},
       {"Add", {importBinary, 2, 2, false}},
+      {"Attention", {importAttention, 3, 3}},
       {"AveragePool", {importAveragePool, 1, 1}},
       {"BatchNormalization", {importBatchNormalization, 5, 3}},
       {"Cast", {importCast, 1, 1, false}},
@@ -51,6 +52,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
       {"PRelu", {importBinary, 2, 2}},
       {"Pad", {importPad, 1, 1, false}},
       {"Pow", {importPow, 2, 1}},
+      {"RMSNormalization", {importRmsNormalization, 2, 2}},
       {"RandomNormal", {importRandom, 0, 0}},
       {"RandomUniform", {importRandom, 0, 0}},
       {"Reciprocal", {importUnary, 1, 1}},
@@ -58,6 +60,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
       {"ReduceSum", {importReduce, 1, 1}},
       {"Relu", {importUnary, 1, 1}},
       {"Reshape", {importView, 2, 1, false}},
+      {"RotaryEmbedding", {importRotaryEmbedding, 3, 1}},
       {"Shape", {importShape, 1, 1, false}},
       {"Sigmoid", {importUnary, 1, 1}},
       {"Size", {importShape, 1, 1, false}},
@@ -102,8 +105,14 @@ static bool isDefaultDomain(const NodeImport &node) {
   return node.proto.domain().empty() || node.proto.domain() == "ai.onnx";
 }
 
+/// Whether operators of the node's domain are looked up: ONNX's own and one that was foreign.
+static bool hasKnownDomain(const NodeImport &node) {
+  return isDefaultDomain(node) ||
+         (node.proto.domain() == "com.microsoft" && node.op() == "RotaryEmbedding");
+}
+
 bool frontend::isKnownOp(const NodeImport &node) {
-  return isDefaultDomain(node) &&
+  return hasKnownDomain(node) &&
          (findOp(node.op()) || findShapeFold(node.op()) || findElementwiseFold(node.op()));
 }
 
@@ -123,7 +132,7 @@ static ImportFunction findIntegerImport(NodeImport &node) {
 }
 
 LogicalResult frontend::importNode(NodeImport &node) {
-  if (!isDefaultDomain(node))
+  if (!hasKnownDomain(node))
     return node.error(unsupportedOp(node));
   FailureOr<bool> folded = foldNode(node);
   if (failed(folded) || node.failed())

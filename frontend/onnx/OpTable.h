@@ -37,6 +37,9 @@ ImportFunction findWholeOp(llvm::StringRef name);
 /// Element by element; shapes broadcast as in numpy.
 mlir::FailureOr<mlir::Value> createBinary(NodeImport &node, nn::BinaryKind kind, mlir::Value a,
                                           mlir::Value b);
+/// op(a)·op(b) + bias; the bias may be null.
+mlir::FailureOr<mlir::Value> createMatmul(NodeImport &node, mlir::Value a, bool transposeA,
+                                          mlir::Value b, bool transposeB, mlir::Value bias);
 /// Whether operand `i` has integers or truth values in the file.
 bool isWholeOperand(NodeImport &node, unsigned i);
 
@@ -49,6 +52,10 @@ mlir::LogicalResult importEinsum(NodeImport &node);
 mlir::LogicalResult importMaxPool(NodeImport &node);
 mlir::LogicalResult importAveragePool(NodeImport &node);
 mlir::LogicalResult importGlobalPool(NodeImport &node);
+
+mlir::LogicalResult importAttention(NodeImport &node);
+mlir::LogicalResult importRotaryEmbedding(NodeImport &node);
+mlir::LogicalResult importRmsNormalization(NodeImport &node);
 
 mlir::LogicalResult importBatchNormalization(NodeImport &node);
 mlir::LogicalResult importLayerNormalization(NodeImport &node);
