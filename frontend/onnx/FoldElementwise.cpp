@@ -118,6 +118,8 @@ static FailureOr<ConstantTensor> foldPow(NodeImport &node, Constants in) {
   for (std::int64_t i = 0; i < base.size(); ++i) {
     const double power =
         exponent.isReal() ? exponent.reals[i] : static_cast<double>(exponent.ints[i]);
+    if (!base.isReal() && base.ints[i] == 0 && power < 0)
+      return node.error("the integer 0 has no power of " + decimal(power));
     if (base.isReal())
       base.reals[i] = std::pow(base.reals[i], power);
     else

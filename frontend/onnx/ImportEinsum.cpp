@@ -72,6 +72,12 @@ std::optional<Letters> sortLetters(const Equation &of) {
   return letters;
 }
 
+/// The equation in quotes; long ones, which no model has, by their beginning.
+std::string quoted(llvm::StringRef equation) {
+  constexpr std::size_t shown = 60;
+  return '"' + equation.take_front(shown).str() + (equation.size() > shown ? "...\"" : "\"");
+}
+
 using Sizes = std::map<char, std::int64_t>;
 
 nn::Dims sizesOf(const Sizes &sizes, const std::string &letters) {
@@ -148,7 +154,7 @@ FailureOr<ConstantTensor> frontend::foldEinsum(NodeImport &node, Constants in) {
     products =
         size < 1 || products > maxConstantElements ? maxConstantElements + 1 : products * size;
   if (!sizes || products > maxConstantElements)
-    return node.error("equation \"" + text + "\" of these constants is not supported");
+    return node.error("equation " + quoted(text) + " of these constants is not supported");
   ConstantTensor result;
   result.type = in[0]->type;
   result.dims = sizesOf(*sizes, equation->y);
@@ -169,14 +175,14 @@ LogicalResult frontend::importEinsum(NodeImport &node) {
   const std::optional<Equation> equation = parse(text);
   const std::optional<Letters> letters = equation ? sortLetters(*equation) : std::nullopt;
   if (!letters || node.inputCount() != 2)
-    return node.error("equation \"" + text +
-                      "\" is not a product of two operands such as "
+    return node.error("equation " + quoted(text) +
+                      " is not a product of two operands such as "
                       "\"bij,bjk->bik\"; others are not supported");
   Value a = node.tensor(0), b = node.tensor(1);
   const std::optional<Sizes> sizes = readSizes(*equation, shapeOf(a), shapeOf(b));
   if (!sizes)
     return node.error("operands " + nn::toString(shapeOf(a)) + " and " + nn::toString(shapeOf(b)) +
-                      " do not fit equation \"" + text + "\"");
+                      " do not fit equation " + quoted(text));
   const auto &[stack, rows, columns, summed] = *letters;
   a = asMatrices(node, reorder(node, a, equation->a, stack + rows + summed), *sizes, stack, rows,
                  summed);

@@ -120,6 +120,24 @@ TEST(GraphError, ExponentsMustBeConstant) {
               "(Pow): expected a constant number as exponent, got 'h'");
 }
 
+// A message holds the beginning of a long text, and no number stands for an impossible one.
+TEST(GraphError, LongEquationsAndPowersOfZero) {
+  const Outcome outcome = importText(
+      13,
+      "agraph (float[2,3] x) => (float[2,3] y) { w = RandomNormal <shape = [3]> () h = Mul(x, w) "
+      "y = Einsum <equation = \"" +
+          std::string(100'000, 'i') + "\"> (h, w) }",
+      meanSquare());
+  EXPECT_LT(outcome.error.size(), 400u);
+  expectError(outcome, "equation \"" + std::string(60, 'i') + "...\" is not a product");
+  expectError(importText(13,
+                         "agraph (float[2,3] x) => (float[2,3] y) { z = Constant <value_ints = "
+                         "[2,0]> () n = Constant <value_int = -1> () p = Pow(z, n) "
+                         "w = RandomNormal <shape = [3]> () h = Mul(x, w) y = Reshape(h, p) }",
+                         meanSquare()),
+              "(Pow): the integer 0 has no power of -1");
+}
+
 // A condition has truth values, and integers are no operands of floating-point operators.
 TEST(GraphError, IntegersAndTruthValues) {
   const auto error = [](const std::string &nodes) {
