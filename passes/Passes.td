@@ -265,7 +265,7 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     solutions stay. A module with a trace is left as it is.
     Fails: on a parameter without an update, a message that does not name its parameters, an
     operation without a kernel, an element type that plans do not know, an output that is computed
-    by no operation; with `clip-norm` on a message by reduce-scatter.
+    by no operation.
 
     ```mlir
     // Before
