@@ -76,10 +76,13 @@ static std::string clipping(const nlohmann::json &plan) {
 static std::string tied(const nlohmann::json &plan) {
   std::string text;
   for (const nlohmann::json &rows : plan.at("buckets")) {
-    const std::string name = rows.at("members").at(0);
+    const std::vector<std::string> parts = rows.at("members");
+    if (parts.empty() || !isRowsPart(parts.front()))
+      continue;
+    const std::string &name = parts.front();
     for (const nlohmann::json &dense : plan.at("buckets")) {
       const std::vector<std::string> members = dense.at("members");
-      if (isRowsPart(name) && std::ranges::count(members, parameterOf(name)) > 0)
+      if (std::ranges::count(members, parameterOf(name)) > 0)
         text += "the gradient of " + printable(std::string(parameterOf(name))) +
                 " travels in two parts: dense in bucket " + dense.at("id").dump() + " from " +
                 formatSeconds(dense.at("start")) + " on, and " + formatBytes(rows.at("bytes")) +

@@ -37,18 +37,20 @@ Result<std::unique_ptr<Shards>> Shards::open(const std::vector<SampleFiles> &gro
     all->inputTypes.push_back(input.type);
   all->targetType = format.targetType;
   for (const SampleFiles &group : groups) {
-    Result<SampleFile> target = SampleFile::open(group.target, format.targetShape, "the targets");
-    if (!target)
-      return target.status();
-    Shard shard{{}, std::move(*target), 0};
+    std::vector<SampleFile> inputs;
     for (std::size_t i = 0; i < format.inputs.size(); ++i) {
       Result<SampleFile> input = openInput(group.inputs[i], format.inputs[i]);
       if (!input)
         return input.status();
-      if (input->size() != shard.target.size())
-        return Status::badInput(countOf(*input) + ", " + countOf(shard.target));
-      shard.inputs.push_back(std::move(*input));
+      inputs.push_back(std::move(*input));
     }
+    Result<SampleFile> target = SampleFile::open(group.target, format.targetShape, "the targets");
+    if (!target)
+      return target.status();
+    for (const SampleFile &input : inputs)
+      if (input.size() != target->size())
+        return Status::badInput(countOf(input) + ", " + countOf(*target));
+    Shard shard{std::move(inputs), std::move(*target), 0};
     if (format.classes)
       if (Status s = shard.target.checkClasses(format.classCount); !s)
         return s;
