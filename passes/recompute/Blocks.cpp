@@ -14,7 +14,25 @@ bool isForward(Operation *op) {
   return !op->hasAttr(nn::backwardAttr) && (isa<nn::PointwiseOp>(op) || lower::kernelOf(op));
 }
 
-bool isHeavy(Operation *op) { return isa<nn::ConvOp, nn::MatmulOp>(op); }
+namespace {
+
+/// Whether these are scores of attention, queries times keys: products of matrices within a batch
+/// whose result is larger than either operand. Their sums are short, a head's width, so that they
+/// free more bytes a second than other products (Korthikanti et al., MLSys 2023).
+bool isScores(nn::MatmulOp product) {
+  const auto a = cast<ShapedType>(product.getA().getType());
+  const auto b = cast<ShapedType>(product.getB().getType());
+  const std::int64_t result = cast<ShapedType>(product.getY().getType()).getNumElements();
+  return a.getRank() > 2 && b.getRank() > 2 &&
+         result > std::max(a.getNumElements(), b.getNumElements());
+}
+
+} // namespace
+
+bool isHeavy(Operation *op) {
+  const auto product = dyn_cast<nn::MatmulOp>(op);
+  return product ? !isScores(product) : isa<nn::ConvOp>(op);
+}
 
 namespace {
 

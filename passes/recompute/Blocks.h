@@ -13,7 +13,7 @@ namespace syncline::recompute {
 
 /// What of a block is computed again.
 enum class Extent {
-  light, ///< all but convolutions and products, which take most of the time
+  light, ///< all that is not heavy: most of the bytes, for little of the time
   full,  ///< all
 };
 
@@ -34,7 +34,8 @@ struct Block {
 /// Returns badInput for what is no glob, and for a glob that matches no layer.
 Result<std::vector<Block>> blocksNamed(nn::StepOp step, llvm::ArrayRef<std::string> globs);
 
-/// Whether the operation is one that takes most of the time: a convolution or a product.
+/// Whether the operation is one of those that take most of the time: a convolution, or a product
+/// other than attention's scores.
 bool isHeavy(mlir::Operation *op);
 
 /// Whether the operation belongs to the forward pass and computes something, so that it can be

@@ -167,7 +167,7 @@ std::vector<Block> blocksOf(const PosedStep &posed, const Choices &choices) {
   }
   for (Block &block : blocks)
     block.name = nameOf(block.ops) +
-                 (block.extent == Extent::light ? " (without convolutions and products)" : "");
+                 (block.extent == Extent::light ? " (without its longest operations)" : "");
   return blocks;
 }
 

@@ -10,7 +10,7 @@ namespace syncline::recompute {
 /// What is recomputed of a segment.
 enum class Choice {
   keep,   ///< nothing
-  light,  ///< all but convolutions and products
+  light,  ///< all that is not heavy
   full,   ///< all
   joined, ///< all, as one block with the segment before it, whose results are not kept either
 };
@@ -20,7 +20,7 @@ struct StepOp {
   std::vector<int> operands, results;
   double seconds = 0;
   bool isBackward = false;
-  bool isHeavy = false; ///< a convolution or a product
+  bool isHeavy = false; ///< takes most of the time: a convolution or a product
   bool isKept = false;  ///< computes the loss, or has a reader besides operations
   bool isFlat = false;  ///< its result may take the place of an operand that dies in it
 };
