@@ -10,7 +10,7 @@ import unittest.mock
 import harness
 import models
 import numpy
-from host_cuda import CUDA, DIGITS, MODULE, PLAYED, HostCudaCase
+from host_cuda import CUDA, DIGITS, MODULE, NODE, PLAYED, HostCudaCase
 from onnx import helper
 from refusal import RefusalTest
 
@@ -19,15 +19,6 @@ LIMIT = 1e-5
 # PyTorch's gradients by autocast are off by 0.1 on some of these samples, too.
 ROUNDED = 0.15
 # One machine with a device a rank.
-NODE = """\
-name: test
-nodes: 1
-devices-per-node: {ranks}
-device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
-network: {{bandwidth: 10 Gb/s, latency: 20 us}}
-"""
-
-
 def mixed(path):
     """Convolutions with and without bias and groups, normalizations, poolings, a branch, dropout
     and a product."""

@@ -10,8 +10,8 @@ import unittest.mock
 
 import harness
 import numpy
-from host_cuda import CUDA, DIGITS, HostCudaCase
-from test_host_cuda import NODE, digits
+from host_cuda import CUDA, DIGITS, NODE, HostCudaCase
+from test_host_cuda import digits
 
 STEPS = 9
 BATCH = 4

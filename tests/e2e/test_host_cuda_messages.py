@@ -13,8 +13,8 @@ import unittest.mock
 import harness
 import models
 import numpy
-from host_cuda import CUDA, DIGITS, MODULE, HostCudaCase
-from test_host_cuda import NODE, digits
+from host_cuda import CUDA, DIGITS, MODULE, NODE, HostCudaCase
+from test_host_cuda import digits
 from test_token_ids import LENGTH, WORDS, language
 
 SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")

@@ -9,8 +9,8 @@ import unittest.mock
 
 import harness
 import numpy
-from host_cuda import CUDA, DIGITS, HostCudaCase
-from test_host_cuda import NODE, digits, mixed
+from host_cuda import CUDA, DIGITS, NODE, HostCudaCase
+from test_host_cuda import digits, mixed
 
 SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
 WHOLE_AND_PARTS = ("ring", "reduce-scatter")

@@ -13,6 +13,13 @@ NVCC = harness.TOP / "tests" / "host-cuda" / "nvcc"
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 PLAYED = {"NVCC": str(NVCC), "SYNCLINE_CUDA_BACKEND": str(MODULE)}
 CUDA = ("--backend", "cuda")
+NODE = """\
+name: test
+nodes: 1
+devices-per-node: {ranks}
+device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
+network: {{bandwidth: 10 Gb/s, latency: 20 us}}
+"""
 
 
 class HostCudaCase(unittest.TestCase):
