@@ -1,6 +1,7 @@
 // Convolution by cuDNN, in the first layout of the precision for which cuDNN has an algorithm.
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/BatchNormKernels.h"
+#include "runtime/cuda/ConvolutionGraph.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/LegacyConvolution.h"
@@ -23,13 +24,6 @@ template <typename PrepareIn> void prepareInAny(Preparation &p, const PrepareIn 
          " MiB of workspace" + (refusal.empty() ? "" : " (" + refusal + ")"));
 }
 
-/// Where a convolution reads and writes. Its engines are listed before its operands have layouts,
-/// and read this when they run.
-struct Operands {
-  Place<const std::byte> left, right; ///< x and w, w and dy, or x and dy
-  Place<std::byte> result;
-};
-
 /// A convolution being prepared in one layout.
 struct Convolution {
   Convolution(Preparation &p, ConvolutionPlan described)
@@ -37,14 +31,14 @@ struct Convolution {
         engines(std::make_shared<ConvolutionEngines>(p, plan.layout, plan.geometry())) {}
 
   /// Appends the convolution by the best of the engines, of which there is at least one.
-  void append(Preparation &p, const Operands &operands) const {
-    *at = operands;
+  void append(Preparation &p, const ConvolutionPlaces &places) const {
+    *at = places;
     p.program.convolutions.push_back(engines);
     p.call(engines->implementation(), [engines = engines] { engines->run(); });
   }
 
   ConvolutionPlan plan;
-  std::shared_ptr<Operands> at = std::make_shared<Operands>();
+  std::shared_ptr<ConvolutionPlaces> at = std::make_shared<ConvolutionPlaces>();
   std::shared_ptr<ConvolutionEngines> engines;
 };
 
@@ -67,6 +61,7 @@ void appendBias(Preparation &p, Tensor bias, Tensor y, const Layout &layout,
 
 void addForward(Preparation &p, const Convolution &c, std::string &refusal) {
   const ConvolutionPlan &plan = c.plan;
+  addGraphEngines(*c.engines, p, plan, ConvolutionKind::forward, c.at, refusal);
   addLegacyEngines<cudnnConvolutionFwdAlgoPerf_t, cudnnGetConvolutionForwardAlgorithm_v7,
                    cudnnGetConvolutionForwardWorkspaceSize>(
       *c.engines, p, plan, refusal, plan.x, plan.w, plan.y,
@@ -80,6 +75,7 @@ void addForward(Preparation &p, const Convolution &c, std::string &refusal) {
 
 void addBackwardData(Preparation &p, const Convolution &c, std::string &refusal) {
   const ConvolutionPlan &plan = c.plan;
+  addGraphEngines(*c.engines, p, plan, ConvolutionKind::backwardData, c.at, refusal);
   addLegacyEngines<cudnnConvolutionBwdDataAlgoPerf_t, cudnnGetConvolutionBackwardDataAlgorithm_v7,
                    cudnnGetConvolutionBackwardDataWorkspaceSize>(
       *c.engines, p, plan, refusal, plan.w, plan.y, plan.x,
@@ -93,6 +89,7 @@ void addBackwardData(Preparation &p, const Convolution &c, std::string &refusal)
 
 void addBackwardWeights(Preparation &p, const Convolution &c, std::string &refusal) {
   const ConvolutionPlan &plan = c.plan;
+  addGraphEngines(*c.engines, p, plan, ConvolutionKind::backwardWeights, c.at, refusal);
   addLegacyEngines<cudnnConvolutionBwdFilterAlgoPerf_t,
                    cudnnGetConvolutionBackwardFilterAlgorithm_v7,
                    cudnnGetConvolutionBackwardFilterWorkspaceSize>(
@@ -116,8 +113,8 @@ void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, 
       addForward(p, c, refusal);
       if (!c.engines->settle(refusal))
         return false;
-      const Operands at{appendPadding(p, c.plan, p.input<std::byte>(x, layout)),
-                        p.input<std::byte>(w, layout), p.output<std::byte>(y, layout)};
+      const ConvolutionPlaces at{appendPadding(p, c.plan, p.input<std::byte>(x, layout)),
+                                 p.input<std::byte>(w, layout), p.output<std::byte>(y, layout)};
       c.append(p, at);
       appendBias(p, bias, y, layout, at.result, activation == Activation::relu);
       return true;

@@ -74,16 +74,18 @@ ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tenso
   for (Tensor tensor : {x, w, y})
     p.expectCountable(tensor);
   p.expectCountable("'" + p.info(x).name + "' with its padding", padded);
-  this->x = describeTensor(withPlane(padded, spatial, 1), layout);
-  this->y = describeTensor(withPlane(p.shape(y), spatial, 1), layout);
-  this->w = describeFilter(withPlane(p.shape(w), spatial, 1), layout);
-  const std::vector<int> pads =
-      asInts(withPlane(isPadded ? Shape(spatial, 0) : window.padsBegin, spatial, 0));
-  const std::vector<int> strides = asInts(withPlane(window.strides, spatial, 1));
-  const std::vector<int> dilations = asInts(withPlane(window.dilations, spatial, 1));
-  check(cudnnSetConvolutionNdDescriptor(convolution, static_cast<int>(pads.size()), pads.data(),
-                                        strides.data(), dilations.data(), CUDNN_CROSS_CORRELATION,
-                                        CUDNN_DATA_FLOAT),
+  image = {withPlane(padded, spatial, 1), layout};
+  filter = {withPlane(p.shape(w), spatial, 1), layout};
+  response = {withPlane(p.shape(y), spatial, 1), layout};
+  this->x = describeTensor(image.dims, layout);
+  this->y = describeTensor(response.dims, layout);
+  this->w = describeFilter(filter.dims, layout);
+  pads = withPlane(isPadded ? Shape(spatial, 0) : window.padsBegin, spatial, 0);
+  strides = withPlane(window.strides, spatial, 1);
+  dilations = withPlane(window.dilations, spatial, 1);
+  check(cudnnSetConvolutionNdDescriptor(
+            convolution, static_cast<int>(pads.size()), asInts(pads).data(), asInts(strides).data(),
+            asInts(dilations).data(), CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
         "cudnnSetConvolutionNdDescriptor");
   check(cudnnSetConvolutionGroupCount(convolution, static_cast<int>(groups)),
         "cudnnSetConvolutionGroupCount");

@@ -8,6 +8,20 @@
 
 namespace syncline::cuda {
 
+/// One of a convolution's tensors as cuDNN's graphs describe it, with two or three spatial
+/// dimensions as the older descriptors have.
+struct ConvolutionTensor {
+  Shape dims;
+  Layout layout;
+};
+
+/// Where a convolution reads and writes. Its engines are listed before its operands have places,
+/// and read this when they run.
+struct ConvolutionPlaces {
+  Place<const std::byte> left, right; ///< x and w, w and dy, or x and dy
+  Place<std::byte> result;
+};
+
 /// cuDNN pads equally at both ends. Where this gives another result extent, a copy pads (or crops)
 /// the operand, and the convolution itself has no padding.
 struct ConvolutionPlan {
@@ -24,6 +38,8 @@ struct ConvolutionPlan {
   TensorDescriptor x, y;
   FilterDescriptor w;
   ConvolutionDescriptor convolution;
+  ConvolutionTensor image, filter, response; ///< x, w and y again
+  Shape pads, strides, dilations;            ///< two or three of each
   std::int64_t groups = 1;
   Layout layout;
   bool isPadded = false;

@@ -38,6 +38,9 @@ using LrnDescriptor =
 /// The values as ints, for cuDNN. Precondition: no value is above 2^31 - 1.
 std::vector<int> asInts(const Shape &values);
 
+/// The type of a layout's elements, f32 or bf16.
+cudnnDataType_t dnnType(const Layout &layout);
+
 /// Describes a tensor with 4 or 5 dimensions, as cuDNN requires. Preconditions:
 /// Preparation::expectCountable; the type is f32 or bf16.
 TensorDescriptor describeTensor(const Shape &dims, const Layout &layout = {});

@@ -18,8 +18,12 @@ Result<std::unique_ptr<Executable>> create(const ExecutableOptions &given) {
 
 const Window same3{{}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
 
-/// A step of two equal convolutions and the gradient of the weights of one, ready to run. The
-/// library's first algorithm is slow while it lives.
+/// The engines before timing, after the first has refused to run, and after timing.
+const std::string listed = "eng6 eng6 eng6", runnable = "eng7_k2=3_k13=1";
+const std::string fastest = "eng9 eng9 eng9";
+
+/// A step of two equal convolutions and the gradient of the weights of one, ready to run. All but
+/// one of the library's engines are slow while it lives.
 struct Step {
   Step() {
     hostcuda::slowness = 3000;
@@ -38,11 +42,13 @@ struct Step {
   Result<KernelChoice> choose(const std::string &table, bool times) {
     return executable().chooseEngines(table, times);
   }
-  /// The operations' algorithms: "0 0 3".
-  std::string algorithms() {
+  /// The operations' engines: "eng9 eng9 eng9".
+  std::string engines() {
     std::string text;
-    for (const OperationInfo &info : (*run).operations())
-      text += (text.empty() ? "" : " ") + info.implementation.substr(6, 1);
+    for (const OperationInfo &info : (*run).operations()) {
+      const std::string named = info.implementation.substr(6);
+      text += (text.empty() ? "" : " ") + named.substr(0, named.find(' '));
+    }
     return text;
   }
   /// Runs the step, and returns its results.
@@ -69,24 +75,34 @@ std::string replaced(std::string text, const std::string &from, const std::strin
 
 TEST(EnginesTest, AreTheLibrarysFirstBeforeTheyAreTimed) {
   Step step;
-  EXPECT_EQ(step.algorithms(), "7 7 5");
+  EXPECT_EQ(step.engines(), listed);
   step.run.runOperations(0, 3);
-  EXPECT_EQ(step.algorithms(), "1 1 1"); // the first refused to run
+  EXPECT_EQ(step.engines(), runnable + " " + runnable + " " + runnable); // the first refused to run
+}
+
+TEST(EnginesTest, TheOlderInterfacesAreTimedToo) {
+  const hostcuda::WithoutGraphs none;
+  Step step;
+  EXPECT_EQ(step.engines(), "7 7 5");
+  step.run.runOperations(0, 3);
+  EXPECT_EQ(step.engines(), "1 1 1");
+  ASSERT_TRUE(step.choose("", true));
+  EXPECT_EQ(step.engines(), "0 0 3");
 }
 
 TEST(EnginesTest, TheFastestOfEqualResultsIsTaken) {
   Step untimed, timed;
   const Result<KernelChoice> choice = timed.choose("", true);
   ASSERT_TRUE(choice) << choice.status().message();
-  EXPECT_EQ(timed.algorithms(), "0 0 3");
+  EXPECT_EQ(timed.engines(), fastest);
   EXPECT_EQ(choice->timed, 3);
   ASSERT_EQ(choice->kernels.size(), 3u);
   EXPECT_EQ(choice->kernels[2].operation, "convBackwardWeights");
   EXPECT_EQ(choice->kernels[2].layer, "first");
-  EXPECT_EQ(choice->kernels[2].kernel.rfind("cudnn:3 f32 channels-last (", 0), 0u);
+  EXPECT_EQ(choice->kernels[2].kernel.rfind("cudnn:eng9 f32 channels-last (", 0), 0u);
   EXPECT_LT(choice->kernels[2].seconds, 2e-3);
   EXPECT_EQ(timed.results(), untimed.results());
-  EXPECT_EQ(timed.algorithms(), "0 0 3");
+  EXPECT_EQ(timed.engines(), fastest);
 }
 
 // Equal convolutions are timed once, so that they take the same engine.
@@ -116,7 +132,7 @@ TEST(EnginesTest, LaterRunsAndOtherRanksTakeTheTables) {
     EXPECT_EQ(choice->timed, 0);
     EXPECT_EQ(choice->table, table);
     EXPECT_EQ(choice->kernels.size(), 3u);
-    EXPECT_EQ(step.algorithms(), "0 0 3");
+    EXPECT_EQ(step.engines(), fastest);
   }
 }
 
@@ -141,7 +157,7 @@ TEST(EnginesTest, LinesForOthersAreKept) {
   ASSERT_TRUE(ignored);
   EXPECT_EQ(ignored->table, other);
   EXPECT_TRUE(ignored->kernels.empty());
-  EXPECT_EQ(step.algorithms(), "7 7 5");
+  EXPECT_EQ(step.engines(), listed);
   const Result<KernelChoice> added = step.choose(other, true);
   ASSERT_TRUE(added);
   EXPECT_EQ(added->timed, 3);
@@ -150,9 +166,10 @@ TEST(EnginesTest, LinesForOthersAreKept) {
 }
 
 TEST(EnginesTest, EnginesThatTheLibraryDoesNotOfferAreTimedAgain) {
-  const std::string stale = replaced(timedTable(), "channels-last\t0\t", "channels-last\t99\t");
+  const std::string stale =
+      replaced(timedTable(), "channels-last\teng9\t", "channels-last\teng99\t");
   const std::string again = timedTable(stale);
-  EXPECT_EQ(again.find("\t99\t"), std::string::npos) << again;
+  EXPECT_EQ(again.find("\teng99\t"), std::string::npos) << again;
   EXPECT_EQ(std::ranges::count(again, '\n'), 5);
 }
 

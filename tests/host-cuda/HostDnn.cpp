@@ -2,6 +2,7 @@
 #include "tests/host-cuda/HostDnn.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <numeric>
 
@@ -39,7 +40,10 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
 std::size_t cudnnGetVersion() { return setting("SYNCLINE_HOST_CUDNN_VERSION", CUDNN_VERSION); }
 
 const char *cudnnGetErrorString(cudnnStatus_t) { return "an error of the host's cuDNN"; }
-void cudnnGetLastErrorString(char *message, std::size_t) { message[0] = 0; }
+void cudnnGetLastErrorString(char *message, std::size_t most) {
+  std::snprintf(message, most, "%s", lastError.c_str());
+  lastError.clear();
+}
 
 cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t *desc) {
   if (isMemoryGone)

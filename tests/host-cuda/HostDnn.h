@@ -7,6 +7,7 @@
 
 #include <cudnn.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,9 +40,23 @@ inline std::optional<core::Precision> accepted;
 /// Descriptors cannot be made: there is no memory. A test's, likewise.
 inline bool isMemoryGone = false;
 
-/// Convolutions by the algorithm that cuDNN names first take so many microseconds more than those
-/// by the next one. A test's, likewise.
+/// Convolutions by all but one engine take so many microseconds more. A test's, likewise.
 inline int slowness = 0;
+
+/// Whether the graph interface has engines (SYNCLINE_HOST_CUDNN_GRAPHS). A test's, likewise.
+inline bool hasGraphs = setting("SYNCLINE_HOST_CUDNN_GRAPHS", 1) != 0;
+
+/// While it lives, there are no such engines.
+struct WithoutGraphs {
+  WithoutGraphs() { hasGraphs = false; }
+  WithoutGraphs(const WithoutGraphs &) = delete;
+  WithoutGraphs &operator=(const WithoutGraphs &) = delete;
+  ~WithoutGraphs() { hasGraphs = before; }
+  const bool before = hasGraphs;
+};
+
+/// What cudnnGetLastErrorString() says.
+inline thread_local std::string lastError;
 
 inline bool isReady(cudnnHandle_t handle) { return handle && handle->stream; }
 /// Whether a convolution of operands of this type is accepted.

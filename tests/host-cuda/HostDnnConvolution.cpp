@@ -1,12 +1,8 @@
 // cuDNN's convolutions on the host. Its lists of algorithms hold some that the backend must not
 // take, and the one that it must take wants workspace, which it overwrites.
-#include "tests/host-cuda/ConvolutionLoops.h"
-#include "tests/host-cuda/HostDnn.h"
+#include "tests/host-cuda/HostConvolution.h"
 
 #include <array>
-#include <chrono>
-#include <cstring>
-#include <thread>
 
 using namespace syncline;
 using namespace syncline::hostcuda;
@@ -19,43 +15,18 @@ constexpr std::size_t neededWorkspace = 1000, quickWorkspace = 5000;
 /// next algorithm or layout, and a test would not see the fault.
 constexpr cudnnStatus_t misuse = CUDNN_STATUS_NOT_INITIALIZED;
 
-/// The result's extents by cuDNN's formula, or nothing where channels do not fit.
-Shape resultOf(const cudnnConvolutionStruct &conv, const Shape &x, const Shape &w) {
-  const Window &window = conv.window;
-  if (x.size() != w.size() || x.size() != window.strides.size() + 2 ||
-      x[1] != w[1] * window.groups || w[0] % window.groups != 0)
-    return {};
-  Shape y{x[0], w[0]};
-  for (std::size_t i = 0; i < window.strides.size(); ++i) {
-    const std::int64_t extent = (w[i + 2] - 1) * window.dilations[i] + 1;
-    y.push_back((x[i + 2] + 2 * window.padsBegin[i] - extent) / window.strides[i] + 1);
-  }
-  return y;
-}
-
 /// A convolution's descriptors: success where there is a kernel for them.
 cudnnStatus_t judge(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
                     const cudnnTensorStruct &x, const cudnnFilterStruct &w,
                     const cudnnTensorStruct &y) {
-  // Extents that make both orders one leave open which it is.
-  auto isEither = [](const Shape &dims) {
-    return dims[1] == 1 || core::elementCount(dims) == dims[0] * dims[1];
-  };
-  auto isOrdered = [&](const cudnnTensorStruct &tensor) {
-    return isEither(tensor.dims) || tensor.isChannelsLast == w.isChannelsLast;
-  };
   if (!isReady(handle) || !isAccepted(conv, x.type) || resultOf(*conv, x.dims, w.dims) != y.dims ||
-      x.type != w.type || x.type != y.type || !isOrdered(x) || !isOrdered(y))
+      x.type != w.type || x.type != y.type || !haveOneOrder(x, w, y))
     return misuse;
-  // As if there were fewer kernels, so that the backend's next choices run too.
-  const Shape &dilations = conv->window.dilations;
-  const bool isDilated = *std::max_element(dilations.begin(), dilations.end()) > 1;
-  const bool isRounded = x.type == CUDNN_DATA_BFLOAT16;
-  const bool hasKernel = !(w.isChannelsLast && isDilated) && !(isRounded && x.dims.size() == 5);
-  if (hasKernel)
+  if (hasKernel(conv->window.dilations, x, w))
     return CUDNN_STATUS_SUCCESS;
   // cuDNN does not keep to NOT_SUPPORTED: a missing part is told in several ways.
-  return isRounded ? CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED : CUDNN_STATUS_BAD_PARAM;
+  return x.type == CUDNN_DATA_BFLOAT16 ? CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED
+                                       : CUDNN_STATUS_BAD_PARAM;
 }
 
 /// What a list names: a Fourier transform, one whose bits change, one that its math type's
@@ -129,13 +100,6 @@ cudnnStatus_t workspaceOf(const Known<Algorithm> &all, Algorithm algorithm, std:
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// The time that an algorithm takes beside its sums. It spoils its workspace.
-void work(bool isSlow, void *workspace, std::size_t bytes) {
-  std::memset(workspace, 0xFF, bytes);
-  if (isSlow && slowness > 0)
-    std::this_thread::sleep_for(std::chrono::microseconds(slowness));
-}
-
 /// Checks a call with a convolution's descriptors and factors: success where it can run.
 template <typename Algorithm>
 cudnnStatus_t mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
@@ -150,40 +114,6 @@ cudnnStatus_t mayRun(cudnnHandle_t handle, cudnnConvolutionDescriptor_t conv,
   const bool isKnown = algorithm == all.good || algorithm == all.quick;
   const std::size_t needed = algorithm == all.good ? neededWorkspace : quickWorkspace;
   return isKnown && workspace && bytes >= needed ? CUDNN_STATUS_SUCCESS : misuse;
-}
-
-std::size_t place(std::int64_t at) { return static_cast<std::size_t>(at); }
-
-void convolve(const ConvolutionExtents &e, const std::vector<float> &x, const std::vector<float> &w,
-              std::vector<float> &y) {
-  std::vector<double> sums(y.size());
-  forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
-    for (std::int64_t i = 0; i < count; ++i)
-      sums[place(yAt + i)] += double{x[place(xAt + i * stride)]} * w[place(wAt)];
-  });
-  store(sums, y.data());
-}
-
-void convolveBackwardData(const ConvolutionExtents &e, const std::vector<float> &w,
-                          const std::vector<float> &dy, std::vector<float> &dx) {
-  std::vector<double> sums(dx.size());
-  forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
-    for (std::int64_t i = 0; i < count; ++i)
-      sums[place(xAt + i * stride)] += double{dy[place(yAt + i)]} * w[place(wAt)];
-  });
-  store(sums, dx.data());
-}
-
-void convolveBackwardFilter(const ConvolutionExtents &e, const std::vector<float> &x,
-                            const std::vector<float> &dy, std::vector<float> &dw) {
-  std::vector<double> sums(dw.size());
-  forEachProduct(e, [&](auto xAt, auto wAt, auto yAt, auto count, auto stride) {
-    double sum = 0;
-    for (std::int64_t i = 0; i < count; ++i)
-      sum += double{dy[place(yAt + i)]} * x[place(xAt + i * stride)];
-    sums[place(wAt)] += sum;
-  });
-  store(sums, dw.data());
 }
 
 } // namespace
@@ -244,7 +174,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
     return status;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, w->dims, y->dims),
                           xs = Elements(*x), ws = Elements(*w), ys = Elements(*y)] {
-    work(algorithm == forward.good, workspace, bytes);
+    work(hasGraphs || algorithm == forward.good, workspace, bytes);
     std::vector<float> result = ys.zeros();
     convolve(e, xs.load(xData), ws.load(wData), result);
     ys.store(result, yData);
@@ -263,7 +193,7 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void *alp
     return status;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, dx->dims, w->dims, dy->dims),
                           ws = Elements(*w), dys = Elements(*dy), dxs = Elements(*dx)] {
-    work(algorithm == backwardData.good, workspace, bytes);
+    work(hasGraphs || algorithm == backwardData.good, workspace, bytes);
     std::vector<float> result = dxs.zeros();
     convolveBackwardData(e, ws.load(wData), dys.load(dyData), result);
     dxs.store(result, dxData);
@@ -282,7 +212,7 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *a
     return status;
   return enqueue(handle, [=, e = ConvolutionExtents(conv->window, x->dims, dw->dims, dy->dims),
                           xs = Elements(*x), dys = Elements(*dy), dws = Elements(*dw)] {
-    work(algorithm == backwardFilter.good, workspace, bytes);
+    work(hasGraphs || algorithm == backwardFilter.good, workspace, bytes);
     std::vector<float> result = dws.zeros();
     convolveBackwardFilter(e, xs.load(xData), dys.load(dyData), result);
     dws.store(result, dwData);
