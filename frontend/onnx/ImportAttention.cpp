@@ -216,10 +216,12 @@ static Value turned(NodeImport &node, Value x, Value cosine, Value sine, bool is
   return node.reshape(joined, nn::Dims(shapeOf(x)));
 }
 
-// com.microsoft has the positions behind x.
+// com.microsoft has the positions behind x, and the number of heads may follow from the tables.
 LogicalResult frontend::importRotaryEmbedding(NodeImport &node) {
   const bool isForeign = !node.proto.domain().empty() && node.proto.domain() != "ai.onnx";
   const unsigned cosines = isForeign ? 2 : 1, positions = isForeign ? 1 : 3;
+  if (isForeign && !node.hasInput(cosines + 1))
+    return node.error("expected operands x, positions, cosines and sines");
   if (node.real("scale", 1) != 1 || node.integer("is_packed_batching", 0) != 0)
     return node.error("a scale and packed batches are not supported");
   Value x = node.tensor(0), cosine = anglesOf(node, cosines, positions);
@@ -228,8 +230,11 @@ LogicalResult frontend::importRotaryEmbedding(NodeImport &node) {
     return failure();
   const nn::Dims whole(shapeOf(x));
   const bool isJoined = whole.size() == 3;
+  std::int64_t heads = node.integer("num_heads", 0);
+  if (isForeign && isJoined && heads == 0)
+    heads = whole[2] / (2 * shapeOf(cosine).back());
   if (isJoined)
-    x = splitHeads(node, x, node.integer("num_heads", 0), "num_heads");
+    x = splitHeads(node, x, heads, "num_heads");
   if (!x || shapeOf(x).size() != 4)
     return node.error("expected x of rank 3 or 4, got " + nn::toString(whole));
   const std::int64_t size = shapeOf(x).back();

@@ -27,13 +27,13 @@ class OneNode(torch.autograd.Function):
 
     @staticmethod
     def symbolic(graph, operator, attributes, result, *tensors):
-        return graph.op(f"test::{operator}", *tensors, **attributes).setType(result.type())
+        return graph.op(operator, *tensors, **attributes).setType(result.type())
 
 
-def as_node(operator, result, *tensors, **attributes):
+def as_node(operator, result, *tensors, domain="test", **attributes):
     if not torch.onnx.is_in_onnx_export():
         return result
-    return OneNode.apply(operator, attributes, result, *tensors)
+    return OneNode.apply(f"{domain}::{operator}", attributes, result, *tensors)
 
 
 def attention(q, k, v, mask=None, causal=False, scale=None, softcap=0.0, heads=()):
@@ -69,8 +69,9 @@ class RmsNorm(language.RmsNorm):
         )
 
 
-def turned(x, cos, sin, places, interleaved=False, part=None):
-    """x [batch, heads, length, size] with pairs of its first `part` features turned."""
+def turned(x, cos, sin, places, interleaved=False, part=None, foreign=False):
+    """x [batch, heads, length, size] with pairs of its first `part` features turned; `foreign`
+    exports com.microsoft's operator, which has its operands in another order."""
     part = part or x.size(-1)
     first, rest = x[..., :part], x[..., part:]
     c, s = (table[places][:, None] for table in (cos, sin))
@@ -80,7 +81,8 @@ def turned(x, cos, sin, places, interleaved=False, part=None):
     return as_node(
         "RotaryEmbedding",
         torch.cat((y, rest), -1),
-        *(x, cos, sin, places),
+        *((x, places, cos, sin) if foreign else (x, cos, sin, places)),
+        domain="com.microsoft" if foreign else "test",
         interleaved_i=int(interleaved),
         rotary_embedding_dim_i=part,
     )
@@ -88,10 +90,11 @@ def turned(x, cos, sin, places, interleaved=False, part=None):
 
 class Llama(nn.Module):
     """One block with four heads of queries on two of keys; `interleaved` turns neighbours, and
-    half of each head's features."""
+    half of each head's features; `foreign` as in turned()."""
 
-    def __init__(self, interleaved=False):
+    def __init__(self, interleaved=False, foreign=False):
         super().__init__()
+        self.foreign = foreign
         self.interleaved, self.part = interleaved, 4 if interleaved else 8
         self.tokens, self.norm = nn.Embedding(WORDS, WIDTH), RmsNorm(WIDTH)
         self.q, self.k = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH // 2)
@@ -108,7 +111,10 @@ class Llama(nn.Module):
         parts = (self.q, 4), (self.k, 2), (self.v, 2)
         q, k, v = (language.heads_of(part(y), heads) for part, heads in parts)
         q, k = (
-            turned(part, self.cosines, self.sines, places, self.interleaved, self.part)
+            turned(
+                *(part, self.cosines, self.sines, places),
+                *(self.interleaved, self.part, self.foreign),
+            )
             for part in (q, k)
         )
         return self.head(x + self.o(language.joined(attention(q, k, v, causal=True))))
@@ -151,6 +157,9 @@ class AttentionTest(GradientsTest):
     models = {
         "grouped heads": functools.partial(tokens, Llama),
         "interleaved pairs": functools.partial(tokens, functools.partial(Llama, True)),
+        "pairs of com.microsoft": functools.partial(
+            tokens, functools.partial(Llama, True, foreign=True)
+        ),
         "mask of truth values": functools.partial(masked, False),
         "added mask": functools.partial(masked, True),
     }
@@ -159,8 +168,7 @@ class AttentionTest(GradientsTest):
         export.write(model, sample, path, 17)
         proto = onnx.load(str(path))
         for node in proto.graph.node:
-            node.domain = ""
-        del proto.opset_import[1:]
+            node.domain = "" if node.domain == "test" else node.domain
         proto.opset_import[0].version = opset
         onnx.save(proto, str(path))
 

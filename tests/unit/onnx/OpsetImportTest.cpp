@@ -2,6 +2,7 @@
 #include "TestModel.h"
 
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 using namespace syncline::test;
 
@@ -160,4 +161,26 @@ TEST(OpsetImport, MasksAndAnglesAreConstants) {
 // Attributes hold 32 bits; what counts is the decimal that was written.
 TEST(OpsetImport, RealAttributesAreTheirDecimals) {
   EXPECT_TRUE(importNodes(13, "y = LeakyRelu <alpha = 0.1> (h)").has("alpha = 1.000000e-01 : f64"));
+}
+
+// com.microsoft's operator has the positions behind x, and needs all four operands.
+TEST(ForeignOperator, RotaryEmbedding) {
+  const auto turn = [](const std::string &operands) {
+    return importText(
+        16,
+        "agraph (float[2,3,8] x, int64[2,3] p) => (float[2,3,8] y) { w = RandomNormal <shape = "
+        "[8]> () h = Mul(x, w) c = RandomNormal <shape = [5,2]> () s = RandomNormal <shape = "
+        "[5,2]> () y = RotaryEmbedding(" +
+            operands + ") }",
+        meanSquare(), [](onnx::ModelProto &model) {
+          auto &node = *model.mutable_graph()->mutable_node();
+          node.rbegin()->set_domain("com.microsoft");
+        });
+  };
+  const Outcome outcome = turn("h, p, c, s");
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_TRUE(outcome.has("(tensor<2x3xi64>, tensor<5x2xf32>) -> tensor<2x3x2xf32>")) << outcome.ir;
+  EXPECT_TRUE(outcome.has("tensor<2x3x2x4xf32>")) << outcome.ir; // two heads of four, by the tables
+  EXPECT_NE(turn("h, p, c").error.find("expected operands x, positions, cosines and sines"),
+            std::string::npos);
 }
