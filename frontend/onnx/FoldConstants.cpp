@@ -194,12 +194,12 @@ static FailureOr<ConstantTensor> foldReduceProd(NodeImport &node, Constants in) 
 
 FoldFunction frontend::findShapeFold(llvm::StringRef op) {
   static const llvm::StringMap<FoldFunction> table = {
-      {"Concat", foldConcat},         {"Einsum", foldEinsum}, {"Expand", foldExpand},
-      {"Flatten", foldView},          {"Gather", foldGather}, {"Range", foldRange},
-      {"ReduceProd", foldReduceProd}, {"Reshape", foldView},  {"Shape", foldShape},
-      {"ScatterND", foldScatterNd},   {"Size", foldShape},    {"Slice", foldSlice},
-      {"Squeeze", foldView},          {"Trilu", foldTrilu},   {"Transpose", foldTranspose},
-      {"Unsqueeze", foldView},
+      {"Concat", foldConcat}, {"CumSum", foldCumSum},       {"Einsum", foldEinsum},
+      {"Expand", foldExpand}, {"Flatten", foldView},        {"Gather", foldGather},
+      {"MatMul", foldMatMul}, {"Range", foldRange},         {"ReduceProd", foldReduceProd},
+      {"Reshape", foldView},  {"Shape", foldShape},         {"ScatterND", foldScatterNd},
+      {"Size", foldShape},    {"Slice", foldSlice},         {"Squeeze", foldView},
+      {"Trilu", foldTrilu},   {"Transpose", foldTranspose}, {"Unsqueeze", foldView},
   };
   return table.lookup(op);
 }
@@ -208,7 +208,8 @@ FoldFunction frontend::findShapeFold(llvm::StringRef op) {
 static unsigned minOperands(llvm::StringRef op) {
   if (op == "Range" || op == "ScatterND" || op == "Where")
     return 3;
-  return op == "Gather" || op == "Expand" || op == "Reshape" ? 2 : 1;
+  const bool isPair = op == "CumSum" || op == "Expand" || op == "Gather" || op == "MatMul";
+  return isPair || op == "Reshape" ? 2 : 1;
 }
 
 FailureOr<bool> frontend::foldNode(NodeImport &node) {

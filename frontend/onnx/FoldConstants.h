@@ -21,6 +21,11 @@ mlir::FailureOr<ConstantTensor> foldTrilu(NodeImport &node, Constants in);
 
 /// A product of two constants.
 mlir::FailureOr<ConstantTensor> foldEinsum(NodeImport &node, Constants in);
+mlir::FailureOr<ConstantTensor> foldMatMul(NodeImport &node, Constants in);
+
+mlir::FailureOr<ConstantTensor> foldCumSum(NodeImport &node, Constants in);
+/// The dimension along which CumSum sums.
+mlir::FailureOr<std::int64_t> cumSumAxis(NodeImport &node, size_t rank);
 
 /// The elements x[base + Σ index·strides] at every index of `dims`. An error for more
 /// than maxConstantElements.

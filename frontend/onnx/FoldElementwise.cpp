@@ -63,13 +63,27 @@ static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
             : op == "Ceil"  ? std::ceil(value)
             : op == "Cos"   ? std::cos(value)
             : op == "Sin"   ? std::sin(value)
-                            : std::sqrt(value);
+            : op == "Exp"   ? std::exp(value)
+            : op == "Log"   ? std::log(value)
+            : op == "Sqrt"  ? std::sqrt(value)
+                            : 1 / value;
   for (std::int64_t &value : result.ints) {
     if (op == "Not")
       value = value == 0;
     else if (op == "Neg" || (op == "Abs" && value < 0))
       value = wrap(result.type, 0 - static_cast<std::uint64_t>(value));
   }
+  return result;
+}
+
+static FailureOr<ConstantTensor> foldIsNan(NodeImport &node, Constants in) {
+  if (!in[0]->isReal())
+    return node.error("expected floating-point elements");
+  ConstantTensor result;
+  result.type = TensorProto::BOOL;
+  result.dims = in[0]->dims;
+  for (double value : in[0]->reals)
+    result.ints.push_back(std::isnan(value));
   return result;
 }
 
@@ -213,31 +227,16 @@ static FailureOr<ConstantTensor> foldWhere(NodeImport &node, Constants in) {
 
 FoldFunction frontend::findElementwiseFold(llvm::StringRef op) {
   static const llvm::StringMap<FoldFunction> table = {
-      {"Abs", foldUnary},
-      {"Add", foldBinary},
-      {"And", foldComparison},
-      {"Cast", foldCast},
-      {"Ceil", foldUnary},
-      {"Cos", foldUnary},
-      {"Div", foldBinary},
-      {"Equal", foldComparison},
-      {"Floor", foldUnary},
-      {"Greater", foldComparison},
-      {"GreaterOrEqual", foldComparison},
-      {"Less", foldComparison},
-      {"LessOrEqual", foldComparison},
-      {"Max", foldBinary},
-      {"Min", foldBinary},
-      {"Mod", foldBinary},
-      {"Mul", foldBinary},
-      {"Neg", foldUnary},
-      {"Not", foldUnary},
-      {"Or", foldComparison},
-      {"Pow", foldPow},
-      {"Sin", foldUnary},
-      {"Sqrt", foldUnary},
-      {"Sub", foldBinary},
-      {"Where", foldWhere},
+      {"Abs", foldUnary},        {"Add", foldBinary},         {"And", foldComparison},
+      {"Cast", foldCast},        {"Ceil", foldUnary},         {"Cos", foldUnary},
+      {"Div", foldBinary},       {"Equal", foldComparison},   {"Exp", foldUnary},
+      {"Floor", foldUnary},      {"Greater", foldComparison}, {"GreaterOrEqual", foldComparison},
+      {"IsNaN", foldIsNan},      {"Less", foldComparison},    {"LessOrEqual", foldComparison},
+      {"Log", foldUnary},        {"Max", foldBinary},         {"Min", foldBinary},
+      {"Mod", foldBinary},       {"Mul", foldBinary},         {"Neg", foldUnary},
+      {"Not", foldUnary},        {"Or", foldComparison},      {"Pow", foldPow},
+      {"Reciprocal", foldUnary}, {"Sin", foldUnary},          {"Sqrt", foldUnary},
+      {"Sub", foldBinary},       {"Where", foldWhere},
   };
   return table.lookup(op);
 }

@@ -17,6 +17,8 @@ namespace syncline::frontend {
 struct GraphIndex {
   llvm::StringMap<int> producers; ///< value → node index
   llvm::StringMap<const onnx::TensorProto *> initializers;
+  /// Initialisers that are not trained; true where nodes on them are computed at import.
+  llvm::StringMap<bool> buffers;
   /// Those without values that the output needs; where it needs none, the first.
   std::vector<const onnx::ValueInfoProto *> inputs;
   std::vector<std::string> unneededInputs;      ///< the others

@@ -47,7 +47,12 @@ GraphValues::Entry *GraphValues::find(const std::string &name) {
     return nullptr;
   }
   if (isFloatElement(data->type)) {
-    setStored(name, {*data, {}, true});
+    const auto buffer = index.buffers.find(name);
+    const bool isBuffer = buffer != index.buffers.end();
+    if (isBuffer) // a pattern that matches it has matched something
+      stored.isFrozen(name);
+    setStored(name, {*data, {}, /*isTrainable=*/!isBuffer});
+    entries[name].isConstant = isBuffer && buffer->second;
     return &entries[name];
   }
   Result<ConstantTensor> constant = readConstant(*data);
@@ -87,7 +92,7 @@ Value GraphValues::storedTensor(const std::string &name, const std::string &root
   }
   // Exporters merge tensors of equal values behind an Identity. Freshly made scales and biases are
   // equal without being tied, so such a name is a tensor of its own.
-  if (name == root || !isUniform(source))
+  if (name == root || !source.isTrainable || !isUniform(source))
     return stored.get(root, source);
   if (!isComputedName(name)) // the user does not know it; InferenceExport speaks of all such names
     notes.add("trained apart, though the file has one tensor for all that start with "
@@ -172,6 +177,8 @@ mlir::RankedTensorType GraphValues::typeOf(const std::string &name) {
 bool GraphValues::isKnown(const std::string &name) {
   std::string root = name;
   Entry *entry = resolve(root);
+  if (entry && entry->isConstant)
+    return constant(root) != nullptr;
   return entry && entry->constant && !entry->stored;
 }
 

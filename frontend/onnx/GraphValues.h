@@ -10,6 +10,11 @@
 
 namespace syncline::frontend {
 
+/// What every element of a tensor of integers is at least and at most.
+struct WholeBounds {
+  std::int64_t least = 0, most = 0;
+};
+
 /// A name is a tensor of the step, a constant known at import, a stored tensor (initialiser or
 /// generator node), or another name for one of these. Stored tensors and constants become
 /// operations when a node computes with them.
@@ -36,10 +41,13 @@ public:
   /// integers are those of an input or constant that holds them as f32. Null without an error where
   /// there is no such tensor.
   mlir::Value real(const std::string &name);
-  /// States that the name, a tensor in floating point, has integers or truth values in the file.
-  void setWhole(const std::string &name);
+  /// States that the name, a tensor in floating point, has integers or truth values in the file,
+  /// and their bounds where these are known.
+  void setWhole(const std::string &name, std::optional<WholeBounds> bounds = {});
   /// Whether the name has integers or truth values in the file.
   bool isWhole(const std::string &name);
+  /// The bounds of the name's integers, within what f32 holds; unset where they are not known.
+  std::optional<WholeBounds> boundsOf(const std::string &name);
   /// The name as a batch normalisation's running statistic.
   mlir::Value state(const std::string &name);
   /// The name's shape and element type, found without making an operation; null when there is no
@@ -62,8 +70,10 @@ private:
     std::shared_ptr<StoredSource> stored;
     std::string alias; ///< not empty: another name for this one
     bool isIdentity = false;
+    bool isConstant = false; ///< a stored tensor whose values nodes are computed from at import
     bool isBatched = false;
     bool isWhole = false; ///< holds integers, as f32
+    std::optional<WholeBounds> bounds;
   };
 
   Entry *find(const std::string &name);

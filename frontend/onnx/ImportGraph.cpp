@@ -1,6 +1,7 @@
 // Begins an import.
 #include "frontend/onnx/ImportGraph.h"
 
+#include "frontend/onnx/Buffers.h"
 #include "frontend/onnx/InferenceExport.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -36,6 +37,7 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
     return index.status();
   graph->index = std::move(*index);
   noteOutputs(file.model->graph(), graph->index, options, graph->notes);
+  findBuffers(file, graph->index, graph->notes);
   if (std::optional<std::string> note = noteInferenceExport(file, graph->index))
     graph->notes.add(*note);
   Result<BoundInputs> bound = bindInputs(graph->index, options, context);

@@ -173,6 +173,17 @@ static Value maskOf(NodeImport &node, const ConstantTensor &condition, bool hold
   return node.create<nn::ConstantOp>(type, DenseElementsAttr::get(type, values));
 }
 
+/// The shape of Where's result; empty where the operands do not broadcast.
+static nn::Dims whereShape(const ConstantTensor &condition, Value yes, Value no) {
+  llvm::Expected<nn::Dims> both = nn::broadcastShape(shapeOf(yes), shapeOf(no));
+  llvm::Expected<nn::Dims> all =
+      both ? nn::broadcastShape(condition.dims, *both) : both.takeError();
+  if (all)
+    return *all;
+  llvm::consumeError(all.takeError());
+  return {};
+}
+
 // The sum of two masked tensors; a masked element does not count even where it is not finite.
 LogicalResult frontend::importWhere(NodeImport &node) {
   const ConstantTensor *condition = node.constant(0);
@@ -183,6 +194,12 @@ LogicalResult frontend::importWhere(NodeImport &node) {
     return node.error("expected floating-point operands of one element type");
   if (!isSaneShape(condition->dims, 1))
     return node.error("its condition has no elements");
+  if (llvm::all_equal(condition->ints)) {
+    const unsigned chosen = condition->ints[0] != 0 ? 1 : 2;
+    const nn::Dims dims = whereShape(*condition, yes, no);
+    if (nn::DimsRef(dims) == shapeOf(chosen == 1 ? yes : no))
+      return node.defineAlias(chosen);
+  }
   auto masked = [&](Value value, bool holds) {
     return createBinary(node, nn::BinaryKind::mask, value,
                         maskOf(node, *condition, holds, elementOf(value)));

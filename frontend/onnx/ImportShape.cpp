@@ -129,7 +129,7 @@ LogicalResult frontend::importPad(NodeImport &node) {
   return node.define(node.create<nn::PadOp>(*type, x, begins, llvm::APFloat(value)));
 }
 
-static FailureOr<Value> createSlice(NodeImport &node, Value x, const SliceRanges &ranges) {
+FailureOr<Value> frontend::createSlice(NodeImport &node, Value x, const SliceRanges &ranges) {
   auto type = node.type(ranges.counts, x);
   if (failed(type))
     return failure();
@@ -189,73 +189,4 @@ LogicalResult frontend::importSplit(NodeImport &node) {
     ranges.starts[*axis] += (*sizes)[i];
   }
   return success();
-}
-
-/// Rows of a table by computed numbers.
-static LogicalResult importEmbedding(NodeImport &node, Value table) {
-  Value ids = node.tensor(1);
-  if (!ids || !elementOf(ids).isInteger(64))
-    return node.error("expected int64 indices, got '" + node.inputName(1) + "'");
-  if (shapeOf(table).size() < 2 || !isa<FloatType>(elementOf(table)))
-    return node.error("expected a floating-point table of rank 2 or more, got " +
-                      nn::toString(shapeOf(table)));
-  nn::Dims dims(shapeOf(ids));
-  llvm::append_range(dims, shapeOf(table).drop_front());
-  auto type = node.type(dims, table);
-  if (failed(type))
-    return failure();
-  return node.define(node.create<nn::EmbeddingOp>(*type, ids, table));
-}
-
-/// Rows of a table by numbers that are known at import, as relative positions are looked up.
-static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Dims &indices) {
-  if (!isa<FloatType>(elementOf(table)))
-    return node.error("indices that are not evenly spaced are supported for floating-point only");
-  const nn::Dims shape(shapeOf(table));
-  if (shape.size() == 1) // nn.embedding's rows are vectors
-    table = node.reshape(table, {shape[0], 1});
-  const nn::Dims &idDims = node.constant(1)->dims;
-  auto idType = RankedTensorType::get(idDims, node.state.builder.getI64Type());
-  Value ids = node.create<nn::ConstantOp>(
-      idType, DenseElementsAttr::get(idType, llvm::ArrayRef<std::int64_t>(indices)));
-  nn::Dims dims(idDims), rows(idDims);
-  llvm::append_range(dims, nn::DimsRef(shape).drop_front());
-  llvm::append_range(rows, shapeOf(table).drop_front());
-  auto type = node.type(rows, table);
-  if (failed(type))
-    return failure();
-  return node.define(node.reshape(node.create<nn::EmbeddingOp>(*type, ids, table), dims));
-}
-
-// A Gather of one index, or of indices at even distances, is a slice.
-LogicalResult frontend::importGather(NodeImport &node) {
-  Value x = node.tensor(0);
-  if (node.integer("axis", 0) == 0 && x && !node.constant(1) && node.isBatched(1))
-    return importEmbedding(node, x);
-  FailureOr<std::int64_t> axis = gatherAxis(node, shapeOf(x).size());
-  if (failed(axis))
-    return failure();
-  FailureOr<nn::Dims> indices = gatherIndices(node, shapeOf(x)[*axis]);
-  if (failed(indices))
-    return failure();
-  const nn::Dims &indexDims = node.constant(1)->dims;
-  std::int64_t step = indices->size() > 1 ? (*indices)[1] - (*indices)[0] : 1;
-  bool isEven = !indices->empty() && step != 0;
-  for (size_t i = 1; i < indices->size(); ++i)
-    isEven &= (*indices)[i] - (*indices)[i - 1] == step;
-  if (!isEven && *axis == 0 && !indices->empty())
-    return importKnownRows(node, x, *indices);
-  if (!isEven)
-    return node.error("indices that are not evenly spaced are supported along axis 0 only");
-  SliceRanges ranges = wholeRange(shapeOf(x));
-  ranges.starts[*axis] = (*indices)[0];
-  ranges.steps[*axis] = step;
-  ranges.counts[*axis] = static_cast<std::int64_t>(indices->size());
-  FailureOr<Value> y = createSlice(node, x, ranges);
-  if (failed(y))
-    return failure();
-  nn::Dims dims(nn::DimsRef(ranges.counts).take_front(*axis));
-  llvm::append_range(dims, indexDims);
-  llvm::append_range(dims, nn::DimsRef(ranges.counts).drop_front(*axis + 1));
-  return node.define(node.reshape(*y, dims));
 }

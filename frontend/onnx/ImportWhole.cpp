@@ -1,11 +1,14 @@
 // Operators on integers and truth values that are known when a step runs: masks, mostly. A step
 // computes with f32, which holds integers up to 2^24; truth values are 0 and 1.
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/FoldConstants.h"
 #include "frontend/onnx/OpTable.h"
 
 #include "llvm/ADT/StringMap.h"
 
 #include "onnx/onnx_pb.h"
+
+#include <algorithm>
 
 using namespace syncline;
 using namespace syncline::frontend;
@@ -46,12 +49,21 @@ static Value isNotZero(NodeImport &node, Value x, bool isWhole) {
   return isPositive(node, size, isWhole);
 }
 
-static LogicalResult defineWhole(NodeImport &node, FailureOr<Value> value) {
+static LogicalResult defineWhole(NodeImport &node, FailureOr<Value> value,
+                                 std::optional<WholeBounds> bounds = {}) {
   if (failed(value) || failed(node.define(*value)))
     return failure();
   if (node.isUsed(0))
-    node.state.values.setWhole(node.proto.output(0));
+    node.state.values.setWhole(node.proto.output(0), bounds);
   return success();
+}
+
+static LogicalResult defineTruth(NodeImport &node, FailureOr<Value> value) {
+  return defineWhole(node, value, WholeBounds{0, 1});
+}
+
+static std::optional<WholeBounds> boundsOf(NodeImport &node, unsigned i) {
+  return node.state.values.boundsOf(node.inputName(i));
 }
 
 LogicalResult frontend::importWholeCast(NodeImport &node) {
@@ -64,7 +76,7 @@ LogicalResult frontend::importWholeCast(NodeImport &node) {
   Value x = realOperand(node, 0);
   if (!x)
     return failure();
-  return to == TensorProto::FLOAT ? node.define(x) : defineWhole(node, isNotZero(node, x, isWhole));
+  return to == TensorProto::FLOAT ? node.define(x) : defineTruth(node, isNotZero(node, x, isWhole));
 }
 
 // a < b is b - a > 0; a = b is not |a - b| > 0.
@@ -81,15 +93,15 @@ static LogicalResult importRelation(NodeImport &node) {
     return failure();
   if (op == "Equal" || op == "Xor") {
     Value differs = isNotZero(node, *difference, isWhole);
-    return defineWhole(node, op == "Xor" ? differs : notOf(node, differs));
+    return defineTruth(node, op == "Xor" ? differs : notOf(node, differs));
   }
   Value truth = isPositive(node, *difference, isWhole);
-  return defineWhole(node, op == "Less" || op == "Greater" ? truth : notOf(node, truth));
+  return defineTruth(node, op == "Less" || op == "Greater" ? truth : notOf(node, truth));
 }
 
 static LogicalResult importAnd(NodeImport &node) {
   Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
-  return b ? defineWhole(node, createBinary(node, Kind::mul, a, b)) : failure();
+  return b ? defineTruth(node, createBinary(node, Kind::mul, a, b)) : failure();
 }
 
 // a or b = a + b - a·b
@@ -97,12 +109,26 @@ static LogicalResult importOr(NodeImport &node) {
   Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
   FailureOr<Value> both = b ? createBinary(node, Kind::mul, a, b) : FailureOr<Value>();
   FailureOr<Value> sum = succeeded(both) ? createBinary(node, Kind::add, a, b) : FailureOr<Value>();
-  return failed(sum) ? failure() : defineWhole(node, createBinary(node, Kind::sub, *sum, *both));
+  return failed(sum) ? failure() : defineTruth(node, createBinary(node, Kind::sub, *sum, *both));
 }
 
 static LogicalResult importNot(NodeImport &node) {
   Value x = realOperand(node, 0);
-  return x ? defineWhole(node, notOf(node, x)) : failure();
+  return x ? defineTruth(node, notOf(node, x)) : failure();
+}
+
+/// The bounds of a sum, difference or product; unset where those of an operand are.
+static std::optional<WholeBounds> boundsAfter(Kind kind, std::optional<WholeBounds> a,
+                                              std::optional<WholeBounds> b) {
+  if (!a || !b)
+    return std::nullopt;
+  if (kind == Kind::add)
+    return WholeBounds{a->least + b->least, a->most + b->most};
+  if (kind == Kind::sub)
+    return WholeBounds{a->least - b->most, a->most - b->least};
+  const auto [least, most] =
+      std::minmax({a->least * b->least, a->least * b->most, a->most * b->least, a->most * b->most});
+  return WholeBounds{least, most};
 }
 
 static LogicalResult importWholeBinary(NodeImport &node) {
@@ -113,7 +139,43 @@ static LogicalResult importWholeBinary(NodeImport &node) {
     return node.error("operands '" + node.inputName(0) + "' and '" + node.inputName(1) +
                       "' have different element types");
   Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
-  return b ? defineWhole(node, createBinary(node, kind, a, b)) : failure();
+  if (!b)
+    return failure();
+  return defineWhole(node, createBinary(node, kind, a, b),
+                     boundsAfter(kind, boundsOf(node, 0), boundsOf(node, 1)));
+}
+
+/// x moved by `by` places along the axis, with zeros in the places that become free.
+static Value moved(NodeImport &node, Value x, std::int64_t axis, std::int64_t by) {
+  nn::Dims begins(shapeOf(x).size(), 0);
+  begins[axis] = by;
+  return node.create<nn::PadOp>(x.getType(), x, begins, llvm::APFloat(0.0));
+}
+
+// Sums of one place, then of two, four, and so on: x + x moved by as many places. Integers stay
+// exact, however products are computed.
+LogicalResult frontend::importCumSum(NodeImport &node) {
+  Value x = realOperand(node, 0);
+  const FailureOr<std::int64_t> axis =
+      x ? cumSumAxis(node, shapeOf(x).size()) : FailureOr<std::int64_t>();
+  if (failed(axis))
+    return failure();
+  const std::int64_t count = shapeOf(x)[*axis];
+  const std::int64_t sign = node.integer("reverse", 0) != 0 ? -1 : 1;
+  if (node.integer("exclusive", 0) != 0) {
+    if (count == 1)
+      return node.error("an exclusive sum of one place is zero");
+    x = moved(node, x, *axis, sign);
+  }
+  for (std::int64_t by = 1; by < count; by *= 2)
+    x = *createBinary(node, Kind::add, x, moved(node, x, *axis, sign * by));
+  if (!isWholeOperand(node, 0))
+    return node.define(x);
+  std::optional<WholeBounds> bounds = boundsOf(node, 0);
+  if (bounds)
+    bounds = WholeBounds{std::min<std::int64_t>(0, bounds->least * count),
+                         std::max<std::int64_t>(0, bounds->most * count)};
+  return defineWhole(node, x, bounds);
 }
 
 ImportFunction frontend::findTruthOp(llvm::StringRef name) {
@@ -123,6 +185,7 @@ ImportFunction frontend::findTruthOp(llvm::StringRef name) {
       {"Greater", importRelation},
       {"Less", importRelation},
       {"GreaterOrEqual", importRelation},
+      {"IsNaN", importIsNan},
       {"LessOrEqual", importRelation},
       {"Not", importNot},
       {"Or", importOr},
@@ -133,6 +196,7 @@ ImportFunction frontend::findTruthOp(llvm::StringRef name) {
 
 ImportFunction frontend::findWholeOp(llvm::StringRef name) {
   static const llvm::StringMap<ImportFunction> table = {{"Add", importWholeBinary},
+                                                        {"CumSum", importCumSum},
                                                         {"Div", importWholeBinary},
                                                         {"Mul", importWholeBinary},
                                                         {"Sub", importWholeBinary}};
@@ -156,5 +220,10 @@ LogicalResult frontend::importChoice(NodeImport &node) {
       succeeded(second) ? createBinary(node, Kind::add, *first, *second) : FailureOr<Value>();
   if (failed(sum))
     return failure();
-  return isWhole ? defineWhole(node, sum) : node.define(*sum);
+  if (!isWhole)
+    return node.define(*sum);
+  const auto a = boundsOf(node, 1), b = boundsOf(node, 2);
+  return a && b ? defineWhole(node, sum,
+                              WholeBounds{std::min(a->least, b->least), std::max(a->most, b->most)})
+                : defineWhole(node, sum);
 }

@@ -24,6 +24,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
       {"Constant", {importConstant, 0, 0}},
       {"ConstantOfShape", {importConstantOfShape, 1, 0}},
       {"Conv", {importConv, 2, 3}},
+      {"CumSum", {importCumSum, 2, 1}},
       {"Div", {importBinary, 2, 2, false}},
       {"Dropout", {importDropout, 1, 1}},
       {"Einsum", {importEinsum, 2, all}},
@@ -151,8 +152,10 @@ LogicalResult frontend::importNode(NodeImport &node) {
       !import->floatOnly && import->import != importCast && isWholeOperand(node, 0);
   if (failed(checkTensors(node, *import)) || failed(import->import(node)))
     return failure();
+  const bool isMoved = movesWhole && node.op() != "Concat" && node.op() != "Pad"; // to other places
+  const auto bounds = isMoved ? node.state.values.boundsOf(node.inputName(0)) : std::nullopt;
   for (unsigned i = 0; movesWhole && i < node.outputCount(); ++i)
     if (node.isUsed(i))
-      node.state.values.setWhole(node.proto.output(static_cast<int>(i)));
+      node.state.values.setWhole(node.proto.output(static_cast<int>(i)), bounds);
   return failure(node.failed());
 }

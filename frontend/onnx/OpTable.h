@@ -5,6 +5,8 @@
 
 namespace syncline::frontend {
 
+struct SliceRanges;
+
 using ImportFunction = mlir::LogicalResult (*)(NodeImport &);
 
 struct OpImport {
@@ -40,6 +42,9 @@ mlir::FailureOr<mlir::Value> createBinary(NodeImport &node, nn::BinaryKind kind,
 /// op(a)·op(b) + bias; the bias may be null.
 mlir::FailureOr<mlir::Value> createMatmul(NodeImport &node, mlir::Value a, bool transposeA,
                                           mlir::Value b, bool transposeB, mlir::Value bias);
+/// The part of x that the ranges name.
+mlir::FailureOr<mlir::Value> createSlice(NodeImport &node, mlir::Value x,
+                                         const SliceRanges &ranges);
 /// Whether operand `i` has integers or truth values in the file.
 bool isWholeOperand(NodeImport &node, unsigned i);
 
@@ -72,11 +77,13 @@ mlir::LogicalResult importSum(NodeImport &node);
 mlir::LogicalResult importWhere(NodeImport &node);
 mlir::LogicalResult importChoice(NodeImport &node);
 mlir::LogicalResult importWholeCast(NodeImport &node);
+mlir::LogicalResult importIsNan(NodeImport &node);
 
 mlir::LogicalResult importView(NodeImport &node);
 mlir::LogicalResult importTranspose(NodeImport &node);
 mlir::LogicalResult importConcat(NodeImport &node);
 mlir::LogicalResult importExpand(NodeImport &node);
+mlir::LogicalResult importCumSum(NodeImport &node);
 mlir::LogicalResult importReduce(NodeImport &node);
 mlir::LogicalResult importPad(NodeImport &node);
 mlir::LogicalResult importSlice(NodeImport &node);

@@ -5,6 +5,8 @@
 
 #include "mlir/IR/IRMapping.h"
 
+#include <algorithm>
+
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
@@ -73,7 +75,10 @@ Value GraphValues::real(const std::string &name) {
   return !value || isa<FloatType>(elementOf(value)) ? value : realOf(value);
 }
 
-void GraphValues::setWhole(const std::string &name) { entries[name].isWhole = true; }
+void GraphValues::setWhole(const std::string &name, std::optional<WholeBounds> bounds) {
+  entries[name].isWhole = true;
+  entries[name].bounds = bounds;
+}
 
 bool GraphValues::isWhole(const std::string &name) {
   std::string root = name;
@@ -82,4 +87,22 @@ bool GraphValues::isWhole(const std::string &name) {
     return false;
   const RankedTensorType type = typeOf(name);
   return entry->isWhole || (type && !isa<FloatType>(type.getElementType()));
+}
+
+std::optional<WholeBounds> GraphValues::boundsOf(const std::string &name) {
+  constexpr std::int64_t exact = 1 << 24;
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (!entry)
+    return std::nullopt;
+  std::optional<WholeBounds> bounds = entry->bounds;
+  if (entry->constant && !entry->constant->ints.empty()) {
+    const auto [least, most] =
+        std::minmax_element(entry->constant->ints.begin(), entry->constant->ints.end());
+    bounds = WholeBounds{*least, *most};
+  } else if (entry->tensor && elementOf(entry->tensor).isInteger(1)) {
+    bounds = WholeBounds{0, 1};
+  }
+  const bool isExact = bounds && bounds->least >= -exact && bounds->most <= exact;
+  return isExact ? bounds : std::nullopt;
 }

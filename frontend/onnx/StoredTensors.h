@@ -25,6 +25,9 @@ public:
   /// Names that match one of `patterns` are not trained.
   Status freeze(const std::vector<std::string> &patterns);
 
+  /// Whether a pattern matches the name.
+  bool isFrozen(const std::string &name);
+
   /// Fails when a pattern has matched nothing so far.
   Status checkFrozen() const;
 
@@ -38,7 +41,6 @@ public:
   Result<std::vector<std::string>> finish(WeightsFile &weights);
 
 private:
-  bool isFrozen(const std::string &name);
   template <typename Op> mlir::Value make(const std::string &name, const StoredSource &source);
 
   struct Pattern {

@@ -125,11 +125,14 @@ class Bert(nn.Module):
         self.layers = nn.ModuleList(BertLayer(width, heads, inner) for _ in range(layers))
         self.pooler, self.classifier = nn.Linear(width, width), nn.Linear(width, classes)
 
+    def places(self, ids):
+        return self.position_ids[:, : ids.size(1)]
+
     def forward(self, ids, mask=None, kinds=None):
         batch, length = ids.size()
         if kinds is None:
             kinds = self.kinds[:, :length].expand(batch, length)
-        x = self.word(ids) + self.kind(kinds) + self.position(self.position_ids[:, :length])
+        x = self.word(ids) + self.kind(kinds) + self.position(self.places(ids))
         x = self.norm(x)
         if mask is None:
             mask = torch.ones((batch, length))

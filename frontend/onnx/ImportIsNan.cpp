@@ -1,0 +1,115 @@
+// IsNaN of a softmax: PyTorch writes zeros in place of the rows that a mask hides wholly.
+#include "frontend/onnx/OpTable.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+#include "onnx/onnx_pb.h"
+
+#include <limits>
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+using Kind = nn::BinaryKind;
+
+static constexpr double largest = std::numeric_limits<float>::max();
+
+/// Whether a parameter takes part in computing the value.
+static bool isTrained(Value value) {
+  llvm::SmallVector<Value> pending{value};
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !seen.insert(next).second)
+      continue;
+    if (isa<nn::ParameterOp>(op))
+      return true;
+    llvm::append_range(pending, op->getOperands());
+  }
+  return false;
+}
+
+/// The operand of scores + mask that is not trained and has a number for each place; null where the
+/// value is no such sum.
+static Value maskIn(nn::BinaryOp sum) {
+  if (!sum || sum.getKind() != Kind::add)
+    return {};
+  for (Value operand : {sum.getB(), sum.getA()})
+    if (!shapeOf(operand).empty() && shapeOf(operand).back() == shapeOf(sum.getY()).back() &&
+        !isTrained(operand))
+      return operand;
+  return {};
+}
+
+/// Whether the mask is known and leaves every row a place.
+static bool keepsAllRows(Value mask) {
+  auto constant = mask.getDefiningOp<nn::ConstantOp>();
+  auto values = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : nullptr;
+  if (!values)
+    return false;
+  const std::int64_t length = shapeOf(mask).back();
+  std::int64_t at = 0, hidden = 0;
+  for (const APFloat &value : values) {
+    hidden = at++ % length == 0 ? 0 : hidden;
+    hidden += value.isInfinity() && value.isNegative();
+    if (hidden == length)
+      return false;
+  }
+  return true;
+}
+
+static Value clip(NodeImport &node, Value x, double least, double most) {
+  return node.create<nn::UnaryOp>(x.getType(), nn::UnaryKind::clip, x, llvm::APFloat(least),
+                                  llvm::APFloat(most));
+}
+
+static Value combined(NodeImport &node, Kind kind, Value a, Value b) {
+  return *createBinary(node, kind, a, b);
+}
+
+/// One where the mask is minus infinity in a whole row: [..., 1].
+static Value hiddenRows(NodeImport &node, Value mask) {
+  // Halved, so that a row of least finite numbers, which hides nothing, counts.
+  Value half = combined(node, Kind::mul, mask, node.scalar(0.5, mask));
+  Value kept = combined(node, Kind::add, half, node.scalar(largest, mask));
+  kept = clip(node, kept, 0, 1);
+  const nn::Dims axes{static_cast<std::int64_t>(shapeOf(mask).size()) - 1};
+  auto type = RankedTensorType::get(nn::reducedShape(shapeOf(mask), axes, /*keepDims=*/true),
+                                    elementOf(mask));
+  Value any = node.create<nn::ReduceOp>(type, nn::Reduction::sum, kept, axes);
+  any = clip(node, any, 0, 1);
+  return combined(node, Kind::sub, node.scalar(1, any), any);
+}
+
+// The mask's infinities become the least finite number: softmax's row is then finite where it is
+// hidden, and so is its derivative, which zeros in its place would not make so.
+LogicalResult frontend::importIsNan(NodeImport &node) {
+  Value x = node.hasInput(0) ? node.tensor(0) : Value();
+  auto softmax = x ? x.getDefiningOp<nn::SoftmaxOp>() : nn::SoftmaxOp();
+  auto sum = softmax ? softmax.getX().getDefiningOp<nn::BinaryOp>() : nn::BinaryOp();
+  Value mask = maskIn(sum);
+  if (!mask || softmax.getAxis() + 1 != shapeOf(x).size() || !elementOf(x).isF32())
+    return node.error("expected a softmax over the last dimension of scores and a mask that is "
+                      "added to them; others are not supported");
+  if (keepsAllRows(mask)) {
+    ConstantTensor no;
+    no.type = onnx::TensorProto::BOOL;
+    no.dims.assign(shapeOf(x).size(), 1);
+    no.ints = {0};
+    return node.defineConstant(std::move(no));
+  }
+  Value hidden = hiddenRows(node, mask);
+  Value truth = node.create<nn::BroadcastOp>(x.getType(), hidden);
+  Value scores = sum.getA() == mask ? sum.getB() : sum.getA();
+  Value finite = clip(node, mask, -largest, largest);
+  Value masked = combined(node, Kind::add, scores, finite);
+  for (Value made : {finite, masked})
+    made.getDefiningOp()->moveBefore(softmax);
+  softmax.getXMutable().assign(masked);
+  if (failed(node.define(truth)))
+    return failure();
+  if (node.isUsed(0))
+    node.state.values.setWhole(node.proto.output(0), WholeBounds{0, 1});
+  return success();
+}

@@ -1,0 +1,141 @@
+// Gather: parts of a tensor, and rows of a table by known, given or computed numbers.
+#include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/ShapeRules.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+/// Rows of a table by numbers that are an input, or its elements in other places.
+static LogicalResult importEmbedding(NodeImport &node, Value table) {
+  Value ids = node.tensor(1);
+  if (!ids || !elementOf(ids).isInteger(64))
+    return node.error("expected int64 indices, got '" + node.inputName(1) + "'");
+  if (shapeOf(table).size() < 2 || !isa<FloatType>(elementOf(table)))
+    return node.error("expected a floating-point table of rank 2 or more, got " +
+                      nn::toString(shapeOf(table)));
+  nn::Dims dims(shapeOf(ids));
+  llvm::append_range(dims, shapeOf(table).drop_front());
+  auto type = node.type(dims, table);
+  if (failed(type))
+    return failure();
+  return node.define(node.create<nn::EmbeddingOp>(*type, ids, table));
+}
+
+/// Rows of a table by numbers that are known at import, as relative positions are looked up.
+static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Dims &indices) {
+  if (!isa<FloatType>(elementOf(table)))
+    return node.error("indices that are not evenly spaced are supported for floating-point only");
+  const nn::Dims shape(shapeOf(table));
+  if (shape.size() == 1) // nn.embedding's rows are vectors
+    table = node.reshape(table, {shape[0], 1});
+  const nn::Dims &idDims = node.constant(1)->dims;
+  auto idType = RankedTensorType::get(idDims, node.state.builder.getI64Type());
+  Value ids = node.create<nn::ConstantOp>(
+      idType, DenseElementsAttr::get(idType, llvm::ArrayRef<std::int64_t>(indices)));
+  nn::Dims dims(idDims), rows(idDims);
+  llvm::append_range(dims, nn::DimsRef(shape).drop_front());
+  llvm::append_range(rows, shapeOf(table).drop_front());
+  auto type = node.type(rows, table);
+  if (failed(type))
+    return failure();
+  return node.define(node.reshape(node.create<nn::EmbeddingOp>(*type, ids, table), dims));
+}
+
+/// One where the number is that of the row, zero elsewhere: the ids' shape and a dimension of rows.
+static FailureOr<Value> oneHot(NodeImport &node, Value numbers, std::int64_t rows) {
+  llvm::SmallVector<float> places;
+  for (std::int64_t row = 0; row < rows; ++row)
+    places.push_back(static_cast<float>(row));
+  auto type = RankedTensorType::get({rows}, elementOf(numbers));
+  Value place = node.create<nn::ConstantOp>(
+      type, DenseElementsAttr::get(type, llvm::ArrayRef<float>(places)));
+  nn::Dims dims(shapeOf(numbers));
+  dims.push_back(1);
+  FailureOr<Value> difference =
+      createBinary(node, nn::BinaryKind::sub, node.reshape(numbers, dims), place);
+  if (failed(difference))
+    return failure();
+  const auto unary = [&](nn::UnaryKind kind, Value x, double least, double most) {
+    return node.create<nn::UnaryOp>(x.getType(), kind, x, llvm::APFloat(least),
+                                    llvm::APFloat(most));
+  };
+  Value size = unary(nn::UnaryKind::abs, *difference, 0, 0);
+  Value differs = unary(nn::UnaryKind::clip, size, 0, 1);
+  return createBinary(node, nn::BinaryKind::sub, node.scalar(1, differs), differs);
+}
+
+/// Rows of a table by numbers that the step computes, as places of tokens that padding does not
+/// count. They are f32, so that the lookup is a product with ones and zeros. Nothing checks such
+/// numbers when the step runs, so that their bounds must be known here.
+static LogicalResult importComputedRows(NodeImport &node, Value table, Value numbers) {
+  constexpr std::int64_t mostRows = 4096;
+  const nn::Dims shape(shapeOf(table));
+  if (!isa<FloatType>(elementOf(table)) || elementOf(table) != elementOf(numbers))
+    return node.error("expected a table of f32, got '" + node.inputName(0) + "'");
+  if (shape[0] > mostRows)
+    return node.error("computed indices are supported into at most " + llvm::Twine(mostRows) +
+                      " rows, got " + llvm::Twine(shape[0]));
+  const std::optional<WholeBounds> bounds = node.state.values.boundsOf(node.inputName(1));
+  if (!bounds)
+    return node.error("expected indices that are an input, or whose bounds follow from truth "
+                      "values; '" +
+                      node.inputName(1) + "' has none");
+  if (bounds->least < 0 || bounds->most >= shape[0])
+    return node.error("indices of " + llvm::Twine(bounds->least) + " to " +
+                      llvm::Twine(bounds->most) + " do not fit a table of " +
+                      llvm::Twine(shape[0]) + " rows");
+  nn::Dims dims(shapeOf(numbers));
+  llvm::append_range(dims, nn::DimsRef(shape).drop_front());
+  auto type = node.type(dims, table);
+  if (failed(type))
+    return failure();
+  const std::int64_t width = nn::elementCount(shape) / shape[0];
+  FailureOr<Value> ones = oneHot(node, numbers, shape[0]);
+  if (failed(ones))
+    return failure();
+  FailureOr<Value> rows =
+      createMatmul(node, *ones, false, node.reshape(table, {shape[0], width}), false, {});
+  return failed(rows) ? failure() : node.define(node.reshape(*rows, dims));
+}
+
+// A Gather of one index, or of indices at even distances, is a slice.
+LogicalResult frontend::importGather(NodeImport &node) {
+  Value x = node.tensor(0);
+  if (node.integer("axis", 0) == 0 && x && !node.constant(1) && node.isBatched(1)) {
+    Value numbers = node.tensor(1);
+    if (numbers && elementOf(numbers).isInteger(1)) // truth values
+      numbers = node.state.values.real(node.inputName(1));
+    if (numbers && isWholeOperand(node, 1) && elementOf(numbers).isF32())
+      return importComputedRows(node, x, numbers);
+    return importEmbedding(node, x);
+  }
+  FailureOr<std::int64_t> axis = gatherAxis(node, shapeOf(x).size());
+  if (failed(axis))
+    return failure();
+  FailureOr<nn::Dims> indices = gatherIndices(node, shapeOf(x)[*axis]);
+  if (failed(indices))
+    return failure();
+  const nn::Dims &indexDims = node.constant(1)->dims;
+  std::int64_t step = indices->size() > 1 ? (*indices)[1] - (*indices)[0] : 1;
+  bool isEven = !indices->empty() && step != 0;
+  for (size_t i = 1; i < indices->size(); ++i)
+    isEven &= (*indices)[i] - (*indices)[i - 1] == step;
+  if (!isEven && *axis == 0 && !indices->empty())
+    return importKnownRows(node, x, *indices);
+  if (!isEven)
+    return node.error("indices that are not evenly spaced are supported along axis 0 only");
+  SliceRanges ranges = wholeRange(shapeOf(x));
+  ranges.starts[*axis] = (*indices)[0];
+  ranges.steps[*axis] = step;
+  ranges.counts[*axis] = static_cast<std::int64_t>(indices->size());
+  FailureOr<Value> y = createSlice(node, x, ranges);
+  if (failed(y))
+    return failure();
+  nn::Dims dims(nn::DimsRef(ranges.counts).take_front(*axis));
+  llvm::append_range(dims, indexDims);
+  llvm::append_range(dims, nn::DimsRef(ranges.counts).drop_front(*axis + 1));
+  return node.define(node.reshape(*y, dims));
+}

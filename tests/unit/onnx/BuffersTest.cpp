@@ -1,0 +1,110 @@
+// Initialisers that PyTorch calls buffers are not trained.
+#include "TestModel.h"
+
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+using namespace syncline::frontend;
+using namespace syncline::test;
+
+namespace {
+
+/// Adds floats as an initialiser of one dimension.
+void add(onnx::ModelProto &model, const std::string &name, int count) {
+  onnx::TensorProto &tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.add_dims(count);
+  for (int i = 0; i < count; ++i)
+    tensor.add_float_data(static_cast<float>(i));
+}
+
+/// Says of a value what PyTorch's exporter says: a property in the field that IR version 10 added.
+void mark(onnx::ModelProto &model, const std::string &name, const std::string &kind) {
+  onnx::ValueInfoProto &value = *model.mutable_graph()->add_value_info();
+  value.set_name(name);
+  const auto property = [&](const std::string &key, const std::string &text) {
+    onnx::StringStringEntryProto entry;
+    entry.set_key(key);
+    entry.set_value(text);
+    value.mutable_unknown_fields()->AddLengthDelimited(4, entry.SerializeAsString());
+  };
+  property("another key", "BUFFER");
+  property("pkg.torch.export.graph_signature.InputSpec.kind", kind);
+}
+
+/// y = x·w + b, where b is a vector that is `kind` to the exporter, or unmarked.
+Outcome withBias(const std::string &kind, int count, const ImportOptions &options = meanSquare()) {
+  const std::string shape = "(float[2," + std::to_string(count) + "] ";
+  return importText(18,
+                    "agraph " + shape + "x) => " + shape +
+                        "y) { w = RandomNormal <shape = [1]> () h = Mul(x, w) y = Add(h, b) }",
+                    options, [&](onnx::ModelProto &model) {
+                      add(model, "b", count);
+                      if (!kind.empty())
+                        mark(model, "b", kind);
+                    });
+}
+
+/// y = x·w·cos(angles), where `nodes` make the angles from f, an initialiser of three numbers.
+Outcome withAngles(const std::string &nodes) {
+  return importText(18,
+                    "agraph (float[2,3] x) => (float[2,3] y) { w = RandomNormal <shape = [3]> () "
+                    "h = Mul(x, w) " +
+                        nodes + " y = Mul(h, c) }",
+                    meanSquare(), [](onnx::ModelProto &model) { add(model, "f", 3); });
+}
+
+} // namespace
+
+TEST(Buffers, MarkedOnesAreNotTrained) {
+  for (const char *kind : {"", "PARAMETER"})
+    EXPECT_TRUE(withBias(kind, 3).has("nn.parameter \"b\"")) << kind;
+  for (const char *kind : {"BUFFER", "CONSTANT_TENSOR"}) {
+    const Outcome outcome = withBias(kind, 3);
+    EXPECT_TRUE(outcome.has("nn.state \"b\" at 0 : tensor<3xf32>")) << outcome.error << outcome.ir;
+    EXPECT_TRUE(withBias(kind, 2000).has("nn.state \"b\" at 0 : tensor<2000xf32>"));
+  }
+}
+
+// A property that is none is passed over.
+TEST(Buffers, BrokenPropertiesSayNothing) {
+  const Outcome outcome =
+      importText(18, "agraph (float[2,3] x) => (float[2,3] y) { y = Add(x, b) }", meanSquare(),
+                 [](onnx::ModelProto &model) {
+                   add(model, "b", 3);
+                   onnx::ValueInfoProto &value = *model.mutable_graph()->add_value_info();
+                   value.set_name("b");
+                   value.mutable_unknown_fields()->AddVarint(4, 1);
+                   value.mutable_unknown_fields()->AddLengthDelimited(4, "\x0a\x7f");
+                 });
+  EXPECT_TRUE(outcome.has("nn.parameter \"b\"")) << outcome.error << outcome.ir;
+}
+
+// A pattern of --freeze that names a buffer has matched something.
+TEST(Buffers, MayBeFrozen) {
+  ImportOptions options = meanSquare();
+  options.freeze = {"b"};
+  EXPECT_EQ(withBias("BUFFER", 3, options).error, "");
+}
+
+// The inverse frequencies of rotary positions, whose angles are known with them.
+TEST(Buffers, AnglesAreComputedAtImport) {
+  const Outcome outcome =
+      withAngles("s = Constant <value_ints = [3,1]> () g = Reshape(f, s) "
+                 "p = Constant <value = float[1,2] {1.0, 2.0}> () a = MatMul(g, p) "
+                 "t = Transpose(a) k = Cos(t) z = Constant <value_int = 1> () "
+                 "i = Gather(k, z) q = Sin(i) c = Add(i, q)");
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_FALSE(outcome.has("\"f\"")) << outcome.ir;
+  ASSERT_EQ(outcome.notes.size(), 1U);
+  EXPECT_EQ(outcome.notes[0], "'f': not trained, since cosines and sines have no derivative here");
+}
+
+// What an input is a part of stays a parameter, and the cosine is refused.
+TEST(Buffers, CosinesOfTheInputAreRefused) {
+  const Outcome outcome = withAngles("a = Mul(h, f) c = Cos(a)");
+  EXPECT_NE(outcome.error.find("(Cos): this operator of opset 18 is not supported"),
+            std::string::npos)
+      << outcome.error;
+}
