@@ -110,6 +110,8 @@ std::vector<BackendDescriptor> configurations(const BackendDescriptor &graph,
   return heuristics.parts(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
 }
 
+} // namespace
+
 /// What a configuration's engine says of itself.
 struct EngineNotes {
   explicit EngineNotes(const BackendDescriptor &configuration) {
@@ -145,6 +147,34 @@ struct EngineNotes {
   std::vector<cudnnBackendBehaviorNote_t> behavior;
 };
 
+/// One engine configuration with its execution plan, which equal convolutions share.
+struct GraphPlan {
+  /// Makes the plan where there is none yet, and returns the bytes of workspace that it needs.
+  std::size_t measure(cudnnHandle_t cudnn) {
+    if (!plan) {
+      const BackendDescriptor made(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+      made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, cudnn);
+      made.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+      made.finalize();
+      plan = made;
+    }
+    const auto bytes = plan->value<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
+    return static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0));
+  }
+
+  EngineNotes notes;
+  BackendDescriptor configuration;
+  std::optional<BackendDescriptor> plan;
+};
+
+/// The configurations of equal convolutions, the fastest first.
+struct GraphListing {
+  std::vector<std::shared_ptr<GraphPlan>> plans;
+  std::string refusal; ///< cuDNN's last one
+};
+
+namespace {
+
 /// Whether the engine keeps the accuracy of the operands' type, and with `keepsBits` that of f32.
 /// Fourier transforms round more than products do. Tensor units round f32 to TF32, and large tiles
 /// of Winograd's lose bits of f32.
@@ -161,25 +191,15 @@ bool isExact(const EngineNotes &notes, bool keepsBits) {
   return true;
 }
 
-/// One engine configuration, its execution plan, and the variant pack with its operands' addresses.
+/// A convolution's use of a plan, with the variant pack of its operands' addresses.
 class GraphEngine {
 public:
-  GraphEngine(cudnnHandle_t cudnn, BackendDescriptor configuration,
+  GraphEngine(cudnnHandle_t cudnn, std::shared_ptr<GraphPlan> shared,
               const std::array<std::int64_t, 3> &ids,
               std::shared_ptr<const ConvolutionPlaces> places)
-      : cudnn(cudnn), configuration(std::move(configuration)), ids(ids), places(std::move(places)) {
-  }
+      : cudnn(cudnn), shared(std::move(shared)), ids(ids), places(std::move(places)) {}
 
-  /// Makes the plan, and returns the bytes of workspace that it needs.
-  std::size_t measure() {
-    const BackendDescriptor made(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-    made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, cudnn);
-    made.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-    made.finalize();
-    plan = made;
-    const auto bytes = made.value<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-    return static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0));
-  }
+  std::size_t measure() { return shared->measure(cudnn); }
 
   /// Precondition: measure() has returned.
   void run(void *workspace) {
@@ -195,15 +215,16 @@ public:
       pack = made;
       addresses = now;
     }
-    checkGraph(cudnnBackendExecute(cudnn, plan->handle(), pack->handle()), "cudnnBackendExecute");
+    checkGraph(cudnnBackendExecute(cudnn, shared->plan->handle(), pack->handle()),
+               "cudnnBackendExecute");
   }
 
 private:
   cudnnHandle_t cudnn;
-  BackendDescriptor configuration;
+  std::shared_ptr<GraphPlan> shared;
   std::array<std::int64_t, 3> ids;
   std::shared_ptr<const ConvolutionPlaces> places;
-  std::optional<BackendDescriptor> plan, pack;
+  std::optional<BackendDescriptor> pack;
   std::array<void *, 4> addresses{}; ///< in `pack`
 };
 
@@ -227,30 +248,17 @@ template <typename F> void attempt(std::string &refusal, const F &f) {
   }
 }
 
-} // namespace
-
-void addGraphEngines(ConvolutionEngines &engines, Preparation &p, const ConvolutionPlan &plan,
-                     ConvolutionKind kind, std::shared_ptr<const ConvolutionPlaces> places,
-                     std::string &refusal) {
-  const cudnnHandle_t cudnn = p.program.device.cudnn;
-  const bool keepsBits = p.program.options.precision == core::Precision::fp32;
-  const OperationTerms terms = termsOf(kind);
+/// Lists a convolution's configurations, the fastest first.
+GraphListing listed(cudnnHandle_t cudnn, const ConvolutionPlan &plan, const OperationTerms &terms,
+                    bool keepsBits) {
+  GraphListing listing;
   std::set<std::string> names; // the two modes may list the same configuration
   const auto add = [&](const EngineNotes &notes, const BackendDescriptor &configuration) {
-    if (!names.insert(notes.name).second)
-      return;
-    const auto own = std::make_shared<GraphEngine>(cudnn, configuration, terms.ids, places);
-    ConvolutionEngine engine;
-    engine.name = notes.name;
-    engine.isDeterministic = !notes.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
-    engine.measure = [own](std::size_t &bytes) {
-      return graphStatus([&] { bytes = own->measure(); });
-    };
-    engine.run = [own](void *workspace, std::size_t) {
-      return graphStatus([&] { own->run(workspace); });
-    };
-    engines.add(std::move(engine));
+    if (names.insert(notes.name).second)
+      listing.plans.push_back(
+          std::make_shared<GraphPlan>(GraphPlan{notes, configuration, std::nullopt}));
   };
+  std::string &refusal = listing.refusal;
   attempt(refusal, [&] {
     const BackendDescriptor graph = describeGraph(cudnn, plan, terms);
     for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
@@ -270,6 +278,37 @@ void addGraphEngines(ConvolutionEngines &engines, Preparation &p, const Convolut
           add(notes, configuration);
       });
   });
+  return listing;
+}
+
+} // namespace
+
+void addGraphEngines(ConvolutionEngines &engines, Preparation &p, const ConvolutionPlan &plan,
+                     ConvolutionKind kind, std::shared_ptr<const ConvolutionPlaces> places,
+                     std::string &refusal) {
+  const cudnnHandle_t cudnn = p.program.device.cudnn;
+  const OperationTerms terms = termsOf(kind);
+  std::shared_ptr<GraphListing> &listing =
+      p.program.graphListings[std::to_string(static_cast<int>(kind)) + " " + plan.geometry() + " " +
+                              describe(plan.layout)];
+  if (!listing)
+    listing = std::make_shared<GraphListing>(
+        listed(cudnn, plan, terms, p.program.options.precision == core::Precision::fp32));
+  if (!listing->refusal.empty())
+    refusal = listing->refusal;
+  for (const std::shared_ptr<GraphPlan> &shared : listing->plans) {
+    const auto own = std::make_shared<GraphEngine>(cudnn, shared, terms.ids, places);
+    ConvolutionEngine engine;
+    engine.name = shared->notes.name;
+    engine.isDeterministic = !shared->notes.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+    engine.measure = [own](std::size_t &bytes) {
+      return graphStatus([&] { bytes = own->measure(); });
+    };
+    engine.run = [own](void *workspace, std::size_t) {
+      return graphStatus([&] { own->run(workspace); });
+    };
+    engines.add(std::move(engine));
+  }
 }
 
 } // namespace syncline::cuda

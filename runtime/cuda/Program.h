@@ -15,14 +15,17 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace syncline::cuda {
 
 class ConvolutionEngines;
+struct GraphListing;
 struct NormThenSum;
 struct SumThenNorm;
 
@@ -148,6 +151,9 @@ struct Program {
   double lossScale = 1;                  ///< StepRunner::setLossScale()
   DeviceMemory scratch, workspace;
   std::vector<std::shared_ptr<ConvolutionEngines>> convolutions; ///< in the step's order
+  /// What cuDNN's graph interface lists for a convolution, by what tells convolutions apart. Equal
+  /// ones share the plans, of which some are compiled.
+  std::map<std::string, std::shared_ptr<GraphListing>> graphListings;
   /// What later operations may join (NormSums.h): norms whose operands are still there, in the
   /// step's order, and the last sum of gradients.
   std::vector<std::shared_ptr<NormThenSum>> openNorms;

@@ -55,6 +55,9 @@ struct WithoutGraphs {
   const bool before = hasGraphs;
 };
 
+/// Plans of graphs that were finalized and can run, so far.
+inline int builtPlans = 0;
+
 /// What cudnnGetLastErrorString() says.
 inline thread_local std::string lastError;
 

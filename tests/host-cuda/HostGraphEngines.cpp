@@ -223,6 +223,7 @@ cudnnStatus_t finalizePlan(BackendObject &plan) {
   case EngineRole::unrunnable:
   case EngineRole::slow:
   case EngineRole::quick:
+    ++builtPlans;
     return isAcceptable(engine, *plan.graph) ? CUDNN_STATUS_SUCCESS
                                              : misused("an engine of another precision");
   }
