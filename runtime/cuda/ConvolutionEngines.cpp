@@ -57,7 +57,11 @@ bool ConvolutionEngines::isReady(ConvolutionEngine &engine, std::string &refusal
   if (engine.workspace)
     return true;
   std::size_t bytes = 0;
-  if (isRefused(engine.measure(bytes), "the engine's workspace", refusal) ||
+  cudnnStatus_t status = engine.measure(bytes);
+  // No kernel runs here. What fails is the driver, which cannot load the one that was compiled.
+  if (status >= CUDNN_STATUS_EXECUTION_FAILED)
+    status = CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER;
+  if (isRefused(status, "the engine's workspace", refusal) ||
       bytes > static_cast<std::size_t>(workspaceLimit))
     return false;
   engine.workspace = bytes;

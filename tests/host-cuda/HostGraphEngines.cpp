@@ -214,8 +214,8 @@ cudnnStatus_t finalizePlan(BackendObject &plan) {
   switch (engine.role) {
   case EngineRole::forbidden:
     return misused("an engine whose notes forbid it");
-  case EngineRole::unbuilt: // in several words, as they occur
-    return plan.graph->kind == forward        ? CUDNN_STATUS_NOT_SUPPORTED_SHAPE
+  case EngineRole::unbuilt: // in several words, as they occur; the first is a driver too old
+    return plan.graph->kind == forward        ? CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER
            : plan.graph->kind == backwardData ? CUDNN_STATUS_BAD_PARAM
                                               : CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
   case EngineRole::large:
