@@ -4,6 +4,7 @@
 #include "frontend/onnx/ConstantTensor.h"
 #include "frontend/onnx/ElementType.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 #include "onnx/onnx_pb.h"
@@ -16,20 +17,23 @@ using namespace syncline::frontend;
 /// Nodes on larger buffers are not computed at import, so that their values stay out of the IR.
 static constexpr std::int64_t largestKnown = 1024;
 
-/// What the properties of a value say under `key`, "" where they do not. They are the fourth field
-/// of ValueInfoProto since IR version 10, which the installed library does not know.
-static std::string propertyOf(const onnx::ValueInfoProto &value, llvm::StringRef key) {
-  constexpr int metadataProps = 4;
-  const google::protobuf::UnknownFieldSet &fields = value.unknown_fields();
+/// What a message's properties say under `key`, "" where they do not. They are a field of
+/// ValueInfoProto and NodeProto since IR version 10, which the installed library does not know.
+static std::string propertyOf(const google::protobuf::UnknownFieldSet &fields, int number,
+                              llvm::StringRef key) {
   for (int i = 0; i < fields.field_count(); ++i) {
     const google::protobuf::UnknownField &field = fields.field(i);
     onnx::StringStringEntryProto entry;
-    if (field.number() == metadataProps &&
+    if (field.number() == number &&
         field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
         entry.ParseFromString(field.length_delimited()) && entry.key() == key)
       return entry.value();
   }
   return "";
+}
+
+static std::string propertyOf(const onnx::ValueInfoProto &value, llvm::StringRef key) {
+  return propertyOf(value.unknown_fields(), 4, key);
 }
 
 static bool isFloat(const GraphIndex &index, const std::string &name) {
@@ -46,15 +50,72 @@ static std::int64_t elementsOf(const onnx::TensorProto &tensor) {
   return count;
 }
 
-static void findMarked(const ModelFile &file, GraphIndex &index) {
+/// What PyTorch's exporter says of a file's floating-point initialisers.
+struct Marks {
+  llvm::StringMap<std::string> kinds;     ///< "PARAMETER", "BUFFER", ...
+  llvm::StringMap<std::string> originals; ///< parameters' names in the traced graph
+};
+
+static Marks readMarks(const ModelFile &file, const GraphIndex &index) {
+  Marks marks;
   for (const onnx::ValueInfoProto &value : file.model->graph().value_info()) {
     if (!isFloat(index, value.name()))
       continue;
     const std::string kind = propertyOf(value, "pkg.torch.export.graph_signature.InputSpec.kind");
-    if (kind == "BUFFER" || kind == "CONSTANT_TENSOR")
-      index.buffers[value.name()] =
-          elementsOf(*index.initializers.lookup(value.name())) <= largestKnown;
+    if (kind.empty())
+      continue;
+    marks.kinds[value.name()] = kind;
+    if (kind == "PARAMETER")
+      marks.originals[value.name()] = propertyOf(value, "pkg.torch.onnx.original_node_name");
   }
+  return marks;
+}
+
+/// Marked buffers, and numbers that the exporter made tensors of, are not trained. Returns the
+/// larger tensors that are neither parameters nor buffers, as folding constants leaves them.
+static std::vector<std::string> findMarked(const Marks &marks, GraphIndex &index) {
+  std::vector<std::string> folded;
+  for (const auto &[name, tensor] : index.initializers) {
+    const std::string kind = marks.kinds.lookup(name);
+    if (marks.kinds.empty() || kind == "PARAMETER" || !isFloat(index, name.str()))
+      continue;
+    const std::int64_t count = elementsOf(*tensor);
+    if (kind.empty() && count > 1 && index.uses.count(name))
+      folded.push_back(name.str());
+    index.buffers[name] = count <= largestKnown;
+  }
+  llvm::sort(folded);
+  return folded;
+}
+
+/// Whether `text` has %`name` as a whole word.
+static bool mentions(llvm::StringRef text, const std::string &name) {
+  const std::string word = "%" + name;
+  for (size_t at = text.find(word); at != llvm::StringRef::npos; at = text.find(word, at + 1)) {
+    const llvm::StringRef rest = text.drop_front(at + word.size());
+    if (rest.empty() || !(llvm::isAlnum(rest[0]) || rest[0] == '_'))
+      return true;
+  }
+  return false;
+}
+
+/// Parameters that a node reads in place of another one, since both began with equal values.
+static std::vector<std::string> findMerged(const ModelFile &file, const Marks &marks,
+                                           const GraphIndex &index) {
+  constexpr int metadataProps = 9;
+  std::vector<std::string> merged;
+  for (const int i : index.order) {
+    const onnx::NodeProto &node = file.model->graph().node(i);
+    const std::string traced =
+        propertyOf(node.unknown_fields(), metadataProps, "pkg.torch.onnx.fx_node");
+    for (const std::string &name : node.input()) {
+      const std::string original = marks.originals.lookup(name);
+      if (!original.empty() && llvm::StringRef(traced).contains("%p_") &&
+          !mentions(traced, original) && !llvm::is_contained(merged, name))
+        merged.push_back(name);
+    }
+  }
+  return merged;
 }
 
 namespace {
@@ -116,7 +177,19 @@ static void findAngles(const ModelFile &file, GraphIndex &index, Notes &notes) {
   }
 }
 
-void frontend::findBuffers(const ModelFile &file, GraphIndex &index, Notes &notes) {
-  findMarked(file, index);
+std::string frontend::findBuffers(const ModelFile &file, GraphIndex &index, Notes &notes) {
+  const Marks marks = readMarks(file, index);
+  const std::vector<std::string> folded = findMarked(marks, index);
+  const std::vector<std::string> merged = findMerged(file, marks, index);
   findAngles(file, index, notes);
+  if (folded.empty() && merged.empty())
+    return "";
+  std::string text = "this file was exported with optimize=True, PyTorch's default, which ";
+  if (!folded.empty())
+    text += "makes tensors that cannot be told from parameters (" + listNames(folded) + ")";
+  if (!merged.empty())
+    text += std::string(folded.empty() ? "" : " and ") +
+            "makes one of parameters that begin with equal values (" + listNames(merged) + ")";
+  return text + "; to train the model, export it with torch.onnx.export(model, x, f, dynamo=True, "
+                "optimize=False)";
 }

@@ -10,6 +10,8 @@ namespace syncline::frontend {
 /// - those that the file says are buffers, as torch.onnx.export(..., dynamo=True) writes;
 /// - those that only cosines and sines are computed from, which have no derivative here: the
 ///   angles of rotary positions. Notes name these.
-void findBuffers(const ModelFile &file, GraphIndex &index, Notes &notes);
+/// Returns why the file holds other tensors than the model's, as PyTorch's optimizer leaves them;
+/// "" where it does not.
+std::string findBuffers(const ModelFile &file, GraphIndex &index, Notes &notes);
 
 } // namespace syncline::frontend

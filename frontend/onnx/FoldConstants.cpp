@@ -5,6 +5,9 @@
 
 #include "onnx/onnx_pb.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
@@ -163,10 +166,24 @@ static FailureOr<ConstantTensor> foldShape(NodeImport &node, Constants in) {
   return shapeConstant(node, in[0]->dims);
 }
 
+static FailureOr<ConstantTensor> foldRealRange(NodeImport &node, Constants in) {
+  const double start = in[0]->reals[0], limit = in[1]->reals[0], delta = in[2]->reals[0];
+  const double count = std::ceil((limit - start) / delta);
+  if (!(std::abs(count) <= static_cast<double>(maxConstantElements)))
+    return node.error("its range is too long to compute at import");
+  ConstantTensor result = emptyLike(*in[0], {static_cast<std::int64_t>(std::max(count, 0.0))});
+  for (std::int64_t i = 0; i < result.dims[0]; ++i)
+    result.reals.push_back(start + static_cast<double>(i) * delta);
+  return result;
+}
+
 static FailureOr<ConstantTensor> foldRange(NodeImport &node, Constants in) {
+  const auto isNumber = [](const ConstantTensor *x) { return x->isReal() && x->size() == 1; };
+  if (in.size() == 3 && llvm::all_of(in, isNumber))
+    return foldRealRange(node, in);
   if (in.size() != 3 || in[0]->isReal() || in[1]->isReal() || in[2]->isReal() ||
       in[0]->size() != 1 || in[1]->size() != 1 || in[2]->size() != 1 || in[2]->ints[0] == 0)
-    return node.error("expected whole numbers as start, limit and delta, and delta not 0");
+    return node.error("expected numbers of one kind as start, limit and delta, and delta not 0");
   // Differences of arbitrary 64-bit operands need more than 64 bits.
   __int128 start = in[0]->ints[0], limit = in[1]->ints[0], delta = in[2]->ints[0];
   __int128 span = delta > 0 ? limit - start : start - limit, stride = delta > 0 ? delta : -delta;
@@ -194,12 +211,25 @@ static FailureOr<ConstantTensor> foldReduceProd(NodeImport &node, Constants in) 
 
 FoldFunction frontend::findShapeFold(llvm::StringRef op) {
   static const llvm::StringMap<FoldFunction> table = {
-      {"Concat", foldConcat}, {"CumSum", foldCumSum},       {"Einsum", foldEinsum},
-      {"Expand", foldExpand}, {"Flatten", foldView},        {"Gather", foldGather},
-      {"MatMul", foldMatMul}, {"Range", foldRange},         {"ReduceProd", foldReduceProd},
-      {"Reshape", foldView},  {"Shape", foldShape},         {"ScatterND", foldScatterNd},
-      {"Size", foldShape},    {"Slice", foldSlice},         {"Squeeze", foldView},
-      {"Trilu", foldTrilu},   {"Transpose", foldTranspose}, {"Unsqueeze", foldView},
+      {"Concat", foldConcat},
+      {"CumSum", foldCumSum},
+      {"Einsum", foldEinsum},
+      {"Expand", foldExpand},
+      {"Flatten", foldView},
+      {"Gather", foldGather},
+      {"GatherElements", foldGatherElements},
+      {"MatMul", foldMatMul},
+      {"Range", foldRange},
+      {"ReduceProd", foldReduceProd},
+      {"Reshape", foldView},
+      {"Shape", foldShape},
+      {"ScatterND", foldScatterNd},
+      {"Size", foldShape},
+      {"Slice", foldSlice},
+      {"Squeeze", foldView},
+      {"Trilu", foldTrilu},
+      {"Transpose", foldTranspose},
+      {"Unsqueeze", foldView},
   };
   return table.lookup(op);
 }
@@ -208,7 +238,8 @@ FoldFunction frontend::findShapeFold(llvm::StringRef op) {
 static unsigned minOperands(llvm::StringRef op) {
   if (op == "Range" || op == "ScatterND" || op == "Where")
     return 3;
-  const bool isPair = op == "CumSum" || op == "Expand" || op == "Gather" || op == "MatMul";
+  const bool isPair = op == "CumSum" || op == "Expand" || op == "Gather" || op == "MatMul" ||
+                      op == "GatherElements";
   return isPair || op == "Reshape" ? 2 : 1;
 }
 

@@ -18,6 +18,11 @@ FoldFunction findShapeFold(llvm::StringRef op);
 /// Writes updates into a constant, or clears one side of a diagonal.
 mlir::FailureOr<ConstantTensor> foldScatterNd(NodeImport &node, Constants in);
 mlir::FailureOr<ConstantTensor> foldTrilu(NodeImport &node, Constants in);
+/// Takes the elements that indices name along one dimension.
+mlir::FailureOr<ConstantTensor> foldGatherElements(NodeImport &node, Constants in);
+
+/// The values in another type, which TensorProto.DataType names.
+ConstantTensor castTo(const ConstantTensor &x, int to);
 
 /// A product of two constants.
 mlir::FailureOr<ConstantTensor> foldEinsum(NodeImport &node, Constants in);

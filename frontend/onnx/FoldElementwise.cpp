@@ -33,24 +33,29 @@ static std::int64_t toInteger(double value) {
   return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::clamp(value, -limit, limit));
 }
 
+ConstantTensor frontend::castTo(const ConstantTensor &x, int to) {
+  ConstantTensor result;
+  result.type = to;
+  result.dims = x.dims;
+  result.fromShape = x.fromShape;
+  const bool fromReal = x.isReal(), toReal = result.isReal();
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (toReal)
+      result.reals.push_back(fromReal ? x.reals[i] : static_cast<double>(x.ints[i]));
+    else if (to == TensorProto::BOOL)
+      result.ints.push_back(fromReal ? x.reals[i] != 0 : x.ints[i] != 0);
+    else
+      result.ints.push_back(
+          wrap(to, static_cast<std::uint64_t>(fromReal ? toInteger(x.reals[i]) : x.ints[i])));
+  }
+  return result;
+}
+
 static FailureOr<ConstantTensor> foldCast(NodeImport &node, Constants in) {
   auto to = static_cast<int>(node.integer("to", 0));
   if (elementBytes(to) == 0)
     return node.error("conversion to " + elementName(to) + " is not supported");
-  ConstantTensor result;
-  result.type = to;
-  result.dims = in[0]->dims;
-  bool fromReal = in[0]->isReal(), toReal = result.isReal();
-  for (std::int64_t i = 0; i < in[0]->size(); ++i) {
-    if (toReal)
-      result.reals.push_back(fromReal ? in[0]->reals[i] : static_cast<double>(in[0]->ints[i]));
-    else if (to == TensorProto::BOOL)
-      result.ints.push_back(fromReal ? in[0]->reals[i] != 0 : in[0]->ints[i] != 0);
-    else
-      result.ints.push_back(wrap(
-          to, static_cast<std::uint64_t>(fromReal ? toInteger(in[0]->reals[i]) : in[0]->ints[i])));
-  }
-  return result;
+  return castTo(*in[0], to);
 }
 
 static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {

@@ -73,3 +73,34 @@ FailureOr<ConstantTensor> frontend::foldTrilu(NodeImport &node, Constants in) {
   }
   return result;
 }
+
+FailureOr<ConstantTensor> frontend::foldGatherElements(NodeImport &node, Constants in) {
+  const ConstantTensor &x = *in[0], &indices = *in[1];
+  const FailureOr<std::int64_t> axis = node.axis(node.integer("axis", 0), x.dims.size());
+  if (failed(axis))
+    return failure();
+  const auto rank = static_cast<std::int64_t>(x.dims.size());
+  for (std::int64_t d = 0; d < rank; ++d)
+    if (indices.isReal() || static_cast<std::int64_t>(indices.dims.size()) != rank ||
+        (d != *axis && indices.dims[d] > x.dims[d]))
+      return node.error("expected indices that fit x, " + nn::toString(x.dims) + ", got " +
+                        nn::toString(indices.dims));
+  ConstantTensor result = indices;
+  result.type = x.type;
+  if (x.isReal()) {
+    result.reals.resize(indices.ints.size());
+    result.ints.clear();
+  }
+  for (std::int64_t i = 0; i < indices.size(); ++i) {
+    const std::int64_t size = x.dims[*axis];
+    const std::int64_t index = indices.ints[i] < 0 ? indices.ints[i] + size : indices.ints[i];
+    if (index < 0 || index >= size)
+      return node.error("index " + llvm::Twine(indices.ints[i]) + " is not within size " +
+                        llvm::Twine(size));
+    std::int64_t place = 0, rest = i, stride = 1;
+    for (std::int64_t d = rank; d-- > 0; rest /= indices.dims[d], stride *= x.dims[d])
+      place += stride * (d == *axis ? index : rest % indices.dims[d]);
+    copyElements(result, i, x, place, 1);
+  }
+  return result;
+}

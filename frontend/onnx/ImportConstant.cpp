@@ -1,5 +1,6 @@
 // Operators that make or rename values: Constant, generators, Identity, Cast, Shape.
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/FoldConstants.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -22,6 +23,19 @@ LogicalResult frontend::importCast(NodeImport &node) {
   if (type == elementOf(node.tensor(0)))
     return node.defineAlias();
   return node.error("conversion of tensors to " + elementName(to) + " is not supported");
+}
+
+// A known number becomes one of the other operand's type.
+LogicalResult frontend::importCastLike(NodeImport &node) {
+  const RankedTensorType from = node.state.values.typeOf(node.inputName(0));
+  const RankedTensorType to = node.state.values.typeOf(node.inputName(1));
+  if (from && to && from.getElementType() == to.getElementType())
+    return node.defineAlias();
+  const Type element = to ? to.getElementType() : Type();
+  if (!node.isKnown(0) || !element || !(element.isF32() || element.isInteger(64)))
+    return node.error("only constants are converted, and to float or int64");
+  return node.defineConstant(
+      castTo(*node.constant(0), element.isF32() ? TensorProto::FLOAT : TensorProto::INT64));
 }
 
 /// Floating-point constants of more elements are kept beside the weights, not in the IR.

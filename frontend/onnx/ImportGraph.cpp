@@ -37,7 +37,11 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
     return index.status();
   graph->index = std::move(*index);
   noteOutputs(file.model->graph(), graph->index, options, graph->notes);
-  findBuffers(file, graph->index, graph->notes);
+  if (const std::string text = findBuffers(file, graph->index, graph->notes); !text.empty()) {
+    if (purpose == Purpose::step)
+      return Status::badInput(text);
+    graph->notes.add(text);
+  }
   if (std::optional<std::string> note = noteInferenceExport(file, graph->index))
     graph->notes.add(*note);
   Result<BoundInputs> bound = bindInputs(graph->index, options, context);

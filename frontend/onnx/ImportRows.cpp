@@ -4,6 +4,8 @@
 
 #include "onnx/onnx_pb.h"
 
+#include <limits>
+
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
@@ -67,23 +69,39 @@ static FailureOr<Value> oneHot(NodeImport &node, Value numbers, std::int64_t row
   return createBinary(node, nn::BinaryKind::sub, node.scalar(1, differs), differs);
 }
 
+/// The rows, infinite where there is none.
+static FailureOr<Value> withInfinities(NodeImport &node, Value rows, Value ones) {
+  const nn::Dims axes{static_cast<std::int64_t>(shapeOf(ones).size()) - 1};
+  auto type = RankedTensorType::get(nn::reducedShape(shapeOf(ones), axes, /*keepDims=*/true),
+                                    elementOf(ones));
+  Value found = node.create<nn::ReduceOp>(type, nn::Reduction::sum, ones, axes);
+  FailureOr<Value> missing = createBinary(node, nn::BinaryKind::sub, node.scalar(1, found), found);
+  Value infinity = node.scalar(std::numeric_limits<double>::infinity(), rows);
+  FailureOr<Value> added = failed(missing)
+                               ? FailureOr<Value>()
+                               : createBinary(node, nn::BinaryKind::mask, infinity, *missing);
+  return failed(added) ? FailureOr<Value>() : createBinary(node, nn::BinaryKind::add, rows, *added);
+}
+
+/// Whether the numbers are known to be those of rows.
+static bool areWithin(const std::optional<WholeBounds> &bounds, std::int64_t rows) {
+  return bounds && bounds->least >= 0 && bounds->most < rows;
+}
+
 /// Rows of a table by numbers that the step computes, as places of tokens that padding does not
-/// count. They are f32, so that the lookup is a product with ones and zeros. Nothing checks such
-/// numbers when the step runs, so that their bounds must be known here.
+/// count. They are f32, so that the lookup is a product with ones and zeros. A number that is not
+/// known to be a row's makes an infinite row where it is none: nothing else checks it.
 static LogicalResult importComputedRows(NodeImport &node, Value table, Value numbers) {
   constexpr std::int64_t mostRows = 4096;
   const nn::Dims shape(shapeOf(table));
-  if (!isa<FloatType>(elementOf(table)) || elementOf(table) != elementOf(numbers))
-    return node.error("expected a table of f32, got '" + node.inputName(0) + "'");
+  if (shape.size() < 2 || !isa<FloatType>(elementOf(table)) ||
+      elementOf(table) != elementOf(numbers))
+    return node.error("expected a table of f32 of rank 2 or more, got '" + node.inputName(0) + "'");
   if (shape[0] > mostRows)
     return node.error("computed indices are supported into at most " + llvm::Twine(mostRows) +
                       " rows, got " + llvm::Twine(shape[0]));
   const std::optional<WholeBounds> bounds = node.state.values.boundsOf(node.inputName(1));
-  if (!bounds)
-    return node.error("expected indices that are an input, or whose bounds follow from truth "
-                      "values; '" +
-                      node.inputName(1) + "' has none");
-  if (bounds->least < 0 || bounds->most >= shape[0])
+  if (bounds && (bounds->most < 0 || bounds->least >= shape[0]))
     return node.error("indices of " + llvm::Twine(bounds->least) + " to " +
                       llvm::Twine(bounds->most) + " do not fit a table of " +
                       llvm::Twine(shape[0]) + " rows");
@@ -98,6 +116,10 @@ static LogicalResult importComputedRows(NodeImport &node, Value table, Value num
     return failure();
   FailureOr<Value> rows =
       createMatmul(node, *ones, false, node.reshape(table, {shape[0], width}), false, {});
+  if (failed(rows))
+    return failure();
+  if (!areWithin(bounds, shape[0]))
+    rows = withInfinities(node, *rows, *ones);
   return failed(rows) ? failure() : node.define(node.reshape(*rows, dims));
 }
 
@@ -138,4 +160,21 @@ LogicalResult frontend::importGather(NodeImport &node) {
   llvm::append_range(dims, indexDims);
   llvm::append_range(dims, nn::DimsRef(ranges.counts).drop_front(*axis + 1));
   return node.define(node.reshape(*y, dims));
+}
+
+// Elements of equal ones, whichever they are: the token types that stand in where none are given.
+LogicalResult frontend::importGatherElements(NodeImport &node) {
+  const ConstantTensor *x = node.isKnown(0) ? node.constant(0) : nullptr;
+  const RankedTensorType indices = node.state.values.typeOf(node.inputName(1));
+  if (!x || !indices || x->size() == 0 || !llvm::all_equal(x->ints) || !llvm::all_equal(x->reals))
+    return node.error("expected a constant, and indices that are known or one value in it");
+  if (nn::elementCount(indices.getShape()) > maxConstantElements)
+    return node.error("a constant of shape " + nn::toString(indices.getShape()) +
+                      " is too large to compute at import");
+  ConstantTensor result = *x;
+  result.dims.assign(indices.getShape().begin(), indices.getShape().end());
+  result.reals.assign(x->isReal() ? result.size() : 0, x->isReal() ? x->reals[0] : 0);
+  result.ints.assign(x->isReal() ? 0 : result.size(), x->isReal() ? 0 : x->ints[0]);
+  result.fromShape = true;
+  return node.defineConstant(std::move(result));
 }

@@ -88,10 +88,14 @@ mlir::LogicalResult importReduce(NodeImport &node);
 mlir::LogicalResult importPad(NodeImport &node);
 mlir::LogicalResult importSlice(NodeImport &node);
 mlir::LogicalResult importSplit(NodeImport &node);
+mlir::LogicalResult importSplitToSequence(NodeImport &node);
+mlir::LogicalResult importSequenceAt(NodeImport &node);
+mlir::LogicalResult importGatherElements(NodeImport &node);
 mlir::LogicalResult importGather(NodeImport &node);
 
 mlir::LogicalResult importIdentity(NodeImport &node);
 mlir::LogicalResult importCast(NodeImport &node);
+mlir::LogicalResult importCastLike(NodeImport &node);
 mlir::LogicalResult importConstant(NodeImport &node);
 mlir::LogicalResult importConstantOfShape(NodeImport &node);
 mlir::LogicalResult importRandom(NodeImport &node);

@@ -108,3 +108,47 @@ TEST(Buffers, CosinesOfTheInputAreRefused) {
             std::string::npos)
       << outcome.error;
 }
+
+namespace {
+
+/// y = (x·a)·b + c, where the exporter says that a is a parameter and of c what `kind` says, and
+/// that the product with b was traced as one with `traced`.
+Outcome exported(const std::string &kind, const std::string &traced) {
+  return importText(
+      18,
+      "agraph (float[2,3] x) => (float[2,3] y) { h = Mul(x, a) g = Mul(h, a) "
+      "y = Add(g, c) }",
+      meanSquare(), [&](onnx::ModelProto &model) {
+        add(model, "a", 3);
+        add(model, "c", 3);
+        mark(model, "a", "PARAMETER");
+        if (!kind.empty())
+          mark(model, "c", kind);
+        onnx::StringStringEntryProto original, node;
+        original.set_key("pkg.torch.onnx.original_node_name");
+        original.set_value("p_a");
+        model.mutable_graph()->mutable_value_info(0)->mutable_unknown_fields()->AddLengthDelimited(
+            4, original.SerializeAsString());
+        node.set_key("pkg.torch.onnx.fx_node");
+        node.set_value("%mul : call_function(args = (%x, %" + traced + "), {})");
+        model.mutable_graph()->mutable_node(1)->mutable_unknown_fields()->AddLengthDelimited(
+            9, node.SerializeAsString());
+      });
+}
+
+} // namespace
+
+// PyTorch's optimizer leaves tensors that look like parameters, and one in place of equal ones.
+TEST(OptimizedExport, IsRefused) {
+  EXPECT_EQ(exported("PARAMETER", "p_a").error, "");
+  EXPECT_EQ(exported("BUFFER", "p_a").error, "");
+  const Outcome folded = exported("", "p_a"), merged = exported("PARAMETER", "p_a_2");
+  EXPECT_NE(folded.error.find("makes tensors that cannot be told from parameters ('c'); to train "
+                              "the model, export it with"),
+            std::string::npos)
+      << folded.error;
+  EXPECT_NE(merged.error.find("makes one of parameters that begin with equal values ('a');"),
+            std::string::npos)
+      << merged.error;
+  EXPECT_EQ(folded.exitCode, 1);
+}

@@ -40,39 +40,54 @@ TEST(ComputedRows, AreAProduct) {
   EXPECT_EQ(outcome.count("nn.embedding"), 1) << outcome.ir;
 }
 
-// Five tokens have at most place 6 with one to begin with: 7 rows hold them, 6 do not.
-TEST(ComputedRows, MustFitTheTable) {
-  EXPECT_EQ(withPlaces(counted, 7).error, "");
+// Five tokens have at most place 6 with one to begin with: 7 rows hold them. With 6 a number may
+// have no row, which is infinite then.
+TEST(ComputedRows, WithoutARowAreInfinite) {
+  const char *const infinity = "0x7F800000";
+  EXPECT_FALSE(withPlaces(counted, 7).has(infinity));
+  EXPECT_TRUE(withPlaces(counted, 6).has(infinity)) << withPlaces(counted, 6).ir;
+  EXPECT_TRUE(withPlaces("p = Add(t, one)").has(infinity)); // tokens have no known bounds
   EXPECT_TRUE(
-      mentions(withPlaces(counted, 6), "(Gather): indices of 1 to 6 do not fit a table of 6 rows"))
-      << withPlaces(counted, 6).error;
-  EXPECT_TRUE(mentions(withPlaces("same = Equal(t, one) m = Cast <to = 7> (same) p = Sub(m, one)"),
-                       "indices of -1 to 0 do not fit a table of 9 rows"));
-  EXPECT_TRUE(mentions(withPlaces(counted, 4097), "into at most 4096 rows, got 4097"));
+      withPlaces("same = Equal(t, one) m = Cast <to = 7> (same) p = Sub(m, one)").has(infinity));
 }
 
-// Tokens have no bounds that are known.
-TEST(ComputedRows, MustHaveBounds) {
-  const Outcome outcome = withPlaces("p = Add(t, one)");
-  EXPECT_TRUE(mentions(outcome, "whose bounds follow from truth values; 'p' has none"))
+TEST(ComputedRows, MustFitTheTable) {
+  const Outcome outcome = withPlaces("same = Equal(t, one) m = Cast <to = 7> (same) "
+                                     "k = Constant <value_int = 9> () p = Add(m, k)");
+  EXPECT_TRUE(mentions(outcome, "(Gather): indices of 9 to 10 do not fit a table of 9 rows"))
       << outcome.error;
+  EXPECT_TRUE(mentions(withPlaces(counted, 4097), "into at most 4096 rows, got 4097"));
 }
 
 // Bounds of views, choices, differences and inputs of truth values.
 TEST(ComputedRows, BoundsOfOtherOperators) {
-  const char *const inputs = "int64[2,5] t, bool[2,5] b";
-  EXPECT_EQ(withPlaces("p = Cast <to = 7> (b)", 2, inputs).error, "");
-  EXPECT_EQ(
-      withPlaces("u = Unsqueeze(b, axis) v = Squeeze(u, axis) p = Cast <to = 7> (v)", 2, inputs)
-          .error,
-      "");
-  EXPECT_TRUE(
-      mentions(withPlaces("k = Constant <value_int = 8> () p = Where(b, one, k)", 8, inputs),
-               "indices of 1 to 8 do"));
-  EXPECT_TRUE(mentions(withPlaces("k = Cast <to = 7> (b) d = Sub(one, k) n = Add(d, one) "
-                                  "p = Mul(n, n)",
-                                  4, inputs),
-                       "indices of 1 to 4 do"));
+  const auto expect = [](const std::string &nodes, int rows) {
+    for (const int count : {rows - 1, rows}) {
+      const Outcome outcome = withPlaces(nodes, count, "int64[2,5] t, bool[2,5] b");
+      EXPECT_EQ(outcome.error, "");
+      EXPECT_EQ(outcome.has("0x7F800000"), count < rows) << nodes;
+    }
+  };
+  expect("p = Cast <to = 7> (b)", 2);
+  expect("u = Unsqueeze(b, axis) v = Squeeze(u, axis) p = Cast <to = 7> (v)", 2);
+  expect("k = Constant <value_int = 8> () p = Where(b, one, k)", 9);
+  expect("k = Cast <to = 7> (b) d = Sub(one, k) n = Add(d, one) p = Mul(n, n)", 5);
+}
+
+// Elements of equal ones are known whichever places they are taken from; others where these are.
+TEST(GatherElements, OfConstants) {
+  const std::string zeros =
+      "z = Constant <value = int64[2,9] {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> ()";
+  const Outcome outcome = withPlaces(zeros + " p = GatherElements <axis = 1> (z, t)");
+  EXPECT_TRUE(outcome.has("nn.constant dense<0> : tensor<2x5xi64>")) << outcome.error << outcome.ir;
+  const Outcome known =
+      withPlaces("x = Constant <value = int64[2,3] {4, 5, 6, 7, 8, 3}> () "
+                 "i = Constant <value = int64[2,5] {0, 2, 1, -1, 0, 1, 1, 0, 2, 2}> () "
+                 "p = GatherElements <axis = 1> (x, i)");
+  EXPECT_TRUE(known.has("4, 6, 5, 6, 4], [8, 8, 7, 3, 3")) << known.error << known.ir;
+  const Outcome wrong = withPlaces("x = Constant <value = int64[2,3] {4, 5, 6, 7, 8, 3}> () "
+                                   "p = GatherElements <axis = 1> (x, t)");
+  EXPECT_TRUE(mentions(wrong, "indices that are known or one value in it")) << wrong.error;
 }
 
 // Five places are summed by ones, twos and fours.

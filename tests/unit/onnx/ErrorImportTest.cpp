@@ -158,8 +158,7 @@ TEST(GraphError, IntegersAndTruthValues) {
               "(Cast): conversion of tensors to int64 is not supported");
   expectError(
       error("n = Mul(m, m) t = RandomNormal <shape = [5]> () g = Gather(t, n) y = Add(h, g)"),
-      "(Gather): expected indices that are an input, or whose bounds follow from truth values; 'n' "
-      "has none");
+      "(Gather): expected a table of f32 of rank 2 or more, got 't'");
   expectError(importText(16,
                          "agraph (float[2,3] x, float[3] z) => (float[2,3] y) "
                          "{ w = RandomNormal <shape = [3]> () h = Mul(x, w) y = Add(h, z) }",

@@ -184,3 +184,51 @@ TEST(ForeignOperator, RotaryEmbedding) {
   EXPECT_NE(turn("h, p, c").error.find("expected operands x, positions, cosines and sines"),
             std::string::npos);
 }
+
+// What torch.onnx.export(..., dynamo=True, optimize=False) writes of these.
+TEST(UnoptimizedExport, PartsOfSequences) {
+  for (const char *sizes : {"value_ints = [3,3,2]", "value_int = 3"}) {
+    const Outcome outcome =
+        importNodes(18, std::string("z = Constant <") + sizes +
+                            "> () s = SplitToSequence <axis = 3> (h, z) i = Constant <value_int = "
+                            "-1> () p = SequenceAt(s, i) o = Constant <value_int = 1> () "
+                            "q = SequenceAt(s, o) y = Concat <axis = 3> (p, q)");
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_TRUE(outcome.has("starts = array<i64: 0, 0, 0, 6>")) << outcome.ir;
+    EXPECT_TRUE(outcome.has("starts = array<i64: 0, 0, 0, 3>")) << outcome.ir;
+    EXPECT_TRUE(outcome.has("-> tensor<2x4x8x2xf32>")) << outcome.ir;
+  }
+  const Outcome wrong = importNodes(18, "z = Constant <value_ints = [3,3]> () "
+                                        "s = SplitToSequence <axis = 3> (h, z) "
+                                        "i = Constant <value_int = 0> () y = SequenceAt(s, i)");
+  EXPECT_NE(wrong.error.find("expected parts that make up 8, got 3x3"), std::string::npos)
+      << wrong.error;
+}
+
+TEST(UnoptimizedExport, NumbersOfAnotherType) {
+  const Outcome outcome =
+      importNodes(18, "k = Constant <value_int = 3> () c = CastLike(k, h) y = Mul(h, c)");
+  EXPECT_TRUE(outcome.has("nn.constant dense<3.000000e+00> : tensor<f32>")) << outcome.error;
+  const Outcome whole =
+      importNodes(18, "k = Constant <value_float = 8.0> () i = Constant <value_int "
+                      "= 1> () z = CastLike(k, i) r = Range(i, z, i) "
+                      "c = Gather(h, r) y = ReduceSum(c)");
+  EXPECT_NE(whole.error.find("(Gather)"), std::string::npos) << whole.error; // 1 to 7 of 2
+  const Outcome same = importNodes(18, "c = CastLike(h, w) y = Mul(h, c)");
+  EXPECT_TRUE(same.has("nn.binary mul %2, %2")) << same.error << same.ir;
+  EXPECT_NE(importNodes(18, "k = Constant <value_int = 3> () c = CastLike(h, k) y = Mul(h, c)")
+                .error.find("only constants are converted, and to float or int64"),
+            std::string::npos);
+}
+
+TEST(UnoptimizedExport, RangesOfReals) {
+  const Outcome outcome =
+      importNodes(18, "a = Constant <value_float = 1.0> () b = Constant <value_float = 4.75> () "
+                      "c = Constant <value_float = 0.5> () r = Range(a, b, c) y = Mul(h, r)");
+  EXPECT_TRUE(outcome.has("[1.000000e+00, 1.500000e+00, 2.000000e+00")) << outcome.error;
+  EXPECT_TRUE(outcome.has("tensor<8xf32>")) << outcome.ir;
+  EXPECT_NE(importNodes(18, "a = Constant <value_float = 1.0> () b = Constant <value_float = 0.0> "
+                            "() r = Range(a, a, b) y = Mul(h, r)")
+                .error.find("its range is too long"),
+            std::string::npos);
+}
