@@ -13,17 +13,26 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace syncline::core {
 
 /// Which part of a message travels. A sharded bucket may travel as two messages, and so may a sum
-/// by "tree".
+/// by "ring", "halving-doubling" or "tree".
 enum class Half {
   whole,
-  first,  ///< the sum and the update of each rank's share; the sum that a tree's root gets
-  second, ///< the all-gather of the parameters; the broadcast of what a tree's root has
+  first,  ///< the sums, each on one rank, and there the update of a sharded bucket
+  second, ///< to all ranks: the parameters of a sharded bucket, or the sums
 };
+
+/// What a half of a message by the scheme is called: "reduce-scatter".
+constexpr std::string_view halfName(Scheme scheme, Half half) {
+  const bool isFirst = half == Half::first;
+  if (scheme == Scheme::tree)
+    return isFirst ? "reduce" : "broadcast";
+  return isFirst ? "reduce-scatter" : "all-gather";
+}
 
 /// The number that stands for the loss in the place of a bucket's.
 inline constexpr int lossMessage = -1;
@@ -89,10 +98,11 @@ public:
   /// buckets' memory.
   virtual Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                        std::optional<Scheme> scheme = {}) = 0;
-  /// Queues one half of a sum by "tree": the first leaves the sum on the trees' roots, each its own
-  /// part, and something else on other ranks. The second spreads what the roots have. Errors of
-  /// wait(); internal where the channel has no halves of sums.
-  virtual Status issueTreeHalf(int, void *, std::size_t, ElementType, Half) {
+  /// Queues one half of a sum. The first leaves each part of the sum on one rank (by "tree" on the
+  /// trees' roots) and something else on the others. The second sends the parts to all ranks.
+  /// wait() waits for both where both were issued. Errors of wait(); internal where the channel has
+  /// no halves of the scheme.
+  virtual Status issueHalf(int, void *, std::size_t, ElementType, Scheme, Half) {
     return Status::error(ErrorKind::internal, "this channel has no halves of sums");
   }
   /// Queues an all-gather (scheme "factors"). This rank's parts are in place. All parts belong to

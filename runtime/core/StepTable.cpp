@@ -1,6 +1,8 @@
 // Checking and listing the declarations of generated code.
 #include "runtime/core/StepTable.h"
 
+#include "syncline/Halves.h"
+
 #include <algorithm>
 
 namespace syncline::core {
@@ -75,7 +77,7 @@ static bool suits(OperationKind kind, Scheme scheme) {
   case OperationKind::gather:
     return isGathered(scheme);
   case OperationKind::allGather:
-    return scheme == Scheme::reduceScatter;
+    return hasHalves(scheme);
   case OperationKind::update:
     return scheme != Scheme::reduceScatter;
   case OperationKind::wait:

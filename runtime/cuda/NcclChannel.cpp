@@ -248,11 +248,10 @@ Status NcclChannel::issue(int bucket, void *data, std::size_t bytes, ElementType
   });
 }
 
-Status NcclChannel::issueTreeHalf(int message, void *data, std::size_t bytes, ElementType type,
-                                  core::Half half) {
-  if (half == core::Half::first)
-    return send(message, "all-reduce", [&] { collectives.allReduce(data, bytes, type); }, half);
-  return send(message, "broadcast", [&] { collectives.broadcast(data, bytes, type); }, half);
+Status NcclChannel::issueHalf(int message, void *data, std::size_t bytes, ElementType type,
+                              Scheme scheme, core::Half half) {
+  const auto carry = [&] { collectives.sumHalf(scheme, half, data, bytes, type); };
+  return send(message, core::halfName(scheme, half), carry, half);
 }
 
 Status NcclChannel::issueLoss(int bucket, void *data, std::size_t bytes, ElementType type) {

@@ -32,10 +32,9 @@ public:
   void startStep(std::int64_t step, bool replayed = false) override;
   Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                std::optional<Scheme> scheme = {}) override;
-  /// The first half is the whole all-reduce, so that it adds up in the order of the other sums by
-  /// "tree"; NCCL's reduce would add up along a chain. Rank 0 is the root.
-  Status issueTreeHalf(int message, void *data, std::size_t bytes, ElementType type,
-                       core::Half half) override;
+  /// "ring" and "tree" have halves (NcclCollectives::sumHalf()).
+  Status issueHalf(int message, void *data, std::size_t bytes, ElementType type, Scheme scheme,
+                   core::Half half) override;
   Status issueGather(int bucket, std::vector<core::GatherPart> parts) override;
   Status issueSharded(int bucket, const core::ShardedBucket &sharded) override;
   core::Range shardOf(std::size_t bytes, ElementType type) const override {

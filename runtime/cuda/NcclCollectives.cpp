@@ -223,21 +223,41 @@ void NcclCollectives::broadcast(void *data, std::size_t bytes, ElementType type)
   });
 }
 
-void NcclCollectives::gatherShards(void *data, std::size_t bytes, ElementType type) {
+void NcclCollectives::gatherParts(const Travelling &message) {
   const ncclComm_t comm = communicator.handle();
-  const std::size_t width = widthOf(type), each = shardLength(ranks, bytes / width);
-  const std::size_t whole = each * width * static_cast<std::size_t>(ranks);
-  auto *const begin = static_cast<std::byte *>(data);
+  const ncclDataType_t type = ncclTypeOf(message.type);
+  const std::size_t each = shardLength(ranks, message.count);
+  const std::size_t whole = each * static_cast<std::size_t>(ranks);
+  std::byte *const rest = message.data + whole * message.width;
   communicator.group([&] {
     if (each > 0)
-      check(ncclAllGather(begin + static_cast<std::size_t>(rank) * each * width, begin, each,
-                          ncclTypeOf(type), comm, stream),
+      check(ncclAllGather(message.data + static_cast<std::size_t>(rank) * each * message.width,
+                          message.data, each, type, comm, stream),
             "ncclAllGather", comm);
-    if (bytes > whole)
-      check(ncclBroadcast(begin + whole, begin + whole, (bytes - whole) / width, ncclTypeOf(type),
-                          ranks - 1, comm, stream),
+    if (message.count > whole)
+      check(ncclBroadcast(rest, rest, message.count - whole, type, ranks - 1, comm, stream),
             "ncclBroadcast", comm);
   });
+}
+
+void NcclCollectives::gatherShards(void *data, std::size_t bytes, ElementType type) {
+  const std::size_t width = widthOf(type);
+  gatherParts({static_cast<std::byte *>(data), bytes / width, type, width});
+}
+
+void NcclCollectives::sumHalf(Scheme scheme, core::Half half, void *data, std::size_t bytes,
+                              ElementType type) {
+  const bool isFirst = half == core::Half::first;
+  if (scheme == Scheme::tree)
+    return isFirst ? allReduce(data, bytes, type) : broadcast(data, bytes, type);
+  if (scheme != Scheme::ring)
+    throw Failure{ErrorKind::internal, "no halves of sums by this scheme"};
+  if (isFirst)
+    return scatterSum(data, bytes, type);
+  // This rank's part has the wire's precision already; what else the message has is overwritten.
+  const Travelling message = depart(data, bytes, type);
+  gatherParts(message);
+  arrive(message, data, 0, message.count);
 }
 
 } // namespace syncline::cuda

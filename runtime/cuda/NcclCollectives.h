@@ -40,10 +40,12 @@ public:
   /// Sums over the ranks into this rank's part, shardOfRank(). The other parts are
   /// undefined afterwards.
   void scatterSum(void *data, std::size_t bytes, ElementType type);
-  /// Sends rank 0's data to all ranks without conversion.
-  void broadcast(void *data, std::size_t bytes, ElementType type);
   /// Sends all parts to all ranks without conversion.
   void gatherShards(void *data, std::size_t bytes, ElementType type);
+  /// One half of a sum, in place. By "ring" scatterSum(), then the parts to all ranks. The first
+  /// half by "tree" is the whole all-reduce, so that it adds up in the order of the other sums by
+  /// "tree" (NCCL's reduce would add up along a chain); the second one broadcasts rank 0's.
+  void sumHalf(Scheme scheme, core::Half half, void *data, std::size_t bytes, ElementType type);
 
 private:
   /// A message in the type in which it travels: address, number of elements, type.
@@ -72,6 +74,10 @@ private:
   /// receives the piece `receives(peer)` from it.
   template <typename Sends, typename Receives>
   void exchange(ncclDataType_t type, const Sends &sends, const Receives &receives);
+  /// Sends all parts to all ranks in the message's type.
+  void gatherParts(const Travelling &message);
+  /// Sends rank 0's data to all ranks without conversion.
+  void broadcast(void *data, std::size_t bytes, ElementType type);
 
   NcclCommunicator &communicator;
   cudaStream_t stream;

@@ -45,14 +45,14 @@ Status ElasticUpdates::beforeStep(std::int64_t number) {
 }
 
 Status ElasticUpdates::sumAlongTree() {
-  Status s = channel->issueTreeHalf(core::fragmentMessage(0), sum.data(), sum.size_bytes(),
-                                    ElementType::f32, core::Half::first);
+  Status s = channel->issueHalf(core::fragmentMessage(0), sum.data(), sum.size_bytes(),
+                                ElementType::f32, Scheme::tree, core::Half::first);
   return s ? wait() : s;
 }
 
 Status ElasticUpdates::broadcastCentre() {
-  Status s = channel->issueTreeHalf(core::fragmentMessage(0), centre.data(), centre.size_bytes(),
-                                    ElementType::f32, core::Half::second);
+  Status s = channel->issueHalf(core::fragmentMessage(0), centre.data(), centre.size_bytes(),
+                                ElementType::f32, Scheme::tree, core::Half::second);
   return s ? wait() : s;
 }
 

@@ -16,7 +16,18 @@ Status Trainer::issue(int bucket) {
     return issueSharded(bucket, b.isHalved ? core::Half::first : core::Half::whole);
   if (!sums())
     return Status::ok();
+  if (b.isHalved)
+    return b.channel->issueHalf(bucket, b.gradients, b.bytes, b.type, b.scheme, core::Half::first);
   return b.channel->issue(bucket, b.gradients, b.bytes, b.type, b.scheme);
+}
+
+Status Trainer::allGather(int bucket) {
+  const BucketPlace &b = places.at(bucket);
+  if (b.scheme == Scheme::reduceScatter)
+    return issueSharded(bucket, core::Half::second);
+  if (!sums())
+    return Status::ok();
+  return b.channel->issueHalf(bucket, b.gradients, b.bytes, b.type, b.scheme, core::Half::second);
 }
 
 Status Trainer::issueSharded(int bucket, core::Half half) {
@@ -52,7 +63,7 @@ Status Trainer::runOperation(std::size_t index) {
   case OperationKind::gather:
     return takeRate(op.bucket), gather(index);
   case OperationKind::allGather:
-    return issueSharded(op.bucket, core::Half::second);
+    return allGather(op.bucket);
   case OperationKind::wait:
     return wait(op.bucket);
   }

@@ -238,6 +238,8 @@ private:
   Status settled(const Status &s);
   Status issue(int bucket);
   Status issueSharded(int bucket, core::Half half);
+  /// Hands over the second half of a bucket.
+  Status allGather(int bucket);
   core::StepOutcome outcomeNow();
   void addLoss(std::int64_t number, const core::StepOutcome &outcome);
   Status gather(std::size_t index);

@@ -4,7 +4,6 @@
 #include "runtime/core/Guarded.h"
 #include "runtime/core/RankNames.h"
 #include "runtime/transport/collectives/RankSubset.h"
-#include "runtime/transport/collectives/TreeAllReduce.h"
 
 #include <algorithm>
 
@@ -79,16 +78,18 @@ Status CommunicationThread::issue(int bucket, void *data, std::size_t bytes, Ele
   return Status::ok();
 }
 
-Status CommunicationThread::issueTreeHalf(int bucket, void *data, std::size_t bytes,
-                                          ElementType type, core::Half half) {
-  const auto found = allReduces.find(Scheme::tree);
-  const auto tree =
-      found == allReduces.end() ? nullptr : static_cast<TreeAllReduce *>(found->second.get());
-  enqueue(bucket, half == core::Half::first ? "reduce" : "broadcast",
-          tree ? [=, this] {
-            return sum(bucket, data, bytes, type,
-                       [=] { return tree->runHalf(data, bytes, type, half); });
-          } : std::function<Status()>(), half);
+Status CommunicationThread::issueHalf(int bucket, void *data, std::size_t bytes, ElementType type,
+                                      Scheme scheme, core::Half half) {
+  std::function<Status()> job;
+  if (const auto found = allReduces.find(scheme); found != allReduces.end())
+    job = [=, this, by = found->second.get()] {
+      const auto travel = [=] { return by->runHalf(data, bytes, type, half); };
+      // What the first half leaves need not be rounded: the second one rounds it as it sends it.
+      return half == core::Half::first
+                 ? travelRounded(bucket >= 0 && type == ElementType::f32, travel).status()
+                 : sum(bucket, data, bytes, type, travel);
+    };
+  enqueue(bucket, core::halfName(scheme, half), std::move(job), half);
   return Status::ok();
 }
 

@@ -47,8 +47,8 @@ public:
   /// Enqueue only; wait() reports errors.
   Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                std::optional<Scheme> scheme = {}) override;
-  Status issueTreeHalf(int bucket, void *data, std::size_t bytes, ElementType type,
-                       core::Half half) override;
+  Status issueHalf(int bucket, void *data, std::size_t bytes, ElementType type, Scheme scheme,
+                   core::Half half) override;
   Status issueGather(int bucket, std::vector<core::GatherPart> parts) override;
   Status issueSharded(int bucket, const core::ShardedBucket &sharded) override;
   core::Range shardOf(std::size_t bytes, ElementType type) const override {

@@ -116,6 +116,17 @@ TEST_P(ShardTest, RefusesWhatIsNoPart) {
   EXPECT_EQ((*ring.run).takeShard(2, 0, 4).kind(), ErrorKind::internal);
 }
 
+// What travels along trees has no second half, and what was not issued has none yet.
+TEST_P(ShardTest, RefusesOtherSecondHalves) {
+  Sharded tree(GetParam(), 4, "tree");
+  tree.run.step().issue(2);
+  tree.run.step().allGather(2);
+  EXPECT_EQ(tree.run.failure(), "'allGather' names bucket 2, which travels by 'tree'");
+  Sharded ring(GetParam(), 4, "ring");
+  ring.run.step().allGather(2);
+  EXPECT_EQ(ring.run.failure(), "'allGather' names bucket 2 before it is issued");
+}
+
 // The channel updates such a bucket; the step does not do so again, and its weights are f32.
 TEST_P(ShardTest, RefusesAnotherUpdateAndOtherTypes) {
   Sharded step(GetParam());

@@ -39,7 +39,8 @@ Floats sums(int ranks, std::size_t count, std::int64_t step) {
 
 class SumTest : public testing::TestWithParam<Option> {};
 
-// Buckets of odd lengths, several under way at once, two steps one behind the other.
+// Buckets of odd lengths, several under way at once, two steps one behind the other; in the second
+// one each bucket is two messages, where its scheme has halves.
 TEST_P(SumTest, SumsInPlaceBehindComputation) {
   const auto [ranks, scheme, wire, delay] = GetParam();
   const Variable late("SYNCLINE_HOST_CUDA_DELAY", std::to_string(delay));
@@ -49,16 +50,22 @@ TEST_P(SumTest, SumsInPlaceBehindComputation) {
     for (std::int64_t step = 0; step < 2; ++step) {
       own.begin(step);
       std::vector<std::shared_ptr<Floats>> seen;
+      const bool isHalved = step > 0 && scheme != Scheme::parameterServer;
       for (int bucket = 0; bucket < 4; ++bucket) {
         own.compute(bucket, [=](std::size_t i) { return valueOf(rank, i, step); });
-        ASSERT_TRUE(own.issue(bucket).isOk());
+        ASSERT_TRUE(own.issue(bucket, isHalved ? Half::first : Half::whole).isOk());
       }
+      for (int bucket : {3, 1, 0, 2})
+        if (isHalved) {
+          ASSERT_TRUE(own.issue(bucket, Half::second).isOk());
+        }
       for (int bucket = 0; bucket < 4; ++bucket) {
         ASSERT_TRUE(own.wait(bucket).isOk());
         seen.push_back(own.look(Space::gradients, bucket));
       }
       const Status done = own->synchronize();
       ASSERT_TRUE(done.isOk()) << done.message();
+      EXPECT_EQ(own.channel().timings().size(), isHalved ? 8u : 4u);
       for (int bucket = 0; bucket < 4; ++bucket)
         EXPECT_EQ(*seen[static_cast<std::size_t>(bucket)],
                   sums(own.ranks, own.count(bucket), step));

@@ -84,9 +84,13 @@ void TestRank::compute(int bucket, std::function<float(std::size_t)> value) {
             cudaSuccess);
 }
 
-Status TestRank::issue(int bucket) {
+Status TestRank::issue(int bucket, core::Half half) {
+  const Scheme scheme = buckets[static_cast<std::size_t>(bucket)].scheme;
+  if (half != core::Half::whole)
+    return channelOf(bucket).issueHalf(bucket, gradients(bucket), count(bucket) * 4,
+                                       ElementType::f32, scheme, half);
   return channelOf(bucket).issue(bucket, gradients(bucket), count(bucket) * 4, ElementType::f32,
-                                 buckets[static_cast<std::size_t>(bucket)].scheme);
+                                 scheme);
 }
 
 Status TestRank::issueSharded(int bucket, bool wholeGradients, core::Half half) {

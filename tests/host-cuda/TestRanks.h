@@ -102,7 +102,7 @@ public:
   void begin(std::int64_t step, bool replayed = false);
   /// The computation that fills the gradients: of the device, at its turn.
   void compute(int bucket, std::function<float(std::size_t)> value);
-  Status issue(int bucket);
+  Status issue(int bucket, core::Half half = core::Half::whole);
   Status issueSharded(int bucket, bool wholeGradients = false, core::Half half = core::Half::whole);
   Status wait(int bucket) { return channelOf(bucket).wait(bucket); }
   /// The gradients (or parameters) that computation finds at this point of the queue. The result

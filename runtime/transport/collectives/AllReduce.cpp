@@ -85,6 +85,18 @@ Status AllReduce::run(void *data, std::size_t bytes, ElementType type) {
   return sum(static_cast<std::byte *>(data), bytes, type);
 }
 
+Status AllReduce::runHalf(void *data, std::size_t bytes, ElementType type, core::Half half) {
+  if (Status s = checkSummable(bytes, type); !s)
+    return s;
+  if (ranks == 1 || bytes == 0)
+    return Status::ok();
+  return sumHalf(static_cast<std::byte *>(data), bytes, type, half);
+}
+
+Status AllReduce::sumHalf(std::byte *, std::size_t, ElementType, core::Half) {
+  return Status::error(ErrorKind::internal, "this all-reduce has no halves");
+}
+
 Result<std::unique_ptr<AllReduce>> createAllReduce(Scheme scheme, Transport &transport,
                                                    const std::string &name,
                                                    const RankLayout &layout) {

@@ -7,6 +7,10 @@
 
 #include <span>
 
+namespace syncline::core {
+enum class Half; // runtime/core/Channel.h
+}
+
 namespace syncline::transport {
 
 /// The placement and the roles of the ranks, as far as schemes depend on them.
@@ -30,12 +34,17 @@ public:
   /// run fails and the bytes may be read until this object is destroyed; badInput for a type that
   /// has no sum.
   Status run(void *data, std::size_t bytes, ElementType type);
+  /// One half of run(), as core::Channel::issueHalf() says. The first half and then the second are
+  /// run(), to the last bit. Errors: as run(); internal where the scheme has no halves.
+  Status runHalf(void *data, std::size_t bytes, ElementType type, core::Half half);
 
 protected:
   explicit AllReduce(int ranks) : ranks(ranks) {}
   /// Sums the message. Precondition: at least two ranks, and at least one element of a type that
   /// has a sum.
   virtual Status sum(std::byte *data, std::size_t bytes, ElementType type) = 0;
+  /// One half of sum(), under the same precondition.
+  virtual Status sumHalf(std::byte *data, std::size_t bytes, ElementType type, core::Half half);
 
   const int ranks; ///< number of ranks whose values are summed
 };

@@ -78,7 +78,8 @@ Result<std::unique_ptr<AllReduce>> HalvingDoubling::create(Transport &transport,
       new HalvingDoubling(transport.size(), std::move(levels), std::move(*links)));
 }
 
-Status HalvingDoubling::sum(std::byte *data, std::size_t bytes, ElementType type) {
+Status HalvingDoubling::sumHalf(std::byte *data, std::size_t bytes, ElementType type,
+                                core::Half half) {
   Pass pass{*links, Blocks(ranks, bytes, core::elementBytes(type)), type, data};
   // The first level has the longest range; segments of shorter ranges may be longer.
   const RankHalving &widest = levels.front();
@@ -86,10 +87,12 @@ Status HalvingDoubling::sum(std::byte *data, std::size_t bytes, ElementType type
       std::min(Segments::largest, std::max(pass.blocks.blocks(widest.first, widest.middle).size(),
                                            pass.blocks.blocks(widest.middle, widest.last).size())));
   Status s;
-  for (auto level = levels.begin(); level != levels.end() && s; ++level)
-    s = pass.halve(*level);
-  for (auto level = levels.rbegin(); level != levels.rend() && s; ++level)
-    s = pass.doubleUp(*level);
+  if (half != core::Half::second)
+    for (auto level = levels.begin(); level != levels.end() && s; ++level)
+      s = pass.halve(*level);
+  if (half != core::Half::first)
+    for (auto level = levels.rbegin(); level != levels.rend() && s; ++level)
+      s = pass.doubleUp(*level);
   return links->finish(s);
 }
 

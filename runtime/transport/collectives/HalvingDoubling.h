@@ -1,6 +1,7 @@
 // All-reduce by recursive halving and doubling (Rabenseifner), with few rounds and little traffic.
 #pragma once
 
+#include "runtime/core/Channel.h"
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/Blocks.h"
 #include "runtime/transport/collectives/PeerLinks.h"
@@ -19,7 +20,10 @@ private:
   struct Pass;
   HalvingDoubling(int ranks, std::vector<RankHalving> levels, std::unique_ptr<PeerLinks> links)
       : AllReduce(ranks), levels(std::move(levels)), links(std::move(links)) {}
-  Status sum(std::byte *data, std::size_t bytes, ElementType type) override;
+  Status sum(std::byte *data, std::size_t bytes, ElementType type) override {
+    return sumHalf(data, bytes, type, core::Half::whole);
+  }
+  Status sumHalf(std::byte *data, std::size_t bytes, ElementType type, core::Half half) override;
 
   const std::vector<RankHalving> levels; ///< from all ranks to pairs
   std::unique_ptr<PeerLinks> links;

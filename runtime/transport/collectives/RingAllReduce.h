@@ -1,6 +1,7 @@
 // All-reduce by a ring: the least traffic, but the latencies of all ranks add up.
 #pragma once
 
+#include "runtime/core/Channel.h"
 #include "runtime/transport/collectives/AllReduce.h"
 #include "runtime/transport/collectives/Ring.h"
 
@@ -15,6 +16,10 @@ private:
   RingAllReduce(int ranks, std::unique_ptr<Ring> ring) : AllReduce(ranks), ring(std::move(ring)) {}
   Status sum(std::byte *data, std::size_t bytes, ElementType type) override {
     return ring->allReduce(data, bytes, type);
+  }
+  Status sumHalf(std::byte *data, std::size_t bytes, ElementType type, core::Half half) override {
+    return half == core::Half::first ? ring->reduceScatter(data, bytes, type)
+                                     : ring->allGather(data, bytes, type);
   }
 
   std::unique_ptr<Ring> ring;

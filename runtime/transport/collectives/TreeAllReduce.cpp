@@ -70,15 +70,8 @@ Result<std::unique_ptr<AllReduce>> TreeAllReduce::create(Transport &transport,
       new TreeAllReduce(transport.size(), std::move(places), std::move(*links)));
 }
 
-Status TreeAllReduce::runHalf(void *data, std::size_t bytes, ElementType type, core::Half half) {
-  if (Status s = checkSummable(bytes, type); !s)
-    return s;
-  return ranks == 1 || bytes == 0 ? Status::ok()
-                                  : travel(static_cast<std::byte *>(data), bytes, type, half);
-}
-
-Status TreeAllReduce::travel(std::byte *data, std::size_t bytes, ElementType type,
-                             core::Half half) {
+Status TreeAllReduce::sumHalf(std::byte *data, std::size_t bytes, ElementType type,
+                              core::Half half) {
   Pass pass{places, *links, treeBlocks(bytes, core::elementBytes(type)), type, data};
   links->begin(pass.blocks.segmentBytes());
   return links->finish(pass.run(treeHeight(ranks), half));

@@ -16,18 +16,14 @@ class TreeAllReduce : public AllReduce {
 public:
   static Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name);
 
-  /// One half of run(), as core::Channel::issueTreeHalf() says. Both halves one after the other are
-  /// the whole, to the last bit. Errors: as run().
-  Status runHalf(void *data, std::size_t bytes, ElementType type, core::Half half);
-
 private:
   struct Pass;
   TreeAllReduce(int ranks, std::vector<TreePlace> places, std::unique_ptr<PeerLinks> links)
       : AllReduce(ranks), places(std::move(places)), links(std::move(links)) {}
   Status sum(std::byte *data, std::size_t bytes, ElementType type) override {
-    return travel(data, bytes, type, core::Half::whole);
+    return sumHalf(data, bytes, type, core::Half::whole);
   }
-  Status travel(std::byte *data, std::size_t bytes, ElementType type, core::Half half);
+  Status sumHalf(std::byte *data, std::size_t bytes, ElementType type, core::Half half) override;
 
   const std::vector<TreePlace> places; ///< this rank's places in both trees
   std::unique_ptr<PeerLinks> links;

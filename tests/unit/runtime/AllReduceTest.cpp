@@ -2,8 +2,8 @@
 #include "Messages.h"
 #include "Ranks.h"
 
+#include "runtime/core/Channel.h"
 #include "runtime/transport/collectives/AllReduce.h"
-#include "runtime/transport/collectives/TreeAllReduce.h"
 
 #include <algorithm>
 #include <tuple>
@@ -138,27 +138,41 @@ INSTANTIATE_TEST_SUITE_P(Schemes, AllReduceScheme, ::testing::ValuesIn(summingSc
                            return name;
                          });
 
-// A sum up the tree and a broadcast down it give the bits of both at once.
-TEST(AllReduce, TreeInHalves) {
-  for (int ranks : {2, 3, 5}) {
-    for (std::size_t count : {std::size_t{1000}, std::size_t{300'000}}) { // one tree, two trees
-      std::vector<std::vector<Message>> results(static_cast<std::size_t>(ranks));
-      runRanks(ranks, [&](int rank, Group &group) {
-        auto made = TreeAllReduce::create(*group.transport(), "tree");
-        ASSERT_TRUE(made.isOk()) << made.status().message();
-        auto &tree = static_cast<TreeAllReduce &>(**made);
-        Message whole = randomMessage(ElementType::f32, count, rank, 1), halves = whole;
-        ASSERT_TRUE(tree.run(whole.data(), whole.size(), ElementType::f32).isOk());
-        for (core::Half half : {core::Half::first, core::Half::second})
-          ASSERT_TRUE(tree.runHalf(halves.data(), halves.size(), ElementType::f32, half).isOk());
-        results[static_cast<std::size_t>(rank)] = {whole, halves};
-      });
-      for (const std::vector<Message> &own : results) {
-        ASSERT_EQ(own.size(), 2u);
-        EXPECT_EQ(own[0], own[1]) << ranks << " ranks, " << count << " elements";
+// A reduce-scatter and an all-gather, or a sum up the tree and a broadcast down it, give the bits
+// of both at once.
+TEST(AllReduce, Halves) {
+  for (Scheme scheme : {Scheme::ring, Scheme::halvingDoubling, Scheme::tree})
+    for (int ranks : {1, 2, 3, 5})
+      for (std::size_t count : {std::size_t{2}, std::size_t{1000}, std::size_t{300'000}}) {
+        std::vector<std::vector<Message>> results(static_cast<std::size_t>(ranks));
+        runRanks(ranks, [&](int rank, Group &group) {
+          auto allReduce = make(scheme, group);
+          Message whole = randomMessage(ElementType::f32, count, rank, 1), halves = whole;
+          ASSERT_TRUE(allReduce->run(whole.data(), whole.size(), ElementType::f32).isOk());
+          for (core::Half half : {core::Half::first, core::Half::second})
+            ASSERT_TRUE(
+                allReduce->runHalf(halves.data(), halves.size(), ElementType::f32, half).isOk());
+          results[static_cast<std::size_t>(rank)] = {whole, halves};
+        });
+        for (const std::vector<Message> &own : results) {
+          ASSERT_EQ(own.size(), 2u);
+          EXPECT_EQ(own[0], own[1])
+              << schemeName(scheme) << ", " << ranks << " ranks, " << count << " elements";
+        }
       }
-    }
-  }
+}
+
+// A scheme without halves says so, and bytes that have no sum have no half of it.
+TEST(AllReduce, RefusesHalves) {
+  runRanks(2, [&](int, Group &group) {
+    char bytes[8] = {};
+    auto servers = make(Scheme::parameterServer, group);
+    EXPECT_EQ(servers->runHalf(bytes, 8, ElementType::f32, core::Half::first).kind(),
+              ErrorKind::internal);
+    auto ring = make(Scheme::ring, group);
+    EXPECT_EQ(ring->runHalf(bytes, 1, ElementType::u8, core::Half::first).kind(),
+              ErrorKind::badInput);
+  });
 }
 
 // Schemes that complete something else than the gradients are refused.

@@ -14,7 +14,8 @@ namespace {
 using namespace transport;
 using namespace syncline::testing;
 
-const std::vector<Scheme> everyJob{Scheme::factors, Scheme::reduceScatter, Scheme::ring};
+const std::vector<Scheme> everyJob{Scheme::factors, Scheme::reduceScatter, Scheme::ring,
+                                   Scheme::halvingDoubling};
 
 Status noUpdate(int, const core::SumOverRanks &) { return Status::ok(); }
 
@@ -120,6 +121,53 @@ TEST_P(ChannelJobs, Halves) {
     EXPECT_LE(timings[1].finished, timings[0].started);
     EXPECT_LE(timings[0].finished, timings[2].started);
     EXPECT_EQ(channel->wait(1).kind(), ErrorKind::internal); // nothing is left
+  });
+}
+// Sums in halves are those of whole messages, with other messages between their halves; one wait is
+// for both.
+TEST_P(ChannelJobs, HalvesOfSums) {
+  const int ranks = GetParam();
+  runRanks(ranks, [&](int rank, Group &group) {
+    auto channel = open(group);
+    channel->startStep(3);
+    const std::array schemes{Scheme::ring, Scheme::halvingDoubling};
+    std::vector<float> own(70'001);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      own[i] = 1.0f / static_cast<float>(rank + 1 + static_cast<int>(i % 97));
+    std::vector<std::vector<float>> whole{own, own}, halves = whole;
+    const auto issue = [&](int b, core::Half half) {
+      EXPECT_TRUE(
+          channel
+              ->issueHalf(b, halves[b].data(), own.size() * 4, ElementType::f32, schemes[b], half)
+              .isOk());
+    };
+    for (int b : {0, 1})
+      issue(b, core::Half::first);
+    for (int b : {0, 1})
+      EXPECT_TRUE(
+          channel->issue(b + 2, whole[b].data(), own.size() * 4, ElementType::f32, schemes[b])
+              .isOk());
+    for (int b : {1, 0})
+      issue(b, core::Half::second);
+    for (int bucket : {2, 3, 0, 1}) {
+      const Status s = channel->wait(bucket);
+      ASSERT_TRUE(s.isOk()) << s.message();
+    }
+    EXPECT_EQ(halves, whole);
+    const std::vector<core::BucketTiming> timings = channel->timings();
+    ASSERT_EQ(timings.size(), 6u);
+    EXPECT_EQ(timings[2].half, core::Half::first);
+    EXPECT_EQ(timings[3].half, core::Half::second);
+  });
+}
+// A channel without the scheme says so when it is waited for.
+TEST_P(ChannelJobs, HalvesNeedTheirScheme) {
+  runRanks(GetParam(), [&](int, Group &group) {
+    auto channel = open(group);
+    float x = 1;
+    EXPECT_TRUE(
+        channel->issueHalf(0, &x, 4, ElementType::f32, Scheme::tree, core::Half::first).isOk());
+    EXPECT_EQ(channel->wait(0).message(), "bucket 0 has a scheme that its channel does not offer");
   });
 }
 

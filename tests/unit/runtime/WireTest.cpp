@@ -102,6 +102,25 @@ TEST_P(Wire, SumsAreRoundedAlikeOnAllRanks) {
   }
 }
 
+// Halves give the bits of the whole message: what the second one sends is rounded where it is sent.
+TEST_P(Wire, HalvesHaveTheBitsOfTheWhole) {
+  constexpr std::size_t count = 70001;
+  runRanks(ranks, [&](int rank, Group &group) {
+    for (Scheme scheme : {Scheme::ring, Scheme::halvingDoubling}) {
+      auto channel = open(group, {scheme});
+      channel->startStep(0);
+      std::vector<float> whole = valuesOf(count, rank), halves = whole;
+      ASSERT_TRUE(channel->issue(0, whole.data(), count * 4, ElementType::f32, scheme).isOk());
+      for (core::Half half : {core::Half::first, core::Half::second})
+        ASSERT_TRUE(
+            channel->issueHalf(1, halves.data(), count * 4, ElementType::f32, scheme, half).isOk());
+      ASSERT_TRUE(channel->wait(0).isOk());
+      ASSERT_TRUE(channel->wait(1).isOk());
+      EXPECT_EQ(halves, whole) << schemeName(scheme);
+    }
+  });
+}
+
 // A ring moves half the bytes that it moves in f32.
 TEST_P(Wire, MovesHalfTheBytes) {
   constexpr std::size_t count = 1 << 18;
