@@ -42,9 +42,11 @@ public:
     }
     bool scatters = false, gathers = false;
     for (auto bucket : program.getOps<plan::BucketOp>()) {
-      scatters |= plan::updatesItself(bucket);
-      gathers |= plan::updatesItself(bucket) || plan::travelsByFactors(bucket);
-      addAllReduce(bucket);
+      const bool isRing = plan::updatesItself(bucket) || plan::isHalved(bucket);
+      scatters |= isRing;
+      gathers |= isRing || plan::travelsByFactors(bucket);
+      if (!isRing)
+        addAllReduce(bucket);
     }
     if (scatters)
       addRow("reducescatter", 0, -1, "ring");

@@ -7,7 +7,6 @@
 #include "passes/proof/OrderChecker.h"
 #include "passes/z3/OrderJudge.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace syncline::driver {
@@ -19,7 +18,7 @@ using files::formatSeconds;
 /// Z3's order on our clock, and judged by our judge.
 Result<double> periodOf(const std::string &folder, const problem::OrderProblem &problem,
                         const problem::OrderSolution &planned, const z3judge::OrderAnswer &answer) {
-  const problem::OrderSolution other = explain::reordered(problem, planned, answer.order);
+  const problem::OrderSolution other = explain::reorderedPieces(problem, planned, answer.order);
   auto fault = [&](const std::string &what) {
     return Status::error(ErrorKind::internal, "'" + folder + "': Z3's order " + what);
   };
@@ -42,11 +41,6 @@ Result<std::string> askZ3AboutOrder(const std::string &folder, const problem::Or
     return Status::badInput("'" + folder + "' has an order of " + std::to_string(count) +
                             " messages; Z3 compares orders of at most " +
                             std::to_string(z3judge::maxAskedMessages));
-  if (std::ranges::any_of(solution.pieces, [](const problem::Piece &piece) {
-        return piece.half != problem::Half::whole;
-      }))
-    return Status::badInput(
-        "'" + folder + "' has sharded updates in halves; Z3 compares orders of whole messages");
   const double period = solution.period;
   const Result<z3judge::OrderAnswer> answer =
       z3judge::findOrder(problem, solution, period * (1 - problem::sumRounding), seconds);

@@ -3,6 +3,7 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
+#include "syncline/Scheme.h"
 
 #include <nlohmann/json.hpp>
 
@@ -85,9 +86,19 @@ static std::string halves(const nlohmann::json &plan) {
       buckets, [](const nlohmann::json &bucket) { return bucket.contains("all_gather"); });
   if (count == 0)
     return "";
+  const auto gathers = [&](bool parameters) {
+    return std::ranges::any_of(buckets, [&](const nlohmann::json &bucket) {
+      return bucket.contains("all_gather") &&
+             (bucket.at("scheme") == schemeName(Scheme::reduceScatter)) == parameters;
+    });
+  };
+  const std::string gathered = std::string(gathers(false) ? "the sums" : "") +
+                               (gathers(false) && gathers(true) ? " or of " : "") +
+                               (gathers(true) ? "the updated parameters" : "");
   return std::to_string(count) + " of " + std::to_string(buckets.size()) +
          " buckets travel in halves: a reduce-scatter of their gradients, and at a later place on "
-         "the channel an all-gather of the updated parameters\n";
+         "the channel an all-gather of " +
+         gathered + "\n";
 }
 
 /// "of 4 cases the shortest one has fc6 by factors and fc7 in buckets: ", where there are several.

@@ -233,9 +233,10 @@ def Plan_GatherOp : Plan_Op<"gather", [AttrSizedOperandSegments, HasParent<"Prog
 def Plan_AllGatherOp
     : Plan_BucketStepOp<"all_gather", "hands a bucket's second half to its channel"> {
   let description = [{
-    A bucket by reduce-scatter with `plan.all_gather 0` travels in halves. `plan.issue 0` hands over
-    the reduce-scatter with the update of the rank's share, `plan.all_gather 0` the all-gather of
-    the parameters, and `plan.wait 0` waits for both (P30).
+    A bucket with `plan.all_gather 0` travels in halves. `plan.issue 0` hands over the
+    reduce-scatter, `plan.all_gather 0` the all-gather, and `plan.wait 0` waits for both (P30). A
+    bucket by `reduce-scatter` updates each rank's share between them and gathers the parameters. A
+    bucket by `ring` or `halving-doubling` gathers the sums.
   }];
 }
 def Plan_WaitOp

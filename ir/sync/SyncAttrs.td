@@ -129,11 +129,11 @@ def Sync_FactorOptionAttr : Sync_Attr<"FactorOption", "factor_option"> {
 }
 
 def Sync_GatherAttr : Sync_Attr<"Gather", "gather"> {
-  let summary = "the second half of a message by reduce-scatter";
+  let summary = "the second half of a message in halves";
   let description = [{
-    The all-gather of the parameters is a message of its own, which occupies the channel from
-    `start` to `end`. `place` is its place among all messages of the solution, counted from zero;
-    second halves count too.
+    The all-gather is a message of its own, which occupies the channel from `start` to `end`.
+    `place` is its place among all messages of the solution, counted from zero; second halves count
+    too.
 
     `#sync.gather<place = 3, start = 0.3, end = 0.4>`
   }];

@@ -1,6 +1,8 @@
 // Rule P30: buckets that travel in halves.
 #include "passes/check/PlanFacts.h"
 
+#include "syncline/Halves.h"
+
 using namespace mlir;
 
 namespace syncline::check {
@@ -38,7 +40,7 @@ LogicalResult checkHalves(const PlanFacts &facts) {
       continue;
     }
     Operation *allGather = facts.steps[found->second.front()].op;
-    if (!plan::updatesItself(bucket))
+    if (!hasHalves(plan::BucketOp(bucket).getScheme()))
       return reject(allGather,
                     "P30: gathers bucket " + llvm::Twine(number) + ", which travels by '" +
                         schemeName(plan::BucketOp(bucket).getScheme()) + "' and not in halves",

@@ -76,6 +76,25 @@ OrderSolution reordered(const OrderProblem &problem, const OrderSolution &soluti
   return Resent(problem, solution).in(order, solution.pieces);
 }
 
+OrderSolution reorderedPieces(const OrderProblem &problem, const OrderSolution &solution,
+                              std::span<const std::size_t> order) {
+  const Solution messages = messagesOf(problem, solution);
+  std::vector<double> ready;
+  std::size_t next = 0;
+  for (const Piece &piece : solution.pieces)
+    ready.push_back(piece.half == Half::second ? 0 : messages.messages[next++].ready);
+  OrderSolution other{.ways = solution.ways};
+  double free = 0;
+  for (std::size_t p : order) {
+    Piece piece = solution.pieces[p];
+    piece.start = std::max(free, ready[p]);
+    piece.finish = free = piece.start + secondsOf(problem.sync, piece);
+    other.pieces.push_back(piece);
+  }
+  other.period = solver::periodOf(problem, other);
+  return other;
+}
+
 /// The messages by place; of equal places a chosen message stands first. The place of a message
 /// that is not chosen is its number.
 template <typename PlaceOf>

@@ -12,11 +12,16 @@
 namespace syncline::explain {
 
 /// The solution's messages in the order that `order` lists, each as early as its gradients and the
-/// channel allow. Preconditions: the solution is valid for the problem, and `order` lists each of
-/// its pieces once.
+/// channel allow. All-gathers keep their places, as far as their first halves allow. Preconditions:
+/// the solution is valid for the problem, and `order` lists each of its messages once.
 problem::OrderSolution reordered(const problem::OrderProblem &problem,
                                  const problem::OrderSolution &solution,
                                  std::span<const std::size_t> order);
+
+/// As reordered(), where `order` lists all pieces of the solution, second halves behind first ones.
+problem::OrderSolution reorderedPieces(const problem::OrderProblem &problem,
+                                       const problem::OrderSolution &solution,
+                                       std::span<const std::size_t> order);
 
 /// The order in which each message of `chosen` takes the channel before all that start once it is
 /// ready. All other messages keep their order. Precondition: `chosen` ascends.

@@ -116,6 +116,21 @@ double secondsOf(const Problem &problem, const Piece &piece) {
   return piece.half == Half::whole ? whole : whole / 2;
 }
 
+std::optional<std::size_t> bestHalvedOption(const MergeClass &mergeClass, std::int64_t bytes) {
+  std::optional<std::size_t> best;
+  double least = 0;
+  for (std::size_t i = 0; i < mergeClass.options.size(); ++i) {
+    if (!hasHalves(mergeClass.options[i].scheme))
+      continue;
+    const double seconds = mergeClass.options[i].cost->seconds(bytes);
+    if (!best || seconds < least) {
+      best = i;
+      least = seconds;
+    }
+  }
+  return best;
+}
+
 ClassLayout::ClassLayout(const Problem &problem, std::span<const Way> ways, std::size_t mergeClass)
     : begin{0} {
   for (std::size_t k = ways.size(); k-- > 0;)

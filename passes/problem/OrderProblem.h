@@ -9,9 +9,11 @@
 #pragma once
 
 #include "passes/problem/Problem.h"
+#include "syncline/Halves.h"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,8 +61,9 @@ struct Way {
   friend bool operator==(const Way &, const Way &) = default;
 };
 
-/// A bucket by reduce-scatter may travel in halves: a reduce-scatter with the update of each rank's
-/// share first, and at a later place in the order the all-gather of the parameters.
+/// A bucket may travel in halves (hasHalves()): a reduce-scatter first, and at a later place in the
+/// order an all-gather. By "reduce-scatter" each rank updates its share in the first half, and the
+/// second one gathers the parameters. By an all-reduce the second one gathers the gradients.
 enum class Half : std::uint8_t { whole, first, second };
 
 /// One message: a run of bytes of a merge class's layout, or one layer's factors.
@@ -89,8 +92,8 @@ struct OrderSolution {
 /// Precondition: its class, or layer, and its option exist.
 double secondsOf(const Problem &problem, const Piece &piece);
 
-/// Whether a bucket by this scheme may travel in halves.
-constexpr bool hasHalves(Scheme scheme) { return scheme == Scheme::reduceScatter; }
+/// The fastest of the class's schemes that have halves, for so many bytes; none if it has none.
+std::optional<std::size_t> bestHalvedOption(const MergeClass &mergeClass, std::int64_t bytes);
 
 /// Where the layers of one merge class lie: one behind the other, the last in backward order first,
 /// so that neighbours in memory are neighbours in the forward pass.

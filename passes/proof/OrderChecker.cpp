@@ -130,15 +130,15 @@ private:
     return std::nullopt;
   }
 
-  /// A second half follows its first half, and only a reduce-scatter has halves. What remains open
-  /// at the end has no second half.
+  /// A second half follows its first half, and not every scheme has halves. What remains open at
+  /// the end has no second half.
   Verdict checkHalf(std::size_t p) {
     const Piece &piece = solution.pieces[p];
     if (piece.half == Half::whole)
       return std::nullopt;
     const auto bytes = std::tuple(piece.index, piece.option, piece.begin, piece.end);
     const Scheme scheme = sync.mergeClasses[piece.index].options[piece.option].scheme;
-    if (scheme != Scheme::reduceScatter)
+    if (!hasHalves(scheme))
       return refuse(Kind::wrongHalf, "message ", p + 1, ": travels in halves by '",
                     schemeName(scheme), "', which has none");
     if (piece.half == Half::first)

@@ -30,7 +30,7 @@ enum class OrderRejectionKind {
   wrongDuration,     ///< a message does not take its scheme's time
   wrongPeriod,       ///< the period does not follow from the messages
   wrongList,         ///< a message does not list the gradients that its bytes belong to
-  wrongHalf,         ///< a half has no other half, or another scheme than reduce-scatter
+  wrongHalf,         ///< a half has no other half, or a scheme without halves
   notALine = 20,     ///< a line of the certificate is not under a cost, or a number is no time
   boundNotProved,    ///< the certificate does not prove its bound
   periodBelowBound,  ///< the period is shorter than the bound

@@ -208,19 +208,20 @@ MessageExpansion expand(const Message &message, const Topology &topology) {
   if (message.scheme == Scheme::parameterServer && machines.dedicated)
     return dedicatedServers(message, topology);
   RoundUnfolder out(topology, message.wireShare);
-  auto visit = [&](const Round &round) { out.add(round); };
+  // A half has the rounds that sum, or those that spread.
+  auto visit = [&](const Round &round) {
+    if (message.half == Half::whole || round.adds == (message.half == Half::first))
+      out.add(round);
+  };
   switch (message.scheme) {
   case Scheme::ring:
   case Scheme::reduceScatter:
-    if (message.half != Half::second) {
-      ringRounds(everyRank(machines.ranks), 1, true, visit);
-      if (message.shardUpdate > 0)
-        out.pause(message.shardUpdate);
-    }
+    ringRounds(everyRank(machines.ranks), 1, true, visit);
+    if (message.half != Half::second && message.shardUpdate > 0)
+      out.pause(message.shardUpdate);
     if (message.scheme == Scheme::reduceScatter)
       out.wireShare = 1; // parameters
-    if (message.half != Half::first)
-      ringRounds(everyRank(machines.ranks), 1, false, visit);
+    ringRounds(everyRank(machines.ranks), 1, false, visit);
     break;
   case Scheme::recursiveDoubling:
     doublingRounds(machines.ranks, visit);

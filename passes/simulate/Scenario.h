@@ -36,8 +36,8 @@ struct Operation {
   int message = -1;       ///< index into Scenario::messages, but for compute
 };
 
-/// Which half of a message by reduce-scatter a message is: the reduce-scatter with the updates, or
-/// the all-gather.
+/// Which half of a message in halves a message is: the reduce-scatter, with the updates where it
+/// travels by "reduce-scatter", or the all-gather.
 enum class Half { whole, first, second };
 
 struct Message {
@@ -59,8 +59,11 @@ struct Message {
 
   /// The `cost` of the message; each half has the part of it that its bytes have.
   double costSeconds() const {
-    const double part = half == Half::first ? wireShare : 1;
-    return cost->seconds(bytes) * (half == Half::whole ? 1 : part / (wireShare + 1));
+    if (half == Half::whole)
+      return cost->seconds(bytes);
+    const double gathered = scheme == Scheme::reduceScatter ? 1 : wireShare;
+    const double part = half == Half::first ? wireShare : gathered;
+    return cost->seconds(bytes) * part / (wireShare + gathered);
   }
 };
 
@@ -135,8 +138,8 @@ struct Scenario {
   double maxTasks = 4e7;
 };
 
-/// Makes message `first`, a reduce-scatter, the first half of one. Returns the number of the second
-/// half, which is added behind all messages. Precondition: the loss has no message yet.
+/// Makes message `first`, by a scheme that has halves, the first half of one. Returns the number of
+/// the second half, which is added behind all messages. Precondition: the loss has no message yet.
 std::size_t addSecondHalf(std::vector<Message> &messages, std::size_t first);
 
 /// How many times as long a rank's operations take while this message is under way. With the

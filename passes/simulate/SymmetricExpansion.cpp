@@ -172,9 +172,9 @@ MessageExpansion expandSymmetric(const Message &message, const Topology &topolog
       chain.round(both, 1, reduce);
     break;
   case Scheme::halvingDoubling:
-    for (int groups = 2; groups <= ranks; groups *= 2)
+    for (int groups = 2; groups <= ranks && message.half != Half::second; groups *= 2)
       chain.round(both, 1.0 / groups, reduce);
-    for (int groups = ranks; groups > 1; groups /= 2)
+    for (int groups = ranks; groups > 1 && message.half != Half::first; groups /= 2)
       chain.round(both, 1.0 / groups, 0);
     break;
   case Scheme::tree: // trees do not treat all ranks alike

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <queue>
 
 namespace syncline::solver {
@@ -81,7 +82,10 @@ private:
       piece.begin = layout.begin[schedules.placeOf(k)] + sent[k];
       piece.end = take(layout, schedules.placeOf(k), wantedAt(now, k, mergeClass), mergeClass);
       piece.option = mergeClass.bestOption(piece.bytes());
-      if (size.halves != Halves::none && hasHalves(mergeClass.options[piece.option].scheme)) {
+      const auto halvedOption =
+          size.halves == Halves::none ? std::nullopt : bestHalvedOption(mergeClass, piece.bytes());
+      if (halvedOption) {
+        piece.option = *halvedOption;
         piece.half = Half::first;
         halved.emplace(longestTail(layout, piece), solution.pieces.size());
       }

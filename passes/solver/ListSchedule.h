@@ -10,7 +10,8 @@ namespace syncline::solver {
 
 using namespace problem;
 
-/// Whether buckets by reduce-scatter travel in halves, and when second halves travel.
+/// Whether buckets travel in halves, where their class has a scheme with halves, and when second
+/// halves travel.
 enum class Halves {
   none,
   behind,  ///< when all that first halves and other messages carry has travelled

@@ -81,7 +81,8 @@ private:
   static constexpr std::size_t maxFlips = 16; ///< gradients whose way changes alone
   static constexpr std::size_t parts = 24; ///< of the gradients with factors, the best ones first
   static constexpr double goodGap = 5e-4;  ///< the search ends here
-  static constexpr double messagePrice = 1e-5; ///< of the period
+  /// A message counts as this part of the period. Another system's order must be so much shorter.
+  static constexpr double messagePrice = 1e-5;
   /// Layers that all list schedules may place together, for the time of large problems.
   static constexpr std::size_t maxVisits = 1'000'000;
 
@@ -97,6 +98,11 @@ private:
     if (isBetter)
       result.solution = std::move(next);
     return isBetter;
+  }
+
+  void keepIfShorter(OrderSolution next) {
+    if (next.period <= longest && next.period < result.solution.period * (1 - messagePrice))
+      result.solution = std::move(next);
   }
 
   /// The period, a little longer for every message: handing one over costs the device some time
@@ -115,20 +121,21 @@ private:
         chunk = std::llround(bytes);
   }
 
-  /// Takes the order of another system where it is shorter.
+  /// Takes the order of another system where it is shorter, however many messages it has and
+  /// however small the gap is.
   void tryRivals() {
-    if (result.gap() <= goodGap || visits > maxVisits || !usesFirstClass(problem))
+    if (result.isOptimal() || !usesFirstClass(problem))
       return;
-    keepIfBetter(p3Order(problem, 200'000));
-    keepIfBetter(byteSchedulerOrder(problem, 4'096'000, 4'096'000));
-    keepIfBetter(ticTacOrder(problem));
+    keepIfShorter(p3Order(problem, 200'000));
+    keepIfShorter(byteSchedulerOrder(problem, 4'096'000, 4'096'000));
+    keepIfShorter(ticTacOrder(problem));
     const std::int64_t largest = problem.sync.mergeClasses[0].largestMessage;
     const auto fits = [&](const Layer &layer) { return layer.bytes <= largest; };
     if (!std::ranges::all_of(problem.sync.layers, fits))
       return; // DeAR cuts no layer
     for (std::int64_t size = 1 << 16; size <= 1 << 30; size *= 2)
       if (Result<OrderSolution> order = dearOrder(problem, size))
-        keepIfBetter(std::move(*order));
+        keepIfShorter(std::move(*order));
   }
 
   /// Whether a layer travels by a merge class whose buckets may travel in halves.

@@ -132,8 +132,7 @@ struct DearBucket {
   double ready = 0, tail = 0; ///< the latest of its layers, the longest
 };
 
-std::vector<DearBucket> dearBuckets(const OrderProblem &problem, std::size_t option,
-                                    std::int64_t size) {
+std::vector<DearBucket> dearBuckets(const OrderProblem &problem, std::int64_t size) {
   const MergeClass &mergeClass = problem.sync.mergeClasses[0];
   std::vector<DearBucket> buckets;
   std::int64_t begin = 0;
@@ -145,7 +144,7 @@ std::vector<DearBucket> dearBuckets(const OrderProblem &problem, std::size_t opt
       continue;
     if (buckets.empty() || buckets.back().piece.bytes() >= size ||
         buckets.back().piece.bytes() + layer.bytes > mergeClass.largestMessage)
-      buckets.push_back({.piece = {.option = option, .begin = begin, .end = begin}});
+      buckets.push_back({.piece = {.begin = begin, .end = begin}});
     DearBucket &bucket = buckets.back();
     begin -= layer.bytes; // the class's layout is in forward order
     bucket.piece.begin = begin;
@@ -158,13 +157,16 @@ std::vector<DearBucket> dearBuckets(const OrderProblem &problem, std::size_t opt
 } // namespace
 
 Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size) {
-  const std::vector<SchemeOption> &options = problem.sync.mergeClasses[0].options;
-  const auto option = std::ranges::find(options, Scheme::reduceScatter, &SchemeOption::scheme);
-  if (option == options.end())
-    return Status::badInput("sends reduce-scatters and all-gathers: expected gradients that travel "
-                            "by reduce-scatter, as with --scheme '*=reduce-scatter'");
-  std::vector<DearBucket> buckets =
-      dearBuckets(problem, static_cast<std::size_t>(option - options.begin()), size);
+  const MergeClass &mergeClass = problem.sync.mergeClasses[0];
+  std::vector<DearBucket> buckets = dearBuckets(problem, size);
+  for (DearBucket &bucket : buckets) {
+    const auto option = bestHalvedOption(mergeClass, bucket.piece.bytes());
+    if (!option)
+      return Status::badInput("sends reduce-scatters and all-gathers: expected gradients that "
+                              "travel by ring, halving-doubling or reduce-scatter, as with "
+                              "--scheme '*=ring'");
+    bucket.piece.option = *option;
+  }
   OrderSolution order;
   order.ways.assign(problem.tail.size(), Way{});
   double free = 0;

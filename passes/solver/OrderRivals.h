@@ -18,8 +18,8 @@ using namespace problem;
 Status usesFirstClass(const OrderProblem &problem);
 
 /// DeAR: whole layers in buckets of at least `size` bytes; the reduce-scatters in ready order, and
-/// behind the last one the all-gathers in forward order. Returns badInput where the first merge
-/// class has no reduce-scatter.
+/// behind the last one the all-gathers in forward order. Returns badInput where no scheme of the
+/// first merge class has halves.
 Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size);
 
 /// The period under DeAR's rule where the two halves of any all-reduce may travel apart, each for

@@ -169,8 +169,7 @@ constexpr PlannerUsage usages[] = {
      "ByteScheduler's partitions of SIZE (its default: 4096KB) through a queue "
      "of SIZE; with --overlap step"},
     {"dear:SIZE", "DeAR's buckets of SIZE: reduce-scatters in the backward pass, then all-gathers, "
-                  "what the next forward pass reads first before others; with --overlap step and "
-                  "--scheme '*=reduce-scatter'"},
+                  "what the next forward pass reads first before others; with --overlap step"},
     {"tictac", "whole layers, what the next forward pass reads first before others; with --overlap "
                "step"},
     {"z3:messages=N", "the first to finish of all plans with at most N messages, by Z3; for small "

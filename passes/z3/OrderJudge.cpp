@@ -4,15 +4,20 @@
 #include "passes/z3/Z3Terms.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace syncline::z3judge {
 
 namespace {
 
-/// A message, and what it brings.
+/// A message, and when it may travel.
 struct Job {
   double ready = 0, seconds = 0;
+  std::optional<std::size_t> first = {}; ///< for a second half: the first half
+  bool isHalf = false;
 };
 
 /// A part of a layer, with the computation that follows its arrival.
@@ -51,9 +56,14 @@ private:
   }
 
   void addRun(const OrderProblem &problem, const ClassLayout &layout, const problem::Piece &piece) {
-    Job job;
+    Job job{.isHalf = piece.half != Half::whole};
     job.seconds =
-        problem.sync.mergeClasses[piece.index].options[piece.option].cost->seconds(piece.bytes());
+        problem.sync.mergeClasses[piece.index].options[piece.option].cost->seconds(piece.bytes()) /
+        (job.isHalf ? 2 : 1);
+    if (piece.half == Half::first)
+      firsts[{piece.index, piece.begin}] = messages.size();
+    if (piece.half == Half::second)
+      job.first = firsts.at({piece.index, piece.begin});
     for (std::size_t i = 0; i < layout.layers.size(); ++i) {
       const std::int64_t begin = std::max(piece.begin, layout.begin[i]),
                          end = std::min(piece.end, layout.begin[i + 1]);
@@ -61,11 +71,16 @@ private:
         continue;
       const std::size_t k = layout.layers[i];
       job.ready = std::max(job.ready, problem.sync.layers[k].ready);
+      if (piece.half == Half::first)
+        continue; // the second half brings the gradients
       parts[k].push_back({messages.size(), static_cast<double>(end - begin) /
                                                static_cast<double>(problem.sync.layers[k].bytes)});
     }
     messages.push_back(job);
   }
+
+  /// First halves by merge class and first byte.
+  std::map<std::pair<std::size_t, std::int64_t>, std::size_t> firsts;
 };
 
 class OrderModel {
@@ -107,6 +122,8 @@ private:
       const Job &job = jobs.messages[x];
       ends.push_back(context.real_const(("end" + std::to_string(x)).c_str()));
       solver.add(ends[x] >= exact(job.ready) + exact(job.seconds));
+      if (job.first)
+        solver.add(isBefore(*job.first, x));
     }
     for (std::size_t x = 0; x < n; ++x)
       for (std::size_t y = 0; y < n; ++y)
@@ -173,7 +190,8 @@ private:
   void addEqualMessages() {
     for (std::size_t x = 0; x < jobs.messages.size(); ++x)
       for (std::size_t y = x + 1; y < jobs.messages.size(); ++y)
-        if (jobs.messages[x].seconds == jobs.messages[y].seconds && bringTheSame(x, y))
+        if (!jobs.messages[x].isHalf && !jobs.messages[y].isHalf &&
+            jobs.messages[x].seconds == jobs.messages[y].seconds && bringTheSame(x, y))
           solver.add(isBefore(x, y));
   }
 

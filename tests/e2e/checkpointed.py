@@ -27,6 +27,7 @@ WAYS = {
     "carried-sharded": {
         "extra": ("--planner", "wfbp", "--scheme", "*=reduce-scatter", "--overlap", "step"),
     },
+    "halves": {"extra": ("--planner", "dear:1B", "--scheme", "*=ring", "--overlap", "step")},
     "factors": {"extra": ("--scheme", "fc*=factors", "--overlap", "step")},
     "mixed": {"extra": ("--scheme", "fc*=reduce-scatter")},
     "servers": {"cluster": SERVERS, "extra": ("--planner", "wfbp", "--scheme", "*=ps")},

@@ -1,5 +1,5 @@
 """Buckets that travel in halves: a reduce-scatter in the backward pass, and an all-gather behind
-the next forward pass."""
+the next forward pass, of sums or by the scheme reduce-scatter of parameters."""
 
 import json
 import re
@@ -11,6 +11,7 @@ from refusal import RefusalTest
 from test_overlap import DIGITS, LAST, LONG, PAIR
 
 SHARDED = ("--scheme", "*=reduce-scatter")
+SUMMED = ("--scheme", "*=ring")
 SLOW = harness.CLUSTER.replace("10 Gb/s", "200 Mb/s")  # messages take as long as computation
 
 
@@ -18,6 +19,7 @@ class HalvesTest(RefusalTest):
     """Runs on CPUs; test_host_cuda_overlap.py derives runs of the CUDA backend."""
 
     backend = ()  # options of compile and run
+    ranks = {"reduce-scatter": (1, 2, 4), "ring": (1, 2, 4), "halving-doubling": (2, 3)}
     train = test_overlap.OverlapTest.train
     assert_same = test_overlap.OverlapTest.assert_same
     assert_close = test_overlap.OverlapTest.assert_close
@@ -43,10 +45,11 @@ class HalvesTest(RefusalTest):
     def test_trains_the_same_bits(self):
         """Gradients alone in halves train what they train in whole messages, also with dumps and
         evaluations in between, and on one rank."""
-        for ranks in (1, 2, 4):
-            with self.subTest(ranks=ranks):
-                whole = self.plan("wfbp", "backward", ranks)
-                plan = self.plan("dear:1B", "step", ranks)
+        for name, ranks in [(name, n) for name, counts in self.ranks.items() for n in counts]:
+            scheme = ("--scheme", f"*={name}")
+            with self.subTest(scheme=name, ranks=ranks):
+                whole = self.plan("wfbp", "backward", ranks, scheme)
+                plan = self.plan("dear:1B", "step", ranks, scheme)
                 self.assertEqual(
                     len(self.halved(plan)), len(harness.plan_json(whole)["buckets"])
                 )
@@ -64,10 +67,10 @@ class HalvesTest(RefusalTest):
     def test_several_channels(self):
         """Halves that take turns on channels train the bits of whole messages on one channel. Both
         halves of a bucket go by its channel."""
-        for ranks, channels in ((2, 2), (3, 2), (2, 3)):
-            with self.subTest(ranks=ranks, channels=channels):
-                whole = self.plan("wfbp", "backward", ranks)
-                plan = self.plan("dear:1B", "step", ranks, channels=channels)
+        for ranks, channels, scheme in ((2, 2, SHARDED), (3, 2, SUMMED), (2, 3, SHARDED)):
+            with self.subTest(ranks=ranks, channels=channels, scheme=scheme[1]):
+                whole = self.plan("wfbp", "backward", ranks, scheme)
+                plan = self.plan("dear:1B", "step", ranks, scheme, channels)
                 used = [bucket["channel"] for bucket in self.halved(plan)]
                 self.assertEqual(used, [i % channels for i in range(len(used))])
                 self.assertEqual(len(used), len(harness.plan_json(whole)["buckets"]))
@@ -80,11 +83,14 @@ class HalvesTest(RefusalTest):
 
     def test_trains_alike(self):
         """Buckets of several gradients sum the same numbers in another order."""
-        barrier = self.plan("optimal", "backward", 2, ("--scheme", "*=ring"))
+        barrier = self.plan("optimal", "backward", 2, SUMMED)
         wanted, _, _ = self.train(barrier, 2, (0, 7, LAST), "barrier")
-        for planner in ("dear:4KiB", "optimal"):
-            with self.subTest(planner=planner):
-                plan = self.plan(planner, "step", 2)
+        for planner, scheme in (
+            *(("dear:4KiB", SHARDED), ("optimal", SHARDED)),
+            *(("dear:4KiB", SUMMED), ("optimal", SUMMED)),
+        ):
+            with self.subTest(planner=planner, scheme=scheme[1]):
+                plan = self.plan(planner, "step", 2, scheme)
                 self.assertTrue(self.halved(plan) or planner == "optimal")
                 found, _, _ = self.train(plan, 2, (0, 7, LAST), planner.partition(":")[0])
                 for step in (0, 7, LAST):
@@ -94,7 +100,12 @@ class HalvesTest(RefusalTest):
     def test_order_of_halves(self):
         """plan.json and the table have both halves; all-gathers stand behind all reduce-scatters,
         what is read first before others, and the step is shorter than with whole messages."""
-        plan = self.plan("dear:4KiB", "step", 2)
+        for scheme, gathered in ((SHARDED, "the updated parameters"), (SUMMED, "the sums")):
+            with self.subTest(scheme=scheme[1]):
+                self.check_order(scheme, gathered)
+
+    def check_order(self, scheme, gathered):
+        plan = self.plan("dear:4KiB", "step", 2, scheme)
         buckets = harness.plan_json(plan)["buckets"]
         places = [bucket["all_gather"]["place"] for bucket in buckets]
         self.assertEqual(sorted(places), list(range(len(buckets), 2 * len(buckets))))
@@ -108,11 +119,12 @@ class HalvesTest(RefusalTest):
         shown = harness.syncline("inspect", plan)
         self.assertEqual(len(re.findall(r"(?m)^ +all-gather ", shown)), len(buckets))
         self.assertIn(f"{len(buckets)} of {len(buckets)} buckets travel in halves", shown)
-        best = harness.plan_json(self.plan("optimal", "step", 2))["predicted"]["planner"]
+        self.assertIn(f"an all-gather of {gathered}\n", shown)
+        best = harness.plan_json(self.plan("optimal", "step", 2, scheme))["predicted"]["planner"]
         self.assertEqual(best["bound"], predicted["planner"]["bound"])
         self.assertLessEqual(best["step"], predicted["planner"]["step"] * (1 + 1e-9))
         why = harness.syncline("inspect", plan, "--why", "fc.weight")
-        self.assertIn("reduce-scatter, halves", why)
+        self.assertIn(f"{scheme[1][2:]}, halves", why)
         harness.syncline("inspect", plan, "--plot", self.folder / "plot.svg")
 
     def messages(self, path):
@@ -179,9 +191,7 @@ class HalvesTest(RefusalTest):
         words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 4, "--loss"]
         words += ["cross-entropy", "-o", self.folder / "out.plan", "--planner", "dear:1MiB"]
         self.refuses([*words, "--overlap", "backward"], "expected '--overlap step'")
-        self.refuses(words, "as with --scheme '*=reduce-scatter'")
-        halved = self.plan("dear:1B", "step", 2)
-        self.refuses(["verify", halved, "--with-z3"], "Z3 compares orders of whole messages")
+        self.refuses([*words, "--scheme", "*=tree"], "as with --scheme '*=ring'")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ class HostCudaHalvesTest(test_halves.HalvesTest):
     """Runs the tests of HalvesTest, with works of streams late at random."""
 
     backend = CUDA
+    ranks = {"reduce-scatter": (1, 2, 4), "ring": (1, 2, 4)}  # what NCCL has
 
     def setUp(self):
         if not MODULE.exists():
@@ -25,11 +26,13 @@ class HostCudaHalvesTest(test_halves.HalvesTest):
 
     def test_replays(self):
         """Captured halves train the bits that they train where they are not captured."""
-        plan = self.plan("dear:4KiB", "step", 2)
-        wanted, model, _ = self.train(plan, 2, (LAST,), "told")
-        found, same, _ = self.train(plan, 2, (LAST,), "replayed", ("--cuda-graph",))
-        self.assert_same(found, wanted, LAST)
-        self.assertEqual(same, model)
+        for scheme in self.ranks:
+            with self.subTest(scheme=scheme):
+                plan = self.plan("dear:4KiB", "step", 2, ("--scheme", f"*={scheme}"))
+                wanted, model, _ = self.train(plan, 2, (LAST,), "told")
+                found, same, _ = self.train(plan, 2, (LAST,), "replayed", ("--cuda-graph",))
+                self.assert_same(found, wanted, LAST)
+                self.assertEqual(same, model)
 
 
 if __name__ == "__main__":

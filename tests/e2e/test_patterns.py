@@ -25,7 +25,7 @@ SMALLEST = "digits-cnn"
 ORDERING = {
     "p3:200KB": (),
     "bytescheduler:4096KB": (),
-    "dear:25MiB": ("--scheme", "*=reduce-scatter"),
+    "dear:25MiB": (),
     "tictac": (),
 }
 # What a refusal may say.
@@ -38,6 +38,7 @@ REASONS = (
     "is not the sums of one embedding's rows alone",
     "has neither a network nor the cost of an all-gather",
     "in backward order cannot travel by",
+    "expected gradients that travel by ring, halving-doubling or reduce-scatter",
     "no layer can travel by 'factors'",
     "servers hold ",
     "of memory on every device",

@@ -5,8 +5,8 @@
 //                                  any all-reduce or factors
 //
 // DeAR stands with its best size of bucket. Exit code 1 when a solution or a bound is refused, when
-// a period is longer than in ready order or more than 2 % above its bound, or when a limit of
-// planning time is missed.
+// a period is longer than in ready order or more than 2 % above its bound, when a limit of planning
+// time is missed, or by rings alone when another system's period is shorter by 1.1e-5.
 #include "passes/proof/OrderChecker.h"
 #include "passes/solver/OrderPlanner.h"
 #include "passes/solver/OrderRivals.h"
@@ -95,7 +95,8 @@ bool row(const std::vector<TraceLayer> &trace, int ranks, double gigabits) {
   std::printf("| %5.3f | %5.3f | %5.3f | %5.3f | %4zu | %6.1f |\n", rivals.dear / period,
               rivals.p3 / period, rivals.byteScheduler / period, rivals.ticTac / period,
               result->order.solution.pieces.size(), result->planning * 1e3);
-  return isGood(problem, *result, merged);
+  const double best = std::min({rivals.dear, rivals.p3, rivals.byteScheduler, rivals.ticTac});
+  return isGood(problem, *result, merged) && period <= best * (1 + 1.1e-5);
 }
 
 /// How many cases a certificate tells apart.

@@ -1,14 +1,14 @@
-// Plans that break a rule about buckets in halves: P5, P17, P18, P30.
+// Plans that break a rule about buckets in halves: P5, P11, P17, P18, P30.
 // RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %s
 
-// P30a: a ring is one message.
+// P30a: a message along a tree is one message.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 512 : i64} attributes {overlap = "step"} {
   %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
   // expected-note @+1 {{declared here}}
-  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
+  plan.bucket 0 members ["w"] by tree channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
   plan.phase update
   plan.wait 0
   plan.update 0
@@ -17,7 +17,50 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   plan.phase backward
   plan.call matmul "dw" ["a", "b", "y"] ins(%x, %y : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
   plan.issue 0
-  // expected-error @+1 {{P30: gathers bucket 0, which travels by 'ring' and not in halves}}
+  // expected-error @+1 {{P30: gathers bucket 0, which travels by 'tree' and not in halves}}
+  plan.all_gather 0
+}
+
+// -----
+
+// P5: no operation touches the gradients of a ring in halves until the wait for both.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 512 : i64} attributes {overlap = "step"} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
+  plan.phase update
+  plan.wait 0
+  plan.update 0
+  plan.phase forward
+  plan.call matmul "y" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.phase backward
+  plan.call matmul "dw" ["a", "b", "y"] ins(%x, %y : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  // expected-note @+1 {{issued here}}
+  plan.issue 0
+  plan.all_gather 0
+  // expected-error @+1 {{P5: touches 'w' while bucket 0 is in flight}}
+  plan.call matmul "y" ["a", "b", "y"] ins(%x, %dw : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+}
+
+// -----
+
+// P11b: a ring in halves updates no parameters itself.
+plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 512 : i64} attributes {overlap = "step"} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
+  // expected-error @+1 {{P11}}
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
+  plan.phase update
+  plan.wait 0
+  plan.phase forward
+  plan.call matmul "y" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  plan.phase backward
+  plan.call matmul "dw" ["a", "b", "y"] ins(%x, %y : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
+  plan.issue 0
   plan.all_gather 0
 }
 

@@ -3,7 +3,7 @@
 // RUN: sed -e 's/protocol = any/protocol = ll128, channels = 4/' %s | syncline-translate --plan-to-nccl-tuner | FileCheck %s --check-prefix=PINNED --match-full-lines
 // RUN: sed -e 's/, nccl = <protocol = any>//' %s | not syncline-translate --plan-to-nccl-tuner 2>&1 | FileCheck %s --check-prefix=NONE
 
-// One row a size of all-reduces, in the order of the buckets; one for all reduce-scatters, one for all gathers; none for servers.
+// One row a size of all-reduces, in the order of the buckets; one for all reduce-scatters, one for all gathers; none for servers. The ring of 128 bytes in halves does not clash with the tree.
 //      CHECK:# NCCL's algorithm, protocol and channels for each message of this plan, by its bytes as fp32; the first row that fits counts
 // CHECK-NEXT:collective,min_bytes,max_bytes,algorithm,protocol,channels,nodes,ranks
 // CHECK-NEXT:allreduce,128,128,tree,,-1,-1,8
@@ -16,7 +16,7 @@
 // PINNED: allgather,0,-1,ring,ll128,4,-1,8
 // NONE: expected a cluster with 'nccl'
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 8, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, nccl = <protocol = any>>} {
-  plan.program @p ranks 8 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 576 : i64, state = 64 : i64, arena = 64 : i64} {
+  plan.program @p ranks 8 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 704 : i64, state = 64 : i64, arena = 64 : i64} {
     plan.bucket 0 members ["a"] by tree channel 0 at 0 extent 128 bytes 100 ready 0.0 start 0.0 end 1.0
     plan.bucket 1 members ["b"] by ring channel 0 at 128 extent 64 bytes 60 ready 0.0 start 0.0 end 1.0
     plan.bucket 2 members ["c"] by ring channel 0 at 192 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
@@ -25,5 +25,6 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 8, device 
     plan.bucket 5 members ["f"] by "parameter-server" channel 0 at 384 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
     plan.bucket 6 members ["g"] by tree channel 0 at 448 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
     plan.bucket 7 members ["h"] by factors channel 0 at 512 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+    plan.bucket 8 members ["i"] by ring channel 0 at 576 extent 128 bytes 128 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
   }
 }

@@ -12,16 +12,17 @@ nn.step @halves batch 4 {
   %w = nn.parameter "w" at 128 : tensor<2x2xf32>
   // Only what travels in halves has times of an all-gather.
   // CHECK: plan.bucket 0 members ["u"] by "reduce-scatter" {{.*}} end 2.000000e+00 {gather_end = {{.*}} : f64, gather_start = {{.*}} : f64}
-  // CHECK-NEXT: plan.bucket 1 members ["v"] by "reduce-scatter" {{.*}} end 3.000000e+00 {gather_end
+  // CHECK-NEXT: plan.bucket 1 members ["v"] by ring {{.*}} end 3.000000e+00 {gather_end
   // CHECK-NEXT: plan.bucket 2 members ["w"] by ring {{.*}} end 4.000000e+00{{$}}
   // CHECK: plan.phase update
   // CHECK-NEXT: plan.wait 2
   // CHECK-NEXT: plan.update 2
   // CHECK-NEXT: plan.phase forward
   // CHECK-NEXT: plan.call matmul "fc1"
-  // One wait is for both halves.
+  // One wait is for both halves. A ring brings sums, so that an update follows.
   // CHECK-NEXT: plan.phase update
   // CHECK-NEXT: plan.wait 1
+  // CHECK-NEXT: plan.update 1
   // CHECK-NEXT: plan.phase forward
   // CHECK-NEXT: plan.call matmul "fc2"
   // CHECK-NEXT: plan.phase update
@@ -33,18 +34,18 @@ nn.step @halves batch 4 {
   %y = nn.matmul %h, %u {transpose_b, nn.layer = "fc3"} : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
   nn.output %y "y" : tensor<4x2xf32>
   %l, %d = nn.mean_squared_error %y, %t : (tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<f32>, tensor<4x2xf32>)
-  // The reduce-scatters leave once nothing reads their parameters any more.
+  // The reduce-scatter leaves once nothing reads its parameters any more.
   // CHECK: plan.call matmul "fc3"
   // CHECK-NEXT: plan.call matmul "fc3"
   // CHECK-NEXT: plan.issue 0
   %du = nn.matmul %d, %h {transpose_a, nn.backward, nn.layer = "fc3"} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
   %dh = nn.matmul %d, %u {nn.backward, nn.layer = "fc3"} : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  // The ring leaves before, once its gradient is written. Its second half is message 2 of the
+  // channel, before bucket 2; that of bucket 0 is message 4 and last.
   // CHECK: plan.call matmul "fc2"
-  // CHECK-NEXT: plan.call matmul "fc2"
   // CHECK-NEXT: plan.issue 1
-  // The second half of bucket 1 is message 2 of the channel, before the ring's; that of bucket 0 is
-  // message 4 and last.
   // CHECK-NEXT: plan.all_gather 1
+  // CHECK-NEXT: plan.call matmul "fc2"
   %dv = nn.matmul %dh, %g {transpose_a, nn.backward, nn.layer = "fc2"} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
   %dg = nn.matmul %dh, %v {nn.backward, nn.layer = "fc2"} : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
   // CHECK-NEXT: plan.call matmul "fc1"
@@ -53,7 +54,7 @@ nn.step @halves batch 4 {
   // CHECK-NEXT: }
   %dw = nn.matmul %dg, %x {transpose_a, nn.backward, nn.layer = "fc1"} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
   %au = sync.all_reduce %du {members = ["u"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64, gather_place = 4 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %av = sync.all_reduce %dv {members = ["v"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">, ready = 1.0 : f64, start = 2.0 : f64, end = 3.0 : f64, gather_place = 2 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %av = sync.all_reduce %dv {members = ["v"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 2.0 : f64, end = 3.0 : f64, gather_place = 2 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   %aw = sync.all_reduce %dw {members = ["w"], bucket = 2 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 3.0 : f64, end = 4.0 : f64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   nn.update %u, %au : tensor<2x2xf32>, tensor<2x2xf32>
   nn.update %v, %av : tensor<2x2xf32>, tensor<2x2xf32>

@@ -192,13 +192,13 @@ sync.solution of @p by "manual"
 
 // -----
 
-// A ring is one message.
+// A message along a tree is one message.
 sync.problem @p layers ["a"] bytes [128] ready <[3.0]>
-  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  merge_classes [#sync.merge_class<[<tree, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
   forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5]> own_updates <[0.0]>
-// expected-error@+1 {{O14: message 1: travels in halves by 'ring', which has none}}
+// expected-error@+1 {{O14: message 1: travels in halves by 'tree', which has none}}
 sync.solution of @p by "manual"
-  messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, gather = <place = 1, start = 2.625, end = 3.25>, ready = 2.0, start = 2.0, end = 2.625>]
+  messages [#sync.message<layers = [0], scheme = tree, merge_class = 0, bytes = 128, gather = <place = 1, start = 2.625, end = 3.25>, ready = 2.0, start = 2.0, end = 2.625>]
   finish 3.75 bound 0.0
 
 // -----

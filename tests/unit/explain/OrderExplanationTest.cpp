@@ -196,17 +196,18 @@ TEST(OrderExplanation, LatestEndsAgreeWithTheForwardPass) {
     const Solution plan = messagesOf(problem, solution);
     const OrderExplanation why = explainOrder(problem, plan, {}, 0);
     const double period = solution.period, d = period / 8;
+    const std::vector<std::size_t> pieces = bringing(solution);
     std::vector<double> earliest(plan.messages.size(), period);
     for (std::size_t k = 0; k < problem.tail.size(); ++k)
       for (const OrderedPart &part : explainOrder(problem, plan, {}, k).parts)
         earliest[part.message] = std::min(earliest[part.message], part.latest);
     for (std::size_t m = 0; m < plan.messages.size(); ++m) {
       ASSERT_EQ(why.messages[m].latest, earliest[m]);
-      ASSERT_GE(why.messages[m].latest, plan.messages[m].end - 1e-11 * period);
+      ASSERT_GE(why.messages[m].latest, plan.messages[m].arrived() - 1e-11 * period);
       OrderSolution late = solution;
-      late.pieces[m].finish = why.messages[m].latest;
+      late.pieces[pieces[m]].finish = why.messages[m].latest;
       ASSERT_LE(solver::periodOf(problem, late), period * (1 + 1e-11));
-      late.pieces[m].finish += d;
+      late.pieces[pieces[m]].finish += d;
       ASSERT_NEAR(solver::periodOf(problem, late), period + d, 1e-11 * period);
       cut += plan.messages[m].cutBefore > 0 || plan.messages[m].cutBehind > 0;
       factors += plan.messages[m].isFactors;

@@ -5,6 +5,10 @@
 #include "passes/solver/Planner.h"
 #include "tests/unit/solver/RandomOrderProblem.h"
 
+#include <map>
+#include <utility>
+#include <vector>
+
 namespace syncline::explain {
 
 struct RandomOrder {
@@ -19,6 +23,23 @@ inline RandomOrder randomOrder(std::uint64_t seed) {
       random, solver::randomSmallProblem(seed, 12, 1 << 30, false), seed % 3 == 0);
   order.solution = solver::planOrder(order.problem, **solver::parsePlanner("optimal"))->solution;
   return order;
+}
+
+/// For each message of the solution the piece that brings its gradients.
+inline std::vector<std::size_t> bringing(const problem::OrderSolution &solution) {
+  std::vector<std::size_t> pieces;
+  std::map<std::pair<std::size_t, std::int64_t>, std::size_t> halved; // by class and first byte
+  for (std::size_t p = 0; p < solution.pieces.size(); ++p) {
+    const problem::Piece &piece = solution.pieces[p];
+    if (piece.half == problem::Half::second) {
+      pieces[halved.at({piece.index, piece.begin})] = p;
+      continue;
+    }
+    if (piece.half == problem::Half::first)
+      halved[{piece.index, piece.begin}] = pieces.size();
+    pieces.push_back(p);
+  }
+  return pieces;
 }
 
 } // namespace syncline::explain

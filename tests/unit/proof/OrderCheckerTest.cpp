@@ -184,9 +184,12 @@ OrderSolution halvedSolution() {
 /// What travels in halves has arrived with its second half: the last layer at 8 s, 5 s before the
 /// step's end.
 TEST(CheckOrder, AcceptsHalves) {
-  const OrderProblem problem = shardedProblem();
-  const auto rejection = checkOrder(problem, halvedSolution());
-  EXPECT_FALSE(rejection) << rejection->message;
+  OrderProblem problem = shardedProblem();
+  for (Scheme scheme : {Scheme::ring, Scheme::halvingDoubling, Scheme::reduceScatter}) {
+    problem.sync.mergeClasses[0].options[0].scheme = scheme;
+    const auto rejection = checkOrder(problem, halvedSolution());
+    EXPECT_FALSE(rejection) << rejection->message;
+  }
   const Solution messages = messagesOf(problem, halvedSolution());
   ASSERT_EQ(messages.messages.size(), 2u);
   ASSERT_TRUE(messages.messages[0].gather);
@@ -206,8 +209,8 @@ TEST(CheckOrder, RejectsWrongHalves) {
     ASSERT_TRUE(rejection) << "accepted: " << message;
     EXPECT_EQ(rejection->message, message);
   };
-  rejects("O14: message 1: travels in halves by 'ring', which has none", [](auto &problem, auto &) {
-    problem.sync.mergeClasses[0].options[0].scheme = Scheme::ring;
+  rejects("O14: message 1: travels in halves by 'tree', which has none", [](auto &problem, auto &) {
+    problem.sync.mergeClasses[0].options[0].scheme = Scheme::tree;
   });
   rejects("O14: merge class 1: byte 192 is reduced, but never gathered",
           [](auto &, auto &solution) { solution.pieces.pop_back(); });

@@ -38,22 +38,43 @@ TEST(MessageTimeTest, AllReducesTakeTheFormulasTime) {
                    problem::formulaLine(scheme, ranks, slowLink).seconds(bytes));
 }
 
-// The halves of a reduce-scatter take what the whole message takes. The first one sums and updates.
+// The halves of a message take what the whole message takes. The first one sums and, by
+// reduce-scatter, updates.
 TEST(MessageTimeTest, HalvesTakeTheWholeTime) {
-  for (int ranks : {2, 3, 8})
-    for (std::int64_t bytes : sizes) {
-      Scenario scenario = oneMessage(Scheme::reduceScatter, bytes, ranks);
-      scenario.messages[0].shardUpdate = 1e-9;
-      const double whole = endOf(scenario);
-      scenario.messages[0].half = Half::first;
-      const double first = endOf(scenario);
-      scenario.messages[0].half = Half::second;
-      const double second = endOf(scenario);
-      EXPECT_NEAR(first + second, whole, 1e-9 * whole) << ranks << " ranks, " << bytes << " bytes";
-      EXPECT_NEAR(second, problem::allGatherCost(ranks, slowLink).seconds(bytes / ranks),
-                  1e-6 * second + 1e-6);
-      EXPECT_NEAR(endOf(unfolded(scenario)), second, 1e-9 * second);
-    }
+  for (Scheme scheme : {Scheme::reduceScatter, Scheme::ring, Scheme::halvingDoubling})
+    for (int ranks : {2, scheme == Scheme::halvingDoubling ? 4 : 3, 8}) // of 3 some wait for others
+      for (std::int64_t bytes : sizes) {
+        Scenario scenario = oneMessage(scheme, bytes, ranks);
+        scenario.messages[0].shardUpdate = scheme == Scheme::reduceScatter ? 1e-9 : 0;
+        const double whole = endOf(scenario);
+        scenario.messages[0].half = Half::first;
+        const double first = endOf(scenario), firstOfAll = endOf(unfolded(scenario));
+        scenario.messages[0].half = Half::second;
+        const double second = endOf(scenario);
+        EXPECT_NEAR(first + second, whole, 1e-9 * whole)
+            << schemeName(scheme) << ", " << ranks << " ranks, " << bytes << " bytes";
+        EXPECT_GE(first, second * (1 - 1e-9));
+        if (scheme != Scheme::halvingDoubling) {
+          EXPECT_NEAR(second, problem::allGatherCost(ranks, slowLink).seconds(bytes / ranks),
+                      1e-6 * second + 1e-6);
+        }
+        EXPECT_NEAR(firstOfAll, first, 1e-9 * first);
+        EXPECT_NEAR(endOf(unfolded(scenario)), second, 1e-9 * second);
+      }
+}
+
+// Where a message takes its cost, halves take it in two parts, as their bytes are on the wire: a
+// reduce-scatter gathers parameters, which travel whole.
+TEST(MessageTimeTest, HalvesOfACost) {
+  for (Scheme scheme : {Scheme::reduceScatter, Scheme::ring, Scheme::halvingDoubling}) {
+    Message message{.scheme = scheme, .bytes = 3000, .wireShare = 0.5};
+    message.cost = std::make_shared<problem::AffineCost>(3, 1e-3);
+    EXPECT_EQ(message.costSeconds(), 6);
+    message.half = Half::first;
+    EXPECT_EQ(message.costSeconds(), scheme == Scheme::reduceScatter ? 2 : 3);
+    message.half = Half::second;
+    EXPECT_EQ(message.costSeconds(), scheme == Scheme::reduceScatter ? 4 : 3);
+  }
 }
 
 TEST(MessageTimeTest, ARingTakesItWithAnyNumberOfRanks) {
@@ -111,6 +132,8 @@ TEST(MessageTimeTest, NarrowWiresAreFasterLinks) {
   const double whole = endOf(second);
   second.messages[0].wireShare = 0.5;
   EXPECT_EQ(endOf(second), whole);
+  second.messages[0].scheme = Scheme::ring; // gathers gradients
+  EXPECT_LT(endOf(second), 0.8 * whole);
 }
 
 TEST(MessageTimeTest, HalfDuplexHalvesWhatGoesBothWays) {
