@@ -5,6 +5,8 @@
 
 #include "onnx/onnx_pb.h"
 
+#include <cmath>
+
 using namespace syncline;
 using namespace syncline::frontend;
 using mlir::Value;
@@ -101,11 +103,40 @@ Value GraphValues::storedTensor(const std::string &name, const std::string &root
   return stored.get(name, source);
 }
 
+/// A plan has no infinities in the values of a tensor: they are chosen by tensors of truth values.
+Value GraphValues::infiniteTensor(const std::string &name, const ConstantTensor &constant) {
+  ConstantTensor finite = constant;
+  for (double &value : finite.reals)
+    value = std::isinf(value) ? 0 : value;
+  Value sum = constantTensor(name, finite);
+  const auto combine = [&](nn::BinaryKind kind, Value a, Value b) {
+    auto op = builder.create<nn::BinaryOp>(sum.getLoc(), sum.getType(), kind, a, b);
+    op->setAttr(nn::layerAttr, builder.getStringAttr(name));
+    return op.getY();
+  };
+  for (const double infinity : {-HUGE_VAL, HUGE_VAL}) {
+    ConstantTensor chosen = constant, number = constant;
+    for (double &value : chosen.reals)
+      value = value == infinity;
+    if (!llvm::is_contained(chosen.reals, 1.0))
+      continue;
+    number.dims.clear();
+    number.reals = {infinity};
+    Value all =
+        combine(nn::BinaryKind::mask, constantTensor(name, number), constantTensor(name, chosen));
+    sum = combine(nn::BinaryKind::add, sum, all);
+  }
+  return sum;
+}
+
 Value GraphValues::constantTensor(const std::string &name, const ConstantTensor &constant) {
   if (!isSaneShape(constant.dims, 1)) {
     fail("constant '" + name + "' has no elements");
     return {};
   }
+  if (!constant.dims.empty() &&
+      llvm::any_of(constant.reals, [](double x) { return std::isinf(x); }))
+    return infiniteTensor(name, constant);
   mlir::DenseElementsAttr value = toAttribute(constant, builder.getContext());
   return builder.create<nn::ConstantOp>(mlir::NameLoc::get(builder.getStringAttr(name)),
                                         value.getType(), value);

@@ -81,6 +81,7 @@ private:
   mlir::Value storedTensor(const std::string &name, const std::string &root,
                            const StoredSource &source);
   mlir::Value constantTensor(const std::string &name, const ConstantTensor &constant);
+  mlir::Value infiniteTensor(const std::string &name, const ConstantTensor &constant);
   mlir::Value realOf(mlir::Value integers);
   void fail(const std::string &message);
 

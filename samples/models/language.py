@@ -210,10 +210,13 @@ class Llama(nn.Module):
         both = torch.cat((angles, angles), dim=-1)
         return both.cos(), both.sin()
 
+    def mask(self, length, dtype):
+        return torch.full((length, length), torch.finfo(dtype).min, dtype=dtype).triu(1)
+
     def forward(self, ids):
         x, length = self.tokens(ids), ids.size(1)
         cos, sin = self.angles(length, x.dtype)
-        mask = torch.full((length, length), torch.finfo(x.dtype).min, dtype=x.dtype).triu(1)
+        mask = self.mask(length, x.dtype)
         for block in self.blocks:
             x = block(x, cos, sin, mask)
         return self.head(self.norm(x))

@@ -20,7 +20,8 @@ class Roberta(language.Bert):
 
 
 class Rotary(language.Llama):
-    """The inverse frequencies are a buffer, and their products with places one of matrices."""
+    """The inverse frequencies are a buffer, and their products with places one of matrices. What
+    a token may not attend to is minus infinity."""
 
     def __init__(self, *sizes, **named):
         super().__init__(*sizes, **named)
@@ -32,6 +33,11 @@ class Rotary(language.Llama):
         angles = (self.inv_freq[None, :, None] @ places).transpose(1, 2)
         both = torch.cat((angles, angles), dim=-1)
         return both.cos()[:, None], both.sin()[:, None]
+
+    def mask(self, length, dtype):
+        past = torch.ones((length, length), dtype=dtype).tril()
+        zero, none = torch.zeros((), dtype=dtype), torch.full([], -math.inf, dtype=dtype)
+        return torch.where(past == 0, none, zero)
 
 
 def bucket(distance, buckets=8, farthest=6):

@@ -64,3 +64,17 @@ TEST(SoftmaxMask, ChoicesThatAreKnown) {
   EXPECT_TRUE(choose("0", "[3]").has("nn.parameter \"b\""));
   EXPECT_EQ(choose("0", "[1]").count("nn.binary mask"), 2); // b is repeated
 }
+
+// A plan's tensors hold finite numbers: infinities are chosen by ones.
+TEST(SoftmaxMask, InfinitiesOfConstants) {
+  const Outcome outcome = importText(
+      16,
+      "agraph (float[2,3] x) => (float[2,3] y) { w = RandomNormal <shape = [3]> () h = Mul(x, w) "
+      "z = Constant <value = float[3] {0, 1, 0}> () "
+      "d = Log(z) y = Add(h, d) }",
+      meanSquare());
+  EXPECT_TRUE(outcome.has("dense<0.000000e+00> : tensor<3xf32>")) << outcome.error << outcome.ir;
+  EXPECT_TRUE(outcome.has("dense<0xFF800000> : tensor<f32>")) << outcome.ir;
+  EXPECT_TRUE(outcome.has("dense<[1.000000e+00, 0.000000e+00, 1.000000e+00]>")) << outcome.ir;
+  EXPECT_EQ(outcome.count("nn.binary mask"), 1) << outcome.ir;
+}
