@@ -28,9 +28,19 @@ Result<std::span<float>> DeviceArithmetic::allocate(const std::string &what, std
   return s ? Result<std::span<float>>(made) : s;
 }
 
-Status DeviceArithmetic::copy(std::span<float> to, std::span<const float> from) {
+/// Enqueues what changes these elements, which may be weights.
+template <typename F>
+Status DeviceArithmetic::change(std::span<const float> elements, const F &enqueue) {
   return statusOf(place, [&] {
     program.device.makeCurrent();
+    if (program.space(Space::parameters).holds(elements.data()))
+      program.weights.touch();
+    enqueue();
+  });
+}
+
+Status DeviceArithmetic::copy(std::span<float> to, std::span<const float> from) {
+  return change(to, [&] {
     check(cudaMemcpyAsync(to.data(), from.data(), to.size_bytes(), cudaMemcpyDeviceToDevice,
                           stream()),
           "cudaMemcpyAsync");
@@ -39,23 +49,20 @@ Status DeviceArithmetic::copy(std::span<float> to, std::span<const float> from) 
 
 Status DeviceArithmetic::subtract(std::span<float> to, std::span<const float> from,
                                   std::span<const float> less) {
-  return statusOf(place, [&] {
-    program.device.makeCurrent();
+  return change(to, [&] {
     check(subtractElements(stream(), to.data(), from.data(), less.data(), countOf(to)),
           "subtractElements");
   });
 }
 
 Status DeviceArithmetic::scale(std::span<float> values, float by) {
-  return statusOf(place, [&] {
-    program.device.makeCurrent();
+  return change(values, [&] {
     check(scaleElements(stream(), values.data(), by, countOf(values)), "scaleElements");
   });
 }
 
 Status DeviceArithmetic::add(std::span<float> to, std::span<const float> more, float by) {
-  return statusOf(place, [&] {
-    program.device.makeCurrent();
+  return change(to, [&] {
     check(addElements(stream(), to.data(), more.data(), by, countOf(to)), "addElements");
   });
 }
@@ -63,8 +70,7 @@ Status DeviceArithmetic::add(std::span<float> to, std::span<const float> more, f
 Status DeviceArithmetic::apply(const core::OuterStep &rule, std::span<float> weights,
                                std::span<float> common, std::span<float> velocity,
                                std::span<const float> sum) {
-  return statusOf(place, [&] {
-    program.device.makeCurrent();
+  return change(weights, [&] {
     check(outerStep(stream(), rule, weights.data(), common.data(), velocity.data(), sum.data(),
                     countOf(weights)),
           "outerStep");
@@ -74,8 +80,7 @@ Status DeviceArithmetic::apply(const core::OuterStep &rule, std::span<float> wei
 Status DeviceArithmetic::apply(const core::ElasticPull &rule, std::span<float> weights,
                                std::span<float> centre, std::span<const float> own,
                                std::span<const float> sum) {
-  return statusOf(place, [&] {
-    program.device.makeCurrent();
+  return change(weights, [&] {
     check(elasticPull(stream(), rule, weights.data(), centre.data(), own.data(), sum.data(),
                       countOf(weights)),
           "elasticPull");
@@ -96,6 +101,8 @@ Status DeviceArithmetic::read(std::span<const float> from, std::span<std::byte> 
 }
 
 Status DeviceArithmetic::write(std::span<float> to, std::span<const std::byte> from) {
+  if (const Status s = change(to, [] {}); !s)
+    return s;
   return transfer(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice);
 }
 

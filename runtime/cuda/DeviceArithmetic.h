@@ -11,7 +11,7 @@ namespace syncline::cuda {
 /// Enqueues on the stream of the computation. The program outlives it.
 class DeviceArithmetic final : public core::WeightArithmetic {
 public:
-  explicit DeviceArithmetic(const Program &program) : program(program) {}
+  explicit DeviceArithmetic(Program &program) : program(program) {}
 
   Result<std::span<float>> allocate(const std::string &what, std::size_t n) override;
   Status copy(std::span<float> to, std::span<const float> from) override;
@@ -27,10 +27,11 @@ public:
   Status write(std::span<float> to, std::span<const std::byte> from) override;
 
 private:
+  template <typename F> Status change(std::span<const float> elements, const F &enqueue);
   Status transfer(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind);
   cudaStream_t stream() const { return program.device.compute; }
 
-  const Program &program;
+  Program &program;
   std::vector<DeviceMemory> memory;
 };
 

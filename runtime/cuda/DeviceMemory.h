@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 namespace syncline::cuda {
@@ -27,6 +28,10 @@ public:
 
   std::byte *data() const { return begin; }
   std::int64_t bytes() const { return size; }
+  bool holds(const void *address) const {
+    const auto *const at = static_cast<const std::byte *>(address);
+    return begin && !std::less<>()(at, begin) && std::less<>()(at, begin + size);
+  }
 
 private:
   void swap(DeviceMemory &other) {

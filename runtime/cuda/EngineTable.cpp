@@ -35,7 +35,8 @@ Status wrong(int line, const std::string &what) {
 }
 
 /// While it lives, fills all that engines read with a plain value: kernels need less power for
-/// zeros, and may run at a higher clock. Afterwards all is zero, as before the first step.
+/// zeros, and may run at a higher clock. Afterwards all is zero, as before the first step. Copies
+/// of weights are among it.
 class TimingValues {
 public:
   explicit TimingValues(Program &program) : program(program) { fill(0x3C); } // 0.011 in both types
@@ -48,6 +49,7 @@ public:
 
 private:
   void fill(int byte) {
+    program.weights.touch();
     const DeviceMemory *const scratch = &program.scratch;
     for (const DeviceMemory *memory :
          {&program.space(Space::arena), &program.space(Space::gradients), scratch})

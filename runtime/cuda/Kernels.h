@@ -121,6 +121,7 @@ struct UpdateOperands {
   std::array<float *, 2> state{};
   std::int64_t n = 0;
   const double *factor = nullptr; ///< read when the kernel runs, in place of `scale`; may be null
+  BFloat16 *rounded = nullptr;    ///< copies of the parameters, which are written too; may be null
 };
 /// One update of n elements. Gradients are first multiplied by `scale`. SGD needs no clock. `kept`,
 /// which the device can write, becomes 1 when options.keepsFinite kept an element.

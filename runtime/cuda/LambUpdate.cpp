@@ -19,7 +19,8 @@ UpdateOperands LambUpdate::operandsOf(const Job &job, const core::Optimizer::Upd
           at(program.space(Space::gradients).data() + what.begin),
           {at(what.state[0]), at(what.state[1])},
           what.bytes / static_cast<std::int64_t>(sizeof(float)),
-          job.factor};
+          job.factor,
+          program.weights.updated(what.begin, what.bytes)};
 }
 
 void LambUpdate::enqueue(const Job &job, std::span<const core::Optimizer::Update> updates,

@@ -65,23 +65,27 @@ Place<const std::byte> Preparation::read(Tensor tensor, const Layout &wanted) {
   const Layout asked = normalized(wanted, own.shape);
   if (placement.layout == asked)
     return stored;
+  if (program.weights.holds(tensor, asked))
+    return readRounded(tensor);
   const std::int64_t bytes = layoutBytes(asked, own.shape);
   KeptCopy *copy = outlivesOperations(own.space) ? &program.keep(tensor, asked) : nullptr;
   const Place<std::byte> place(program, copy ? copy->place : scratch(bytes));
   const bool isFresh = copy && copy->isFresh;
   if (copy)
     copy->isFresh = true;
-  if (!isFresh && copy && program.isRoundedFirst(tensor, asked)) {
-    program.roundedFirst.push_back({tensor, copy->place});
-    if (program.roundedFirst.size() == 1) {
-      ++operation.reorders;
-      call("", [&program = program] { program.roundParameters(); });
-    }
-  } else if (!isFresh) {
+  if (!isFresh) {
     ++operation.reorders;
     call("", conversion(own.shape, place, asked, stored, placement.layout));
   }
   return place;
+}
+
+Place<const std::byte> Preparation::readRounded(Tensor tensor) {
+  if (Command rounding = program.weights.read(tensor)) {
+    ++operation.reorders;
+    call("", std::move(rounding));
+  }
+  return Place<const std::byte>(Place<std::byte>(program, program.roundedPlace(tensor)));
 }
 
 Place<std::byte> Preparation::written(Tensor tensor, const Layout &wanted) {
@@ -94,11 +98,14 @@ Place<std::byte> Preparation::written(Tensor tensor, const Layout &wanted) {
   program.changed(own.space, own.offset, own.reserved);
   const Place<std::byte> stored(program.data(tensor));
   const Layout asked = normalized(wanted, own.shape);
-  if (placement.layout == asked)
-    return stored;
-  ++operation.reorders;
-  const auto place = scratchPlace<std::byte>(layoutBytes(asked, own.shape));
-  after.push_back(conversion(own.shape, stored, placement.layout, place, asked));
+  Place<std::byte> place = stored;
+  if (placement.layout != asked) {
+    ++operation.reorders;
+    place = scratchPlace<std::byte>(layoutBytes(asked, own.shape));
+    after.push_back(conversion(own.shape, stored, placement.layout, place, asked));
+  }
+  if (own.space == Space::parameters)
+    after.push_back([&program = program, tensor] { program.weights.round(tensor); });
   return place;
 }
 

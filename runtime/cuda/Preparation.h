@@ -72,6 +72,7 @@ public:
 
 private:
   Place<const std::byte> read(Tensor tensor, const Layout &wanted);
+  Place<const std::byte> readRounded(Tensor tensor);
   Place<std::byte> written(Tensor tensor, const Layout &wanted);
   Command conversion(const Shape &shape, const Place<std::byte> &to, const Layout &toLayout,
                      const Place<const std::byte> &from, const Layout &fromLayout);

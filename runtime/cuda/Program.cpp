@@ -119,30 +119,16 @@ KeptCopy &Program::keep(Tensor tensor, const Layout &layout) {
   return kept.emplace_back(KeptCopy{tensor.id, layout, reserveKept(bytes), false});
 }
 
-bool Program::isRoundedFirst(Tensor tensor, const Layout &layout) const {
+/// As far from the first copy as the parameter is from the first parameter.
+Scratch Program::roundedPlace(Tensor tensor) const {
   const core::StepTensor &info = table.of(tensor);
-  const Layout &own = placements[static_cast<std::size_t>(tensor.id)].layout;
-  if (info.space != Space::parameters || own.type != ElementType::f32 ||
-      layout.type != ElementType::bf16 || own.isChannelsLast != layout.isChannelsLast ||
-      info.offset % (4 * sizeof(float)) != 0)
-    return false;
-  return std::none_of(changedParameters.begin(), changedParameters.end(), [&](const auto &part) {
-    return info.offset < part.first + part.second && part.first < info.offset + info.reserved;
-  });
-}
-
-void Program::roundParameters() const {
-  std::vector<RoundedArray> arrays;
-  for (const RoundedCopy &copy : roundedFirst)
-    arrays.push_back({reinterpret_cast<const float *>(data(copy.tensor)), at<BFloat16>(copy.place),
-                      core::elementCount(table.of(copy.tensor).shape)});
-  check(roundArrays(device.compute, arrays), "roundArrays");
+  return {info.offset / 2, core::elementCount(info.shape) * 2, Room::weights};
 }
 
 void Program::changed(Space space, std::int64_t offset, std::int64_t bytes) {
   closeNorms(*this, space, offset, bytes);
   if (space == Space::parameters)
-    changedParameters.emplace_back(offset, bytes);
+    weights.changed(offset, bytes);
   for (KeptCopy &copy : kept) {
     const core::StepTensor &tensor = table.of({copy.tensor});
     if (tensor.space == space && tensor.offset < offset + bytes &&
@@ -161,8 +147,10 @@ void Program::expectRoom(const std::string &what, std::int64_t bytes) const {
 }
 
 void Program::allocateScratch() {
-  keptBegin = scratchPlan.bytes();
-  const std::int64_t bytes = keptBegin + keptPlan.bytes();
+  passing = scratchPlan.bytes() + keptPlan.bytes();
+  const auto [weightsBegin, weightsBytes] = weights.extent();
+  begins = {0, scratchPlan.bytes(), passing - weightsBegin / 2};
+  const std::int64_t bytes = passing + weightsBytes / 2;
   const std::int64_t free = freeMemory();
   if (!shortage && (bytes + expected + headroom > free || !fits([&] {
                       scratch = DeviceMemory(bytes);
@@ -186,9 +174,10 @@ void Program::fillUnwritten() const {
     fill(space(range.space), range.offset, range.bytes);
   if (unwritten.empty())
     return;
-  for (const DeviceMemory *memory : {&scratch, &workspace})
-    if (memory->bytes() > 0)
-      fill(*memory, 0, memory->bytes());
+  if (passing > 0)
+    fill(scratch, 0, passing);
+  if (workspace.bytes() > 0)
+    fill(workspace, 0, workspace.bytes());
 }
 
 bool Program::growWorkspace(std::int64_t bytes) {

@@ -11,6 +11,7 @@
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/DeviceMemory.h"
 #include "runtime/cuda/Layout.h"
+#include "runtime/cuda/RoundedWeights.h"
 
 #include <algorithm>
 #include <array>
@@ -40,11 +41,14 @@ inline constexpr std::int64_t headroom = std::int64_t{1} << 30;
 /// Enqueues work on the compute stream; throws Failure.
 using Command = std::function<void()>;
 
-/// A place in memory beside the spaces, for one operation or (`kept`) for the whole step. Its
-/// address is known once the step is complete.
+/// How long a place beside the spaces keeps what was written: one operation, the step, or, with
+/// copies of weights, the run.
+enum class Room { operation, step, weights };
+
+/// A place in memory beside the spaces. Its address is known once the step is complete.
 struct Scratch {
   std::int64_t offset = 0, bytes = 0;
-  bool isKept = false;
+  Room room = Room::operation;
 };
 
 /// A tensor's memory and layout. A tensor of the arena, the parameters, the gradients or the state
@@ -56,18 +60,13 @@ struct Placement {
   std::shared_ptr<NormThenSum> norm; ///< set if a norm that sums may join makes the tensor
 };
 
-/// A copy of a tensor in another layout, made once in each step.
+/// A copy of a tensor in another layout, made once in each step. Copies of weights in bf16 are
+/// others (RoundedWeights.h).
 struct KeptCopy {
   int tensor;
   Layout layout;
   Scratch place;
   bool isFresh; ///< an earlier operation has made it from the tensor's present values
-};
-
-/// A parameter and the place of its copy, which is rounded in the parameter's order.
-struct RoundedCopy {
-  Tensor tensor;
-  Scratch place;
 };
 
 struct Program {
@@ -87,12 +86,8 @@ struct Program {
   /// The tensor's copy in this layout. Precondition: the tensor is not in the arena, where others
   /// would overlay it.
   KeptCopy &keep(Tensor tensor, const Layout &layout);
-  /// Whether a fresh copy of the tensor in this layout is one of those that one launch makes for
-  /// the whole step: of a parameter, rounded in its own order, with the value that it has when the
-  /// step begins.
-  bool isRoundedFirst(Tensor tensor, const Layout &layout) const;
-  /// Enqueues the launch that makes `roundedFirst`.
-  void roundParameters() const;
+  /// The place of a parameter's copy in bf16.
+  Scratch roundedPlace(Tensor tensor) const;
   /// States that the tensors in these bytes change, so that their copies are out of date.
   void changed(Space space, std::int64_t offset, std::int64_t bytes);
   std::byte *data(Tensor tensor) const;
@@ -100,14 +95,15 @@ struct Program {
 
   Scratch reserveScratch(std::int64_t bytes) { return {scratchPlan.reserve(bytes), bytes}; }
   /// Memory for the whole step.
-  Scratch reserveKept(std::int64_t bytes) { return {keptPlan.reserve(bytes), bytes, true}; }
+  Scratch reserveKept(std::int64_t bytes) { return {keptPlan.reserve(bytes), bytes, Room::step}; }
   /// Starts the next operation, whose scratch memory may overlay the last one's.
   void resetScratch() { scratchPlan.reset(); }
   /// Throws Failure before allocateScratch().
   template <typename T> T *at(const Scratch &place) const {
     if (place.bytes > 0 && !scratch.data())
       throw Failure{ErrorKind::internal, "scratch is used before the step is complete"};
-    return reinterpret_cast<T *>(scratch.data() + (place.isKept ? keptBegin : 0) + place.offset);
+    return reinterpret_cast<T *>(scratch.data() + begins[static_cast<std::size_t>(place.room)] +
+                                 place.offset);
   }
   /// States that an engine needs so much workspace. Convolutions share it, since they run one after
   /// the other.
@@ -146,9 +142,9 @@ struct Program {
   bool hasLoss = false;
   /// Host memory that the device writes: not 0 once an update has kept an element.
   std::int32_t *keptFlag = nullptr;
-  std::vector<RoundedCopy> roundedFirst; ///< made before the first operation that reads one
-  bool isEvaluation = false;             ///< StepRunner::setEvaluation()
-  double lossScale = 1;                  ///< StepRunner::setLossScale()
+  RoundedWeights weights{*this};
+  bool isEvaluation = false; ///< StepRunner::setEvaluation()
+  double lossScale = 1;      ///< StepRunner::setLossScale()
   DeviceMemory scratch, workspace;
   std::vector<std::shared_ptr<ConvolutionEngines>> convolutions; ///< in the step's order
   /// What cuDNN's graph interface lists for a convolution, by what tells convolutions apart. Equal
@@ -166,11 +162,10 @@ private:
   DeviceMemory stepNumber, counters;
   std::optional<std::int64_t> shortage; ///< bytes that were free when the spaces did not fit
   core::ScratchPlan scratchPlan{256}, keptPlan{256};
-  std::int64_t keptBegin = 0;
-  std::int64_t expected = 0; ///< bytes of workspace
+  std::array<std::int64_t, 3> begins{}; ///< of the rooms in scratch memory
+  std::int64_t passing = 0;             ///< bytes of scratch memory before copies of weights
+  std::int64_t expected = 0;            ///< bytes of workspace
   std::vector<KeptCopy> kept;
-  /// Parts of the parameters that the operations so far have changed: offset and bytes.
-  std::vector<std::pair<std::int64_t, std::int64_t>> changedParameters;
   std::vector<core::SpaceRange> unwritten; ///< empty unless it is to be filled
 };
 

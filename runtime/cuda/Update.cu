@@ -25,11 +25,12 @@ __device__ void updateElement(float &w, float g, float &a, float &b, const Rule 
     *kept = 1;
 }
 
-/// Updates the first `vectors` · 4 elements four at a time, the rest one at a time.
+/// Updates the first `vectors` · 4 elements four at a time, the rest one at a time. `rounded` is
+/// null where weights have no copies.
 template <typename Rule>
 __global__ void updateKernel(float *w, const float *g, float *a, float *b, std::int64_t vectors,
                              std::int64_t n, Rule rule, const UpdateClock *clock,
-                             const double *factor, std::int32_t *kept) {
+                             const double *factor, std::int32_t *kept, BFloat16 *rounded) {
   if (clock)
     rule.correct(clock->correction);
   if (factor)
@@ -47,6 +48,9 @@ __global__ void updateKernel(float *w, const float *g, float *a, float *b, std::
     updateElement(weight.z, gradient.z, first.z, second.z, rule, kept);
     updateElement(weight.w, gradient.w, first.w, second.w, rule, kept);
     reinterpret_cast<float4 *>(w)[i] = weight;
+    if (rounded)
+      storePack(rounded + 4 * i, Pack<BFloat16, 4>{{BFloat16(weight.x), BFloat16(weight.y),
+                                                    BFloat16(weight.z), BFloat16(weight.w)}});
     if (Rule::slots > 0)
       reinterpret_cast<float4 *>(a)[i] = first;
     if (Rule::slots > 1)
@@ -57,6 +61,8 @@ __global__ void updateKernel(float *w, const float *g, float *a, float *b, std::
     float none = 0;
     updateElement(w[i], g[i], Rule::slots > 0 ? a[i] : none, Rule::slots > 1 ? b[i] : none, rule,
                   kept);
+    if (rounded)
+      rounded[i] = BFloat16(w[i]);
   });
 }
 
@@ -74,7 +80,8 @@ cudaError_t updateElements(cudaStream_t stream, const UpdateOperands &operands,
     return cudaSuccess;
   float *const w = operands.parameters, *const a = operands.state[0], *const b = operands.state[1];
   const float *const g = operands.gradients;
-  bool isAligned = isAlignedTo(g, sizeof(float4));
+  bool isAligned =
+      isAlignedTo(g, sizeof(float4)) && isAlignedTo(operands.rounded, 4 * sizeof(BFloat16));
   for (const float *data : {w, a, b})
     isAligned = isAligned && isAlignedTo(data, sizeof(float4));
   const std::int64_t vectors = isAligned ? n / 4 : 0;
@@ -82,7 +89,7 @@ cudaError_t updateElements(cudaStream_t stream, const UpdateOperands &operands,
   std::int32_t *const flag = options.keepsFinite ? kept : nullptr;
   return core::withRule(options, scale, [&](auto rule) {
     return launch(updateKernel<decltype(rule)>, blocks, stream, w, g, a, b, vectors, n, rule, clock,
-                  operands.factor, flag);
+                  operands.factor, flag, operands.rounded);
   });
 }
 

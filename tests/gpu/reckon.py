@@ -148,9 +148,9 @@ def moved(kind, sizes, width):
     if kind == "conv" or kind.startswith("convBackward"):
         bytes_ = {"convolutions' operands": width * (images + weights)}
         if width == 2 and kind == "conv":
-            bytes_["conversions of weights"] = 6 * of["w"]  # f32 read, bf16 written
+            bytes_["copies of weights"] = 2 * of["w"]  # written by the update
         if width == 2 and of["dw"]:
-            bytes_["conversions of weights"] = 6 * of["dw"]
+            bytes_["conversions of weights' gradients"] = 6 * of["dw"]  # bf16 read, f32 written
         return bytes_
     if kind == "batchNorm":  # x for the statistics, x and y
         return {"batch norm": width * (2 * of["x"] + of["y"])}

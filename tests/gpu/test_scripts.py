@@ -85,7 +85,7 @@ outs(%7 : {image})
         n, w = 2 * 8 * 4 * 4, 64
         moved = reckon.step(plan, 2)
         self.assertEqual(moved["convolutions' operands"], 2 * (2 * n + w))
-        self.assertEqual(moved["conversions of weights"], 6 * w)
+        self.assertEqual(moved["copies of weights"], 2 * w)
         self.assertEqual(moved["batch norm"], 2 * (3 * n + 5 * n))
         self.assertEqual(moved["loops"], 2 * 3 * n)
         self.assertEqual(moved["updates"], 20 * w)

@@ -1,0 +1,150 @@
+// The optimizer's part of an executable: its settings, updates, and the norm of gradients.
+#include "runtime/cuda/CudaExecutable.h"
+
+#include "runtime/cuda/Kernels.h"
+
+#include <atomic>
+#include <limits>
+
+namespace syncline::cuda {
+
+Status CudaExecutable::setRules(const std::map<int, core::ParameterRule> &rules) {
+  dropCapture();
+  return optimizer.setRules(rules);
+}
+
+Status CudaExecutable::setUpdates(std::int64_t made) {
+  return statusOf("the optimizer's state: ", [&] {
+    if (program.table.buckets.empty())
+      return;
+    program.device.makeCurrent();
+    UpdateClock clock;
+    clock.made = made;
+    const std::vector<UpdateClock> all(program.table.buckets.size(), clock);
+    check(cudaMemcpyAsync(clocks.data(), all.data(), all.size() * sizeof(UpdateClock),
+                          cudaMemcpyHostToDevice, program.device.compute),
+          "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+  });
+}
+
+Status CudaExecutable::setOptimizer(const core::OptimizerOptions &options) {
+  dropCapture();
+  norm.setLimit(options.clipNorm);
+  return withReason(optimizer.setOptimizer(options));
+}
+
+Status CudaExecutable::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) {
+  dropCapture();
+  return withReason(optimizer.takeShard(bucket, begin, bytes));
+}
+
+UpdateClock *CudaExecutable::clockOf(int bucket) const {
+  const core::Bucket *found = program.table.findBucket(bucket);
+  return reinterpret_cast<UpdateClock *>(clocks.data()) + (found - program.table.buckets.data());
+}
+
+void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update> updates,
+                            cudaStream_t stream, const core::SumOverRanks &sum) {
+  auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
+  if (needsWholeParameters(optimizer.current().kind)) {
+    const core::OptimizerOptions &all = optimizer.current();
+    check(countUpdate(stream, clockOf(bucket), all.beta1, all.beta2), "countUpdate");
+    return lamb.enqueue({stream, bucket, meanScale(), norm.factor(), clockOf(bucket)}, updates,
+                        sum);
+  }
+  UpdateClock *clock = nullptr; // SGD needs none
+  for (const core::Optimizer::Update &what : updates) {
+    if (!clock && what.options.kind != OptimizerKind::sgd) {
+      clock = clockOf(bucket);
+      check(countUpdate(stream, clock, what.options.beta1, what.options.beta2), "countUpdate");
+    }
+    const UpdateOperands operands{at(program.space(Space::parameters).data() + what.begin),
+                                  at(program.space(Space::gradients).data() + what.begin),
+                                  {at(what.state[0]), at(what.state[1])},
+                                  what.bytes / static_cast<std::int64_t>(sizeof(float)),
+                                  norm.factor(),
+                                  program.weights.updated(what.begin, what.bytes)};
+    check(updateElements(stream, operands, what.options, meanScale(), clock, program.keptFlag),
+          "updateElements");
+  }
+}
+
+Status CudaExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
+  const Status current = statusOf("update: ", [&] { program.device.makeCurrent(); });
+  if (!current)
+    return current;
+  if (program.options.ranks == 1 || norm.isUsed())
+    return enqueueShardUpdate(bucket, program.device.compute, sum);
+  const cudaStream_t stream = program.device.channel;
+  const auto sumOfStream = [&](std::span<double> numbers) {
+    const Status there =
+        statusOf("", [&] { check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); });
+    return there ? sum(numbers) : there;
+  };
+  if (Status s = enqueueShardUpdate(bucket, stream,
+                                    sum ? core::SumOverRanks(sumOfStream) : core::SumOverRanks());
+      !s)
+    return s;
+  return statusOf("update: ", [&] {
+    check(cudaStreamSynchronize(program.device.channel), "cudaStreamSynchronize");
+  });
+}
+
+Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream,
+                                          const core::SumOverRanks &sum) {
+  const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
+  if (!own)
+    return own.status();
+  if (Status s = sum ? Status::ok() : optimizer.expectWhole(bucket); !s)
+    return s;
+  return statusOf("update: ", [&] { update(bucket, *own, stream, sum); });
+}
+
+Status CudaExecutable::addSquares(int bucket) {
+  const core::Bucket &of = *program.table.findBucket(bucket);
+  const bool isPart = of.scheme == Scheme::reduceScatter;
+  std::int64_t begin = of.offset, bytes = of.extent;
+  if (isPart) {
+    const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
+    if (!own)
+      return own.status();
+    begin = own->empty() ? begin : own->front().begin;
+    bytes = own->empty() ? 0 : own->back().begin + own->back().bytes - begin;
+  }
+  return statusOf("the gradients' squares: ", [&] {
+    program.device.makeCurrent();
+    norm.add(of, begin, bytes, isPart);
+  });
+}
+
+Result<double *> CudaExecutable::shardSquares() {
+  double *sum = nullptr;
+  const Status s = statusOf("the gradients' squares: ", [&] {
+    program.device.makeCurrent();
+    sum = norm.sumParts();
+  });
+  return s ? Result<double *>(sum) : s;
+}
+
+double CudaExecutable::gradientNorm() {
+  if (!norm.isUsed() || !statusOf("", [&] { norm.factor(); }) || !synchronize())
+    return std::numeric_limits<double>::quiet_NaN();
+  return norm.hostNorm();
+}
+
+Status CudaExecutable::setLossScale(double scale) {
+  if (scale != program.lossScale)
+    dropCapture();
+  program.lossScale = scale;
+  norm.setMeanScale(meanScale());
+  return Status::ok();
+}
+
+/// The flag is reset only when it is set, because a message that is under way may set it meanwhile.
+bool CudaExecutable::metNonFinite() {
+  const std::atomic_ref flag(*program.keptFlag);
+  return synchronize() && flag.load() != 0 && flag.exchange(0) != 0;
+}
+
+} // namespace syncline::cuda
