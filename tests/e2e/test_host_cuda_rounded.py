@@ -10,9 +10,8 @@ import harness
 import models
 import numpy
 import onnx
-from host_cuda import CUDA, HostCudaCase
+from host_cuda import CUDA, NODE, HostCudaCase
 from onnx import helper
-from test_host_cuda import NODE
 from test_local_updates import PAIR, TEST
 
 BF16 = (*CUDA, "--precision", "bf16")
