@@ -144,14 +144,14 @@ LogicalResult frontend::importNode(NodeImport &node) {
     return failure();
   if (*folded)
     return success();
-  if (ImportFunction import = node.state.isStep ? findIntegerImport(node) : nullptr)
-    return import(node);
   const OpImport *import = findOp(node.op());
-  if (!import)
-    return node.error(unsupportedOp(node));
-  for (unsigned i = 0; i < import->required; ++i)
+  for (unsigned i = 0; import && i < import->required; ++i)
     if (!node.hasInput(i))
       return node.error("expected operand " + llvm::Twine(i + 1) + ", which is missing");
+  if (ImportFunction wholeImport = node.state.isStep ? findIntegerImport(node) : nullptr)
+    return wholeImport(node);
+  if (!import)
+    return node.error(unsupportedOp(node));
   const bool movesWhole =
       !import->floatOnly && import->import != importCast && isWholeOperand(node, 0);
   if (failed(checkTensors(node, *import)) || failed(import->import(node)))

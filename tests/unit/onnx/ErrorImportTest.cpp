@@ -299,6 +299,23 @@ TEST(GraphError, ShapesMustFit) {
               "shapes 2x3 and 4 do not broadcast");
 }
 
+// Integers that a step computes have importers of their own, which read operands as others do.
+TEST(GraphError, OperandsOfComputedIntegersMustBePresent) {
+  const auto reject = [](const std::string &node, int operand) {
+    expectError(importText(16,
+                           "agraph (float[2,3] x, int64[2,3] t) => (float[2,3] y) { "
+                           "w = RandomNormal <shape = [3]> () h = Mul(x, w) "
+                           "m = Add(t, t) " +
+                               node + " f = Cast <to = 1> (s) y = Add(h, f) }",
+                           meanSquare()),
+                "expected operand " + std::to_string(operand) + ", which is missing");
+  };
+  reject("s = CumSum(m)", 2);
+  reject("s = Add(m)", 2);
+  reject("s = Where()", 1);
+  reject("k = Equal(m, t) s = Where(k, m)", 3);
+}
+
 TEST(GraphError, AttributesAreChecked) {
   auto reject = [](int opset, const std::string &nodes, const std::string &text) {
     expectError(importNodes(opset, nodes), text);
