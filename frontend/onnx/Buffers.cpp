@@ -161,14 +161,63 @@ private:
 
 } // namespace
 
-static void findAngles(const ModelFile &file, GraphIndex &index, Notes &notes) {
+static bool isCosineOrSine(const onnx::NodeProto &node) {
+  return node.op_type() == "Cos" || node.op_type() == "Sin";
+}
+
+namespace {
+
+/// What is computed from a value.
+class Readers {
+public:
+  Readers(const ModelFile &file, const GraphIndex &index)
+      : graph(file.model->graph()), output(index.output->name()) {
+    for (const int i : index.order)
+      for (const std::string &name : graph.node(i).input())
+        readers[name].push_back(i);
+  }
+
+  /// Whether everything that the value takes part in goes through a cosine or a sine. What only its
+  /// shape is computed from does not count.
+  bool areCosinesAndSines(const std::string &value) const {
+    std::vector<std::string> pending{value};
+    llvm::StringSet<> seen;
+    while (!pending.empty()) {
+      const std::string name = std::move(pending.back());
+      pending.pop_back();
+      if (name == output)
+        return false;
+      if (name.empty() || !seen.insert(name).second)
+        continue;
+      const auto place = readers.find(name);
+      for (const int i : place == readers.end() ? std::vector<int>() : place->second) {
+        const onnx::NodeProto &node = graph.node(i);
+        if (!isCosineOrSine(node) && node.op_type() != "Shape" && node.op_type() != "Size")
+          pending.insert(pending.end(), node.output().begin(), node.output().end());
+      }
+    }
+    return true;
+  }
+
+private:
+  const onnx::GraphProto &graph;
+  const std::string &output;
+  llvm::StringMap<std::vector<int>> readers; ///< indices of the nodes that read a value
+};
+
+} // namespace
+
+static void findAngles(const ModelFile &file, const Marks &marks, GraphIndex &index, Notes &notes) {
   Sources sources(file, index);
+  const Readers readers(file, index);
   for (const int i : index.order) {
     const onnx::NodeProto &node = file.model->graph().node(i);
-    if ((node.op_type() != "Cos" && node.op_type() != "Sin") || node.input_size() != 1)
+    if (!isCosineOrSine(node) || node.input_size() != 1)
       continue;
     for (const std::string &name : sources.of(node.input(0)).value_or(std::vector<std::string>())) {
-      if (elementsOf(*index.initializers.lookup(name)) > maxConstantElements)
+      if (elementsOf(*index.initializers.lookup(name)) > maxConstantElements ||
+          marks.kinds.lookup(name) == "PARAMETER" ||
+          (!index.buffers.count(name) && !readers.areCosinesAndSines(name)))
         continue;
       if (index.buffers.try_emplace(name, true).second)
         notes.add("not trained, since cosines and sines have no derivative here", name);
@@ -181,7 +230,7 @@ std::string frontend::findBuffers(const ModelFile &file, GraphIndex &index, Note
   const Marks marks = readMarks(file, index);
   const std::vector<std::string> folded = findMarked(marks, index);
   const std::vector<std::string> merged = findMerged(file, marks, index);
-  findAngles(file, index, notes);
+  findAngles(file, marks, index, notes);
   if (folded.empty() && merged.empty())
     return "";
   std::string text = "this file was exported with optimize=True, PyTorch's default, which ";

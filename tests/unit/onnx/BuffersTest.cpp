@@ -47,12 +47,16 @@ Outcome withBias(const std::string &kind, int count, const ImportOptions &option
 }
 
 /// y = x·w·cos(angles), where `nodes` make the angles from f, an initialiser of three numbers.
-Outcome withAngles(const std::string &nodes) {
+Outcome withAngles(const std::string &nodes, const std::string &kind = "") {
   return importText(18,
                     "agraph (float[2,3] x) => (float[2,3] y) { w = RandomNormal <shape = [3]> () "
                     "h = Mul(x, w) " +
                         nodes + " y = Mul(h, c) }",
-                    meanSquare(), [](onnx::ModelProto &model) { add(model, "f", 3); });
+                    meanSquare(), [&](onnx::ModelProto &model) {
+                      add(model, "f", 3);
+                      if (!kind.empty())
+                        mark(model, "f", kind);
+                    });
 }
 
 } // namespace
@@ -99,6 +103,21 @@ TEST(Buffers, AnglesAreComputedAtImport) {
   EXPECT_FALSE(outcome.has("\"f\"")) << outcome.ir;
   ASSERT_EQ(outcome.notes.size(), 1U);
   EXPECT_EQ(outcome.notes[0], "'f': not trained, since cosines and sines have no derivative here");
+}
+
+// A parameter that anything else reads, or that the exporter calls one, is not frozen unasked.
+TEST(Buffers, ParametersInCosinesStayParameters) {
+  const char *const refusal = "(Cos): this operator of opset 18 is not supported";
+  const auto refused = [&](const Outcome &outcome) {
+    EXPECT_NE(outcome.error.find(refusal), std::string::npos) << outcome.error << outcome.ir;
+  };
+  EXPECT_EQ(withAngles("c = Cos(f)").error, "");
+  EXPECT_EQ(withAngles("c = Cos(f)", "BUFFER").error, "");
+  refused(withAngles("c = Cos(f)", "PARAMETER"));
+  refused(withAngles("k = Cos(f) c = Add(k, f)"));
+  refused(withAngles("n = Neg(f) k = Cos(n) q = Abs(n) c = Add(k, q)"));
+  // What a buffer's other readers are does not matter: it is not trained in any case.
+  EXPECT_EQ(withAngles("k = Cos(f) c = Add(k, f)", "BUFFER").error, "");
 }
 
 // What an input is a part of stays a parameter, and the cosine is refused.
