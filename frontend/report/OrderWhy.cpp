@@ -129,17 +129,18 @@ std::string members(const OrderedMessage &entry, const OrderWhyContext &context)
 
 /// What the table's columns and the marks in it mean.
 std::string legend(const OrderExplanation &explanation, bool hasParts) {
+  const bool hasHalves = std::ranges::any_of(explanation.messages, [](const OrderedMessage &entry) {
+    return entry.message.gather.has_value();
+  });
+  const std::string left = hasHalves ? "left or arrived " : "left ";
   std::string text = "*: brings it";
   if (!explanation.overtakers.empty())
-    text += "; +: overtook it, so left earlier though ready later";
+    text += "; +: overtook it, so " + left + "earlier though ready later";
   if (!explanation.overtaken.empty())
-    text += "; -: was overtaken by it, so left later though ready earlier";
+    text += "; -: was overtaken by it, so " + left + "later though ready earlier";
   if (hasParts)
     text += "; of it: the bytes of it in the message";
-  const auto isHalved = [](const OrderedMessage &entry) {
-    return entry.message.gather.has_value();
-  };
-  if (std::ranges::any_of(explanation.messages, isHalved))
+  if (hasHalves)
     text += "\nhalves: from the reduce-scatter's start to the end of the all-gather, between which "
             "other messages travel";
   return text + "\nneeded first, latest end: the gradient that the next forward pass needs first, "

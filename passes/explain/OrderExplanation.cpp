@@ -106,28 +106,40 @@ void addMessages(OrderExplanation &explanation, const OrderProblem &problem, con
   }
 }
 
+/// Whether the first one was ready later, and yet left or arrived before the second one. Whole
+/// messages arrive as they leave; halves may overtake in one of their orders alone.
+bool hasOvertaken(const Message &first, const Message &second, bool leftFirst) {
+  return first.ready > second.ready && (leftFirst || first.arrived() < second.arrived());
+}
+
 /// The messages that overtook one of `own`, and those that one of `own` overtook.
 void addOvertaking(OrderExplanation &explanation, const std::vector<std::size_t> &own) {
   const std::vector<OrderedMessage> &all = explanation.messages;
   for (std::size_t m = 0; m < all.size(); ++m) {
-    bool overtook = false, wasOvertaken = false, isNeeded = false;
+    if (std::ranges::binary_search(own, m))
+      continue;
+    bool overtook = false, wasOvertaken = false, isNeeded = false, wasNeeded = false;
     for (std::size_t x : own) {
-      const OrderedMessage &first = all[std::min(m, x)], &second = all[std::max(m, x)];
-      if (first.message.ready <= second.message.ready)
-        continue;
-      (m < x ? overtook : wasOvertaken) = true;
-      isNeeded = isNeeded || first.latest < second.latest;
+      if (hasOvertaken(all[m].message, all[x].message, m < x)) {
+        overtook = true;
+        isNeeded = isNeeded || all[m].latest < all[x].latest;
+      }
+      if (hasOvertaken(all[x].message, all[m].message, x < m)) {
+        wasOvertaken = true;
+        wasNeeded = wasNeeded || all[x].latest < all[m].latest;
+      }
     }
-    if (overtook && !std::ranges::binary_search(own, m))
+    if (overtook)
       explanation.overtakers.push_back({m, isNeeded});
-    if (wasOvertaken && !std::ranges::binary_search(own, m))
-      explanation.overtaken.push_back({m, isNeeded});
+    if (wasOvertaken)
+      explanation.overtaken.push_back({m, wasNeeded});
   }
 }
 
+/// `order` lists pieces.
 OtherOrder timed(const OrderProblem &problem, const OrderSolution &solution,
                  const std::vector<std::size_t> &order) {
-  return {reordered(problem, solution, order).period, std::ranges::is_sorted(order)};
+  return {reorderedPieces(problem, solution, order).period, std::ranges::is_sorted(order)};
 }
 
 OrderProof proofFor(const OrderProblem &problem, const OrderCertificate &certificate,

@@ -29,10 +29,10 @@ struct OrderedPart {
   double latest = 0;      ///< when it must arrive for this gradient's sake, as above
 };
 
-/// A message that left before another one although it was ready later.
+/// A message that left or, in halves, arrived before another one although it was ready later.
 struct Overtaking {
   std::size_t message = 0;
-  bool isNeeded = false; ///< the message that left first must also end first
+  bool isNeeded = false; ///< the message that overtook must also end first
 };
 
 /// The period of the same messages in another order.
@@ -79,7 +79,7 @@ struct OrderExplanation {
   std::vector<Overtaking> overtakers;   ///< messages that overtook one of its messages, ascending
   std::vector<Overtaking> overtaken;    ///< messages that one of its messages overtook, ascending
   OtherOrder raised;  ///< its messages leave before all that start once they are ready
-  OtherOrder lowered; ///< its messages leave last
+  OtherOrder lowered; ///< its messages leave last, with both halves
   std::optional<OrderProof> proof;
 };
 

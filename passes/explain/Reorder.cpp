@@ -5,76 +5,12 @@
 #include "passes/solver/ListSchedule.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace syncline::explain {
 
 using namespace problem;
-
-namespace {
-
-/// Sends the messages of an order in another one. All-gathers keep their places and their order, as
-/// far as their first halves allow.
-class Resent {
-public:
-  Resent(const OrderProblem &problem, const OrderSolution &solution)
-      : problem(problem), messages(messagesOf(problem, solution)) {
-    other.ways = solution.ways;
-    for (const Piece &piece : solution.pieces)
-      (piece.half == Half::second ? seconds : firsts).push_back(piece);
-  }
-
-  OrderSolution in(std::span<const std::size_t> order, const std::vector<Piece> &pieces) {
-    std::size_t next = 0;
-    for (const Piece &place : pieces)
-      if (place.half != Half::second || !sendSecond())
-        if (next < order.size())
-          send(firsts[order[next]], messages.messages[order[next]].ready), ++next;
-    while (next < order.size())
-      send(firsts[order[next]], messages.messages[order[next]].ready), ++next;
-    while (sendSecond()) {
-    }
-    other.period = solver::periodOf(problem, other);
-    return std::move(other);
-  }
-
-private:
-  void send(Piece piece, double ready) {
-    piece.start = std::max(free, ready);
-    piece.finish = free = piece.start + secondsOf(problem.sync, piece);
-    other.pieces.push_back(piece);
-  }
-
-  /// Sends the next all-gather whose first half has travelled; false where there is none.
-  bool sendSecond() {
-    const auto isReady = [&](const Piece &second) {
-      return std::ranges::any_of(other.pieces, [&](const Piece &first) {
-        return first.half == Half::first && first.index == second.index &&
-               first.begin == second.begin;
-      });
-    };
-    const auto second = std::ranges::find_if(seconds, isReady);
-    if (second == seconds.end())
-      return false;
-    const Piece piece = *second;
-    seconds.erase(second);
-    send(piece, 0);
-    return true;
-  }
-
-  const OrderProblem &problem;
-  const Solution messages;
-  std::vector<Piece> firsts, seconds; ///< the first ones by message
-  OrderSolution other;
-  double free = 0; ///< when the channel is free
-};
-
-} // namespace
-
-OrderSolution reordered(const OrderProblem &problem, const OrderSolution &solution,
-                        std::span<const std::size_t> order) {
-  return Resent(problem, solution).in(order, solution.pieces);
-}
 
 OrderSolution reorderedPieces(const OrderProblem &problem, const OrderSolution &solution,
                               std::span<const std::size_t> order) {
@@ -83,7 +19,7 @@ OrderSolution reorderedPieces(const OrderProblem &problem, const OrderSolution &
   std::size_t next = 0;
   for (const Piece &piece : solution.pieces)
     ready.push_back(piece.half == Half::second ? 0 : messages.messages[next++].ready);
-  OrderSolution other{.ways = solution.ways};
+  OrderSolution other{.ways = solution.ways, .pieces = {}};
   double free = 0;
   for (std::size_t p : order) {
     Piece piece = solution.pieces[p];
@@ -95,32 +31,66 @@ OrderSolution reorderedPieces(const OrderProblem &problem, const OrderSolution &
   return other;
 }
 
-/// The messages by place; of equal places a chosen message stands first. The place of a message
-/// that is not chosen is its number.
-template <typename PlaceOf>
-static std::vector<std::size_t> moved(const Solution &messages, std::span<const std::size_t> chosen,
-                                      PlaceOf placeOf) {
-  std::vector<std::pair<std::size_t, bool>> places; // and whether the message is not chosen
-  std::vector<std::size_t> order;
-  for (std::size_t m = 0; m < messages.messages.size(); ++m) {
-    const bool isChosen = std::ranges::binary_search(chosen, m);
-    places.emplace_back(isChosen ? placeOf(m) : m, !isChosen);
-    order.push_back(m);
+namespace {
+
+/// A piece of the order.
+struct Place {
+  std::size_t message = 0;
+  double start = 0;
+  bool isSecond = false; ///< the all-gather of the message's halves
+};
+
+/// The pieces in their order, as the messages tell them.
+std::vector<Place> placesOf(const std::vector<Message> &messages) {
+  std::vector<std::optional<Place>> places(messages.size());
+  for (const Message &message : messages)
+    places.resize(places.size() + (message.gather ? 1 : 0));
+  for (std::size_t m = 0; m < messages.size(); ++m)
+    if (const auto &gather = messages[m].gather)
+      places[gather->place] = {m, gather->start, true};
+  std::vector<Place> pieces;
+  std::size_t next = 0;
+  for (const std::optional<Place> &second : places) {
+    pieces.push_back(second ? *second : Place{next, messages[next].start});
+    next += second ? 0 : 1;
   }
-  std::ranges::stable_sort(order, {}, [&](std::size_t m) { return places[m]; });
+  return pieces;
+}
+
+/// The pieces by place; of equal places, those of a chosen message stand first. Pieces of other
+/// messages keep their places. Both halves of a chosen message go to the place of the first, so
+/// that the second one does not stay where the plan has it.
+template <typename PlaceOf>
+std::vector<std::size_t> moved(const std::vector<Place> &pieces, const Solution &messages,
+                               std::span<const std::size_t> chosen, PlaceOf placeOf) {
+  std::vector<std::pair<std::size_t, bool>> places; // and whether the message is not chosen
+  std::vector<std::size_t> order, firsts(messages.messages.size());
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    const std::size_t m = pieces[p].message;
+    const bool isChosen = std::ranges::binary_search(chosen, m);
+    if (!pieces[p].isSecond)
+      firsts[m] = isChosen ? placeOf(p) : p;
+    places.emplace_back(isChosen ? firsts[m] : p, !isChosen);
+    order.push_back(p);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t p) { return places[p]; });
   return order;
 }
 
+} // namespace
+
 std::vector<std::size_t> raised(const Solution &messages, std::span<const std::size_t> chosen) {
-  return moved(messages, chosen, [&](std::size_t m) {
-    const auto behind = std::ranges::lower_bound(messages.messages, messages.messages[m].ready, {},
-                                                 &Message::start);
-    return std::min(m, static_cast<std::size_t>(behind - messages.messages.begin()));
+  const std::vector<Place> pieces = placesOf(messages.messages);
+  return moved(pieces, messages, chosen, [&](std::size_t p) {
+    const double ready = messages.messages[pieces[p].message].ready;
+    const auto behind = std::ranges::lower_bound(pieces, ready, {}, &Place::start);
+    return std::min(p, static_cast<std::size_t>(behind - pieces.begin()));
   });
 }
 
 std::vector<std::size_t> lowered(const Solution &messages, std::span<const std::size_t> chosen) {
-  return moved(messages, chosen, [&](std::size_t) { return messages.messages.size(); });
+  const std::vector<Place> pieces = placesOf(messages.messages);
+  return moved(pieces, messages, chosen, [&](std::size_t) { return pieces.size(); });
 }
 
 } // namespace syncline::explain

@@ -16,7 +16,7 @@ SLOW = harness.CLUSTER.replace("10 Gb/s", "200 Mb/s")  # messages take as long a
 
 
 class HalvesTest(RefusalTest):
-    """Runs on CPUs; test_host_cuda_overlap.py derives runs of the CUDA backend."""
+    """Runs on CPUs; test_host_cuda_halves.py derives runs of the CUDA backend."""
 
     backend = ()  # options of compile and run
     ranks = {"reduce-scatter": (1, 2, 4), "ring": (1, 2, 4), "halving-doubling": (2, 3)}
@@ -123,9 +123,31 @@ class HalvesTest(RefusalTest):
         best = harness.plan_json(self.plan("optimal", "step", 2, scheme))["predicted"]["planner"]
         self.assertEqual(best["bound"], predicted["planner"]["bound"])
         self.assertLessEqual(best["step"], predicted["planner"]["step"] * (1 + 1e-9))
-        why = harness.syncline("inspect", plan, "--why", "fc.weight")
-        self.assertIn(f"{scheme[1][2:]}, halves", why)
+        self.check_explanations(plan, scheme, buckets)
         harness.syncline("inspect", plan, "--plot", self.folder / "plot.svg")
+        self.check_late_ranks(plan, predicted["step"])
+
+    def check_late_ranks(self, plan, step):
+        """Reduce-scatters are in ready order as planned, and all-gathers keep their order, so that
+        ready order changes nothing where no rank is late."""
+        simulated = json.loads(harness.syncline("simulate", plan, "--slow", "1:2", "--json"))
+        late = simulated["late_ranks"]
+        self.assertAlmostEqual(late["step_without"] / step, 1, delta=1e-4)
+        self.assertAlmostEqual(late["ready_order_without"] / step, 1, delta=1e-4)
+        self.assertGreater(simulated["step"], step)
+        self.assertGreater(late["ready_order"], step)
+
+    def check_explanations(self, plan, scheme, buckets):
+        """The all-gather of the gradients that are ready last overtakes all others."""
+        others = len(buckets) - 1
+        self.assertGreater(others, 0)
+        for bucket, text in ((-1, "it overtook {}"), (0, "{} overtook it")):
+            name = buckets[bucket]["members"][-1]
+            why = harness.syncline("inspect", plan, "--why", name)
+            self.assertIn(f"{scheme[1][2:]}, halves", why)
+            count = "1 message" if others == 1 else f"{others} messages"
+            self.assertIn(f"\n{text.format(count)};", why)
+            self.assertNotRegex(why, r"(?m)^  its message last: as planned$")
 
     def messages(self, path):
         """The trace's messages by rank, step, bucket and half, and the spans of forward passes."""
@@ -171,7 +193,11 @@ class HalvesTest(RefusalTest):
 
     def test_killed_rank(self):
         """The others say who was lost, and in which half of which bucket."""
-        plan = self.plan("dear:4KiB", "step", 3)
+        for scheme in (SHARDED, SUMMED):
+            with self.subTest(scheme=scheme[1]):
+                self.loses(self.plan("dear:4KiB", "step", 3, scheme))
+
+    def loses(self, plan):
         words = ["--data", PAIR, "--steps", LONG, "--timeout", 10, *self.backend]
         ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
         for _ in range(20):
@@ -182,9 +208,10 @@ class HalvesTest(RefusalTest):
             process.stdout.read()
             said = process.stderr.read()
             self.assertEqual(process.wait(60), 1, said)
-            self.assertRegex(
-                said, r"rank 1.* in the (reduce-scatter|all-gather|all-reduce) of .* in step \d+;"
-            )
+            found = re.search(r"rank 1.* in the (\S+) of (.*) in step \d+;", said)
+            self.assertIsNotNone(found, said)
+            if "bucket" in found[2]:
+                self.assertIn(found[1], ("reduce-scatter", "all-gather"), said)
         ranks[1].communicate()
 
     def test_refuses_what_it_cannot(self):

@@ -54,6 +54,22 @@ OrderSolution byFactors() {
   return order;
 }
 
+/// The three layers in halves, each half of half the time.
+OrderSolution inHalves(std::vector<std::pair<std::size_t, Half>> order) {
+  const OrderProblem problem = smallProblem();
+  OrderSolution solution{.ways = std::vector<Way>(3), .pieces = {}};
+  double free = 0;
+  for (const auto &[layer, half] : order) {
+    Piece next = std::vector{piece(192, 448, 0), piece(64, 192, 0), piece(0, 64, 0)}[layer];
+    next.half = half;
+    next.start = half == Half::first ? std::max(free, problem.sync.layers[layer].ready) : free;
+    next.finish = free = next.start + next.finish / 2;
+    solution.pieces.push_back(next);
+  }
+  solution.period = solver::periodOf(problem, solution);
+  return solution;
+}
+
 OrderExplanation explained(const OrderProblem &problem, const OrderSolution &order,
                            std::size_t layer,
                            const std::optional<OrderCertificate> &certificate = {}) {
@@ -124,6 +140,42 @@ TEST(OrderExplanation, SaysWhetherOvertakingIsNeeded) {
   ASSERT_EQ(why.overtaken.size(), 2u);
   EXPECT_FALSE(why.overtaken[0].isNeeded);
   EXPECT_FALSE(why.overtaken[1].isNeeded);
+}
+
+/// Reduce-scatters travel from 1 s, 3.5 s and 5 s, and all-gathers the other way round: of layer 2
+/// to 7 s, layer 1 to 8.5 s and layer 0 to 11 s.
+TEST(OrderExplanation, OfHalvesThatOvertake) {
+  using enum Half;
+  const OrderSolution order =
+      inHalves({{0, first}, {1, first}, {2, first}, {2, second}, {1, second}, {0, second}});
+  ASSERT_DOUBLE_EQ(order.period, 12);
+  const OrderExplanation last = explained(smallProblem(), order, 2);
+  EXPECT_EQ(numbers(last.overtaken), (Numbers{0, 1}));
+  EXPECT_TRUE(last.overtakers.empty());
+  EXPECT_TRUE(last.raised.isPlanned);
+  EXPECT_FALSE(last.lowered.isPlanned);
+  // The all-gathers of layers 1 and 0 to 6.5 and 9, then both halves of layer 2 to 11.
+  EXPECT_DOUBLE_EQ(last.lowered.period, 16);
+  const OrderExplanation middle = explained(smallProblem(), order, 1);
+  EXPECT_EQ(numbers(middle.overtakers), (Numbers{2}));
+  EXPECT_EQ(numbers(middle.overtaken), (Numbers{0}));
+  const OrderExplanation earliest = explained(smallProblem(), order, 0);
+  EXPECT_EQ(numbers(earliest.overtakers), (Numbers{1, 2}));
+  EXPECT_TRUE(earliest.overtaken.empty());
+  // Layer 0 to 6, the other reduce-scatters to 8.5, the all-gather of layer 2 to 9.5.
+  EXPECT_DOUBLE_EQ(earliest.raised.period, 14.5);
+  // Layer 2 to 6, layer 1 to 7.5, layer 0 to 10 and to 12.5.
+  EXPECT_DOUBLE_EQ(earliest.lowered.period, 13.5);
+}
+
+/// Layer 1 leaves before layer 0 and arrives behind it, so that it overtook it once.
+TEST(OrderExplanation, OfHalvesThatLeaveFirstAndArriveLast) {
+  using enum Half;
+  const OrderExplanation why = explained(
+      smallProblem(),
+      inHalves({{1, first}, {0, first}, {0, second}, {2, first}, {2, second}, {1, second}}), 1);
+  EXPECT_EQ(numbers(why.overtaken), (Numbers{1}));
+  EXPECT_EQ(numbers(why.overtakers), (Numbers{2}));
 }
 
 /// What has arrived is updated while the rest is awaited, so that the first half must be there a

@@ -125,6 +125,18 @@ TEST(OrderWhy, OfAGradientOnTheCriticalPath) {
   EXPECT_TRUE(contains(other, "last: a step of 39.00 ms, 1.00 ms (2.50 %) shorter\n")) << other;
 }
 
+/// In halves, a message may overtake by its all-gather alone.
+TEST(OrderWhy, OfHalves) {
+  OrderExplanation explanation = ofFc();
+  explanation.messages[1].message.gather = {2, 0.0155, 0.0200};
+  explanation.overtaken = {{2, true}};
+  const std::string text = orderWhy(explanation, context());
+  EXPECT_TRUE(contains(text, "; +: overtook it, so left or arrived earlier though ready later; -: "
+                             "was overtaken by it, so left or arrived later though ready earlier"))
+      << text;
+  EXPECT_TRUE(contains(text, " ring, halves  ")) << text;
+}
+
 /// Another gradient of the message is needed earlier.
 TEST(OrderWhy, NamesTheMateThatIsNeededFirst) {
   OrderExplanation explanation = ofFc();
