@@ -224,6 +224,9 @@ LogicalResult frontend::importRotaryEmbedding(NodeImport &node) {
     return node.error("expected operands x, positions, cosines and sines");
   if (node.real("scale", 1) != 1 || node.integer("is_packed_batching", 0) != 0)
     return node.error("a scale and packed batches are not supported");
+  if (isForeign && node.integer("rotary_embedding_dim", 0) != 0 &&
+      node.integer("num_heads", 0) == 0)
+    return node.error("expected num_heads, since rotary_embedding_dim is given");
   Value x = node.tensor(0), cosine = anglesOf(node, cosines, positions);
   Value sine = cosine ? anglesOf(node, cosines + 1, positions) : cosine;
   if (!sine)

@@ -25,17 +25,32 @@ LogicalResult frontend::importCast(NodeImport &node) {
   return node.error("conversion of tensors to " + elementName(to) + " is not supported");
 }
 
-// A known number becomes one of the other operand's type.
+static bool areTruthValues(const std::optional<WholeBounds> &bounds) {
+  return bounds && bounds->least >= 0 && bounds->most <= 1;
+}
+
+// A known number becomes one of the other operand's type. Computed integers and truth values are
+// f32 here, so that their types are told apart by their bounds alone.
 LogicalResult frontend::importCastLike(NodeImport &node) {
-  const RankedTensorType from = node.state.values.typeOf(node.inputName(0));
-  const RankedTensorType to = node.state.values.typeOf(node.inputName(1));
-  if (from && to && from.getElementType() == to.getElementType())
-    return node.defineAlias();
+  GraphValues &values = node.state.values;
+  const RankedTensorType from = values.typeOf(node.inputName(0));
+  const RankedTensorType to = values.typeOf(node.inputName(1));
+  const bool toWhole = isWholeOperand(node, 1);
   const Type element = to ? to.getElementType() : Type();
-  if (!node.isKnown(0) || !element || !(element.isF32() || element.isInteger(64)))
-    return node.error("only constants are converted, and to float or int64");
-  return node.defineConstant(
-      castTo(*node.constant(0), element.isF32() ? TensorProto::FLOAT : TensorProto::INT64));
+  const bool isComputed = toWhole && isa<FloatType>(element);
+  if (from && element && from.getElementType() == element && isWholeOperand(node, 0) == toWhole &&
+      (!isComputed || areTruthValues(values.boundsOf(node.inputName(0)))))
+    return node.defineAlias();
+  if (node.isKnown(0) && element && (element.isF32() || element.isInteger(64))) {
+    const ConstantTensor &known = *node.constant(0);
+    ConstantTensor result =
+        castTo(known, element.isF32() && !toWhole ? TensorProto::FLOAT : TensorProto::INT64);
+    if (!isComputed || !areTruthValues(values.boundsOf(node.inputName(1))) ||
+        result.ints == castTo(known, TensorProto::BOOL).ints)
+      return node.defineConstant(std::move(result));
+  }
+  return node.error("cannot convert '" + node.inputName(0) + "' to the type of '" +
+                    node.inputName(1) + "': only constants are converted, and to float or int64");
 }
 
 /// Floating-point constants of more elements are kept beside the weights, not in the IR.

@@ -208,10 +208,15 @@ static FailureOr<nn::Dims> sequenceSizes(NodeImport &split, std::int64_t size) {
     parts.assign((size + part - 1) / part, part);
     parts.back() = size - part * (static_cast<std::int64_t>(parts.size()) - 1);
   }
-  std::int64_t total = 0;
-  for (const std::int64_t part : parts)
-    total += part < 1 ? maxElements : part;
-  if (total != size)
+  std::int64_t left = size; // no sum of parts, which could overflow
+  for (const std::int64_t part : parts) {
+    if (part < 1 || part > left) {
+      left = -1;
+      break;
+    }
+    left -= part;
+  }
+  if (left != 0)
     return split.error("expected parts that make up " + llvm::Twine(size) + ", got " +
                        nn::toString(parts));
   return parts;
@@ -243,7 +248,12 @@ LogicalResult frontend::importSequenceAt(NodeImport &node) {
   FailureOr<Value> y = createSlice(node, x, ranges);
   if (failed(y) || failed(node.define(*y)))
     return failure();
-  if (node.isUsed(0)) // the sequence is no tensor, so that define cannot know
-    node.state.values.setTensor(node.proto.output(0), *y, split.isBatched(0));
+  if (!node.isUsed(0))
+    return success();
+  // The sequence is no tensor, so that define cannot know.
+  GraphValues &values = node.state.values;
+  values.setTensor(node.proto.output(0), *y, split.isBatched(0));
+  if (isWholeOperand(split, 0))
+    values.setWhole(node.proto.output(0), values.boundsOf(split.inputName(0)));
   return success();
 }

@@ -165,13 +165,13 @@ TEST(OpsetImport, RealAttributesAreTheirDecimals) {
 
 // com.microsoft's operator has the positions behind x, and needs all four operands.
 TEST(ForeignOperator, RotaryEmbedding) {
-  const auto turn = [](const std::string &operands) {
+  const auto turn = [](const std::string &operands, const std::string &attributes = "") {
     return importText(
         16,
         "agraph (float[2,3,8] x, int64[2,3] p) => (float[2,3,8] y) { w = RandomNormal <shape = "
         "[8]> () h = Mul(x, w) c = RandomNormal <shape = [5,2]> () s = RandomNormal <shape = "
-        "[5,2]> () y = RotaryEmbedding(" +
-            operands + ") }",
+        "[5,2]> () y = RotaryEmbedding" +
+            attributes + "(" + operands + ") }",
         meanSquare(), [](onnx::ModelProto &model) {
           auto &node = *model.mutable_graph()->mutable_node();
           node.rbegin()->set_domain("com.microsoft");
@@ -181,6 +181,8 @@ TEST(ForeignOperator, RotaryEmbedding) {
   EXPECT_EQ(outcome.error, "");
   EXPECT_TRUE(outcome.has("(tensor<2x3xi64>, tensor<5x2xf32>) -> tensor<2x3x2xf32>")) << outcome.ir;
   EXPECT_TRUE(outcome.has("tensor<2x3x2x4xf32>")) << outcome.ir; // two heads of four, by the tables
+  EXPECT_NE(turn("h, p, c, s", "<rotary_embedding_dim = 4>").error.find("expected num_heads"),
+            std::string::npos);
   EXPECT_NE(turn("h, p, c").error.find("expected operands x, positions, cosines and sines"),
             std::string::npos);
 }
@@ -198,11 +200,16 @@ TEST(UnoptimizedExport, PartsOfSequences) {
     EXPECT_TRUE(outcome.has("starts = array<i64: 0, 0, 0, 3>")) << outcome.ir;
     EXPECT_TRUE(outcome.has("-> tensor<2x4x8x2xf32>")) << outcome.ir;
   }
-  const Outcome wrong = importNodes(18, "z = Constant <value_ints = [3,3]> () "
-                                        "s = SplitToSequence <axis = 3> (h, z) "
-                                        "i = Constant <value_int = 0> () y = SequenceAt(s, i)");
-  EXPECT_NE(wrong.error.find("expected parts that make up 8, got 3x3"), std::string::npos)
-      << wrong.error;
+  const char *const most = "9223372036854775807";
+  for (const std::string &sizes : {std::string("3,3"), std::string("9,-1"), // their sum wraps to 8:
+                                   std::string(most) + "," + most + ",1,9"}) {
+    const Outcome wrong = importNodes(18, "z = Constant <value_ints = [" + sizes +
+                                              "]> () s = SplitToSequence <axis = 3> (h, z) "
+                                              "i = Constant <value_int = 0> () "
+                                              "y = SequenceAt(s, i)");
+    EXPECT_NE(wrong.error.find("expected parts that make up 8, got "), std::string::npos)
+        << wrong.error << wrong.ir;
+  }
 }
 
 TEST(UnoptimizedExport, NumbersOfAnotherType) {
@@ -219,6 +226,47 @@ TEST(UnoptimizedExport, NumbersOfAnotherType) {
   EXPECT_NE(importNodes(18, "k = Constant <value_int = 3> () c = CastLike(h, k) y = Mul(h, c)")
                 .error.find("only constants are converted, and to float or int64"),
             std::string::npos);
+}
+
+namespace {
+
+/// y = x·w + s as float, where `nodes` make s of the tokens t, the truth values b and the computed
+/// integers m.
+Outcome withTokens(const std::string &nodes) {
+  return importText(18,
+                    "agraph (float[2,3] x, int64[2,3] t) => (float[2,3] y) { "
+                    "w = RandomNormal <shape = [3]> () h = Mul(x, w) b = Equal(t, t) "
+                    "one = Constant <value_int = 1> () m = Add(t, one) " +
+                        nodes + " f = Cast <to = 1> (s) y = Add(h, f) }",
+                    meanSquare());
+}
+
+} // namespace
+
+// Computed integers are f32 here, but not floating-point numbers of the file.
+TEST(UnoptimizedExport, TypesOfComputedIntegers) {
+  const auto refused = [](const std::string &nodes, const std::string &names) {
+    const Outcome outcome = withTokens(nodes);
+    EXPECT_NE(outcome.error.find("cannot convert " + names), std::string::npos)
+        << outcome.error << outcome.ir;
+  };
+  refused("s = CastLike(h, m)", "'h' to the type of 'm'");
+  refused("s = CastLike(m, h)", "'m' to the type of 'h'");
+  refused("s = CastLike(m, b)", "'m' to the type of 'b'"); // integers, as truth values
+  refused("k = Constant <value_int = 3> () s = CastLike(k, b)", "'k' to the type of 'b'");
+  EXPECT_EQ(withTokens("s = CastLike(b, m)").error, "");
+  EXPECT_EQ(withTokens("s = CastLike(one, b)").error, "");
+  const Outcome known =
+      withTokens("k = Constant <value_float = 3.75> () c = CastLike(k, m) s = Mul(c, m)");
+  EXPECT_TRUE(known.has("dense<3.000000e+00>")) << known.error << known.ir;
+}
+
+// A part of integers is one of integers, to which an integer can be added.
+TEST(UnoptimizedExport, PartsOfComputedIntegers) {
+  const Outcome outcome = withTokens("z = Constant <value_int = 1> () "
+                                     "q = SplitToSequence <axis = 1> (m, z) "
+                                     "p = SequenceAt(q, one) s = Add(p, one)");
+  EXPECT_EQ(outcome.error, "");
 }
 
 TEST(UnoptimizedExport, RangesOfReals) {
