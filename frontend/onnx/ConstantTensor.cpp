@@ -77,6 +77,20 @@ Result<ConstantTensor> frontend::readConstant(const TensorData &data) {
   return result;
 }
 
+double frontend::roundTo(int type, double value) {
+  if (type == TensorProto::DOUBLE)
+    return value;
+  llvm::APFloat number(value);
+  bool inexact;
+  for (const llvm::fltSemantics *semantics :
+       {type == TensorProto::FLOAT     ? &llvm::APFloat::IEEEsingle()
+        : type == TensorProto::FLOAT16 ? &llvm::APFloat::IEEEhalf()
+                                       : &llvm::APFloat::BFloat(),
+        &llvm::APFloat::IEEEdouble()})
+    number.convert(*semantics, llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return number.convertToDouble();
+}
+
 ConstantTensor frontend::integerList(nn::DimsRef values) {
   ConstantTensor list;
   list.type = TensorProto::INT64;

@@ -28,6 +28,9 @@ struct ConstantTensor {
 /// Reads values; an error when there are more than maxConstantElements.
 Result<ConstantTensor> readConstant(const TensorData &data);
 
+/// The nearest value that the floating-point type holds; an infinity beyond its largest.
+double roundTo(int type, double value);
+
 /// An int64 tensor of rank one.
 ConstantTensor integerList(nn::DimsRef values);
 

@@ -21,6 +21,9 @@ mlir::FailureOr<ConstantTensor> foldTrilu(NodeImport &node, Constants in);
 /// Takes the elements that indices name along one dimension.
 mlir::FailureOr<ConstantTensor> foldGatherElements(NodeImport &node, Constants in);
 
+/// An integer as its type, one of TensorProto.DataType, holds it: arithmetic wraps around.
+std::int64_t wrap(int type, std::uint64_t value);
+
 /// The values in another type, which TensorProto.DataType names.
 ConstantTensor castTo(const ConstantTensor &x, int to);
 

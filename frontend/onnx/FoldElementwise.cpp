@@ -12,8 +12,7 @@ using namespace syncline::frontend;
 using namespace mlir;
 using onnx::TensorProto;
 
-/// An integer as its type holds it: arithmetic wraps around.
-static std::int64_t wrap(int type, std::uint64_t value) {
+std::int64_t frontend::wrap(int type, std::uint64_t value) {
   switch (type) {
   case TensorProto::INT32:
     return static_cast<std::int32_t>(value);
@@ -41,7 +40,7 @@ ConstantTensor frontend::castTo(const ConstantTensor &x, int to) {
   const bool fromReal = x.isReal(), toReal = result.isReal();
   for (std::int64_t i = 0; i < x.size(); ++i) {
     if (toReal)
-      result.reals.push_back(fromReal ? x.reals[i] : static_cast<double>(x.ints[i]));
+      result.reals.push_back(roundTo(to, fromReal ? x.reals[i] : static_cast<double>(x.ints[i])));
     else if (to == TensorProto::BOOL)
       result.ints.push_back(fromReal ? x.reals[i] != 0 : x.ints[i] != 0);
     else

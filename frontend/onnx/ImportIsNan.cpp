@@ -42,20 +42,49 @@ static Value maskIn(nn::BinaryOp sum) {
   return {};
 }
 
+static DenseFPElementsAttr constantIn(Value value) {
+  auto constant = value.getDefiningOp<nn::ConstantOp>();
+  return constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : nullptr;
+}
+
+/// Whether each element of the mask is minus infinity; unset where it is not known. A constant's
+/// infinities are added to it, chosen by ones: see GraphValues::infiniteTensor.
+static std::optional<llvm::SmallVector<bool>> hiddenPlaces(Value mask) {
+  llvm::SmallVector<bool> hidden;
+  auto sum = mask.getDefiningOp<nn::BinaryOp>();
+  if (!sum) {
+    const DenseFPElementsAttr values = constantIn(mask);
+    if (!values)
+      return std::nullopt;
+    for (const APFloat &value : values)
+      hidden.push_back(value.isInfinity() && value.isNegative());
+    return hidden;
+  }
+  auto added = sum.getB().getDefiningOp<nn::BinaryOp>();
+  if (sum.getKind() != Kind::add || !added || added.getKind() != Kind::mask)
+    return std::nullopt;
+  const DenseFPElementsAttr number = constantIn(added.getA()), chosen = constantIn(added.getB());
+  std::optional<llvm::SmallVector<bool>> rest = hiddenPlaces(sum.getA());
+  if (!rest || !number || !number.isSplat() || !chosen ||
+      chosen.getNumElements() != static_cast<std::int64_t>(rest->size()))
+    return std::nullopt;
+  const APFloat value = number.getSplatValue<APFloat>();
+  size_t at = 0;
+  for (const APFloat &one : chosen)
+    (*rest)[at++] |= !one.isZero() && value.isInfinity() && value.isNegative();
+  return rest;
+}
+
 /// Whether the mask is known and leaves every row a place.
 static bool keepsAllRows(Value mask) {
-  auto constant = mask.getDefiningOp<nn::ConstantOp>();
-  auto values = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : nullptr;
-  if (!values)
+  const auto hidden = hiddenPlaces(mask);
+  if (!hidden)
     return false;
-  const std::int64_t length = shapeOf(mask).back();
-  std::int64_t at = 0, hidden = 0;
-  for (const APFloat &value : values) {
-    hidden = at++ % length == 0 ? 0 : hidden;
-    hidden += value.isInfinity() && value.isNegative();
-    if (hidden == length)
+  const auto length = static_cast<size_t>(shapeOf(mask).back());
+  for (size_t row = 0; row < hidden->size(); row += length)
+    if (llvm::all_of(llvm::ArrayRef(*hidden).slice(row, length),
+                     [](bool isHidden) { return isHidden; }))
       return false;
-  }
   return true;
 }
 
@@ -82,10 +111,20 @@ static Value hiddenRows(NodeImport &node, Value mask) {
   return combined(node, Kind::sub, node.scalar(1, any), any);
 }
 
+static LogicalResult defineTruth(NodeImport &node, Value truth) {
+  if (failed(node.define(truth)))
+    return failure();
+  if (node.isUsed(0))
+    node.state.values.setWhole(node.proto.output(0), WholeBounds{0, 1});
+  return success();
+}
+
 // The mask's infinities become the least finite number: softmax's row is then finite where it is
 // hidden, and so is its derivative, which zeros in its place would not make so.
 LogicalResult frontend::importIsNan(NodeImport &node) {
   Value x = node.hasInput(0) ? node.tensor(0) : Value();
+  if (Value known = x ? node.state.whereNan.lookup(x) : Value())
+    return defineTruth(node, known);
   auto softmax = x ? x.getDefiningOp<nn::SoftmaxOp>() : nn::SoftmaxOp();
   auto sum = softmax ? softmax.getX().getDefiningOp<nn::BinaryOp>() : nn::BinaryOp();
   Value mask = maskIn(sum);
@@ -107,9 +146,6 @@ LogicalResult frontend::importIsNan(NodeImport &node) {
   for (Value made : {finite, masked})
     made.getDefiningOp()->moveBefore(softmax);
   softmax.getXMutable().assign(masked);
-  if (failed(node.define(truth)))
-    return failure();
-  if (node.isUsed(0))
-    node.state.values.setWhole(node.proto.output(0), WholeBounds{0, 1});
-  return success();
+  node.state.whereNan[x] = truth;
+  return defineTruth(node, truth);
 }

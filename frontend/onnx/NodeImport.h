@@ -23,6 +23,8 @@ struct ImportState {
   std::optional<std::int64_t> exportedBatch; ///< the input's first dimension in the file
   const std::map<std::string, std::int64_t> &dimensions; ///< symbolic ones, with their sizes
   bool isStep = true; ///< the nodes become a step that is run, not only layers that are planned
+  /// Softmax → where it is NaN, since its mask is infinite no more once that is asked.
+  llvm::DenseMap<mlir::Value, mlir::Value> whereNan{};
 };
 
 /// Errors are sticky and live in `state.values.status`: an attribute of the wrong type reads as its
