@@ -13,8 +13,8 @@ static void addTo(ConstantTensor &sum, std::int64_t place, const ConstantTensor 
   if (x.isReal())
     sum.reals[place] += x.reals[at];
   else
-    sum.ints[place] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum.ints[place]) +
-                                                static_cast<std::uint64_t>(x.ints[at]));
+    sum.ints[place] = wrap(sum.type, static_cast<std::uint64_t>(sum.ints[place]) +
+                                         static_cast<std::uint64_t>(x.ints[at]));
 }
 
 static ConstantTensor zeros(int type, const nn::Dims &dims) {

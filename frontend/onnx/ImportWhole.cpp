@@ -162,11 +162,9 @@ LogicalResult frontend::importCumSum(NodeImport &node) {
     return failure();
   const std::int64_t count = shapeOf(x)[*axis];
   const std::int64_t sign = node.integer("reverse", 0) != 0 ? -1 : 1;
-  if (node.integer("exclusive", 0) != 0) {
-    if (count == 1)
-      return node.error("an exclusive sum of one place is zero");
-    x = moved(node, x, *axis, sign);
-  }
+  if (node.integer("exclusive", 0) != 0)
+    x = count == 1 ? *createBinary(node, Kind::mask, x, node.scalar(0, x)) // the sum of nothing
+                   : moved(node, x, *axis, sign);
   for (std::int64_t by = 1; by < count; by *= 2)
     x = *createBinary(node, Kind::add, x, moved(node, x, *axis, sign * by));
   if (!isWholeOperand(node, 0))

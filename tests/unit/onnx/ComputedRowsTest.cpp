@@ -108,6 +108,19 @@ TEST(RunningSum, OfComputedNumbers) {
   EXPECT_EQ(sum("exclusive = 1").count("nn.pad"), 4);
 }
 
+// Before the only place there is nothing.
+TEST(RunningSum, ExclusiveOfOnePlace) {
+  const Outcome outcome =
+      importText(16,
+                 "agraph (float[2,1] x) => (float[2,1] y) { w = RandomNormal <shape = [1]> () "
+                 "h = Mul(x, w) a = Constant <value_int = 1> () "
+                 "s = CumSum <exclusive = 1> (h, a) y = Add(s, h) }",
+                 meanSquare());
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_TRUE(outcome.has("nn.constant dense<0.000000e+00> : tensor<f32>")) << outcome.ir;
+  EXPECT_EQ(outcome.count("nn.binary mask"), 1) << outcome.ir;
+}
+
 // Sums of known numbers are known.
 TEST(RunningSum, OfKnownNumbers) {
   const auto expect = [](const std::string &attributes, const char *values) {
@@ -124,4 +137,18 @@ TEST(RunningSum, OfKnownNumbers) {
   expect("exclusive = 1", "[0.000000e+00, 4.000000e+00, 9.000000e+00]");
   expect("reverse = 1", "[6.000000e+00, 5.000000e+00, 3.000000e+00]");
   expect("reverse = 1, exclusive = 1", "[5.000000e+00, 3.000000e+00, 0.000000e+00]");
+}
+
+// Integers wrap around as their own type does.
+TEST(RunningSum, OfKnownIntegers) {
+  const Outcome outcome =
+      importText(16,
+                 "agraph (float[2,3] x) => (float[2,3] y) { w = RandomNormal <shape = [3]> () "
+                 "h = Mul(x, w) a = Constant <value_int = 0> () "
+                 "k = Constant <value = int32[3] {2147483647, 1, 0}> () s = CumSum(k, a) "
+                 "f = Cast <to = 1> (s) y = Mul(h, f) }",
+                 meanSquare());
+  EXPECT_TRUE(outcome.has("[2.147483650e+09, -2.147483650e+09, -2.147483650e+09]") ||
+              outcome.has("[2.14748365E+9, -2.14748365E+9, -2.14748365E+9]"))
+      << outcome.error << outcome.ir;
 }
