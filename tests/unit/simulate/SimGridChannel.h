@@ -25,8 +25,10 @@ public:
     const double bytes = static_cast<double>(what.bytes);
     switch (what.scheme) {
     case Scheme::ring:
-      ring(bytes / ranks, true);
-      ring(bytes / ranks, false);
+      if (what.half != Half::second)
+        ring(bytes / ranks, true);
+      if (what.half != Half::first)
+        ring(bytes / ranks, false);
       break;
     case Scheme::factors:
     case Scheme::sparse:

@@ -125,10 +125,13 @@ Scenario scenarioOf(const problem::OrderProblem &problem, const problem::OrderSo
     ready.push_back(0);
     for (std::size_t i = layout.indexAt(piece.begin); i <= layout.indexAt(piece.end - 1); ++i) {
       const std::size_t layer = layout.layers[i];
-      carriers[layer].push_back(static_cast<int>(scenario.messages.size()));
+      if (piece.half != problem::Half::first) // the all-gather brings the gradients
+        carriers[layer].push_back(static_cast<int>(scenario.messages.size()));
       ready.back() = std::max(ready.back(), problem.sync.layers[layer].ready);
     }
-    scenario.messages.push_back({.name = "m", .bytes = piece.bytes()});
+    Message &message = scenario.messages.emplace_back(Message{.name = "m", .bytes = piece.bytes()});
+    if (piece.half != problem::Half::whole)
+      message.half = piece.half == problem::Half::first ? Half::first : Half::second;
   }
   std::set<int> awaited;
   for (std::size_t k = problem.tail.size(); k-- > 0;) {
