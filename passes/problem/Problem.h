@@ -125,7 +125,7 @@ struct Message {
   double start = 0;         ///< seconds when it takes the channel
   double end = 0;           ///< seconds when it frees the channel
   double reconstructed = 0; ///< seconds when its gradients exist, reconstructed if need be
-  /// The all-gather of a reduce-scatter in halves; the times above are then the first half's.
+  /// The all-gather of a message in halves; the times above are then the first half's.
   struct Gather {
     std::size_t place = 0; ///< among all messages of the order, second halves included, from 0
     double start = 0, end = 0;

@@ -20,7 +20,7 @@ struct StepOp {
   std::vector<int> operands, results;
   double seconds = 0;
   bool isBackward = false;
-  bool isHeavy = false; ///< takes most of the time: a convolution or a product
+  bool isHeavy = false; ///< one of those that take most of the time
   bool isKept = false;  ///< computes the loss, or has a reader besides operations
   bool isFlat = false;  ///< its result may take the place of an operand that dies in it
 };

@@ -258,7 +258,7 @@ std::vector<Arrival> arrivalsOf(const std::vector<ClassLayout> &layouts,
       continue;
     }
     if (piece.half == Half::first)
-      continue; // the second half brings the parameters
+      continue; // the second half completes the bucket
     const ClassLayout &layout = layouts[piece.index];
     for (std::size_t i = layout.indexAt(piece.begin);
          i < layout.layers.size() && layout.begin[i] < piece.end; ++i)

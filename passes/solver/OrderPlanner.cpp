@@ -100,8 +100,12 @@ private:
     return isBetter;
   }
 
+  /// As for our own orders, no more than `maxMessages` pay: each costs the device some time.
   void keepIfShorter(OrderSolution next) {
-    if (next.period <= longest && next.period < result.solution.period * (1 - messagePrice))
+    const std::size_t most =
+        std::max(static_cast<std::size_t>(maxMessages), result.solution.pieces.size());
+    if (next.pieces.size() <= most && next.period <= longest &&
+        next.period < result.solution.period * (1 - messagePrice))
       result.solution = std::move(next);
   }
 
@@ -121,8 +125,7 @@ private:
         chunk = std::llround(bytes);
   }
 
-  /// Takes the order of another system where it is shorter, however many messages it has and
-  /// however small the gap is.
+  /// Takes the order of another system where it is shorter, however small the gap is.
   void tryRivals() {
     if (result.isOptimal() || !usesFirstClass(problem))
       return;

@@ -149,14 +149,20 @@ struct EngineNotes {
 
 /// One engine configuration with its execution plan, which equal convolutions share.
 struct GraphPlan {
-  /// Makes the plan where there is none yet, and returns the bytes of workspace that it needs.
+  GraphPlan(EngineNotes notes, BackendDescriptor configuration)
+      : notes(std::move(notes)), configuration(std::move(configuration)) {}
+
+  /// Makes the plan where there is none yet, and returns the bytes of workspace that it needs. A
+  /// refusal is kept as well: it may have taken seconds to compile what the driver cannot load.
   std::size_t measure(cudnnHandle_t cudnn) {
-    if (!plan) {
-      const BackendDescriptor made(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-      made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, cudnn);
-      made.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-      made.finalize();
-      plan = made;
+    if (refused)
+      throw *refused;
+    try {
+      if (!plan)
+        plan = made(cudnn);
+    } catch (const GraphFailure &failure) {
+      refused = failure;
+      throw;
     }
     const auto bytes = plan->value<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
     return static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0));
@@ -164,7 +170,18 @@ struct GraphPlan {
 
   EngineNotes notes;
   BackendDescriptor configuration;
-  std::optional<BackendDescriptor> plan;
+  std::optional<BackendDescriptor> plan = {};
+
+private:
+  BackendDescriptor made(cudnnHandle_t cudnn) const {
+    const BackendDescriptor made(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, cudnn);
+    made.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+    made.finalize();
+    return made;
+  }
+
+  std::optional<GraphFailure> refused = {};
 };
 
 /// The configurations of equal convolutions, the fastest first.
@@ -255,8 +272,7 @@ GraphListing listed(cudnnHandle_t cudnn, const ConvolutionPlan &plan, const Oper
   std::set<std::string> names; // the two modes may list the same configuration
   const auto add = [&](const EngineNotes &notes, const BackendDescriptor &configuration) {
     if (names.insert(notes.name).second)
-      listing.plans.push_back(
-          std::make_shared<GraphPlan>(GraphPlan{notes, configuration, std::nullopt}));
+      listing.plans.push_back(std::make_shared<GraphPlan>(notes, configuration));
   };
   std::string &refusal = listing.refusal;
   attempt(refusal, [&] {

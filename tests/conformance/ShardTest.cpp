@@ -116,7 +116,7 @@ TEST_P(ShardTest, RefusesWhatIsNoPart) {
   EXPECT_EQ((*ring.run).takeShard(2, 0, 4).kind(), ErrorKind::internal);
 }
 
-// What travels along trees has no second half, and what was not issued has none yet.
+// A bucket by trees has no second half, and what was not issued has none yet.
 TEST_P(ShardTest, RefusesOtherSecondHalves) {
   Sharded tree(GetParam(), 4, "tree");
   tree.run.step().issue(2);

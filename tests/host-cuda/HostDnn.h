@@ -55,8 +55,8 @@ struct WithoutGraphs {
   const bool before = hasGraphs;
 };
 
-/// Plans of graphs that were finalized and can run, so far.
-inline int builtPlans = 0;
+/// Plans of graphs that were finalized so far, or refused when they were.
+inline int triedPlans = 0;
 
 /// What cudnnGetLastErrorString() says.
 inline thread_local std::string lastError;

@@ -211,6 +211,7 @@ cudnnStatus_t finalizePlan(BackendObject &plan) {
   plan.graph = chosen->graph;
   plan.configuration = chosen->configuration;
   plan.life = std::make_shared<int>();
+  ++triedPlans;
   switch (engine.role) {
   case EngineRole::forbidden:
     return misused("an engine whose notes forbid it");
@@ -223,7 +224,6 @@ cudnnStatus_t finalizePlan(BackendObject &plan) {
   case EngineRole::unrunnable:
   case EngineRole::slow:
   case EngineRole::quick:
-    ++builtPlans;
     return isAcceptable(engine, *plan.graph) ? CUDNN_STATUS_SUCCESS
                                              : misused("an engine of another precision");
   }

@@ -239,9 +239,10 @@ public:
   /// parameters: operations that read the old parameters come before issue(), those that read the
   /// new ones after wait().
   virtual void issue(int bucket) = 0;
-  /// Hands the second half of a bucket by "reduce-scatter" to its channel, in the same step behind
-  /// issue(), which then hands over the first half only: the sum and the optimizer's part. The
-  /// second half gathers the new parameters, and wait() waits for both.
+  /// Hands the second half of a bucket by "ring", "halving-doubling" or "reduce-scatter" to its
+  /// channel, in the same step behind issue(), which then hands over the first half only: a
+  /// reduce-scatter and, by the scheme "reduce-scatter", the optimizer's part. The second half
+  /// gathers the sums, or by "reduce-scatter" the new parameters. wait() waits for both.
   virtual void allGather(int bucket) = 0;
   /// Hands the factors of a bucket that travels by "factors" to its channel, in place of issue().
   /// outs[i] becomes all ranks' ins[i], one behind the other along dimension 0 in rank order, and

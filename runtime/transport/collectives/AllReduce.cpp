@@ -86,6 +86,8 @@ Status AllReduce::run(void *data, std::size_t bytes, ElementType type) {
 }
 
 Status AllReduce::runHalf(void *data, std::size_t bytes, ElementType type, core::Half half) {
+  if (half == core::Half::whole)
+    return run(data, bytes, type);
   if (Status s = checkSummable(bytes, type); !s)
     return s;
   if (ranks == 1 || bytes == 0)
