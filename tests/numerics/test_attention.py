@@ -85,6 +85,7 @@ def turned(x, cos, sin, places, interleaved=False, part=None, foreign=False):
         domain="com.microsoft" if foreign else "test",
         interleaved_i=int(interleaved),
         rotary_embedding_dim_i=part,
+        **(dict(num_heads_i=x.size(1)) if foreign else {}),
     )
 
 

@@ -5,9 +5,9 @@
 
 namespace syncline {
 
-/// Whether a bucket by the scheme may travel as two messages: a reduce-scatter of the gradients and,
-/// later, an all-gather, of the parameters by "reduce-scatter" and of the sums by an all-reduce. A
-/// tree has halves too, a reduce and a broadcast, but only exchanges of weights use these.
+/// Whether a bucket by the scheme may travel as two messages: a reduce-scatter of the gradients
+/// and, later, an all-gather, of the parameters by "reduce-scatter" and of the sums by an
+/// all-reduce. A tree has halves too (reduce and broadcast); only exchanges of weights use them.
 constexpr bool hasHalves(Scheme scheme) {
   switch (scheme) {
   case Scheme::ring:
