@@ -1,9 +1,11 @@
-// Dynamic programming over the sets of parts that have travelled.
+// Dynamic programming over what has become of each part: not sent, between the halves of a message,
+// or arrived.
 #include "tests/reference/solver/OrderReference.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace syncline::reference {
@@ -49,25 +51,41 @@ public:
   }
 
   double period() const {
-    // For every set of parts that have travelled: when the channel is free, and the latest of
-    // arrivals and what follows them. Only pairs that no other pair beats in both are kept.
-    std::vector<std::set<std::pair<double, double>>> reached(std::size_t{1} << parts.size());
-    reached[0].insert({0, problem.compute() + reconstructionFrom(none)});
-    for (std::size_t sent = 0; sent + 1 < reached.size(); ++sent) {
-      if (sent > 0)
-        keepBest(reached[sent]);
-      for (const auto &[free, latest] : reached[sent])
+    // For every state of the parts: when the channel is free, and the latest of arrivals and what
+    // follows them. Only pairs that no other pair beats in both are kept. A message only raises
+    // states, so that those behind in the map are reached from those before.
+    std::map<State, Pairs> reached = {{0, {{0, problem.compute() + reconstructionFrom(none)}}}};
+    for (auto &[state, pairs] : reached) {
+      keepBest(pairs);
+      if (state == all())
+        break;
+      for (const auto &[free, latest] : pairs)
         for (std::size_t first = 0; first < parts.size(); ++first)
-          extend(reached, sent, first, free, latest);
+          if (const State what = of(state, first); what == unsent)
+            send(reached, state, first, free, latest);
+          else if (what == begins)
+            sendSecondHalf(reached, state, first, free, latest);
     }
-    double best = infinity;
-    for (const auto &[free, latest] : reached.back())
-      best = std::min(best, latest);
-    return best;
+    const auto end = reached.find(all());
+    return end == reached.end() || end->second.empty() ? infinity : end->second.rbegin()->second;
   }
 
 private:
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+  /// Two bits a part. The first halves of one message are one part that begins it and those that
+  /// continue it.
+  using State = std::uint64_t;
+  static constexpr State unsent = 0, begins = 1, continues = 2, arrived = 3;
+
+  /// Seconds when the channel is free, and the period if nothing else travelled.
+  using Pairs = std::set<std::pair<double, double>>;
+
+  static State of(State state, std::size_t part) { return state >> 2 * part & 3; }
+  static State with(State state, std::size_t part, State what) {
+    return (state & ~(State{3} << 2 * part)) | what << 2 * part;
+  }
+  State all() const { return (State{1} << 2 * parts.size()) - 1; }
 
   std::size_t senderOf(std::size_t k) const {
     return ways[k].kind == Way::Kind::piggyback ? *sync.layers[k].carrier : k;
@@ -84,18 +102,19 @@ private:
     return seconds;
   }
 
-  /// Seconds to update the parts of layer k that have not travelled. Those that have may be updated
+  /// Seconds to update the parts of layer k that have not arrived. Those that have may be updated
   /// while the others are awaited.
-  double missing(std::size_t sent, std::size_t k) const {
+  double missing(State state, std::size_t k) const {
     if (ways[k].kind != Way::Kind::bucket)
       return problem.updateOf(k);
     double bytes = 0;
     for (std::size_t p = 0; p < parts.size(); ++p)
-      bytes += parts[p].layer == k && !(sent >> p & 1) ? static_cast<double>(parts[p].bytes) : 0;
+      if (parts[p].layer == k && of(state, p) != arrived)
+        bytes += static_cast<double>(parts[p].bytes);
     return problem.updateOf(k) * bytes / static_cast<double>(sync.layers[k].bytes);
   }
 
-  static void keepBest(std::set<std::pair<double, double>> &pairs) {
+  static void keepBest(Pairs &pairs) {
     double latest = infinity;
     for (auto next = pairs.begin(); next != pairs.end();) {
       const bool isBeaten = next->second >= latest;
@@ -104,22 +123,28 @@ private:
     }
   }
 
-  /// Adds all messages that begin with part `first`.
-  void extend(std::vector<std::set<std::pair<double, double>>> &reached, std::size_t sent,
-              std::size_t first, double free, double latest) const {
+  /// Seconds of the step behind the arrival of a message with part p.
+  double behind(State state, std::size_t p) const {
+    const std::size_t k = parts[p].layer;
+    return std::max(after[k] + missing(state, k), afterRiders[k]);
+  }
+
+  /// Adds all messages, and all first halves, that begin with part `first`.
+  void send(std::map<State, Pairs> &reached, State state, std::size_t first, double free,
+            double latest) const {
     double start = free, next = 0;
     std::int64_t bytes = 0;
-    std::size_t now = sent;
-    for (std::size_t p = first; p < parts.size() && !(sent >> p & 1); ++p) {
+    State whole = state, half = state;
+    for (std::size_t p = first; p < parts.size() && of(state, p) == unsent; ++p) {
       const Part &part = parts[p];
       if (p > first &&
           (part.isFactors || parts[first].isFactors || part.mergeClass != parts[first].mergeClass))
         return;
       bytes += part.bytes;
       start = std::max(start, sync.layers[part.layer].ready);
-      next =
-          std::max({next, after[part.layer] + missing(sent, part.layer), afterRiders[part.layer]});
-      now |= std::size_t{1} << p;
+      next = std::max(next, behind(state, p));
+      whole = with(whole, p, arrived);
+      half = with(half, p, p == first ? begins : continues);
       double seconds = 0;
       if (part.isFactors)
         seconds = sync.layers[part.layer].factorOptions[ways[part.layer].index].seconds;
@@ -128,8 +153,36 @@ private:
       else
         return;
       // A gradient is complete when its last part is; charging each part's arrival is the same.
-      reached[now].insert({start + seconds, std::max(latest, start + seconds + next)});
+      reached[whole].insert({start + seconds, std::max(latest, start + seconds + next)});
+      if (const std::optional<double> each = secondsOfHalf(part, bytes))
+        reached[half].insert({start + *each, latest});
     }
+  }
+
+  /// Adds the second half of the message that part `first` begins.
+  void sendSecondHalf(std::map<State, Pairs> &reached, State state, std::size_t first, double free,
+                      double latest) const {
+    double next = 0;
+    std::int64_t bytes = 0;
+    State then = state;
+    for (std::size_t p = first; p == first || (p < parts.size() && of(state, p) == continues);
+         ++p) {
+      bytes += parts[p].bytes;
+      next = std::max(next, behind(state, p));
+      then = with(then, p, arrived);
+    }
+    const double finish = free + secondsOfHalf(parts[first], bytes).value();
+    reached[then].insert({finish, std::max(latest, finish + next)});
+  }
+
+  /// Seconds by the fastest scheme that has halves; none if the merge class has no such scheme.
+  std::optional<double> secondsOfHalf(const Part &part, std::int64_t bytes) const {
+    std::optional<double> least;
+    if (!part.isFactors)
+      for (const SchemeOption &option : sync.mergeClasses[part.mergeClass].options)
+        if (hasHalves(option.scheme))
+          least = std::min(least.value_or(infinity), option.cost->seconds(bytes) / 2);
+    return least;
   }
 
   const OrderProblem &problem;

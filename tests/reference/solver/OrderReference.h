@@ -1,5 +1,5 @@
-// Reference: every cut, every merge, every order and every way to travel, tried. It judges the
-// planner of orders in tests and is not used for planning.
+// Reference: every cut, every merge, every order, whole or in halves, and every way to travel,
+// tried. It judges the planner of orders in tests and is not used for planning.
 #pragma once
 
 #include "passes/problem/OrderProblem.h"
@@ -13,7 +13,8 @@ std::size_t countParts(const OrderProblem &problem);
 
 /// The shortest period of all solutions. Messages may wait on purpose. Preconditions: the problem
 /// is valid, and countParts() is at most 12, since all sets of parts are looked at, for each
-/// combination of ways.
+/// combination of ways. Where a scheme has halves, they should be at most 6: each part is then in
+/// one of four states.
 double shortestPeriod(const OrderProblem &problem);
 
 } // namespace syncline::reference

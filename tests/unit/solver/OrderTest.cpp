@@ -47,16 +47,22 @@ void expectSameAsMessages(const OrderProblem &problem, const OrderSolution &solu
   EXPECT_EQ(orderFrom(problem, messages).ways, solution.ways);
 }
 
+/// The problem with only schemes that have halves, or none that has.
+OrderProblem withScheme(OrderProblem problem, Scheme scheme) {
+  for (MergeClass &mergeClass : problem.sync.mergeClasses)
+    for (SchemeOption &option : mergeClass.options)
+      option.scheme = scheme;
+  return problem;
+}
+
 /// 1,000 small networks of every kind: nothing beats the best of all cuts, merges, orders and ways,
-/// no bound exceeds it, and what is called optimal is as good. The search knows whole messages, so
-/// no scheme has halves here.
-TEST(Order, AgreesWithExhaustiveSearch) {
-  int optimal = 0, reached = 0;
+/// no bound exceeds it, and what is called optimal is as good.
+class ExhaustiveOrder : public testing::TestWithParam<Scheme> {};
+
+TEST_P(ExhaustiveOrder, Agrees) {
+  int optimal = 0, reached = 0, halved = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    OrderProblem problem = smallOrderProblem(seed, 8);
-    for (MergeClass &mergeClass : problem.sync.mergeClasses)
-      for (SchemeOption &option : mergeClass.options)
-        option.scheme = hasHalves(option.scheme) ? Scheme::tree : option.scheme;
+    const OrderProblem problem = withScheme(smallOrderProblem(seed, 8), GetParam());
     SCOPED_TRACE("seed " + std::to_string(seed));
     const OrderResult result = planOrder(problem, inReadyOrder(problem));
     ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
@@ -68,12 +74,24 @@ TEST(Order, AgreesWithExhaustiveSearch) {
     }
     optimal += result.isOptimal();
     reached += result.solution.period <= best * (1 + 1e-9);
+    if (hasHalves(GetParam())) {
+      const double whole = shortestPeriod(withScheme(problem, Scheme::tree));
+      ASSERT_LE(best, whole);
+      halved += best < whole * (1 - 1e-9);
+    }
   }
   RecordProperty("optimal", optimal);
   RecordProperty("reached", reached);
+  RecordProperty("halved", halved);
   EXPECT_GE(optimal, 200) << "of 1,000 are proved, so that the comparison says something";
   EXPECT_GE(reached, 500) << "of 1,000 have the best period, proved or not";
+  EXPECT_GE(halved, hasHalves(GetParam()) ? 30 : 0) << "of 1,000 have shorter orders in halves";
 }
+
+INSTANTIATE_TEST_SUITE_P(Schemes, ExhaustiveOrder, testing::Values(Scheme::tree, Scheme::ring),
+                         [](const auto &info) {
+                           return hasHalves(info.param) ? "halves" : "whole";
+                         });
 
 /// 2,000 networks of up to 30 layers: no period is longer than in ready order. With the cost of a
 /// line none is shorter by more than the forward pass, since the messages alone take as long. (A
