@@ -218,6 +218,7 @@ FoldFunction frontend::findShapeFold(llvm::StringRef op) {
       {"Flatten", foldView},
       {"Gather", foldGather},
       {"GatherElements", foldGatherElements},
+      {"GatherND", foldGatherNd},
       {"MatMul", foldMatMul},
       {"Range", foldRange},
       {"ReduceProd", foldReduceProd},
@@ -239,7 +240,7 @@ static unsigned minOperands(llvm::StringRef op) {
   if (op == "Range" || op == "ScatterND" || op == "Where")
     return 3;
   const bool isPair = op == "CumSum" || op == "Expand" || op == "Gather" || op == "MatMul" ||
-                      op == "GatherElements";
+                      op == "GatherElements" || op == "GatherND";
   return isPair || op == "Reshape" ? 2 : 1;
 }
 

@@ -15,6 +15,14 @@ FoldFunction findElementwiseFold(llvm::StringRef op);
 /// Operators that move elements; null for others.
 FoldFunction findShapeFold(llvm::StringRef op);
 
+/// The rows that GatherND or ScatterND name in x: each list of indices stands for a place in the
+/// dimensions behind the first `shared`, in which indices and x agree, and the places are counted
+/// through x's dimensions up to the last one named.
+mlir::FailureOr<nn::Dims> rowsNamed(NodeImport &node, nn::DimsRef x, const ConstantTensor &indices,
+                                    std::int64_t shared = 0);
+/// Takes the rows that indices name.
+mlir::FailureOr<ConstantTensor> foldGatherNd(NodeImport &node, Constants in);
+
 /// Writes updates into a constant, or clears one side of a diagonal.
 mlir::FailureOr<ConstantTensor> foldScatterNd(NodeImport &node, Constants in);
 mlir::FailureOr<ConstantTensor> foldTrilu(NodeImport &node, Constants in);

@@ -1,5 +1,5 @@
-// Computes nodes that change parts of a constant: ScatterND, as assignments to slices are exported,
-// and Trilu.
+// Computes nodes that take parts of a constant, GatherND and GatherElements, or change some:
+// ScatterND, as assignments to slices are exported, and Trilu.
 #include "frontend/onnx/FoldConstants.h"
 
 #include "onnx/onnx_pb.h"
@@ -26,30 +26,70 @@ static nn::Dims updateShape(nn::DimsRef x, nn::DimsRef indices) {
   return dims;
 }
 
+FailureOr<nn::Dims> frontend::rowsNamed(NodeImport &node, nn::DimsRef x,
+                                        const ConstantTensor &indices, std::int64_t shared) {
+  const nn::DimsRef dims = indices.dims;
+  const std::int64_t named = dims.empty() ? 0 : dims.back();
+  const auto rank = static_cast<std::int64_t>(x.size());
+  if (indices.isReal() || shared < 0 || named < 1 || named > rank - shared ||
+      shared >= static_cast<std::int64_t>(dims.size()) ||
+      dims.take_front(shared) != x.take_front(shared))
+    return node.error("expected indices that fit x, " + nn::toString(x) + ", got " +
+                      nn::toString(dims));
+  const std::int64_t count = indices.size() / named;
+  const std::int64_t each =
+      nn::elementCount(dims.drop_front(shared)) / named; // of one place in the shared dimensions
+  nn::Dims rows;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t row = i / each;
+    for (std::int64_t d = 0; d < named; ++d) {
+      const std::int64_t index = indices.ints[i * named + d], size = x[shared + d];
+      if (index < -size || index >= size)
+        return node.error("index " + llvm::Twine(index) + " is not within size " +
+                          llvm::Twine(size));
+      row = row * size + (index < 0 ? index + size : index);
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+FailureOr<ConstantTensor> frontend::foldGatherNd(NodeImport &node, Constants in) {
+  const ConstantTensor &x = *in[0], &indices = *in[1];
+  const std::int64_t shared = node.integer("batch_dims", 0);
+  const FailureOr<nn::Dims> rows = rowsNamed(node, x.dims, indices, shared);
+  if (failed(rows))
+    return failure();
+  const nn::DimsRef inner = nn::DimsRef(x.dims).drop_front(shared + indices.dims.back());
+  ConstantTensor result;
+  result.type = x.type;
+  result.dims.assign(indices.dims.begin(), indices.dims.end() - 1);
+  llvm::append_range(result.dims, inner);
+  if (!isSaneShape(result.dims) || nn::elementCount(result.dims) > maxConstantElements)
+    return node.error("a constant of shape " + nn::toString(result.dims) +
+                      " is too large to compute at import");
+  const std::int64_t width = nn::elementCount(inner);
+  result.reals.resize(x.isReal() ? rows->size() * width : 0);
+  result.ints.resize(x.isReal() ? 0 : rows->size() * width);
+  for (std::size_t i = 0; i < rows->size(); ++i)
+    copyElements(result, static_cast<std::int64_t>(i) * width, x, (*rows)[i] * width, width);
+  return result;
+}
+
 FailureOr<ConstantTensor> frontend::foldScatterNd(NodeImport &node, Constants in) {
   if (node.text("reduction", "none") != "none")
     return node.error("expected no reduction");
   const ConstantTensor &x = *in[0], &indices = *in[1], &updates = *in[2];
-  const nn::DimsRef dims = x.dims;
-  const auto rank = static_cast<std::int64_t>(dims.size());
-  const std::int64_t named = indices.dims.empty() ? 0 : indices.dims.back();
-  if (indices.isReal() || named < 1 || named > rank || updates.type != x.type ||
-      updates.dims != updateShape(dims, indices.dims))
-    return node.error("expected indices and updates that fit x, " + nn::toString(dims) + ", got " +
-                      nn::toString(indices.dims) + " and " + nn::toString(updates.dims));
-  const std::int64_t inner = nn::elementCount(dims.drop_front(named));
+  const FailureOr<nn::Dims> rows = rowsNamed(node, x.dims, indices);
+  if (failed(rows))
+    return failure();
+  if (updates.type != x.type || updates.dims != updateShape(x.dims, indices.dims))
+    return node.error("expected updates that fit x, " + nn::toString(x.dims) + ", and indices, " +
+                      nn::toString(indices.dims) + ", got " + nn::toString(updates.dims));
+  const std::int64_t width = nn::elementCount(nn::DimsRef(x.dims).drop_front(indices.dims.back()));
   ConstantTensor result = x;
-  for (std::int64_t i = 0; i < indices.size() / named; ++i) {
-    std::int64_t place = 0;
-    for (std::int64_t d = 0; d < named; ++d) {
-      const std::int64_t index = indices.ints[i * named + d];
-      if (index < -dims[d] || index >= dims[d])
-        return node.error("index " + llvm::Twine(index) + " is not within size " +
-                          llvm::Twine(dims[d]));
-      place = place * dims[d] + (index < 0 ? index + dims[d] : index);
-    }
-    copyElements(result, place * inner, updates, i * inner, inner);
-  }
+  for (std::size_t i = 0; i < rows->size(); ++i)
+    copyElements(result, (*rows)[i] * width, updates, static_cast<std::int64_t>(i) * width, width);
   return result;
 }
 

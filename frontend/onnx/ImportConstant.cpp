@@ -29,15 +29,30 @@ static bool areTruthValues(const std::optional<WholeBounds> &bounds) {
   return bounds && bounds->least >= 0 && bounds->most <= 1;
 }
 
+/// Whether a Cast makes the name's integers, which are no truth values then, whatever their bounds.
+static bool isCastToIntegers(NodeImport &node, const std::string &name) {
+  const auto producer = node.state.index.producers.find(name);
+  if (producer == node.state.index.producers.end())
+    return false;
+  const onnx::NodeProto &cast = node.state.file.model->graph().node(producer->second);
+  for (const onnx::AttributeProto &attribute : cast.attribute())
+    if (cast.op_type() == "Cast" && attribute.name() == "to")
+      return attribute.i() != TensorProto::BOOL && !isFloatElement(static_cast<int>(attribute.i()));
+  return false;
+}
+
 // A known number becomes one of the other operand's type. Computed integers and truth values are
-// f32 here, so that their types are told apart by their bounds alone.
+// f32 here, so that their types are told apart by a Cast, or else by their bounds alone.
 LogicalResult frontend::importCastLike(NodeImport &node) {
   GraphValues &values = node.state.values;
   const RankedTensorType from = values.typeOf(node.inputName(0));
   const RankedTensorType to = values.typeOf(node.inputName(1));
   const bool toWhole = isWholeOperand(node, 1);
   const Type element = to ? to.getElementType() : Type();
-  const bool isComputed = toWhole && isa<FloatType>(element);
+  const bool toIntegers = toWhole && isCastToIntegers(node, node.inputName(1));
+  const bool isComputed = toWhole && isa<FloatType>(element) && !toIntegers;
+  if (toIntegers && isWholeOperand(node, 0))
+    return node.defineAlias();
   if (from && element && from.getElementType() == element && isWholeOperand(node, 0) == toWhole &&
       (!isComputed || areTruthValues(values.boundsOf(node.inputName(0)))))
     return node.defineAlias();

@@ -1,4 +1,5 @@
-// Gather: parts of a tensor, and rows of a table by known, given or computed numbers.
+// Gather and GatherND: parts of a tensor, and rows of a table by known, given or computed numbers.
+#include "frontend/onnx/FoldConstants.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -27,13 +28,13 @@ static LogicalResult importEmbedding(NodeImport &node, Value table) {
 }
 
 /// Rows of a table by numbers that are known at import, as relative positions are looked up.
-static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Dims &indices) {
+static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Dims &indices,
+                                     nn::DimsRef idDims) {
   if (!isa<FloatType>(elementOf(table)))
     return node.error("indices that are not evenly spaced are supported for floating-point only");
   const nn::Dims shape(shapeOf(table));
   if (shape.size() == 1) // nn.embedding's rows are vectors
     table = node.reshape(table, {shape[0], 1});
-  const nn::Dims &idDims = node.constant(1)->dims;
   auto idType = RankedTensorType::get(idDims, node.state.builder.getI64Type());
   Value ids = node.create<nn::ConstantOp>(
       idType, DenseElementsAttr::get(idType, llvm::ArrayRef<std::int64_t>(indices)));
@@ -123,6 +124,31 @@ static LogicalResult importComputedRows(NodeImport &node, Value table, Value num
   return failed(rows) ? failure() : node.define(node.reshape(*rows, dims));
 }
 
+static bool areEven(const nn::Dims &indices) {
+  const std::int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
+  bool areEven = !indices.empty() && step != 0;
+  for (std::size_t i = 1; i < indices.size(); ++i)
+    areEven &= indices[i] - indices[i - 1] == step;
+  return areEven;
+}
+
+/// Slices along an axis at indices that are even.
+static LogicalResult importSlices(NodeImport &node, Value x, std::int64_t axis,
+                                  const nn::Dims &indices, nn::DimsRef indexDims) {
+  SliceRanges ranges = wholeRange(shapeOf(x));
+  ranges.starts[axis] = indices[0];
+  ranges.steps[axis] = indices.size() > 1 ? indices[1] - indices[0] : 1;
+  ranges.counts[axis] = static_cast<std::int64_t>(indices.size());
+  const bool isWhole = ranges.steps[axis] > 0 && ranges.counts == nn::Dims(shapeOf(x));
+  FailureOr<Value> y = isWhole ? FailureOr<Value>(x) : createSlice(node, x, ranges);
+  if (failed(y))
+    return failure();
+  nn::Dims dims(nn::DimsRef(ranges.counts).take_front(axis));
+  llvm::append_range(dims, indexDims);
+  llvm::append_range(dims, nn::DimsRef(ranges.counts).drop_front(axis + 1));
+  return node.define(node.reshape(*y, dims));
+}
+
 // A Gather of one index, or of indices at even distances, is a slice.
 LogicalResult frontend::importGather(NodeImport &node) {
   Value x = node.tensor(0);
@@ -141,25 +167,32 @@ LogicalResult frontend::importGather(NodeImport &node) {
   if (failed(indices))
     return failure();
   const nn::Dims &indexDims = node.constant(1)->dims;
-  std::int64_t step = indices->size() > 1 ? (*indices)[1] - (*indices)[0] : 1;
-  bool isEven = !indices->empty() && step != 0;
-  for (size_t i = 1; i < indices->size(); ++i)
-    isEven &= (*indices)[i] - (*indices)[i - 1] == step;
-  if (!isEven && *axis == 0 && !indices->empty())
-    return importKnownRows(node, x, *indices);
-  if (!isEven)
+  if (!areEven(*indices) && *axis == 0 && !indices->empty())
+    return importKnownRows(node, x, *indices, indexDims);
+  if (!areEven(*indices))
     return node.error("indices that are not evenly spaced are supported along axis 0 only");
-  SliceRanges ranges = wholeRange(shapeOf(x));
-  ranges.starts[*axis] = (*indices)[0];
-  ranges.steps[*axis] = step;
-  ranges.counts[*axis] = static_cast<std::int64_t>(indices->size());
-  FailureOr<Value> y = createSlice(node, x, ranges);
-  if (failed(y))
+  return importSlices(node, x, *axis, *indices, indexDims);
+}
+
+// A list of indices names a row of x once the dimensions that it counts are one.
+LogicalResult frontend::importGatherNd(NodeImport &node) {
+  if (!node.isKnown(1))
+    return node.error("expected indices that are known at import, got '" + node.inputName(1) + "'");
+  Value x = node.tensor(0);
+  const ConstantTensor &indices = *node.constant(1);
+  const std::int64_t shared = node.integer("batch_dims", 0);
+  const FailureOr<nn::Dims> rows = rowsNamed(node, shapeOf(x), indices, shared);
+  if (failed(rows))
     return failure();
-  nn::Dims dims(nn::DimsRef(ranges.counts).take_front(*axis));
-  llvm::append_range(dims, indexDims);
-  llvm::append_range(dims, nn::DimsRef(ranges.counts).drop_front(*axis + 1));
-  return node.define(node.reshape(*y, dims));
+  if (rows->empty())
+    return node.error("expected at least one index");
+  const std::int64_t counted = shared + indices.dims.back();
+  nn::Dims dims{nn::elementCount(shapeOf(x).take_front(counted))};
+  llvm::append_range(dims, shapeOf(x).drop_front(counted));
+  const nn::DimsRef indexDims = nn::DimsRef(indices.dims).drop_back();
+  Value table = node.reshape(x, dims);
+  return areEven(*rows) ? importSlices(node, table, 0, *rows, indexDims)
+                        : importKnownRows(node, table, *rows, indexDims);
 }
 
 // Elements of equal ones, whichever they are: the token types that stand in where none are given.

@@ -36,6 +36,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
       {"Flatten", {importView, 1, 1, false}},
       {"Gather", {importGather, 2, 1, false}},
       {"GatherElements", {importGatherElements, 2, 0}},
+      {"GatherND", {importGatherNd, 2, 1, false}},
       {"Gelu", {importGelu, 1, 1}},
       {"Gemm", {importGemm, 2, 3}},
       {"GlobalAveragePool", {importGlobalPool, 1, 1}},

@@ -92,6 +92,7 @@ mlir::LogicalResult importSplitToSequence(NodeImport &node);
 mlir::LogicalResult importSequenceAt(NodeImport &node);
 mlir::LogicalResult importGatherElements(NodeImport &node);
 mlir::LogicalResult importGather(NodeImport &node);
+mlir::LogicalResult importGatherNd(NodeImport &node);
 
 mlir::LogicalResult importIdentity(NodeImport &node);
 mlir::LogicalResult importCast(NodeImport &node);

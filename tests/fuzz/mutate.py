@@ -368,6 +368,7 @@ OPERATORS = (
     ),
     *(
         "Gather",
+        "GatherND",
         "Constant",
         "Shape",
         "Cast",

@@ -17,6 +17,19 @@ class Lrn(torch.autograd.Function):
         return graph.op("LRN", x, size_i=5, alpha_f=0.02, beta_f=0.75, bias_f=1.5)
 
 
+class Cells(torch.autograd.Function):
+    """Cells of x by constant indices, as GatherND has them; PyTorch 1.13 exports Flatten and
+    Gather."""
+
+    @staticmethod
+    def forward(context, x, indices):
+        return x[indices.unbind(-1)]
+
+    @staticmethod
+    def symbolic(graph, x, indices):
+        return graph.op("GatherND", x, indices)
+
+
 class Perceptron(nn.Module):
     """Gemm, Tanh, Sigmoid and BatchNormalization of vectors."""
 
@@ -97,7 +110,8 @@ class Activations(nn.Module):
 
 
 class Shapes(nn.Module):
-    """Concat, Split, Slice, Pad, Transpose, Reshape, Squeeze, Unsqueeze, ReduceMean, ReduceSum."""
+    """Concat, Split, Slice, Pad, Transpose, Reshape, Squeeze, Unsqueeze, ReduceMean, ReduceSum, and
+    GatherND of cells, one of which is taken twice."""
 
     shape = (4, 6)
     opsets = (11, 13, 17)  # PyTorch exports no strided slices before
@@ -105,7 +119,7 @@ class Shapes(nn.Module):
     def __init__(self):
         super().__init__()
         self.inner = nn.Linear(6, 8)
-        self.head = nn.Linear(22, 5)
+        self.head = nn.Linear(25, 5)
 
     def forward(self, x):
         x = self.inner(x)  # MatMul: three dimensions
@@ -113,7 +127,13 @@ class Shapes(nn.Module):
         padded = functional.pad(left, (0, 1))
         both = torch.cat((right.transpose(1, 2), padded.transpose(1, 2)), 1)
         flat = both[:, 1:8:2].unsqueeze(1).squeeze(1).reshape(x.shape[0], 16)
-        return self.head(torch.cat((flat, x.mean(1)[:, :4], x.sum((1,))[:, -2:]), 1))
+        cells = [[(sample, 7, 3), (sample, 0, 1), (sample, 7, 3)] for sample in range(len(x))]
+        cells = torch.tensor(cells)
+        if torch.onnx.is_in_onnx_export():
+            cells = Cells.apply(both, cells)
+        else:
+            cells = both[cells.unbind(-1)]
+        return self.head(torch.cat((flat, x.mean(1)[:, :4], x.sum((1,))[:, -2:], cells), 1))
 
 
 class Arithmetic(nn.Module):

@@ -90,6 +90,83 @@ TEST(GatherElements, OfConstants) {
   EXPECT_TRUE(mentions(wrong, "indices that are known or one value in it")) << wrong.error;
 }
 
+// Cells of a constant are computed at import; shared dimensions have places of their own.
+TEST(GatherNd, OfConstants) {
+  const std::string cells = "x = Constant <value = int64[2,3] {4, 5, 6, 7, 8, 3}> () ";
+  const Outcome known =
+      withPlaces(cells + "i = Constant <value = int64[2,5,2] {0, 2, 1, 1, 0, -1, 1, 0, 1, 2, "
+                         "0, 0, -1, 0, 0, 1, 1, 1, -2, 2}> () p = GatherND (x, i)");
+  EXPECT_TRUE(known.has("6, 8, 6, 7, 3], [4, 7, 5, 8, 6")) << known.error << known.ir;
+  const Outcome shared =
+      withPlaces(cells + "i = Constant <value = int64[2,5,1] {0, 1, 2, 0, 2, 0, 1, 2, 2, 1}> () "
+                         "p = GatherND <batch_dims = 1> (x, i)");
+  EXPECT_TRUE(shared.has("4, 5, 6, 4, 6], [7, 8, 3, 3, 8")) << shared.error << shared.ir;
+}
+
+/// y = cells of h that the indices name.
+static Outcome cellsOf(const std::string &indices, const std::string &attributes = "") {
+  return importText(13,
+                    "agraph (float[2,5,3] x) => (float[2,5,3] y) { w = RandomNormal <shape = [3]> "
+                    "() h = Mul(x, w) i = Constant <value = int64" +
+                        indices + "> () y = GatherND" + attributes + " (h, i) }",
+                    meanSquare());
+}
+
+// All cells in order are the tensor itself, with the indices' shape; even ones are a slice.
+TEST(GatherNd, InOrderIsAView) {
+  const Outcome all = cellsOf("[2,1,1] {0, 1}");
+  EXPECT_TRUE(all.has("(tensor<2x5x3xf32>) -> tensor<2x1x5x3xf32>")) << all.error << all.ir;
+  EXPECT_FALSE(all.has("nn.slice")) << all.ir;
+  const Outcome even = cellsOf("[2,2] {0, 1, 1, 1}");
+  EXPECT_TRUE(even.has("(tensor<10x3xf32>) -> tensor<2x3xf32>")) << even.error << even.ir;
+  EXPECT_FALSE(even.has("nn.embedding")) << even.ir;
+}
+
+// Others are rows of a table.
+TEST(GatherNd, OfOtherPlacesIsAnEmbedding) {
+  const Outcome rows = cellsOf("[2,2,2] {0, 1, 1, 4, 0, 1, 1, -5}");
+  EXPECT_TRUE(rows.has("[1, 9], [1, 5]")) << rows.error << rows.ir;
+  EXPECT_TRUE(rows.has("(tensor<2x2xi64>, tensor<10x3xf32>) -> tensor<2x2x3xf32>")) << rows.ir;
+  const Outcome shared = cellsOf("[2,2,1] {0, 3, 4, 0}", " <batch_dims = 1>");
+  EXPECT_TRUE(shared.has("[0, 3], [9, 5]")) << shared.error << shared.ir;
+}
+
+TEST(GatherNd, IndicesMustFit) {
+  const auto expect = [](const Outcome &outcome, const char *message) {
+    EXPECT_TRUE(mentions(outcome, message)) << outcome.error << outcome.ir;
+  };
+  expect(cellsOf("[1,2] {0, 5}"), "(GatherND): index 5 is not within size 5");
+  expect(cellsOf("[1,2] {0, -6}"), "(GatherND): index -6 is not within size 5");
+  expect(cellsOf("[1,4] {0, 0, 0, 0}"), "expected indices that fit x, 2x5x3, got 1x4");
+  expect(cellsOf("[3,1] {0, 0, 0}", " <batch_dims = 1>"), "that fit x, 2x5x3, got 3x1");
+  expect(cellsOf("[2,1] {0, 0}", " <batch_dims = -1>"), "that fit x, 2x5x3, got 2x1");
+  expect(cellsOf("[2,1] {0, 0}", " <batch_dims = 2>"), "that fit x, 2x5x3, got 2x1");
+  expect(withPlaces("z = Constant <value = int64[2,5,2] {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> "
+                    "() u = Unsqueeze(t, two) v = Concat <axis = 2> (u, u) "
+                    "two = Constant <value_ints = [2]> () p = GatherND(z, v)"),
+         "expected indices that are known at import, got 'v'");
+}
+
+// A mask of truth values by all its cells, as PyTorch looks up padding, and places of RoBERTa.
+TEST(GatherNd, OfTruthValuesKeepsTheirBounds) {
+  const Outcome outcome =
+      withPlaces("i = Constant <value = int64[2,1] {0, 1}> () kept = GatherND(b, i) "
+                 "p = Cast <to = 7> (kept)",
+                 2, "int64[2,5] t, bool[2,5] b");
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_FALSE(outcome.has("0x7F800000")) << outcome.ir;
+}
+
+// A Cast says that numbers of bounds 0 and 1 are integers, so that others may have their type.
+TEST(CastLike, ToWhatACastMakes) {
+  const std::string mask = "same = Equal(t, one) other = Not(same) m = Cast <to = 6> (other) "
+                           "l = Cast <to = 7> (m) s = CumSum(l, axis) ";
+  EXPECT_EQ(withPlaces(mask + "c = CastLike(s, m) p = Mul(c, m)").error, "");
+  const Outcome truth = withPlaces(mask + "c = CastLike(s, other) p = Mul(c, m)");
+  EXPECT_TRUE(mentions(truth, "(CastLike): cannot convert 's' to the type of 'other'"))
+      << truth.error;
+}
+
 // Five places are summed by ones, twos and fours.
 TEST(RunningSum, OfComputedNumbers) {
   const auto sum = [](const std::string &attributes) {
