@@ -11,23 +11,25 @@ class Missing(Exception):
     """Says why a package cannot be had."""
 
 
-def environment(name, packages, sources=((),), system=False):
-    """The Python of the environment `name`, which has exactly these packages, and Debian's with
-    `system`. It is installed once, from the first of `sources` (options of pip) that has them."""
+def environment(name, packages, sources=((),), system=False, depend=False):
+    """The Python of the environment `name`, which has exactly these packages, with `depend` also
+    those that they depend on, and Debian's with `system`. It is installed once, from the first of
+    `sources` (options of pip) that has them."""
     folder = harness.BUILD / name
     complete = folder / "complete"
     if not complete.exists():
         shutil.rmtree(folder, ignore_errors=True)
         run(name, sys.executable, "-m", "venv", *["--system-site-packages"] * system, folder)
-        install(name, folder / "bin" / "python", packages, sources)
+        needed = packages if depend else ("--no-deps", *packages)
+        install(name, folder / "bin" / "python", needed, sources)
         complete.touch()
     return folder / "bin" / "python"
 
 
-def install(name, python, packages, sources):
+def install(name, python, needed, sources):
     for source in sources:
         try:
-            words = ("-m", "pip", "install", "--quiet", "--no-deps", *source, *packages)
+            words = ("-m", "pip", "install", "--quiet", *source, *needed)
             return run(name, python, *words)
         except Missing as missing:
             reason = missing

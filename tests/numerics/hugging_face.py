@@ -1,0 +1,140 @@
+"""Models of Hugging Face's transformers as torch.onnx.export writes them, unedited: every gradient
+loses no more than twice what PyTorch's own in float32 loses, both against float64.
+test_hugging_face.py runs this in an environment that has both packages."""
+
+import copy
+import functools
+import logging
+import unittest
+import warnings
+
+import torch
+import transformers
+
+import gradients
+from gradients import GradientsTest
+
+WORDS, LENGTH, PLACES, CLASSES = 31, 7, 16, 5
+SIDE = 16  # of an image, in pixels
+BY_TORCHSCRIPT, BY_DYNAMO = 17, 18  # opsets of the two exporters
+WIDTHS = {"num_hidden_layers": 2, "num_attention_heads": 4, "hidden_size": 32}
+# Tables of tokens that are the output layer's weight too, whose name exporters prefer.
+TIED = dict.fromkeys(
+    ("transformer.wte.weight", "model.decoder.embed_tokens.weight"), "lm_head.weight"
+)
+# Embeddings keep the row of padding as it is, which a file does not say.
+PADDING = 0
+TEXT = {"vocab_size": WORDS, "max_position_embeddings": PLACES, "pad_token_id": PADDING}
+NO_DROPOUT = {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0}
+
+
+def network(make, config):
+    """The library's model, which outside of an export takes its inputs by position, and returns
+    the logits alone."""
+    config.use_cache = False
+    model = make(config)
+    names = ("pixel_values",) if hasattr(config, "image_size") else ("input_ids", "attention_mask")
+    model.register_forward_pre_hook(
+        lambda module, inputs, named: ((), dict(zip(names, inputs))), with_kwargs=True
+    )
+    model.register_forward_hook(lambda module, inputs, output: output.logits)
+    return model
+
+
+def texts(batch, seed, classes=None):
+    """Every other sample ends with padding, which is no label either."""
+    ids, labels = gradients.tokens(WORDS - 1, LENGTH, batch, seed, classes)
+    ids += 1
+    ids[::2, -2:] = PADDING
+    mask = ids != PADDING
+    if classes is None:
+        labels[~mask] = -100
+    return {"input_ids": ids, "attention_mask": mask.astype("i8")}, labels
+
+
+def images(batch, seed):
+    values, labels = gradients.draw((3, SIDE, SIDE), CLASSES, batch, seed)
+    return {"pixel_values": values}, labels
+
+
+def gpt2():
+    no_dropout = dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0)
+    config = transformers.GPT2Config(
+        vocab_size=WORDS, n_positions=PLACES, n_embd=32, n_layer=2, n_head=4, **no_dropout
+    )
+    return network(transformers.GPT2LMHeadModel, config), texts
+
+
+def llama():
+    config = transformers.LlamaConfig(
+        intermediate_size=64, num_key_value_heads=2, **WIDTHS, **TEXT
+    )
+    return network(transformers.LlamaForCausalLM, config), texts
+
+
+def opt():
+    config = transformers.OPTConfig(ffn_dim=64, word_embed_proj_dim=32, dropout=0, **WIDTHS, **TEXT)
+    return network(transformers.OPTForCausalLM, config), texts
+
+
+def bert():
+    config = transformers.BertConfig(
+        intermediate_size=64, num_labels=CLASSES, **WIDTHS, **TEXT, **NO_DROPOUT
+    )
+    classified = functools.partial(texts, classes=CLASSES)
+    return network(transformers.BertForSequenceClassification, config), classified
+
+
+def vit():
+    config = transformers.ViTConfig(
+        image_size=SIDE,
+        patch_size=4,
+        intermediate_size=64,
+        num_labels=CLASSES,
+        **WIDTHS,
+        **NO_DROPOUT,
+    )
+    return network(transformers.ViTForImageClassification, config), images
+
+
+class HuggingFaceTest(GradientsTest):
+    models = {"GPT-2": gpt2, "LLaMA": llama, "OPT": opt, "BERT": bert, "ViT": vit}
+
+    def export(self, model, sample, path, opset):
+        stock = copy.deepcopy(model)
+        stock._forward_hooks.clear()
+        stock._forward_pre_hooks.clear()
+        batches = {name: {0: "batch"} for name in sample}
+        how = {"kwargs": sample, "opset_version": opset, "input_names": list(sample)}
+        how |= {"output_names": ["logits"], "dynamo": opset == BY_DYNAMO}
+        if opset == BY_DYNAMO:
+            how |= {"dynamic_shapes": batches, "optimize": False, "verbose": False}
+        else:
+            how |= {"dynamic_axes": batches, "do_constant_folding": False}
+            how |= {"training": torch.onnx.TrainingMode.TRAINING}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.onnx.export(stock, (), str(path), **how)
+
+    def name_in_file(self, parameter):
+        return TIED.get(parameter, parameter)
+
+    def test_by_dynamo(self):
+        for name in self.models:
+            with self.subTest(model=name):
+                self.check(name, BY_DYNAMO, 1)
+
+    def test_by_torchscript(self):
+        """This exporter refuses models of the library that generate text."""
+        for name in ("BERT", "ViT"):
+            with self.subTest(model=name):
+                self.check(name, BY_TORCHSCRIPT, 1)
+
+    def test_on_four_ranks(self):
+        """The rows of the tied table travel by themselves."""
+        self.check("GPT-2", BY_DYNAMO, 4)
+
+
+if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # packages that an exporter would have liked
+    unittest.main(verbosity=2)

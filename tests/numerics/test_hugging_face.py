@@ -1,0 +1,37 @@
+"""Current PyTorch's exports of current transformers' models: hugging_face.py in an environment of
+its own, since Debian has neither."""
+
+import os
+import subprocess
+import unittest
+
+import harness
+import virtual
+
+TORCH = "2.13.0+cpu"
+PACKAGES = (f"torch=={TORCH}", "transformers==5.23.0", "onnxscript", "onnx")
+SOURCES = ((), ("--extra-index-url", "https://download.pytorch.org/whl/cpu"))
+TESTS = harness.TOP / "tests"
+PATHS = (TESTS / "numerics", TESTS / "support", harness.TOP / "samples" / "models")
+
+
+class HuggingFaceTest(unittest.TestCase):
+    def test_unedited_exports(self):
+        try:
+            python = virtual.environment("transformers-5.23", PACKAGES, SOURCES, depend=True)
+        except virtual.Missing as missing:
+            self.skipTest(str(missing))
+        path = os.pathsep.join(map(str, PATHS))
+        done = subprocess.run(
+            [python, TESTS / "numerics" / "hugging_face.py"],
+            env={**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=1200,
+        )
+        print(done.stdout)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
