@@ -141,8 +141,8 @@ std::string legend(const OrderExplanation &explanation, bool hasParts) {
   if (hasParts)
     text += "; of it: the bytes of it in the message";
   if (hasHalves)
-    text += "\nhalves: from the reduce-scatter's start to the end of the all-gather, between which "
-            "other messages travel";
+    text += "\nhalves: the bucket travels twice, first as a reduce-scatter, whose start is given, "
+            "then as an all-gather,\nwhose end is given; other buckets may travel in between";
   return text + "\nneeded first, latest end: the gradient that the next forward pass needs first, "
                 "and when the message must end for it\n\n";
 }

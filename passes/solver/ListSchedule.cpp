@@ -13,9 +13,9 @@ namespace {
 
 class ListScheduler {
 public:
-  ListScheduler(const Schedules &schedules, const MessageSize &size)
+  ListScheduler(const Schedules &schedules, const MessageSize &size, std::span<const Turn> turns)
       : schedules(schedules), problem(schedules.orderProblem()), sync(problem.sync), size(size),
-        layouts(schedules.classLayouts()), sent(sync.layers.size(), 0) {
+        turns(turns), layouts(schedules.classLayouts()), sent(sync.layers.size(), 0) {
     solution.ways = schedules.waysOfLayers();
     if (size.target > 0) {
       for (double lead : schedules.leads())
@@ -37,10 +37,10 @@ public:
         now = sendSecondHalf(now);
         continue;
       }
-      if (needed.empty() && isLast)
+      if (needed.empty() && isLast && held.empty())
         break;
       if (needed.empty()) {
-        now = std::max(now, sync.layers[next].ready);
+        now = std::max(now, nextRelease());
         continue;
       }
       if (mustWait(needed.top().second, now))
@@ -55,9 +55,29 @@ public:
 private:
   /// Makes the layers available that are ready by now.
   void admit(double now) {
-    for (; next < sync.layers.size() && sync.layers[next].ready <= now; ++next)
-      if (solution.ways[next].kind != Way::Kind::piggyback)
+    for (; next < sync.layers.size() && sync.layers[next].ready <= now; ++next) {
+      const auto turn = solution.ways[next].kind == Way::Kind::factors
+                            ? std::ranges::find(turns, next, &Turn::layer)
+                            : turns.end();
+      if (turn != turns.end())
+        held.push_back(*turn);
+      else if (solution.ways[next].kind != Way::Kind::piggyback)
         needed.emplace(problem.tail[next], next);
+    }
+    std::erase_if(held, [&](const Turn &turn) {
+      if (turn.notBefore <= now)
+        needed.emplace(turn.tail, turn.layer);
+      return turn.notBefore <= now;
+    });
+  }
+
+  /// When another layer becomes available. Precondition: one will.
+  double nextRelease() const {
+    double release = next < sync.layers.size() ? sync.layers[next].ready
+                                               : std::numeric_limits<double>::infinity();
+    for (const Turn &turn : held)
+      release = std::min(release, turn.notBefore);
+    return release;
   }
 
   bool isDone(std::size_t k) const {
@@ -190,6 +210,8 @@ private:
   const OrderProblem &problem;
   const Problem &sync;
   MessageSize size;
+  std::span<const Turn> turns;
+  std::vector<Turn> held; ///< of layers that are ready
   const std::vector<ClassLayout> &layouts;
   /// The time at which a layer and all that become ready behind it must start to travel to meet the
   /// target; the least from a layer on.
@@ -234,8 +256,9 @@ Schedules::Schedules(const OrderProblem &problem, std::span<const Way> ways)
   }
 }
 
-OrderSolution listSchedule(const Schedules &schedules, const MessageSize &size) {
-  return ListScheduler(schedules, size).run();
+OrderSolution listSchedule(const Schedules &schedules, const MessageSize &size,
+                           std::span<const Turn> turns) {
+  return ListScheduler(schedules, size, turns).run();
 }
 
 namespace {
@@ -292,22 +315,28 @@ struct ByLayer {
 
 } // namespace
 
-double Schedules::period(const OrderSolution &solution) const {
+double Schedules::period(const OrderSolution &solution, std::optional<Wait> *last) const {
   const Problem &sync = problem->sync;
   const ByLayer arrivals(arrivalsOf(layouts, solution), sync.layers.size());
   double now = sync.computeFree, left = problem->forward;
+  const auto awaitArrival = [&](std::size_t layer, double at) {
+    if (last && at > now)
+      *last = {layer, at};
+    now = std::max(now, at);
+  };
   for (std::size_t k : readers) {
     const Way way = ways[k];
     now += left - problem->tail[k] - problem->updateOf(k);
     left = problem->tail[k];
     if (way.kind == Way::Kind::piggyback) {
-      now = std::max(now, arrivals.of(*sync.layers[k].carrier).back().at) + problem->updateOf(k);
+      awaitArrival(k, arrivals.of(*sync.layers[k].carrier).back().at);
+      now += problem->updateOf(k);
       continue;
     }
     if (arrivals.of(k).empty())
       now += problem->updateOf(k);
     for (const Arrival &arrival : arrivals.of(k)) {
-      now = std::max(now, arrival.at);
+      awaitArrival(k, arrival.at);
       if (way.kind == Way::Kind::factors)
         now += sync.layers[k].factorOptions[way.index].reconstruct;
       now += arrival.part * problem->updateOf(k);

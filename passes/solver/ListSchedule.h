@@ -4,6 +4,7 @@
 
 #include "passes/problem/OrderProblem.h"
 
+#include <optional>
 #include <span>
 
 namespace syncline::solver {
@@ -32,6 +33,13 @@ struct MessageSize {
   Halves halves = Halves::none;
 };
 
+/// A layer whose factors a list schedule sends sooner or later than its tail asks.
+struct Turn {
+  std::size_t layer = 0;
+  double tail = 0;      ///< seconds, in place of the layer's own
+  double notBefore = 0; ///< seconds: its factors wait until then, though they exist
+};
+
 /// What all schedules have in common in which gradients travel in the same ways: where they lie in
 /// their classes, when they must start to travel, and in what order they are read. Refers to the
 /// problem. Not thread-safe.
@@ -49,8 +57,14 @@ public:
   /// travel, in one message, to meet the target. Buckets cost what the first class's do.
   const std::vector<double> &leads() const { return lead; }
 
-  /// As periodOf(). Precondition: gradients travel in these ways.
-  double period(const OrderSolution &solution) const;
+  /// A reader that waits, until `since` seconds, for a layer's last message.
+  struct Wait {
+    std::size_t layer = 0;
+    double since = 0;
+  };
+  /// As periodOf(). Without the last of the waits the period would be shorter; `last` becomes it,
+  /// where there is one. Precondition: gradients travel in these ways.
+  double period(const OrderSolution &solution, std::optional<Wait> *last = nullptr) const;
 
 private:
   const OrderProblem *problem;
@@ -63,8 +77,10 @@ private:
 /// The solution in which each message takes the gradient with the longest tail among those that are
 /// ready, from its first byte that has not travelled, and neighbours behind it that are ready too,
 /// up to the size's bytes and its class's largest message. A rest below a quarter of the size goes
-/// with it where the class allows. O((n + messages) log n). Deterministic.
-OrderSolution listSchedule(const Schedules &schedules, const MessageSize &size);
+/// with it where the class allows. `turns` change when factors are sent, one for a layer at most.
+/// O((n + messages) log n). Deterministic.
+OrderSolution listSchedule(const Schedules &schedules, const MessageSize &size,
+                           std::span<const Turn> turns = {});
 
 /// The period that follows from when messages end: the next forward pass in order, each reader
 /// after its gradient has arrived and, where factors travelled, after its reconstruction.

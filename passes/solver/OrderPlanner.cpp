@@ -6,7 +6,9 @@
 #include "passes/solver/ListSchedule.h"
 #include "passes/solver/OrderBound.h"
 #include "passes/solver/OrderCases.h"
+#include "passes/solver/OrderMoves.h"
 #include "passes/solver/OrderRivals.h"
+#include "passes/solver/OrderTurns.h"
 #include "passes/solver/OrderWays.h"
 
 #include <algorithm>
@@ -69,8 +71,13 @@ public:
       high = best + step;
       low = std::max(low, best - step);
     }
-    tryChunks(Halves::behind);
-    tryChunks(Halves::between);
+    schedules.emplace(problem, result.solution.ways);
+    tryAround(result.solution, rounds, false);
+    if (offersHalves()) {
+      tryChunks(Halves::behind);
+      tryChunks(Halves::between);
+      tryAround(result.solution, rounds, true);
+    }
     tryRivals();
     return std::move(result);
   }
@@ -81,8 +88,12 @@ private:
   static constexpr std::size_t maxFlips = 16; ///< gradients whose way changes alone
   static constexpr std::size_t parts = 24; ///< of the gradients with factors, the best ones first
   static constexpr double goodGap = 5e-4;  ///< the search ends here
-  /// A message counts as this part of the period. Another system's order must be so much shorter.
-  static constexpr double messagePrice = 1e-5;
+  static constexpr std::size_t mostBranches = 64; ///< of searchTurns()
+  static constexpr std::size_t mostTrials = 2500; ///< of searchAround()
+  static constexpr std::uint64_t rounds = 4;      ///< of it, around the best order
+  static constexpr std::size_t mostMoved = 64;    ///< messages in an order that it changes
+  /// Layers that the branches, and one round of trials, may look at.
+  static constexpr std::size_t turnVisits = 20'000, trialVisits = 250'000;
   /// Layers that all list schedules may place together, for the time of large problems.
   static constexpr std::size_t maxVisits = 1'000'000;
 
@@ -94,13 +105,14 @@ private:
 
   bool keepIfBetter(OrderSolution next) {
     visits += problem.sync.layers.size();
-    const bool isBetter = next.period <= longest && price(next) < price(result.solution);
+    const bool isBetter = next.period <= longest && priceOf(next) < priceOf(result.solution);
     if (isBetter)
       result.solution = std::move(next);
     return isBetter;
   }
 
-  /// As for our own orders, no more than `maxMessages` pay: each costs the device some time.
+  /// Another system's order must be shorter by the price of a message, and have no more than
+  /// `maxMessages` or as many as ours: each costs the device some time.
   void keepIfShorter(OrderSolution next) {
     const std::size_t most =
         std::max(static_cast<std::size_t>(maxMessages), result.solution.pieces.size());
@@ -109,15 +121,7 @@ private:
       result.solution = std::move(next);
   }
 
-  /// The period, a little longer for every message: handing one over costs the device some time
-  /// that the problem leaves out.
-  static double price(const OrderSolution &solution) {
-    return solution.period * (1 + messagePrice * static_cast<double>(solution.pieces.size()));
-  }
-
   void tryChunks(Halves halves) {
-    if (halves != Halves::none && !offersHalves())
-      return;
     const std::int64_t least = std::max(problem.grain, total / maxMessages);
     for (double bytes = static_cast<double>(least); bytes < 2.0 * static_cast<double>(total);
          bytes *= std::sqrt(2.0))
@@ -202,8 +206,39 @@ private:
       }
     if (const double step = (result.solution.period - low) / targets; low > 0)
       isBetter |= tryTargets(low, step) < low + targets * step;
+    isBetter |= tryTurns(low > 0);
     if (!isBetter)
       std::swap(schedules, before);
+  }
+
+  /// Lets factors travel sooner or later where they are in the way of other messages, and with
+  /// `thenAround` searches around the best schedule of these.
+  bool tryTurns(bool thenAround) {
+    if (result.gap() <= goodGap || visits > maxVisits)
+      return false;
+    std::vector<std::int64_t> chunks;
+    for (double factor : {0.25, 0.5, 1.0, 2.0, 4.0})
+      chunks.push_back(
+          std::max<std::int64_t>(problem.grain, std::llround(factor * static_cast<double>(chunk))));
+    const double enough = result.certificate.bound * (1 + goodGap);
+    const std::size_t most = std::min(mostBranches, turnVisits / (problem.tail.size() + 1));
+    TurnsResult turned = searchTurns(*schedules, chunks, most, enough);
+    visits += turned.schedules * problem.tail.size();
+    OrderSolution start = turned.solution;
+    const bool isBetter = keepIfBetter(std::move(turned.solution));
+    return (thenAround && tryAround(std::move(start), 1, false)) || isBetter;
+  }
+
+  /// Searches at random around an order by the ways of `schedules`.
+  bool tryAround(OrderSolution start, std::uint64_t searches, bool inHalves) {
+    const std::size_t trials = std::min(mostTrials, trialVisits / (problem.tail.size() + 1));
+    bool isBetter = false;
+    for (std::uint64_t seed = 0; seed < searches; ++seed)
+      if (result.gap() > goodGap && start.pieces.size() <= mostMoved) {
+        start = searchAround(*schedules, std::move(start), {trials, seed, inHalves});
+        isBetter |= keepIfBetter(start);
+      }
+    return isBetter;
   }
 
   /// Tries so many targets from `low` on, `step` apart; the best one.

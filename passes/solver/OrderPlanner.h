@@ -24,9 +24,10 @@ struct OrderResult {
 /// The layers travel by the ways of `inReadyOrder`, but those that may travel by factors do so
 /// where that was found to be better (OrderWays.h). Heuristic: list schedules with messages of
 /// 1/1024 to all of the bytes, in powers of the square root of two, and with messages as long as
-/// periods between the bound and the best period allow, whole and in halves. There every message
-/// counts as 1e-5 of the period more. Then the orders of other systems, where they are shorter by
-/// more than 1e-5 (solver/README.md). Deterministic. Preconditions: the problem is valid, and
+/// periods between the bound and the best period allow, whole and in halves, and a random search
+/// around the best ones. There every message counts as 1e-5 of the period more. Then the orders of
+/// other systems, where they are shorter by more than 1e-5 (solver/README.md). Deterministic: the
+/// seeds are fixed. Preconditions: the problem is valid, and
 /// `inReadyOrder` solves its sync problem.
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder);
 

@@ -135,6 +135,10 @@ TEST(OrderWhy, OfHalves) {
                              "was overtaken by it, so left or arrived later though ready earlier"))
       << text;
   EXPECT_TRUE(contains(text, " ring, halves  ")) << text;
+  EXPECT_TRUE(contains(text, "\nhalves: the bucket travels twice, first as a reduce-scatter, whose "
+                             "start is given, then as an all-gather,\nwhose end is given; other "
+                             "buckets may travel in between\n"))
+      << text;
 }
 
 /// Another gradient of the message is needed earlier.
