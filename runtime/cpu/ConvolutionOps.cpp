@@ -50,15 +50,24 @@ Geometry geometryOf(const Preparation &p, Tensor x, Tensor w, Tensor bias, Tenso
   return g;
 }
 
-/// What oneDNN computes a convolution by, best first.
-enum class KernelKind { generated, matrixProduct, reference };
+/// What oneDNN computes a convolution by, best first. Tiles are AMX's: they take bf16 with channels
+/// last, and are several times as fast as vectors.
+enum class KernelKind { tiles, vectors, matrixProduct, reference };
 
 /// The reference's loops take many times as long, and add up a weight's gradient in one float.
 template <typename PrimitiveDesc> KernelKind kindOf(const PrimitiveDesc &desc) {
   const std::string_view name = desc.impl_info_str();
   if (name.find("ref") != name.npos)
     return KernelKind::reference;
-  return name.find("gemm:") == name.npos ? KernelKind::generated : KernelKind::matrixProduct;
+  if (name.find("amx") != name.npos)
+    return KernelKind::tiles;
+  return name.find("gemm:") == name.npos ? KernelKind::vectors : KernelKind::matrixProduct;
+}
+
+/// The best kind that a convolution of this choice's types may have on this processor.
+KernelKind bestKind(const Choice &choice) {
+  const bool isTiled = hasTiles() && choice[0].data_type() == DataType::bf16;
+  return isTiled ? KernelKind::tiles : KernelKind::vectors;
 }
 
 /// The description for the first choice of layouts with the best kind of kernel. `make(choice)`
@@ -71,7 +80,7 @@ PrimitiveDesc firstGood(const std::vector<Choice> &choices, Make make) {
     try {
       PrimitiveDesc desc = make(choice);
       const KernelKind kind = kindOf(desc);
-      if (kind == KernelKind::generated)
+      if (kind <= bestKind(choice))
         return desc;
       if (!best || kind < kindOf(*best))
         best = desc;

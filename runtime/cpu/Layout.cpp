@@ -108,6 +108,8 @@ std::optional<Layout> likeLayout(const Layout &model, const Shape &dims) {
   return std::nullopt;
 }
 
+bool hasTiles() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx; }
+
 Layout channelBlockedLayout(const Shape &dims, DataType type) {
   if (!hasActivationTags(dims.size()))
     return plainLayout(dims, type);

@@ -46,6 +46,9 @@ inline bool isRounded(ElementType declared, DataType stored) {
 /// when the kind is another one or the ranks differ.
 std::optional<Layout> likeLayout(const Layout &model, const Shape &dims);
 
+/// Whether this processor multiplies bf16 by AMX's tiles, which ONEDNN_MAX_CPU_ISA can take away.
+bool hasTiles();
+
 /// The best layout of activations for convolutions on this processor: channels in blocks of one
 /// vector. Plain for tensors without channels and spatial dimensions.
 Layout channelBlockedLayout(const Shape &dims, DataType type);

@@ -79,6 +79,22 @@ TEST_F(ChainTest, NoConvolutionFallsBackToASlowKernel) {
     }
 }
 
+TEST(LayoutTest, ConvolutionsInBf16RunOnTiles) {
+  if (!hasTiles())
+    GTEST_SKIP() << "no AMX on this processor";
+  StepCase run(conformance::backends().back());
+  Chain chain(run, 32);
+  run.run();
+  for (const OperationInfo &operation : (*run).operations()) {
+    SCOPED_TRACE(operation.name + " of " + operation.layer);
+    if (operation.name.starts_with("conv"))
+      EXPECT_NE(operation.implementation.find("amx"), std::string::npos)
+          << operation.implementation;
+    else
+      EXPECT_EQ(operation.reorders, 0);
+  }
+}
+
 TEST(LayoutTest, SlicesAndConcatsAtBlockEdgesConvertNothing) {
   StepCase run(cpuBackend(), conformance::Form::blocked);
   const Tensor a = run.operand(randomArray({1, 32, 4, 4}, 1));
