@@ -15,9 +15,10 @@ constexpr const char *header =
     "the first row that fits counts\n"
     "collective,min_bytes,max_bytes,algorithm,protocol,channels,nodes,ranks\n";
 
-/// The algorithm by which NCCL sums a message; nothing where no all-reduce sums it.
+/// The algorithm by which NCCL sums a message, "library" for the one that it chooses; nothing where
+/// no all-reduce sums it.
 std::optional<StringRef> algorithmOf(Scheme scheme) {
-  if (scheme != Scheme::ring && scheme != Scheme::tree)
+  if (scheme != Scheme::ring && scheme != Scheme::tree && scheme != Scheme::library)
     return std::nullopt;
   return schemeName(scheme);
 }
@@ -61,7 +62,8 @@ private:
     StringRef algorithm;
   };
 
-  /// Adds a row for a bucket or an exchange that an all-reduce sums.
+  /// Adds a row for a bucket or an exchange that an all-reduce sums, unless NCCL is to choose the
+  /// algorithm, which it does for sizes without a row.
   template <typename Message> void addAllReduce(Message message) {
     const std::optional<StringRef> algorithm = algorithmOf(message.getScheme());
     if (!algorithm)
@@ -70,9 +72,9 @@ private:
     const Sum sum{static_cast<std::int64_t>(message.getId()), *algorithm};
     const auto [found, isNew] = firstOf.try_emplace(bytes, sum);
     const Sum &known = found->second;
-    if (isNew)
+    if (isNew && message.getScheme() != Scheme::library)
       addRow("allreduce", bytes, bytes, sum.algorithm);
-    else if (sum.algorithm != known.algorithm)
+    else if (!isNew && sum.algorithm != known.algorithm)
       table.clashes.push_back(
           {known.number, sum.number, bytes, known.algorithm.str(), sum.algorithm.str()});
   }

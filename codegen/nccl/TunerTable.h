@@ -28,10 +28,10 @@ struct TunerTable {
   std::vector<TunerClash> clashes; ///< in the order of the second buckets
 };
 
-/// The table has one row for each size that all-reduces of the program have, in the order of its
-/// buckets, then one row for all its reduce-scatters and one for all its gathers. Where weights
-/// travel, it has a row for each size of a fragment, and none for buckets. The function is
-/// pure. Preconditions: check-plan accepts the program, and NCCL carries its messages.
+/// The table has one row for each size that all-reduces by `ring` or `tree` have, in the order of
+/// the program's buckets, then one row for all its reduce-scatters and one for all its gathers.
+/// Where weights travel, it has a row for each size of a fragment, and none for buckets. The
+/// function is pure. Preconditions: check-plan accepts the program, and NCCL carries its messages.
 TunerTable tunerTable(plan::ProgramOp program, cluster::NcclAttr nccl);
 
 } // namespace syncline::codegen

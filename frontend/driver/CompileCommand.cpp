@@ -49,9 +49,8 @@ static void addPlanner(CLI::App &command, CompileOptions &options) {
 
 static std::string schemeHelp() {
   std::string text = "Send gradients that match this glob by one scheme; may be repeated, the last "
-                     "that matches counts; default: the planner's choice. Planners other than "
-                     "'optimal' need a pattern of all "
-                     "gradients, such as '*=ring'. Schemes: ";
+                     "match counts; default: the planner's choice. Planners other than "
+                     "'optimal' need a pattern of all gradients, as '*=ring'. Schemes: ";
   for (Scheme scheme : allSchemes())
     text += std::string(schemeName(scheme)) + ", ";
   return text + "ps (parameter-server), sfb (factors)";

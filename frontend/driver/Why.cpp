@@ -62,6 +62,7 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
   const double finish = solution.getFinish().convertToDouble();
   context.optimal = solution.getCertificate().has_value() &&
                     problem::isProved(finish, solution.getBound().convertToDouble());
+  context.byNccl = planned.problem.catalog().byNccl;
   for (cluster::Scheme scheme : planned.problem.catalog().unsupported)
     context.unavailable.push_back(cluster::stringifyScheme(scheme).str());
   context.isRequested = op.getRequested().has_value();

@@ -21,15 +21,15 @@ static_assert([] {
       return false;
   return true;
 }());
-constexpr std::array<Scheme, 5> allReduces = {Scheme::ring, Scheme::recursiveDoubling,
-                                              Scheme::halvingDoubling, Scheme::tree,
-                                              Scheme::hierarchical};
+constexpr std::array<Scheme, 6> allReduces = {
+    Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling,
+    Scheme::tree, Scheme::hierarchical,      Scheme::library};
 constexpr std::array<std::string_view, 4> collectiveKeys = {"all-reduce", "reduce-scatter",
                                                             "parameter-server", "all-gather"};
 constexpr std::array<std::string_view, 7> costKeys = {"formula", "alpha", "beta", "gamma",
                                                       "a",       "b",     "table"};
 /// costKeys, then the names of allReduces.
-constexpr std::array<std::string_view, 12> allReduceKeys = {"formula",
+constexpr std::array<std::string_view, 13> allReduceKeys = {"formula",
                                                             "alpha",
                                                             "beta",
                                                             "gamma",
@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, 12> allReduceKeys = {"formula",
                                                             "recursive-doubling",
                                                             "tree",
                                                             "halving-doubling",
-                                                            "hierarchical"};
+                                                            "hierarchical",
+                                                            "library"};
 
 /// Alpha, beta and gamma of the network, unless keys beside 'formula' replace them.
 Status readConstants(const YamlMap &map, const YamlValue &formula,

@@ -30,9 +30,9 @@ constexpr const char *forwardColour = "#c5d1e3", *backwardColour = "#94abd0",
                      *hatch = "url(#exposed)";
 
 /// Colours of bars, indexed by the scheme's value.
-constexpr std::array<const char *, 9> schemeColours{"#1f4e9c", "#8e44ad", "#b8437f",
-                                                    "#7a6420", "#4a5568", "#0e7490",
-                                                    "#b9501c", "#1e8449", "#65a30d"};
+constexpr std::array<const char *, 10> schemeColours{"#1f4e9c", "#8e44ad", "#b8437f", "#7a6420",
+                                                     "#4a5568", "#0e7490", "#b9501c", "#1e8449",
+                                                     "#65a30d", "#a16207"};
 static_assert(schemeColours.size() == allSchemes().size());
 
 const char *colourOf(const std::string &scheme) {

@@ -68,12 +68,16 @@ std::string heading(const Explanation &explanation, const WhyContext &context) {
   return text + "\n" + virtualTimes(context) + "\n";
 }
 
-/// The schemes that the table lacks because NCCL, which carries the messages, does not have them.
+/// The schemes that the table lacks because what carries the messages does not have them.
 std::string unavailableText(const WhyContext &context) {
   std::string names;
   for (const std::string &name : context.unavailable)
     names += (names.empty() ? "" : ", ") + name;
-  return names.empty() ? "" : "not offered, as NCCL carries the messages: " + names + "\n";
+  if (names.empty())
+    return "";
+  return std::string("not offered, as NCCL ") +
+         (context.byNccl ? "carries the messages: " : "does not carry the messages: ") + names +
+         "\n";
 }
 
 std::string schemesTable(const Explanation &explanation, const WhyContext &context) {

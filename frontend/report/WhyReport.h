@@ -27,9 +27,11 @@ struct WhyContext {
   std::string carrier = {};                 ///< the carrier's name if the gradient is a piggyback
   std::vector<std::string> mates = {};      ///< the others in its message
   std::vector<std::string> piggybacks = {}; ///< gradients that travel with its factors
-  std::vector<std::string> unavailable =
-      {};             ///< schemes that NCCL, which carries the messages, does not have
-  double updates = 0; ///< seconds of all updates, behind the finish
+  /// Schemes whose cost the cluster states, but which what carries the messages does not have:
+  /// NCCL, or else Syncline's transport.
+  std::vector<std::string> unavailable = {};
+  bool byNccl = false;                        ///< whether NCCL carries the messages
+  double updates = 0;                         ///< seconds of all updates, behind the finish
   std::optional<VirtualTimes> simulated = {}; ///< what 'inspect' prints of it
 };
 

@@ -274,6 +274,7 @@ bool syncline::cluster::isAllReduce(Scheme scheme) {
   case Scheme::halvingDoubling:
   case Scheme::tree:
   case Scheme::hierarchical:
+  case Scheme::library:
     return true;
   case Scheme::reduceScatter:
   case Scheme::parameterServer:
@@ -288,6 +289,7 @@ bool syncline::cluster::ncclHas(Scheme scheme) {
   switch (scheme) {
   case Scheme::ring:
   case Scheme::tree:
+  case Scheme::library:
   case Scheme::reduceScatter:
   case Scheme::parameterServer:
   case Scheme::factors:
@@ -299,6 +301,10 @@ bool syncline::cluster::ncclHas(Scheme scheme) {
     return false;
   }
   llvm_unreachable("every scheme is named above");
+}
+
+bool syncline::cluster::isCarried(Scheme scheme, bool byNccl) {
+  return byNccl ? ncclHas(scheme) : scheme != Scheme::library;
 }
 
 SpecAttr syncline::cluster::withNccl(SpecAttr spec, NcclAttr nccl) {

@@ -260,21 +260,25 @@ static LogicalResult checkForward(const PlanFacts &facts) {
   return success();
 }
 
-/// Rule P24: where NCCL carries the messages, the program uses only what NCCL has.
+/// Rule P24: where NCCL carries the messages, the program uses only what NCCL has; elsewhere it
+/// leaves no choice to NCCL.
 static LogicalResult checkCarrier(const PlanFacts &facts) {
   plan::ProgramOp program = facts.program;
   auto spec =
       program->getParentOfType<ModuleOp>()->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  if (!spec || !spec.getNccl())
+  if (!spec)
     return success();
-  if (program.getServers())
+  const bool byNccl = static_cast<bool>(spec.getNccl());
+  if (byNccl && program.getServers())
     return program.emitOpError("P24: has servers of its own, which NCCL, who carries the messages, "
                                "does not know");
   for (auto [number, bucket] : facts.buckets) {
     const Scheme scheme = plan::BucketOp(bucket).getScheme();
-    if (!cluster::ncclHas(scheme))
+    if (!cluster::isCarried(scheme, byNccl))
       return plan::BucketOp(bucket).emitOpError("P24: travels by '")
-             << schemeName(scheme) << "', which NCCL, who carries the messages, has not";
+             << schemeName(scheme)
+             << (byNccl ? "', which NCCL, who carries the messages, has not"
+                        : "', which is NCCL's choice, but NCCL does not carry the messages");
   }
   return success();
 }

@@ -32,9 +32,11 @@ public:
       if (cluster::isAllReduce(stated.getScheme()))
         add(stated.getScheme(), this->stated(stated.getScheme()));
     if (!catalog.unsupported.empty() && catalog.collectives.empty())
-      return Status::badInput("cluster '" + spec.getName().str() +
-                              "' states no all-reduce that NCCL has: expected ring or tree, got " +
-                              cluster::stringifyScheme(catalog.unsupported.front()).str());
+      return Status::badInput("cluster '" + spec.getName().str() + "' states no all-reduce " +
+                              (catalog.byNccl
+                                   ? "that NCCL has: expected ring, tree or library, got " +
+                                         cluster::stringifyScheme(catalog.unsupported.front()).str()
+                                   : "beside 'library', which NCCL alone has ('--backend cuda')"));
     if (catalog.collectives.empty() && link)
       addFormulas();
     addReduceScatter();
@@ -50,12 +52,12 @@ public:
   }
 
 private:
-  /// Adds an all-reduce, unless NCCL carries the messages and does not have it.
+  /// Adds an all-reduce, unless what carries the messages does not have it.
   void add(Scheme scheme, Cost cost) {
-    if (spec.getNccl() && !cluster::ncclHas(scheme))
-      catalog.unsupported.push_back(scheme);
-    else
+    if (cluster::isCarried(scheme, catalog.byNccl))
       catalog.collectives.push_back(option(scheme, std::move(cost)));
+    else
+      catalog.unsupported.push_back(scheme);
   }
 
   /// The cost that the cluster states for a scheme, or null. A formula over the network's own
@@ -114,6 +116,7 @@ private:
     case Scheme::parameterServer:
       return problem::parameterServerTraffic(serverLayout());
     case Scheme::hierarchical: // (d-1)/d inside, and (n-1)/n of 1/d between: the ring's sum
+    case Scheme::library:      // NCCL does not say: counted like a ring's
       return problem::ringTraffic(ranks);
     case Scheme::factors:
     case Scheme::sparse:

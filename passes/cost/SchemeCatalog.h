@@ -23,8 +23,10 @@ struct SchemeCatalog {
   /// Cost of factors, and of an embedding's rows, by the bytes that ONE rank contributes. Null
   /// where it is unknown.
   std::shared_ptr<const problem::CollectiveCost> gather, rows;
-  bool byNccl = false;                        ///< NCCL carries the messages
-  std::vector<Scheme> unsupported;            ///< stated by the cluster, but not carried by NCCL
+  bool byNccl = false; ///< NCCL carries the messages
+  /// Stated by the cluster, but not had by what carries the messages: NCCL or, for `library`,
+  /// Syncline's transport.
+  std::vector<Scheme> unsupported;
   std::optional<std::int64_t> serverMemory;   ///< bytes that all servers can hold together
   std::optional<std::int64_t> largestMessage; ///< bytes
   WirePrecision wire = WirePrecision::fp32;   ///< the type in which gradients and factors travel

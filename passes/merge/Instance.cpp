@@ -102,8 +102,14 @@ private:
   /// The reason why the cluster does not offer the scheme.
   std::string whyNot(Scheme scheme) const {
     if (catalog.byNccl && !cluster::ncclHas(scheme))
-      return "NCCL, which carries the messages, has ring, tree, reduce-scatter, parameter-server, "
-             "factors and sparse only";
+      return "NCCL, which carries the messages, has ring, tree, library, reduce-scatter, "
+             "parameter-server, factors and sparse only";
+    if (scheme == Scheme::library)
+      return catalog.byNccl
+                 ? "the cluster file states no time of what NCCL chooses, which 'syncline "
+                   "calibrate --backend cuda' measures"
+                 : "it is the algorithm that NCCL chooses, and NCCL carries messages with "
+                   "'--backend cuda' only";
     if (llvm::is_contained(catalog.unsupported, scheme))
       return "NCCL, which carries the messages, knows no dedicated servers";
     return "the cluster does not offer it";

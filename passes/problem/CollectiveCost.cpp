@@ -189,6 +189,7 @@ AffineCost formulaLine(Scheme scheme, int ranks, const LinkRates &rates) {
     return {(halvings.levels + halvings.sends) * alpha, halvings.share * (2 * beta + gamma)};
   case Scheme::tree:
   case Scheme::hierarchical:
+  case Scheme::library:
   case Scheme::parameterServer:
   case Scheme::factors:
   case Scheme::sparse:
@@ -212,6 +213,7 @@ double formulaTraffic(Scheme scheme, int ranks, std::int64_t bytes) {
   case Scheme::tree:
     return treeTraffic(ranks, bytes);
   case Scheme::hierarchical:
+  case Scheme::library:
   case Scheme::parameterServer:
   case Scheme::factors:
   case Scheme::sparse:

@@ -234,6 +234,8 @@ MessageExpansion expand(const Message &message, const Topology &topology) {
   case Scheme::hierarchical:
     hierarchicalRounds(out, machines);
     break;
+  case Scheme::library: // its cost is stated
+    break;
   case Scheme::parameterServer:
     serverRounds(machines, visit);
     break;
@@ -262,6 +264,7 @@ double tasksOf(const Message &message, const Machines &machines) {
     return treeTasksOf(message.bytes, machines.ranks);
   case Scheme::hierarchical:
     return 4 * p * (machines.devicesPerNode + machines.nodes());
+  case Scheme::library: // its cost is stated
   case Scheme::parameterServer:
     break;
   }

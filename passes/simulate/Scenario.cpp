@@ -68,6 +68,8 @@ Status checkScheme(const Message &message, const Machines &machines) {
     return message.cost ? Status::ok() : refuse(name + " has no cost");
   if (!machines.network)
     return Status::badInput(name + ": the cluster has no network, nor does it state that cost");
+  if (message.scheme == Scheme::library)
+    return Status::badInput(name + ": the cluster does not state what NCCL's choice costs");
   if (message.scheme == Scheme::hierarchical && (!machines.inside || machines.devicesPerNode < 2 ||
                                                  machines.ranks % machines.devicesPerNode != 0))
     return Status::badInput(name + ": expected nodes of several devices, all alike, and what joins "

@@ -104,6 +104,7 @@ bool isSymmetric(const Message &message, const Machines &machines) {
   case Scheme::sparse:
     return isFlat;
   case Scheme::tree:
+  case Scheme::library: // its cost is stated
     return false;
   case Scheme::recursiveDoubling:
   case Scheme::halvingDoubling:
@@ -133,7 +134,8 @@ double symmetricTasksOf(const Message &message, const Machines &machines) {
   case Scheme::hierarchical:
     return 2.0 * (machines.devicesPerNode + machines.nodes());
   case Scheme::parameterServer:
-  case Scheme::tree: // trees do not treat all ranks alike
+  case Scheme::library: // its cost is stated
+  case Scheme::tree:    // trees do not treat all ranks alike
     break;
   }
   if (!machines.dedicated)
@@ -177,7 +179,8 @@ MessageExpansion expandSymmetric(const Message &message, const Topology &topolog
     for (int groups = ranks; groups > 1 && message.half != Half::first; groups /= 2)
       chain.round(both, 1.0 / groups, 0);
     break;
-  case Scheme::tree: // trees do not treat all ranks alike
+  case Scheme::library: // its cost is stated
+  case Scheme::tree:    // trees do not treat all ranks alike
     break;
   case Scheme::hierarchical:
     addHierarchical(chain, topology);

@@ -88,10 +88,11 @@ Rule merging(MergeClassGroups groups) {
 }
 
 /// A rule that sends messages as PyTorch DDP and Horovod do. On GPUs they use NCCL, which takes its
-/// ring or its tree. On CPUs they use Gloo, whose all-reduce is a ring by default, and both keep
-/// the default.
+/// ring, its tree or another algorithm, whose time only a measurement tells. On CPUs they use Gloo,
+/// whose all-reduce is a ring by default, and both keep the default.
 Rule mergingBySystem(MergeClassGroups groups) {
-  static constexpr Scheme nccl[] = {Scheme::ring, Scheme::tree}, gloo[] = {Scheme::ring};
+  static constexpr Scheme nccl[] = {Scheme::ring, Scheme::tree, Scheme::library},
+                          gloo[] = {Scheme::ring};
   return [groups](const Problem &problem, std::span<const double>) {
     return choicesInFirstMergeClass(problem, groups,
                                     problem.onGpus ? std::span<const Scheme>(nccl) : gloo);
@@ -157,7 +158,7 @@ constexpr PlannerUsage usages[] = {
     {"single", "all layers in one message after the backward pass"},
     {"mg-wfbp", "the published merging rule of MG-WFBP"},
     {"ddp:SIZE", "PyTorch DDP's buckets: the first 1 MiB, then SIZE (its default: 25MiB); by ring, "
-                 "on GPUs by ring or tree, as Gloo and NCCL have"},
+                 "on GPUs by ring, tree or library, as Gloo and NCCL have"},
     {"horovod:SIZE", "Horovod's fusion buffer of SIZE (its default: 128MiB), cycle 1 ms; by what "
                      "ddp has"},
     {"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},

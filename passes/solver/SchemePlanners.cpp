@@ -104,8 +104,11 @@ std::vector<std::size_t> optionsOf(const MergeClass &mergeClass, std::span<const
 
 Status lacksAllReduce(std::span<const Scheme> system) {
   std::string names;
-  for (Scheme scheme : system)
-    names += (names.empty() ? "'" : " or '") + std::string(schemeName(scheme)) + "'";
+  for (const Scheme &scheme : system) {
+    const bool isLast = &scheme == &system.back();
+    names += names.empty() ? "'" : isLast ? " or '" : ", '";
+    names += std::string(schemeName(scheme)) + "'";
+  }
   return Status::badInput("expected " + names +
                           ", which is what it has, got a cluster that does not offer it");
 }

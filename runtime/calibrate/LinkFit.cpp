@@ -67,6 +67,7 @@ std::optional<Observation> ringRounds(Scheme scheme, int ranks, double bytes, do
   case Scheme::halvingDoubling:
   case Scheme::tree:
   case Scheme::hierarchical:
+  case Scheme::library:
   case Scheme::parameterServer:
     return std::nullopt;
   }

@@ -13,6 +13,10 @@ Result<std::unique_ptr<CommunicationThread>>
 CommunicationThread::create(Transport &transport, int channel, const std::vector<Scheme> &schemes,
                             const RankLayout &layout, UpdateShard updateShard,
                             core::WirePrecision wire) {
+  if (std::ranges::find(schemes, Scheme::library) != schemes.end())
+    return Status::badInput("channel " + std::to_string(channel) +
+                            ": scheme 'library' is the algorithm that NCCL chooses, which only "
+                            "plans for '--backend cuda' can use");
   std::unique_ptr<RoundingTransport> rounding;
   if (wire != core::WirePrecision::fp32)
     rounding = std::make_unique<RoundingTransport>(transport, wire);

@@ -34,7 +34,8 @@ public:
   /// same schemes in the same order. For "parameter-server", dedicated servers open their
   /// ends under linkName(), extended as in createAllReduce(). `transport` outlives this
   /// object. With a `wire` of 16 bits, gradients and factors of f32 travel rounded and are added in
-  /// f32; parameters, losses and fragments travel as they are. Errors: as createAllReduce().
+  /// f32; parameters, losses and fragments travel as they are. Errors: as createAllReduce();
+  /// badInput for "library", which only NCCL has.
   static Result<std::unique_ptr<CommunicationThread>>
   create(Transport &transport, int channel, const std::vector<Scheme> &schemes = {Scheme::ring},
          const RankLayout &layout = {}, UpdateShard updateShard = {},

@@ -247,6 +247,10 @@ class NcclTest(EveryMachineTest):
                     " tree,"
                 )
                 self.refuses(self.words("--scheme", f"fc.weight={scheme}"), "fc.weight", said)
+        self.refuses(
+            self.words("--scheme", "fc.weight=library"),
+            *("fc.weight", "states no time of what NCCL chooses", "'syncline calibrate --backend"),
+        )
         self.cluster = harness.TOP / "samples" / "clusters" / "servers-200m.yaml"
         self.refuses(self.words("--scheme", "fc.weight=ps"), "NCCL", "knows no dedicated servers")
         self.refuses(self.words("--planner", "ps"), "'ps'", "which this cluster does not offer")

@@ -17,7 +17,18 @@ from host_cuda import CUDA, DIGITS, MODULE, NODE, HostCudaCase
 from test_host_cuda import digits
 from test_token_ids import LENGTH, WORDS, language
 
-SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
+SCHEMES = ("ring", "tree", "library", "parameter-server", "reduce-scatter", "factors")
+# What NCCL chooses is offered where its times are stated.
+MEASURED = """\
+name: test
+nodes: 1
+devices-per-node: {ranks}
+device: {{compute: 50 GFLOP/s, memory: 10 GB/s}}
+collectives:
+  all-reduce:
+    ring: {{table: [[1KiB, 1ms], [1MiB, 2ms]]}}
+    library: {{table: [[1KiB, 100us], [1MiB, 200us]]}}
+"""
 # Relative errors of gradients and parameters, from sums in another order and from gradients that
 # are rounded on their way.
 LIMITS = {"fp32": 1e-5, "fp16": 2e-3, "bf16": 2e-2}
@@ -65,8 +76,9 @@ class MessageTest(HostCudaCase):
             return folder
         layers = "fc*" if scheme == "factors" else "*"
         extra = ("--backend", backend, "--scheme", f"{layers}={scheme}")
+        cluster = MEASURED if scheme == "library" else NODE
         return harness.compile_plan(
-            DIGITS, self.folder, ranks, 4, extra=extra, cluster=NODE, label=label
+            DIGITS, self.folder, ranks, 4, extra=extra, cluster=cluster, label=label
         )
 
     def trained(self, plan, ranks, extra=()):
@@ -176,6 +188,31 @@ class MessageTest(HostCudaCase):
                 " says"
             ],
         )
+
+    def test_what_nccl_chooses(self):
+        """Where it is measured to be the fastest, planners choose it, the tuner leaves its buckets
+        to NCCL, and every command knows it."""
+        cluster = self.folder / "measured.yaml"
+        cluster.write_text(MEASURED.format(ranks=2))
+        plan = self.folder / "measured.plan"
+        words = ("compile", DIGITS, "--cluster", cluster, "--batch", 4, "-o", plan)
+        words += ("--overlap", "backward")
+        for planner in ("optimal", "ddp:25MiB"):
+            harness.syncline(*words, *CUDA, "--planner", planner)
+            buckets = harness.plan_json(plan)["buckets"]
+            self.assertEqual({bucket["scheme"] for bucket in buckets}, {"library"})
+            self.assertNotIn("allreduce,", (plan / "nccl-tuner.csv").read_text())
+            harness.syncline("verify", plan)
+        harness.syncline(*words, *CUDA)
+        harness.syncline("simulate", plan)
+        self.assertIn(" library ", harness.syncline("inspect", plan))
+        why = harness.syncline("inspect", plan, "--why", "conv1.weight")
+        self.assertRegex(why, r"\* *library")
+        with unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_NCCL_NVLS="1"):
+            self.trained(plan, 2, CUDA)
+        harness.syncline(*words)
+        why = harness.syncline("inspect", plan, "--why", "conv1.weight")
+        self.assertIn("not offered, as NCCL does not carry the messages: library", why)
 
     def test_tuner_reads_what_plans_say(self):
         """NCCL's tuner, asked as NCCL asks it for each bucket: only the algorithm of its scheme

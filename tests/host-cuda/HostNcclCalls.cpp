@@ -63,19 +63,25 @@ bool isCapturing(cudaStream_t stream) {
          status != cudaStreamCaptureStatusNone;
 }
 
-/// As NCCL does before it enqueues a collective of several ranks.
-void askTuner(const CommunicatorState &state, const Operation &operation) {
+/// Chooses the algorithm, as NCCL does before it enqueues a collective of several ranks.
+void chooseAlgorithm(const CommunicatorState &state, Operation &operation) {
   const auto ranks = static_cast<std::size_t>(state.ranks);
   const std::size_t bytes = operation.count * bytesOf(operation.type);
-  if (!state.tuner || ranks == 1)
+  if (ranks == 1)
     return;
+  const auto choose = [&](int collective, std::size_t all) {
+    return state.tuner ? state.tuner->ask(collective, all) : ownChoice(collective);
+  };
   switch (operation.action) {
   case Action::allGather:
-    return state.tuner->ask(2, ranks * bytes);
+    choose(2, ranks * bytes);
+    return;
   case Action::reduceScatter:
-    return state.tuner->ask(3, ranks * bytes);
+    choose(3, ranks * bytes);
+    return;
   case Action::allReduce:
-    return state.tuner->ask(4, bytes);
+    operation.isByNvls = choose(allReduceNumber, bytes) == nvlsNumber;
+    return;
   case Action::reduce:
   case Action::broadcast:
   case Action::send:
@@ -89,8 +95,8 @@ ncclResult_t issue(ncclComm_t comm, cudaStream_t stream, std::vector<Operation> 
   std::shared_ptr<Moment> before;
   std::shared_ptr<const int> captured;
   auto end = std::make_shared<Moment>();
-  for (const Operation &operation : operations)
-    askTuner(*comm->state, operation);
+  for (Operation &operation : operations)
+    chooseAlgorithm(*comm->state, operation);
   if (isCapturing(stream)) {
     captured = comm->state->capturedBy;
   } else {

@@ -7,6 +7,7 @@
 
 #include <nccl.h>
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,7 @@ struct Operation {
   ncclDataType_t type = ncclFloat32;
   ncclRedOp_t reduction = ncclSum;
   int peer = -1; ///< the root, or the other rank
+  bool isByNvls = false;
 };
 
 /// What streams' works share with the communicator, and may outlive it.
@@ -49,6 +51,12 @@ struct CommunicatorState {
   std::unique_ptr<NcclTuner> tuner; ///< null without one
   bool isCaptured() const { return capturedBy.use_count() > 1; }
 };
+
+/// All-reduces of several ranks that this process has done by NVLS, and by other algorithms.
+struct SumCounts {
+  std::atomic<std::int64_t> byNvls, byOthers;
+};
+extern SumCounts sumCounts;
 
 std::size_t bytesOf(ncclDataType_t type);
 /// Whether elements of the type exist here.

@@ -65,6 +65,7 @@ private:
     throw Stop{Outcome::lost};
   }
   void agree(const Operation &operation);
+  void takeTime(const Operation &operation) const;
   /// Sends partFor(rank) to every rank, unless it is null; a receiver reduces what all sent to it.
   template <typename PartFor>
   void gatherAndReduce(const Operation &operation, std::size_t count, bool isReceiver,
@@ -96,6 +97,15 @@ void Runner::agree(const Operation &operation) {
                            [&, rank] { compare(mine, theirs[rank], rank); }}};
     }
   exchange(std::move(traffic));
+}
+
+/// Where there is NVLS, other algorithms take longer.
+void Runner::takeTime(const Operation &operation) const {
+  if (ranks == 1)
+    return;
+  ++(operation.isByNvls ? sumCounts.byNvls : sumCounts.byOthers);
+  if (!operation.isByNvls)
+    std::this_thread::sleep_for(std::chrono::microseconds(nvlsGain()));
 }
 
 template <typename PartFor>
@@ -152,6 +162,7 @@ void Runner::collective(const Operation &operation) {
   const bool isRoot = operation.peer == state.rank;
   switch (operation.action) {
   case Action::allReduce:
+    takeTime(operation);
     return gatherAndReduce(operation, operation.count, true,
                            [&](std::size_t) { return operation.from; });
   case Action::reduce:
@@ -213,6 +224,8 @@ void runAll(CommunicatorState &state, const std::vector<Operation> &operations) 
 }
 
 } // namespace
+
+SumCounts sumCounts{};
 
 void runOperations(CommunicatorState &state, const std::vector<Operation> &operations) {
   std::lock_guard hold(state.running);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -16,7 +17,7 @@ namespace syncline::hostcuda {
 
 namespace {
 
-constexpr int algorithms = 7, protocols = 3;
+constexpr int algorithms = 7, protocols = 3, treeNumber = 0;
 constexpr std::size_t longestPath = 254; ///< NCCL's MAX_STR_LEN without the end
 
 /// What the plugin logged last, of the calling thread.
@@ -70,17 +71,35 @@ NcclTuner::~NcclTuner() {
     module->tuner->finalize(context);
 }
 
-/// NCCL offers tree and ring; SYNCLINE_HOST_NCCL_TREE=0 says that there is no tree.
-void NcclTuner::ask(int collective, std::size_t bytes) {
+std::uint64_t nvlsGain() { return setting("SYNCLINE_HOST_NCCL_NVLS", 0); }
+
+int ownChoice(int collective) {
+  return collective == allReduceNumber && nvlsGain() > 0 ? nvlsNumber : ringNumber;
+}
+
+/// NCCL offers tree, ring and what it would take itself; SYNCLINE_HOST_NCCL_TREE=0 says that there
+/// is no tree.
+int NcclTuner::ask(int collective, std::size_t bytes) {
   float costs[algorithms][protocols];
   for (int algorithm = 0; algorithm < algorithms; ++algorithm)
     for (float &cost : costs[algorithm]) {
-      const bool isTree = algorithm == 0 && setting("SYNCLINE_HOST_NCCL_TREE", 1) != 0;
-      cost = isTree || algorithm == 1 ? 1.0F : -1.0F;
+      const bool isTree = algorithm == treeNumber && setting("SYNCLINE_HOST_NCCL_TREE", 1) != 0;
+      cost = algorithm == ownChoice(collective)  ? 0.5F
+             : isTree || algorithm == ringNumber ? 1.0F
+                                                 : -1.0F;
     }
   int channels = 0;
   module->tuner->choose(context, collective, bytes, 1, reinterpret_cast<float **>(costs),
                         algorithms, protocols, 0, &channels);
+  int taken = ringNumber;
+  float least = std::numeric_limits<float>::infinity();
+  for (int algorithm = 0; algorithm < algorithms; ++algorithm)
+    for (const float cost : costs[algorithm])
+      if (cost >= 0 && cost < least) {
+        least = cost;
+        taken = algorithm;
+      }
+  return taken;
 }
 
 } // namespace syncline::hostcuda

@@ -3,9 +3,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace syncline::hostcuda {
+
+/// NCCL's numbers.
+inline constexpr int allReduceNumber = 4, ringNumber = 1, nvlsNumber = 4;
+
+/// What an all-reduce takes longer unless it is by NVLS, in microseconds; 0 where there is no NVLS.
+std::uint64_t nvlsGain();
+
+/// What NCCL takes by itself.
+int ownChoice(int collective);
 
 /// One communicator's tuner.
 class NcclTuner {
@@ -17,8 +27,9 @@ public:
   NcclTuner(const NcclTuner &) = delete;
   NcclTuner &operator=(const NcclTuner &) = delete;
 
-  /// Asks about a collective of `bytes` bytes, as NCCL counts them.
-  void ask(int collective, std::size_t bytes);
+  /// Asks about a collective of `bytes` bytes, as NCCL counts them. Returns the number of the
+  /// algorithm that NCCL then takes.
+  int ask(int collective, std::size_t bytes);
 
 private:
   struct Module;

@@ -1,4 +1,5 @@
 // The plan's tuner, loaded and asked by NCCL, and what a run says where NCCL does not follow it.
+#include "tests/host-cuda/NcclCommunicator.h"
 #include "tests/host-cuda/TestRanks.h"
 
 #include "runtime/cuda/NcclEnvironment.h"
@@ -50,6 +51,28 @@ TEST_F(TunerChannelTest, IsAskedByNccl) {
   EXPECT_GT(use.asked, 0);
   EXPECT_EQ(use.unable, 0);
   EXPECT_EQ(cuda::tunerWarning(use), "");
+}
+
+// Messages whose size has no row in the table travel by the algorithm that NCCL takes itself.
+TEST_F(TunerChannelTest, LeavesTheChoiceToNccl) {
+  const Variable plugin("NCCL_TUNER_PLUGIN", SYNCLINE_NCCL_TUNER),
+      rows("SYNCLINE_NCCL_TABLE", table), nvls("SYNCLINE_HOST_NCCL_NVLS", "1");
+  std::ofstream(table) << "collective,min_bytes,max_bytes,algorithm,protocol,channels,nodes,ranks\n"
+                          "allreduce,412,412,tree,,-1,-1,2\n";
+  const std::int64_t byNvls = sumCounts.byNvls, byOthers = sumCounts.byOthers;
+  TestMeeting meeting(2);
+  runRanks(meeting, [&](int rank) {
+    TestRank own(meeting, rank,
+                 {{Scheme::tree, 103, 0}, {Scheme::library, 55, 0}, {Scheme::library, 7, 0}});
+    for (int bucket : {0, 1, 2}) {
+      own.compute(bucket, [&](std::size_t) { return static_cast<float>(rank + 1); });
+      EXPECT_TRUE(own.issue(bucket).isOk());
+      EXPECT_TRUE(own.wait(bucket).isOk());
+    }
+    EXPECT_TRUE(own->synchronize().isOk());
+  });
+  EXPECT_EQ(sumCounts.byNvls - byNvls, 2 * 2);
+  EXPECT_EQ(sumCounts.byOthers - byOthers, 2);
 }
 
 TEST_F(TunerChannelTest, TellsOfAlgorithmsThatNcclDoesNotHave) {

@@ -17,6 +17,7 @@ constexpr bool hasHalves(Scheme scheme) {
   case Scheme::recursiveDoubling:
   case Scheme::tree:
   case Scheme::hierarchical:
+  case Scheme::library:
   case Scheme::parameterServer:
   case Scheme::factors:
   case Scheme::sparse:

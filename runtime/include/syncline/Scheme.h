@@ -25,6 +25,7 @@ enum class Scheme {
   parameterServer, ///< the servers sum gradients and send the sums back
   factors,         ///< sufficient factors are gathered; the gradient is reconstructed from them
   sparse,          ///< an embedding's rows and their numbers are gathered, and added up
+  library,         ///< all-reduce by the algorithm that NCCL chooses, such as NVLS
 };
 
 // Values count up from 0. A scheme without a case is an error in the functions that follow, so that
@@ -53,6 +54,8 @@ constexpr std::string_view schemeName(Scheme scheme) {
     return "factors";
   case Scheme::sparse:
     return "sparse";
+  case Scheme::library:
+    return "library";
   }
   return {};
 }
@@ -68,6 +71,7 @@ constexpr bool hasFormula(Scheme scheme) {
   case Scheme::reduceScatter:
     return true;
   case Scheme::hierarchical:
+  case Scheme::library:
   case Scheme::parameterServer:
   case Scheme::factors:
   case Scheme::sparse:

@@ -66,7 +66,7 @@ struct BucketInfo {
   int id;
   int channel;
   std::string_view scheme; ///< how it travels: "ring", "recursive-doubling", "halving-doubling",
-                           ///< "tree", "hierarchical", "parameter-server" sum gradients;
+                           ///< "tree", "hierarchical", "library", "parameter-server" sum gradients;
                            ///< "reduce-scatter" updates on the way; "factors" gathers
   std::int64_t offset;     ///< in Space::gradients
   std::int64_t extent;     ///< bytes, alignment between members included

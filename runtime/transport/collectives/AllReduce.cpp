@@ -52,6 +52,7 @@ Creator creatorOf(Scheme scheme) {
     return Hierarchical::create;
   case Scheme::parameterServer:
     return createServers;
+  case Scheme::library: // only NCCL has it
   case Scheme::reduceScatter:
   case Scheme::factors:
   case Scheme::sparse:

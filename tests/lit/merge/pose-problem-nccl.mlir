@@ -30,6 +30,19 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
 
 // -----
 
+// What NCCL chooses, where its time was measured. Its bytes count as those of a ring.
+
+// CHECK: sync.problem @merge layers ["conv"]
+// CHECK-SAME: merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>, <library, cost = #cluster.table<[0, 1.0], [1000, 3.0]>, traffic = 3.0>]>] forward_end
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
+    collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>, <library, #cluster.table<[0, 1.0], [1000, 3.0]>>], nccl = <protocol = any>>} {
+  sync.trace @net {
+    sync.layer "conv" bytes 800 forward 1.0 backward 3.0
+  }
+}
+
+// -----
+
 // Without anything inside, every rank is a node: 2 ceil(log2 6) s. Half a link carries what goes up and what goes down one after the other.
 
 // CHECK: sync.problem @merge layers ["conv"]

@@ -18,7 +18,7 @@
 // NOGATHER: layer 'fc' cannot travel by 'factors': the cluster has neither
 // MEMORY: servers hold 2000 B, gradients that must go through them are 3200 B
 // LANES: expected schemes requested by name that make at most 3 merge classes, one a scheme besides what all other layers share, got 4
-// NAME: unknown scheme 'fast' for 'conv', expected one of 'ring', 'recursive-doubling', 'halving-doubling', 'tree', 'reduce-scatter', 'hierarchical', 'parameter-server', 'factors', 'sparse', 'ps', 'sfb'
+// NAME: unknown scheme 'fast' for 'conv', expected one of 'ring', 'recursive-doubling', 'halving-doubling', 'tree', 'reduce-scatter', 'hierarchical', 'parameter-server', 'factors', 'sparse', 'library', 'ps', 'sfb'
 // OPEN: syncline-opt: error: a bracket or a quote is not closed in '--pose-problem=requested=
 // FORM: expected LAYERS=SCHEME, as in 'fc*=factors', got 'conv'
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,

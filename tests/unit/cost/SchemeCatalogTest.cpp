@@ -3,6 +3,7 @@
 #include "syncline/PlanConstants.h"
 #include "tests/unit/cost/Parsed.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace syncline::cost {
@@ -180,6 +181,23 @@ TEST(SchemeCatalog, WireAndStatedCosts) {
   EXPECT_DOUBLE_EQ(narrow.seconds(Scheme::ring, 1000), 5 + 2 * 500);
   for (std::int64_t bytes : {0, 700, 1000, 1001, 2222, 5000})
     EXPECT_DOUBLE_EQ(narrow.seconds(Scheme::tree, 2 * bytes), whole.seconds(Scheme::tree, bytes));
+}
+
+// What NCCL chooses is offered where its time is stated and NCCL carries the messages.
+TEST(SchemeCatalog, NcclsChoice) {
+  const std::string stated = ", collectives = [<ring, #cluster.affine<a = 5.0, b = 2.0>>, "
+                             "<library, #cluster.table<[0, 1.0], [1000, 2.0]>>]",
+                    nccl = ", nccl = <protocol = any>";
+  Lab gpus(stated + nccl), cpus(stated), unmeasured(nccl);
+  EXPECT_DOUBLE_EQ(gpus.seconds(Scheme::library, 500), 1.5);
+  EXPECT_DOUBLE_EQ(gpus.catalog->option(Scheme::library)->traffic,
+                   gpus.catalog->option(Scheme::ring)->traffic);
+  EXPECT_TRUE(gpus.catalog->unsupported.empty());
+  EXPECT_FALSE(cpus.catalog->option(Scheme::library));
+  EXPECT_TRUE(cpus.catalog->option(Scheme::ring));
+  EXPECT_EQ(cpus.catalog->unsupported, std::vector{Scheme::library});
+  EXPECT_FALSE(unmeasured.catalog->option(Scheme::library));
+  EXPECT_EQ(std::ranges::count(unmeasured.catalog->unsupported, Scheme::library), 0);
 }
 
 // The slowest device computes for all; every value is of the nodes that there are.

@@ -66,15 +66,18 @@ TEST(ClusterCollectives, FormulaConstants) {
 
 // All-reduces may each have a cost; the order is that of the schemes, whatever the file's.
 TEST(ClusterCollectives, CostsByScheme) {
-  const auto costs = stated(withNetwork("{all-reduce: {hierarchical: {a: 4s, b: 0 s/B}, tree: "
-                                        "{formula: tree}, ring: {table: [[0B, 2s]]}}}"));
-  ASSERT_EQ(costs.size(), 3u);
+  const auto costs = stated(withNetwork("{all-reduce: {library: {table: [[0B, 1s]]}, hierarchical: "
+                                        "{a: 4s, b: 0 s/B}, tree: {formula: tree}, ring: {table: "
+                                        "[[0B, 2s]]}}}"));
+  ASSERT_EQ(costs.size(), 4u);
   EXPECT_EQ(costs[0].scheme, Scheme::ring);
   EXPECT_EQ(std::get<TableCost>(costs[0].time).points[0].seconds, 2);
   EXPECT_EQ(costs[1].scheme, Scheme::tree);
   EXPECT_EQ(std::get<FormulaCost>(costs[1].time).alpha, 50e-6);
   EXPECT_EQ(costs[2].scheme, Scheme::hierarchical);
   EXPECT_EQ(std::get<AffineCost>(costs[2].time).a, 4);
+  EXPECT_EQ(costs[3].scheme, Scheme::library);
+  EXPECT_EQ(std::get<TableCost>(costs[3].time).points[0].seconds, 1);
 }
 
 // Other collectives have keys of their own; an all-gather's cost is that of factors.
@@ -105,10 +108,10 @@ TEST(ClusterCollectives, EnoughWithoutNetwork) {
 // Each scheme's name, as the file spells it.
 TEST(ClusterCollectives, Names) {
   std::string names;
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 10; ++i)
     names += std::string(schemeName(static_cast<Scheme>(i))) + " ";
   EXPECT_EQ(names, "ring recursive-doubling halving-doubling tree reduce-scatter hierarchical "
-                   "parameter-server factors ");
+                   "parameter-server factors sparse library ");
 }
 
 // An all-reduce's time has one form, complete.
@@ -164,6 +167,9 @@ TEST(ClusterCollectives, BadCostsByScheme) {
             "with 'b', or 'table'");
   EXPECT_EQ(failure(withNetwork("{all-reduce: {hierarchical: {formula: ring}}}")),
             "c.yaml:4:52: 'collectives.all-reduce.hierarchical.formula': expected 'a' with 'b', or "
+            "'table': no formula says what this costs");
+  EXPECT_EQ(failure(withNetwork("{all-reduce: {library: {formula: ring}}}")),
+            "c.yaml:4:47: 'collectives.all-reduce.library.formula': expected 'a' with 'b', or "
             "'table': no formula says what this costs");
 }
 

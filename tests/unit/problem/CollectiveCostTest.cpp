@@ -126,6 +126,7 @@ TEST(FormulaCost, IsFreeForOneRank) {
       EXPECT_EQ(formulaTraffic(scheme, 1, 1000), 0) << schemeName(scheme);
     }
   EXPECT_FALSE(hasFormula(Scheme::hierarchical));
+  EXPECT_FALSE(hasFormula(Scheme::library));
   EXPECT_FALSE(hasFormula(Scheme::factors));
   EXPECT_FALSE(hasFormula(Scheme::sparse));
 }

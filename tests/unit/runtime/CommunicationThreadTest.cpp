@@ -42,6 +42,19 @@ TEST(CommunicationThread, SumsInOrder) {
   });
 }
 
+// The algorithm that NCCL chooses exists in NCCL only.
+TEST(CommunicationThread, RefusesNcclsChoice) {
+  runRanks(1, [](int, Group &group) {
+    const auto made =
+        CommunicationThread::create(*group.transport(), 3, {Scheme::ring, Scheme::library});
+    ASSERT_FALSE(made.isOk());
+    EXPECT_EQ(made.status().kind(), ErrorKind::badInput);
+    EXPECT_EQ(made.status().message(),
+              "channel 3: scheme 'library' is the algorithm that NCCL chooses, which only plans "
+              "for '--backend cuda' can use");
+  });
+}
+
 // What is thrown on the channel's thread is an error like any other.
 TEST(CommunicationThread, ExceptionsEndTheRun) {
   runRanks(

@@ -94,8 +94,9 @@ TEST(Plan, FollowsThePlansClipping) {
 
 // Every scheme, servers and the nodes of the cluster arrive; what plans leave out has its default.
 TEST(Plan, SchemesServersAndNodes) {
-  for (const char *scheme : {"ring", "recursive-doubling", "halving-doubling", "tree",
-                             "reduce-scatter", "hierarchical", "parameter-server", "factors"}) {
+  for (const char *scheme :
+       {"ring", "recursive-doubling", "halving-doubling", "tree", "reduce-scatter", "hierarchical",
+        "library", "parameter-server", "factors"}) {
     TinyPlan tiny(2, 8, "", scheme, 3);
     tiny.json["cluster"] = {{"devices_per_node", 2}};
     tiny.seal();

@@ -8,7 +8,7 @@ namespace {
 
 // Each name is read back as the scheme that it stands for.
 TEST(Scheme, NamesAreReadBack) {
-  EXPECT_EQ(allSchemes().size(), 9u);
+  EXPECT_EQ(allSchemes().size(), 10u);
   for (Scheme scheme : allSchemes()) {
     EXPECT_EQ(parseScheme(schemeName(scheme)), scheme);
     EXPECT_EQ(*readScheme(schemeName(scheme)), scheme);
@@ -23,7 +23,7 @@ TEST(Scheme, UnknownNames) {
   EXPECT_EQ(far.kind(), ErrorKind::badInput);
   EXPECT_EQ(far.message(), "unknown scheme 'star', expected one of 'ring', 'recursive-doubling', "
                            "'halving-doubling', 'tree', 'reduce-scatter', 'hierarchical', "
-                           "'parameter-server', 'factors', 'sparse'");
+                           "'parameter-server', 'factors', 'sparse', 'library'");
   EXPECT_EQ(near.message(), "unknown scheme 'rign', did you mean 'ring'?");
 }
 

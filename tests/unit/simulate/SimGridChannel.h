@@ -51,6 +51,7 @@ public:
     case Scheme::halvingDoubling: // not among the random plans
     case Scheme::reduceScatter:
     case Scheme::hierarchical:
+    case Scheme::library:
       std::abort();
     }
   }

@@ -228,4 +228,6 @@ TEST(SimulatorTest, RefusesWhatMakesNoSense) {
   }
   scenario = oneMessage(Scheme::hierarchical, 8, 4);
   EXPECT_NE(message(scenario).find("expected nodes of several devices"), std::string::npos);
+  EXPECT_EQ(message(oneMessage(Scheme::library, 8, 4)),
+            "message 'm' by library: the cluster does not state what NCCL's choice costs");
 }

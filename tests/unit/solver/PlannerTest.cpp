@@ -262,12 +262,15 @@ std::vector<Scheme> schemesOf(const Problem &problem, const char *planner) {
   return schemes;
 }
 
-// The fastest is none of theirs: Gloo's all-reduce is a ring, NCCL's a ring or a tree.
+// The fastest is none of theirs: Gloo's all-reduce is a ring, NCCL's a ring, a tree, or what NCCL
+// chooses where that was measured.
 TEST(Planner, SystemsSendByWhatTheyHave) {
   Problem problem = manySchemes({{Scheme::ring, 4},
                                  {Scheme::tree, 3},
                                  {Scheme::hierarchical, 2},
                                  {Scheme::parameterServer, 1}});
+  Problem measured = manySchemes({{Scheme::ring, 4}, {Scheme::library, 2}, {Scheme::tree, 3}});
+  measured.onGpus = true;
   for (const char *planner : {"ddp:1GB", "horovod:1GB"}) {
     problem.onGpus = false;
     for (Scheme scheme : schemesOf(problem, planner))
@@ -275,6 +278,8 @@ TEST(Planner, SystemsSendByWhatTheyHave) {
     problem.onGpus = true;
     for (Scheme scheme : schemesOf(problem, planner))
       EXPECT_EQ(scheme, Scheme::tree) << planner;
+    for (Scheme scheme : schemesOf(measured, planner))
+      EXPECT_EQ(scheme, Scheme::library) << planner;
   }
   for (Scheme scheme : schemesOf(problem, "wfbp")) // a rule, no system
     EXPECT_EQ(scheme, Scheme::parameterServer);
@@ -293,7 +298,7 @@ TEST(Planner, SystemsHaveNoServers) {
   expectBadInput(problem, "ddp:1GB", "planner 'ddp:1GB': expected 'ring'" + lacks);
   problem.onGpus = true;
   expectBadInput(problem, "horovod:1GB",
-                 "planner 'horovod:1GB': expected 'ring' or 'tree'" + lacks);
+                 "planner 'horovod:1GB': expected 'ring', 'tree' or 'library'" + lacks);
 }
 
 TEST(PlainProblem, IsOneMergeClassWithoutLimitsOrFactors) {
