@@ -191,6 +191,8 @@ void addTable(Lines &out, const Table &table, const SchemeFinding &found, const 
               const std::string &indent) {
   const char *in = indent.c_str();
   out.add("%s%s:", in, key.c_str());
+  if (table.scheme == Scheme::library)
+    out.add("%s  # NCCL chose the algorithm for each size.", in);
   out.add("%s  # One line would be %s + %s/MiB.", in, timeText(table.line.alpha).c_str(),
           timeText(table.line.beta * (1 << 20)).c_str());
   for (const Jump &jump : table.jumps)

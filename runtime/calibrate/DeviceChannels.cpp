@@ -9,11 +9,25 @@
 namespace syncline::calibrate {
 namespace {
 
-constexpr int generalChannel = 0, treeChannel = 1, secondChannel = 2, channelCount = 3;
-constexpr std::array known{Scheme::ring, Scheme::tree, Scheme::parameterServer,
+constexpr int generalChannel = 0, treeChannel = 1, libraryChannel = 2, secondChannel = 3,
+              channelCount = 4;
+constexpr std::array known{Scheme::ring,          Scheme::tree,
+                           Scheme::library,       Scheme::parameterServer,
                            Scheme::reduceScatter, Scheme::factors};
 
-int channelOf(Scheme scheme) { return scheme == Scheme::tree ? treeChannel : generalChannel; }
+int channelOf(Scheme scheme) {
+  return scheme == Scheme::tree      ? treeChannel
+         : scheme == Scheme::library ? libraryChannel
+                                     : generalChannel;
+}
+
+/// The algorithm of all-reduces on a channel that begins with the scheme; nothing where the library
+/// chooses it.
+std::optional<std::string> algorithmOf(Scheme scheme) {
+  if (scheme == Scheme::library)
+    return std::nullopt;
+  return scheme == Scheme::tree ? "tree" : "ring";
+}
 
 /// The schemes of each channel. The ring is always included, for messages beside computation.
 std::array<std::vector<Scheme>, channelCount> schemesOf(const ChannelWishes &wishes) {
@@ -67,8 +81,7 @@ Result<std::shared_ptr<DeviceChannels>> DeviceChannels::open(const core::Backend
     opened->channels.emplace_back();
     if (carried.empty())
       continue;
-    Result<TunerFolder> folder =
-        TunerFolder::create(carried.front() == Scheme::tree ? "tree" : "ring");
+    Result<TunerFolder> folder = TunerFolder::create(algorithmOf(carried.front()));
     if (!folder)
       return folder.status();
     auto channel = backend.openChannel(device.forChannels(), peers,

@@ -32,8 +32,9 @@ struct Route {
   int firstBucket = 0; ///< the first of maxUnderWay bucket numbers
 };
 
-/// The channels of a calibration: one for the tree, one for all other schemes, and a second channel
-/// for the first scheme. One thread uses them, on all ranks together.
+/// The channels of a calibration: one for the tree, one for the algorithm that the library chooses,
+/// one for all other schemes, and a second channel for the first scheme. One thread uses them, on
+/// all ranks together.
 class DeviceChannels {
 public:
   /// Messages of one route that may be under way at once.

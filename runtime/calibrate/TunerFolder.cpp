@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace syncline::calibrate {
 
-Result<TunerFolder> TunerFolder::create(const std::string &algorithm) {
+Result<TunerFolder> TunerFolder::create(const std::optional<std::string> &algorithm) {
   std::error_code failed;
   std::string path = (fs::temp_directory_path(failed) / "syncline-calibrate-XXXXXX").string();
   if (failed || !mkdtemp(path.data()))
@@ -19,8 +19,9 @@ Result<TunerFolder> TunerFolder::create(const std::string &algorithm) {
                             "': " + (failed ? failed.message() : std::strerror(errno)));
   TunerFolder folder(path);
   std::ofstream table(fs::path(path) / "nccl-tuner.csv");
-  table << "collective,min_bytes,max_bytes,algorithm,protocol,channels,nodes,ranks\n"
-        << "allreduce,0,-1," << algorithm << ",,-1,-1,-1\n";
+  table << "collective,min_bytes,max_bytes,algorithm,protocol,channels,nodes,ranks\n";
+  if (algorithm)
+    table << "allreduce,0,-1," << *algorithm << ",,-1,-1,-1\n";
   for (const char *collective : {"reducescatter", "allgather"})
     table << collective << ",0,-1,ring,,-1,-1,-1\n";
   table.close();

@@ -4,6 +4,7 @@
 
 #include "syncline/Status.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,8 +14,9 @@ namespace syncline::calibrate {
 class TunerFolder {
 public:
   /// Writes a table that selects `algorithm`, "ring" or "tree", for all-reduces of any length, and
-  /// the ring for all-gather and reduce-scatter. Errors: badInput where the folder cannot be made.
-  static Result<TunerFolder> create(const std::string &algorithm);
+  /// the ring for all-gather and reduce-scatter. Without `algorithm` the library chooses that of
+  /// all-reduces. Errors: badInput where the folder cannot be made.
+  static Result<TunerFolder> create(const std::optional<std::string> &algorithm);
 
   TunerFolder(TunerFolder &&other) noexcept : folder(std::exchange(other.folder, {})) {}
   TunerFolder &operator=(TunerFolder &&) = delete;

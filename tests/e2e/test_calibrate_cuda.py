@@ -13,7 +13,7 @@ from host_cuda import DIGITS, MODULE
 from refusal import RefusalTest
 
 SHARED = ["--backend", "cuda", "--share-device"]
-SHORT = ["--time", "3s", "--sizes", "1KiB,64KiB,1MiB"]
+SHORT = ["--time", "4s", "--sizes", "1KiB,64KiB,1MiB"]
 
 # What the compiler makes is of no interest here: it writes an empty file.
 FAKE_NVCC = """\
@@ -52,6 +52,12 @@ class CalibrateCudaTest(RefusalTest):
         self.assertIsNotNone(lines, f"{scheme} is not in\n{text}")
         return re.findall(r"- \[(\w+), ([\d.]+)(?:us|ms|s)\]", lines[2])
 
+    def seconds(self, text, scheme):
+        """The time of the shortest message."""
+        lines = re.search(rf"^( *){scheme}:\n((?:\1  .*\n)*)", text, re.M)[2]
+        time, unit = re.search(r"- \[1KiB, ([\d.]+)(us|ms|s)\]", lines).groups()
+        return float(time) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit]
+
     def test_measured_file_plans(self):
         """Ranks on one device: everything that NCCL has is in the file, by which plans for GPUs
         are made."""
@@ -73,7 +79,8 @@ class CalibrateCudaTest(RefusalTest):
             self.assertIn(part, text)
         for absent in ("Ranks 0 and", "recursive-doubling", "halving-doubling", "hierarchical"):
             self.assertNotIn(absent, text)
-        for scheme in ("ring", "tree", "parameter-server", "reduce-scatter", "all-gather"):
+        sums = ("ring", "tree", "library", "parameter-server")
+        for scheme in (*sums, "reduce-scatter", "all-gather"):
             points = self.table(text, scheme)
             self.assertGreaterEqual(len(points), 2)
             self.assertGreater(min(float(time) for _, time in points), 0)
@@ -101,6 +108,27 @@ class CalibrateCudaTest(RefusalTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         harness.syncline("verify", plan)
         self.assertEqual(harness.plan_json(plan)["cluster"]["ranks"], 2)
+
+    def test_what_nccl_chooses(self):
+        """NCCL has an algorithm of its own here, faster by 0.1 s than the ring and the tree: it is
+        what is measured where no tuner's row says otherwise, and what plans then take."""
+        output = self.folder / "nvls.yaml"
+        words = ["-n", 2, *SHARED, "--time", "4s", "--sizes", "1KiB,64KiB", "-o", output]
+        words += ["--schemes", "ring,tree,library"]
+        done = self.command("calibrate", *words, environment={"SYNCLINE_HOST_NCCL_NVLS": "100000"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"size +ring +tree +library +fastest")
+        self.assertRegex(done.stderr, r"1KiB .* library +[\d.e-]+\n")
+        text = output.read_text()
+        self.assertIn("library:\n      # NCCL chose the algorithm for each size.", text)
+        times = {scheme: self.seconds(text, scheme) for scheme in ("ring", "tree", "library")}
+        self.assertGreaterEqual(min(times["ring"], times["tree"]), 0.1)
+        self.assertLess(times["library"], 0.1)
+        plan = self.folder / "nvls.plan"
+        words = ["compile", DIGITS, "--cluster", output, "--batch", 2, "--plan-only", "-o", plan]
+        harness.syncline(*words, "--backend", "cuda")
+        schemes = {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]}
+        self.assertEqual(schemes, {"library"})
 
     def test_devices_of_their_own(self):
         """A device each, messages rounded on their way, no ring: the network is not made up."""

@@ -33,5 +33,19 @@ TEST(TunerFolder, ChoosesForAllLengths) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(TunerFolder, LeavesAllReducesToTheLibrary) {
+  auto folder = TunerFolder::create(std::nullopt);
+  ASSERT_TRUE(folder.isOk()) << folder.status().message();
+  const std::string file = folder->path() + "/nccl-tuner.csv";
+  std::ifstream text(file);
+  auto table = nccl::readTable(text, file);
+  ASSERT_TRUE(table.isOk()) << table.status().message();
+  const auto find = [&](nccl::Collective collective) {
+    return nccl::find(*table, static_cast<int>(collective), 1024, 2, 16);
+  };
+  EXPECT_FALSE(find(nccl::Collective::allReduce));
+  EXPECT_TRUE(find(nccl::Collective::allGather));
+}
+
 } // namespace
 } // namespace syncline::calibrate
