@@ -57,7 +57,7 @@ public:
       products.push_back(productOf(k));
     carriers.resize(count);
     for (std::size_t k = 0; k < count; ++k)
-      if (products[k])
+      if (products[k] && !isRowsPart(cast<StringAttr>(problem.getLayers()[k]).getValue()))
         carry(k);
     llvm::SmallVector<std::int64_t> piggybacks;
     for (std::size_t k = 0; k < count; ++k)

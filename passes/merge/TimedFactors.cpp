@@ -2,6 +2,7 @@
 #include "passes/merge/TimedFactors.h"
 
 #include "passes/merge/Factors.h"
+#include "syncline/RowsPart.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -27,6 +28,8 @@ static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const P
                        .bytes = pair->bytes,
                        .reconstruct = pair->share() * seconds(pair->product),
                        .piggybacks = {}};
+  if (isRowsPart(gradient.getParameter()))
+    return factors; // they travel alone, since another bucket's update waits for them
   llvm::SmallPtrSet<Operation *, 4> counted{pair->product};
   for (sync::GradientOp piggyback : piggybacks.of(gradient, *pair)) {
     Operation *producer = piggyback.getLocal().getDefiningOp();
