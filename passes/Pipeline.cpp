@@ -19,10 +19,11 @@ static std::unique_ptr<Pass> barrier(const char *phase, std::vector<std::string>
 }
 
 /// The step of one rank: forward pass, backward pass, and few passes over memory.
-static void buildStep(OpPassManager &passes) {
+static void buildStep(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &step = passes.nest<nn::StepOp>();
   step.addPass(createDifferentiate());
   step.addPass(createFuseActivations());
+  step.addPass(createFuseRows(FuseRowsOptions{options.splitTied}));
   step.addPass(createFusePointwise());
   passes.addPass(barrier("differentiate and fuse", {"nn.unary", "nn.unary_backward", "nn.binary",
                                                     "nn.prelu_backward", "nn.broadcast"}));
@@ -58,7 +59,7 @@ static void buildPlan(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 void syncline::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
-  buildStep(passes);
+  buildStep(passes, options);
   buildAgreement(passes, options);
   buildPlan(passes, options);
 }

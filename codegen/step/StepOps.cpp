@@ -155,7 +155,7 @@ CallRow &fill(CallRow &row, plan::Kernel kernel) {
   case plan::Kernel::embedding:
     return row.tensors({"ids", "table", "y"});
   case plan::Kernel::embeddingBackward:
-    return row.tensors({"ids", "dy", "dtable"});
+    return row.tensors({"ids", "dy", "onto", "dtable"});
   case plan::Kernel::lrn:
     return row.tensors({"x", "y"}).lrn();
   case plan::Kernel::lrnBackward:

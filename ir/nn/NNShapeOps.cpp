@@ -119,5 +119,8 @@ static LogicalResult verifyEmbedding(Operation *op, Value ids, Value table, Valu
 LogicalResult EmbeddingOp::verify() { return verifyEmbedding(*this, getIds(), getTable(), getY()); }
 
 LogicalResult EmbeddingBackwardOp::verify() {
+  if (getOnto() && getOnto().getType() != getDtable().getType())
+    return emitOpError("NN46: expected rows to be added onto ")
+           << getDtable().getType() << ", got " << getOnto().getType();
   return verifyEmbedding(*this, getIds(), getDtable(), getDy());
 }

@@ -127,17 +127,21 @@ def NN_EmbeddingOp : NN_ComputeOp<"embedding"> {
 def NN_EmbeddingBackwardOp : NN_ComputeOp<"embedding_backward"> {
   let summary = "gradient of an embedding with respect to the table";
   let description = [{
-    Each row of dtable is the sum of the rows of dy that were taken from it, zero where none was
-    (NN46).
+    Each row of dtable is the sum of the rows of dy that were taken from it, zero where none was.
+    With `onto`, another gradient of the table, the same row of that is part of the sum, and a plan
+    may have the result in its place: then only rows that were taken are touched (NN46).
 
     ```mlir
     %dt = nn.embedding_backward %ids, %dy
           : (tensor<4x7xi64>, tensor<4x7x16xf32>) -> tensor<50x16xf32>
+    %du = nn.embedding_backward %ids, %dy onto %head
+          : (tensor<4x7xi64>, tensor<4x7x16xf32>, tensor<50x16xf32>) -> tensor<50x16xf32>
     ```
   }];
-  let arguments = (ins NN_Tensor:$ids, NN_FloatTensor:$dy);
+  let arguments = (ins NN_Tensor:$ids, NN_FloatTensor:$dy, Optional<NN_FloatTensor>:$onto);
   let results = (outs NN_FloatTensor:$dtable);
-  let assemblyFormat = "$ids `,` $dy attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat =
+      "$ids `,` $dy (`onto` $onto^)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 

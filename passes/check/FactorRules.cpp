@@ -146,7 +146,7 @@ private:
     if (call.getCallee() == plan::Kernel::convBackwardWeights)
       return roleOf(call, out) == "dw";
     if (call.getCallee() == plan::Kernel::embeddingBackward)
-      return true;
+      return call.getIns().size() == 2; // else they are added onto another gradient
     const auto isMatrix = [](Value value) {
       return cast<MemRefType>(value.getType()).getRank() == 2;
     };

@@ -64,7 +64,17 @@ static LogicalResult checkAccesses(const PlanFacts &facts) {
   return success();
 }
 
-/// The exception of P10: `later` is a result of the flat loop in which `earlier` dies, and takes
+/// Whether the step's results may take the places of operands: of any operand in a flat loop, of
+/// what rows are added onto in an embedding's gradient.
+static bool leavesPlace(const Step &step, plan::TensorOp operand) {
+  if (auto loop = dyn_cast<plan::PointwiseOp>(step.op))
+    return loop.getFlat() && llvm::is_contained(step.reads, operand);
+  auto call = dyn_cast<plan::CallOp>(step.op);
+  return call && call.getCallee() == plan::Kernel::embeddingBackward && step.reads.size() == 3 &&
+         step.reads[2] == operand && step.reads[1] != operand;
+}
+
+/// The exception of P10: `later` is a result of the step in which `earlier` dies, and takes
 /// exactly its place.
 static bool takesPlace(const PlanFacts &facts, plan::TensorOp earlier, plan::TensorOp later) {
   const std::int64_t shared = (*earlier.getLive())[1];
@@ -74,9 +84,7 @@ static bool takesPlace(const PlanFacts &facts, plan::TensorOp earlier, plan::Ten
       shared >= static_cast<std::int64_t>(facts.steps.size()))
     return false;
   const Step &step = facts.steps[shared];
-  auto loop = dyn_cast<plan::PointwiseOp>(step.op);
-  return loop && loop.getFlat() && llvm::is_contained(step.reads, earlier) &&
-         llvm::is_contained(step.writes, later);
+  return leavesPlace(step, earlier) && llvm::is_contained(step.writes, later);
 }
 
 static bool overlapInSpace(plan::TensorOp a, plan::TensorOp b) {

@@ -61,7 +61,7 @@ KernelForm formOf(plan::Kernel kernel) {
   case plan::Kernel::embedding:
     return form<nn::EmbeddingOp>({"ids", "table"}, {"y"});
   case plan::Kernel::embeddingBackward:
-    return form<nn::EmbeddingBackwardOp>({"ids", "dy"}, {"dtable"});
+    return form<nn::EmbeddingBackwardOp>({"ids", "dy", "onto?"}, {"dtable"});
   case plan::Kernel::lrn:
     return form<nn::LrnOp>({"x"}, {"y"});
   case plan::Kernel::lrnBackward:

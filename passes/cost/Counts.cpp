@@ -115,6 +115,11 @@ std::optional<Counts> countsOf(Operation *op) {
                         nn::optimizerOf(op));
   if (auto rows = dyn_cast<nn::EmbeddingOp>(op)) // reads no other rows of the table
     return Counts{0, bytes(rows.getIds()) + 2 * bytes(rows.getY())};
+  if (auto rows = dyn_cast<nn::EmbeddingBackwardOp>(op); rows && rows.getOnto()) {
+    // It touches no other rows, but where the gradient below has another reader and is copied.
+    const double copied = rows.getOnto().hasOneUse() ? 0 : 2 * bytes(rows.getOnto());
+    return Counts{flopsOf(op), bytes(rows.getIds()) + 3 * bytes(rows.getDy()) + copied};
+  }
   return Counts{flopsOf(op), movedBytes(op)};
 }
 

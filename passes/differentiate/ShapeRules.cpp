@@ -72,7 +72,8 @@ static LogicalResult differentiateReduce(ReduceOp op, Gradients &g) {
 
 static LogicalResult differentiateEmbedding(EmbeddingOp op, Gradients &g) {
   Value table = op.getTable();
-  g.add(table, g.create<EmbeddingBackwardOp>(table.getType(), op.getIds(), g.of(op.getY())));
+  g.add(table,
+        g.create<EmbeddingBackwardOp>(table.getType(), op.getIds(), g.of(op.getY()), Value()));
   return success();
 }
 

@@ -27,6 +27,25 @@ ValueRange Bucket::gathered() const {
   return gather ? ValueRange(gather.getGathered()) : ValueRange();
 }
 
+/// Whether no operation makes the value, so that it has a place of its own.
+static bool isSource(Value value) {
+  Operation *source = value.getDefiningOp();
+  return !source || isa<nn::InputOp, nn::TargetOp, nn::ParameterOp, nn::StateOp, nn::ConstantOp,
+                        sync::AllReduceOp, sync::AllGatherOp>(source);
+}
+
+llvm::SmallVector<Value, 1> heldBefore(Value gradient) {
+  llvm::SmallVector<Value, 1> held;
+  for (auto rows = gradient.getDefiningOp<nn::EmbeddingBackwardOp>(); rows;
+       rows = held.back().getDefiningOp<nn::EmbeddingBackwardOp>()) {
+    const Value onto = rows.getOnto();
+    if (!onto || !onto.hasOneUse() || isSource(onto))
+      break;
+    held.push_back(onto);
+  }
+  return held;
+}
+
 namespace {
 
 class Collector {
@@ -232,11 +251,7 @@ private:
     return success();
   }
 
-  static bool isCopied(Value gradient) {
-    return !gradient.hasOneUse() ||
-           isa<nn::InputOp, nn::TargetOp, nn::ParameterOp, nn::StateOp, nn::ConstantOp>(
-               gradient.getDefiningOp());
-  }
+  static bool isCopied(Value gradient) { return !gradient.hasOneUse() || isSource(gradient); }
 
   /// Places the buckets in the order of their numbers, but those that share a gradient side by
   /// side: behind a bucket that cuts its last gradient follows the one that carries the rest.

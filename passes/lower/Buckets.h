@@ -61,6 +61,11 @@ struct Messages {
   llvm::DenseMap<mlir::Operation *, std::int64_t> rebuilders;
 };
 
+/// What a gradient's place holds before rows are added there: the gradient that they are added onto
+/// (nn.embedding_backward), and so on from that one; last first. Empty for any other gradient. One
+/// with another reader, or that no operation makes, lies elsewhere and is copied.
+llvm::SmallVector<mlir::Value, 1> heldBefore(mlir::Value gradient);
+
 /// Collects the step's messages and places buckets, and members inside them, one after another and
 /// aligned. Buckets that share a gradient lie side by side in that gradient's order. Fails
 /// where a parameter has no update, or where its update's gradient comes from no message that names

@@ -90,7 +90,7 @@ static std::optional<KernelUse> dataKernel(Operation *op) {
       })
       .Case([&](nn::EmbeddingOp) { return use(op, Kernel::embedding, {"ids", "table"}, {"y"}); })
       .Case([&](nn::EmbeddingBackwardOp) {
-        return use(op, Kernel::embeddingBackward, {"ids", "dy"}, {"dtable"});
+        return use(op, Kernel::embeddingBackward, {"ids", "dy", "onto"}, {"dtable"});
       })
       .Case([&](nn::SliceOp) { return use(op, Kernel::slice, {"x"}, {"y"}); })
       .Case([&](nn::SliceBackwardOp) { return use(op, Kernel::sliceBackward, {"dy"}, {"dx"}); })

@@ -46,10 +46,15 @@ public:
   ArenaPlanner(const std::vector<Action> &actions, const std::vector<Bucket> &buckets, bool rounds)
       : actions(actions), buckets(buckets), rounds(rounds) {
     for (const Bucket &bucket : buckets)
-      for (const Member &member : bucket.members)
-        for (Value value : {member.isCopied ? Value() : member.gradient, member.total})
-          if (value)
-            written.insert(value); // kernels write it into the gradients' space
+      for (const Member &member : bucket.members) { // kernels write these into the gradients' space
+        if (member.total)
+          written.insert(member.total);
+        if (member.isCopied)
+          continue;
+        written.insert(member.gradient);
+        for (Value held : heldBefore(member.gradient))
+          written.insert(held);
+      }
   }
 
   void collect() {
@@ -160,16 +165,25 @@ private:
       found->second.last = now;
   }
 
-  /// Decides for flat loops which result takes which dying operand's place.
+  /// The operands whose places the operation's results may take: those of a flat loop, and what
+  /// rows are added onto.
+  static ValueRange leavingPlaces(Operation *op) {
+    if (auto loop = dyn_cast<nn::PointwiseOp>(op))
+      return isFlat(loop) ? ValueRange(loop.getInputs()) : ValueRange();
+    auto rows = dyn_cast<nn::EmbeddingBackwardOp>(op);
+    return rows && rows.getOnto() != rows.getDy() ? ValueRange(op->getOperands().drop_front(2))
+                                                  : ValueRange();
+  }
+
+  /// Decides which result takes which dying operand's place.
   void sharePlaces() {
     for (auto [number, action] : llvm::enumerate(actions)) {
-      auto loop = action.kind == ActionKind::compute ? dyn_cast<nn::PointwiseOp>(action.op)
-                                                     : nn::PointwiseOp();
-      if (!loop || !isFlat(loop))
+      if (action.kind != ActionKind::compute)
         continue;
       llvm::DenseSet<Value> taken;
-      for (Value result : loop.getOutputs())
-        for (Value operand : loop.getInputs())
+      const ValueRange leaving = leavingPlaces(action.op);
+      for (Value result : action.op->getResults())
+        for (Value operand : leaving)
           if (fits(operand, result, static_cast<std::int64_t>(number)) &&
               taken.insert(operand).second) {
             placeOf[result] = operand;

@@ -40,7 +40,8 @@ bool isSkipped(mlir::OpResult result);
 /// arrived, and gathered tensors from the gather on. Gathered tensors that the next step waits for
 /// live for the whole step, and their factors until the gather, which copies them. A flat pointwise
 /// result takes the place of an operand that dies there and reserves as many bytes, since the loop
-/// reads element i before it writes it, and if both are rounded or none is. Only where `rounds` is
+/// reads element i before it writes it, and if both are rounded or none is. So does a gradient onto
+/// which rows are added, of the one that dies there. Only where `rounds` is
 /// set, for a step in bf16, are tensors rounded. Fails when no operation computes the output.
 mlir::FailureOr<Arena> planArena(nn::StepOp step, const std::vector<Action> &actions,
                                  const std::vector<Bucket> &buckets, bool rounds);

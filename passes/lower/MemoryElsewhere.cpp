@@ -64,7 +64,7 @@ private:
       if (holdsSamples(loop.getIns()))
         sampled.insert(loop.getOuts().begin(), loop.getOuts().end());
       if (loop.getFlat())
-        sharePlaces(loop);
+        sharePlaces(loop.getIns(), loop.getOuts());
     } else if (auto gather = dyn_cast<plan::GatherOp>(op)) {
       for (auto [factor, all] : llvm::zip(gather.getIns(), gather.getOuts()))
         if (sampled.contains(factor))
@@ -76,6 +76,8 @@ private:
 
   void readCall(plan::CallOp call) {
     const std::size_t ins = call.getIns().size();
+    if (call.getCallee() == plan::Kernel::embeddingBackward)
+      sharePlaces(call.getIns().drop_front(2), call.getOuts());
     for (auto [number, out] : llvm::enumerate(call.getOuts())) {
       if (auto tensor = out.getDefiningOp<plan::TensorOp>();
           tensor && tensor.getSpace() == plan::Space::gradients)
@@ -91,9 +93,9 @@ private:
   }
 
   /// Shares places as the program does, by the exception of P10.
-  void sharePlaces(plan::PointwiseOp loop) {
-    for (Value out : loop.getOuts())
-      for (Value in : loop.getIns()) {
+  void sharePlaces(ValueRange ins, ValueRange outs) {
+    for (Value out : outs)
+      for (Value in : ins) {
         auto to = out.getDefiningOp<plan::TensorOp>(), from = in.getDefiningOp<plan::TensorOp>();
         if (to && from && to.getLive() && from.getLive() && to.getOffset() == from.getOffset() &&
             (*from.getLive())[1] == executed)
@@ -183,7 +185,7 @@ private:
   llvm::DenseSet<Value> sampled;  ///< values with a dimension that counts samples
   llvm::DenseSet<Value> gathered; ///< values gathered from all ranks
   llvm::SmallVector<plan::GatherOp> gathers;
-  llvm::DenseMap<Value, Value> placeOf; ///< result of a loop → the operand whose place it takes
+  llvm::DenseMap<Value, Value> placeOf;        ///< result → the operand whose place it takes
   std::map<std::string, std::int64_t> written; ///< gradient → number of its first writer
 };
 

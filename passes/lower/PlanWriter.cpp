@@ -170,6 +170,9 @@ private:
         }
         if (failed(declare(isTrained ? parameter.getResult() : member.gradient, what)))
           return failure();
+        if (!isTrained && !member.isCopied)
+          for (Value held : heldBefore(member.gradient))
+            tensors[held] = gradients[member.gradient].back();
         if (!isTrained && member.total) {
           const Value gradient = gradients[member.gradient].back();
           tensors[member.arrived] = gradient;

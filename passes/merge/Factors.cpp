@@ -32,8 +32,8 @@ static bool isStored(Value value) {
 static bool sumsOverSamples(Value product) {
   if (auto weights = product.getDefiningOp<nn::ConvBackwardWeightsOp>())
     return product == weights.getDw();
-  if (product.getDefiningOp<nn::EmbeddingBackwardOp>())
-    return true;
+  if (auto rows = product.getDefiningOp<nn::EmbeddingBackwardOp>())
+    return !rows.getOnto();
   auto matmul = product.getDefiningOp<nn::MatmulOp>();
   const auto isMatrix = [](Value value) {
     return cast<RankedTensorType>(value.getType()).getRank() == 2;

@@ -38,7 +38,7 @@ public:
     }
     if (auto rows = dyn_cast<nn::EmbeddingBackwardOp>(pair.product)) {
       auto all = builder.create<nn::EmbeddingBackwardOp>(place, rows.getDtable().getType(),
-                                                         gathered[0], gathered[1]);
+                                                         gathered[0], gathered[1], Value());
       remember(rows.getDtable(), all.getDtable(), all);
       return;
     }

@@ -57,10 +57,18 @@ private:
     return found->second;
   }
 
+  /// Whether the result is a gradient of a parameter, or one onto which rows are added for it.
+  static bool isGradient(Value result) {
+    return llvm::any_of(result.getUsers(), [&](Operation *user) {
+      auto rows = dyn_cast<nn::EmbeddingBackwardOp>(user);
+      return isa<nn::UpdateOp>(user) || (rows && rows.getOnto() == result && result.hasOneUse() &&
+                                         isGradient(rows.getDtable()));
+    });
+  }
+
   /// What the result reserves in the arena: nothing where it is a gradient of a parameter.
   std::int64_t bytesOf(OpResult result) {
-    if (lower::isSkipped(result) ||
-        llvm::any_of(result.getUsers(), [](Operation *user) { return isa<nn::UpdateOp>(user); }))
+    if (lower::isSkipped(result) || isGradient(result))
       return 0;
     const bool isRounded = rounds && lower::isStoredRounded(result, [&](Value value) {
                              return rounded.contains(value);

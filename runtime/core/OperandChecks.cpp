@@ -182,7 +182,8 @@ void checkMeanSquaredError(const Operands &o, Tensor y, Tensor target, Tensor lo
     o.expectCount(dy, o.count(y)), o.expectType(dy, {o.info(y).type});
 }
 
-void checkEmbedding(const Operands &o, Tensor ids, Tensor table, Tensor rows) {
+/// `rows` are taken from the table, or go back to it.
+static void checkRows(const Operands &o, Tensor ids, Tensor table, Tensor rows) {
   o.expectType(ids, {ElementType::i64});
   o.expectType(rows, {o.info(table).type});
   if (o.rank(table) < 2)
@@ -190,6 +191,16 @@ void checkEmbedding(const Operands &o, Tensor ids, Tensor table, Tensor rows) {
   Shape wanted = o.shape(ids);
   wanted.insert(wanted.end(), o.shape(table).begin() + 1, o.shape(table).end());
   o.expectShape(rows, wanted);
+}
+
+void checkEmbedding(const Operands &o, Tensor ids, Tensor table, Tensor y) {
+  checkRows(o, ids, table, y);
+}
+
+void checkEmbeddingBackward(const Operands &o, Tensor ids, Tensor dy, Tensor onto, Tensor dtable) {
+  checkRows(o, ids, dtable, dy);
+  if (onto.isValid())
+    o.expectLike(onto, dtable);
 }
 
 void checkConcat(const Operands &o, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {

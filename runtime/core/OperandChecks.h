@@ -28,8 +28,8 @@ void checkLayerNorm(const Operands &, Tensor x, std::initializer_list<Tensor> le
 void checkMask(const Operands &, Tensor y, Tensor workspace, Activation);
 void checkCrossEntropy(const Operands &, Tensor logits, Tensor target, Tensor loss, Tensor dlogits);
 void checkMeanSquaredError(const Operands &, Tensor y, Tensor target, Tensor loss, Tensor dy);
-/// `rows` are taken from the table: y of embedding or dy of embeddingBackward.
-void checkEmbedding(const Operands &, Tensor ids, Tensor table, Tensor rows);
+void checkEmbedding(const Operands &, Tensor ids, Tensor table, Tensor y);
+void checkEmbeddingBackward(const Operands &, Tensor ids, Tensor dy, Tensor onto, Tensor dtable);
 void checkConcat(const Operands &, std::span<const Tensor> xs, Tensor y, std::int64_t axis);
 /// `whole` is x of slice or dx of sliceBackward.
 void checkSlice(const Operands &, Tensor whole, Tensor part, const Shape &starts,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 namespace syncline::cpu {
@@ -44,8 +45,26 @@ std::vector<std::pair<std::int64_t, std::int64_t>> byRow(const TableRows &of,
   return places;
 }
 
-/// Sums in double: a frequent word's row is a sum over thousands of places.
-void addRows(const TableRows &of, const std::int64_t *ids, const float *dy, float *dtable) {
+/// Makes dtable what the rows are added onto: `onto`, zeroes where that is null, or as it is where
+/// they are one.
+void prepareTable(const TableRows &of, const float *onto, float *dtable) {
+  if (onto == dtable)
+    return;
+  const std::int64_t elements = of.rows * of.width;
+  constexpr std::int64_t block = 1 << 18;
+#pragma omp parallel for if (elements >= 2 * block)
+  for (std::int64_t begin = 0; begin < elements; begin += block) {
+    const auto bytes = static_cast<std::size_t>(std::min(block, elements - begin)) * sizeof(float);
+    if (onto)
+      std::memcpy(dtable + begin, onto + begin, bytes);
+    else
+      std::memset(dtable + begin, 0, bytes);
+  }
+}
+
+/// Sums in double, which are rounded once: a frequent word's row is a sum over thousands of places.
+void addRows(const TableRows &of, const std::int64_t *ids, const float *dy, const float *onto,
+             float *dtable) {
   const auto places = byRow(of, ids);
   std::vector<std::size_t> begins; // of each row's places, and the end
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -53,14 +72,15 @@ void addRows(const TableRows &of, const std::int64_t *ids, const float *dy, floa
       begins.push_back(i);
   const std::size_t runs = begins.size();
   begins.push_back(places.size());
-  std::fill_n(dtable, of.rows * of.width, 0.0f);
+  prepareTable(of, onto, dtable);
 #pragma omp parallel for schedule(dynamic, 16) if (of.count * of.width >= 1 << 15)
   for (std::size_t run = 0; run < runs; ++run) {
-    std::vector<double> sum(static_cast<std::size_t>(of.width));
+    float *const row = dtable + places[begins[run]].first * of.width;
+    std::vector<double> sum(row, row + of.width);
     for (std::size_t i = begins[run]; i < begins[run + 1]; ++i)
       for (std::int64_t k = 0; k < of.width; ++k)
         sum[static_cast<std::size_t>(k)] += dy[places[i].second * of.width + k];
-    std::transform(sum.begin(), sum.end(), dtable + places[begins[run]].first * of.width,
+    std::transform(sum.begin(), sum.end(), row,
                    [](double value) { return static_cast<float>(value); });
   }
 }
@@ -78,13 +98,17 @@ void CpuBuilder::embedding(std::string_view layer, Tensor ids, Tensor table, Ten
   });
 }
 
-void CpuBuilder::embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor dtable) {
+void CpuBuilder::embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor onto,
+                                   Tensor dtable) {
   prepare("embeddingBackward", layer, [&](Preparation &p) {
     p.expectType(dtable, {ElementType::f32});
-    core::checkEmbedding(p, ids, dtable, dy);
-    p.call("sums in double", [of = tableRows(p, ids, dtable), ids = p.plainInput(ids),
+    core::checkEmbeddingBackward(p, ids, dy, onto, dtable);
+    const TableRows of = tableRows(p, ids, dtable);
+    const dnnl::memory below = onto.isValid() ? p.plainInput(onto) : dnnl::memory();
+    p.call("sums in double", [of, below, hasBelow = onto.isValid(), ids = p.plainInput(ids),
                               dy = p.plainInput(dy), dtable = p.plainOutput(dtable)] {
-      addRows(of, pointer<std::int64_t>(ids), pointer<float>(dy), pointer<float>(dtable));
+      addRows(of, pointer<std::int64_t>(ids), pointer<float>(dy),
+              hasBelow ? pointer<float>(below) : nullptr, pointer<float>(dtable));
     });
   });
 }

@@ -1,5 +1,5 @@
-// Rows of a table: a copy forward, and backward a block for each id that adds up all of its row if
-// it is the row's first.
+// Rows of a table: a copy forward, and backward a block for each id that adds up all of its row,
+// onto what stands there, if it is the row's first.
 #include "runtime/cuda/EmbeddingKernels.h"
 
 #include "runtime/core/Embedding.h"
@@ -32,7 +32,7 @@ __global__ void addKernel(EmbeddingShape shape, const std::int64_t *ids, const f
     if (row < 0 || !isFirst)
       continue;
     for (std::int64_t k = threadIdx.x; k < shape.width; k += threadsPerBlock) {
-      double sum = 0;
+      double sum = dtable[row * shape.width + k];
       for (std::int64_t i = own; i < shape.count; ++i)
         if (core::embeddingRow(ids[i], shape.rows) == row)
           sum += dy[i * shape.width + k];
@@ -49,10 +49,16 @@ cudaError_t embedding(cudaStream_t stream, const EmbeddingShape &shape, const st
 }
 
 cudaError_t embeddingBackward(cudaStream_t stream, const EmbeddingShape &shape,
-                              const std::int64_t *ids, const float *dy, float *dtable) {
+                              const std::int64_t *ids, const float *dy, const float *onto,
+                              float *dtable) {
   const auto bytes = static_cast<std::size_t>(shape.rows * shape.width) * sizeof(float);
-  if (const cudaError_t cleared = cudaMemsetAsync(dtable, 0, bytes, stream); cleared != cudaSuccess)
-    return cleared;
+  cudaError_t prepared = cudaSuccess;
+  if (!onto)
+    prepared = cudaMemsetAsync(dtable, 0, bytes, stream);
+  else if (onto != dtable)
+    prepared = cudaMemcpyAsync(dtable, onto, bytes, cudaMemcpyDeviceToDevice, stream);
+  if (prepared != cudaSuccess)
+    return prepared;
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(shape.count, 1 << 20));
   return launch(addKernel, blocks, stream, shape, ids, dy, dtable);
 }

@@ -24,13 +24,15 @@ void CudaBuilder::embedding(std::string_view layer, Tensor ids, Tensor table, Te
   });
 }
 
-void CudaBuilder::embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor dtable) {
+void CudaBuilder::embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor onto,
+                                    Tensor dtable) {
   prepare("embeddingBackward", layer, [&](Preparation &p) {
     p.expectType(dtable, {ElementType::f32});
-    core::checkEmbedding(p, ids, dtable, dy);
-    p.call("rows", [&program = program, shape = embeddingShape(p, ids, dtable),
+    core::checkEmbeddingBackward(p, ids, dy, onto, dtable);
+    const auto below = onto.isValid() ? p.input(onto) : Place<const float>();
+    p.call("rows", [&program = program, shape = embeddingShape(p, ids, dtable), below,
                     ids = p.input<std::int64_t>(ids), dy = p.input(dy), to = p.output(dtable)] {
-      check(cuda::embeddingBackward(program.device.compute, shape, ids, dy, to),
+      check(cuda::embeddingBackward(program.device.compute, shape, ids, dy, below, to),
             "embeddingBackward");
     });
   });

@@ -177,7 +177,7 @@ TEST_P(GatherTest, AddsUpAllRanksRowsOfATable) {
     run.step().gather(0, std::array{run.plainOperand(own, ElementType::i64), run.operand(dy)},
                       std::array{all, dys});
     run.step().wait(0);
-    run.step().embeddingBackward("em", all, dys, table);
+    run.step().embeddingBackward("em", all, dys, none, table);
     run.begin();
     ASSERT_FALSE(HasFatalFailure());
     run.runOperations(0, gatherOf(run) + 1);

@@ -131,6 +131,11 @@ const Misfit movements[] = {
        s.step().embedding("l", s.f32("ids", {2}), s.f32("table", {5, 3}), s.f32("y", {2, 3}));
      },
      "layer 'l': embedding: 'ids': expected element type i64, got f32"},
+    {[](Step s) {
+       s.step().embeddingBackward("l", s.run.plainOperand(Array({2}), ElementType::i64),
+                                  s.f32("dy", {2, 3}), s.f32("onto", {4, 3}), s.f32("dt", {5, 3}));
+     },
+     "layer 'l': embeddingBackward: 'onto': expected shape [5, 3], got [4, 3]"},
     {[](Step s) { s.step().slice("l", s.f32("x", {5, 3}), s.f32("y", {3, 3}), {1, 0}, {2, 1}); },
      "layer 'l': slice: 'x': dimension 0 has 5 positions, the slice goes from 1 to 5"},
     {[](Step s) { s.step().pad("l", s.f32("x", {5, 3}), s.f32("y", {2, 3}), {-5, 0}, 0); },

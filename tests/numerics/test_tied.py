@@ -3,6 +3,7 @@ the embedding late. All ranks train the same weights as where it travels whole."
 
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -109,6 +110,20 @@ class TiedTest(unittest.TestCase):
             for ranks in (1, 2, 4):
                 with self.subTest(optimizer=optimizer, ranks=ranks):
                     self.check(ranks, "--optimizer", optimizer, rate=rate)
+
+    def test_whole_needs_no_table_beside_the_gradient(self):
+        """The dense part is computed in the gradient's place, and the rows are added there."""
+        table = f"memref<{Tied.words}x24xf32>"
+        for ranks in (1, 2):
+            text = (self.whole(ranks) / "plan.mlir").read_text()
+            (gradient,) = re.findall(rf'(%\w+) = plan.tensor "{TABLE}" in gradients', text)
+            self.assertIn(table, text)
+            self.assertNotRegex(text, rf"in arena .*: {table}")
+            self.assertRegex(
+                text,
+                rf"plan.call embeddingBackward .* ins\(%\w+, %\w+, {gradient} :"
+                rf".*\) outs\({gradient} :",
+            )
 
     def test_in_each_kind_of_plan(self):
         """Also where one message of all dense gradients comes behind the rows."""

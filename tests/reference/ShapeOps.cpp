@@ -116,7 +116,7 @@ static void embedding(EmbeddingOp op, Values &values) {
 
 static void embeddingBackward(EmbeddingBackwardOp op, Values &values) {
   const Tensor &ids = values[op.getIds()], &dy = values[op.getDy()];
-  Tensor dtable = values.make(op.getDtable());
+  Tensor dtable = op.getOnto() ? values[op.getOnto()] : values.make(op.getDtable());
   const std::size_t width = dy.values.size() / ids.values.size();
   for (std::size_t i = 0; i < dy.values.size(); ++i)
     if (const auto row = rowOf(ids, i / width, dtable))

@@ -205,8 +205,11 @@ public:
   /// y[i] is row ids[i] of the table, or NaN where there is no such row; ids are i64, and negative
   /// ones count from the end.
   virtual void embedding(std::string_view layer, Tensor ids, Tensor table, Tensor y) = 0;
-  /// Each row of dtable is the sum of the rows of dy that were taken from it.
-  virtual void embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor dtable) = 0;
+  /// Each row of dtable is the sum of the rows of dy that were taken from it and, unless `onto` is
+  /// absent, of the same row of `onto`, which has dtable's shape. Where `onto` is dtable or has its
+  /// place, rows that were not taken are not touched.
+  virtual void embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor onto,
+                                 Tensor dtable) = 0;
 
   virtual void concat(std::string_view layer, std::span<const Tensor> xs, Tensor y,
                       std::int64_t axis) = 0;

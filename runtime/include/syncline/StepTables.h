@@ -194,7 +194,7 @@ private:
     case Op::embedding:
       return to.embedding(layer, t(0), t(1), t(2));
     case Op::embeddingBackward:
-      return to.embeddingBackward(layer, t(0), t(1), t(2));
+      return to.embeddingBackward(layer, t(0), t(1), t(2), t(3));
     case Op::concat:
       return to.concat(layer, list(0, numbers[0]), t(static_cast<std::size_t>(numbers[0])),
                        numbers[1]);

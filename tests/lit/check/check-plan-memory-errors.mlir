@@ -236,3 +236,45 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   // expected-error @+1 {{P2: reserves 128 bytes at 9223372036854775744 of a space of 64}}
   %x = plan.tensor "x" in input at 9223372036854775744 reserve 128 : memref<4x4xf32>
 }
+
+// -----
+
+// P10: what rows are added onto must die there.
+plan.program @p ranks 2 batch 4 spaces {input = 128 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 0 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %i = plan.tensor "i" in input at 64 reserve 64 : memref<4xi64>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  // expected-note @+1 {{declared here}}
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 2] : memref<4x4xf32>
+  // expected-error @+1 {{P10: 'r' overlaps 'h' in space and time}}
+  %r = plan.tensor "r" in arena at 0 reserve 64 live [1, 2] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call embeddingBackward "r" ["ids", "dy", "onto", "dtable"] ins(%i, %x, %h : memref<4xi64>, memref<4x4xf32>, memref<4x4xf32>) outs(%r : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%h, %r : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.issue 0
+  plan.wait 0
+  plan.update 0
+}
+
+// -----
+
+// P10: only what rows are added onto leaves its place, not the rows.
+plan.program @p ranks 2 batch 4 spaces {input = 128 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 0 : i64, arena = 128 : i64} {
+  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
+  %i = plan.tensor "i" in input at 64 reserve 64 : memref<4xi64>
+  %v = plan.tensor "v" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
+  // expected-note @+1 {{declared here}}
+  %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
+  // expected-error @+1 {{P10: 'r' overlaps 'h' in space and time}}
+  %r = plan.tensor "r" in arena at 0 reserve 64 live [1, 2] : memref<4x4xf32>
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.call matmul "h" ["a", "b", "y"] ins(%x, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
+  plan.call embeddingBackward "r" ["ids", "dy", "onto", "dtable"] ins(%i, %h, %x : memref<4xi64>, memref<4x4xf32>, memref<4x4xf32>) outs(%r : memref<4x4xf32>)
+  plan.call matmul "dv" ["a", "b", "y"] ins(%x, %r : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)
+  plan.issue 0
+  plan.wait 0
+  plan.update 0
+}

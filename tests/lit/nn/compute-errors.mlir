@@ -198,3 +198,13 @@ nn.step @s batch 2 {
   // expected-error @+1 {{NN46: expected a table of rank 2 or more, got 'tensor<7xf32>'}}
   %d = nn.embedding_backward %i, %y : (tensor<2x5xi64>, tensor<2x5xf32>) -> tensor<7xf32>
 }
+
+// -----
+
+nn.step @s batch 2 {
+  %i = nn.input "i" : tensor<2x5xi64>
+  %y = nn.input "y" : tensor<2x5x3xf32>
+  %h = nn.input "h" : tensor<8x3xf32>
+  // expected-error @+1 {{NN46: expected rows to be added onto 'tensor<7x3xf32>', got 'tensor<8x3xf32>'}}
+  %d = nn.embedding_backward %i, %y onto %h : (tensor<2x5xi64>, tensor<2x5x3xf32>, tensor<8x3xf32>) -> tensor<7x3xf32>
+}

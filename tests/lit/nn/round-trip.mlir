@@ -137,4 +137,6 @@ nn.step @rows batch 2 {
   %y = nn.embedding %i, %t : (tensor<2x5xi64>, tensor<7x3xf32>) -> tensor<2x5x3xf32>
   // CHECK: nn.embedding_backward %{{.*}}, %{{.*}} : (tensor<2x5xi64>, tensor<2x5x3xf32>) -> tensor<7x3xf32>
   %d = nn.embedding_backward %i, %y : (tensor<2x5xi64>, tensor<2x5x3xf32>) -> tensor<7x3xf32>
+  // CHECK: nn.embedding_backward %{{.*}}, %{{.*}} onto %{{.*}} : (tensor<2x5xi64>, tensor<2x5x3xf32>, tensor<7x3xf32>) -> tensor<7x3xf32>
+  %e = nn.embedding_backward %i, %y onto %d : (tensor<2x5xi64>, tensor<2x5x3xf32>, tensor<7x3xf32>) -> tensor<7x3xf32>
 }

@@ -63,6 +63,8 @@ static const char *const everyCall = R"(
         memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>)
       plan.call embeddingBackward "em" ["ids", "dy", "dtable"] ins(%i, %x : memref<3xi64>,
         memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>)
+      plan.call embeddingBackward "em" ["ids", "dy", "onto", "dtable"] ins(%i, %x, %y :
+        memref<3xi64>, memref<2x2x2x2xf32>, memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>)
       plan.call lrn "r" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
         memref<2x2x2x2xf32>) {size = 3 : i64, alpha = 0.5 : f64, beta = 0.75 : f64, bias =
         2.0 : f64}
@@ -117,7 +119,8 @@ TEST(EveryOperation, ArrivesAsItWasPlanned) {
       "layerNorm 0.2500 x s s y",
       "layerNormBackward 0.2500 x s y z none s",
       "embedding i x z",
-      "embeddingBackward i x z",
+      "embeddingBackward i x none z",
+      "embeddingBackward i x y z",
       "lrn 3 0.5000 0.7500 2.0000 x y",
       "lrnBackward 3 0.5000 0.7500 2.0000 x y z",
       "softmax 3 log x y",

@@ -124,8 +124,8 @@ void RecordingBuilder::meanSquaredError(Name, Tensor y, Tensor target, Tensor lo
 void RecordingBuilder::embedding(Name, Tensor ids, Tensor table, Tensor y) {
   record("embedding", {ids, table, y});
 }
-void RecordingBuilder::embeddingBackward(Name, Tensor ids, Tensor dy, Tensor dtable) {
-  record("embeddingBackward", {ids, dy, dtable});
+void RecordingBuilder::embeddingBackward(Name, Tensor ids, Tensor dy, Tensor onto, Tensor dtable) {
+  record("embeddingBackward", {ids, dy, onto, dtable});
 }
 void RecordingBuilder::concat(Name, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
   std::string text = "concat " + std::to_string(axis);

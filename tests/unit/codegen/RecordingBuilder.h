@@ -44,7 +44,7 @@ public:
   void crossEntropy(std::string_view, Tensor, Tensor, Tensor, Tensor) override;
   void meanSquaredError(std::string_view, Tensor, Tensor, Tensor, Tensor) override;
   void embedding(std::string_view, Tensor, Tensor, Tensor) override;
-  void embeddingBackward(std::string_view, Tensor, Tensor, Tensor) override;
+  void embeddingBackward(std::string_view, Tensor, Tensor, Tensor, Tensor) override;
   void concat(std::string_view, std::span<const Tensor>, Tensor, std::int64_t) override;
   void slice(std::string_view, Tensor, Tensor, const Shape &, const Shape &) override;
   void sliceBackward(std::string_view, Tensor, Tensor, const Shape &, const Shape &) override;

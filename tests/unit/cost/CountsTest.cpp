@@ -114,5 +114,24 @@ TEST(Counts, Structure) {
   EXPECT_EQ(counts(body, "nn.update")->bytes, 5 * 32);
 }
 
+// Rows that are added onto another gradient in its place: 12 numbers, and rows of 2 floats that are
+// read twice and written once. Where that gradient has another reader, it is copied first.
+TEST(Counts, RowsInPlace) {
+  const std::string body = R"(
+    %ids = nn.input "ids" : tensor<4x3xi64>
+    %dy = nn.input "dy" : tensor<4x3x2xf32>
+    %onto = nn.input "onto" : tensor<50x2xf32>
+    %dt = nn.embedding_backward %ids, %dy onto %onto
+      : (tensor<4x3xi64>, tensor<4x3x2xf32>, tensor<50x2xf32>) -> tensor<50x2xf32>)";
+  const auto inPlace = counts(body, "nn.embedding_backward");
+  const auto copied = counts(body + R"(
+    nn.output %onto "onto" : tensor<50x2xf32>)",
+                             "nn.embedding_backward");
+  ASSERT_TRUE(inPlace && copied);
+  EXPECT_EQ(inPlace->flops, 12 * 2);
+  EXPECT_EQ(inPlace->bytes, 12 * 8 + 3 * 12 * 2 * 4);
+  EXPECT_EQ(copied->bytes, inPlace->bytes + 2 * 50 * 2 * 4);
+}
+
 } // namespace
 } // namespace syncline::cost

@@ -106,11 +106,14 @@ TEST(Factors, NotOfATiedEmbedding) {
     %p = nn.embedding_backward %ids, %dys : (tensor<4x3xi64>, tensor<4x3x2xf32>) -> tensor<2x2xf32>
     %h = nn.matmul %dy, %dy {transpose_a} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
     %sum = nn.binary add %p, %h : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+    %onto = nn.embedding_backward %ids, %dys onto %h : (tensor<4x3xi64>, tensor<4x3x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
     %known = nn.constant dense<1> : tensor<4x3xi64>
     %q = nn.embedding_backward %known, %dys : (tensor<4x3xi64>, tensor<4x3x2xf32>) -> tensor<2x2xf32>
     %a = sync.gradient %sum "tied" : tensor<2x2xf32>
-    %b = sync.gradient %q "of known rows" : tensor<2x2xf32>)");
+    %b = sync.gradient %q "of known rows" : tensor<2x2xf32>
+    %c = sync.gradient %onto "in place" : tensor<2x2xf32>)");
   EXPECT_FALSE(step.factors("tied").has_value());
+  EXPECT_FALSE(step.factors("in place").has_value());
   EXPECT_FALSE(step.factors("of known rows").has_value());
 }
 
