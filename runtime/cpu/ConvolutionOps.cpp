@@ -1,11 +1,13 @@
-// Convolution by oneDNN. Layouts are chosen so that a vectorised kernel runs and few operands
-// are converted. With --precision bf16 operands are bf16 where oneDNN has such a kernel; bias and
-// the weights' gradient are f32 always.
+// Convolution by oneDNN, except for kernels of one element. Layouts are chosen so that a vectorised
+// kernel runs and few operands are converted. With --precision bf16 operands are bf16 where oneDNN
+// has such a kernel; bias and the weights' gradient are f32 always.
+#include "runtime/cpu/BlockedConvolution.h"
 #include "runtime/cpu/Channels.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/NotANumber.h"
 #include "runtime/cpu/Windows.h"
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <optional>
@@ -162,6 +164,28 @@ void appendBiasGradient(Preparation &p, Tensor dy, const dnnl::memory &gradient,
   });
 }
 
+/// Appends a convolution by kernels of one element as this backend's own, whose sums lose less
+/// than oneDNN's. Whether it could.
+bool appendBlocked(Preparation &p, const Geometry &g,
+                   const std::unordered_map<int, dnnl::memory> &arguments) {
+  const auto are = [](std::int64_t value, auto... shapes) {
+    return (std::ranges::all_of(shapes, [=](std::int64_t each) { return each == value; }) && ...);
+  };
+  const dnnl::memory x = arguments.at(DNNL_ARG_SRC), w = arguments.at(DNNL_ARG_WEIGHTS);
+  const dnnl::memory y = arguments.at(DNNL_ARG_DST);
+  const auto product = BlockedConvolution::of(x.get_desc(), w.get_desc(), y.get_desc());
+  if (!product || !are(1, Shape(g.w.begin() + 2, g.w.end()), g.strides) ||
+      !are(0, g.padsBegin, g.padsEnd))
+    return false;
+  const auto bias = arguments.find(DNNL_ARG_BIAS);
+  const auto b = bias == arguments.end() ? std::nullopt : std::optional(bias->second);
+  p.call("sums in parts", [=, convolution = *product] {
+    convolution.run(pointer<float>(x), pointer<float>(w), b ? pointer<float>(*b) : nullptr,
+                    pointer<float>(y));
+  });
+  return true;
+}
+
 } // namespace
 
 void CpuBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, Tensor y,
@@ -194,7 +218,8 @@ void CpuBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, T
     if (bias.isValid())
       arguments.emplace(DNNL_ARG_BIAS, p.plainInput(bias));
     const dnnl::memory result = arguments.at(DNNL_ARG_DST);
-    p.primitive(dnnl::convolution_forward(desc), desc, std::move(arguments));
+    if (!appendBlocked(p, g, arguments))
+      p.primitive(dnnl::convolution_forward(desc), desc, std::move(arguments));
     if (activation == Activation::relu)
       appendRelu(p, result);
   });
