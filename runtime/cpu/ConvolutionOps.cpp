@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <initializer_list>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -129,12 +131,77 @@ WeightsDesc describeWeights(const Preparation &p, const Geometry &g, const Choic
                      p.attributes(), p.program.engine, hint(p, g, choice[0].data_type()));
 }
 
+using ProductDesc = dnnl::matmul::primitive_desc;
+
+/// The weights' gradient of a convolution by single elements as one product of matrices: dyᵀ·x over
+/// all samples and places. By tiles it takes a third of the time of oneDNN's convolution, which
+/// writes the gradient once a sample. Nothing where the processor has no tiles for it.
+std::optional<ProductDesc> weightsProduct(const Preparation &p, const Geometry &g, DataType type) {
+  const auto isOne = [](std::int64_t extent) { return extent == 1; };
+  const auto isZero = [](std::int64_t extent) { return extent == 0; };
+  if (!hasTiles() || type != DataType::bf16 || g.w.size() != g.x.size() ||
+      !std::all_of(g.w.begin() + 2, g.w.end(), isOne) ||
+      !std::ranges::all_of(g.padsBegin, isZero) || !std::ranges::all_of(g.padsEnd, isZero))
+    return std::nullopt;
+  const std::int64_t rows =
+      std::accumulate(g.y.begin() + 2, g.y.end(), g.y[0], std::multiplies<>());
+  try {
+    const ProductDesc desc({Layout({g.w[0], rows}, type, Tag::ba),
+                            Layout({rows, g.w[1]}, type, Tag::ab),
+                            Layout({g.w[0], g.w[1]}, DataType::f32, Tag::ab)},
+                           p.attributes(), p.program.engine);
+    if (kindOf(desc) == KernelKind::tiles)
+      return desc;
+  } catch (const dnnl::error &) { // no such kernel: a convolution computes it
+  }
+  return std::nullopt;
+}
+
+/// The places of x that such a convolution reads: all, or every so many in each direction.
+dnnl::memory strided(Preparation &p, const Geometry &g, const dnnl::memory &x) {
+  if (std::ranges::all_of(g.strides, [](std::int64_t stride) { return stride == 1; }))
+    return x;
+  Shape dims = g.y, steps; // from place to place in x, in elements
+  dims[1] = g.x[1];
+  const Layout all = x.get_desc();
+  for (std::size_t i = 0; i < g.strides.size(); ++i)
+    steps.push_back(all.data.format_desc.blocking.strides[i + 2] * g.strides[i]);
+  const dnnl::memory dense = p.scratch(channelsLastLayout(dims, all.data_type()));
+  const std::int64_t places =
+      std::accumulate(dims.begin() + 2, dims.end(), dims[0], std::multiplies<>());
+  const std::int64_t sample = all.data.format_desc.blocking.strides[0];
+  p.call("", [=] {
+    for (std::int64_t place = 0; place < places; ++place) {
+      std::int64_t rest = place, from = 0;
+      for (std::size_t i = steps.size(); i-- > 0; rest /= dims[i + 2])
+        from += rest % dims[i + 2] * steps[i];
+      std::copy_n(pointer<std::uint16_t>(x) + from + rest * sample, dims[1],
+                  pointer<std::uint16_t>(dense) + place * dims[1]);
+    }
+  });
+  return dense;
+}
+
+/// Returns dy as the product reads it.
+dnnl::memory appendWeightsProduct(Preparation &p, const Geometry &g, const ProductDesc &product,
+                                  Tensor x, Tensor dy, Tensor dw) {
+  const dnnl::memory gradient = p.input(dy, channelsLastLayout(g.y, DataType::bf16));
+  const dnnl::memory values = strided(p, g, p.input(x, channelsLastLayout(g.x, DataType::bf16)));
+  p.primitive(dnnl::matmul(product), product,
+              {{DNNL_ARG_SRC, p.alias(gradient, product.src_desc())},
+               {DNNL_ARG_WEIGHTS, p.alias(values, product.weights_desc())},
+               {DNNL_ARG_DST, p.alias(p.plainOutput(dw), product.dst_desc())}});
+  return gradient;
+}
+
 /// Lays weights out as the kernel of their gradient writes it. Gradient and weights lie alike, and
 /// a convolution in bf16 converts the weights anyway.
 void layOutByGradient(Preparation &p, const Geometry &g, Tensor w) {
   if (!p.program.rounds() || p.isLaidOut(w) || p.info(w).type != ElementType::f32)
     return;
   const auto wide = DataType::bf16;
+  if (weightsProduct(p, g, wide))
+    return p.program.layOut(w, p.plain(w));
   try {
     const WeightsDesc desc =
         describeWeights(p, g, {any(g.x, wide), any(g.w, DataType::f32), any(g.y, wide)});
@@ -254,6 +321,12 @@ void CpuBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor dy
   prepare("convBackwardWeights", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32, ElementType::bf16});
     const Geometry g = geometryOf(p, x, dw, dbias, dy, window);
+    if (const auto product = weightsProduct(p, g, p.productTypes(x).front())) {
+      const dnnl::memory gradient = appendWeightsProduct(p, g, *product, x, dy, dw);
+      if (dbias.isValid())
+        appendBiasGradient(p, dy, gradient, dbias);
+      return;
+    }
     std::vector<Choice> choices;
     for (const DataType type : p.productTypes(x)) {
       const Layout anyX = any(g.x, type), anyY = any(g.y, type), anyW = any(g.w, p.type(dw));

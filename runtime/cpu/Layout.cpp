@@ -108,11 +108,17 @@ std::optional<Layout> likeLayout(const Layout &model, const Shape &dims) {
   return std::nullopt;
 }
 
+Layout channelsLastLayout(const Shape &dims, DataType type) {
+  return Layout(dims, type, activationTags[dims.size() - 3].back());
+}
+
 bool hasTiles() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx; }
 
-Layout channelBlockedLayout(const Shape &dims, DataType type) {
+Layout activationLayout(const Shape &dims, DataType type) {
   if (!hasActivationTags(dims.size()))
     return plainLayout(dims, type);
+  if (type == DataType::bf16 && hasTiles())
+    return channelsLastLayout(dims, type);
   const auto &tags = activationTags[dims.size() - 3];
   switch (dnnl::get_effective_cpu_isa()) {
   case dnnl::cpu_isa::sse41:

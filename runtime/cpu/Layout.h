@@ -49,9 +49,12 @@ std::optional<Layout> likeLayout(const Layout &model, const Shape &dims);
 /// Whether this processor multiplies bf16 by AMX's tiles, which ONEDNN_MAX_CPU_ISA can take away.
 bool hasTiles();
 
-/// The best layout of activations for convolutions on this processor: channels in blocks of one
-/// vector. Plain for tensors without channels and spatial dimensions.
-Layout channelBlockedLayout(const Shape &dims, DataType type);
+/// Activations with channels last, for 1 to 3 spatial dimensions.
+Layout channelsLastLayout(const Shape &dims, DataType type);
+
+/// The best layout of activations for convolutions on this processor: channels last for tiles,
+/// otherwise in blocks of one vector. Plain for tensors without channels and spatial dimensions.
+Layout activationLayout(const Shape &dims, DataType type);
 
 /// Calls visit() with a value of the elements' type: float, or std::uint16_t for bf16.
 template <typename Visit> void withElement(const Layout &layout, const Visit &visit) {

@@ -189,7 +189,7 @@ void CpuBuilder::averagePoolBackward(std::string_view layer, Tensor dy, Tensor d
     // The dy of a global pooling is mostly plain, from a matrix product. The layers below need
     // blocked gradients of the type of products, and dx is the large operand, so dx is so.
     const DataType type = p.productTypes(dx).front();
-    Layout source = channelBlockedLayout(p.shape(dx), type);
+    Layout source = activationLayout(p.shape(dx), type);
     if (static_cast<std::int64_t>(source.get_size()) > p.info(dx).reserved)
       source = plainLayout(p.shape(dx), type);
     const Layout destination = *likeLayout(source, p.shape(dy));

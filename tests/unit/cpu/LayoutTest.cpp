@@ -28,7 +28,7 @@ void relu(void *const *outs, const void *const *ins, std::int64_t n, void *) {
 }
 
 bool hasVectorKernels() {
-  return channelBlockedLayout({1, 16, 4, 4}, DataType::f32) !=
+  return activationLayout({1, 16, 4, 4}, DataType::f32) !=
          plainLayout({1, 16, 4, 4}, DataType::f32);
 }
 
@@ -95,6 +95,20 @@ TEST(LayoutTest, ConvolutionsInBf16RunOnTiles) {
   }
 }
 
+TEST(LayoutTest, WeightsOfOneElementAreOneProductOnTiles) {
+  if (!hasTiles())
+    GTEST_SKIP() << "no AMX on this processor";
+  StepCase run(conformance::backends().back());
+  const auto [w, dw] = run.parameter("w", randomArray({64, 32, 1, 1}, 1));
+  const Tensor x = run.operand(randomArray({2, 32, 6, 6}, 2)), y = run.result({2, 64, 6, 6});
+  run.step().conv("conv", x, w, none, y, one);
+  run.step().convBackwardWeights("conv", x, y, dw, none, one);
+  run.run();
+  const OperationInfo &gradient = (*run).operations().back();
+  EXPECT_EQ(gradient.implementation, "brg:avx512_core_amx_bf16");
+  EXPECT_EQ(gradient.reorders, 1); // x, which is an input of f32
+}
+
 TEST(LayoutTest, SlicesAndConcatsAtBlockEdgesConvertNothing) {
   StepCase run(cpuBackend(), conformance::Form::blocked);
   const Tensor a = run.operand(randomArray({1, 32, 4, 4}, 1));
@@ -141,9 +155,8 @@ TEST(LayoutTest, ParametersAndGradientsShareOneLayoutThatFillsNoMoreThanPlanned)
 }
 
 TEST(LayoutTest, LikeLayoutKeepsTheKind) {
-  const Layout blocked = channelBlockedLayout({2, 32, 5, 5}, DataType::f32);
-  EXPECT_EQ(*likeLayout(blocked, {2, 64, 7, 7}),
-            channelBlockedLayout({2, 64, 7, 7}, DataType::f32));
+  const Layout blocked = activationLayout({2, 32, 5, 5}, DataType::f32);
+  EXPECT_EQ(*likeLayout(blocked, {2, 64, 7, 7}), activationLayout({2, 64, 7, 7}, DataType::f32));
   EXPECT_EQ(*likeLayout(plainLayout({2, 3}, DataType::f32), {4, 5}),
             plainLayout({4, 5}, DataType::f32));
   EXPECT_FALSE(likeLayout(blocked, {2, 32}).has_value());
