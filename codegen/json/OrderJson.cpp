@@ -20,6 +20,8 @@ namespace {
 /// A case that is not told apart further.
 struct Leaf {
   llvm::SmallVector<std::int64_t> byFactors, inBuckets; ///< layers whose way it fixes
+  /// Layers whose messages end before the last message of another one begins, and that one.
+  llvm::SmallVector<std::pair<std::int64_t, std::int64_t>> orders;
   sync::OrderAttr proof;
   double bound = 0; ///< seconds
 };
@@ -34,11 +36,16 @@ void addLeaves(llvm::SmallVector<Leaf> &leaves, Leaf fixed, Attribute proof) {
     leaves.push_back(std::move(fixed));
     return;
   }
-  Leaf inBucket = fixed;
-  fixed.byFactors.push_back(row->layer);
-  inBucket.inBuckets.push_back(row->layer);
-  addLeaves(leaves, std::move(fixed), row->byFactors);
-  addLeaves(leaves, std::move(inBucket), row->inBucket);
+  Leaf other = fixed;
+  if (row->other) {
+    fixed.orders.emplace_back(row->layer, *row->other);
+    other.orders.emplace_back(*row->other, row->layer);
+  } else {
+    fixed.byFactors.push_back(row->layer);
+    other.inBuckets.push_back(row->layer);
+  }
+  addLeaves(leaves, std::move(fixed), row->first);
+  addLeaves(leaves, std::move(other), row->second);
 }
 
 /// A problem's layers where those of a leaf travel as it says.
@@ -71,12 +78,31 @@ public:
   /// that may be piggybacks prove nothing.
   Json proving() {
     const double forward = problem.getForwardEnd().convertToDouble();
+    const auto count = static_cast<std::int64_t>(tails.size());
+    llvm::SmallVector<double> ready, behind;
+    for (std::int64_t k = 0; k < count; ++k) {
+      ready.push_back(problem.getReady().getValues()[k] - forward);
+      behind.push_back(tailOf(k));
+    }
+    for (const auto &[first, second] : leaf.orders) {
+      behind[first] = std::max(behind[first], leastFactors(second) + behind[second]);
+      if (mustGoByFactors(second))
+        ready[second] = std::max(ready[second], ready[first] + leastFactors(first));
+    }
     Json layers = Json::array();
-    for (std::int64_t k = 0; k < static_cast<std::int64_t>(tails.size()); ++k)
-      if (problem.getReady().getValues()[k] - forward >= leaf.proof.getReady() &&
-          tailOf(k) >= leaf.proof.getTail() && !mayRide.contains(k))
+    for (std::int64_t k = 0; k < count; ++k)
+      if (ready[k] >= leaf.proof.getReady() && behind[k] >= leaf.proof.getTail() &&
+          !mayRide.contains(k))
         layers.push_back(name(k));
     return layers;
+  }
+
+  /// Pairs of names.
+  Json orders() {
+    Json list = Json::array();
+    for (const auto &[first, second] : leaf.orders)
+      list.push_back({name(first), name(second)});
+    return list;
   }
 
   Json names(ArrayRef<std::int64_t> layers) {
@@ -89,6 +115,21 @@ public:
 private:
   std::string name(std::int64_t layer) {
     return cast<StringAttr>(problem.getLayers()[layer]).getValue().str();
+  }
+
+  bool mustGoByFactors(std::int64_t layer) {
+    const auto only = problem.getOnly();
+    return llvm::is_contained(leaf.byFactors, layer) || (only && (*only)[layer] == 0);
+  }
+
+  /// Seconds of the layer's fastest factors; 0 where it may travel in a bucket.
+  double leastFactors(std::int64_t layer) {
+    std::optional<double> least;
+    if (mustGoByFactors(layer))
+      for (sync::FactorOptionAttr option : problem.factorOptionList())
+        if (option.getLayer() == layer)
+          least = std::min<double>(least.value_or(option.getSeconds()), option.getSeconds());
+    return least.value_or(0);
   }
 
   /// What follows the layer's message, with the reconstruction of layers that are read later, its
@@ -117,6 +158,7 @@ Json leafJson(sync::ProblemOp problem, const Leaf &leaf) {
     lines.push_back(static_cast<double>(number));
   return {{"by_factors", layers.names(leaf.byFactors)},
           {"in_buckets", layers.names(leaf.inBuckets)},
+          {"orders", layers.orders()},
           {"bound", leaf.bound},
           {"channel_weight", static_cast<double>(leaf.proof.getChannelWeight().value_or(1.0))},
           {"ready", static_cast<double>(leaf.proof.getReady())},
@@ -132,7 +174,7 @@ Json orderProofJson(sync::ProblemOp problem, sync::SolutionOp solution) {
   llvm::SmallVector<Leaf> leaves;
   addLeaves(leaves, {}, solution->getAttr(sync::casesAttr));
   if (leaves.empty())
-    leaves.push_back({{}, {}, cast<sync::OrderAttr>(*solution.getCertificate()), 0});
+    leaves.push_back({{}, {}, {}, cast<sync::OrderAttr>(*solution.getCertificate()), 0});
   llvm::stable_sort(leaves, [](const Leaf &a, const Leaf &b) { return a.bound < b.bound; });
   Json proof = leafJson(problem, leaves.front());
   proof["bound"] = solution.getBound().convertToDouble();

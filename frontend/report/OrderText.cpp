@@ -101,7 +101,8 @@ static std::string halves(const nlohmann::json &plan) {
          gathered + "\n";
 }
 
-/// "of 4 cases the shortest one has fc6 by factors and fc7 in buckets: ", where there are several.
+/// "of 4 cases the shortest one has fc6 by factors and fc7 in buckets, fc6 before conv1: ", where
+/// there are several.
 static std::string cases(const nlohmann::json &proof) {
   const std::size_t others = proof.contains("others") ? proof.at("others").size() : 0;
   if (others == 0)
@@ -111,6 +112,9 @@ static std::string cases(const nlohmann::json &proof) {
        {std::pair{"by_factors", " by factors"}, {"in_buckets", " in buckets"}})
     if (const nlohmann::json &layers = proof.at(key); !layers.empty())
       text += (text.empty() ? "" : " and ") + memberSummary(layers) + way;
+  for (const nlohmann::json &order : proof.value("orders", nlohmann::json::array()))
+    text += (text.empty() ? "" : ", ") + printable(order.at(0).get<std::string>()) + " before " +
+            printable(order.at(1).get<std::string>());
   return "of " + std::to_string(others + 1) + " cases the shortest one has " + text + ": ";
 }
 
@@ -129,7 +133,9 @@ static std::string certificate(const nlohmann::json &plan) {
   std::string text =
       "proof: " + cases(proof) + memberSummary(layers) + " are ready " + formatSeconds(ready) +
       " after the backward pass begins or later, need the channel for " + formatSeconds(channel) +
-      " from then on, and " + formatSeconds(tail) + " of the next forward pass " +
+      " from then on, and " + formatSeconds(tail) + " of " +
+      (proof.value("orders", nlohmann::json::array()).empty() ? "" : "later messages, ") +
+      "the next forward pass " +
       (proof.value("by_factors", nlohmann::json::array()).empty()
            ? "follow"
            : "and of reconstruction follow") +

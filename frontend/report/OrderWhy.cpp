@@ -232,13 +232,17 @@ std::string weighing(const OrderProof &proof) {
          " and computation with " + percent(1 - proof.channelWeight) + ")";
 }
 
-/// " where 'fc6' travels by factors and 'fc7' in a bucket, which is the shortest case".
+/// ". The shortest case is that fc6 travels by factors and fc7 travels in a bucket".
 std::string caseText(const OrderProof &proof, const OrderWhyContext &context) {
   std::string text;
   for (const auto &[layer, byFactors] : proof.fixed)
     text += (text.empty() ? ".\nThe shortest case is that " : " and ") +
             printable(context.gradients[layer]) +
             (byFactors ? " travels by factors" : " travels in a bucket");
+  for (const auto &[first, second] : proof.orders)
+    text += (text.empty() ? ".\nThe shortest case is that " : " and ") +
+            printable(context.gradients[first]) + " travels before " +
+            printable(context.gradients[second]);
   return text;
 }
 
@@ -253,8 +257,9 @@ std::string proof(const OrderExplanation &explanation, const OrderWhyContext &co
   if (proof.isByComputation())
     return text + ", which computation alone takes\n";
   text += ": all gradients that are ready at " + formatSeconds(proof.ready) +
-          " or later and have at least " + formatSeconds(proof.tail) +
-          "\nof the next forward pass" + (proof.fixed.empty() ? "" : ", with reconstruction,") +
+          " or later and have at least " + formatSeconds(proof.tail) + "\nof " +
+          (proof.orders.empty() ? "" : "later messages and ") + "the next forward pass" +
+          (proof.fixed.empty() ? "" : ", with reconstruction,") +
           " behind them need the channel for " + formatSeconds(proof.channel()) + " together" +
           weighing(proof) + "; this one is ";
   if (proof.isMember)

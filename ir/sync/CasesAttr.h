@@ -7,18 +7,22 @@
 
 namespace syncline::sync {
 
-/// An array: the certificate of an order in cases, which tell apart how gradients travel (S18). A
-/// case is an array of its bound in seconds and a #sync.order, or of a layer, the case in which it
-/// travels by factors and the case in which it travels in a bucket. `certificate` is then the
-/// #sync.order of the case that proves least.
+/// An array: the certificate of an order in cases, which tell apart how gradients travel, and when
+/// (S18). A case is an array of its bound in seconds and a #sync.order; or of a layer, the case in
+/// which it travels by factors and the case in which it travels in a bucket; or of a layer that
+/// travels by factors, another layer, the case in which the first one's factors travel before the
+/// other one's last message, and the case in which they travel behind all of its messages.
+/// `certificate` is then the #sync.order of the case that proves least.
 inline constexpr llvm::StringLiteral casesAttr = "cases";
 
-/// What a case says: exactly one of two things.
+/// What a case says: a bound, or two further cases.
 struct CaseRow {
   double bound = 0; ///< seconds
   OrderAttr proof;  ///< null where further cases are told apart
   std::int64_t layer = 0;
-  mlir::Attribute byFactors, inBucket; ///< cases
+  std::optional<std::int64_t> other; ///< where orders are told apart, not ways
+  /// Cases: by factors and in a bucket, or before and behind the other layer.
+  mlir::Attribute first, second;
 };
 
 /// Reads one case; nothing where it is not one.
@@ -31,12 +35,21 @@ inline std::optional<CaseRow> caseRow(mlir::Attribute attr) {
     auto proof = mlir::dyn_cast<OrderAttr>(row[1]);
     if (!bound || !proof)
       return std::nullopt;
-    return CaseRow{bound.getValueAsDouble(), proof, 0, {}, {}};
+    return CaseRow{bound.getValueAsDouble(), proof, 0, {}, {}, {}};
   }
-  auto layer = row.size() == 3 ? mlir::dyn_cast<mlir::IntegerAttr>(row[0]) : mlir::IntegerAttr();
-  if (!layer || layer.getValue().getSignificantBits() > 64 || layer.getInt() < 0)
+  if (row.size() != 3 && row.size() != 4)
     return std::nullopt;
-  return CaseRow{0, {}, layer.getInt(), row[1], row[2]};
+  const auto layerAt = [&](std::size_t i) -> std::optional<std::int64_t> {
+    auto layer = mlir::dyn_cast<mlir::IntegerAttr>(row[i]);
+    if (!layer || layer.getValue().getSignificantBits() > 64 || layer.getInt() < 0)
+      return std::nullopt;
+    return layer.getInt();
+  };
+  const std::optional<std::int64_t> layer = layerAt(0);
+  const std::optional<std::int64_t> other = row.size() == 4 ? layerAt(1) : std::nullopt;
+  if (!layer || (row.size() == 4 && !other))
+    return std::nullopt;
+  return CaseRow{0, {}, *layer, other, row[row.size() - 2], row[row.size() - 1]};
 }
 
 /// Cases that are not told apart further, in one certificate at most.
@@ -49,7 +62,7 @@ inline bool isCase(mlir::Attribute attr, std::size_t &left) {
   if (!row || left == 0)
     return false;
   --left;
-  return row->proof || (isCase(row->byFactors, left) && isCase(row->inBucket, left));
+  return row->proof || (isCase(row->first, left) && isCase(row->second, left));
 }
 
 } // namespace syncline::sync

@@ -247,7 +247,8 @@ LogicalResult SolutionOp::verify() {
   std::size_t rows = 2 * maxCases - 1; // of a binary tree with so many leaves
   if (Attribute cases = (*this)->getAttr(casesAttr); cases && !isCase(cases, rows))
     return emitOpError("S18: expected 'cases' to be at most ")
-           << maxCases << " cases, each a bound and a #sync.order, or a layer and two cases";
+           << maxCases
+           << " cases, each a bound and a #sync.order, or one or two layers and two cases";
   return success();
 }
 

@@ -152,10 +152,10 @@ OrderProof proofFor(const OrderProblem &problem, const OrderCertificate &certifi
                    .ready = weakest.certificate.ready,
                    .tail = weakest.certificate.tail,
                    .mayPiggyback = asked.carrier.has_value(),
-                   .fixed = weakest.fixed};
-  const double update = asked.mergeClasses == 0 ? weakest.problem.updateOf(layer) : 0;
+                   .fixed = weakest.fixed,
+                   .orders = weakest.orders};
   proof.isMember = !proof.mayPiggyback && asked.bytes > 0 && asked.ready >= proof.ready &&
-                   weakest.problem.tail[layer] + update >= proof.tail;
+                   weakest.problem.tailBehind(layer) >= proof.tail;
   return proof;
 }
 

@@ -53,6 +53,9 @@ struct OrderProof {
   /// The layers whose way this case fixes, and whether they travel by factors. The tail and the
   /// computation count what their reconstruction takes.
   std::vector<std::pair<std::size_t, bool>> fixed = {};
+  /// Layers whose messages end before the last message of another one begins, and that one. Ready
+  /// times and tails count that too.
+  std::vector<std::pair<std::size_t, std::size_t>> orders = {};
 
   bool isByComputation() const { return bound <= compute; }
   /// Seconds that the gradients need the channel. A second of reconstruction counts as price().

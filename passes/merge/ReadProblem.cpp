@@ -192,10 +192,11 @@ static std::pair<problem::OrderCertificate, sync::OrderAttr> caseOf(Attribute at
   const sync::CaseRow row = *sync::caseRow(attr);
   if (row.proof)
     return {withoutCases(row.proof, row.bound), row.proof};
-  const auto [one, oneOrder] = caseOf(row.byFactors);
-  const auto [other, otherOrder] = caseOf(row.inBucket);
+  const auto [one, oneOrder] = caseOf(row.first);
+  const auto [other, otherOrder] = caseOf(row.second);
   problem::OrderCertificate both{.bound = std::min(one.bound, other.bound),
                                  .splits = static_cast<std::size_t>(row.layer),
+                                 .other = row.other,
                                  .cases = {one, other}};
   return {both, one.bound <= other.bound ? oneOrder : otherOrder};
 }

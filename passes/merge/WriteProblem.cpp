@@ -154,18 +154,21 @@ static Attribute casesOf(OpBuilder &builder, const problem::Problem &problem,
   if (certificate.cases.empty())
     return builder.getArrayAttr(
         {builder.getF64FloatAttr(certificate.bound), proofAttr(builder, problem, certificate)});
-  return builder.getArrayAttr(
-      {builder.getI64IntegerAttr(static_cast<std::int64_t>(certificate.splits)),
-       casesOf(builder, problem, certificate.cases[0]),
-       casesOf(builder, problem, certificate.cases[1])});
+  llvm::SmallVector<Attribute> row = {
+      builder.getI64IntegerAttr(static_cast<std::int64_t>(certificate.splits))};
+  if (certificate.other)
+    row.push_back(builder.getI64IntegerAttr(static_cast<std::int64_t>(*certificate.other)));
+  for (const problem::OrderCertificate &one : certificate.cases)
+    row.push_back(casesOf(builder, problem, one));
+  return builder.getArrayAttr(row);
 }
 
 /// The case that proves least.
 static const problem::OrderCertificate &weakestOf(const problem::OrderCertificate &certificate) {
   if (certificate.cases.empty())
     return certificate;
-  const bool byFactors = certificate.cases[0].bound <= certificate.cases[1].bound;
-  return weakestOf(certificate.cases[byFactors ? 0 : 1]);
+  const bool isFirst = certificate.cases[0].bound <= certificate.cases[1].bound;
+  return weakestOf(certificate.cases[isFirst ? 0 : 1]);
 }
 
 static sync::SolutionOp createSolution(OpBuilder &builder, sync::ProblemOp op,

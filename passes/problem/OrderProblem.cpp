@@ -96,14 +96,47 @@ OrderProblem restricted(const OrderProblem &problem, std::size_t layer, bool byF
   return one;
 }
 
+bool canTellOrder(const OrderProblem &problem, std::size_t factors, std::size_t other) {
+  const std::vector<Layer> &layers = problem.sync.layers;
+  const auto travels = [&](std::size_t k) {
+    return k < layers.size() && layers[k].bytes > 0 && !layers[k].carrier;
+  };
+  return factors != other && travels(factors) && travels(other) &&
+         layers[factors].mergeClasses == 0 && !layers[factors].factorOptions.empty();
+}
+
+OrderProblem ordered(const OrderProblem &problem, std::size_t first, std::size_t second) {
+  OrderProblem one = problem;
+  // Buckets may travel in parts, of which the last one may be short.
+  const auto least = [&](std::size_t k) {
+    const Layer &layer = problem.sync.layers[k];
+    return layer.mergeClasses == 0
+               ? std::ranges::min_element(layer.factorOptions, {}, &FactorOption::seconds)->seconds
+               : 0;
+  };
+  const double longer = least(second) + problem.tailBehind(second) - problem.tailBehind(first);
+  one.tail[first] += std::max(0.0, longer);
+  Layer &later = one.sync.layers[second];
+  if (later.mergeClasses == 0)
+    later.ready = std::max(later.ready, problem.sync.layers[first].ready + least(first));
+  return one;
+}
+
 WeakestCase weakestCase(const OrderProblem &problem, const OrderCertificate &certificate) {
-  WeakestCase weakest{problem, certificate, {}};
+  WeakestCase weakest{problem, certificate, {}, {}};
   while (!weakest.certificate.cases.empty()) {
     const OrderCertificate split = std::move(weakest.certificate);
-    const bool byFactors = split.cases[0].bound <= split.cases[1].bound;
-    weakest.problem = restricted(weakest.problem, split.splits, byFactors);
-    weakest.certificate = split.cases[byFactors ? 0 : 1];
-    weakest.fixed.emplace_back(split.splits, byFactors);
+    const bool isFirst = split.cases[0].bound <= split.cases[1].bound;
+    weakest.certificate = split.cases[isFirst ? 0 : 1];
+    if (split.other) {
+      const auto [before, behind] =
+          isFirst ? std::pair(split.splits, *split.other) : std::pair(*split.other, split.splits);
+      weakest.problem = ordered(weakest.problem, before, behind);
+      weakest.orders.emplace_back(before, behind);
+      continue;
+    }
+    weakest.problem = restricted(weakest.problem, split.splits, isFirst);
+    weakest.fixed.emplace_back(split.splits, isFirst);
   }
   return weakest;
 }

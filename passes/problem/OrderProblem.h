@@ -42,6 +42,11 @@ struct OrderProblem {
   /// Seconds of computation in a step.
   double compute() const { return sync.computeFree + forward; }
   double updateOf(std::size_t layer) const { return update.empty() ? 0 : update[layer]; }
+  /// Seconds that follow the layer's last message at least. Factors arrive at once, before the
+  /// whole update.
+  double tailBehind(std::size_t layer) const {
+    return tail[layer] + (sync.layers[layer].mergeClasses == 0 ? updateOf(layer) : 0);
+  }
 };
 
 /// Returns badInput unless `sync` is valid, `forward` is finite, there is one tail for each layer,
@@ -119,6 +124,17 @@ OrderProblem restricted(const OrderProblem &problem, std::size_t layer, bool byF
 /// another layer's factors.
 bool travelsBothWays(const OrderProblem &problem, std::size_t layer);
 
+/// The problem in which one layer's messages end before another one's last message begins: the
+/// first one's tail reaches over the second one's, and where the second one must travel by factors,
+/// it is ready no earlier than the first one ends. Tails no longer say which layer is read first,
+/// and ready times need not ascend: the result is for bounds alone. Precondition:
+/// canTellOrder(problem, first, second), or canTellOrder(problem, second, first).
+OrderProblem ordered(const OrderProblem &problem, std::size_t first, std::size_t second);
+
+/// Whether the layers are two that travel by themselves, and the first one must travel by factors.
+/// These then leave before the last message of `other`, or behind all of its messages.
+bool canTellOrder(const OrderProblem &problem, std::size_t factors, std::size_t other);
+
 /// A bound on the period: layers whose gradient exists no earlier than `ready` and whose tail is at
 /// least `tail` cannot start to travel before `ready`, occupy the channel for at least what lines
 /// under the costs say, and the last of them still has `tail` seconds of computation before it.
@@ -126,7 +142,10 @@ bool travelsBothWays(const OrderProblem &problem, std::size_t layer);
 /// is one too.
 ///
 /// With `cases` the bound is proved twice instead, for the restricted() problem in which the layer
-/// `splits` travels by factors and for the one in which it travels in a bucket.
+/// `splits` travels by factors and for the one in which it travels in a bucket. With `other`, it is
+/// proved for the ordered() problem in which the factors of `splits` travel before the last message
+/// of `other`, and for the one in which they travel behind all of its messages. Cases of an
+/// ordered() problem do not tell apart ways.
 struct OrderCertificate {
   double bound = 0;         ///< seconds: no solution has a shorter period
   double channelWeight = 1; ///< of the layers' bound, in (0, 1]; computation has the rest
@@ -134,7 +153,9 @@ struct OrderCertificate {
   /// One under every cost of each merge class.
   std::array<Relaxation::Line, maxMergeClasses> lines = {};
   std::size_t splits = 0;
-  std::vector<OrderCertificate> cases = {}; ///< empty, or two: by factors, in a bucket
+  std::optional<std::size_t> other = {};
+  /// Empty, or two: by factors and in a bucket, or before and behind the other layer.
+  std::vector<OrderCertificate> cases = {};
 
   static constexpr std::size_t maxCases = 64; ///< that are not split again
 };
@@ -145,6 +166,8 @@ struct WeakestCase {
   OrderCertificate certificate; ///< of it
   /// The layers whose way it fixes, and whether they travel by factors.
   std::vector<std::pair<std::size_t, bool>> fixed;
+  /// The layers whose messages end before the last message of another layer begins, and that one.
+  std::vector<std::pair<std::size_t, std::size_t>> orders;
 };
 
 /// Precondition: the certificate is valid for the problem (proof::checkOrderBound).

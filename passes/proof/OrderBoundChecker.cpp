@@ -39,8 +39,7 @@ ChannelWork workOf(const OrderProblem &problem, const OrderCertificate &certific
   double withoutBuckets = 0; // seconds more where no message of a merge class is sent
   for (std::size_t k = 0; k < problem.tail.size(); ++k) {
     const Layer &layer = problem.sync.layers[k];
-    // Factors arrive in one message, which the whole update follows.
-    const double tail = problem.tail[k] + (layer.mergeClasses == 0 ? problem.updateOf(k) : 0);
+    const double tail = problem.tailBehind(k);
     // A piggyback may arrive before its gradient would be ready, and empty ones do not travel.
     if (layer.carrier || layer.bytes == 0 || layer.ready < certificate.ready ||
         tail < certificate.tail || (inBuckets && !layer.factorOptions.empty()))
@@ -102,6 +101,8 @@ double lastEnd(ChannelWork all, const OrderCertificate &certificate) {
   for (const ChannelWork::Part &part : all.parts)
     work += part.work;
   const double inOne = certificate.ready + work + certificate.tail;
+  // In a case that tells apart orders, ready times need not ascend.
+  std::ranges::stable_sort(all.parts, {}, &ChannelWork::Part::ready);
   const double fromReady = earliestEnd(all, &ChannelWork::Part::ready) + certificate.tail;
   // Seen from the step's end backwards, messages may not end after their layers are needed.
   std::ranges::sort(all.parts, {}, &ChannelWork::Part::tail);
@@ -151,9 +152,10 @@ Verdict checkProved(double proved, double bound) {
   return std::nullopt;
 }
 
-/// Whether every case proves its bound. `left` is the number of cases that may still follow.
+/// Whether every case proves its bound. `left` is the number of cases that may still follow; with
+/// `isOrdered` they may not tell apart ways.
 Verdict checkCases(const OrderProblem &problem, const OrderCertificate &certificate,
-                   std::size_t &left) {
+                   std::size_t &left, bool isOrdered) {
   if (!isCheckedTime(certificate.bound))
     return refuse(Kind::notALine, "expected finite times >= 0, got ", certificate.bound);
   if (certificate.cases.empty()) {
@@ -163,13 +165,24 @@ Verdict checkCases(const OrderProblem &problem, const OrderCertificate &certific
       return verdict;
     return checkProved(provedBy(problem, certificate), certificate.bound);
   }
-  if (certificate.cases.size() != 2 || !travelsBothWays(problem, certificate.splits))
-    return refuse(Kind::wrongCases, "layer ", certificate.splits + 1,
-                  ": expected a layer that travels by factors or in a bucket, and two cases");
-  for (std::size_t i = 0; i < 2; ++i)
+  const std::size_t layer = certificate.splits;
+  const bool areAll = certificate.other ? canTellOrder(problem, layer, *certificate.other)
+                                        : !isOrdered && travelsBothWays(problem, layer);
+  if (certificate.cases.size() != 2 || !areAll)
+    return certificate.other
+               ? refuse(Kind::wrongCases, "layers ", layer + 1, " and ", *certificate.other + 1,
+                        ": expected one that must travel by factors, another one that travels by "
+                        "itself, and two cases")
+               : refuse(Kind::wrongCases, "layer ", layer + 1,
+                        ": expected a layer that travels by factors or in a bucket, and two cases");
+  for (std::size_t i = 0; i < 2; ++i) {
+    const OrderProblem one = !certificate.other ? restricted(problem, layer, i == 0)
+                             : i == 0           ? ordered(problem, layer, *certificate.other)
+                                                : ordered(problem, *certificate.other, layer);
     if (Verdict verdict =
-            checkCases(restricted(problem, certificate.splits, i == 0), certificate.cases[i], left))
+            checkCases(one, certificate.cases[i], left, isOrdered || certificate.other))
       return verdict;
+  }
   return checkProved(std::min(certificate.cases[0].bound, certificate.cases[1].bound),
                      certificate.bound);
 }
@@ -179,7 +192,7 @@ Verdict checkCases(const OrderProblem &problem, const OrderCertificate &certific
 Verdict checkOrderBound(const OrderProblem &problem, const OrderCertificate &certificate,
                         double period) {
   std::size_t left = OrderCertificate::maxCases;
-  if (Verdict verdict = checkCases(problem, certificate, left))
+  if (Verdict verdict = checkCases(problem, certificate, left, false))
     return verdict;
   if (isBefore(period, certificate.bound))
     return refuse(Kind::periodBelowBound, "the period of ", period, " s is below the bound of ",

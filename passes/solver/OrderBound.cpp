@@ -68,11 +68,6 @@ struct LayerWork {
 /// before its gradient would be ready.
 bool mustTravel(const Layer &layer) { return !layer.carrier && layer.bytes > 0; }
 
-/// The computation that follows the layer's message. Factors arrive at once, before its update.
-double tailOf(const OrderProblem &problem, std::size_t k) {
-  return problem.tail[k] + (problem.sync.layers[k].mergeClasses == 0 ? problem.updateOf(k) : 0);
-}
-
 /// A second of reconstruction costs as many seconds on the channel as the weight of computation has
 /// for each unit of the channel's weight.
 LayerWork workOf(const Problem &problem, const OrderCertificate &certificate, std::size_t k) {
@@ -134,7 +129,7 @@ struct Members {
     double least = 0, alone = 0, once = 0;
     for (std::size_t k = 0; k < problem.tail.size(); ++k) {
       const Layer &layer = problem.sync.layers[k];
-      const double tail = tailOf(problem, k);
+      const double tail = problem.tailBehind(k);
       if (!mustTravel(layer) || layer.ready < certificate.ready || tail < certificate.tail ||
           (inBuckets && !layer.factorOptions.empty()))
         continue;
@@ -149,6 +144,7 @@ struct Members {
     }
     latency = std::min(latency, alone - least);
     inOne = once + least;
+    std::ranges::stable_sort(byReady, {}, &Released::release); // ordered() problems need it
     std::ranges::sort(byTail, {}, &Released::release);
   }
 
@@ -181,16 +177,20 @@ OrderCertificate bestFor(const OrderProblem &problem, const OrderCertificate &ba
   const std::size_t n = problem.tail.size();
   std::vector<double> tails(n);
   for (std::size_t k = 0; k < n; ++k)
-    tails[k] = tailOf(problem, k);
+    tails[k] = problem.tailBehind(k);
   std::ranges::sort(tails);
   tails.erase(std::unique(tails.begin(), tails.end()), tails.end());
+  std::vector<std::size_t> latestFirst(n);
+  std::iota(latestFirst.rbegin(), latestFirst.rend(), std::size_t{0});
+  std::ranges::stable_sort(latestFirst, std::greater(),
+                           [&](std::size_t k) { return problem.sync.layers[k].ready; });
   PrefixAddition bounds(tails);
   std::vector<OrderCertificate> sets;
-  for (std::size_t k = n; k-- > 0;) {
+  for (std::size_t k : latestFirst) {
     if (!mustTravel(problem.sync.layers[k]))
       continue;
     const auto reached = static_cast<std::size_t>(
-        std::ranges::upper_bound(tails, tailOf(problem, k)) - tails.begin());
+        std::ranges::upper_bound(tails, problem.tailBehind(k)) - tails.begin());
     bounds.add(reached, workOf(problem.sync, base, k).work);
     const double ready = problem.sync.layers[k].ready;
     sets.push_back({.bound = ready + bounds.max(),
@@ -236,6 +236,14 @@ static std::vector<CostLines> linesOf(const OrderProblem &problem) {
   for (double part = 1; part > 1e-6; part /= 4)
     parts.push_back(part);
   return costLines(problem.sync, most, parts, true);
+}
+
+OrderCertificate quickOrderBound(const OrderProblem &problem, const OrderCertificate &known) {
+  OrderCertificate same = known;
+  prove(problem, same);
+  OrderCertificate best =
+      bestFor(problem, {.channelWeight = known.channelWeight, .lines = known.lines}, quick);
+  return best.bound > same.bound ? best : same;
 }
 
 OrderCertificate orderBound(const OrderProblem &problem, const OrderCertificate *known) {

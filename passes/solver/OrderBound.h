@@ -14,4 +14,8 @@ using namespace problem;
 /// of the hull. Precondition: the problem is valid, but for carriers that do not travel by factors.
 OrderCertificate orderBound(const OrderProblem &problem, const OrderCertificate *known = nullptr);
 
+/// The best thresholds for the lines and the weight of `known`, without cases; faster than the
+/// above. The problem may be an ordered() one.
+OrderCertificate quickOrderBound(const OrderProblem &problem, const OrderCertificate &known);
+
 } // namespace syncline::solver

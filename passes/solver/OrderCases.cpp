@@ -5,20 +5,43 @@
 #include "passes/solver/OrderWays.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace syncline::solver {
 
 namespace {
 
-/// A problem in which some layers' ways are fixed, and what it proves.
+/// A problem in which some layers' ways, and then some orders, are fixed, and what it proves.
 struct Node {
   OrderProblem problem;
   OrderCertificate certificate; ///< without cases
   std::size_t splits = 0;
-  std::size_t firstCase = 0; ///< of two nodes; 0 for none
+  std::optional<std::size_t> other = {}; ///< where orders are told apart
+  std::size_t firstCase = 0;             ///< of two nodes; 0 for none
+  /// The pairs whose order is fixed.
+  std::vector<std::pair<std::size_t, std::size_t>> told = {};
 };
+
+/// A layer that must travel by factors, and another one.
+struct Pair {
+  std::size_t factors = 0, other = 0;
+  double bound = 0; ///< seconds, of what the two layers alone prove in both cases
+};
+
+/// What the factors of a pair travel before, or behind, at the earliest: two sums.
+double boundOf(const OrderProblem &problem, std::size_t factors, std::size_t other) {
+  const auto least = [&](std::size_t k) {
+    const Layer &layer = problem.sync.layers[k];
+    return layer.mergeClasses == 0 ? fastestFactors(layer).seconds : 0;
+  };
+  const double both = least(factors) + least(other);
+  return both + std::min(problem.sync.layers[factors].ready + problem.tailBehind(other),
+                         problem.sync.layers[other].ready + problem.tailBehind(factors));
+}
 
 class Branching {
 public:
@@ -42,11 +65,22 @@ public:
       if (node.firstCase == 0)
         proved.cases.push_back({node.certificate.bound, waysIn(node)});
     std::ranges::stable_sort(proved.cases, {}, &ProvedCases::Case::bound);
+    keepFirstOfEachWays(proved.cases);
     return proved;
   }
 
 private:
-  static constexpr std::size_t layerVisits = 20'000;
+  /// Cases that tell apart orders have the same ways.
+  static void keepFirstOfEachWays(std::vector<ProvedCases::Case> &cases) {
+    std::vector<ProvedCases::Case> kept;
+    for (ProvedCases::Case &one : cases)
+      if (std::ranges::find(kept, one.ways, &ProvedCases::Case::ways) == kept.end())
+        kept.push_back(std::move(one));
+    cases = std::move(kept);
+  }
+
+  static constexpr std::size_t layerVisits = 20'000, pairVisits = 1'000, mostPairs = 12,
+                               orderVisits = 1'500;
 
   std::size_t weakestNode() const {
     std::size_t weakest = nodes.size();
@@ -61,7 +95,7 @@ private:
   bool split(std::size_t which) {
     const std::optional<std::size_t> layer = mostSaving(nodes[which].problem.sync);
     if (!layer)
-      return false;
+      return splitOrder(which);
     nodes[which].splits = *layer;
     nodes[which].firstCase = nodes.size();
     for (bool byFactors : {true, false}) {
@@ -72,15 +106,80 @@ private:
     return true;
   }
 
+  /// Pairs that may prove most, by what the two layers alone do. In half of them, at most, both
+  /// layers must travel by factors.
+  static std::vector<Pair> pairsOf(const OrderProblem &problem) {
+    const std::vector<Layer> &layers = problem.sync.layers;
+    const std::size_t most = std::min(mostPairs, pairVisits / (layers.size() + 1));
+    std::vector<Pair> pairs, ofFactors;
+    if (most < 2)
+      return pairs;
+    std::vector<std::size_t> longest; // of the layers that must travel by factors
+    for (std::size_t k = 0; k < layers.size(); ++k)
+      if (layers[k].mergeClasses == 0 && !layers[k].factorOptions.empty())
+        longest.push_back(k);
+    std::ranges::stable_sort(longest, std::greater(),
+                             [&](std::size_t k) { return fastestFactors(layers[k]).seconds; });
+    longest.resize(std::min(longest.size(), most));
+    for (std::size_t factors : longest)
+      for (std::size_t other = 0; other < layers.size(); ++other) {
+        const bool areBoth = layers[other].mergeClasses == 0;
+        if (canTellOrder(problem, factors, other) && (!areBoth || factors < other))
+          (areBoth ? ofFactors : pairs)
+              .push_back({factors, other, boundOf(problem, factors, other)});
+      }
+    for (std::vector<Pair> *list : {&ofFactors, &pairs}) {
+      std::ranges::stable_sort(*list, std::greater(), &Pair::bound);
+      list->resize(std::min(list->size(), most / 2));
+    }
+    pairs.insert(pairs.end(), ofFactors.begin(), ofFactors.end());
+    return pairs;
+  }
+
+  /// Splits by the pair whose weaker case, then whose stronger case, proves most.
+  bool splitOrder(std::size_t which) {
+    if (orderSplits++ > orderVisits / (problem.tail.size() + 1))
+      return false;
+    std::vector<Node> best;
+    std::pair<double, double> most{0, 0};
+    for (const Pair &pair : pairsOf(nodes[which].problem)) {
+      if (std::ranges::find(nodes[which].told, std::pair(pair.factors, pair.other)) !=
+          nodes[which].told.end())
+        continue;
+      std::vector<Node> both;
+      for (const auto &[first, second] :
+           {std::pair(pair.factors, pair.other), std::pair(pair.other, pair.factors)}) {
+        Node next{ordered(nodes[which].problem, first, second), {}};
+        next.certificate = quickOrderBound(next.problem, nodes[which].certificate);
+        next.told = nodes[which].told;
+        next.told.emplace_back(pair.factors, pair.other);
+        both.push_back(std::move(next));
+      }
+      const auto [low, high] = std::minmax(both[0].certificate.bound, both[1].certificate.bound);
+      if (std::pair(low, high) <= most)
+        continue;
+      most = {low, high};
+      best = std::move(both);
+      nodes[which].splits = pair.factors;
+      nodes[which].other = pair.other;
+    }
+    if (most.second <= nodes[which].certificate.bound)
+      return false;
+    nodes[which].firstCase = nodes.size();
+    std::ranges::move(best, std::back_inserter(nodes));
+    return true;
+  }
+
   OrderCertificate certificateOf(std::size_t which) const {
     const Node &node = nodes[which];
     if (node.firstCase == 0)
       return node.certificate;
-    OrderCertificate both{.splits = node.splits};
+    OrderCertificate both{.splits = node.splits, .other = node.other};
     for (std::size_t i : {node.firstCase, node.firstCase + 1})
       both.cases.push_back(certificateOf(i));
     both.bound = std::min(both.cases[0].bound, both.cases[1].bound);
-    return both;
+    // A split that proves nothing is left out.
+    return both.bound > node.certificate.bound ? both : node.certificate;
   }
 
   /// Whether layer k travels by factors in the node's case.
@@ -111,10 +210,16 @@ private:
   const OrderProblem &problem;
   const std::vector<Way> &ways;
   std::vector<Node> nodes;
-  std::size_t limit;
+  std::size_t limit, orderSplits = 0;
 };
 
 } // namespace
+
+bool mayProveByCases(const OrderProblem &problem) {
+  return mostSaving(problem.sync) ||
+         std::ranges::any_of(problem.sync.layers,
+                             [](const Layer &layer) { return layer.mergeClasses == 0; });
+}
 
 ProvedCases proveByCases(const OrderProblem &problem, const OrderCertificate &certificate,
                          const std::vector<Way> &ways, double enough) {

@@ -17,12 +17,17 @@ struct ProvedCases {
     double bound = 0; ///< seconds
     std::vector<Way> ways;
   };
-  std::vector<Case> cases = {}; ///< the least bound first; one where nothing is told apart
+  /// The least bound first, each with other ways; one where no ways are told apart.
+  std::vector<Case> cases = {};
 };
 
-/// Splits the case of `certificate` that proves least, again and again, by the layer whose factors
-/// save most time on the channel. Ends with a bound of at least `enough`, where the case that
-/// proves least has no such layer, or at the limits on cases. The ways of a case are `ways`, but
+/// Whether a layer's way, or when its factors travel, can be told apart so that a bound may rise.
+bool mayProveByCases(const OrderProblem &problem);
+
+/// Splits the case of `certificate` that proves least, again and again: by the layer whose factors
+/// save most time on the channel, then by whether some layer's factors travel before or behind
+/// another layer's messages. Ends with a bound of at least `enough`, where the case that proves
+/// least has neither, or at the limits on cases. The ways of a case are `ways`, but
 /// for the layers that can be flipped (OrderWays.h): those that it fixes travel so; the others by
 /// factors where the certificate's weight makes that cheaper. Precondition: the certificate has no
 /// cases itself.

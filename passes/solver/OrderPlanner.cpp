@@ -182,7 +182,7 @@ private:
   /// Proves a bound with cases, and tries the ways of those that do not prove that their solutions
   /// are longer.
   void tryCases() {
-    if (result.gap() <= goodGap || !mostSaving(problem.sync))
+    if (result.gap() <= goodGap || !mayProveByCases(problem))
       return;
     ProvedCases proved = proveByCases(problem, result.certificate, result.solution.ways,
                                       result.solution.period / (1 + goodGap));
@@ -275,7 +275,7 @@ private:
 /// An order that no search shortens, with a bound.
 static OrderResult proved(const OrderProblem &problem, OrderSolution order) {
   OrderResult result{std::move(order), orderBound(problem)};
-  if (!result.isOptimal() && mostSaving(problem.sync))
+  if (!result.isOptimal() && mayProveByCases(problem))
     result.certificate =
         proveByCases(problem, result.certificate, result.solution.ways, result.solution.period)
             .certificate;

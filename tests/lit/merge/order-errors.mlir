@@ -238,6 +238,19 @@ sync.solution of @p by "manual"
 
 // -----
 
+// A good one in two orders: the factors of "b" end at 3.5 s before "a", or are ready with it.
+sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 2.5, reconstruct = 0.0, traffic = 5.0>]
+  only [0, 1]
+  forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5, 1.0]> own_updates <[0.0, 0.0]>
+sync.solution of @p by "manual"
+  messages [#sync.message<layers = [0], scheme = factors, bytes = 256, ready = 1.0, start = 1.0, end = 3.5, reconstructed = 3.5>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 3.5, end = 4.75>]
+  finish 5.75 bound 4.5 certificate #sync.order<ready = 1.0, tail = 1.0, lines = [0.25, 0.0078125]> {cases = [0, 1, [4.5, #sync.order<ready = 1.0, tail = 1.0, lines = [0.25, 0.0078125]>], [5.0, #sync.order<ready = 2.0, tail = 0.5, lines = [0.25, 0.0078125]>]]}
+
+// -----
+
 // Only a layer with two ways may be told apart.
 sync.problem @p layers ["b", "a"] bytes [256, 128] ready <[2.0, 3.0]>
   merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
@@ -254,7 +267,7 @@ sync.solution of @p by "manual"
 sync.problem @p layers ["a"] bytes [128] ready <[3.0]>
   merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.25, b = 0.0078125>, traffic = 2.0>]>]
   forward_end 1.0 backward_end 3.0 updates 0.0 tails <[0.5]> own_updates <[0.0]>
-// expected-error@+1 {{S18: expected 'cases' to be at most 64 cases, each a bound and a #sync.order, or a layer and two cases}}
+// expected-error@+1 {{S18: expected 'cases' to be at most 64 cases, each a bound and a #sync.order, or one or two layers and two cases}}
 sync.solution of @p by "manual"
   messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 128, ready = 2.0, start = 2.0, end = 3.25>]
   finish 3.75 bound 0.0 certificate #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]> {cases = [0, 1, 2]}

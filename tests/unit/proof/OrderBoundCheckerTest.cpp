@@ -1,5 +1,6 @@
 // The judge of bounds on a period: what it accepts, and every numbered reason to reject.
 #include "passes/proof/OrderChecker.h"
+#include "tests/reference/solver/OrderReference.h"
 #include "tests/unit/proof/SmallOrder.h"
 
 #include <gtest/gtest.h>
@@ -133,6 +134,94 @@ TEST(CheckOrderBound, RejectsWrongCases) {
           [](auto &certificate) { certificate.bound = std::nan(""); });
   rejects("O20: expected finite times >= 0, got nan",
           [](auto &certificate) { certificate.cases[0].bound = std::nan(""); });
+}
+
+/// The first layer must travel by factors, for 6 s from 2 s on, and has 5 s behind it. The second
+/// one is ready at 4 s, takes 2 s in a bucket and has 8 s behind it.
+OrderProblem orderedProblem() {
+  OrderProblem problem = withoutFactors();
+  FactorOption factors;
+  factors.seconds = 6;
+  problem.sync.layers = {{256, 2, 0, {factors}, {}}, {64, 4, 1, {}, {}}};
+  problem.sync.computeFree = 4;
+  problem.tail = {5, 8};
+  problem.forward = 8;
+  return problem;
+}
+
+/// Factors first: from 2 s on 8 s on the channel and the 8 s behind the second layer. Factors last:
+/// from 4 s on the same, and 5 s.
+OrderCertificate orderedCertificate() {
+  OrderCertificate first, last;
+  for (OrderCertificate *one : {&first, &last})
+    one->lines[0] = {1, 1.0 / 64};
+  first.ready = 2;
+  first.tail = 8;
+  first.bound = 18;
+  last.ready = 4;
+  last.tail = 5;
+  last.bound = 17;
+  OrderCertificate both;
+  both.splits = 0;
+  both.other = 1;
+  both.cases = {first, last};
+  both.bound = 17;
+  return both;
+}
+
+/// Two cases prove the shortest period, and no sum for both orders does.
+TEST(CheckOrderBound, TellsApartOrders) {
+  EXPECT_EQ(checkOrderBound(orderedProblem(), orderedCertificate(), 17), std::nullopt);
+  EXPECT_DOUBLE_EQ(reference::shortestPeriod(orderedProblem()), 17);
+  for (std::size_t i : {0, 1}) {
+    OrderCertificate tooMuch = orderedCertificate();
+    tooMuch.cases[i].bound += 0.01;
+    EXPECT_TRUE(checkOrderBound(orderedProblem(), tooMuch, 17)) << i;
+  }
+  OrderCertificate one = orderedCertificate().cases[0];
+  one.bound = 15.5;
+  for (double ready : {0.0, 2.0, 4.0})
+    for (double tail : {0.0, 5.0, 8.0}) {
+      one.ready = ready;
+      one.tail = tail;
+      EXPECT_TRUE(checkOrderBound(orderedProblem(), one, 17)) << ready << " " << tail;
+    }
+}
+
+TEST(CheckOrderBound, RejectsWrongOrders) {
+  const auto rejects = [](const std::string &message,
+                          const std::function<void(OrderCertificate &)> &spoil) {
+    OrderCertificate certificate = orderedCertificate();
+    spoil(certificate);
+    OrderProblem problem = orderedProblem();
+    problem.sync.layers.push_back(smallProblem().sync.layers[0]); // travels both ways
+    problem.sync.layers.back().ready = 4;
+    problem.tail.push_back(8);
+    const auto rejection = checkOrderBound(problem, certificate, 20);
+    ASSERT_TRUE(rejection) << "accepted: " << message;
+    EXPECT_EQ(rejection->message, message);
+  };
+  const std::string both =
+      ": expected one that must travel by factors, another one that travels by "
+      "itself, and two cases";
+  rejects("O23: layers 1 and 1" + both, [](auto &certificate) { certificate.other = 0; });
+  rejects("O23: layers 1 and 5" + both, [](auto &certificate) { certificate.other = 4; });
+  rejects("O23: layers 2 and 1" + both, [](auto &certificate) {
+    certificate.splits = 1;
+    certificate.other = 0;
+  });
+  rejects("O23: layers 3 and 1" + both, [](auto &certificate) {
+    certificate.splits = 2;
+    certificate.other = 0;
+  });
+  rejects("O23: layers 1 and 2" + both, [](auto &certificate) { certificate.cases.pop_back(); });
+  // Behind an order, ways are not told apart.
+  rejects("O23: layer 3: expected a layer that travels by factors or in a bucket, and two cases",
+          [](auto &certificate) {
+            const OrderCertificate one = certificate.cases[0];
+            certificate.cases[0].splits = 2;
+            certificate.cases[0].cases = {one, one};
+          });
 }
 
 /// Eight layers whose way can be told apart make 256 cases.

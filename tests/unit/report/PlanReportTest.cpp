@@ -301,4 +301,9 @@ TEST(PlanReport, GivesTheShortestCaseOfAProof) {
       "are ready 1.00 ms after the backward pass begins or later, need the channel for 2.20 ms "
       "from then on, and 200 us of the next forward pass and of reconstruction follow them\n"))
       << reportOf(plan);
+  plan["certificate"]["orders"] = json::array({json::array({"fc.weight", "conv.weight"})});
+  EXPECT_TRUE(contains(reportOf(plan), "has fc.weight by factors, fc.weight before conv.weight: "))
+      << reportOf(plan);
+  EXPECT_TRUE(contains(reportOf(plan), " 200 us of later messages, the next forward pass and of "))
+      << reportOf(plan);
 }
