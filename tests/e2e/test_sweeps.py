@@ -45,7 +45,8 @@ class SweepTest(RefusalTest):
         for model, scheme, batches, overlap in (
             ("digits-cnn.onnx", "*=ring", (16, 64, 1000), "backward"),
             ("digits-cnn.onnx", "fc*=factors", (16, 64), "backward"),
-            ("digits-cnn.onnx", "fc*=factors", (16, 64), "step"),
+            # At batch 16 'compile' decides on another order, which keeps other factors at once.
+            ("digits-cnn.onnx", "fc*=factors", (64,), "step"),
             ("alexnet.onnx", "*=ring", (3, 16), "backward"),
             ("alexnet.onnx", "classifier*=factors", (3, 16), "backward"),
             ("resnet-50.onnx", "*=ring", (2, 24), "backward"),
