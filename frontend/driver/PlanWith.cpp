@@ -17,8 +17,13 @@ namespace {
 /// Plans the module with so many bytes freed by recomputation where the options want `auto`.
 Status runWith(const CompileOptions &options, const PlanWay &way, std::int64_t freed,
                ModuleOp module, const EnterPhase &enter) {
-  PipelineOptions pipeline{way.planner,  options.schemes,     way.overlap,
-                           way.channels, options.consistency, options.clipNorm.value_or(0)};
+  PipelineOptions pipeline;
+  pipeline.planner = way.planner;
+  pipeline.requested = options.schemes;
+  pipeline.overlap = way.overlap;
+  pipeline.channels = way.channels;
+  pipeline.consistency = options.consistency;
+  pipeline.clipNorm = options.clipNorm.value_or(0);
   pipeline.splitTied = way.splitsTied;
   if (!options.recomputesToFit())
     pipeline.recompute = options.recompute;

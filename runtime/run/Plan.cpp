@@ -52,7 +52,8 @@ NamedTensor namedTensor(const Json &object) {
 }
 
 PlanInput planInput(const Json &object) {
-  PlanInput input{namedTensor(object)};
+  PlanInput input;
+  static_cast<NamedTensor &>(input) = namedTensor(object);
   if (object.contains("rows"))
     input.rowCount = size(object, "rows", 1);
   input.isWhole = object.contains("of");

@@ -38,7 +38,8 @@ bool isPossible(const OrderSolution &solution, const std::vector<std::size_t> &o
 /// The solution with messages in halves where its schemes have them, second halves right behind
 /// the first ones.
 OrderSolution halved(const OrderProblem &problem, const OrderSolution &solution) {
-  OrderSolution halves{.ways = solution.ways};
+  OrderSolution halves;
+  halves.ways = solution.ways;
   for (Piece piece : solution.pieces) {
     if (piece.half == Half::whole && !piece.isFactors &&
         hasHalves(problem.sync.mergeClasses[piece.index].options[piece.option].scheme)) {
