@@ -84,7 +84,7 @@ PrimitiveDesc firstGood(const std::vector<Choice> &choices, Make make) {
     try {
       PrimitiveDesc desc = make(choice);
       const KernelKind kind = kindOf(desc);
-      if (kind <= bestKind(choice))
+      if (kind <= bestKind(choices.front()))
         return desc;
       if (!best || kind < kindOf(*best))
         best = desc;

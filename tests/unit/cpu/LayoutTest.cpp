@@ -95,6 +95,20 @@ TEST(LayoutTest, ConvolutionsInBf16RunOnTiles) {
   }
 }
 
+TEST(LayoutTest, ConvolutionsWithoutTilesStayInBf16) {
+  if (!hasTiles())
+    GTEST_SKIP() << "no AMX on this processor";
+  StepCase run(conformance::backends().back());
+  const Tensor w = run.state("w", randomArray({32, 1, 3, 3}, 1));
+  const Tensor x = run.operand(randomArray({2, 32, 6, 6}, 2)), y = run.result({2, 32, 6, 6});
+  Window depthwise = same3;
+  depthwise.groups = 32;
+  run.step().conv("conv", x, w, none, y, depthwise);
+  run.run();
+  EXPECT_NE((*run).operations().back().implementation.find("bf16"), std::string::npos)
+      << (*run).operations().back().implementation;
+}
+
 TEST(LayoutTest, WeightsOfOneElementAreOneProductOnTiles) {
   if (!hasTiles())
     GTEST_SKIP() << "no AMX on this processor";
