@@ -107,9 +107,9 @@ TEST(Channels, LostRanksAreNamed) {
   EXPECT_NE(message.find("while measuring"), std::string::npos) << message;
 }
 
-// The ring is there whatever is asked for; the tree and what the library chooses have a channel each,
-// since a tuner chooses for all of a channel's messages alike. No two messages under way have one
-// bucket.
+// The ring is there whatever is asked for. The tree and what the library chooses have a channel of
+// their own, since a tuner chooses for all of a channel's messages alike. No two messages under way
+// have one bucket.
 TEST(Channels, BucketsOfEachChannel) {
   const ChannelWishes wishes{
       {Scheme::tree, Scheme::library, Scheme::reduceScatter, Scheme::factors}, 1 << 20};
