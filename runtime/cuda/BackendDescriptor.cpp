@@ -27,9 +27,13 @@ void BackendDescriptor::set(cudnnBackendAttributeName_t name, cudnnBackendAttrib
       "cudnnBackendSetAttribute");
 }
 
-void BackendDescriptor::set(cudnnBackendAttributeName_t name, const BackendDescriptor &part) const {
-  set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &part.own->handle);
-  own->kept.push_back(part);
+void BackendDescriptor::set(cudnnBackendAttributeName_t name,
+                            const std::vector<BackendDescriptor> &parts) const {
+  std::vector<cudnnBackendDescriptor_t> handles;
+  for (const BackendDescriptor &part : parts)
+    handles.push_back(part.own->handle);
+  set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, handles.size(), handles.data());
+  own->kept.insert(own->kept.end(), parts.begin(), parts.end());
 }
 
 void BackendDescriptor::finalize() const {

@@ -40,6 +40,9 @@ template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnDataType_t>
 template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnConvolutionMode_t>() {
   return CUDNN_TYPE_CONVOLUTION_MODE;
 }
+template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnGenStatsMode_t>() {
+  return CUDNN_TYPE_GENSTATS_MODE;
+}
 template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnBackendHeurMode_t>() {
   return CUDNN_TYPE_HEUR_MODE;
 }
@@ -68,8 +71,11 @@ public:
   void set(cudnnBackendAttributeName_t name, const std::vector<std::int64_t> &values) const {
     set(name, std::span<const std::int64_t>(values));
   }
-  /// The descriptor keeps `part` alive.
-  void set(cudnnBackendAttributeName_t name, const BackendDescriptor &part) const;
+  /// The descriptor keeps its parts alive.
+  void set(cudnnBackendAttributeName_t name, const std::vector<BackendDescriptor> &parts) const;
+  void set(cudnnBackendAttributeName_t name, const BackendDescriptor &part) const {
+    set(name, std::vector{part});
+  }
   void finalize() const;
 
   /// At most so many values of an attribute.

@@ -64,6 +64,8 @@ template <typename T> struct BatchNormForward {
   double epsilon, momentum;
   /// If not null, y is not computed, and the factor of each channel is kept here for a later sum.
   float *gain = nullptr;
+  /// If not null, the sums of x and of its squares as a convolution has made them, in f32.
+  const float *sums = nullptr, *squares = nullptr;
 };
 
 /// Operands of the backward pass. All but x, dy, dx and `positives` have a value for each channel.
@@ -108,7 +110,8 @@ struct ColumnMemory {
   std::uint32_t *counters; ///< columnCounters, 0 before and after
 };
 
-/// With a sum, y may be null.
+/// With a sum, y may be null. Where the given sums tell a channel's variance too roughly, because
+/// its mean is much larger than its deviation, the channel is added up from x.
 template <typename T>
 cudaError_t batchNorm(cudaStream_t stream, const BatchNormShape &shape,
                       const BatchNormForward<T> &operands, const ColumnMemory &memory,

@@ -2,6 +2,7 @@
 // backend's kernels channels last.
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/BatchNormKernels.h"
+#include "runtime/cuda/ConvolutionSums.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Descriptors.h"
 #include "runtime/cuda/Kernels.h"
@@ -123,11 +124,29 @@ void appendChannelsLast(Preparation &p, const Forward &f, const Layout &layout) 
                              .batchMean = mean,
                              .runningMean = oldVariance.isValid() ? oldMean : Place<float>(),
                              .shifts = shift});
-  p.call("columns", [=, &program = p.program, epsilon = f.epsilon, momentum = f.momentum] {
+  const auto made = takeSums(p, f.x, layout);
+  const auto given = [=, epsilon = f.epsilon, momentum = f.momentum](bool hasSums) {
     BatchNormForward<T> operands{x,        y,       {},          scale,   shift,   mean,
                                  variance, oldMean, oldVariance, epsilon, momentum};
     if (workspace.isValid())
       operands.positives = {shape, workspace};
+    if (hasSums) {
+      operands.sums = made->places->sums;
+      operands.squares = made->places->squares;
+    }
+    return operands;
+  };
+  if (made)
+    made->engines->followBy([=, &program = p.program,
+                             gain = p.scratchPlace<float>(bytesOf(p, f.mean))](bool hasSums) {
+      BatchNormForward<T> operands = given(hasSums);
+      operands.runningMean = operands.runningVariance = nullptr; // timing changes no state
+      operands.gain = gain;                                      // nor computes elements
+      check(batchNorm(program.device.compute, shape, operands, {scratch, program.columnCounters()}),
+            "batchNorm");
+    });
+  p.call("columns", [=, &program = p.program] {
+    BatchNormForward<T> operands = given(made && made->areMade());
     SumAfterNorm<T> sum;
     if (joined) {
       sum = joined->template operands<T>(program.isEvaluation);

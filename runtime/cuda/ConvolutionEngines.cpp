@@ -53,6 +53,16 @@ void ConvolutionEngines::add(ConvolutionEngine engine) {
   engines.insert(at, std::move(engine));
 }
 
+void ConvolutionEngines::followBy(std::function<void(bool hasSums)> follower) {
+  if (!statistics)
+    extents += " with sums"; // others of this geometry have other times
+  statistics = std::move(follower);
+}
+
+bool ConvolutionEngines::offerSums() const {
+  return std::ranges::any_of(engines, &ConvolutionEngine::hasSums);
+}
+
 bool ConvolutionEngines::isReady(ConvolutionEngine &engine, std::string &refusal) {
   if (engine.workspace)
     return true;
@@ -83,6 +93,13 @@ cudnnStatus_t ConvolutionEngines::enqueue(ConvolutionEngine &engine) {
   return engine.run(program.workspace.data(), bytes);
 }
 
+cudnnStatus_t ConvolutionEngines::enqueueTimed(ConvolutionEngine &engine) {
+  const cudnnStatus_t status = enqueue(engine);
+  if (status == CUDNN_STATUS_SUCCESS && statistics)
+    statistics(engine.hasSums);
+  return status;
+}
+
 void ConvolutionEngines::run() {
   std::string ignored;
   cudnnStatus_t status = enqueue(engines.front());
@@ -104,7 +121,7 @@ bool ConvolutionEngines::hasChoice() const {
 std::optional<double> ConvolutionEngines::secondsOf(ConvolutionEngine &engine) {
   std::string ignored;
   // The first call also loads or compiles the kernel.
-  if (!isReady(engine, ignored) || isRefused(enqueue(engine), "the convolution", ignored))
+  if (!isReady(engine, ignored) || isRefused(enqueueTimed(engine), "the convolution", ignored))
     return std::nullopt;
   const cudaStream_t stream = program.device.compute;
   std::vector<Event> events;
@@ -112,7 +129,7 @@ std::optional<double> ConvolutionEngines::secondsOf(ConvolutionEngine &engine) {
     events.emplace_back(EventUse::time);
   events[0].record(stream);
   for (int i = 0; i < repetitions; ++i) {
-    check(enqueue(engine), "the convolution");
+    check(enqueueTimed(engine), "the convolution");
     events[static_cast<std::size_t>(i) + 1].record(stream);
   }
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
@@ -125,9 +142,14 @@ std::optional<double> ConvolutionEngines::secondsOf(ConvolutionEngine &engine) {
 void ConvolutionEngines::time() {
   std::vector<std::pair<double, ConvolutionEngine>> timed;
   std::vector<ConvolutionEngine> others;
+  const auto isEnough = [&](bool hasSums) {
+    return static_cast<std::size_t>(std::ranges::count_if(timed, [&](const auto &each) {
+             return each.second.hasSums == hasSums;
+           })) == timedEngines;
+  };
   for (ConvolutionEngine &engine : engines) {
     const bool isRival = engine.isDeterministic == engines.front().isDeterministic;
-    if (!isRival || timed.size() == timedEngines)
+    if (!isRival || isEnough(engine.hasSums))
       others.push_back(std::move(engine));
     else if (const std::optional<double> seconds = secondsOf(engine))
       timed.emplace_back(*seconds, engine); // a copy: the first engine is compared with the others

@@ -27,6 +27,8 @@ struct ConvolutionEngine {
   /// Stands for this engine in later runs with this version of cuDNN on this device. Has no spaces.
   std::string name;
   bool isDeterministic = true;
+  /// Whether it also makes the sums that a norm behind the convolution needs (ConvolutionSums.h).
+  bool hasSums = false;
   /// Makes the engine ready and sets the bytes of workspace that it needs.
   std::function<cudnnStatus_t(std::size_t &bytes)> measure;
   /// Enqueues the convolution on the compute stream.
@@ -36,7 +38,7 @@ struct ConvolutionEngine {
 
 class ConvolutionEngines {
 public:
-  /// The most engines that are timed.
+  /// The most engines that are timed, of those that make sums and of the others.
   static constexpr std::size_t timedEngines = 8;
 
   /// `geometry` tells convolutions with unequal extents, or windows apart.
@@ -44,6 +46,11 @@ public:
 
   /// Adds an engine behind those of its kind; deterministic ones stand before the others.
   void add(ConvolutionEngine engine);
+  /// States what a norm behind the convolution does to find its statistics, by the engine's sums or
+  /// without them. Engines are timed with it.
+  void followBy(std::function<void(bool hasSums)> statistics);
+  /// Whether an engine makes sums.
+  bool offerSums() const;
   /// Removes engines until the first is ready and within the limit of workspace, which is then
   /// reserved. False where none is left; `refusal` then has cuDNN's last word, if it said one.
   bool settle(std::string &refusal);
@@ -62,7 +69,7 @@ public:
   bool prefer(const std::string &name, double seconds);
 
   const ConvolutionEngine &best() const { return engines.front(); }
-  /// The best engine's measured time; none before it is timed.
+  /// The best engine's measured time, with the norm's statistics; none before it is timed.
   std::optional<double> seconds() const { return measured; }
   /// The operation in the step, and the layout in which it is computed.
   std::size_t operation() const { return index; }
@@ -77,6 +84,8 @@ private:
   bool isReady(ConvolutionEngine &engine, std::string &refusal);
   /// Enqueues the engine. The status is a refusal where memory for its workspace is short.
   cudnnStatus_t enqueue(ConvolutionEngine &engine);
+  /// Enqueues the engine and what follows it.
+  cudnnStatus_t enqueueTimed(ConvolutionEngine &engine);
   std::optional<double> secondsOf(ConvolutionEngine &engine);
   void tell();
 
@@ -85,6 +94,7 @@ private:
   Layout layout;
   std::string extents;
   std::vector<ConvolutionEngine> engines; ///< the best first
+  std::function<void(bool hasSums)> statistics;
   std::optional<double> measured;
 };
 

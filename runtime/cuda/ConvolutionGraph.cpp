@@ -12,7 +12,7 @@ namespace syncline::cuda {
 namespace {
 
 /// The numbers by which graphs and variant packs name the tensors.
-constexpr std::int64_t imageId = 1, filterId = 2, responseId = 3;
+constexpr std::int64_t imageId = 1, filterId = 2, responseId = 3, sumsId = 4, squaresId = 5;
 
 /// What divides the operands' addresses: tensors have offsets that are multiples of 64 in their
 /// space, and scratch memory of 256. More than 16 make no difference to cuDNN.
@@ -22,11 +22,16 @@ constexpr std::int64_t alignment = 16;
 struct OperationTerms {
   cudnnBackendDescriptorType_t type;
   cudnnBackendAttributeName_t image, filter, response, convolution, alpha, beta;
-  std::array<std::int64_t, 3> ids; ///< of ConvolutionPlaces: left, right, result
+  std::vector<std::int64_t> ids; ///< of ConvolutionPlaces: left, right, result, sums, squares
 };
 
 OperationTerms termsOf(ConvolutionKind kind) {
   switch (kind) {
+  case ConvolutionKind::forwardAndSums: {
+    OperationTerms terms = termsOf(ConvolutionKind::forward);
+    terms.ids.insert(terms.ids.end(), {sumsId, squaresId});
+    return terms;
+  }
   case ConvolutionKind::forward:
     return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
             CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
@@ -82,20 +87,40 @@ BackendDescriptor describeWindow(const ConvolutionPlan &plan) {
   return made;
 }
 
-/// The operation graph of the one convolution. cuDNN finds the number of groups by the channels.
+/// The sums of each channel of `response` and of its squares.
+BackendDescriptor describeSums(const ConvolutionPlan &plan, const BackendDescriptor &response) {
+  Shape channels(plan.response.dims.size(), 1);
+  channels[1] = plan.response.dims[1];
+  const ConvolutionTensor each{channels, {ElementType::f32, plan.layout.isChannelsLast}};
+  const BackendDescriptor made(CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
+  made.set(CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_GENSTATS_SUM_SQSUM);
+  made.set(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_DATA_FLOAT);
+  made.set(CUDNN_ATTR_OPERATION_GENSTATS_XDESC, response);
+  made.set(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, describe(each, sumsId));
+  made.set(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, describe(each, squaresId));
+  made.finalize();
+  return made;
+}
+
+/// The operation graph of the convolution, with its sums where there are ids for them. cuDNN finds
+/// the number of groups by the channels.
 BackendDescriptor describeGraph(cudnnHandle_t cudnn, const ConvolutionPlan &plan,
                                 const OperationTerms &terms) {
+  const BackendDescriptor response = describe(plan.response, responseId);
   const BackendDescriptor operation(terms.type);
   operation.set(terms.image, describe(plan.image, imageId));
   operation.set(terms.filter, describe(plan.filter, filterId));
-  operation.set(terms.response, describe(plan.response, responseId));
+  operation.set(terms.response, response);
   operation.set(terms.convolution, describeWindow(plan));
   operation.set(terms.alpha, 1.0F);
   operation.set(terms.beta, 0.0F);
   operation.finalize();
+  std::vector<BackendDescriptor> operations{operation};
+  if (std::ranges::find(terms.ids, sumsId) != terms.ids.end())
+    operations.push_back(describeSums(plan, response));
   const BackendDescriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, cudnn);
-  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations);
   graph.finalize();
   return graph;
 }
@@ -211,22 +236,26 @@ bool isExact(const EngineNotes &notes, bool keepsBits) {
 /// A convolution's use of a plan, with the variant pack of its operands' addresses.
 class GraphEngine {
 public:
-  GraphEngine(cudnnHandle_t cudnn, std::shared_ptr<GraphPlan> shared,
-              const std::array<std::int64_t, 3> &ids,
+  GraphEngine(cudnnHandle_t cudnn, std::shared_ptr<GraphPlan> shared, std::vector<std::int64_t> ids,
               std::shared_ptr<const ConvolutionPlaces> places)
-      : cudnn(cudnn), shared(std::move(shared)), ids(ids), places(std::move(places)) {}
+      : cudnn(cudnn), shared(std::move(shared)), ids(std::move(ids)), places(std::move(places)) {}
 
   std::size_t measure() { return shared->measure(cudnn); }
 
   /// Precondition: measure() has returned.
   void run(void *workspace) {
     const std::byte *const left = places->left, *const right = places->right;
-    const std::array<void *, 4> now{const_cast<std::byte *>(left), const_cast<std::byte *>(right),
-                                    places->result, workspace};
+    const std::array<void *, 6> now{const_cast<std::byte *>(left),
+                                    const_cast<std::byte *>(right),
+                                    places->result,
+                                    places->sums,
+                                    places->squares,
+                                    workspace};
     if (!pack || now != addresses) { // the workspace moves where it grows
       const BackendDescriptor made(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
       made.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const std::int64_t>(ids));
-      made.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span<void *const>(now).first(3));
+      made.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+               std::span<void *const>(now).first(ids.size()));
       made.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, workspace);
       made.finalize();
       pack = made;
@@ -239,10 +268,10 @@ public:
 private:
   cudnnHandle_t cudnn;
   std::shared_ptr<GraphPlan> shared;
-  std::array<std::int64_t, 3> ids;
+  std::vector<std::int64_t> ids; ///< of the first of the places
   std::shared_ptr<const ConvolutionPlaces> places;
   std::optional<BackendDescriptor> pack;
-  std::array<void *, 4> addresses{}; ///< in `pack`
+  std::array<void *, 6> addresses{}; ///< in `pack`, and the workspace
 };
 
 /// What `f` throws as a status.
@@ -315,7 +344,8 @@ void addGraphEngines(ConvolutionEngines &engines, Preparation &p, const Convolut
   for (const std::shared_ptr<GraphPlan> &shared : listing->plans) {
     const auto own = std::make_shared<GraphEngine>(cudnn, shared, terms.ids, places);
     ConvolutionEngine engine;
-    engine.name = shared->notes.name;
+    engine.hasSums = kind == ConvolutionKind::forwardAndSums;
+    engine.name = (engine.hasSums ? "sums_" : "") + shared->notes.name;
     engine.isDeterministic = !shared->notes.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
     engine.measure = [own](std::size_t &bytes) {
       return graphStatus([&] { bytes = own->measure(); });

@@ -1,5 +1,6 @@
 // The engines of a convolution that cuDNN's graph interface offers: for an operation graph of the
-// one convolution, the engine configurations that its heuristics list.
+// one convolution, or of it and of sums of its result, the engine configurations that its
+// heuristics list.
 #pragma once
 
 #include "runtime/cuda/ConvolutionEngines.h"
@@ -8,7 +9,8 @@
 
 namespace syncline::cuda {
 
-enum class ConvolutionKind { forward, backwardData, backwardWeights };
+/// `forwardAndSums` also adds up each channel of the result and its squares, in f32.
+enum class ConvolutionKind { forward, forwardAndSums, backwardData, backwardWeights };
 
 /// Adds an engine for each configuration that keeps the precision's accuracy, the fastest first by
 /// cuDNN's heuristics. An engine's name is that of cuDNN's logs: "eng34_k2=5_k13=1", the engine's

@@ -2,6 +2,7 @@
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/BatchNormKernels.h"
 #include "runtime/cuda/ConvolutionGraph.h"
+#include "runtime/cuda/ConvolutionSums.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/LegacyConvolution.h"
@@ -117,6 +118,8 @@ void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, 
                                  p.input<std::byte>(w, layout), p.output<std::byte>(y, layout)};
       c.append(p, at);
       appendBias(p, bias, y, layout, at.result, activation == Activation::relu);
+      if (!bias.isValid() && activation == Activation::none)
+        offerSums(p, y, {c.plan, c.at, c.engines});
       return true;
     });
   });

@@ -20,6 +20,7 @@ struct ConvolutionTensor {
 struct ConvolutionPlaces {
   Place<const std::byte> left, right; ///< x and w, w and dy, or x and dy
   Place<std::byte> result;
+  Place<float> sums{}, squares{}; ///< of each channel of the result; for engines that have them
 };
 
 /// cuDNN pads equally at both ends. Where this gives another result extent, a copy pads (or crops)

@@ -95,6 +95,7 @@ Place<std::byte> Preparation::written(Tensor tensor, const Layout &wanted) {
   Placement &placement = program.placement(tensor);
   layOut(tensor, wanted);
   placement.isWritten = true;
+  placement.sums = nullptr;
   program.changed(own.space, own.offset, own.reserved);
   const Place<std::byte> stored(program.data(tensor));
   const Layout asked = normalized(wanted, own.shape);

@@ -26,6 +26,7 @@
 namespace syncline::cuda {
 
 class ConvolutionEngines;
+struct ConvolutionSums;
 struct GraphListing;
 struct NormThenSum;
 struct SumThenNorm;
@@ -57,7 +58,8 @@ struct Placement {
   Layout layout;
   bool isLaidOut = false;
   bool isWritten = false; ///< whether an operation has written it; for arena and gradients
-  std::shared_ptr<NormThenSum> norm; ///< set if a norm that sums may join makes the tensor
+  std::shared_ptr<NormThenSum> norm{};     ///< set if a norm that sums may join makes the tensor
+  std::shared_ptr<ConvolutionSums> sums{}; ///< set if a convolution makes it that may add it up
 };
 
 /// A copy of a tensor in another layout, made once in each step. Copies of weights in bf16 are

@@ -79,6 +79,8 @@ class Operation:
 
     def __init__(self, line, kind, roles):
         self.kind = kind
+        plain = not re.search(r"activation[^,}]*relu", line)
+        self.is_plain = plain and "bias" not in (roles or ())
         self.body = []
         sizes = [elements(memref) for memref in re.findall(r"memref<[^>]*>", line)]
         values = re.findall(r"%\w+", line)
@@ -137,6 +139,16 @@ def deferred(told, place, value):
     return readers == 2 and any(is_norm(n) and n.values["y"] == value for n in told[:place])
 
 
+def added_up(told, norm):
+    """Elements that a norm reads once less where the convolution that makes x adds them up
+    (runtime/cuda/ConvolutionSums.h)."""
+    made = any(
+        each.kind == "conv" and each.values["y"] == norm.values["x"] and each.is_plain
+        for each in filter(None, told)
+    )
+    return norm.sizes["x"] if made else 0
+
+
 def moved(kind, sizes, width):
     """Bytes that an operation reads and writes, its operands `width` bytes wide where they follow
     the precision, by what is charged."""
@@ -160,14 +172,19 @@ def moved(kind, sizes, width):
     return {"other operations": width * images + taps}
 
 
-def step(plan, width, optimizer=20):
+def step(plan, width, optimizer=20, adds_up=False):
     """Bytes of a step by what is charged. SGD with momentum reads and writes a parameter and its
-    velocity, and reads its gradient."""
+    velocity, and reads its gradient. `adds_up`: convolutions add up what the norms behind them
+    need."""
     total = collections.Counter()
     parameters = 0
     told = operations(plan)
     for operation in filter(None, told):
         total.update(moved(operation.kind, operation.sizes, width))
+    if adds_up:
+        for norm in filter(None, told):
+            if norm.kind == "batchNorm":
+                total["batch norm"] -= width * added_up(told, norm)
     for place in range(len(told) - 1):
         total["loops"] -= width * spared(told, place)
     for line in re.findall(r"plan\.tensor .* in parameters .*", plan):
@@ -178,7 +195,11 @@ def step(plan, width, optimizer=20):
 
 def reckon(path):
     plan = (path / "plan.mlir").read_text()
-    columns = {"bf16": step(plan, 2), "tf32": step(plan, 4)}
+    columns = {
+        "bf16": step(plan, 2),
+        "bf16, sums by convolutions": step(plan, 2, adds_up=True),
+        "tf32": step(plan, 4),
+    }
     print("GB a step | " + " | ".join(columns))
     for what in columns["bf16"]:
         print(what + " | " + " | ".join(f"{of[what] / 1e9:.2f}" for of in columns.values()))

@@ -124,6 +124,23 @@ outs(%8 : {image})
         other = sums.replace("addf", "mulf")
         self.assertEqual(reckon.step(other, 2)["loops"], 2 * 3 * n)
 
+    def test_sums_by_convolutions(self):
+        """A norm reads x once less, but not behind a bias or an activation."""
+        image, weight, line = "memref<2x8x4x4xf32>", "memref<8x8x1x1xf32>", "memref<8xf32>"
+        conv = f'    plan.call conv "c" ["x", "w", "y"] ins(%1, %0 : {image}, {weight})'
+        norm = f"""
+    plan.call batchNorm "n" ["x", "scale", "y"] ins(%2, %3 : {image}, {line}) outs(%4 : {image})
+"""
+        plain = f"{conv} outs(%2 : {image})" + norm
+        n = 2 * 8 * 4 * 4
+        self.assertEqual(reckon.step(plain, 2)["batch norm"], 2 * 3 * n)
+        self.assertEqual(reckon.step(plain, 2, adds_up=True)["batch norm"], 2 * 2 * n)
+        biased = plain.replace('"w", "y"', '"w", "bias", "y"').replace("%0 :", "%0, %9 :")
+        active = plain.replace(" ins(%1", ' {activation = "relu"} ins(%1')
+        other = plain.replace("ins(%2", "ins(%5")
+        for each in (biased, active, other):
+            self.assertEqual(reckon.step(each, 2, adds_up=True)["batch norm"], 2 * 3 * n)
+
     def test_random_words(self):
         """Random123's known answers."""
         words = values.philox((0xFFFFFFFF, 0xFFFFFFFF), [0xFFFFFFFF] * 4)

@@ -189,6 +189,44 @@ TEST(GraphInterfaceTest, ExtentsFitEachOther) {
   EXPECT_EQ(chain.operation.finalize(), misuse);
 }
 
+/// The sums of a tensor of 2 channels.
+struct DescribedSums : Described {
+  DescribedSums(const DescribedTensor &x, const DescribedTensor &sums,
+                const DescribedTensor &squares)
+      : Described(CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR) {
+    one(CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_TYPE_GENSTATS_MODE, CUDNN_GENSTATS_SUM_SQSUM);
+    one(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+    part(CUDNN_ATTR_OPERATION_GENSTATS_XDESC, x);
+    part(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, sums);
+    part(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, squares);
+  }
+};
+
+TEST(GraphInterfaceTest, SumsAreOfTheResultAndHaveOneNumberForEachChannel) {
+  ConvolutionChain chain;
+  EXPECT_EQ(chain.finalizeParts(), ok);
+  chain.describeOperation();
+  EXPECT_EQ(chain.operation.finalize(), ok);
+  DescribedTensor sums(4, {1, 2, 1, 1}), squares(5, {1, 2, 1, 1}), many(6, {1, 2, 3, 3});
+  for (DescribedTensor *each : {&sums, &squares, &many})
+    EXPECT_EQ(each->finalize(), ok);
+  EXPECT_EQ(DescribedSums(chain.y, sums, many).finalize(), misuse);
+  EXPECT_EQ(DescribedSums(chain.y, sums, sums).finalize(), misuse);
+  DescribedSums ofImage(chain.x, sums, squares), ofResult(chain.y, sums, squares);
+  EXPECT_EQ(ofImage.finalize(), ok);
+  EXPECT_EQ(ofResult.finalize(), ok);
+  const auto finalizeGraph = [&](const Described &of) {
+    Described graph{CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR};
+    const std::array both{chain.operation.handle, of.handle};
+    graph.one(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, chain.cudnn);
+    cudnnBackendSetAttribute(graph.handle, CUDNN_ATTR_OPERATIONGRAPH_OPS,
+                             CUDNN_TYPE_BACKEND_DESCRIPTOR, 2, both.data());
+    return graph.finalize();
+  };
+  EXPECT_EQ(finalizeGraph(ofImage), misuse);
+  EXPECT_EQ(finalizeGraph(ofResult), CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN); // it is for bf16
+}
+
 TEST(GraphInterfaceTest, PartsAreFinalAndLive) {
   {
     ConvolutionChain chain; // whose tensors are not final

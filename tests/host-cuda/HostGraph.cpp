@@ -28,6 +28,7 @@ constexpr auto window = CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR;
 constexpr auto forward = CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
 constexpr auto backwardData = CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;
 constexpr auto backwardFilter = CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR;
+constexpr auto sums = CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR;
 constexpr auto graph = CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR;
 constexpr auto heuristics = CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR;
 constexpr auto plan = CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR;
@@ -65,8 +66,13 @@ const std::array rules{
                   descriptor},
     AttributeRule{backwardFilter, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, factor},
     AttributeRule{backwardFilter, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA, factor},
+    AttributeRule{sums, CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_TYPE_GENSTATS_MODE},
+    AttributeRule{sums, CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_TYPE_DATA_TYPE},
+    AttributeRule{sums, CUDNN_ATTR_OPERATION_GENSTATS_XDESC, descriptor},
+    AttributeRule{sums, CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, descriptor},
+    AttributeRule{sums, CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, descriptor},
     AttributeRule{graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE},
-    AttributeRule{graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, descriptor},
+    AttributeRule{graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, descriptor, 2},
     AttributeRule{heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, descriptor},
     AttributeRule{heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE},
     AttributeRule{plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE},
@@ -161,6 +167,8 @@ cudnnStatus_t finalizeComplete(BackendObject &object) {
   case backwardData:
   case backwardFilter:
     return finalizeOperation(object);
+  case sums:
+    return finalizeSums(object);
   case graph:
     return finalizeGraph(object);
   case heuristics:
@@ -262,8 +270,16 @@ BackendObject *backendObject(cudnnBackendDescriptor_t handle) {
 BackendObject *backendPart(const BackendObject &object, cudnnBackendAttributeName_t name,
                            cudnnBackendDescriptorType_t type) {
   const auto parts = object.values<cudnnBackendDescriptor_t>(name);
-  BackendObject *const part = parts.size() == 1 ? backendObject(parts[0]) : nullptr;
-  return part && part->type == type && part->isFinal ? part : nullptr;
+  return parts.size() == 1 ? backendPartOf(object, name, type) : nullptr;
+}
+
+BackendObject *backendPartOf(const BackendObject &object, cudnnBackendAttributeName_t name,
+                             cudnnBackendDescriptorType_t type) {
+  for (const cudnnBackendDescriptor_t handle : object.values<cudnnBackendDescriptor_t>(name))
+    if (BackendObject *const part = backendObject(handle);
+        part && part->type == type && part->isFinal)
+      return part;
+  return nullptr;
 }
 
 cudnnStatus_t misused(const std::string &reason) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,19 @@ struct GraphTensor : cudnnTensorStruct {
   std::int64_t id = 0, alignment = 1;
 };
 
-/// An operation graph, which holds one convolution.
+/// The operation that adds up each channel of a tensor, and its squares.
+struct GraphSums {
+  std::int64_t of = 0; ///< the tensor's number
+  GraphTensor sums, squares;
+};
+
+/// An operation graph, which holds one convolution, and may hold sums of its result.
 struct GraphConvolution {
   cudnnBackendDescriptorType_t kind{};
   GraphTensor x, w, y;
   cudnnConvolutionStruct window;
   cudnnHandle_t handle = nullptr;
+  std::optional<GraphSums> sums{};
 };
 
 /// What becomes of an engine that the heuristics list.
@@ -77,6 +85,7 @@ struct BackendObject {
   GraphTensor tensor;
   cudnnConvolutionStruct window;
   std::shared_ptr<const GraphConvolution> graph; ///< an operation's, and all that is made of it
+  GraphSums sums;                                ///< an operation's
   std::vector<HostConfiguration> results;        ///< of heuristics
   HostConfiguration configuration;               ///< of a configuration, an engine or a plan
   std::pair<cudnnBackendKnobType_t, std::int64_t> knob;
@@ -94,6 +103,9 @@ BackendObject *backendObject(cudnnBackendDescriptor_t handle);
 /// The finalized descriptor of this type that an attribute refers to; null where there is none.
 BackendObject *backendPart(const BackendObject &object, cudnnBackendAttributeName_t name,
                            cudnnBackendDescriptorType_t type);
+/// A finalized descriptor of this type among several that an attribute refers to, or null.
+BackendObject *backendPartOf(const BackendObject &object, cudnnBackendAttributeName_t name,
+                             cudnnBackendDescriptorType_t type);
 
 /// For what the backend must not do. cuDNN would say BAD_PARAM, after which the backend takes
 /// another engine, and a test would not see the fault. `reason` becomes the last error's text.
@@ -101,6 +113,7 @@ cudnnStatus_t misused(const std::string &reason);
 
 /// Finalize descriptors whose attributes are complete (HostGraphEngines.cpp).
 cudnnStatus_t finalizeOperation(BackendObject &operation);
+cudnnStatus_t finalizeSums(BackendObject &operation);
 cudnnStatus_t finalizeGraph(BackendObject &graph);
 cudnnStatus_t finalizeHeuristics(BackendObject &heuristics);
 cudnnStatus_t finalizePlan(BackendObject &plan);

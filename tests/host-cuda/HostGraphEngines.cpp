@@ -1,11 +1,13 @@
-// Graphs of one convolution on the host: the engines that the heuristics list, with notes, knobs
-// and workspaces, and what happens when their plans are finalized and run. As with the older
-// interface, the lists hold engines that the backend must not take, and some that refuse.
+// Graphs of one convolution, and of sums of its result, on the host: the engines that heuristics
+// list, with notes, knobs and workspaces, and what happens when their plans are finalized and run.
+// As with the older interface, the lists hold engines that must not be taken, and some that refuse.
 #include "tests/host-cuda/HostConvolution.h"
 #include "tests/host-cuda/HostGraph.h"
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 using namespace syncline;
 using namespace syncline::hostcuda;
@@ -35,6 +37,14 @@ const HostEngine exact{11, EngineRole::slow, 1000, {}};
 const HostEngine unrunnableExact{12, EngineRole::unrunnable, 0, {}};
 const HostEngine last{13, EngineRole::slow, 0, {}};
 
+// Engines of convolutions with sums have numbers of their own. All are compiled.
+const HostEngine unbuiltSums{1, EngineRole::unbuilt, 0, {tensorCore}, true};
+const HostEngine changingSums{
+    2, EngineRole::forbidden, 0, {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, true};
+const HostEngine unrunnableSums{3, EngineRole::unrunnable, 0, {tensorCore}, true};
+const HostEngine slowSums{4, EngineRole::slow, 3000, {tensorCore}, true};
+const HostEngine quickSums{5, EngineRole::quick, 4000, {tensorCore}, true};
+
 const Knobs firstKnobs{{CUDNN_KNOB_TYPE_TILE_SIZE, 3}, {CUDNN_KNOB_TYPE_TILEK, 1}};
 const Knobs otherKnobs{{CUDNN_KNOB_TYPE_TILE_SIZE, 5}, {CUDNN_KNOB_TYPE_TILEK, 1}};
 
@@ -46,6 +56,13 @@ const std::vector<HostConfiguration> listed{
     {&good, firstKnobs},    {&winograd, {}},   {&good, otherKnobs}, {&quick, {}},
     {&unrunnableExact, {}}, {&exact, {}}};
 const std::vector<HostConfiguration> fallback{{&good, firstKnobs}, {&last, {}}};
+
+const std::vector<HostConfiguration> listedSums{{&unbuiltSums, {}},
+                                                {&changingSums, {}},
+                                                {&unrunnableSums, {}},
+                                                {&slowSums, firstKnobs},
+                                                {&quickSums, {}}};
+const std::vector<HostConfiguration> fallbackSums{{&slowSums, firstKnobs}};
 
 /// The tensors and the convolution of an operation, by the names of its attributes.
 struct OperationNames {
@@ -90,8 +107,13 @@ bool isAcceptable(const HostEngine &engine, const GraphConvolution &graph) {
 std::vector<void *> addressesOf(const GraphConvolution &graph, const BackendObject &pack) {
   const auto ids = pack.values<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto data = pack.values<void *>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+  std::vector<const GraphTensor *> tensors{&graph.x, &graph.w, &graph.y};
+  if (graph.sums)
+    tensors.insert(tensors.end(), {&graph.sums->sums, &graph.sums->squares});
+  if (ids.size() != tensors.size())
+    return {};
   std::vector<void *> found;
-  for (const GraphTensor *tensor : {&graph.x, &graph.w, &graph.y}) {
+  for (const GraphTensor *tensor : tensors) {
     const auto at = std::find(ids.begin(), ids.end(), tensor->id);
     if (at == ids.end())
       return {};
@@ -108,7 +130,29 @@ std::vector<void *> addressesOf(const GraphConvolution &graph, const BackendObje
   return found;
 }
 
-/// Computes the graph's convolution.
+/// Adds up each channel of y and its squares in f32, 128 elements at a time.
+void addUp(const GraphTensor &y, const void *data, float *sums, float *squares) {
+  const Planes planes(y.dims);
+  const std::vector<float> values = Elements(y).load(data);
+  for (std::int64_t c = 0; c < planes.channels; ++c) {
+    float all[2] = {}, part[2] = {};
+    std::int64_t count = 0;
+    for (std::int64_t o = 0; o < planes.outer; ++o)
+      for (std::int64_t i = 0; i < planes.inner; ++i) {
+        const float value = values[static_cast<std::size_t>(planes.at(o, c, i))];
+        part[0] += value;
+        part[1] += value * value;
+        if (++count % 128 != 0 && count != planes.outer * planes.inner)
+          continue;
+        for (int k = 0; k < 2; ++k)
+          all[k] += std::exchange(part[k], 0.0F);
+      }
+    sums[c] = all[0];
+    squares[c] = all[1];
+  }
+}
+
+/// Computes the graph's convolution, and its sums.
 void compute(const GraphConvolution &graph, const std::vector<void *> &data) {
   const Elements x(graph.x), w(graph.w), y(graph.y);
   const ConvolutionExtents e(graph.window.window, graph.x.dims, graph.w.dims, graph.y.dims);
@@ -116,6 +160,8 @@ void compute(const GraphConvolution &graph, const std::vector<void *> &data) {
   if (graph.kind == forward) {
     convolve(e, x.load(data[0]), w.load(data[1]), result = y.zeros());
     y.store(result, data[2]);
+    if (graph.sums)
+      addUp(graph.y, data[2], floats(data[3]), floats(data[4]));
   } else if (graph.kind == backwardData) {
     convolveBackwardData(e, w.load(data[1]), y.load(data[2]), result = x.zeros());
     x.store(result, data[0]);
@@ -156,17 +202,53 @@ cudnnStatus_t finalizeOperation(BackendObject &operation) {
   return CUDNN_STATUS_SUCCESS;
 }
 
+cudnnStatus_t finalizeSums(BackendObject &operation) {
+  constexpr auto tensor = CUDNN_BACKEND_TENSOR_DESCRIPTOR;
+  const BackendObject *const x =
+      backendPart(operation, CUDNN_ATTR_OPERATION_GENSTATS_XDESC, tensor);
+  const BackendObject *const sums =
+      backendPart(operation, CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, tensor);
+  const BackendObject *const squares =
+      backendPart(operation, CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, tensor);
+  if (!x || !sums || !squares)
+    return misused("a tensor of sums that is not finalized or gone");
+  Shape channels(x->tensor.dims.size(), 1);
+  channels[1] = x->tensor.dims[1];
+  for (const GraphTensor *each : {&sums->tensor, &squares->tensor})
+    if (each->dims != channels || each->type != CUDNN_DATA_FLOAT)
+      return misused("other than one f32 for each channel");
+  const auto number = [](const BackendObject *of) { return of->tensor.id; };
+  if (std::set{number(x), number(sums), number(squares)}.size() != 3)
+    return misused("two tensors with one number");
+  if (operation.values<cudnnGenStatsMode_t>(CUDNN_ATTR_OPERATION_GENSTATS_MODE)[0] !=
+          CUDNN_GENSTATS_SUM_SQSUM ||
+      operation.values<cudnnDataType_t>(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC)[0] !=
+          CUDNN_DATA_FLOAT)
+    return misused("sums that the backend has not");
+  operation.sums = {number(x), sums->tensor, squares->tensor};
+  return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t finalizeGraph(BackendObject &graph) {
+  const auto operations =
+      graph.values<cudnnBackendDescriptor_t>(CUDNN_ATTR_OPERATIONGRAPH_OPS).size();
   const BackendObject *operation = nullptr;
   for (auto kind :
        {forward, backwardData, CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR})
     if (!operation)
-      operation = backendPart(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, kind);
+      operation = backendPartOf(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, kind);
+  const BackendObject *const sums = backendPartOf(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS,
+                                                  CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
   const auto handle = graph.values<cudnnHandle_t>(CUDNN_ATTR_OPERATIONGRAPH_HANDLE)[0];
-  if (!operation || !isReady(handle))
+  if (!operation || (operations > 1 && !sums) || !isReady(handle))
     return misused("a graph's operation that is not finalized or gone, or its handle");
   auto made = std::make_shared<GraphConvolution>(*operation->graph);
   made->handle = handle;
+  if (sums) {
+    made->sums = sums->sums;
+    if (made->kind != forward || sums->sums.of != made->y.id)
+      return misused("sums of another tensor than the convolution's result");
+  }
   if (made->x.type != made->w.type || made->x.type != made->y.type ||
       !haveOneOrder(made->x, made->w, made->y))
     return misused("types or orders that the backend has not");
@@ -176,7 +258,8 @@ cudnnStatus_t finalizeGraph(BackendObject &graph) {
   if (!hasGraphs)
     return made->kind == forward ? CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE
                                  : CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED;
-  if (isDilated || !hasKernel(dilations, made->x, made->w))
+  const bool canAddUp = made->x.type == CUDNN_DATA_BFLOAT16 && made->window.window.groups == 1;
+  if (isDilated || !hasKernel(dilations, made->x, made->w) || (made->sums && !canAddUp))
     return CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -191,10 +274,10 @@ cudnnStatus_t finalizeHeuristics(BackendObject &heuristics) {
   case CUDNN_HEUR_MODE_A:
     if (graph->graph->window.window.groups > 1) // so that the fallback's engines run too
       return CUDNN_STATUS_NOT_SUPPORTED;
-    heuristics.results = listed;
+    heuristics.results = graph->graph->sums ? listedSums : listed;
     return CUDNN_STATUS_SUCCESS;
   case CUDNN_HEUR_MODE_FALLBACK:
-    heuristics.results = fallback;
+    heuristics.results = graph->graph->sums ? fallbackSums : fallback;
     return CUDNN_STATUS_SUCCESS;
   default:
     return misused("a mode that the backend has not");
