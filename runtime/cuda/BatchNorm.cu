@@ -36,10 +36,11 @@ __device__ void finishStatistics(const BatchNormShape &shape, const BatchNormFor
     blend(o.runningVariance[c], variance * n / (n > 1 ? n - 1 : 1.0));
 }
 
-template <int width, typename T>
-__device__ void addSquares(Sums (&sums)[width], const Pack<T, width> &x) {
+/// `Some` is Sums or RowSums.
+template <int width, typename Some, typename T>
+__device__ void addSquares(Some (&sums)[width], const Pack<T, width> &x) {
   for (int k = 0; k < width; ++k) {
-    const double value = static_cast<float>(x.at[k]);
+    const decltype(Some::first) value = static_cast<float>(x.at[k]);
     sums[k].first += value;
     sums[k].second += value * value;
   }
@@ -48,9 +49,9 @@ __device__ void addSquares(Sums (&sums)[width], const Pack<T, width> &x) {
 template <int width, typename T>
 __global__ void __launch_bounds__(threadsPerBlock, blocksEach)
     forwardSumsKernel(BatchNormShape shape, Columns by, BatchNormForward<T> o, Work work) {
-  sumColumns<width>(
+  sumColumns<width, rowsTogether<T, rowsAhead>>(
       shape, by, work.sums, [&](std::uint32_t i) { return loadPack<width>(o.x + i); },
-      [](Sums(&sums)[width], const Pack<T, width> &x) { addSquares(sums, x); },
+      [](auto &sums, const Pack<T, width> &x) { addSquares(sums, x); },
       [&](std::uint32_t c, const Sums &sums) { finishStatistics(shape, o, work, c, sums); });
 }
 
@@ -74,10 +75,10 @@ __global__ void __launch_bounds__(threadsPerBlock)
     return;
   }
   constexpr std::uint32_t oneColumn = 0;
-  sumColumns<1>(
+  sumColumns<1, rowsTogether<T, rowsAhead>>(
       shape, {shape.channels, oneColumn}, work.sums,
       [&](std::uint32_t i) { return loadPack<1>(o.x + i); },
-      [](Sums(&sums)[1], const Pack<T, 1> &x) { addSquares(sums, x); },
+      [](auto &sums, const Pack<T, 1> &x) { addSquares(sums, x); },
       [&](std::uint32_t c, const Sums &sums) { finishStatistics(shape, o, work, c, sums); });
 }
 

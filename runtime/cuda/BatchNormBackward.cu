@@ -67,18 +67,25 @@ __device__ void finishSums(const BatchNormShape &shape, const BatchNormBackward<
   work.offset[c] = static_cast<float>(-gain * sums.first / n);
 }
 
+/// Rows of bf16 that both kernels of sums add in f32, so that their bits are equal.
+constexpr std::uint32_t gradientRows = 2;
+
+/// `Some` is Sums or RowSums.
+template <typename Some> __device__ void addGradient(Some &sums, float gradient, float distance) {
+  const decltype(Some::first) value = gradient;
+  sums.first += value;
+  sums.second += value * distance;
+}
+
 template <int width, typename T>
 __global__ void __launch_bounds__(threadsPerBlock, blocksEach)
     backwardSumsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o, Work work) {
   const Gradients<width, T> gradients(shape, by, o);
-  sumColumns<width>(
+  sumColumns<width, rowsTogether<T, gradientRows>>(
       shape, by, work.sums, [&](std::uint32_t i) { return gradients.load(i); },
-      [&](Sums(&sums)[width], const Given<width, T> &given) {
-        for (int k = 0; k < width; ++k) {
-          const double gradient = gradients.gradient(given, k);
-          sums[k].first += gradient;
-          sums[k].second += gradient * gradients.distance(given, k);
-        }
+      [&](auto &sums, const Given<width, T> &given) {
+        for (int k = 0; k < width; ++k)
+          addGradient(sums[k], gradients.gradient(given, k), gradients.distance(given, k));
       },
       [&](std::uint32_t c, const Sums &sums) { finishSums(shape, o, work, c, sums); });
 }
@@ -97,7 +104,7 @@ __global__ void __launch_bounds__(threadsPerBlock, blocksEach - 1)
     sumAndBackwardSumsKernel(BatchNormShape shape, Columns by, BatchNormBackward<T> o,
                              SumBeforeNorm<T> sum, Work work) {
   const auto mean = loadCoefficients<width>(by, o.mean);
-  sumColumns<width, rowsAhead / 2>(
+  sumColumns<width, rowsTogether<T, gradientRows>, rowsAhead / 2>(
       shape, by, work.sums,
       [&](std::uint32_t i) {
         GivenSum<width, T> of{loadPack<width>(o.x + i), loadPack<width>(sum.first + i), {}, {}, i};
@@ -107,7 +114,7 @@ __global__ void __launch_bounds__(threadsPerBlock, blocksEach - 1)
           of.gate = loadPack<width>(sum.gate + i);
         return of;
       },
-      [&](Sums(&sums)[width], const GivenSum<width, T> &of) {
+      [&](auto &sums, const GivenSum<width, T> &of) {
         Pack<T, width> dy;
         for (int k = 0; k < width; ++k) {
           float total = static_cast<float>(of.first.at[k]);
@@ -115,9 +122,8 @@ __global__ void __launch_bounds__(threadsPerBlock, blocksEach - 1)
             total += static_cast<float>(of.second.at[k]);
           const bool passes = !sum.gate || isPositive(static_cast<float>(of.gate.at[k]));
           dy.at[k] = static_cast<T>(passes ? total : 0.0f);
-          const double gradient = static_cast<float>(dy.at[k]);
-          sums[k].first += gradient;
-          sums[k].second += gradient * (static_cast<float>(of.x.at[k]) - mean.at[k]);
+          addGradient(sums[k], static_cast<float>(dy.at[k]),
+                      static_cast<float>(of.x.at[k]) - mean.at[k]);
         }
         storePack(sum.result + of.at, dy);
       },
@@ -145,9 +151,9 @@ __global__ void __launch_bounds__(threadsPerBlock, blocksEach)
 template <int width, typename T>
 __global__ void biasSumsKernel(BatchNormShape shape, Columns by, const T *dy, float *dbias,
                                Work work) {
-  sumColumns<width>(
+  sumColumns<width, rowsTogether<T, rowsAhead>>(
       shape, by, work.sums, [&](std::uint32_t i) { return loadPack<width>(dy + i); },
-      [&](Sums(&sums)[width], const Pack<T, width> &gradients) {
+      [&](auto &sums, const Pack<T, width> &gradients) {
         for (int k = 0; k < width; ++k)
           sums[k].first += static_cast<float>(gradients.at[k]);
       },

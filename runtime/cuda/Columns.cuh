@@ -48,6 +48,11 @@ struct alignas(16) Sums {
   double first, second;
 };
 
+/// Two sums of a few rows, in f32.
+struct RowSums {
+  float first = 0, second = 0;
+};
+
 /// Memory for the sums of a matrix. Counters are 0 between kernels.
 struct SumsMemory {
   Sums *parts;             ///< [parts, channels]
@@ -97,12 +102,14 @@ __device__ inline bool isLastOf(std::uint32_t *counter, std::uint32_t count) {
   return isLast;
 }
 
-/// Calls use(element, load(element)) for the first element of each of this thread's packs, row
-/// after row of this part of the gridDim.y parts. `use` must not change what is loaded later. A
-/// thread loads `ahead` rows before it uses the first one.
-template <int width, std::uint32_t ahead = rowsAhead, typename Load, typename Use>
-__device__ void forEachRow(const BatchNormShape &shape, const Columns &by, std::uint32_t part,
-                           const Load &load, const Use &use) {
+/// Calls use(element, step, loaded, n) for groups of n packs of this thread in successive rows of
+/// this part of the gridDim.y parts: `loaded[k]` is load(element + k * step). Groups have
+/// `together` rows, and one at the part's end. `use` must not change what is loaded later. A thread
+/// loads `ahead` rows, a multiple of `together`, before it uses the first one.
+template <int width, std::uint32_t ahead, std::uint32_t together, typename Load, typename Use>
+__device__ void forEachGroup(const BatchNormShape &shape, const Columns &by, std::uint32_t part,
+                             const Load &load, const Use &use) {
+  static_assert(ahead % together == 0);
   const Column<width> at(by);
   if (at.channel >= shape.channels)
     return;
@@ -111,15 +118,29 @@ __device__ void forEachRow(const BatchNormShape &shape, const Columns &by, std::
   const std::uint32_t end = begin(part + 1), lanes = by.lanes();
   const std::uint32_t step = lanes * shape.channels; // elements from one row to the next
   std::uint32_t row = begin(part) + at.lane, i = row * shape.channels + at.channel;
-  for (; row + (ahead - 1) * lanes < end; row += ahead * lanes, i += ahead * step) {
-    decltype(load(i)) loaded[ahead];
-    for (std::uint32_t k = 0; k < ahead; ++k)
-      loaded[k] = load(i + k * step);
-    for (std::uint32_t k = 0; k < ahead; ++k)
-      use(i + k * step, loaded[k]);
-  }
-  for (; row < end; row += lanes, i += step)
-    use(i, load(i));
+  const auto loadAndUse = [&]<std::uint32_t rows, std::uint32_t group>() {
+    for (; row + (rows - 1) * lanes < end; row += rows * lanes, i += rows * step) {
+      decltype(load(i)) loaded[rows];
+      for (std::uint32_t k = 0; k < rows; ++k)
+        loaded[k] = load(i + k * step);
+      for (std::uint32_t k = 0; k < rows; k += group)
+        use(i + k * step, step, loaded + k, group);
+    }
+  };
+  loadAndUse.template operator()<ahead, together>();
+  if constexpr (together > 1 && together < ahead)
+    loadAndUse.template operator()<together, together>();
+  loadAndUse.template operator()<1, 1>();
+}
+
+/// Calls use(element, load(element)) for the first element of each of this thread's packs, row
+/// after row, as forEachGroup() does.
+template <int width, std::uint32_t ahead = rowsAhead, typename Load, typename Use>
+__device__ void forEachRow(const BatchNormShape &shape, const Columns &by, std::uint32_t part,
+                           const Load &load, const Use &use) {
+  forEachGroup<width, ahead, 1>(
+      shape, by, part, load,
+      [&](std::uint32_t i, std::uint32_t, const auto *loaded, std::uint32_t) { use(i, *loaded); });
 }
 
 /// The sums over `count` parts for one channel of this block, whose lane 0 gets the result. A pack
@@ -152,16 +173,31 @@ __device__ inline Sums sumOfParts(const Columns &by, const Sums *parts, std::uin
 __device__ inline std::uint32_t partFromTheEnd() { return gridDim.y - 1 - blockIdx.y; }
 
 /// Calls add(sums, load(element)) for all packs, with one entry of `sums` for each channel of the
-/// pack, then use(channel, sums over all rows) once for each channel. The block that is last among
-/// the parts of a group adds these, and the last of those the groups. The order of additions is
-/// fixed, whichever block is last.
-template <int width, std::uint32_t ahead = rowsAhead, typename Load, typename Add, typename Use>
+/// pack, then use(channel, sums over all rows) once for each channel. If `together` is above 1,
+/// `add` gets RowSums for so many rows, which are then added in double. The block that is last
+/// among the parts of a group adds these, and the last of those the groups. The order of additions
+/// is fixed, whichever block is last.
+template <int width, std::uint32_t together = 1, std::uint32_t ahead = rowsAhead, typename Load,
+          typename Add, typename Use>
 __device__ void sumColumns(const BatchNormShape &shape, const Columns &by, const SumsMemory &memory,
                            const Load &load, const Add &add, const Use &use) {
   __shared__ Sums all[width][threadsPerBlock];
   Sums own[width] = {};
-  forEachRow<width, ahead>(shape, by, blockIdx.y, load,
-                           [&](std::uint32_t, const auto &loaded) { add(own, loaded); });
+  forEachGroup<width, ahead, together>(
+      shape, by, blockIdx.y, load,
+      [&](std::uint32_t, std::uint32_t, const auto *loaded, std::uint32_t n) {
+        if constexpr (together == 1) {
+          add(own, *loaded);
+        } else {
+          RowSums rows[width];
+          for (std::uint32_t k = 0; k < n; ++k)
+            add(rows, loaded[k]);
+          for (int k = 0; k < width; ++k) {
+            own[k].first += rows[k].first;
+            own[k].second += rows[k].second;
+          }
+        }
+      });
   sumLanes(by, own, all);
   const Column<width> at(by);
   const bool isFirstLane = at.lane == 0 && at.channel < shape.channels;

@@ -9,6 +9,12 @@ namespace syncline::cuda {
 /// more if they may, fewer loads would be under way than the memory can answer.
 inline constexpr int blocksEach = 4;
 
+/// Rows of bf16 that are added in f32 before they are added in double. Most devices have one unit
+/// for doubles where they have 64 for floats, and would not keep up with the memory. The squares of
+/// numbers with 8 bits are exact in f32, and sums of a few of them right to 2^-24.
+template <typename T, std::uint32_t rows>
+inline constexpr std::uint32_t rowsTogether = std::is_same_v<T, BFloat16> ? rows : 1;
+
 /// NaN counts as positive, as in PyTorch.
 __device__ inline bool isPositive(float value) { return !(value <= 0); }
 

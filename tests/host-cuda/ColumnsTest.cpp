@@ -154,6 +154,26 @@ TEST(ColumnsTest, SumsAndElementsAreTheDefinition) {
   }
 }
 
+// A few rows of bf16 are added in f32, which loses no bit of such numbers and their squares. Where
+// all rows were added so, the small difference of two large sums would be wrong.
+TEST(ColumnsTest, SumsOfBf16AreThoseOfDoubles) {
+  Case<BFloat16> run({4099, 8});
+  for (std::size_t i = 0; i < run.n; ++i)
+    run.x[i] = BFloat16(100 + std::round(static_cast<float>(run.dy[i])));
+  run.run(false);
+  for (std::size_t k = 0; k < run.c; ++k) {
+    double sum = 0, squares = 0;
+    for (std::size_t i = k; i < run.n; i += run.c) {
+      const double value = static_cast<float>(run.x[i]);
+      sum += value;
+      squares += value * value;
+    }
+    const double n = run.shape.rows, mean = sum / n;
+    EXPECT_EQ(run.mean[k], static_cast<float>(mean));
+    EXPECT_EQ(run.variance[k], static_cast<float>(squares / n - mean * mean));
+  }
+}
+
 // The kernel that begins sums finishes them: two launches forward, two backward, one for a bias.
 TEST(ColumnsTest, SumsTakeOneLaunch) {
   Case<float> one({1999, 64});
