@@ -33,15 +33,21 @@ struct AdamConstants {
   float root;  ///< AdamCorrection::second
 };
 
+/// AdamConstants::decay of AdamW.
+SYNCLINE_HOST_DEVICE inline float decoupledDecay(double rate, double weightDecay) {
+  return static_cast<float>(rate * weightDecay);
+}
+
 /// The constants but for step and root.
 inline AdamConstants adamConstants(const OptimizerOptions &o, double scale) {
-  const double decay = o.kind == OptimizerKind::adamw ? o.rate * o.weightDecay : o.weightDecay;
+  const float decay = o.kind == OptimizerKind::adamw ? decoupledDecay(o.rate, o.weightDecay)
+                                                     : static_cast<float>(o.weightDecay);
   return {static_cast<float>(o.beta1),
           static_cast<float>(1 - o.beta1),
           static_cast<float>(o.beta2),
           static_cast<float>(1 - o.beta2),
           static_cast<float>(o.epsilon),
-          static_cast<float>(decay),
+          decay,
           static_cast<float>(scale),
           static_cast<float>(o.clipValue),
           0,

@@ -124,8 +124,8 @@ std::vector<Optimizer::Update> Optimizer::updates(const Bucket &of, std::int64_t
     if (joinsNeighbours && !all.empty() && rule == parameters[i - 1].rule) {
       all.back().bytes += until - begin;
     } else {
-      Update &update =
-          all.emplace_back(Update{begin, until - begin, i - parameterAt(of.offset), {}, options});
+      Update &update = all.emplace_back(
+          Update{begin, until - begin, i - parameterAt(of.offset), {}, options, rule.rateFactor});
       update.options.rate = rates.at(of.id) * rule.rateFactor;
       update.options.weightDecay = rule.weightDecay.value_or(options.weightDecay);
       for (int slot = 0; stretch && slot < options.slots(); ++slot)

@@ -46,6 +46,7 @@ public:
     std::size_t place = 0;              ///< with LAMB, of its parameter among those of the bucket
     std::array<std::byte *, 2> state{}; ///< of these bytes, by slot; null where none is kept
     OptimizerOptions options;
+    double rateFactor = 1; ///< options.rate divided by the bucket's rate
   };
   /// The updates of a whole bucket.
   std::vector<Update> updates(const Bucket &bucket) const {

@@ -36,9 +36,13 @@ public:
   /// Errors: badInput where memory is short, and for LAMB where a bucket has a part of a parameter.
   virtual Status setOptimizer(const OptimizerOptions &options) = 0;
   /// Sets the rate of one bucket's updates from the next one on, in place of the options'. Not
-  /// between the bucket's issue and the return of its wait; other buckets may be under way.
-  /// Captured steps keep the rate that they were captured with.
+  /// between the bucket's issue and the return of its wait; other buckets may be under way. It is
+  /// not for updates that StepRunner::replay() carries out.
   virtual void setRate(int bucket, double rate) = 0;
+  /// Sets the rate of the steps that begin from now on, for updates that StepRunner::replay()
+  /// carries out: each one has the rate of the step that computed its gradients. Without a call,
+  /// the rate is that of setOptimizer().
+  virtual void setStepRate(double) {}
   /// Chooses what differs for single parameters, by their indices in TensorStore::tensors(). Called
   /// between steps. Errors: internal for an index that is no parameter's.
   virtual Status setRules(const std::map<int, ParameterRule> &rules) = 0;

@@ -97,8 +97,9 @@ public:
 
   /// Whether a step can be captured. The calls between beginCapture() and endCapture(), including
   /// those of this backend's channels, are recorded instead of carried out, and replay() carries
-  /// them out, any number of times. Input, target, the step's number and the loss are those of each
-  /// replay. Where a step cannot be captured, these calls are errors.
+  /// them out, any number of times. Input, target, the step's number, its learning rate
+  /// (ShardedOptimizer::setStepRate()) and the loss are those of each replay. Where a step cannot
+  /// be captured, these calls are errors.
   ///
   /// Where a wait stands before its bucket's issue, and where steps run ahead, steps of even and of
   /// odd numbers are captured apart. The calls are then about steps like the one that was begun

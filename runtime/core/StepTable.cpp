@@ -109,7 +109,8 @@ bool StepTable::appendBucketOperation(std::string_view name, OperationKind kind,
     fail(ErrorKind::badInput, what + " before it is issued");
     return false;
   }
-  hasCarried = hasCarried || (kind == OperationKind::wait && !isIssued);
+  if (kind == OperationKind::wait && !isIssued)
+    carried.insert(bucket);
   if (kind == OperationKind::wait && isGathered(declared->scheme) && !isIssued)
     carriedSection = bucket;
   else if (carriedSection == bucket)

@@ -5,6 +5,7 @@
 #include "runtime/core/StepTypes.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +33,9 @@ public:
   /// been waited for, but neither gathered in this step nor updated.
   bool isInCarriedSection() const { return carriedSection >= 0; }
   /// Whether a wait stands before its bucket's issue, for the message of the step before.
-  bool carries() const { return hasCarried; }
+  bool carries() const { return !carried.empty(); }
+  /// Whether that is so of this bucket.
+  bool isCarried(int bucket) const { return carried.contains(bucket); }
 
   /// Keeps the first error.
   void fail(ErrorKind kind, std::string message);
@@ -58,7 +61,7 @@ private:
   SpaceSizes sizes;
   std::string phase = "forward";
   int carriedSection = -1; ///< its bucket, or -1
-  bool hasCarried = false;
+  std::set<int> carried;   ///< buckets with a wait before their issue
   Status error;
   std::map<std::pair<Space, std::string>, int, std::less<>> byName;
   std::map<std::int64_t, int> parameterAt, gradientAt; ///< by offset

@@ -10,10 +10,12 @@ namespace syncline::core {
 
 /// A rule updates one element by rule(w, g, a, b). `a` and `b` are the element's state of slots 0
 /// and 1; a rule with fewer slots leaves them as they are. Before the first element, correct()
-/// tells it the update's correction.
+/// tells it the update's correction. Before that, setRate() may give it a rate in place of the
+/// options' one.
 struct PlainRule {
   static constexpr int slots = 0;
   SgdConstants k;
+  SYNCLINE_HOST_DEVICE void setRate(double rate) { k.rate = static_cast<float>(rate); }
   SYNCLINE_HOST_DEVICE void correct(const AdamCorrection &) {}
   SYNCLINE_HOST_DEVICE void operator()(float &w, float g, float &, float &) const {
     sgdPlain(w, g, k);
@@ -23,6 +25,7 @@ struct PlainRule {
 template <bool nesterov> struct MomentumRule {
   static constexpr int slots = 1;
   SgdConstants k;
+  SYNCLINE_HOST_DEVICE void setRate(double rate) { k.rate = static_cast<float>(rate); }
   SYNCLINE_HOST_DEVICE void correct(const AdamCorrection &) {}
   SYNCLINE_HOST_DEVICE void operator()(float &w, float g, float &a, float &) const {
     sgdMomentum<nesterov>(w, g, a, k);
@@ -32,7 +35,12 @@ template <bool nesterov> struct MomentumRule {
 template <bool decoupled> struct AdamRule {
   static constexpr int slots = 2;
   AdamConstants k;
-  double rate;
+  double rate, weightDecay;
+  SYNCLINE_HOST_DEVICE void setRate(double other) {
+    rate = other;
+    if (decoupled)
+      k.decay = decoupledDecay(rate, weightDecay);
+  }
   SYNCLINE_HOST_DEVICE void correct(const AdamCorrection &correction) {
     k.step = static_cast<float>(rate * correction.first);
     k.root = static_cast<float>(correction.second);
@@ -48,9 +56,9 @@ template <typename Body>
 auto withRule(const OptimizerOptions &options, double scale, const Body &body) {
   switch (options.kind) {
   case OptimizerKind::adam:
-    return body(AdamRule<false>{adamConstants(options, scale), options.rate});
+    return body(AdamRule<false>{adamConstants(options, scale), options.rate, options.weightDecay});
   case OptimizerKind::adamw:
-    return body(AdamRule<true>{adamConstants(options, scale), options.rate});
+    return body(AdamRule<true>{adamConstants(options, scale), options.rate, options.weightDecay});
   case OptimizerKind::lamb:
     std::abort();
   case OptimizerKind::sgd:

@@ -45,6 +45,7 @@ Status CudaExecutable::finish() {
   const Status allocated = statusOf("", [&] {
     program.device.makeCurrent();
     program.allocateScratch();
+    rates.allocate();
     if (!program.table.buckets.empty())
       clocks = DeviceMemory(
           static_cast<std::int64_t>(program.table.buckets.size() * sizeof(UpdateClock)));
@@ -160,6 +161,7 @@ void CudaExecutable::beginStep(std::int64_t step) {
     check(setStepNumber(program.device.compute, program.step, step), "setStepNumber");
     present = step;
     turn = takesTurns() ? static_cast<std::size_t>(step % 2) : 0;
+    rates.begin(turn);
     stepStart().recordEach(program.device.compute);
   });
 }
@@ -183,9 +185,12 @@ void CudaExecutable::carryOut(int operation) {
     graphs[turn].note("what was told before " + nameOf(info));
   else
     program.weights.refresh();
-  if (info.kind == core::OperationKind::update)
+  if (info.kind == core::OperationKind::update) {
+    // The step before has computed the gradients of a carried bucket.
+    const std::size_t ofTurn = program.table.isCarried(info.bucket) ? 1 - turn : turn;
     update(info.bucket, optimizer.updates(*program.table.findBucket(info.bucket)),
-           program.device.compute);
+           program.device.compute, replayedRate(ofTurn));
+  }
   for (const Command &command : program.commands[static_cast<std::size_t>(operation)])
     command();
   if (isCapturing())

@@ -14,6 +14,7 @@
 #include "runtime/cuda/SampleFeed.h"
 #include "runtime/cuda/StepGraph.h"
 #include "runtime/cuda/StepOutcomes.h"
+#include "runtime/cuda/StepRates.h"
 
 #include <array>
 #include <optional>
@@ -58,6 +59,7 @@ public:
 
   Status setOptimizer(const core::OptimizerOptions &options) override;
   void setRate(int bucket, double rate) override { optimizer.setRate(bucket, rate); }
+  void setStepRate(double rate) override { rates.set(rate); }
   Status setRules(const std::map<int, core::ParameterRule> &rules) override;
   Status setUpdates(std::int64_t made) override;
   Status takeShard(int bucket, std::int64_t begin, std::int64_t bytes) override;
@@ -140,8 +142,17 @@ public:
   std::weak_ptr<NcclLinks> links;
 
 private:
+  /// `rate` is UpdateOperands::rate.
   void update(int bucket, std::span<const core::Optimizer::Update> updates, cudaStream_t stream,
-              const core::SumOverRanks &sum = {});
+              const double *rate, const core::SumOverRanks &sum = {});
+  /// Updates this rank's part of the bucket.
+  Status updatePart(int bucket, cudaStream_t stream, const double *rate,
+                    const core::SumOverRanks &sum);
+  /// Where the replays of an update find their rate, if a step of this turn has computed the
+  /// gradients. Null while steps are told, which have the rate as it is then.
+  const double *replayedRate(std::size_t ofTurn) const {
+    return isCapturing() ? rates.of(ofTurn) : nullptr;
+  }
   /// What makes the mean over the ranks of a sum of gradients.
   double meanScale() const { return 1.0 / program.options.ranks / program.lossScale; }
   UpdateClock *clockOf(int bucket) const;
@@ -171,6 +182,7 @@ private:
   std::vector<DeviceMemory> state;
   Status ofState;      ///< the error of state's last allocation
   DeviceMemory clocks; ///< an UpdateClock for each bucket
+  StepRates rates{program};
   core::Optimizer optimizer;
   GradientNorm norm{program};
   std::optional<StepOutcomes> outcomes; ///< none before the first endStep()

@@ -31,7 +31,11 @@ Status CudaExecutable::setUpdates(std::int64_t made) {
 Status CudaExecutable::setOptimizer(const core::OptimizerOptions &options) {
   dropCapture();
   norm.setLimit(options.clipNorm);
-  return withReason(optimizer.setOptimizer(options));
+  const Status written = statusOf("the learning rate: ", [&] {
+    program.device.makeCurrent();
+    rates.setAll(options.rate);
+  });
+  return written ? withReason(optimizer.setOptimizer(options)) : written;
 }
 
 Status CudaExecutable::takeShard(int bucket, std::int64_t begin, std::int64_t bytes) {
@@ -45,13 +49,14 @@ UpdateClock *CudaExecutable::clockOf(int bucket) const {
 }
 
 void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update> updates,
-                            cudaStream_t stream, const core::SumOverRanks &sum) {
+                            cudaStream_t stream, const double *rate,
+                            const core::SumOverRanks &sum) {
   auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
   if (needsWholeParameters(optimizer.current().kind)) {
     const core::OptimizerOptions &all = optimizer.current();
     check(countUpdate(stream, clockOf(bucket), all.beta1, all.beta2), "countUpdate");
-    return lamb.enqueue({stream, bucket, meanScale(), norm.factor(), clockOf(bucket)}, updates,
-                        sum);
+    return lamb.enqueue({stream, bucket, meanScale(), norm.factor(), rate, clockOf(bucket)},
+                        updates, sum);
   }
   UpdateClock *clock = nullptr; // SGD needs none
   for (const core::Optimizer::Update &what : updates) {
@@ -64,6 +69,8 @@ void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update>
                                   {at(what.state[0]), at(what.state[1])},
                                   what.bytes / static_cast<std::int64_t>(sizeof(float)),
                                   norm.factor(),
+                                  rate,
+                                  what.rateFactor,
                                   program.weights.updated(what.begin, what.bytes)};
     check(updateElements(stream, operands, what.options, meanScale(), clock, program.keptFlag),
           "updateElements");
@@ -82,8 +89,9 @@ Status CudaExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
         statusOf("", [&] { check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); });
     return there ? sum(numbers) : there;
   };
-  if (Status s = enqueueShardUpdate(bucket, stream,
-                                    sum ? core::SumOverRanks(sumOfStream) : core::SumOverRanks());
+  // A thread of a channel may be here, which knows neither captures nor the present turn.
+  if (Status s = updatePart(bucket, stream, /*rate=*/nullptr,
+                            sum ? core::SumOverRanks(sumOfStream) : core::SumOverRanks());
       !s)
     return s;
   return statusOf("update: ", [&] {
@@ -93,12 +101,17 @@ Status CudaExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
 
 Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream,
                                           const core::SumOverRanks &sum) {
+  return updatePart(bucket, stream, replayedRate(turn), sum);
+}
+
+Status CudaExecutable::updatePart(int bucket, cudaStream_t stream, const double *rate,
+                                  const core::SumOverRanks &sum) {
   const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
   if (!own)
     return own.status();
   if (Status s = sum ? Status::ok() : optimizer.expectWhole(bucket); !s)
     return s;
-  return statusOf("update: ", [&] { update(bucket, *own, stream, sum); });
+  return statusOf("update: ", [&] { update(bucket, *own, stream, rate, sum); });
 }
 
 Status CudaExecutable::addSquares(int bucket) {

@@ -93,6 +93,7 @@ cudaError_t reluMask(cudaStream_t stream, float *y, std::uint8_t *mask, std::int
 cudaError_t applyMask(cudaStream_t stream, const float *x, const std::uint8_t *mask, float *y,
                       std::int64_t n);
 cudaError_t setStepNumber(cudaStream_t stream, std::int64_t *step, std::int64_t number);
+cudaError_t setRate(cudaStream_t stream, double *rate, double value);
 /// Dropout. The kernel reads the step's number from `step` when it runs.
 cudaError_t dropout(cudaStream_t stream, const core::DropoutStream &numbers,
                     const std::int64_t *step, const float *x, float *y, std::uint8_t *mask,
@@ -121,7 +122,10 @@ struct UpdateOperands {
   std::array<float *, 2> state{};
   std::int64_t n = 0;
   const double *factor = nullptr; ///< read when the kernel runs, in place of `scale`; may be null
-  BFloat16 *rounded = nullptr;    ///< copies of the parameters, which are written too; may be null
+  /// Read when the kernel runs: *rate * rateFactor takes the place of options.rate. May be null.
+  const double *rate = nullptr;
+  double rateFactor = 1;
+  BFloat16 *rounded = nullptr; ///< copies of the parameters, which are written too; may be null
 };
 /// One update of n elements. Gradients are first multiplied by `scale`. SGD needs no clock. `kept`,
 /// which the device can write, becomes 1 when options.keepsFinite kept an element.

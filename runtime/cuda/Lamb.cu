@@ -64,12 +64,12 @@ __global__ void joinSquaresKernel(const double *squares, std::uint32_t blocks, d
   }
 }
 
-/// `kept` is null where all elements are updated, `rounded` where weights have no copies. Copies of
-/// elements that are kept are as they should be.
+/// `stepRate` is null where the rate is `rate`, `kept` where all elements are updated, `rounded`
+/// where weights have no copies. Copies of elements that are kept are as they should be.
 __global__ void weightsKernel(float *w, const float *m, const float *v, std::int64_t n,
-                              core::AdamConstants k, double rate, const UpdateClock *clock,
-                              const double *squares, std::uint32_t blocks, std::int32_t *kept,
-                              BFloat16 *rounded) {
+                              core::AdamConstants k, double rate, const double *stepRate,
+                              double rateFactor, const UpdateClock *clock, const double *squares,
+                              std::uint32_t blocks, std::int32_t *kept, BFloat16 *rounded) {
   const core::LambSquares all = joined(squares, blocks);
   if (kept && core::isLambKept(all)) {
     if (threadIdx.x == 0)
@@ -77,6 +77,8 @@ __global__ void weightsKernel(float *w, const float *m, const float *v, std::int
     return;
   }
   core::correctLamb(k, clock->correction);
+  if (stepRate)
+    rate = *stepRate * rateFactor;
   const auto step = static_cast<float>(rate * core::trustRatio(all));
   forEachElement(n, [&](std::int64_t i) {
     const float weight = w[i] - step * core::lambDirection(w[i], m[i], v[i], k);
@@ -117,8 +119,9 @@ cudaError_t lambWeights(cudaStream_t stream, const UpdateOperands &operands,
                         const double *squares, std::uint32_t blocks, std::int32_t *kept) {
   return launch(weightsKernel, blocksFor(operands.n), stream, operands.parameters,
                 operands.state[0], operands.state[1], operands.n,
-                core::adamConstants(options, /*scale=*/1), options.rate, clock, squares, blocks,
-                options.keepsFinite ? kept : nullptr, operands.rounded);
+                core::adamConstants(options, /*scale=*/1), options.rate, operands.rate,
+                operands.rateFactor, clock, squares, blocks, options.keepsFinite ? kept : nullptr,
+                operands.rounded);
 }
 
 } // namespace syncline::cuda

@@ -20,6 +20,8 @@ UpdateOperands LambUpdate::operandsOf(const Job &job, const core::Optimizer::Upd
           {at(what.state[0]), at(what.state[1])},
           what.bytes / static_cast<std::int64_t>(sizeof(float)),
           job.factor,
+          job.rate,
+          what.rateFactor,
           program.weights.updated(what.begin, what.bytes)};
 }
 

@@ -23,6 +23,7 @@ public:
     int bucket;
     double scale;         ///< by which gradients are multiplied first
     const double *factor; ///< UpdateOperands::factor
+    const double *rate;   ///< UpdateOperands::rate
     const UpdateClock *clock;
   };
   /// Enqueues the update of a bucket, or of this rank's part of one. With `sum` a norm is that of

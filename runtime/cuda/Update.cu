@@ -7,6 +7,11 @@ namespace syncline::cuda {
 
 namespace {
 
+__global__ void rateKernel(double *rate, double value) {
+  if (threadIdx.x == 0)
+    *rate = value;
+}
+
 __global__ void countUpdateKernel(UpdateClock *clock, double beta1, double beta2) {
   if (threadIdx.x != 0)
     return;
@@ -29,8 +34,11 @@ __device__ void updateElement(float &w, float g, float &a, float &b, const Rule 
 /// null where weights have no copies.
 template <typename Rule>
 __global__ void updateKernel(float *w, const float *g, float *a, float *b, std::int64_t vectors,
-                             std::int64_t n, Rule rule, const UpdateClock *clock,
-                             const double *factor, std::int32_t *kept, BFloat16 *rounded) {
+                             std::int64_t n, Rule rule, const double *rate, double rateFactor,
+                             const UpdateClock *clock, const double *factor, std::int32_t *kept,
+                             BFloat16 *rounded) {
+  if (rate)
+    rule.setRate(*rate * rateFactor);
   if (clock)
     rule.correct(clock->correction);
   if (factor)
@@ -68,6 +76,10 @@ __global__ void updateKernel(float *w, const float *g, float *a, float *b, std::
 
 } // namespace
 
+cudaError_t setRate(cudaStream_t stream, double *rate, double value) {
+  return launch(rateKernel, 1, stream, rate, value);
+}
+
 cudaError_t countUpdate(cudaStream_t stream, UpdateClock *clock, double beta1, double beta2) {
   return launch(countUpdateKernel, 1, stream, clock, beta1, beta2);
 }
@@ -88,8 +100,9 @@ cudaError_t updateElements(cudaStream_t stream, const UpdateOperands &operands,
   const unsigned blocks = blocksFor(isAligned ? (n + 3) / 4 : n);
   std::int32_t *const flag = options.keepsFinite ? kept : nullptr;
   return core::withRule(options, scale, [&](auto rule) {
-    return launch(updateKernel<decltype(rule)>, blocks, stream, w, g, a, b, vectors, n, rule, clock,
-                  operands.factor, flag, operands.rounded);
+    return launch(updateKernel<decltype(rule)>, blocks, stream, w, g, a, b, vectors, n, rule,
+                  operands.rate, operands.rateFactor, clock, operands.factor, flag,
+                  operands.rounded);
   });
 }
 

@@ -381,7 +381,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   if (o.capturesSteps && o.optimizerFlags.lossScale)
     return complain("--loss-scale cannot be combined with --cuda-graph, because the host decides "
                     "whether a step is skipped");
-  Result<Schedule> scheduled = scheduleOf(schedule, o.capturesSteps);
+  Result<Schedule> scheduled = scheduleOf(schedule);
   if (!scheduled)
     return complain(scheduled.status().message());
   o.schedule = std::move(*scheduled);

@@ -25,16 +25,12 @@ void addScheduleFlags(CLI::App &app, ScheduleFlags &flags) {
       ->group(group);
 }
 
-Result<Schedule> scheduleOf(const ScheduleFlags &flags, bool capturesSteps) {
+Result<Schedule> scheduleOf(const ScheduleFlags &flags) {
   Result<Schedule> made = Schedule::parse(flags.schedule);
   if (!made)
     return made;
   if (const Status s = made->warmUp(flags.warmUp); !s)
     return s;
-  if (made->isGiven() && capturesSteps)
-    return Status::error(ErrorKind::badUsage,
-                         "--cuda-graph replays steps with the rate that they were captured with: "
-                         "expected no --schedule and no --warmup");
   return made;
 }
 

@@ -21,6 +21,6 @@ struct ScheduleFlags {
 void addScheduleFlags(CLI::App &app, ScheduleFlags &flags);
 
 /// The schedule, whose file is not read yet. Errors: badUsage.
-Result<Schedule> scheduleOf(const ScheduleFlags &flags, bool capturesSteps);
+Result<Schedule> scheduleOf(const ScheduleFlags &flags);
 
 } // namespace syncline::run

@@ -82,10 +82,10 @@ public:
                   std::function<transport::Traffic()> bytes);
 
   /// The rate of the steps that begin from now on. A bucket that is carried over its step's end is
-  /// updated with the rate of that step. Without a call, the rate is that of setOptimizer(). Not
-  /// with captureSteps(): a captured step keeps its rate.
+  /// updated with the rate of that step. Without a call, the rate is that of setOptimizer().
   void setRate(double learningRate) {
     rate = learningRate;
+    executable.setStepRate(learningRate);
     for (const core::Bucket &bucket : executable.buckets())
       if (!carried.isUnderWay(bucket.id)) // else its update is the step's before
         takeRate(bucket.id);
@@ -226,6 +226,7 @@ private:
       executable.setRate(bucket, *rate);
   }
   Status capture(bool &isDone);
+  Status replay();
   bool hasShards() const;
   Status shareSquares();
   Status share(std::span<double> squares);

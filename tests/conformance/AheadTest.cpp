@@ -51,6 +51,38 @@ TEST_P(AheadTest, EqualsStepsThatWait) {
   }
 }
 
+// Each of two steps that are told has its own learning rate, told and captured.
+TEST_P(AheadTest, HasTheRateOfEachStep) {
+  for (const bool replays : {false, true}) {
+    TrainedStep waiting(GetParam()), ahead(GetParam());
+    if (!canRunAhead(*ahead))
+      return;
+    (*ahead).runAhead();
+    for (int number = 0; number < 9; ++number)
+      for (TrainedStep *step : {&waiting, &ahead}) {
+        const double rate = 0.2 / (number + 1);
+        (**step).setStepRate(rate);
+        (**step).setRate(0, rate);
+        if (step == &waiting) {
+          waiting.feed(number);
+          waiting.runEagerly(number);
+          continue;
+        }
+        ahead.feedNext(number);
+        if (replays && (number == 1 || number == 2)) {
+          (*ahead).beginStep(number);
+          ahead.capture();
+        }
+        ahead.tellStep(number, replays && number > 0);
+        if (number > 0) {
+          EXPECT_TRUE((*ahead).outcome(number - 1).isOk());
+        }
+      }
+    EXPECT_TRUE((*ahead).outcome(8).isOk());
+    EXPECT_TRUE(ahead.outcome() == waiting.outcome());
+  }
+}
+
 // The step that met a value that is not finite says so, neither the one before nor the one behind.
 TEST_P(AheadTest, BlamesTheStepThatWasNotFinite) {
   TrainedStep ahead(GetParam());

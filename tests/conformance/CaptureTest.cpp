@@ -58,7 +58,48 @@ TEST_P(CaptureTest, CapturingCarriesNothingOut) {
   EXPECT_TRUE(step.outcome() == before);
 }
 
-// A captured step contains its learning rate, so a new rate ends it.
+/// Every optimizer, in every form that has its own kernel.
+std::vector<core::OptimizerOptions> optimizers() {
+  std::vector<core::OptimizerOptions> all{{.weightDecay = 0.01},
+                                          {.momentum = 0.9, .weightDecay = 0.01},
+                                          {.momentum = 0.9, .nesterov = true, .keepsFinite = true}};
+  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::lamb})
+    all.push_back({.weightDecay = 0.1, .kind = kind, .beta1 = 0.8, .beta2 = 0.9});
+  return all;
+}
+
+// A captured step has another learning rate in each replay, and the parameter a part of it. Bit by
+// bit as in steps that are told.
+TEST_P(CaptureTest, ReplaysHaveTheRateOfTheirStep) {
+  for (const core::OptimizerOptions &options : optimizers()) {
+    TrainedStep eager(GetParam()), captured(GetParam());
+    if (!canCapture(*captured))
+      return;
+    for (TrainedStep *step : {&eager, &captured}) {
+      ASSERT_TRUE((**step).setOptimizer(options).isOk());
+      ASSERT_TRUE((**step).setRules({{(**step).find(Space::parameters, "w"), {0.3, {}}}}).isOk());
+    }
+    for (int number = 0; number < 6; ++number) {
+      for (TrainedStep *step : {&eager, &captured}) {
+        const double rate = number == 5 ? 0 : 0.07 / (number + 1); // 0 ends some schedules
+        (**step).setStepRate(rate);
+        (**step).setRate(0, rate);
+        step->feed(number);
+      }
+      eager.runEagerly(number);
+      if (number == 1)
+        captured.capture();
+      if (number == 0 || number == 3)
+        captured.runEagerly(number);
+      else
+        captured.replay(number);
+      EXPECT_TRUE(captured.outcome() == eager.outcome())
+          << optimizerName(options.kind) << ", step " << number;
+    }
+  }
+}
+
+// A captured step contains its optimizer, so a new one ends it.
 TEST_P(CaptureTest, NewOptimizerEndsACapturedStep) {
   TrainedStep eager(GetParam()), captured(GetParam());
   if (!canCapture(*captured))

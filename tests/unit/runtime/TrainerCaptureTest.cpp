@@ -28,6 +28,7 @@ public:
   bool cannotReplay = false; ///< as after a new optimizer
   Status ofRun;              ///< what run() says while capturing
   bool isAhead = false;
+  double bucketRate = 0, stepRate = 0; ///< what the last calls of setRate(), setStepRate() said
 
   StepBuilder &builder() override { std::abort(); }
   Status finish() override { return Status::ok(); }
@@ -46,7 +47,8 @@ public:
     return Status::ok();
   }
   Status setOptimizer(const OptimizerOptions &) override { return Status::ok(); }
-  void setRate(int, double) override {}
+  void setRate(int, double rate) override { bucketRate = rate; }
+  void setStepRate(double rate) override { stepRate = rate; }
   Status setRules(const std::map<int, ParameterRule> &) override { return Status::ok(); }
   Status setUpdates(std::int64_t) override { return Status::ok(); }
   Status takeShard(int, std::int64_t, std::int64_t) override { return Status::ok(); }
@@ -163,6 +165,28 @@ TEST(TrainerCapture, CapturesTwoStepsThatTakeTurns) {
   EXPECT_EQ(run.step(), "bmm1mm.");
   EXPECT_EQ(run.step(), "b[mm1mm]r.");
   EXPECT_EQ(run.step(), "br.");
+}
+
+// A carried bucket keeps the rate of its step, told or replayed, for an update that the next step
+// tells. Replays find the rate of the step that begins.
+TEST(TrainerCapture, CarriedBucketsKeepTheRateOfTheirStep) {
+  Captured run(/*carries=*/true);
+  const auto next = [&](bool wholeGradients = false) {
+    run.trainer->setRate(static_cast<double>(run.number + 1));
+    return run.step(wholeGradients);
+  };
+  for (int step = 0; step < 4; ++step) {
+    next();
+    EXPECT_EQ(run.executable.bucketRate, run.number);
+  }
+  EXPECT_EQ(next(), "br.");
+  EXPECT_EQ(run.executable.bucketRate, 5);
+  run.trainer->setRate(7);
+  EXPECT_EQ(run.executable.stepRate, 7);
+  EXPECT_EQ(run.executable.bucketRate, 5);
+  EXPECT_EQ(next(/*wholeGradients=*/true), "b1."); // which leaves nothing under way
+  run.trainer->setRate(8);
+  EXPECT_EQ(run.executable.bucketRate, 8);
 }
 
 // Marks are part of what is captured; a record of each replay comes of them.
