@@ -91,6 +91,10 @@ public:
   /// way. With `replayed` the executable replays a captured step; then neither issue nor wait is
   /// called, and the timings are those of the captured step's buckets.
   virtual void startStep(std::int64_t step, bool replayed = false) = 0;
+  /// Goes on with the step in the part of it that StepRunner::choosePart() has chosen, which the
+  /// executable captures or replays apart. Not called for a step of one pass, nor before its first
+  /// part. `replayed` as startStep() has it.
+  virtual void startPart(bool /*replayed*/) {}
   /// Queues the sum of a bucket over the ranks by one of the channel's all-reduces, the first one
   /// without `scheme`. The bytes belong to the channel until wait(). Bucket lossMessage is the loss
   /// with the numbers that travel beside it, at most eight f64 in the host's memory. A

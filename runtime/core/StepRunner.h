@@ -18,6 +18,11 @@ struct StepOutcome {
   double gradientNorm = std::numeric_limits<double>::quiet_NaN(); ///< as StepRunner's
 };
 
+/// A part of a step that is captured by itself. A step of several passes has up to three, one for
+/// each kind of pass; a step of one pass is its own first part.
+enum class StepPart { first, between, last };
+inline constexpr std::size_t stepParts = 3;
+
 /// The training loop runs operations 0..n-1 in order, once a step:
 ///
 ///     runner->beginStep(step);
@@ -103,9 +108,11 @@ public:
   ///
   /// Where a wait stands before its bucket's issue, and where steps run ahead, steps of even and of
   /// odd numbers are captured apart. The calls are then about steps like the one that was begun
-  /// last, even or odd.
+  /// last, even or odd. Where a step has several passes, the calls are about one part of it.
   virtual bool canCapture() const { return false; }
-  /// Whether replay() has a step to replay: one was captured, and neither setOptimizer() nor
+  /// Chooses the part that the calls are about. beginStep() chooses the first one.
+  virtual void choosePart(StepPart) {}
+  /// Whether replay() has something to replay: it was captured, and neither setOptimizer() nor
   /// takeShard() has been called since.
   virtual bool isCaptured() const { return false; }
   virtual Status beginCapture();

@@ -161,6 +161,7 @@ void CudaExecutable::beginStep(std::int64_t step) {
     check(setStepNumber(program.device.compute, program.step, step), "setStepNumber");
     present = step;
     turn = takesTurns() ? static_cast<std::size_t>(step % 2) : 0;
+    part = 0;
     rates.begin(turn);
     stepStart().recordEach(program.device.compute);
   });
@@ -182,7 +183,7 @@ static std::string nameOf(const core::OperationInfo &info) {
 void CudaExecutable::carryOut(int operation) {
   const core::OperationInfo &info = program.table.operations[static_cast<std::size_t>(operation)];
   if (isCapturing())
-    graphs[turn].note("what was told before " + nameOf(info));
+    graphs[turn][part].note("what was told before " + nameOf(info));
   else
     program.weights.refresh();
   if (info.kind == core::OperationKind::update) {
@@ -194,7 +195,7 @@ void CudaExecutable::carryOut(int operation) {
   for (const Command &command : program.commands[static_cast<std::size_t>(operation)])
     command();
   if (isCapturing())
-    graphs[turn].note(nameOf(info));
+    graphs[turn][part].note(nameOf(info));
 }
 
 Status CudaExecutable::run(int operation) {
@@ -208,13 +209,14 @@ Status CudaExecutable::run(int operation) {
 Status CudaExecutable::beginCapture() {
   return statusOf("capturing the step: ", [&] {
     program.weights.refresh(); // the captured step finds copies as each replay will
-    graphs[turn].begin(program.device.compute);
-    stepStart().recordEach(program.device.compute);
+    graphs[turn][part].begin(program.device.compute);
+    if (part == 0)
+      stepStart().recordEach(program.device.compute);
   });
 }
 
 Status CudaExecutable::endCapture() {
-  return statusOf("capturing the step: ", [&] { graphs[turn].end(); });
+  return statusOf("capturing the step: ", [&] { graphs[turn][part].end(); });
 }
 
 Status CudaExecutable::replay() {
@@ -222,7 +224,7 @@ Status CudaExecutable::replay() {
     return Status::error(ErrorKind::internal, "no step of this optimizer has been captured");
   return statusOf("the captured step: ", [&] {
     program.weights.refresh();
-    graphs[turn].launch();
+    graphs[turn][part].launch();
   });
 }
 

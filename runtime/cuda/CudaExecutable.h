@@ -82,7 +82,8 @@ public:
   Result<core::StepOutcome> outcome(std::int64_t step) override;
 
   bool canCapture() const override { return true; }
-  bool isCaptured() const override { return graphs[turn].isReady(); }
+  void choosePart(core::StepPart chosen) override { part = static_cast<std::size_t>(chosen); }
+  bool isCaptured() const override { return graphs[turn][part].isReady(); }
   Status beginCapture() override;
   Status endCapture() override;
   Status replay() override;
@@ -120,11 +121,12 @@ public:
   const Event &stepStart() const { return starts[turn]; }
   /// As updateShard(), on the caller's stream.
   Status enqueueShardUpdate(int bucket, cudaStream_t stream, const core::SumOverRanks &sum = {});
-  bool isCapturing() const { return graphs[turn].isCapturing(); }
+  bool isCapturing() const { return graphs[turn][part].isCapturing(); }
   /// Drops what was captured, which must not outlive its channels.
   void dropCapture() {
-    for (StepGraph &graph : graphs)
-      graph.drop();
+    for (auto &parts : graphs)
+      for (StepGraph &graph : parts)
+        graph.drop();
   }
   /// Whether messages may end later than their step.
   bool carries() const { return program.table.carries(); }
@@ -136,8 +138,10 @@ public:
   bool looksBack() const { return isAhead && seen < present; }
   /// The turn of the step that was begun last, 0 or 1.
   std::size_t stepTurn() const { return turn; }
+  /// The number of the part that choosePart() has chosen.
+  std::size_t stepPart() const { return part; }
   /// Captures the stream by itself. Precondition: isCapturing().
-  void captureApart(cudaStream_t stream) { graphs[turn].captureApart(stream); }
+  void captureApart(cudaStream_t stream) { graphs[turn][part].captureApart(stream); }
   /// The links of the channels, which own them.
   std::weak_ptr<NcclLinks> links;
 
@@ -170,11 +174,11 @@ private:
   Program program;
   CudaBuilder steps;
   Status begun; ///< the error of beginStep()
-  std::size_t turn = 0;
-  bool isAhead = false;            ///< runAhead()
-  std::int64_t present = -1;       ///< the step that was begun last
-  std::int64_t seen = -1;          ///< the last one with an outcome()
-  std::array<StepGraph, 2> graphs; ///< by turn
+  std::size_t turn = 0, part = 0;
+  bool isAhead = false;                                         ///< runAhead()
+  std::int64_t present = -1;                                    ///< the step that was begun last
+  std::int64_t seen = -1;                                       ///< the last one with an outcome()
+  std::array<std::array<StepGraph, core::stepParts>, 2> graphs; ///< by turn and part
   HostWait waits;
   LaunchThrottle throttle;
   std::array<Event, 2> starts{Event(EventUse::time), Event(EventUse::time)}; ///< by turn

@@ -31,6 +31,7 @@ public:
   ~NcclChannel() override;
 
   void startStep(std::int64_t step, bool replayed = false) override;
+  void startPart(bool replayed) override;
   Status issue(int bucket, void *data, std::size_t bytes, ElementType type,
                std::optional<Scheme> scheme = {}) override;
   /// "ring" and "tree" have halves (NcclCollectives::sumHalf()).
@@ -80,7 +81,11 @@ private:
     Message message;
   };
 
+  /// The messages of what the executable captures or replays at present.
+  StepMessages &ofCapture() { return captured[executable.stepTurn()][executable.stepPart()]; }
   void startReplay();
+  /// Notes that a replay issues these messages and waits for them.
+  void replay(const StepMessages &noted);
   /// Notes the step's start for fragments, which are issued outside the executable's steps.
   void noteStart();
   std::size_t finishedMessages(const MessageName *&underWay) const override;
@@ -130,8 +135,8 @@ private:
   std::map<std::pair<int, bool>, std::array<Message, 2>> messages;
   /// The start of the present step; null where buckets travel.
   std::shared_ptr<const Event> began;
-  StepMessages now, stepBefore;         ///< `stepBefore` may run while the present step begins
-  std::array<StepMessages, 2> captured; ///< by turn
+  StepMessages now, stepBefore; ///< `stepBefore` may run while the present step begins
+  std::array<std::array<StepMessages, core::stepParts>, 2> captured; ///< by turn and part
   std::int64_t step = 0;
   std::int64_t issuedMessages = 0; ///< in this step, without the loss
   bool isNoting = false;           ///< whether a capture has begun to note this step's messages

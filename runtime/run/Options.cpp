@@ -372,8 +372,6 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain(s.message());
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
-  if (o.passes > 1 && o.capturesSteps)
-    return complain("--accumulate cannot be combined with --cuda-graph");
   if (o.capturesSteps && o.backend == "cpu")
     return complain("--cuda-graph needs --backend cuda");
   if (o.kernels.isGiven() && o.backend == "cpu")

@@ -36,16 +36,24 @@ Status Options::checkPrecision(const Plan &plan) const {
                           here + "'");
 }
 
-/// Rows travel in every pass, and would be added to gradients that travel in the last pass only.
+/// Rows travel in every pass, and would be added to gradients that travel in the last pass only. Of
+/// a message that travels in several captured passes it is not known which of them it has done.
 Status Options::checkPasses(const Plan &plan) const {
-  for (const PlanBucket &bucket : plan.buckets)
+  for (const PlanBucket &bucket : plan.buckets) {
+    const std::string what =
+        "'" + plan.folder + "': '--accumulate': bucket " + std::to_string(bucket.id);
     for (const std::string &member : bucket.members)
       if (isRowsPart(member))
         return Status::badInput(
-            "'" + plan.folder + "': '--accumulate': bucket " + std::to_string(bucket.id) +
-            " brings rows of '" + std::string(parameterOf(member)) +
+            what + " brings rows of '" + std::string(parameterOf(member)) +
             "' in each pass, but the rest of that gradient travels once a step; expected a plan of "
             "'syncline compile --split-tied never'");
+    if (capturesSteps && plan.gradientRanks() > 1 && isGathered(bucket.scheme))
+      return Status::badInput(
+          what + " travels by '" + std::string(schemeName(bucket.scheme)) +
+          "', in each pass, but with '--cuda-graph' messages can travel in the last one only; "
+          "expected a plan of 'syncline compile --scheme *=ring'");
+  }
   return Status::ok();
 }
 

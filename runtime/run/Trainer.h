@@ -114,8 +114,9 @@ public:
   /// Makes a step of `passes` forward and backward passes, whose mean gradients it applies. Sums
   /// travel in the last pass; factors travel in each pass. Input and target of a step's first pass
   /// are in place when it begins; `next` puts those of pass n in place, counted from 0 over all
-  /// steps, whose random operations take n for the step's number. Preconditions: gradients are f32,
-  /// and steps are not captured.
+  /// steps, whose random operations take n for the step's number. With captureSteps() the first
+  /// pass, those between and the last one are captured apart, and no bucket is gathered.
+  /// Precondition: gradients are f32.
   void accumulate(int passes, std::function<Status(std::int64_t)> next);
 
   /// Multiplies the loss's gradient by this scale, and leaves out the updates of a step whose
@@ -210,7 +211,9 @@ private:
   Status runOperation(std::size_t index);
   Status runUpdate(std::size_t index);
   Status wait(int bucket);
-  Status runEarlierPasses(std::int64_t number);
+  Status runEarlierPasses(std::int64_t number, bool replays);
+  core::StepPart part() const;
+  void startChannels(std::int64_t number, bool replayed);
   bool isLastPass() const { return pass + 1 == passes; }
   /// Whether earlier passes leave the operation out.
   bool isOfLastPass(const core::OperationInfo &operation) const;
@@ -226,7 +229,8 @@ private:
       executable.setRate(bucket, *rate);
   }
   Status capture(bool &isDone);
-  Status replay();
+  Status replay(std::int64_t number);
+  Status tellPass(std::int64_t number);
   bool hasShards() const;
   Status shareSquares();
   Status share(std::span<double> squares);
@@ -267,7 +271,8 @@ private:
   double applied = 1;                              ///< scale of the present step
   bool isSkipped = false;                          ///< whether the present step updates nothing
   bool captures = false;
-  std::array<bool, 2> hasCaptured{}; ///< by turn; the second one only where buckets are carried
+  /// Whether a part is captured, by turn and part; turn 1 only where steps take turns.
+  std::array<std::array<bool, core::stepParts>, 2> hasCaptured{};
   /// A step without an operation left out has run, so that libraries have connected and allocated
   /// their memory.
   bool isWarm = false;

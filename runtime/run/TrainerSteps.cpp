@@ -3,6 +3,24 @@
 
 namespace syncline::run {
 
+/// Which part of a step the present pass is, for captures.
+core::StepPart Trainer::part() const {
+  if (pass == 0)
+    return core::StepPart::first;
+  return isLastPass() ? core::StepPart::last : core::StepPart::between;
+}
+
+/// Tells the channels of gradients that the present pass begins, and whether it is replayed.
+void Trainer::startChannels(std::int64_t number, bool replayed) {
+  if (exchanges) // beginStep() has told channels of weights that the step begins
+    return;
+  for (auto &[id, channel] : channels)
+    if (pass == 0)
+      channel->startStep(number, replayed);
+    else
+      channel->startPart(replayed);
+}
+
 Status Trainer::capture(bool &isDone) {
   if (Status s = executable.beginCapture(); !s)
     return s;
@@ -12,15 +30,33 @@ Status Trainer::capture(bool &isDone) {
   return told ? ended : told;
 }
 
-/// Replays the step. Carried buckets then wait for updates with its rate, which may be told. No
-/// thread of the host updates what a graph has issued, so that rates can be set at once.
-Status Trainer::replay() {
-  if (Status s = executable.replay(); !s)
+/// Replays the present pass, which it captures first where it has not yet.
+Status Trainer::replay(std::int64_t number) {
+  executable.choosePart(part());
+  const bool takesTurns = carried.any() || runsAhead;
+  bool &isThere = hasCaptured[takesTurns ? static_cast<std::size_t>(number % 2) : 0]
+                             [static_cast<std::size_t>(part())];
+  if (!(isThere && executable.isCaptured())) {
+    startChannels(number, false);
+    if (Status s = capture(isThere); !s)
+      return s;
+  }
+  startChannels(number, true);
+  if (Status s = executable.replay(); !s || !isLastPass())
     return s;
+  // Carried buckets now wait for updates with this step's rate, which may be told. No thread of the
+  // host updates what a graph has issued, so that rates can be set at once.
   for (const core::Bucket &bucket : executable.buckets())
     if (carried.isCarried(bucket.id))
       takeRate(bucket.id);
   return Status::ok();
+}
+
+/// Tells the present pass.
+Status Trainer::tellPass(std::int64_t number) {
+  if (pass == 0)
+    startChannels(number, false);
+  return runOperations();
 }
 
 void Trainer::accumulate(int count, std::function<Status(std::int64_t)> next) {
@@ -29,10 +65,10 @@ void Trainer::accumulate(int count, std::function<Status(std::int64_t)> next) {
   nextSamples = std::move(next);
 }
 
-Status Trainer::runEarlierPasses(std::int64_t number) {
+Status Trainer::runEarlierPasses(std::int64_t number, bool replays) {
   earlierLosses = 0;
   for (pass = 0; !isLastPass(); ++pass) {
-    Status s = runOperations();
+    Status s = replays ? replay(number) : tellPass(number);
     if (s)
       s = executable.synchronize();
     if (!s)
@@ -57,23 +93,10 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
     if (Status s = executable.setLossScale(applied); !s)
       return s;
   }
-  const bool takesTurns = carried.any() || runsAhead;
-  bool &isThere = hasCaptured[takesTurns ? static_cast<std::size_t>(number % 2) : 0];
-  const auto startChannels = [&](bool replayed) {
-    if (!exchanges) // else beginStep() did
-      for (auto &[id, channel] : channels)
-        channel->startStep(number, replayed);
-  };
-  if (replays && !(isThere && executable.isCaptured())) {
-    startChannels(false);
-    if (Status s = capture(isThere); !s)
-      return s;
-  }
-  startChannels(replays);
-  if (Status s = runEarlierPasses(number); !s)
+  if (Status s = runEarlierPasses(number, replays); !s)
     return s;
   began = core::Clock::now();
-  if (Status s = replays ? replay() : runOperations(); !s)
+  if (Status s = replays ? replay(number) : tellPass(number); !s)
     return s;
   pass = 0;
   if (drains)

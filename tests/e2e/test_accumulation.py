@@ -26,9 +26,6 @@ class AccumulationTest(CheckpointedTest):
                 done = self.command("run", plan, *PASSES, *words)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn("--accumulate", done.stderr)
-        done = self.command("run", plan, *PASSES, "--backend", "cuda", "--cuda-graph")
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("--accumulate cannot be combined with --cuda-graph", done.stderr)
 
     def test_too_few_samples(self):
         samples = [self.folder / "x.npy", self.folder / "y.npy"]

@@ -1,6 +1,8 @@
 // NCCL's channels in a captured step: messages are part of it, and each replay does them again.
 #include "tests/host-cuda/TestRanks.h"
 
+#include <algorithm>
+
 namespace syncline::hostcuda {
 namespace {
 
@@ -115,6 +117,97 @@ TEST_P(CaptureChannelTest, ReplaysMessages) {
 
 INSTANTIATE_TEST_SUITE_P(Wires, CaptureChannelTest,
                          testing::Values(WirePrecision::fp32, WirePrecision::bf16));
+
+/// A step of four passes, whose messages travel in the last one.
+struct StepOfPasses {
+  StepOfPasses(TestMeeting &meeting, int rank) : step(meeting, rank, WirePrecision::fp32) {
+    step.own.begin(0);
+    step.tell();
+    step.synchronize();
+  }
+
+  void tell(StepPart part) {
+    ASSERT_EQ(enqueue(step.own.compute(), [this, part] { done.push_back(part); }), cudaSuccess);
+    if (part == StepPart::last)
+      step.tell();
+  }
+
+  /// Replays a pass, which it captures first where it has not yet.
+  void replay(StepPart part, std::int64_t number) {
+    TestRank &own = step.own;
+    own->choosePart(part);
+    const auto start = [&](bool replayed) {
+      part == StepPart::first ? own.begin(number, replayed) : own.beginPart(replayed);
+    };
+    if (!own->isCaptured()) {
+      start(false);
+      ASSERT_TRUE(own->beginCapture().isOk());
+      tell(part);
+      const Status captured = own->endCapture();
+      ASSERT_TRUE(captured.isOk()) << captured.message();
+    }
+    start(true);
+    ASSERT_TRUE(own->replay().isOk());
+  }
+
+  static constexpr std::array passes{StepPart::first, StepPart::between, StepPart::between,
+                                     StepPart::last};
+  CapturedStep step;
+  std::vector<StepPart> done; ///< what the device has done
+};
+
+// Each replay of the last part adds what ranks have now. Times count from the step's start.
+TEST(CaptureChannelTest, ReplaysPassesApart) {
+  const Variable late("SYNCLINE_HOST_CUDA_DELAY", "200");
+  TestMeeting meeting(2);
+  runRanks(meeting, [&](int rank) {
+    StepOfPasses passes(meeting, rank);
+    CapturedStep &step = passes.step;
+    for (int number = 1; number < 5; ++number) {
+      passes.done.clear();
+      step.input = static_cast<float>(number + 2 * rank);
+      for (const StepPart part : StepOfPasses::passes) {
+        passes.replay(part, number);
+        step.synchronize();
+      }
+      EXPECT_TRUE(std::ranges::equal(passes.done, StepOfPasses::passes));
+      EXPECT_EQ(*step.seen[0], Floats(103, static_cast<float>(2 * number + 2)));
+      EXPECT_EQ(*step.seen[1], Floats(77, static_cast<float>(2 * number + 2)));
+      const auto timings = step.own.channel(0).timings();
+      ASSERT_EQ(timings.size(), 2u);
+      for (const BucketTiming &t : timings) {
+        EXPECT_LT(0, t.issued);
+        EXPECT_LE(t.issued, t.started);
+        EXPECT_LE(t.started, t.finished);
+      }
+    }
+  });
+}
+
+// Rank 1 does not come to the last pass.
+TEST(CaptureChannelTest, NamesTheMessageOfALastPass) {
+  TestMeeting meeting(2, 0.3);
+  std::atomic<bool> over = false;
+  runRanks(meeting, [&](int rank) {
+    StepOfPasses passes(meeting, rank);
+    for (int number = 1; number < 4; ++number)
+      for (const StepPart part : StepOfPasses::passes) {
+        if (number == 3 && rank == 1 && part == StepPart::last)
+          break;
+        passes.replay(part, number);
+        const Status done = passes.step.own->synchronize();
+        if (number < 3 || part != StepPart::last) {
+          ASSERT_TRUE(done.isOk()) << done.message();
+          continue;
+        }
+        EXPECT_EQ(done.message(), "rank 0: lost rank 1 (late) in the all-reduce of bucket 0 in "
+                                  "step 3; last completed step 2");
+      }
+    over = over || rank == 0;
+    while (!over)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+}
 
 // Rank 1 replays once less: the other one names the first message that did not come.
 TEST(CaptureChannelTest, NamesTheMessageOfAReplay) {

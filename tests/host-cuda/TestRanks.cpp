@@ -75,6 +75,11 @@ void TestRank::begin(std::int64_t step, bool replayed) {
     channel->startStep(step, replayed);
 }
 
+void TestRank::beginPart(bool replayed) {
+  for (auto &[number, channel] : channels)
+    channel->startPart(replayed);
+}
+
 void TestRank::compute(int bucket, std::function<float(std::size_t)> value) {
   EXPECT_EQ(enqueue(compute(),
                     [to = gradients(bucket), n = count(bucket), value = std::move(value)] {

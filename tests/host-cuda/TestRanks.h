@@ -100,6 +100,8 @@ public:
   }
 
   void begin(std::int64_t step, bool replayed = false);
+  /// Goes on with the step's part that the executable has chosen.
+  void beginPart(bool replayed);
   /// The computation that fills the gradients: of the device, at its turn.
   void compute(int bucket, std::function<float(std::size_t)> value);
   Status issue(int bucket, core::Half half = core::Half::whole);

@@ -61,6 +61,7 @@ public:
 
   void beginStep(std::int64_t step) override {
     notes += 'b';
+    part = 0;
     turn = all.empty() && !isAhead ? 0 : step % 2;
   }
   Status run(int operation) override {
@@ -79,7 +80,8 @@ public:
   Result<std::vector<double>> marks() override { return std::vector<double>{0, 1, 2}; }
 
   bool canCapture() const override { return true; }
-  bool isCaptured() const override { return hasStep[turn] && !cannotReplay; }
+  void choosePart(StepPart chosen) override { part = static_cast<int>(chosen); }
+  bool isCaptured() const override { return hasStep[turn][part] && !cannotReplay; }
   Status beginCapture() override {
     isCapturing = true;
     cannotReplay = false;
@@ -87,7 +89,7 @@ public:
   }
   Status endCapture() override {
     isCapturing = false;
-    hasStep[turn] = ofRun.isOk();
+    hasStep[turn][part] = ofRun.isOk();
     return notes += ']', ofRun;
   }
   Status replay() override { return notes += 'r', Status::ok(); }
@@ -96,8 +98,9 @@ private:
   std::vector<OperationInfo> infos;
   std::string notes;
   std::vector<Bucket> all;
-  bool isCapturing = false, hasStep[2] = {};
+  bool isCapturing = false, hasStep[2][stepParts] = {};
   std::int64_t turn = 0;
+  int part = 0;
   HostArithmetic arithmetic;
 };
 
@@ -187,6 +190,29 @@ TEST(TrainerCapture, CarriedBucketsKeepTheRateOfTheirStep) {
   EXPECT_EQ(next(/*wholeGradients=*/true), "b1."); // which leaves nothing under way
   run.trainer->setRate(8);
   EXPECT_EQ(run.executable.bucketRate, 8);
+}
+
+// The first pass, those between and the last one are three parts, captured once each. The host
+// learns of each pass, and puts the next one's samples in place.
+TEST(TrainerCapture, CapturesEachKindOfPass) {
+  Captured run;
+  std::vector<std::int64_t> samples;
+  run.trainer->accumulate(4, [&](std::int64_t pass) {
+    samples.push_back(pass);
+    return Status::ok();
+  });
+  EXPECT_EQ(run.step(), "bb01.b01.b01.b01.");
+  EXPECT_EQ(run.step(), "bb[01]r.b[01]r.br.b[01]r.");
+  EXPECT_EQ(run.step(), "bbr.br.br.br.");
+  EXPECT_EQ(samples, (std::vector<std::int64_t>{1, 2, 3, 5, 6, 7, 9, 10, 11}));
+}
+
+TEST(TrainerCapture, CapturesTwoPasses) {
+  Captured run;
+  run.trainer->accumulate(2, [](std::int64_t) { return Status::ok(); });
+  EXPECT_EQ(run.step(), "bb01.b01.");
+  EXPECT_EQ(run.step(), "bb[01]r.b[01]r.");
+  EXPECT_EQ(run.step(), "bbr.br.");
 }
 
 // Marks are part of what is captured; a record of each replay comes of them.
