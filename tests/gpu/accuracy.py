@@ -12,6 +12,8 @@ sys.path[:0] = [str(HERE.parent / name) for name in ("numerics", "support")]
 
 MODES = ("tf32", "bf16")
 TIMES = 2  # how much worse than PyTorch in the same precision
+SCHEDULE = ("--schedule", "cosine", "--warmup", 3)
+SCHEDULED = 8  # steps with it
 
 
 class Accuracy:
@@ -43,6 +45,8 @@ class Accuracy:
         for entry in whole[:1]:
             for words in (["--cuda-graph"], ["--wire", "bf16"], ["--wire", "fp16"]):
                 yield self.variant(entry, words)
+            name = f"numbers {entry['name']} {' '.join(map(str, SCHEDULE))} --cuda-graph"
+            yield Check(name, "the same bits as without --cuda-graph", self.scheduled, (entry,))
 
     def variant(self, entry, words):
         """The same plan with and without a switch: a captured step computes the same bits; a
@@ -54,8 +58,8 @@ class Accuracy:
         name = f"numbers {entry['name']} {' '.join(words)}"
         return Check(name, expected, self.against_itself, (entry, words, limit))
 
-    def train(self, label, plan, ranks, data, seed, *extra):
-        """Three steps on these samples; what was dumped."""
+    def train(self, label, plan, ranks, data, seed, *extra, steps=cases.STEPS):
+        """These steps on these samples; what was dumped of the first and the last one."""
         import harness
         import numpy
 
@@ -65,8 +69,8 @@ class Accuracy:
         for file, array in zip(files, data):
             numpy.save(file, array)
         words = [word for name, value in cases.OPTIONS.items() for word in (f"--{name}", value)]
-        words += ["--data", ",".join(map(str, files)), "--steps", cases.STEPS, "--seed", seed]
-        words += ["--dump", folder / "dump", "--dump-steps", f"0,{cases.STEPS - 1}", *extra]
+        words += ["--data", ",".join(map(str, files)), "--steps", steps, "--seed", seed]
+        words += ["--dump", folder / "dump", "--dump-steps", f"0,{steps - 1}", *extra]
         self.machine.must(
             f"numbers-{label}", *self.machine.words(self.machine.file(plan), ranks, *words)
         )
@@ -159,12 +163,25 @@ class Accuracy:
         other = self.train(label, entry["many"], entry["ranks"], data, entry["seed"], *words)
         return self.judge(other, plain, True, limit)
 
-    def judge(self, dump, truth, has_gradients, limit):
+    def scheduled(self, entry):
+        """Every captured step has a rate of its own. Steps that are dumped are not replayed, so
+        there are more of them."""
+        data = self.samples(entry["samples"], entry["shape"], entry["classes"], entry["seed"])
+        dumps = [
+            self.train(
+                f"{entry['name']}-scheduled{'-'.join(words)}",
+                *(entry["many"], entry["ranks"], data, entry["seed"], *SCHEDULE, *words),
+                steps=SCHEDULED,
+            )
+            for words in (["--cuda-graph"], [])
+        ]
+        return self.judge(*dumps, True, 0.0, last=SCHEDULED - 1)
+
+    def judge(self, dump, truth, has_gradients, limit, last=cases.STEPS - 1):
         """By plan.json's rule for several ranks: gradients after the first step, parameters after
         the last."""
         import compare
 
-        last = cases.STEPS - 1
 
         def tensors(all_of):
             return {name: all_of[name] for name in sorted(all_of.names())}
