@@ -4,6 +4,7 @@
 #include "passes/merge/ReadProblem.h"
 #include "passes/problem/OrderMessages.h"
 #include "passes/problem/Rounding.h"
+#include "passes/solver/Gathering.h"
 #include "passes/solver/OrderPlanner.h"
 #include "passes/solver/Planner.h"
 
@@ -37,6 +38,27 @@ static std::optional<problem::OrderProblem> orderProblemOf(sync::SolutionOp op,
   return succeeded(stated) ? merge::toOrderProblem(*stated, problem) : std::nullopt;
 }
 
+/// S17f: "sums" gathers nothing where a gradient has another way.
+static LogicalResult checkGathersNothing(sync::SolutionOp op, const problem::Problem &problem,
+                                         const problem::Solution &plan) {
+  for (const problem::Message &message : plan.messages)
+    if (message.isFactors && problem.layers[message.layers.front()].mergeClasses != 0)
+      return op.emitOpError("S17: gathers what could be summed, which planner 'sums' never does");
+  return success();
+}
+
+/// S17f: no plan by a rule that gathers nothing finishes before that of "sums".
+static LogicalResult checkSums(sync::SolutionOp op, const problem::Problem &problem,
+                               const problem::Solution &plan) {
+  const Result<problem::Problem> sums = solver::withoutGathering(problem);
+  const std::optional<problem::Solution> ruled =
+      sums ? solver::bestRuledSolution(*sums) : std::nullopt;
+  if (ruled && problem::differ(plan.finish, ruled->finish) && plan.finish > ruled->finish)
+    return op.emitOpError("S17: planner 'sums' finishes at ")
+           << plan.finish << " s, but a plan by a rule finishes at " << ruled->finish << " s";
+  return success();
+}
+
 /// S17a and S17b for an order. A rule's order is its messages in ready order, and no order by
 /// "optimal" has a longer period than the exact solution in ready order.
 static LogicalResult checkOrder(sync::SolutionOp op, const problem::OrderProblem &problem,
@@ -65,6 +87,8 @@ LogicalResult syncline::merge::checkPlanner(sync::SolutionOp op, const problem::
       solver::parsePlanner(op.getPlanner().str());
   if (!planner)
     return success();
+  if ((*planner)->sumsOnly() && failed(checkGathersNothing(op, problem, plan)))
+    return failure();
   if (std::optional<problem::OrderProblem> order = orderProblemOf(op, problem))
     return checkOrder(op, *order, **planner, plan);
   if ((*planner)->isRule()) {
@@ -73,6 +97,8 @@ LogicalResult syncline::merge::checkPlanner(sync::SolutionOp op, const problem::
       return op.emitOpError("S17: is not what planner '") << op.getPlanner() << "' gives";
     return success();
   }
+  if ((*planner)->gatherPrice())
+    return (*planner)->sumsOnly() ? checkSums(op, problem, plan) : success();
   const std::size_t most =
       (*planner)->maxMessages().value_or(std::numeric_limits<std::size_t>::max());
   if (plan.messages.size() > most)

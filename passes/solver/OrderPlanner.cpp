@@ -3,6 +3,7 @@
 
 #include "passes/problem/OrderMessages.h"
 #include "passes/problem/Rounding.h"
+#include "passes/solver/Gathering.h"
 #include "passes/solver/ListSchedule.h"
 #include "passes/solver/OrderBound.h"
 #include "passes/solver/OrderCases.h"
@@ -295,6 +296,15 @@ Result<OrderSolution> followOrder(const OrderProblem &problem, const Planner &pl
   return orderOf(problem, *inReadyOrder);
 }
 
+/// The order that "optimal" finds for sums alone, with the bound of all orders.
+static Result<OrderResult> planSums(const OrderProblem &problem) {
+  const Result<OrderProblem> sums = withoutGathering(problem);
+  if (!sums)
+    return Status::error(sums.status().kind(), "planner 'sums': " + sums.status().message());
+  Result<OrderResult> order = planOrder(*sums, **parsePlanner("optimal"));
+  return order ? proved(problem, std::move(order->solution)) : order;
+}
+
 Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planner) {
   if (const OrderRule *rule = planner.orderRule()) {
     Result<OrderSolution> order = (*rule)(problem);
@@ -303,6 +313,8 @@ Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planne
                            "planner '" + planner.name() + "': " + order.status().message());
     return proved(problem, std::move(*order));
   }
+  if (planner.sumsOnly())
+    return planSums(problem);
   Result<PlanResult> inReadyOrder = planner.plan(problem.sync);
   if (!inReadyOrder)
     return inReadyOrder.status();

@@ -4,9 +4,11 @@
 #include "passes/solver/Coarsen.h"
 #include "passes/solver/ComparisonPlanners.h"
 #include "passes/solver/FinishTimes.h"
+#include "passes/solver/Gathering.h"
 #include "passes/solver/OrderRivals.h"
 #include "passes/solver/Replay.h"
 #include "passes/solver/SchemePlanners.h"
+#include "syncline/PlanConstants.h"
 #include "syncline/Suggestion.h"
 
 #include <algorithm>
@@ -33,6 +35,17 @@ private:
   }
 
   Rule rule;
+};
+
+/// Our own planner on a problem with other prices, of which Planner::plan() knows.
+class PricedPlanner final : public Planner {
+public:
+  PricedPlanner(std::string name, double price) : Planner(std::move(name), std::nullopt, price) {}
+
+private:
+  Choices choose(const Problem &, std::span<const double>) const override {
+    return Status::error(ErrorKind::internal, "plans by a search, not by a rule");
+  }
 };
 
 /// Stands for the planner that asks Z3, where that one is not at hand.
@@ -154,6 +167,8 @@ const std::vector<Entry> &registry() {
 
 constexpr PlannerUsage usages[] = {
     {"optimal", "schemes and buckets together so that the step finishes first, proven"},
+    {"sums", "as optimal, but by sums over the ranks alone, without factors and sparse"},
+    {"passes:N", "as optimal, but as if factors and sparse took N times as long"},
     {"wfbp", "every layer alone (wait-free backpropagation)"},
     {"single", "all layers in one message after the backward pass"},
     {"mg-wfbp", "the published merging rule of MG-WFBP"},
@@ -236,9 +251,24 @@ Result<std::shared_ptr<const Planner>> parseLimited(std::string_view text,
   return std::shared_ptr<const Planner>(std::make_shared<AbsentPlanner>(std::string(text), limit));
 }
 
+/// Parses "passes:N", given what stands behind "passes".
+Result<std::shared_ptr<const Planner>> parsePasses(std::string_view text,
+                                                   std::string_view argument) {
+  std::int64_t passes = 0;
+  const char *end = argument.data() + argument.size();
+  if (!argument.starts_with(":") || std::from_chars(argument.data() + 1, end, passes).ptr != end ||
+      passes < 1 || passes > mostPasses)
+    return usageError("planner " + quoted(text) + ": expected 'passes:N' with N from 1 to " +
+                      std::to_string(mostPasses) + ", as in 'passes:4'");
+  return std::shared_ptr<const Planner>(
+      std::make_shared<PricedPlanner>(std::string(text), static_cast<double>(passes)));
+}
+
 } // namespace
 
 Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &options) const {
+  if (price)
+    return planPriced(problem, options);
   PlanResult result;
   MergeCertificate certificate;
   if (std::optional<MergeProblem> plain = plainProblem(problem))
@@ -262,6 +292,23 @@ Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &op
   else
     result.proof = solve(problem, options).certificate;
   result.bound = boundOf(problem, result.proof);
+  return result;
+}
+
+Result<PlanResult> Planner::planPriced(const Problem &problem, const SolverOptions &options) const {
+  const bool gathers = std::ranges::any_of(
+      problem.layers, [](const Layer &layer) { return !layer.factorOptions.empty(); });
+  const Result<Problem> priced =
+      sumsOnly() ? withoutGathering(problem) : withDearGathering(problem, *price);
+  if (!priced)
+    return Status::error(priced.status().kind(),
+                         "planner " + quoted(name()) + ": " + priced.status().message());
+  Result<PlanResult> result = (*parsePlanner("optimal"))->plan(*priced, options);
+  if (!result || !gathers)
+    return result;
+  result->plan = replay(problem, choicesOf(problem, result->plan));
+  result->proof = solve(problem, options).certificate;
+  result->bound = boundOf(problem, result->proof);
   return result;
 }
 
@@ -299,6 +346,11 @@ Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text) {
   std::string_view name = text.substr(0, colon);
   if (name == "z3")
     return parseLimited(text, text.substr(name.size()));
+  if (name == "passes")
+    return parsePasses(text, text.substr(name.size()));
+  if (text == "sums")
+    return std::shared_ptr<const Planner>(std::make_shared<PricedPlanner>(
+        std::string(text), std::numeric_limits<double>::infinity()));
   auto entry = std::ranges::find(registry(), name, &Entry::name);
   if (entry == registry().end())
     return usageError("unknown planner " + quoted(text) + hintAt(name));

@@ -35,8 +35,9 @@ using OrderRule = std::function<Result<OrderSolution>(const OrderProblem &)>;
 /// A planner. Immutable and thread-safe.
 class Planner {
 public:
-  explicit Planner(std::string name, std::optional<std::size_t> maxMessages = std::nullopt)
-      : specification(std::move(name)), limit(maxMessages) {}
+  explicit Planner(std::string name, std::optional<std::size_t> maxMessages = std::nullopt,
+                   std::optional<double> gatherPrice = std::nullopt)
+      : specification(std::move(name)), limit(maxMessages), price(gatherPrice) {}
   virtual ~Planner() = default;
 
   /// The planner's name as the user gave it: "optimal", "ddp:25MiB".
@@ -52,7 +53,7 @@ public:
   std::optional<std::size_t> maxMessages() const { return limit; }
 
   /// Whether the planner is a rule, whose answer can be computed again.
-  bool isRule() const { return !isOptimal() && !limit; }
+  bool isRule() const { return !isOptimal() && !gatherPrice() && !limit; }
   /// The rule's solution, timed by replay, as plan() gives it but without a bound. Returns badInput
   /// as plan() does. Preconditions: isRule(), and the problem is valid.
   Result<Solution> follow(const Problem &problem) const;
@@ -64,13 +65,22 @@ public:
   /// Whether this is our own planner, which searches among all plans.
   bool isOptimal() const { return specification == "optimal"; }
 
+  /// How many times as dear messages by factors and rows are for our own planner, where steps have
+  /// several passes (Gathering.h): infinitely for "sums", which has none of them, and N times for
+  /// "passes:N". The bound is that of all plans. Nothing for other planners.
+  std::optional<double> gatherPrice() const { return price; }
+  bool sumsOnly() const { return price == std::numeric_limits<double>::infinity(); }
+
 private:
   /// The planner's choices; `earliestFinish` is empty where the problem is not plain.
   virtual Result<std::vector<Choice>> choose(const Problem &problem,
                                              std::span<const double> earliestFinish) const = 0;
+  /// plan() where there is a gatherPrice().
+  Result<PlanResult> planPriced(const Problem &problem, const SolverOptions &options) const;
 
   std::string specification;
   std::optional<std::size_t> limit;
+  std::optional<double> price;
 };
 
 /// How a planner is written on the command line and what it does, for help texts.
@@ -91,7 +101,7 @@ bestRuledSolution(const Problem &problem,
 
 /// The planner that `text` names. A size is a number with a unit: B, KB, MB, GB (powers of 1000),
 /// KiB, MiB, GiB (powers of 1024). Returns badUsage for an unknown name and for a missing,
-/// superfluous or malformed size or limit; the message lists the planners.
+/// superfluous or malformed size, limit or number of passes; the message lists the planners.
 ///
 /// "z3:messages=N" is known by name only: its plan() returns badInput, since this library does not
 /// know Z3. `syncline compile` puts a planner of the same name in its place.

@@ -21,6 +21,9 @@ inline constexpr int maxLocalRanks = 256;
 /// suffice to overlap the stages of messages, and more only divide the network further.
 inline constexpr int maxChannels = 8;
 
+/// The most batches whose gradients one step adds up.
+inline constexpr std::int64_t mostPasses = 1'000'000;
+
 /// Dedicated servers sum a message in pieces of at most so many bytes: they receive one piece while
 /// they send the sum of the piece before it.
 ///

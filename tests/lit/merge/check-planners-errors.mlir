@@ -61,3 +61,23 @@ sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 3.0]>
   merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.0, b = 0.01>, traffic = 1.0>]>] forward_end 0.5 backward_end 3.0 updates 0.0
 sync.solution of @p by "z3:messages=1" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 3.3>]
   finish 3.3 bound 0.0
+
+// -----
+
+// S17f: what gathers although it could be summed, under the name of a planner that never does.
+sync.problem @p layers ["b"] bytes [20] ready <[2.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>]
+  factor_options [#sync.factor_option<layer = 0, scheme = factors, seconds = 1.0, reconstruct = 0.0, traffic = 8.0>]
+  forward_end 0.5 backward_end 2.0 updates 0.0
+// expected-error@+1 {{S17: gathers what could be summed, which planner 'sums' never does}}
+sync.solution of @p by "sums" messages [#sync.message<layers = [0], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 3.0>]
+  finish 3.0 bound 0.0
+
+// -----
+
+// S17f: what ends later than one message.
+sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]>
+  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.5 backward_end 2.0 updates 0.0
+// expected-error@+1 {{S17: planner 'sums' finishes at 5.000000e+00 s, but a plan by a rule finishes at 4.000000e+00 s}}
+sync.solution of @p by "sums" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 10, ready = 1.0, start = 1.0, end = 3.0>,
+    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 20, ready = 2.0, start = 3.0, end = 5.0>] finish 5.0 bound 0.0

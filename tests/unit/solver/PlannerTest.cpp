@@ -38,6 +38,8 @@ TEST(ParsePlanner, KnowsEveryFormItLists) {
       text.replace(size, 4, "1.5 MiB");
     if (text.ends_with("=N"))
       text.replace(text.size() - 1, 1, "4");
+    if (text.ends_with(":N"))
+      text.replace(text.size() - 1, 1, "8");
     auto planner = parsePlanner(text);
     ASSERT_TRUE(planner.isOk()) << planner.status().message();
     EXPECT_EQ((*planner)->name(), text);
@@ -45,11 +47,12 @@ TEST(ParsePlanner, KnowsEveryFormItLists) {
 }
 
 TEST(ParsePlanner, SaysWhatExists) {
-  EXPECT_EQ(errorOf("best"), "unknown planner 'best', expected one of optimal, wfbp, single, "
-                             "mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
-                             "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
-  EXPECT_EQ(errorOf(""), "unknown planner '', expected one of optimal, wfbp, single, "
-                         "mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
+  EXPECT_EQ(errorOf("best"),
+            "unknown planner 'best', expected one of optimal, sums, passes:N, wfbp, "
+            "single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
+            "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
+  EXPECT_EQ(errorOf(""), "unknown planner '', expected one of optimal, sums, passes:N, wfbp, "
+                         "single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
                          "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
   EXPECT_EQ(errorOf("optmal"), "unknown planner 'optmal', did you mean 'optimal'?");
   EXPECT_EQ(errorOf("dpd:25MiB"), "unknown planner 'dpd:25MiB', did you mean 'ddp:SIZE'?");
@@ -74,6 +77,19 @@ TEST(ParsePlanner, WantsALimitOfMessages) {
   EXPECT_EQ((*parsePlanner("z3:messages=4"))->maxMessages(), 4u);
   EXPECT_FALSE((*parsePlanner("z3:messages=4"))->isRule());
   EXPECT_EQ((*parsePlanner("ddp:1MiB"))->maxMessages(), std::nullopt);
+}
+
+TEST(ParsePlanner, WantsANumberOfPasses) {
+  for (const char *text : {"passes", "passes:", "passes:0", "passes:-1", "passes:4x", "passes: 4",
+                           "passes:1000001", "passes:1.5"})
+    EXPECT_EQ(errorOf(text), "planner '" + std::string(text) +
+                                 "': expected 'passes:N' with N from 1 to 1000000, as in "
+                                 "'passes:4'");
+  EXPECT_EQ((*parsePlanner("passes:4"))->gatherPrice(), 4);
+  EXPECT_TRUE((*parsePlanner("sums"))->sumsOnly());
+  EXPECT_FALSE((*parsePlanner("passes:4"))->sumsOnly());
+  EXPECT_FALSE((*parsePlanner("sums"))->isRule());
+  EXPECT_EQ((*parsePlanner("optimal"))->gatherPrice(), std::nullopt);
 }
 
 /// A bucket closes with the layer that fills it; the first is full at 1 MiB.

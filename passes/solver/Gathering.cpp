@@ -1,0 +1,38 @@
+// Leaves factor options out.
+#include "passes/solver/Gathering.h"
+
+namespace syncline::solver {
+
+Result<Problem> withoutGathering(const Problem &problem) {
+  Problem sums = problem;
+  for (Layer &layer : sums.layers)
+    if (layer.mergeClasses != 0)
+      layer.factorOptions.clear();
+  for (Layer &layer : sums.layers)
+    if (layer.carrier && sums.layers[*layer.carrier].factorOptions.empty())
+      layer.carrier.reset();
+  if (Status valid = validate(sums); !valid)
+    return valid;
+  return sums;
+}
+
+Result<OrderProblem> withoutGathering(const OrderProblem &problem) {
+  Result<Problem> sums = withoutGathering(problem.sync);
+  if (!sums)
+    return sums.status();
+  OrderProblem order = problem;
+  order.sync = std::move(*sums);
+  return order;
+}
+
+Problem withDearGathering(const Problem &problem, double times) {
+  Problem dear = problem;
+  for (Layer &layer : dear.layers)
+    for (FactorOption &option : layer.factorOptions) {
+      option.seconds *= times;
+      option.reconstruct *= times;
+    }
+  return dear;
+}
+
+} // namespace syncline::solver
