@@ -123,7 +123,8 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     lifetime (passes/lower/README.md). With `overlap=step`, wait, computation and update of a bucket
     stand before the first operation of the forward phase that reads one of its parameters, and
     concern the message of the step before. With `clip-norm` the program has `clip_norm`, by which
-    all updates follow the last message (P32).
+    all updates follow the last message (P32). With `accumulate` it has `accumulate`: a step has so
+    many passes (P36).
 
     Assumes: a `cluster.spec` on the module; every update takes the result of a `sync.all_reduce` or
     what is computed from a `sync.all_gather`; elementwise operations are fused.
@@ -160,6 +161,8 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
            "what messages may hide behind: 'backward', or 'step' for the next forward pass too">,
     Option<"clipNorm", "clip-norm", "double", "0",
            "the norm to which the program clips gradients; 0: it does not clip">,
+    Option<"accumulate", "accumulate", "int64_t", "1",
+           "the batches whose gradients a step of the program adds up">,
   ];
   let dependentDialects = ["::syncline::plan::PlanDialect"];
 }

@@ -50,7 +50,8 @@ static void buildAgreement(OpPassManager &passes, const PipelineOptions &options
 
 /// The program: issue order, memory, transport calls, and the prediction of its times.
 static void buildPlan(OpPassManager &passes, const PipelineOptions &options) {
-  passes.addPass(createLowerToPlan(LowerToPlanOptions{options.overlap, options.clipNorm}));
+  passes.addPass(
+      createLowerToPlan(LowerToPlanOptions{options.overlap, options.clipNorm, options.accumulate}));
   passes.addPass(barrier("lower to plan", {"nn.step", "sync.all_reduce", "sync.all_gather"}));
   passes.addPass(createPlanExchanges(PlanExchangesOptions{options.requested}));
   passes.addPass(createPredictTimes());

@@ -11,6 +11,7 @@
 #include "ir/nn/NN.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/nn/PrecisionAttr.h"
+#include "ir/plan/AccumulateAttr.h"
 #include "ir/plan/ClipAttr.h"
 #include "ir/plan/OfAttr.h"
 #include "ir/plan/OptimizerState.h"
@@ -187,6 +188,7 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   }
   plan["memory"]["exchange"] = plan::exchangeBytes(program);
   plan["memory"]["optimizer"] = plan::optimizerBytes(program);
+  plan["memory"]["sums"] = plan::sumsBytes(program);
   if (Json recomputed = recomputedJson(program); !recomputed.is_null())
     plan["recomputed"] = std::move(recomputed);
   plan["consistency"] = consistencyJson(program);
@@ -264,10 +266,13 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                  {"cluster", info.clusterHash},
                  {"files", Json::object()},
                  {"plan", ""}}}};
-  if (Status added = addAgreement(plan, problem, solution); !added)
+  auto program = firstOf<plan::ProgramOp>(module);
+  const std::int64_t passes = program ? plan::passesOf(program) : 1;
+  plan["accumulate"] = passes;
+  if (Status added = addAgreement(plan, problem, solution, prediction, passes); !added)
     return added;
-  plan["predicted"] = predictionJson(problem, solution, prediction);
-  if (auto program = firstOf<plan::ProgramOp>(module)) {
+  plan["predicted"] = predictionJson(problem, solution, prediction, passes);
+  if (program) {
     if (Status added = addProgram(plan, program); !added)
       return added;
     addExchanges(plan["predicted"], program, prediction);

@@ -5,6 +5,8 @@
 #include "ir/cluster/OverheadAttr.h"
 #include "ir/cluster/ScatterAttr.h"
 #include "ir/sync/AloneAttr.h"
+#include "ir/sync/GatheringAttr.h"
+#include "ir/sync/LeastPassAttr.h"
 #include "ir/sync/PassAttr.h"
 #include "ir/sync/Traffic.h"
 #include "ir/sync/UnclippedAttr.h"
@@ -170,8 +172,10 @@ private:
   llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> piggybacksOf;
 };
 
-/// Layers and schemes that the problem has; the bytes that a node moves for all messages.
-Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution) {
+/// Layers and schemes that the problem has; the bytes that a node moves for all messages in a step
+/// of so many passes. What is gathered travels in each of them.
+Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution,
+                              std::int64_t passes) {
   const auto layers = static_cast<std::int64_t>(problem.getLayers().size());
   const MessageFacts facts(problem, solution);
   double total = 0;
@@ -184,7 +188,7 @@ Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution
                                cluster::stringifyScheme(message.getScheme()) +
                                "', which its problem does not offer")
                                   .str());
-    total += *traffic;
+    total += *traffic * (message.isFactors() ? static_cast<double>(passes) : 1);
   }
   return total;
 }
@@ -199,6 +203,28 @@ double stepOf(sync::ProblemOp problem, double finish) {
 double finishOf(sync::ProblemOp problem, sync::SolutionOp solution) {
   return std::max(problem.getBackwardEnd().convertToDouble(),
                   solution.getFinish().convertToDouble());
+}
+
+/// Seconds of all passes of a step but the last one.
+struct EarlierPasses {
+  double least = 0; ///< by any plan
+  double own = 0;   ///< by this one, in the planner's model
+  double excess() const { return own - least; }
+};
+
+/// Where nothing is gathered, passes only compute and add, and none takes longer than it must. What
+/// is gathered travels in each pass; the planner's model says nothing of that, virtual time does.
+EarlierPasses earlierOf(sync::SolutionOp solution, sync::PredictionOp prediction,
+                        std::int64_t passes) {
+  auto pass = prediction->getAttrOfType<FloatAttr>(sync::passAttr),
+       leastPass = prediction->getAttrOfType<FloatAttr>(sync::leastPassAttr);
+  if (passes == 1 || !pass || !leastPass)
+    return {};
+  const auto earlier = static_cast<double>(passes - 1);
+  const bool gathers = llvm::any_of(solution.getMessages().getAsRange<sync::MessageAttr>(),
+                                    [](sync::MessageAttr message) { return message.isFactors(); });
+  const double least = leastPass.getValueAsDouble();
+  return {earlier * least, earlier * (gathers ? std::max(least, pass.getValueAsDouble()) : least)};
 }
 
 } // namespace
@@ -246,8 +272,9 @@ Json layersJson(sync::ProblemOp problem) {
   return layers;
 }
 
-Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution) {
-  if (Result<double> traffic = checkedTraffic(problem, solution); !traffic)
+Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution,
+                    sync::PredictionOp prediction, std::int64_t passes) {
+  if (Result<double> traffic = checkedTraffic(problem, solution, passes); !traffic)
     return traffic.status();
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   plan["planner"] = solution.getPlanner().str();
@@ -255,25 +282,30 @@ Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp soluti
   if (problem.getRequested())
     for (StringRef text : problem.getRequestedAttr().getAsValueRange<StringAttr>())
       plan["requested"].push_back(text.str());
-  plan["optimal"] = solution.getCertificate().has_value() && solution.channels() == 1 &&
-                    problem::isProved(finish, bound);
+  plan["optimal"] =
+      solution.getCertificate().has_value() && solution.channels() == 1 &&
+      problem::isProved(finish + earlierOf(solution, prediction, passes).excess(), bound);
   plan["certificate"] = certificateJson(problem, solution);
   return Status::ok();
 }
 
 Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
-                    sync::PredictionOp prediction) {
+                    sync::PredictionOp prediction, std::int64_t passes) {
+  const EarlierPasses earlier = earlierOf(solution, prediction, passes);
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   auto alone = prediction->getAttrOfType<FloatAttr>(sync::aloneAttr);
   auto pass = prediction->getAttrOfType<FloatAttr>(sync::passAttr);
   auto unclipped = prediction->getAttrOfType<FloatAttr>(sync::unclippedAttr);
   auto overhead = prediction->getParentOp()->getAttrOfType<FloatAttr>(cluster::overheadAttr);
   auto whole = prediction->getAttrOfType<FloatAttr>(sync::wholeAttr);
+  auto gathering = prediction->getAttrOfType<FloatAttr>(sync::gatheringAttr);
+  const double least = bound + earlier.least;
   return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
           {"step", prediction.getStep().convertToDouble()},
           {"pass", pass ? Json(pass.getValueAsDouble()) : Json(nullptr)},
           {"unclipped", unclipped ? Json(unclipped.getValueAsDouble()) : Json(nullptr)},
           {"whole", whole ? Json(whole.getValueAsDouble()) : Json(nullptr)},
+          {"gathering", gathering ? Json(gathering.getValueAsDouble()) : Json(nullptr)},
           {"forward_end", prediction.getForwardEnd().convertToDouble()},
           {"backward_end", prediction.getBackwardEnd().convertToDouble()},
           {"communication_end", prediction.getCommunicationEnd().convertToDouble()},
@@ -282,12 +314,13 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
           {"updates", prediction.getUpdates().convertToDouble()},
           {"overhead", overhead ? overhead.getValueAsDouble() : 0},
           {"scatters", prediction->getParentOp()->hasAttr(cluster::scatterAttr)},
-          {"traffic", *checkedTraffic(problem, solution)},
+          {"traffic", *checkedTraffic(problem, solution, passes)},
           {"planner",
-           {{"step", stepOf(problem, finish)},
+           {{"step", stepOf(problem, finish) + earlier.own},
             {"finish", finish},
             {"bound", bound},
-            {"gap", bound > 0 ? std::max(0.0, finish / bound - 1) : 0.0}}}};
+            {"earlier", earlier.least},
+            {"gap", bound > 0 ? std::max(0.0, (finish + earlier.own) / least - 1) : 0.0}}}};
 }
 
 /// Adds the all-gather of a bucket in halves, whose times stand at `place` of the prediction.

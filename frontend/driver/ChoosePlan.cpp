@@ -2,13 +2,14 @@
 #include "frontend/driver/ChoosePlan.h"
 
 #include "frontend/driver/ChooseOverlap.h"
+#include "frontend/driver/ChoosePasses.h"
+#include "frontend/driver/PredictedStep.h"
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
 #include "ir/sync/WholeAttr.h"
-#include "passes/problem/Rounding.h"
 #include "syncline/RowsPart.h"
 
 #include "mlir/IR/Builders.h"
@@ -31,11 +32,11 @@ bool hasTied(ModuleOp module) {
 }
 
 /// Whether a plan in two parts is worth trying: other planners follow systems that send gradients
-/// whole, and steps that overlap have updates of one bucket.
+/// whole, steps that overlap have updates of one bucket, and rows would be added in each pass.
 bool maySplit(const CompileOptions &options, const PlanWay &way, ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   return way.overlap == "backward" && way.planner->isOptimal() && options.consistency == "bsp" &&
-         spec.getRanks() > 1 && hasTied(module);
+         options.accumulate == 1 && spec.getRanks() > 1 && hasTied(module);
 }
 
 /// Whether a gradient of the plan travels in two parts.
@@ -45,12 +46,6 @@ bool isSplit(ModuleOp plan) {
       if (isRowsPart(cast<StringAttr>(bucket.getMembers()[0]).getValue()))
         return true;
   return false;
-}
-
-/// The seconds of the plan's predicted step; 0 without a prediction.
-double stepOf(ModuleOp plan) {
-  auto prediction = firstOf<sync::PredictionOp>(plan);
-  return prediction ? prediction.getStep().convertToDouble() : 0;
 }
 
 /// Plans the module with tied gradients whole or in two parts, as the options say; "auto" plans
@@ -81,6 +76,16 @@ Status planTied(const CompileOptions &options, PlanWay way, OwningOpRef<ModuleOp
   return Status::ok();
 }
 
+/// Plans the module with tied gradients as planTied() does, and with what choosePasses() lets
+/// travel in each pass.
+Status planSteps(const CompileOptions &options, const PlanWay &way, OwningOpRef<ModuleOp> &module,
+                 const EnterPhase &enter) {
+  return choosePasses(options.accumulate, way, module,
+                      [&](const PlanWay &with, OwningOpRef<ModuleOp> &tried) {
+                        return planTied(options, with, tried, enter);
+                      });
+}
+
 /// Plans the module for so many channels, with the requested overlap or with the one that
 /// chooseOverlap() takes. Returns why that one, for people.
 Result<std::string> planOn(int channels, const CompileOptions &options,
@@ -91,14 +96,14 @@ Result<std::string> planOn(int channels, const CompileOptions &options,
   if (overlap == "auto" && spec.getRanks() == 1)
     overlap = "backward"; // nothing is sent
   if (overlap != "auto") {
-    if (Status planned = planTied(options, {planner, overlap, channels}, module, enter); !planned)
+    if (Status planned = planSteps(options, {planner, overlap, channels}, module, enter); !planned)
       return planned;
     return std::string();
   }
   const auto copy = [&](const PlannerRef &by,
                         const std::string &with) -> Result<OwningOpRef<ModuleOp>> {
     OwningOpRef<ModuleOp> tried = module->clone();
-    if (Status planned = planTied(options, {by, with, channels}, tried, enter); !planned)
+    if (Status planned = planSteps(options, {by, with, channels}, tried, enter); !planned)
       return planned;
     return tried;
   };
@@ -108,9 +113,6 @@ Result<std::string> planOn(int channels, const CompileOptions &options,
   module = std::move(chosen->module);
   return chosen->reason;
 }
-
-/// Whether the seconds are fewer by more than rounding.
-bool isLess(double step, double other) { return step < other && problem::differ(step, other); }
 
 } // namespace
 
@@ -124,7 +126,7 @@ Result<std::string> choosePlan(const CompileOptions &options,
   if (!one)
     return one;
   Result<std::string> two = planOn(2, options, planner, onTwo, enter);
-  if (!two || !isLess(stepOf(*onTwo), stepOf(*module)))
+  if (!two || !isShorter(stepOf(*onTwo), stepOf(*module)))
     return one;
   module = std::move(onTwo);
   return two;

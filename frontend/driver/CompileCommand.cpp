@@ -1,5 +1,6 @@
 // The command line of `syncline compile`.
 #include "codegen/step/StepTarget.h"
+#include "frontend/driver/AccumulateOption.h"
 #include "frontend/driver/ClipOption.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
@@ -93,6 +94,19 @@ static void addClipping(CLI::App &command, CompileOptions &options) {
           "own --clip-norm (default: no limit)")
       ->type_name("LIMIT")
       ->check(launch::realNumber(1e-30, 1e30, "a number from 1e-30 to 1e30"))
+      ->group("Training");
+}
+
+static void addAccumulation(CLI::App &command, CompileOptions &options) {
+  command
+      .add_option(
+          "--accumulate", options.accumulate,
+          "Plan steps that compute the gradients of M batches one after the other and apply "
+          "their mean: sums travel in the last pass only, factors and rows in each; 'run' "
+          "takes M from the plan")
+      ->type_name("M")
+      ->check(launch::wholeNumber(1, "batches", mostPasses))
+      ->capture_default_str()
       ->group("Training");
 }
 
@@ -289,6 +303,7 @@ Command addCompile(CLI::App &app) {
       ->group("Training");
   addOptimizer(*command, *options);
   addClipping(*command, *options);
+  addAccumulation(*command, *options);
   addPrecision(*command, *options);
   addWire(*command, *options);
   addConsistency(*command, *options);
@@ -340,7 +355,7 @@ Command addCompile(CLI::App &app) {
            {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout", "--optimizer",
             "--clip-norm", "--precision", "--nccl-protocol", "--nccl-channels", "--overlap",
             "--consistency", "--recompute", "--plan-only", "--write-layers", "--dim",
-            "--split-tied"})
+            "--split-tied", "--accumulate"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
@@ -350,7 +365,7 @@ Command addCompile(CLI::App &app) {
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
     for (const char *name : {"--overlap", "--consistency", "--recompute", "--precision",
-                             "--clip-norm", "--split-tied"})
+                             "--clip-norm", "--split-tied", "--accumulate"})
       if (options->planOnly && command->count(name) > 0)
         return Status::error(ErrorKind::badUsage,
                              std::string(name) + " is for plans that run, not --plan-only");
@@ -362,6 +377,8 @@ Command addCompile(CLI::App &app) {
       options->overlap = "backward"; // layers have no operations that could wait
     if (Status split = checkSplitTied(*options); !split)
       return split;
+    if (Status passes = checkAccumulation(*options); !passes)
+      return passes;
     if (options->splitTied == "always")
       options->overlap = "backward";
     if (Status clipped = checkClipping(*options); !clipped)

@@ -5,6 +5,7 @@
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/RecomputedAttr.h"
+#include "ir/plan/AccumulateAttr.h"
 #include "ir/plan/OptimizerState.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ using namespace mlir;
 namespace syncline::driver {
 
 static std::int64_t neededBytes(plan::ProgramOp program) {
-  std::int64_t needed = plan::exchangeBytes(program) + plan::optimizerBytes(program);
+  std::int64_t needed =
+      plan::exchangeBytes(program) + plan::optimizerBytes(program) + plan::sumsBytes(program);
   for (NamedAttribute space : program.getSpaces())
     needed += cast<IntegerAttr>(space.getValue()).getInt();
   return needed;

@@ -14,8 +14,9 @@ namespace syncline::driver {
 /// does not state the device's memory.
 std::int64_t missingBytes(mlir::ModuleOp module);
 
-/// Refuses a plan whose tensors, with what exchanges and the optimizer keep, need more bytes than
-/// the device has, where the cluster file `path` states the device's memory. Errors: badInput.
+/// Refuses a plan whose tensors, with what exchanges, the optimizer and sums of passes keep, need
+/// more bytes than the device has, where the cluster file `path` states the device's memory.
+/// Errors: badInput.
 Status checkMemory(const std::string &path, const std::string &overlap, mlir::ModuleOp module);
 
 } // namespace syncline::driver

@@ -24,6 +24,7 @@ Status runWith(const CompileOptions &options, const PlanWay &way, std::int64_t f
   pipeline.channels = way.channels;
   pipeline.consistency = options.consistency;
   pipeline.clipNorm = options.clipNorm.value_or(0);
+  pipeline.accumulate = options.accumulate;
   pipeline.splitTied = way.splitsTied;
   if (!options.recomputesToFit())
     pipeline.recompute = options.recompute;

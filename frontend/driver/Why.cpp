@@ -10,7 +10,9 @@
 #include "frontend/report/OrderWhy.h"
 #include "frontend/report/WhyReport.h"
 #include "ir/FirstOf.h"
-#include "ir/plan/Plan.h"
+#include "ir/plan/AccumulateAttr.h"
+#include "ir/sync/PassAttr.h"
+#include "passes/explain/SchemeRequest.h"
 #include "passes/explain/ir/Explain.h"
 #include "passes/merge/PlannedModule.h"
 #include "passes/problem/Rounding.h"
@@ -48,6 +50,11 @@ std::vector<report::GradientName> namesOf(ModuleOp module, sync::ProblemOp probl
   return gradients;
 }
 
+std::int64_t passesOf(ModuleOp module) {
+  auto program = firstOf<plan::ProgramOp>(module);
+  return program ? plan::passesOf(program) : 1;
+}
+
 report::WhyContext contextOf(const std::vector<report::GradientName> &names, std::size_t layer,
                              const explain::Explanation &explanation,
                              const merge::PlannedModule &planned) {
@@ -60,7 +67,10 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
                              .planner = solution.getPlanner().str(),
                              .updates = op.getUpdates().convertToDouble()};
   const double finish = solution.getFinish().convertToDouble();
-  context.optimal = solution.getCertificate().has_value() &&
+  const bool gathers = llvm::any_of(planned.solution.messages,
+                                    [](const auto &message) { return message.isFactors; });
+  context.optimal = (passesOf(op->getParentOfType<ModuleOp>()) == 1 || !gathers) &&
+                    solution.getCertificate().has_value() &&
                     problem::isProved(finish, solution.getBound().convertToDouble());
   context.byNccl = planned.problem.catalog().byNccl;
   for (cluster::Scheme scheme : planned.problem.catalog().unsupported)
@@ -75,6 +85,28 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
     if (problem.layers[static_cast<std::size_t>(piggyback)].carrier == layer)
       context.piggybacks.push_back(names[static_cast<std::size_t>(piggyback)].parameter);
   return context;
+}
+
+/// Seconds of the step's last pass.
+double lastPassOf(ModuleOp module, sync::PredictionOp prediction) {
+  auto pass = prediction->getAttrOfType<FloatAttr>(sync::passAttr);
+  return prediction.getStep().convertToDouble() -
+         static_cast<double>(passesOf(module) - 1) * (pass ? pass.getValueAsDouble() : 0);
+}
+
+/// What a step of several passes moves for a message by this scheme.
+std::string passesText(ModuleOp module, Scheme scheme) {
+  const std::int64_t passes = passesOf(module);
+  if (passes == 1)
+    return "";
+  const std::string count = std::to_string(passes);
+  return "a step has " + count + " passes, and all times are those of the last one: by " +
+         std::string(schemeName(scheme)) +
+         (isGathered(scheme) ? " the message travels in each, which is " + count +
+                                   " times the traffic above a step"
+                             : " the gradient travels in that one only, by factors and sparse it "
+                               "would in each") +
+         "\n";
 }
 
 /// Times of one of the plan's messages in virtual time; nothing without a prediction.
@@ -92,7 +124,7 @@ std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, std::size_t 
                               .start = at(prediction.getStart()),
                               .end = prediction.getEnd().getValues()[last],
                               .reconstructed = prediction.getReconstructed().getValues()[last],
-                              .step = prediction.getStep().convertToDouble(),
+                              .step = lastPassOf(module, prediction),
                               .plannersStep = plannersStep};
 }
 
@@ -212,8 +244,11 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   if (planned->problemOp.getConsistency())
     return whyLocal(folder, names[*layer].parameter);
   const std::string rows = rowsText(**module, *planned, names[*layer].parameter, *layer);
+  const std::string passes = passesText(
+      **module, explain::schemeIn(planned->problem.asPlanned(), planned->solution, *layer));
   if (planned->problemOp.getTails())
-    return whyOrdered(**module, *planned, names, *layer) + rows + channelsText(planned->solution);
+    return whyOrdered(**module, *planned, names, *layer) + rows + passes +
+           channelsText(planned->solution);
   Result<explain::Explanation> explanation =
       explain::explain(planned->problem, planned->solution, planned->solutionOp.getPlanner().str(),
                        *layer, planned->samples);
@@ -222,7 +257,7 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
   why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
                                  planned->solution.finish + why.updates);
-  return report::whyReport(*explanation, why) + rows + partsText(names, why.gradient) +
+  return report::whyReport(*explanation, why) + rows + partsText(names, why.gradient) + passes +
          channelsText(planned->solution);
 }
 

@@ -2,6 +2,7 @@
 #include "frontend/report/MeasuredReport.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/PassesText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
 #include "runtime/core/Statistics.h"
@@ -264,7 +265,8 @@ Comparison compare(const Json &plan, const LayerSeconds &layers, const Measureme
   const auto since = [](double RankStep::*time) {
     return [time](const RankStep &step) { return step.*time - step.begin; };
   };
-  const double step = measured.typical(since(&RankStep::end));
+  const double step = measured.typical(since(&RankStep::end)),
+               expected = lastPassSeconds(plan); // a trace has steps of one pass
   const double updating = measured.typical([](const RankStep &s) { return s.updating; });
   std::vector<Row> rows;
   const bool travels = plan.at("ranks").get<std::int64_t>() > 1;
@@ -273,7 +275,7 @@ Comparison compare(const Json &plan, const LayerSeconds &layers, const Measureme
       rows.push_back(bucketRow(bucket, measured));
   Comparison result;
   result.whose = "the step";
-  result.worst = errorOf(step, predicted.at("step"));
+  result.worst = errorOf(step, expected);
   for (const Row &row : rows)
     if (std::fabs(row.error()) > std::fabs(result.worst)) {
       result.worst = row.error();
@@ -285,7 +287,7 @@ Comparison compare(const Json &plan, const LayerSeconds &layers, const Measureme
       (trace.kind.empty() ? "traced" : printable(trace.kind)) +
       (trace.clockError > 0 ? ", clocks within " + formatSeconds(trace.clockError) : "") + "\n\n";
   result.report += tableOf(rows);
-  result.report += lineOf("step", predicted.at("step"), step) +
+  result.report += lineOf("step", expected, step) +
                    lineOf("end of backward", predicted.at("backward_end"),
                           measured.typical(since(&RankStep::backwardEnd))) +
                    lineOf("updates", predicted.at("updates"), updating) + "\n";

@@ -6,6 +6,7 @@
 #include "frontend/report/MemoryText.h"
 #include "frontend/report/OrderDiff.h"
 #include "frontend/report/OrderText.h"
+#include "frontend/report/PassesText.h"
 #include "frontend/report/PlanReport.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
@@ -191,6 +192,7 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   compare("precision", a.value("precision", json()), b.value("precision", json()));
   compare("wire", a.value("wire", "fp32"), b.value("wire", "fp32"));
   compare("overlap", a.value("overlap", "backward"), b.value("overlap", "backward"));
+  compare("accumulate", passesOf(a), passesOf(b));
   compare("clip-norm", a.value("clip_norm", json()), b.value("clip_norm", json()));
   auto nccl = [](const json &plan) {
     std::string text = ncclText(plan);
@@ -235,6 +237,8 @@ std::string predictions(const NamedPlan &left, const NamedPlan &right) {
   };
   auto seconds = [](double value) { return files::formatSeconds(value); };
   add("step", "step", seconds);
+  if (passesOf(left.plan) > 1 && passesOf(right.plan) > 1)
+    add("each pass but the last", "pass", seconds);
   add("communication ends", "communication_end", seconds);
   add("exposed", "exposed", seconds);
   add("traffic of a node", "traffic", formatTraffic);

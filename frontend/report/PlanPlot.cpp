@@ -2,6 +2,7 @@
 #include "frontend/report/PlanPlot.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/PassesText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Svg.h"
 #include "syncline/Scheme.h"
@@ -92,8 +93,8 @@ struct Phase {
 std::vector<Phase> phasesOf(const nlohmann::json &plan, const std::vector<Bucket> &buckets) {
   const nlohmann::json &predicted = plan.at("predicted");
   const double forwardEnd = secondsOf(predicted, "forward_end"),
-               backwardEnd = secondsOf(predicted, "backward_end"),
-               step = secondsOf(predicted, "step"), updates = secondsOf(predicted, "updates");
+               backwardEnd = secondsOf(predicted, "backward_end"), step = lastPassSeconds(plan),
+               updates = secondsOf(predicted, "updates");
   std::vector<Phase> phases{{"forward", forwardColour, 0, forwardEnd, ""},
                             {"backward", backwardColour, forwardEnd, backwardEnd, ""}};
   if (plan.value("overlap", "backward") == "step")
@@ -168,7 +169,8 @@ struct LegendEntry {
 class Plot {
 public:
   explicit Plot(const nlohmann::json &plan)
-      : plan(plan), step(secondsOf(plan.at("predicted"), "step")), axis(0) {
+      : plan(plan), step(std::min(secondsOf(plan.at("predicted"), "step"), lastPassSeconds(plan))),
+        axis(0) {
     double end = step;
     for (const nlohmann::json &bucket : plan.at("buckets")) {
       buckets.push_back(bucketOf(bucket));
@@ -203,8 +205,9 @@ private:
     const double exposed = secondsOf(predicted, "exposed");
     const std::int64_t ranks = plan.at("ranks");
     return svg::title(left, "plan " + printable(plan.at("name")) + ", planner " +
-                                printable(plan.at("planner")) + ": step " + formatSeconds(step) +
-                                " in virtual time") +
+                                printable(plan.at("planner")) + ": " +
+                                (passesOf(plan) == 1 ? "step " : "last pass of a step ") +
+                                formatSeconds(step) + " in virtual time") +
            text(left, 46, "start",
                 std::to_string(ranks) + (ranks == 1 ? " rank, " : " ranks, ") +
                     std::to_string(buckets.size()) +
@@ -304,7 +307,8 @@ private:
 
   std::string stepEnd() const {
     return line(axis.x(step), computationTop - 14, axis.x(step), axisTop, stepColour) +
-           text(axis.x(step) - 4, computationTop - 8, "end", "step ends: " + formatSeconds(step),
+           text(axis.x(step) - 4, computationTop - 8, "end",
+                (passesOf(plan) == 1 ? "step ends: " : "pass ends: ") + formatSeconds(step),
                 stepColour);
   }
 
@@ -345,7 +349,7 @@ private:
   }
 
   const nlohmann::json &plan;
-  double step; ///< seconds
+  double step; ///< seconds of its last pass
   std::vector<Bucket> buckets;
   std::vector<Phase> phases;
   TimeAxis axis;

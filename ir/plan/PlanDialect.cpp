@@ -1,8 +1,9 @@
 // Registers the plan dialect and verifies the rules of SPEC.md that concern one operation: P1 to
-// P4, P6, P14, P21, P32 and P33. The passes check-plan and check-runnable check the others.
+// P4, P6, P14, P21, P32, P33 and P36. The passes check-plan and check-runnable check the others.
 #include "ir/plan/Plan.h"
 
 #include "ir/cluster/Cluster.h"
+#include "ir/plan/AccumulateAttr.h"
 #include "ir/plan/ClipAttr.h"
 #include "ir/plan/RoundedAttr.h"
 #include "ir/plan/RowsAttr.h"
@@ -159,6 +160,13 @@ LogicalResult ProgramOp::verify() {
     if (!norm || !norm.getType().isF64() ||
         !(norm.getValueAsDouble() >= leastClipNorm && norm.getValueAsDouble() <= mostClipNorm))
       return emitOpError("P32: expected 'clip_norm' as an f64 from 1e-30 to 1e30, got ") << clip;
+  }
+  if (const Attribute accumulate = (*this)->getAttr(accumulateAttr)) {
+    auto passes = dyn_cast<IntegerAttr>(accumulate);
+    if (!passes || !passes.getType().isInteger(64) || passes.getInt() < 2 ||
+        passes.getInt() > mostPasses)
+      return emitOpError("P36: expected 'accumulate' as an i64 from 2 to ")
+             << mostPasses << ", got " << accumulate;
   }
   for (std::uint64_t i = 0; i <= getMaxEnumValForSpace(); ++i) {
     StringRef space = stringifySpace(static_cast<Space>(i));

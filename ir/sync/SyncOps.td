@@ -222,7 +222,8 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
     - `exposed`: seconds that computation waits for it, on the rank that waits least.
 
     The other numbers concern the step:
-    - `step`: the last rank is done, counted from when it was done with the step before;
+    - `step`: the last rank is done, counted from when it was done with the step before. Where the
+      program has `accumulate`, this counts all its passes, all other times the last one only;
     - `forward_end`, `backward_end`, `communication_end`, `reconstruction_end`: the last rank has
       finished the forward pass, the backward pass, its messages, its reconstructions;
     - `updates`: seconds of all updates, on the rank that is done last.

@@ -3,6 +3,8 @@
 
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/AloneAttr.h"
+#include "ir/sync/GatheringAttr.h"
+#include "ir/sync/LeastPassAttr.h"
 #include "ir/sync/PassAttr.h"
 #include "ir/sync/UnclippedAttr.h"
 #include "ir/sync/WaitingAttr.h"
@@ -90,6 +92,8 @@ private:
       return claimed.emitOpError("P22: expected no '") << sync::passAttr << "' here";
     if (failed(checkOptional(sync::passAttr, "a pass to take", simulated.pass.value_or(0))))
       return failure();
+    if (failed(checkPasses()))
+      return failure();
     if (claimed->hasAttr(sync::unclippedAttr) != simulated.unclipped.has_value())
       return claimed.emitOpError("P22: expected ")
              << (simulated.unclipped ? "'" : "no '") << sync::unclippedAttr << "' beside a program "
@@ -105,6 +109,25 @@ private:
     if (simulated.waiting > 0 && !claimed->hasAttr(sync::waitingAttr))
       return claimed.emitOpError("P22: expected '") << sync::waitingAttr << "'";
     return checkOptional(sync::waitingAttr, "ranks to wait for weights for", simulated.waiting);
+  }
+
+  /// Checks what a prediction says only of steps of several passes.
+  LogicalResult checkPasses() {
+    const bool hasSeveral = simulated.leastPass.has_value();
+    for (StringRef name : {sync::passAttr, sync::leastPassAttr})
+      if (hasSeveral && !claimed->hasAttr(name))
+        return claimed.emitOpError("P22: expected '")
+               << name << "' beside a program with 'accumulate'";
+    for (StringRef name : {sync::leastPassAttr, sync::gatheringAttr})
+      if (!hasSeveral && claimed->hasAttr(name))
+        return claimed.emitOpError("P22: expected no '")
+               << name << "' beside a program without 'accumulate'";
+    if (Attribute gathering = claimed->getAttr(sync::gatheringAttr))
+      if (auto got = dyn_cast<FloatAttr>(gathering); !got || !got.getType().isF64())
+        return claimed.emitOpError("P22: expected '")
+               << sync::gatheringAttr << "' as an f64, got " << gathering;
+    return checkOptional(sync::leastPassAttr, "a pass of any plan to take at least",
+                         simulated.leastPass.value_or(0));
   }
 
   /// Checks a time that a prediction may leave out.

@@ -103,6 +103,8 @@ Counts updateCounts(double elements, double bytes, OptimizerKind kind) {
 
 double readingShare(OptimizerKind kind) { return 1 / updateCounts(0, 1, kind).bytes; }
 
+double addingShare(OptimizerKind kind) { return 3 * readingShare(kind); }
+
 std::optional<Counts> countsOf(Operation *op) {
   if (isa<nn::InputOp, nn::TargetOp, nn::ParameterOp, nn::StateOp, nn::ConstantOp, nn::OutputOp,
           nn::LossOp, nn::YieldOp>(op) ||

@@ -32,4 +32,8 @@ Counts updateCounts(double elements, double bytes, OptimizerKind kind);
 /// of the bytes which the update moves. The squares of a norm take as long.
 double readingShare(OptimizerKind kind);
 
+/// How long it takes to add a gradient to a sum, as a part of its update's time: that reads two and
+/// writes one.
+double addingShare(OptimizerKind kind);
+
 } // namespace syncline::cost

@@ -2,6 +2,7 @@
 #include "ir/Refusal.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/PrecisionAttr.h"
+#include "ir/plan/AccumulateAttr.h"
 #include "ir/plan/ClipAttr.h"
 #include "passes/Passes.h"
 #include "passes/lower/PlanWriter.h"
@@ -36,7 +37,7 @@ std::int64_t serversOf(cluster::SpecAttr cluster, const std::vector<lower::Bucke
 }
 
 LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overlap overlap,
-                        double clipNorm, bool rounds) {
+                        double clipNorm, std::int64_t passes, bool rounds) {
   eraseDeadOperations(step);
   FailureOr<lower::Messages> messages = lower::collectMessages(step);
   if (failed(messages))
@@ -65,6 +66,9 @@ LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overl
   if (clipNorm > 0)
     (*program)->setAttr(plan::clipNormAttr,
                         FloatAttr::get(Float64Type::get(step.getContext()), clipNorm));
+  if (passes > 1)
+    (*program)->setAttr(plan::accumulateAttr,
+                        IntegerAttr::get(IntegerType::get(step.getContext(), 64), passes));
   step.erase();
   return success();
 }
@@ -85,7 +89,7 @@ struct LowerToPlan : syncline::impl::LowerToPlanBase<LowerToPlan> {
     const auto into =
         overlap == plan::overlapStep ? lower::Overlap::step : lower::Overlap::backward;
     for (nn::StepOp step : steps)
-      if (failed(lowerStep(step, cluster, into, clipNorm, nn::storesBfloat16(module))))
+      if (failed(lowerStep(step, cluster, into, clipNorm, accumulate, nn::storesBfloat16(module))))
         return signalPassFailure();
   }
 };

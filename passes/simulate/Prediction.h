@@ -8,8 +8,9 @@
 
 namespace syncline::simulate {
 
-/// The times of one message in seconds from the beginning of the step that issues it; they may lie
-/// beyond that step. Where ranks differ the latest counts, since the others wait for it.
+/// The times of one message in seconds from the beginning of the step that issues it, with several
+/// passes of its last pass; they may lie beyond it. Where ranks differ the latest counts, since the
+/// others wait for it.
 struct PredictedMessage {
   double ready = 0; ///< when all ranks have its gradients or factors
   double start = 0; ///< when all ranks have begun it
@@ -24,7 +25,7 @@ struct Prediction {
   double forwardEnd = 0, backwardEnd = 0;
   double communicationEnd = 0, reconstructionEnd = 0; ///< of all messages; 0 without any
   double updates = 0; ///< seconds of all updates, on the rank that ends last
-  double step = 0;    ///< seconds from the end of a step to the end of the next one
+  double step = 0;    ///< seconds from the end of a step to the end of the next one, all passes
   double waiting = 0; ///< seconds of `step` in which ranks wait for weights; 0 before predictPlan
   int ranks = 1;      ///< number of simulated ranks; 1 where one stands for all
   double alone = 0;   ///< seconds of one device's step without messages; 0 before predictPlan
@@ -34,6 +35,9 @@ struct Prediction {
   /// Seconds of a pass of a step of several batches that is not the last one. Nothing for a trace
   /// and where gradients do not travel, and before predictPlan.
   std::optional<double> pass = std::nullopt;
+  /// Seconds that such a pass takes at least, by any plan. Nothing where a step has one pass, and
+  /// before predictPlan.
+  std::optional<double> leastPass = std::nullopt;
 };
 
 /// Simulates one step without jitter or, where steps wait for messages of the step before, as many

@@ -7,6 +7,7 @@
 #include "runtime/run/ScheduleFlags.h"
 #include "runtime/run/trace/OperationTimes.h"
 #include "syncline/OutputFile.h"
+#include "syncline/PlanConstants.h"
 
 #include <sstream>
 
@@ -14,9 +15,6 @@
 
 namespace syncline::run {
 namespace {
-
-/// Most passes of a step.
-constexpr std::int64_t maxPasses = 1'000'000;
 
 /// Longest time limit in seconds; clocks can add it without overflow.
 constexpr double longestWait = 1e6;
@@ -93,12 +91,11 @@ void addData(CLI::App &app, Options &o) {
           ->group(group);
   auto *epochs = app.add_option("--epochs", o.epochs, "Train for N passes over the data");
   epochs->check(launch::wholeNumber(0, "epochs"))->type_name("N")->excludes(steps)->group(group);
-  app.add_option("--accumulate", o.passes,
+  app.add_option("--accumulate", o.wantedPasses,
                  "Let a step compute the gradients of M batches one after the other, and apply "
-                 "their mean")
-      ->check(launch::wholeNumber(1, "batches", maxPasses))
+                 "their mean (default: that of 'compile --accumulate', else 1)")
+      ->check(launch::wholeNumber(1, "batches", mostPasses))
       ->type_name("M")
-      ->capture_default_str()
       ->group(group);
 }
 
@@ -132,7 +129,6 @@ void addMeasuring(CLI::App &app, Options &o) {
   const char *group = "Measuring";
   app.add_flag("--timings", o.timings,
                "Print the median milliseconds of every operation at the end")
-      ->excludes("--accumulate")
       ->group(group);
   auto *trace =
       app.add_option(
@@ -140,7 +136,6 @@ void addMeasuring(CLI::App &app, Options &o) {
              "Write the times of the last steps on every rank, for Perfetto or chrome://tracing")
           ->check(launch::someText())
           ->type_name("FILE")
-          ->excludes("--accumulate")
           ->group(group);
   app.add_option("--trace-steps", o.traceSteps, "Trace the last N steps")
       ->check(launch::wholeNumber(1, "steps"))
@@ -153,8 +148,8 @@ void addMeasuring(CLI::App &app, Options &o) {
                              "is sent, and the trained values are of no use");
   alone->group(group);
   for (const char *other :
-       {"--checkpoint", "--save", "--dump", "--eval", "--trace", "--accumulate", "-n", "--servers",
-        "--rank", "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
+       {"--checkpoint", "--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank",
+        "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
     alone->excludes(app.get_option(other));
   for (const char *training :
        {"--steps", "--epochs", "--save", "--dump", "--trace", "--schedule", "--checkpoint"})
@@ -372,6 +367,9 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain(s.message());
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
+  for (const char *other : {"--trace", "--timings", "--alone"})
+    if (o.wantedPasses.value_or(1) > 1 && app.count(other) > 0)
+      return complain("--accumulate cannot be combined with " + std::string(other));
   if (o.capturesSteps && o.backend == "cpu")
     return complain("--cuda-graph needs --backend cuda");
   if (o.kernels.isGiven() && o.backend == "cpu")

@@ -25,6 +25,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
   bool synthetic = false, shuffle = false;
   std::optional<std::int64_t> steps, epochs;
   int passes = 1; ///< forward and backward passes of a step, each with a batch of the plan
+  std::optional<int> wantedPasses; ///< by the command line; else they are the plan's
   std::uint64_t seed = 0;
 
   OptimizerFlags optimizerFlags;
@@ -53,7 +54,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
 
   /// Whether updates wait for the norm of all gradients.
   bool clipsNorm() const { return optimizerFlags.clipNorm.has_value(); }
-  /// Takes the plan's precision, wire and norm of clipping where the command line names none.
+  /// Takes the plan's precision, wire, norm of clipping and passes where the command line names
+  /// none.
   /// Returns what to tell people of each that changes the plan's times.
   std::vector<std::string> follow(const Plan &plan);
   /// Ok when the plan is for the chosen backend and can run as requested; otherwise badInput.
@@ -68,6 +70,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
   /// A plan for bf16 has room for bf16 alone.
   Status checkPrecision(const Plan &plan) const;
   Status checkLossScale(const Plan &plan) const;
+  /// Whether a step of several passes can run as requested.
   Status checkPasses(const Plan &plan) const;
   /// The options that must be equal on all ranks, as text.
   std::string sharedOptions() const;

@@ -184,6 +184,11 @@ Plan planFrom(const Json &json) {
       throw SchemaError{"'clip_norm': expected a number from 1e-30 to 1e30, got " +
                         json.at("clip_norm").dump()};
   }
+  if (json.contains("accumulate"))
+    plan.passes = count(json, "accumulate", 1);
+  if (plan.passes > mostPasses)
+    throw SchemaError{"'accumulate': expected at most " + std::to_string(mostPasses) + ", got " +
+                      std::to_string(plan.passes)};
   const launch::RunShape shape = runShape(json);
   plan.ranks = shape.ranks;
   plan.servers = shape.servers;
@@ -276,25 +281,26 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
 
 } // namespace
 
-std::optional<double> Plan::stepOf(int passes) const {
-  if (passes == 1)
+std::optional<double> Plan::stepOf(int count) const {
+  if (count == passes)
     return predictedStep;
   if (!predictedPass)
     return std::nullopt;
-  return predictedStep + (passes - 1) * *predictedPass;
+  return predictedStep + (count - passes) * *predictedPass;
 }
 
-double Plan::trafficOf(int passes) const {
+double Plan::trafficOf(int count) const {
   double bytes = predictedTraffic;
   for (const PlanBucket &bucket : buckets)
     if (isGathered(bucket.scheme))
-      bytes += (passes - 1) * bucket.traffic;
+      bytes += (count - passes) * bucket.traffic;
   return bytes;
 }
 
-double Plan::usualTimeout(int passes) const {
-  // With local updates a rank waits for another's window.
-  const double minSeconds = 30, steps = 20.0 * passes * static_cast<double>(consistency.window());
+double Plan::usualTimeout(int count) const {
+  // With local updates a rank waits for another's window. A pass takes no longer than a step.
+  const int longer = (count + passes - 1) / passes;
+  const double minSeconds = 30, steps = 20.0 * longer * static_cast<double>(consistency.window());
   return std::max(minSeconds, steps * std::max(predictedStep, plannedStep));
 }
 

@@ -75,6 +75,7 @@ struct Plan {
   /// That times are predicted and memory is laid out for.
   core::Precision precision = core::Precision::fp32;
   core::WirePrecision wire = core::WirePrecision::fp32; ///< that messages are predicted for
+  int passes = 1; ///< batches whose gradients a step adds up, by the predictions below
   std::optional<double> clipNorm; ///< that predictions count; nothing: gradients are not clipped
   bool overlapsSteps = false;     ///< whether messages may reach over a step's end
   std::int64_t batch = 1;         ///< samples of one rank in a step
@@ -87,7 +88,7 @@ struct Plan {
   std::vector<PlanBucket> buckets; ///< in issue order
   PlanConsistency consistency;
   core::SpaceSizes sizes;
-  double predictedStep = 0; ///< seconds, in virtual time
+  double predictedStep = 0; ///< seconds of a step of `passes` passes, in virtual time
   /// Seconds of a pass of a step of several batches that is not the last one; nothing where the
   /// plan does not say.
   std::optional<double> predictedPass;
@@ -95,14 +96,14 @@ struct Plan {
   double predictedTraffic = 0; ///< bytes a node moves in a step, both directions
   bool hasSkeleton = false;    ///< the folder has a model.onnx
 
-  /// The predicted seconds of a step of `passes` passes; nothing where the plan does not say.
-  std::optional<double> stepOf(int passes) const;
-  /// The predicted bytes that a node moves in such a step. Factors travel in each pass.
-  double trafficOf(int passes) const;
+  /// The predicted seconds of a step of `count` passes; nothing where the plan does not say.
+  std::optional<double> stepOf(int count) const;
+  /// The predicted bytes that a node moves in such a step. Factors and rows travel in each pass.
+  double trafficOf(int count) const;
 
   /// The default time limit for waiting between ranks, in seconds: 30, or 20 predicted steps of
-  /// `passes` passes if that is more. With local updates it is 20 predicted windows.
-  double usualTimeout(int passes = 1) const;
+  /// `count` passes if that is more. With local updates it is 20 predicted windows.
+  double usualTimeout(int count = 1) const;
 
   std::string file(const std::string &name) const { return folder + "/" + name; }
   data::SampleFormat sampleFormat() const;

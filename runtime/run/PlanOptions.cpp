@@ -23,6 +23,9 @@ std::vector<std::string> Options::follow(const Plan &plan) {
     differs("--wire", std::string(wireName(wire)), std::string(wireName(plan.wire)));
   if (!optimizerFlags.clipNorm && opTimes.empty()) // which measures each update by itself
     optimizerFlags.clipNorm = plan.clipNorm;
+  passes = wantedPasses.value_or(alone ? 1 : plan.passes);
+  if (passes != plan.passes && !alone && !plan.consistency.isLocal())
+    differs("--accumulate", std::to_string(passes), std::to_string(plan.passes));
   return notes;
 }
 
@@ -39,6 +42,12 @@ Status Options::checkPrecision(const Plan &plan) const {
 /// Rows travel in every pass, and would be added to gradients that travel in the last pass only. Of
 /// a message that travels in several captured passes it is not known which of them it has done.
 Status Options::checkPasses(const Plan &plan) const {
+  for (const auto &[isWanted, option] :
+       {std::pair{!trace.empty(), "--trace"}, {timings, "--timings"}})
+    if (isWanted)
+      return Status::badInput("'" + plan.folder + "': '" + option +
+                              "' is for steps of one batch, but the plan's have " +
+                              std::to_string(passes) + "; expected '--accumulate 1' beside it");
   for (const PlanBucket &bucket : plan.buckets) {
     const std::string what =
         "'" + plan.folder + "': '--accumulate': bucket " + std::to_string(bucket.id);

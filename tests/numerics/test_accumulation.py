@@ -69,7 +69,8 @@ class AccumulationTest(unittest.TestCase):
         saved = self.folder / "trained.onnx"
         log = harness.syncline(
             *("run", plan, "-n", ranks, "--data", PAIR, "--steps", STEPS, "--log", "json"),
-            *("--accumulate", passes, "--save", saved, *extra),
+            *(() if passes is None else ("--accumulate", passes)),
+            *("--save", saved, *extra),
         )
         return test_clipping.weights_of(saved), [json.loads(line) for line in log.splitlines()]
 
@@ -86,7 +87,8 @@ class AccumulationTest(unittest.TestCase):
             extra=extra,
             **how,
         )
-        found, log = self.train(plan, ranks, passes, *SGD, *words)
+        given = None if "--accumulate" in extra else passes  # else the plan says it
+        found, log = self.train(plan, ranks, given, *SGD, *words)
         truth, norms = test_clipping.reference(norm=norm)
         self.check(f"{label}, {ranks} ranks, {passes} passes", found, truth)
         self.assertEqual([line["step"] for line in log[:-1]], list(range(STEPS)))
@@ -98,6 +100,13 @@ class AccumulationTest(unittest.TestCase):
             for ranks in (2, 4):
                 with self.subTest(scheme=scheme, ranks=ranks):
                     self.check_whole(scheme, ranks, 2, ("--scheme", f"{pattern}={scheme}"))
+
+    def test_plans_of_several_batches(self):
+        """A plan of `compile --accumulate` trains so without a flag, whatever it chooses."""
+        for extra in ((), ("--overlap", "step"), ("--scheme", "fc*.weight=factors")):
+            for ranks in (1, 2, 4):
+                with self.subTest(extra=extra, ranks=ranks):
+                    self.check_whole("planned", ranks, 4, (*extra, "--accumulate", 4))
 
     def test_messages_into_the_next_step(self):
         for scheme in ("ring", "reduce-scatter", "factors"):

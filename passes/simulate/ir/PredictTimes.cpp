@@ -3,6 +3,7 @@
 
 #include "ir/plan/Plan.h"
 #include "ir/sync/AloneAttr.h"
+#include "ir/sync/LeastPassAttr.h"
 #include "ir/sync/PassAttr.h"
 #include "ir/sync/Sync.h"
 #include "ir/sync/UnclippedAttr.h"
@@ -56,6 +57,17 @@ static Result<Prediction> predictIssued(const SimulatedPlan &plan) {
   return prediction;
 }
 
+/// Adds the passes before the last one to the times of whole steps. Precondition: the plan has
+/// several, so that its gradients travel (P36).
+static void addEarlierPasses(Prediction &prediction, const SimulatedPlan &plan) {
+  const auto earlier = static_cast<double>(plan.passes() - 1);
+  prediction.leastPass = plan.leastPassSeconds();
+  prediction.step += earlier * prediction.pass.value_or(0);
+  if (prediction.unclipped)
+    *prediction.unclipped += earlier * prediction.pass.value_or(0);
+  prediction.alone += earlier * plan.alonePassSeconds();
+}
+
 Result<Prediction> predictPlan(ModuleOp module) {
   Result<SimulatedPlan> plan = SimulatedPlan::create(module);
   if (!plan)
@@ -76,6 +88,8 @@ Result<Prediction> predictPlan(ModuleOp module) {
     prediction->pass = pass->step;
   }
   prediction->alone = plan->aloneSeconds(1);
+  if (plan->passes() > 1)
+    addEarlierPasses(*prediction, *plan);
   for (auto program : module.getOps<plan::ProgramOp>())
     prediction->waiting = exchangeWaiting(program, prediction->step);
   prediction->step += prediction->waiting;
@@ -113,6 +127,8 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
     op->setAttr(sync::unclippedAttr, seconds(*prediction.unclipped));
   if (prediction.pass)
     op->setAttr(sync::passAttr, seconds(*prediction.pass));
+  if (prediction.leastPass)
+    op->setAttr(sync::leastPassAttr, seconds(*prediction.leastPass));
 }
 
 void setTimes(plan::ProgramOp program, const Prediction &prediction) {

@@ -6,6 +6,7 @@
 #include "ir/cluster/ScatterAttr.h"
 #include "ir/cluster/UpdateAttr.h"
 #include "ir/nn/OptimizerAttr.h"
+#include "ir/plan/AccumulateAttr.h"
 #include "ir/plan/ClipAttr.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
@@ -30,6 +31,9 @@ namespace syncline::simulate {
 namespace {
 
 using cluster::Scheme;
+
+/// The operation of a device by itself that updates all parameters.
+constexpr const char *allUpdates = "updates";
 
 problem::LinkRates rates(cluster::LinkAttr link) {
   return {link.getAlpha(), link.getBeta(), link.getGamma()};
@@ -211,8 +215,10 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
   result.updates = problem.getUpdates().convertToDouble();
   if (firstOf<plan::ProgramOp>(module))
     result.updateWeights = updateSeconds(module, problem, result.problem().cluster());
-  for (auto program : module.getOps<plan::ProgramOp>())
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    result.passCount = plan::passesOf(program);
     result.squares = plan::clipNormOf(program) ? cost::readingShare(nn::optimizerOf(module)) : 0;
+  }
   if (auto overhead = module->getAttrOfType<FloatAttr>(cluster::overheadAttr))
     result.overhead = overhead.getValueAsDouble();
   result.scatter = scatterOf(module);
@@ -233,11 +239,26 @@ bool SimulatedPlan::sendsGradients() const {
 }
 
 Result<Scenario> SimulatedPlan::accumulatingPass() const {
-  constexpr double moved = 3; // a sum reads two gradients and writes one
   Result<Scenario> step = asPlanned(planned.problem.cluster());
   if (!step)
     return step;
-  return simulate::accumulatingPass(*step, moved * cost::readingShare(nn::optimizerOf(module)));
+  return simulate::accumulatingPass(*step, cost::addingShare(nn::optimizerOf(module)));
+}
+
+double SimulatedPlan::leastPassSeconds() const {
+  sync::ProblemOp problem = planned.problemOp;
+  return problem.getBackwardEnd().convertToDouble() +
+         cost::addingShare(nn::optimizerOf(module)) * updates;
+}
+
+double SimulatedPlan::alonePassSeconds() const {
+  const Scenario step = alone(1);
+  double seconds = 0;
+  for (const Operation &op : step.operations)
+    seconds += op.layer == allUpdates
+                   ? op.seconds / (1 + squares) * cost::addingShare(nn::optimizerOf(module))
+                   : op.seconds;
+  return seconds * scatter.slowest(1);
 }
 
 bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(module)); }
@@ -334,7 +355,9 @@ Scenario SimulatedPlan::alone(double batch) const {
       {.phase = Phase::backward,
        .layer = "backward",
        .seconds = std::max(problem.computeFree - forwardEnd, 0.0) * batch / slowdown},
-      {.phase = Phase::update, .layer = "updates", .seconds = updating * (1 + squares) / slowdown}};
+      {.phase = Phase::update,
+       .layer = allUpdates,
+       .seconds = updating * (1 + squares) / slowdown}};
   addOverhead(scenario, overhead);
   scenario.scatter = scatter;
   return scenario;
@@ -363,7 +386,8 @@ std::optional<std::int64_t> SimulatedPlan::memory(const problem::Problem &proble
       need.factors[gradientNames[layer]] =
           problem.layers[layer].factorOptions[message.option].factorBytes;
     }
-  return lower::memoryElsewhere(program, need) + plan::optimizerBytes(program);
+  return lower::memoryElsewhere(program, need) + plan::optimizerBytes(program) +
+         plan::sumsBytes(program);
 }
 
 } // namespace syncline::simulate

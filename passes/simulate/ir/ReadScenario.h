@@ -71,6 +71,13 @@ public:
   /// In a step of several batches, a pass of asPlanned()'s on the plan's cluster that is not the
   /// last one (Accumulation.h). Precondition: sendsGradients().
   Result<Scenario> accumulatingPass() const;
+  /// The passes of a step, at least 1 (P36). All scenarios above have the last one alone.
+  std::int64_t passes() const { return passCount; }
+  /// Seconds that a pass which is not the last one takes at least, by any plan of the problem: what
+  /// it computes, and adding all gradients up but those that a reduce-scatter would update.
+  double leastPassSeconds() const;
+  /// Seconds of such a pass on the device of alone(), which sends nothing.
+  double alonePassSeconds() const;
   /// Whether the plan has a program whose gradients travel.
   bool sendsGradients() const;
 
@@ -86,7 +93,7 @@ public:
   const std::vector<std::string> &names() const { return gradientNames; }
   /// Samples per rank; for a trace only where its fully connected layers agree.
   std::optional<std::int64_t> samples() const { return planned.samples; }
-  /// Seconds of a step by the module's prediction; 0 before `predict-times`.
+  /// Seconds of a step with all its passes by the module's prediction; 0 before `predict-times`.
   double predictedStep() const { return predicted; }
 
 private:
@@ -105,6 +112,7 @@ private:
   std::vector<std::string> gradientNames;
   std::vector<double> updateWeights; ///< of each gradient; empty for a trace
   double forwardEnd = 0, updates = 0, predicted = 0;
+  std::int64_t passCount = 1;
   double overhead = 0; ///< seconds of a step beside its operations
   double squares = 0;  ///< their time as a part of the updates'; 0 for a plan that does not clip
   Scatter scatter;

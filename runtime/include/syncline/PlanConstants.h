@@ -8,7 +8,7 @@ namespace syncline {
 
 /// The `schema` of plan.json. Raise it whenever a reader of the old schema would misunderstand the
 /// new one.
-inline constexpr int planSchema = 15;
+inline constexpr int planSchema = 16;
 
 /// The largest number of ranks, and of servers, that a cluster file or a plan may state. Costs are
 /// evaluated in doubles and plans list ranks; a million is far beyond any cluster.

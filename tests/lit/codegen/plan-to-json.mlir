@@ -29,6 +29,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
   // CHECK: "forward_end": 0.5
   // CHECK: "planner": {
   // CHECK-NEXT: "bound": 3.0
+  // CHECK-NEXT: "earlier": 0.0
   // CHECK-NEXT: "finish": 4.0
   // CHECK-NEXT: "gap": 0.3333
   // CHECK-NEXT: "step": 4.25

@@ -206,10 +206,10 @@ TEST_F(PlanFolder, HoldsATunersTableForGpus) {
 }
 
 TEST_F(PlanFolder, RefusesAnotherSchema) {
-  rewrite([](nlohmann::json &json) { json["schema"] = 16; });
+  rewrite([](nlohmann::json &json) { json["schema"] = 17; });
   const auto read = readPlanJson(plan);
   ASSERT_FALSE(read.isOk());
-  EXPECT_NE(read.status().message().find("expected schema 15, got 16"), std::string::npos);
+  EXPECT_NE(read.status().message().find("expected schema 16, got 17"), std::string::npos);
 }
 
 TEST_F(PlanFolder, MissesAFile) {

@@ -74,6 +74,62 @@ TEST(Plan, PredictsStepsOfSeveralPasses) {
   EXPECT_EQ(plan->trafficOf(3), 256 + 2 * 64);
 }
 
+// A plan of several passes predicts the whole step, from which others follow.
+TEST(Plan, PredictsItsOwnPasses) {
+  TinyPlan tiny(2);
+  tiny.json["accumulate"] = 4;
+  tiny.json["predicted"]["step"] = 3e-4;
+  tiny.json["predicted"]["planner"]["step"] = 3e-4;
+  tiny.json["predicted"]["pass"] = 0.5e-4;
+  tiny.json["buckets"][0]["scheme"] = "factors";
+  tiny.json["buckets"][0]["traffic"] = 64.0;
+  tiny.seal();
+  const Result<Plan> plan = loadPlan(tiny.folder());
+  ASSERT_TRUE(plan.isOk()) << plan.status().message();
+  EXPECT_EQ(plan->passes, 4);
+  EXPECT_EQ(plan->stepOf(4), 3e-4);
+  EXPECT_DOUBLE_EQ(*plan->stepOf(1), 1.5e-4);
+  EXPECT_DOUBLE_EQ(*plan->stepOf(6), 4e-4);
+  EXPECT_EQ(plan->trafficOf(4), 256);
+  EXPECT_EQ(plan->trafficOf(1), 256 - 3 * 64);
+  Plan slow = *plan;
+  slow.predictedStep = 4;
+  EXPECT_EQ(slow.usualTimeout(4), 80);
+  EXPECT_EQ(slow.usualTimeout(1), 80);
+  EXPECT_EQ(slow.usualTimeout(5), 160);
+  tiny.json["accumulate"] = 1'000'001;
+  tiny.seal();
+  EXPECT_NE(loadPlan(tiny.folder()).status().message().find("'accumulate': expected at most"),
+            std::string::npos);
+}
+
+// A run has the plan's passes, unless the command line names a number or one rank is measured.
+TEST(Plan, FollowsThePlansPasses) {
+  Plan plan;
+  plan.passes = 4;
+  Options follows, chooses, agrees, measures;
+  EXPECT_TRUE(follows.follow(plan).empty());
+  EXPECT_EQ(follows.passes, 4);
+  chooses.wantedPasses = 2;
+  const std::vector<std::string> notes = chooses.follow(plan);
+  ASSERT_EQ(notes.size(), 1);
+  EXPECT_EQ(notes.front(),
+            "'--accumulate 2': the plan was made for 4, its predictions do not hold; "
+            "'syncline compile --accumulate 2' makes one");
+  EXPECT_EQ(chooses.passes, 2);
+  agrees.wantedPasses = 4;
+  EXPECT_TRUE(agrees.follow(plan).empty());
+  measures.alone = true;
+  EXPECT_TRUE(measures.follow(plan).empty());
+  EXPECT_EQ(measures.passes, 1);
+  follows.trace = "trace.json";
+  follows.backend = plan.backend = "cpu";
+  EXPECT_NE(follows.checkPlan(plan).message().find(
+                "'--trace' is for steps of one batch, but the plan's have 4; expected "
+                "'--accumulate 1' beside it"),
+            std::string::npos);
+}
+
 // The norm of clipping is the plan's, unless the command line names one or times are measured.
 TEST(Plan, FollowsThePlansClipping) {
   TinyPlan tiny(2);
@@ -164,9 +220,10 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 3, "expected schema 15, got 3");
+  refused("schema", 3, "expected schema 16, got 3");
   refused("runnable", false, "layer trace");
   refused("clip_norm", 0, "'clip_norm': expected a number from 1e-30 to 1e30, got 0");
+  refused("accumulate", 0, "'accumulate': 0 is out of range");
   refused("clip_norm", "1", "'clip_norm' is of the wrong type");
   refused("ranks", 0, "'ranks': 0 is out of range");
   nlohmann::json bucket = plan.json["buckets"][1];
@@ -209,7 +266,7 @@ TEST(Plan, Numbers) {
   refused("/ranks", true, "'ranks': expected a whole number, got true");
   refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
   refused("/inputs/0/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
-  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 15, got 4294967301");
+  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 16, got 4294967301");
   refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
   refused("/predicted/planner", nlohmann::json::object(), "missing 'step'");
   refused("/predicted/traffic", "much", "'traffic' is of the wrong type");

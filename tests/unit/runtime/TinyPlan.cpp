@@ -119,7 +119,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
   if (gathers)
     buckets = {bucket(0, {"fc/b", "fc/w"})};
   json = {
-      {"schema", 15},
+      {"schema", 16},
       {"optimizer", "sgd"},
       {"precision", "fp32"},
       {"wire", "fp32"},

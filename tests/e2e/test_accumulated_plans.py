@@ -1,0 +1,273 @@
+"""`compile --accumulate`: what a plan of several batches chooses, predicts, proves and trains."""
+
+import json
+
+import numpy
+from onnx import helper
+
+import harness
+import models
+from checkpointed import PAIR
+from refusal import RefusalTest
+from test_token_ids import language
+
+DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+RANKS, BATCH = 2, 16
+SIZE = 256  # of the wide model's layers, whose factors are an eighth of their gradients
+
+
+def wide(path):
+    """Three fully connected layers: 16 samples' factors are far smaller than the gradients."""
+    random = numpy.random.default_rng(5)
+    sizes = (64, SIZE, SIZE, 10)
+    values, nodes, last = {}, [], "flat"
+    for k, (rows, columns) in enumerate(zip(sizes, sizes[1:])):
+        values[f"fc{k}.weight"] = random.normal(0, 0.1, (rows, columns)).astype(numpy.float32)
+        values[f"fc{k}.bias"] = numpy.zeros(columns, numpy.float32)
+        out = "output" if k == 2 else f"y{k}"
+        inputs = [last, f"fc{k}.weight", f"fc{k}.bias"]
+        nodes.append(helper.make_node("Gemm", inputs, [out], name=f"fc{k}"))
+        if k < 2:
+            nodes.append(helper.make_node("Relu", [out], [f"r{k}"], name=f"relu{k}"))
+            last = f"r{k}"
+    nodes.insert(0, helper.make_node("Flatten", ["input"], ["flat"], name="flatten"))
+    return models.save(models.model(nodes, values, ("batch", 1, 8, 8)), path)
+
+
+class AccumulatedPlansTest(RefusalTest):
+    def setUp(self):
+        super().setUp()
+        self.model = wide(self.folder / "wide.onnx")
+
+    def plan(self, *extra, label="", model=None, **how):
+        slow = harness.CLUSTER.replace("10 Gb/s", "200 Mb/s")
+        how = {"ranks": RANKS, "batch": BATCH, "cluster": slow, **how}
+        return harness.compile_plan(
+            model or self.model, self.folder, extra=extra, label=label, **how
+        )
+
+    def schemes(self, plan):
+        return {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]}
+
+    def test_choice_flips_with_the_passes(self):
+        """Factors are best for one batch. In each of many passes they cost more than one sum. The
+        choice is the best of three plans, as their steps of one batch and their passes say."""
+        whole = harness.plan_json(self.plan(label="-one"))
+        sums = harness.plan_json(self.plan("--planner", "sums", label="-sums"))
+        self.assertIn("factors", {bucket["scheme"] for bucket in whole["buckets"]})
+        self.assertNotIn("factors", {bucket["scheme"] for bucket in sums["buckets"]})
+        self.assertLess(whole["predicted"]["step"], sums["predicted"]["step"])
+        chosen = []
+        for passes in (2, 4, 16, 64):
+            with self.subTest(passes=passes):
+                dear = self.plan("--planner", f"passes:{passes}", label=f"-dear{passes}")
+                steps = [
+                    plan["predicted"]["step"] + (passes - 1) * plan["predicted"]["pass"]
+                    for plan in (whole, harness.plan_json(dear), sums)
+                ]
+                plan = self.plan("--accumulate", passes, label=f"-{passes}")
+                document = harness.plan_json(plan)
+                self.assertEqual(document["accumulate"], passes)
+                self.assertAlmostEqual(
+                    document["predicted"]["step"], min(steps), delta=1e-9 * min(steps)
+                )
+                gathers = "factors" in self.schemes(plan)
+                names = "optimal", f"passes:{passes}", "sums"
+                best = steps.index(min(steps))
+                self.assertEqual(document["planner"], names[best])
+                gathering = document["predicted"]["gathering"]
+                if best == 0:
+                    self.assertIsNone(gathering)
+                else:
+                    self.assertAlmostEqual(gathering, steps[0], delta=1e-9 * gathering)
+                chosen.append(gathers)
+        self.assertEqual(chosen, sorted(chosen, reverse=True), "it flips once")
+        self.assertIs(chosen[-1], False)
+
+    def test_says_how_a_step_is_made_up(self):
+        one = harness.plan_json(self.plan("--scheme", "*=ring", label="-one"))
+        plan = self.plan("--scheme", "*=ring", "--accumulate", 4, label="-four")
+        document = harness.plan_json(plan)
+        predicted, single = document["predicted"], one["predicted"]
+        self.assertEqual(predicted["pass"], single["pass"])
+        self.assertEqual(predicted["step"], single["step"] + 3 * single["pass"])
+        self.assertEqual(predicted["traffic"], single["traffic"])
+        self.assertEqual(document["buckets"], one["buckets"])
+        self.assertEqual(document["certificate"], one["certificate"])
+        # Passes that only compute and add up are as short as any, so that the proof holds.
+        self.assertTrue(document["optimal"])
+        self.assertAlmostEqual(predicted["planner"]["earlier"], 3 * predicted["pass"], places=12)
+        self.assertEqual(document["memory"]["sums"], document["memory"]["gradients"])
+        self.assertEqual(one["memory"]["sums"], 0)
+        said = harness.syncline("inspect", plan)
+        for text in (
+            "4 batches a step of 16 a rank",
+            ": 3 passes of ",
+            "a step adds up the gradients of 4 batches, one pass each: sums travel in the last",
+            "of the last pass, and no plan with the schemes requested finishes before",
+            ", behind 3 passes that take ",
+            "optimal, proved by the certificate",
+            "sums ",
+        ):
+            self.assertIn(text, said)
+        other = self.plan("--scheme", "*=ring", label="-other")
+        self.assertIn("accumulate", harness.syncline("inspect", plan, "--diff", other))
+        why = harness.syncline("inspect", plan, "--why", "fc1.weight")
+        self.assertIn("a step has 4 passes", why)
+
+    def test_factors_travel_in_each_pass(self):
+        words = ("--scheme", "fc1*=factors")
+        one = harness.plan_json(self.plan(*words, label="-one"))
+        plan = self.plan(*words, "--accumulate", 3, label="-three")
+        document = harness.plan_json(plan)
+        factors = sum(b["traffic"] for b in document["buckets"] if b["scheme"] == "factors")
+        self.assertGreater(factors, 0)
+        self.assertEqual(
+            document["predicted"]["traffic"], one["predicted"]["traffic"] + 2 * factors
+        )
+        # Each pass waits for its own factors, so that it is longer than it must be.
+        planner = document["predicted"]["planner"]
+        self.assertLess(planner["earlier"], 2 * document["predicted"]["pass"])
+        self.assertFalse(document["optimal"])
+        self.assertGreater(planner["gap"], 0)
+        why = harness.syncline("inspect", plan, "--why", "fc1.weight")
+        self.assertIn("travels in each, which is 3 times the traffic above a step", why)
+        self.assertIn("messages by factors in each", harness.syncline("inspect", plan))
+        # A run moves what was predicted.
+        done = self.command("run", plan, "-n", RANKS, "--steps", 2, "--log", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        summary = json.loads(done.stdout.splitlines()[-1])
+        moved = summary["median_bytes_sent"] + summary["median_bytes_received"]
+        traffic = document["predicted"]["traffic"]
+        self.assertEqual(summary["predicted_traffic_bytes"], traffic)
+        self.assertAlmostEqual(moved, traffic, delta=0.01 * traffic + 1024)
+
+    def trained(self, plan, *extra):
+        saved = self.folder / "trained.onnx"
+        words = ("run", plan, "-n", RANKS, "--data", PAIR, "--steps", 3, "--lr", 0.05)
+        done = self.command(*words, "--log", "json", "--save", saved, *extra, limit=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *steps, summary = [json.loads(line) for line in done.stdout.splitlines()]
+        return saved.read_bytes(), [line["loss"] for line in steps], summary, done.stderr
+
+    def test_trains_as_with_the_flag_of_run(self):
+        """A plan of four batches trains the bits of one that `run --accumulate 4` runs."""
+        for words in (
+            ("--scheme", "*=ring"),
+            ("--scheme", "*=ring", "--scheme", "fc1*=factors"),
+            ("--scheme", "*=reduce-scatter"),
+            ("--scheme", "*=ring", "--overlap", "step"),
+        ):
+            with self.subTest(words=words):
+                four = self.plan(*words, "--accumulate", 4, label="-four")
+                one = self.plan(*words, label="-one")
+                buckets = [harness.plan_json(plan)["buckets"] for plan in (four, one)]
+                self.assertEqual(*([(b["members"], b["scheme"]) for b in all] for all in buckets))
+                values, losses, summary, said = self.trained(four)
+                wanted, flagged, other, told = self.trained(one, "--accumulate", 4)
+                self.assertEqual(values, wanted)
+                self.assertEqual(losses, flagged)
+                self.assertNotIn("do not hold", said)
+                self.assertIn(
+                    "'--accumulate 4': the plan was made for 1, its predictions do not hold; "
+                    "'syncline compile --accumulate 4' makes one",
+                    told,
+                )
+                predicted = harness.plan_json(four)["predicted"]["step"]
+                self.assertEqual(summary["predicted_step_seconds"], predicted)
+                self.assertAlmostEqual(
+                    other["predicted_step_seconds"], predicted, delta=1e-9 * predicted
+                )
+                # One batch of the plan of four is a step of the other.
+                self.assertEqual(
+                    self.trained(four, "--accumulate", 1)[:2], self.trained(one)[:2]
+                )
+
+    def test_overlap_of_steps(self):
+        """Messages hide behind the next step's first pass as behind the next step of one batch."""
+        words = ("--overlap", "step")
+        plan = self.plan(*words, "--accumulate", 3, "--scheme", "*=ring", label="-order")
+        one = harness.plan_json(self.plan(*words, "--scheme", "*=ring", label="-one"))
+        document = harness.plan_json(plan)
+        self.assertEqual(document["overlap"], "step")
+        predicted = document["predicted"]
+        self.assertAlmostEqual(
+            predicted["step"], one["predicted"]["step"] + 2 * one["predicted"]["pass"], places=12
+        )
+        planner = predicted["planner"]
+        self.assertAlmostEqual(planner["earlier"], 2 * predicted["pass"], places=12)
+        said = harness.syncline("inspect", plan)
+        self.assertIn("the last pass takes", said)
+        self.assertIn("has one below", said)
+        free = self.plan(*words, "--accumulate", 64, label="-free")
+        self.assertEqual(harness.plan_json(free)["planner"], "sums")
+        self.assertNotIn("factors", self.schemes(free))
+
+    def test_auto_overlap_and_clipping(self):
+        plan = self.plan("--overlap", "auto", "--accumulate", 4, "--clip-norm", 1, label="-auto")
+        document = harness.plan_json(plan)
+        self.assertEqual((document["overlap"], document["accumulate"]), ("backward", 4))
+        predicted = document["predicted"]
+        self.assertGreater(predicted["step"], predicted["unclipped"])
+        self.assertGreater(predicted["unclipped"], 3 * predicted["pass"])
+
+    def test_memory_of_the_sums(self):
+        one = harness.plan_json(self.plan("--scheme", "*=ring", label="-one"))
+        memory = one["memory"]
+        samples = BATCH * (64 * 4 + 8)
+        least = sum(memory.values()) + samples
+        sized = harness.CLUSTER.replace("10 GB/s}", f"10 GB/s, memory-size: {least + 4096} B}}")
+        cluster = self.write("sized.yaml", sized.format(ranks=RANKS))
+        words = ("compile", self.model, "--cluster", cluster, "--batch", BATCH, "--scheme")
+        words += ("*=ring", "--overlap", "backward", "-o", self.folder / "sized.plan")
+        self.assertEqual(self.command(*words).returncode, 0)
+        done = self.command(*words, "--accumulate", 2)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the plan needs", done.stderr)
+
+    def test_what_is_refused(self):
+        words = ("compile", self.model, "--cluster", self.cluster, "--batch", 4)
+        words += ("-o", self.folder / "x.plan")
+        several = ("--accumulate", 4)
+        for extra, said in (
+            (("--consistency", "local:4"), ("--accumulate: with '--consistency local:4' weights",)),
+            (("--split-tied", "always"), ("--accumulate: rows would be added",)),
+            (("--plan-only",), ("--accumulate is for plans that run",)),
+        ):
+            with self.subTest(extra=extra):
+                self.refuses((*words, *several, *extra), *said, code=2)
+        for number in ("0", "-1", "1.5", "x", "1000001"):
+            said = "--accumulate: expected "
+            with self.subTest(number=number):
+                self.refuses((*words, f"--accumulate={number}"), said, code=2)
+        plan = self.plan(*several, label="-four")
+        self.refuses(("simulate", plan), "'simulate' knows steps of one batch", code=1)
+
+    def test_runs_that_measure(self):
+        """They want steps of one batch, which `--accumulate 1` gives."""
+        plan = self.plan("--scheme", "*=ring", "--accumulate", 4, label="-four")
+        trace = self.folder / "t.json"
+        for option in (("--trace", trace), ("--timings",)):
+            with self.subTest(option=option):
+                words = ("run", plan, "-n", RANKS, "--steps", 4, *option)
+                done = self.command(*words)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f"'{option[0]}' is for steps of one batch", done.stderr)
+                done = self.command(*words, "--accumulate", 1)
+                self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.command("inspect", plan, "--measured", trace)
+        self.assertIn("steps of 2 ranks", done.stdout, done.stderr)
+        done = self.command("run", plan, "--alone", "--steps", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_tied_weights_stay_whole(self):
+        """Where both parts could travel apart, several batches keep the gradient whole."""
+        model = models.save(language(tied=True), self.folder / "language.onnx")
+        parts = []
+        for words in (("--split-tied", "always"), ("--accumulate", 2)):
+            plan = self.plan(*words, label=words[0], model=model)
+            buckets = harness.plan_json(plan)["buckets"]
+            parts.append(any(m.endswith(":rows") for b in buckets for m in b["members"]))
+        self.assertEqual(parts, [True, False])
+        done = self.command("run", plan, "-n", RANKS, "--steps", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
