@@ -1,10 +1,9 @@
-// Tiles of 7 pixels and 32 outputs, whose sums stay in registers.
+// Which layouts are computed by which vectors, and the loop over tiles of pixels and outputs.
 #include "runtime/cpu/BlockedConvolution.h"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -17,29 +16,8 @@ namespace {
 
 using Tag = dnnl::memory::format_tag;
 
-constexpr std::int64_t lanes = 16;
-
-/// Layouts of activations and weights by the number of spatial dimensions less one.
-constexpr std::pair<Tag, Tag> blockedTags[] = {{Tag::nCw16c, Tag::OIw16i16o},
-                                               {Tag::nChw16c, Tag::OIhw16i16o},
-                                               {Tag::nCdhw16c, Tag::OIdhw16i16o}};
-
-bool hasVectors() {
-#ifdef SYNCLINE_HAS_VECTORS
-  return __builtin_cpu_supports("x86-64-v4");
-#else
-  return false;
-#endif
-}
-
-#ifdef SYNCLINE_HAS_VECTORS
-
-#define SYNCLINE_TILE __attribute__((target("arch=x86-64-v4")))
-
-typedef float Vector __attribute__((vector_size(4 * lanes)));
-/// A vector in an array of floats. `auto` would drop these attributes.
-typedef float Stored __attribute__((vector_size(4 * lanes), may_alias, aligned(4)));
-static_assert(alignof(Stored) == alignof(float));
+/// Channels of two sums, the even and the odd ones, before these are added to y.
+constexpr std::int64_t channelsAtOnce = 32;
 
 /// Strides of a layer's operands, in elements.
 struct Strides {
@@ -47,108 +25,109 @@ struct Strides {
   std::int64_t weights; ///< from the weights of a block of outputs to the next
 };
 
-/// Adds `blocks` blocks of input channels to a tile of y, or writes their sum plus bias there if
-/// the tile has a bias.
-template <int outs, int pixels>
-SYNCLINE_TILE void addTile(const float *x, const float *w, const float *bias, float *y,
-                           std::int64_t blocks, const Strides &strides) {
-  Vector sums[2][outs][pixels] = {}; // of even and of odd channels
-  for (std::int64_t block = 0; block < blocks; ++block, x += strides.block, w += lanes * lanes)
-    for (std::int64_t in = 0; in < lanes; in += 2)
-#pragma GCC unroll 2
-      for (int odd = 0; odd < 2; ++odd) {
-        Vector weights[outs];
-#pragma GCC unroll 2
-        for (int o = 0; o < outs; ++o)
-          weights[o] =
-              *reinterpret_cast<const Stored *>(w + o * strides.weights + (in + odd) * lanes);
-#pragma GCC unroll 8
-        for (int p = 0; p < pixels; ++p) {
-          const Vector value = x[p * lanes + in + odd] - Vector{};
-#pragma GCC unroll 2
-          for (int o = 0; o < outs; ++o)
-            sums[odd][o][p] += value * weights[o];
-        }
-      }
-#pragma GCC unroll 2
-  for (int o = 0; o < outs; ++o)
-#pragma GCC unroll 8
-    for (int p = 0; p < pixels; ++p) {
-      Stored *to = reinterpret_cast<Stored *>(y + o * strides.block + p * lanes);
-      const Vector before = bias ? *reinterpret_cast<const Stored *>(bias + o * lanes) : *to;
-      *to = before + (sums[0][o][p] + sums[1][o][p]);
-    }
-}
+#ifdef SYNCLINE_HAS_VECTORS
 
-/// The tiles of `pixels` pixels, seven at a time.
-template <int outs>
-SYNCLINE_TILE void addTiles(const float *x, const float *w, const float *bias, float *y,
-                            std::int64_t pixels, std::int64_t blocks, const Strides &strides) {
-  for (; pixels >= 7; pixels -= 7, x += 7 * lanes, y += 7 * lanes)
-    addTile<outs, 7>(x, w, bias, y, blocks, strides);
-  switch (pixels) {
-  case 6:
-    return addTile<outs, 6>(x, w, bias, y, blocks, strides);
-  case 5:
-    return addTile<outs, 5>(x, w, bias, y, blocks, strides);
-  case 4:
-    return addTile<outs, 4>(x, w, bias, y, blocks, strides);
-  case 3:
-    return addTile<outs, 3>(x, w, bias, y, blocks, strides);
-  case 2:
-    return addTile<outs, 2>(x, w, bias, y, blocks, strides);
-  case 1:
-    return addTile<outs, 1>(x, w, bias, y, blocks, strides);
-  }
-}
+namespace avx2 { // 16 registers
+#define SYNCLINE_TILE __attribute__((target("arch=x86-64-v3")))
+constexpr std::int64_t lanes = 8, tilePixels = 3;
+#include "runtime/cpu/BlockedTiles.h"
+#undef SYNCLINE_TILE
+} // namespace avx2
 
-#else
+namespace avx512 { // 32 registers
+#define SYNCLINE_TILE __attribute__((target("arch=x86-64-v4")))
+constexpr std::int64_t lanes = 16, tilePixels = 7;
+#include "runtime/cpu/BlockedTiles.h"
+#undef SYNCLINE_TILE
+} // namespace avx512
 
-struct Strides {
-  std::int64_t block, weights;
-};
+#define SYNCLINE_TILES(OF) OF::lanes, OF::tilePixels, OF::addTiles<1>, OF::addTiles<2>
 
-/// Not called, since BlockedConvolution::of() gives nothing.
-template <int outs>
-void addTiles(const float *, const float *, const float *, float *, std::int64_t, std::int64_t,
-              const Strides &) {}
+#else // nothing to run, since hasVectors() is false
+
+#define SYNCLINE_TILES(OF) 1, 1, nullptr, nullptr
 
 #endif
 
+/// Adds `blocks` blocks of input channels to `pixels` pixels of y, or writes their sum plus bias
+/// there if there is a bias.
+using AddTiles = void (*)(const float *x, const float *w, const float *bias, float *y,
+                          std::int64_t pixels, std::int64_t blocks, const Strides &strides);
+
+/// What is particular to one kind of vectors.
+struct Form {
+  std::int64_t lanes, tilePixels;
+  AddTiles addOne, addTwo;   ///< for one block of outputs and for two
+  std::int64_t inputs;       ///< so many elements of x stay in the second-level cache
+  Tag images[3], weights[3]; ///< by the number of spatial dimensions less one
+};
+
+const Form &formOf(Vectors vectors) {
+  static const Form narrow{SYNCLINE_TILES(avx2),
+                           1 << 16,
+                           {Tag::nCw8c, Tag::nChw8c, Tag::nCdhw8c},
+                           {Tag::OIw8i8o, Tag::OIhw8i8o, Tag::OIdhw8i8o}};
+  static const Form wide{SYNCLINE_TILES(avx512),
+                         1 << 17,
+                         {Tag::nCw16c, Tag::nChw16c, Tag::nCdhw16c},
+                         {Tag::OIw16i16o, Tag::OIhw16i16o, Tag::OIdhw16i16o}};
+  return vectors == Vectors::avx2 ? narrow : wide;
+}
+
 } // namespace
 
-std::optional<BlockedConvolution> BlockedConvolution::of(const Layout &x, const Layout &w,
-                                                         const Layout &y) {
+bool hasVectors([[maybe_unused]] Vectors vectors) {
+#ifdef SYNCLINE_HAS_VECTORS
+  return vectors == Vectors::avx2 ? __builtin_cpu_supports("x86-64-v3")
+                                  : __builtin_cpu_supports("x86-64-v4");
+#else
+  return false;
+#endif
+}
+
+std::optional<BlockedConvolution> BlockedConvolution::of(Vectors vectors, const Layout &x,
+                                                         const Layout &w, const Layout &y) {
   const Shape from = x.dims(), to = y.dims();
   const std::size_t spatial = from.size() - 2;
-  if (!hasVectors() || spatial < 1 || spatial > std::size(blockedTags))
+  const Form &form = formOf(vectors);
+  if (!hasVectors(vectors) || spatial < 1 || spatial > std::size(form.images))
     return std::nullopt;
-  const auto [images, weights] = blockedTags[spatial - 1];
   const auto isBlocked = [](const Layout &layout, Tag tag) {
     return layout == Layout(layout.dims(), DataType::f32, tag);
   };
-  if (w.dims().size() != from.size() || !isBlocked(x, images) || !isBlocked(w, weights) ||
-      !isBlocked(y, images))
+  const Tag images = form.images[spatial - 1];
+  if (w.dims().size() != from.size() || !isBlocked(x, images) ||
+      !isBlocked(w, form.weights[spatial - 1]) || !isBlocked(y, images))
     return std::nullopt;
   BlockedConvolution found;
+  found.vectors = vectors;
   found.samples = from[0];
   found.pixels = std::accumulate(from.begin() + 2, from.end(), std::int64_t{1}, std::multiplies());
   found.outputs = to[1];
-  found.inBlocks = (from[1] + lanes - 1) / lanes;
-  found.outBlocks = (to[1] + lanes - 1) / lanes;
+  found.inBlocks = (from[1] + form.lanes - 1) / form.lanes;
+  found.outBlocks = (to[1] + form.lanes - 1) / form.lanes;
   return found;
 }
 
+std::optional<BlockedConvolution> BlockedConvolution::of(const Layout &x, const Layout &w,
+                                                         const Layout &y) {
+  return of(vectorLanes() == 8 ? Vectors::avx2 : Vectors::avx512, x, w, y);
+}
+
 void BlockedConvolution::run(const float *x, const float *w, const float *bias, float *y) const {
+  const Form &form = formOf(vectors);
+  const std::int64_t lanes = form.lanes, tile = form.tilePixels;
   // A part of the pixels stays in the first-level cache with its results, and its inputs in the
   // second while all outputs are computed.
-  constexpr std::int64_t most = 112, least = 28, inputs = 1 << 17;
-  const std::int64_t length = std::clamp(inputs / (inBlocks * lanes) / 7 * 7, least, most);
+  constexpr std::int64_t most = 112, least = 28;
+  const std::int64_t length =
+      std::clamp(form.inputs / (inBlocks * lanes), least, most) / tile * tile;
   const std::int64_t parts = (pixels + length - 1) / length, pairs = (outBlocks + 1) / 2;
   std::vector<float> first(static_cast<std::size_t>(outBlocks * lanes));
   if (bias)
     std::copy_n(bias, outputs, first.begin());
   const Strides strides{pixels * lanes, inBlocks * lanes * lanes};
+  const std::int64_t blocksAtOnce = channelsAtOnce / lanes;
 #pragma omp parallel for schedule(static) if (samples * parts * pairs > 1)
   for (std::int64_t i = 0; i < samples * parts * pairs; ++i) {
     const std::int64_t pair = i % pairs, part = i / pairs % parts, sample = i / pairs / parts;
@@ -157,12 +136,11 @@ void BlockedConvolution::run(const float *x, const float *w, const float *bias, 
     const float *from = x + (sample * inBlocks * pixels + begin) * lanes;
     const float *weights = w + out * strides.weights;
     float *to = y + ((sample * outBlocks + out) * pixels + begin) * lanes;
-    for (std::int64_t block = 0; block < inBlocks; block += 2) {
-      const auto add = out + 1 < outBlocks ? addTiles<2> : addTiles<1>;
+    const AddTiles add = out + 1 < outBlocks ? form.addTwo : form.addOne;
+    for (std::int64_t block = 0; block < inBlocks; block += blocksAtOnce)
       add(from + block * strides.block, weights + block * lanes * lanes,
           block == 0 ? first.data() + out * lanes : nullptr, to, count,
-          std::min<std::int64_t>(2, inBlocks - block), strides);
-    }
+          std::min(blocksAtOnce, inBlocks - block), strides);
   }
 }
 

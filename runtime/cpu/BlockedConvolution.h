@@ -10,21 +10,32 @@
 
 namespace syncline::cpu {
 
-/// y = w·x + bias at every pixel, with channels in blocks of 16 (w: 16 inputs of 16 outputs each).
-/// Channels that fill up the last block are 0 in x, w and y.
+/// The vectors of a processor that such a convolution is computed by: 8 floats by AVX2, or 16 by
+/// AVX-512. Channels lie in blocks of one vector.
+enum class Vectors { avx2, avx512 };
+
+/// Whether this processor has them.
+bool hasVectors(Vectors vectors);
+
+/// y = w·x + bias at every pixel, with channels in blocks of one vector (w: a vector of outputs for
+/// each input of a block). Channels that fill up the last block are 0 in x, w and y.
 ///
 /// Channels are added up in parts: two sums of 16 channels each, the even and the odd ones of 32,
-/// then the sum of these sums. The bits do not depend on the number of threads.
+/// then the sum of these sums. The bits depend neither on the vectors nor on the number of threads.
 class BlockedConvolution {
 public:
-  /// Nothing where the processor lacks AVX-512, or for other layouts or types. The convolution
+  /// Nothing for other layouts or types, or where the processor lacks the vectors. The convolution
   /// itself must have one group, no padding and strides of 1.
+  static std::optional<BlockedConvolution> of(Vectors vectors, const Layout &x, const Layout &w,
+                                              const Layout &y);
+  /// The vectors are those of oneDNN's kernels, which ONEDNN_MAX_CPU_ISA can narrow.
   static std::optional<BlockedConvolution> of(const Layout &x, const Layout &w, const Layout &y);
 
   /// Computes y on the calling thread's OpenMP threads. A null bias is left out.
   void run(const float *x, const float *w, const float *bias, float *y) const;
 
 private:
+  Vectors vectors;
   std::int64_t samples, pixels, outputs, inBlocks, outBlocks;
 };
 

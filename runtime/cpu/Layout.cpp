@@ -114,21 +114,24 @@ Layout channelsLastLayout(const Shape &dims, DataType type) {
 
 bool hasTiles() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx; }
 
-Layout activationLayout(const Shape &dims, DataType type) {
-  if (!hasActivationTags(dims.size()))
-    return plainLayout(dims, type);
-  if (type == DataType::bf16 && hasTiles())
-    return channelsLastLayout(dims, type);
-  const auto &tags = activationTags[dims.size() - 3];
+std::int64_t vectorLanes() {
   switch (dnnl::get_effective_cpu_isa()) {
   case dnnl::cpu_isa::sse41:
   case dnnl::cpu_isa::avx:
   case dnnl::cpu_isa::avx2:
   case dnnl::cpu_isa::avx2_vnni:
-    return Layout(dims, type, tags[2]);
+    return 8;
   default: // oneDNN's enumeration; all newer processors have 16-element vectors
-    return Layout(dims, type, tags[1]);
+    return 16;
   }
+}
+
+Layout activationLayout(const Shape &dims, DataType type) {
+  if (!hasActivationTags(dims.size()))
+    return plainLayout(dims, type);
+  if (type == DataType::bf16 && hasTiles())
+    return channelsLastLayout(dims, type);
+  return Layout(dims, type, activationTags[dims.size() - 3][vectorLanes() == 16 ? 1 : 2]);
 }
 
 namespace {

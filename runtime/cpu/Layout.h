@@ -49,6 +49,9 @@ std::optional<Layout> likeLayout(const Layout &model, const Shape &dims);
 /// Whether this processor multiplies bf16 by AMX's tiles, which ONEDNN_MAX_CPU_ISA can take away.
 bool hasTiles();
 
+/// Channels of a block in the layouts that oneDNN's convolutions prefer on this processor, 8 or 16.
+std::int64_t vectorLanes();
+
 /// Activations with channels last, for 1 to 3 spatial dimensions.
 Layout channelsLastLayout(const Shape &dims, DataType type);
 

@@ -4,6 +4,7 @@
 
 #include "runtime/core/HostMemory.h"
 #include "runtime/core/StepTable.h"
+#include "runtime/cpu/BlockedConvolution.h"
 #include "runtime/cpu/Layout.h"
 
 #include <array>
@@ -77,6 +78,23 @@ TEST_F(ChainTest, NoConvolutionFallsBackToASlowKernel) {
     if (operation.name.starts_with("conv")) {
       EXPECT_EQ(operation.implementation.find("jit"), 0u) << operation.implementation;
     }
+}
+
+// Channels become more and fewer again, as in EfficientNet. Layouts fit our kernel each time.
+TEST(LayoutTest, ConvolutionsByOneElementAddUpInParts) {
+  if (!hasVectors(vectorLanes() == 8 ? Vectors::avx2 : Vectors::avx512))
+    GTEST_SKIP() << "no such vectors on this processor";
+  StepCase run(cpuBackend());
+  const Tensor x = run.operand(randomArray({2, 3, 6, 6}, 1));
+  const Tensor a = run.result({2, 32, 6, 6}), b = run.result({2, 96, 6, 6});
+  const Tensor c = run.result({2, 16, 6, 6});
+  run.step().conv("first", x, run.state("w1", randomArray({32, 3, 3, 3}, 2)), none, a, same3);
+  run.step().conv("wide", a, run.state("w2", randomArray({96, 32, 1, 1}, 3)), none, b, one);
+  run.step().conv("narrow", b, run.state("w3", randomArray({16, 96, 1, 1}, 4)), none, c, one);
+  run.run();
+  for (const OperationInfo &operation : (*run).operations())
+    if (operation.layer == "wide" || operation.layer == "narrow")
+      EXPECT_EQ(operation.implementation, "sums in parts") << operation.layer;
 }
 
 TEST(LayoutTest, ConvolutionsInBf16RunOnTiles) {
