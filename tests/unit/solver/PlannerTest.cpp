@@ -172,6 +172,8 @@ TEST(Planner, ProvesPlainProblemsByAnArray) {
       name.replace(size, 4, "25MiB");
     if (name.ends_with("=N"))
       continue; // asks Z3
+    if (name.ends_with(":N"))
+      name.replace(name.size() - 1, 1, "4");
     auto planner = *parsePlanner(name);
     for (const Problem &problem : {plain, limited, mixedProblem()}) {
       Result<PlanResult> result = planner->plan(problem);
