@@ -11,14 +11,17 @@
 #include "frontend/report/WhyReport.h"
 #include "ir/FirstOf.h"
 #include "ir/plan/AccumulateAttr.h"
+#include "ir/plan/Plan.h"
 #include "ir/sync/PassAttr.h"
-#include "passes/explain/SchemeRequest.h"
 #include "passes/explain/ir/Explain.h"
 #include "passes/merge/PlannedModule.h"
 #include "passes/problem/Rounding.h"
 #include "syncline/RowsPart.h"
+#include "syncline/Scheme.h"
 
 #include <nlohmann/json.hpp>
+
+#include <optional>
 
 using namespace mlir;
 
@@ -94,18 +97,29 @@ double lastPassOf(ModuleOp module, sync::PredictionOp prediction) {
          static_cast<double>(passesOf(module) - 1) * (pass ? pass.getValueAsDouble() : 0);
 }
 
-/// What a step of several passes moves for a message by this scheme.
-std::string passesText(ModuleOp module, Scheme scheme) {
+/// How the plan's first bucket with this gradient travels.
+std::optional<Scheme> schemeOf(ModuleOp module, StringRef gradient) {
+  for (auto program : module.getOps<plan::ProgramOp>())
+    for (auto bucket : program.getOps<plan::BucketOp>())
+      for (auto member : bucket.getMembers().getAsRange<StringAttr>())
+        if (member.getValue() == gradient)
+          return bucket.getScheme();
+  return std::nullopt;
+}
+
+/// What a step of several passes moves for the message that brings this gradient.
+std::string passesText(ModuleOp module, const std::string &gradient) {
   const std::int64_t passes = passesOf(module);
-  if (passes == 1)
+  const std::optional<Scheme> scheme = schemeOf(module, gradient);
+  if (passes == 1 || !scheme)
     return "";
   const std::string count = std::to_string(passes);
   return "a step has " + count + " passes, and all times are those of the last one: by " +
-         std::string(schemeName(scheme)) +
-         (isGathered(scheme) ? " the message travels in each, which is " + count +
-                                   " times the traffic above a step"
-                             : " the gradient travels in that one only, by factors and sparse it "
-                               "would in each") +
+         std::string(schemeName(*scheme)) +
+         (isGathered(*scheme) ? " the message travels in each, which is " + count +
+                                    " times the traffic above a step"
+                              : " the gradient travels in that one only, by factors and sparse it "
+                                "would in each") +
          "\n";
 }
 
@@ -244,8 +258,7 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   if (planned->problemOp.getConsistency())
     return whyLocal(folder, names[*layer].parameter);
   const std::string rows = rowsText(**module, *planned, names[*layer].parameter, *layer);
-  const std::string passes = passesText(
-      **module, explain::schemeIn(planned->problem.asPlanned(), planned->solution, *layer));
+  const std::string passes = passesText(**module, names[*layer].parameter);
   if (planned->problemOp.getTails())
     return whyOrdered(**module, *planned, names, *layer) + rows + passes +
            channelsText(planned->solution);
