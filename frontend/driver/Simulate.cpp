@@ -163,11 +163,9 @@ Status simulatePlan(const SimulateOptions &options) {
   if (!plan)
     return diagnostics.status("'" + options.plan + "/plan.mlir': " + plan.status().message());
   if (plan->passes() > 1)
-    return Status::badInput("'" + options.plan +
-                            "': 'simulate' knows steps of one batch, the plan's "
-                            "have " +
-                            std::to_string(plan->passes()) +
-                            "; expected a plan without '--accumulate'");
+    return Status::badInput(
+        "'" + options.plan + "': 'simulate' knows steps of one batch, the plan's have " +
+        std::to_string(plan->passes()) + "; expected a plan without '--accumulate'");
   auto cluster = (**module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!options.cluster.empty()) {
     Result<files::ClusterFile> file = files::readClusterFile(options.cluster);

@@ -159,6 +159,7 @@ __global__ void biasSumsKernel(BatchNormShape shape, Columns by, const T *dy, fl
       },
       [&](std::uint32_t c, const Sums &sums) { dbias[c] = static_cast<float>(sums.first); });
 }
+
 template <int width, typename T>
 cudaError_t backwardBy(cudaStream_t stream, const BatchNormShape &shape,
                        const BatchNormBackward<T> &operands, const ColumnMemory &memory,
@@ -182,6 +183,7 @@ cudaError_t biasBy(cudaStream_t stream, const BatchNormShape &shape, const T *dy
   return launch(biasSumsKernel<width, T>, sumGrid(shape), stream, shape, columnsOf(shape, width),
                 dy, dbias, workOf(shape, memory));
 }
+
 } // namespace
 
 template <typename T>

@@ -66,6 +66,9 @@ template <typename T> struct BatchNormForward {
   float *gain = nullptr;
   /// If not null, the sums of x and of its squares as a convolution has made them, in f32.
   const float *sums = nullptr, *squares = nullptr;
+  /// Whether they are taken whatever variance they tell: engines are timed with equal elements,
+  /// whose sums would all be added up again.
+  bool trustsSums = false;
 };
 
 /// Operands of the backward pass. All but x, dy, dx and `positives` have a value for each channel.
@@ -111,7 +114,8 @@ struct ColumnMemory {
 };
 
 /// With a sum, y may be null. Where the given sums tell a channel's variance too roughly, because
-/// its mean is much larger than its deviation, the channel is added up from x.
+/// its mean is much larger than its deviation, the channel is added up from x, unless the operands
+/// trust them.
 template <typename T>
 cudaError_t batchNorm(cudaStream_t stream, const BatchNormShape &shape,
                       const BatchNormForward<T> &operands, const ColumnMemory &memory,

@@ -26,7 +26,7 @@ public:
   /// Enqueues the writing of the rate for a step that begins. A place that has it is left alone, so
   /// that a constant rate costs no launch.
   void begin(std::size_t turn);
-  /// Where updates of gradients find their rate that a step of this turn has computed.
+  /// Where updates find the rate of the last step of this turn, which has computed their gradients.
   const double *of(std::size_t turn) const {
     return reinterpret_cast<const double *>(memory.data()) + turn;
   }

@@ -174,6 +174,45 @@ TEST(ColumnsTest, SumsOfBf16AreThoseOfDoubles) {
   }
 }
 
+/// The variances of x by sums that tell another mean and variance.
+std::vector<float> variancesBy(float mean, float variance, bool trusts) {
+  Case<BFloat16> run({64, 8});
+  std::vector<float> sums(run.c), squares(run.c), gain(run.c);
+  for (std::size_t k = 0; k < run.c; ++k) {
+    sums[k] = 64 * mean;
+    squares[k] = 64 * (variance + mean * mean);
+  }
+  std::fill_n(run.counters.data(), columnCounters, 0);
+  hostcuda::TestStream stream;
+  const BatchNormForward<BFloat16> forward{.x = run.x.data(),
+                                           .y = nullptr,
+                                           .positives = {},
+                                           .scale = run.scale.data(),
+                                           .shift = run.shift.data(),
+                                           .mean = run.mean.data(),
+                                           .variance = run.variance.data(),
+                                           .runningMean = nullptr,
+                                           .runningVariance = nullptr,
+                                           .epsilon = 1e-5,
+                                           .momentum = 0.1,
+                                           .gain = gain.data(),
+                                           .sums = sums.data(),
+                                           .squares = squares.data(),
+                                           .trustsSums = trusts};
+  EXPECT_EQ(batchNorm(stream, run.shape, forward, {run.scratch.data(), run.counters.data()}),
+            cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  return {run.variance.data(), run.variance.data() + run.c};
+}
+
+// Sums in f32 do for a variance that is a 64th of the mean's square or more. Timing takes any.
+TEST(ColumnsTest, GivenSumsAreTakenWhereTheyTellTheVariance) {
+  EXPECT_EQ(variancesBy(16, 4, false), std::vector<float>(8, 4));
+  EXPECT_EQ(variancesBy(16, 2, true), std::vector<float>(8, 2));
+  for (const float variance : variancesBy(16, 2, false))
+    EXPECT_LT(variance, 1.9F); // that of x, which is normal
+}
+
 // The kernel that begins sums finishes them: two launches forward, two backward, one for a bias.
 TEST(ColumnsTest, SumsTakeOneLaunch) {
   Case<float> one({1999, 64});
