@@ -19,6 +19,18 @@ bool canCapture(core::Executable &executable) {
   return false;
 }
 
+/// Runs the same step of both. `eager` is told every step. `captured` is told the first and the
+/// fourth one, captures the second one and replays the others.
+void runBoth(TrainedStep &eager, TrainedStep &captured, int number) {
+  eager.runEagerly(number);
+  if (number == 1)
+    captured.capture();
+  if (number == 0 || number == 3)
+    captured.runEagerly(number);
+  else
+    captured.replay(number);
+}
+
 // Bit by bit: parameters, velocity behind them, dropout's mask, results and the loss, with other
 // inputs each time, and with eager steps in between.
 TEST_P(CaptureTest, ReplaysEqualEagerSteps) {
@@ -29,13 +41,7 @@ TEST_P(CaptureTest, ReplaysEqualEagerSteps) {
   for (int number = 0; number < 6; ++number) {
     eager.feed(number);
     captured.feed(number);
-    eager.runEagerly(number);
-    if (number == 1)
-      captured.capture();
-    if (number == 0 || number == 3)
-      captured.runEagerly(number);
-    else
-      captured.replay(number);
+    runBoth(eager, captured, number);
     const TrainedStep::Outcome expected = eager.outcome(), actual = captured.outcome();
     EXPECT_EQ(actual.mask, expected.mask) << "step " << number;
     EXPECT_TRUE(actual == expected) << "step " << number;
@@ -86,13 +92,7 @@ TEST_P(CaptureTest, ReplaysHaveTheRateOfTheirStep) {
         (**step).setRate(0, rate);
         step->feed(number);
       }
-      eager.runEagerly(number);
-      if (number == 1)
-        captured.capture();
-      if (number == 0 || number == 3)
-        captured.runEagerly(number);
-      else
-        captured.replay(number);
+      runBoth(eager, captured, number);
       EXPECT_TRUE(captured.outcome() == eager.outcome())
           << optimizerName(options.kind) << ", step " << number;
     }
