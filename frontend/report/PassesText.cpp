@@ -55,7 +55,7 @@ std::string passesText(const json &plan) {
          " batches, one pass each: sums travel in the last pass" +
          (gathered.empty() ? "" : ", messages by " + gathered + " in each") +
          (gathering.is_number()
-              ? "; with those that one batch has by factors and sparse it would take " +
+              ? "; with the messages that are best for steps of one batch it would take " +
                     formatSeconds(gathering)
               : "") +
          "\n";

@@ -5,8 +5,8 @@
 
 namespace syncline::sync {
 
-/// An f64: the seconds of the step that was planned for comparison, in which factors or rows travel
-/// in each pass as a step of one pass has them (P22).
+/// An f64: the seconds that the step would take with the messages that are best for steps of one
+/// batch. The plan for these was compared with the program's, and takes longer (P22).
 inline constexpr llvm::StringLiteral gatheringAttr = "gathering";
 
 } // namespace syncline::sync

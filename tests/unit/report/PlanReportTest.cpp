@@ -90,8 +90,8 @@ TEST(PlanReport, SaysHowAStepOfSeveralPassesIsMadeUp) {
   plan["buckets"][0]["scheme"] = "factors";
   plan["predicted"]["gathering"] = 0.02;
   EXPECT_TRUE(contains(reportOf(plan),
-                       "travel in the last pass, messages by factors in each; with those that one "
-                       "batch has by factors and sparse it would take 20.0 ms\n"))
+                       "travel in the last pass, messages by factors in each; with the messages "
+                       "that are best for steps of one batch it would take 20.0 ms\n"))
       << reportOf(plan);
 }
 
