@@ -58,6 +58,7 @@ Result<report::SimulationContext> contextOf(const SimulateOptions &options,
                                                    options.jitter > 0 || !options.slow.empty(),
                                     .predicted = plan.predictedStep(),
                                     .samples = plan.samples(),
+                                    .passes = plan.passes(),
                                     .alone = plan.aloneSeconds(1)};
   Result<std::string> provenance = report::guarded([&] {
     return report::provenanceText(document.value("provenance", nlohmann::json()),
@@ -75,49 +76,51 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
           plan.memory(plan.problem().asPlanned(), plan.decisions(), {cluster}), cluster);
       !fits)
     return Status::badInput("the plan " + fits.message());
-  Result<Scenario> scenario = plan.asPlanned(cluster);
-  if (!scenario)
-    return scenario.status();
+  Result<Scenario> lastPass = plan.asPlanned(cluster);
+  if (!lastPass)
+    return lastPass.status();
   const bool isCarrying = plan.problem().hasOrder();
-  scenario->warmUp = isCarrying ? simulate::carriedWarmUp : 0;
-  scenario->steps = options.steps.value_or(1) + scenario->warmUp;
-  const Scenario calm = *scenario;
-  if (Status slow = addSlowRanks(*scenario, options); !slow)
+  lastPass->warmUp = isCarrying ? simulate::carriedWarmUp : 0;
+  lastPass->steps = options.steps.value_or(1) + lastPass->warmUp;
+  Scenario disturbed = *lastPass;
+  if (Status slow = addSlowRanks(disturbed, options); !slow)
     return slow;
-  scenario->jitter = options.jitter;
-  scenario->seed = options.seed;
-  if (Status fits =
-          simulate::expectFits(*scenario, {.path = true, .trace = !options.trace.empty()});
+  disturbed.jitter = options.jitter;
+  disturbed.seed = options.seed;
+  if (Status fits = simulate::expectFits(disturbed, {.path = true, .trace = !options.trace.empty()},
+                                         plan.passes());
       !fits)
     return fits;
-  Result<Simulation> simulation = simulate::runScenario(*scenario);
+  const Scenario scenario = plan.wholeStep(disturbed), calm = plan.wholeStep(*lastPass);
+  Result<Simulation> simulation = simulate::runScenario(scenario);
   if (!simulation)
     return simulation.status();
   Result<report::SimulationContext> context = contextOf(options, plan, cluster, document);
   if (!context)
     return context.status();
   Result<std::optional<report::Stragglers>> stragglers =
-      report::findStragglers(*scenario, *simulation, plan.samples());
+      report::findStragglers(scenario, *simulation, plan.samples());
   if (!stragglers)
     return stragglers.status();
   context->stragglers = std::move(*stragglers);
   if (isCarrying && (options.jitter > 0 || !options.slow.empty())) {
-    Result<report::LateRanks> late = report::compareLateRanks(
-        *scenario, *simulation, calm, [&](const Scenario &one) { return plan.inReadyOrder(one); });
+    Result<report::LateRanks> late =
+        report::compareLateRanks({scenario, plan.wholeStep(plan.inReadyOrder(disturbed))},
+                                 *simulation, {calm, plan.wholeStep(plan.inReadyOrder(*lastPass))});
     if (!late)
       return late.status();
     context->lateRanks = std::move(*late);
   }
   if (!options.trace.empty())
     if (Status written = writeWholeFile(
-            options.trace, report::simulationTrace(*scenario, *simulation, context->hash));
+            options.trace, report::simulationTrace(scenario, *simulation, context->hash));
         !written)
       return written;
   const std::string text =
-      options.json ? report::simulationJson(*scenario, *simulation, *context)
+      options.json ? report::simulationJson(scenario, *simulation, *context)
                              .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
                          "\n"
-                   : report::simulationReport(*scenario, *simulation, *context);
+                   : report::simulationReport(scenario, *simulation, *context);
   std::fputs(text.c_str(), stdout);
   return Status::ok();
 }
@@ -162,9 +165,9 @@ Status simulatePlan(const SimulateOptions &options) {
   Result<SimulatedPlan> plan = SimulatedPlan::create(**module);
   if (!plan)
     return diagnostics.status("'" + options.plan + "/plan.mlir': " + plan.status().message());
-  if (plan->passes() > 1)
+  if (plan->passes() > 1 && !options.consistencySweeps.empty())
     return Status::badInput(
-        "'" + options.plan + "': 'simulate' knows steps of one batch, the plan's have " +
+        "'" + options.plan + "': '--sweep consistency' knows steps of one batch, the plan's have " +
         std::to_string(plan->passes()) + "; expected a plan without '--accumulate'");
   auto cluster = (**module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!options.cluster.empty()) {

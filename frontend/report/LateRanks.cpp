@@ -71,20 +71,20 @@ std::string gainText(double gain) {
 
 } // namespace
 
-Result<LateRanks> compareLateRanks(const Scenario &late, const Simulation &simulation,
-                                   const Scenario &calm,
-                                   const std::function<Scenario(const Scenario &)> &inReadyOrder) {
-  const Result<Simulation> undisturbed = simulate::runScenario(calm);
+Result<LateRanks> compareLateRanks(const TwoOrders &late, const Simulation &simulation,
+                                   const TwoOrders &calm) {
+  const Result<Simulation> undisturbed = simulate::runScenario(calm.planned);
   if (!undisturbed)
     return undisturbed.status();
-  const Result<double> ready = stepOf(inReadyOrder(late)), calmReady = stepOf(inReadyOrder(calm));
+  const Result<double> ready = stepOf(late.ready), calmReady = stepOf(calm.ready);
   if (!ready || !calmReady)
     return ready ? calmReady.status() : ready.status();
   LateRanks found{.step = simulation.stepSeconds(),
                   .calmStep = undisturbed->stepSeconds(),
                   .readyStep = *ready,
                   .calmReadyStep = *calmReady};
-  addWaits(found, late, waitsOf(late, simulation), waitsOf(calm, *undisturbed));
+  addWaits(found, late.planned, waitsOf(late.planned, simulation),
+           waitsOf(calm.planned, *undisturbed));
   return found;
 }
 

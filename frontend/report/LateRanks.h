@@ -5,7 +5,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,13 +28,15 @@ struct LateRanks {
   double calmGain() const { return calmReadyStep - calmStep; }
 };
 
-/// Compares simulations. `late` and its simulation have slow ranks or jitter, `calm` has not;
-/// `inReadyOrder` says of either what it is with its messages issued in ready order. Simulates
-/// three more scenarios. Errors are runScenario's.
-Result<LateRanks>
-compareLateRanks(const simulate::Scenario &late, const simulate::Simulation &simulation,
-                 const simulate::Scenario &calm,
-                 const std::function<simulate::Scenario(const simulate::Scenario &)> &inReadyOrder);
+/// A plan's steps, and the same with its messages issued in ready order.
+struct TwoOrders {
+  simulate::Scenario planned, ready;
+};
+
+/// Compares simulations: `late`, whose planned order gave the simulation, has slow ranks or jitter,
+/// `calm` has not. Simulates three more scenarios. Errors are runScenario's.
+Result<LateRanks> compareLateRanks(const TwoOrders &late, const simulate::Simulation &simulation,
+                                   const TwoOrders &calm);
 
 /// "late ranks: step 10.5 s, 8.00 s without (+31.25 %); a rank waits .." in a few lines.
 std::string lateRanksText(const LateRanks &late);

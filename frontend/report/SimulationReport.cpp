@@ -122,6 +122,8 @@ std::string heading(const Scenario &scenario, const Simulation &simulation,
                     const SimulationContext &context) {
   std::string text = "plan " + printable(context.plan) + " on " + printable(context.cluster) +
                      ", " + std::to_string(scenario.machines.ranks) + " ranks";
+  if (context.passes > 1)
+    text += ", steps of " + std::to_string(context.passes) + " batches";
   if (simulation.isFolded && scenario.machines.ranks > 1)
     text += ", all alike: one is simulated";
   if (simulation.counted() > 1)
@@ -131,7 +133,8 @@ std::string heading(const Scenario &scenario, const Simulation &simulation,
 
 Throughput throughputOf(const Scenario &scenario, const Simulation &simulation,
                         const SimulationContext &context) {
-  return {scenario.machines.ranks, static_cast<double>(context.samples.value_or(0)),
+  return {scenario.machines.ranks,
+          static_cast<double>(context.samples.value_or(0) * context.passes),
           simulation.stepSeconds(), context.alone};
 }
 
@@ -146,7 +149,8 @@ std::string totals(const Scenario &scenario, const Simulation &simulation,
       !rate.empty())
     text += rate + "\n";
   if (context.stragglers)
-    text += stragglersText(*context.stragglers, scenario.machines.ranks, context.samples);
+    text += stragglersText(*context.stragglers, scenario.machines.ranks, context.samples,
+                           context.passes);
   if (context.lateRanks)
     text += lateRanksText(*context.lateRanks);
   if (!context.isElsewhere)
@@ -221,6 +225,7 @@ nlohmann::json simulationJson(const Scenario &scenario, const Simulation &simula
           {"ranks", scenario.machines.ranks},
           {"folded", simulation.isFolded},
           {"steps", simulation.steps},
+          {"passes", context.passes},
           {"step", simulation.stepSeconds()},
           {"exposed", simulation.exposed(scenario)},
           {"alone", known(context.alone)},

@@ -68,7 +68,8 @@ private:
   }
 
   /// One event of a bucket's flow: "s" at the operation that completes it, "t" at its message, "f"
-  /// at its update (at the message where that updates the parameters).
+  /// at its update (at the message where that updates the parameters, or where an earlier pass adds
+  /// up what it brings).
   void addFlow(const char *kind, int step, int message, int rank, int thread, double at) {
     json event{{"ph", kind},
                {"name", "bucket"},
@@ -87,10 +88,16 @@ private:
     return message >= 0 && (message == scenario.loss || message == scenario.norm);
   }
 
-  /// The number of the bucket that the message carries.
-  int bucketOf(int message) const {
+  /// The number of the message, or of its first half.
+  int flowOf(int message) const {
     const int first = scenario.messages[static_cast<std::size_t>(message)].firstHalf;
     return first < 0 ? message : first;
+  }
+
+  /// The number of the bucket that the message carries, in this pass or an earlier one.
+  int bucketOf(int message) const {
+    const int bucket = scenario.messages[static_cast<std::size_t>(message)].inLastPass;
+    return bucket < 0 ? flowOf(message) : bucket;
   }
 
   /// "bucket 3", "bucket 3 reduce-scatter", "bucket 3 all-gather", "loss" or "norm".
@@ -129,7 +136,7 @@ private:
                 {{"step", step}, {"layer", op.layer}, {"phase", phaseName(op.phase)}});
         break;
       case Operation::Kind::issue:
-        if (!isOfNumbers(op.message) && bucketOf(op.message) == op.message)
+        if (!isOfNumbers(op.message) && flowOf(op.message) == op.message)
           addFlow("s", step, op.message, rank, 0, computed);
         addMessage(step, rank, op.message);
         break;
@@ -163,8 +170,9 @@ private:
             std::move(args));
     if (isOfNumbers(message))
       return;
-    const bool isLast = what.scheme == Scheme::reduceScatter && what.half != Half::first;
-    addFlow(isLast ? "f" : "t", step, bucketOf(message), rank, 1 + what.channel, span.start);
+    const bool updates = what.scheme == Scheme::reduceScatter && what.half != Half::first;
+    const bool isLast = updates || what.inLastPass >= 0;
+    addFlow(isLast ? "f" : "t", step, flowOf(message), rank, 1 + what.channel, span.start);
   }
 
   const Scenario &scenario;

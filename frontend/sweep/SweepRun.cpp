@@ -119,7 +119,8 @@ public:
       return point;
     point->value = value;
     point->ranks = place->where.cluster.getRanks();
-    point->samples = static_cast<double>(plan.samples().value_or(0)) * place->where.batch;
+    point->samples =
+        static_cast<double>(plan.samples().value_or(0) * plan.passes()) * place->where.batch;
     point->alone = plan.aloneSeconds(place->where.batch);
     return point;
   }
@@ -167,14 +168,13 @@ private:
     return place;
   }
 
-  Result<Simulation> run(Scenario &scenario, bool isOrder = false) const {
+  /// Sets how a step of so many of the scenario's passes is simulated, and checks its size.
+  Status prepare(Scenario &scenario, bool isOrder, std::int64_t passes) const {
     scenario.warmUp = isOrder ? simulate::carriedWarmUp : 0;
     scenario.steps = options.steps.value_or(1) + scenario.warmUp;
     scenario.jitter = options.jitter;
     scenario.seed = options.seed;
-    if (Status fits = simulate::expectFits(scenario, {}); !fits)
-      return fits;
-    return simulate::runScenario(scenario);
+    return simulate::expectFits(scenario, {}, passes);
   }
 
   Result<SweepPoint> simulateAlone(const Place &place) const {
@@ -188,7 +188,9 @@ private:
         scenario.machines.slowdown = {own.getSlowdown()};
     if (Status slowed = slowDown(scenario.machines, place.slowest); !slowed)
       return slowed;
-    Result<Simulation> simulation = run(scenario);
+    if (Status fits = prepare(scenario, false, 1); !fits)
+      return fits;
+    Result<Simulation> simulation = simulate::runScenario(scenario);
     if (!simulation)
       return simulation.status();
     SweepPoint point = pointOf(scenario, *simulation, problem, {});
@@ -215,12 +217,16 @@ private:
     if (!scenario)
       return scenario.status();
     scenario->machines.slowdown = machines.slowdown;
-    Result<Simulation> simulation = run(*scenario, where.isOrder);
+    if (Status fits = prepare(*scenario, where.isOrder, plan.passes()); !fits)
+      return fits;
+    *scenario = plan.wholeStep(*scenario);
+    Result<Simulation> simulation = simulate::runScenario(*scenario);
     if (!simulation)
       return simulation.status();
     SweepPoint point = pointOf(*scenario, *simulation, *posed, decisions->plan);
     point.overlap = place.overlap();
-    point.gap = decisions->gap;
+    if (plan.passes() == 1) // a planner's gap is that of the last pass
+      point.gap = decisions->gap;
     return point;
   }
 

@@ -1,4 +1,4 @@
-// Leaves out what only the last pass of a step does.
+// Leaves out what only the last pass of a step does, and puts passes one behind the other.
 #include "passes/simulate/Accumulation.h"
 
 namespace syncline::simulate {
@@ -7,16 +7,39 @@ namespace {
 
 using Kind = Operation::Kind;
 
+Scheme schemeOf(const Scenario &step, const Operation &op) {
+  return step.messages[static_cast<std::size_t>(op.message)].scheme;
+}
+
+/// Seconds in which a rank adds up the gradients of each message.
+std::vector<double> addingSeconds(const Scenario &step, double share) {
+  std::vector<double> sums(step.messages.size());
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    // A second half has the whole time of an update also where the first half only adds squares.
+    if (const Message &message = step.messages[i]; message.half != Half::first)
+      sums[message.half == Half::whole ? i : static_cast<std::size_t>(message.firstHalf)] =
+          share * message.shardUpdate * static_cast<double>(message.bytes) * step.machines.ranks;
+  for (const Operation &op : step.operations)
+    if (op.kind == Kind::update && schemeOf(step, op) != Scheme::reduceScatter)
+      sums[static_cast<std::size_t>(op.message)] = share * op.seconds;
+  return sums;
+}
+
+/// Appends the operation that adds up a message's gradients, where that takes time.
+void appendSum(Scenario &to, const Operation &at, const Message &message, double seconds) {
+  if (seconds > 0)
+    to.operations.push_back({.phase = at.phase, .layer = message.name, .seconds = seconds});
+}
+
 class PassMaker {
 public:
   PassMaker(const Scenario &step, double share)
-      : step(step), share(share), numbers(step.messages.size(), -1), sums(step.messages.size()) {}
+      : step(step), numbers(step.messages.size(), -1), sums(addingSeconds(step, share)) {}
 
   Scenario make() {
     pass = step;
     pass.loss = pass.norm = pass.overhead = -1;
     keepFactors();
-    findSums();
     pass.operations.clear();
     for (std::size_t i = 0; i < step.operations.size(); ++i)
       add(i);
@@ -32,21 +55,6 @@ private:
         numbers[i] = static_cast<int>(pass.messages.size());
         pass.messages.push_back(step.messages[i]);
       }
-  }
-
-  Scheme schemeOf(const Operation &op) const {
-    return step.messages[static_cast<std::size_t>(op.message)].scheme;
-  }
-
-  void findSums() {
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      // A second half has the whole time of an update also where the first half only adds squares.
-      if (const Message &message = step.messages[i]; message.half != Half::first)
-        sums[message.half == Half::whole ? i : static_cast<std::size_t>(message.firstHalf)] =
-            share * message.shardUpdate * static_cast<double>(message.bytes) * step.machines.ranks;
-    for (const Operation &op : step.operations)
-      if (op.kind == Kind::update && schemeOf(op) != Scheme::reduceScatter)
-        sums[static_cast<std::size_t>(op.message)] = share * op.seconds;
   }
 
   void add(std::size_t number) {
@@ -79,22 +87,116 @@ private:
 
   void addSum(const Operation &at) {
     const auto message = static_cast<std::size_t>(at.message);
-    if (sums[message] > 0)
-      pass.operations.push_back(
-          {.phase = at.phase, .layer = step.messages[message].name, .seconds = sums[message]});
+    appendSum(pass, at, step.messages[message], sums[message]);
   }
 
   const Scenario &step;
-  const double share;
-  std::vector<int> numbers; ///< of the messages in the pass; -1 where they do not travel
-  std::vector<double> sums; ///< by message: seconds to add its gradients up
+  std::vector<int> numbers;       ///< of the messages in the pass; -1 where they do not travel
+  const std::vector<double> sums; ///< by message
   Scenario pass;
+};
+
+class StepMaker {
+public:
+  StepMaker(const Scenario &step, std::int64_t passes, double share)
+      : step(step), passes(passes), sums(addingSeconds(step, share)), issues(issuesOf(step)) {}
+
+  Scenario make() {
+    whole = step;
+    whole.operations.clear();
+    if (step.loss >= 0)
+      whole.messages.pop_back(); // it stays the last one
+    for (pass = 0; pass < passes; ++pass) {
+      std::swap(previous, current);
+      current = isLast() ? std::vector<int>() : addFactors();
+      if (isLast() && step.loss >= 0) {
+        whole.loss = static_cast<int>(whole.messages.size());
+        whole.messages.push_back(step.messages.back());
+      }
+      for (std::size_t i = 0; i < step.operations.size(); ++i)
+        add(i);
+    }
+    return std::move(whole);
+  }
+
+private:
+  bool isLast() const { return pass + 1 == passes; }
+
+  /// The number of the operation that hands over a message, or its first half; by message.
+  static std::vector<std::size_t> issuesOf(const Scenario &step) {
+    std::vector<std::size_t> issues(step.messages.size());
+    for (std::size_t i = 0; i < step.operations.size(); ++i)
+      if (const Operation &op = step.operations[i]; op.kind == Kind::issue)
+        issues[static_cast<std::size_t>(op.message)] = i;
+    for (std::size_t i = 0; i < issues.size(); ++i)
+      if (step.messages[i].half == Half::second)
+        issues[i] = issues[static_cast<std::size_t>(step.messages[i].firstHalf)];
+    return issues;
+  }
+
+  /// Adds the messages of a pass that is not the last one. Returns their numbers, by message of the
+  /// step; -1 where none travels.
+  std::vector<int> addFactors() {
+    std::vector<int> numbers(step.messages.size(), -1);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (isGathered(step.messages[i].scheme)) {
+        numbers[i] = static_cast<int>(whole.messages.size());
+        whole.messages.push_back(step.messages[i]);
+        whole.messages.back().inLastPass = static_cast<int>(i);
+      }
+    return numbers;
+  }
+
+  /// The number of a message by factors that a pass hands over.
+  static int numberIn(const std::vector<int> &numbers, int message) {
+    return numbers.empty() ? message : numbers[static_cast<std::size_t>(message)];
+  }
+
+  void add(std::size_t number) {
+    Operation op = step.operations[number];
+    if (op.kind == Kind::compute) {
+      if (static_cast<int>(number) == step.overhead)
+        whole.overhead = static_cast<int>(whole.operations.size());
+      whole.operations.push_back(std::move(op));
+      return;
+    }
+    const auto message = static_cast<std::size_t>(op.message);
+    // What stands before a message's issue belongs to the message of the step before.
+    const bool isCarried = number < issues[message];
+    const bool isOnce = isCarried ? pass == 0 : isLast();
+    const bool gathers = isGathered(step.messages[message].scheme);
+    const bool moves = op.kind == Kind::issue || op.kind == Kind::wait;
+    if (!isOnce && !(gathers && moves)) {
+      if (op.kind == (gathers ? Kind::update : Kind::issue))
+        appendSum(whole, op, step.messages[message], sums[message]);
+      return;
+    }
+    if (gathers && moves)
+      op.message = numberIn(isCarried ? previous : current, op.message);
+    if (op.message == step.loss)
+      op.message = whole.loss;
+    whole.operations.push_back(std::move(op));
+  }
+
+  const Scenario &step;
+  const std::int64_t passes;
+  const std::vector<double> sums;        ///< by message
+  const std::vector<std::size_t> issues; ///< by message
+  std::int64_t pass = 0;
+  /// The numbers of the messages by factors in the pass before and in this one; empty for those of
+  /// the last pass.
+  std::vector<int> previous, current;
+  Scenario whole;
 };
 
 } // namespace
 
 Scenario accumulatingPass(const Scenario &scenario, double share) {
   return PassMaker(scenario, share).make();
+}
+
+Scenario wholeStep(const Scenario &scenario, std::int64_t passes, double share) {
+  return StepMaker(scenario, passes, share).make();
 }
 
 } // namespace syncline::simulate

@@ -1,4 +1,4 @@
-// A step of several batches (`run --accumulate`): what a pass takes that is not the last one.
+// A step of several batches (`run --accumulate`): its passes, one by one and all together.
 #pragma once
 
 #include "passes/simulate/Scenario.h"
@@ -12,5 +12,13 @@ namespace syncline::simulate {
 /// take together. Nothing is updated, clipped or said of the loss. Precondition: messages have
 /// their `shardUpdate`.
 Scenario accumulatingPass(const Scenario &scenario, double share);
+
+/// The step of `passes` passes whose last one is the scenario's step, as ranks issue it. Passes
+/// before the last one do what accumulatingPass() does. Where the step waits for messages of the
+/// step before, the first pass waits for its sums, and each pass for the factors of the pass before
+/// it. Factors of earlier passes are messages behind all others (Message::inLastPass). The loss
+/// travels in the last pass, as predictions have it. Precondition: as accumulatingPass's; passes is
+/// 1 or more.
+Scenario wholeStep(const Scenario &scenario, std::int64_t passes, double share);
 
 } // namespace syncline::simulate

@@ -5,11 +5,11 @@
 
 namespace syncline::simulate {
 
-Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted) {
+Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted, std::int64_t passes) {
   constexpr double maxKept = 40e6, maxOnPath = 2e6, maxTraced = 4e6;
   const double ranks =
       simulate::MessageRuns::canFold(scenario) ? 1 : static_cast<double>(scenario.machines.ranks);
-  const double ofRank = static_cast<double>(scenario.steps) *
+  const double ofRank = static_cast<double>(scenario.steps) * static_cast<double>(passes) *
                         static_cast<double>(scenario.operations.size() + scenario.messages.size());
   struct Limit {
     bool isRequested;
@@ -17,7 +17,7 @@ Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted) {
     const char *what;
   };
   for (const Limit &limit : {Limit{true, ofRank * ranks, maxKept, "in memory"},
-                             Limit{wanted.path, ofRank, maxOnPath, "in a row"},
+                             Limit{wanted.path || passes > 1, ofRank, maxOnPath, "in a row"},
                              Limit{wanted.trace, ofRank * ranks, maxTraced, "in a trace"}})
     if (limit.isRequested && limit.count > limit.most)
       return Status::badInput("expected at most " +

@@ -13,8 +13,10 @@ struct Wanted {
 };
 
 /// Checks the number of results: the times of every operation and message of every step, on every
-/// rank unless one stands for all. Returns badInput beyond 40 million of them (about 1 GB), beyond
-/// 2 million on one rank where the path is wanted, or beyond 4 million where a trace is wanted.
-Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted);
+/// rank unless one stands for all. A step has `passes` times the scenario's. Returns badInput
+/// beyond 40 million of them (about 1 GB), beyond 2 million on one rank where the path is wanted or
+/// there are several passes, or beyond 4 million where a trace is wanted.
+Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted,
+                  std::int64_t passes = 1);
 
 } // namespace syncline::simulate

@@ -1,5 +1,6 @@
 """`compile --accumulate`: what a plan of several batches chooses, predicts, proves and trains."""
 
+import csv
 import json
 
 import numpy
@@ -203,6 +204,67 @@ class AccumulatedPlansTest(RefusalTest):
         self.assertEqual(harness.plan_json(free)["planner"], "sums")
         self.assertNotIn("factors", self.schemes(free))
 
+    def simulated(self, plan, *words):
+        return json.loads(harness.syncline("simulate", plan, "--json", *words))
+
+    def test_simulates_all_passes(self):
+        """Passes one behind the other take what was predicted pass by pass."""
+        factors = ("--scheme", "*=ring", "--scheme", "fc1*=factors")
+        for words in (
+            factors,
+            ("--scheme", "*=reduce-scatter", "--clip-norm", "1"),
+            (*factors, "--overlap", "step"),
+        ):
+            with self.subTest(words=words):
+                plan = self.plan(*words, "--accumulate", 3, label="-three")
+                document = harness.plan_json(plan)
+                predicted = document["predicted"]["step"]
+                simulated = self.simulated(plan)
+                self.assertAlmostEqual(simulated["step"], predicted, delta=1e-9 * predicted)
+                self.assertEqual(simulated["passes"], 3)
+                self.assertEqual(simulated["alone"], document["predicted"]["alone"])
+                rate = RANKS * BATCH * 3 / predicted
+                self.assertAlmostEqual(simulated["samples_per_second"], rate, delta=1e-6 * rate)
+                gathered = [b for b in document["buckets"] if b["scheme"] == "factors"]
+                sent = [m for m in simulated["messages"] if m["scheme"] == "factors"]
+                self.assertEqual(len(sent), 3 * len(gathered))
+                # A rank that computes twice as long does so in each pass.
+                late = self.simulated(plan, "--slow", "1:2")
+                computed = document["predicted"]["alone"]
+                self.assertGreater(late["step"], predicted + 0.5 * computed)
+                self.assertEqual(late["late_ranks"] is None, "step" not in words)
+                said = harness.syncline("simulate", plan, "--slow", "1:2")
+                self.assertIn("2 ranks, steps of 3 batches", said)
+                self.assertIn("a batch of 8 on rank 1 in place of 16 evens it out", said)
+
+    def test_traces_the_messages_of_each_pass(self):
+        words = ("--scheme", "*=ring", "--scheme", "fc1*=factors", "--accumulate", 3)
+        plan, trace = self.plan(*words, label="-three"), self.folder / "simulated.json"
+        harness.syncline("simulate", plan, "--trace", trace)
+        events = json.loads(trace.read_text())["traceEvents"]
+        sent = [e["name"] for e in events if e.get("cat") == "message" and e["pid"] == 0]
+        for bucket in harness.plan_json(plan)["buckets"]:
+            count = 3 if bucket["scheme"] == "factors" else 1
+            self.assertEqual(sent.count(f"bucket {bucket['id']}"), count)
+        flows = [e["ph"] for e in events if e["ph"] in "sf" and e["pid"] == 0]
+        self.assertEqual(flows.count("s"), flows.count("f"))
+
+    def test_sweeps_all_passes(self):
+        words = ("--scheme", "*=ring", "--accumulate", 3)
+        plan = self.plan(*words, label="-three")
+        predicted = harness.plan_json(plan)["predicted"]
+        file = self.folder / "sweep.csv"
+        harness.syncline("simulate", plan, "--sweep", "ranks=1,2,4", "--csv", file)
+        alone, here, more = csv.DictReader(file.read_text().splitlines())
+        self.assertAlmostEqual(float(alone["step_s"]), predicted["alone"], delta=1e-6)
+        self.assertAlmostEqual(float(here["step_s"]), predicted["step"], delta=1e-6)
+        self.assertGreater(float(more["step_s"]), predicted["step"])
+        # Twice the samples take less than twice the time: the sums and messages stay.
+        harness.syncline("simulate", plan, "--sweep", "batch=16,32", "--csv", file)
+        small, large = (float(r["step_s"]) for r in csv.DictReader(file.read_text().splitlines()))
+        self.assertLess(small, large)
+        self.assertLess(large, 2 * small)
+
     def test_auto_overlap_and_clipping(self):
         plan = self.plan("--overlap", "auto", "--accumulate", 4, "--clip-norm", 1, label="-auto")
         document = harness.plan_json(plan)
@@ -241,7 +303,8 @@ class AccumulatedPlansTest(RefusalTest):
             with self.subTest(number=number):
                 self.refuses((*words, f"--accumulate={number}"), said, code=2)
         plan = self.plan(*several, label="-four")
-        self.refuses(("simulate", plan), "'simulate' knows steps of one batch", code=1)
+        said = "'--sweep consistency' knows steps of one batch, the plan's have 4"
+        self.refuses(("simulate", plan, "--sweep", "consistency=bsp"), said, code=1)
 
     def test_runs_that_measure(self):
         """They want steps of one batch, which `--accumulate 1` gives."""

@@ -65,7 +65,6 @@ static void addEarlierPasses(Prediction &prediction, const SimulatedPlan &plan) 
   prediction.step += earlier * prediction.pass.value_or(0);
   if (prediction.unclipped)
     *prediction.unclipped += earlier * prediction.pass.value_or(0);
-  prediction.alone += earlier * plan.alonePassSeconds();
 }
 
 Result<Prediction> predictPlan(ModuleOp module) {

@@ -32,9 +32,6 @@ namespace {
 
 using cluster::Scheme;
 
-/// The operation of a device by itself that updates all parameters.
-constexpr const char *allUpdates = "updates";
-
 problem::LinkRates rates(cluster::LinkAttr link) {
   return {link.getAlpha(), link.getBeta(), link.getGamma()};
 }
@@ -251,14 +248,8 @@ double SimulatedPlan::leastPassSeconds() const {
          cost::addingShare(nn::optimizerOf(module)) * updates;
 }
 
-double SimulatedPlan::alonePassSeconds() const {
-  const Scenario step = alone(1);
-  double seconds = 0;
-  for (const Operation &op : step.operations)
-    seconds += op.layer == allUpdates
-                   ? op.seconds / (1 + squares) * cost::addingShare(nn::optimizerOf(module))
-                   : op.seconds;
-  return seconds * scatter.slowest(1);
+Scenario SimulatedPlan::wholeStep(const Scenario &lastPass) const {
+  return simulate::wholeStep(lastPass, passCount, cost::addingShare(nn::optimizerOf(module)));
 }
 
 bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(module)); }
@@ -344,29 +335,40 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
                   where.cluster, *catalog);
 }
 
-Scenario SimulatedPlan::alone(double batch) const {
+std::vector<Operation> SimulatedPlan::alonePass(double batch, bool isLast) const {
   const problem::Problem &problem = planned.problem.asPlanned();
   const double slowdown = cluster::slowdown(planned.problem.cluster()),
                updating =
-                   updates + shardedUpdates(problem, planned.solution, planned.problem.catalog());
+                   updates + shardedUpdates(problem, planned.solution, planned.problem.catalog()),
+               share = isLast ? 1 + squares : cost::addingShare(nn::optimizerOf(module));
+  return {{.layer = "forward", .seconds = forwardEnd * batch / slowdown},
+          {.phase = Phase::backward,
+           .layer = "backward",
+           .seconds = std::max(problem.computeFree - forwardEnd, 0.0) * batch / slowdown},
+          {.phase = Phase::update,
+           .layer = isLast ? "updates" : "sums",
+           .seconds = updating * share / slowdown}};
+}
+
+Scenario SimulatedPlan::alone(double batch) const {
   Scenario scenario;
-  scenario.operations = {
-      {.layer = "forward", .seconds = forwardEnd * batch / slowdown},
-      {.phase = Phase::backward,
-       .layer = "backward",
-       .seconds = std::max(problem.computeFree - forwardEnd, 0.0) * batch / slowdown},
-      {.phase = Phase::update,
-       .layer = allUpdates,
-       .seconds = updating * (1 + squares) / slowdown}};
-  addOverhead(scenario, overhead);
+  for (std::int64_t pass = 1; pass <= passCount; ++pass) {
+    for (Operation &op : alonePass(batch, pass == passCount))
+      scenario.operations.push_back(std::move(op));
+    addOverhead(scenario, overhead);
+  }
   scenario.scatter = scatter;
   return scenario;
 }
 
 double SimulatedPlan::aloneSeconds(double batch) const {
-  double seconds = 0;
-  for (const Operation &op : alone(batch).operations)
-    seconds += op.seconds;
+  auto secondsOf = [&](bool isLast) {
+    double seconds = 0;
+    for (const Operation &op : alonePass(batch, isLast))
+      seconds += op.seconds;
+    return seconds + overhead;
+  };
+  const double seconds = secondsOf(true) + static_cast<double>(passCount - 1) * secondsOf(false);
   return seconds * scatter.slowest(1);
 }
 

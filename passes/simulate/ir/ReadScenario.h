@@ -53,7 +53,8 @@ public:
                                  const Elsewhere &where) const;
 
   /// One device by itself, without slowdown and with `batch` times the plan's samples: it computes
-  /// what a rank does, updates all parameters and sends nothing. The machines have one rank.
+  /// what a rank does in all passes, updates all parameters and sends nothing. The machines have
+  /// one rank.
   Scenario alone(double batch) const;
 
   /// Bytes on every device of the tensors of a plan with these decisions; nothing for a trace. See
@@ -71,13 +72,13 @@ public:
   /// In a step of several batches, a pass of asPlanned()'s on the plan's cluster that is not the
   /// last one (Accumulation.h). Precondition: sendsGradients().
   Result<Scenario> accumulatingPass() const;
-  /// The passes of a step, at least 1 (P36). All scenarios above have the last one alone.
+  /// The passes of a step, at least 1 (P36). All scenarios above but alone() have the last one.
   std::int64_t passes() const { return passCount; }
+  /// The step with all its passes, from a scenario of the last one (Accumulation.h).
+  Scenario wholeStep(const Scenario &lastPass) const;
   /// Seconds that a pass which is not the last one takes at least, by any plan of the problem: what
   /// it computes, and adding all gradients up but those that a reduce-scatter would update.
   double leastPassSeconds() const;
-  /// Seconds of such a pass on the device of alone(), which sends nothing.
-  double alonePassSeconds() const;
   /// Whether the plan has a program whose gradients travel.
   bool sendsGradients() const;
 
@@ -100,6 +101,8 @@ private:
   SimulatedPlan(mlir::ModuleOp module, merge::PlannedModule planned)
       : module(module), planned(std::move(planned)) {}
   bool hasProgram() const;
+  /// The operations of alone() in the last pass, or in an earlier one.
+  std::vector<Operation> alonePass(double batch, bool isLast) const;
   /// The scenario of a pass of operations with messages, clipped where the plan does, with the
   /// loss's message, costs and machines. Operations have the slowdown of `timedOn`; `shardUpdate`
   /// is that of each message by reduce-scatter.

@@ -55,7 +55,9 @@ Scenario inReadyOrder(const Scenario &scenario) { return issuedAt(scenario, {2, 
 LateRanks compare(const Scenario &late) {
   Result<Simulation> simulation = simulate::runScenario(late);
   EXPECT_TRUE(simulation) << simulation.status().message();
-  Result<LateRanks> found = compareLateRanks(late, *simulation, twoLayers(), inReadyOrder);
+  const Scenario calm = twoLayers();
+  Result<LateRanks> found =
+      compareLateRanks({late, inReadyOrder(late)}, *simulation, {calm, inReadyOrder(calm)});
   EXPECT_TRUE(found) << found.status().message();
   return *found;
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
-#include <map>
 #include <random>
 
 using namespace syncline;
@@ -48,74 +47,6 @@ double secondsOf(const Scenario &scenario) {
   EXPECT_TRUE(prediction.isOk()) << prediction.status().message();
   return prediction ? prediction->step : 0;
 }
-
-/// The step of `passes` passes as a rank issues it, one pass behind the other: the slow reference.
-/// Instance p of a gathered message is that of pass p; the last one keeps the step's number.
-class WholeStep {
-public:
-  WholeStep(const Scenario &step, int passes, double share)
-      : step(step), passes(passes), share(share), isCarried(carriedMessages(step)) {}
-
-  Scenario make() {
-    whole = step;
-    whole.operations.clear();
-    for (pass = 0; pass < passes; ++pass)
-      for (const Operation &op : step.operations)
-        add(op);
-    return std::move(whole);
-  }
-
-private:
-  bool isLast() const { return pass + 1 == passes; }
-
-  int instance(int message, int of) {
-    if (of + 1 == passes)
-      return message;
-    const auto [found, isNew] =
-        instances.try_emplace({message, of}, static_cast<int>(whole.messages.size()));
-    if (isNew)
-      whole.messages.push_back(step.messages[static_cast<std::size_t>(message)]);
-    return found->second;
-  }
-
-  void add(Operation op) {
-    if (op.kind == Kind::compute)
-      return whole.operations.push_back(op);
-    const auto message = static_cast<std::size_t>(op.message);
-    const bool gathers = isGathered(step.messages[message].scheme);
-    const bool updatesNow = isCarried[message] ? pass == 0 : isLast();
-    if (op.kind == Kind::update && !updatesNow) {
-      if (gathers)
-        addSum(share * op.seconds);
-      return;
-    }
-    if (op.kind == Kind::issue && !gathers && !isLast()) {
-      for (const Operation &other : step.operations)
-        if (other.kind == Kind::update && other.message == op.message)
-          addSum(share * other.seconds);
-      return;
-    }
-    if (op.kind == Kind::wait && !gathers && !updatesNow)
-      return;
-    if (op.kind == Kind::issue && gathers)
-      op.message = instance(op.message, pass);
-    if (op.kind == Kind::wait && gathers)
-      op.message = instance(op.message, isCarried[message] ? (pass + passes - 1) % passes : pass);
-    whole.operations.push_back(op);
-  }
-
-  void addSum(double seconds) {
-    whole.operations.push_back({.phase = Phase::update, .layer = "sum", .seconds = seconds});
-  }
-
-  const Scenario &step;
-  const int passes;
-  const double share;
-  const std::vector<bool> isCarried;
-  int pass = 0;
-  std::map<std::pair<int, int>, int> instances;
-  Scenario whole;
-};
 
 /// A step with six messages by factors or sums, of stated costs that hide in part. With `isCarried`
 /// the next step waits for them.
@@ -213,7 +144,94 @@ TEST(AccumulationTest, PassesAddUpToTheWholeStep) {
     const int passes = 2 + static_cast<int>(seed % 4);
     const Scenario step = randomStep(seed, isCarried);
     const double sum = secondsOf(step) + (passes - 1) * secondsOf(accumulatingPass(step, 0.6));
-    const double whole = secondsOf(WholeStep(step, passes, 0.6).make());
+    const double whole = secondsOf(wholeStep(step, passes, 0.6));
     EXPECT_NEAR(sum, whole, 1e-9 * whole);
   }
+}
+
+/// What a rank does, as "f" or "wait 2", in the order of issue.
+static std::vector<std::string> wordsOf(const Scenario &scenario) {
+  std::vector<std::string> words;
+  for (const Operation &op : scenario.operations) {
+    const std::string number = " " + std::to_string(op.message);
+    switch (op.kind) {
+    case Kind::compute:
+      words.push_back(op.layer);
+      break;
+    case Kind::issue:
+      words.push_back("issue" + number);
+      break;
+    case Kind::wait:
+      words.push_back("wait" + number);
+      break;
+    case Kind::square:
+      words.push_back("square" + number);
+      break;
+    case Kind::update:
+      words.push_back("update" + number);
+      break;
+    }
+  }
+  return words;
+}
+
+// The first pass adds both gradients up and has factors of its own, message 2. The loss is last.
+TEST(AccumulationTest, WritesDownAllPasses) {
+  Scenario step = twoMessages();
+  addLoss(step, Scheme::ring);
+  addOverhead(step, 0.125);
+  const Scenario whole = wholeStep(step, 2, 0.5);
+  EXPECT_EQ(wordsOf(whole),
+            (std::vector<std::string>{"f",       "b",       "sum",      "issue 2", "wait 2",
+                                      "product", "factors", "overhead", "issue 3", "f",
+                                      "b",       "issue 0", "issue 1",  "wait 0",  "update 0",
+                                      "wait 1",  "product", "update 1", "wait 3",  "overhead"}));
+  ASSERT_EQ(whole.messages.size(), 4u);
+  EXPECT_EQ(whole.messages[2].inLastPass, 1);
+  EXPECT_EQ(whole.loss, 3);
+  EXPECT_EQ(whole.overhead, static_cast<int>(whole.operations.size()) - 1);
+}
+
+// The first pass waits for the step before: for its sums, and the factors of its last pass.
+TEST(AccumulationTest, WritesDownPassesThatWaitForTheStepBefore) {
+  Scenario step = twoMessages();
+  std::rotate(step.operations.begin(), step.operations.begin() + 4, step.operations.end());
+  const Scenario whole = wholeStep(step, 3, 0.5);
+  EXPECT_EQ(wordsOf(whole),
+            (std::vector<std::string>{
+                "wait 0",  "update 0", "wait 1",  "product", "update 1", // the first
+                "f",       "b",        "sum",     "issue 2",             //
+                "wait 2",  "product",  "factors", "f",       "b",        //
+                "sum",     "issue 3",                                    // the last
+                "wait 3",  "product",  "factors", "f",       "b",        //
+                "issue 0", "issue 1"}));
+  EXPECT_EQ(carriedMessages(whole), (std::vector<bool>{true, true, false, false}));
+}
+
+// Parameters that are gathered behind the norm belong to the last pass, as squares do.
+TEST(AccumulationTest, WritesDownHalvesAndSquaresOnce) {
+  Scenario step = twoMessages();
+  step.operations.erase(step.operations.begin() + 5);
+  step.messages[0].scheme = Scheme::reduceScatter;
+  step.messages[0].shardUpdate = 0.25 / 8;
+  clipByNorm(step, 0.25, Scheme::ring);
+  step.messages.at(static_cast<std::size_t>(step.norm)).cost =
+      std::make_shared<problem::AffineCost>(0.5, 0);
+  step.messages.at(static_cast<std::size_t>(step.norm)).isStated = true;
+  const double sum = secondsOf(step) + secondsOf(accumulatingPass(step, 0.5));
+  const Scenario whole = wholeStep(step, 2, 0.5);
+  EXPECT_DOUBLE_EQ(secondsOf(whole), sum);
+  const auto count = [&](Kind kind) {
+    return std::ranges::count(whole.operations, kind, &Operation::kind);
+  };
+  EXPECT_EQ(count(Kind::square), 1);
+  EXPECT_EQ(count(Kind::update), 2);
+  EXPECT_EQ(count(Kind::issue), 5); // two of factors, the two halves, the norm
+}
+
+// One pass is the step itself.
+TEST(AccumulationTest, WritesDownOnePass) {
+  Scenario step = twoMessages();
+  addLoss(step, Scheme::ring);
+  EXPECT_EQ(wordsOf(wholeStep(step, 1, 0.5)), wordsOf(step));
 }
