@@ -1,12 +1,18 @@
 """Counts test results for run.sh, as "PASSED FAILED SKIPPED".
 
     count.py FILE.xml                      of a JUnit file, as ctest writes it
-    count.py --run FOLDER [-k NAME] [--counts FILE]   runs FOLDER's test_*.py
+    count.py --run FOLDER... [-k NAME] [--jobs N] [--counts FILE]   runs each FOLDER's test_*.py
+
+-k may be repeated. The file has the counts, and in a second line each test's seconds as JSON.
 """
 
 import argparse
+import concurrent.futures
+import json
 import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import xml.etree.ElementTree
@@ -63,36 +69,81 @@ class Counting(unittest.TextTestResult):
         self.broken.add(test.id())
 
 
-def of_unittest(folder, name=None):
-    """Runs every test of `folder`. One that cannot even be imported is a failed test."""
+def of_unittest(folder, pattern, names):
+    """Runs the tests of `folder` in this process. One that cannot even be imported is a failed
+    test. Returns the counts, and each test's seconds."""
     sys.path[:0] = map(str, SHARED)
     loader = unittest.TestLoader()
-    loader.testNamePatterns = [f"*{name}*"] if name else None
-    suite = loader.discover(folder, "test_*.py")
+    loader.testNamePatterns = [f"*{name}*" for name in names] or None
+    suite = loader.discover(folder, pattern)
     runner = unittest.TextTestRunner(sys.stdout, verbosity=2, resultclass=Counting)
     result = runner.run(suite)
-    print("slowest tests, in seconds:")
-    for test, seconds in sorted(result.seconds.items(), key=lambda one: -one[1])[:SLOWEST]:
-        print(f"{seconds:8.1f}  {test}")
     failed, skipped = len(result.broken), len(result.skipped)
-    return max(result.testsRun, failed + skipped) - failed - skipped, failed, skipped
+    passed = max(result.testsRun, failed + skipped) - failed - skipped
+    return (passed, failed, skipped), result.seconds
+
+
+def of_file(path, names):
+    """Runs one file's tests as a process. Returns what it printed, the counts and the seconds. A
+    file that no longer counts its tests is one failed test."""
+    with tempfile.TemporaryDirectory() as folder:
+        counts = pathlib.Path(folder) / "counts"
+        words = [sys.executable, __file__, "--run", path.parent, "--file", path.name]
+        words += ["--counts", counts, *(word for name in names for word in ("-k", name))]
+        done = subprocess.run(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
+        if counts.exists():
+            numbers, seconds = counts.read_text().splitlines()
+            return done.stdout, [*map(int, numbers.split())], json.loads(seconds)
+        return f"{done.stdout}\n{path} ended with code {done.returncode}\n", (0, 1, 0), {}
+
+
+def of_files(folders, jobs, names):
+    """Runs the files of all folders, `jobs` at a time; each one's output comes in one piece."""
+    files = [path for folder in folders for path in sorted(pathlib.Path(folder).glob("test_*.py"))]
+    total, times = [0, 0, 0], {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        running = {pool.submit(of_file, path, names): path for path in files}
+        for one in concurrent.futures.as_completed(running):
+            output, counts, seconds = one.result()
+            print(f"\n-- {running[one]}\n{output}", end="", flush=True)
+            total = [sum(pair) for pair in zip(total, counts)]
+            times.update(seconds)
+    return total, times
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("junit", nargs="?", help="file to count")
-    parser.add_argument("--run", metavar="FOLDER", help="run its test_*.py")
-    parser.add_argument("--counts", metavar="FILE", help="where --run writes the counts")
+    parser.add_argument("--run", metavar="FOLDER", nargs="+", help="run its test_*.py")
+    parser.add_argument("--counts", metavar="FILE", help="where --run writes counts and seconds")
     parser.add_argument(
-        "-k", metavar="NAME", help="with --run: only tests whose name contains NAME"
+        "-k",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="with --run: only tests whose name contains NAME; may be repeated",
     )
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, help="run so many files at a time, a process each"
+    )
+    parser.add_argument("--file", default="test_*.py", help="only this file of the folder")
     chosen = parser.parse_args()
     if chosen.junit:
         print(*of_junit(chosen.junit))
         return
-    counts = of_unittest(chosen.run, chosen.k)
+    if chosen.jobs or len(chosen.run) > 1:
+        counts, seconds = of_files(chosen.run, chosen.jobs or 1, chosen.k)
+    else:
+        counts, seconds = of_unittest(chosen.run[0], chosen.file, chosen.k)
     if chosen.counts:
-        pathlib.Path(chosen.counts).write_text("%d %d %d\n" % counts)
+        pathlib.Path(chosen.counts).write_text("%d %d %d\n" % tuple(counts) + json.dumps(seconds))
+    if chosen.file == "test_*.py":
+        print("slowest tests, in seconds:")
+        for test, taken in sorted(seconds.items(), key=lambda one: -one[1])[:SLOWEST]:
+            print(f"{taken:8.1f}  {test}")
+        print("%d passed, %d failed, %d skipped" % tuple(counts))
     sys.exit(counts[1] != 0)
 
 

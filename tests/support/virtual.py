@@ -1,5 +1,6 @@
 """Virtual environments in the build folder, for what Debian does not have."""
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -17,12 +18,14 @@ def environment(name, packages, sources=((),), system=False, depend=False):
     `sources` (options of pip) that has them."""
     folder = harness.BUILD / name
     complete = folder / "complete"
-    if not complete.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        run(name, sys.executable, "-m", "venv", *["--system-site-packages"] * system, folder)
-        needed = packages if depend else ("--no-deps", *packages)
-        install(name, folder / "bin" / "python", needed, sources)
-        complete.touch()
+    with open(harness.BUILD / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another file's tests may want it, too
+        if not complete.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            run(name, sys.executable, "-m", "venv", *["--system-site-packages"] * system, folder)
+            needed = packages if depend else ("--no-deps", *packages)
+            install(name, folder / "bin" / "python", needed, sources)
+            complete.touch()
     return folder / "bin" / "python"
 
 
