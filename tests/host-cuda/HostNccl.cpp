@@ -168,10 +168,9 @@ const char *ncclGetErrorString(ncclResult_t result) {
     return "remote process exited or there was a network error";
   case ncclInProgress:
     return "NCCL operation in progress";
-  case ncclNumResults:
-    break;
+  default: // newer releases have more
+    return "unknown result code";
   }
-  return "unknown result code";
 }
 
 /// Returns the last error of any communicator, as NCCL's function does.
