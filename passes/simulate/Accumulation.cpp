@@ -171,10 +171,10 @@ private:
         appendSum(whole, op, step.messages[message], sums[message]);
       return;
     }
-    if (gathers && moves)
-      op.message = numberIn(isCarried ? previous : current, op.message);
     if (op.message == step.loss)
       op.message = whole.loss;
+    else if (gathers && moves)
+      op.message = numberIn(isCarried ? previous : current, op.message);
     whole.operations.push_back(std::move(op));
   }
 

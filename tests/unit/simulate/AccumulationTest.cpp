@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 
 using namespace syncline;
@@ -151,27 +152,14 @@ TEST(AccumulationTest, PassesAddUpToTheWholeStep) {
 
 /// What a rank does, as "f" or "wait 2", in the order of issue.
 static std::vector<std::string> wordsOf(const Scenario &scenario) {
+  const std::map<Kind, std::string> names{{Kind::issue, "issue "},
+                                          {Kind::wait, "wait "},
+                                          {Kind::square, "square "},
+                                          {Kind::update, "update "}};
   std::vector<std::string> words;
-  for (const Operation &op : scenario.operations) {
-    const std::string number = " " + std::to_string(op.message);
-    switch (op.kind) {
-    case Kind::compute:
-      words.push_back(op.layer);
-      break;
-    case Kind::issue:
-      words.push_back("issue" + number);
-      break;
-    case Kind::wait:
-      words.push_back("wait" + number);
-      break;
-    case Kind::square:
-      words.push_back("square" + number);
-      break;
-    case Kind::update:
-      words.push_back("update" + number);
-      break;
-    }
-  }
+  for (const Operation &op : scenario.operations)
+    words.push_back(op.kind == Kind::compute ? op.layer
+                                             : names.at(op.kind) + std::to_string(op.message));
   return words;
 }
 
@@ -206,6 +194,17 @@ TEST(AccumulationTest, WritesDownPassesThatWaitForTheStepBefore) {
                 "wait 3",  "product",  "factors", "f",       "b",        //
                 "issue 0", "issue 1"}));
   EXPECT_EQ(carriedMessages(whole), (std::vector<bool>{true, true, false, false}));
+}
+
+// The factors of an earlier pass take the number that the loss had in the step of one batch.
+TEST(AccumulationTest, WritesDownTheLossBehindFactorsOfTheStepBefore) {
+  Scenario step = twoMessages();
+  std::rotate(step.operations.begin(), step.operations.begin() + 4, step.operations.end());
+  addLoss(step, Scheme::ring);
+  EXPECT_EQ(wordsOf(wholeStep(step, 2, 0.5)),
+            (std::vector<std::string>{"wait 0", "update 0", "wait 1", "product", "update 1", "f",
+                                      "b", "sum", "issue 2", "issue 3", "wait 2", "product",
+                                      "factors", "f", "b", "issue 0", "issue 1", "wait 3"}));
 }
 
 // Parameters that are gathered behind the norm belong to the last pass, as squares do.
