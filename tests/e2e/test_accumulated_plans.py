@@ -210,31 +210,32 @@ class AccumulatedPlansTest(RefusalTest):
     def test_simulates_all_passes(self):
         """Passes one behind the other take what was predicted pass by pass."""
         factors = ("--scheme", "*=ring", "--scheme", "fc1*=factors")
-        for words in (
-            factors,
-            ("--scheme", "*=reduce-scatter", "--clip-norm", "1"),
-            (*factors, "--overlap", "step"),
+        for passes, words in (
+            (3, factors),
+            (3, ("--scheme", "*=reduce-scatter", "--clip-norm", "1")),
+            (2, (*factors, "--overlap", "step")),
+            (3, (*factors, "--overlap", "step")),
         ):
-            with self.subTest(words=words):
-                plan = self.plan(*words, "--accumulate", 3, label="-three")
+            with self.subTest(words=words, passes=passes):
+                plan = self.plan(*words, "--accumulate", passes, label="-several")
                 document = harness.plan_json(plan)
                 predicted = document["predicted"]["step"]
                 simulated = self.simulated(plan)
                 self.assertAlmostEqual(simulated["step"], predicted, delta=1e-9 * predicted)
-                self.assertEqual(simulated["passes"], 3)
+                self.assertEqual(simulated["passes"], passes)
                 self.assertEqual(simulated["alone"], document["predicted"]["alone"])
-                rate = RANKS * BATCH * 3 / predicted
+                rate = RANKS * BATCH * passes / predicted
                 self.assertAlmostEqual(simulated["samples_per_second"], rate, delta=1e-6 * rate)
                 gathered = [b for b in document["buckets"] if b["scheme"] == "factors"]
                 sent = [m for m in simulated["messages"] if m["scheme"] == "factors"]
-                self.assertEqual(len(sent), 3 * len(gathered))
+                self.assertEqual(len(sent), passes * len(gathered))
                 # A rank that computes twice as long does so in each pass.
                 late = self.simulated(plan, "--slow", "1:2")
                 computed = document["predicted"]["alone"]
                 self.assertGreater(late["step"], predicted + 0.5 * computed)
                 self.assertEqual(late["late_ranks"] is None, "step" not in words)
                 said = harness.syncline("simulate", plan, "--slow", "1:2")
-                self.assertIn("2 ranks, steps of 3 batches", said)
+                self.assertIn(f"2 ranks, steps of {passes} batches", said)
                 self.assertIn("a batch of 8 on rank 1 in place of 16 evens it out", said)
 
     def test_traces_the_messages_of_each_pass(self):
