@@ -65,7 +65,7 @@ __device__ bool tellVariance(const BatchNormShape &shape, const Sums &sums) {
 
 /// A block finishes one channel by the given sums, or adds up its elements where these do not do.
 template <typename T>
-__global__ void __launch_bounds__(threadsPerBlock)
+__global__ void __launch_bounds__(threadsPerBlock, blocksEach)
     givenSumsKernel(BatchNormShape shape, BatchNormForward<T> o, Work work) {
   const std::uint32_t channel = blockIdx.x;
   const Sums given{o.sums[channel], o.squares[channel]};
