@@ -4,6 +4,7 @@ import unittest
 
 import numpy
 import onnx
+import onnx.numpy_helper
 
 import harness
 from refusal import ChangedPlanTest
