@@ -1,5 +1,6 @@
-// Two passes each way: sums, then elements. Elements are computed in double too. In float the
-// difference x - mean is rounded alike for all elements of a channel, and the next sum shows it.
+// Two passes each way: sums, then elements. Elements of f32 are computed in double too. In float
+// the difference x - mean is rounded alike for all elements of a channel, and the next sum shows
+// it. Elements of bf16 are themselves rounded 2^15 times as coarsely, and are computed in float.
 #include "runtime/cpu/BatchNorm.h"
 
 #include <bit>
@@ -18,14 +19,15 @@ template <typename T> double elementsOf(const Normalization<T> &of) {
 /// The batch's mean and variance. Terms are differences to the channel's first element, so that
 /// the variance loses nothing where the mean is large.
 template <typename T> void findStatistics(const Normalization<T> &of, const ChannelValues &values) {
-  std::vector<double> origin(of.view.end());
+  using Term = TermOf<T>;
+  std::vector<Term> origin(of.view.end());
   for (const ChannelBlock &block : of.view.blocks)
     for (std::int64_t lane = 0; lane < block.lanes; ++lane)
       origin[static_cast<std::size_t>(block.channel + lane)] = loaded(of.x[block.offset + lane]);
-  const std::vector<Two> sums =
+  const std::vector<Two<>> sums =
       channelSums(of.view, [x = of.x, from = origin.data()](std::int64_t at, std::int64_t channel) {
-        const double difference = loaded(x[at]) - from[channel];
-        return Two{difference, difference * difference};
+        const Term difference = loaded(x[at]) - from[channel];
+        return Two<Term>{difference, difference * difference};
       });
   const double n = elementsOf(of);
   for (std::int64_t c = 0; c < of.channels; ++c) {
@@ -40,22 +42,23 @@ template <typename T> void findStatistics(const Normalization<T> &of, const Chan
 
 /// y = factor·x + constant before the ReLU, by channel. Both are 0 for a layout's padding, which
 /// stays 0 by that.
-struct Line {
-  std::vector<double> factor, constant;
+template <typename T> struct Line {
+  std::vector<TermOf<T>> factor, constant;
 };
 
-template <typename T> Line lineOf(const Normalization<T> &of, const ChannelValues &values) {
-  Line line{std::vector<double>(of.view.end()), std::vector<double>(of.view.end())};
+template <typename T> Line<T> lineOf(const Normalization<T> &of, const ChannelValues &values) {
+  Line<T> line{std::vector<TermOf<T>>(of.view.end()), std::vector<TermOf<T>>(of.view.end())};
   for (std::int64_t c = 0; c < of.channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
-    line.factor[i] = values.scale[c] / std::sqrt(values.variance[c] + of.epsilon);
-    line.constant[i] = values.shift[c] - line.factor[i] * values.mean[c];
+    const double factor = values.scale[c] / std::sqrt(values.variance[c] + of.epsilon);
+    line.factor[i] = static_cast<TermOf<T>>(factor);
+    line.constant[i] = static_cast<TermOf<T>>(values.shift[c] - factor * values.mean[c]);
   }
   return line;
 }
 
 /// The function of offset and channel that computes y before the ReLU.
-template <typename T> auto valueOf(const Normalization<T> &of, const Line &line) {
+template <typename T> auto valueOf(const Normalization<T> &of, const Line<T> &line) {
   return [x = of.x, factor = line.factor.data(), constant = line.constant.data()](
              std::int64_t at, std::int64_t c) { return loaded(x[at]) * factor[c] + constant[c]; };
 }
@@ -73,23 +76,25 @@ std::int32_t passing(float value) {
 template <typename T, typename Gradient>
 void backwardOf(const Normalization<T> &of, const ChannelValues &values, const Gradient &gradient,
                 T *dx, float *dscale, float *dshift) {
-  std::vector<double> mean(values.mean, values.mean + of.channels);
+  using Term = TermOf<T>;
+  std::vector<Term> mean(values.mean, values.mean + of.channels);
   mean.resize(of.view.end());
-  const std::vector<Two> sums =
+  const std::vector<Two<>> sums =
       channelSums(of.view, [=, x = of.x, mean = mean.data()](std::int64_t at, std::int64_t c) {
-        const double g = gradient(at, c);
-        return Two{g, g * (loaded(x[at]) - mean[c])};
+        const Term g = gradient(at, c);
+        return Two<Term>{g, g * (loaded(x[at]) - mean[c])};
       });
   // dx = factor·dy - slope·x - constant
-  std::vector<double> factor(of.view.end()), slope(of.view.end()), constant(of.view.end());
+  std::vector<Term> factor(of.view.end()), slope(of.view.end()), constant(of.view.end());
   const double n = elementsOf(of);
   for (std::int64_t c = 0; c < of.channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
     const auto [first, second] = sums[i];
     const double inverse = 1 / std::sqrt(values.variance[c] + of.epsilon);
-    factor[i] = values.scale[c] * inverse;
-    slope[i] = factor[i] * inverse * inverse * second / n;
-    constant[i] = factor[i] * first / n - slope[i] * mean[i];
+    const double gain = values.scale[c] * inverse, fall = gain * inverse * inverse * second / n;
+    factor[i] = static_cast<Term>(gain);
+    slope[i] = static_cast<Term>(fall);
+    constant[i] = static_cast<Term>(gain * first / n - fall * mean[i]);
     if (dscale)
       dscale[c] = static_cast<float>(second * inverse);
     if (dshift)
@@ -104,7 +109,7 @@ void backwardOf(const Normalization<T> &of, const ChannelValues &values, const G
 }
 
 template <typename T> void forward(const Normalization<T> &of, const ChannelValues &values, T *y) {
-  const Line line = lineOf(of, values);
+  const Line<T> line = lineOf(of, values);
   const auto value = valueOf(of, line);
   if (of.relu)
     forEachElement(of.view, [=](std::int64_t at, std::int64_t c) {
@@ -121,11 +126,11 @@ template <typename T>
 void backward(const Normalization<T> &of, const ChannelValues &values, const T *dy, T *dx,
               float *dscale, float *dshift) {
   if (!of.relu) {
-    const auto all = [=](std::int64_t at, std::int64_t) -> double { return loaded(dy[at]); };
+    const auto all = [=](std::int64_t at, std::int64_t) -> TermOf<T> { return loaded(dy[at]); };
     return backwardOf(of, values, all, dx, dscale, dshift);
   }
-  const Line line = lineOf(of, values);
-  const auto passed = [=, value = valueOf(of, line)](std::int64_t at, std::int64_t c) -> double {
+  const Line<T> line = lineOf(of, values);
+  const auto passed = [=, value = valueOf(of, line)](std::int64_t at, std::int64_t c) -> TermOf<T> {
     return std::bit_cast<float>(std::bit_cast<std::int32_t>(loaded(dy[at])) &
                                 passing(static_cast<float>(value(at, c))));
   };

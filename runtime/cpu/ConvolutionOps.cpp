@@ -219,9 +219,9 @@ void appendBiasGradient(Preparation &p, Tensor dy, const dnnl::memory &gradient,
   withElement(from.get_desc(), [&]<typename T>(T) {
     withElement(p.plain(dbias), [&]<typename Sum>(Sum) {
       p.call("", [=, channels = p.shape(dy)[1], result = p.plainOutput(dbias)] {
-        const std::vector<Two> sums =
+        const std::vector<Two<>> sums =
             channelSums(view, [dy = pointer<T>(from)](std::int64_t at, std::int64_t) {
-              return Two{loaded(dy[at]), 0};
+              return Two<>{loaded(dy[at]), 0};
             });
         for (std::int64_t c = 0; c < channels; ++c)
           store(pointer<Sum>(result)[c],

@@ -115,7 +115,7 @@ void appendMeans(Preparation &p, Tensor x, Tensor y) {
                                 from = p.input(x, data), result = p.plainOutput(y)] {
         const std::vector<double> sums =
             sampleSums(view, [from = pointer<T>(from)](std::int64_t at, std::int64_t) {
-              return Two{loaded(from[at]), 0};
+              return Two<>{loaded(from[at]), 0};
             });
         const auto rows = static_cast<double>(view.rows);
         const auto end = static_cast<std::int64_t>(view.end());
