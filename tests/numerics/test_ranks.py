@@ -86,18 +86,13 @@ class RanksTest(unittest.TestCase):
                 self.check_distributed(ranks)
 
     def check_distributed(self, ranks):
+        def train(model, data, folder):
+            path = folder / "resnet18.onnx"
+            export.write(model, torch.zeros(2, 3, case.size, case.size), path)
+            return self.train(path, data, ranks)
+
         case = test_torchvision.Case("resnet18", ranks * EACH, 64, (0.5, 2.0))
-        model, data, truth, own = test_torchvision.choose(case, shards=ranks)
-        path = self.folder / "resnet18.onnx"
-        export.write(model, torch.zeros(2, 3, case.size, case.size), path)
-        dump = self.train(path, data, ranks)
-        first = compare.gradients(dump.gradients(0), truth.gradients)
-        last = compare.parameters(dump.parameters(2), truth.parameters)
-        print(
-            f"\n  resnet18, {ranks} ranks: gradients {first}, parameters {last}; PyTorch {own:.1e}"
-        )
-        self.assertLessEqual(first.error, compare.LIMIT)
-        self.assertLessEqual(last.error, compare.LIMIT)
+        test_torchvision.check(case, train, shards=ranks)
 
 
 if __name__ == "__main__":

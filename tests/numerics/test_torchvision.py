@@ -4,11 +4,11 @@ A randomly initialised network with BatchNormalization is chaotic in float32: on
 that rounding puts on the other side of zero changes gradients by 1e-2, between any two correct
 implementations, PyTorch in float32 and in float64 among them. The tolerance stays at 1e-4; the
 weights are chosen so that the question has an answer. BatchNormalization's scales and shifts are
-drawn from the ranges below, where fewer values lie next to zero, and a seed is taken only if
-float32 PyTorch, in several roundings, agrees with float64 PyTorch on it to a third of the limit
-(GoogLeNet: to half). VGG's biases are drawn as well: PyTorch's are zero, so that three updates
-would be all there is to compare, and float32 PyTorch misses the limit there. Truth is float64
-PyTorch.
+drawn from the ranges below, where fewer values lie next to zero. A seed on which we miss the limit
+is left for the next one only if float32 PyTorch, in one of several roundings, does not agree with
+float64 PyTorch on it to a third of the limit (GoogLeNet: to half). VGG's biases are drawn as well:
+PyTorch's are zero, so that three updates would be all there is to compare, and float32 PyTorch
+misses the limit there. Truth is float64 PyTorch.
 """
 
 import copy
@@ -100,36 +100,40 @@ def own_error(model, data, truth, shards, margin):
     return worst
 
 
-def choose(case, shards=1):
-    """Model, batch, truth and float32 PyTorch's own error, for the first seed that is well enough
-    conditioned to be asked about."""
+def errors_of(dump, truth):
+    """Of the loss and every gradient in the first step, and of every parameter after the last."""
+    first = compare.gradients(dump.gradients(0), truth.gradients)
+    last = compare.parameters(dump.parameters(2), truth.parameters)
+    loss = abs(dump.loss(0) - truth.losses[0]) / truth.losses[0]
+    print(f"\n  loss {loss:.1e}, gradients {first}, parameters {last}", flush=True)
+    return loss, first.error, last.error
+
+
+def check(case, train, shards=1):
+    """Compares train(model, data), a dump, with the truth. PyTorch's own error, which takes
+    several runs, is asked for only where the limit is missed."""
     for seed in range(case.seed, case.seed + SEEDS):
         model, data = make(case, seed)
         truth = reference.train(model, data, shards=shards)
+        with tempfile.TemporaryDirectory() as name:
+            errors = errors_of(train(model, data, pathlib.Path(name)), truth)
+        if all(error <= compare.LIMIT for error in errors):
+            return
         own = own_error(model, data, truth, shards, case.margin)
         if own < math.inf:
-            return model, data, truth, own
+            raise AssertionError(f"{case.name}, seed {seed}: {errors}; PyTorch {own:.1e}")
     raise AssertionError(f"{case.name}: float32 PyTorch misses the limit itself on {SEEDS} seeds")
 
 
 class TorchvisionTest(unittest.TestCase):
     def check(self, case):
-        model, data, truth, own = choose(case)
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
+        def train(model, data, folder):
             path = folder / f"{case.name}.onnx"
             export.write(model, torch.zeros(2, 3, case.size, case.size), path)
             plan = harness.compile_plan(path, folder, batch=case.batch)
-            dump = harness.train(plan, folder, data)
-            first = compare.gradients(dump.gradients(0), truth.gradients)
-            last = compare.parameters(dump.parameters(2), truth.parameters)
-            loss = abs(dump.loss(0) - truth.losses[0]) / truth.losses[0]
-        print(
-            f"\n  {case.name}: loss {loss:.1e}, gradients {first}, parameters {last}; PyTorch"
-            f" {own:.1e}"
-        )
-        for error in (loss, first.error, last.error):
-            self.assertLessEqual(error, compare.LIMIT)
+            return harness.train(plan, folder, data)
+
+        check(case, train)
 
 
 for one in CASES:
