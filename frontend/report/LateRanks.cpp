@@ -18,7 +18,7 @@ using simulate::Operation;
 using simulate::Scenario;
 using simulate::Simulation;
 
-/// Seconds a step for which a rank waits for each message, mean of the ranks.
+/// Seconds a step for which a rank waits for each message in all passes, mean of the ranks.
 std::vector<double> waitsOf(const Scenario &scenario, const Simulation &simulation) {
   std::vector<double> waits(scenario.messages.size());
   for (int step = simulation.warmUp; step < simulation.steps; ++step)
@@ -26,7 +26,9 @@ std::vector<double> waitsOf(const Scenario &scenario, const Simulation &simulati
       for (std::size_t i = 0; i < simulation.operationCount; ++i)
         if (const Operation &op = scenario.operations[i]; op.kind == Operation::Kind::wait) {
           const simulate::Span &span = simulation.operation(step, rank, i);
-          waits[static_cast<std::size_t>(op.message)] += span.end - span.start;
+          const int inLastPass = scenario.messages[static_cast<std::size_t>(op.message)].inLastPass;
+          waits[static_cast<std::size_t>(inLastPass < 0 ? op.message : inLastPass)] +=
+              span.end - span.start;
         }
   for (double &wait : waits)
     wait /= static_cast<double>(simulation.counted()) * simulation.ranks;

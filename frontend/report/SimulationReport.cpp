@@ -175,14 +175,17 @@ nlohmann::json messagesJson(const Scenario &scenario, const Simulation &simulati
       start = rank == 0 ? span.start : std::min(start, span.start);
       end = std::max(end, span.end);
     }
-    messages.push_back({{"name", message.name},
-                        {"scheme", schemeName(message.scheme)},
-                        {"bytes", message.bytes},
-                        {"channel", message.channel},
-                        {"issued", issued},
-                        {"start", start},
-                        {"end", end},
-                        {"by_cost", message.isStated || simulation.isWhole[i]}});
+    messages.push_back(
+        {{"name", message.name},
+         {"scheme", schemeName(message.scheme)},
+         {"bytes", message.bytes},
+         {"channel", message.channel},
+         {"in_last_pass",
+          message.inLastPass < 0 ? nlohmann::json() : nlohmann::json(message.inLastPass)},
+         {"issued", issued},
+         {"start", start},
+         {"end", end},
+         {"by_cost", message.isStated || simulation.isWhole[i]}});
   }
   return messages;
 }

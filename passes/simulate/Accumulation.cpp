@@ -1,6 +1,8 @@
 // Leaves out what only the last pass of a step does, and puts passes one behind the other.
 #include "passes/simulate/Accumulation.h"
 
+#include <algorithm>
+
 namespace syncline::simulate {
 
 namespace {
@@ -25,10 +27,11 @@ std::vector<double> addingSeconds(const Scenario &step, double share) {
   return sums;
 }
 
-/// Appends the operation that adds up a message's gradients, where that takes time.
-void appendSum(Scenario &to, const Operation &at, const Message &message, double seconds) {
+/// Appends the operation that adds up a message's gradients, where that takes time. As an update's
+/// its time does not depend on the samples of a rank.
+void appendSum(Scenario &to, const Message &message, double seconds) {
   if (seconds > 0)
-    to.operations.push_back({.phase = at.phase, .layer = message.name, .seconds = seconds});
+    to.operations.push_back({.phase = Phase::update, .layer = message.name, .seconds = seconds});
 }
 
 class PassMaker {
@@ -85,9 +88,9 @@ private:
     pass.operations.push_back(std::move(op));
   }
 
-  void addSum(const Operation &at) {
-    const auto message = static_cast<std::size_t>(at.message);
-    appendSum(pass, at, step.messages[message], sums[message]);
+  void addSum(const Operation &of) {
+    const auto message = static_cast<std::size_t>(of.message);
+    appendSum(pass, step.messages[message], sums[message]);
   }
 
   const Scenario &step;
@@ -104,18 +107,21 @@ public:
   Scenario make() {
     whole = step;
     whole.operations.clear();
-    if (step.loss >= 0)
+    if (step.loss >= 0) {
       whole.messages.pop_back(); // it stays the last one
+      const auto factors = std::ranges::count_if(
+          step.messages, [](const Message &message) { return isGathered(message.scheme); });
+      whole.loss =
+          static_cast<int>(whole.messages.size()) + static_cast<int>((passes - 1) * factors);
+    }
     for (pass = 0; pass < passes; ++pass) {
       std::swap(previous, current);
       current = isLast() ? std::vector<int>() : addFactors();
-      if (isLast() && step.loss >= 0) {
-        whole.loss = static_cast<int>(whole.messages.size());
-        whole.messages.push_back(step.messages.back());
-      }
       for (std::size_t i = 0; i < step.operations.size(); ++i)
         add(i);
     }
+    if (step.loss >= 0)
+      whole.messages.push_back(step.messages.back());
     return std::move(whole);
   }
 
@@ -160,6 +166,8 @@ private:
       whole.operations.push_back(std::move(op));
       return;
     }
+    if (op.message == step.loss)
+      return addLoss(op);
     const auto message = static_cast<std::size_t>(op.message);
     // What stands before a message's issue belongs to the message of the step before.
     const bool isCarried = number < issues[message];
@@ -168,13 +176,19 @@ private:
     const bool moves = op.kind == Kind::issue || op.kind == Kind::wait;
     if (!isOnce && !(gathers && moves)) {
       if (op.kind == (gathers ? Kind::update : Kind::issue))
-        appendSum(whole, op, step.messages[message], sums[message]);
+        appendSum(whole, step.messages[message], sums[message]);
       return;
     }
-    if (op.message == step.loss)
-      op.message = whole.loss;
-    else if (gathers && moves)
+    if (gathers && moves)
       op.message = numberIn(isCarried ? previous : current, op.message);
+    whole.operations.push_back(std::move(op));
+  }
+
+  /// The loss of the step before travels from the beginning of the first pass on.
+  void addLoss(Operation op) {
+    if (op.kind == Kind::issue ? pass > 0 : !isLast())
+      return;
+    op.message = whole.loss;
     whole.operations.push_back(std::move(op));
   }
 

@@ -16,9 +16,9 @@ Scenario accumulatingPass(const Scenario &scenario, double share);
 /// The step of `passes` passes whose last one is the scenario's step, as ranks issue it. Passes
 /// before the last one do what accumulatingPass() does. Where the step waits for messages of the
 /// step before, the first pass waits for its sums, and each pass for the factors of the pass before
-/// it. Factors of earlier passes are messages behind all others (Message::inLastPass). The loss
-/// travels in the last pass, as predictions have it. Precondition: as accumulatingPass's; passes is
-/// 1 or more.
+/// it. Factors of earlier passes are messages behind all others but the loss (Message::inLastPass).
+/// The loss of the step before has all passes to arrive. Precondition: as accumulatingPass's;
+/// passes is 1 or more.
 Scenario wholeStep(const Scenario &scenario, std::int64_t passes, double share);
 
 } // namespace syncline::simulate

@@ -91,7 +91,9 @@ class AccumulatedPlansTest(RefusalTest):
         document = harness.plan_json(plan)
         predicted, single = document["predicted"], one["predicted"]
         self.assertEqual(predicted["pass"], single["pass"])
-        self.assertEqual(predicted["step"], single["step"] + 3 * single["pass"])
+        self.assertAlmostEqual(
+            predicted["step"], single["step"] + 3 * single["pass"], places=12
+        )
         self.assertEqual(predicted["traffic"], single["traffic"])
         self.assertEqual(document["buckets"], one["buckets"])
         self.assertEqual(document["certificate"], one["certificate"])
@@ -176,8 +178,10 @@ class AccumulatedPlansTest(RefusalTest):
                 )
                 predicted = harness.plan_json(four)["predicted"]["step"]
                 self.assertEqual(summary["predicted_step_seconds"], predicted)
+                # Four passes hide a loss behind which one batch's messages waited.
+                late = 0.003 if "step" in words else 1e-9
                 self.assertAlmostEqual(
-                    other["predicted_step_seconds"], predicted, delta=1e-9 * predicted
+                    other["predicted_step_seconds"], predicted, delta=late * predicted
                 )
                 # One batch of the plan of four is a step of the other.
                 self.assertEqual(
@@ -192,9 +196,10 @@ class AccumulatedPlansTest(RefusalTest):
         document = harness.plan_json(plan)
         self.assertEqual(document["overlap"], "step")
         predicted = document["predicted"]
-        self.assertAlmostEqual(
-            predicted["step"], one["predicted"]["step"] + 2 * one["predicted"]["pass"], places=12
-        )
+        passes = one["predicted"]["step"] + 2 * one["predicted"]["pass"]
+        # The loss, for which messages of one batch wait, has all passes to arrive.
+        self.assertLess(predicted["step"], passes)
+        self.assertAlmostEqual(predicted["step"], passes, delta=0.003 * passes)
         planner = predicted["planner"]
         self.assertAlmostEqual(planner["earlier"], 2 * predicted["pass"], places=12)
         said = harness.syncline("inspect", plan)
@@ -215,6 +220,8 @@ class AccumulatedPlansTest(RefusalTest):
             (3, ("--scheme", "*=reduce-scatter", "--clip-norm", "1")),
             (2, (*factors, "--overlap", "step")),
             (3, (*factors, "--overlap", "step")),
+            (2, ("--scheme", "*=ring", "--overlap", "step")),
+            (10, (*factors, "--overlap", "step")),
         ):
             with self.subTest(words=words, passes=passes):
                 plan = self.plan(*words, "--accumulate", passes, label="-several")
@@ -229,11 +236,18 @@ class AccumulatedPlansTest(RefusalTest):
                 gathered = [b for b in document["buckets"] if b["scheme"] == "factors"]
                 sent = [m for m in simulated["messages"] if m["scheme"] == "factors"]
                 self.assertEqual(len(sent), passes * len(gathered))
+                for message in sent[len(gathered) :]:
+                    last = simulated["messages"][message["in_last_pass"]]
+                    self.assertEqual(last["name"], message["name"])
+                    self.assertIsNone(last["in_last_pass"])
                 # A rank that computes twice as long does so in each pass.
                 late = self.simulated(plan, "--slow", "1:2")
                 computed = document["predicted"]["alone"]
                 self.assertGreater(late["step"], predicted + 0.5 * computed)
                 self.assertEqual(late["late_ranks"] is None, "step" not in words)
+                if late["late_ranks"]:
+                    longer = [wait["name"] for wait in late["late_ranks"]["longer_waits"]]
+                    self.assertEqual(len(longer), len({*longer}))
                 said = harness.syncline("simulate", plan, "--slow", "1:2")
                 self.assertIn(f"2 ranks, steps of {passes} batches", said)
                 self.assertIn("a batch of 8 on rank 1 in place of 16 evens it out", said)

@@ -57,14 +57,36 @@ static Result<Prediction> predictIssued(const SimulatedPlan &plan) {
   return prediction;
 }
 
-/// Adds the passes before the last one to the times of whole steps. Precondition: the plan has
-/// several, so that its gradients travel (P36).
-static void addEarlierPasses(Prediction &prediction, const SimulatedPlan &plan) {
-  const auto earlier = static_cast<double>(plan.passes() - 1);
+/// Seconds of a step with all its passes, of which one that is not the last takes `pass`. Messages
+/// of the step before, and its loss, reach into the first passes; behind them every pass takes
+/// equally long, so that not all have to be simulated.
+static Result<double> wholeSeconds(const SimulatedPlan &plan, double pass) {
+  constexpr std::int64_t most = 8;
+  const std::int64_t passes = std::min(plan.passes(), most);
+  const Result<Scenario> lastPass = plan.asPlanned(plan.problem().cluster());
+  if (!lastPass)
+    return lastPass.status();
+  const Result<Prediction> whole = predictStep(plan.wholeStep(*lastPass, passes));
+  if (!whole)
+    return whole.status();
+  return whole->step + static_cast<double>(plan.passes() - passes) * pass;
+}
+
+/// Has the times of whole steps count all passes. Precondition: the plan has several, so that its
+/// gradients travel (P36).
+static Status countPasses(Prediction &prediction, const SimulatedPlan &plan) {
   prediction.leastPass = plan.leastPassSeconds();
-  prediction.step += earlier * prediction.pass.value_or(0);
-  if (prediction.unclipped)
-    *prediction.unclipped += earlier * prediction.pass.value_or(0);
+  const Result<double> step = wholeSeconds(plan, *prediction.pass);
+  if (!step)
+    return step.status();
+  prediction.step = *step;
+  if (!prediction.unclipped)
+    return Status::ok();
+  const Result<double> unclipped = wholeSeconds(plan.withoutClipping(), *prediction.pass);
+  if (!unclipped)
+    return unclipped.status();
+  prediction.unclipped = *unclipped;
+  return Status::ok();
 }
 
 Result<Prediction> predictPlan(ModuleOp module) {
@@ -88,7 +110,8 @@ Result<Prediction> predictPlan(ModuleOp module) {
   }
   prediction->alone = plan->aloneSeconds(1);
   if (plan->passes() > 1)
-    addEarlierPasses(*prediction, *plan);
+    if (Status s = countPasses(*prediction, *plan); !s)
+      return s;
   for (auto program : module.getOps<plan::ProgramOp>())
     prediction->waiting = exchangeWaiting(program, prediction->step);
   prediction->step += prediction->waiting;

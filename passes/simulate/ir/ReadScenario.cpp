@@ -248,8 +248,8 @@ double SimulatedPlan::leastPassSeconds() const {
          cost::addingShare(nn::optimizerOf(module)) * updates;
 }
 
-Scenario SimulatedPlan::wholeStep(const Scenario &lastPass) const {
-  return simulate::wholeStep(lastPass, passCount, cost::addingShare(nn::optimizerOf(module)));
+Scenario SimulatedPlan::wholeStep(const Scenario &lastPass, std::int64_t passes) const {
+  return simulate::wholeStep(lastPass, passes, cost::addingShare(nn::optimizerOf(module)));
 }
 
 bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(module)); }

@@ -74,8 +74,9 @@ public:
   Result<Scenario> accumulatingPass() const;
   /// The passes of a step, at least 1 (P36). All scenarios above but alone() have the last one.
   std::int64_t passes() const { return passCount; }
-  /// The step with all its passes, from a scenario of the last one (Accumulation.h).
-  Scenario wholeStep(const Scenario &lastPass) const;
+  /// The step with all its passes or with some, from a scenario of the last one (Accumulation.h).
+  Scenario wholeStep(const Scenario &lastPass) const { return wholeStep(lastPass, passCount); }
+  Scenario wholeStep(const Scenario &lastPass, std::int64_t passes) const;
   /// Seconds that a pass which is not the last one takes at least, by any plan of the problem: what
   /// it computes, and adding all gradients up but those that a reduce-scatter would update.
   double leastPassSeconds() const;

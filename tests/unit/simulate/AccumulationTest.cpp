@@ -163,6 +163,27 @@ static std::vector<std::string> wordsOf(const Scenario &scenario) {
   return words;
 }
 
+// 2.25 s until factors travel for 3 s and become gradients in 0.75 s; 2 s of the last pass, 2 s of
+// the sum, 3 s of factors, 1.25 s behind them.
+TEST(AccumulationTest, TwoPassesTakeTheirTime) {
+  EXPECT_DOUBLE_EQ(secondsOf(wholeStep(twoMessages(), 2, 0.5)), 14.25);
+}
+
+// Behind eight passes, each of which hides what is left of the loss, another takes as long as one
+// by itself.
+TEST(AccumulationTest, FurtherPassesTakeEquallyLong) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Scenario step = randomStep(seed, seed % 2 == 0);
+    addLoss(step, Scheme::ring);
+    step.messages.back().cost = std::make_shared<problem::AffineCost>(5, 0);
+    step.messages.back().isStated = true;
+    const double eight = secondsOf(wholeStep(step, 8, 0.6));
+    const double eleven = secondsOf(wholeStep(step, 11, 0.6));
+    EXPECT_NEAR(eleven, eight + 3 * secondsOf(accumulatingPass(step, 0.6)), 1e-9 * eleven);
+  }
+}
+
 // The first pass adds both gradients up and has factors of its own, message 2. The loss is last.
 TEST(AccumulationTest, WritesDownAllPasses) {
   Scenario step = twoMessages();
@@ -170,10 +191,15 @@ TEST(AccumulationTest, WritesDownAllPasses) {
   addOverhead(step, 0.125);
   const Scenario whole = wholeStep(step, 2, 0.5);
   EXPECT_EQ(wordsOf(whole),
-            (std::vector<std::string>{"f",       "b",       "sum",      "issue 2", "wait 2",
-                                      "product", "factors", "overhead", "issue 3", "f",
-                                      "b",       "issue 0", "issue 1",  "wait 0",  "update 0",
-                                      "wait 1",  "product", "update 1", "wait 3",  "overhead"}));
+            (std::vector<std::string>{"issue 3", "f",       "b",        "sum",      "issue 2",
+                                      "wait 2",  "product", "factors",  "overhead", "f",
+                                      "b",       "issue 0", "issue 1",  "wait 0",   "update 0",
+                                      "wait 1",  "product", "update 1", "wait 3",   "overhead"}));
+  const Operation &sum = whole.operations[3], &factors = whole.operations[7];
+  EXPECT_EQ(sum.seconds, 0.25);
+  EXPECT_EQ(factors.seconds, 0.5);
+  EXPECT_EQ(sum.phase, Phase::update); // a rank with fewer samples adds up as many gradients
+  EXPECT_EQ(factors.phase, Phase::update);
   ASSERT_EQ(whole.messages.size(), 4u);
   EXPECT_EQ(whole.messages[2].inLastPass, 1);
   EXPECT_EQ(whole.loss, 3);
@@ -202,8 +228,8 @@ TEST(AccumulationTest, WritesDownTheLossBehindFactorsOfTheStepBefore) {
   std::rotate(step.operations.begin(), step.operations.begin() + 4, step.operations.end());
   addLoss(step, Scheme::ring);
   EXPECT_EQ(wordsOf(wholeStep(step, 2, 0.5)),
-            (std::vector<std::string>{"wait 0", "update 0", "wait 1", "product", "update 1", "f",
-                                      "b", "sum", "issue 2", "issue 3", "wait 2", "product",
+            (std::vector<std::string>{"issue 3", "wait 0", "update 0", "wait 1", "product",
+                                      "update 1", "f", "b", "sum", "issue 2", "wait 2", "product",
                                       "factors", "f", "b", "issue 0", "issue 1", "wait 3"}));
 }
 
