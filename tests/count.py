@@ -40,12 +40,17 @@ def outcome(case):
 
 
 class Counting(unittest.TextTestResult):
-    """Also counts passed tests, a test whose subtests fail once, and takes each test's seconds."""
+    """Also counts passed tests, a test whose subtests fail or are left out once, and takes each
+    test's seconds."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
-        self.broken = set()
+        self.passed, self.broken, self.left_out = set(), set(), set()
         self.seconds = {}
+
+    def counts(self):
+        left_out = self.left_out - self.broken
+        return len(self.passed), len(self.broken), len(left_out)
 
     def startTest(self, test):
         super().startTest(test)
@@ -54,6 +59,14 @@ class Counting(unittest.TextTestResult):
     def stopTest(self, test):
         self.seconds[test.id()] += time.monotonic()
         super().stopTest(test)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.passed.add(test.id())
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.left_out.add(getattr(test, "test_case", test).id())
 
     def addSubTest(self, test, subtest, outcome):
         super().addSubTest(test, subtest, outcome)
@@ -78,38 +91,47 @@ def of_unittest(folder, pattern, names):
     suite = loader.discover(folder, pattern)
     runner = unittest.TextTestRunner(sys.stdout, verbosity=2, resultclass=Counting)
     result = runner.run(suite)
-    failed, skipped = len(result.broken), len(result.skipped)
-    passed = max(result.testsRun, failed + skipped) - failed - skipped
-    return (passed, failed, skipped), result.seconds
+    return result.counts(), result.seconds
 
 
 def of_file(path, names):
     """Runs one file's tests as a process. Returns what it printed, the counts and the seconds. A
-    file that no longer counts its tests is one failed test."""
+    file that no longer counts its tests is one failed test. It prints into a file: a pipe would be
+    open for as long as a process lives that a test has left behind."""
     with tempfile.TemporaryDirectory() as folder:
-        counts = pathlib.Path(folder) / "counts"
+        counts, output = pathlib.Path(folder) / "counts", pathlib.Path(folder) / "output"
         words = [sys.executable, __file__, "--run", path.parent, "--file", path.name]
         words += ["--counts", counts, *(word for name in names for word in ("-k", name))]
-        done = subprocess.run(
-            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-        )
+        with output.open("w") as to:
+            code = subprocess.run(words, stdout=to, stderr=subprocess.STDOUT).returncode
+        printed = output.read_text(errors="replace")
         if counts.exists():
             numbers, seconds = counts.read_text().splitlines()
-            return done.stdout, [*map(int, numbers.split())], json.loads(seconds)
-        return f"{done.stdout}\n{path} ended with code {done.returncode}\n", (0, 1, 0), {}
+            return printed, [*map(int, numbers.split())], json.loads(seconds)
+        return f"{printed}\n{path} ended with code {code}\n", (0, 1, 0), {}
+
+
+def files_of(folder):
+    files = sorted(pathlib.Path(folder).glob("test_*.py"))
+    return files or sys.exit(f"count: expected a folder with test_*.py, got '{folder}'")
 
 
 def of_files(folders, jobs, names):
-    """Runs the files of all folders, `jobs` at a time; each one's output comes in one piece."""
-    files = [path for folder in folders for path in sorted(pathlib.Path(folder).glob("test_*.py"))]
+    """Runs the files of all folders, `jobs` at a time; each one's output comes in one piece. Ctrl-C
+    ends those that run, and no more begin."""
+    files = [path for folder in folders for path in files_of(folder)]
     total, times = [0, 0, 0], {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         running = {pool.submit(of_file, path, names): path for path in files}
-        for one in concurrent.futures.as_completed(running):
-            output, counts, seconds = one.result()
-            print(f"\n-- {running[one]}\n{output}", end="", flush=True)
-            total = [sum(pair) for pair in zip(total, counts)]
-            times.update(seconds)
+        try:
+            for one in concurrent.futures.as_completed(running):
+                output, counts, seconds = one.result()
+                print(f"\n-- {running[one]}\n{output}", end="", flush=True)
+                total = [sum(pair) for pair in zip(total, counts)]
+                times.update(seconds)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
     return total, times
 
 

@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 """How tests in Python are counted: whatever a file does, none of its tests is lost in silence."""
 
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import tree
@@ -25,19 +28,46 @@ FILES = {
 }
 
 
+COMMAND = [sys.executable, tree.TOP / "tests" / "count.py", "--run"]
+# A class whose tests cannot begin; a test that leaves behind a process, which keeps its
+# output open.
+NO_BEGINNING = """
+        def test_one(self): pass
+class Other(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise OSError("no such thing")
+    def test_two(self): pass
+    def test_three(self): pass
+"""
+LEFT_BEHIND = """
+        def test_one(self): __import__("subprocess").Popen(["sleep", "20"])
+"""
+SLOW = """
+        def test_one(self): __import__("time").sleep(5)
+"""
+
+
 class CountTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        for name, body in FILES.items():
+        self.write(FILES)
+
+    def write(self, files):
+        for name, body in files.items():
             text = f"import unittest\nclass Some(unittest.TestCase):\n{body}"
             (self.folder / name).write_text(text.replace("\n        ", "\n    "))
+
+    def write_only(self, files):
+        for name in FILES:
+            (self.folder / name).unlink()
+        self.write(files)
 
     def count(self, *words):
         """What is printed at the end, written, and the exit code."""
         counts = self.folder / "counts"
-        command = [sys.executable, tree.TOP / "tests" / "count.py", "--run", self.folder, *words]
+        command = [*COMMAND, self.folder, *words]
         done = subprocess.run([*command, "--counts", counts], capture_output=True, text=True)
         return done.stdout.splitlines()[-1], counts.read_text().splitlines()[0], done.returncode
 
@@ -49,6 +79,39 @@ class CountTest(unittest.TestCase):
     def test_in_one_process(self):
         (self.folder / "test_ends.py").unlink()
         self.assertEqual(self.count(), ("2 passed, 2 failed, 1 skipped", "2 2 1", 1))
+
+    def test_class_that_cannot_begin(self):
+        self.write_only({"test_no_beginning.py": NO_BEGINNING})
+        self.assertEqual(self.count()[0], "1 passed, 1 failed, 0 skipped")
+
+    def test_process_left_behind(self):
+        self.write_only({"test_left.py": LEFT_BEHIND})
+        began = time.monotonic()
+        self.assertEqual(self.count("--jobs", "1")[0], "1 passed, 0 failed, 0 skipped")
+        self.assertLess(time.monotonic() - began, 15)
+
+    def test_no_tests(self):
+        for folder in (self.folder / "none", tree.TOP / "samples"):
+            done = subprocess.run(
+                [*COMMAND, self.folder, folder, "--jobs", "1"], capture_output=True, text=True
+            )
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"expected a folder with test_*.py, got '{folder}'", done.stderr)
+
+    def test_interruption(self):
+        """Ctrl-C goes to all processes of a terminal's command."""
+        self.write_only({f"test_slow{i}.py": SLOW for i in range(20)})
+        running = subprocess.Popen(
+            [*COMMAND, self.folder, "--jobs", "1"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        time.sleep(2)
+        began = time.monotonic()
+        os.killpg(running.pid, signal.SIGINT)
+        running.wait()
+        self.assertLess(time.monotonic() - began, 30)  # 20 files would take 100 s
 
     def test_several_names(self):
         for name in ("test_ends.py", "test_broken.py"):
