@@ -40,27 +40,32 @@ template <typename T> void findStatistics(const Normalization<T> &of, const Chan
   }
 }
 
-/// y = factor·x + constant before the ReLU, by channel. Both are 0 for a layout's padding, which
-/// stays 0 by that.
+/// y = factor·(x - mean) + shift before the ReLU, by channel. All are 0 for a layout's padding,
+/// which stays 0 by that. In float factor·x + (shift - factor·mean) would be a difference of large
+/// numbers where a channel hardly varies.
 template <typename T> struct Line {
-  std::vector<TermOf<T>> factor, constant;
+  std::vector<TermOf<T>> factor, mean, shift;
 };
 
 template <typename T> Line<T> lineOf(const Normalization<T> &of, const ChannelValues &values) {
-  Line<T> line{std::vector<TermOf<T>>(of.view.end()), std::vector<TermOf<T>>(of.view.end())};
+  using Values = std::vector<TermOf<T>>;
+  Line<T> line{Values(of.view.end()), Values(of.view.end()), Values(of.view.end())};
   for (std::int64_t c = 0; c < of.channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
     const double factor = values.scale[c] / std::sqrt(values.variance[c] + of.epsilon);
     line.factor[i] = static_cast<TermOf<T>>(factor);
-    line.constant[i] = static_cast<TermOf<T>>(values.shift[c] - factor * values.mean[c]);
+    line.mean[i] = values.mean[c];
+    line.shift[i] = values.shift[c];
   }
   return line;
 }
 
 /// The function of offset and channel that computes y before the ReLU.
 template <typename T> auto valueOf(const Normalization<T> &of, const Line<T> &line) {
-  return [x = of.x, factor = line.factor.data(), constant = line.constant.data()](
-             std::int64_t at, std::int64_t c) { return loaded(x[at]) * factor[c] + constant[c]; };
+  return [x = of.x, factor = line.factor.data(), mean = line.mean.data(),
+          shift = line.shift.data()](std::int64_t at, std::int64_t c) {
+    return (loaded(x[at]) - mean[c]) * factor[c] + shift[c];
+  };
 }
 
 /// All bits where a ReLU lets the value through, which is above 0 or NaN. A comparison would become
@@ -84,7 +89,7 @@ void backwardOf(const Normalization<T> &of, const ChannelValues &values, const G
         const Term g = gradient(at, c);
         return Two<Term>{g, g * (loaded(x[at]) - mean[c])};
       });
-  // dx = factor·dy - slope·x - constant
+  // dx = factor·dy - slope·(x - mean) - constant
   std::vector<Term> factor(of.view.end()), slope(of.view.end()), constant(of.view.end());
   const double n = elementsOf(of);
   for (std::int64_t c = 0; c < of.channels; ++c) {
@@ -94,17 +99,18 @@ void backwardOf(const Normalization<T> &of, const ChannelValues &values, const G
     const double gain = values.scale[c] * inverse, fall = gain * inverse * inverse * second / n;
     factor[i] = static_cast<Term>(gain);
     slope[i] = static_cast<Term>(fall);
-    constant[i] = static_cast<Term>(gain * first / n - fall * mean[i]);
+    constant[i] = static_cast<Term>(gain * first / n);
     if (dscale)
       dscale[c] = static_cast<float>(second * inverse);
     if (dshift)
       dshift[c] = static_cast<float>(first);
   }
   if (dx)
-    forEachElement(of.view, [=, x = of.x, factor = factor.data(), slope = slope.data(),
+    forEachElement(of.view, [=, x = of.x, mean = mean.data(), factor = factor.data(),
+                             slope = slope.data(),
                              constant = constant.data()](std::int64_t at, std::int64_t c) {
-      store(dx[at], static_cast<float>(factor[c] * gradient(at, c) - slope[c] * loaded(x[at]) -
-                                       constant[c]));
+      store(dx[at], static_cast<float>(factor[c] * gradient(at, c) -
+                                       slope[c] * (loaded(x[at]) - mean[c]) - constant[c]));
     });
 }
 

@@ -89,8 +89,8 @@ template <typename Body> void forEachElement(const Channels &view, Body body) {
   });
 }
 
-/// In what terms of an element stored as T are computed. Each of bf16's 8 bits is known to float
-/// even after a product of two, and a vector holds twice as many floats.
+/// The type in which the terms of an element stored as T are computed. A float holds the product of
+/// two bf16 exactly, and a vector holds twice as many floats as doubles.
 template <typename T>
 using TermOf = std::conditional_t<std::is_same_v<T, std::uint16_t>, float, double>;
 
@@ -99,8 +99,8 @@ template <typename Number = double> struct Two {
   Number first = 0, second = 0;
 };
 
-/// Rows whose terms are added before the sum in double: of floats a few, whose sum is right to
-/// 2^-24 and takes a fourth of the conversions.
+/// Rows whose terms are added in their own type before the sum in double. Four floats take one
+/// conversion, and rounding their sums costs at most 3·2^-24 of their magnitudes.
 template <typename Number>
 inline constexpr std::int64_t rowsTogether = std::is_same_v<Number, float> ? 4 : 1;
 

@@ -112,6 +112,16 @@ TEST_P(BatchNormOfBf16, ForwardAndBackward) {
   });
 }
 
+// Nothing but the shift is left of a channel that does not vary, however large it is.
+TEST_P(BatchNormOfBf16, ConstantChannelGivesItsShift) {
+  each([&](std::int64_t at, std::int64_t) {
+    x[static_cast<std::size_t>(at)] = data::bf16FromFloat(1000);
+  });
+  std::vector<Bf16> y(x.size());
+  normalize(normalization(), values(), y.data());
+  each([&](std::int64_t i, std::int64_t) { EXPECT_EQ(at(y, i), 0.125); });
+}
+
 using Tag = dnnl::memory::format_tag;
 INSTANTIATE_TEST_SUITE_P(Layouts, BatchNormOfBf16,
                          testing::Values(Case{"Blocks", 2, 32, 21, Tag::nChw16c},
