@@ -28,8 +28,8 @@ struct PipelineOptions {
   /// The batches whose gradients a step adds up. Planners need not know it (frontend/driver's
   /// ChoosePasses compares their plans).
   std::int64_t accumulate = 1;
-  std::vector<std::string> recompute; ///< blocks that are recomputed, as globs
-  std::int64_t freeArena = 0;         ///< bytes that recomputation shall free, in place of globs
+  std::vector<std::string> recompute = {}; ///< blocks that are recomputed, as globs
+  std::int64_t freeArena = 0; ///< bytes that recomputation shall free, in place of globs
   /// Whether the two parts of a tied table's gradient travel apart (passes/cost/TiedGradients.h).
   bool splitTied = false;
 };

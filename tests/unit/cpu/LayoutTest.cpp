@@ -93,8 +93,9 @@ TEST(LayoutTest, ConvolutionsByOneElementAddUpInParts) {
   run.step().conv("narrow", b, run.state("w3", randomArray({16, 96, 1, 1}, 4)), none, c, one);
   run.run();
   for (const OperationInfo &operation : (*run).operations())
-    if (operation.layer == "wide" || operation.layer == "narrow")
+    if (operation.layer == "wide" || operation.layer == "narrow") {
       EXPECT_EQ(operation.implementation, "sums in parts") << operation.layer;
+    }
 }
 
 TEST(LayoutTest, ConvolutionsInBf16RunOnTiles) {
