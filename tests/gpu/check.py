@@ -1,8 +1,10 @@
 """Runs every check of plans on this machine's GPUs and prints one table; check.sh calls it."""
 
 import argparse
+import contextlib
 import hashlib
 import io
+import os
 import pathlib
 import platform
 import re
@@ -124,6 +126,7 @@ def main(words):
             found = [check for check in checks(machine) if chosen.only.search(check.name)]
             table.run_all(table.ordered(found, ORDER))
     except Stopped as signalled:
+        end_children()
         print(f"check: stopped by {signalled}", flush=True)
     table.write()
     print(f"\n{table.text()}\n{pack(chosen.logs)}")
@@ -142,6 +145,16 @@ def expression(text):
         return re.compile(text)
     except re.error as error:
         raise argparse.ArgumentTypeError(f"'{text}': {error}") from error
+
+
+def end_children():
+    """A signal may have come after a process began and before `subprocess` was ready to end it."""
+    with contextlib.suppress(FileNotFoundError):  # a kernel that does not list them
+        own = pathlib.Path(f"/proc/self/task/{os.getpid()}/children")
+        for child in own.read_text().split():
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(int(child), signal.SIGKILL)
+                os.waitpid(int(child), 0)
 
 
 def stop(number, _):

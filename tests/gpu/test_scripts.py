@@ -22,6 +22,7 @@ sys.path[:0] = [str(HERE), *(str(HERE.parent / name) for name in ("numerics", "s
 
 from onnx import TensorProto, helper, save  # noqa: E402
 
+import check  # noqa: E402
 import compare  # noqa: E402
 import harness  # noqa: E402
 import memory  # noqa: E402
@@ -307,6 +308,12 @@ outs(%8 : {image})
         self.assertIn("unfinished  conformance", (self.folder / "logs" / "table.txt").read_text())
         with tarfile.open(self.folder / "logs" / "check.tar.gz") as packed:
             self.assertIn("check/table.txt", packed.getnames())
+
+    def test_signal_between(self):
+        """What `subprocess` has begun and does not know yet ends too."""
+        with subprocess.Popen(["sleep", "300"]) as child:
+            check.end_children()
+            self.assertFalse(self.is_running(child.pid))
 
     def test_bad_words(self):
         (self.folder / "manifest.json").write_text("{}")
