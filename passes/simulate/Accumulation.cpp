@@ -27,8 +27,8 @@ std::vector<double> addingSeconds(const Scenario &step, double share) {
   return sums;
 }
 
-/// Appends the operation that adds up a message's gradients, where that takes time. As an update's
-/// its time does not depend on the samples of a rank.
+/// Appends the operation that adds up a message's gradients, where that takes time. It counts as an
+/// update, because its time does not depend on a rank's samples.
 void appendSum(Scenario &to, const Message &message, double seconds) {
   if (seconds > 0)
     to.operations.push_back({.phase = Phase::update, .layer = message.name, .seconds = seconds});

@@ -123,7 +123,7 @@ def check(case, train, shards=1):
         own = own_error(model, data, truth, shards, case.margin)
         if own < math.inf:
             raise AssertionError(f"{what}: {errors}; PyTorch {own:.1e}")
-        print(f"  {what}: left, since PyTorch in float32 does not agree with itself", flush=True)
+        print(f"  {what}: left, as float32 PyTorch is not far enough below the limit", flush=True)
     raise AssertionError(f"{case.name}: float32 PyTorch misses the limit itself on {SEEDS} seeds")
 
 

@@ -58,8 +58,8 @@ static Result<Prediction> predictIssued(const SimulatedPlan &plan) {
 }
 
 /// Seconds of a step with all its passes, of which one that is not the last takes `pass`. Messages
-/// of the step before, and its loss, reach into the first passes; behind them every pass takes
-/// equally long, so that not all have to be simulated.
+/// of the step before, and its loss, reach into the first passes; every pass behind them takes
+/// `pass`. Eight passes are simulated, and the loss is taken to have arrived by then.
 static Result<double> wholeSeconds(const SimulatedPlan &plan, double pass) {
   constexpr std::int64_t most = 8;
   const std::int64_t passes = std::min(plan.passes(), most);
