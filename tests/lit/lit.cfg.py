@@ -1,5 +1,6 @@
 # Configuration of the lit tests. Parameters: build (the build folder), tools (LLVM's programs).
 import os
+import sys
 
 import lit.formats
 
@@ -15,3 +16,5 @@ config.environment["PATH"] = os.pathsep.join(folders)
 
 top = os.path.dirname(os.path.dirname(config.test_source_root))
 config.substitutions.append(("%samples", os.path.join(top, "samples")))
+patched = os.path.join(config.test_source_root, "patched.py")
+config.substitutions.append(("%patched", f"{sys.executable} -ISE {patched}"))

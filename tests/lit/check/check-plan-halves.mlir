@@ -1,7 +1,7 @@
 // Buckets that travel in halves.
-// RUN: syncline-opt --check-plan --split-input-file %s | FileCheck %s
+// RUN: %patched %s | syncline-opt --check-plan --split-input-file - | FileCheck %s
 
-// The next step waits for both halves.
+// Base: The next step waits for both halves.
 // CHECK-LABEL: plan.program @p
 // CHECK: plan.wait 0
 // CHECK: plan.issue 0
@@ -30,23 +30,9 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 // CHECK-NEXT: plan.update 0
 // CHECK: plan.all_gather 0
 // CHECK-NEXT: plan.call
-plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 512 : i64} attributes {overlap = "step"} {
-  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
-  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
-  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
-  %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
-  plan.phase update
-  plan.wait 0
-  plan.update 0
-  plan.phase forward
-  plan.call matmul "y" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
-  plan.phase backward
-  plan.call matmul "dw" ["a", "b", "y"] ins(%x, %y : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
-  plan.issue 0
-  plan.all_gather 0
-  plan.call matmul "y" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
-}
+change plan.bucket 0 | "reduce-scatter" => ring
+after plan.wait 0 | plan.update 0
+after plan.all_gather 0 | plan.call matmul "y" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
 
 // -----
 
@@ -54,18 +40,5 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 // CHECK-LABEL: plan.program @p
 // CHECK: plan.all_gather 0
 // CHECK: plan.wait 0
-plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 512 : i64} attributes {overlap = "step"} {
-  %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
-  %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
-  %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
-  %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
-  plan.phase forward
-  plan.call matmul "y" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
-  plan.phase backward
-  plan.call matmul "dw" ["a", "b", "y"] ins(%x, %y : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>)
-  plan.issue 0
-  plan.all_gather 0
-  plan.phase update
-  plan.wait 0
-}
+move plan.phase update | after plan.all_gather 0
+move plan.wait 0 | after plan.phase update
