@@ -1,7 +1,7 @@
 // The pass `predict-times` runs a step in virtual time and writes down what it takes.
-// RUN: syncline-opt --predict-times --split-input-file %s | FileCheck %s
+// RUN: %patched %s | syncline-opt --predict-times --split-input-file - | FileCheck %s
 
-// The first bucket is updated while the second still travels: the step ends half a second before the planner's 7 s. Buckets get these times.
+// Base: The first bucket is updated while the second still travels: the step ends half a second before the planner's 7 s. Buckets get these times.
 // CHECK: sync.solution {{.*}} finish 6.0
 // CHECK-NEXT: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.5]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 6.000000e+00 reconstruction_end 6.000000e+00 updates 1.000000e+00 step 6.500000e+00
 // CHECK: plan.bucket 0 {{.*}} ready 2.0{{[0e+]*}} start 2.0{{[0e+]*}} end 4.0{{[0e+]*}}
@@ -41,68 +41,23 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 5.0]> reconstructed <[4.0, 5.0]>
 // CHECK: plan.bucket 1 {{.*}} ready 3.0{{[0e+]*}} start 4.0{{[0e+]*}} end 5.0{{[0e+]*}}
 // CHECK: plan.bucket 0 {{.*}} ready 2.0{{[0e+]*}} start 2.0{{[0e+]*}} end 4.0{{[0e+]*}}
-module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 0.0, b = 0.03125>>]>} {
-  sync.problem @merge layers ["w", "v"] bytes [64, 32] ready <[2.0, 3.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 0.0, b = 0.03125>, traffic = 2.0>]>]
-    forward_end 1.0 backward_end 3.0 updates 1.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
-    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 32, ready = 3.0, start = 4.0, end = 5.0>] finish 5.0 bound 0.0
-  plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} {
-    %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
-    %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
-    %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
-    %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x2xf32>
-    %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x2xf32>
-    %y = plan.tensor "y" in target at 0 reserve 64 : memref<4x2xf32>
-    %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 32 ready 0.0 start 0.0 end 0.0
-    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
-    plan.phase forward
-    plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
-    plan.phase backward
-    plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>) {seconds = 1.0 : f64, transpose_a}
-    plan.issue 0
-    plan.call matmul "dv" ["a", "b", "y"] ins(%h, %y : memref<4x4xf32>, memref<4x2xf32>) outs(%dv : memref<4x2xf32>) {seconds = 1.0 : f64, transpose_a}
-    plan.issue 1
-    plan.phase update
-    plan.wait 0
-    plan.update 0 {seconds = 0.5 : f64}
-    plan.wait 1
-    plan.update 1 {seconds = 0.5 : f64}
-  }
-}
+change collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>] => collectives = [<ring, #cluster.affine<a = 0.0, b = 0.03125>>]
+change sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0> => sync.merge_class<[<ring, cost = #cluster.affine<a = 0.0, b = 0.03125>
+change bytes [64, 64] => bytes [64, 32]
+change layers = [1] | bytes = 64 => bytes = 32
+change end = 6.0>] finish 6.0 => end = 5.0>] finish 5.0
+change "v" in parameters | memref<4x4xf32> => memref<4x2xf32>
+change "v" in gradients | memref<4x4xf32> => memref<4x2xf32>
+before "h" in arena | %y = plan.tensor "y" in target at 0 reserve 64 : memref<4x2xf32>
+change plan.bucket 1 | bytes 64 => bytes 32
+move plan.bucket 1 | before plan.bucket 0
+change matmul "dv" | ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>) => ins(%h, %y : memref<4x4xf32>, memref<4x2xf32>) outs(%dv : memref<4x2xf32>)
 
 // -----
 
 // One node is half as fast as the other, for which operations are timed: the others wait for it, so that waiting counts on that node alone.
 // CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.5]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 6.000000e+00 reconstruction_end 6.000000e+00 updates 1.000000e+00 step 6.500000e+00
-module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>], overrides = [<nodes = [0], slowdown = 2.0>]>} {
-  sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[2.0, 3.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
-    forward_end 1.0 backward_end 3.0 updates 1.0
-  sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
-    #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
-  plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} {
-    %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
-    %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
-    %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
-    %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
-    %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
-    %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
-    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
-    plan.phase forward
-    plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
-    plan.phase backward
-    plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>) {seconds = 1.0 : f64, transpose_a}
-    plan.issue 0
-    plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>) {seconds = 1.0 : f64, transpose_a}
-    plan.issue 1
-    plan.phase update
-    plan.wait 0
-    plan.update 0 {seconds = 0.5 : f64}
-    plan.wait 1
-    plan.update 1 {seconds = 0.5 : f64}
-  }
-}
+change <ring, #cluster.affine<a = 2.0, b = 0.0>>] => <ring, #cluster.affine<a = 2.0, b = 0.0>>], overrides = [<nodes = [0], slowdown = 2.0>]
 
 // -----
 
