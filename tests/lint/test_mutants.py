@@ -61,6 +61,12 @@ PRINTED = {
     "ctest": "The following tests FAILED:\n\t  3 - unit-y (Failed)\nErrors while running CTest\n",
 }
 FAILING = ["B/C.two/0", "merge/b.mlir", "test_two (x.X.test_two)", "unit-y"]
+# Prints a line every second for longer than the limit, or leaves a child and hangs.
+SLOW = """#!/bin/bash
+for name in one two; do echo "[ RUN      ] A.$name"; done
+[[ $* != *hangs ]] || { sleep 60 & echo $! >"${0%/*}/../child"; sleep 60; }
+for second in {1..5}; do sleep 1; echo; done
+"""
 
 
 class DrawingTest(unittest.TestCase):
@@ -125,6 +131,20 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(stages.Stage.judge("unit-x", -11, printed, 9), ("A.two", "exit code -11"))
         hung = stages.Stage.judge("unit-x", None, printed, 9)
         self.assertEqual(hung, ("A.two", "the limit of 9 s"))
+
+    def test_limit_is_one_test_s(self):
+        """A stage may go on while it prints; its processes end with it, its children too."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            program = folder / "bin" / "unit-x"
+            program.parent.mkdir()
+            program.write_text(SLOW)
+            program.chmod(0o755)
+            stage = stages.Stage(tree.TOP, folder, 3)
+            self.assertIsNone(stage.run("unit-x", "prints"))
+            self.assertEqual(stage.run("unit-x", "hangs"), ("A.two", "the limit of 3 s"))
+            words = pathlib.Path("/proc", (folder / "child").read_text().strip(), "cmdline")
+            self.assertFalse(words.exists() and words.read_text())  # empty for one not yet reaped
 
     def test_failed_build(self):
         refused = "FAILED: a.o\na.cpp:3:4: error: no match for 'operator+'\n"

@@ -17,6 +17,7 @@ import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -49,7 +50,7 @@ def arguments():
         "--log", type=pathlib.Path, default=WORK / "log.jsonl", help=f"({WORK}/log.jsonl)"
     )
     parser.add_argument(
-        "--limit", type=int, default=900, help="seconds that a stage may take (default: 900)"
+        "--limit", type=int, default=300, help="seconds that a test may take (default: 300)"
     )
     parser.add_argument(
         "--memory", type=int, default=12, help="GiB of addresses for a process (default: 12)"
@@ -116,7 +117,10 @@ class Run:
 
     def ninja(self, *words):
         command = ["ninja", "-C", self.build, "-j", str(os.cpu_count()), *words]
-        return subprocess.run([*command], capture_output=True, text=True, errors="replace")
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if "ninja: error:" in (printed := done.stdout + done.stderr):
+            sys.exit(f"mutants: {printed[-1000:]}")  # a build that cannot begin says nothing
+        return done
 
     def try_site(self, folder, site):
         """outcome, what caught it or why it is redrawn."""
@@ -174,6 +178,8 @@ def run(chosen, log):
     print(f"seed {chosen.seed}, commit {commit}, log {chosen.log}", flush=True)
     slots = drawing.draw(chosen.seed, offered(chosen.source))
     only = [int(number) for number in chosen.only.split(",")] if chosen.only else None
+    # Ended by a signal, it takes the fault out and ends the tests as by Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     one = Run(chosen)
     build_all(one.source, one.build)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

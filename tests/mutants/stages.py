@@ -11,26 +11,28 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 
 PYTHON = "/usr/bin/python3"
-SERVERS = "AdditiveWorker*:ClockKeeper*:*Server*:*Served*"
+OPERATORS = "python numerics/test_operators.py"
 MESSAGES = "Blocks*:Segments*:Sum*:Trees*:RankHalves*:*Ring*:*AllReduce*:Scheme*:*Schemes*:Wire*"
 MESSAGES += ":Frames*:Group*:Store*:Watch*:ChannelJob*:CommunicationThread*"
 # Folders of the product, each with its own tests: cheap ones first.
 FOLDERS = {
-    "frontend/onnx": ["unit-onnx", "python numerics/test_operators.py"],
-    "passes/differentiate": ["lit differentiate", "unit-differentiate"],
-    "passes/problem": ["unit-problem", "unit-solver", "lit merge"],
-    "passes/solver": ["unit-solver", "unit-merge", "lit merge"],
-    "passes/lower": ["unit-lower", "lit lower"],
-    "passes/check": ["unit-check", "lit check"],
-    "codegen/step": ["lit codegen", "unit-codegen"],
+    "frontend/onnx": ["unit-onnx", OPERATORS],
+    "passes/differentiate": ["lit differentiate", "unit-differentiate", OPERATORS],
+    "passes/problem": ["unit-problem", "lit merge", "lit simulate", "unit-solver"],
+    "passes/solver": ["lit merge", "unit-solver", "unit-merge"],
+    "passes/lower": ["unit-lower", "lit lower", "unit-codegen", "python numerics/test_schemes.py"],
+    "passes/check": ["unit-check", "lit check", "python e2e/test_plan_mutations.py"],
+    "codegen/step": ["lit codegen", "unit-codegen", OPERATORS],
     "runtime/transport": [f"unit-runtime {MESSAGES}", "unit-runtime"],
     "runtime/cpu": ["unit-cpu", "conformance"],
-    "runtime/run": ["unit-runtime"],
+    "runtime/run": ["unit-runtime", "python e2e/test_checkpoint.py", "python e2e/test_data.py"],
 }
 # Rules of style are no judges: clang-format would notice a change that no behaviour shows.
 NOT_JUDGES = "^(lint|tidy)"
+MOST_PRINTED = 1 << 28  # bytes: a program that prints without end does not end either
 REST = ("e2e", "numerics", "fuzz")  # folders of Python tests, behind ctest
 RUNNING = {
     "gtest": r"\[ RUN      \] (\S+)",
@@ -47,9 +49,11 @@ FAILED = {
 
 def every(folder, source):
     """All stages: the folder's own, then the rest of the tests that a run of them has."""
-    folders = [source / "tests" / name for name in REST]
-    files = [path for folder in folders for path in sorted(folder.glob("test_*.py"))]
-    return [*FOLDERS[folder], "ctest", *(f"python {p.parent.name}/{p.name}" for p in files)]
+    tests = [source / "tests" / name for name in REST]
+    files = [path for place in tests for path in sorted(place.glob("test_*.py"))]
+    rest = ["ctest", *(f"python {path.parent.name}/{path.name}" for path in files)]
+    own = FOLDERS[folder]
+    return [*own, *(stage for stage in rest if stage not in own)]
 
 
 def kind_of(stage):
@@ -65,7 +69,8 @@ def targets(stage):
 
 
 class Stage:
-    """Runs stages in a source and a build folder. Each test run may take `limit` seconds."""
+    """Runs stages in a source and a build folder. A test may take `limit` seconds: so long may a
+    stage print nothing, since it prints as each test ends."""
 
     def __init__(self, source, build, limit):
         self.source, self.build, self.limit = source, build, limit
@@ -105,8 +110,6 @@ class Stage:
         """What fails: None, or a test's name ("" where it is not known) and how it ended."""
         words, place = self.command(stage, only)
         environment, mark = self.environment()
-        # All of ctest may take ten limits; each of its tests has one.
-        limit = self.limit * (10 if stage == "ctest" and not only else 1)
         with tempfile.TemporaryDirectory() as folder:
             output = pathlib.Path(folder) / "output"  # processes left behind would hold a pipe
             with output.open("w") as to:
@@ -115,13 +118,22 @@ class Stage:
                     **{"cwd": place or folder, "env": environment, "stdout": to, "stderr": to},
                 )
                 try:
-                    code = process.wait(limit)
-                except subprocess.TimeoutExpired:
-                    code = None
+                    code = self.ended(process, output)
                 finally:
                     end_all(mark)
                     process.wait()
-            return self.judge(stage, code, output.read_text(errors="replace"), limit)
+            return self.judge(stage, code, output.read_text(errors="replace"), self.limit)
+
+    def ended(self, process, output):
+        """The exit code; None for a process that has printed nothing for too long, or too much."""
+        size, since = 0, time.monotonic()
+        while time.monotonic() - since < self.limit and size < MOST_PRINTED:
+            try:
+                return process.wait(min(1, self.limit))
+            except subprocess.TimeoutExpired:
+                if output.stat().st_size != size:
+                    size, since = output.stat().st_size, time.monotonic()
+        return None
 
     @staticmethod
     def judge(stage, code, printed, limit):
