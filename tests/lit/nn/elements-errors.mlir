@@ -1,140 +1,123 @@
 // What the verifiers of elementwise and moving operations refuse.
-// RUN: syncline-opt %s -split-input-file -verify-diagnostics
+// RUN: %patched %s | syncline-opt -split-input-file -verify-diagnostics -
 
-nn.step @s batch 1 {
+// Base: One of each.
+nn.step @s batch 2 {
   %x = nn.input "x" : tensor<2x3xf32>
-  %s = nn.state "s" at 0 : tensor<2xf32>
-  // expected-error @+1 {{NN20: shapes 2x3 and 2 do not broadcast}}
-  %y = nn.binary add %x, %s : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
-}
-
-// -----
-
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  %s = nn.state "s" at 0 : tensor<2xf32>
-  // expected-error @+1 {{NN20: shapes 2x3 and 2 do not broadcast}}
-  %y, %z = nn.prelu_backward %x, %s, %x : tensor<2x3xf32>, tensor<2xf32>
-}
-
-// -----
-
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN20: expected result of shape 2x3, got 1x3}}
-  %y = nn.broadcast %x : (tensor<2x3xf32>) -> tensor<1x3xf32>
-}
-
-// -----
-
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN22: expected one body argument an operand and one yielded value a result}}
-  %y = nn.pointwise %x : (tensor<2x3xf32>) -> tensor<2x3xf32> {
-  ^bb0(%p: f32, %q: f32):
+  %s = nn.state "s" at 0 : tensor<3xf32>
+  %sum = nn.binary add %x, %s : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %dx, %ds = nn.prelu_backward %x, %s, %x : tensor<2x3xf32>, tensor<3xf32>
+  %wide = nn.broadcast %s : (tensor<3xf32>) -> tensor<2x3xf32>
+  %copy = nn.pointwise %x : (tensor<2x3xf32>) -> tensor<2x3xf32> {
+  ^bb0(%p: f32):
     nn.yield %p : f32
   }
+  %flat = nn.reshape %x : (tensor<2x3xf32>) -> tensor<6xf32>
+  %turned = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %both = nn.concat %x, %x {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  %part = nn.slice %x {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
+  %back = nn.slice_backward %x {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<4x3xf32>
+  %padded = nn.pad %x {begins = array<i64: 0, 1>, value = 0.0 : f64} : (tensor<2x3xf32>) -> tensor<2x4xf32>
+  %total = nn.reduce sum %x {axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
 }
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN22: expected body arguments of the operands' element types}}
-  %y = nn.pointwise %x : (tensor<2x3xf32>) -> tensor<2x3xf32> {
-  ^bb0(%p: f64):
-    %0 = arith.truncf %p : f64 to f32
-    nn.yield %0 : f32
-  }
-}
+// Shapes that do not broadcast.
+before %sum = | %z = nn.state "z" at 64 : tensor<2xf32>
+change %sum = | %x, %s : (tensor<2x3xf32>, tensor<3xf32>) => %x, %z : (tensor<2x3xf32>, tensor<2xf32>)
+error NN20: shapes 2x3 and 2 do not broadcast
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN22: expected results of one shape with the yielded element types}}
-  %y, %z = nn.pointwise %x : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<4x3xf32>) {
-  ^bb0(%p: f32):
-    nn.yield %p, %p : f32, f32
-  }
-}
+// Slopes that do not broadcast.
+before %dx, %ds = | %z = nn.state "z" at 64 : tensor<2xf32>
+change %dx, %ds = | %x, %s, %x : tensor<2x3xf32>, tensor<3xf32> => %x, %z, %x : tensor<2x3xf32>, tensor<2xf32>
+error NN20: shapes 2x3 and 2 do not broadcast
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN40: expected as many elements in}}
-  %y = nn.reshape %x : (tensor<2x3xf32>) -> tensor<5xf32>
-}
+// A result smaller than what is broadcast.
+change %wide = | %s : (tensor<3xf32>) -> tensor<2x3xf32> => %x : (tensor<2x3xf32>) -> tensor<1x3xf32>
+error NN20: expected result of shape 2x3, got 1x3
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN41: expected a permutation of the dimensions, got 0x0}}
-  %y = nn.transpose %x {permutation = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
-}
+// A body with more arguments than operands.
+change ^bb0(%p: f32) => ^bb0(%p: f32, %q: f32)
+error %copy = | NN22: expected one body argument an operand and one yielded value a result
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN41: dimension 0 of the result should be 3}}
-  %y = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
-}
+// A body of another type than the operand.
+change ^bb0(%p: f32) => ^bb0(%p: f64)
+before nn.yield | %0 = arith.truncf %p : f64 to f32
+change nn.yield %p => nn.yield %0
+error %copy = | NN22: expected body arguments of the operands' element types
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN42: expected 4 along axis 0, got 5}}
-  %y = nn.concat %x, %x {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<5x3xf32>
-}
+// Results of two shapes.
+change %copy = nn.pointwise %x : (tensor<2x3xf32>) -> tensor<2x3xf32> => %copy, %z = nn.pointwise %x : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<4x3xf32>)
+change nn.yield %p : f32 => nn.yield %p, %p : f32, f32
+error %copy, %z = | NN22: expected results of one shape with the yielded element types
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN42: operand 'tensor<2x3xf32>' differs from the result off axis 1}}
-  %y = nn.concat %x {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<4x3xf32>
-}
+// A reshape that loses an element.
+change %flat = | tensor<6xf32> => tensor<5xf32>
+error NN40: expected as many elements in
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN43: dimension 1 runs from 1 to 3, outside [0, 3)}}
-  %y = nn.slice %x {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
-}
+// A dimension in two places.
+change permutation = array<i64: 1, 0> => permutation = array<i64: 0, 0>
+error NN41: expected a permutation of the dimensions, got 0x0
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN43: expected one start and one step a dimension}}
-  %y = nn.slice_backward %x {starts = array<i64: 0>, steps = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<4x3xf32>
-}
+// Dimensions that stay where they are.
+change %turned = | tensor<3x2xf32> => tensor<2x3xf32>
+error NN41: dimension 0 of the result should be 3
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN44: expected operand, result and begins of one rank}}
-  %y = nn.pad %x {begins = array<i64: 0>, value = 0.0 : f64} : (tensor<2x3xf32>) -> tensor<2x4xf32>
-}
+// A row that comes from nowhere.
+change %both = | tensor<4x3xf32> => tensor<5x3xf32>
+error NN42: expected 4 along axis 0, got 5
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN45: expected axes within the operand's rank, got 2}}
-  %y = nn.reduce sum %x {axes = array<i64: 2>} : (tensor<2x3xf32>) -> tensor<2xf32>
-}
+// Another number of rows beside each other.
+change %both = | %x, %x {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) => %x {axis = 1 : i64} : (tensor<2x3xf32>)
+error NN42: operand 'tensor<2x3xf32>' differs from the result off axis 1
 
 // -----
 
-nn.step @s batch 1 {
-  %x = nn.input "x" : tensor<2x3xf32>
-  // expected-error @+1 {{NN45: expected a result of shape 1x3 or 3, got 2}}
-  %y = nn.reduce sum %x {axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<2xf32>
-}
+// A slice beyond the end.
+change %part = | tensor<2x2xf32> => tensor<2x3xf32>
+error NN43: dimension 1 runs from 1 to 3, outside [0, 3)
+
+// -----
+
+// A dimension without a start.
+change %back = | starts = array<i64: 0, 0> => starts = array<i64: 0>
+error NN43: expected one start and one step a dimension
+
+// -----
+
+// A dimension without a beginning.
+change begins = array<i64: 0, 1> => begins = array<i64: 0>
+error NN44: expected operand, result and begins of one rank
+
+// -----
+
+// A sum along no axis.
+change axes = array<i64: 0> => axes = array<i64: 2>
+error NN45: expected axes within the operand's rank, got 2
+
+// -----
+
+// A sum of another shape.
+change %total = | tensor<3xf32> => tensor<2xf32>
+error NN45: expected a result of shape 1x3 or 3, got 2

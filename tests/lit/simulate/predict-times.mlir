@@ -61,6 +61,28 @@ change <ring, #cluster.affine<a = 2.0, b = 0.0>>] => <ring, #cluster.affine<a = 
 
 // -----
 
+// With `accumulate` the step has all its passes; messages have the times of the last one. A step of
+// one pass takes 6.5 s. Three passes before it compute for 3 s and add up each gradient in three
+// fifths of its update, which no plan does faster. One device alone updates once, too.
+// CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.5]>
+// CHECK-SAME: forward_end 1.000000e+00 backward_end 3.000000e+00
+// CHECK-SAME: step {{(1.73[0-9]*e|17.[23])}}
+// CHECK-SAME: {alone = {{(1.4[78][0-9]*e|14.[78])[^ ]*}} : f64, least_pass = 3.{{[56][0-9e+]*}} : f64, pass = 3.{{[56][0-9e+]*}} : f64}
+change arena = 384 : i64} => arena = 384 : i64} attributes {accumulate = 4 : i64}
+
+// -----
+
+// With `clip_norm` all updates follow the last message, and what it costs is written down.
+// Squares take a fifth of SGD's update: 0.1 s behind each message, the first under the second. Then
+// come both updates. Without clipping the first bucket is updated under the second message. A pass
+// that is not the last computes for 3 s and adds up each gradient in three fifths of its update.
+// CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.9{{[0-9]*}}]>
+// CHECK-SAME: reconstruction_end 6.000000e+00 updates 1.000000e+00 step 7.1
+// CHECK-SAME: {alone = 4.2{{[0-9e+]*}} : f64, pass = 3.{{[56][0-9e+]*}} : f64, unclipped = 6.5{{[0-9e+]*}} : f64}
+change arena = 384 : i64} => arena = 384 : i64} attributes {clip_norm = 1.0 : f64}
+
+// -----
+
 // What is gathered is multiplied after the backward pass alone, and hides the message behind. The loss of the step before has the channel for the first 2 s.
 // CHECK: sync.prediction of @merge ready <[1.0, 3.0]> start <[2.0, 3.0]> end <[3.0, 5.0]> reconstructed <[5.0, 5.0]> exposed <[0.0, 0.0]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 5.000000e+00 reconstruction_end 5.000000e+00 updates 0.000000e+00 step 5.000000e+00
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>, <factors, #cluster.affine<a = 1.0, b = 0.0>>]>} {
