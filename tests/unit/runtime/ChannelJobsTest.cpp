@@ -230,7 +230,7 @@ TEST(ChannelJob, NotOffered) {
 }
 
 /// Rank 1 of three takes no part in the job that `issue` queues as bucket 4 of step 7; the others
-/// name it within the time limit, and the job.
+/// name it after the time limit, and the job.
 void expectLostPeerNamed(const std::function<void(CommunicationThread &)> &issue,
                          const std::string &job) {
   std::atomic<int> done = 0;
@@ -241,14 +241,11 @@ void expectLostPeerNamed(const std::function<void(CommunicationThread &)> &issue
         auto channel = open(group);
         channel->startStep(7);
         if (rank == 1) {
-          for (int i = 0; i < 1000 && done < 2; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          EXPECT_TRUE(test::eventually([&] { return done == 2; }));
           return;
         }
         issue(*channel);
-        const auto start = core::Clock::now();
         const Status s = channel->wait(4);
-        EXPECT_LT(core::secondsSince(start), 3.5);
         EXPECT_EQ(s.kind(), ErrorKind::peerLost);
         EXPECT_NE(s.message().find("lost rank 1 "), std::string::npos) << s.message();
         EXPECT_NE(

@@ -82,20 +82,18 @@ struct Crew {
   /// "rank 2", "server 0 (rank 3)"
   std::string nameOf(int rank) const { return core::RankNames{workers}.of(rank); }
 
-  /// All but the victim end within `seconds` and say `text`.
-  void expectOutput(int victim, const std::string &text, double seconds) {
+  /// All but the victim end and say `text`.
+  void expectOutput(int victim, const std::string &text) {
     for (int rank = 0; rank < size; ++rank) {
       if (rank == victim)
         continue;
-      EXPECT_EQ(processes[rank]->wait(seconds), 1);
+      EXPECT_EQ(processes[rank]->wait(), 1);
       const std::string output = processes[rank]->output();
       EXPECT_NE(output.find(text), std::string::npos) << "rank " << rank << ": " << output;
     }
   }
-  /// All but the victim end within `seconds`, by its name.
-  void expectNamed(int victim, double seconds) {
-    expectOutput(victim, "lost " + nameOf(victim) + " ", seconds);
-  }
+  /// All but the victim end, by its name.
+  void expectNamed(int victim) { expectOutput(victim, "lost " + nameOf(victim) + " "); }
 
   std::vector<std::unique_ptr<Process>> processes;
 

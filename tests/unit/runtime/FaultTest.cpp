@@ -1,4 +1,5 @@
-// Dead, stuck and disagreeing ranks, as processes: every rank ends in time and says who it was.
+// Dead, stuck and disagreeing ranks, as processes: every rank ends in time and says who it was. Where
+// a rank's end must be noticed by itself, the time limit is longer than any test.
 #include "Processes.h"
 #include "TinyPlan.h"
 
@@ -34,10 +35,10 @@ struct Ranks {
   Process &operator[](int rank) { return *processes[rank]; }
 };
 
-void expectNamed(Process &process, int lost, double seconds) {
-  EXPECT_EQ(process.wait(seconds), 1);
+void expectNamed(Process &process, int lost) {
+  EXPECT_EQ(process.wait(), 1);
   std::string output = process.output();
-  output = output.substr(output.find("syncline-run: error"));
+  output = output.substr(std::min(output.size(), output.find("syncline-run: error")));
   EXPECT_NE(output.find("lost rank " + std::to_string(lost) + " "), std::string::npos) << output;
   EXPECT_TRUE(output.find("in the all-reduce of ") != std::string::npos ||
               output.find("in the all-gather of ") != std::string::npos ||
@@ -53,18 +54,19 @@ struct FaultCase {
 
 class Fault : public ::testing::TestWithParam<FaultCase> {};
 
-// A rank killed with SIGKILL, whichever it is, ends all others within seconds, by its name.
+// A rank killed with SIGKILL, whichever it is, ends all others long before the time limit, by its
+// name.
 TEST_P(Fault, KilledRankIsNamed) {
   const auto &[victim, scheme] = GetParam();
   TinyPlan plan(4, 8, "", scheme);
   Ranks ranks;
   for (int r = 0; r < 4; ++r)
-    ranks.start(plan, r, 4, {"--steps", "1000000000"});
-  ranks[0].waitForOutput("\"step\":20,", 20);
+    ranks.start(plan, r, 4, {"--steps", "1000000000", "--timeout", "100000"});
+  ranks[0].waitForOutput("\"step\":20,");
   ranks[victim].signal(SIGKILL);
   for (int r = 0; r < 4; ++r)
     if (r != victim)
-      expectNamed(ranks[r], victim, 5);
+      expectNamed(ranks[r], victim);
 }
 
 // A rank stopped with SIGSTOP is named once the time limit has passed.
@@ -73,12 +75,12 @@ TEST_P(Fault, StuckRankIsNamed) {
   TinyPlan plan(4, 8, "", scheme);
   Ranks ranks;
   for (int r = 0; r < 4; ++r)
-    ranks.start(plan, r, 4, {"--steps", "1000000000", "--timeout", "2"});
-  ranks[0].waitForOutput("\"step\":20,", 20);
+    ranks.start(plan, r, 4, {"--steps", "1000000000", "--timeout", "3"});
+  ranks[0].waitForOutput("\"step\":20,");
   ranks[victim].signal(SIGSTOP);
   for (int r = 0; r < 4; ++r)
     if (r != victim)
-      expectNamed(ranks[r], victim, 8);
+      expectNamed(ranks[r], victim);
 }
 INSTANTIATE_TEST_SUITE_P(Victims, Fault,
                          ::testing::Values(FaultCase{0, "ring"}, FaultCase{1, "ring"},
@@ -100,7 +102,7 @@ TEST(Faults, DifferentPlans) {
   for (int r = 0; r < 3; ++r)
     ranks.start(r == 1 ? other : plan, r, 3);
   for (int r = 0; r < 3; ++r) {
-    EXPECT_EQ(ranks[r].wait(10), 1);
+    EXPECT_EQ(ranks[r].wait(), 1);
     EXPECT_NE(ranks[r].output().find("the ranks differ in their plan: "), std::string::npos)
         << ranks[r].output();
     EXPECT_NE(ranks[r].output().find("rank 1 '"), std::string::npos) << ranks[r].output();
@@ -112,10 +114,10 @@ TEST(Faults, DifferentPlans) {
 TEST(Faults, RankThatNeverStarts) {
   TinyPlan plan(3);
   Ranks ranks;
-  ranks.start(plan, 0, 3, {"--start-timeout", "1"});
-  ranks.start(plan, 1, 3, {"--start-timeout", "1"});
+  ranks.start(plan, 0, 3, {"--start-timeout", "4"});
+  ranks.start(plan, 1, 3, {"--start-timeout", "4"});
   for (int r = 0; r < 2; ++r) {
-    EXPECT_EQ(ranks[r].wait(10), 1);
+    EXPECT_EQ(ranks[r].wait(), 1);
     EXPECT_NE(ranks[r].output().find("no sign in time of rank 2"), std::string::npos)
         << ranks[r].output();
   }
@@ -124,7 +126,7 @@ TEST(Faults, RankThatNeverStarts) {
 // A rank that ends while others have done their part of the evaluation is missed there.
 TEST(Faults, LostDuringEvaluation) {
   TinyPlan plan(2);
-  plan.slowDown(1);
+  plan.slowDown(0, /*held=*/0);
   TemporaryFolder data;
   std::string x, y;
   for (int i = 0; i < 16; ++i) {
@@ -136,10 +138,14 @@ TEST(Faults, LostDuringEvaluation) {
   const std::string samples = data.file("x.csv") + "," + data.file("y.csv");
   Ranks ranks;
   for (int r = 0; r < 2; ++r)
-    ranks.start(plan, r, 2, {"--steps", "0", "--eval", samples});
-  ranks[1].waitForOutput("forward", 20);
+    ranks.start(plan, r, 2, {"--steps", "0", "--eval", samples, "--timeout", "100000"});
+  ranks[1].waitForOutput("forward");
+  ranks[1].stop();
+  plan.letGo();
+  // Rank 0 mostly waits for rank 1 by then. It ends in the same way where it still computes.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   ranks[1].signal(SIGKILL);
-  EXPECT_EQ(ranks[0].wait(10), 1);
+  EXPECT_EQ(ranks[0].wait(), 1);
   EXPECT_NE(ranks[0].output().find("lost rank 1 (its process ended) during evaluation"),
             std::string::npos)
       << ranks[0].output();
@@ -152,7 +158,7 @@ TEST(Faults, OneRankFails) {
   ranks.start(plan, 0, 2, {"--data", "/nowhere/x.npy,/nowhere/y.npy"});
   ranks.start(plan, 1, 2, {"--data", "/nowhere/x.npy,/nowhere/y.npy"});
   for (int r = 0; r < 2; ++r) {
-    EXPECT_EQ(ranks[r].wait(10), 1);
+    EXPECT_EQ(ranks[r].wait(), 1);
     EXPECT_NE(ranks[r].output().find("'/nowhere/x.npy': cannot open"), std::string::npos)
         << ranks[r].output();
   }
@@ -161,16 +167,13 @@ TEST(Faults, OneRankFails) {
 // Local ranks: one that is killed ends the run with its name; nothing stays behind.
 TEST(Faults, LauncherNamesTheKilledRank) {
   TinyPlan plan(3);
-  Process launcher({plan.folder(), "-n", "3", "--steps", "1000000000", "--log", "json"});
-  launcher.waitForOutput("\"step\":20,", 20);
-  std::string children = readFile("/proc/" + std::to_string(launcher.id()) + "/task/" +
-                                  std::to_string(launcher.id()) + "/children");
-  std::vector<int> pids;
-  for (std::size_t at = 0; at < children.size(); at = children.find(' ', at) + 1)
-    pids.push_back(std::stoi(children.substr(at)));
+  Process launcher(
+      {plan.folder(), "-n", "3", "--steps", "1000000000", "--log", "json", "--timeout", "100000"});
+  launcher.waitForOutput("\"step\":20,");
+  const std::vector<int> pids = launcher.children();
   ASSERT_EQ(pids.size(), 3u);
   kill(pids[2], SIGKILL);
-  EXPECT_EQ(launcher.wait(10), 1);
+  EXPECT_EQ(launcher.wait(), 1);
   EXPECT_NE(launcher.output().find("rank 2 was killed by signal 9"), std::string::npos);
   EXPECT_NE(launcher.output().find("lost rank 2 (its process ended)"), std::string::npos);
   for (int pid : pids)
@@ -181,9 +184,9 @@ TEST(Faults, LauncherNamesTheKilledRank) {
 TEST(Faults, InterruptEndsAllRanks) {
   TinyPlan plan(2);
   Process launcher({plan.folder(), "-n", "2", "--steps", "1000000000", "--log", "json"});
-  launcher.waitForOutput("\"step\":5,", 20);
+  launcher.waitForOutput("\"step\":5,");
   launcher.signal(SIGINT);
-  EXPECT_EQ(launcher.wait(10), 128 + SIGINT);
+  EXPECT_EQ(launcher.wait(), 128 + SIGINT);
 }
 
 } // namespace

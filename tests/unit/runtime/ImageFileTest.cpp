@@ -72,7 +72,7 @@ for name in sys.argv[2:]:
     part = image.convert("RGB").resize((20, 24), Image.BILINEAR, box=(7, 3, 75, 50))
     numpy.save(f"{folder}/{name}-part.npy", numpy.asarray(part))
 )";
-  std::string command = "/usr/bin/python3 " + script + " " + folder;
+  std::string command = "/usr/bin/python3 '" + script + "' '" + folder + "'";
   for (const char *name : {"colours.png", "grey.png", "bits.png", "palette.png", "transparent.png",
                            "both.png", "colours.jpg", "fine.jpeg", "progressive.JPG", "grey.jpg"})
     command += std::string(" ") + name;

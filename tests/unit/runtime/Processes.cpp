@@ -3,40 +3,49 @@
 
 #include "TinyPlan.h"
 #include "runtime/transport/Socket.h"
+#include "tests/support/Patience.h"
 
 #include <csignal>
-#include <cstddef>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <random>
+#include <iterator>
+#include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 namespace syncline::testing {
 
-using namespace core;
+using test::eventually, test::patience;
+
+/// In a new process: what a shell gives a program in the foreground, whatever tests before have left.
+static void resetSignals() {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD})
+    ::signal(number, SIG_DFL);
+}
 
 Process::Process(const std::vector<std::string> &arguments,
                  const std::map<std::string, std::string> &environment) {
   std::string pattern = (std::filesystem::temp_directory_path() / "syncline-log-XXXXXX").string();
-  int fd = mkostemp(pattern.data(), O_APPEND);
+  const int fd = mkostemp(pattern.data(), O_APPEND | O_CLOEXEC);
+  EXPECT_GE(fd, 0) << pattern;
   log = pattern;
   pid = fork();
   if (pid != 0) {
     close(fd);
     return;
   }
-  for (const char *name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "SLURM_PROCID",
-                           "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "GLOO_SOCKET_IFNAME"})
-    unsetenv(name);
+  resetSignals();
+  unsetenv("GLOO_SOCKET_IFNAME");
   for (const auto &[name, value] : environment)
     setenv(name.c_str(), value.c_str(), 1);
+  dup2(open("/dev/null", O_RDONLY), 0);
   dup2(fd, 1);
   dup2(fd, 2);
   std::vector<char *> argv{const_cast<char *>(SYNCLINE_RUN)};
@@ -57,64 +66,79 @@ Process::~Process() {
 
 void Process::signal(int number) const { kill(pid, number); }
 
-int Process::wait(double seconds) {
+void Process::stop() const {
+  signal(SIGSTOP);
+  siginfo_t found{};
+  EXPECT_EQ(waitid(P_PID, static_cast<id_t>(pid), &found, WSTOPPED | WEXITED | WNOWAIT), 0);
+}
+
+bool Process::hasEnded() const {
+  siginfo_t found{};
+  return ended ||
+         (waitid(P_PID, static_cast<id_t>(pid), &found, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+          found.si_pid == pid);
+}
+
+int Process::wait() {
   int status = 0;
-  for (Deadline end = deadlineIn(seconds); Clock::now() < end;) {
-    if (waitpid(pid, &status, WNOHANG) == pid) {
-      ended = true;
-      return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  if (eventually([&] { return waitpid(pid, &status, WNOHANG) == pid; })) {
+    ended = true;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  ADD_FAILURE() << "still running after " << seconds << " s; its output: " << output();
+  ADD_FAILURE() << "still running after " << patience << " s; its output: " << output();
   return -1000;
 }
 
-void Process::waitForOutput(const std::string &text, double seconds) const {
-  for (Deadline end = deadlineIn(seconds); Clock::now() < end;) {
-    if (output().find(text) != std::string::npos)
-      return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  ADD_FAILURE() << "no '" << text << "' in " << output();
+void Process::waitForOutput(const std::string &text) const {
+  bool isThere = false;
+  const auto look = [&] {
+    const bool isLast = hasEnded();
+    isThere = output().find(text) != std::string::npos;
+    return isThere || isLast;
+  };
+  eventually(look);
+  EXPECT_TRUE(isThere) << "no '" << text << "' in " << output();
 }
 
 std::string Process::output() const { return readFile(log); }
 
+std::vector<int> Process::children() const {
+  const std::string own = std::to_string(pid);
+  std::ifstream list("/proc/" + own + "/task/" + own + "/children");
+  return {std::istream_iterator<int>(list), {}};
+}
+
 Outcome runToEnd(const std::vector<std::string> &arguments,
-                 const std::map<std::string, std::string> &environment, double seconds) {
+                 const std::map<std::string, std::string> &environment) {
   Process process(arguments, environment);
-  int code = process.wait(seconds);
+  const int code = process.wait();
   return {code, process.output()};
 }
 
-/// Takes the name under which tests/support/harness.py marks a port, too. It is this process's own
-/// until it ends.
-static bool markPort(int port) {
-  transport::Socket mark(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const std::string text = "syncline-test-port-" + std::to_string(port);
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  text.copy(name.sun_path + 1, sizeof name.sun_path - 1);
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-  if (bind(mark.get(), reinterpret_cast<const sockaddr *>(&name), size) != 0)
-    return false;
-  mark.release();
-  return true;
+/// Binds a socket to a port, or to one that the kernel chooses for 0, and keeps it until this
+/// process ends. Returns the port, or 0 where somebody has it. The socket does not listen. With
+/// SO_REUSEADDR on both, a listener that names the port gets it, as a run's rank 0 does. It is set
+/// behind bind(), so that two holders of one port are refused.
+static int bindPort(int port) {
+  transport::Socket held(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (bind(held.get(), reinterpret_cast<const sockaddr *>(&place), sizeof place) != 0)
+    return 0;
+  const int on = 1;
+  setsockopt(held.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const int bound = held.localPort();
+  held.release();
+  return bound;
 }
 
 int freePort() {
-  constexpr int lowest = 10000;
-  int firstEphemeral = 32768;
-  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> firstEphemeral;
-  std::mt19937 random(std::random_device{}());
-  std::uniform_int_distribution<int> pairs(0, (firstEphemeral - lowest) / 2 - 1);
-  for (int attempt = 0; attempt < 1000; ++attempt)
-    if (const int port = lowest + 2 * pairs(random);
-        markPort(port) && transport::Socket::listen(port))
-      return port;
-  ADD_FAILURE() << "no free port from " << lowest << " to " << firstEphemeral;
-  return 0;
+  const int port = bindPort(0);
+  EXPECT_GT(port, 0) << "no free port";
+  return port;
 }
+
+bool holdPort(int port) { return bindPort(port) == port; }
 
 } // namespace syncline::testing

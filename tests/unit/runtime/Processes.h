@@ -10,22 +10,30 @@ namespace syncline::testing {
 /// A syncline-run that is under way. Killed with the object.
 class Process {
 public:
-  /// `environment` is added to this process's, from which every starter's variables are removed.
+  /// `environment` is added to this process's, which has no launcher's variables. Signals do what
+  /// they do by default. The process reads no input.
   Process(const std::vector<std::string> &arguments,
           const std::map<std::string, std::string> &environment = {});
   ~Process();
   Process(const Process &) = delete;
 
   void signal(int number) const;
-  /// Exit code, or minus the signal that ended it; fails the test after `seconds`.
-  int wait(double seconds);
-  /// Returns when its output contains the text; fails the test after `seconds`.
-  void waitForOutput(const std::string &text, double seconds) const;
+  /// Sends SIGSTOP and returns when the process stands still.
+  void stop() const;
+  /// Exit code, or minus the signal that ended it. Fails the test where the process does not end.
+  int wait();
+  /// Returns when its output contains the text. Fails the test where it does not come, and as soon
+  /// as the process has ended without it.
+  void waitForOutput(const std::string &text) const;
   /// stdout and stderr so far.
   std::string output() const;
   int id() const { return pid; }
+  /// The processes that it has started, in that order.
+  std::vector<int> children() const;
 
 private:
+  bool hasEnded() const;
+
   int pid = -1;
   bool ended = false;
   std::string log;
@@ -37,10 +45,11 @@ struct Outcome {
 };
 /// Runs syncline-run to its end.
 Outcome runToEnd(const std::vector<std::string> &arguments,
-                 const std::map<std::string, std::string> &environment = {}, double seconds = 60);
+                 const std::map<std::string, std::string> &environment = {});
 
-/// A port that is free. It lies below the range from which the system takes the ports of outgoing
-/// connections, and no other test gets it until this process ends.
+/// A port that is free for a listener. The kernel gives it to nobody else until this process ends.
 int freePort();
+/// Takes a port as freePort() does. False where somebody has it.
+bool holdPort(int port);
 
 } // namespace syncline::testing

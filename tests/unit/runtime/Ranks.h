@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/transport/Group.h"
+#include "tests/support/Patience.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -25,15 +26,15 @@ inline void runRanks(int size, const std::function<void(int rank, transport::Gro
       options.size = size;
       options.port = port;
       options.listener = rank == 0 ? fd : -1;
-      options.startSeconds = 60;
+      options.startSeconds = test::patience;
       auto group = transport::Group::join(options);
       ASSERT_TRUE(group.isOk()) << group.status().message();
       if (connect) {
-        Status s = (*group)->connect(20);
+        Status s = (*group)->connect(test::patience);
         ASSERT_TRUE(s.isOk()) << s.message();
       }
       body(rank, **group);
-      Status left = leave ? (*group)->leave(20) : Status();
+      Status left = leave ? (*group)->leave(test::patience) : Status();
       ASSERT_TRUE(left.isOk()) << left.message();
     });
   for (std::thread &t : threads)

@@ -1,6 +1,8 @@
 // Reading ahead: equal to reading in place, bounded, and ending with one error.
 #include "runtime/data/ReadAhead.h"
 
+#include "tests/support/Patience.h"
+
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
@@ -58,9 +60,8 @@ TEST(ReadAhead, ReadsAheadWithinItsBound) {
     HostBatch batch;
     for (std::int64_t taken = 0; taken < 5; ++taken) {
       const std::int64_t wanted = taken + threads + 1;
-      for (int i = 0; i < 1000 && reads < wanted; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      EXPECT_TRUE(test::eventually([&] { return reads >= wanted; }));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20)); // one too many would show here
       EXPECT_EQ(reads, wanted);
       ASSERT_TRUE(ahead.take(10 + taken, batch).isOk());
     }

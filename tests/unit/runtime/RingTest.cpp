@@ -5,6 +5,8 @@
 #include "runtime/core/StepTypes.h"
 #include "runtime/transport/collectives/Ring.h"
 
+#include <algorithm>
+#include <barrier>
 #include <cstring>
 
 namespace syncline {
@@ -120,16 +122,36 @@ INSTANTIATE_TEST_SUITE_P(Ranks, RingHalves, ::testing::Range(1, 10));
 
 // A message of a little more than one loopback packet behind shorter ones goes out at once, instead
 // of waiting 40 ms a round for an acknowledgement: see sizeSendBuffer() in GlooTransport.cpp.
+// No all-gather would take less than 40 ms. A busy machine has a quick one sooner or later.
 TEST(Ring, LongerMessagesDoNotStall) {
-  runRanks(4, [](int, Group &group) {
+  constexpr double quick = 0.02;
+  std::barrier together(4);
+  double fastest = 0; // of rank 0
+  bool goesOn = false;
+  runRanks(4, [&](int rank, Group &group) {
     auto ring = std::move(*Ring::create(*group.transport(), "test"));
     std::vector<std::byte> memory(4 * (4096 + 65536));
     for (std::int64_t bytes : {8832, 32768, 65536}) {
       const GatherPart parts[] = {{memory.data(), 4096}, {memory.data() + 4 * 4096, bytes}};
-      const auto start = Clock::now();
-      for (int i = 0; i < 20; ++i)
-        ASSERT_TRUE(ring->allGather(parts).isOk());
-      EXPECT_LT(secondsSince(start), 1) << bytes; // 2 s and more where each round waits
+      const Deadline end = deadlineIn(test::patience);
+      if (rank == 0)
+        fastest = test::patience;
+      for (bool isAgain = true; isAgain;) {
+        for (int i = 0; i < 20; ++i) {
+          const auto start = Clock::now();
+          EXPECT_TRUE(ring->allGather(parts).isOk());
+          if (rank == 0)
+            fastest = std::min(fastest, secondsSince(start));
+        }
+        if (rank == 0)
+          goesOn = fastest > quick && Clock::now() < end;
+        together.arrive_and_wait();
+        isAgain = goesOn;
+        together.arrive_and_wait(); // before rank 0 decides anew
+      }
+      if (rank == 0) {
+        EXPECT_LE(fastest, quick) << bytes;
+      }
     }
   });
 }

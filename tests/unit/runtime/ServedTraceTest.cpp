@@ -181,16 +181,17 @@ TEST(ServedTrace, PlacesTicksBetweenSteps) {
 // A step computes while a read is under way, however long the server takes.
 TEST(ServedTrace, ShowsReadsBesideSteps) {
   ServedPlan plan(2, 1, asp);
-  plan.slowDown(0.01);
+  plan.slowDown(0.01, /*held=*/15);
   Crew run(
       plan, 2, 1,
       {"--steps", "100", "--lr", "0.001", "--trace", plan.file("t.json"), "--trace-steps", "100"});
-  run.processes[0]->waitForOutput("\"step\":10,", 20);
-  run.processes[2]->signal(SIGSTOP);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  run.processes[0]->waitForOutput("\"step\":10,");
+  run.processes[2]->stop();
+  plan.letGo();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300)); // longer reads, never fewer
   run.processes[2]->signal(SIGCONT);
   for (const auto &process : run.processes)
-    EXPECT_EQ(process->wait(30), 0) << process->output();
+    EXPECT_EQ(process->wait(), 0) << process->output();
   const std::vector<Event> events = eventsOf(plan.file("t.json"));
   for (int rank = 0; rank < 2; ++rank) {
     int beside = 0;
@@ -201,27 +202,33 @@ TEST(ServedTrace, ShowsReadsBesideSteps) {
   }
 }
 
-// A worker that stands still for a while shows in the others' grants, which the server holds back.
-// The first worker that ends finds its last read parked.
-TEST(ServedTrace, ShowsWhatIsHeldBack) {
+/// Worker 2 of 3 stands still for so many seconds while the others get as far as they may. Whether
+/// the server held each of them back for half of that time at least.
+bool showsWhatIsHeldBack(double seconds) {
   ServedPlan plan(3, 1, ssp);
-  plan.slowDown(0.005);
-  Crew run(
-      plan, 3, 1,
-      {"--steps", "300", "--lr", "0.001", "--trace", plan.file("t.json"), "--trace-steps", "300"});
-  run.processes[0]->waitForOutput("\"step\":10,", 20);
-  run.processes[2]->signal(SIGSTOP);
-  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  plan.slowDown(0.001, /*held=*/15);
+  Crew run(plan, 3, 1,
+           {"--steps", "100", "--lr", "0.001", "--timeout", "100000", "--trace",
+            plan.file("t.json"), "--trace-steps", "100"});
+  run.processes[2]->waitForOutput("forward 15\n");
+  run.processes[2]->stop();
+  plan.letGo();
+  for (int rank : {0, 1}) // the last step that is not more than two ahead
+    run.processes[rank]->waitForOutput("forward 17\n");
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   run.processes[2]->signal(SIGCONT);
   for (const auto &process : run.processes)
-    EXPECT_EQ(process->wait(30), 0) << process->output();
+    EXPECT_EQ(process->wait(), 0) << process->output();
   const std::vector<Event> events = eventsOf(plan.file("t.json"));
+  bool isLong = true;
   for (int rank : {0, 1}) {
     double longest = 0;
-    for (const Event &grant : named(events, rank, "grant"))
-      longest = std::max(longest, grant.args["held_us"].get<double>());
-    EXPECT_GE(longest, 200e3);
-    EXPECT_LE(longest, 20e6);
+    for (const Event &grant : named(events, rank, "grant")) {
+      const double held = grant.args["held_us"];
+      EXPECT_LE(held, grant.end - grant.begin + 0.002);
+      longest = std::max(longest, held);
+    }
+    isLong &= longest >= 0.5e6 * seconds;
     for (const Event &held : named(events, rank, "held back"))
       EXPECT_TRUE(std::ranges::any_of(named(events, rank, "grant"), [&](const Event &grant) {
         return grant.clock() == held.clock() && grant.begin <= held.begin + 0.002 &&
@@ -233,31 +240,39 @@ TEST(ServedTrace, ShowsWhatIsHeldBack) {
   for (const Event &e : eventsOf(plan.file("t.json"), /*ofServers=*/true)) {
     if (e.name == "grant")
       longest = std::max(longest, e.end - e.begin);
-    kept += e.name == "parked" && e.clock() == 300;
+    kept += e.name == "parked" && e.clock() == 100;
   }
-  EXPECT_GE(longest, 200e3);
-  EXPECT_LE(longest, 20e6);
+  isLong &= longest >= 0.5e6 * seconds;
   EXPECT_GE(kept, 1);
   int parked = 0; // all have left when the last one reads
   for (int rank : {0, 1, 2})
     for (const Event &e : named(events, rank, "parked"))
-      parked += e.clock() == 300;
+      parked += e.clock() == 100;
   EXPECT_GE(parked, 1);
+  return isLong;
+}
+
+// A worker that stands still for a while shows in the others' grants, which the server holds back.
+// The first worker that ends finds its last read parked. Where the machine is busy, the others ask
+// late, and a longer while must show.
+TEST(ServedTrace, ShowsWhatIsHeldBack) {
+  EXPECT_TRUE(showsWhatIsHeldBack(0.4) || showsWhatIsHeldBack(4) || showsWhatIsHeldBack(40));
 }
 
 // Under "asp" a worker that stands still holds nobody up at the first traced step either.
 TEST(ServedTrace, NobodyWaitsAtTheFirstTracedStep) {
   ServedPlan plan(2, 1, asp);
-  plan.slowDown(0.002);
+  plan.slowDown(0, /*held=*/25);
   Crew run(plan, 2, 1,
-           {"--steps", "600", "--lr", "0.001", "--timeout", "20", "--trace", plan.file("t.json"),
-            "--trace-steps", "300"});
-  run.processes[0]->waitForOutput("\"step\":20,", 20);
-  run.processes[1]->signal(SIGSTOP);
-  run.processes[0]->waitForOutput("\"step\":598,", 10);
+           {"--steps", "600", "--lr", "0.001", "--timeout", "100000", "--trace",
+            plan.file("t.json"), "--trace-steps", "300"});
+  run.processes[0]->waitForOutput("\"step\":20,");
+  run.processes[1]->stop();
+  plan.letGo();
+  run.processes[0]->waitForOutput("\"step\":598,");
   run.processes[1]->signal(SIGCONT);
   for (const auto &process : run.processes)
-    EXPECT_EQ(process->wait(30), 0) << process->output();
+    EXPECT_EQ(process->wait(), 0) << process->output();
   EXPECT_FALSE(summaryOf(run.processes[0]->output()).contains("lost_ranks"));
 }
 
@@ -286,14 +301,15 @@ std::vector<Json> asynchronous() {
 /// Worker 1 of 3 gets the signal at about step 20 of 250, of which the last `traced` are traced.
 void expectTraceOfOthers(const Json &form, int number, const std::string &traced) {
   ServedPlan plan(3, 1, form);
-  plan.slowDown(0.003);
+  plan.slowDown(0.001, /*held=*/25);
   Crew run(plan, 3, 1,
-           {"--steps", "250", "--lr", "0.001", "--timeout", "2", "--trace", plan.file("t.json"),
-            "--trace-steps", traced});
-  run.processes[0]->waitForOutput("\"step\":20,", 20);
+           {"--steps", "250", "--lr", "0.001", "--timeout", number == SIGKILL ? "100000" : "3",
+            "--trace", plan.file("t.json"), "--trace-steps", traced});
+  run.processes[0]->waitForOutput("\"step\":20,");
   run.processes[1]->signal(number);
+  plan.letGo();
   for (std::size_t rank : {0, 2, 3})
-    EXPECT_EQ(run.processes[rank]->wait(40), 0) << run.processes[rank]->output();
+    EXPECT_EQ(run.processes[rank]->wait(), 0) << run.processes[rank]->output();
   EXPECT_EQ(summaryOf(run.processes[0]->output())["lost_ranks"], Json::array({1}));
   std::map<int, std::set<std::int64_t>> steps;
   for (const Event &e : eventsOf(plan.file("t.json")))
@@ -334,10 +350,10 @@ TEST(ServedTrace, StoppedRun) {
       Crew run(plan, 2, 1,
                {"--steps", "1000000", "--lr", "0.001", "--trace", plan.file("t.json"),
                 "--trace-steps", traces ? "999990" : "10"});
-      run.processes[0]->waitForOutput("\"step\":30,", 20);
+      run.processes[0]->waitForOutput("\"step\":30,");
       run.processes[0]->signal(SIGTERM);
       for (std::size_t rank : {0, 1})
-        EXPECT_EQ(run.processes[rank]->wait(20), 128 + SIGTERM) << run.processes[rank]->output();
+        EXPECT_EQ(run.processes[rank]->wait(), 128 + SIGTERM) << run.processes[rank]->output();
       EXPECT_EQ(std::filesystem::exists(plan.file("t.json")), traces);
       const std::string output = run.processes[0]->output();
       EXPECT_EQ(output.find("which is not written") == std::string::npos, traces) << output;

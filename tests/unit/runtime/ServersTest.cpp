@@ -112,11 +112,11 @@ TEST(DedicatedServers, ServerThatDoesNotConnectIsNamed) {
       options.workers = 2;
       options.port = port;
       options.listener = rank == 0 ? fd : -1;
-      options.startSeconds = 2;
+      options.startSeconds = 4;
       auto group = Group::join(options);
       EXPECT_TRUE(group.isOk()) << group.status().message();
       if (group.isOk() && rank < 2) {
-        EXPECT_TRUE((*group)->connect(20).isOk());
+        EXPECT_TRUE((*group)->connect(test::patience).isOk());
         Status s = createServerClient(*(*group)->transport(), "test", {2, 1}).status();
         EXPECT_EQ(s.kind(), ErrorKind::peerLost);
         EXPECT_NE(s.message().find("lost server 0 (rank 2) (it answers, but did not come in time)"),

@@ -33,13 +33,7 @@ private:
 std::string errorOf(const std::string &text, const std::string &replacement,
                     const std::string &backend = "cpu") {
   TinyPlan tiny(1);
-  std::string source = readFile(tiny.file("step.cpp"));
-  const std::size_t at = source.find(text);
-  EXPECT_NE(at, std::string::npos) << text;
-  writeFile(tiny.file("step.cpp"), source.replace(at, text.size(), replacement));
-  const std::string compile = "c++ -std=c++20 -shared -fPIC -I" SYNCLINE_INCLUDE " -o " +
-                              tiny.file("step.so") + " " + tiny.file("step.cpp");
-  EXPECT_EQ(std::system(compile.c_str()), 0);
+  tiny.editStep(text, replacement);
   tiny.json["backend"] = backend;
   tiny.seal();
   Result<Plan> plan = loadPlan(tiny.folder());

@@ -16,6 +16,7 @@ namespace {
 using namespace core;
 using namespace transport;
 
+using test::eventually, test::patience;
 using testing::runRanks;
 
 /// What strangers say; they keep their connection but for the one that says nothing and leaves.
@@ -26,12 +27,12 @@ struct Strangers {
     const std::string words[] = {"", "GET / HTTP/1.1\r\n\r\n", std::string(4096, '\0'),
                                  std::string("\x10\0\0\0", 4) + std::string(16, '\x7f')};
     for (const std::string &text : words) {
-      Result<Socket> s = Socket::connect("127.0.0.1", port, deadlineIn(5));
+      Result<Socket> s = Socket::connect("127.0.0.1", port, deadlineIn(patience));
       ASSERT_TRUE(s.isOk()) << s.status().message();
-      s->sendAll(text, deadlineIn(1));
+      s->sendAll(text, deadlineIn(patience));
       connections.push_back(std::move(*s));
     }
-    (void)Socket::connect("127.0.0.1", port, deadlineIn(5));
+    (void)Socket::connect("127.0.0.1", port, deadlineIn(patience));
   }
 };
 
@@ -56,17 +57,22 @@ ConnectLimit within(double seconds) {
   return {deadlineIn(seconds), [] { return false; }};
 }
 
-// A first frame that claims megabytes ends its connection at once.
+// A first frame that claims megabytes ends its connection at once, and not when the time for it is
+// over. A busy machine does so at once sooner or later.
 TEST(Strangers, FirstFramesAreShort) {
   Result<Socket> listener = Socket::listen(0);
   const int port = listener->localPort();
   StoreServer server(std::move(*listener), 2);
-  Socket stranger = std::move(*Socket::connect("127.0.0.1", port, deadlineIn(5)));
   const std::uint32_t size = maxFrameBytes;
-  std::string frame(reinterpret_cast<const char *>(&size), 4);
-  stranger.sendAll(frame + std::string(100, 'x'), deadlineIn(1));
-  EXPECT_TRUE(stranger.hasInput(deadlineIn(3))) << "the connection is still open";
-  EXPECT_TRUE(Store::connect("127.0.0.1", port, 1, 2, deadlineIn(5)).isOk());
+  const std::string frame(reinterpret_cast<const char *>(&size), 4);
+  EXPECT_TRUE(eventually([&] {
+    const auto start = Clock::now();
+    Socket stranger = std::move(*Socket::connect("127.0.0.1", port, deadlineIn(patience)));
+    stranger.sendAll(frame + std::string(100, 'x'), deadlineIn(patience));
+    EXPECT_TRUE(stranger.hasInput(deadlineIn(patience))) << "the connection is still open";
+    return secondsSince(start) < Newcomers::helloSeconds;
+  }));
+  EXPECT_TRUE(Store::connect("127.0.0.1", port, 1, 2, deadlineIn(patience)).isOk());
 }
 
 // Who connects and says nothing is let go after some seconds.
@@ -74,8 +80,8 @@ TEST(Strangers, SilentOnesAreClosed) {
   Result<Socket> listener = Socket::listen(0);
   const int port = listener->localPort();
   StoreServer server(std::move(*listener), 2);
-  Socket stranger = std::move(*Socket::connect("127.0.0.1", port, deadlineIn(5)));
-  EXPECT_TRUE(stranger.hasInput(deadlineIn(Newcomers::helloSeconds + 3)));
+  Socket stranger = std::move(*Socket::connect("127.0.0.1", port, deadlineIn(patience)));
+  EXPECT_TRUE(stranger.hasInput(deadlineIn(Newcomers::helloSeconds + patience)));
 }
 
 // A listener takes the connection that knows the secret, whoever came before it.
@@ -86,14 +92,14 @@ TEST(Strangers, RankIsTakenAmongThem) {
   Strangers strangers;
   strangers.connectTo(std::stoi(place));
   std::thread rank([&] {
-    Result<Socket> s = connectToRank("127.0.0.1", place, "b", within(5));
+    Result<Socket> s = connectToRank("127.0.0.1", place, "b", within(patience));
     ASSERT_TRUE(s.isOk()) << s.status().message();
-    EXPECT_TRUE(s->sendAll("hello", deadlineIn(1)));
+    EXPECT_TRUE(s->sendAll("hello", deadlineIn(patience)));
   });
-  std::optional<Socket> socket = (*listener)->take("b", within(5));
+  std::optional<Socket> socket = (*listener)->take("b", within(patience));
   ASSERT_TRUE(socket);
   std::string text(5, ' ');
-  EXPECT_TRUE(socket->receiveAll(text.data(), text.size(), deadlineIn(5)));
+  EXPECT_TRUE(socket->receiveAll(text.data(), text.size(), deadlineIn(patience)));
   EXPECT_EQ(text, "hello");
   rank.join();
 }
@@ -113,9 +119,9 @@ TEST(Strangers, SecretIsNeeded) {
 TEST(Strangers, WaitsEndEarly) {
   auto listener = RankListener::open("127.0.0.1");
   ASSERT_TRUE(listener.isOk()) << listener.status().message();
-  const auto start = Clock::now();
-  EXPECT_FALSE((*listener)->take("b", {deadlineIn(60), [] { return true; }}));
-  EXPECT_LT(secondsSince(start), 5);
+  const auto deadline = deadlineIn(patience);
+  EXPECT_FALSE((*listener)->take("b", {deadline, [] { return true; }}));
+  EXPECT_LT(Clock::now(), deadline);
 }
 
 // While links are opened, strangers on every port of the ranks change nothing.
@@ -128,16 +134,15 @@ TEST(Strangers, LinksOpenAmongThem) {
     if (rank == 1) {
       // Rank 0 waits; the store's port is one, and there must be another.
       std::set<int> ports;
-      for (int i = 0; i < 500 && ports.size() < 2; ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      ASSERT_TRUE(eventually([&] {
         ports = listeningPorts();
         for (int port : before)
           ports.erase(port);
-      }
-      ASSERT_GE(ports.size(), 2u) << "no port to connect to";
+        return ports.size() >= 2;
+      })) << "no port to connect to";
       for (int port : ports)
         strangers.connectTo(port);
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      std::this_thread::sleep_for(std::chrono::milliseconds(50)); // mostly they are met first
     }
     auto links = group.transport()->open(ends);
     ASSERT_TRUE(links.isOk()) << links.status().message();

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <map>
 #include <unistd.h>
 
 namespace syncline::testing {
@@ -148,32 +149,71 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
   seal();
 }
 
-void TinyPlan::compile() const {
-  const std::string command = "c++ -std=c++20 -shared -fPIC -I" SYNCLINE_INCLUDE " -o " +
-                              file("step.so") + " " + file("step.cpp");
-  EXPECT_EQ(std::system(command.c_str()), 0);
+/// What the host's compiler makes of a step. Most plans have one of few steps, and a program
+/// compiles each once.
+static std::string compiled(const std::string &source) {
+  static std::map<std::string, std::string> known;
+  const auto [at, isNew] = known.try_emplace(source);
+  if (isNew) {
+    TemporaryFolder files;
+    writeFile(files.file("step.cpp"), source);
+    // In quotes, since folders may have spaces.
+    const std::string command = "c++ -std=c++20 -shared -fPIC -I'" SYNCLINE_INCLUDE "' -o '" +
+                                files.file("step.so") + "' '" + files.file("step.cpp") + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    at->second = readFile(files.file("step.so"));
+  }
+  return at->second;
 }
 
-void TinyPlan::editStep(const std::string &text, const std::string &replacement) {
+void TinyPlan::compile() const {
+  std::filesystem::remove(file("step.so")); // a process may run the one before
+  writeFile(file("step.so"), compiled(readFile(file("step.cpp"))));
+}
+
+void TinyPlan::replaceInStep(const std::string &text, const std::string &replacement) const {
   std::string source = readFile(file("step.cpp"));
   const std::size_t at = source.find(text);
   ASSERT_NE(at, std::string::npos) << text;
   writeFile(file("step.cpp"), source.replace(at, text.size(), replacement));
+}
+
+void TinyPlan::editStep(const std::string &text, const std::string &replacement) {
+  replaceInStep(text, replacement);
   compile();
   seal();
 }
 
-void TinyPlan::slowDown(double seconds) {
+void TinyPlan::slowDown(double seconds, int held) {
   const std::string entry = "extern \"C\" void", phase = "s.phase(\"forward\");";
-  editStep(entry, R"(
+  std::string slow = R"(
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string>
 #include <unistd.h>
+/// The file "go" beside this library.
+static std::string place() {
+  Dl_info library;
+  const char *path = dladdr((void *)place, &library) ? library.dli_fname : "";
+  return std::string(path).substr(0, std::string(path).rfind('/') + 1) + "go";
+}
 static void slow(void *const *, const void *const *, std::int64_t, void *) {
-  (void)!write(2, "forward\n", 8);
-  usleep()" + std::to_string(static_cast<int>(seconds * 1e6)) +
-                      ");\n}\n" + entry);
+  static int number = 0;
+  dprintf(2, "forward %d\n", number);
+  while (number == HELD && access(place().c_str(), F_OK) != 0)
+    usleep(1000);
+  ++number;
+  usleep(TIME);
+}
+)";
+  replaceAll(slow, "HELD", std::to_string(held));
+  replaceAll(slow, "TIME", std::to_string(static_cast<int>(seconds * 1e6)));
+  replaceInStep(entry, slow + entry);
   editStep(phase, phase + "s.pointwise(\"slow\", slow, std::span<const Tensor>(&x, 1), "
                           "std::span<const Tensor>(&y, 1), {.flat = false});");
 }
+
+void TinyPlan::letGo() const { writeFile(file("go"), ""); }
 
 void TinyPlan::seal() {
   nlohmann::json hashes;

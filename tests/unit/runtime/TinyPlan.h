@@ -28,10 +28,13 @@ public:
   void seal();
   /// Compiles step.cpp anew with one text in it replaced, and seals.
   void editStep(const std::string &text, const std::string &replacement);
-  /// Lets every forward phase say "forward" on stderr and take so many seconds.
-  void slowDown(double seconds);
+  /// Lets every forward phase say "forward" and its number on stderr, and take so many seconds. In
+  /// each process the one of number `held`, from 0, lasts until letGo().
+  void slowDown(double seconds, int held = -1);
+  void letGo() const;
 
 private:
+  void replaceInStep(const std::string &text, const std::string &replacement) const;
   void compile() const;
   TemporaryFolder files;
 };

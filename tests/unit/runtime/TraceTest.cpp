@@ -200,9 +200,9 @@ TEST(TraceRun, StoppedRun) {
   TinyPlan plan(2);
   Process run({plan.folder(), "--steps", "1000000", "--trace", plan.file("t.json"), "--trace-steps",
                "999990", "--log", "json"});
-  run.waitForOutput("\"step\":30,", 20);
+  run.waitForOutput("\"step\":30,");
   run.signal(SIGTERM);
-  EXPECT_EQ(run.wait(20), 128 + SIGTERM) << run.output();
+  EXPECT_EQ(run.wait(), 128 + SIGTERM) << run.output();
   const json trace = json::parse(readFile(plan.file("t.json")), nullptr, false);
   EXPECT_EQ(trace["otherData"]["ranks"], 2) << run.output();
 }

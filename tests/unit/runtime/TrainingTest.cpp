@@ -170,7 +170,7 @@ Trained trainBy(const std::string &scheme, int perNode) {
         environment));
   }
   for (auto &rank : ranks)
-    EXPECT_EQ(rank->wait(30), 0) << rank->output();
+    EXPECT_EQ(rank->wait(), 0) << rank->output();
   return {readFile(files.file("d/rank0/step2/parameters/fc%2Fw.npy")),
           readFile(files.file("d/rank3/step2/parameters/fc%2Fw.npy"))};
 }
@@ -207,7 +207,7 @@ TEST(TrainingRun, HierarchyOverUnevenNodes) {
         std::make_unique<Process>(std::vector<std::string>{plan.folder()}, environment));
   }
   for (auto &rank : ranks) {
-    EXPECT_EQ(rank->wait(30), 1);
+    EXPECT_EQ(rank->wait(), 1);
     EXPECT_NE(rank->output().find("3 ranks are no multiple of 2 ranks a node"), std::string::npos)
         << rank->output();
   }
@@ -249,7 +249,7 @@ TEST(TrainingRun, StartedByTorchrun) {
   TinyPlan plan(2);
   // The ranks meet one port above the agent's: look for an agent's port whose neighbour is free.
   Result<Socket> agent = Socket::listen(0);
-  while (!Socket::listen(agent->localPort() + 1))
+  while (!holdPort(agent->localPort() + 1))
     agent = Socket::listen(0);
   std::map<std::string, std::string> environment{
       {"WORLD_SIZE", "2"},
@@ -261,7 +261,7 @@ TEST(TrainingRun, StartedByTorchrun) {
   environment["RANK"] = "0";
   Outcome first = runToEnd({plan.folder(), "--steps", "2"}, environment);
   EXPECT_EQ(first.code, 0) << first.output;
-  EXPECT_EQ(second.wait(20), 0);
+  EXPECT_EQ(second.wait(), 0);
 }
 
 // The saved model is the skeleton with the values at the end, as onnx reads it.
