@@ -5,6 +5,7 @@ import subprocess
 
 import harness
 from refusal import RefusalTest
+from waiting import PATIENCE
 
 CALIBRATE = harness.BUILD / "bin" / "syncline-calibrate"
 
@@ -35,7 +36,7 @@ class CalibrateRanksTest(RefusalTest):
         started.pop(1).kill()
         found = []
         for process in started:
-            self.assertEqual(process.wait(20), 1)
+            self.assertEqual(process.wait(PATIENCE), 1)
             said = list(process.stderr)
             errors = [line for line in said if "error:" in line]
             self.assertEqual(len(errors), 1, said)

@@ -94,7 +94,7 @@ class CheckpointedTest(RefusalTest):
     def train(self, plan, steps, label, ranks=RANKS, extra=()):
         """The saved model, the lines of the steps by number, the summary, and stderr."""
         out = self.folder / f"{label}.onnx"
-        done = self.command(*self.words(plan, steps, out, ranks, extra), limit=300)
+        done = self.command(*self.words(plan, steps, out, ranks, extra))
         self.assertEqual(done.returncode, 0, done.stderr)
         *steps, summary = [json.loads(line) for line in done.stdout.splitlines()]
         return out.read_bytes(), {line["step"]: line for line in steps}, summary, done.stderr

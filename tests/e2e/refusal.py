@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import harness
+from waiting import PATIENCE
 
 CRASHES = ("Assertion", "terminate called", "Stack dump", "PLEASE submit", "what():", "Traceback")
 
@@ -23,7 +24,7 @@ class RefusalTest(unittest.TestCase):
         path.write_bytes(data)
         return path
 
-    def command(self, *words, environment=None, limit=60):
+    def command(self, *words, environment=None, limit=PATIENCE):
         return subprocess.run(
             [str(harness.SYNCLINE), *map(str, words)],
             capture_output=True,
@@ -57,7 +58,7 @@ class RefusalTest(unittest.TestCase):
             text=True,
         )
 
-    def ends(self, processes, limit=60):
+    def ends(self, processes, limit=PATIENCE):
         """(exit code, stderr) of each."""
         for process in processes:
             self.addCleanup(process.kill)

@@ -148,7 +148,7 @@ class AccumulatedPlansTest(RefusalTest):
     def trained(self, plan, *extra):
         saved = self.folder / "trained.onnx"
         words = ("run", plan, "-n", RANKS, "--data", PAIR, "--steps", 3, "--lr", 0.05)
-        done = self.command(*words, "--log", "json", "--save", saved, *extra, limit=300)
+        done = self.command(*words, "--log", "json", "--save", saved, *extra)
         self.assertEqual(done.returncode, 0, done.stderr)
         *steps, summary = [json.loads(line) for line in done.stdout.splitlines()]
         return saved.read_bytes(), [line["loss"] for line in steps], summary, done.stderr

@@ -5,12 +5,12 @@ import re
 import resource
 import signal
 import subprocess
-import time
 import unittest
 
 import harness
 from calibrate_ranks import CalibrateRanksTest
 from refusal import RefusalTest
+from waiting import PATIENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 SHORT = ["--time", "2s", "--sizes", "1KiB,64KiB,1MiB"]
@@ -106,10 +106,9 @@ class CalibrateTest(RefusalTest):
         self.assert_refused(done, ["'-n 2' contradicts 'WORLD_SIZE'"], 2)
 
     def test_unwritable_output(self):
-        """A file that cannot be written is told at once, not after a minute of measuring."""
-        started = time.monotonic()
-        self.refuses(["calibrate", "-n", 2, "-o", self.folder / "absent" / "c.yaml"], "absent")
-        self.assertLess(time.monotonic() - started, 10)
+        """A file that cannot be written is told before anything is measured."""
+        words = ["calibrate", "-n", 2, "-o", self.folder / "absent" / "c.yaml"]
+        self.assertNotIn("s left", self.refuses(words, "absent"))
 
     def test_full_disk(self):
         """Where the file does not fit, nothing half-written stays and an older file is kept."""
@@ -124,7 +123,7 @@ class CalibrateTest(RefusalTest):
             [str(harness.SYNCLINE), "calibrate", "-n", "2", "--quiet", *SHORT, "-o", str(output)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             restore_signals=False,
             preexec_fn=fill_disk,
         )

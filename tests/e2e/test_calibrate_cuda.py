@@ -125,7 +125,7 @@ class CalibrateCudaTest(RefusalTest):
         self.assertIn("library:\n      # NCCL chose the algorithm for each size.", text)
         times = {scheme: self.seconds(text, scheme) for scheme in ("ring", "tree", "library")}
         self.assertGreaterEqual(min(times["ring"], times["tree"]), 0.1)
-        self.assertLess(times["library"], 0.1)
+        self.assertLess(times["library"], min(times["ring"], times["tree"]))
         plan = self.folder / "nvls.plan"
         words = ["compile", DIGITS, "--cluster", output, "--batch", 2, "--plan-only", "-o", plan]
         harness.syncline(*words, "--backend", "cuda")

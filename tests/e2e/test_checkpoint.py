@@ -13,6 +13,8 @@ import numpy
 
 import harness
 from checkpointed import RANKS, WAYS, CheckpointedTest
+from depth import LONG, repeat
+from waiting import PATIENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 STEPS = 20
@@ -49,9 +51,10 @@ class CheckpointTest(CheckpointedTest):
         self.same_losses(after, also)
         self.assertEqual(summary["resumed_at"], 8)
         self.assertEqual(found, wanted, "the resumed run trained something else")
-        # At its end there is nothing left to train; the model is saved again.
-        again, nothing, _, _ = self.train(plan, STEPS, "again", ranks, resumed)
-        self.assertEqual((again, nothing), (wanted, {}))
+        if LONG or way == "ring":
+            # At its end there is nothing left to train; the model is saved again.
+            again, nothing, _, _ = self.train(plan, STEPS, "again", ranks, resumed)
+            self.assertEqual((again, nothing), (wanted, {}))
 
     def test_resumes_every_way(self):
         for way in WAYS:
@@ -60,7 +63,7 @@ class CheckpointTest(CheckpointedTest):
                 self.resumes(way)
 
     def test_resumes_one_rank(self):
-        for way in ("ring", "carried-sharded", "diloco"):
+        for way in repeat(("diloco",), ("ring", "carried-sharded", "diloco")):
             with self.subTest(way=way):
                 self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
                 self.resumes(way, ranks=1)
@@ -97,7 +100,7 @@ class CheckpointTest(CheckpointedTest):
                 process.stdout.readline()
             process.send_signal(number)
             output, said = process.stdout.read(), process.stderr.read()
-            self.assertEqual(process.wait(60), 128 + number, said)
+            self.assertEqual(process.wait(PATIENCE), 128 + number, said)
             done = json.loads(output.splitlines()[-1])["steps"]
             self.assertEqual(self.checkpoints(saved), [done])
             wanted, _, _, _ = self.train(plan, done + 5, "whole")
@@ -297,7 +300,7 @@ class CheckpointTest(CheckpointedTest):
                 pass
         out = self.folder / "full.onnx"
         words = self.words(plan, STEPS, out, extra=self.saving(saved, 4, "--resume"))
-        done = self.command(*words, limit=300)
+        done = self.command(*words)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stderr.count("; training goes on"), 2)
         self.assertIn(f"error: checkpoint '{saved}/step20' is not written: rank ", done.stderr)

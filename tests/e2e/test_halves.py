@@ -9,6 +9,7 @@ import harness
 import test_overlap
 from refusal import RefusalTest
 from test_overlap import DIGITS, LAST, LONG, PAIR
+from waiting import PATIENCE
 
 SHARDED = ("--scheme", "*=reduce-scatter")
 SUMMED = ("--scheme", "*=ring")
@@ -198,7 +199,7 @@ class HalvesTest(RefusalTest):
                 self.loses(self.plan("dear:4KiB", "step", 3, scheme))
 
     def loses(self, plan):
-        words = ["--data", PAIR, "--steps", LONG, "--timeout", 10, *self.backend]
+        words = ["--data", PAIR, "--steps", LONG, "--timeout", PATIENCE, *self.backend]
         ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
         for _ in range(20):
             ranks[0].stdout.readline()
@@ -207,7 +208,7 @@ class HalvesTest(RefusalTest):
             self.addCleanup(process.kill)
             process.stdout.read()
             said = process.stderr.read()
-            self.assertEqual(process.wait(60), 1, said)
+            self.assertEqual(process.wait(PATIENCE), 1, said)
             found = re.search(r"rank 1.* in the (\S+) of (.*) in step \d+;", said)
             self.assertIsNotNone(found, said)
             if "bucket" in found[2]:

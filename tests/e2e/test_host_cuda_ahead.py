@@ -12,6 +12,7 @@ import harness
 import numpy
 from host_cuda import CUDA, DIGITS, NODE, HostCudaCase
 from test_host_cuda import digits
+from waiting import PATIENCE
 
 STEPS = 9
 BATCH = 4
@@ -115,7 +116,7 @@ class HostCudaAheadTest(HostCudaCase):
                     self.assertTrue(process.stdout.readline())
                 process.send_signal(signal.SIGINT)
                 output, said = process.stdout.read(), process.stderr.read()
-                self.assertEqual(process.wait(60), 128 + signal.SIGINT, said)
+                self.assertEqual(process.wait(PATIENCE), 128 + signal.SIGINT, said)
                 lines = [json.loads(line) for line in output.splitlines()]
                 done = lines[-1]["steps"]
                 self.assertIn(f"stopped by signal 2 after {done} of {LONG} steps", said)

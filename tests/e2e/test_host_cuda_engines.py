@@ -9,6 +9,7 @@ import unittest
 
 import harness
 from host_cuda import CUDA, TwoDevicesCase
+from waiting import PATIENCE
 
 
 class HostCudaEnginesTest(TwoDevicesCase):
@@ -19,7 +20,7 @@ class HostCudaEnginesTest(TwoDevicesCase):
     def run_plan(self, *words):
         words = ("run", self.plan, "-n", 2, *CUDA, "--steps", 2, "--log", "json", *words)
         command = [str(harness.SYNCLINE), *map(str, words)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60)
+        return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
     def train(self, *words):
         done = self.run_plan(*words)

@@ -12,6 +12,7 @@ import numpy
 from host_cuda import CUDA, DIGITS, MODULE, PLAYED
 from refusal import RefusalTest
 from test_local_updates import LONG, PAIR, TEST
+from waiting import PATIENCE
 
 # What the stand-ins' products and sums round otherwise than the CPU's, after all steps.
 LIMIT = 1e-5
@@ -127,7 +128,7 @@ class HostCudaFormsTest(RefusalTest):
         is under way when they learn of it."""
         for form in ("diloco:4,2,1,0.5", "easgd:sync2,0.5"):
             plan = self.plan(form, 3)
-            words = (*CUDA, "--data", PAIR, "--timeout", 10, "--steps", LONG)
+            words = (*CUDA, "--data", PAIR, "--timeout", PATIENCE, "--steps", LONG)
             ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
             for _ in range(20):
                 ranks[0].stdout.readline()
@@ -136,7 +137,7 @@ class HostCudaFormsTest(RefusalTest):
                 self.addCleanup(process.kill)
                 process.stdout.read()
                 said = process.stderr.read()
-                self.assertEqual(process.wait(60), 1, said)
+                self.assertEqual(process.wait(PATIENCE), 1, said)
                 message = r"in the all-reduce of (the loss|fragment [01]) "
                 self.assertRegex(said, rf"lost rank 1.* ({message})?in step \d+; last completed")
             ranks[1].communicate()

@@ -16,6 +16,7 @@ import numpy
 from host_cuda import CUDA, DIGITS, MODULE, NODE, HostCudaCase
 from test_host_cuda import digits
 from test_token_ids import LENGTH, WORDS, language
+from waiting import PATIENCE, SILENCE
 
 SCHEMES = ("ring", "tree", "library", "parameter-server", "reduce-scatter", "factors")
 # What NCCL chooses is offered where its times are stated.
@@ -177,7 +178,11 @@ class MessageTest(HostCudaCase):
         command = [str(harness.SYNCLINE), "run", str(plan), *CUDA, "-n", "2", "--steps", "1"]
         variables = {"SYNCLINE_HOST_CUDA_DEVICES": "2", "NCCL_ALGO": "Tree", "NCCL_DEBUG": "WARN"}
         done = subprocess.run(
-            command, env={**os.environ, **variables}, capture_output=True, text=True, timeout=60
+            command,
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         warnings = [line for line in done.stderr.splitlines() if "warning" in line]
@@ -276,7 +281,7 @@ class MessageTest(HostCudaCase):
         self.assertTrue(ranks[0].stdout.readline(), "rank 0 ended before its first step")
         ranks[2].send_signal(how)
         for number, process in enumerate(ranks[:2]):
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 1, errors)
             message = (
                 r"syncline-run: error: rank %d: lost rank 2 \(%s\) in the all-reduce of (bucket"
@@ -293,10 +298,10 @@ class MessageTest(HostCudaCase):
         self.loses(signal.SIGKILL, "its process ended", ("--cuda-graph",))
 
     def test_stopped_rank(self):
-        self.loses(signal.SIGSTOP, "it does not answer", ("--timeout", 3))
+        self.loses(signal.SIGSTOP, "it does not answer", ("--timeout", SILENCE))
 
     def test_stopped_rank_of_a_captured_step(self):
-        self.loses(signal.SIGSTOP, "it does not answer", ("--timeout", 3, "--cuda-graph"))
+        self.loses(signal.SIGSTOP, "it does not answer", ("--timeout", SILENCE, "--cuda-graph"))
 
 
 if __name__ == "__main__":

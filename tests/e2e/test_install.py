@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import harness
+from waiting import PATIENCE
 
 PROGRAMS = ("syncline", "syncline-run", "syncline-calibrate")
 SAMPLES = harness.TOP / "samples"
@@ -55,7 +56,12 @@ class InstallTest(unittest.TestCase):
             mounts = " && ".join(f"mount -t tmpfs none '{path}'" for path in hidden)
             command = ["unshare", "--mount", "sh", "-c", f"{mounts} && {line}"]
         done = subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300
+            command,
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
         )
         self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
         return done.stdout, done.stderr

@@ -4,11 +4,11 @@ import os
 import resource
 import signal
 import subprocess
-import time
 import unittest
 
 import harness
 from refusal import RefusalTest
+from waiting import PATIENCE, until
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 NOBODY = 65534
@@ -48,7 +48,7 @@ class CompilerTest(RefusalTest):
 
     def test_interrupted(self):
         """A signal while the compiler runs ends both and leaves the folder as it was."""
-        compiler = self.write("slow", f"#!/bin/sh\ntouch {self.folder}/started\nsleep 1000\n")
+        compiler = self.write("slow", f"#!/bin/sh\ntouch '{self.folder}/started'\nsleep 1000\n")
         compiler.chmod(0o755)
         before = self.listing()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -59,18 +59,11 @@ class CompilerTest(RefusalTest):
                     preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
                 )
                 self.addCleanup(process.kill)
-                self.await_file("started")
+                until((self.folder / "started").exists, "no compiler was started", process)
                 process.send_signal(number)
-                self.assertEqual(process.wait(30), -number)
+                self.assertEqual(process.wait(PATIENCE), -number)
                 (self.folder / "started").unlink()
                 self.assertEqual(self.listing(), before)
-
-    def await_file(self, name):
-        for _ in range(600):
-            if (self.folder / name).exists():
-                return
-            time.sleep(0.1)
-        self.fail(f"'{name}' did not appear")
 
 
 class CrowdedMachineTest(RefusalTest):
@@ -91,7 +84,7 @@ class CrowdedMachineTest(RefusalTest):
             [str(harness.SYNCLINE), "run", str(plan), "--steps", "1"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             preexec_fn=become_nobody,
         )
         self.assert_refused(done, ["cannot start rank"])

@@ -10,9 +10,11 @@ import subprocess
 import tempfile
 import unittest
 
+import current_pytorch
 import harness
+import virtual
 from slurm import Slurm, SlurmMissing
-from torchrun import TorchrunMissing, torchrun
+from waiting import PATIENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = ",".join(str(harness.TOP / "samples" / "data" / f"digits-train-{name}.npy") for name in "xy")
@@ -88,7 +90,7 @@ class LaunchersTest(unittest.TestCase):
 
     def trains(self, launcher, environment=None):
         done = self.start(launcher, self.words(), environment)
-        output, errors = done.communicate(timeout=60)
+        output, errors = done.communicate(timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, errors)
         self.assertEqual(len(self.expected), 5)
         self.assertEqual(losses(output), self.expected, errors)
@@ -125,7 +127,7 @@ class LaunchersTest(unittest.TestCase):
         }
         self.assertEqual(len(ranks), RANKS, ranks)
         os.kill(ranks["2"], signal.SIGKILL)
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=PATIENCE)
         self.assertNotEqual(process.returncode, 0)
         self.assertIn("rank 2", errors + output)
         self.assertEqual([number for number in ranks.values() if runs(number)], [])
@@ -145,9 +147,8 @@ class LaunchersTest(unittest.TestCase):
         return found[0] if found and "syncline" in name else None
 
     def test_srun(self):
-        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         try:
-            with Slurm(folder, RANKS) as slurm:
+            with Slurm(RANKS) as slurm:
                 port = {"MASTER_PORT": str(harness.free_port())}
                 self.trains(["srun", "-n", str(RANKS)], {**slurm.environment, **port})
         except SlurmMissing as missing:
@@ -156,8 +157,8 @@ class LaunchersTest(unittest.TestCase):
     def test_torchrun(self):
         """Its agent holds the port that it announces; behind `--` all words are the program's."""
         try:
-            command = torchrun()
-        except TorchrunMissing as missing:
+            command = current_pytorch.torchrun()
+        except virtual.Missing as missing:
             self.skipTest(str(missing))
         port = str(harness.free_port())
         options = ["--nproc-per-node", str(RANKS), "--master-port", port, "--no-python", "--"]

@@ -7,6 +7,7 @@ import numpy
 
 import harness
 from refusal import RefusalTest
+from waiting import PATIENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
@@ -94,7 +95,7 @@ class LocalUpdatesTest(RefusalTest):
     def test_killed_rank(self):
         """The others say who was lost, and in which fragment or loss of which step."""
         plan = self.plan("diloco:4,2,1,0.5", ranks=3)
-        words = ("--data", PAIR, "--timeout", 5, "--steps", LONG)
+        words = ("--data", PAIR, "--timeout", PATIENCE, "--steps", LONG)
         ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
         for _ in range(20):
             ranks[0].stdout.readline()
@@ -103,7 +104,7 @@ class LocalUpdatesTest(RefusalTest):
             self.addCleanup(process.kill)
             process.stdout.read()
             said = process.stderr.read()
-            self.assertEqual(process.wait(60), 1, said)
+            self.assertEqual(process.wait(PATIENCE), 1, said)
             where = r"rank 1.* in the all-reduce of (the loss|fragment [01]) in step \d+; "
             self.assertRegex(said, where)
         ranks[1].communicate()

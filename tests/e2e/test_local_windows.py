@@ -9,6 +9,7 @@ import numpy
 
 import harness
 from refusal import RefusalTest
+from waiting import PATIENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
@@ -85,7 +86,7 @@ class LocalWindowsTest(RefusalTest):
                         self.assertLessEqual(moved, least + messages * LOSS / min(steps, 16))
 
     def rank(self, number, plan, *words):
-        words = ("--data", PAIR, "--timeout", 20, "--steps", LONG, *words)
+        words = ("--data", PAIR, "--timeout", PATIENCE, "--steps", LONG, *words)
         process = self.started(number, 2, words, plan, LOCAL_RANK=number)
         self.addCleanup(process.kill)
         return process
@@ -98,7 +99,7 @@ class LocalWindowsTest(RefusalTest):
         second.kill()
         first.stdout.read()
         said = first.stderr.read()
-        self.assertEqual(first.wait(60), 1, said)
+        self.assertEqual(first.wait(PATIENCE), 1, said)
         found = re.search(r"rank 1.* the all-reduce of (the loss|fragment 0) in step (\d+)", said)
         self.assertTrue(found, said)
         self.assertEqual((int(found[2]) + 1) % 400, 0, said)
@@ -116,7 +117,7 @@ class LocalWindowsTest(RefusalTest):
                     said = ranks[0].stdout.read().splitlines()
                     for rank in ranks:
                         errors = rank.stderr.read()
-                        self.assertEqual(rank.wait(60), 128 + signal.SIGTERM, errors)
+                        self.assertEqual(rank.wait(PATIENCE), 128 + signal.SIGTERM, errors)
                         rank.stdout.close()
                         rank.stderr.close()
                     summary = json.loads(said[-1])

@@ -49,7 +49,6 @@ class LossScaleTest(RefusalTest):
             *(data or self.data),
             *("--steps", steps, "--log", "json", "--dump", out, "--dump-all-ranks"),
             *("--dump-steps", steps - 1, *words),
-            limit=120,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         *log, summary = map(json.loads, done.stdout.splitlines())

@@ -14,6 +14,7 @@ from onnx import helper
 import harness
 import models
 from refusal import RefusalTest
+from waiting import PATIENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
@@ -178,14 +179,14 @@ class OverlapTest(RefusalTest):
                 late.send_signal(signal.SIGCONT)
                 time.sleep(chance.uniform(0, 0.01))
             for rank in ranks:
-                _, said = rank.communicate(timeout=60)
+                _, said = rank.communicate(timeout=PATIENCE)
                 self.assertEqual(rank.returncode, 0, said)
             saved.append(models.read_bytes())
         self.assertEqual(saved[0], saved[1])
 
     def loses(self, extra=()):
         plan = self.plan("ring", 3, "step")
-        words = ["--data", PAIR, "--steps", LONG, "--timeout", 10, *self.backend, *extra]
+        words = ["--data", PAIR, "--steps", LONG, "--timeout", PATIENCE, *self.backend, *extra]
         ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
         for _ in range(20):
             ranks[0].stdout.readline()
@@ -194,7 +195,7 @@ class OverlapTest(RefusalTest):
             self.addCleanup(process.kill)
             process.stdout.read()
             said = process.stderr.read()
-            self.assertEqual(process.wait(60), 1, said)
+            self.assertEqual(process.wait(PATIENCE), 1, said)
             found = re.search(r"rank 1.* in the all-reduce of (.*) in step (\d+); (.*)", said)
             self.assertIsNotNone(found, said)
             self.assertIn(f"step {int(found[2]) - 1}", found[3])

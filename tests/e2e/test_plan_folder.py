@@ -5,11 +5,11 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 import unittest
 
 import harness
 from refusal import RefusalTest
+from waiting import PATIENCE, until
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 TRACE = harness.TOP / "samples" / "traces" / "alexnet.csv"
@@ -32,7 +32,7 @@ class PlanFolderTest(RefusalTest):
         return process
 
     def succeeds(self, process):
-        _, said = process.communicate(timeout=300)
+        _, said = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0, said)
         self.assertNotIn("error", said)
 
@@ -77,17 +77,18 @@ class PlanFolderTest(RefusalTest):
     def test_what_a_killed_compile_leaves(self):
         """The next one removes it, but not what a running one has, nor what only looks like it."""
         compiler = self.write(
-            "slow", f"#!/bin/sh\necho $$ > {self.folder}/started$PPID\nexec sleep 1000\n"
+            "slow", f"#!/bin/sh\necho $$ > '{self.folder}'/started$PPID\nexec sleep 1000\n"
         )
         compiler.chmod(0o755)
         plan = self.folder / "a.plan"
         killed, running = [self.start(plan, DIGITS, {"CXX": str(compiler)}) for _ in range(2)]
-        deadline = time.monotonic() + 60
-        while len(list(self.folder.glob("started*"))) < 2:
-            self.assertLess(time.monotonic(), deadline, "no compiler was started")
-            time.sleep(0.05)
+
+        def ids():
+            return [path.read_text() for path in self.folder.glob("started*")]
+
+        until(lambda: sum(text.endswith("\n") for text in ids()) == 2, "two compilers start")
         killed.send_signal(signal.SIGKILL)
-        killed.wait(30)
+        killed.wait(PATIENCE)
         similar = ("a.plan.partial-notes", "a.plan.partial-12345g", "b.plan.partial-123456")
         for name in similar:
             (self.folder / name).mkdir()
@@ -97,7 +98,7 @@ class PlanFolderTest(RefusalTest):
         self.assertTrue(left.issuperset(similar))
         self.assertEqual(len(left), len(similar) + 1, left)
         running.send_signal(signal.SIGTERM)
-        running.wait(30)
+        running.wait(PATIENCE)
         self.assertEqual({path.name for path in self.folder.glob("*.partial-*")}, set(similar))
         os.kill(int((self.folder / f"started{killed.pid}").read_text()), signal.SIGKILL)
         harness.syncline("verify", plan)
@@ -135,9 +136,8 @@ class PlanFolderTest(RefusalTest):
     def test_what_comes_meanwhile(self):
         """A folder of somebody's that appears while the step is compiled is left alone."""
         thesis = self.folder / "a.plan"
-        compiler = self.write(
-            "compiler", f'#!/bin/sh\nmkdir -p {thesis}\n: > {thesis}/chapter1\nexec c++ "$@"\n'
-        )
+        begin = f"#!/bin/sh\nmkdir -p '{thesis}'\n: > '{thesis}'/chapter1\n"
+        compiler = self.write("compiler", begin + 'exec c++ "$@"\n')
         compiler.chmod(0o755)
         done = self.command(*self.words(thesis, DIGITS), environment={"CXX": str(compiler)})
         self.assert_refused(done, ["is not a plan"])

@@ -8,13 +8,14 @@ import unittest
 
 import harness
 import plans
+from depth import repeat
 from mutations import mutations
 from refusal import RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
 IMAGES = f"{DATA / 'digits-train-x.npy'},{DATA / 'digits-train-y.npy'}"
-COUNT = 40  # changes a plan
+COUNT = repeat(12, 400)  # changes a plan, of each of six kinds as many
 
 
 class PlanMutationTest(RefusalTest):

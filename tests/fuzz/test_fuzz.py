@@ -13,9 +13,11 @@ import judge
 import mutate
 import server
 import targets
+from depth import repeat
+from waiting import PATIENCE
 
 SHELL = "/bin/sh"
-INPUTS = 20  # of each target
+INPUTS = repeat(20, 2500)  # of each target
 
 
 class JudgeTest(unittest.TestCase):
@@ -25,7 +27,7 @@ class JudgeTest(unittest.TestCase):
         self.shell = server.Program(SHELL, {})
         self.addCleanup(self.shell.close)
 
-    def fault(self, script, seconds=10):
+    def fault(self, script, seconds=PATIENCE):
         return judge.fault_of(self.shell.call(["-c", script], self.folder, seconds))
 
     def test_success(self):
@@ -80,7 +82,7 @@ class FuzzTest(unittest.TestCase):
                     "seed": "ci",
                     "targets": list(targets.TARGETS),
                 },
-                **{"only": None, "jobs": 2, "seconds": 60, "keep": f"{work}/findings"},
+                **{"only": None, "jobs": 1, "seconds": PATIENCE, "keep": f"{work}/findings"},
             )
             lines = []
             findings = fuzz.fuzz(chosen, work, lines.append)

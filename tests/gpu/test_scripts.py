@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import types
 import unittest
 from contextlib import redirect_stdout
@@ -31,6 +30,7 @@ import steps  # noqa: E402
 import table  # noqa: E402
 import values  # noqa: E402
 import wheels  # noqa: E402
+from waiting import PATIENCE, until  # noqa: E402
 
 
 def drawn_model(path):
@@ -296,11 +296,10 @@ outs(%8 : {image})
         words = [sys.executable, HERE / "check.py", prepared, self.folder / "logs"]
         words += ["--build", self.folder / "build", "--only", "conformance"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as run:
-            while not (self.folder / "pid").exists() or not (self.folder / "pid").read_text():
-                self.assertIsNone(run.poll())
-                time.sleep(0.01)
+            pid = self.folder / "pid"
+            until(lambda: pid.exists() and pid.read_text().endswith("\n"), "a check begins", run)
             run.terminate()
-            said = run.communicate(timeout=60)[0]
+            said = run.communicate(timeout=PATIENCE)[0]
         self.assertEqual(run.returncode, 1)
         self.assertIn("stopped by SIGTERM", said)
         process = (self.folder / "pid").read_text().strip()
@@ -349,13 +348,19 @@ outs(%8 : {image})
         """What is given back before the end counts too; a side that took nothing is no row."""
         taken = [5 << 30]
         watched = memory.Memory(types.SimpleNamespace())
-        watched.used = lambda: taken[0]
+        looks = []
+
+        def used():
+            looks.append(taken[0])
+            return taken[0]
 
         def run():
             for gigabytes in (7, 6):
                 taken[0] = gigabytes << 30
-                time.sleep(4 * memory.POLL)
+                until(lambda: taken[0] in looks, f"{gigabytes} GiB are seen")
             return "said"
+
+        watched.used = used
 
         self.assertEqual(watched.peak(run), (2 << 30, "said"))
         self.assertRegex(memory.judge(3e9, 4e9, 3.5e9), r"^0.75 \(3.00 GB / 4.00 GB, .* 3.50 GB\)$")

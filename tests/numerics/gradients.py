@@ -12,6 +12,7 @@ import compare
 import export
 import harness
 import reference
+from depth import repeat
 
 BATCH = 4
 # Sums of errors over the seeds are compared: one seed's rounding may be lucky.
@@ -107,12 +108,14 @@ class GradientsTest(unittest.TestCase):
                 self.assertLessEqual(ours, max(RATIO * theirs, len(SEEDS) * ROUNDING))
 
     def check_on_one_rank(self):
-        for name in self.models:
-            for opset in OPSETS:
+        """In the short run every model by one opset, in turn."""
+        for number, name in enumerate(self.models):
+            for opset in repeat(OPSETS[number % 2 :][:1], OPSETS):
                 with self.subTest(model=name, opset=opset):
                     self.check(name, opset, 1)
 
     def check_on_four_ranks(self):
-        for name in self.models:
+        """In the short run one model."""
+        for name in repeat(list(self.models)[-1:], self.models):
             with self.subTest(model=name):
                 self.check(name, 17, 4)

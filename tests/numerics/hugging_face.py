@@ -12,6 +12,7 @@ import torch
 import transformers
 
 import gradients
+from depth import repeat
 from gradients import GradientsTest
 
 WORDS, LENGTH, PLACES, CLASSES = 31, 7, 16, 5
@@ -120,13 +121,13 @@ class HuggingFaceTest(GradientsTest):
         return TIED.get(parameter, parameter)
 
     def test_by_dynamo(self):
-        for name in self.models:
+        for name in repeat(("LLaMA", "ViT"), self.models):
             with self.subTest(model=name):
                 self.check(name, BY_DYNAMO, 1)
 
     def test_by_torchscript(self):
         """This exporter refuses models of the library that generate text."""
-        for name in ("BERT", "ViT"):
+        for name in repeat(("BERT",), ("BERT", "ViT")):
             with self.subTest(model=name):
                 self.check(name, BY_TORCHSCRIPT, 1)
 

@@ -17,6 +17,7 @@ from torch import nn
 
 import export
 import harness
+from waiting import PATIENCE
 import modules
 import virtual
 
@@ -137,12 +138,12 @@ class EvaluationTest(unittest.TestCase):
 
     def test_onnx_runtime_finds_the_same(self):
         try:
-            python = virtual.environment("onnxruntime", ("onnxruntime",), system=True)
+            python = virtual.environment("onnxruntime", ("onnxruntime==1.32.0",), system=True)
         except virtual.Missing as missing:
             raise unittest.SkipTest(str(missing)) from None
         lines, saved = self.trained(self.plan(2), 2)
         words = [python, "-c", RUNTIME, saved, *self.test_pair.split(",")]
-        done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_scores(lines[-1], *json.loads(done.stdout))
 

@@ -5,12 +5,11 @@ import os
 import subprocess
 import unittest
 
+import current_pytorch
 import harness
 import virtual
+from waiting import PATIENCE
 
-TORCH = "2.13.0+cpu"
-PACKAGES = (f"torch=={TORCH}", "transformers==5.23.0", "onnxscript", "onnx")
-SOURCES = ((), ("--extra-index-url", "https://download.pytorch.org/whl/cpu"))
 TESTS = harness.TOP / "tests"
 PATHS = (TESTS / "numerics", TESTS / "support", harness.TOP / "samples" / "models")
 
@@ -18,7 +17,7 @@ PATHS = (TESTS / "numerics", TESTS / "support", harness.TOP / "samples" / "model
 class HuggingFaceTest(unittest.TestCase):
     def test_unedited_exports(self):
         try:
-            python = virtual.environment("transformers-5.23", PACKAGES, SOURCES, depend=True)
+            python = current_pytorch.python()
         except virtual.Missing as missing:
             self.skipTest(str(missing))
         path = os.pathsep.join(map(str, PATHS))
@@ -27,7 +26,7 @@ class HuggingFaceTest(unittest.TestCase):
             env={**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1"},
             capture_output=True,
             text=True,
-            timeout=1200,
+            timeout=3 * PATIENCE,
         )
         print(done.stdout)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,6 +1,7 @@
 """Several ranks against one: without BatchNormalization the gradients of one rank with the whole
 batch, with it PyTorch DDP's, where every rank has batch statistics of its own."""
 
+import math
 import pathlib
 import tempfile
 import unittest
@@ -13,8 +14,9 @@ import export
 import harness
 import reference
 import test_torchvision
+from depth import repeat
 
-RANKS = (2, 4)
+RANKS = repeat((4,), (2, 4))
 SAME = 1e-5  # the same sums in another order
 EACH = 4  # samples per rank
 FEW = 2  # the same for whole networks: fewer values that could lie next to zero
@@ -26,20 +28,14 @@ def draw(shape, classes, samples, seed):
     return inputs, random.randint(0, classes, samples)
 
 
-def choose_whole_batch(model, shape, classes, ranks):
-    """The first batch on which float32 PyTorch itself, whole and in shards, stays below a third of
-    the limit: on others a ReLU or the choice of a maximum turns over in the second step, and sums
-    in another order move single biases by 1e-3."""
-    for seed in range(test_torchvision.SEEDS):
-        data = draw(shape, classes, ranks * FEW, seed)
-        truth = reference.train(model, data)
-        single = [reference.train(model, data, shards=n, double=False) for n in (1, ranks)]
-        own = [compare.gradients(s.gradients, truth.gradients).error for s in single]
-        own += [compare.parameters(s.parameters, truth.parameters).error for s in single]
-        if max(own) <= SAME / 3:
-            return data
-    raise AssertionError(
-        f"float32 PyTorch misses the limit itself on {test_torchvision.SEEDS} seeds"
+def is_near_a_tie(model, data, ranks):
+    """Whether float32 PyTorch itself, whole or in shards, in one of many roundings misses a third
+    of the limit: a ReLU or the choice of a maximum turns over in the second step, and sums in
+    another order move single biases by 1e-3."""
+    truth = reference.train(model, data)
+    return any(
+        test_torchvision.own_error(model, data, truth, shards, limit=SAME / 3) == math.inf
+        for shards in (1, ranks)
     )
 
 
@@ -77,8 +73,18 @@ class RanksTest(unittest.TestCase):
         export.write(model, torch.zeros(2, 3, 64, 64), path)
         for ranks in RANKS:
             with self.subTest(ranks=ranks):
-                data = choose_whole_batch(model, (3, 64, 64), 1000, ranks)
-                self.check_whole_batch(path, data, ranks)
+                self.check_network(model, path, ranks)
+
+    def check_network(self, model, path, ranks):
+        """On the first batch whose question has an answer."""
+        for seed in range(test_torchvision.SEEDS):
+            data = draw((3, 64, 64), 1000, ranks * FEW, seed)
+            try:
+                return self.check_whole_batch(path, data, ranks)
+            except AssertionError:
+                if not is_near_a_tie(model, data, ranks):
+                    raise
+        return self.fail(f"PyTorch misses the limit itself on {test_torchvision.SEEDS} seeds")
 
     def test_resnet_as_distributed_data_parallel(self):
         for ranks in RANKS:

@@ -17,6 +17,7 @@ import compare
 import export
 import harness
 import reference
+from depth import long
 
 BATCH = 8
 SIZE = 64
@@ -31,6 +32,7 @@ def has_vectors():
 
 
 @unittest.skipUnless(has_vectors(), "oneDNN adds up channels on processors without AVX2")
+@long("unit-cpu BlockedConvolution compares its sums with exact ones")
 class RoundingTest(unittest.TestCase):
     def test_1x1_convolutions(self):
         model = export.build("efficientnet_b0")

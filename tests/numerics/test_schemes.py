@@ -11,10 +11,11 @@ import torch
 import compare
 import export
 import harness
+from depth import repeat
 
 SAME = 1e-5  # the same sums in another order
 EACH = 4  # samples per rank
-RANKS = (2, 3, 4)  # with and without a power of two
+RANKS = repeat((3, 4), (2, 3, 4))  # with and without a power of two
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 MERGING = ("recursive-doubling", "halving-doubling", "tree", "parameter-server")
 

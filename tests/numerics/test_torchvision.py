@@ -5,7 +5,7 @@ that rounding puts on the other side of zero changes gradients by 1e-2, between 
 implementations, PyTorch in float32 and in float64 among them. The tolerance stays at 1e-4; the
 weights are chosen so that the question has an answer. BatchNormalization's scales and shifts are
 drawn from the ranges below, where fewer values lie next to zero. A seed on which we miss the limit
-is left for the next one only if float32 PyTorch, in one of several roundings, does not agree with
+is left for the next one only if float32 PyTorch, in one of many roundings, does not agree with
 float64 PyTorch on it to a third of the limit (GoogLeNet: to half). VGG's biases are drawn as well:
 PyTorch's are zero, so that three updates would be all there is to compare, and float32 PyTorch
 misses the limit there. Truth is float64 PyTorch.
@@ -25,9 +25,12 @@ import compare
 import export
 import harness
 import reference
+from depth import long
 
 SEEDS = 24
-NEIGHBOURS = 3  # roundings tried besides PyTorch's
+# Roundings tried besides PyTorch's. Each turns a value that lies next to a tie with some chance,
+# as ours does: with so many, one that ours has turned is found on any processor.
+NEIGHBOURS = 16
 
 
 @dataclasses.dataclass
@@ -37,7 +40,7 @@ class Case:
     size: int
     shift: tuple = ()  # range of shifts and of convolutions' biases; empty: PyTorch's
     scale: tuple = (0.5, 1.0)  # range of its scales
-    seed: int = 0  # the first to be tried
+    seed: int = 0  # the first to be tried: on those before it PyTorch itself is near the limit
     margin: int = 3  # how far below the limit float32 PyTorch has to stay
 
 
@@ -46,15 +49,17 @@ CASES = [
     Case("resnet50", 4, 64, (0.7, 2.0), (0.7, 1.0), seed=5),
     Case("vgg11", 1, 224, (0.05, 0.2), seed=1),
     Case("alexnet", 4, 224),
-    # On some processors no seed of many leaves a margin of 3. On seed 14, which leaves 2, our own
-    # rounding turns a maximum over (2e-2).
-    Case("googlenet", 4, 48, (0.5, 2.0), seed=15, margin=2),
-    # Seed 2 passes all roundings, and yet two values that a maximum is taken of are 2e-6 apart.
-    Case("inception_v3", 4, 107, (1.0, 3.0), seed=3),
+    # On some processors no seed of many leaves a margin of 3.
+    Case("googlenet", 4, 48, (0.5, 2.0), seed=14, margin=2),
+    Case("inception_v3", 4, 107, (1.0, 3.0), seed=2),
     Case("densenet121", 4, 64, (0.5, 2.0)),
     Case("mobilenet_v2", 4, 64, (1.0, 3.0), seed=1),
     Case("squeezenet1_1", 4, 64),
 ]
+
+
+# Of the short run: normalization and sums of two ways, depthwise convolutions, concatenations.
+SHORT = {"resnet18", "mobilenet_v2", "squeezenet1_1"}
 
 
 def make(case, seed):
@@ -83,9 +88,9 @@ def neighbour(model, seed):
     return model
 
 
-def own_error(model, data, truth, shards, margin):
-    """Float32 PyTorch's own error against `truth`: the worst of several roundings; infinite as soon
-    as one comes closer to the limit than the margin."""
+def own_error(model, data, truth, shards, limit):
+    """Float32 PyTorch's own error against `truth`: the worst of many roundings; infinite as soon as
+    one is above the limit."""
     worst = 0.0
     for rounding in range(1 + NEIGHBOURS):
         start = neighbour(model, rounding) if rounding else model
@@ -95,7 +100,7 @@ def own_error(model, data, truth, shards, margin):
             compare.gradients(single.gradients, truth.gradients).error,
             compare.parameters(single.parameters, truth.parameters).error,
         )
-        if not worst <= compare.LIMIT / margin:
+        if not worst <= limit:
             return math.inf
     return worst
 
@@ -120,7 +125,7 @@ def check(case, train, shards=1):
             errors = errors_of(train(model, data, pathlib.Path(name)), truth, what)
         if all(error <= compare.LIMIT for error in errors):
             return
-        own = own_error(model, data, truth, shards, case.margin)
+        own = own_error(model, data, truth, shards, compare.LIMIT / case.margin)
         if own < math.inf:
             raise AssertionError(f"{what}: {errors}; PyTorch {own:.1e}")
         print(f"  {what}: left, as float32 PyTorch is not far enough below the limit", flush=True)
@@ -138,8 +143,17 @@ class TorchvisionTest(unittest.TestCase):
         check(case, train)
 
 
-for one in CASES:
-    setattr(TorchvisionTest, f"test_{one.name}", lambda self, case=one: self.check(case))
+def add_tests():
+    for case in CASES:
+        def test(self, case=case):
+            self.check(case)
+
+        if case.name not in SHORT:
+            test = long("ResNet-18, MobileNet-V2 and SqueezeNet, and every operator by itself")(test)
+        setattr(TorchvisionTest, f"test_{case.name}", test)
+
+
+add_tests()
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,6 @@
 """Drives the `syncline` command for tests: compile, verify, run, and read what a run dumped."""
 
+import errno
 import json
 import os
 import pathlib
@@ -9,12 +10,15 @@ import subprocess
 
 import numpy
 
+import stepcache
+from waiting import PATIENCE
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).absolute()
 SYNCLINE = BUILD / "bin" / "syncline"
 EPHEMERAL = pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range")
-LOWEST_PORT = 10000
-MARKS = []  # sockets whose names keep the ports of free_port() for this process
+LOWEST_PORT, HIGHEST_PORT = 10000, 65535
+HELD = []  # sockets that keep the ports of free_port() for this process
 
 CLUSTER = """\
 name: test
@@ -39,10 +43,12 @@ BY_SERVERS = {
 }
 
 
-def syncline(*words, limit=600):
+def syncline(*words, limit=PATIENCE):
     """Runs the command; its standard output. Raises with everything it printed where it fails."""
     command = [str(SYNCLINE), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+    done = subprocess.run(
+        command, env=stepcache.environment(BUILD), capture_output=True, text=True, timeout=limit
+    )
     if done.returncode != 0:
         raise AssertionError(
             f"{' '.join(command)}: exit code"
@@ -127,24 +133,44 @@ def train(plan, folder, data, ranks=1, steps=3, dump=(0, 2), settings=None, extr
     return Dump(out)
 
 
+def hold(port):
+    """A socket that has the port, with all the machine's addresses, and does not listen: a process
+    that says SO_REUSEADDR, as ranks do, can listen there beside it."""
+    for family, every in ((socket.AF_INET6, "::"), (socket.AF_INET, "0.0.0.0")):
+        try:
+            held = socket.socket(family)
+        except OSError:  # a machine without IPv6
+            continue
+        try:
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            held.bind((every, port))
+            return held
+        except OSError as error:
+            held.close()
+            if error.errno == errno.EADDRINUSE:
+                raise
+    raise OSError(errno.EADDRNOTAVAIL, f"no address with a port {port}")
+
+
 def free_port():
     """A port for rank 0 and, where torchrun's ranks meet, the one behind it. Both lie below the
-    range from which the system takes the ports of outgoing connections, so that no connection
-    takes them before rank 0 does. They stay this process's own until it ends."""
+    range from which the system takes the ports of outgoing connections. They are this process's own
+    until it ends: it holds both, and names that only one test process can have."""
     first_ephemeral = int(EPHEMERAL.read_text().split()[0])
-    for port in random.sample(range(LOWEST_PORT, first_ephemeral - 1, 2), 1000):
-        mark = socket.socket(socket.AF_UNIX)
+    # Where the system takes all ports, it does not take held ones.
+    end = first_ephemeral if first_ephemeral > LOWEST_PORT + 5000 else HIGHEST_PORT
+    for port in random.sample(range(LOWEST_PORT, end - 1, 2), 1000):
+        held = [socket.socket(socket.AF_UNIX)]
         try:
-            mark.bind(f"\0syncline-test-port-{port}")  # a name that only one socket can have
-            with socket.socket() as first, socket.socket() as second:
-                first.bind(("", port))
-                second.bind(("", port + 1))
+            held[0].bind(f"\0syncline-test-port-{port}")
+            held += [hold(port), hold(port + 1)]
         except OSError:  # another process has one of them
-            mark.close()
+            for one in held:
+                one.close()
             continue
-        MARKS.append(mark)
+        HELD.extend(held)
         return port
-    raise AssertionError(f"no free pair of ports from {LOWEST_PORT} to {first_ephemeral}")
+    raise AssertionError(f"no free pair of ports from {LOWEST_PORT} to {end}")
 
 
 def plan_json(plan):

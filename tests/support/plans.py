@@ -8,6 +8,7 @@ import json
 import subprocess
 
 import harness
+from waiting import PATIENCE
 
 TRANSLATE = harness.BUILD / "bin" / "syncline-translate"
 
@@ -32,7 +33,7 @@ def rehash(plan, document=None):
 def translate(plan, what):
     """What `syncline-translate --plan-to-WHAT` prints, None where it refuses plan.mlir."""
     command = [str(TRANSLATE), f"--plan-to-{what}", str(plan / "plan.mlir")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     return done.stdout if done.returncode == 0 else None
 
 
@@ -58,5 +59,6 @@ def build_step(plan):
     """step.so of the step.cpp that is there now, without optimisation; the hashes fit again."""
     include = harness.TOP / "runtime" / "include"
     words = ["c++", "-std=c++20", "-shared", "-fPIC", "-fopenmp", "-w", f"-I{include}"]
-    subprocess.run([*words, "-o", plan / "step.so", plan / "step.cpp"], check=True, timeout=120)
+    words += ["-o", plan / "step.so", plan / "step.cpp"]
+    subprocess.run(words, check=True, timeout=PATIENCE)
     rehash(plan)

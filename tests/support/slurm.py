@@ -2,15 +2,17 @@
 one folder."""
 
 import ctypes
-import getpass
 import os
+import pathlib
+import pwd
 import shutil
 import signal
 import socket
 import subprocess
-import time
+import tempfile
 
 import harness
+from waiting import PATIENCE, until
 
 DAEMONS = {"munged", "slurmctld", "slurmd"}
 PROGRAMS = {*DAEMONS, "srun", "scancel", "sinfo"}
@@ -45,6 +47,11 @@ class SlurmMissing(Exception):
     """Says what this machine lacks."""
 
 
+def user():
+    """By the process's number: variables may name somebody else."""
+    return pwd.getpwuid(os.geteuid()).pw_name
+
+
 def end_with_parent():
     """In a child: nobody leaves a daemon behind, whatever becomes of the test."""
     PR_SET_PDEATHSIG = 1
@@ -55,14 +62,14 @@ class Slurm:
     """A context: inside it, `environment` lets srun find the daemons, which have `processors` to
     give. Raises SlurmMissing where they are not installed or do not start."""
 
-    patience = 20  # seconds until the node is ready
-
-    def __init__(self, folder, processors):
-        self.folder = folder
+    def __init__(self, processors):
+        # Slurm takes no blanks in paths, and names of sockets are short: not below $TMPDIR.
+        self.temporary = tempfile.TemporaryDirectory(dir="/tmp")
+        self.folder = pathlib.Path(self.temporary.name)
         self.processors = processors
         self.daemons = []
         self.path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-        self.environment = {"SLURM_CONF": str(folder / "slurm.conf")}
+        self.environment = {"SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def __enter__(self):
         missing = sorted(name for name in PROGRAMS if not self.find(name))
@@ -71,12 +78,13 @@ class Slurm:
         try:
             self.start()
         except BaseException:
-            self.stop()
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *_):
         self.stop()
+        self.temporary.cleanup()
 
     def find(self, program):
         return shutil.which(program, path=self.path)
@@ -89,7 +97,7 @@ class Slurm:
         (self.folder / "slurm.conf").write_text(
             SETTINGS.format(
                 host=socket.gethostname().split(".")[0],
-                user=getpass.getuser(),
+                user=user(),
                 controller=harness.free_port(),
                 node=harness.free_port(),
                 folder=self.folder,
@@ -126,31 +134,28 @@ class Slurm:
     def ask(self, *words):
         environment = {**os.environ, **self.environment}
         done = subprocess.run(
-            words, env=environment, capture_output=True, text=True, timeout=self.patience
+            words, env=environment, capture_output=True, text=True, timeout=PATIENCE
         )
         return done.stdout.strip()
 
     def await_that(self, condition):
-        end = time.monotonic() + self.patience
-        while not condition():
-            ended = [d.args[0] for d in self.daemons if d.poll() is not None]
-            if ended or time.monotonic() > end:
-                logs = [path.read_text()[-300:] for path in self.folder.glob("*.output")]
-                raise SlurmMissing("Slurm does not start here: " + " ".join([*ended, *logs]))
-            time.sleep(0.1)
+        """A daemon that ends while it starts cannot run on this machine."""
+
+        def is_decided():
+            return any(daemon.poll() is not None for daemon in self.daemons) or condition()
+
+        until(is_decided, "Slurm starts")
+        ended = [d.args[0] for d in self.daemons if d.poll() is not None]
+        if ended:
+            logs = [path.read_text()[-300:] for path in self.folder.glob("*.output")]
+            raise SlurmMissing("Slurm does not start here: " + " ".join([*ended, *logs]))
 
     def stop(self):
         """Jobs first: what runs a job is no child of slurmd's."""
         if len(self.daemons) == len(DAEMONS):
-            self.ask("scancel", "--user", getpass.getuser())
-            end = time.monotonic() + 5
-            while self.ask("squeue", "--noheader") and time.monotonic() < end:
-                time.sleep(0.1)
+            self.ask("scancel", "--user", user())
+            until(lambda: not self.ask("squeue", "--noheader"), "Slurm ends its jobs")
         for daemon in reversed(self.daemons):
             daemon.terminate()
-            try:
-                daemon.wait(5)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
+            daemon.wait(PATIENCE)
         self.daemons = []

@@ -8,24 +8,29 @@ import sys
 import harness
 
 
+SLOW = 1200  # seconds: a network that takes longer does not have the package
+
+
 class Missing(Exception):
     """Says why a package cannot be had."""
 
 
-def environment(name, packages, sources=((),), system=False, depend=False):
-    """The Python of the environment `name`, which has exactly these packages, with `depend` also
-    those that they depend on, and Debian's with `system`. It is installed once, from the first of
-    `sources` (options of pip) that has them."""
+def environment(name, packages, sources=((),), system=False):
+    """The Python of the environment `name`, which has exactly these packages, each with its
+    version, and Debian's with `system`. It is installed once, from the first of `sources` (options
+    of pip) that has them, and again where the packages have changed."""
+    unpinned = [package for package in packages if "==" not in package]
+    if unpinned:
+        raise ValueError(f"expected versions of all packages, got {unpinned}")
     folder = harness.BUILD / name
-    complete = folder / "complete"
+    complete, wanted = folder / "complete", "\n".join(packages)
     with open(harness.BUILD / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another file's tests may want it, too
-        if not complete.exists():
+        if not complete.exists() or complete.read_text() != wanted:
             shutil.rmtree(folder, ignore_errors=True)
             run(name, sys.executable, "-m", "venv", *["--system-site-packages"] * system, folder)
-            needed = packages if depend else ("--no-deps", *packages)
-            install(name, folder / "bin" / "python", needed, sources)
-            complete.touch()
+            install(name, folder / "bin" / "python", ("--no-deps", *packages), sources)
+            complete.write_text(wanted)
     return folder / "bin" / "python"
 
 
@@ -39,11 +44,11 @@ def install(name, python, needed, sources):
     raise reason
 
 
-def run(name, *words, limit=300):
+def run(name, *words):
     try:
-        done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=limit)
+        done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=SLOW)
     except subprocess.TimeoutExpired:
-        raise Missing(f"{name}: not installed within {limit} s") from None
+        raise Missing(f"{name}: not installed within {SLOW} s") from None
     if done.returncode != 0:
         said = [line for line in done.stderr.splitlines() if "ERROR" in line] or [
             done.stderr.strip()
