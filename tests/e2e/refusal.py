@@ -30,7 +30,7 @@ class RefusalTest(unittest.TestCase):
             capture_output=True,
             text=True,
             timeout=limit,
-            env={**os.environ, **(environment or {})},
+            env={**harness.environment(), **(environment or {})},
         )
 
     def started(self, rank, size, extra=(), plan=None, **more):

@@ -43,11 +43,16 @@ BY_SERVERS = {
 }
 
 
+def environment():
+    """Variables for `syncline`, by which steps that were compiled before are not compiled again."""
+    return stepcache.environment(BUILD)
+
+
 def syncline(*words, limit=PATIENCE):
     """Runs the command; its standard output. Raises with everything it printed where it fails."""
     command = [str(SYNCLINE), *map(str, words)]
     done = subprocess.run(
-        command, env=stepcache.environment(BUILD), capture_output=True, text=True, timeout=limit
+        command, env=environment(), capture_output=True, text=True, timeout=limit
     )
     if done.returncode != 0:
         raise AssertionError(
