@@ -193,13 +193,16 @@ class CarryTimesTest : public testing::TestWithParam<bool> {}; ///< whether step
 
 // A step's timings are of the messages that it has waited for, from the start of the step that
 // issued them, while the next messages of the same buckets are under way. Rank 1 issues 100 ms
-// late, which rank 0 waits for in its next step.
-TEST_P(CarryTimesTest, AreOfMessagesOfTheStepBefore) {
+// late, times the scale, which rank 0 waits for in its next step. Returns whether the times are
+// those of an idle machine.
+bool measures(int scale, bool replays) {
   TestMeeting meeting(2);
+  std::atomic<bool> areRight = true;
+  const auto expect = [&](bool isRight) { areRight = areRight && isRight; };
   runRanks(meeting, [&](int rank) {
-    CarryingRank carrying(meeting, rank, {{Scheme::ring, 10}, {Scheme::ring, 10}}, GetParam());
+    CarryingRank carrying(meeting, rank, {{Scheme::ring, 10}, {Scheme::ring, 10}}, replays);
     TestRank &own = carrying.own;
-    carrying.delay = rank == 1 ? 100ms : 0ms;
+    carrying.delay = rank == 1 ? scale * 100ms : 0ms;
     for (std::int64_t step = 0; step < 7; ++step) {
       const auto start = std::chrono::steady_clock::now();
       carrying.step();
@@ -210,22 +213,19 @@ TEST_P(CarryTimesTest, AreOfMessagesOfTheStepBefore) {
       ASSERT_EQ(timings.size(), step > 0 ? 2u : 0u);
       EXPECT_LE(exposed, took.count());
       if (step == 0 && rank == 0) {
-        EXPECT_LE(took.count(), 0.08); // the messages outlive the step
+        expect(took.count() <= scale * 0.08); // the messages outlive the step
       }
       for (const BucketTiming &t : timings) {
         EXPECT_EQ(t.step, step - 1);
         EXPECT_LE(0, t.issued);
         EXPECT_LE(t.issued, t.started);
         EXPECT_LE(t.started, t.finished);
-        EXPECT_GE(t.issued, rank == 1 ? 0.09 : 0);
+        EXPECT_GE(t.issued, rank == 1 ? scale * 0.09 : 0);
         // Rank 0 begins each step but the first about 100 ms before rank 1 does.
-        EXPECT_GE(t.finished, rank == 0 && step >= 2 ? 0.15 : 0.05);
+        expect(t.finished >= scale * (rank == 0 && step >= 2 ? 0.15 : 0.05));
       }
-      if (step > 0 && rank == 0) {
-        EXPECT_GE(exposed, 0.05);
-      } else {
-        EXPECT_LE(exposed, 0.05);
-      }
+      const bool waits = step > 0 && rank == 0;
+      expect(waits ? exposed >= scale * 0.05 : exposed <= scale * 0.05);
     }
     carrying.step(/*isDrained=*/true);
     synchronize(own);
@@ -234,6 +234,11 @@ TEST_P(CarryTimesTest, AreOfMessagesOfTheStepBefore) {
     for (std::size_t i = 0; i < 4; ++i)
       EXPECT_EQ(timings[i].step, i < 2 ? 6 : 7);
   });
+  return areRight;
+}
+
+TEST_P(CarryTimesTest, AreOfMessagesOfTheStepBefore) {
+  EXPECT_TRUE(test::atSomeScale([](int scale) { return measures(scale, GetParam()); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Steps, CarryTimesTest, testing::Bool(), [](const auto &info) {
@@ -258,9 +263,9 @@ TEST(CarryChannelTest, CapturesNoWaitForAMessageOfItsOwnStep) {
 
 /// The error of rank 0 in a run of two ranks, where rank 1 takes part in all steps before
 /// `lost`, in `issued` messages of that step, and in its loss or not. Rank 0 meets the error in the
-/// next step.
+/// next step. What rank 1 has issued has 300 ms to arrive, times the scale.
 std::string lostAfter(std::int64_t lost, int issued, bool sendsLoss, bool replays,
-                      const std::vector<TestBucket> &buckets) {
+                      const std::vector<TestBucket> &buckets, int scale) {
   TestMeeting meeting(2);
   std::atomic<bool> over = false;
   std::string said;
@@ -292,10 +297,9 @@ std::string lostAfter(std::int64_t lost, int issued, bool sendsLoss, bool replay
     ASSERT_TRUE(own.channel().wait(-1).isOk());
     if (sendsLoss)
       issueLoss(own, loss);
-    std::this_thread::sleep_for(300ms); // until what it has issued has arrived
+    std::this_thread::sleep_for(scale * 300ms);
     meeting.lose(1);
-    while (!over)
-      std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(test::eventually([&] { return over.load(); }));
   });
   return said;
 }
@@ -306,14 +310,24 @@ std::string lostIn(int bucket, int step) {
          std::to_string(step - 1);
 }
 
+/// Expects the error of lostAfter() to be that of a bucket in the step `lost`.
+void expectLost(int bucket, int lost, int issued, bool sendsLoss, bool replays,
+                const std::vector<TestBucket> &buckets) {
+  std::string said;
+  EXPECT_TRUE(test::atSomeScale([&](int scale) {
+    said = lostAfter(lost, issued, sendsLoss, replays, buckets, scale);
+    return said == lostIn(bucket, lost);
+  })) << said;
+}
+
 // A lost rank is named with the message that did not come, and with the step that issued it. The
 // loss, which is under way too, was issued later.
 TEST(CarryChannelTest, NamesTheMessageOfTheStepBefore) {
   const std::vector<TestBucket> buckets{{Scheme::ring, 100}, {Scheme::ring, 100}};
   for (bool replays : {false, true})
     for (int step : {1, 4}) {
-      EXPECT_EQ(lostAfter(step, 0, false, replays, buckets), lostIn(0, step));
-      EXPECT_EQ(lostAfter(step, 1, false, replays, buckets), lostIn(1, step));
+      expectLost(0, step, 0, false, replays, buckets);
+      expectLost(1, step, 1, false, replays, buckets);
     }
 }
 
@@ -321,9 +335,9 @@ TEST(CarryChannelTest, NamesTheMessageOfTheStepBefore) {
 // its message of this step.
 TEST(CarryChannelTest, NamesTheEarliestMessageOfAllChannels) {
   const std::vector<TestBucket> buckets{{Scheme::ring, 100, 0}, {Scheme::ring, 100, 1}};
-  EXPECT_EQ(lostAfter(1, 1, false, false, buckets), lostIn(1, 1));
-  EXPECT_EQ(lostAfter(1, 1, true, false, buckets), lostIn(1, 1));
-  EXPECT_EQ(lostAfter(4, 1, true, true, buckets), lostIn(1, 4));
+  expectLost(1, 1, 1, false, false, buckets);
+  expectLost(1, 1, 1, true, false, buckets);
+  expectLost(1, 4, 1, true, true, buckets);
 }
 
 } // namespace

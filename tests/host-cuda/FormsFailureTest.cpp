@@ -14,13 +14,23 @@ Plan streaming() {
 }
 
 // A fragment's times count from the start of the step that issued it, however many steps have begun
-// since. Rank 1 trains 100 ms longer in that step.
+// since. Rank 1 trains 100 ms longer in that step, from where rank 0 trains in it.
 TEST(FormsTimesTest, CountFromTheFragmentsStep) {
   TestMeeting meeting(2);
+  std::atomic<bool> isTraining = false;
   runRanks(meeting, [&](int rank) {
     WeightRank own(meeting, rank, streaming());
     for (std::int64_t step = 0; step < 4; ++step) {
-      own.delay = step == 1 && rank == 1 ? 100ms : 0ms;
+      own.hold = [&isTraining, step, rank] {
+        if (step != 1)
+          return;
+        if (rank == 0) {
+          isTraining = true;
+          return;
+        }
+        EXPECT_TRUE(test::eventually([&] { return isTraining.load(); }));
+        std::this_thread::sleep_for(100ms);
+      };
       ASSERT_TRUE(own.step(step).isOk());
       const auto timings = own.own.channel(1).timings();
       ASSERT_EQ(timings.size(), step == 3 ? 1u : 0u);
@@ -45,11 +55,9 @@ TEST(FormsFailureTest, NamesTheFragmentAndTheLostRank) {
     WeightRank own(meeting, rank, streaming());
     ASSERT_TRUE(own.step(0).isOk());
     if (rank == 1) {
-      while (!isSent)
-        std::this_thread::sleep_for(1ms);
+      EXPECT_TRUE(test::eventually([&] { return isSent.load(); }));
       meeting.lose(1);
-      while (!over)
-        std::this_thread::sleep_for(1ms);
+      EXPECT_TRUE(test::eventually([&] { return over.load(); }));
       return;
     }
     Status s = own.step(1);

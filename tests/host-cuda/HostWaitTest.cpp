@@ -69,8 +69,7 @@ TEST(HostWaitTest, HostEndsBeforeTheStreamIsFull) {
   gate.holdUp(executable.device().compute);
   std::atomic<bool> isTold = false;
   std::thread saviour([&] { // of a host that stands
-    for (int i = 0; i < 500 && !isTold; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    test::eventually([&] { return isTold.load(); });
     gate.open();
   });
   const int number = executable.hostWait().add([] { return lost; });

@@ -49,10 +49,9 @@ struct Rank {
     EXPECT_EQ(ncclCommGetAsyncError(comm, &result), ncclSuccess);
     return result;
   }
-  /// The first error but success that the communicator says, within a while.
+  /// The first error but success that the communicator says.
   ncclResult_t awaitError() {
-    for (int i = 0; i < 500 && error() == ncclSuccess; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    test::eventually([this] { return error() != ncclSuccess; });
     return error();
   }
   void abort() { EXPECT_EQ(ncclCommAbort(std::exchange(comm, nullptr)), ncclSuccess); }

@@ -77,10 +77,13 @@ TEST(StreamTest, EventsTellTime) {
   float milliseconds = 0;
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, start, end), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaEventRecord(start, stream), cudaSuccess);
+  Gate gate;
+  gate.holdUp(stream);
   EXPECT_EQ(enqueue(stream, [] { std::this_thread::sleep_for(20ms); }), cudaSuccess);
   EXPECT_EQ(cudaEventRecord(end, stream), cudaSuccess);
   EXPECT_EQ(cudaEventRecord(untimed, stream), cudaSuccess);
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, start, end), cudaErrorNotReady);
+  gate.open();
   EXPECT_EQ(cudaEventSynchronize(end), cudaSuccess);
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, start, end), cudaSuccess);
   EXPECT_GE(milliseconds, 20);

@@ -16,7 +16,7 @@ namespace syncline::hostcuda {
 /// Where the ranks of a test meet.
 class TestMeeting {
 public:
-  explicit TestMeeting(int ranks, double timeout = 20) : ranks(ranks), timeout(timeout) {}
+  explicit TestMeeting(int ranks) : ranks(ranks) {}
 
   std::vector<std::string> exchange(int rank, const std::string &key, const std::string &value) {
     std::unique_lock lock(mutex);
@@ -28,6 +28,11 @@ public:
       all.push_back(text);
     return all;
   }
+  /// Waits for all ranks, and then gives messages so many seconds.
+  void limit(int rank, double seconds) {
+    exchange(rank, "limit", "");
+    timeout = seconds;
+  }
   /// From now on everybody knows that the rank is lost.
   void lose(int rank) { lost = rank; }
   Status verdict() const {
@@ -37,7 +42,7 @@ public:
   }
 
   const int ranks;
-  const double timeout;
+  std::atomic<double> timeout = test::patience; ///< seconds within which a message must come
   std::atomic<int> lost = -1, waits = 0, blamed = -1;
 
 private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/host-cuda/Stream.h"
+#include "tests/support/Patience.h"
 
 #include <gtest/gtest.h>
 

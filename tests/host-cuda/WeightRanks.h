@@ -88,13 +88,13 @@ public:
   TestRank own;
   run::LossExchange losses;
   std::unique_ptr<core::Exchanges> exchanges;
-  std::chrono::milliseconds delay{0}; ///< of a step's training
+  std::function<void()> hold = [] {}; ///< what the device does before a step's training
 
 private:
   void train(std::int64_t number) {
     EXPECT_EQ(enqueue(own.compute(),
-                      [to = own.parameters(0), rank = own.rank, number, delay = delay] {
-                        std::this_thread::sleep_for(delay);
+                      [to = own.parameters(0), rank = own.rank, number, hold = hold] {
+                        hold();
                         for (std::size_t i = 0; i < weightCount; ++i)
                           to[i] = trained(to[i], rank, i, number);
                       }),
