@@ -90,6 +90,15 @@ class StrangersTest(unittest.TestCase):
                 return None
         return self.fail(f"rank 0 ended before it listened: {first.stderr.read()}")
 
+    def crowded(self, **more):
+        """Rank 0, which has its own connections and waits for others, with more than it can take."""
+        first = self.start(0, **more)
+        self.stranger(first)
+        until(lambda: all(waits(first) for _ in range(10)), "rank 0 waits for others", first)
+        for _ in range(60):
+            self.stranger(first)
+        return first
+
     def trains(self, processes):
         for process in processes:
             errors = process.communicate(timeout=PATIENCE)[1]
@@ -98,19 +107,13 @@ class StrangersTest(unittest.TestCase):
     def test_no_file_descriptor_left(self):
         """Connections that say nothing use up rank 0's: it waits for them to end, and then meets
         the others."""
-        first = self.start(0, files=40)
-        for _ in range(60):
-            self.stranger(first)
+        first = self.crowded(files=40)
         self.assertGreater(sum(waits(first) for _ in range(LOOKS)), LOOKS / 2, "rank 0 spins")
         self.trains([first, self.start(1), self.start(2)])
 
     def test_no_file_descriptor_ever(self):
-        """Where it stays so, rank 0 says why it met nobody. It has its own connections before."""
-        first = self.start(0, files=40, limit=20)
-        self.stranger(first)
-        until(lambda: all(waits(first) for _ in range(10)), "rank 0 waits for others", first)
-        for _ in range(60):
-            self.stranger(first)
+        """Where it stays so, rank 0 says why it met nobody."""
+        first = self.crowded(files=40, limit=20)
         errors = first.communicate(timeout=PATIENCE)[1]
         self.assertEqual(first.returncode, 1, errors)
         self.assertIn("no sign in time of ranks 1, 2", errors)
