@@ -10,7 +10,9 @@ namespace syncline::codegen {
 
 namespace {
 
-constexpr llvm::StringLiteral includes = R"(#include <algorithm>
+constexpr llvm::StringLiteral includes = R"(#include "syncline/CpuIsa.h"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -18,16 +20,40 @@ constexpr llvm::StringLiteral includes = R"(#include <algorithm>
 )";
 
 constexpr llvm::StringLiteral loopPrelude = R"(
-// Each loop is compiled for several vector widths; the widest that the processor has is taken.
-#if defined(__x86_64__) && defined(__gnu_linux__)
-#define CLONES \
-  __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4"))) static
-#else
-#define CLONES static
-#endif
-
 using Loop = void (*)(void *const *outs, const void *const *ins, std::int64_t first,
                       std::int64_t last);
+
+// Each loop is compiled for several vector widths, once in each function that calls it. The widest
+// is taken that the processor has and SYNCLINE_MAX_CPU_ISA allows.
+#define CLONES __attribute__((always_inline)) static inline
+#if defined(__x86_64__) && defined(__gnu_linux__)
+#define VECTORS(name) __attribute__((target("arch=" name)))
+#else
+#define VECTORS(name)
+#endif
+
+template <Loop loop>
+VECTORS("x86-64-v4")
+void byAvx512(void *const *outs, const void *const *ins, std::int64_t first, std::int64_t last) {
+  loop(outs, ins, first, last);
+}
+
+template <Loop loop>
+VECTORS("x86-64-v3")
+void byAvx2(void *const *outs, const void *const *ins, std::int64_t first, std::int64_t last) {
+  loop(outs, ins, first, last);
+}
+
+const CpuIsa isa = loopIsa();
+
+template <Loop loop>
+void widest(void *const *outs, const void *const *ins, std::int64_t first, std::int64_t last) {
+  if (isa == CpuIsa::avx512)
+    return byAvx512<loop>(outs, ins, first, last);
+  if (isa == CpuIsa::avx2)
+    return byAvx2<loop>(outs, ins, first, last);
+  loop(outs, ins, first, last);
+}
 
 // Splits [0, n) over the compute threads. Elements are independent, so the result is the same for
 // any number of threads.
@@ -38,8 +64,8 @@ void split(void *const *outs, const void *const *ins, std::int64_t n, void *) {
   {
     const std::int64_t lines = (n + line - 1) / line;
     const std::int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    loop(outs, ins, std::min(n, lines * thread / threads * line),
-         std::min(n, lines * (thread + 1) / threads * line));
+    widest<loop>(outs, ins, std::min(n, lines * thread / threads * line),
+                 std::min(n, lines * (thread + 1) / threads * line));
   }
 }
 
@@ -50,7 +76,7 @@ void splitRows(void *const *outs, const void *const *ins, std::int64_t, void *) 
 #pragma omp parallel if (rows * perRow >= worthwhile)
   {
     const std::int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    loop(outs, ins, rows * thread / threads, rows * (thread + 1) / threads);
+    widest<loop>(outs, ins, rows * thread / threads, rows * (thread + 1) / threads);
   }
 }
 )";
@@ -62,7 +88,9 @@ constexpr llvm::StringLiteral buildPrelude = R"(
 #endif
 )";
 
-constexpr llvm::StringRef reserved[] = {"split", "splitRows", "Loop", "CLONES", "first", "last"};
+constexpr llvm::StringRef reserved[] = {
+    "split",          "splitRows", "widest", "byAvx2", "byAvx512", "isa",   "CpuIsa", "cpuIsaCap",
+    "cpuIsaVariable", "loopIsa",   "Loop",   "CLONES", "VECTORS",  "first", "last"};
 
 /// Declares typed pointers: a0, a1, .. for the inputs and r0, r1, .. for the results.
 std::string pointers(plan::PointwiseOp loop) {

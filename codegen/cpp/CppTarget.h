@@ -5,7 +5,7 @@
 
 namespace syncline::codegen {
 
-/// Writes step.cpp: loops over ranges, cloned for several vector widths and split over OpenMP's
+/// Writes step.cpp: loops over ranges, compiled for several vector widths and split over OpenMP's
 /// threads. The compiler is $CXX, or c++ when that is unset.
 const StepTarget &cppTarget();
 

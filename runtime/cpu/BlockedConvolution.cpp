@@ -1,6 +1,8 @@
 // Which layouts are computed by which vectors, and the loop over tiles of pixels and outputs.
 #include "runtime/cpu/BlockedConvolution.h"
 
+#include "syncline/CpuIsa.h"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -78,8 +80,7 @@ const Form &formOf(Vectors vectors) {
 
 bool hasVectors([[maybe_unused]] Vectors vectors) {
 #ifdef SYNCLINE_HAS_VECTORS
-  return vectors == Vectors::avx2 ? __builtin_cpu_supports("x86-64-v3")
-                                  : __builtin_cpu_supports("x86-64-v4");
+  return loopIsa() >= (vectors == Vectors::avx2 ? CpuIsa::avx2 : CpuIsa::avx512);
 #else
   return false;
 #endif

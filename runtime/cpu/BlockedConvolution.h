@@ -14,7 +14,7 @@ namespace syncline::cpu {
 /// AVX-512. Channels lie in blocks of one vector.
 enum class Vectors { avx2, avx512 };
 
-/// Whether this processor has them.
+/// Whether this processor has them and SYNCLINE_MAX_CPU_ISA allows them.
 bool hasVectors(Vectors vectors);
 
 /// y = w·x + bias at every pixel, with channels in blocks of one vector (w: a vector of outputs for
@@ -28,7 +28,7 @@ public:
   /// itself must have one group, no padding and strides of 1.
   static std::optional<BlockedConvolution> of(Vectors vectors, const Layout &x, const Layout &w,
                                               const Layout &y);
-  /// The vectors are those of oneDNN's kernels, which ONEDNN_MAX_CPU_ISA can narrow.
+  /// The vectors are those of oneDNN's kernels, which a cap can narrow (InstructionSets.h).
   static std::optional<BlockedConvolution> of(const Layout &x, const Layout &w, const Layout &y);
 
   /// Computes y on the calling thread's OpenMP threads. A null bias is left out.

@@ -6,6 +6,7 @@
 #include "runtime/core/Optimizer.h"
 #include "runtime/core/Random.h"
 #include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/InstructionSets.h"
 #include "runtime/cpu/Lamb.h"
 #include "runtime/cpu/Program.h"
 #include "runtime/cpu/Squares.h"
@@ -364,7 +365,7 @@ bool hasPrecision(core::Precision precision) {
   case core::Precision::bf16:
     break;
   }
-  switch (dnnl::get_effective_cpu_isa()) {
+  switch (oneDnnIsa()) {
   case dnnl::cpu_isa::avx512_core_bf16:
   case dnnl::cpu_isa::avx512_core_amx:
     return true;
@@ -375,6 +376,8 @@ bool hasPrecision(core::Precision precision) {
 
 Result<std::unique_ptr<core::Executable>>
 createCpuExecutable(const core::ExecutableOptions &options) {
+  if (Status status = instructionSets(); !status)
+    return status;
   try {
     auto executable = std::make_unique<CpuExecutable>(options);
     if (Status status = executable->allocate(); !status)

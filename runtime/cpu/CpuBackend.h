@@ -8,12 +8,14 @@
 
 namespace syncline::cpu {
 
-/// Whether this processor has arithmetic of the precision. ONEDNN_MAX_CPU_ISA can take it away.
+/// Whether this processor has arithmetic of the precision, and no cap of its instruction sets takes
+/// it away.
 bool hasPrecision(core::Precision precision);
 
 /// Allocates the spaces, zeroed, and returns an executable that is ready to be built. Errors:
-/// badInput when memory is short. Compute threads are OpenMP threads. Operations must run with as
-/// many OpenMP threads as they were built with; run() takes care of this.
+/// badInput when memory is short or SYNCLINE_MAX_CPU_ISA names no instruction set. Compute threads
+/// are OpenMP threads. Operations must run with as many OpenMP threads as they were built with;
+/// run() takes care of this.
 /// A precision that the processor does not have is computed as fp32.
 Result<std::unique_ptr<core::Executable>>
 createCpuExecutable(const core::ExecutableOptions &options);

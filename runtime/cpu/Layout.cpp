@@ -1,6 +1,8 @@
 // Layouts by means of oneDNN's blocked descriptors.
 #include "runtime/cpu/Layout.h"
 
+#include "runtime/cpu/InstructionSets.h"
+
 #include <dnnl_debug.h>
 
 #include <algorithm>
@@ -112,10 +114,10 @@ Layout channelsLastLayout(const Shape &dims, DataType type) {
   return Layout(dims, type, activationTags[dims.size() - 3].back());
 }
 
-bool hasTiles() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx; }
+bool hasTiles() { return oneDnnIsa() == dnnl::cpu_isa::avx512_core_amx; }
 
 std::int64_t vectorLanes() {
-  switch (dnnl::get_effective_cpu_isa()) {
+  switch (oneDnnIsa()) {
   case dnnl::cpu_isa::sse41:
   case dnnl::cpu_isa::avx:
   case dnnl::cpu_isa::avx2:

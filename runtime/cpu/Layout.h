@@ -46,7 +46,7 @@ inline bool isRounded(ElementType declared, DataType stored) {
 /// when the kind is another one or the ranks differ.
 std::optional<Layout> likeLayout(const Layout &model, const Shape &dims);
 
-/// Whether this processor multiplies bf16 by AMX's tiles, which ONEDNN_MAX_CPU_ISA can take away.
+/// Whether this processor multiplies bf16 by AMX's tiles, and no cap takes them away.
 bool hasTiles();
 
 /// Channels of a block in the layouts that oneDNN's convolutions prefer on this processor, 8 or 16.

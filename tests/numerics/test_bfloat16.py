@@ -14,6 +14,7 @@ import torch.nn.functional as functional
 import compare
 import export
 import harness
+import processor
 import reference
 
 BATCH = 32  # the least for which linear layers are computed in bf16
@@ -23,9 +24,6 @@ RATIO = 2
 # Rounding of a value to bf16; an error of half of it says nothing about sums.
 ROUNDING = 2**-9
 CURVE = 0.05  # relative distance of the losses' means
-HAS_BF16 = any(
-    flag in pathlib.Path("/proc/cpuinfo").read_text() for flag in ("avx512_bf16", "amx_bf16")
-)
 
 
 class Block(nn.Module):
@@ -98,7 +96,7 @@ def autocast(model, data):
     return {name: p.grad.numpy() for name, p in model.named_parameters()}
 
 
-@unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
+@unittest.skipUnless(processor.has_bf16(), "this processor has no bfloat16 arithmetic")
 class BFloat16Test(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -12,14 +12,12 @@ import torch.nn.functional as functional
 
 import export
 import harness
+import processor
 from gpt import Gpt
 
 BATCH = 32  # the least for which linear layers are computed in bf16
 CLASSES = 10
 SIZED = harness.CLUSTER.replace("10 GB/s", "10 GB/s, memory-size: SIZE B")
-HAS_BF16 = any(
-    flag in pathlib.Path("/proc/cpuinfo").read_text() for flag in ("avx512_bf16", "amx_bf16")
-)
 
 
 class Bottleneck(nn.Module):
@@ -141,7 +139,7 @@ class RecomputeTest(unittest.TestCase):
                 with self.subTest(model=name, ranks=ranks):
                     self.same_bits(name, ranks, ())
 
-    @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
+    @unittest.skipUnless(processor.has_bf16(), "this processor has no bfloat16 arithmetic")
     def test_the_same_bits_in_bf16(self):
         for name in MODELS:
             for ranks in (1, 2):
