@@ -1,6 +1,8 @@
 """Writes out a lit test whose cases are patches of a base, for a tool that reads split input.
 
-    // RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+    // RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
+
+lit writes the test out where its RUN lines name %patched (cases.py); `patched.py TEST` prints it.
 
 A test is a header (comments, RUN lines, a blank line), then sections with `// -----` between them.
 Each section opens with a comment that says what it shows. What follows makes it one of these:
@@ -24,8 +26,7 @@ A patch names a line by a piece of its text, WHERE, and says no more than what c
 Patches apply one after the other. WHERE and OLD have to match in exactly one place then, and never
 a part of a word: `bucket 1` is not in `bucket 10`. A case has to have a patch, and a diagnostic or
 a CHECK line (FileCheck reads it in the test, not in what is written out), or to begin with
-`// Valid: `. A base has no diagnostic, so that each case fails for its patches alone. A failure
-names lines of what is written out: run this file with the test to see them.
+`// Valid: `. A base has no diagnostic, so that each case fails for its patches alone.
 """
 
 import re

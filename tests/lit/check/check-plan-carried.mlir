@@ -1,5 +1,5 @@
 // Plans whose messages reach over the step's end.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file - | FileCheck %s
+// RUN: syncline-opt --check-plan --split-input-file %patched | FileCheck %s
 
 // Base: A sum is waited for before the first reader of its parameter.
 // CHECK-LABEL: plan.program @p

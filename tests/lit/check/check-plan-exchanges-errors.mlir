@@ -1,5 +1,5 @@
 // Weights that travel in place of gradients, where the plan breaks rule P31.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: Weights travel in two fragments.
 module {

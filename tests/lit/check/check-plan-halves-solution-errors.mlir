@@ -1,5 +1,5 @@
 // Programs whose halves are not those of the solution beside them: P19.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: Two buckets travel in halves.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 0.0>>]>} {

@@ -1,5 +1,5 @@
 // Buckets that travel in halves.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file - | FileCheck %s
+// RUN: syncline-opt --check-plan --split-input-file %patched | FileCheck %s
 
 // Base: The next step waits for both halves.
 // CHECK-LABEL: plan.program @p

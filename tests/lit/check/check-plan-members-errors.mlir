@@ -1,5 +1,5 @@
 // Plans that break a rule about what is in a bucket: P4, P8, P12.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: Two buckets.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 128 : i64, arena = 128 : i64} {

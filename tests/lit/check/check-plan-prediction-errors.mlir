@@ -1,5 +1,5 @@
 // Predictions that are not what virtual time says of the program or trace beside them: P22.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: What virtual time says of a program.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {

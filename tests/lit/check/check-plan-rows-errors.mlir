@@ -1,5 +1,5 @@
 // Plans that break P34: the rows of an embedding's gradient.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: The rows of an embedding's gradient travel.
 plan.program @p ranks 2 batch 2 spaces {input = 128 : i64, target = 64 : i64, parameters = 192 : i64, gradients = 192 : i64, state = 64 : i64, arena = 320 : i64} {

@@ -1,5 +1,5 @@
 // Plans that break a rule about messages that update or about where messages stand: P17, P18.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: A message that updates.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 384 : i64} {

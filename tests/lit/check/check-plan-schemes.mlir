@@ -1,5 +1,5 @@
 // Plans of every scheme that keep the rules.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file - | FileCheck %s
+// RUN: syncline-opt --check-plan --split-input-file %patched | FileCheck %s
 
 // Base: A bucket by factors is gathered, waited for, multiplied and updated.
 // CHECK: plan.program @p ranks 2 batch 4

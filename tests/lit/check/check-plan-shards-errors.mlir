@@ -1,5 +1,5 @@
 // Weights that travel by servers, and EASGD, where the plan breaks rule P31.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: Weights travel by two servers.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 512 : i64} attributes {consistency = #sync.consistency<ssp, upper = 3>} {

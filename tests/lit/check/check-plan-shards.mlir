@@ -1,5 +1,5 @@
 // Weights that travel by servers, and EASGD (P31): text that reads back to itself, and is valid.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file - | FileCheck %s
+// RUN: syncline-opt --check-plan --split-input-file %patched | FileCheck %s
 
 // Base: A lead of 3 steps, by two servers.
 // CHECK: plan.exchange 0 {{.*}} start 1 wait 4 seconds

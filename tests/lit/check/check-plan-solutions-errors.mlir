@@ -1,6 +1,6 @@
 // Programs that do not carry out the solution beside them, and problems whose times are not those of
 // the operations of the program beside them: P19, P20.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: A program, the problem that it poses, and a solution that it carries out.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>, <factors, #cluster.affine<a = 1.0, b = 0.0>>]>} {

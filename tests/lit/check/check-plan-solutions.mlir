@@ -1,5 +1,5 @@
 // Programs that carry out the solution beside them.
-// RUN: %patched %s | syncline-opt --predict-times --check-plan --split-input-file - | FileCheck %s
+// RUN: syncline-opt --predict-times --check-plan --split-input-file %patched | FileCheck %s
 
 // A sum of gradients.
 // CHECK: plan.issue 0

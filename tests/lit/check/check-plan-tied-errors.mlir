@@ -1,5 +1,5 @@
 // Plans that break P35, gradients in two parts, or what P7 and P36 say of them.
-// RUN: %patched %s | syncline-opt --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: The rows of a gradient travel by themselves.
 plan.program @p ranks 2 batch 2 spaces {input = 192 : i64, target = 64 : i64, parameters = 192 : i64, gradients = 192 : i64, state = 64 : i64, arena = 576 : i64} {

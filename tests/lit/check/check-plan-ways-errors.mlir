@@ -1,5 +1,5 @@
 // Problems that hide ways to travel which the program has: P23.
-// RUN: %patched %s | syncline-opt --predict-times --check-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --predict-times --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: A product that could travel by factors, and a bias that could ride.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>>} {

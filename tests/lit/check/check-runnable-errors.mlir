@@ -1,5 +1,5 @@
 // Programs that a run would refuse, or whose memory it would fill wrongly: P25 to P28.
-// RUN: %patched %s | syncline-opt --check-runnable --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-runnable --split-input-file --verify-diagnostics %patched
 
 // Base: A product and a cross-entropy.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 192 : i64} {

@@ -1,5 +1,5 @@
 // Programs that a run takes.
-// RUN: %patched %s | syncline-opt --check-plan --check-runnable --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-plan --check-runnable --split-input-file --verify-diagnostics %patched
 
 // Base: A product and a cross-entropy.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 192 : i64} {

@@ -1,5 +1,5 @@
 // Operations that the plan dialect's verifiers refuse: P1, P4, P14, P21.
-// RUN: %patched %s | syncline-opt --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --split-input-file --verify-diagnostics %patched
 
 // Base: A gradient that travels by factors.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 384 : i64} {

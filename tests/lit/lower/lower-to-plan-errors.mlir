@@ -1,5 +1,5 @@
 // Steps that cannot be lowered are refused with a reason.
-// RUN: %patched %s | syncline-opt --lower-to-plan --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --lower-to-plan --split-input-file --verify-diagnostics %patched
 
 // Base: One parameter, whose gradient is summed.
 module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {

@@ -1,5 +1,5 @@
 // Forms that the cluster cannot carry (P31).
-// RUN: %patched %s | syncline-opt --plan-exchanges --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --plan-exchanges --split-input-file --verify-diagnostics %patched
 
 // Base: Ranks serve over a network.
 module attributes {cluster.spec = #cluster.spec<name = "c", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 0.01, gamma = 0.0>>} {

@@ -1,5 +1,5 @@
 // Weights that travel by servers, and EASGD by all-reduces.
-// RUN: %patched %s | syncline-opt --plan-exchanges --split-input-file - | FileCheck %s
+// RUN: syncline-opt --plan-exchanges --split-input-file %patched | FileCheck %s
 
 // Base: Without stated servers there is one beside every rank. The message takes what servers take:
 // the formula of colocated servers over the link.

@@ -1,5 +1,5 @@
 // Certificates that do not prove the claimed bound (passes/proof/README.md, "Rejections").
-// RUN: %patched %s | syncline-opt --split-input-file --verify-diagnostics --check-solutions -
+// RUN: syncline-opt --split-input-file --verify-diagnostics --check-solutions %patched
 
 // Base: An array of times proves the bound.
 sync.problem @p layers ["b", "a"] bytes [0, 0] ready <[0.1, 1.0]>

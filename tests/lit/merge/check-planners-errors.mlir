@@ -1,5 +1,5 @@
 // S17: plans under the name of a planner that does not give them.
-// RUN: %patched %s | syncline-opt --split-input-file --verify-diagnostics --check-solutions -
+// RUN: syncline-opt --split-input-file --verify-diagnostics --check-solutions %patched
 
 // Base: Every layer alone, as planner 'wfbp' sends it.
 sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[1.0, 2.0]>

@@ -1,4 +1,4 @@
-// RUN: %patched %s | syncline-opt --split-input-file --verify-diagnostics --check-solutions -
+// RUN: syncline-opt --split-input-file --verify-diagnostics --check-solutions %patched
 // Wrong solutions, each rejected for its own numbered reason (passes/proof/README.md, "Rejections").
 
 // Base: Layer 1 rides with layer 2, which travels by factors; layer 3 travels by a ring.

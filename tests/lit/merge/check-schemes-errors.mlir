@@ -1,6 +1,6 @@
 // Problems that are not those of the cluster or the trace beside them, or that restrict layers in
 // ways that nobody requested: S14, S15.
-// RUN: %patched %s | syncline-opt --check-solutions --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-solutions --split-input-file --verify-diagnostics %patched
 
 // Base: All that the cluster offers.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,

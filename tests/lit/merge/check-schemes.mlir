@@ -1,5 +1,5 @@
 // Problems of the cluster and the trace beside them.
-// RUN: %patched %s | syncline-opt --check-solutions --split-input-file - | FileCheck %s
+// RUN: syncline-opt --check-solutions --split-input-file %patched | FileCheck %s
 
 // Base: All that is offered; servers too small for everything in a merge class of their own.
 // CHECK: sync.solution

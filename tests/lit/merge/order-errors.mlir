@@ -1,5 +1,5 @@
 // Orders that are wrong, one for each reason that order.mlir does not need.
-// RUN: %patched %s | syncline-opt --check-solutions --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --check-solutions --split-input-file --verify-diagnostics %patched
 
 // Base: A good one: "a" overtakes the rest of "b".
 #certificate = #sync.order<ready = 1.0, tail = 0.5, lines = [0.25, 0.0078125]>

@@ -1,5 +1,5 @@
 // Rules S2, S4 to S13 and S16 of ir/sync/SPEC.md: invalid problems, solutions and gathers.
-// RUN: %patched %s | syncline-opt --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --split-input-file --verify-diagnostics %patched
 
 // Base: A problem of two layers.
 sync.problem @p layers ["b", "a"] bytes [10, 20] ready <[2.0, 3.0]>

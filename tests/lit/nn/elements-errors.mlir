@@ -1,5 +1,5 @@
 // What the verifiers of elementwise and moving operations refuse.
-// RUN: %patched %s | syncline-opt -split-input-file -verify-diagnostics -
+// RUN: syncline-opt -split-input-file -verify-diagnostics %patched
 
 // Base: One of each.
 nn.step @s batch 2 {

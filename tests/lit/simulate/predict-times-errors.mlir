@@ -1,5 +1,5 @@
 // What cannot be run in virtual time.
-// RUN: %patched %s | syncline-opt --predict-times --split-input-file --verify-diagnostics -
+// RUN: syncline-opt --predict-times --split-input-file --verify-diagnostics %patched
 
 // Nothing to run.
 // expected-error @+1 {{cannot be simulated: expected a problem, its solution and a cluster}}

@@ -1,5 +1,5 @@
 // The pass `predict-times` runs a step in virtual time and writes down what it takes.
-// RUN: %patched %s | syncline-opt --predict-times --split-input-file - | FileCheck %s
+// RUN: syncline-opt --predict-times --split-input-file %patched | FileCheck %s
 
 // Base: The first bucket is updated while the second still travels: the step ends half a second before the planner's 7 s. Buckets get these times.
 // CHECK: sync.solution {{.*}} finish 6.0
