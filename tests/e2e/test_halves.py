@@ -7,6 +7,7 @@ import unittest
 
 import harness
 import test_overlap
+from depth import repeat
 from refusal import RefusalTest
 from test_overlap import DIGITS, LAST, LONG, PAIR
 from waiting import PATIENCE
@@ -46,7 +47,9 @@ class HalvesTest(RefusalTest):
     def test_trains_the_same_bits(self):
         """Gradients alone in halves train what they train in whole messages, also with dumps and
         evaluations in between, and on one rank."""
-        for name, ranks in [(name, n) for name, counts in self.ranks.items() for n in counts]:
+        every = [(name, n) for name, counts in self.ranks.items() for n in counts]
+        last = [(name, counts[-1]) for name, counts in self.ranks.items()]
+        for name, ranks in repeat([every[0], *last], every):
             scheme = ("--scheme", f"*={name}")
             with self.subTest(scheme=name, ranks=ranks):
                 whole = self.plan("wfbp", "backward", ranks, scheme)
@@ -68,7 +71,8 @@ class HalvesTest(RefusalTest):
     def test_several_channels(self):
         """Halves that take turns on channels train the bits of whole messages on one channel. Both
         halves of a bucket go by its channel."""
-        for ranks, channels, scheme in ((2, 2, SHARDED), (3, 2, SUMMED), (2, 3, SHARDED)):
+        every = (3, 2, SUMMED), (2, 3, SHARDED), (2, 2, SHARDED)
+        for ranks, channels, scheme in repeat(every[:2], every):
             with self.subTest(ranks=ranks, channels=channels, scheme=scheme[1]):
                 whole = self.plan("wfbp", "backward", ranks, scheme)
                 plan = self.plan("dear:1B", "step", ranks, scheme, channels)

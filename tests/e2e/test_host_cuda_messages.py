@@ -13,6 +13,7 @@ import unittest.mock
 import harness
 import models
 import numpy
+from depth import repeat
 from host_cuda import CUDA, DIGITS, MODULE, NODE, HostCudaCase
 from test_host_cuda import digits
 from test_token_ids import LENGTH, WORDS, language
@@ -110,7 +111,7 @@ class MessageTest(HostCudaCase):
 
     def test_schemes(self):
         for scheme in SCHEMES:
-            for ranks in (2, 3):
+            for ranks in repeat((3,), (2, 3)):
                 with self.subTest(scheme=scheme, ranks=ranks):
                     self.compare(ranks, scheme)
 

@@ -15,6 +15,7 @@ import compare
 import export
 import harness
 import reference
+from depth import repeat
 from gradients import spread
 from test_transformers import Language
 
@@ -126,7 +127,7 @@ class SparseTest(unittest.TestCase):
 
     def test_as_the_whole_table(self):
         for name in MODELS:
-            for ranks in (2, 4):
+            for ranks in repeat((4,), (2, 4)):
                 with self.subTest(model=name, ranks=ranks):
                     self.check(name, ranks)
 

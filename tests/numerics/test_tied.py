@@ -13,6 +13,7 @@ import torch
 import compare
 import export
 import harness
+from depth import repeat
 from gradients import spread
 from test_transformers import Language
 
@@ -107,7 +108,7 @@ class TiedTest(unittest.TestCase):
 
     def test_as_the_whole_gradient(self):
         for optimizer, rate in (("sgd", 0.1), ("adamw", 0.01)):
-            for ranks in (1, 2, 4):
+            for ranks in repeat((1, 4), (1, 2, 4)):
                 with self.subTest(optimizer=optimizer, ranks=ranks):
                     self.check(ranks, "--optimizer", optimizer, rate=rate)
 

@@ -14,6 +14,12 @@ def repeat(short, long):
     return long if LONG else short
 
 
+def leave(test, reason):
+    """Leaves the running test to the long run."""
+    if not LONG:
+        test.skipTest(MARK + reason)
+
+
 def long(reason):
     """Leaves a test or a class to the long run. `reason` says what the short run has in its
     place."""
