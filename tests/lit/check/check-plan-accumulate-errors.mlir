@@ -96,19 +96,19 @@ error sync.prediction | P22: expected 'pass' beside a program with 'accumulate'
 
 // -----
 
-// P22i: What it takes at least is there.
+// P22i: what it takes at least is there.
 change {least_pass = 3.6 : f64, pass = 3.6 : f64} => {pass = 3.6 : f64}
 error sync.prediction | P22: expected 'least_pass' beside a program with 'accumulate'
 
 // -----
 
-// P22i: The problem says what it takes at least.
+// P22i: the problem says what it takes at least.
 change least_pass = 3.6 => least_pass = 3.0
 error sync.prediction | P22: expected a pass of any plan to take at least 3.600000e+00 s as in virtual time, got 3.000000e+00 s
 
 // -----
 
-// P22i: That is not there where a step has one pass.
+// P22i: this is not there where a step has one pass.
 change step 17.3 => step 6.5
 drop plan.program | attributes {accumulate = 4 : i64}
 error sync.prediction | P22: expected no 'least_pass' beside a program without 'accumulate'

@@ -23,16 +23,6 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 
 // -----
 
-// P31b: a form by all-reduces has no servers.
-drop plan.shard 0
-drop plan.shard 1
-change plan.exchange 0 | "parameter-server" => ring
-change plan.exchange 0 | start 1 => start 4
-change sync.consistency<ssp, upper = 3> => sync.consistency<local, period = 4>, servers = 1 : i64
-error P31: expected no servers, since weights travel by all-reduces
-
-// -----
-
 // P31d: a lead of 3 steps is used after 4 steps at the latest.
 change plan.exchange 0 | wait 4 => wait 3
 error P31: expected a start after 1 and a wait after 4 steps
@@ -46,28 +36,8 @@ error P31: expected a start after 1 and no wait after any steps
 
 // -----
 
-// P31d: sync2 waits before the step.
-drop plan.shard 0
-drop plan.shard 1
-change ssp, upper = 3 => easgd, variant = sync2, rho = 0.5
-change plan.exchange 0 | "parameter-server" => tree
-change plan.exchange 0 | start 1 wait 4 => start 0 wait 1
-error P31: expected a start after 0 and a wait after 0 steps
-
-// -----
-
 // P31f: only servers carry what steps change.
 change plan.exchange 0 | "parameter-server" => ring
-error P31: 'ring' cannot carry this consistency
-
-// -----
-
-// P31f: sync1 sums along a tree.
-drop plan.shard 0
-drop plan.shard 1
-change ssp, upper = 3 => easgd, variant = sync1, rho = 0.5
-change plan.exchange 0 | "parameter-server" => ring
-change plan.exchange 0 | start 1 wait 4 => start 0 wait 0
 error P31: 'ring' cannot carry this consistency
 
 // -----
@@ -105,10 +75,36 @@ error plan.program | P31: expected equal shards that fill the weights
 
 // -----
 
-// P31a: only a form by servers has shards.
-drop plan.shard 1
+// Base: Weights travel by all-reduces.
 change ssp, upper = 3 => local, period = 4
 change plan.exchange 0 | "parameter-server" => ring
 change plan.exchange 0 | start 1 => start 4
-change plan.shard 0 | extent 64 => extent 128
+drop plan.shard 0
+drop plan.shard 1
+
+// -----
+
+// P31a: only a form by servers has shards.
+after plan.exchange 0 | plan.shard 0 at 0 extent 128
 error P31: expected no shards, since weights travel by all-reduces
+
+// -----
+
+// P31b: a form by all-reduces has no servers.
+change period = 4> => period = 4>, servers = 1 : i64
+error P31: expected no servers, since weights travel by all-reduces
+
+// -----
+
+// P31d: sync2 waits before the step.
+change local, period = 4 => easgd, variant = sync2, rho = 0.5
+change plan.exchange 0 | ring => tree
+change plan.exchange 0 | start 4 wait 4 => start 0 wait 1
+error P31: expected a start after 0 and a wait after 0 steps
+
+// -----
+
+// P31f: sync1 sums along a tree.
+change local, period = 4 => easgd, variant = sync1, rho = 0.5
+change plan.exchange 0 | start 4 wait 4 => start 0 wait 0
+error P31: 'ring' cannot carry this consistency

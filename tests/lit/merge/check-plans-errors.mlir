@@ -1,5 +1,5 @@
-// RUN: syncline-opt --split-input-file --verify-diagnostics --check-solutions %patched
 // Wrong solutions, each rejected for its own numbered reason (passes/proof/README.md, "Rejections").
+// RUN: syncline-opt --split-input-file --verify-diagnostics --check-solutions %patched
 
 // Base: Layer 1 rides with layer 2, which travels by factors; layer 3 travels by a ring.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
@@ -166,7 +166,7 @@ error sync.solution | J16: message 2: its last layer, 2, comes before message 1'
 
 // Members that do not ascend.
 drop piggybacks [0]
-change layers = [1 => layers = [1, 0
+change layers = [1] => layers = [1, 0]
 change layers = [1, 0] | factors => ring, merge_class = 0
 change bytes = 20 => bytes = 30
 change end = 2.5, reconstructed = 4.0 => end = 3.0
