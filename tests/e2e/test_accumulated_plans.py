@@ -8,6 +8,7 @@ from onnx import helper
 
 import harness
 import models
+import stepcache
 from checkpointed import PAIR
 from refusal import RefusalTest
 from test_token_ids import language
@@ -53,6 +54,7 @@ class AccumulatedPlansTest(RefusalTest):
     def test_choice_flips_with_the_passes(self):
         """Factors are best for one batch. In each of many passes they cost more than one sum. The
         choice is the best of three plans, as their steps of one batch and their passes say."""
+        self.enterContext(stepcache.none())
         whole = harness.plan_json(self.plan(label="-one"))
         sums = harness.plan_json(self.plan("--planner", "sums", label="-sums"))
         self.assertIn("factors", {bucket["scheme"] for bucket in whole["buckets"]})
@@ -86,6 +88,7 @@ class AccumulatedPlansTest(RefusalTest):
         self.assertIs(chosen[-1], False)
 
     def test_says_how_a_step_is_made_up(self):
+        self.enterContext(stepcache.none())
         one = harness.plan_json(self.plan("--scheme", "*=ring", label="-one"))
         plan = self.plan("--scheme", "*=ring", "--accumulate", 4, label="-four")
         document = harness.plan_json(plan)
@@ -190,6 +193,7 @@ class AccumulatedPlansTest(RefusalTest):
 
     def test_overlap_of_steps(self):
         """Messages hide behind the next step's first pass as behind the next step of one batch."""
+        self.enterContext(stepcache.none())
         words = ("--overlap", "step")
         plan = self.plan(*words, "--accumulate", 3, "--scheme", "*=ring", label="-order")
         one = harness.plan_json(self.plan(*words, "--scheme", "*=ring", label="-one"))
@@ -214,6 +218,7 @@ class AccumulatedPlansTest(RefusalTest):
 
     def test_simulates_all_passes(self):
         """Passes one behind the other take what was predicted pass by pass."""
+        self.enterContext(stepcache.none())
         factors = ("--scheme", "*=ring", "--scheme", "fc1*=factors")
         for passes, words in (
             (3, factors),
@@ -265,6 +270,7 @@ class AccumulatedPlansTest(RefusalTest):
         self.assertEqual(flows.count("s"), flows.count("f"))
 
     def test_sweeps_all_passes(self):
+        self.enterContext(stepcache.none())
         words = ("--scheme", "*=ring", "--accumulate", 3)
         plan = self.plan(*words, label="-three")
         predicted = harness.plan_json(plan)["predicted"]
@@ -281,6 +287,7 @@ class AccumulatedPlansTest(RefusalTest):
         self.assertLess(large, 2 * small)
 
     def test_auto_overlap_and_clipping(self):
+        self.enterContext(stepcache.none())
         plan = self.plan("--overlap", "auto", "--accumulate", 4, "--clip-norm", 1, label="-auto")
         document = harness.plan_json(plan)
         self.assertEqual((document["overlap"], document["accumulate"]), ("backward", 4))
@@ -289,6 +296,7 @@ class AccumulatedPlansTest(RefusalTest):
         self.assertGreater(predicted["unclipped"], 3 * predicted["pass"])
 
     def test_memory_of_the_sums(self):
+        self.enterContext(stepcache.none())
         one = harness.plan_json(self.plan("--scheme", "*=ring", label="-one"))
         memory = one["memory"]
         samples = BATCH * (64 * 4 + 8)
@@ -303,6 +311,7 @@ class AccumulatedPlansTest(RefusalTest):
         self.assertIn("the plan needs", done.stderr)
 
     def test_what_is_refused(self):
+        self.enterContext(stepcache.none())
         words = ("compile", self.model, "--cluster", self.cluster, "--batch", 4)
         words += ("-o", self.folder / "x.plan")
         several = ("--accumulate", 4)

@@ -6,6 +6,7 @@ import unittest
 import numpy
 
 import harness
+import stepcache
 from refusal import RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
@@ -99,6 +100,7 @@ class ChosenChannelsTest(RefusalTest):
 
     def test_says_what_is_proved(self):
         """The certificate is of one channel, so nothing is called optimal or close to it."""
+        self.enterContext(stepcache.none())
         plan = self.nodes("--planner", "wfbp", "--channels", 2)
         self.assertFalse(harness.plan_json(plan)["optimal"])
         self.assertIn("bound of one channel proved", harness.syncline("verify", plan))
@@ -128,6 +130,7 @@ class ChosenChannelsTest(RefusalTest):
 
     def test_chooses_by_the_predicted_step(self):
         """Two channels are chosen where messages at once gain, one where they gain nothing."""
+        self.enterContext(stepcache.none())
         for messages, chosen in ((1.2, 2), (2, 1)):
             with self.subTest(messages=messages):
                 cluster = MEASURED.format(messages=messages)
@@ -138,6 +141,7 @@ class ChosenChannelsTest(RefusalTest):
     def test_composes_with_overlap(self):
         """With both on 'auto' the plan is the best of all that they try by themselves, but for
         overlaps that save too little."""
+        self.enterContext(stepcache.none())
         tried = {}
         for overlap in ("backward", "step", "auto"):
             for channels in (1, 2, "auto"):
@@ -151,6 +155,7 @@ class ChosenChannelsTest(RefusalTest):
 
     def test_refuses(self):
         """Numbers of channels that no plan may have."""
+        self.enterContext(stepcache.none())
         words = ["compile", DIGITS, "--cluster", "local4", "--batch", 4, "-o", self.folder / "p"]
         for count in (0, 9, -1, "two", "1.5", ""):
             self.refuses([*words, "--channels", count], "--channels", code=2)

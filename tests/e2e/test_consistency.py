@@ -4,6 +4,7 @@ import json
 import re
 
 import harness
+import stepcache
 from refusal import RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
@@ -46,6 +47,7 @@ class ConsistencyTest(RefusalTest):
             self.refuse(form, "--consistency", said, code=2)
 
     def test_refuses_what_a_scheme_cannot_carry(self):
+        self.enterContext(stepcache.none())
         for form in ("ssp:3", "asp", "dssp:3,15", "easgd:hogwild,0.1"):
             said = ("P31: 'ring' cannot carry", "expected 'parameter-server'")
             self.refuse(form, *said, extra=("--scheme", "*=ring"))
@@ -61,6 +63,7 @@ class ConsistencyTest(RefusalTest):
 
     def test_servers_of_the_cluster(self):
         """They have the weights, or stay without work where weights travel by all-reduces."""
+        self.enterContext(stepcache.none())
         file = self.write("servers.yaml", SERVERS.format(ranks=4))
         for form, servers in (("ssp:3", 2), ("easgd:original,0.1", 2), ("easgd:sync2,0.1", 0)):
             out = self.folder / "served.plan"
@@ -73,6 +76,7 @@ class ConsistencyTest(RefusalTest):
         self.refuse("asp", "P31: the weights have", "that all servers can hold", cluster=file)
 
     def test_reports(self):
+        self.enterContext(stepcache.none())
         bsp = self.plan("bsp")
         for form, *words in (
             ("ssp:3", "4 servers beside ranks", "more than 3 steps ahead"),
@@ -97,6 +101,7 @@ class ConsistencyTest(RefusalTest):
     def test_prediction(self):
         """What cannot hide adds to the step: ssp:0 and sync2 wait for their message, ssp:3 and
         sync3 do not; in turns a step takes as long as those of all ranks."""
+        self.enterContext(stepcache.none())
         step, seconds = {}, {}
         for form in ("bsp", "ssp:0", "ssp:3", "easgd:original,0.1", "easgd:sync2,0.1"):
             plan = harness.plan_json(self.plan(form))

@@ -9,6 +9,7 @@ import unittest
 import onnx
 
 import harness
+import stepcache
 
 EXPORT = harness.TOP / "samples" / "models" / "export.py"
 MASKED = """\
@@ -44,6 +45,10 @@ def make():
 
 
 class ExportTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(stepcache.none())
+
     def test_networks(self):
         for name, parameters in (("efficientnet_b0", 213), ("mnasnet0_5", 158)):
             with self.subTest(network=name), tempfile.TemporaryDirectory() as folder:

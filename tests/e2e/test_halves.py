@@ -6,6 +6,7 @@ import re
 import unittest
 
 import harness
+import stepcache
 import test_overlap
 from depth import repeat
 from refusal import RefusalTest
@@ -105,6 +106,7 @@ class HalvesTest(RefusalTest):
     def test_order_of_halves(self):
         """plan.json and the table have both halves; all-gathers stand behind all reduce-scatters,
         what is read first before others, and the step is shorter than with whole messages."""
+        self.enterContext(stepcache.none())
         for scheme, gathered in ((SHARDED, "the updated parameters"), (SUMMED, "the sums")):
             with self.subTest(scheme=scheme[1]):
                 self.check_order(scheme, gathered)
@@ -220,6 +222,7 @@ class HalvesTest(RefusalTest):
         ranks[1].communicate()
 
     def test_refuses_what_it_cannot(self):
+        self.enterContext(stepcache.none())
         words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 4, "--loss"]
         words += ["cross-entropy", "-o", self.folder / "out.plan", "--planner", "dear:1MiB"]
         self.refuses([*words, "--overlap", "backward"], "expected '--overlap step'")

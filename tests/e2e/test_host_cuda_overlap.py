@@ -8,14 +8,8 @@ import unittest.mock
 import test_overlap
 from depth import leave, repeat
 from host_cuda import CUDA, MODULE, PLAYED
-from test_overlap import LAST
+from test_overlap import LAST, PLANS
 
-# Tests of OverlapTest that run nothing.
-PLANS = {
-    *("test_default", "test_default_near_balance", "test_memory", "test_order_has_no_slack"),
-    *("test_order_is_shorter", "test_explains_an_order", "test_says_what_late_ranks_cost"),
-    *("test_compares_orders", "test_refuses_what_it_cannot"),
-}
 WFBP = ("--planner", "wfbp", "--scheme")
 LATE = {"SYNCLINE_HOST_CUDA_DEVICES": "3", "SYNCLINE_HOST_CUDA_DELAY": "100"}
 

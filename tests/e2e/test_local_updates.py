@@ -6,6 +6,7 @@ import re
 import numpy
 
 import harness
+import stepcache
 from refusal import RefusalTest
 from waiting import PATIENCE
 
@@ -110,6 +111,7 @@ class LocalUpdatesTest(RefusalTest):
         ranks[1].communicate()
 
     def test_reports(self):
+        self.enterContext(stepcache.none())
         plan, bsp = self.plan("diloco:8,2,1,0.5"), self.plan("bsp")
         shown = harness.syncline("inspect", plan)
         for words in (
@@ -127,6 +129,7 @@ class LocalUpdatesTest(RefusalTest):
     def test_memory_is_counted(self):
         """The plan counts the common weights, their velocity and a difference; a device that lacks
         them is refused."""
+        self.enterContext(stepcache.none())
         memory = {}
         for form in ("bsp", "local:4", "diloco:4,1,0,0", "diloco:4,1,0,0,0.7,0"):
             memory[form] = harness.plan_json(self.plan(form))["memory"]
@@ -144,6 +147,7 @@ class LocalUpdatesTest(RefusalTest):
         self.refuses(words, "of memory on every device")
 
     def test_refuses(self):
+        self.enterContext(stepcache.none())
         words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 4)
         words += ("-o", self.folder / "new.plan", "--consistency")
         for form, said in (

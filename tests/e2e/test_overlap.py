@@ -13,6 +13,7 @@ from onnx import helper
 
 import harness
 import models
+import stepcache
 from depth import repeat
 from refusal import RefusalTest
 from waiting import PATIENCE
@@ -29,6 +30,12 @@ WAYS = {
     "sharded": {"extra": ("--planner", "wfbp", "--scheme", "*=reduce-scatter")},
     "servers": {"cluster": SERVERS, "extra": ("--planner", "wfbp", "--scheme", "*=ps")},
 }
+# Tests that run no plan.
+PLANS = {
+    *("test_default", "test_default_near_balance", "test_memory", "test_order_has_no_slack"),
+    *("test_order_is_shorter", "test_explains_an_order", "test_says_what_late_ranks_cost"),
+    *("test_compares_orders", "test_refuses_what_it_cannot"),
+}
 STEPS = 20
 LAST = STEPS - 1
 LONG = 1000000  # steps, more than a test waits for
@@ -41,6 +48,11 @@ class OverlapTest(RefusalTest):
     ranks = (1, 2, 3)
     few = {"factors": (2, 3), "lone-factors": (1,)}  # ranks of these ways
     backend = ()  # options of compile and run
+
+    def setUp(self):
+        super().setUp()
+        if self._testMethodName in PLANS:
+            self.enterContext(stepcache.none())
 
     def plan(self, way, ranks, overlap):
         more = self.ways[way]

@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 
 import harness
 import models
+import stepcache
 from refusal import RefusalTest
 
 SAMPLES = harness.TOP / "samples" / "models"
@@ -47,6 +48,10 @@ class PlanOnlyTest(RefusalTest):
 
 
 class SampleTest(PlanOnlyTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(stepcache.none())
+
     def agree(self, name, batch):
         model = SAMPLES / f"{name}.onnx"
         whole = plan_json(harness.compile_plan(model, self.folder, ranks=2, batch=batch))

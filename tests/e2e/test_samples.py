@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import harness
+import stepcache
 
 SAMPLES = harness.TOP / "samples" / "models"
 # Parameter tensors and the elements of all of them; GPT-2's head is its table of words.
@@ -17,6 +18,10 @@ PARAMETERS = {
 
 
 class SamplesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(stepcache.none())
+
     def test_transformers_are_planned(self):
         for name, (tensors, elements) in PARAMETERS.items():
             with self.subTest(model=name), tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import harness
+import stepcache
 from schema import violations
 
 SCHEMA = json.loads((harness.TOP / "codegen" / "json" / "plan.schema.json").read_text())
@@ -19,6 +20,10 @@ BARRIER = ("--overlap", "backward")
 
 
 class SchemaTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(stepcache.none())
+
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 

@@ -6,6 +6,7 @@ import re
 import unittest
 
 import harness
+import stepcache
 from refusal import RefusalTest
 
 MODELS = harness.TOP / "samples" / "models"
@@ -14,6 +15,10 @@ NEEDS = re.compile(r"needs (\S+ \S+) of memory on every device")
 
 
 class SweepTest(RefusalTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(stepcache.none())
+
     def plan(self, model, *words, batch=4, cluster=None):
         plan = self.folder / "test.plan"
         harness.syncline(

@@ -11,6 +11,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = (HERE.parents[1] / "runtime", HERE.parent / "host-cuda")
@@ -42,6 +43,12 @@ def folder(build):
     for _, path in sorted(kept)[:-MOST]:
         path.unlink(missing_ok=True)
     return steps
+
+
+def none():
+    """Inside it, steps are not compiled at all: for tests that run no plan."""
+    path = f"{HERE}{os.pathsep}{os.environ['PATH']}"
+    return unittest.mock.patch.dict(os.environ, CXX="empty-step.sh", PATH=path)
 
 
 def environment(build):
