@@ -91,7 +91,7 @@ class StrangersTest(unittest.TestCase):
         return self.fail(f"rank 0 ended before it listened: {first.stderr.read()}")
 
     def crowded(self, **more):
-        """Rank 0, which has its own connections and waits for others, with more than it can take."""
+        """Rank 0, which waits for others, with more connections than it can take."""
         first = self.start(0, **more)
         self.stranger(first)
         until(lambda: all(waits(first) for _ in range(10)), "rank 0 waits for others", first)
