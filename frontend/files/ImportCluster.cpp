@@ -25,7 +25,7 @@ std::string bytes(double bytesPerSecond) { return decimal(bytesPerSecond / 1e9) 
 std::string microseconds(double seconds) { return decimal(seconds * 1e6) + "us"; }
 
 /// `text` in double quotes, for YAML.
-std::string quoted(std::string_view text) {
+std::string inQuotes(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\')
@@ -189,7 +189,7 @@ private:
     std::string text = "# Written by 'syncline cluster' from " +
                        (hasFiles() ? plain(sourceNames()) : "its options") +
                        ".\n# Nothing here was measured: rates are nominal, latencies typical.\n";
-    text += "name: " + quoted(sources.name.value_or(ownName())) + "\n";
+    text += "name: " + inQuotes(sources.name.value_or(ownName())) + "\n";
     if (insideIsNetwork)
       return text + "ranks: " + std::to_string(devices) + "\n" + device +
              "network: # the devices of the one node are joined by what is inside\n" + inside;

@@ -21,7 +21,7 @@ static EmbeddingBackwardOp rowsOf(Value summand) {
 }
 
 /// Replaces an addition of rows. It stands in the addition's place, behind both summands.
-static void fuse(BinaryOp sum, EmbeddingBackwardOp rows, Value onto) {
+static void fuseRows(BinaryOp sum, EmbeddingBackwardOp rows, Value onto) {
   OpBuilder builder(sum);
   auto fused = builder.create<EmbeddingBackwardOp>(sum.getLoc(), sum.getY().getType(),
                                                    rows.getIds(), rows.getDy(), onto);
@@ -36,9 +36,9 @@ static void fuseSum(BinaryOp sum) {
   if (sum.getKind() != BinaryKind::add || a.getType() != b.getType())
     return;
   if (EmbeddingBackwardOp rows = rowsOf(b))
-    fuse(sum, rows, a);
+    fuseRows(sum, rows, a);
   else if (EmbeddingBackwardOp rows = rowsOf(a))
-    fuse(sum, rows, b);
+    fuseRows(sum, rows, b);
 }
 
 static bool isUpdated(Value gradient) {

@@ -255,7 +255,9 @@ def bench_overlap(models, chosen, folder):
 
 
 def bench_planning():
-    program = measure.BUILD / "bin" / "bench-planning"
+    name = "bench-planning"
+    subprocess.run(["cmake", "--build", str(measure.BUILD), "--target", name], check=True)
+    program = measure.BUILD / "bin" / name
     subprocess.run([str(program)], check=True)
 
 
