@@ -5,8 +5,8 @@
     tests/run.py e2e numerics -k Resnet   tests in folders of tests/ whose name contains Resnet
     tests/run.py --long unit e2e          the long run of folders; goes on where it was cut
 
-BUILD names another build folder. Each test's times are written to tests/results.json in it. The last
-line is "N passed, N failed, N skipped". Exit code: 0 when none failed.
+BUILD names another build folder. Each test's times are written to tests/results.json in it. The
+last line is "N passed, N failed, N skipped". Exit code: 0 when none failed.
 """
 
 import argparse

@@ -28,7 +28,7 @@ def target_of(output):
 
 
 def build_times(build):
-    """Seconds and steps of each target, of each output's last step, and the span of the whole log."""
+    """Seconds and steps of each target, by each output's last step."""
     last = {}
     for line in (build / ".ninja_log").read_text().splitlines()[1:]:
         begin, end, _, output, _ = line.split("\t")
@@ -47,14 +47,21 @@ def main():
     chosen = parser.parse_args()
     build = jobs.build_folder()
     targets = build_times(build)
-    print(f"build: {sum(one[0] for one in targets.values()):.0f} s of steps\n\nseconds steps target")
-    for name, (seconds, steps) in sorted(targets.items(), key=lambda one: -one[1][0])[: chosen.rows]:
+    print(
+        f"build: {sum(one[0] for one in targets.values()):.0f} s of steps\n\nseconds steps target"
+    )
+    for name, (seconds, steps) in sorted(targets.items(), key=lambda one: -one[1][0])[
+        : chosen.rows
+    ]:
         print(f"{seconds:7.1f} {steps:5} {name}")
     results = build / "tests" / "results.json"
     if not results.exists():
         sys.exit(f"times: no '{results}': tests/run.py writes it")
     tests = json.loads(results.read_text())["jobs"]
-    print(f"\ntests: {sum(one['cpu'] for one in tests):.0f} s of processors\n\n    CPU    wall tests file")
+    print(
+        f"\ntests: {sum(one['cpu'] for one in tests):.0f} s of processors\n"
+        "\n    CPU    wall tests file"
+    )
     for one in sorted(tests, key=lambda one: -one["cpu"])[: chosen.rows]:
         print(f"{one['cpu']:7.1f} {one['wall']:7.1f} {one['passed']:5} {one['job']}")
 

@@ -1,5 +1,5 @@
-"""What a test run starts: one process for each file of Python tests, and for each test of ctest, such
-as a GoogleTest program."""
+"""What a test run starts: one process for each file of Python tests, and for each test of ctest,
+such as a GoogleTest program."""
 
 import dataclasses
 import json
@@ -34,7 +34,12 @@ class NoTests(Exception):
 
 def python_jobs():
     return [
-        Job(folder, path.stem, [sys.executable, TESTS / "runner" / "unittests.py", path], is_python=True)
+        Job(
+            folder,
+            path.stem,
+            [sys.executable, TESTS / "runner" / "unittests.py", path],
+            is_python=True,
+        )
         for folder in PYTHON
         for path in sorted((TESTS / folder).glob("test_*.py"))
     ]

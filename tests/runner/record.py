@@ -1,5 +1,5 @@
-"""What a run has found so far, on disk: the short run's results as one file, the long run's as a log
-that the next call goes on with."""
+"""What a run has found so far, on disk: the short run's results as one file, the long run's as a
+log that the next call goes on with."""
 
 import dataclasses
 import datetime
@@ -13,6 +13,7 @@ from outcomes import Outcome
 
 def state():
     """Names the source: its commit, and what has been changed since."""
+
     def git(*words):
         return subprocess.run(["git", "-C", TESTS.parent, *words], capture_output=True).stdout
 
@@ -28,8 +29,8 @@ class Record:
         self.log = self.folder / "long.jsonl"
 
     def left(self, jobs):
-        """The jobs to run: of the short run, or those that the long run has not ended well with this
-        source."""
+        """The jobs to run: of the short run, or those that the long run has not ended well with
+        this source."""
         if not self.is_long:
             self.outcomes += [Outcome(job.id(), "long") for job in jobs if job.is_long]
             return [job for job in jobs if not job.is_long]
@@ -49,7 +50,13 @@ class Record:
         if self.is_long:
             when = datetime.datetime.now().isoformat(timespec="seconds")
             said = [text for text in ended.printed.splitlines() if "seed" in text.lower()][:20]
-            line = {"when": when, "state": self.state, **line, "tests": ended.failed(), "seeds": said}
+            line = {
+                "when": when,
+                "state": self.state,
+                **line,
+                "tests": ended.failed(),
+                "seeds": said,
+            }
             self.folder.mkdir(parents=True, exist_ok=True)
             with self.log.open("a") as log:
                 log.write(json.dumps(line) + "\n")

@@ -64,7 +64,7 @@ def kill(group):
 
 
 def run_job(job, names, surroundings, processes):
-    """Prints into a file: a pipe would stay open for as long as a process that a test left behind."""
+    """Prints into a file: a pipe would stay open as long as a process that a test left behind."""
     with tempfile.TemporaryDirectory() as folder:
         results, output = pathlib.Path(folder) / "results", pathlib.Path(folder) / "output"
         command = [str(word) for word in job.command]
@@ -83,7 +83,7 @@ def run_job(job, names, surroundings, processes):
 
 
 def wait(job, command, environment, output, processes):
-    """The exit code and the processor seconds. A job that reaches the limit is killed, and says so."""
+    """The exit code and the processor seconds. A job at the limit is killed, and says so."""
     with output.open("ab") as to:
         try:
             process = processes.start(

@@ -1,4 +1,4 @@
-"""What tests/stress.sh does: rounds of the short run under load, and the list of what ever failed."""
+"""What tests/stress.sh does: rounds of the short run under load, and a list of what ever failed."""
 
 import collections
 import contextlib
@@ -46,7 +46,9 @@ def run(build, seed, busy, parallel, variables):
     words = [sys.executable, jobs.TESTS / "run.py", "--seed", str(seed)]
     words += ["--jobs", str(parallel)] if parallel else []
     with busy_loops(busy):
-        code = subprocess.run(words, env={**os.environ, "BUILD": str(build), **variables}).returncode
+        code = subprocess.run(
+            words, env={**os.environ, "BUILD": str(build), **variables}
+        ).returncode
     found = json.loads((build / "tests" / "results.json").read_text())["tests"]
     outcomes = collections.Counter(one["outcome"] for one in found)
     failed = sorted(one["test"] for one in found if one["outcome"] == "failed")
@@ -56,7 +58,9 @@ def run(build, seed, busy, parallel, variables):
 
 
 def main():
-    count, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
+    count, seed = int(sys.argv[1]), (
+        int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
+    )
     build = jobs.build_folder()
     log = build / "tests" / "stress.jsonl"
     key = {"source": record.state(), "rounds": count}
@@ -68,9 +72,19 @@ def main():
     print(f"{count} rounds by seed {seed}, {len(done)} done before", flush=True)
     for name, order, busy, parallel, variables in rounds(count, seed):
         if name not in done:
-            print(f"\n== round {name}: {busy} busy loops, {parallel or os.cpu_count()} jobs", flush=True)
+            print(
+                f"\n== round {name}: {busy} busy loops, {parallel or os.cpu_count()} jobs",
+                flush=True,
+            )
             result = run(build, order, busy, parallel, variables)
-            done[name] = {**key, "seed": seed, "round": name, "busy": busy, "jobs": parallel, **result}
+            done[name] = {
+                **key,
+                "seed": seed,
+                "round": name,
+                "busy": busy,
+                "jobs": parallel,
+                **result,
+            }
             with log.open("a") as to:
                 to.write(json.dumps(done[name]) + "\n")
     often = collections.Counter(test for one in done.values() for test in one["failed"])

@@ -1,4 +1,4 @@
-"""Runs one file of Python tests in this process, and writes what came of each test as a line of JSON.
+"""Runs one file of Python tests in this process, and writes what came of each test as JSON.
 
     unittests.py FILE RESULTS [-k NAME ...]
 
@@ -51,7 +51,7 @@ class Recorded(unittest.TextTestResult):
         super().stopTest(test)
 
     def fail_it(self, test):
-        """Notes a failure. One outside of every test (a class that cannot begin) has its own line."""
+        """Notes a failure. One outside of every test (a class that cannot begin) has a line."""
         if self.outcome:
             self.outcome = {"outcome": "failed"}
         else:
