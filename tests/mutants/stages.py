@@ -87,7 +87,8 @@ class Stage:
             path = tests / rest[0]
             chosen = ["-k", only.split()[0]] if only else []
             return [PYTHON, "-m", "unittest", "-v", "-f", *chosen, path.stem], path.parent
-        words = ["ctest", "--test-dir", self.build, "--stop-on-failure", "-j", os.cpu_count()]
+        words = ["ctest", "--test-dir", self.build, "-LE", "long", "--stop-on-failure"]
+        words += ["-j", os.cpu_count()]
         chosen = ["-R", f"^{re.escape(only)}$"] if only else ["-E", NOT_JUDGES]
         return [*words, "--timeout", self.limit, *chosen], None
 
