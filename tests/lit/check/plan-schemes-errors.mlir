@@ -1,4 +1,4 @@
-// Operations that the plan dialect's verifiers refuse: P1, P4, P14, P21.
+// Operations that the plan dialect's verifiers refuse: P1, P3, P4, P6, P14, P21.
 // RUN: syncline-opt --split-input-file --verify-diagnostics %patched
 
 // Base: A gradient that travels by factors.
@@ -53,6 +53,48 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 // expected-error @below {{P1: expected at least one server, or none named, got 0}}
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 384 : i64} attributes {servers = 0 : i64} {
 }
+
+// -----
+
+// P3: a tensor of the arena without a lifetime.
+drop "h" in arena | live [0, 9]
+error P3: an arena tensor has a lifetime, and no other
+
+// -----
+
+// P3: an input with a lifetime.
+change "x" in input | reserve 64 => reserve 64 live [0, 9]
+error P3: an arena tensor has a lifetime, and no other
+
+// -----
+
+// P3: a lifetime that ends before it begins.
+change "h" in arena | live [0, 9] => live [2, 1]
+error P3: expected a lifetime [first, last]
+
+// -----
+
+// P6a: an operand without a role.
+change matmul "h" | ["a", "b", "y"] => ["a", "b"]
+error P6: expected one role an operand, got 2 for 3
+
+// -----
+
+// P6b: a loop's body takes one value for each operand.
+before plan.update 0 | plan.pointwise "h" ins(%x : memref<4x4xf32>) outs(%h : memref<4x4xf32>) {
+before plan.update 0 | ^bb0(%e: f32, %f: f32):
+before plan.update 0 | plan.yield %e : f32
+before plan.update 0 | }
+error plan.pointwise "h" | P6: expected one body argument an operand and one yielded value a result
+
+// -----
+
+// P6c: a flat loop counts the elements of one shape.
+before plan.update 0 | plan.pointwise "h" ins(%xs : memref<8x4xf32>) outs(%h : memref<4x4xf32>) attributes {flat} {
+before plan.update 0 | ^bb0(%e: f32):
+before plan.update 0 | plan.yield %e : f32
+before plan.update 0 | }
+error plan.pointwise "h" | P6: operands of a flat loop have one shape, got 'memref<8x4xf32>' beside 'memref<4x4xf32>'
 
 // -----
 

@@ -1,4 +1,4 @@
-// Rules S2, S4 to S13 and S16 of ir/sync/SPEC.md: invalid problems, solutions and gathers.
+// Rules S1 to S13 and S16 of ir/sync/SPEC.md: invalid problems, solutions, messages and layers.
 // RUN: syncline-opt --split-input-file --verify-diagnostics %patched
 
 // Base: A problem of two layers.
@@ -263,3 +263,71 @@ error sync.prediction | S16: expected finite updates that are not negative
 // S16: a backward pass that ends before the forward pass.
 change forward_end 0.5 => forward_end 1.5
 error sync.prediction | S16: expected a backward pass that ends after the forward pass, got 1.000000e+00 and 1.500000e+00
+
+// -----
+
+// Base: A message of two gradients, and a layer of a trace.
+nn.step @step batch 1 {
+  %a = nn.input "a" : tensor<2xf32>
+  %b = nn.input "b" : tensor<3xf32>
+  %c, %d = sync.all_reduce %a, %b {members = ["a", "b"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 0.0 : f64, start = 0.0 : f64, end = 1.0 : f64} : (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>)
+}
+sync.trace @net {
+  sync.layer "fc" bytes 64 forward 1.0 backward 2.0 matmul [4, 2, 2] {sync.update = 0.5 : f64}
+}
+
+// -----
+
+// S1a: a message without members.
+change %c, %d = sync.all_reduce %a, %b => sync.all_reduce
+change members = ["a", "b"] => members = []
+change (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) => () -> ()
+error sync.all_reduce | S1: expected at least one gradient and results of the operands' types
+
+// -----
+
+// S1b: a gradient without a name.
+change members = ["a", "b"] => members = ["a"]
+error S1: expected one member name a gradient, got 1 for 2
+
+// -----
+
+// S1c: a sum of another type than its gradient.
+change -> (tensor<2xf32>, tensor<3xf32>) => -> (tensor<2xf32>, tensor<4xf32>)
+error S1: expected at least one gradient and results of the operands' types
+
+// -----
+
+// S3a: a layer of negative bytes.
+change bytes 64 => bytes -64
+error S3: expected bytes and finite times that are not negative
+
+// -----
+
+// S3a: a backward pass that is no time.
+change backward 2.0 => backward 0x7FF8000000000000
+error S3: expected bytes and finite times that are not negative
+
+// -----
+
+// S3b: an update that takes negative time.
+change sync.update = 0.5 : f64 => sync.update = -0.5 : f64
+error S3: expected 'sync.update' to be a finite time that is not negative
+
+// -----
+
+// S3b: an update that is no time.
+change sync.update = 0.5 : f64 => sync.update = 1 : i64
+error S3: expected 'sync.update' to be a finite time that is not negative
+
+// -----
+
+// S3c: a product without a dimension.
+change matmul [4, 2, 2] => matmul [4, 2]
+error S3: expected three dimensions [M, N, K] of at least 1
+
+// -----
+
+// S3c: a product of nothing.
+change matmul [4, 2, 2] => matmul [4, 0, 2]
+error S3: expected three dimensions [M, N, K] of at least 1

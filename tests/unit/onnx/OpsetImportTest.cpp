@@ -134,6 +134,28 @@ TEST(OpsetImport, ReshapeCopiesAndInfers) {
             std::string::npos);
 }
 
+// Computed at import: a shape of [2, 256], of lists and of h's 512 elements.
+TEST(OpsetImport, ShapesAreConstants) {
+  const std::string lists = "a = Constant <value_ints = [2,-256]> () "
+                            "b = Constant <value_ints = [-9,256]> () ";
+  for (const std::string &nodes :
+       {lists + "s = Max(a, b)", lists + "c = Neg(a) d = Neg(b) e = Min(c, d) s = Neg(e)",
+        std::string("a = Constant <value_ints = [-3,768]> () "
+                    "b = Constant <value_ints = [5,512]> () s = Mod(a, b)"),
+        std::string("a = Constant <value_floats = [1.25,255.5]> () c = Ceil(a) "
+                    "s = Cast <to = 7> (c)"),
+        std::string("a = Constant <value_floats = [2.75,256.5]> () c = Floor(a) "
+                    "s = Cast <to = 7> (c)"),
+        std::string("a = Constant <value_ints = [2]> () n = Size(h) b = Div(n, a) "
+                    "s = Concat <axis = 0> (a, b)"),
+        std::string("a = Constant <value_ints = [2]> () n = Shape(h) p = ReduceProd(n) "
+                    "b = Div(p, a) s = Concat <axis = 0> (a, b)")}) {
+    const std::string computed = nodes + " y = Reshape(h, s)";
+    expectSame(
+        {{15, "s = Constant <value_ints = [2,256]> () y = Reshape(h, s)"}, {15, computed.c_str()}});
+  }
+}
+
 // Computed at import: what exporters write for masks and rotations of positions.
 TEST(OpsetImport, MasksAndAnglesAreConstants) {
   const std::string ones = "n = Constant <value = float[2,2] {1.0, 1.0, 1.0, 1.0}> () ";

@@ -65,10 +65,19 @@ TEST(SeveralInputs, TruthValues) {
   expect("c = Greater(m, k)", "nn.unary clip");
   expect("c = LessOrEqual(m, k)", "nn.unary clip");
   expect("l = Less(m, k) e = Equal(m, k) c = Or(l, e)", "nn.binary mul");
+  expect("l = Less(m, k) e = Equal(m, k) c = Xor(l, e)", "nn.unary abs");
   expect("l = Less(m, k) e = Equal(m, k) c = And(l, e)", "nn.binary mul");
   expect("c = Cast <to = 9> (m)", "nn.unary abs");
   expect("c = Sub(m, k)", "nn.binary sub %2, %4" NUMBER);
   expect("l = Less(m, k) c = Where(l, m, k)", "nn.binary mask %2");
+  const auto expectSame = [](const std::string &nodes, const std::string &others) {
+    const std::string two = "k = Constant <value_int = 2> () l = Less(m, k) e = Equal(m, k) ";
+    const Outcome one = withMask(two + nodes + " f = Cast <to = 1> (c)");
+    EXPECT_EQ(one.error, "");
+    EXPECT_EQ(one.ir, withMask(two + others + " f = Cast <to = 1> (c)").ir);
+  };
+  expectSame("c = GreaterOrEqual(m, k)", "c = Not(l)");
+  expectSame("d = Xor(l, e) c = Not(d)", "c = Equal(l, e)");
 }
 
 // Inputs that the output does not need may have any type and shape; a note names them.
