@@ -197,7 +197,8 @@ def main():
         for name, place in places.items() if chosen.list else []:
             print(f"    {name:24} {place or '-'}")
     printing, run = pages()
-    print(f"{'pages with commands':24}{len(run):12}{len(printing):5}   (run: {', '.join(run)})")
+    others = ", ".join(page for page in printing if page not in run) or "-"
+    print(f"{'pages with commands':24}{len(run):12}{len(printing):5}   {others}")
     sys.exit(missing != 0)
 
 
