@@ -2,7 +2,6 @@
 device, and times are of its streams' events."""
 
 import json
-import os
 import unittest
 import unittest.mock
 

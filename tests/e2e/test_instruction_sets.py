@@ -1,6 +1,5 @@
 """SYNCLINE_MAX_CPU_ISA: loops of a step, our kernels and oneDNN's take nothing above the cap."""
 
-import ctypes
 import json
 import pathlib
 import subprocess

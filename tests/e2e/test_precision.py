@@ -9,12 +9,11 @@ import unittest
 import numpy
 
 import harness
+import processor
 from refusal import RefusalTest
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
-HAS_BF16 = any(
-    flag in pathlib.Path("/proc/cpuinfo").read_text() for flag in ("avx512_bf16", "amx_bf16")
-)
+HAS_BF16 = processor.has_bf16()
 OLDER = {"ONEDNN_MAX_CPU_ISA": "AVX2"}  # a processor without bfloat16, to oneDNN
 LACKS = "this processor has no bfloat16 arithmetic"
 

@@ -67,7 +67,7 @@ class QuickstartTest(unittest.TestCase):
         predicted, measured = map(float, step.groups()[:2])
         self.assertGreater(predicted, 0)
         self.assertGreater(measured, 0)
-        # The same prediction as the plan's, and the line's own arithmetic.
+        # The line repeats the plan's prediction, and its percentage follows from its times.
         shown = re.search(r"^predicted step ([\d.]+) (us|ms|s)\b", printed, re.MULTILINE)
         self.assertIsNotNone(shown, printed[:3000])
         planned = float(shown[1]) * {"us": 1e-3, "ms": 1, "s": 1e3}[shown[2]]

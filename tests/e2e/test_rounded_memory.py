@@ -1,22 +1,19 @@
 """Plans for bf16: half of the memory for images, the same bits, and runs in bf16 alone."""
 
 import json
-import pathlib
-import tempfile
 import unittest
 
 import numpy
 
 import harness
+import processor
 from host_cuda import CUDA, HostCudaCase
 from refusal import RefusalTest
 
 RESNET = harness.TOP / "samples" / "models" / "resnet-50.onnx"
 GOOGLENET = harness.TOP / "samples" / "models" / "googlenet.onnx"
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
-HAS_BF16 = any(
-    flag in pathlib.Path("/proc/cpuinfo").read_text() for flag in ("avx512_bf16", "amx_bf16")
-)
+HAS_BF16 = processor.has_bf16()
 OLDER = {"ONEDNN_MAX_CPU_ISA": "AVX2"}  # a processor without bfloat16, to oneDNN
 
 

@@ -237,7 +237,7 @@ TEST(ChannelTest, ChannelsGoTheirOwnWays) {
   });
 }
 
-/// Rank 1's first message leaves 200 ms after the step's start, times the scale. Returns whether the
+/// Rank 1's first message leaves 200 ms after the step's start, times the scale. Says whether the
 /// times are those of an idle machine.
 bool timesTheWayAndTheWait(int scale) {
   using namespace std::chrono_literals;

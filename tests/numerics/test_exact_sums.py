@@ -4,7 +4,6 @@ import pathlib
 import tempfile
 import unittest
 
-import numpy
 import torch
 from torch import nn
 

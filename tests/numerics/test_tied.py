@@ -1,7 +1,6 @@
 """Tied weights whose gradient travels in two parts: the logits' part early and dense, the rows of
 the embedding late. All ranks train the same weights as where it travels whole."""
 
-import json
 import pathlib
 import re
 import tempfile

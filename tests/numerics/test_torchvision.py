@@ -58,7 +58,7 @@ CASES = [
 ]
 
 
-# Of the short run: normalization and sums of two ways, depthwise convolutions, concatenations.
+# The short run has normalization, sums of two ways, depthwise convolutions and concatenations.
 SHORT = {"resnet18", "mobilenet_v2", "squeezenet1_1"}
 
 

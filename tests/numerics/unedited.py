@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import language
-from stock import CLASSES, LENGTH, PLACES, WORDS
+from stock import CLASSES, PLACES, WORDS
 
 PADDING = 1
 

@@ -18,6 +18,8 @@ import unittest
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS.parent / "samples" / "models")]
 
+import surroundings  # noqa: E402
+
 
 def processor_seconds():
     """Seconds that this process and the children it has waited for have computed."""
@@ -97,6 +99,7 @@ def main():
     parser.add_argument("results", type=pathlib.Path)
     parser.add_argument("-k", metavar="NAME", action="append", default=[])
     chosen = parser.parse_args()
+    surroundings.settle()
     with chosen.results.open("w") as results:
 
         def recorded(*arguments, **_):

@@ -3,7 +3,7 @@
 the caps that the machine has, one a line, or the settings of one cap for env(1).
 
     tests/support/processor.py
-    env $(tests/support/processor.py avx2) python3 tests/count.py --run tests/numerics
+    env $(tests/support/processor.py avx2) tests/run.py numerics
 """
 
 import os

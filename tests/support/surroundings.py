@@ -13,12 +13,14 @@ PREFIXES = (
     *("SLURM", "SRUN_", "SALLOC_", "SBATCH_", "PBS_", "LSB_", "FLUX_"),
     *("TORCHELASTIC_", "TORCH_", "PET_", "LOCAL_", "GROUP_", "ROLE_", "MASTER_"),
     *("NCCL_", "GLOO_", "UCX_", "FI_"),
-    *("OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "BLIS_"),
+    *("OMP_", "GOMP_", "KMP_", "MKL_", "BLIS_"),
     *("PYTHON", "LC_", "BASH_FUNC_", "MPL"),
     *("SYNCLINE_HOST_", "SYNCLINE_NCCL_", "SYNCLINE_FILL_", "SYNCLINE_FORK_"),
 )
 NAMES = {
     *("RANK", "WORLD_SIZE", "JOB_COMPLETION_INDEX", "LANG", "LANGUAGE", "DISPLAY"),
+    # Not OPENBLAS_CORETYPE, without which an old OpenBLAS computes wrong values on some processors.
+    *("OPENBLAS_NUM_THREADS", "OPENBLAS_VERBOSE"),
     *("WAYLAND_DISPLAY", "XAUTHORITY", "COLUMNS", "LINES", "NO_COLOR", "CLICOLOR_FORCE"),
     *("BASH_ENV", "ENV", "CDPATH", "POSIXLY_CORRECT", "GREP_OPTIONS", "MAKEFLAGS", "DESTDIR"),
     *("CXX", "CPATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "GIT_DIR", "GIT_WORK_TREE"),

@@ -1,5 +1,5 @@
-// Dead, stuck and disagreeing ranks, as processes: every rank ends in time and says who it was. Where
-// a rank's end must be noticed by itself, the time limit is longer than any test.
+// Dead, stuck and disagreeing ranks, as processes: every rank ends in time and says who it was.
+// Where a rank's end must be noticed by itself, the time limit is longer than any test.
 #include "Processes.h"
 #include "TinyPlan.h"
 
@@ -54,8 +54,7 @@ struct FaultCase {
 
 class Fault : public ::testing::TestWithParam<FaultCase> {};
 
-// A rank killed with SIGKILL, whichever it is, ends all others long before the time limit, by its
-// name.
+// A rank killed with SIGKILL, whichever it is, ends all others before the time limit, by its name.
 TEST_P(Fault, KilledRankIsNamed) {
   const auto &[victim, scheme] = GetParam();
   TinyPlan plan(4, 8, "", scheme);

@@ -21,7 +21,7 @@ namespace syncline::testing {
 
 using test::eventually, test::patience;
 
-/// In a new process: what a shell gives a program in the foreground, whatever tests before have left.
+/// In a new process: what a shell gives a program in the foreground, whatever tests have left.
 static void resetSignals() {
   sigset_t none;
   sigemptyset(&none);

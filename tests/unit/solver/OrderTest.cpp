@@ -94,9 +94,9 @@ INSTANTIATE_TEST_SUITE_P(Schemes, ExhaustiveOrder, testing::Values(Scheme::tree,
                            return hasHalves(info.param) ? "halves" : "whole";
                          });
 
-/// 2,000 networks of up to 30 layers, 240 in a short run: no period is longer than in ready order. With the cost of a
-/// line none is shorter by more than the forward pass, since the messages alone take as long. (A
-/// layer without bytes costs a message in ready order alone.)
+/// 2,000 networks of up to 30 layers, 240 in a short run: no period is longer than in ready order.
+/// With the cost of a line none is shorter by more than the forward pass, since the messages alone
+/// take as long. (A layer without bytes costs a message in ready order alone.)
 TEST(Order, NeverWorseThanReadyOrder) {
   const std::uint64_t seeds = test::repeat(240, 2000);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
