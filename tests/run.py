@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the tests of a build, as many files and programs at a time as there are processors.
+"""Runs the tests of a build: one file or program a processor at a time, and one more.
 
     tests/run.py                          all of the short run
     tests/run.py e2e numerics -k Resnet   tests in folders of tests/ whose name contains Resnet
@@ -26,6 +26,8 @@ import record
 import schedule
 import surroundings
 
+PARALLEL = len(os.sched_getaffinity(0)) + 1  # one of them mostly waits
+
 
 def arguments():
     title, usage = __doc__.split("\n\n", 1)
@@ -35,7 +37,9 @@ def arguments():
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="folders of tests/; all")
     parser.add_argument("-k", metavar="NAME", action="append", default=[], help="may be repeated")
     parser.add_argument("--long", action="store_true", help="all repetitions, not the short run")
-    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="at a time")
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=PARALLEL, help=f"at a time ({PARALLEL})"
+    )
     parser.add_argument("--seed", metavar="N", type=int, help="begin jobs in a random order")
     chosen = parser.parse_args()
     if chosen.jobs < 1:

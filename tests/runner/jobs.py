@@ -9,8 +9,9 @@ import subprocess
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-# Folders with test_*.py, those first whose files take longest: they begin while others are left.
-PYTHON = ("numerics", "e2e", "fuzz", "gpu", "lint")
+PYTHON = ("numerics", "e2e", "fuzz", "gpu", "lint")  # folders with test_*.py
+# They mostly wait, so they begin first and run beside the others.
+FIRST = ("unit/unit-runtime", "host-cuda/unit-host-channels", "e2e/test_cuda", "e2e/test_plans")
 
 
 @dataclasses.dataclass
@@ -78,7 +79,8 @@ def all_jobs(build, folders):
     for folder in folders:
         if folder not in known:
             raise NoTests(f"expected folders among {', '.join(known)}, got '{folder}'")
-    return [job for job in jobs if not folders or job.folder in folders]
+    chosen = [job for job in jobs if not folders or job.folder in folders]
+    return sorted(chosen, key=lambda job: job.id() not in FIRST)
 
 
 def build_folder():

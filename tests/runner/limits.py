@@ -3,7 +3,13 @@
 MOST = 20  # seconds of processors
 
 # Tests that may take longer, and why they are in the short run.
-SLOW = {}
+SLOW = {
+    "lit/lit": "131 tests in one run of lit",
+    "e2e/test_quickstart.QuickstartTest.test_measures_the_machine": "the README's first command",
+    "e2e/test_readme.ReadmeTest.test_small_gpt": "a page's commands, which train a transformer",
+    "numerics/test_hugging_face.HuggingFaceTest.test_unedited_exports": "PyTorch exports two models",
+    "numerics/test_stock_transformers.StockTransformersTest.test_on_one_rank": "six models",
+}
 
 
 def judge(outcomes, listed=SLOW):
