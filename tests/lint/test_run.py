@@ -169,7 +169,7 @@ class RunTest(unittest.TestCase):
         self.write({f"test_slow{i}.py": SLOW for i in range(20)})
         text = f"""
 import os, sys
-sys.path[:0] = {sys.path[:2]!r}
+sys.path[:0] = {[str(TESTS / name) for name in ("runner", "support")]!r}
 import schedule
 from jobs import Job
 from pathlib import Path

@@ -48,7 +48,7 @@ TEST(Solve, EqualsExhaustiveSearch) {
 }
 
 /// 600 mixed instances, 100 in a short run: labels, exhaustive search and Z3 agree. Z3 is asked, in
-/// exact arithmetic, whether some plan ends by the optimum and whether one ends a billionth earlier.
+/// exact arithmetic, whether a plan ends by the optimum and whether one ends a billionth earlier.
 TEST(Solve, EqualsExhaustiveSearchAndZ3) {
   if (!z3judge::checkAvailable())
     GTEST_SKIP() << z3judge::checkAvailable().message();
