@@ -74,7 +74,7 @@ def ctest_job(test):
 
 def all_jobs(build, folders):
     """The jobs of these folders of tests/, of all where none is named."""
-    jobs = [*python_jobs(), *ctest_jobs(build)]
+    jobs = [*ctest_jobs(build), *python_jobs()]  # long ones before short ones
     known = list(dict.fromkeys(job.folder for job in jobs))
     for folder in folders:
         if folder not in known:
