@@ -88,6 +88,19 @@ TEST(Traffic, OfALayerIsTheTables) {
   }
 }
 
+/// A short message travels along one tree, whose busiest rank has a parent and two children. Other
+/// schemes move the same share of messages of any size.
+TEST(Traffic, OfShortMessagesDiffersForTreesAlone) {
+  for (Scheme scheme : allSchemes())
+    for (int ranks : {1, 2, 3, 16, 64}) {
+      const std::optional<double> traffic = shortTraffic(scheme, ranks);
+      ASSERT_EQ(traffic.has_value(), scheme == Scheme::tree && ranks > 2)
+          << schemeName(scheme) << " of " << ranks;
+      if (traffic)
+        EXPECT_EQ(*traffic, ranks > 3 ? 6 : 4);
+    }
+}
+
 LinkRates rates(double alpha, double beta, double gamma) {
   return {.latency = alpha, .secondsPerByte = beta, .reduceSecondsPerByte = gamma};
 }
