@@ -97,13 +97,14 @@ def wait(job, command, environment, output, processes):
         except OSError as error:
             to.write(f"{command[0]} cannot be started: {error}\n".encode())
             return 1, 0
-        late = threading.Timer(LIMIT, kill, [process.pid])
+        reached = threading.Event()
+        late = threading.Timer(LIMIT, lambda: (reached.set(), kill(process.pid)))
         late.start()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = code = os.waitstatus_to_exitcode(status)
         late.cancel()
         processes.end(process.pid)
-        if late.finished.is_set() and code == -signal.SIGKILL:
+        if reached.is_set():
             to.write(f"\nkilled after {LIMIT} s, the limit of a job\n".encode())
         elif code < 0:
             to.write(f"\nended by {signal.Signals(-code).name}\n".encode())
