@@ -81,6 +81,8 @@ def main():
     ):
         show(ended)
         log.add(ended)
+    if chosen.k and not log.outcomes:
+        sys.exit(f"run.py: no test's name contains {' or '.join(map(repr, chosen.k))}")
     everything = not chosen.folders and not chosen.k and not chosen.long
     failed = limits.judge(log.outcomes) if everything else []
     for line in failed:

@@ -15,6 +15,7 @@ import tree
 sys.path[:0] = [str(tree.TOP / "tests" / folder) for folder in ("support", "runner")]
 
 import limits  # noqa: E402
+import record  # noqa: E402
 import schedule  # noqa: E402
 from jobs import TESTS, Job  # noqa: E402
 from outcomes import Outcome, of_job  # noqa: E402
@@ -178,6 +179,25 @@ class RunTest(unittest.TestCase):
         done = subprocess.run([TESTS / "run.py", "samples"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("got 'samples'", done.stderr)
+
+    def test_nothing_to_run(self):
+        """A build folder without tests, and a name that no test has, are errors."""
+        empty = {**os.environ, "BUILD": str(self.folder)}
+        for words, environment, said in (
+            (("lint",), empty, f"expected a build folder with tests, got '{self.folder}'"),
+            (("fuzz", "-k", "NoSuchTest"), None, "no test's name contains 'NoSuchTest'"),
+        ):
+            command = [TESTS / "run.py", *words]
+            done = subprocess.run(command, capture_output=True, text=True, env=environment)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(said, done.stderr)
+
+    def test_cut_log(self):
+        """What a killed run has left of its last line does not count."""
+        log = self.folder / "log"
+        self.assertEqual(record.lines_of(log), [])
+        log.write_text('{"job": "a"}\n{"jo')
+        self.assertEqual(record.lines_of(log), [{"job": "a"}])
 
     def test_interruption(self):
         """Ctrl-C ends the file that runs. No file begins after it."""

@@ -11,6 +11,14 @@ from jobs import TESTS
 from outcomes import Outcome
 
 
+def lines_of(log):
+    """The lines of a log. A run that was killed may have left part of one, which does not count."""
+    if not log.exists():
+        return []
+    whole, _, _ = log.read_text().rpartition("\n")
+    return [json.loads(line) for line in whole.splitlines()]
+
+
 def state():
     """Names the source: its commit, and what has been changed since."""
 
@@ -34,9 +42,7 @@ class Record:
         if not self.is_long:
             self.outcomes += [Outcome(job.id(), "long") for job in jobs if job.is_long]
             return [job for job in jobs if not job.is_long]
-        if not self.log.exists():
-            return jobs
-        lines = map(json.loads, self.log.read_text().splitlines())
+        lines = lines_of(self.log)
         done = {one["job"] for one in lines if one["state"] == self.state and not one["failed"]}
         left = [job for job in jobs if job.id() not in done]
         print(f"{len(jobs) - len(left)} of {len(jobs)} parts have passed before with this source")

@@ -64,7 +64,7 @@ def main():
     build = jobs.build_folder()
     log = build / "tests" / "stress.jsonl"
     key = {"source": record.state(), "rounds": count}
-    before = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    before = record.lines_of(log)
     before = [one for one in before if {name: one[name] for name in key} == key]
     if len(sys.argv) <= 2 and before:
         seed = before[-1]["seed"]  # goes on
