@@ -71,8 +71,9 @@ def main():
         jobs = jobs_of.all_jobs(build, chosen.folders)
     except jobs_of.NoTests as none:
         sys.exit(f"run.py: {none}")
-    if chosen.k:  # programs of the short run are asked for their tests, others go by their own name
-        jobs = [job for job in jobs if not job.is_long or any(name in job.name for name in chosen.k)]
+    if chosen.k:  # what only the long run has goes by its own name, not by those of its tests
+        named = [job for job in jobs if any(name in job.name for name in chosen.k)]
+        jobs = [job for job in jobs if not job.is_long or job in named]
     log = record.Record(build, chosen.long)
     if chosen.seed is not None:
         print(f"order of jobs by seed {chosen.seed}")
