@@ -21,6 +21,11 @@ static std::string dimensionText(const Dimension &dimension, int i) {
   return dimension.dim_param().empty() ? text : text + " ('" + dimension.dim_param() + "')";
 }
 
+/// Constants may have these elements, tensors of a step may not.
+static bool isOfConstantsAlone(Type element) {
+  return element.isInteger(16) || element.isUnsignedInteger(32) || element.isUnsignedInteger(64);
+}
+
 namespace {
 
 class Binder {
@@ -35,7 +40,7 @@ public:
       return Status::badInput(name + "expected a tensor");
     const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
     Type element = elementType(tensor.elem_type(), &context);
-    if (!element)
+    if (!element || isOfConstantsAlone(element))
       return Status::badInput(name + elementName(tensor.elem_type()) + " is not supported");
     const bool isFirst = bound.types.empty();
     if (!tensor.has_shape() || (isFirst && tensor.shape().dim_size() == 0))

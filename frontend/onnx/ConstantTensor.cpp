@@ -21,11 +21,17 @@ template <typename T> static T loadAs(const char *bytes) {
   return value;
 }
 
-static double halfToDouble(const llvm::fltSemantics &semantics, const char *bytes) {
-  llvm::APFloat value(semantics, llvm::APInt(16, loadAs<std::uint16_t>(bytes)));
+static const llvm::fltSemantics &semanticsOf(int type) {
+  return type == TensorProto::DOUBLE     ? llvm::APFloat::IEEEdouble()
+         : type == TensorProto::FLOAT16  ? llvm::APFloat::IEEEhalf()
+         : type == TensorProto::BFLOAT16 ? llvm::APFloat::BFloat()
+                                         : llvm::APFloat::IEEEsingle();
+}
+
+static double toDouble(llvm::APFloat number) {
   bool inexact;
-  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
-  return value.convertToDouble();
+  number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return number.convertToDouble();
 }
 
 static double realAt(int type, const char *bytes) {
@@ -33,9 +39,8 @@ static double realAt(int type, const char *bytes) {
   case TensorProto::DOUBLE:
     return loadAs<double>(bytes);
   case TensorProto::FLOAT16:
-    return halfToDouble(llvm::APFloat::IEEEhalf(), bytes);
   case TensorProto::BFLOAT16:
-    return halfToDouble(llvm::APFloat::BFloat(), bytes);
+    return toDouble({semanticsOf(type), llvm::APInt(16, loadAs<std::uint16_t>(bytes))});
   default:
     return loadAs<float>(bytes);
   }
@@ -47,6 +52,14 @@ static std::int64_t intAt(int type, const char *bytes) {
     return loadAs<std::int64_t>(bytes);
   case TensorProto::INT32:
     return loadAs<std::int32_t>(bytes);
+  case TensorProto::UINT64:
+    return static_cast<std::int64_t>(loadAs<std::uint64_t>(bytes));
+  case TensorProto::UINT32:
+    return loadAs<std::uint32_t>(bytes);
+  case TensorProto::INT16:
+    return loadAs<std::int16_t>(bytes);
+  case TensorProto::UINT16:
+    return loadAs<std::uint16_t>(bytes);
   case TensorProto::INT8:
     return loadAs<std::int8_t>(bytes);
   case TensorProto::BOOL:
@@ -74,21 +87,60 @@ Result<ConstantTensor> frontend::readConstant(const TensorData &data) {
     else
       result.ints.push_back(intAt(data.type, &bytes[at]));
   }
+  if (exceedsInt64(result))
+    return Status::badInput("tensor '" + data.proto->name() +
+                            "': integers of uint64 from 2^63 on are not supported");
   return result;
 }
 
 double frontend::roundTo(int type, double value) {
   if (type == TensorProto::DOUBLE)
     return value;
+  if (type == TensorProto::FLOAT)
+    return static_cast<float>(value);
   llvm::APFloat number(value);
   bool inexact;
-  for (const llvm::fltSemantics *semantics :
-       {type == TensorProto::FLOAT     ? &llvm::APFloat::IEEEsingle()
-        : type == TensorProto::FLOAT16 ? &llvm::APFloat::IEEEhalf()
-                                       : &llvm::APFloat::BFloat(),
-        &llvm::APFloat::IEEEdouble()})
-    number.convert(*semantics, llvm::APFloat::rmNearestTiesToEven, &inexact);
-  return number.convertToDouble();
+  number.convert(semanticsOf(type), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return toDouble(number);
+}
+
+double frontend::nearestReal(int type, std::int64_t value) {
+  llvm::APFloat number(semanticsOf(type));
+  number.convertFromAPInt(llvm::APInt(64, static_cast<std::uint64_t>(value)), /*IsSigned=*/true,
+                          llvm::APFloat::rmNearestTiesToEven);
+  return toDouble(number);
+}
+
+std::int64_t frontend::wrap(int type, std::uint64_t value) {
+  switch (type) {
+  case TensorProto::INT32:
+    return static_cast<std::int32_t>(value);
+  case TensorProto::UINT32:
+    return static_cast<std::uint32_t>(value);
+  case TensorProto::INT16:
+    return static_cast<std::int16_t>(value);
+  case TensorProto::UINT16:
+    return static_cast<std::uint16_t>(value);
+  case TensorProto::INT8:
+    return static_cast<std::int8_t>(value);
+  case TensorProto::UINT8:
+    return static_cast<std::uint8_t>(value);
+  case TensorProto::BOOL:
+    return value != 0;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+void frontend::roundElements(ConstantTensor &constant) {
+  for (double &value : constant.reals)
+    value = roundTo(constant.type, value);
+  for (std::int64_t &value : constant.ints)
+    value = wrap(constant.type, static_cast<std::uint64_t>(value));
+}
+
+bool frontend::exceedsInt64(const ConstantTensor &constant) {
+  return constant.type == TensorProto::UINT64 &&
+         llvm::any_of(constant.ints, [](std::int64_t value) { return value < 0; });
 }
 
 ConstantTensor frontend::integerList(nn::DimsRef values) {

@@ -30,6 +30,15 @@ Result<ConstantTensor> readConstant(const TensorData &data);
 
 /// The nearest value that the floating-point type holds; an infinity beyond its largest.
 double roundTo(int type, double value);
+/// The same of an integer, rounded once.
+double nearestReal(int type, std::int64_t value);
+/// An integer as its type, one of TensorProto.DataType, holds it: arithmetic wraps around. Those of
+/// uint64 from 2^63 on, which `ConstantTensor` cannot hold, become negative.
+std::int64_t wrap(int type, std::uint64_t value);
+/// Every element as the constant's type holds it: by roundTo or wrap.
+void roundElements(ConstantTensor &constant);
+/// Whether an element is one of uint64 from 2^63 on.
+bool exceedsInt64(const ConstantTensor &constant);
 
 /// An int64 tensor of rank one.
 ConstantTensor integerList(nn::DimsRef values);

@@ -13,12 +13,16 @@ std::int64_t frontend::elementBytes(int onnxType) {
   switch (onnxType) {
   case TensorProto::DOUBLE:
   case TensorProto::INT64:
+  case TensorProto::UINT64:
     return 8;
   case TensorProto::FLOAT:
   case TensorProto::INT32:
+  case TensorProto::UINT32:
     return 4;
   case TensorProto::FLOAT16:
   case TensorProto::BFLOAT16:
+  case TensorProto::INT16:
+  case TensorProto::UINT16:
     return 2;
   case TensorProto::UINT8:
   case TensorProto::INT8:
@@ -29,6 +33,10 @@ std::int64_t frontend::elementBytes(int onnxType) {
 }
 
 mlir::Type frontend::elementType(int onnxType, mlir::MLIRContext *context) {
+  const auto whole = [&](unsigned bits) { return mlir::IntegerType::get(context, bits); };
+  const auto natural = [&](unsigned bits) {
+    return mlir::IntegerType::get(context, bits, mlir::IntegerType::Unsigned);
+  };
   switch (onnxType) {
   case TensorProto::DOUBLE:
     return mlir::Float64Type::get(context);
@@ -39,15 +47,23 @@ mlir::Type frontend::elementType(int onnxType, mlir::MLIRContext *context) {
   case TensorProto::BFLOAT16:
     return mlir::BFloat16Type::get(context);
   case TensorProto::INT64:
-    return mlir::IntegerType::get(context, 64);
+    return whole(64);
   case TensorProto::INT32:
-    return mlir::IntegerType::get(context, 32);
+    return whole(32);
+  case TensorProto::INT16:
+    return whole(16);
   case TensorProto::INT8:
-    return mlir::IntegerType::get(context, 8);
+    return whole(8);
+  case TensorProto::UINT64:
+    return natural(64);
+  case TensorProto::UINT32:
+    return natural(32);
+  case TensorProto::UINT16:
+    return natural(16);
   case TensorProto::UINT8:
-    return mlir::IntegerType::get(context, 8, mlir::IntegerType::Unsigned);
+    return natural(8);
   case TensorProto::BOOL:
-    return mlir::IntegerType::get(context, 1);
+    return whole(1);
   }
   return {};
 }

@@ -168,7 +168,8 @@ static FailureOr<ConstantTensor> foldShape(NodeImport &node, Constants in) {
 
 static FailureOr<ConstantTensor> foldRealRange(NodeImport &node, Constants in) {
   const double start = in[0]->reals[0], limit = in[1]->reals[0], delta = in[2]->reals[0];
-  const double count = std::ceil((limit - start) / delta);
+  const int type = in[0]->type; // in which the number of elements is computed too
+  const double count = std::ceil(roundTo(type, roundTo(type, limit - start) / delta));
   if (!(std::abs(count) <= static_cast<double>(maxConstantElements)))
     return node.error("its range is too long to compute at import");
   ConstantTensor result = emptyLike(*in[0], {static_cast<std::int64_t>(std::max(count, 0.0))});
@@ -178,7 +179,9 @@ static FailureOr<ConstantTensor> foldRealRange(NodeImport &node, Constants in) {
 }
 
 static FailureOr<ConstantTensor> foldRange(NodeImport &node, Constants in) {
-  const auto isNumber = [](const ConstantTensor *x) { return x->isReal() && x->size() == 1; };
+  const auto isNumber = [&](const ConstantTensor *x) {
+    return x->isReal() && x->size() == 1 && x->type == in[0]->type;
+  };
   if (in.size() == 3 && llvm::all_of(in, isNumber))
     return foldRealRange(node, in);
   if (in.size() != 3 || in[0]->isReal() || in[1]->isReal() || in[2]->isReal() ||
@@ -265,5 +268,8 @@ FailureOr<bool> frontend::foldNode(NodeImport &node) {
   if (failed(result))
     return failure();
   result->fromShape = fromShape;
+  roundElements(*result);
+  if (exceedsInt64(*result))
+    return node.error("its result has integers of uint64 from 2^63 on, which are not supported");
   return succeeded(node.defineConstant(std::move(*result)));
 }

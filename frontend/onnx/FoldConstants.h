@@ -7,7 +7,9 @@ namespace syncline::frontend {
 
 using Constants = llvm::ArrayRef<const ConstantTensor *>;
 
-/// Computes result 0 from operands 0, 1, ...; all are present. The caller sets `fromShape`.
+/// Computes result 0 from operands 0, 1, ...; all are present. The caller sets `fromShape` and rounds
+/// the elements to their type, which the operands' have been: what rounds once, as arithmetic and
+/// sums of products do, computes in double and modulo 2^64.
 using FoldFunction = mlir::FailureOr<ConstantTensor> (*)(NodeImport &, Constants);
 
 /// Elementwise operators; null for others.
@@ -28,9 +30,6 @@ mlir::FailureOr<ConstantTensor> foldScatterNd(NodeImport &node, Constants in);
 mlir::FailureOr<ConstantTensor> foldTrilu(NodeImport &node, Constants in);
 /// Takes the elements that indices name along one dimension.
 mlir::FailureOr<ConstantTensor> foldGatherElements(NodeImport &node, Constants in);
-
-/// An integer as its type, one of TensorProto.DataType, holds it: arithmetic wraps around.
-std::int64_t wrap(int type, std::uint64_t value);
 
 /// The values in another type, which TensorProto.DataType names.
 ConstantTensor castTo(const ConstantTensor &x, int to);

@@ -5,31 +5,20 @@
 #include "onnx/onnx_pb.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 using onnx::TensorProto;
 
-std::int64_t frontend::wrap(int type, std::uint64_t value) {
-  switch (type) {
-  case TensorProto::INT32:
-    return static_cast<std::int32_t>(value);
-  case TensorProto::INT8:
-    return static_cast<std::int8_t>(value);
-  case TensorProto::UINT8:
-    return static_cast<std::uint8_t>(value);
-  case TensorProto::BOOL:
-    return value != 0;
-  }
-  return static_cast<std::int64_t>(value);
-}
-
-/// Converts NaN to 0 and a value out of range to the nearest integer; C++ defines neither.
-static std::int64_t toInteger(double value) {
-  constexpr double limit = 9.2e18;
-  return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::clamp(value, -limit, limit));
+/// Drops the fraction. ONNX does not say which integers NaN and numbers out of range become: here
+/// they are those of x86 processors, which NumPy and PyTorch show there.
+static std::int64_t toInteger(int to, double value) {
+  const bool has64Bits =
+      to == TensorProto::INT64 || to == TensorProto::UINT64 || to == TensorProto::UINT32;
+  const double limit = has64Bits ? 0x1p63 : 0x1p31;
+  value = std::trunc(value);
+  return static_cast<std::int64_t>(value >= -limit && value < limit ? value : -limit);
 }
 
 ConstantTensor frontend::castTo(const ConstantTensor &x, int to) {
@@ -37,16 +26,18 @@ ConstantTensor frontend::castTo(const ConstantTensor &x, int to) {
   result.type = to;
   result.dims = x.dims;
   result.fromShape = x.fromShape;
-  const bool fromReal = x.isReal(), toReal = result.isReal();
-  for (std::int64_t i = 0; i < x.size(); ++i) {
-    if (toReal)
-      result.reals.push_back(roundTo(to, fromReal ? x.reals[i] : static_cast<double>(x.ints[i])));
-    else if (to == TensorProto::BOOL)
-      result.ints.push_back(fromReal ? x.reals[i] != 0 : x.ints[i] != 0);
+  const bool isTruth = to == TensorProto::BOOL;
+  for (double value : x.reals)
+    if (result.isReal())
+      result.reals.push_back(value);
     else
-      result.ints.push_back(
-          wrap(to, static_cast<std::uint64_t>(fromReal ? toInteger(x.reals[i]) : x.ints[i])));
-  }
+      result.ints.push_back(isTruth ? value != 0 : toInteger(to, value));
+  for (std::int64_t value : x.ints)
+    if (result.isReal())
+      result.reals.push_back(nearestReal(to, value));
+    else
+      result.ints.push_back(value);
+  roundElements(result);
   return result;
 }
 
@@ -57,26 +48,39 @@ static FailureOr<ConstantTensor> foldCast(NodeImport &node, Constants in) {
   return castTo(*in[0], to);
 }
 
+using RealFunction = double (*)(double);
+
+static RealFunction realFunction(llvm::StringRef op) {
+  static const llvm::StringMap<RealFunction> table = {
+      {"Abs", [](double x) { return std::abs(x); }},
+      {"Ceil", [](double x) { return std::ceil(x); }},
+      {"Cos", [](double x) { return std::cos(x); }},
+      {"Exp", [](double x) { return std::exp(x); }},
+      {"Floor", [](double x) { return std::floor(x); }},
+      {"Log", [](double x) { return std::log(x); }},
+      {"Neg", [](double x) { return -x; }},
+      {"Reciprocal", [](double x) { return 1 / x; }},
+      {"Sin", [](double x) { return std::sin(x); }},
+      {"Sqrt", [](double x) { return std::sqrt(x); }},
+  };
+  return table.lookup(op);
+}
+
 static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
   ConstantTensor result = *in[0];
-  llvm::StringRef op = node.op();
+  const llvm::StringRef op = node.op();
+  const RealFunction function = realFunction(op);
+  const bool takesIntegers = op == "Abs" || op == "Neg" || op == "Not";
+  if (result.isReal() ? !function : !takesIntegers)
+    return node.error("expected " +
+                      llvm::Twine(function ? "floating-point elements" : "truth values"));
   for (double &value : result.reals)
-    value = op == "Neg"     ? -value
-            : op == "Abs"   ? std::abs(value)
-            : op == "Floor" ? std::floor(value)
-            : op == "Ceil"  ? std::ceil(value)
-            : op == "Cos"   ? std::cos(value)
-            : op == "Sin"   ? std::sin(value)
-            : op == "Exp"   ? std::exp(value)
-            : op == "Log"   ? std::log(value)
-            : op == "Sqrt"  ? std::sqrt(value)
-                            : 1 / value;
-  for (std::int64_t &value : result.ints) {
+    value = function(value);
+  for (std::int64_t &value : result.ints)
     if (op == "Not")
       value = value == 0;
-    else if (op == "Neg" || (op == "Abs" && value < 0))
-      value = wrap(result.type, 0 - static_cast<std::uint64_t>(value));
-  }
+    else if (op == "Neg" || value < 0)
+      value = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(value));
   return result;
 }
 
@@ -91,14 +95,18 @@ static FailureOr<ConstantTensor> foldIsNan(NodeImport &node, Constants in) {
   return result;
 }
 
-/// C's quotient, or numpy's remainder, which has the divisor's sign. Precondition: b is not 0.
-static std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder) {
+/// C's quotient or remainder, or numpy's remainder, which has the divisor's sign.
+enum class Division { quotient, remainder, modulo };
+
+/// Precondition: b is not 0.
+static std::int64_t divide(std::int64_t a, std::int64_t b, Division kind) {
   if (b == -1) // avoids the only quotient that overflows
-    return remainder ? 0 : static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a));
-  if (!remainder)
+    return kind == Division::quotient ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a))
+                                      : 0;
+  if (kind == Division::quotient)
     return a / b;
-  std::int64_t rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  const std::int64_t rest = a % b;
+  return kind == Division::modulo && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 static FailureOr<std::int64_t> combine(NodeImport &node, std::int64_t a, std::int64_t b) {
@@ -107,19 +115,52 @@ static FailureOr<std::int64_t> combine(NodeImport &node, std::int64_t a, std::in
   if (op == "Div" || op == "Mod") {
     if (b == 0)
       return node.error("division by zero");
-    return divide(a, b, op == "Mod");
+    return divide(a, b,
+                  op == "Div"                    ? Division::quotient
+                  : node.integer("fmod", 0) != 0 ? Division::remainder
+                                                 : Division::modulo);
   }
   if (op == "Max" || op == "Min")
     return (op == "Max") == (a > b) ? a : b;
   return static_cast<std::int64_t>(op == "Add" ? x + y : op == "Sub" ? x - y : x * y);
 }
 
-static double combine(llvm::StringRef op, double a, double b) {
-  if (op == "Max" || op == "Min")
-    return (op == "Max") == (a > b) ? a : b;
-  if (op == "Mod")
+static FailureOr<double> combine(NodeImport &node, double a, double b) {
+  const llvm::StringRef op = node.op();
+  if (op == "Max" || op == "Min") {
+    const bool isUnordered = std::isnan(a) || std::isnan(b);
+    return isUnordered ? a + b : (op == "Max") == (a > b) ? a : b;
+  }
+  if (op == "Mod") {
+    if (node.integer("fmod", 0) == 0)
+      return node.error("expected 1 as fmod, which floating-point elements need");
     return std::fmod(a, b);
+  }
   return op == "Add" ? a + b : op == "Sub" ? a - b : op == "Mul" ? a * b : a / b;
+}
+
+/// A power modulo 2^64.
+static std::uint64_t naturalPower(std::uint64_t base, std::uint64_t exponent) {
+  std::uint64_t result = 1;
+  for (; exponent > 0; exponent /= 2, base *= base)
+    result *= exponent % 2 == 1 ? base : 1;
+  return result;
+}
+
+/// A power of an integer, without its fraction. Precondition: 0 has no negative exponent.
+static std::int64_t wholePower(std::int64_t base, std::int64_t exponent) {
+  if (exponent >= 0)
+    return static_cast<std::int64_t>(
+        naturalPower(static_cast<std::uint64_t>(base), static_cast<std::uint64_t>(exponent)));
+  return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+}
+
+/// The power of an integer by a real exponent: exact where the exponent is whole.
+static std::int64_t wholePower(int type, std::int64_t base, double exponent) {
+  const double near = std::pow(static_cast<double>(base), exponent);
+  const bool isExact =
+      exponent == std::trunc(exponent) && std::abs(exponent) < 0x1p63 && std::abs(near) < 0x1p63;
+  return isExact ? wholePower(base, static_cast<std::int64_t>(exponent)) : toInteger(type, near);
 }
 
 static FailureOr<llvm::SmallVector<ConstantTensor, 3>> broadcastAll(NodeImport &node, Constants in);
@@ -141,8 +182,8 @@ static FailureOr<ConstantTensor> foldPow(NodeImport &node, Constants in) {
     if (base.isReal())
       base.reals[i] = std::pow(base.reals[i], power);
     else
-      base.ints[i] = wrap(base.type, static_cast<std::uint64_t>(toInteger(
-                                         std::pow(static_cast<double>(base.ints[i]), power))));
+      base.ints[i] = exponent.isReal() ? wholePower(base.type, base.ints[i], power)
+                                       : wholePower(base.ints[i], exponent.ints[i]);
   }
   return base;
 }
@@ -150,6 +191,8 @@ static FailureOr<ConstantTensor> foldPow(NodeImport &node, Constants in) {
 template <typename T> static bool compare(llvm::StringRef op, T a, T b) {
   if (op == "And" || op == "Or")
     return op == "And" ? a != 0 && b != 0 : a != 0 || b != 0;
+  if (op == "Xor")
+    return (a != 0) != (b != 0);
   if (op == "Equal")
     return a == b;
   if (op == "Less" || op == "LessOrEqual")
@@ -190,15 +233,31 @@ static FailureOr<ConstantTensor> foldBinary(NodeImport &node, Constants in) {
   if (failed(operands))
     return failure();
   ConstantTensor &a = (*operands)[0], &b = (*operands)[1];
-  for (size_t i = 0; i < a.reals.size(); ++i)
-    a.reals[i] = combine(node.op(), a.reals[i], b.reals[i]);
-  for (size_t i = 0; i < a.ints.size(); ++i) {
-    FailureOr<std::int64_t> value = combine(node, a.ints[i], b.ints[i]);
+  for (size_t i = 0; i < a.reals.size(); ++i) {
+    const FailureOr<double> value = combine(node, a.reals[i], b.reals[i]);
     if (failed(value))
       return failure();
-    a.ints[i] = wrap(a.type, static_cast<std::uint64_t>(*value));
+    a.reals[i] = *value;
+  }
+  for (size_t i = 0; i < a.ints.size(); ++i) {
+    const FailureOr<std::int64_t> value = combine(node, a.ints[i], b.ints[i]);
+    if (failed(value))
+      return failure();
+    a.ints[i] = *value;
   }
   return a;
+}
+
+/// Max or Min of one or more operands.
+static FailureOr<ConstantTensor> foldExtreme(NodeImport &node, Constants in) {
+  ConstantTensor result = *in[0];
+  for (const ConstantTensor *x : in.drop_front()) {
+    FailureOr<ConstantTensor> next = foldBinary(node, {&result, x});
+    if (failed(next))
+      return failure();
+    result = std::move(*next);
+  }
+  return result;
 }
 
 static FailureOr<ConstantTensor> foldComparison(NodeImport &node, Constants in) {
@@ -236,11 +295,11 @@ FoldFunction frontend::findElementwiseFold(llvm::StringRef op) {
       {"Div", foldBinary},       {"Equal", foldComparison},   {"Exp", foldUnary},
       {"Floor", foldUnary},      {"Greater", foldComparison}, {"GreaterOrEqual", foldComparison},
       {"IsNaN", foldIsNan},      {"Less", foldComparison},    {"LessOrEqual", foldComparison},
-      {"Log", foldUnary},        {"Max", foldBinary},         {"Min", foldBinary},
+      {"Log", foldUnary},        {"Max", foldExtreme},        {"Min", foldExtreme},
       {"Mod", foldBinary},       {"Mul", foldBinary},         {"Neg", foldUnary},
       {"Not", foldUnary},        {"Or", foldComparison},      {"Pow", foldPow},
       {"Reciprocal", foldUnary}, {"Sin", foldUnary},          {"Sqrt", foldUnary},
-      {"Sub", foldBinary},       {"Where", foldWhere},
+      {"Sub", foldBinary},       {"Where", foldWhere},        {"Xor", foldComparison},
   };
   return table.lookup(op);
 }

@@ -7,14 +7,16 @@ using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
-/// Adds as the type does: integers wrap around.
-static void addTo(ConstantTensor &sum, std::int64_t place, const ConstantTensor &x,
-                  std::int64_t at) {
+/// result[place] = result[from] + x[at], rounded to the type; x[at] alone where `from` is negative.
+static void addElement(ConstantTensor &result, std::int64_t place, std::int64_t from,
+                       const ConstantTensor &x, std::int64_t at) {
   if (x.isReal())
-    sum.reals[place] += x.reals[at];
+    result.reals[place] =
+        from < 0 ? x.reals[at] : roundTo(x.type, result.reals[from] + x.reals[at]);
   else
-    sum.ints[place] = wrap(sum.type, static_cast<std::uint64_t>(sum.ints[place]) +
-                                         static_cast<std::uint64_t>(x.ints[at]));
+    result.ints[place] =
+        wrap(x.type, static_cast<std::uint64_t>(x.ints[at]) +
+                         static_cast<std::uint64_t>(from < 0 ? 0 : result.ints[from]));
 }
 
 static ConstantTensor zeros(int type, const nn::Dims &dims) {
@@ -40,23 +42,18 @@ FailureOr<ConstantTensor> frontend::foldCumSum(NodeImport &node, Constants in) {
   const FailureOr<std::int64_t> axis = cumSumAxis(node, x.dims.size());
   if (failed(axis))
     return failure();
-  const bool isExclusive = node.integer("exclusive", 0) != 0;
+  const std::int64_t begin = node.integer("exclusive", 0) != 0 ? 1 : 0; // before it, sums are 0
   const bool isReverse = node.integer("reverse", 0) != 0;
   const std::int64_t inner = nn::elementCount(nn::DimsRef(x.dims).drop_front(*axis + 1));
   const std::int64_t count = x.dims[*axis];
   ConstantTensor result = zeros(x.type, x.dims);
   for (std::int64_t first = 0; first < x.size(); first += inner * count)
     for (std::int64_t i = 0; i < inner; ++i)
-      for (std::int64_t at = 0; at < count; ++at) {
+      for (std::int64_t at = begin; at < count; ++at) {
         const auto placeOf = [&](std::int64_t k) {
           return first + i + inner * (isReverse ? count - 1 - k : k);
         };
-        if (at > 0)
-          addTo(result, placeOf(at), result, placeOf(at - 1));
-        if (!isExclusive)
-          addTo(result, placeOf(at), x, placeOf(at));
-        else if (at > 0)
-          addTo(result, placeOf(at), x, placeOf(at - 1));
+        addElement(result, placeOf(at), at == begin ? -1 : placeOf(at - 1), x, placeOf(at - begin));
       }
   return result;
 }

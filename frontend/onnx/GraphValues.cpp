@@ -129,14 +129,11 @@ Value GraphValues::infiniteTensor(const std::string &name, const ConstantTensor 
   return sum;
 }
 
-Value GraphValues::constantTensor(const std::string &name, const ConstantTensor &exact) {
-  if (!isSaneShape(exact.dims, 1)) {
+Value GraphValues::constantTensor(const std::string &name, const ConstantTensor &constant) {
+  if (!isSaneShape(constant.dims, 1)) {
     fail("constant '" + name + "' has no elements");
     return {};
   }
-  ConstantTensor constant = exact; // which may be infinite only once it is rounded
-  for (double &value : constant.reals)
-    value = roundTo(constant.type, value);
   if (llvm::any_of(constant.reals, [](double x) { return std::isnan(x); })) {
     fail("constant '" + name + "' has elements that are not numbers (NaN)");
     return {};

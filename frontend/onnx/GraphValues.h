@@ -80,7 +80,7 @@ private:
   Entry *resolve(std::string &name);
   mlir::Value storedTensor(const std::string &name, const std::string &root,
                            const StoredSource &source);
-  mlir::Value constantTensor(const std::string &name, const ConstantTensor &exact);
+  mlir::Value constantTensor(const std::string &name, const ConstantTensor &constant);
   mlir::Value infiniteTensor(const std::string &name, const ConstantTensor &constant);
   mlir::Value realOf(mlir::Value integers);
   void fail(const std::string &message);

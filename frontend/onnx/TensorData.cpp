@@ -36,6 +36,9 @@ static std::int64_t typedCount(const TensorProto &proto) {
     return proto.double_data_size();
   case TensorProto::INT64:
     return proto.int64_data_size();
+  case TensorProto::UINT64:
+  case TensorProto::UINT32:
+    return proto.uint64_data_size();
   default:
     return proto.int32_data_size();
   }
@@ -101,10 +104,11 @@ static void streamField(const Field &field, llvm::function_ref<void(llvm::String
   sink({reinterpret_cast<const char *>(field.data()), field.size() * sizeof(*field.data())});
 }
 
-/// int32_data holds narrower types one a value; their low bytes are the raw form.
-static void streamNarrow(const TensorProto &proto, std::int64_t width,
+/// A field that holds narrower types one a value; their low bytes are the raw form.
+template <typename Field>
+static void streamNarrow(const Field &field, std::int64_t width,
                          llvm::function_ref<void(llvm::StringRef)> sink) {
-  for (std::int32_t value : proto.int32_data())
+  for (auto value : field)
     sink({reinterpret_cast<const char *>(&value), static_cast<size_t>(width)});
 }
 
@@ -121,7 +125,9 @@ Status frontend::streamTensor(const TensorData &data,
     streamField(proto.double_data(), sink);
   else if (data.type == TensorProto::INT64)
     streamField(proto.int64_data(), sink);
+  else if (data.type == TensorProto::UINT64 || data.type == TensorProto::UINT32)
+    streamNarrow(proto.uint64_data(), elementBytes(data.type), sink);
   else
-    streamNarrow(proto, elementBytes(data.type), sink);
+    streamNarrow(proto.int32_data(), elementBytes(data.type), sink);
   return Status::ok();
 }

@@ -1,0 +1,177 @@
+// What is computed at import has the value that ONNX defines: each node's result is rounded.
+#include "TestModel.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+using namespace syncline::test;
+
+namespace {
+
+/// A model whose output is a factor r, which `nodes` make, of what is trained.
+Outcome factor(const std::string &nodes) {
+  return importText(18,
+                    "agraph (float[2,3] x) => (float[2,3] y) { w = RandomNormal <shape = [3]> () "
+                    "h = Mul(x, w) " +
+                        nodes + " y = Mul(h, r) }",
+                    meanSquare());
+}
+
+struct ConstantRow {
+  const char *name, *nodes, *value; ///< the value of r as MLIR writes it
+};
+
+class FoldedConstants : public testing::TestWithParam<ConstantRow> {};
+
+std::string constantName(const testing::TestParamInfo<ConstantRow> &info) {
+  return info.param.name;
+}
+
+#define NUMBER(name, value) name " = Constant <value_float = " #value "> () "
+#define WHOLE(name, value) name " = Constant <value_int = " #value "> () "
+#define FROM_WHOLE " r = Cast <to = 1> (i)"
+#define TO_WHOLE " i = Cast <to = 7> (c)" FROM_WHOLE
+
+const ConstantRow roundedRows[] = {
+    {"FloorOfProduct", NUMBER("a", 10.0) NUMBER("b", 0.7) "c = Mul(a, b) r = Floor(c)", "7.0"},
+    {"CastOfProduct", NUMBER("a", 10.0) NUMBER("b", 0.7) "c = Mul(a, b)" TO_WHOLE, "7.0"},
+    {"CeilOfProduct", NUMBER("a", 9.0) NUMBER("b", 0.33333334) "c = Mul(a, b) r = Ceil(c)", "3.0"},
+    {"Quotient", NUMBER("a", 2.1) NUMBER("b", 0.7) "c = Div(a, b)" TO_WHOLE, "3.0"},
+    {"SumEquals",
+     NUMBER("a", 0.1) NUMBER("b", 0.2) NUMBER("d", 0.3) "c = Add(a, b) i = Equal(c, d)" FROM_WHOLE,
+     "1.0"},
+    {"Difference",
+     NUMBER("a", 16777216.0) NUMBER("b", 1.0) NUMBER("d", 16777215.0) "c = Add(a, b) r = Sub(c, d)",
+     "1.0"},
+    {"Reciprocal", NUMBER("a", 0.1) "c = Reciprocal(a)" TO_WHOLE, "10.0"},
+    {"Logarithms243",
+     NUMBER("a", 243.0) NUMBER("b", 3.0) "p = Log(a) q = Log(b) c = Div(p, q)" TO_WHOLE, "5.0"},
+    {"Root", NUMBER("a", 2.0) "s = Sqrt(a) c = Mul(s, s)" TO_WHOLE, "1.0"},
+    {"RootBelow", NUMBER("a", 24.999998092651367) "c = Sqrt(a)" TO_WHOLE, "5.0"},
+    {"CubeRoot", NUMBER("a", 8.0) NUMBER("b", 0.33333334) "c = Pow(a, b) r = Ceil(c)", "2.0"},
+    {"Range",
+     NUMBER("a", 0.0) NUMBER("b", 1.0) NUMBER("d", 0.1) NUMBER("t", 10.0)
+         WHOLE("n", 3) "s = Range(a, b, d) e = Gather(s, n) c = Mul(e, t) r = Ceil(c)",
+     "3.0"},
+    {"LengthOfRange",
+     NUMBER("a", 0.0) NUMBER("b", 0.3) NUMBER("d", 0.1) "s = Range(a, b, d) i = Size(s)" FROM_WHOLE,
+     "3.0"},
+    {"RunningSum",
+     "k = Constant <value = float[3] {16777216.0, 1.0, 1.0}> () " NUMBER("d", 16777216.0)
+         WHOLE("z", 0) WHOLE("n", 2) "s = CumSum(k, z) e = Gather(s, n) r = Sub(e, d)",
+     "0.0"},
+    {"Product",
+     "k = Constant <value = float[1,3] {16777216.0, 1.0, 1.0}> () "
+     "l = Constant <value = float[3,1] {1.0, 1.0, -1.0}> () " NUMBER(
+         "d", 16777216.0) "s = MatMul(k, l) r = Sub(s, d)",
+     "0.0"},
+    {"Half", // 2049 is no number of float16
+     NUMBER("a", 2048.0) NUMBER("b", 1.0) "p = Cast <to = 10> (a) q = Cast <to = 10> (b) "
+                                          "s = Add(p, q) i = Sub(s, p)" FROM_WHOLE,
+     "0.0"},
+    {"Bfloat16",
+     NUMBER("a", 256.0) NUMBER("b", 1.0) "p = Cast <to = 16> (a) q = Cast <to = 16> (b) "
+                                         "s = Add(p, q) i = Sub(s, p)" FROM_WHOLE,
+     "0.0"},
+    {"Double",
+     NUMBER("a", 16777216.0) NUMBER("b", 1.0) "p = Cast <to = 11> (a) q = Cast <to = 11> (b) "
+                                              "s = Add(p, q) i = Sub(s, p)" FROM_WHOLE,
+     "1.0"},
+};
+
+const ConstantRow notNumbers[] = {
+    {"InfinityLessInfinity", NUMBER("a", 100.0) "e = Exp(a) d = Sub(e, e) i = IsNaN(d)" FROM_WHOLE,
+     "1.0"},
+    {"InfinityByInfinity", NUMBER("a", 100.0) "e = Exp(a) d = Div(e, e) i = IsNaN(d)" FROM_WHOLE,
+     "1.0"},
+    {"MaxKeepsFirst",
+     NUMBER("o", 0.0) NUMBER("a", 1.0) "n = Div(o, o) m = Max(n, a) i = IsNaN(m)" FROM_WHOLE,
+     "1.0"},
+    {"MaxKeepsSecond",
+     NUMBER("o", 0.0) NUMBER("a", 1.0) "n = Div(o, o) m = Max(a, n) i = IsNaN(m)" FROM_WHOLE,
+     "1.0"},
+    {"MinKeepsFirst",
+     NUMBER("o", 0.0) NUMBER("a", 1.0) "n = Div(o, o) m = Min(n, a) i = IsNaN(m)" FROM_WHOLE,
+     "1.0"},
+    {"MinKeepsSecond",
+     NUMBER("o", 0.0) NUMBER("a", 1.0) "n = Div(o, o) m = Min(a, n) i = IsNaN(m)" FROM_WHOLE,
+     "1.0"},
+};
+
+const ConstantRow operatorRows[] = {
+    {"RemainderOfReals", NUMBER("a", -5.5) NUMBER("b", 3.0) "r = Mod <fmod = 1> (a, b)", "-2.5"},
+    {"RemainderOfIntegers", WHOLE("a", -5) WHOLE("b", 3) "i = Mod <fmod = 1> (a, b)" FROM_WHOLE,
+     "-2.0"},
+    {"ModuloOfIntegers", WHOLE("a", -5) WHOLE("b", 3) "i = Mod(a, b)" FROM_WHOLE, "1.0"},
+    {"MaxOfOne", NUMBER("a", 3.0) "r = Max(a)", "3.0"},
+    {"MaxOfThree", NUMBER("a", 3.0) NUMBER("b", 5.0) NUMBER("c", 4.0) "r = Max(a, b, c)", "5.0"},
+    {"MinOfThree", WHOLE("a", 3) WHOLE("b", 5) WHOLE("c", 2) "i = Min(a, b, c)" FROM_WHOLE, "2.0"},
+    {"Xor", WHOLE("a", 3) WHOLE("b", 5) "p = Equal(a, a) q = Equal(a, b) i = Xor(p, q)" FROM_WHOLE,
+     "1.0"},
+    {"PowerOfIntegers",
+     WHOLE("a", 3) WHOLE("b", 39)
+         WHOLE("d", 4052555153018976256) "p = Pow(a, b) i = Sub(p, d)" FROM_WHOLE,
+     "11.0"},
+    {"PowerByReal",
+     WHOLE("a", 3) NUMBER("b", 39.0)
+         WHOLE("d", 4052555153018976256) "p = Pow(a, b) i = Sub(p, d)" FROM_WHOLE,
+     "11.0"},
+    {"NegativePower", WHOLE("a", -1) WHOLE("b", -3) "i = Pow(a, b)" FROM_WHOLE, "-1.0"},
+    {"PowerWraps", WHOLE("a", 3) WHOLE("b", 6) "p = Cast <to = 3> (a) i = Pow(p, b)" FROM_WHOLE,
+     "-39.0"},
+};
+
+// 300 as int8 is 44, and so on: higher bits are dropped.
+const ConstantRow castRows[] = {
+    {"Int8", WHOLE("a", 200) "i = Cast <to = 3> (a)" FROM_WHOLE, "-56.0"},
+    {"Uint8", WHOLE("a", 300) "i = Cast <to = 2> (a)" FROM_WHOLE, "44.0"},
+    {"Int16", WHOLE("a", 40000) "i = Cast <to = 5> (a)" FROM_WHOLE, "-25536.0"},
+    {"Uint16", WHOLE("a", -1) "i = Cast <to = 4> (a)" FROM_WHOLE, "65535.0"},
+    {"Int32", WHOLE("a", 4294967297) "i = Cast <to = 6> (a)" FROM_WHOLE, "1.0"},
+    {"Uint32", WHOLE("a", 4294967298) "i = Cast <to = 12> (a)" FROM_WHOLE, "2.0"},
+    {"Uint64", WHOLE("a", 5) "i = Cast <to = 13> (a)" FROM_WHOLE, "5.0"},
+    {"SumWraps",
+     WHOLE("a", 200)
+         WHOLE("b", 100) "p = Cast <to = 2> (a) q = Cast <to = 2> (b) i = Add(p, q)" FROM_WHOLE,
+     "44.0"},
+    {"RealToUint8", NUMBER("a", 300.7) "i = Cast <to = 2> (a)" FROM_WHOLE, "44.0"},
+    {"LargeIntegerRoundsOnce", // by double it would lie between two numbers of float
+     WHOLE("a", 9007199791611905) WHOLE(
+         "d", 9007199254740992) "f = Cast <to = 1> (a) b = Cast <to = 7> (f) c = Sub(b, d) i = "
+                                "Cast <to = 1> (c) " NUMBER("m", 1073741824.0) "r = Div(i, m)",
+     "1.0"},
+};
+
+} // namespace
+
+TEST_P(FoldedConstants, HaveOnnxValue) {
+  const Outcome outcome = factor(GetParam().nodes);
+  char value[32];
+  std::snprintf(value, sizeof(value), "dense<%.6e>", std::stod(GetParam().value));
+  EXPECT_TRUE(outcome.has(value)) << value << outcome.error << outcome.ir;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rounded, FoldedConstants, testing::ValuesIn(roundedRows), constantName);
+INSTANTIATE_TEST_SUITE_P(NotNumbers, FoldedConstants, testing::ValuesIn(notNumbers), constantName);
+INSTANTIATE_TEST_SUITE_P(Operators, FoldedConstants, testing::ValuesIn(operatorRows), constantName);
+INSTANTIATE_TEST_SUITE_P(Casts, FoldedConstants, testing::ValuesIn(castRows), constantName);
+
+TEST(FoldedConstantsErrors, AreSaid) {
+  const auto expect = [](const std::string &nodes, const char *message) {
+    const Outcome outcome = factor(nodes);
+    EXPECT_NE(outcome.error.find(message), std::string::npos) << outcome.error << outcome.ir;
+    EXPECT_EQ(outcome.exitCode, 1);
+  };
+  expect(NUMBER("a", 5.0) NUMBER("b", 3.0) "r = Mod(a, b)",
+         "expected 1 as fmod, which floating-point elements need");
+  expect(WHOLE("a", -1) "i = Cast <to = 13> (a)" FROM_WHOLE,
+         "its result has integers of uint64 from 2^63 on, which are not supported");
+  expect(WHOLE("a", 2) "i = Exp(a)" FROM_WHOLE, "expected floating-point elements");
+  expect(NUMBER("a", 2.0) "r = Not(a)", "expected truth values");
+}
+
+#undef NUMBER
+#undef WHOLE
+#undef FROM_WHOLE
+#undef TO_WHOLE
