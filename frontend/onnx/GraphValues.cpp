@@ -223,6 +223,17 @@ bool GraphValues::isStored(const std::string &name) {
   return entry && entry->stored;
 }
 
+std::string GraphValues::aliasOf(const std::string &name) const {
+  const auto place = entries.find(name);
+  return place == entries.end() ? std::string() : place->second.alias;
+}
+
+std::string GraphValues::rootOf(std::string name) const {
+  for (std::string of = aliasOf(name); !of.empty(); of = aliasOf(name))
+    name = std::move(of);
+  return name;
+}
+
 bool GraphValues::isComputed(const std::string &name) const {
   auto place = entries.find(name);
   return place != entries.end() && place->second.tensor && !place->second.constant &&

@@ -60,6 +60,10 @@ public:
   bool isBatched(const std::string &name) const;
   /// Whether the name, or what it is another name for, is a stored tensor.
   bool isStored(const std::string &name);
+  /// What the name is another name for; empty where it is none.
+  std::string aliasOf(const std::string &name) const;
+  /// The last name behind the name's aliases; the name itself where it is none.
+  std::string rootOf(std::string name) const;
   /// Whether a node computes the name: it is no other name and no value known at import.
   bool isComputed(const std::string &name) const;
 

@@ -23,8 +23,11 @@ public:
       : graph(graph), values(graph.values()), proto(proto) {}
 
   Status build() {
-    for (int i : graph.index.order)
+    for (int i : graph.index.order) {
+      if (Status status = checkQuantised(i); !status)
+        return status;
       follow(i);
+    }
     for (const std::string &layer : graph.index.layers)
       taken.insert(layer);
     for (int i : graph.index.order)
@@ -34,7 +37,7 @@ public:
       return values.status;
     if (Status status = graph.stored().checkFrozen(); !status)
       return status;
-    if (placed.empty() || !needsGradient.contains(graph.index.output->name()))
+    if (placed.empty() || !isGradientWanted(graph.index.output->name()))
       return Status::badInput("no parameter that could be trained reaches the output");
     addLoss();
     return Status::ok();
@@ -51,8 +54,17 @@ private:
     });
   }
 
+  /// The computed value that a name, which may be another name for it, stands for. Names of stored
+  /// tensors stay, since an Identity may make a tensor of its own of one.
+  std::string valueOf(const std::string &name) {
+    return values.isStored(name) ? name : values.rootOf(name);
+  }
+
+  bool isGradientWanted(const std::string &name) { return needsGradient.contains(valueOf(name)); }
+
   /// The trained parameter that a name stands for; empty for other values.
-  std::string parameterOf(const std::string &name) {
+  std::string parameterOf(const std::string &used) {
+    const std::string name = valueOf(used);
     if (auto place = parameters.find(name); place != parameters.end())
       return place->second;
     if (!values.isStored(name))
@@ -60,6 +72,52 @@ private:
     Value value = values.tensor(name);
     auto parameter = value ? value.getDefiningOp<nn::ParameterOp>() : nn::ParameterOp();
     return parameters[name] = parameter ? parameter.getName().str() : std::string();
+  }
+
+  /// The trained parameter that operand `k` of node `i` is; empty for other values, and for numbers
+  /// that the node takes for settings.
+  std::string parameterAt(int i, unsigned k) {
+    const std::string &name = node(i).input(static_cast<int>(k));
+    return name.empty() || isNumber(i, k) ? std::string() : parameterOf(name);
+  }
+
+  /// Whether the operand is a number, not a weight: a bound of Max or Min, or the ones and zeros of
+  /// an InstanceNormalization over groups, behind which exporters put a GroupNorm's parameters.
+  bool isNumber(int i, unsigned k) {
+    const std::string &op = node(i).op_type(), &name = node(i).input(static_cast<int>(k));
+    if (!values.isStored(name))
+      return false;
+    if (op == "Max" || op == "Min")
+      return values.typeOf(name).getNumElements() == 1;
+    if (op != "InstanceNormalization" || k == 0)
+      return false;
+    const auto producer = graph.index.producers.find(values.rootOf(node(i).input(0)));
+    if (producer == graph.index.producers.end() || node(producer->second).op_type() != "Reshape")
+      return false;
+    const ConstantTensor *known = values.constant(name);
+    return known &&
+           std::ranges::all_of(known->reals, [&](double x) { return x == (k == 1 ? 1 : 0); });
+  }
+
+  /// Refuses integers that stand for trained weights, as quantised models have them.
+  Status checkQuantised(int i) {
+    const llvm::StringRef op = node(i).op_type();
+    if (op != "DequantizeLinear" && !op.starts_with("QLinear") && !op.ends_with("Integer"))
+      return Status::ok();
+    const int data = op == "DequantizeLinear" ? 1 : node(i).input_size();
+    for (int k = 0; k < data; ++k) {
+      const std::string &name = node(i).input(k);
+      RankedTensorType type = name.empty() ? RankedTensorType() : values.typeOf(name);
+      if (!type || !isa<IntegerType>(type.getElementType()) || type.getNumElements() == 1 ||
+          values.isComputed(values.rootOf(name)))
+        continue;
+      const auto bytes = static_cast<std::int64_t>(NodeTensor{.type = type}.bytes());
+      return Status::badInput(describeNode(node(i)) + ": expected floating-point weights, got '" +
+                              name + "', " + std::to_string(bytes) +
+                              " B of quantised ones, which have no gradient; plan the model as it "
+                              "was before it was quantised");
+    }
+    return Status::ok();
   }
 
   /// Finds out which results are reshaped parameters and which need gradients, and counts how often
@@ -72,23 +130,24 @@ private:
       const std::string &name = node(i).input(static_cast<int>(k));
       if (name.empty())
         continue;
-      parameter = parameterOf(name);
-      needs |= !parameter.empty() || needsGradient.contains(name);
+      parameter = parameterAt(i, k);
+      needs |= !parameter.empty() || isGradientWanted(name);
     }
+    const bool isQuantised = node(i).op_type() == "QuantizeLinear"; // the gradient goes through
     const bool isShape = isView(node(i).op_type()) || node(i).op_type() == "Transpose";
     for (const std::string &name : node(i).output()) {
       if (!needs || name.empty() || !values.isComputed(name))
         continue;
       RankedTensorType type = values.typeOf(name);
-      if (!type || !isa<FloatType>(type.getElementType()))
+      if (!type || !(isQuantised || isa<FloatType>(type.getElementType())))
         continue;
       needsGradient.insert(name);
       if (isShape && data == 1 && !parameter.empty())
         parameters[name] = parameter;
     }
-    if (!isShape)
+    if (!isShape && computes(i))
       for (unsigned k = 0; k < data; ++k)
-        if (const std::string name = parameterOf(node(i).input(static_cast<int>(k))); !name.empty())
+        if (const std::string name = parameterAt(i, k); !name.empty())
           ++uses[name];
   }
 
@@ -98,16 +157,19 @@ private:
       return tensor;
     tensor.type = values.typeOf(name);
     tensor.isTrained = !parameterOf(name).empty();
-    tensor.needsGradient = tensor.isTrained || needsGradient.contains(name);
+    tensor.needsGradient = tensor.isTrained || isGradientWanted(name);
     return tensor;
   }
 
   NodeTensors tensorsOf(int i) {
     NodeTensors tensors;
     const auto data = dataOperands(node(i).op_type());
-    for (const std::string &name : node(i).input())
-      if (tensors.operands.size() < data)
-        tensors.operands.push_back(tensorOf(name));
+    for (unsigned k = 0; k < data && k < static_cast<unsigned>(node(i).input_size()); ++k) {
+      NodeTensor operand = tensorOf(node(i).input(static_cast<int>(k)));
+      if (operand.isTrained && parameterAt(i, k).empty())
+        operand.isTrained = operand.needsGradient = false;
+      tensors.operands.push_back(operand);
+    }
     for (const std::string &name : node(i).output())
       tensors.results.push_back(values.isComputed(name) ? tensorOf(name) : NodeTensor());
     tensors.isAlone = node(i).input_size() > 0 && isMadeInPasses(node(i).input(0));
@@ -116,7 +178,10 @@ private:
 
   /// Whether the name has one reader and is made by an operator that goes over its result element
   /// by element.
-  bool isMadeInPasses(const std::string &name) {
+  bool isMadeInPasses(std::string name) {
+    for (; !values.aliasOf(name).empty(); name = values.aliasOf(name))
+      if (graph.index.uses.lookup(name) != 1)
+        return false;
     auto producer = graph.index.producers.find(name);
     if (producer == graph.index.producers.end() || graph.index.uses.lookup(name) != 1)
       return false;
@@ -144,7 +209,7 @@ private:
     for (unsigned k = 0; k < tensors.operands.size(); ++k) {
       if (!tensors.operands[k].isTrained)
         continue;
-      const std::string name = parameterOf(node(i).input(static_cast<int>(k)));
+      const std::string name = parameterAt(i, k);
       if (!placed.insert(name).second)
         continue;
       ModelLayer parameter{.name = unique(name), .node = layer.node};

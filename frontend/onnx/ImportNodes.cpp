@@ -5,6 +5,7 @@
 #include "frontend/onnx/ShapeInference.h"
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -65,6 +66,16 @@ private:
 /// The outcome of importing a node.
 enum class Outcome { imported, refused, broken };
 
+/// Whether the node's own constants state its result's shape. Where its rule refuses these, ONNX's
+/// would take them as they were exported, which may be for another batch.
+bool statesShape(NodeImport &node) {
+  const bool isShape = llvm::StringSwitch<bool>(node.op())
+                           .Cases("Expand", "Flatten", "Reshape", "Resize", "Squeeze", true)
+                           .Cases("Tile", "Unsqueeze", true)
+                           .Default(false);
+  return isShape && isKnownOp(node) && (!node.hasInput(1) || node.constant(1));
+}
+
 /// Moves a refused node's error from the state to `reason` and imports the node by its shapes. A
 /// broken node's status is the importer's error, or else says why the shapes are unknown.
 Outcome importOrSkip(ImportState &state, NodeImport &node, std::string &reason) {
@@ -80,6 +91,10 @@ Outcome importOrSkip(ImportState &state, NodeImport &node, std::string &reason) 
     return Outcome::broken;
   reason = message.str();
   state.values.status = Status::ok();
+  if (!state.isStep && statesShape(node)) {
+    state.values.status = failure;
+    return Outcome::broken;
+  }
   if (succeeded(importByShape(node)))
     return Outcome::refused;
   if (isKnownOp(node))

@@ -83,6 +83,8 @@ unsigned frontend::dataOperands(llvm::StringRef op) {
       .Cases("Clip", "CumSum", "Dropout", "Expand", "Pad", "Reshape", "Resize", "Slice", "Split", 1)
       .Cases("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", 1)
       .Cases("Squeeze", "Tile", "TopK", "Trilu", "Unsqueeze", "Upsample", 1)
+      .Cases("DequantizeLinear", "Pow", "QuantizeLinear", 1)
+      .Cases("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", 1)
       .Cases("ConstantOfShape", "Range", "Shape", "Size", 0)
       .Default(~0u);
 }
@@ -98,7 +100,7 @@ public:
 
   NodeWork count() {
     const std::string &op = node.op();
-    if (isView(op) || out.empty() || !out[0].type)
+    if (isView(op) || !main().type)
       return {};
     if (op == "Conv" || op == "ConvTranspose")
       convolution(op == "ConvTranspose");
@@ -123,6 +125,12 @@ private:
   bool has(unsigned i) const { return i < in.size() && in[i].type; }
   bool isTrained(unsigned i) const { return has(i) && in[i].isTrained; }
   bool wantsGradient(unsigned i) const { return has(i) && in[i].needsGradient; }
+  /// The first result that is used: of Split, TopK and recurrent layers it may be a later one.
+  NodeTensor main() const {
+    const auto used =
+        llvm::find_if(out, [](const NodeTensor &result) { return bool(result.type); });
+    return used == out.end() ? NodeTensor() : *used;
+  }
   double results() const {
     double total = 0;
     for (const NodeTensor &result : out)
@@ -172,17 +180,23 @@ private:
           FactorDims{inner, static_cast<std::int64_t>(in[1].elements()) / inner, samples};
   }
 
-  /// x [S, B, I], w [D, gates·H, I], r [D, gates·H, H]: two products a step of the sequence.
+  /// x [S, B, I], w [D, gates·H, I], r [D, gates·H, H]: two products a step of the sequence. The
+  /// states of all steps, y [S, D, B, H], are made whether something reads them or not.
   void recurrent(double gates) {
-    if (!has(0) || !has(1) || !has(2) || in[0].type.getRank() != 3)
+    if (!has(0) || !has(1) || !has(2) || in[0].type.getRank() != 3 || in[2].type.getRank() != 3)
       return;
     const double positions = in[0].elements() / static_cast<double>(in[0].type.getDimSize(2));
-    const double flops = 2 * positions * (in[1].elements() + in[2].elements()) +
-                         8 * gates * results() / out[0].bytes() * out[0].elements();
-    work.forward.push_back({flops, operands() + results()});
-    backward(0, {flops, operands() + 2 * results()});
+    const double states = positions * static_cast<double>(in[2].type.getDimSize(0)) *
+                          static_cast<double>(in[2].type.getDimSize(2));
+    const double size = main().bytes() / main().elements();
+    const bool isRead = out[0].type && out[0].elements() == states;
+    const double made = results() + (isRead ? 0 : states * size);
+    const double flops =
+        2 * positions * (in[1].elements() + in[2].elements()) + 8 * gates * made / size;
+    work.forward.push_back({flops, operands() + made});
+    backward(0, {flops, operands() + 2 * made});
     if (isTrained(1) || isTrained(2))
-      work.weights.push_back({flops, operands() + results()});
+      work.weights.push_back({flops, operands() + made});
   }
 
   /// Counts one loop nest over all indices of the equation. An ellipsis stands for the dimensions
@@ -263,7 +277,7 @@ private:
                             .Cases("Concat", "Transpose", "Expand", "Pad", "Tile", true)
                             .StartsWith("Reduce", true)
                             .Default(false);
-    const double elements = std::max(has(0) ? in[0].elements() : 0, out[0].elements());
+    const double elements = std::max(has(0) ? in[0].elements() : 0, main().elements());
     work.forward.push_back(
         {isCopy ? 0 : (isNormalization ? 8 : 4) * elements, operands() + results()});
     double gradients = 0;

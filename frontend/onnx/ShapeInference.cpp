@@ -202,6 +202,25 @@ RankedTensorType statedType(NodeImport &node, const std::string &name) {
   return {};
 }
 
+/// Whether a constant of the node holds the exported batch where another one is bound: a Resize to
+/// sizes never changes the batch, and a Tile repeats what samples share for each of them.
+bool fixesBatch(NodeImport &node) {
+  const ImportState &state = node.state;
+  const bool isResize = node.op() == "Resize";
+  const unsigned place = isResize ? 3 : 1;
+  if ((!isResize && node.op() != "Tile") || !node.hasInput(0) || !node.hasInput(place))
+    return false;
+  const ConstantTensor *target = node.constant(place);
+  const RankedTensorType type = state.values.typeOf(node.inputName(0));
+  if (!target || target->isReal() || !type || type.getRank() == 0 ||
+      target->size() != type.getRank())
+    return false;
+  if (isResize)
+    return node.isBatched(0) && type.getDimSize(0) == state.batch && target->ints[0] != state.batch;
+  return !node.isBatched(0) && !target->fromShape && target->ints[0] > 1 &&
+         target->ints[0] == state.exportedBatch && state.exportedBatch != state.batch;
+}
+
 } // namespace
 
 Result<llvm::SmallVector<RankedTensorType>> frontend::inferTypes(NodeImport &node) {
@@ -236,6 +255,10 @@ Result<llvm::SmallVector<RankedTensorType>> frontend::inferTypes(NodeImport &nod
 }
 
 LogicalResult frontend::importByShape(NodeImport &node) {
+  if (fixesBatch(node))
+    return node.error("'" + node.inputName(node.op() == "Resize" ? 3 : 1) +
+                      "' fixes the batch, expected " + llvm::Twine(node.state.batch) +
+                      "; export the model with that batch, or with a dynamic one");
   Result<llvm::SmallVector<RankedTensorType>> types = inferTypes(node);
   if (!types)
     return node.error(types.status().message());

@@ -115,6 +115,133 @@ TEST(LayerImport, OperatorsWithoutARuleHaveShapes) {
   EXPECT_GT(flops(layers[6].backward), 2.0 * 10 * (12 * 4 + 12 * 3));
 }
 
+double seconds(const std::vector<ModelLayer> &layers, const std::string &name, bool isBackward) {
+  double sum = 0;
+  for (const ModelLayer &layer : layers)
+    if (layer.node == name)
+      sum += flops(isBackward ? layer.backward : layer.forward);
+  return sum;
+}
+
+// A classifier reads the last state of a recurrent layer, not the states of all steps.
+TEST(LayerImport, UnusedFirstResultsAreStillMade) {
+  for (const std::string op : {"LSTM", "GRU", "RNN"}) {
+    const int gates = op == "LSTM" ? 4 : op == "GRU" ? 3 : 1;
+    const auto layersWith = [&](const std::string &results, const std::string &read) {
+      return good(17, "agraph (float[10,2,6] x) => (float y) {"
+                      " w = RandomNormal <shape = [1," +
+                          std::to_string(3 * gates) +
+                          ",6]> ()"
+                          " r = RandomNormal <shape = [1," +
+                          std::to_string(3 * gates) +
+                          ",3]> ()"
+                          " v = RandomNormal <shape = [10,2,6]> () x2 = Mul(x, v) " +
+                          results + " = " + op +
+                          " <hidden_size = 3> (x2, w, r)"
+                          " y = ReduceMean <keepdims = 0> (" +
+                          read + ") }");
+    };
+    const auto all = layersWith("s, h", "s"), last = layersWith("s, h", "h");
+    const std::string name = op + "_4";
+    ASSERT_EQ(all.size(), last.size());
+    for (const bool isBackward : {false, true}) {
+      EXPECT_GT(seconds(all, name, isBackward), 2.0 * 20 * 3 * gates * 9) << op;
+      EXPECT_NEAR(seconds(last, name, isBackward) / seconds(all, name, isBackward), 1, 0.1) << op;
+    }
+  }
+  const auto split = good(13, "agraph (float[2,8] x) => (float[2,4] y) {"
+                              " w = RandomNormal <shape = [8,8]> () h = MatMul(x, w)"
+                              " a, b = Split <axis = 1> (h) y = Relu(b) }");
+  EXPECT_FALSE(split[2].forward.empty() || split[2].backward.empty());
+}
+
+// A node that only names what it reads, here, neither cuts the gradient nor hides a parameter, and
+// what is behind it still runs in the pass of what is before it.
+TEST(LayerImport, OtherNamesAreTheValue) {
+  const std::string alias[] = {
+      "Identity (h)",    "Dropout (h)",           "Cast <to = 1> (h)",           "CastLike (h, x)",
+      "Expand (h, one)", "Slice (h, zero, four)", "Transpose <perm = [0,1]> (h)"};
+  const auto graph = [](const std::string &node, const std::string &read) {
+    return "agraph (float[2,8] x) => (float[2,8] y) {"
+           " one = Constant <value = int64[1] {1}> () zero = Constant <value = int64[1] {0}> ()"
+           " four = Constant <value = int64[1] {9}> ()"
+           " a = RandomNormal <shape = [8,8]> () b = RandomNormal <shape = [8,8]> ()"
+           " t = Transpose <perm = [1,0]> (a) g = MatMul(x, t) h = MatMul(g, b) " +
+           node + " k = Sigmoid(" + read + ") y = MatMul(k, t) }";
+  };
+  const auto without = good(17, graph("", "h"));
+  for (const std::string &node : alias) {
+    ImportOptions options;
+    options.dropout = false;
+    const auto with = good(17, graph("u = " + node, "u"), options);
+    ASSERT_EQ(with.size(), without.size()) << node;
+    for (std::size_t i = 0; i < with.size(); ++i) {
+      EXPECT_EQ(with[i].bytes, without[i].bytes) << node;
+      EXPECT_EQ(flops(with[i].backward), flops(without[i].backward)) << node << " " << i;
+      EXPECT_EQ(with[i].forward.size(), without[i].forward.size()) << node << " " << i;
+    }
+  }
+  EXPECT_EQ(names(good(17, "agraph (float[2,8] x) => (float[2,8] y) {"
+                           " a = RandomNormal <shape = [8,8]> () t = Transpose <perm = [1,0]> (a)"
+                           " u = Identity(t) l = MatMul(x, u) y = Cast <to = 1> (l) }")),
+            "MatMul_3:0 a:256 loss:0 ");
+}
+
+// Exponents, bounds, quantisation's scales and a GroupNorm's ones and zeros.
+TEST(LayerImport, NumbersAreNotParameters) {
+  const auto one = [](const char *text, const char *result = "float[2,4,4,4]") {
+    return std::string("agraph (float[2,4,4,4] x) => (") + result +
+           " y) <float two = {2.0}, float lo = {0.0}, float s = {0.1}, float[2] ones = {1.0, 1.0},"
+           " float[2] zeros = {0.0, 0.0}, int64[3] g = {0, 2, -1}, int64[4] d = {2, 4, 4, 4}> {"
+           " w = RandomNormal <shape = [4,1,1]> () h = Mul(x, w) " +
+           text + " }";
+  };
+  for (const char *text :
+       {"y = Pow(h, two)", "y = Max(h, lo)", "y = Min(lo, h)",
+        "r = Reshape(h, g) n = InstanceNormalization(r, ones, zeros) y = Reshape(n, d)",
+        "q = QuantizeLinear(h, s) y = DequantizeLinear(q, s)"}) {
+    const auto layers = good(17, one(text));
+    int parameters = 0;
+    for (const ModelLayer &layer : layers)
+      parameters += layer.bytes > 0;
+    EXPECT_EQ(parameters, 1) << text << ": " << names(layers);
+    EXPECT_NE(names(layers).find("w:16 "), std::string::npos) << text;
+  }
+  EXPECT_EQ(names(good(17, "agraph (float[2,4,4,4] x) => (float[2,4,4,4] y) {"
+                           " w = RandomNormal <shape = [4]> () b = RandomNormal <shape = [4]> ()"
+                           " y = InstanceNormalization(x, w, b) }")),
+            "InstanceNormalization_2:0 w:16 b:16 loss:0 ");
+}
+
+// Weights of a quantisation-aware model are floats behind a QuantizeLinear; those of a quantised
+// one are integers, and are no parameters.
+TEST(LayerImport, QuantisedWeightsAreRefused) {
+  EXPECT_EQ(names(good(17, "agraph (float[2,4] x) => (float[2,4] y) <float s = {0.1}> {"
+                           " w = RandomNormal <shape = [4,4]> () q = QuantizeLinear(w, s)"
+                           " v = DequantizeLinear(q, s) y = MatMul(x, v) }")),
+            "QuantizeLinear_1:0 w:64 DequantizeLinear_2:0 MatMul_3:0 loss:0 ");
+  expectError(layersOf(17, "agraph (float[2,4] x) => (float[2,2] y)"
+                           " <float s = {0.1}, int8[4,2] w = {1,2,3,4,5,6,7,8}> {"
+                           " v = DequantizeLinear(w, s) y = MatMul(x, v) }"),
+              "(DequantizeLinear): expected floating-point weights, got 'w', 8 B of quantised");
+}
+
+// What is refused in a step must not go on with the shape of the exported batch.
+TEST(LayerImport, ShapesOfTheExportedBatchAreRefused) {
+  ImportOptions options;
+  options.batch = 6;
+  const auto graph = [](const std::string &nodes) {
+    return "agraph (float[2,4,4,4] x) => (float[2,4,4,4] y)"
+           " <int64[4] sizes = {2, 4, 8, 8}, int64[4] repeats = {2, 1, 1, 1}> {"
+           " w = RandomNormal <shape = [1,4,4,4]> () h = Mul(x, w) " +
+           nodes + " }";
+  };
+  expectError(layersOf(17, graph("y = Resize(h, , , sizes)"), options),
+              "(Resize): 'sizes' fixes the batch, expected 6");
+  expectError(layersOf(17, graph("t = Tile(w, repeats) y = Hardmax(t)"), options), "(Tile): ");
+  good(17, graph("y = Resize(h, , , sizes)"));
+}
+
 TEST(LayerImport, FrozenParametersHaveNoGradient) {
   ImportOptions options;
   options.freeze = {"b"};
