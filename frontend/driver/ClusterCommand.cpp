@@ -110,9 +110,6 @@ Status checkUsage(const ClusterOptions &options) {
   const files::ClusterSources &sources = options.sources;
   if (sources.nodes && !options.hostfile.empty())
     return Status::error(ErrorKind::badUsage, "--nodes: a host file says how many nodes there are");
-  if (sources.devicesPerNode && !(options.hostfile + options.topology).empty())
-    return Status::error(ErrorKind::badUsage,
-                         "--devices-per-node: the file says how many devices a node has");
   return Status::ok();
 }
 
@@ -145,14 +142,16 @@ Status import(ClusterOptions &options) {
       return s;
   if (Status s = readSources(options); !s)
     return s;
-  Result<std::string> text = files::importedClusterText(options.sources);
-  if (!text)
-    return text.status();
+  Result<files::ImportedCluster> cluster = files::importedCluster(options.sources);
+  if (!cluster)
+    return cluster.status();
+  for (const std::string &note : cluster->notes)
+    std::fprintf(stderr, "syncline: note: %s\n", note.c_str());
   if (!options.output.empty()) {
-    const Status written = writeWholeFile(options.output, *text);
-    return written ? close(options.output, *text) : written;
+    const Status written = writeWholeFile(options.output, cluster->text);
+    return written ? close(options.output, cluster->text) : written;
   }
-  std::fputs(text->c_str(), stdout);
+  std::fputs(cluster->text.c_str(), stdout);
   return Status::ok();
 }
 
@@ -200,7 +199,7 @@ Command addCluster(CLI::App &app) {
           "Set latency between the nodes, and the rate where the topology has none");
   addKind(command, "--inside", options->sources.inside,
           words(files::linkKinds(files::LinkPlace::insideNode), "none"),
-          "Set the link between a node's devices; default: the topology's");
+          "Set the link between a node's devices; default: the topology's or the device's");
   const char *group = "What files do not say";
   command
       ->add_option("--bandwidth", options->bandwidth,

@@ -13,25 +13,27 @@ struct Device {
   double teraflops;         ///< fp32, without tensor cores
   double gigabytes;         ///< a second
   std::int64_t gigabytesOf; ///< memory
+  std::int64_t capability;  ///< compute capability times ten
+  std::string_view nvlink;  ///< kind of link; empty: it has PCIe only
 };
 
 constexpr auto devices = std::to_array<Device>({
-    {"k80", 2.8, 240, 12}, // one of the board's two processors, without boost
-    {"titan-x", 6.6, 336.5, 12},
-    {"p100", 10.6, 732, 16},
-    {"p100-pcie", 9.3, 732, 16},
-    {"v100", 15.7, 900, 16},
-    {"v100-32g", 15.7, 900, 32},
-    {"v100-pcie", 14, 900, 16},
-    {"t4", 8.1, 320, 16},
-    {"a10", 31.2, 600, 24},
-    {"a100", 19.5, 1555, 40},
-    {"a100-80g", 19.5, 2039, 80},
-    {"l4", 30.3, 300, 24},
-    {"l40s", 91.6, 864, 48},
-    {"h100", 67, 3350, 80},
-    {"h100-pcie", 51, 2000, 80},
-    {"h200", 67, 4800, 141},
+    {"k80", 2.8, 240, 12, 37, ""}, // one of the board's two processors, without boost
+    {"titan-x", 6.6, 336.5, 12, 52, ""},
+    {"p100", 10.6, 732, 16, 60, "nvlink-p100"},
+    {"p100-pcie", 9.3, 732, 16, 60, ""},
+    {"v100", 15.7, 900, 16, 70, "nvlink-v100"},
+    {"v100-32g", 15.7, 900, 32, 70, "nvlink-v100"},
+    {"v100-pcie", 14, 900, 16, 70, ""},
+    {"t4", 8.1, 320, 16, 75, ""},
+    {"a10", 31.2, 600, 24, 86, ""},
+    {"a100", 19.5, 1555, 40, 80, "nvlink-a100"},
+    {"a100-80g", 19.5, 2039, 80, 80, "nvlink-a100"},
+    {"l4", 30.3, 300, 24, 89, ""},
+    {"l40s", 91.6, 864, 48, 89, ""},
+    {"h100", 67, 3350, 80, 90, "nvlink-h100"},
+    {"h100-pcie", 51, 2000, 80, 90, ""},
+    {"h200", 67, 4800, 141, 90, "nvlink-h100"},
 });
 constexpr double usualLaunchOverhead = 5e-6;
 
@@ -95,6 +97,16 @@ std::optional<DeviceRates> deviceKind(std::string_view name) {
                      .memory = found->gigabytes * 1e9,
                      .launchOverhead = usualLaunchOverhead,
                      .memorySize = found->gigabytesOf * 1'000'000'000};
+}
+
+std::int64_t deviceCapability(std::string_view name) {
+  const auto *found = std::ranges::find(devices, name, &Device::name);
+  return found == devices.end() ? 0 : found->capability;
+}
+
+std::string_view deviceNvlink(std::string_view name) {
+  const auto *found = std::ranges::find(devices, name, &Device::name);
+  return found == devices.end() ? std::string_view() : found->nvlink;
 }
 
 std::span<const std::string_view> deviceKinds() { return deviceNames; }

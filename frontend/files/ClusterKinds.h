@@ -18,6 +18,11 @@ std::optional<DeviceRates> deviceKind(std::string_view name);
 /// Names of all device kinds, in the order of README.md. The span stays valid.
 std::span<const std::string_view> deviceKinds();
 
+/// The compute capability times ten, as 'sm' in NCCL's topology; 0 for a kind that is unknown.
+std::int64_t deviceCapability(std::string_view name);
+/// The kind of link of all its NVLinks; empty for a kind that has none, or is unknown.
+std::string_view deviceNvlink(std::string_view name);
+
 /// Nominal bandwidth each way; the latency is typical of a message of a collective, with its
 /// software. Nothing is said of reducing. Nothing for a kind that is not in linkKinds(place).
 std::optional<Link> linkKind(std::string_view name, LinkPlace place);

@@ -45,36 +45,48 @@ class Importer {
 public:
   explicit Importer(const ClusterSources &sources) : sources(sources) {}
 
-  Result<std::string> text() {
+  Result<ImportedCluster> cluster() {
     if (Status s = countDevices(); !s)
       return s;
     countNodes();
-    nameDevice();
+    if (Status s = nameDevice(); !s)
+      return s;
     // In a single node the link between its devices is the network.
     const bool isOneNode = nodes == 1 && devices > 1;
     if (sources.inside && devices == 1)
       return withoutEffect("--inside", "a node has one device");
     if (devices > 1)
       describeInside(isOneNode);
-    if (!isOneNode || inside.empty())
+    const bool isOpen = devices == 0 && nodes == 1; // several need a link inside, not a network
+    if (!isOpen && (!isOneNode || inside.empty()))
       describeNetwork();
     if (isOneNode && !inside.empty())
       if (Status s = refuseNetwork(); !s)
         return s;
     if (!missing.empty())
       return Status::error(ErrorKind::badUsage, missingText());
-    return written(isOneNode && !inside.empty());
+    return ImportedCluster{written(isOneNode && !inside.empty()), std::move(notes)};
   }
 
 private:
   /// Sets the devices of every node: the host file's slots, which must equal the topology's GPUs.
   Status countDevices() {
+    const bool isCounted = sources.topology && sources.topology->devices > 0;
+    const bool hasSlots =
+        std::ranges::any_of(sources.hosts, [](const Host &host) { return host.slots.has_value(); });
+    if (sources.devicesPerNode && (isCounted || hasSlots))
+      return Status::error(ErrorKind::badUsage,
+                           "--devices-per-node: the file says how many devices a node has");
+    devices = isCounted ? sources.topology->devices : sources.devicesPerNode.value_or(1);
+    if (sources.topology && !isCounted && !hasSlots && !sources.devicesPerNode) {
+      missing.push_back("how many devices a node has (--devices-per-node)");
+      devices = 0;
+    }
     std::optional<Host> first;
-    devices = sources.topology ? sources.topology->devices : sources.devicesPerNode.value_or(1);
     for (const Host &host : sources.hosts) {
-      const std::int64_t slots = host.slots.value_or(sources.topology ? devices : 1);
+      const std::int64_t slots = host.slots.value_or(devices);
       const std::string place = sources.hostfileName + ":" + std::to_string(host.line) + ": ";
-      if (sources.topology && slots != devices)
+      if (isCounted && slots != devices)
         return Status::badInput(place + "expected " + std::to_string(devices) +
                                 " slots, one for each GPU of '" + sources.topologyName + "', got " +
                                 std::to_string(slots) + " on '" + host.name + "'");
@@ -98,25 +110,85 @@ private:
       missing.push_back("how many nodes there are (--nodes or --from-hostfile)");
   }
 
-  void nameDevice() {
+  /// Refuses a kind of device that the topology's GPUs are not.
+  Status nameDevice() {
     if (!sources.device)
       missing.push_back("what a rank computes with (--device; 'none' where a profile will say)");
     else if (*sources.device != "none")
       device = "device: {kind: " + *sources.device + "}\n";
+    if (device.empty() || !sources.topology)
+      return Status::ok();
+    const std::int64_t wanted = deviceCapability(*sources.device);
+    for (const NcclGpu &gpu : sources.topology->gpus)
+      if (gpu.capability && *gpu.capability != wanted)
+        return Status::badInput(sources.topologyName + ": expected GPUs with sm " +
+                                std::to_string(wanted) + ", which " + *sources.device +
+                                " has (--device), got sm " + std::to_string(*gpu.capability) +
+                                " of " + gpu.name);
+    return Status::ok();
   }
 
   void describeInside(bool isNeeded) {
-    const auto &topology = sources.topology;
-    if (sources.inside && *sources.inside != "none") {
-      const Link link = *linkKind(*sources.inside, LinkPlace::insideNode);
-      inside = isNeeded ? linkText(link, *sources.inside) : "  kind: " + *sources.inside + "\n";
-    } else if (!sources.inside && topology && topology->insideBandwidth) {
-      const double latency = topology->isNvlink ? nvlinkLatency : pcieLatency;
-      inside = linkText({.bandwidth = *topology->insideBandwidth, .latency = latency},
-                        topology->isNvlink ? "all NVLinks of a device" : "a device's PCIe lanes");
-    } else if (!sources.inside && topology) {
-      missing.push_back("what joins the devices of a node (--inside)");
+    const std::string named = sources.inside ? *sources.inside : insideOfTopology();
+    if (!named.empty() && named != "none") {
+      const Link link = *linkKind(named, LinkPlace::insideNode);
+      inside = isNeeded ? linkText(link, named) : "  kind: " + named + "\n";
     }
+  }
+
+  /// What the topology, with the kind of device, says of the link between devices: the kind of
+  /// link; or "" where it wrote the topology's rate, or asks for the option.
+  std::string insideOfTopology() {
+    if (!sources.topology)
+      return "";
+    const NodeLink &link = sources.topology->inside;
+    const std::string kind(device.empty() ? "" : deviceNvlink(*sources.device));
+    if (link.bandwidth && (link.isNvlink || !mayHaveNvlink())) {
+      inside = linkText(
+          {.bandwidth = *link.bandwidth, .latency = link.isNvlink ? nvlinkLatency : pcieLatency},
+          link.isNvlink ? "all NVLinks of a device" : "a device's PCIe lanes");
+      if (link.isNvlink && !kind.empty())
+        compare(*link.bandwidth, kind);
+      return "";
+    }
+    const std::string none = "'" + sources.topologyName + "' lists no NVLinks";
+    if (!link.isNvlink && !kind.empty() && isCertain()) {
+      notes.push_back(none + ": the devices of a node are joined by those of " + *sources.device +
+                      " (" + kind + "); --inside names another link");
+      return kind;
+    }
+    std::string reason = link.doubt;
+    if (reason.empty() && !link.isNvlink && link.bandwidth)
+      reason = none + (kind.empty() ? "" : ", " + *sources.device + " may have " + kind);
+    missing.push_back("what joins the devices of a node (--inside" +
+                      (reason.empty() ? "" : "; " + plain(reason)) + ")");
+    return "";
+  }
+
+  /// Whether devices for which the topology lists no NVLinks may have them all the same: files of
+  /// virtual machines leave them out.
+  bool mayHaveNvlink() const {
+    if (!device.empty())
+      return !deviceNvlink(*sources.device).empty();
+    return std::ranges::any_of(sources.topology->gpus, [](const NcclGpu &gpu) {
+      const std::int64_t sm = gpu.capability.value_or(0);
+      return sm == 0 || sm == 60 || sm == 70 || sm == 80 || (sm >= 90 && sm < 110);
+    });
+  }
+
+  /// Whether the device's kind has NVLinks for sure: boards without have a kind of their own, or
+  /// the file describes a kind of machine, and such files never list NVLinks.
+  bool isCertain() const {
+    return sources.topology->gpus.empty() || deviceKind(*sources.device + "-pcie").has_value();
+  }
+
+  /// Says where the topology's NVLinks are not all that the device's kind has.
+  void compare(double bandwidth, const std::string &kind) {
+    const double usual = linkKind(kind, LinkPlace::insideNode)->bandwidth;
+    if (bandwidth != usual)
+      notes.push_back("'" + sources.topologyName + "' lists NVLinks of " + bytes(bandwidth) +
+                      " a device, " + *sources.device + " usually has " + bytes(usual) +
+                      "; --inside names another link");
   }
 
   /// Precondition: there is one node, whose devices are joined by what is inside.
@@ -201,20 +273,20 @@ private:
   }
 
   const ClusterSources &sources;
-  std::int64_t devices = 1, nodes = 0;
+  std::int64_t devices = 1, nodes = 0; ///< 0: nothing says it
   std::string device, network, inside; ///< YAML, empty where there is none
-  std::vector<std::string> missing;
+  std::vector<std::string> missing, notes;
 };
 
 } // namespace
 
-Result<std::string> importedClusterText(const ClusterSources &sources) {
-  Result<std::string> text = Importer(sources).text();
-  if (!text)
-    return text;
+Result<ImportedCluster> importedCluster(const ClusterSources &sources) {
+  Result<ImportedCluster> cluster = Importer(sources).cluster();
+  if (!cluster)
+    return cluster;
   // Errors such as too many ranks are reported now, not by the command that reads the file.
-  Result<ClusterFile> readBack = parseClusterFile(*text, "the cluster file");
-  return readBack ? text : Result<std::string>(readBack.status());
+  Result<ClusterFile> readBack = parseClusterFile(cluster->text, "the cluster file");
+  return readBack ? cluster : Result<ImportedCluster>(readBack.status());
 }
 
 } // namespace syncline::files

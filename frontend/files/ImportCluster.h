@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace syncline::files {
 
@@ -19,15 +20,20 @@ struct ClusterSources {
 
   std::optional<std::string> name;
   std::optional<std::int64_t> nodes;
-  std::optional<std::int64_t> devicesPerNode; ///< where no file says it
+  std::optional<std::int64_t> devicesPerNode; ///< badUsage where a file says it, too
   std::optional<std::string> device, network, inside;
   std::optional<double> bandwidth; ///< bytes/s of one network card
   std::optional<double> latency;   ///< seconds
 };
 
-/// The text of a cluster file that the parser reads back. What a user adds counts more than what
-/// files say, which counts more than a kind's values. badInput where files contradict each other;
-/// badUsage, naming every option that is missing, where they do not say enough together.
-Result<std::string> importedClusterText(const ClusterSources &sources);
+struct ImportedCluster {
+  std::string text;               ///< a cluster file, which the parser reads back
+  std::vector<std::string> notes; ///< what was assumed, for the user to judge; one line each
+};
+
+/// What a user adds counts more than what files say, which counts more than a kind's values.
+/// badInput where files contradict each other or the kind of device; badUsage, naming every option
+/// that is missing, where they do not say enough together.
+Result<ImportedCluster> importedCluster(const ClusterSources &sources);
 
 } // namespace syncline::files

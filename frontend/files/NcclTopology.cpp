@@ -19,20 +19,6 @@ constexpr std::size_t maxFileBytes = 16u << 20;
 /// NCCL's own limit; elements are walked recursively.
 constexpr int maxDepth = 256;
 
-/// One direction of one NVLink, bytes/s, by compute capability; nothing for what has no NVLink or
-/// is not known here.
-std::optional<double> nvlinkRate(std::int64_t capability) {
-  if (capability < 60)
-    return std::nullopt;
-  if (capability < 70)
-    return 20e9;
-  if (capability < 100)
-    return 25e9;
-  if (capability < 110)
-    return 50e9;
-  return std::nullopt;
-}
-
 /// Bytes/s each way of PCIe lanes of `gigatransfers` each, after encoding: 8 of 10 bits up to the
 /// second generation, 128 of 130 bits later.
 double pcieRate(double gigatransfers, std::int64_t lanes) {
@@ -51,13 +37,14 @@ public:
       return error(system, "expected the topology of one host, got those of " +
                                std::to_string(hosts.size()) + " ('host_hash')");
     NcclTopology topology;
-    const bool isRun = gpus > 0;
-    topology.devices = isRun ? gpus : displayClasses;
-    if (topology.devices == 0)
+    topology.devices = gpus.empty() ? displayClasses : static_cast<std::int64_t>(gpus.size());
+    if (gpus.empty() && unnamed > 0)
+      topology.devices = 0;
+    else if (topology.devices == 0)
       return error(system, "expected at least one GPU, as 'gpu' or by its PCI class, got none");
     addCards(topology);
-    if (isRun)
-      addInside(topology);
+    topology.inside = nodeLink(gpus);
+    topology.gpus = std::move(gpus);
     return topology;
   }
 
@@ -89,46 +76,48 @@ private:
     return Status::ok();
   }
 
-  /// Files for a kind of machine name GPUs and network cards by PCI class: display, network.
+  /// Files for a kind of machine name GPUs and network cards by PCI class: display, network. Where
+  /// they leave the class out, NCCL asks the machine, which nobody can here.
   void countClass(const XMLElement &pci) {
     const std::string_view kind = pci.Attribute("class") ? pci.Attribute("class") : "";
+    unnamed += kind.empty() && !pci.FirstChildElement();
     displayClasses += kind.starts_with("0x0300") || kind.starts_with("0x0302");
     networkClasses += kind.starts_with("0x0200") || kind.starts_with("0x0207");
   }
 
-  Status readGpu(const XMLElement &gpu) {
-    ++gpus;
-    std::int64_t links = 0;
-    for (const XMLElement *link = gpu.FirstChildElement("nvlink"); link;
+  Status readGpu(const XMLElement &element) {
+    NcclGpu gpu;
+    gpu.name = "GPU " + (element.Attribute("dev") ? std::string(element.Attribute("dev"))
+                                                  : std::to_string(gpus.size()));
+    const tinyxml2::XMLNode *above = element.Parent();
+    const XMLElement *pci = above ? above->ToElement() : nullptr;
+    if (pci && pci->Attribute("busid"))
+      gpu.busId = pci->Attribute("busid");
+    for (const XMLElement *link = element.FirstChildElement("nvlink"); link;
          link = link->NextSiblingElement("nvlink")) {
       Result<std::int64_t> count = number(*link, "count", 1, 1024);
       if (!count)
         return count.status();
-      links += *count;
+      gpu.nvlinks += *count;
+      gpu.targets.emplace_back(link->Attribute("target") ? link->Attribute("target") : "");
     }
-    otherLinks = otherLinks || gpu.FirstChildElement("xgmi") != nullptr;
-    std::optional<double> rate;
-    if (links > 0) {
-      Result<std::int64_t> capability = number(gpu, "sm", 10, 1000);
+    if (gpu.nvlinks > 0 || element.Attribute("sm")) {
+      Result<std::int64_t> capability = number(element, "sm", 10, 1000);
       if (!capability)
         return capability.status();
-      rate = nvlinkRate(*capability);
-      if (rate)
-        *rate *= static_cast<double>(links);
+      gpu.capability = *capability;
     }
-    nvlinks.push_back(links);
-    nvlinkRates.push_back(rate);
-    lanes.push_back(lanesOf(gpu));
+    gpu.hasOtherLinks = element.FirstChildElement("xgmi") != nullptr;
+    gpu.lanes = pci ? lanesOf(*pci) : std::nullopt;
+    gpus.push_back(std::move(gpu));
     return Status::ok();
   }
 
-  /// The rate of the PCIe lanes of the element around the GPU, from attributes such as
-  /// "16.0 GT/s PCIe" and "16", which are often empty.
-  static std::optional<double> lanesOf(const XMLElement &gpu) {
-    const tinyxml2::XMLNode *above = gpu.Parent();
-    const XMLElement *pci = above ? above->ToElement() : nullptr;
-    const char *speed = pci ? pci->Attribute("link_speed") : nullptr;
-    const std::int64_t width = pci ? pci->Int64Attribute("link_width", 0) : 0;
+  /// The rate of PCIe lanes, from attributes such as "16.0 GT/s PCIe" and "16", which are often
+  /// empty.
+  static std::optional<double> lanesOf(const XMLElement &pci) {
+    const char *speed = pci.Attribute("link_speed");
+    const std::int64_t width = pci.Int64Attribute("link_width", 0);
     if (!speed || width < 1 || width > 32)
       return std::nullopt;
     const std::string_view text = speed;
@@ -158,16 +147,6 @@ private:
     topology.cardBandwidth = static_cast<double>(fastest) * 1e6 / 8;
   }
 
-  void addInside(NcclTopology &topology) const {
-    const bool none = std::ranges::all_of(nvlinks, [](std::int64_t links) { return links == 0; });
-    if (none && otherLinks) // AMD's links, whose rates are unknown here
-      return;
-    topology.isNvlink = !none;
-    const std::vector<std::optional<double>> &rates = none ? lanes : nvlinkRates;
-    if (std::ranges::all_of(rates, [](const auto &rate) { return rate.has_value(); }))
-      topology.insideBandwidth = **std::ranges::min_element(rates);
-  }
-
   Result<std::int64_t> number(const XMLElement &element, const char *attribute, std::int64_t least,
                               std::int64_t most) const {
     const char *written = element.Attribute(attribute);
@@ -185,11 +164,10 @@ private:
 
   std::string fileName;
   std::set<std::string> hosts;
-  std::int64_t gpus = 0, displayClasses = 0, networkClasses = 0;
-  bool otherLinks = false;
-  std::vector<std::int64_t> nvlinks;                     ///< a GPU
-  std::vector<std::optional<double>> nvlinkRates, lanes; ///< a GPU
-  std::vector<std::int64_t> speeds;                      ///< Mb/s, a net
+  std::int64_t displayClasses = 0, networkClasses = 0;
+  std::int64_t unnamed = 0; ///< PCI devices without a class
+  std::vector<NcclGpu> gpus;
+  std::vector<std::int64_t> speeds; ///< Mb/s, a net
 };
 
 /// tinyxml2's reason without its prefix, which repeats the line.

@@ -2,27 +2,27 @@
 // reads it.
 #pragma once
 
+#include "frontend/files/NodeLinks.h"
 #include "syncline/Status.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace syncline::files {
 
 /// What a topology says of a node. What it leaves out is unknown, not absent.
 struct NcclTopology {
-  std::int64_t devices = 0; ///< GPUs, at least 1
-  std::int64_t cards = 0;   ///< network interfaces of the highest speed; 0: none is listed
+  /// GPUs; 0: the file has PCI devices without saying which of them are GPUs.
+  std::int64_t devices = 0;
+  std::int64_t cards = 0; ///< network interfaces of the highest speed; 0: none is listed
   /// Bytes/s each way of one card; unknown where files that describe a kind of machine (and not a
   /// run) list cards by their PCI class only.
   std::optional<double> cardBandwidth;
-  /// Bytes/s each way of the device that has least: all its NVLinks together, or its PCIe lanes
-  /// where no device has NVLink. Unknown where the file has no GPU elements, and so no NVLinks, or
-  /// where a device's links are not stated.
-  std::optional<double> insideBandwidth;
-  bool isNvlink = false; ///< whether insideBandwidth is that of NVLinks
+  std::vector<NcclGpu> gpus; ///< empty where the file describes a kind of machine, and not a run
+  NodeLink inside;           ///< what joins them; unknown where there are none
 };
 
 /// Every failure is badInput with file and line: not XML, no topology of one node, an attribute

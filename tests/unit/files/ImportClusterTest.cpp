@@ -11,11 +11,31 @@ namespace {
 
 /// Eight devices in NVLink with four cards of 100 Gb/s.
 NcclTopology node() {
-  return {.devices = 8,
-          .cards = 4,
-          .cardBandwidth = 12.5e9,
-          .insideBandwidth = 150e9,
-          .isNvlink = true};
+  NcclTopology topology{
+      .devices = 8, .cards = 4, .cardBandwidth = 12.5e9, .gpus = {}, .inside = {}};
+  for (int i = 0; i < 8; ++i)
+    topology.gpus.push_back({.name = "GPU " + std::to_string(i),
+                             .busId = "",
+                             .capability = 70,
+                             .nvlinks = 6,
+                             .targets = {"a switch"},
+                             .hasOtherLinks = false,
+                             .lanes = {}});
+  topology.inside = nodeLink(topology.gpus);
+  return topology;
+}
+
+/// The same node as a file of a virtual machine has it: GPUs of `sm` on PCIe 5.0.
+NcclTopology withoutLinks(std::int64_t sm) {
+  NcclTopology topology = node();
+  for (NcclGpu &gpu : topology.gpus) {
+    gpu.capability = sm;
+    gpu.nvlinks = 0;
+    gpu.targets.clear();
+    gpu.lanes = 63e9;
+  }
+  topology.inside = nodeLink(topology.gpus);
+  return topology;
 }
 
 ClusterSources ofNodes(std::int64_t nodes) {
@@ -29,15 +49,14 @@ ClusterSources ofNodes(std::int64_t nodes) {
 }
 
 ClusterFile written(const ClusterSources &sources) {
-  const Result<std::string> text = importedClusterText(sources);
-  EXPECT_TRUE(text) << text.status().message();
-  const Result<ClusterFile> cluster = parseClusterFile(text ? *text : "", "written");
-  EXPECT_TRUE(cluster) << cluster.status().message() << "\n" << *text;
+  const std::string text = test::valueOf(importedCluster(sources)).text;
+  const Result<ClusterFile> cluster = parseClusterFile(text, "written");
+  EXPECT_TRUE(cluster) << cluster.status().message() << "\n" << text;
   return cluster ? *cluster : ClusterFile();
 }
 
 std::string failure(const ClusterSources &sources) {
-  return test::messageOf(importedClusterText(sources));
+  return test::messageOf(importedCluster(sources));
 }
 
 // A topology gives a node; the reader finds in the file what the topology said.
@@ -61,7 +80,7 @@ TEST(ImportCluster, OptionsAlone) {
   sources.devicesPerNode = 4;
   sources.device = "v100";
   sources.network = "ethernet-10g";
-  EXPECT_EQ(*importedClusterText(sources),
+  EXPECT_EQ(test::valueOf(importedCluster(sources)).text,
             "# Written by 'syncline cluster' from its options.\n"
             "# Nothing here was measured: rates are nominal, latencies typical.\n"
             "name: \"8 x 4 v100, ethernet-10g\"\n"
@@ -85,7 +104,7 @@ TEST(ImportCluster, OptionsAlone) {
 
 // The text is for people, too: kinds where they say it all, and no rate twice.
 TEST(ImportCluster, Text) {
-  EXPECT_EQ(*importedClusterText(ofNodes(3)),
+  EXPECT_EQ(test::valueOf(importedCluster(ofNodes(3))).text,
             "# Written by 'syncline cluster' from t.xml.\n"
             "# Nothing here was measured: rates are nominal, latencies typical.\n"
             "name: \"t.xml\"\nnodes: 3\ndevices-per-node: 8\ndevice: {kind: v100}\nnetwork:\n"
@@ -136,7 +155,7 @@ TEST(ImportCluster, WithoutEffect) {
   const std::string oneNode =
       ": would have no effect, as there is one node, whose devices are joined by what is inside";
   EXPECT_EQ(failure(ofNodes(1)), "--network" + oneNode);
-  EXPECT_EQ(importedClusterText(ofNodes(1)).status().kind(), ErrorKind::badUsage);
+  EXPECT_EQ(importedCluster(ofNodes(1)).status().kind(), ErrorKind::badUsage);
   ClusterSources sources = ofNodes(1);
   sources.network.reset();
   sources.bandwidth = 1e9;
@@ -151,7 +170,7 @@ TEST(ImportCluster, WithoutEffect) {
   sources.topology->devices = 1;
   sources.inside = "pcie-4";
   EXPECT_EQ(failure(sources), "--inside: would have no effect, as a node has one device");
-  EXPECT_EQ(importedClusterText(sources).status().kind(), ErrorKind::badUsage);
+  EXPECT_EQ(importedCluster(sources).status().kind(), ErrorKind::badUsage);
 }
 
 // A host file gives nodes and, by its slots, their devices.
@@ -195,20 +214,123 @@ TEST(ImportCluster, UnequalHosts) {
 // Everything that is missing is named at once, with the options that say it.
 TEST(ImportCluster, Missing) {
   ClusterSources sources;
-  sources.topology = {.devices = 8, .cardBandwidth = {}, .insideBandwidth = {}};
+  sources.topology = {.devices = 8, .cardBandwidth = {}, .gpus = {}, .inside = {}};
   sources.topologyName = "t.xml";
   EXPECT_EQ(failure(sources),
             "the files do not say how many nodes there are (--nodes or --from-hostfile), what a "
             "rank computes with (--device; 'none' where a profile will say), what joins the "
             "devices of a node (--inside), how fast the network is (--network or --bandwidth) and "
             "how long a message takes at least (--network or --latency)");
-  EXPECT_EQ(importedClusterText(sources).status().kind(), ErrorKind::badUsage);
+  EXPECT_EQ(importedCluster(sources).status().kind(), ErrorKind::badUsage);
   sources = ofNodes(2);
   sources.network.reset();
   EXPECT_EQ(failure(sources),
             "the files do not say how long a message takes at least (--network or --latency)");
   sources.latency = 0;
   EXPECT_EQ(failure(sources), "no error");
+}
+
+std::vector<std::string> notes(const ClusterSources &sources) {
+  return test::valueOf(importedCluster(sources)).notes;
+}
+
+// Files of virtual machines list no NVLinks. A kind of device that has them for sure has them
+// there, too, which a note says; where boards without are called the same, the link is requested.
+TEST(ImportCluster, NoNvlinkListed) {
+  ClusterSources sources = ofNodes(2);
+  sources.topology = withoutLinks(90);
+  sources.device = "h100";
+  EXPECT_EQ(written(sources).inside->bandwidth, 450e9);
+  EXPECT_EQ(notes(sources), std::vector<std::string>{
+                                "'t.xml' lists no NVLinks: the devices of a node are joined by "
+                                "those of h100 (nvlink-h100); --inside names another link"});
+  sources.device = "h100-pcie";
+  EXPECT_EQ(written(sources).inside->bandwidth, 63e9);
+  EXPECT_TRUE(notes(sources).empty());
+  sources.device = "h200";
+  EXPECT_EQ(failure(sources), "the files do not say what joins the devices of a node (--inside; "
+                              "'t.xml' lists no NVLinks, h200 may have nvlink-h100)");
+  sources.device = "none";
+  EXPECT_EQ(failure(sources), "the files do not say what joins the devices of a node (--inside; "
+                              "'t.xml' lists no NVLinks)");
+  sources.inside = "nvlink-h100";
+  EXPECT_EQ(written(sources).inside->bandwidth, 450e9);
+  sources.inside.reset();
+  sources.topology = withoutLinks(75);
+  EXPECT_EQ(written(sources).inside->bandwidth, 63e9);
+  sources.device = "t4";
+  EXPECT_EQ(written(sources).inside->bandwidth, 63e9);
+}
+
+// A file for a kind of machine never lists NVLinks: they are the device kind's.
+TEST(ImportCluster, KindOfMachine) {
+  ClusterSources sources = ofNodes(2);
+  sources.topology = {.devices = 8, .cardBandwidth = {}, .gpus = {}, .inside = {}};
+  sources.device = "a100";
+  EXPECT_EQ(written(sources).inside->bandwidth, 300e9);
+  EXPECT_EQ(notes(sources).size(), 1u);
+  sources.device = "t4";
+  EXPECT_EQ(failure(sources), "the files do not say what joins the devices of a node (--inside)");
+}
+
+// NVLinks that differ between GPUs are no rate: the one that has fewest is named. NVLinks that are
+// not the kind's usual ones are taken, and said.
+TEST(ImportCluster, DoubtfulNvlinks) {
+  ClusterSources sources = ofNodes(2);
+  sources.topology->gpus[7].nvlinks = 1;
+  sources.topology->inside = nodeLink(sources.topology->gpus);
+  EXPECT_EQ(failure(sources), "the files do not say what joins the devices of a node (--inside; "
+                              "GPU 7 has 1 NVLink, GPU 0 has 6)");
+  EXPECT_EQ(importedCluster(sources).status().kind(), ErrorKind::badUsage);
+  sources.inside = "nvlink-v100";
+  EXPECT_EQ(written(sources).inside->bandwidth, 150e9);
+  sources.inside.reset();
+  for (NcclGpu &gpu : sources.topology->gpus)
+    gpu.nvlinks = 4;
+  sources.topology->inside = nodeLink(sources.topology->gpus);
+  EXPECT_EQ(written(sources).inside->bandwidth, 100e9);
+  EXPECT_EQ(notes(sources),
+            std::vector<std::string>{"'t.xml' lists NVLinks of 100 GB/s a device, v100 usually has "
+                                     "150 GB/s; --inside names another link"});
+}
+
+// The device kind's compute capability is that of the topology's GPUs.
+TEST(ImportCluster, WrongDevice) {
+  ClusterSources sources = ofNodes(2);
+  sources.device = "k80";
+  EXPECT_EQ(failure(sources),
+            "t.xml: expected GPUs with sm 37, which k80 has (--device), got sm 70 of GPU 0");
+  EXPECT_EQ(importedCluster(sources).status().kind(), ErrorKind::badInput);
+  for (const char *kind : {"v100", "v100-32g", "v100-pcie", "none"}) {
+    sources.device = kind;
+    EXPECT_EQ(failure(sources), "no error") << kind;
+  }
+}
+
+// Bus numbers alone state no number of devices: it is requested, and then taken from the option.
+TEST(ImportCluster, UncountedDevices) {
+  ClusterSources sources = ofNodes(2);
+  sources.topology = {.devices = 0, .cardBandwidth = {}, .gpus = {}, .inside = {}};
+  const std::string open = "the files do not say how many devices a node has (--devices-per-node)";
+  EXPECT_EQ(failure(sources), open);
+  sources.inside = "nvlink-v100";
+  EXPECT_EQ(failure(sources), open);
+  sources.nodes = 1;
+  sources.network.reset();
+  EXPECT_EQ(failure(sources), open);
+  sources = ofNodes(2);
+  sources.devicesPerNode = 8;
+  EXPECT_EQ(failure(sources), "--devices-per-node: the file says how many devices a node has");
+  sources.topology = {.devices = 0, .cardBandwidth = {}, .gpus = {}, .inside = {}};
+  EXPECT_EQ(written(sources).devicesPerNode, 8);
+  EXPECT_EQ(written(sources).inside->bandwidth, 150e9);
+  sources.devicesPerNode.reset();
+  sources.nodes.reset();
+  sources.hosts = {{"a", 4, 1}, {"b", 4, 2}};
+  sources.hostfileName = "hosts";
+  EXPECT_EQ(written(sources).ranks, 8);
+  sources.hosts = {{"a", {}, 1}, {"b", {}, 2}};
+  EXPECT_EQ(failure(sources), open);
 }
 
 // More ranks than a cluster file may have are refused at once.

@@ -32,48 +32,54 @@ std::string failure(const std::string &text) {
   return test::messageOf(parseNcclTopology(text, "t.xml"));
 }
 
-// NVLinks of a device add up, and the device that has fewest counts; interfaces of the highest
-// speed are the cards.
+// NVLinks of a device add up; interfaces of the highest speed are the cards.
 TEST(NcclTopology, Run) {
   const NcclTopology t = read(system(
       gpu("<nvlink target=\"a\" count=\"4\"/><nvlink target=\"b\" count=\"8\"/>") +
-      gpu("<nvlink target=\"a\" count=\"10\"/>") + net("200000") + net("10000") + net("200000")));
+      gpu("<nvlink target=\"a\" count=\"12\"/>") + net("200000") + net("10000") + net("200000")));
   EXPECT_EQ(t.devices, 2);
   EXPECT_EQ(t.cards, 2);
   EXPECT_EQ(t.cardBandwidth, 25e9);
-  EXPECT_TRUE(t.isNvlink);
-  EXPECT_EQ(t.insideBandwidth, 250e9);
-}
-
-// A link's rate follows from the compute capability.
-TEST(NcclTopology, LinkRates) {
-  auto rate = [](std::string_view sm) {
-    return read(system(gpu("<nvlink target=\"a\" count=\"1\"/>", sm))).insideBandwidth;
-  };
-  EXPECT_EQ(rate("60"), 20e9);
-  EXPECT_EQ(rate("70"), 25e9);
-  EXPECT_EQ(rate("90"), 25e9);
-  EXPECT_EQ(rate("100"), 50e9);
-  EXPECT_EQ(rate("130"), std::nullopt);
+  EXPECT_TRUE(t.inside.isNvlink);
+  EXPECT_EQ(t.inside.bandwidth, 300e9);
 }
 
 // Without NVLink devices talk over PCIe, after its encoding; where that is not said, all is open.
 TEST(NcclTopology, Pcie) {
   const NcclTopology t = read(system(gpu("") + gpu("", "80", "8 GT/s")));
-  EXPECT_FALSE(t.isNvlink);
-  EXPECT_DOUBLE_EQ(*t.insideBandwidth, 8e9 * 16 / 8 * 128 / 130);
-  EXPECT_DOUBLE_EQ(*read(system(gpu("", "80", "5 GT/s"))).insideBandwidth, 5e9 * 16 / 8 * 0.8);
-  EXPECT_FALSE(read(system(gpu("", "80", ""))).insideBandwidth);
-  EXPECT_FALSE(read(system(gpu("", "80", "Unknown"))).insideBandwidth);
-  EXPECT_FALSE(read(system(gpu("<xgmi target=\"a\" count=\"1\"/>"))).insideBandwidth);
+  EXPECT_FALSE(t.inside.isNvlink);
+  EXPECT_DOUBLE_EQ(*t.inside.bandwidth, 8e9 * 16 / 8 * 128 / 130);
+  EXPECT_DOUBLE_EQ(*read(system(gpu("", "80", "5 GT/s"))).inside.bandwidth, 5e9 * 16 / 8 * 0.8);
+  EXPECT_FALSE(read(system(gpu("", "80", ""))).inside.bandwidth);
+  EXPECT_FALSE(read(system(gpu("", "80", "Unknown"))).inside.bandwidth);
+  EXPECT_FALSE(read(system(gpu("<xgmi target=\"a\" count=\"1\"/>"))).inside.bandwidth);
   EXPECT_EQ(t.cards, 0);
 }
 
-// A device without NVLink beside some that have it is reached at a rate that nothing says.
-TEST(NcclTopology, SomeNvlinks) {
-  const NcclTopology t = read(system(gpu("<nvlink target=\"a\" count=\"4\"/>") + gpu("")));
-  EXPECT_TRUE(t.isNvlink);
-  EXPECT_FALSE(t.insideBandwidth);
+// GPUs are named by their 'dev'; what they state is kept, and what they leave out is unknown.
+TEST(NcclTopology, Gpus) {
+  const NcclTopology t =
+      read(system(gpu("<nvlink target=\"b\" count=\"4\"/>", "90") +
+                  "<pci busid=\"b\" class=\"0x030200\"><gpu rank=\"1\"/></pci>"));
+  ASSERT_EQ(t.gpus.size(), 2u);
+  EXPECT_EQ(t.gpus[0].name, "GPU 0");
+  EXPECT_EQ(t.gpus[0].busId, "0000:10:00.0");
+  EXPECT_EQ(t.gpus[0].capability, 90);
+  EXPECT_EQ(t.gpus[0].nvlinks, 4);
+  EXPECT_EQ(t.gpus[0].targets, std::vector<std::string>{"b"});
+  EXPECT_TRUE(t.gpus[0].lanes);
+  EXPECT_EQ(t.gpus[1].name, "GPU 1");
+  EXPECT_EQ(t.gpus[1].capability, std::nullopt);
+  EXPECT_FALSE(t.gpus[1].lanes);
+  EXPECT_FALSE(t.inside.bandwidth);
+}
+
+// Bus numbers without classes do not say which devices are GPUs: their number is open.
+TEST(NcclTopology, BusNumbers) {
+  const NcclTopology t = read(system("<pci busid=\"0000:10:00.0\"/><pci busid=\"0000:20:00.0\"/>"));
+  EXPECT_EQ(t.devices, 0);
+  EXPECT_TRUE(t.gpus.empty());
+  EXPECT_EQ(read(system("<pci class=\"0x030200\"/><pci busid=\"0000:20:00.0\"/>")).devices, 0);
 }
 
 // RCCL's files are of version 2; its links between devices have rates that nothing here knows.
@@ -83,7 +89,7 @@ TEST(NcclTopology, Rccl) {
            gpu("<xgmi target=\"a\" count=\"1\"/>", "910") + net("200000") + "</cpu></system>");
   EXPECT_EQ(t.devices, 1);
   EXPECT_EQ(t.cardBandwidth, 25e9);
-  EXPECT_FALSE(t.insideBandwidth);
+  EXPECT_FALSE(t.inside.bandwidth);
 }
 
 // A file for a kind of machine has PCI classes only: counts, no rates.
@@ -95,7 +101,7 @@ TEST(NcclTopology, Classes) {
   EXPECT_EQ(t.devices, 2);
   EXPECT_EQ(t.cards, 1);
   EXPECT_FALSE(t.cardBandwidth);
-  EXPECT_FALSE(t.insideBandwidth);
+  EXPECT_FALSE(t.inside.bandwidth);
 }
 
 // What is no XML is refused with the line where it breaks off.
