@@ -113,8 +113,8 @@ private:
     return Status::ok();
   }
 
-  /// The rate of PCIe lanes, from attributes such as "16.0 GT/s PCIe" and "16", which are often
-  /// empty.
+  /// The rate of PCIe lanes, from attributes such as "16.0 GT/s PCIe" and "16". Both are
+  /// often empty.
   static std::optional<double> lanesOf(const XMLElement &pci) {
     const char *speed = pci.Attribute("link_speed");
     const std::int64_t width = pci.Int64Attribute("link_width", 0);

@@ -22,8 +22,8 @@ struct NcclGpu {
 /// The link between the GPUs of a node.
 struct NodeLink {
   /// Bytes/s each way of a device: all its NVLinks together, or where no device has NVLink, the
-  /// PCIe lanes of the device that has least. Unknown where a device's links are not stated, or in
-  /// doubt.
+  /// PCIe lanes of the device that has least. Unknown where the file does not state a device's
+  /// links, or leaves them in doubt.
   std::optional<double> bandwidth;
   bool isNvlink = false; ///< whether a device has NVLinks
   /// Why NVLinks that are listed give no bandwidth, such as "GPU 7 has 1 NVLink, GPU 0 has 18".

@@ -7,9 +7,9 @@ namespace syncline::frontend {
 
 using Constants = llvm::ArrayRef<const ConstantTensor *>;
 
-/// Computes result 0 from operands 0, 1, ...; all are present. The caller sets `fromShape` and rounds
-/// the elements to their type, which the operands' have been: what rounds once, as arithmetic and
-/// sums of products do, computes in double and modulo 2^64.
+/// Computes result 0 from operands 0, 1, ...; all are present. Operands are rounded to their types.
+/// The caller sets `fromShape` and rounds the result's elements to its type, so that arithmetic and
+/// sums of products compute in double, or in integers modulo 2^64.
 using FoldFunction = mlir::FailureOr<ConstantTensor> (*)(NodeImport &, Constants);
 
 /// Elementwise operators; null for others.

@@ -25,7 +25,7 @@ NcclTopology node() {
   return topology;
 }
 
-/// The same node as a file of a virtual machine has it: GPUs of `sm` on PCIe 5.0.
+/// A node as a file of a virtual machine has it: GPUs of `sm` on PCIe 5.0.
 NcclTopology withoutLinks(std::int64_t sm) {
   NcclTopology topology = node();
   for (NcclGpu &gpu : topology.gpus) {
