@@ -71,6 +71,14 @@ TEST(LayerImport, AConvolutionIsCountedByFormula) {
   EXPECT_EQ(layers[0].forward[0].bytes, 4.0 * (2 * 3 * 64 + 108 + 4 + 2 * 4 * 64));
 }
 
+// The ONNX library has no rule for Mish; what follows needs its shape.
+TEST(LayerImport, OperatorsThatKeepTheirShapeAreKnown) {
+  const auto layers = good(18, "agraph (float[2,8] x) => (float[2,4] y) {"
+                               " w = RandomNormal <shape = [8,4]> ()"
+                               " h = Mish (x) y = MatMul (h, w) }");
+  EXPECT_EQ(names(layers), "Mish_1:0 MatMul_2:0 w:128 loss:0 ");
+}
+
 TEST(LayerImport, TheBatchIsBound) {
   ImportOptions options;
   options.batch = 6;
