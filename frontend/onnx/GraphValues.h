@@ -15,6 +15,9 @@ struct WholeBounds {
   std::int64_t least = 0, most = 0;
 };
 
+/// What a type of integers holds; unset for int32, int64 and others, which a step does not bound.
+std::optional<WholeBounds> rangeOf(int type);
+
 /// A name is a tensor of the step, a constant known at import, a stored tensor (initialiser or
 /// generator node), or another name for one of these. Stored tensors and constants become
 /// operations when a node computes with them.
@@ -41,9 +44,12 @@ public:
   /// integers are those of an input or constant that holds them as f32. Null without an error where
   /// there is no such tensor.
   mlir::Value real(const std::string &name);
-  /// States that the name, a tensor in floating point, has integers or truth values in the file,
-  /// and their bounds where these are known.
-  void setWhole(const std::string &name, std::optional<WholeBounds> bounds = {});
+  /// States that the name, a tensor in floating point, has integers or truth values of `type` in
+  /// the file, and their bounds where these are known.
+  void setWhole(const std::string &name, int type, std::optional<WholeBounds> bounds = {});
+  /// The type in the file of a name of integers or truth values. A Cast between int32 and int64 may
+  /// not show.
+  int wholeType(const std::string &name);
   /// Whether the name has integers or truth values in the file.
   bool isWhole(const std::string &name);
   /// The bounds of the name's integers, within what f32 holds; unset where they are not known.
@@ -76,7 +82,7 @@ private:
     bool isIdentity = false;
     bool isConstant = false; ///< a stored tensor whose values nodes are computed from at import
     bool isBatched = false;
-    bool isWhole = false; ///< holds integers, as f32
+    int wholeType = 0; ///< not 0: holds integers of this type, as f32
     std::optional<WholeBounds> bounds;
   };
 

@@ -115,7 +115,7 @@ static LogicalResult defineTruth(NodeImport &node, Value truth) {
   if (failed(node.define(truth)))
     return failure();
   if (node.isUsed(0))
-    node.state.values.setWhole(node.proto.output(0), WholeBounds{0, 1});
+    node.state.values.setWhole(node.proto.output(0), onnx::TensorProto::BOOL, WholeBounds{0, 1});
   return success();
 }
 

@@ -254,6 +254,7 @@ LogicalResult frontend::importSequenceAt(NodeImport &node) {
   GraphValues &values = node.state.values;
   values.setTensor(node.proto.output(0), *y, split.isBatched(0));
   if (isWholeOperand(split, 0))
-    values.setWhole(node.proto.output(0), values.boundsOf(split.inputName(0)));
+    values.setWhole(node.proto.output(0), values.wholeType(split.inputName(0)),
+                    values.boundsOf(split.inputName(0)));
   return success();
 }

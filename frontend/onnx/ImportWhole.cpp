@@ -49,17 +49,52 @@ static Value isNotZero(NodeImport &node, Value x, bool isWhole) {
   return isPositive(node, size, isWhole);
 }
 
-static LogicalResult defineWhole(NodeImport &node, FailureOr<Value> value,
+static LogicalResult defineWhole(NodeImport &node, FailureOr<Value> value, int type,
                                  std::optional<WholeBounds> bounds = {}) {
   if (failed(value) || failed(node.define(*value)))
     return failure();
   if (node.isUsed(0))
-    node.state.values.setWhole(node.proto.output(0), bounds);
+    node.state.values.setWhole(node.proto.output(0), type, bounds);
   return success();
 }
 
 static LogicalResult defineTruth(NodeImport &node, FailureOr<Value> value) {
-  return defineWhole(node, value, WholeBounds{0, 1});
+  return defineWhole(node, value, TensorProto::BOOL, WholeBounds{0, 1});
+}
+
+/// The integers modulo 2^8 or 2^16, in that range. x - size·round(x/size) lies within half a size
+/// of 0. Adding a number whose last place is 1 makes f32 round.
+static Value wrapped(NodeImport &node, Value x, WholeBounds range) {
+  const auto size = static_cast<double>(range.most - range.least + 1);
+  constexpr double lastPlaceIsOne = 0x1.8p23;
+  Value shifted = *createBinary(node, Kind::mul, x, node.scalar(1 / size, x));
+  shifted = *createBinary(node, Kind::add, shifted, node.scalar(lastPlaceIsOne, x));
+  Value count = *createBinary(node, Kind::sub, shifted, node.scalar(lastPlaceIsOne, x));
+  Value whole = *createBinary(node, Kind::mul, count, node.scalar(size, x));
+  Value rest = *createBinary(node, Kind::sub, x, whole);
+  const auto most = static_cast<double>(range.most), least = static_cast<double>(range.least);
+  const auto sizeWhere = [&](Value difference) {
+    Value where = isPositive(node, difference, /*isWhole=*/true);
+    return *createBinary(node, Kind::mul, where, node.scalar(size, x));
+  };
+  Value above = sizeWhere(*createBinary(node, Kind::sub, rest, node.scalar(most, x)));
+  rest = *createBinary(node, Kind::sub, rest, above);
+  Value below = sizeWhere(*createBinary(node, Kind::sub, node.scalar(least, x), rest));
+  return *createBinary(node, Kind::add, rest, below);
+}
+
+/// Defines the integers as those that `type` makes of x, whose bounds are given where known.
+static LogicalResult defineAs(NodeImport &node, FailureOr<Value> x, int type,
+                              std::optional<WholeBounds> bounds) {
+  constexpr std::int64_t largestWrapped = 1 << 16;
+  const std::optional<WholeBounds> range = rangeOf(type);
+  const bool fits =
+      !range || (bounds && bounds->least >= range->least && bounds->most <= range->most);
+  if (failed(x) || fits)
+    return defineWhole(node, x, type, bounds);
+  if (range->most > largestWrapped)
+    return node.error("integers that may be negative are not supported as " + elementName(type));
+  return defineWhole(node, wrapped(node, *x, *range), type, range);
 }
 
 static std::optional<WholeBounds> boundsOf(NodeImport &node, unsigned i) {
@@ -71,12 +106,19 @@ LogicalResult frontend::importWholeCast(NodeImport &node) {
   const bool isWhole = isWholeOperand(node, 0);
   if (to != TensorProto::BOOL && to != TensorProto::FLOAT && (!isWhole || isFloatElement(to)))
     return node.error("conversion of tensors to " + elementName(to) + " is not supported");
-  if (to != TensorProto::BOOL && to != TensorProto::FLOAT)
-    return node.defineAlias(); // integers of any width
+  const int from = isWhole ? node.state.values.wholeType(node.inputName(0)) : 0;
+  const auto isWide = [](int type) {
+    return type == TensorProto::INT32 || type == TensorProto::INT64;
+  };
+  if (from == to || (isWide(from) && isWide(to)))
+    return node.defineAlias();
   Value x = realOperand(node, 0);
   if (!x)
     return failure();
-  return to == TensorProto::FLOAT ? node.define(x) : defineTruth(node, isNotZero(node, x, isWhole));
+  if (to == TensorProto::FLOAT)
+    return node.define(x);
+  return to == TensorProto::BOOL ? defineTruth(node, isNotZero(node, x, isWhole))
+                                 : defineAs(node, x, to, boundsOf(node, 0));
 }
 
 // a < b is b - a > 0; a = b is not |a - b| > 0.
@@ -141,8 +183,9 @@ static LogicalResult importWholeBinary(NodeImport &node) {
   Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
   if (!b)
     return failure();
-  return defineWhole(node, createBinary(node, kind, a, b),
-                     boundsAfter(kind, boundsOf(node, 0), boundsOf(node, 1)));
+  return defineAs(node, createBinary(node, kind, a, b),
+                  node.state.values.wholeType(node.inputName(0)),
+                  boundsAfter(kind, boundsOf(node, 0), boundsOf(node, 1)));
 }
 
 /// x moved by `by` places along the axis, with zeros in the places that become free.
@@ -173,7 +216,7 @@ LogicalResult frontend::importCumSum(NodeImport &node) {
   if (bounds)
     bounds = WholeBounds{std::min<std::int64_t>(0, bounds->least * count),
                          std::max<std::int64_t>(0, bounds->most * count)};
-  return defineWhole(node, x, bounds);
+  return defineWhole(node, x, node.state.values.wholeType(node.inputName(0)), bounds);
 }
 
 ImportFunction frontend::findTruthOp(llvm::StringRef name) {
@@ -221,7 +264,8 @@ LogicalResult frontend::importChoice(NodeImport &node) {
   if (!isWhole)
     return node.define(*sum);
   const auto a = boundsOf(node, 1), b = boundsOf(node, 2);
-  return a && b ? defineWhole(node, sum,
-                              WholeBounds{std::min(a->least, b->least), std::max(a->most, b->most)})
-                : defineWhole(node, sum);
+  std::optional<WholeBounds> bounds;
+  if (a && b)
+    bounds = WholeBounds{std::min(a->least, b->least), std::max(a->most, b->most)};
+  return defineWhole(node, sum, node.state.values.wholeType(node.inputName(1)), bounds);
 }

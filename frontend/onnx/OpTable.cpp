@@ -161,6 +161,7 @@ LogicalResult frontend::importNode(NodeImport &node) {
   const auto bounds = isMoved ? node.state.values.boundsOf(node.inputName(0)) : std::nullopt;
   for (unsigned i = 0; movesWhole && i < node.outputCount(); ++i)
     if (node.isUsed(i))
-      node.state.values.setWhole(node.proto.output(static_cast<int>(i)), bounds);
+      node.state.values.setWhole(node.proto.output(static_cast<int>(i)),
+                                 node.state.values.wholeType(node.inputName(0)), bounds);
   return failure(node.failed());
 }

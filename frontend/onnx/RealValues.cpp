@@ -1,11 +1,15 @@
 // Integers as floating-point values, since steps compute with no others.
+#include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/GraphValues.h"
 #include "frontend/onnx/NodeImport.h"
 #include "ir/nn/OfAttr.h"
 
 #include "mlir/IR/IRMapping.h"
 
+#include "onnx/onnx_pb.h"
+
 #include <algorithm>
+#include <limits>
 
 using namespace syncline;
 using namespace syncline::frontend;
@@ -75,9 +79,36 @@ Value GraphValues::real(const std::string &name) {
   return !value || isa<FloatType>(elementOf(value)) ? value : realOf(value);
 }
 
-void GraphValues::setWhole(const std::string &name, std::optional<WholeBounds> bounds) {
-  entries[name].isWhole = true;
+std::optional<WholeBounds> frontend::rangeOf(int type) {
+  switch (type) {
+  case onnx::TensorProto::INT8:
+    return WholeBounds{-(1 << 7), (1 << 7) - 1};
+  case onnx::TensorProto::UINT8:
+    return WholeBounds{0, (1 << 8) - 1};
+  case onnx::TensorProto::INT16:
+    return WholeBounds{-(1 << 15), (1 << 15) - 1};
+  case onnx::TensorProto::UINT16:
+    return WholeBounds{0, (1 << 16) - 1};
+  case onnx::TensorProto::UINT32:
+    return WholeBounds{0, std::numeric_limits<std::uint32_t>::max()};
+  case onnx::TensorProto::UINT64:
+    return WholeBounds{0, std::numeric_limits<std::int64_t>::max()};
+  }
+  return std::nullopt;
+}
+
+void GraphValues::setWhole(const std::string &name, int type, std::optional<WholeBounds> bounds) {
+  entries[name].wholeType = type;
   entries[name].bounds = bounds;
+}
+
+int GraphValues::wholeType(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (!entry || entry->wholeType != 0)
+    return entry ? entry->wholeType : 0;
+  const RankedTensorType type = typeOf(name);
+  return type ? elementNumber(type.getElementType()) : 0;
 }
 
 bool GraphValues::isWhole(const std::string &name) {
@@ -86,7 +117,7 @@ bool GraphValues::isWhole(const std::string &name) {
   if (!entry)
     return false;
   const RankedTensorType type = typeOf(name);
-  return entry->isWhole || (type && !isa<FloatType>(type.getElementType()));
+  return entry->wholeType != 0 || (type && !isa<FloatType>(type.getElementType()));
 }
 
 std::optional<WholeBounds> GraphValues::boundsOf(const std::string &name) {
@@ -103,6 +134,8 @@ std::optional<WholeBounds> GraphValues::boundsOf(const std::string &name) {
   } else if (entry->tensor && elementOf(entry->tensor).isInteger(1)) {
     bounds = WholeBounds{0, 1};
   }
+  if (!bounds)
+    bounds = rangeOf(wholeType(root));
   const bool isExact = bounds && bounds->least >= -exact && bounds->most <= exact;
   return isExact ? bounds : std::nullopt;
 }
