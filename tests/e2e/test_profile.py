@@ -58,7 +58,9 @@ class ProfileTest(RefusalTest):
         self.assertIn("backward", profile["operations"]["/conv1/Conv"])
         self.assert_adds_up(said)
         plan = self.folder / "p.plan"
+        # Messages that travel on into the next step would hold up its forward pass.
         words = ("compile", DIGITS, "--cluster", self.cluster, "--profile", self.folder / "p.json")
+        words += ("--overlap", "backward")
         harness.syncline(*words, "--batch", 8, "-o", plan)
         self.refuses([*words, "--batch", 4, "-o", self.folder / "q.plan"], "batch 8", "expected 4")
         predicted = self.without_scatter(words, profile, plan)
