@@ -54,8 +54,8 @@ private:
     });
   }
 
-  /// The computed value that a name, which may be another name for it, stands for. Names of stored
-  /// tensors stay, since an Identity may make a tensor of its own of one.
+  /// The computed value that a name, which may be another name for it, stands for. A name of a
+  /// stored tensor stays as it is: behind an Identity it may be a parameter of its own.
   std::string valueOf(const std::string &name) {
     return values.isStored(name) ? name : values.rootOf(name);
   }
@@ -81,8 +81,9 @@ private:
     return name.empty() || isNumber(i, k) ? std::string() : parameterOf(name);
   }
 
-  /// Whether the operand is a number, not a weight: a bound of Max or Min, or the ones and zeros of
-  /// an InstanceNormalization over groups, behind which exporters put a GroupNorm's parameters.
+  /// Whether the operand is a number and no weight: a bound of Max or Min, or the ones and zeros of
+  /// an InstanceNormalization over groups. Exporters multiply and add a GroupNorm's parameters
+  /// behind it.
   bool isNumber(int i, unsigned k) {
     const std::string &op = node(i).op_type(), &name = node(i).input(static_cast<int>(k));
     if (!values.isStored(name))
