@@ -104,6 +104,7 @@ static std::vector<std::string> findMerged(const ModelFile &file, const Marks &m
                                            const GraphIndex &index) {
   constexpr int metadataProps = 9;
   std::vector<std::string> merged;
+  llvm::StringSet<> found;
   for (const int i : index.order) {
     const onnx::NodeProto &node = file.model->graph().node(i);
     const std::string traced =
@@ -111,43 +112,70 @@ static std::vector<std::string> findMerged(const ModelFile &file, const Marks &m
     for (const std::string &name : node.input()) {
       const std::string original = marks.originals.lookup(name);
       if (!original.empty() && llvm::StringRef(traced).contains("%p_") &&
-          !mentions(traced, original) && !llvm::is_contained(merged, name))
+          !mentions(traced, original) && found.insert(name).second)
         merged.push_back(name);
     }
   }
   return merged;
 }
 
+static bool isCosineOrSine(const onnx::NodeProto &node) {
+  return node.op_type() == "Cos" || node.op_type() == "Sin";
+}
+
+/// Whether the node's results depend on its operands' shapes alone.
+static bool readsShapes(const onnx::NodeProto &node) {
+  return node.op_type() == "Shape" || node.op_type() == "Size";
+}
+
+/// The values that are computed from an input of the model.
+static llvm::StringSet<> fromInputs(const onnx::GraphProto &graph, const GraphIndex &index) {
+  llvm::StringSet<> values;
+  for (const onnx::ValueInfoProto *input : index.inputs)
+    values.insert(input->name());
+  for (const int i : index.order)
+    if (const onnx::NodeProto &node = graph.node(i);
+        !readsShapes(node) &&
+        llvm::any_of(node.input(), [&](const std::string &name) { return values.contains(name); }))
+      values.insert(node.output().begin(), node.output().end());
+  return values;
+}
+
+/// The values from which the output is computed by a way that has no cosine and no sine.
+static llvm::StringSet<> withDerivative(const onnx::GraphProto &graph, const GraphIndex &index) {
+  llvm::StringSet<> values;
+  values.insert(index.output->name());
+  for (const int i : llvm::reverse(index.order))
+    if (const onnx::NodeProto &node = graph.node(i);
+        !isCosineOrSine(node) && !readsShapes(node) &&
+        llvm::any_of(node.output(), [&](const std::string &name) { return values.contains(name); }))
+      values.insert(node.input().begin(), node.input().end());
+  return values;
+}
+
 namespace {
 
-/// The floating-point initialisers that a value is computed from. What only its shape is computed
+/// The floating-point initialisers that values are computed from. What only a shape is computed
 /// from does not count.
 class Sources {
 public:
-  Sources(const ModelFile &file, const GraphIndex &index)
-      : graph(file.model->graph()), index(index) {
-    for (const onnx::ValueInfoProto *input : index.inputs)
-      inputs.insert(input->name());
-  }
+  Sources(const onnx::GraphProto &graph, const GraphIndex &index) : graph(graph), index(index) {}
 
-  /// Unset where the value is computed from an input of the model.
-  std::optional<std::vector<std::string>> of(const std::string &value) {
+  /// Those of this value that were not found for one before it.
+  std::vector<std::string> of(const std::string &value) {
     std::vector<std::string> pending{value}, found;
-    llvm::StringSet<> seen;
     while (!pending.empty()) {
       const std::string name = std::move(pending.back());
       pending.pop_back();
       if (name.empty() || !seen.insert(name).second)
         continue;
-      if (inputs.contains(name))
-        return std::nullopt;
       if (isFloat(index, name))
         found.push_back(name);
       const auto producer = index.producers.find(name);
       if (producer == index.producers.end())
         continue;
       const onnx::NodeProto &node = graph.node(producer->second);
-      if (node.op_type() != "Shape" && node.op_type() != "Size")
+      if (!readsShapes(node))
         pending.insert(pending.end(), node.input().begin(), node.input().end());
     }
     return found;
@@ -156,68 +184,24 @@ public:
 private:
   const onnx::GraphProto &graph;
   const GraphIndex &index;
-  llvm::StringSet<> inputs;
-};
-
-} // namespace
-
-static bool isCosineOrSine(const onnx::NodeProto &node) {
-  return node.op_type() == "Cos" || node.op_type() == "Sin";
-}
-
-namespace {
-
-/// What is computed from a value.
-class Readers {
-public:
-  Readers(const ModelFile &file, const GraphIndex &index)
-      : graph(file.model->graph()), output(index.output->name()) {
-    for (const int i : index.order)
-      for (const std::string &name : graph.node(i).input())
-        readers[name].push_back(i);
-  }
-
-  /// Whether everything that the value takes part in goes through a cosine or a sine. What only its
-  /// shape is computed from does not count.
-  bool areCosinesAndSines(const std::string &value) const {
-    std::vector<std::string> pending{value};
-    llvm::StringSet<> seen;
-    while (!pending.empty()) {
-      const std::string name = std::move(pending.back());
-      pending.pop_back();
-      if (name == output)
-        return false;
-      if (name.empty() || !seen.insert(name).second)
-        continue;
-      const auto place = readers.find(name);
-      for (const int i : place == readers.end() ? std::vector<int>() : place->second) {
-        const onnx::NodeProto &node = graph.node(i);
-        if (!isCosineOrSine(node) && node.op_type() != "Shape" && node.op_type() != "Size")
-          pending.insert(pending.end(), node.output().begin(), node.output().end());
-      }
-    }
-    return true;
-  }
-
-private:
-  const onnx::GraphProto &graph;
-  const std::string &output;
-  llvm::StringMap<std::vector<int>> readers; ///< indices of the nodes that read a value
+  llvm::StringSet<> seen;
 };
 
 } // namespace
 
 static void findAngles(const ModelFile &file, const Marks &marks, GraphIndex &index, Notes &notes) {
-  Sources sources(file, index);
-  const Readers readers(file, index);
+  const onnx::GraphProto &graph = file.model->graph();
+  const llvm::StringSet<> computed = fromInputs(graph, index),
+                          derived = withDerivative(graph, index);
+  Sources sources(graph, index);
   for (const int i : index.order) {
-    const onnx::NodeProto &node = file.model->graph().node(i);
-    if (!isCosineOrSine(node) || node.input_size() != 1)
+    const onnx::NodeProto &node = graph.node(i);
+    if (!isCosineOrSine(node) || node.input_size() != 1 || computed.contains(node.input(0)))
       continue;
-    for (const std::string &name : sources.of(node.input(0)).value_or(std::vector<std::string>())) {
+    for (const std::string &name : sources.of(node.input(0))) {
       if (elementsOf(*index.initializers.lookup(name)) > maxConstantElements ||
           marks.kinds.lookup(name) == "PARAMETER" ||
-          (!index.buffers.count(name) && !readers.areCosinesAndSines(name)))
+          (!index.buffers.count(name) && derived.contains(name)))
         continue;
       if (index.buffers.try_emplace(name, true).second)
         notes.add("not trained, since cosines and sines have no derivative here", name);

@@ -98,16 +98,20 @@ static Status findOutput(const onnx::GraphProto &graph, const std::string &name,
   return Status::badInput("the graph has no output '" + name + "'; it has " + names);
 }
 
-static bool isInput(const GraphIndex &index, const std::string &name) {
-  return llvm::any_of(index.inputs, [&](const auto *input) { return input->name() == name; });
+static llvm::StringSet<> inputNames(const GraphIndex &index) {
+  llvm::StringSet<> names;
+  for (const onnx::ValueInfoProto *input : index.inputs)
+    names.insert(input->name());
+  return names;
 }
 
 static Status indexProducers(const onnx::GraphProto &graph, GraphIndex &index) {
+  const llvm::StringSet<> inputs = inputNames(index);
   for (int i = 0; i < graph.node_size(); ++i)
     for (const std::string &name : graph.node(i).output()) {
       if (name.empty()) // an optional result that is left out
         continue;
-      bool taken = index.initializers.count(name) || isInput(index, name);
+      bool taken = index.initializers.count(name) || inputs.contains(name);
       if (taken || !index.producers.try_emplace(name, i).second)
         return Status::badInput(describeNode(graph.node(i)) + ": '" + name +
                                 "' is already defined elsewhere");
@@ -134,13 +138,14 @@ static void nameLayers(const onnx::GraphProto &graph, GraphIndex &index) {
 
 /// Marks the nodes that the output needs and counts the readers of each name.
 static Result<std::vector<bool>> markNeeded(const onnx::GraphProto &graph, GraphIndex &index) {
+  const llvm::StringSet<> inputs = inputNames(index);
   std::vector<bool> needed(graph.node_size());
   std::vector<int> pending;
   auto read = [&](const std::string &name) {
     ++index.uses[name];
     auto producer = index.producers.find(name);
     if (producer == index.producers.end())
-      return isInput(index, name) || index.initializers.count(name) != 0;
+      return inputs.contains(name) || index.initializers.count(name) != 0;
     if (!needed[producer->second]) {
       needed[producer->second] = true;
       pending.push_back(producer->second);

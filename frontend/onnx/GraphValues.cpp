@@ -31,8 +31,12 @@ void GraphValues::setStored(const std::string &name, StoredSource source) {
 }
 
 void GraphValues::setAlias(const std::string &name, const std::string &of, bool isIdentity) {
-  entries[name].alias = of;
-  entries[name].isIdentity = isIdentity;
+  Entry &entry = entries[name];
+  const auto behind = entries.find(of);
+  const bool isAlias = behind != entries.end() && !behind->second.alias.empty();
+  entry.alias = of;
+  entry.root = rootOf(of);
+  entry.holder = isIdentity ? name : isAlias ? behind->second.holder : of;
 }
 
 /// The entry of a name. An initialiser gets its entry on first use: integers are constants, floats
@@ -66,14 +70,13 @@ GraphValues::Entry *GraphValues::find(const std::string &name) {
   return &entries[name];
 }
 
-/// Follows aliases; `name` becomes the last one. Nodes are sorted, so there are no circles.
+/// Looks behind aliases; `name` becomes the last one.
 GraphValues::Entry *GraphValues::resolve(std::string &name) {
   Entry *entry = find(name);
-  while (entry && !entry->alias.empty()) {
-    name = entry->alias;
-    entry = find(name);
-  }
-  return entry;
+  if (!entry || entry->alias.empty())
+    return entry;
+  name = entry->root;
+  return find(name);
 }
 
 /// All elements equal: the values carry no information beyond the shape.
@@ -86,15 +89,19 @@ static bool isUniform(const StoredSource &source) {
   return values && llvm::all_equal(values->reals);
 }
 
-Value GraphValues::storedTensor(const std::string &name, const std::string &root,
-                                const StoredSource &source) {
+Value GraphValues::storedTensor(const std::string &name, const std::string &root, Entry &entry) {
+  const StoredSource &source = *entry.stored;
   if (!isSaneShape(source.data.dims, 1)) {
     fail("parameter '" + root + "' has no elements");
     return {};
   }
   // Exporters merge tensors of equal values behind an Identity. Freshly made scales and biases are
   // equal without being tied, so such a name is a tensor of its own.
-  if (name == root || !source.isTrainable || !isUniform(source))
+  if (name == root || !source.isTrainable)
+    return stored.get(root, source);
+  if (!entry.isUniform)
+    entry.isUniform = isUniform(source);
+  if (!*entry.isUniform)
     return stored.get(root, source);
   if (!isComputedName(name)) // the user does not know it; InferenceExport speaks of all such names
     notes.add("trained apart, though the file has one tensor for all that start with "
@@ -147,23 +154,21 @@ Value GraphValues::constantTensor(const std::string &name, const ConstantTensor 
 }
 
 Value GraphValues::tensor(const std::string &used) {
-  std::string name = used;
-  Entry *entry = find(name);
-  // An operator that changes nothing here, such as an Expand to the same shape, makes no tensor.
-  for (; entry && !entry->alias.empty() && !entry->isIdentity; entry = find(name)) {
-    if (entry->tensor)
-      break;
-    name = entry->alias;
-  }
+  Entry *entry = find(used);
   if (entry && entry->tensor)
-    return entries[used].tensor = entry->tensor;
+    return entry->tensor;
+  // An operator that changes nothing here, such as an Expand to the same shape, makes no tensor.
+  const std::string name = entry && !entry->alias.empty() ? entry->holder : used;
+  entry = find(name);
+  if (entry && entry->tensor)
+    return entry->tensor;
   std::string root = name;
   entry = resolve(root);
   if (!entry)
     return {};
   Value value = entry->tensor;
   if (entry->stored)
-    value = storedTensor(name, root, *entry->stored);
+    value = storedTensor(name, root, *entry);
   else if (entry->constant && !value)
     value = entry->tensor = constantTensor(root, *entry->constant);
   return entries[name].tensor = value;
@@ -228,10 +233,9 @@ std::string GraphValues::aliasOf(const std::string &name) const {
   return place == entries.end() ? std::string() : place->second.alias;
 }
 
-std::string GraphValues::rootOf(std::string name) const {
-  for (std::string of = aliasOf(name); !of.empty(); of = aliasOf(name))
-    name = std::move(of);
-  return name;
+const std::string &GraphValues::rootOf(const std::string &name) const {
+  const auto place = entries.find(name);
+  return place == entries.end() || place->second.alias.empty() ? name : place->second.root;
 }
 
 bool GraphValues::isComputed(const std::string &name) const {
@@ -241,8 +245,6 @@ bool GraphValues::isComputed(const std::string &name) const {
 }
 
 bool GraphValues::isBatched(const std::string &name) const {
-  auto place = entries.find(name);
-  while (place != entries.end() && !place->second.alias.empty())
-    place = entries.find(place->second.alias);
+  const auto place = entries.find(rootOf(name));
   return place != entries.end() && place->second.isBatched;
 }

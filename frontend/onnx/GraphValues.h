@@ -35,7 +35,8 @@ public:
   void setTensor(const std::string &name, mlir::Value value, bool isBatched);
   void setConstant(const std::string &name, ConstantTensor constant);
   void setStored(const std::string &name, StoredSource source);
-  /// `isIdentity`: an Identity makes the name, which may stand for a tensor of its own.
+  /// `of` must be set or an initialiser. `isIdentity`: an Identity makes the name, which may stand for
+  /// a tensor of its own.
   void setAlias(const std::string &name, const std::string &of, bool isIdentity);
 
   /// The name as a tensor of the step.
@@ -69,7 +70,7 @@ public:
   /// What the name is another name for; empty where it is none.
   std::string aliasOf(const std::string &name) const;
   /// The last name behind the name's aliases; the name itself where it is none.
-  std::string rootOf(std::string name) const;
+  const std::string &rootOf(const std::string &name) const;
   /// Whether a node computes the name: it is no other name and no value known at import.
   bool isComputed(const std::string &name) const;
 
@@ -79,7 +80,12 @@ private:
     std::shared_ptr<ConstantTensor> constant;
     std::shared_ptr<StoredSource> stored;
     std::string alias; ///< not empty: another name for this one
-    bool isIdentity = false;
+    std::string root;  ///< of an alias: the last name behind it
+    /// Of an alias: the first name from it on that may stand for a tensor of its own, which is that of
+    /// an Identity or the root.
+    std::string holder;
+    std::optional<bool>
+        isUniform;           ///< of a stored tensor: whether its elements are known to be equal
     bool isConstant = false; ///< a stored tensor whose values nodes are computed from at import
     bool isBatched = false;
     int wholeType = 0; ///< not 0: holds integers of this type, as f32
@@ -88,8 +94,7 @@ private:
 
   Entry *find(const std::string &name);
   Entry *resolve(std::string &name);
-  mlir::Value storedTensor(const std::string &name, const std::string &root,
-                           const StoredSource &source);
+  mlir::Value storedTensor(const std::string &name, const std::string &root, Entry &entry);
   mlir::Value constantTensor(const std::string &name, const ConstantTensor &constant);
   mlir::Value infiniteTensor(const std::string &name, const ConstantTensor &constant);
   mlir::Value realOf(mlir::Value integers);

@@ -18,37 +18,48 @@ bool frontend::isComputedName(llvm::StringRef name) {
   return !op.empty() && !number.empty() && llvm::all_of(number, llvm::isDigit);
 }
 
-/// The initialiser that a name stands for, behind any Identity; null for other values.
-static const onnx::TensorProto *initializerOf(const onnx::GraphProto &graph,
-                                              const GraphIndex &index, const std::string &name) {
-  const std::string *at = &name;
-  for (auto place = index.producers.find(*at); place != index.producers.end();
-       place = index.producers.find(*at)) {
-    const onnx::NodeProto &node = graph.node(place->second);
-    if (node.op_type() != "Identity" || node.input_size() != 1)
-      return nullptr;
-    at = &node.input(0);
+namespace {
+
+/// Looks at nodes in the graph's order.
+class Weights {
+public:
+  explicit Weights(const GraphIndex &index) : index(index) {}
+
+  /// Whether operand `i` is a matrix, or larger, that the exporter computed.
+  bool isComputed(const onnx::NodeProto &node, int i) const {
+    if (i >= node.input_size())
+      return false;
+    const onnx::TensorProto *weight = of(node.input(i));
+    return weight && weight->dims_size() >= 2 && isComputedName(weight->name());
   }
-  return index.initializers.lookup(*at);
-}
 
-/// Whether operand `i` is a matrix, or larger, that the exporter computed.
-static bool isComputedWeight(const onnx::GraphProto &graph, const GraphIndex &index,
-                             const onnx::NodeProto &node, int i) {
-  if (i >= node.input_size())
-    return false;
-  const onnx::TensorProto *weight = initializerOf(graph, index, node.input(i));
-  return weight && weight->dims_size() >= 2 && isComputedName(weight->name());
-}
+  /// Whether operand 2, a bias, is one that the exporter computed.
+  bool hasComputedBias(const onnx::NodeProto &node) const {
+    if (node.input_size() < 3)
+      return false;
+    const onnx::TensorProto *bias = of(node.input(2));
+    return bias && (isComputedName(bias->name()) || isComputedName(node.input(2)));
+  }
 
-/// Whether operand 2, a bias, is one that the exporter computed.
-static bool hasComputedBias(const onnx::GraphProto &graph, const GraphIndex &index,
-                            const onnx::NodeProto &node) {
-  if (node.input_size() < 3)
-    return false;
-  const onnx::TensorProto *bias = initializerOf(graph, index, node.input(2));
-  return bias && (isComputedName(bias->name()) || isComputedName(node.input(2)));
-}
+  /// Remembers what the result of an Identity stands for.
+  void follow(const onnx::NodeProto &node) {
+    if (node.op_type() == "Identity" && node.input_size() == 1 && node.output_size() == 1)
+      if (const onnx::TensorProto *weight = of(node.input(0)))
+        others[node.output(0)] = weight;
+  }
+
+private:
+  /// The initialiser that a name stands for, behind any Identity; null for other values.
+  const onnx::TensorProto *of(const std::string &name) const {
+    const onnx::TensorProto *weight = others.lookup(name);
+    return weight ? weight : index.initializers.lookup(name);
+  }
+
+  const GraphIndex &index;
+  llvm::StringMap<const onnx::TensorProto *> others; ///< by the names behind Identities
+};
+
+} // namespace
 
 static bool hasWeights(llvm::StringRef op) {
   return llvm::StringSwitch<bool>(op)
@@ -59,17 +70,18 @@ static bool hasWeights(llvm::StringRef op) {
 std::optional<std::string> frontend::noteInferenceExport(const ModelFile &file,
                                                          const GraphIndex &index) {
   const onnx::GraphProto &graph = file.model->graph();
+  Weights weights(index);
   int convolutions = 0;
   std::vector<std::string> copies; // nodes whose weight is one
   for (int i : index.order) {
     const onnx::NodeProto &node = graph.node(i);
+    weights.follow(node);
     if (!hasWeights(node.op_type()))
       continue;
     const bool isConvolution = llvm::StringRef(node.op_type()).starts_with("Conv");
-    if (!isComputedWeight(graph, index, node, 1) &&
-        (isConvolution || !isComputedWeight(graph, index, node, 0)))
+    if (!weights.isComputed(node, 1) && (isConvolution || !weights.isComputed(node, 0)))
       continue;
-    if (isConvolution && hasComputedBias(graph, index, node))
+    if (isConvolution && weights.hasComputedBias(node))
       ++convolutions;
     else
       copies.push_back(index.layers[i]);

@@ -64,6 +64,23 @@ static void listAccesses(PlanFacts &facts) {
   }
 }
 
+static bool isReshape(const Step &step) {
+  auto call = dyn_cast<plan::CallOp>(step.op);
+  return call && call.getCallee() == plan::Kernel::reshape && !step.reads.empty();
+}
+
+/// Looks through chains of reshapes once, so that nobody follows a long one again and again.
+static void listReshapes(PlanFacts &facts) {
+  for (auto [number, step] : llvm::enumerate(facts.steps))
+    if (isReshape(step)) {
+      const auto now = static_cast<std::int64_t>(number);
+      const Version read = facts.readBy(now, step.reads.front());
+      const auto before = facts.reshaped.find(read.writer);
+      const Version source = before == facts.reshaped.end() ? read : before->second;
+      facts.reshaped.try_emplace(now, source);
+    }
+}
+
 /// Finds the gradients to which rows of other buckets are added, and the steps that do so.
 static void listRowsParts(PlanFacts &facts) {
   for (const auto &[number, bucket] : facts.buckets)
@@ -188,10 +205,13 @@ Version PlanFacts::sourceOf(Version version, Copies through) const {
       version = *own;
       continue;
     }
+    if (auto reshape = reshaped.find(version.writer); reshape != reshaped.end()) {
+      version = reshape->second;
+      continue;
+    }
     plan::CallOp writer = writerOf(version);
     const bool isCopy =
-        writer && (writer.getCallee() == plan::Kernel::reshape ||
-                   (through.transposes && writer.getCallee() == plan::Kernel::transpose));
+        writer && through.transposes && writer.getCallee() == plan::Kernel::transpose;
     if (!isCopy || steps[version.writer].reads.empty())
       return version;
     version = readBy(version.writer, steps[version.writer].reads.front());
@@ -232,6 +252,7 @@ FailureOr<PlanFacts> gather(plan::ProgramOp program) {
   if (failed(gatherCarriedAccesses(facts)))
     return failure();
   listAccesses(facts);
+  listReshapes(facts);
   listRowsParts(facts);
   return facts;
 }

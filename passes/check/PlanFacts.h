@@ -60,6 +60,8 @@ struct PlanFacts {
   /// The steps that read or write a tensor, ascending.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::int64_t, 4>> readers, writers;
   std::map<std::string, RowsPart> rowsParts; ///< by parameter
+  /// The version that each step which is a reshape gives another shape: no reshape's result itself.
+  llvm::DenseMap<std::int64_t, Version> reshaped;
 
   /// The rows that are added to the gradient of this name; null where it travels whole.
   const RowsPart *rowsOf(llvm::StringRef parameter) const {

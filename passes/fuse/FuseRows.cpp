@@ -45,15 +45,21 @@ static bool isUpdated(Value gradient) {
   return gradient.hasOneUse() && isa<UpdateOp>(*gradient.user_begin());
 }
 
-/// Whether the sum is a parameter's gradient, or a part of it to which others are added.
-static bool isPartOfGradient(Value sum) {
-  while (sum.hasOneUse())
-    if (auto next = dyn_cast<BinaryOp>(*sum.user_begin());
-        next && next.getKind() == BinaryKind::add)
-      sum = next.getY();
-    else
-      break;
-  return isUpdated(sum);
+/// The operations of two operands that make a parameter's gradient, or a part of it to which others
+/// are added. Readers stand behind what they read, so each is looked at once.
+static DenseSet<Operation *> partsOfGradients(StepOp step) {
+  DenseSet<Operation *> parts;
+  for (Operation &op : llvm::reverse(step.getBody().front())) {
+    auto sum = dyn_cast<BinaryOp>(op);
+    if (!sum || !sum.getY().hasOneUse())
+      continue;
+    Operation *reader = *sum.getY().user_begin();
+    auto next = dyn_cast<BinaryOp>(reader);
+    if (isa<UpdateOp>(reader) ||
+        (next && next.getKind() == BinaryKind::add && parts.contains(next)))
+      parts.insert(sum);
+  }
+  return parts;
 }
 
 namespace {
@@ -61,8 +67,9 @@ struct FuseRows : syncline::impl::FuseRowsBase<FuseRows> {
   using FuseRowsBase::FuseRowsBase;
 
   void runOnOperation() override {
+    const DenseSet<Operation *> parts = partsOfGradients(getOperation());
     for (auto op : llvm::make_early_inc_range(getOperation().getBody().getOps<BinaryOp>()))
-      if (isPartOfGradient(op) && !(keepTied && isUpdated(op)))
+      if (parts.contains(op) && !(keepTied && isUpdated(op.getY())))
         fuseSum(op);
   }
 };
