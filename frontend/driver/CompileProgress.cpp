@@ -1,6 +1,8 @@
 // A thread that writes the line anew four times a second.
 #include "frontend/driver/CompileProgress.h"
 
+#include "runtime/core/Guarded.h"
+
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -20,7 +22,10 @@ CompileProgress::CompileProgress(bool isShown) : line(isShown, quietSeconds) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread = std::thread([this] { showUntilDone(); });
+    // The compilation also goes on where showing the line fails.
+    thread = std::thread([this] {
+      static_cast<void>(core::guarded([this] { return showUntilDone(), Status::ok(); }));
+    });
   } catch (const std::system_error &) {
     // Where the system starts no more threads, the compilation goes on without the line.
   }

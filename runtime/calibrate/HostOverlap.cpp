@@ -1,6 +1,7 @@
 // One thread computes while another carries messages.
 #include "runtime/calibrate/HostOverlap.h"
 
+#include "runtime/core/Guarded.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <algorithm>
@@ -53,16 +54,19 @@ Result<Overlap::Both> HostOverlap::computeBeside() {
   Carried carried;
   std::atomic<bool> hasBegun = false, isThrough = false;
   std::thread thread([&] {
-    carried.status = team.align();
-    for (bool isLast = false; carried.status && !isLast;) {
-      Result<bool> passed = carry(carried.ends.empty() ? minBytes : bytes, isThrough);
-      carried.status = passed.status();
-      isLast = passed && *passed;
-      carried.ends.push_back(Clock::now());
-      // The first message uses up the burst that passes after a pause.
-      hasBegun = true;
-      hasBegun.notify_one();
-    }
+    carried.status = core::guarded([&] {
+      Status s = team.align();
+      for (bool isLast = false; s && !isLast;) {
+        Result<bool> passed = carry(carried.ends.empty() ? minBytes : bytes, isThrough);
+        s = passed.status();
+        isLast = passed && *passed;
+        carried.ends.push_back(Clock::now());
+        // The first message uses up the burst that passes after a pause.
+        hasBegun = true;
+        hasBegun.notify_one();
+      }
+      return s;
+    });
     hasBegun = true;
     hasBegun.notify_one();
   });
@@ -94,14 +98,17 @@ Result<double> HostOverlap::messagesAlone(int count) {
   Status status;
   double seconds = 0;
   std::thread([&] {
-    status = team.align();
-    Clock::time_point start;
-    for (int message = 0; message <= count && status; ++message) {
-      status = carry(message == 0 ? minBytes : bytes, false).status();
-      if (message == 0)
-        start = Clock::now();
-    }
-    seconds = core::secondsSince(start) / count;
+    status = core::guarded([&] {
+      Status s = team.align();
+      Clock::time_point start;
+      for (int message = 0; message <= count && s; ++message) {
+        s = carry(message == 0 ? minBytes : bytes, false).status();
+        if (message == 0)
+          start = Clock::now();
+      }
+      seconds = core::secondsSince(start) / count;
+      return s;
+    });
   }).join();
   return status ? team.slowest(seconds) : status;
 }

@@ -1,6 +1,8 @@
 // Threads that send, told of each message by another.
 #include "runtime/calibrate/Transfers.h"
 
+#include "runtime/core/Guarded.h"
+
 #include <algorithm>
 #include <condition_variable>
 #include <limits>
@@ -52,7 +54,7 @@ private:
       if (!isUnderWay)
         return;
       lock.unlock();
-      const Status s = transfer.by->run(bytes);
+      const Status s = core::guarded([this] { return transfer.by->run(bytes); });
       lock.lock();
       status = s;
       isUnderWay = false;

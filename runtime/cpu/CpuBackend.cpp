@@ -325,6 +325,7 @@ Status CpuExecutable::run(int operation) {
     if (Status s = update(info.bucket, optimizer.updates(*program.table.findBucket(info.bucket)));
         !s)
       return s;
+  const auto where = [&] { return "layer '" + info.layer + "': " + info.name; };
   try {
     for (const Command &command : program.commands[operation]) {
       if (command.call)
@@ -332,9 +333,10 @@ Status CpuExecutable::run(int operation) {
       else
         command.primitive.execute(program.stream, command.arguments);
     }
-  } catch (const dnnl::error &error) {
-    return Status::error(ErrorKind::internal,
-                         "layer '" + info.layer + "': " + info.name + " failed: " + error.what());
+  } catch (const std::bad_alloc &) {
+    return Status::badInput(where() + ": out of memory");
+  } catch (const std::exception &error) { // oneDNN's, too
+    return Status::error(ErrorKind::internal, where() + " failed: " + error.what());
   }
   return Status::ok();
 }

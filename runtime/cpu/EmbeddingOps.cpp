@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <omp.h>
 #include <vector>
 
 namespace syncline::cpu {
@@ -73,15 +74,20 @@ void addRows(const TableRows &of, const std::int64_t *ids, const float *dy, cons
   const std::size_t runs = begins.size();
   begins.push_back(places.size());
   prepareTable(of, onto, dtable);
-#pragma omp parallel for schedule(dynamic, 16) if (of.count * of.width >= 1 << 15)
+  // No exception may leave a parallel region, so memory is allocated in front of it.
+  const bool isParallel = of.count * of.width >= 1 << 15;
+  const auto width = static_cast<std::size_t>(of.width);
+  std::vector<double> sums(width *
+                           static_cast<std::size_t>(isParallel ? omp_get_max_threads() : 1));
+#pragma omp parallel for schedule(dynamic, 16) if (isParallel)
   for (std::size_t run = 0; run < runs; ++run) {
     float *const row = dtable + places[begins[run]].first * of.width;
-    std::vector<double> sum(row, row + of.width);
+    double *const sum = &sums[width * static_cast<std::size_t>(omp_get_thread_num())];
+    std::copy(row, row + width, sum);
     for (std::size_t i = begins[run]; i < begins[run + 1]; ++i)
-      for (std::int64_t k = 0; k < of.width; ++k)
-        sum[static_cast<std::size_t>(k)] += dy[places[i].second * of.width + k];
-    std::transform(sum.begin(), sum.end(), row,
-                   [](double value) { return static_cast<float>(value); });
+      for (std::size_t k = 0; k < width; ++k)
+        sum[k] += dy[static_cast<std::size_t>(places[i].second) * width + k];
+    std::transform(sum, sum + width, row, [](double value) { return static_cast<float>(value); });
   }
 }
 

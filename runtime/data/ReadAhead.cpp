@@ -1,6 +1,8 @@
 // The threads that read ahead, and the batches that wait.
 #include "runtime/data/ReadAhead.h"
 
+#include "runtime/core/Guarded.h"
+
 #include <exception>
 #include <utility>
 
@@ -30,7 +32,7 @@ void ReadAhead::seek(std::int64_t step) {
   }
   changed.notify_all();
   while (static_cast<int>(threads.size()) < threadCount)
-    threads.emplace_back([this] { work(); });
+    threads.emplace_back([this] { workGuarded(); });
 }
 
 Status ReadAhead::take(std::int64_t step, HostBatch &batch) {
@@ -44,7 +46,9 @@ Status ReadAhead::take(std::int64_t step, HostBatch &batch) {
   if (isElsewhere)
     seek(step);
   std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return ready.contains(step); });
+  changed.wait(lock, [&] { return ready.contains(step) || !failure; });
+  if (!ready.contains(step))
+    return failure;
   auto taken = ready.extract(step);
   Entry &entry = taken.mapped();
   std::swap(batch, entry.batch);
@@ -63,6 +67,17 @@ Status ReadAhead::readStep(std::int64_t step, HostBatch &batch) const {
     return Status::error(ErrorKind::internal,
                          "reading the samples of step " + std::to_string(step) + ": " + e.what());
   }
+}
+
+void ReadAhead::workGuarded() {
+  const Status s = core::guarded([this] { return work(), Status::ok(); });
+  if (s)
+    return;
+  {
+    const std::lock_guard lock(mutex);
+    failure = s;
+  }
+  changed.notify_all();
 }
 
 void ReadAhead::work() {

@@ -39,6 +39,7 @@ private:
     HostBatch batch;
   };
   void work();
+  void workGuarded();
   Status readStep(std::int64_t step, HostBatch &batch) const;
 
   const Read read;
@@ -53,6 +54,7 @@ private:
   std::map<std::int64_t, Entry> ready; ///< by step
   std::vector<HostBatch> spare;        ///< buffers to use again
   bool isEnding = false;
+  Status failure; ///< of a thread that could not go on
 
   std::vector<std::thread> threads;
 };

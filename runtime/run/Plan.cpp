@@ -129,7 +129,7 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
     throw SchemaError{"bucket " + std::to_string(b.id) + ": " + scheme.status().message()};
   b.scheme = *scheme;
   if (b.scheme == Scheme::sparse)
-    count(object, "rows", 1);
+    size(object, "rows", 1);
   b.ready = prediction(object, "ready");
   b.start = prediction(object, "start");
   b.end = prediction(object, "end");

@@ -76,6 +76,14 @@ std::optional<core::Clock::time_point> Shard::push(int worker, std::int64_t cloc
   return begun;
 }
 
+/// With the lock held. Without one for updates, a worker that was declared lost may still mix.
+void Shard::copyTo(std::span<float> into) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    into[i] = static_cast<float>(
+        options.hasLock ? values[i]
+                        : std::atomic_ref<double>(values[i]).load(std::memory_order_relaxed));
+}
+
 std::optional<Shard::Copied> Shard::read(int worker, std::int64_t clock, std::int64_t need,
                                          std::span<float> into, const Meanwhile &meanwhile) {
   auto held = monitor.lock();
@@ -90,8 +98,7 @@ std::optional<Shard::Copied> Shard::read(int worker, std::int64_t clock, std::in
   if (!parked)
     return std::nullopt;
   const auto begun = core::Clock::now();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    into[i] = static_cast<float>(values[i]);
+  copyTo(into);
   workers[worker].readAt = clock;
   monitor.changed();
   return Copied{late.clock, *parked, begun, core::Clock::now()};

@@ -92,6 +92,7 @@ private:
 
   Awaited slowest() const;
   bool waitUntilReady(std::unique_lock<std::mutex> &held, const Meanwhile &meanwhile);
+  void copyTo(std::span<float> into);
   void mixWithoutLock(std::span<const float> own, double factor, std::span<float> into);
 
   const Options options;

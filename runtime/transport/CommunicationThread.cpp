@@ -215,7 +215,7 @@ void CommunicationThread::work() {
     bool broken = !failure;
     lock.unlock();
     double started = core::secondsSince(job.stepStart);
-    Status s = broken ? Status::ok() : carryOut(job);
+    Status s = broken ? Status::ok() : core::guarded([&] { return carryOut(job); });
     double ended = core::secondsSince(job.stepStart);
     lock.lock();
     job.timing.started = started;
@@ -232,7 +232,7 @@ Status CommunicationThread::carryOut(const Job &job) {
   if (!job.carryOut)
     return Status::error(ErrorKind::internal, "bucket " + std::to_string(job.timing.bucket) +
                                                   " has a scheme that its channel does not offer");
-  Status s = core::guarded(job.carryOut);
+  Status s = job.carryOut();
   if (s || s.kind() != ErrorKind::peerLost)
     return s;
   return Status::error(ErrorKind::peerLost, "rank " + std::to_string(rank) + ": " + s.message() +

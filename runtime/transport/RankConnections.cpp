@@ -1,6 +1,8 @@
 // Connections that are identified by a secret.
 #include "runtime/transport/RankConnections.h"
 
+#include "runtime/core/Guarded.h"
+
 #include <cerrno>
 #include <charconv>
 #include <random>
@@ -37,29 +39,47 @@ RankListener::~RankListener() {
 std::string RankListener::place() const { return std::to_string(port) + " " + secret; }
 
 void RankListener::serve() {
-  while (!stop) {
-    std::vector<pollfd> fds{{wake.first.get(), POLLIN, 0}};
-    newcomers.addTo(fds);
-    const int wait = static_cast<int>(core::remaining(newcomers.nextTimer()).count());
-    if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
-      return;
-    std::vector<Newcomers::Arrival> arrivals = newcomers.serve(std::span(fds).subspan(1));
+  const Status served = core::guarded([this] {
+    while (!stop && serveOnce()) {
+    }
+    return Status::ok();
+  });
+  if (served)
+    return;
+  {
     std::lock_guard lock(mutex);
-    for (Newcomers::Arrival &a : arrivals)
-      if (a.hello.size() == 3 && a.hello[0] == "syncline-link" && a.hello[1] == secret &&
-          sendFrame(a.socket, {"ok"}, core::deadlineIn(0.2)))
-        connections[a.hello[2]] = std::move(a.socket);
-    problem = newcomers.trouble();
-    arrived.notify_all();
+    problem = served.message();
+    isAccepting = false;
   }
+  arrived.notify_all();
+}
+
+/// Waits for input or the next timer, and serves all that came. Returns false where the system
+/// cannot wait.
+bool RankListener::serveOnce() {
+  std::vector<pollfd> fds{{wake.first.get(), POLLIN, 0}};
+  newcomers.addTo(fds);
+  const int wait = static_cast<int>(core::remaining(newcomers.nextTimer()).count());
+  if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
+    return false;
+  std::vector<Newcomers::Arrival> arrivals = newcomers.serve(std::span(fds).subspan(1));
+  std::lock_guard lock(mutex);
+  for (Newcomers::Arrival &a : arrivals)
+    if (a.hello.size() == 3 && a.hello[0] == "syncline-link" && a.hello[1] == secret &&
+        sendFrame(a.socket, {"ok"}, core::deadlineIn(0.2)))
+      connections[a.hello[2]] = std::move(a.socket);
+  problem = newcomers.trouble();
+  arrived.notify_all();
+  return true;
 }
 
 std::optional<Socket> RankListener::take(const std::string &name, const ConnectLimit &limit) {
   constexpr auto slice = std::chrono::milliseconds(100);
   std::unique_lock lock(mutex);
   while (!arrived.wait_for(lock, slice, [&] { return connections.contains(name); })) {
+    const bool goesOn = isAccepting;
     lock.unlock();
-    if (limit.hasPassed())
+    if (!goesOn || limit.hasPassed())
       return std::nullopt;
     lock.lock();
   }

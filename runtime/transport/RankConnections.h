@@ -37,8 +37,8 @@ public:
   /// The argument for connectToRank(). It lacks this host's address, which differs
   /// between networks.
   std::string place() const;
-  /// Waits for the connection of this name; nothing when it did not come in time. Each name is
-  /// taken once.
+  /// Waits for the connection of this name; nothing when it did not come in time, or when no more
+  /// connections are accepted because of trouble(). Each name is taken once.
   std::optional<Socket> take(const std::string &name, const ConnectLimit &limit);
   /// Why connections could not be accepted. Empty if all were accepted.
   std::string trouble() const;
@@ -46,6 +46,7 @@ public:
 private:
   RankListener(Socket listener, std::string secret);
   void serve();
+  bool serveOnce();
 
   Newcomers newcomers;
   const std::string secret;
@@ -53,7 +54,8 @@ private:
   mutable std::mutex mutex;
   std::condition_variable arrived;
   std::map<std::string, Socket> connections; ///< by name
-  std::string problem;                       ///< the trouble() of Newcomers
+  std::string problem;                       ///< the trouble() of Newcomers, or of the thread
+  bool isAccepting = true;
 
   std::atomic<bool> stop{false};
   /// The thread polls the first end and is woken when the second is closed.

@@ -1,6 +1,7 @@
 // Requests to the StoreServer, and answers to its pings.
 #include "runtime/transport/Store.h"
 
+#include "runtime/core/Guarded.h"
 #include "runtime/transport/StoreServer.h"
 
 #include <charconv>
@@ -106,10 +107,11 @@ Result<std::unique_ptr<Watch>> Watch::connect(const std::string &host, int port,
   Result<Socket> socket = join("watch", host, port, rank, size, deadline);
   if (!socket)
     return socket.status();
-  return std::unique_ptr<Watch>(new Watch(std::move(*socket)));
+  return std::unique_ptr<Watch>(new Watch(std::move(*socket), rank));
 }
 
-Watch::Watch(Socket s) : socket(std::move(s)), thread([this] { listen(); }) {}
+Watch::Watch(Socket s, int rank)
+    : socket(std::move(s)), rank(rank), thread([this] { listenGuarded(); }) {}
 
 Watch::~Watch() {
   depart();
@@ -121,6 +123,14 @@ void Watch::depart() {
   leaving = true;
   std::lock_guard lock(sendMutex);
   sendFrame(socket, {"bye"}, core::deadlineIn(1));
+}
+
+void Watch::listenGuarded() {
+  const Status s = core::guarded([this] { return listen(), Status::ok(); });
+  if (s)
+    return;
+  static_cast<void>(core::guarded([&] { return fail(s.message()), Status::ok(); }));
+  conclude({rank, "failed", s.message()});
 }
 
 void Watch::listen() {
@@ -237,7 +247,7 @@ Verdict Watch::report(int peer, const std::string &message) {
 
 Status Watch::blame(int own, int peer, const std::string &message, const core::RankNames &names) {
   const Verdict found = report(peer, message);
-  if (found.rank == own)
+  if (found.rank == own && found.kind != "failed")
     return Status::error(ErrorKind::peerLost, "the other ranks gave this rank up: it was late");
   return Status::error(ErrorKind::peerLost, "lost " + found.describe(names));
 }

@@ -96,13 +96,15 @@ public:
   void depart();
 
 private:
-  explicit Watch(Socket socket);
+  Watch(Socket socket, int rank);
   void listen();
+  void listenGuarded();
   void conclude(Verdict v);
   void goOnWithout(Verdict v);
   int waitsMostFor() const;
 
   Socket socket;
+  const int rank;
   // An intrusive list of the waits. Every message has a wait, so creating one must not allocate.
   mutable std::mutex waitsMutex;
   Waiting *firstWait = nullptr, *lastWait = nullptr;

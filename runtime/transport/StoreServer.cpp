@@ -1,6 +1,7 @@
 // The server's poll loop: requests, pings and verdicts.
 #include "runtime/transport/StoreServer.h"
 
+#include "runtime/core/Guarded.h"
 #include "runtime/transport/Store.h"
 
 #include <algorithm>
@@ -53,29 +54,44 @@ core::Deadline StoreServer::nextTimer() const {
 }
 
 void StoreServer::serve() {
-  while (!stop) {
-    std::vector<pollfd> fds{{wake.first.get(), POLLIN, 0}};
-    for (const auto &p : peers)
-      fds.push_back({p->socket.get(), POLLIN, 0});
-    newcomers.addTo(fds);
-    int wait = static_cast<int>(core::remaining(nextTimer()).count());
-    if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
-      return;
-    // Peers that arrive in this round were not polled, so only the earlier ones are read.
-    const std::size_t known = peers.size();
-    for (std::size_t i = 0; i < known; ++i)
-      if (fds[1 + i].revents)
-        readPeer(*peers[i]);
-    for (Newcomers::Arrival &a : newcomers.serve(std::span(fds).subspan(1 + known)))
-      greet(std::move(a));
-    answerWaiters();
-    if (investigation && core::Clock::now() >= investigation->end)
-      decide();
-    std::erase_if(peers, [](const auto &p) { return p->closed; });
-  }
-  for (auto &p : peers)
-    if (p->watch)
-      send(*p, {"bye"});
+  const Status served = core::guarded([this] {
+    while (!stop && serveOnce()) {
+    }
+    for (auto &p : peers)
+      if (p->watch)
+        send(*p, {"bye"});
+    return Status::ok();
+  });
+  if (served)
+    return;
+  // A rank that cannot be told sees its connection close.
+  static_cast<void>(
+      core::guarded([&] { return announce(0, "failed", served.message()), Status::ok(); }));
+  peers.clear();
+}
+
+/// Waits for input or the next timer, and serves all that came. Returns false where the system
+/// cannot wait.
+bool StoreServer::serveOnce() {
+  std::vector<pollfd> fds{{wake.first.get(), POLLIN, 0}};
+  for (const auto &p : peers)
+    fds.push_back({p->socket.get(), POLLIN, 0});
+  newcomers.addTo(fds);
+  int wait = static_cast<int>(core::remaining(nextTimer()).count());
+  if (poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR)
+    return false;
+  // Peers that arrive in this round were not polled, so only the earlier ones are read.
+  const std::size_t known = peers.size();
+  for (std::size_t i = 0; i < known; ++i)
+    if (fds[1 + i].revents)
+      readPeer(*peers[i]);
+  for (Newcomers::Arrival &a : newcomers.serve(std::span(fds).subspan(1 + known)))
+    greet(std::move(a));
+  answerWaiters();
+  if (investigation && core::Clock::now() >= investigation->end)
+    decide();
+  std::erase_if(peers, [](const auto &p) { return p->closed; });
+  return true;
 }
 
 void StoreServer::greet(Newcomers::Arrival arrival) {

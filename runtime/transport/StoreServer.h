@@ -77,6 +77,7 @@ private:
   };
 
   void serve();
+  bool serveOnce();
   void greet(Newcomers::Arrival arrival);
   std::string reasonToTurnAway(const Frame &hello) const;
   void learnAddress(const Socket &socket);

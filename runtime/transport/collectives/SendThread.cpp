@@ -1,6 +1,8 @@
 // The sending half of a collective.
 #include "runtime/transport/collectives/SendThread.h"
 
+#include "runtime/core/Guarded.h"
+
 namespace syncline::transport {
 
 SendThread::SendThread() : thread([this] { work(); }) {}
@@ -43,7 +45,8 @@ void SendThread::work() {
     Message next = queue.front();
     bool broken = !failure;
     lock.unlock();
-    Status s = broken ? Status::ok() : next.link->send(next.data, next.bytes);
+    Status s = broken ? Status::ok()
+                      : core::guarded([&] { return next.link->send(next.data, next.bytes); });
     lock.lock();
     if (!s)
       failure = s;

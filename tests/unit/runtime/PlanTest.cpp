@@ -168,6 +168,19 @@ TEST(Plan, SchemesServersAndNodes) {
   }
 }
 
+// An embedding's gradient may have more rows than there may be ranks.
+TEST(Plan, GradientsOfManyRows) {
+  TinyPlan tiny(2);
+  tiny.json["buckets"][0]["scheme"] = "sparse";
+  tiny.json["buckets"][0]["rows"] = std::int64_t{1} << 33;
+  tiny.seal();
+  const Result<Plan> plan = loadPlan(tiny.folder());
+  EXPECT_TRUE(plan.isOk()) << plan.status().message();
+  tiny.json["buckets"][0]["rows"] = 0;
+  tiny.seal();
+  EXPECT_EQ(messageOf(tiny), "'" + tiny.file("plan.json") + "': 'rows': 0 is out of range");
+}
+
 // A number of ranks that no int holds is refused before anything is started.
 TEST(Plan, ImpossibleNumberOfRanks) {
   TinyPlan plan(4);
