@@ -1,6 +1,7 @@
 // The command line of `syncline compile`.
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/AccumulateOption.h"
+#include "frontend/driver/ChooseConsistency.h"
 #include "frontend/driver/ClipOption.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
@@ -371,7 +372,8 @@ Command addCompile(CLI::App &app) {
                              std::string(name) + " is for plans that run, not --plan-only");
     if (options->precision == "tf32" && options->backend == "cpu")
       return Status::error(ErrorKind::badUsage, "--precision tf32 is for '--backend cuda'");
-    if (options->consistency != "bsp" && command->count("--overlap") == 0)
+    if (options->consistency != "bsp" && !isAutoConsistency(options->consistency) &&
+        command->count("--overlap") == 0)
       options->overlap = "backward"; // whatever the default is
     if (options->planOnly || isTrace(options->model))
       options->overlap = "backward"; // layers have no operations that could wait

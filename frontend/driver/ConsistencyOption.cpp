@@ -10,12 +10,9 @@ namespace syncline::driver {
 Status checkConsistency(const CompileOptions &options, mlir::MLIRContext *context) {
   if (isAutoConsistency(options.consistency)) {
     Result<std::vector<std::string>> forms = consistenciesOf(options.consistency);
-    CompileOptions one = options;
-    for (std::size_t i = 0; forms && i < forms->size(); ++i) {
-      one.consistency = (*forms)[i];
-      if (Status valid = checkConsistency(one, context); !valid)
+    for (std::size_t i = 0; forms && i < forms->size(); ++i)
+      if (Status valid = checkConsistency(asForm(options, (*forms)[i]), context); !valid)
         return valid;
-    }
     return forms ? Status::ok() : forms.status();
   }
   const Result<sync::ConsistencyAttr> form = sync::parseConsistency(options.consistency, context);
