@@ -13,6 +13,7 @@
 #include "ir/nn/PrecisionAttr.h"
 #include "ir/plan/AccumulateAttr.h"
 #include "ir/plan/ClipAttr.h"
+#include "ir/plan/FixedAttr.h"
 #include "ir/plan/OfAttr.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
@@ -42,6 +43,22 @@ Json namedTensor(plan::TensorOp tensor) {
           {"shape", shapeJson(type)}};
 }
 
+Json elementsJson(DenseElementsAttr elements) {
+  Json values = Json::array();
+  if (isa<FloatType>(elements.getElementType()))
+    for (const APFloat &value : elements.getValues<APFloat>()) {
+      bool losesInfo = false;
+      APFloat wide = value;
+      wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+      values.push_back(wide.convertToDouble());
+    }
+  else
+    for (const APInt &value : elements.getValues<APInt>())
+      values.push_back(elements.getElementType().isUnsignedInteger() ? value.getZExtValue()
+                                                                     : value.getSExtValue());
+  return values;
+}
+
 Json initJson(Attribute init) {
   if (auto drawn = dyn_cast_or_null<nn::InitAttr>(init)) {
     const double a = drawn.getA().getValueAsDouble(), b = drawn.getB().getValueAsDouble();
@@ -57,27 +74,17 @@ Json initJson(Attribute init) {
   auto elements = dyn_cast_or_null<DenseElementsAttr>(init);
   if (!elements)
     return nullptr;
-  Json values = Json::array();
-  if (isa<FloatType>(elements.getElementType()))
-    for (const APFloat &value : elements.getValues<APFloat>()) {
-      bool losesInfo = false;
-      APFloat wide = value;
-      wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
-      values.push_back(wide.convertToDouble());
-    }
-  else
-    for (const APInt &value : elements.getValues<APInt>())
-      values.push_back(elements.getElementType().isUnsignedInteger() ? value.getZExtValue()
-                                                                     : value.getSExtValue());
-  return {{"kind", "values"}, {"values", values}};
+  const auto one = RankedTensorType::get({1}, elements.getElementType());
+  if (elements.isSplat() && elements.getNumElements() > 1)
+    return {{"kind", "constant"}, {"value", elementsJson(elements.resizeSplat(one))[0]}};
+  return {{"kind", "values"}, {"values", elementsJson(elements)}};
 }
 
 /// A tensor that has values before the first step: one of the model's, or a constant of the plan.
 Json storedTensor(plan::TensorOp tensor) {
   Json json = namedTensor(tensor);
-  const bool isConstant = isa_and_nonnull<ElementsAttr>(tensor.getInitAttr());
   json["kind"] = tensor.getSpace() == plan::Space::parameters ? "parameter"
-                 : isConstant                                 ? "constant"
+                 : plan::isConstant(tensor)                   ? "constant"
                                                               : "state";
   json["bytes"] = plan::denseBytes(cast<MemRefType>(tensor.getType()));
   json["offset"] = tensor.getValues() ? Json(*tensor.getValues()) : Json(nullptr);

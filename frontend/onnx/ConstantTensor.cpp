@@ -151,10 +151,26 @@ ConstantTensor frontend::integerList(nn::DimsRef values) {
   return list;
 }
 
+/// The values as numbers of the type T; one stands for all where they are equal.
+template <typename T, typename From>
+static mlir::DenseElementsAttr packed(mlir::RankedTensorType type, const std::vector<From> &from) {
+  std::vector<T> values(from.begin(), from.end());
+  const auto isFirst = [&](const T &value) {
+    return std::memcmp(&value, values.data(), sizeof(T)) == 0;
+  };
+  if (llvm::all_of(values, isFirst))
+    values.resize(1);
+  return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<T>(values));
+}
+
 mlir::DenseElementsAttr frontend::toAttribute(const ConstantTensor &constant,
                                               mlir::MLIRContext *context) {
   mlir::Type element = elementType(constant.type, context);
   auto type = mlir::RankedTensorType::get(constant.dims, element);
+  if (element.isF32())
+    return packed<float>(type, constant.reals);
+  if (element.isSignlessInteger(64))
+    return packed<std::int64_t>(type, constant.ints);
   llvm::SmallVector<mlir::Attribute> values;
   for (double value : constant.reals)
     values.push_back(mlir::FloatAttr::get(element, value));

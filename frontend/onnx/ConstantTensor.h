@@ -25,6 +25,12 @@ struct ConstantTensor {
   std::int64_t size() const { return nn::elementCount(dims); }
 };
 
+/// A constant that is broadcast to larger dimensions: more elements than are computed with at import.
+struct RepeatedTensor {
+  ConstantTensor values;
+  nn::Dims dims;
+};
+
 /// Reads values; an error when there are more than maxConstantElements.
 Result<ConstantTensor> readConstant(const TensorData &data);
 

@@ -247,11 +247,22 @@ static unsigned minOperands(llvm::StringRef op) {
   return isPair || op == "Reshape" ? 2 : 1;
 }
 
+LogicalResult frontend::defineFolded(NodeImport &node, ConstantTensor result, nn::Dims dims) {
+  roundElements(result);
+  if (exceedsInt64(result))
+    return node.error("its result has integers of uint64 from 2^63 on, which are not supported");
+  return dims.empty() ? node.defineConstant(std::move(result))
+                      : node.defineRepeated({std::move(result), std::move(dims)});
+}
+
 FailureOr<bool> frontend::foldNode(NodeImport &node) {
-  FoldFunction fold = findShapeFold(node.op());
-  fold = fold ? fold : findElementwiseFold(node.op());
+  const FoldFunction elementwise = findElementwiseFold(node.op());
+  const FoldFunction fold = elementwise ? elementwise : findShapeFold(node.op());
   if (!fold || node.inputCount() < minOperands(node.op()) || !node.hasInput(0))
     return false;
+  if (elementwise || node.op() == "Expand")
+    if (const FailureOr<bool> done = foldRepeated(node, fold); failed(done) || *done)
+      return done;
   llvm::SmallVector<const ConstantTensor *> operands;
   bool fromShape = false;
   for (unsigned i = 0; i < node.inputCount(); ++i) {
@@ -268,8 +279,5 @@ FailureOr<bool> frontend::foldNode(NodeImport &node) {
   if (failed(result))
     return failure();
   result->fromShape = fromShape;
-  roundElements(*result);
-  if (exceedsInt64(*result))
-    return node.error("its result has integers of uint64 from 2^63 on, which are not supported");
-  return succeeded(node.defineConstant(std::move(*result)));
+  return succeeded(defineFolded(node, std::move(*result)));
 }

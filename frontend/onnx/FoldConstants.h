@@ -31,6 +31,14 @@ mlir::FailureOr<ConstantTensor> foldTrilu(NodeImport &node, Constants in);
 /// Takes the elements that indices name along one dimension.
 mlir::FailureOr<ConstantTensor> foldGatherElements(NodeImport &node, Constants in);
 
+/// Computes an Expand, or an elementwise operator by `fold`, whose result is too large to be computed
+/// as a whole, on operands without the dimensions along which they repeat. False where the result is
+/// not too large, or an operand is not known.
+mlir::FailureOr<bool> foldRepeated(NodeImport &node, FoldFunction fold);
+/// Rounds a folded result's elements to its type and defines result 0: of shape `dims`, to which the
+/// values are broadcast, where these are given.
+mlir::LogicalResult defineFolded(NodeImport &node, ConstantTensor result, nn::Dims dims = {});
+
 /// The values in another type, which TensorProto.DataType names.
 ConstantTensor castTo(const ConstantTensor &x, int to);
 

@@ -26,6 +26,10 @@ void GraphValues::setConstant(const std::string &name, ConstantTensor constant) 
   entries[name].constant = std::make_shared<ConstantTensor>(std::move(constant));
 }
 
+void GraphValues::setRepeated(const std::string &name, RepeatedTensor constant) {
+  entries[name].repeated = std::make_shared<RepeatedTensor>(std::move(constant));
+}
+
 void GraphValues::setStored(const std::string &name, StoredSource source) {
   entries[name].stored = std::make_shared<StoredSource>(std::move(source));
 }
@@ -153,6 +157,16 @@ Value GraphValues::constantTensor(const std::string &name, const ConstantTensor 
                                         value.getType(), value);
 }
 
+Value GraphValues::repeat(const std::string &name, Value values, const nn::Dims &dims) {
+  if (!values)
+    return {};
+  auto type = mlir::cast<mlir::RankedTensorType>(values.getType());
+  auto all = builder.create<nn::BroadcastOp>(
+      values.getLoc(), mlir::RankedTensorType::get(dims, type.getElementType()), values);
+  all->setAttr(nn::layerAttr, builder.getStringAttr(name));
+  return all;
+}
+
 Value GraphValues::tensor(const std::string &used) {
   Entry *entry = find(used);
   if (entry && entry->tensor)
@@ -171,6 +185,9 @@ Value GraphValues::tensor(const std::string &used) {
     value = storedTensor(name, root, *entry);
   else if (entry->constant && !value)
     value = entry->tensor = constantTensor(root, *entry->constant);
+  else if (entry->repeated && !value)
+    value = entry->tensor =
+        repeat(root, constantTensor(root, entry->repeated->values), entry->repeated->dims);
   return entries[name].tensor = value;
 }
 
@@ -209,9 +226,18 @@ mlir::RankedTensorType GraphValues::typeOf(const std::string &name) {
     return {};
   if (entry->tensor)
     return mlir::cast<mlir::RankedTensorType>(entry->tensor.getType());
+  if (entry->repeated)
+    return mlir::RankedTensorType::get(
+        entry->repeated->dims, elementType(entry->repeated->values.type, builder.getContext()));
   const nn::Dims &dims = entry->constant ? entry->constant->dims : entry->stored->data.dims;
   const int type = entry->constant ? entry->constant->type : entry->stored->data.type;
   return mlir::RankedTensorType::get(dims, elementType(type, builder.getContext()));
+}
+
+const RepeatedTensor *GraphValues::repeated(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  return entry ? entry->repeated.get() : nullptr;
 }
 
 bool GraphValues::isKnown(const std::string &name) {
@@ -241,7 +267,7 @@ const std::string &GraphValues::rootOf(const std::string &name) const {
 bool GraphValues::isComputed(const std::string &name) const {
   auto place = entries.find(name);
   return place != entries.end() && place->second.tensor && !place->second.constant &&
-         !place->second.stored && place->second.alias.empty();
+         !place->second.stored && !place->second.repeated && place->second.alias.empty();
 }
 
 bool GraphValues::isBatched(const std::string &name) const {

@@ -34,6 +34,8 @@ public:
   /// `isBatched`: the tensor is computed from the graph's input.
   void setTensor(const std::string &name, mlir::Value value, bool isBatched);
   void setConstant(const std::string &name, ConstantTensor constant);
+  /// Few operators compute with it at import; for all others it is a tensor of the step.
+  void setRepeated(const std::string &name, RepeatedTensor constant);
   void setStored(const std::string &name, StoredSource source);
   /// `of` must be set or an initialiser. `isIdentity`: an Identity makes the name, which may stand for
   /// a tensor of its own.
@@ -62,6 +64,8 @@ public:
   mlir::RankedTensorType typeOf(const std::string &name);
   /// The name's values at import, trained or not; null without an error when they are not known.
   const ConstantTensor *constant(const std::string &name);
+  /// The name's values where they repeat; null for all others.
+  const RepeatedTensor *repeated(const std::string &name);
   /// Whether nodes on this name can be computed at import: its values are known and never trained.
   bool isKnown(const std::string &name);
   bool isBatched(const std::string &name) const;
@@ -79,6 +83,7 @@ private:
     mlir::Value tensor;
     std::shared_ptr<ConstantTensor> constant;
     std::shared_ptr<StoredSource> stored;
+    std::shared_ptr<RepeatedTensor> repeated;
     std::string alias; ///< not empty: another name for this one
     std::string root;  ///< of an alias: the last name behind it
     /// Of an alias: the first name from it on that may stand for a tensor of its own, which is that of
@@ -96,6 +101,7 @@ private:
   Entry *resolve(std::string &name);
   mlir::Value storedTensor(const std::string &name, const std::string &root, Entry &entry);
   mlir::Value constantTensor(const std::string &name, const ConstantTensor &constant);
+  mlir::Value repeat(const std::string &name, mlir::Value values, const nn::Dims &dims);
   mlir::Value infiniteTensor(const std::string &name, const ConstantTensor &constant);
   mlir::Value realOf(mlir::Value integers);
   void fail(const std::string &message);

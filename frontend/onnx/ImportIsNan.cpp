@@ -77,6 +77,8 @@ static std::optional<llvm::SmallVector<bool>> hiddenPlaces(Value mask) {
 
 /// Whether the mask is known and leaves every row a place.
 static bool keepsAllRows(Value mask) {
+  if (auto all = mask.getDefiningOp<nn::BroadcastOp>(); all && !shapeOf(all.getX()).empty())
+    mask = all.getX(); // its rows repeat
   const auto hidden = hiddenPlaces(mask);
   if (!hidden)
     return false;

@@ -5,6 +5,7 @@
 #include "frontend/onnx/ImportNodes.h"
 #include "frontend/onnx/RecognizeLayerNorm.h"
 #include "frontend/onnx/Skeleton.h"
+#include "frontend/onnx/StoreConstants.h"
 #include "ir/nn/OfAttr.h"
 
 #include "mlir/IR/Verifier.h"
@@ -97,6 +98,7 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   Result<std::vector<std::string>> names = graph.stored().finish(result.weights);
   if (!names)
     return names.status();
+  storeLargeConstants(*graph.block, result.weights);
   if (Status status = verifyModule(*graph.module); !status)
     return status;
   result.skeleton = makeSkeleton(file, *names, result.weights);

@@ -201,6 +201,12 @@ LogicalResult NodeImport::defineConstant(ConstantTensor constant, unsigned i) {
   return success();
 }
 
+LogicalResult NodeImport::defineRepeated(RepeatedTensor constant) {
+  if (isUsed(0))
+    state.values.setRepeated(proto.output(0), std::move(constant));
+  return success();
+}
+
 LogicalResult NodeImport::defineStored(StoredSource source) {
   if (isUsed(0))
     state.values.setStored(proto.output(0), std::move(source));

@@ -79,6 +79,7 @@ public:
   int uses(const std::string &name) const;
   mlir::LogicalResult define(mlir::Value value, unsigned i = 0);
   mlir::LogicalResult defineConstant(ConstantTensor constant, unsigned i = 0);
+  mlir::LogicalResult defineRepeated(RepeatedTensor constant);
   mlir::LogicalResult defineStored(StoredSource source);
   mlir::LogicalResult defineAlias(unsigned input = 0);
   const std::string &inputName(unsigned i) const;

@@ -47,7 +47,7 @@ Value GraphValues::realOf(Value integers) {
   } else if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
     llvm::SmallVector<std::int64_t> values;
     for (const APInt &value : cast<DenseElementsAttr>(constant.getValue()).getValues<APInt>())
-      values.push_back(value.getSExtValue());
+      values.push_back(value.getBitWidth() == 1 ? value.getZExtValue() : value.getSExtValue());
     real = realConstant(after, op->getLoc(), shapeOf(integers), values);
   } else if (isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::BroadcastOp, nn::ConcatOp>(op)) {
     IRMapping moved;
@@ -67,14 +67,19 @@ Value GraphValues::realOf(Value integers) {
 Value GraphValues::real(const std::string &name) {
   std::string root = name;
   Entry *entry = resolve(root);
+  const auto realOfConstant = [&](const ConstantTensor &constant) {
+    return realConstant(builder, NameLoc::get(builder.getStringAttr(root)), constant.dims,
+                        constant.ints);
+  };
   if (entry && entry->constant && !entry->stored && !entry->constant->isReal()) {
     if (!isSaneShape(entry->constant->dims, 1)) {
       fail("constant '" + root + "' has no elements");
       return {};
     }
-    return realConstant(builder, NameLoc::get(builder.getStringAttr(root)), entry->constant->dims,
-                        entry->constant->ints);
+    return realOfConstant(*entry->constant);
   }
+  if (entry && entry->repeated && !entry->repeated->values.isReal())
+    return repeat(root, realOfConstant(entry->repeated->values), entry->repeated->dims);
   Value value = tensor(name);
   return !value || isa<FloatType>(elementOf(value)) ? value : realOf(value);
 }

@@ -1,4 +1,5 @@
 // Registers the nn dialect, and checks its discardable attributes.
+#include "ir/nn/FixedAttr.h"
 #include "ir/nn/NN.h"
 #include "ir/nn/OfAttr.h"
 #include "ir/nn/OptimizerAttr.h"
@@ -35,6 +36,8 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   if (name == layerAttr && isa<StringAttr>(attribute.getValue()))
     return success();
   if (name == ofAttr && isa<InputOp>(op) && isa<StringAttr>(attribute.getValue()))
+    return success();
+  if (name == fixedAttr && isa<StateOp>(op) && isa<UnitAttr>(attribute.getValue()))
     return success();
   if (name == backwardAttr && isa<UnitAttr>(attribute.getValue()))
     return success();

@@ -45,6 +45,8 @@ def Plan_TensorOp : Plan_Op<"tensor", [MemoryEffects<[MemAlloc]>]> {
     - `values` says where a stored tensor's values start in the weights file.
     - `init` says how a stored tensor without values starts: `#nn.init`, or a constant's elements.
     - `output` marks the model's output, which is complete after the forward phase.
+    - `fixed`, a discardable attribute, marks a constant with `values`: one that is too large for
+      `init` (P27f).
     - `rounded`, a discardable attribute, marks a tensor of f32 that is stored as bf16, so that it
       needs two bytes an element (P33).
 

@@ -4,6 +4,7 @@
 
 #include "ir/Refusal.h"
 #include "ir/nn/NN.h"
+#include "ir/plan/FixedAttr.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -176,6 +177,9 @@ LogicalResult checkBeginning(plan::TensorOp tensor) {
   const auto reject = [&](const llvm::Twine &what) {
     return tensor.emitOpError("P27: '") << tensor.getName() << "' " << what;
   };
+  if (tensor->hasAttr(plan::fixedAttr) &&
+      (tensor.getSpace() != plan::Space::state || !tensor.getValues()))
+    return reject("is fixed, expected a state with 'values'");
   const int ways = (tensor.getValues() ? 1 : 0) + (tensor.getInitAttr() ? 1 : 0);
   if (!isStored(tensor))
     return ways == 0 ? success()
@@ -193,6 +197,17 @@ LogicalResult checkBeginning(plan::TensorOp tensor) {
   if (!elements || elements.getType().getShape() != type.getShape() ||
       elements.getElementType() != type.getElementType())
     return reject("begins with what is neither '#nn.init' nor elements of its type");
+  return success();
+}
+
+/// Rule P27: constants keep the values that they begin with.
+LogicalResult checkConstants(const PlanFacts &facts) {
+  for (plan::TensorOp tensor : facts.tensors)
+    if (const auto writers = facts.writers.lookup(tensor);
+        plan::isConstant(tensor) && !writers.empty())
+      return reject(facts.steps[writers.front()].op,
+                    "P27: writes '" + tensor.getName() + "', which is a constant", tensor,
+                    "declared here");
   return success();
 }
 
@@ -237,7 +252,7 @@ LogicalResult checkStorage(const PlanFacts &facts) {
   return failure(failed(checkBatch(facts)) || failed(checkOutput(facts)) ||
                  failed(checkReported(facts)) || failed(checkSpaces(facts)) ||
                  failed(checkLifetimes(facts)) || failed(checkIntervals(facts)) ||
-                 failed(checkStored(facts)));
+                 failed(checkStored(facts)) || failed(checkConstants(facts)));
 }
 
 } // namespace syncline::check

@@ -3,6 +3,8 @@
 
 #include "ir/nn/NN.h"
 
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -106,6 +108,34 @@ std::optional<KernelUse> kernelOf(Operation *op) {
     if (std::optional<KernelUse> found = family(op))
       return found;
   return std::nullopt;
+}
+
+bool keepsZero(nn::PointwiseOp op) {
+  Block &body = op.getBody().front();
+  llvm::DenseMap<Value, Attribute> known;
+  Builder builder(op.getContext());
+  for (Value argument : body.getArguments())
+    known[argument] = builder.getZeroAttr(argument.getType());
+  for (Operation &inner : body.without_terminator()) {
+    llvm::SmallVector<OpFoldResult> folded;
+    // The first attempt may only move a constant operand to the last place.
+    for (int attempt = 0; attempt < 2 && folded.empty(); ++attempt) {
+      llvm::SmallVector<Attribute> operands;
+      for (Value operand : inner.getOperands())
+        operands.push_back(known.lookup(operand));
+      if (failed(inner.fold(operands, folded)))
+        break;
+    }
+    if (folded.size() != inner.getNumResults())
+      continue;
+    for (auto [result, value] : llvm::zip(inner.getResults(), folded))
+      known[result] =
+          isa<Attribute>(value) ? cast<Attribute>(value) : known.lookup(cast<Value>(value));
+  }
+  return llvm::all_of(body.getTerminator()->getOperands(), [&](Value yielded) {
+    Attribute value = known.lookup(yielded);
+    return value && (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()));
+  });
 }
 
 } // namespace syncline::lower

@@ -1,6 +1,7 @@
 // Chooses the kernel that carries out an nn operation, and the names of its arguments.
 #pragma once
 
+#include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -19,5 +20,8 @@ struct KernelUse {
 /// The kernel of an operation. Nothing for operations without a kernel: pointwise operations,
 /// sources, and operations of other dialects.
 std::optional<KernelUse> kernelOf(mlir::Operation *op);
+
+/// Whether the loop's body yields zeroes for zeroes; false where folding cannot tell.
+bool keepsZero(nn::PointwiseOp op);
 
 } // namespace syncline::lower

@@ -2,8 +2,10 @@
 #include "passes/lower/PlanWriter.h"
 
 #include "ir/Refusal.h"
+#include "ir/nn/FixedAttr.h"
 #include "ir/nn/OfAttr.h"
 #include "ir/nn/RecomputedAttr.h"
+#include "ir/plan/FixedAttr.h"
 #include "ir/plan/OfAttr.h"
 #include "ir/plan/RoundedAttr.h"
 #include "ir/plan/RowsAttr.h"
@@ -11,42 +13,13 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace syncline::lower {
-
-/// Whether the body yields zeroes for zeroes; false where folding cannot tell.
-static bool keepsZero(nn::PointwiseOp op) {
-  Block &body = op.getBody().front();
-  llvm::DenseMap<Value, Attribute> known;
-  Builder builder(op.getContext());
-  for (Value argument : body.getArguments())
-    known[argument] = builder.getZeroAttr(argument.getType());
-  for (Operation &inner : body.without_terminator()) {
-    llvm::SmallVector<OpFoldResult> folded;
-    // The first attempt may only move a constant operand to the last place.
-    for (int attempt = 0; attempt < 2 && folded.empty(); ++attempt) {
-      llvm::SmallVector<Attribute> operands;
-      for (Value operand : inner.getOperands())
-        operands.push_back(known.lookup(operand));
-      if (failed(inner.fold(operands, folded)))
-        break;
-    }
-    if (folded.size() != inner.getNumResults())
-      continue;
-    for (auto [result, value] : llvm::zip(inner.getResults(), folded))
-      known[result] =
-          isa<Attribute>(value) ? cast<Attribute>(value) : known.lookup(cast<Value>(value));
-  }
-  return llvm::all_of(body.getTerminator()->getOperands(), [&](Value yielded) {
-    Attribute value = known.lookup(yielded);
-    return value && (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()));
-  });
-}
 
 namespace {
 
@@ -87,6 +60,7 @@ private:
     Attribute init = {};
     UnitAttr output = {};
     bool isRounded = false;
+    bool isFixed = false;
     StringAttr of = {};
   };
 
@@ -102,6 +76,8 @@ private:
         what.bucket, what.values, what.init, what.output);
     if (what.isRounded)
       tensor->setAttr(plan::roundedAttr, builder.getUnitAttr());
+    if (what.isFixed)
+      tensor->setAttr(plan::fixedAttr, builder.getUnitAttr());
     if (what.of)
       tensor->setAttr(plan::ofAttr, what.of);
     if (what.space == plan::Space::gradients)
@@ -122,14 +98,35 @@ private:
     return declare(value, what);
   }
 
-  LogicalResult declareConstant(nn::ConstantOp constant, int number) {
-    const std::string name = "constant/" + std::to_string(number);
-    return declareNext(constant,
-                       {.name = name, .space = plan::Space::state, .init = constant.getValue()});
+  LogicalResult declareState(nn::StateOp state) {
+    const bool isFixed = nn::isFixed(state);
+    const std::string name = isFixed ? nextConstant() : state.getName().str();
+    return declareNext(state, {.name = name,
+                               .space = plan::Space::state,
+                               .values = state.getOffsetAttr(),
+                               .init = state.getInitAttr(),
+                               .isFixed = isFixed});
+  }
+
+  LogicalResult declareConstant(nn::ConstantOp constant) {
+    return declareNext(
+        constant,
+        {.name = nextConstant(), .space = plan::Space::state, .init = constant.getValue()});
+  }
+
+  /// A name that no stored tensor of the model has.
+  std::string nextConstant() {
+    std::string name;
+    do
+      name = "constant/" + std::to_string(constants++);
+    while (stored.contains(name));
+    return name;
   }
 
   LogicalResult declareSources() {
-    int constants = 0;
+    for (Operation &op : step.getBody().front())
+      if (isa<nn::ParameterOp, nn::StateOp>(op))
+        stored.insert(op.getAttrOfType<StringAttr>("name").getValue());
     for (Operation &op : step.getBody().front()) {
       LogicalResult declared = success();
       if (auto input = dyn_cast<nn::InputOp>(op))
@@ -139,12 +136,9 @@ private:
       else if (auto target = dyn_cast<nn::TargetOp>(op))
         declared = declareNext(target, {.name = target.getName(), .space = plan::Space::target});
       else if (auto state = dyn_cast<nn::StateOp>(op))
-        declared = declareNext(state, {.name = state.getName(),
-                                       .space = plan::Space::state,
-                                       .values = state.getOffsetAttr(),
-                                       .init = state.getInitAttr()});
+        declared = declareState(state);
       else if (auto constant = dyn_cast<nn::ConstantOp>(op))
-        declared = declareConstant(constant, constants++);
+        declared = declareConstant(constant);
       if (failed(declared))
         return failure();
     }
@@ -377,6 +371,8 @@ private:
                                                                 ///< is written
   std::int64_t sizes[plan::getMaxEnumValForSpace() + 1] = {};
   std::optional<plan::Phase> phase;
+  llvm::StringSet<> stored; ///< names of the model's parameters and states
+  int constants = 0;        ///< named so far
 };
 
 } // namespace

@@ -26,7 +26,7 @@ void CheckpointState::addTensors() {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const core::StepTensor &t = tensors[i];
     const bool isParameter = t.space == Space::parameters;
-    if (!isParameter && t.space != Space::state)
+    if (!isParameter && (t.space != Space::state || source.constants.contains(t.name)))
       continue;
     Piece &piece = pieces.emplace_back();
     piece.key = {isParameter ? Kind::parameter : Kind::state, t.name, 0, 0};

@@ -5,7 +5,9 @@
 #include "runtime/core/Executable.h"
 #include "runtime/run/CheckpointReader.h"
 
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace syncline::run {
@@ -23,6 +25,7 @@ public:
     std::vector<core::ExchangeState> exchanges;
     int rank = 0, ranks = 1;
     bool hasEqualWeights = true; ///< parameters, and moments that are whole, are equal on all ranks
+    std::set<std::string> constants = {}; ///< tensors of the state space that the plan keeps itself
   };
 
   explicit CheckpointState(Source source);

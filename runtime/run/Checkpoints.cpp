@@ -112,6 +112,14 @@ std::string Checkpoints::recordedOptions() const {
          std::to_string(run.options.threads);
 }
 
+static std::set<std::string> constantsOf(const Plan &plan) {
+  std::set<std::string> names;
+  for (const PlanTensor &tensor : plan.tensors)
+    if (tensor.kind == PlanTensor::Kind::constant)
+      names.insert(tensor.name);
+  return names;
+}
+
 Status Checkpoints::begin(Trainer &opened, std::int64_t length) {
   trainer = &opened;
   steps = length;
@@ -120,7 +128,8 @@ Status Checkpoints::begin(Trainer &opened, std::int64_t length) {
                             std::to_string(steps) + " steps");
   savedAt = resumed ? resumed->step : -1;
   state.emplace(CheckpointState::Source{run.executable, trainer->exchangeState(), run.rank,
-                                        run.plan.ranks, !run.plan.consistency.isLocal()});
+                                        run.plan.ranks, !run.plan.consistency.isLocal(),
+                                        constantsOf(run.plan)});
   if (resumed) {
     Result<CheckpointReader> reader = CheckpointReader::open(folder, *resumed, run.rank);
     Status s = reader ? state->restore(*reader) : reader.status();

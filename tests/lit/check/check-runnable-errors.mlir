@@ -128,6 +128,34 @@ error P27: 's' begins with what is neither '#nn.init' nor elements of its type
 
 // -----
 
+// P27: a fixed tensor is a state that has values.
+change "s" in state | values = 0 : i64 => init = #nn.init<constant, 0.0 : f64, 0.0 : f64>, fixed
+error P27: 's' is fixed, expected a state with 'values'
+
+// -----
+
+// P27: a parameter is not fixed.
+change "w" in parameters | values = 64 : i64 => values = 64 : i64, fixed
+error P27: 'w' is fixed, expected a state with 'values'
+
+// -----
+
+// P27: nothing writes a constant that has its values in the file ..
+change "s" in state | values = 0 : i64 => values = 0 : i64, fixed
+change outs(%y => outs(%s
+error P27: writes 's', which is a constant
+note "s" in state | declared here
+
+// -----
+
+// P27: .. nor one that has them here.
+change "s" in state | values = 0 : i64 => init = dense<0.0> : tensor<4x4xf32>
+change outs(%y => outs(%s
+error P27: writes 's', which is a constant
+note "s" in state | declared here
+
+// -----
+
 // P27: names tell stored tensors apart.
 change "s" in state | "s" => "w"
 error P27: 'w' is stored twice

@@ -74,6 +74,20 @@ nn.step @s batch 1 {
 // -----
 
 nn.step @s batch 1 {
+  // expected-error @+1 {{NN5: expected a constant to have its values 'at' an offset}}
+  %w = nn.state "w" init <constant, 0.0 : f64, 0.0 : f64> {nn.fixed} : tensor<3xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
+  // expected-error @+1 {{NN50: expected 'nn.layer' (string), 'nn.backward' (unit) or 'nn.seconds'}}
+  %w = nn.parameter "w" at 0 {nn.fixed} : tensor<3xf32>
+}
+
+// -----
+
+nn.step @s batch 1 {
   %x = nn.input "x" : tensor<2x3xf32>
   // expected-error @+1 {{NN30: expected integer targets of shape 2}}
   %l, %d = nn.cross_entropy %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<f32>, tensor<2x3xf32>)

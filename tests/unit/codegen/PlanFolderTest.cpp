@@ -103,6 +103,25 @@ TEST_F(PlanFolder, SaysWhatThePlanIs) {
   EXPECT_EQ(tensors[2]["offset"], 64);
 }
 
+// A constant has its values in the file, or one for all where its elements are equal.
+TEST(PlanJson, HasNoLongListsOfValues) {
+  const auto constantOf = [](std::string begin) {
+    std::string text = smallNetwork();
+    const std::string old = "init = dense<[[[0.5]], [[1.0]]]> : tensor<2x1x1xf32>";
+    text.replace(text.find(old), old.size(), begin);
+    PlanModule fresh;
+    return (
+        *emitPlanJson(*fresh.parse(text), PlanInfo{"1.2.3", "small", "aa", "bb"}))["tensors"][0];
+  };
+  const nlohmann::json fixed = constantOf("fixed, values = 0 : i64");
+  EXPECT_EQ(fixed["kind"], "constant");
+  EXPECT_EQ(fixed["offset"], 0);
+  EXPECT_TRUE(fixed["init"].is_null());
+  const nlohmann::json equal = constantOf("init = dense<0.5> : tensor<2x1x1xf32>");
+  EXPECT_EQ(equal["kind"], "constant");
+  EXPECT_EQ(equal["init"], (nlohmann::json{{"kind", "constant"}, {"value", 0.5}}));
+}
+
 TEST_F(PlanFolder, CompilesToTheSameBytesAgain) {
   const std::string again = scratch.file("again.plan");
   PlanModule fresh;

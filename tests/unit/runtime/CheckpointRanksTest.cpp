@@ -176,6 +176,35 @@ TEST(CheckpointState, SavesDifferingWeightsOnEachRank) {
   EXPECT_EQ(parameters, 2u);
 }
 
+// What the plan keeps itself is not saved, and not asked of a checkpoint that has it.
+TEST(CheckpointState, LeavesConstantsToThePlan) {
+  const TemporaryFolder files;
+  const CheckpointFolder folder(files.file("c"));
+  std::filesystem::create_directories(folder.of(7));
+  CheckpointManifest m = manifestOf(7);
+  m.ranks = 1;
+  auto step = makeStep(0);
+  fill(*step, 0, 100);
+  CheckpointState before({*step, {}, 0, 1, true});
+  auto parts = before.parts();
+  ASSERT_TRUE(before.save(parts).isOk());
+  m.files.push_back(*writeCheckpointFile(folder.fileOf(7, 0), parts));
+  std::set<std::string> states;
+  for (const CheckpointPart &part : parts)
+    if (part.key.kind == Kind::state)
+      states.insert(part.key.name);
+  ASSERT_FALSE(states.empty());
+
+  auto again = makeStep(0);
+  fill(*again, 0, 5);
+  CheckpointState state({*again, {}, 0, 1, true, states});
+  for (const CheckpointPart &part : state.parts())
+    EXPECT_NE(part.key.kind, Kind::state) << part.key.name;
+  auto reader = CheckpointReader::open(folder, m, 0);
+  ASSERT_TRUE(reader.isOk());
+  EXPECT_TRUE(state.restore(*reader).isOk());
+}
+
 TEST(CheckpointWriter, CompletesAndKeeps) {
   const TemporaryFolder files;
   writeAll(files.file("c"), {10, 20, 30});

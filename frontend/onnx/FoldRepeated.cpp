@@ -1,0 +1,74 @@
+// Computes elementwise operators on constants that repeat, as masks do for each sample.
+#include "frontend/onnx/FoldConstants.h"
+#include "frontend/onnx/Repeats.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace mlir;
+
+namespace {
+struct Operand {
+  const ConstantTensor *values;
+  nn::DimsRef dims; ///< to which the values are broadcast
+};
+} // namespace
+
+static std::optional<Operand> operandAt(NodeImport &node, unsigned i) {
+  if (!node.hasInput(i))
+    return std::nullopt;
+  if (const RepeatedTensor *repeated = node.state.values.repeated(node.inputName(i)))
+    return Operand{&repeated->values, repeated->dims};
+  const ConstantTensor *known = node.isKnown(i) ? node.constant(i) : nullptr;
+  return known ? std::optional(Operand{known, known->dims}) : std::nullopt;
+}
+
+/// The dimensions of the node's result; unset where it is not computed at import, or not good.
+static std::optional<nn::Dims> resultDims(NodeImport &node, llvm::ArrayRef<Operand> operands) {
+  nn::Dims dims;
+  if (node.op() == "Expand") {
+    std::optional<nn::Dims> target = node.isKnown(1) ? node.list("shape", 1) : std::nullopt;
+    if (!target)
+      return std::nullopt;
+    dims = *target;
+  }
+  for (const Operand &operand : operands) {
+    llvm::Expected<nn::Dims> common = nn::broadcastShape(dims, operand.dims);
+    if (!common) {
+      llvm::consumeError(common.takeError()); // the fold function says so
+      return std::nullopt;
+    }
+    dims = *common;
+  }
+  return dims;
+}
+
+FailureOr<bool> frontend::foldRepeated(NodeImport &node, FoldFunction fold) {
+  const bool isExpand = node.op() == "Expand";
+  llvm::SmallVector<Operand, 3> operands;
+  for (unsigned i = 0; i < (isExpand ? 1 : node.inputCount()); ++i) {
+    const std::optional<Operand> operand = operandAt(node, i);
+    if (!operand)
+      return false;
+    operands.push_back(*operand);
+  }
+  std::optional<nn::Dims> dims = resultDims(node, operands);
+  if (!node.state.values.status)
+    return failure();
+  if (!dims || !isSaneShape(*dims, 1) || nn::elementCount(*dims) <= maxConstantElements)
+    return false;
+  llvm::SmallVector<ConstantTensor, 3> once;
+  llvm::SmallVector<const ConstantTensor *, 3> in;
+  bool fromShape = isExpand && node.constant(1)->fromShape;
+  for (const Operand &operand : operands) {
+    ConstantTensor &x = once.emplace_back(*operand.values);
+    x.isReal() ? keepOneOfEqual(x.dims, x.reals) : keepOneOfEqual(x.dims, x.ints);
+    fromShape |= x.fromShape;
+  }
+  for (const ConstantTensor &x : once)
+    in.push_back(&x);
+  FailureOr<ConstantTensor> result = isExpand ? once.front() : fold(node, in);
+  if (failed(result))
+    return failure();
+  result->fromShape = fromShape;
+  return succeeded(defineFolded(node, std::move(*result), std::move(*dims)));
+}
