@@ -110,15 +110,28 @@ static Value classesSecond(ImportState &state, Value value) {
                                  order);
 }
 
-static Value createCrossEntropy(ImportState &state, Value logits, std::int64_t axis) {
-  if (axis == 1)
-    logits = dropUnitDimensions(state, logits);
-  const nn::Dims labels = withoutClasses(shapeOf(logits), axis);
-  if (axis != 1 && labels == withoutClasses(shapeOf(logits), 1)) // shapes would say the second
-    logits = classesSecond(state, logits);
+/// The values that output and loss share, so that evaluation computes the loss of training.
+struct Logits {
+  Value value;
+  std::int64_t axis = 1; ///< the dimension of the classes
+};
+
+/// The logits of the output, from whose shape and the labels' everyone behind the import tells the
+/// classes: the second dimension wins where both fit, so classes that are last are moved there.
+static Logits logitsOf(ImportState &state, Value output, std::int64_t axis) {
+  const Value logits = logitsBeneath(state, output, axis);
+  const nn::DimsRef dims = shapeOf(logits);
+  if (axis == 1 || withoutClasses(dims, axis) != withoutClasses(dims, 1))
+    return {logits, axis};
+  return {classesSecond(state, logits), 1};
+}
+
+static Value createCrossEntropy(ImportState &state, Logits logits) {
+  Value scores = logits.axis == 1 ? dropUnitDimensions(state, logits.value) : logits.value;
+  const nn::Dims labels = withoutClasses(shapeOf(scores), logits.axis);
   Value target = createTarget(state, labels, state.builder.getI64Type());
-  auto scalar = RankedTensorType::get({}, elementOf(logits));
-  return create<nn::CrossEntropyOp>(state, scalar, logits.getType(), logits, target).getLoss();
+  auto scalar = RankedTensorType::get({}, elementOf(scores));
+  return create<nn::CrossEntropyOp>(state, scalar, scores.getType(), scores, target).getLoss();
 }
 
 static Value createMeanSquaredError(ImportState &state, Value output) {
@@ -142,15 +155,10 @@ Status frontend::attachLoss(ImportState &state, Value output, const std::string 
   if (isClassifier && axis != 1)
     state.notes.add("the output's last dimension, " + std::to_string(dims.back()) +
                     ", holds the classes");
-  const bool isAmbiguous =
-      isClassifier && axis != 1 && withoutClasses(dims, axis) == withoutClasses(dims, 1);
-  // Evaluation computes the same loss of the same logits, and tells the classes by the shapes of
-  // output and labels.
-  const Value scored = isClassifier ? logitsBeneath(state, output, axis) : output;
-  state.builder.create<nn::OutputOp>(output.getLoc(),
-                                     isAmbiguous ? classesSecond(state, scored) : scored, name);
-  Value loss = isClassifier ? createCrossEntropy(state, scored, axis)
-                            : createMeanSquaredError(state, scored);
+  const Logits scored = isClassifier ? logitsOf(state, output, axis) : Logits{output};
+  state.builder.create<nn::OutputOp>(output.getLoc(), scored.value, name);
+  Value loss = isClassifier ? createCrossEntropy(state, scored)
+                            : createMeanSquaredError(state, scored.value);
   state.builder.create<nn::LossOp>(loss.getLoc(), loss);
   return Status::ok();
 }
