@@ -31,6 +31,7 @@ struct CompileOptions {
   std::string ncclProtocol;
   std::optional<std::int64_t> ncclChannels; ///< 1 to cluster::mostNcclChannels
   std::string loss = "cross-entropy";
+  std::string classesIn = "auto"; ///< the output's dimension of classes: "1", "-1" or "auto"
   std::string modelOutput;        ///< which graph output the loss is taken on; empty for the first
   std::string splitTied = "auto"; ///< "auto", "never" or "always"
   std::optional<std::int64_t> batch;

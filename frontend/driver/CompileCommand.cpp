@@ -286,6 +286,13 @@ Command addCompile(CLI::App &app) {
       ->capture_default_str()
       ->group("Training");
   command
+      ->add_option("--classes-in", options->classesIn,
+                   "Take this dimension of the output for the classes of a cross-entropy: 1, the "
+                   "second, or -1, the last; auto: as the end of the model has them, with a note")
+      ->check(launch::oneOf({"auto", "1", "-1"}))
+      ->capture_default_str()
+      ->group("Training");
+  command
       ->add_option("--loss-on", options->modelOutput,
                    "Take the loss on this output; default: the first")
       ->check(launch::someText())
@@ -353,10 +360,10 @@ Command addCompile(CLI::App &app) {
   return [options, command]() -> Status {
     if (isTrace(options->model))
       for (const char *name :
-           {"--backend", "--batch", "--loss", "--loss-on", "--freeze", "--dropout", "--optimizer",
-            "--clip-norm", "--precision", "--nccl-protocol", "--nccl-channels", "--overlap",
-            "--consistency", "--recompute", "--plan-only", "--write-layers", "--dim",
-            "--split-tied", "--accumulate"})
+           {"--backend",       "--batch",         "--loss",      "--classes-in",  "--loss-on",
+            "--freeze",        "--dropout",       "--optimizer", "--clip-norm",   "--precision",
+            "--nccl-protocol", "--nccl-channels", "--overlap",   "--consistency", "--recompute",
+            "--plan-only",     "--write-layers",  "--dim",       "--split-tied",  "--accumulate"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
@@ -366,10 +373,12 @@ Command addCompile(CLI::App &app) {
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
     for (const char *name : {"--overlap", "--consistency", "--recompute", "--precision",
-                             "--clip-norm", "--split-tied", "--accumulate"})
+                             "--clip-norm", "--split-tied", "--accumulate", "--classes-in"})
       if (options->planOnly && command->count(name) > 0)
         return Status::error(ErrorKind::badUsage,
                              std::string(name) + " is for plans that run, not --plan-only");
+    if (options->classesIn != "auto" && options->loss != "cross-entropy")
+      return Status::error(ErrorKind::badUsage, "--classes-in is for '--loss cross-entropy'");
     if (options->precision == "tf32" && options->backend == "cpu")
       return Status::error(ErrorKind::badUsage, "--precision tf32 is for '--backend cuda'");
     if (options->consistency != "bsp" && !isAutoConsistency(options->consistency) &&

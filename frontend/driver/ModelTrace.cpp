@@ -122,6 +122,9 @@ frontend::ImportOptions importOptions(const CompileOptions &options) {
   import.batch = options.batch;
   import.dimensions = options.dimensions;
   import.loss = options.loss == "mse" ? nn::LossKind::mse : nn::LossKind::cross_entropy;
+  if (options.classesIn != "auto")
+    import.classesIn =
+        options.classesIn == "1" ? frontend::ClassesIn::second : frontend::ClassesIn::last;
   import.freeze = options.freeze;
   import.dropout = options.dropout;
   import.output = options.modelOutput;

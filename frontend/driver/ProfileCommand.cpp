@@ -26,6 +26,8 @@ void addModelOptions(CLI::App &command, profile::ProfileOptions &options) {
            {"--batch", "K", "Take so many samples per rank; default: as in the model"},
            {"--loss", "LOSS",
             "Take this loss on the model's output: cross-entropy or mse; default: cross-entropy"},
+           {"--classes-in", "DIM",
+            "Take this dimension of the output for the classes: 1 or -1; default: auto"},
            {"--loss-on", "OUTPUT", "Take the loss on this output; default: the first"},
            {"--freeze", "GLOB",
             "Do not train parameters that match; may be repeated; default: train all"},
@@ -111,8 +113,8 @@ void addImport(CLI::App &command, profile::ProfileOptions &options) {
           ->group("Import");
   map->needs(trace);
   for (const char *other :
-       {"MODEL", "--batch", "--loss", "--loss-on", "--freeze", "--dropout", "--cluster", "-n",
-        "--pin", "--threads", "--momentum", "--backend", "--precision"})
+       {"MODEL", "--batch", "--loss", "--classes-in", "--loss-on", "--freeze", "--dropout",
+        "--cluster", "-n", "--pin", "--threads", "--momentum", "--backend", "--precision"})
     trace->excludes(command.get_option(other));
 }
 

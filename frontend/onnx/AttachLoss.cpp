@@ -1,6 +1,8 @@
 // Builds the loss on a model's output.
 #include "frontend/onnx/AttachLoss.h"
 
+#include "frontend/onnx/FeatureAxis.h"
+
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
@@ -28,31 +30,26 @@ static nn::SoftmaxOp softmaxOf(Value output) {
   return value.getDefiningOp<nn::SoftmaxOp>();
 }
 
-/// Whether a linear layer makes the value: its features are the last dimension.
-static bool isLinear(Value value) {
-  auto isStored = [](Value operand) {
-    return isa_and_nonnull<nn::ParameterOp, nn::StateOp>(operand.getDefiningOp());
-  };
-  while (auto reshape = value.getDefiningOp<nn::ReshapeOp>()) {
-    const nn::DimsRef from = shapeOf(reshape.getX()), to = shapeOf(value);
-    if (from.empty() || to.empty() || from.back() != to.back())
-      return false;
-    value = reshape.getX();
-  }
-  if (auto sum = value.getDefiningOp<nn::BinaryOp>(); sum && sum.getKind() == nn::BinaryKind::add)
-    value = isStored(sum.getB()) ? sum.getA() : isStored(sum.getA()) ? sum.getB() : value;
-  auto product = value.getDefiningOp<nn::MatmulOp>();
-  return product && isStored(product.getB());
-}
-
-/// The dimension of the classes: that of a softmax at the end, the last where a linear layer makes
-/// the output, and otherwise the second, as PyTorch's loss expects it.
-static std::int64_t classAxis(Value output) {
-  const auto last = static_cast<std::int64_t>(shapeOf(output).size()) - 1;
+/// The dimension of the classes: as told, that of a softmax at the end, or where the last layer put
+/// its features, if it is the second or the last. Elsewhere the second, as PyTorch's loss expects
+/// it. A note says what was chosen.
+static std::int64_t classAxis(ImportState &state, Value output) {
+  const nn::DimsRef dims = shapeOf(output);
+  const auto last = static_cast<std::int64_t>(dims.size()) - 1;
+  if (state.options.classesIn != ClassesIn::automatic)
+    return state.options.classesIn == ClassesIn::last ? last : 1;
   nn::SoftmaxOp softmax = softmaxOf(output);
   const bool isLast =
-      softmax ? softmax.getY() == output && static_cast<std::int64_t>(softmax.getAxis()) == last
-              : isLinear(output);
+      softmax ? softmax.getY() == output && softmax.getAxis() == last : featureAxis(output) == last;
+  const std::string size = std::to_string(isLast ? dims.back() : dims[1]);
+  const std::string holds = std::string("the output's ") + (isLast ? "last" : "second") +
+                            " dimension, " + size + ", holds the classes";
+  const bool hasPositions = last > 1 && nn::elementCount(dims.drop_front(2)) > 1;
+  if (softmax && isLast && last > 1)
+    state.notes.add(holds);
+  else if (!softmax && hasPositions)
+    state.notes.add(holds + (isLast ? "; --classes-in 1 takes the second"
+                                    : "; --classes-in -1 takes the last"));
   return isLast ? last : 1;
 }
 
@@ -151,10 +148,7 @@ Status frontend::attachLoss(ImportState &state, Value output, const std::string 
   if (dims.empty() || dims[0] != state.batch)
     return Status::badInput(what + ": expected the batch, " + std::to_string(state.batch) +
                             ", as first dimension");
-  const std::int64_t axis = isClassifier ? classAxis(output) : 0;
-  if (isClassifier && axis != 1)
-    state.notes.add("the output's last dimension, " + std::to_string(dims.back()) +
-                    ", holds the classes");
+  const std::int64_t axis = isClassifier ? classAxis(state, output) : 0;
   const Logits scored = isClassifier ? logitsOf(state, output, axis) : Logits{output};
   state.builder.create<nn::OutputOp>(output.getLoc(), scored.value, name);
   Value loss = isClassifier ? createCrossEntropy(state, scored)

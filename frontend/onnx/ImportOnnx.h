@@ -13,6 +13,9 @@
 
 namespace syncline::frontend {
 
+/// Which dimension of the output holds the classes of a cross-entropy.
+enum class ClassesIn { automatic, second, last };
+
 struct ImportOptions {
   /// Samples per rank; takes the place of the input's first dimension. Without it that dimension
   /// must be fixed in the file.
@@ -20,6 +23,7 @@ struct ImportOptions {
   /// Sizes of the inputs' other symbolic dimensions, by name.
   std::map<std::string, std::int64_t> dimensions;
   nn::LossKind loss = nn::LossKind::cross_entropy;
+  ClassesIn classesIn = ClassesIn::automatic; ///< automatic: as the end of the model has them
   /// Glob patterns (`*`, `?`, `[abc]`) of parameter names that are not trained.
   std::vector<std::string> freeze;
   /// false leaves Dropout nodes out; true trains with them, whatever their training_mode says.

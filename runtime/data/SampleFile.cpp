@@ -15,7 +15,7 @@ namespace {
 Shape sampleShape(const Shape &shape) { return {shape.begin() + 1, shape.end()}; }
 
 Status checkShape(const std::string &path, const Shape &found, const Shape &wanted,
-                  const std::string &what) {
+                  const std::string &what, const std::string &hint) {
   if (found.empty())
     return Status::badInput("'" + path + "': expected samples of " + what +
                             " along a first dimension");
@@ -24,7 +24,7 @@ Status checkShape(const std::string &path, const Shape &found, const Shape &want
   if (flat ? core::elementCount(have) == core::elementCount(want) : have == want)
     return Status::ok();
   return Status::badInput("'" + path + "': expected samples of shape " + describe(want) + ", got " +
-                          describe(have) + " for " + what);
+                          describe(have) + " for " + what + hint);
 }
 
 std::string shortText(double value) {
@@ -38,7 +38,7 @@ std::string shortText(double value) {
 } // namespace
 
 Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted,
-                                    const std::string &what) {
+                                    const std::string &what, const std::string &hint) {
   SampleFile file;
   if (path.ends_with(".npy")) {
     Result<NpyFile> opened = NpyFile::open(path);
@@ -55,7 +55,8 @@ Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted
   } else {
     return Status::badInput("'" + path + "': expected a .npy or a .csv file");
   }
-  if (Status s = checkShape(path, file.npy ? file.npy->shape() : file.table.shape, wanted, what);
+  if (Status s =
+          checkShape(path, file.npy ? file.npy->shape() : file.table.shape, wanted, what, hint);
       !s)
     return s;
   file.perSample = core::elementCount(sampleShape(wanted));

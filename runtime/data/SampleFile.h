@@ -13,9 +13,9 @@ class SampleFile {
 public:
   /// Checks that the samples have the shape `wanted`, whose first dimension is not looked at. A
   /// single value may be a column of one value. Errors: badInput, naming the file and `what` its
-  /// samples are.
+  /// samples are; a message on their shape ends in `hint`.
   static Result<SampleFile> open(const std::string &path, const Shape &wanted,
-                                 const std::string &what);
+                                 const std::string &what, const std::string &hint = {});
 
   const std::string &path() const { return npy ? npy->path() : table.path; }
   std::int64_t size() const { return (npy ? npy->shape() : table.shape)[0]; }

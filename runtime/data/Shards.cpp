@@ -36,6 +36,9 @@ Result<std::unique_ptr<Shards>> Shards::open(const std::vector<SampleFiles> &gro
   for (const InputFormat &input : format.inputs)
     all->inputTypes.push_back(input.type);
   all->targetType = format.targetType;
+  const bool hasPositions = format.classes && format.targetShape.size() > 1;
+  const std::string hint =
+      hasPositions ? "; 'syncline compile --classes-in' says where the output has its classes" : "";
   for (const SampleFiles &group : groups) {
     std::vector<SampleFile> inputs;
     for (std::size_t i = 0; i < format.inputs.size(); ++i) {
@@ -44,7 +47,8 @@ Result<std::unique_ptr<Shards>> Shards::open(const std::vector<SampleFiles> &gro
         return input.status();
       inputs.push_back(std::move(*input));
     }
-    Result<SampleFile> target = SampleFile::open(group.target, format.targetShape, "the targets");
+    Result<SampleFile> target =
+        SampleFile::open(group.target, format.targetShape, "the targets", hint);
     if (!target)
       return target.status();
     for (const SampleFile &input : inputs)

@@ -294,9 +294,22 @@ class BadCommandLineTest(RefusalTest):
     def test_options_of_a_model_with_a_trace(self):
         trace = self.write("layers.csv", BadTraceTest.HEADER + "a,4B,1ms,2ms\n")
         words = ["compile", trace, "--cluster", self.cluster, "-o", self.folder / "out.plan"]
-        for option, value in (("--batch", 4), ("--loss", "mse"), ("--freeze", "a")):
+        for option, value in (
+            ("--batch", 4),
+            ("--loss", "mse"),
+            ("--classes-in", -1),
+            ("--freeze", "a"),
+        ):
             with self.subTest(option=option):
                 self.refuses([*words, option, value], option, "layers.csv", code=2)
+
+    def test_classes_in_without_a_cross_entropy_of_a_step(self):
+        words = ["compile", "m.onnx", "--cluster", self.cluster, "-o", self.folder / "out.plan"]
+        words += ["--classes-in", -1]
+        self.refuses([*words, "--loss", "mse"], "--classes-in is for '--loss", code=2)
+        self.refuses([*words, "--plan-only"], "--classes-in is for plans that run", code=2)
+        words[-1] = 2
+        self.refuses(words, "--classes-in", "'2'", code=2)
 
     def test_names_that_are_empty(self):
         """Given, but not said: not the same as left out."""
