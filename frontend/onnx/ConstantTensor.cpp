@@ -15,6 +15,12 @@ using onnx::TensorProto;
 
 bool ConstantTensor::isReal() const { return isFloatElement(type); }
 
+void ConstantTensor::setAtOtherBatch(ConstantTensor other) {
+  other.atOtherBatch.reset();
+  atOtherBatch =
+      hasElementsOf(other) ? nullptr : std::make_shared<const ConstantTensor>(std::move(other));
+}
+
 template <typename T> static T loadAs(const char *bytes) {
   T value;
   std::memcpy(&value, bytes, sizeof(T));

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 
+#include <memory>
 #include <vector>
 
 namespace syncline::frontend {
@@ -18,17 +19,24 @@ struct ConstantTensor {
   nn::Dims dims;
   std::vector<std::int64_t> ints;
   std::vector<double> reals;
-  /// Depends on a data tensor's shape, so on the batch.
+  /// Depends on a data tensor's shape.
   bool fromShape = false;
+  /// The same at BatchLayout::otherBatch, where that differs.
+  std::shared_ptr<const ConstantTensor> atOtherBatch{};
 
   bool isReal() const;
   std::int64_t size() const { return nn::elementCount(dims); }
+  bool hasElementsOf(const ConstantTensor &other) const {
+    return dims == other.dims && ints == other.ints && reals == other.reals;
+  }
+  /// Keeps `other` as what the constant is at another batch, unless it is the same.
+  void setAtOtherBatch(ConstantTensor other);
 };
 
 /// A constant that is broadcast to larger dimensions: more elements than are computed with at import.
 struct RepeatedTensor {
   ConstantTensor values;
-  nn::Dims dims;
+  nn::Dims dims, dimsAtOtherBatch;
 };
 
 /// Reads values; an error when there are more than maxConstantElements.

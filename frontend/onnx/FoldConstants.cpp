@@ -247,12 +247,34 @@ static unsigned minOperands(llvm::StringRef op) {
   return isPair || op == "Reshape" ? 2 : 1;
 }
 
-LogicalResult frontend::defineFolded(NodeImport &node, ConstantTensor result, nn::Dims dims) {
-  roundElements(result);
+LogicalResult frontend::checkFolded(NodeImport &node, const ConstantTensor &result) {
   if (exceedsInt64(result))
     return node.error("its result has integers of uint64 from 2^63 on, which are not supported");
-  return dims.empty() ? node.defineConstant(std::move(result))
-                      : node.defineRepeated({std::move(result), std::move(dims)});
+  return success();
+}
+
+/// Computes the result once more from what the operands are at another batch. Where that fails, the
+/// result counts as alike.
+static void foldAtOtherBatch(NodeImport &node, FoldFunction fold, ConstantTensor &result) {
+  llvm::SmallVector<const ConstantTensor *> operands;
+  bool differs = false;
+  node.readsOtherBatch = true;
+  for (unsigned i = 0; i < node.inputCount(); ++i)
+    if (node.hasInput(i)) {
+      operands.push_back(node.constant(i));
+      differs |= node.state.values.constant(node.inputName(i)) != operands.back();
+    }
+  FailureOr<ConstantTensor> other;
+  if (differs)
+    other = fold(node, operands);
+  node.readsOtherBatch = false;
+  result.atOtherBatch.reset();
+  if (node.failed())
+    node.state.values.status = Status::ok();
+  if (failed(other))
+    return;
+  roundElements(*other);
+  result.setAtOtherBatch(std::move(*other));
 }
 
 FailureOr<bool> frontend::foldNode(NodeImport &node) {
@@ -279,5 +301,9 @@ FailureOr<bool> frontend::foldNode(NodeImport &node) {
   if (failed(result))
     return failure();
   result->fromShape = fromShape;
-  return succeeded(defineFolded(node, std::move(*result)));
+  roundElements(*result);
+  foldAtOtherBatch(node, fold, *result);
+  if (failed(checkFolded(node, *result)))
+    return failure();
+  return succeeded(node.defineConstant(std::move(*result)));
 }

@@ -35,9 +35,8 @@ mlir::FailureOr<ConstantTensor> foldGatherElements(NodeImport &node, Constants i
 /// as a whole, on operands without the dimensions along which they repeat. False where the result is
 /// not too large, or an operand is not known.
 mlir::FailureOr<bool> foldRepeated(NodeImport &node, FoldFunction fold);
-/// Rounds a folded result's elements to its type and defines result 0: of shape `dims`, to which the
-/// values are broadcast, where these are given.
-mlir::LogicalResult defineFolded(NodeImport &node, ConstantTensor result, nn::Dims dims = {});
+/// Refuses a folded result with integers that constants do not hold.
+mlir::LogicalResult checkFolded(NodeImport &node, const ConstantTensor &result);
 
 /// The values in another type, which TensorProto.DataType names.
 ConstantTensor castTo(const ConstantTensor &x, int to);

@@ -38,6 +38,8 @@ ConstantTensor frontend::castTo(const ConstantTensor &x, int to) {
     else
       result.ints.push_back(value);
   roundElements(result);
+  if (x.atOtherBatch)
+    result.setAtOtherBatch(castTo(*x.atOtherBatch, to));
   return result;
 }
 

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace {
 struct Operand {
   const ConstantTensor *values;
-  nn::DimsRef dims; ///< to which the values are broadcast
+  nn::DimsRef dims, dimsAtOtherBatch; ///< to which the values are broadcast
 };
 } // namespace
 
@@ -17,22 +17,29 @@ static std::optional<Operand> operandAt(NodeImport &node, unsigned i) {
   if (!node.hasInput(i))
     return std::nullopt;
   if (const RepeatedTensor *repeated = node.state.values.repeated(node.inputName(i)))
-    return Operand{&repeated->values, repeated->dims};
+    return Operand{&repeated->values, repeated->dims, repeated->dimsAtOtherBatch};
   const ConstantTensor *known = node.isKnown(i) ? node.constant(i) : nullptr;
-  return known ? std::optional(Operand{known, known->dims}) : std::nullopt;
+  if (!known)
+    return std::nullopt;
+  return Operand{known, known->dims, known->atOtherBatch ? known->atOtherBatch->dims : known->dims};
 }
 
-/// The dimensions of the node's result; unset where it is not computed at import, or not good.
-static std::optional<nn::Dims> resultDims(NodeImport &node, llvm::ArrayRef<Operand> operands) {
+/// The dimensions of the node's result, at this batch or the other one; unset where it is not
+/// computed at import, or not good.
+static std::optional<nn::Dims> resultDims(NodeImport &node, llvm::ArrayRef<Operand> operands,
+                                          bool atOtherBatch) {
   nn::Dims dims;
   if (node.op() == "Expand") {
+    node.readsOtherBatch = atOtherBatch;
     std::optional<nn::Dims> target = node.isKnown(1) ? node.list("shape", 1) : std::nullopt;
+    node.readsOtherBatch = false;
     if (!target)
       return std::nullopt;
     dims = *target;
   }
   for (const Operand &operand : operands) {
-    llvm::Expected<nn::Dims> common = nn::broadcastShape(dims, operand.dims);
+    llvm::Expected<nn::Dims> common =
+        nn::broadcastShape(dims, atOtherBatch ? operand.dimsAtOtherBatch : operand.dims);
     if (!common) {
       llvm::consumeError(common.takeError()); // the fold function says so
       return std::nullopt;
@@ -40,6 +47,22 @@ static std::optional<nn::Dims> resultDims(NodeImport &node, llvm::ArrayRef<Opera
     dims = *common;
   }
   return dims;
+}
+
+static void dropRepeats(ConstantTensor &x) {
+  x.isReal() ? keepOneOfEqual(x.dims, x.reals) : keepOneOfEqual(x.dims, x.ints);
+}
+
+/// The values without what repeats; unset where more than that depends on the batch.
+static std::optional<ConstantTensor> onceOf(const ConstantTensor &values) {
+  ConstantTensor once = values;
+  once.atOtherBatch.reset();
+  dropRepeats(once);
+  if (!values.atOtherBatch)
+    return once;
+  ConstantTensor other = *values.atOtherBatch;
+  dropRepeats(other);
+  return once.hasElementsOf(other) ? std::optional(std::move(once)) : std::nullopt;
 }
 
 FailureOr<bool> frontend::foldRepeated(NodeImport &node, FoldFunction fold) {
@@ -51,7 +74,7 @@ FailureOr<bool> frontend::foldRepeated(NodeImport &node, FoldFunction fold) {
       return false;
     operands.push_back(*operand);
   }
-  std::optional<nn::Dims> dims = resultDims(node, operands);
+  std::optional<nn::Dims> dims = resultDims(node, operands, false);
   if (!node.state.values.status)
     return failure();
   if (!dims || !isSaneShape(*dims, 1) || nn::elementCount(*dims) <= maxConstantElements)
@@ -60,9 +83,11 @@ FailureOr<bool> frontend::foldRepeated(NodeImport &node, FoldFunction fold) {
   llvm::SmallVector<const ConstantTensor *, 3> in;
   bool fromShape = isExpand && node.constant(1)->fromShape;
   for (const Operand &operand : operands) {
-    ConstantTensor &x = once.emplace_back(*operand.values);
-    x.isReal() ? keepOneOfEqual(x.dims, x.reals) : keepOneOfEqual(x.dims, x.ints);
-    fromShape |= x.fromShape;
+    std::optional<ConstantTensor> x = onceOf(*operand.values);
+    if (!x)
+      return false;
+    fromShape |= x->fromShape;
+    once.push_back(std::move(*x));
   }
   for (const ConstantTensor &x : once)
     in.push_back(&x);
@@ -70,5 +95,9 @@ FailureOr<bool> frontend::foldRepeated(NodeImport &node, FoldFunction fold) {
   if (failed(result))
     return failure();
   result->fromShape = fromShape;
-  return succeeded(defineFolded(node, std::move(*result), std::move(*dims)));
+  roundElements(*result);
+  std::optional<nn::Dims> others = resultDims(node, operands, true);
+  if (!others || failed(checkFolded(node, *result)))
+    return failure();
+  return succeeded(node.defineRepeated({std::move(*result), std::move(*dims), std::move(*others)}));
 }

@@ -153,17 +153,25 @@ Value GraphValues::constantTensor(const std::string &name, const ConstantTensor 
       llvm::any_of(constant.reals, [](double x) { return std::isinf(x); }))
     return infiniteTensor(name, constant);
   mlir::DenseElementsAttr value = toAttribute(constant, builder.getContext());
-  return builder.create<nn::ConstantOp>(mlir::NameLoc::get(builder.getStringAttr(name)),
-                                        value.getType(), value);
+  Value made = builder.create<nn::ConstantOp>(mlir::NameLoc::get(builder.getStringAttr(name)),
+                                              value.getType(), value);
+  layout.set(made, layout.of(constant));
+  if (constant.atOtherBatch && !layout.of(made))
+    layout.refuse("constant '" + name + "' is not the same for every sample and batch");
+  return made;
 }
 
-Value GraphValues::repeat(const std::string &name, Value values, const nn::Dims &dims) {
+Value GraphValues::repeat(const std::string &name, Value values, const RepeatedTensor &repeated) {
   if (!values)
     return {};
   auto type = mlir::cast<mlir::RankedTensorType>(values.getType());
   auto all = builder.create<nn::BroadcastOp>(
-      values.getLoc(), mlir::RankedTensorType::get(dims, type.getElementType()), values);
+      values.getLoc(), mlir::RankedTensorType::get(repeated.dims, type.getElementType()), values);
   all->setAttr(nn::layerAttr, builder.getStringAttr(name));
+  const BatchLayout::Place place = layout.of(repeated);
+  layout.set(all, place);
+  if (repeated.dims != repeated.dimsAtOtherBatch && !place)
+    layout.refuse("constant '" + name + "' is not the same for every sample and batch");
   return all;
 }
 
@@ -187,7 +195,7 @@ Value GraphValues::tensor(const std::string &used) {
     value = entry->tensor = constantTensor(root, *entry->constant);
   else if (entry->repeated && !value)
     value = entry->tensor =
-        repeat(root, constantTensor(root, entry->repeated->values), entry->repeated->dims);
+        repeat(root, constantTensor(root, entry->repeated->values), *entry->repeated);
   return entries[name].tensor = value;
 }
 

@@ -1,7 +1,7 @@
 // What each name of the graph stands for while it is imported.
 #pragma once
 
-#include "frontend/onnx/ConstantTensor.h"
+#include "frontend/onnx/BatchLayout.h"
 #include "frontend/onnx/GraphIndex.h"
 #include "frontend/onnx/Notes.h"
 #include "frontend/onnx/StoredTensors.h"
@@ -30,6 +30,8 @@ public:
       : file(file), index(index), builder(builder), stored(stored), notes(notes) {}
 
   Status status;
+  /// Where tensors have the batch.
+  BatchLayout layout;
 
   /// `isBatched`: the tensor is computed from the graph's input.
   void setTensor(const std::string &name, mlir::Value value, bool isBatched);
@@ -101,7 +103,7 @@ private:
   Entry *resolve(std::string &name);
   mlir::Value storedTensor(const std::string &name, const std::string &root, Entry &entry);
   mlir::Value constantTensor(const std::string &name, const ConstantTensor &constant);
-  mlir::Value repeat(const std::string &name, mlir::Value values, const nn::Dims &dims);
+  mlir::Value repeat(const std::string &name, mlir::Value values, const RepeatedTensor &repeated);
   mlir::Value infiniteTensor(const std::string &name, const ConstantTensor &constant);
   mlir::Value realOf(mlir::Value integers);
   void fail(const std::string &message);

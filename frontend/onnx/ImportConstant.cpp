@@ -109,22 +109,34 @@ LogicalResult frontend::importConstant(NodeImport &node) {
   return node.error("expected a value that is a dense tensor or numbers");
 }
 
+static ConstantTensor filled(const ConstantTensor &value, const nn::Dims &dims) {
+  ConstantTensor result;
+  result.type = value.type;
+  result.dims = dims;
+  const std::int64_t count = nn::elementCount(dims);
+  if (value.isReal())
+    result.reals.assign(count, value.reals[0]);
+  else
+    result.ints.assign(count, value.ints[0]);
+  return result;
+}
+
 /// Fills a constant whose shape depends on data; those are small: masks, offsets.
 static LogicalResult defineFilled(NodeImport &node, const ConstantTensor &value,
-                                  const nn::Dims &dims, bool fromShape) {
+                                  const nn::Dims &dims) {
   std::int64_t count = nn::elementCount(dims);
   if (count > maxConstantElements)
     return node.error("constant of shape " + nn::toString(dims) +
                       " is too large to compute with at import");
-  ConstantTensor filled;
-  filled.type = value.type;
-  filled.dims = dims;
-  filled.fromShape = fromShape;
-  if (value.isReal())
-    filled.reals.assign(count, value.reals[0]);
-  else
-    filled.ints.assign(count, value.ints[0]);
-  return node.defineConstant(std::move(filled));
+  ConstantTensor result = filled(value, dims);
+  const ConstantTensor &shape = *node.constant(0);
+  result.fromShape = shape.fromShape;
+  if (shape.atOtherBatch) {
+    const std::vector<std::int64_t> &others = shape.atOtherBatch->ints;
+    if (isSaneShape(others) && nn::elementCount(others) <= maxConstantElements)
+      result.setAtOtherBatch(filled(value, nn::Dims(others.begin(), others.end())));
+  }
+  return node.defineConstant(std::move(result));
 }
 
 static LogicalResult defineInit(NodeImport &node, int type, const nn::Dims &dims, nn::InitKind kind,
@@ -165,7 +177,7 @@ LogicalResult frontend::importConstantOfShape(NodeImport &node) {
   const bool isNumber = dims->empty() && node.state.index.producers.count(node.inputName(0));
   if (value.isReal() && !fromShape && !isNumber)
     return defineInit(node, value.type, *dims, nn::InitKind::constant, value.reals[0], 0);
-  return defineFilled(node, value, *dims, fromShape);
+  return defineFilled(node, value, *dims);
 }
 
 LogicalResult frontend::importRandom(NodeImport &node) {
@@ -184,5 +196,7 @@ LogicalResult frontend::importRandom(NodeImport &node) {
 LogicalResult frontend::importShape(NodeImport &node) {
   ConstantTensor result = shapeConstant(node, node.dims(0));
   result.fromShape = true;
+  result.setAtOtherBatch(
+      shapeConstant(node, node.state.values.layout.dimsAtOtherBatch(node.tensor(0))));
   return node.defineConstant(std::move(result));
 }

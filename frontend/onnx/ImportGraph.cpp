@@ -60,6 +60,7 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
     return status;
   GraphValues &values =
       graph->graphValues.emplace(file, graph->index, builder, stored, graph->notes);
+  values.layout = BatchLayout(graph->bound.batch, graph->bound.exportedBatch);
   for (auto [input, type] : llvm::zip_equal(graph->index.inputs, graph->bound.types)) {
     // Numbers of rows, whatever their width in the file: samples are converted when they are read.
     const bool isStep = purpose == Purpose::step;
@@ -73,6 +74,8 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
     Value x = builder.create<nn::InputOp>(NameLoc::get(builder.getStringAttr(input->name())), own,
                                           input->name());
     values.setTensor(input->name(), x, /*isBatched=*/true);
+    if (own.getRank() > 0 && own.getDimSize(0) == graph->bound.batch)
+      values.layout.set(x, BatchPlace());
   }
   graph->importState.emplace(ImportState{file, graph->index, options, builder, values, graph->notes,
                                          graph->bound.batch, graph->bound.exportedBatch,

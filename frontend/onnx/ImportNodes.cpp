@@ -116,6 +116,7 @@ void addUnknown(ImportState &state, std::size_t at, Refusals &refusals) {
 
 Status frontend::importNodes(ImportState &state, Refused refused) {
   Refusals refusals;
+  bool shapesKnown = true;
   for (std::size_t at = 0; at < state.index.order.size(); ++at) {
     const int i = state.index.order[at];
     NodeImport node(state, state.file.model->graph().node(i), state.index.layers[i]);
@@ -125,6 +126,7 @@ Status frontend::importNodes(ImportState &state, Refused refused) {
       continue;
     if (outcome == Outcome::refused) {
       refusals.add(node, reason);
+      shapesKnown &= !statesShape(node);
       continue;
     }
     const bool isFirst = refusals.empty() && isKnownOp(node);
@@ -134,5 +136,5 @@ Status frontend::importNodes(ImportState &state, Refused refused) {
     return refusals.status(/*shapesKnown=*/false);
   }
   const bool areErrors = refused == Refused::areErrors && !refusals.empty();
-  return areErrors ? refusals.status(/*shapesKnown=*/true) : Status::ok();
+  return areErrors ? refusals.status(shapesKnown) : Status::ok();
 }

@@ -35,6 +35,13 @@ static Result<Value> findOutput(ImportState &state) {
     return Status::badInput("output '" + name + "' does not depend on the input");
   if (state.values.isWhole(name))
     return Status::badInput("output '" + name + "' is not floating-point");
+  BatchLayout &layout = state.values.layout;
+  const BatchLayout::Place place = layout.of(output);
+  if (!layout.isAsExported() && place != BatchPlace())
+    return Status::badInput("output '" + name + "' of shape " + nn::toString(shapeOf(output)) +
+                            ": expected the batch, " + std::to_string(state.batch) +
+                            ", as first dimension" +
+                            (place ? ", got it in dimension " + std::to_string(place->dim) : ""));
   return output;
 }
 

@@ -170,7 +170,10 @@ static Value maskOf(NodeImport &node, const ConstantTensor &condition, bool hold
     values.push_back(
         cast<FloatAttr>(FloatAttr::get(element, (value != 0) == holds ? 1 : 0)).getValue());
   auto type = RankedTensorType::get(condition.dims, element);
-  return node.create<nn::ConstantOp>(type, DenseElementsAttr::get(type, values));
+  Value mask = node.create<nn::ConstantOp>(type, DenseElementsAttr::get(type, values));
+  BatchLayout &layout = node.state.values.layout;
+  layout.set(mask, layout.of(condition));
+  return mask;
 }
 
 /// The shape of Where's result; empty where the operands do not broadcast.

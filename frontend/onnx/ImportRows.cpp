@@ -29,7 +29,7 @@ static LogicalResult importEmbedding(NodeImport &node, Value table) {
 
 /// Rows of a table by numbers that are known at import, as relative positions are looked up.
 static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Dims &indices,
-                                     nn::DimsRef idDims) {
+                                     nn::DimsRef idDims, BatchLayout::Place place = {}) {
   if (!isa<FloatType>(elementOf(table)))
     return node.error("indices that are not evenly spaced are supported for floating-point only");
   const nn::Dims shape(shapeOf(table));
@@ -38,6 +38,7 @@ static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Di
   auto idType = RankedTensorType::get(idDims, node.state.builder.getI64Type());
   Value ids = node.create<nn::ConstantOp>(
       idType, DenseElementsAttr::get(idType, llvm::ArrayRef<std::int64_t>(indices)));
+  node.state.values.layout.set(ids, place);
   nn::Dims dims(idDims), rows(idDims);
   llvm::append_range(dims, nn::DimsRef(shape).drop_front());
   llvm::append_range(rows, shapeOf(table).drop_front());
@@ -166,9 +167,10 @@ LogicalResult frontend::importGather(NodeImport &node) {
   FailureOr<nn::Dims> indices = gatherIndices(node, shapeOf(x)[*axis]);
   if (failed(indices))
     return failure();
-  const nn::Dims &indexDims = node.constant(1)->dims;
+  const ConstantTensor &known = *node.constant(1);
+  const nn::Dims &indexDims = known.dims;
   if (!areEven(*indices) && *axis == 0 && !indices->empty())
-    return importKnownRows(node, x, *indices, indexDims);
+    return importKnownRows(node, x, *indices, indexDims, node.state.values.layout.of(known));
   if (!areEven(*indices))
     return node.error("indices that are not evenly spaced are supported along axis 0 only");
   return importSlices(node, x, *axis, *indices, indexDims);
@@ -204,10 +206,16 @@ LogicalResult frontend::importGatherElements(NodeImport &node) {
   if (nn::elementCount(indices.getShape()) > maxConstantElements)
     return node.error("a constant of shape " + nn::toString(indices.getShape()) +
                       " is too large to compute at import");
-  ConstantTensor result = *x;
-  result.dims.assign(indices.getShape().begin(), indices.getShape().end());
-  result.reals.assign(x->isReal() ? result.size() : 0, x->isReal() ? x->reals[0] : 0);
-  result.ints.assign(x->isReal() ? 0 : result.size(), x->isReal() ? 0 : x->ints[0]);
+  const auto ofShape = [&](nn::DimsRef dims) {
+    ConstantTensor result = *x;
+    result.dims = nn::Dims(dims);
+    result.reals.assign(x->isReal() ? result.size() : 0, x->isReal() ? x->reals[0] : 0);
+    result.ints.assign(x->isReal() ? 0 : result.size(), x->isReal() ? 0 : x->ints[0]);
+    return result;
+  };
+  ConstantTensor result = ofShape(indices.getShape());
   result.fromShape = true;
+  if (Value known = node.tensor(1))
+    result.setAtOtherBatch(ofShape(node.state.values.layout.dimsAtOtherBatch(known)));
   return node.defineConstant(std::move(result));
 }

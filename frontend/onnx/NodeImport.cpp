@@ -121,7 +121,8 @@ Value NodeImport::runningStatistic(unsigned i) { return state.values.state(input
 nn::DimsRef NodeImport::dims(unsigned i) { return shapeOf(tensor(i)); }
 
 const ConstantTensor *NodeImport::constant(unsigned i) {
-  return hasInput(i) ? state.values.constant(inputName(i)) : nullptr;
+  const ConstantTensor *known = hasInput(i) ? state.values.constant(inputName(i)) : nullptr;
+  return known && readsOtherBatch && known->atOtherBatch ? known->atOtherBatch.get() : known;
 }
 
 bool NodeImport::isKnown(unsigned i) const { return state.values.isKnown(inputName(i)); }
@@ -185,9 +186,25 @@ bool NodeImport::isUsed(unsigned i) const {
          uses(proto.output(static_cast<int>(i))) > 0;
 }
 
+/// Follows the batch into the value. In layers that are planned alone a loss may mix samples.
+LogicalResult NodeImport::checkSamples(Value value) {
+  BatchLayout &layout = state.values.layout;
+  layout.of(value);
+  const std::string fault = layout.takeFault();
+  if (fault.empty() || !state.isStep)
+    return success();
+  if (!layout.isAsExported())
+    return error(fault);
+  if (layout.batch > 1)
+    state.notes.add("the samples of a batch depend on each other, as the file says", layer);
+  return success();
+}
+
 LogicalResult NodeImport::define(Value value, unsigned i) {
   bool isBatched = llvm::any_of(
       proto.input(), [&](const std::string &name) { return state.values.isBatched(name); });
+  if (mlir::failed(checkSamples(value)))
+    return failure();
   if (!isUsed(i))
     return success();
   const std::string &name = proto.output(static_cast<int>(i));

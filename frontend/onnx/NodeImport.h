@@ -102,8 +102,11 @@ public:
 
   ImportState &state;
   const onnx::NodeProto &proto;
+  /// Whether constants are read as they are at BatchLayout::otherBatch.
+  bool readsOtherBatch = false;
 
 private:
+  mlir::LogicalResult checkSamples(mlir::Value value);
   mlir::Location location();
   bool fits(nn::Dims &values, llvm::StringRef what, bool clamp);
   const std::string &layer;

@@ -44,11 +44,13 @@ Value GraphValues::realOf(Value integers) {
                                          (input.getName() + " as f32").str());
     own->setAttr(nn::ofAttr, input.getNameAttr());
     real = own;
+    layout.set(real, layout.of(integers));
   } else if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
     llvm::SmallVector<std::int64_t> values;
     for (const APInt &value : cast<DenseElementsAttr>(constant.getValue()).getValues<APInt>())
       values.push_back(value.getBitWidth() == 1 ? value.getZExtValue() : value.getSExtValue());
     real = realConstant(after, op->getLoc(), shapeOf(integers), values);
+    layout.set(real, layout.of(integers));
   } else if (isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::BroadcastOp, nn::ConcatOp>(op)) {
     IRMapping moved;
     for (Value operand : op->getOperands()) {
@@ -60,6 +62,7 @@ Value GraphValues::realOf(Value integers) {
     Operation *copy = after.clone(*op, moved);
     real = copy->getResult(0);
     real.setType(realType(real.getType()));
+    layout.set(real, layout.of(integers));
   }
   return reals[integers] = real;
 }
@@ -76,10 +79,12 @@ Value GraphValues::real(const std::string &name) {
       fail("constant '" + root + "' has no elements");
       return {};
     }
-    return realOfConstant(*entry->constant);
+    Value known = realOfConstant(*entry->constant);
+    layout.set(known, layout.of(*entry->constant));
+    return known;
   }
   if (entry && entry->repeated && !entry->repeated->values.isReal())
-    return repeat(root, realOfConstant(entry->repeated->values), entry->repeated->dims);
+    return repeat(root, realOfConstant(entry->repeated->values), *entry->repeated);
   Value value = tensor(name);
   return !value || isa<FloatType>(elementOf(value)) ? value : realOf(value);
 }

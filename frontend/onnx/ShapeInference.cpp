@@ -254,6 +254,34 @@ Result<llvm::SmallVector<RankedTensorType>> frontend::inferTypes(NodeImport &nod
   return types;
 }
 
+/// The place of the batch in a result of which only the shape is known: where an operand has it, or
+/// in the one dimension of that size.
+static BatchLayout::Place likelyPlace(NodeImport &node, RankedTensorType type, unsigned result) {
+  BatchLayout &layout = node.state.values.layout;
+  const nn::DimsRef dims = type.getShape();
+  const auto holds = [&](const BatchPlace &place) {
+    return place.dim < type.getRank() && dims[place.dim] == place.factor() * layout.batch;
+  };
+  const bool isRecurrent = node.op() == "LSTM" || node.op() == "GRU" || node.op() == "RNN";
+  if (isRecurrent) {
+    const bool isBatchFirst = node.integer("layout", 0) == 1;
+    const BatchPlace place{isBatchFirst ? 0 : result == 0 ? 2 : 1};
+    return holds(place) ? BatchLayout::Place(place) : std::nullopt;
+  }
+  for (unsigned i = 0; i < node.inputCount(); ++i) {
+    if (!node.hasInput(i) || !node.isBatched(i))
+      continue;
+    const Value operand = node.tensor(i);
+    const BatchLayout::Place place = operand ? layout.of(operand) : std::nullopt;
+    if (place && holds(*place))
+      return place;
+  }
+  const auto isBatched = [&](const std::string &name) { return node.state.values.isBatched(name); };
+  if (llvm::count(dims, layout.batch) != 1 || !llvm::any_of(node.proto.input(), isBatched))
+    return {};
+  return BatchPlace{llvm::find(dims, layout.batch) - dims.begin()};
+}
+
 LogicalResult frontend::importByShape(NodeImport &node) {
   if (fixesBatch(node))
     return node.error("'" + node.inputName(node.op() == "Resize" ? 3 : 1) +
@@ -265,6 +293,7 @@ LogicalResult frontend::importByShape(NodeImport &node) {
   for (unsigned i = 0; i < types->size(); ++i)
     if ((*types)[i]) {
       auto place = node.create<UnrealizedConversionCastOp>(TypeRange((*types)[i]), ValueRange());
+      node.state.values.layout.set(place.getResult(0), likelyPlace(node, (*types)[i], i));
       if (failed(node.define(place.getResult(0), i)))
         return failure();
     }

@@ -1,60 +1,20 @@
 // Shape rules shared by import and folding.
 #include "frontend/onnx/ShapeRules.h"
 
+#include "frontend/onnx/ReshapeRule.h"
+
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
-/// Fills the one entry of -1 and checks that the counts agree.
-static FailureOr<nn::Dims> completeReshape(NodeImport &node, nn::DimsRef x, nn::Dims target) {
-  std::int64_t known = 1, *open = nullptr;
-  for (std::int64_t &d : target) {
-    if (d == -1 && !open) {
-      open = &d;
-      continue;
-    }
-    if (d < 0 || (d != 0 && known > maxElements / d))
-      return node.error("target shape " + nn::toString(target) + " is not valid");
-    known *= d;
-  }
-  std::int64_t count = nn::elementCount(x);
-  if (open)
-    *open = known > 0 ? count / known : 0;
-  if (nn::elementCount(target) == count)
-    return target;
-  return node.error("cannot reshape " + nn::toString(x) + " to " + nn::toString(target) +
-                    (node.state.exportedBatch.value_or(node.state.batch) != node.state.batch
-                         ? "; the model may be bound to the batch it was exported with: export it "
-                           "with a dynamic batch dimension"
-                         : ""));
-}
-
-static FailureOr<nn::Dims> reshapeShape(NodeImport &node, nn::DimsRef x) {
-  const ConstantTensor *shape = node.constant(1);
-  if (!shape || shape->isReal() || shape->dims.size() != 1)
-    return node.error("expected constant integers as target shape, got '" + node.inputName(1) +
-                      "'");
-  nn::Dims target(shape->ints.begin(), shape->ints.end());
-  bool copies = node.integer("allowzero", 0) == 0;
-  for (size_t i = 0; i < target.size() && copies; ++i)
-    if (target[i] == 0) {
-      if (i >= x.size())
-        return node.error("target shape " + nn::toString(target) +
-                          " copies a dimension that its operand does not have");
-      target[i] = x[i];
-    }
-  const ImportState &state = node.state;
-  if (!shape->fromShape && !target.empty() && !x.empty() && node.isBatched(0) &&
-      target[0] == state.exportedBatch && x[0] == state.batch)
-    target[0] = state.batch;
-  return completeReshape(node, x, std::move(target));
-}
-
-static FailureOr<nn::Dims> squeezeShape(NodeImport &node, nn::DimsRef x) {
+/// Without axes the batch stays, also where it is one sample.
+static FailureOr<nn::Dims> squeezeShape(NodeImport &node, nn::DimsRef x, BatchLayout::Place place) {
   std::optional<nn::Dims> list = node.list("axes", 1);
-  nn::Dims result;
   if (!list) {
-    llvm::copy_if(x, std::back_inserter(result), [](std::int64_t d) { return d != 1; });
+    nn::Dims result;
+    for (std::size_t d = 0; d < x.size(); ++d)
+      if (x[d] != 1 || (place && place->dim == static_cast<std::int64_t>(d)))
+        result.push_back(x[d]);
     return result;
   }
   FailureOr<nn::Dims> axes = node.axes(*list, x.size());
@@ -62,7 +22,8 @@ static FailureOr<nn::Dims> squeezeShape(NodeImport &node, nn::DimsRef x) {
     return failure();
   for (std::int64_t axis : *axes)
     if (x[axis] != 1)
-      return node.error("cannot squeeze dimension " + llvm::Twine(axis) + " of " + nn::toString(x));
+      return node.error("cannot squeeze dimension " + llvm::Twine(axis) + " of " + nn::toString(x) +
+                        (place && place->dim == axis ? ", which has the batch" : ""));
   return nn::reducedShape(x, *axes, false);
 }
 
@@ -79,11 +40,10 @@ static FailureOr<nn::Dims> unsqueezeShape(NodeImport &node, nn::DimsRef x) {
   return result;
 }
 
-FailureOr<nn::Dims> frontend::viewShape(NodeImport &node, nn::DimsRef x) {
-  if (node.op() == "Reshape")
-    return reshapeShape(node, x);
+/// The shape of Flatten, Squeeze or Unsqueeze.
+static FailureOr<nn::Dims> fixedView(NodeImport &node, nn::DimsRef x, BatchLayout::Place place) {
   if (node.op() == "Squeeze")
-    return squeezeShape(node, x);
+    return squeezeShape(node, x, place);
   if (node.op() == "Unsqueeze")
     return unsqueezeShape(node, x);
   std::int64_t axis = node.integer("axis", 1); // Flatten; its axis may be the rank
@@ -92,6 +52,34 @@ FailureOr<nn::Dims> frontend::viewShape(NodeImport &node, nn::DimsRef x) {
     return node.error("axis " + llvm::Twine(axis) + " is not within rank " + llvm::Twine(rank));
   axis += axis < 0 ? rank : 0;
   return nn::Dims{nn::elementCount(x.take_front(axis)), nn::elementCount(x.drop_front(axis))};
+}
+
+// The dimension that another batch changes has the batch: shapes alone do not tell where it is one
+// sample.
+FailureOr<View> frontend::viewOf(NodeImport &node, nn::DimsRef x, BatchLayout::Place place) {
+  if (node.op() == "Reshape")
+    return reshapeView(node, x, place);
+  FailureOr<nn::Dims> dims = fixedView(node, x, place);
+  if (failed(dims))
+    return failure();
+  View view{*dims, {}};
+  if (!place)
+    return view;
+  const BatchLayout &layout = node.state.values.layout;
+  nn::Dims others(x);
+  others[place->dim] = place->factor() * layout.otherBatch();
+  const FailureOr<nn::Dims> changed = fixedView(node, others, place);
+  if (failed(changed))
+    node.state.values.status = Status::ok();
+  for (std::size_t d = 0; succeeded(changed) && d < dims->size(); ++d)
+    if ((*dims)[d] != (*changed)[d])
+      view.place = placeAt(*dims, static_cast<std::int64_t>(d), spanOf(x, *place), layout.batch);
+  return view;
+}
+
+FailureOr<nn::Dims> frontend::viewShape(NodeImport &node, nn::DimsRef x) {
+  FailureOr<View> view = viewOf(node, x, {});
+  return failed(view) ? FailureOr<nn::Dims>() : FailureOr<nn::Dims>(view->dims);
 }
 
 SliceRanges frontend::wholeRange(nn::DimsRef x) {

@@ -5,9 +5,18 @@
 
 namespace syncline::frontend {
 
-/// The result's shape of Reshape, Flatten, Squeeze or Unsqueeze on operand 0 of shape `x`. A
-/// Reshape target that repeats the exported batch is bound to the batch instead when operand 0 is
-/// computed from the graph's input.
+/// A result of the same elements, and where it has the batch.
+struct View {
+  nn::Dims dims;
+  BatchLayout::Place place;
+};
+
+/// The result of Reshape, Flatten, Squeeze or Unsqueeze on operand 0, of shape `x` and with the
+/// batch in `place`, if anywhere. A Reshape target that states the exported batch is bound to the
+/// batch; a Squeeze without axes keeps it.
+mlir::FailureOr<View> viewOf(NodeImport &node, nn::DimsRef x, BatchLayout::Place place);
+
+/// The shape of that result on a constant.
 mlir::FailureOr<nn::Dims> viewShape(NodeImport &node, nn::DimsRef x);
 
 /// Elements starts[d], starts[d] + steps[d], ..., counts[d] of them, in every dimension.

@@ -1,0 +1,170 @@
+// Every sample of a batch is computed as if it were alone, or the node that mixes them is named.
+#include "TestModel.h"
+
+#include "frontend/onnx/ImportLayers.h"
+
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include <fstream>
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace syncline::test;
+
+static ImportOptions ofBatch(std::int64_t batch) {
+  ImportOptions options = meanSquare();
+  options.batch = batch;
+  return options;
+}
+
+static Outcome imported(const std::string &graph, std::int64_t batch) {
+  return importText(17, graph, ofBatch(batch));
+}
+
+/// What planning by shapes alone says of the graph; empty where it is planned.
+static std::string plannedAlone(const std::string &graph, std::int64_t batch) {
+  const std::string path = scratchPath("model.onnx");
+  std::ofstream(path, std::ios::binary) << parseModel(17, graph).SerializeAsString();
+  static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  Result<ModelLayers> layers = importLayers(path, ofBatch(batch), context);
+  return layers ? "" : layers.status().message();
+}
+
+static void expectRefused(const std::string &graph, std::int64_t batch, const std::string &text) {
+  const Outcome outcome = imported(graph, batch);
+  EXPECT_NE(outcome.error.find(text), std::string::npos) << outcome.error << outcome.ir;
+  EXPECT_EQ(outcome.exitCode, 1);
+}
+
+/// Tokens that are merged with the batch, and unmerged by a target that states `size` samples.
+static std::string merged(const std::string &batch, const std::string &size) {
+  return "agraph (float[" + batch + ",6,8] x) => (float[" + batch +
+         ",8] y) <int64[2] flat = {-1, 8}, int64[3] apart = {" + size +
+         ", 6, -1}> {"
+         " w = RandomNormal <shape = [8,8]> () a = Reshape(x, flat) b = MatMul(a, w)"
+         " c = Reshape(b, apart) e = ReduceMean <axes = [1], keepdims = 0> (c)"
+         " y = Reshape(e, flat) }";
+}
+
+TEST(BatchLayout, OpenEntryDoesNotTakeInSamples) {
+  for (const char *size : {"1", "2"}) {
+    const Outcome outcome = imported(merged(size, size), 4);
+    EXPECT_TRUE(outcome.has("(tensor<24x8xf32>) -> tensor<4x6x8xf32>"))
+        << outcome.error << outcome.ir;
+    EXPECT_EQ(plannedAlone(merged(size, size), 4), "");
+  }
+}
+
+TEST(BatchLayout, LiteralsOfAnOpenBatchAreNotGuessed) {
+  const std::string text = "(Reshape): cannot reshape 24x8 to 1x6x-1; the model may be bound to";
+  expectRefused(merged("N", "1"), 4, text);
+  EXPECT_NE(plannedAlone(merged("N", "1"), 4).find(text), std::string::npos);
+  EXPECT_EQ(imported(merged("N", "1"), 1).error, ""); // the file is right for one sample
+  EXPECT_TRUE(imported(merged("N", "0"), 24).error.find("cannot reshape") != std::string::npos);
+}
+
+// [length, 2·heads, -1], as attention with time first splits its heads.
+TEST(BatchLayout, HeadsAreMergedWithTheBatch) {
+  const auto graph = [](const std::string &batch, const std::string &heads) {
+    return "agraph (float[" + batch + ",6,8] x) => (float[" + batch +
+           ",6,8] y) <int64[3] split = {6, " + heads +
+           ", -1}, int64[3] joined = {6, -1, 8}> {"
+           " w = RandomNormal <shape = [8]> () t = Transpose <perm = [1,0,2]> (x)"
+           " s = Reshape(t, split) h = Transpose <perm = [1,0,2]> (s)"
+           " p = MatMul(h, k) k = Transpose <perm = [0,2,1]> (h) q = Softmax(p) r = MatMul(q, h)"
+           " b = Transpose <perm = [1,0,2]> (r) j = Reshape(b, joined)"
+           " o = Transpose <perm = [1,0,2]> (j) y = Mul(o, w) }";
+  };
+  for (const auto &[batch, heads] : {std::pair("1", "2"), {"2", "4"}}) {
+    const Outcome outcome = imported(graph(batch, heads), 5);
+    EXPECT_TRUE(outcome.has("tensor<10x6x4xf32>")) << outcome.error << outcome.ir;
+    EXPECT_TRUE(outcome.has("(tensor<6x10x4xf32>) -> tensor<6x5x8xf32>")) << outcome.ir;
+  }
+}
+
+TEST(BatchLayout, SqueezeKeepsABatchOfOneSample) {
+  const std::string graph = "agraph (float[N,8,1] x) => (float[N,8] y) {"
+                            " s = Squeeze(x) w = RandomNormal <shape = [8]> () y = Mul(s, w) }";
+  EXPECT_TRUE(imported(graph, 1).has("(tensor<1x8x1xf32>) -> tensor<1x8xf32>"));
+  EXPECT_TRUE(imported(graph, 4).has("(tensor<4x8x1xf32>) -> tensor<4x8xf32>"));
+}
+
+namespace {
+
+struct Mixing {
+  const char *name, *nodes, *message;
+};
+
+class MixedSamples : public testing::TestWithParam<Mixing> {};
+
+} // namespace
+
+// h has the batch first; each node would let one sample's result depend on another.
+TEST_P(MixedSamples, AreRefused) {
+  const auto graph = [](const std::string &batch) {
+    return "agraph (float[" + batch + ",4,8] x) => (float[" + batch +
+           ",4,8] y) <int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2},"
+           " int64[6] pads = {1, 0, 0, 0, 0, 0}, int64[2] flat = {4, -1}> {"
+           " w = RandomNormal <shape = [8]> () big = RandomNormal <shape = [4,1,8]> ()"
+           " h = Mul(x, w) " +
+           std::string(GetParam().nodes) + " }";
+  };
+  expectRefused(graph("N"), 4, GetParam().message);
+  EXPECT_EQ(imported(graph("4"), 4).error.find("mix samples"),
+            std::string::npos); // the file says so
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    BatchLayout, MixedSamples,
+    testing::Values(
+        Mixing{"Reduce", "m = ReduceMean <axes = [0], keepdims = 1> (h) y = Sub(h, m)",
+               "(ReduceMean): it would reduce over dimension 0, which has the batch"},
+        Mixing{"Softmax", "y = Softmax <axis = 0> (h)",
+               "(Softmax): it would compute over dimension 0, which has the batch"},
+        Mixing{"Concat", "c = Concat <axis = 0> (h, big) y = Slice(c, zero, flat, zero)",
+               "(Concat): operand"},
+        Mixing{"ConcatSame", "c = Concat <axis = 0> (h, h) y = Relu(c)",
+               "(Concat): it would join tensors along dimension 0, which has the batch"},
+        Mixing{"Slice", "s = Slice(h, zero, one, zero) y = Add(h, s)",
+               "(Slice): it would take a part of dimension 0, which has the batch"},
+        Mixing{"Pad", "p = Pad(h, pads) y = Relu(p)",
+               "(Pad): it would pad dimension 0, which has the batch"},
+        Mixing{"Transposed", "t = Transpose <perm = [1,0,2]> (h) y = Add(h, t)",
+               "(Add): it would mix samples: one operand has the batch in dimension 0"},
+        Mixing{"Rows", "y = Mul(h, big)",
+               "(Mul): an operand of shape 4x1x8 has 4 entries where the other has the batch"},
+        Mixing{"Matmul",
+               "t = Transpose <perm = [1,0,2]> (h) u = Transpose <perm = [1,2,0]> (h)"
+               " k = Transpose <perm = [1,0,2]> (h) s = MatMul(k, u) z = MatMul(s, t)"
+               " y = Transpose <perm = [1,0,2]> (z)",
+               "(MatMul): it would mix samples: its operands have the batch in different"}),
+    [](const auto &info) { return std::string(info.param.name); });
+
+// Masks and positions that the file makes for each sample are alike for all.
+TEST(BatchLayout, ConstantsThatFollowTheBatchAreShared) {
+  const std::string head =
+      "agraph (float[N,4,8] x) => (float[N,4,8] y) <int64[1] zero = {0}, int64[1] one = {1}> {"
+      " w = RandomNormal <shape = [8]> () s = Shape(x) n = Slice(s, zero, one) l = Cast <to = 7> "
+      "(n)";
+  const Outcome filled = imported(
+      head + " t = Concat <axis = 0> (n, one, one) f = ConstantOfShape <value = float[1] {3}> (t)"
+             " a = Add(x, f) y = Mul(a, w) }",
+      4);
+  EXPECT_EQ(filled.error, "");
+  EXPECT_TRUE(filled.has("tensor<4x1x1xf32>")) << filled.ir;
+  // The number of a sample, or of samples, is of this batch alone.
+  expectRefused(head + " z = Constant <value_int = 0> () i = Constant <value_int = 1> ()"
+                       " e = Squeeze(n, zero) r = Range(z, e, i) c = Cast <to = 1> (r)"
+                       " t = Concat <axis = 0> (n, one, one) u = Reshape(c, t) a = Add(x, u)"
+                       " y = Mul(a, w) }",
+                4, "(Add): constant 'u' is not the same for every sample and batch");
+  expectRefused(head + " c = Cast <to = 1> (n) a = Div(x, c) y = Mul(a, w) }", 4,
+                "(Div): constant 'c' is not the same for every sample and batch");
+}
+
+TEST(BatchLayout, OutputHasTheBatchFirst) {
+  expectRefused("agraph (float[N,4,8] x) => (float[4,N,8] y) { w = RandomNormal <shape = [8]> ()"
+                " h = Mul(x, w) y = Transpose <perm = [1,0,2]> (h) }",
+                4, "output 'y' of shape 4x4x8: expected the batch, 4, as first dimension, got it");
+}
