@@ -33,7 +33,8 @@ struct ConstantTensor {
   void setAtOtherBatch(ConstantTensor other);
 };
 
-/// A constant that is broadcast to larger dimensions: more elements than are computed with at import.
+/// A constant that is broadcast to larger dimensions, which have too many elements to compute with
+/// at import.
 struct RepeatedTensor {
   ConstantTensor values;
   nn::Dims dims, dimsAtOtherBatch;

@@ -174,7 +174,7 @@ static FailureOr<ConstantTensor> foldRealRange(NodeImport &node, Constants in) {
     return node.error("its range is too long to compute at import");
   ConstantTensor result = emptyLike(*in[0], {static_cast<std::int64_t>(std::max(count, 0.0))});
   for (std::int64_t i = 0; i < result.dims[0]; ++i)
-    result.reals.push_back(start + static_cast<double>(i) * delta);
+    result.reals.push_back(std::fma(static_cast<double>(i), delta, start)); // rounded once
   return result;
 }
 

@@ -50,20 +50,23 @@ static FailureOr<ConstantTensor> foldCast(NodeImport &node, Constants in) {
   return castTo(*in[0], to);
 }
 
-using RealFunction = double (*)(double);
+/// Has more digits than a double, so that rounding to that gives the nearest one. What a double
+/// computes exactly is computed as one, since a second rounding could miss it.
+using Real = long double;
+using RealFunction = Real (*)(Real);
 
 static RealFunction realFunction(llvm::StringRef op) {
   static const llvm::StringMap<RealFunction> table = {
-      {"Abs", [](double x) { return std::abs(x); }},
-      {"Ceil", [](double x) { return std::ceil(x); }},
-      {"Cos", [](double x) { return std::cos(x); }},
-      {"Exp", [](double x) { return std::exp(x); }},
-      {"Floor", [](double x) { return std::floor(x); }},
-      {"Log", [](double x) { return std::log(x); }},
-      {"Neg", [](double x) { return -x; }},
-      {"Reciprocal", [](double x) { return 1 / x; }},
-      {"Sin", [](double x) { return std::sin(x); }},
-      {"Sqrt", [](double x) { return std::sqrt(x); }},
+      {"Abs", [](Real x) { return std::abs(x); }},
+      {"Ceil", [](Real x) { return std::ceil(x); }},
+      {"Cos", [](Real x) { return std::cos(x); }},
+      {"Exp", [](Real x) { return std::exp(x); }},
+      {"Floor", [](Real x) { return std::floor(x); }},
+      {"Log", [](Real x) { return std::log(x); }},
+      {"Neg", [](Real x) { return -x; }},
+      {"Reciprocal", [](Real x) -> Real { return 1 / static_cast<double>(x); }},
+      {"Sin", [](Real x) { return std::sin(x); }},
+      {"Sqrt", [](Real x) -> Real { return std::sqrt(static_cast<double>(x)); }},
   };
   return table.lookup(op);
 }
@@ -77,7 +80,7 @@ static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
     return node.error("expected " +
                       llvm::Twine(function ? "floating-point elements" : "truth values"));
   for (double &value : result.reals)
-    value = function(value);
+    value = static_cast<double>(function(value));
   for (std::int64_t &value : result.ints)
     if (op == "Not")
       value = value == 0;
@@ -182,7 +185,7 @@ static FailureOr<ConstantTensor> foldPow(NodeImport &node, Constants in) {
     if (!base.isReal() && base.ints[i] == 0 && power < 0)
       return node.error("the integer 0 has no power of " + decimal(power));
     if (base.isReal())
-      base.reals[i] = std::pow(base.reals[i], power);
+      base.reals[i] = static_cast<double>(std::pow(Real(base.reals[i]), Real(power)));
     else
       base.ints[i] = exponent.isReal() ? wholePower(base.type, base.ints[i], power)
                                        : wholePower(base.ints[i], exponent.ints[i]);

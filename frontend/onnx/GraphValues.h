@@ -39,8 +39,8 @@ public:
   /// Few operators compute with it at import; for all others it is a tensor of the step.
   void setRepeated(const std::string &name, RepeatedTensor constant);
   void setStored(const std::string &name, StoredSource source);
-  /// `of` must be set or an initialiser. `isIdentity`: an Identity makes the name, which may stand for
-  /// a tensor of its own.
+  /// `of` must be set or an initialiser. `isIdentity`: an Identity makes the name, which may stand
+  /// for a tensor of its own.
   void setAlias(const std::string &name, const std::string &of, bool isIdentity);
 
   /// The name as a tensor of the step.
@@ -88,8 +88,8 @@ private:
     std::shared_ptr<RepeatedTensor> repeated;
     std::string alias; ///< not empty: another name for this one
     std::string root;  ///< of an alias: the last name behind it
-    /// Of an alias: the first name from it on that may stand for a tensor of its own, which is that of
-    /// an Identity or the root.
+    /// Of an alias: the first name from it on that may stand for a tensor of its own, which is
+    /// that of an Identity or the root.
     std::string holder;
     std::optional<bool>
         isUniform;           ///< of a stored tensor: whether its elements are known to be equal

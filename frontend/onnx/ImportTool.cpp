@@ -1,16 +1,51 @@
 // syncline-import: prints the step that a model is imported as, for tests.
+#include "frontend/onnx/ImportGraph.h"
+#include "frontend/onnx/ImportNodes.h"
 #include "frontend/onnx/ImportOnnx.h"
 #include "syncline/OutputFile.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include "onnx/onnx_pb.h"
+
+#include <bit>
 #include <ostream>
 
 using namespace syncline;
 using namespace syncline::frontend;
 namespace cl = llvm::cl;
+
+/// The values that are computed at import: a line for each result of a node, with its name, type,
+/// dimensions, and elements as 64 bits in hexadecimal, those of an integer or a double.
+static Status printKnown(const std::string &path, const ImportOptions &options,
+                         mlir::MLIRContext &context) {
+  context.loadDialect<nn::NNDialect>();
+  Result<ModelFile> file = readModelFile(path);
+  if (!file)
+    return file.status();
+  Result<std::unique_ptr<ImportGraph>> graph =
+      ImportGraph::begin(*file, options, Purpose::step, context);
+  if (!graph)
+    return graph.status();
+  if (Status status = importNodes((*graph)->state(), Refused::areErrors); !status)
+    return status;
+  for (const int i : (*graph)->index.order)
+    for (const std::string &name : file->model->graph().node(i).output()) {
+      if (!(*graph)->values().isKnown(name))
+        continue;
+      const ConstantTensor &known = *(*graph)->values().constant(name);
+      llvm::outs() << name << ' ' << known.type << ' ' << nn::toString(known.dims);
+      for (const double value : known.reals)
+        llvm::outs() << ' ' << llvm::utohexstr(std::bit_cast<std::uint64_t>(value));
+      for (const std::int64_t value : known.ints)
+        llvm::outs() << ' ' << llvm::utohexstr(static_cast<std::uint64_t>(value));
+      llvm::outs() << '\n';
+    }
+  return Status::ok();
+}
 
 int main(int argc, char **argv) {
   cl::opt<std::string> model(cl::Positional, cl::desc("MODEL.onnx"), cl::Required);
@@ -24,6 +59,7 @@ int main(int argc, char **argv) {
   cl::opt<std::string> output("output", cl::desc("graph output that the loss is on"));
   cl::opt<std::string> weights("weights", cl::desc("write the weights file there"));
   cl::opt<std::string> skeleton("skeleton", cl::desc("write the skeleton model there"));
+  cl::opt<bool> known("known", cl::desc("print the values that are computed at import instead"));
   cl::ParseCommandLineOptions(argc, argv, "prints an ONNX model as an nn.step\n");
 
   ImportOptions options;
@@ -34,6 +70,12 @@ int main(int argc, char **argv) {
   options.dropout = dropout;
   options.output = output;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  if (known) {
+    const Status status = printKnown(model, options, context);
+    if (!status)
+      llvm::errs() << "syncline-import: " << status.message() << "\n";
+    return status ? 0 : status.exitCode();
+  }
   Result<ImportedModel> imported = importOnnx(model, options, context);
   if (!imported) {
     llvm::errs() << "syncline-import: " << imported.status().message() << "\n";

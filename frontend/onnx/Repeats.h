@@ -9,9 +9,9 @@
 
 namespace syncline::frontend {
 
-/// Keeps one of equal slices along each dimension of a dense row-major tensor, which then has extent
-/// 1: broadcast to the dimensions that it had, it is what it was. `width` is how many of `values`
-/// make an element. Equal means the same bits.
+/// Keeps one of equal slices along each dimension of a dense row-major tensor, which then has
+/// extent 1: broadcast to the dimensions that it had, it is what it was. `width` is how many of
+/// `values` make an element. Equal means the same bits.
 template <typename T>
 void keepOneOfEqual(nn::Dims &dims, std::vector<T> &values, std::int64_t width = 1) {
   for (std::size_t d = 0; d < dims.size(); ++d) {

@@ -5,8 +5,8 @@
 
 namespace syncline::nn {
 
-/// A unit: the state is a constant whose values are too many for the IR. They are the plan's own, not
-/// the model's, and nothing changes them.
+/// A unit: the state is a constant whose values are too many for the IR. They are the plan's own,
+/// not the model's, and nothing changes them.
 inline constexpr llvm::StringLiteral fixedAttr = "nn.fixed";
 
 inline bool isFixed(StateOp state) { return state->hasAttr(fixedAttr); }

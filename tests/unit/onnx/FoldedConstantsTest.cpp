@@ -47,6 +47,11 @@ const ConstantRow roundedRows[] = {
     {"Reciprocal", NUMBER("a", 0.1) "c = Reciprocal(a)" TO_WHOLE, "10.0"},
     {"Logarithms243",
      NUMBER("a", 243.0) NUMBER("b", 3.0) "p = Log(a) q = Log(b) c = Div(p, q)" TO_WHOLE, "5.0"},
+    {"Logarithms1000",
+     NUMBER("a", 1000.0) NUMBER("b", 10.0) "p = Log(a) q = Log(b) c = Div(p, q)" TO_WHOLE, "3.0"},
+    {"LogarithmsMillion",
+     NUMBER("a", 1000000.0) NUMBER("b", 10.0) "p = Log(a) q = Log(b) c = Div(p, q)" TO_WHOLE,
+     "6.0"},
     {"Root", NUMBER("a", 2.0) "s = Sqrt(a) c = Mul(s, s)" TO_WHOLE, "1.0"},
     {"RootBelow", NUMBER("a", 24.999998092651367) "c = Sqrt(a)" TO_WHOLE, "5.0"},
     {"CubeRoot", NUMBER("a", 8.0) NUMBER("b", 0.33333334) "c = Pow(a, b) r = Ceil(c)", "2.0"},
@@ -54,6 +59,12 @@ const ConstantRow roundedRows[] = {
      NUMBER("a", 0.0) NUMBER("b", 1.0) NUMBER("d", 0.1) NUMBER("t", 10.0)
          WHOLE("n", 3) "s = Range(a, b, d) e = Gather(s, n) c = Mul(e, t) r = Ceil(c)",
      "3.0"},
+    {"RangeOfDoubles", // 0.1 + 3 * 0.3 is 1; with a rounded product it is less
+     NUMBER("a", 1.0) NUMBER("b", 20.0) NUMBER("d", 3.0) NUMBER("t", 10.0)
+         WHOLE("n", 3) "e = Cast <to = 11> (a) f = Cast <to = 11> (b) g = Cast <to = 11> (d) "
+                       "u = Cast <to = 11> (t) p = Div(e, u) q = Div(f, u) v = Div(g, u) "
+                       "s = Range(p, q, v) c = Gather(s, n) m = Floor(c) r = Cast <to = 1> (m)",
+     "1.0"},
     {"LengthOfRange",
      NUMBER("a", 0.0) NUMBER("b", 0.3) NUMBER("d", 0.1) "s = Range(a, b, d) i = Size(s)" FROM_WHOLE,
      "3.0"},

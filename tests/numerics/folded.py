@@ -1,0 +1,396 @@
+"""Random chains of nodes that are computed at import, judged by onnx.reference and by exact
+rounding; test_folded.py runs this in an environment that has a current onnx.
+
+    folded.py SYNCLINE-IMPORT CHAINS SEED
+
+The first line says what was done; then comes a line for each wrong value."""
+
+import collections
+import math
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+import ml_dtypes
+import mpmath
+import numpy
+import onnx
+from onnx import TensorProto, helper
+from onnx.reference.ops._op_list import load_op
+
+OPSET, EACH = 18, 1000  # chains in a file
+# Digits of the significand, and the exponent of the least number that is not subnormal.
+REALS = {
+    TensorProto.FLOAT: (numpy.dtype("f4"), 24, -126, 128),
+    TensorProto.DOUBLE: (numpy.dtype("f8"), 53, -1022, 1024),
+    TensorProto.FLOAT16: (numpy.dtype("f2"), 11, -14, 16),
+    TensorProto.BFLOAT16: (numpy.dtype(ml_dtypes.bfloat16), 8, -126, 128),
+}
+INTEGERS = {
+    TensorProto.INT64: numpy.dtype("i8"),
+    TensorProto.INT32: numpy.dtype("i4"),
+    TensorProto.INT16: numpy.dtype("i2"),
+    TensorProto.INT8: numpy.dtype("i1"),
+    TensorProto.UINT32: numpy.dtype("u4"),
+    TensorProto.UINT16: numpy.dtype("u2"),
+    TensorProto.UINT8: numpy.dtype("u1"),
+}
+TYPES = {**{number: row[0] for number, row in REALS.items()}, **INTEGERS}
+TYPES[TensorProto.BOOL] = numpy.dtype(bool)
+SHAPES = ((), (3,), (2, 3), (2, 1), (1, 3))
+COMPARISONS = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal")
+PAIRS = {*COMPARISONS, *"Add Sub Mul Div Max Min Mod Pow And Or Xor".split()}
+FUNCTIONS = {
+    "Exp": (mpmath.exp, numpy.exp),
+    "Log": (mpmath.log, numpy.log),
+    "Sin": (mpmath.sin, numpy.sin),
+    "Cos": (mpmath.cos, numpy.cos),
+    "Pow": (mpmath.power, numpy.power),
+}
+
+
+def rounded(value, number):
+    """The nearest number of the type, to even between two; an exact value as mpmath's."""
+    dtype, digits, least, most = REALS[number]
+    if mpmath.isnan(value) or mpmath.isinf(value) or value == 0:
+        return float(value)
+    if abs(value) >= mpmath.mpf(2) ** (most + 1) or abs(value) < mpmath.mpf(2) ** (least - 80):
+        return math.copysign(math.inf if abs(value) > 1 else 0, value)
+    exponent = max(int(mpmath.floor(mpmath.log(abs(value), 2))) - digits + 1, least - digits + 1)
+    scaled = mpmath.ldexp(value, -exponent)
+    if abs(scaled) >= 2**digits:  # the logarithm was rounded up
+        exponent, scaled = exponent + 1, scaled / 2
+    whole = mpmath.nint(scaled)
+    result = mpmath.ldexp(whole, exponent)
+    is_large = abs(result) >= mpmath.mpf(2) ** most
+    return math.copysign(math.inf if is_large else float(abs(result)), value)
+
+
+def real(function, *operands):
+    """The function's value where the operands are finite and it is a real number; else None."""
+    if not all(numpy.isfinite(float(x)) for x in operands):
+        return None
+    try:
+        value = function(*(mpmath.mpf(float(x)) for x in operands))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+    return None if isinstance(value, mpmath.mpc) else value
+
+
+class Chain:
+    """Nodes on constants. The values decide which node can follow: division by zero, for one, is
+    refused."""
+
+    def __init__(self, source, name):
+        self.random, self.name, self.nodes, self.known = source, name, [], {}
+        for _ in range(source.randint(1, 3)):
+            self.start()
+        for _ in range(source.randint(3, 7)):
+            self.grow()
+
+    def new(self):
+        return f"{self.name}_{len(self.known)}"
+
+    def start(self):
+        number = self.random.choice(list(TYPES))
+        shape = self.random.choice(SHAPES)
+        count = int(numpy.prod(shape))
+        if number in REALS:
+            values = [self.real() for _ in range(count)]
+        elif number == TensorProto.BOOL:
+            values = [self.random.random() < 0.5 for _ in range(count)]
+        else:
+            bounds = numpy.iinfo(TYPES[number])
+            small = self.random.random() < 0.5
+            low, high = (max(bounds.min, -9), 9) if small else (bounds.min, bounds.max)
+            values = [self.random.randint(low, high) for _ in range(count)]
+        with numpy.errstate(all="ignore"):
+            array = numpy.array(values).astype(TYPES[number]).reshape(shape)
+        tensor = helper.make_tensor(self.new(), number, shape, array.tobytes(), raw=True)
+        self.add("Constant", [], array, number, value=tensor)
+
+    def real(self):
+        kind = self.random.random()
+        if kind < 0.1:
+            return self.random.choice((0.0, -0.0, 1.0, numpy.inf, -numpy.inf, numpy.nan))
+        if kind < 0.4:
+            return self.random.randint(-40, 40) / 10
+        return self.random.uniform(-1, 1) * 2.0 ** self.random.randint(-20, 20)
+
+    def add(self, op, inputs, array, number, **attributes):
+        name = self.new()
+        self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
+        self.known[name] = (array, number)
+
+    def grow(self):
+        for _ in range(20):  # until a node fits
+            if self.step():
+                return
+
+    def step(self):
+        name = self.random.choice(list(self.known)[-3:])
+        x, number = self.known[name]
+        alike = [other for other, (_, kind) in self.known.items() if kind == number]
+        other = self.random.choice(alike)
+        if number in REALS:
+            op = self.random.choice(
+                (
+                    "Add Sub Mul Div Max Min Mod Pow Neg Abs Sqrt Reciprocal Exp Log Sin Cos Floor "
+                    "Ceil Cast Cast IsNaN Where Range CumSum Compare"
+                ).split()
+            )
+        elif number == TensorProto.BOOL:
+            op = self.random.choice("Not And Or Xor Cast Where Equal".split())
+        else:
+            op = self.random.choice(
+                "Add Sub Mul Div Mod Max Min Pow Neg Abs Cast Cast Compare Where CumSum".split()
+            )
+        return self.place(op, name, other, x, number)
+
+    def place(self, op, name, other, x, number):
+        y, attributes, inputs, result = self.known[other][0], {}, [name], number
+        if op == "Compare":
+            op, result = self.random.choice(COMPARISONS), TensorProto.BOOL
+        if op in PAIRS:
+            inputs.append(other)
+        if not is_defined(op, x, y, number):
+            return False
+        if op == "Mod":
+            attributes["fmod"] = 1 if number in REALS else self.random.randint(0, 1)
+        if op == "IsNaN":
+            result = TensorProto.BOOL
+        if op == "Where":
+            truths = [n for n, (_, kind) in self.known.items() if kind == TensorProto.BOOL]
+            if not truths:
+                return False
+            inputs = [self.random.choice(truths), name, other]
+        if op == "Cast":
+            result = self.random.choice(list(TYPES))
+            if number in REALS and result in INTEGERS and not fits(x, TYPES[result]):
+                return False
+            attributes["to"] = result
+        if op == "CumSum":
+            inputs.append("axis")
+        if op == "Range":
+            return self.range(number)
+        node = helper.make_node(op, inputs, ["y"], **attributes)
+        try:
+            array = evaluate(node, [self.value(i) for i in inputs], number)
+        except (ValueError, TypeError, OverflowError):
+            return False  # shapes that do not broadcast, among others
+        if array is None or array.size > 64:
+            return False
+        self.add(op, inputs, array, result, **attributes)
+        return True
+
+    def value(self, name):
+        return numpy.array(0) if name == "axis" else self.known[name][0]
+
+    def range(self, number):
+        """start, limit, delta: new constants of a few elements."""
+        if number not in (TensorProto.FLOAT, TensorProto.DOUBLE):
+            return False
+        start, delta = self.random.randint(-30, 30) / 10, self.random.choice((0.1, 0.3, -0.7, 1.5))
+        names = []
+        for value in (start, start + delta * self.random.randint(1, 6), delta):
+            array = numpy.array(value, TYPES[number])
+            names.append(self.new())
+            tensor = helper.make_tensor(names[-1], number, (), [value])
+            self.add("Constant", [], array, number, value=tensor)
+        start, limit, delta = (self.known[n][0] for n in names)
+        count = numpy.ceil((limit - start) / delta)
+        array = numpy.array(
+            [rounded(exact(start) + i * exact(delta), number) for i in range(int(max(count, 0)))]
+        )
+        self.add("Range", names, array.astype(TYPES[number]), number)
+        return True
+
+
+def is_defined(op, x, y, number):
+    """Whether ONNX defines the operator's result, and onnx.reference computes it."""
+    if op == "CumSum":
+        sums = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
+        return x.ndim > 0 and number in sums
+    if number in REALS:  # which of 0 and -0 is larger is not defined
+        return op not in ("Max", "Min") or not ((x == 0).any() and (y == 0).any())
+    if op == "Div" and magnitude(x) >= 2**52:
+        return False  # onnx.reference divides in double
+    if op in ("Div", "Mod"):  # the only quotient that overflows is one by -1
+        return not (y == 0).any() and not (y.astype("f8") == -1).any()
+    if op == "Pow":
+        return ((0 <= y) & (y <= 20)).all()
+    return op != "Neg" or TYPES[number].kind == "i"
+
+
+def magnitude(x):
+    return max(abs(int(value)) for value in x.reshape(-1))
+
+
+def exact(value):
+    return mpmath.mpf(float(value))
+
+
+def fits(x, dtype):
+    bounds = numpy.iinfo(dtype)
+    x = x.astype(float)
+    return numpy.isfinite(x).all() and (x > bounds.min - 1.0).all() and (x < bounds.max).all()
+
+
+LOADED = {}
+
+
+def reference(node, operands):
+    if node.op_type not in LOADED:
+        LOADED[node.op_type] = load_op("", node.op_type, OPSET)
+    params = {"log": lambda *words: None, "opsets": {"": OPSET}, "verbose": 0, "new_ops": None}
+    return numpy.asarray(LOADED[node.op_type](node, params).run(*operands)[0])
+
+
+def evaluate(node, operands, number):
+    """The node's right value."""
+    op = node.op_type
+    with numpy.errstate(all="ignore"):
+        if op == "Cast":
+            return cast(operands[0], node.attribute[0].i)
+        if op in ("Max", "Min") and number == TensorProto.BFLOAT16:  # NumPy's lose NaN
+            wide = reference(node, [x.astype("f4") for x in operands])
+            return wide.astype(TYPES[number])
+        if op == "Pow" and number in INTEGERS:
+            a, b = numpy.broadcast_arrays(*operands)
+            powers = [int(x) ** int(y) for x, y in zip(a.reshape(-1), b.reshape(-1))]
+            return wrapped(powers, TYPES[number]).reshape(a.shape)
+        if op in FUNCTIONS:
+            arrays = numpy.broadcast_arrays(*operands)
+            rows = zip(*(x.reshape(-1) for x in arrays))
+            values = [nearest(op, row, number) for row in rows]
+            return numpy.array(values).astype(TYPES[number]).reshape(arrays[0].shape)
+        return reference(node, operands)
+
+
+def cast(x, to):
+    """Rounded once, where NumPy goes by way of another type."""
+    is_real = x.dtype.kind not in "iub"
+    if to in REALS and is_real:
+        values = [rounded(exact(v), to) if numpy.isfinite(float(v)) else v for v in x.reshape(-1)]
+        values = numpy.copysign(numpy.array(values, "f8"), x.reshape(-1).astype("f8"))
+    elif to in REALS:
+        values = numpy.array([rounded(mpmath.mpf(int(v)), to) for v in x.reshape(-1)], "f8")
+    elif to == TensorProto.BOOL:
+        values = x.reshape(-1) != 0
+    else:
+        values = (x.astype("f8") if is_real else x).reshape(-1)
+    return values.astype(TYPES[to]).reshape(x.shape)
+
+
+def nearest(op, row, number):
+    """The function's value, rounded once; what is no real number or zero as NumPy has it."""
+    value = real(FUNCTIONS[op][0], *row)
+    if value is None or value == 0:
+        return FUNCTIONS[op][1](*(numpy.float64(x) for x in row))
+    return rounded(value, number)
+
+
+def wrapped(values, dtype):
+    bits = dtype.itemsize * 8
+    half = 1 << (bits - 1)
+    if dtype.kind == "i":
+        values = [(v + half) % (1 << bits) - half for v in values]
+    else:
+        values = [v % (1 << bits) for v in values]
+    return numpy.array(values, dtype=object).astype(dtype)
+
+
+def model(chains):
+    """y = x * w + what the chains' results come to, so that the output needs them all."""
+    axis = helper.make_tensor("axis", TensorProto.INT64, (), [0])
+    nodes = [helper.make_node("Constant", [], ["axis"], value=axis)]
+    nodes += [node for chain in chains for node in chain.nodes]
+    parts = []
+    for chain in chains:
+        for kept in chain.known:
+            parts.append(f"{kept}_size")
+            nodes.append(helper.make_node("Size", [kept], [f"{kept}_size"]))
+    nodes.append(helper.make_node("Max", parts, ["most"]))
+    nodes.append(helper.make_node("Cast", ["most"], ["number"], to=TensorProto.FLOAT))
+    nodes.append(helper.make_node("Mul", ["x", "w"], ["h"]))
+    nodes.append(helper.make_node("Add", ["h", "number"], ["y"]))
+    info = helper.make_tensor_value_info
+    weight = helper.make_tensor("w", TensorProto.FLOAT, (3,), [1, 2, 3])
+    graph = helper.make_graph(
+        nodes, "chains", [info("x", 1, (2, 3))], [info("y", 1, (2, 3))], [weight]
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+
+
+def read(line):
+    """Name, type and values of a line of `syncline-import --known`."""
+    name, number, _, *values = line.split(" ")
+    return name, (int(number), values)
+
+
+def same(array, number, values):
+    """Whether the values have the same bits, as any two NaN have."""
+    if array.size != len(values):
+        return False
+    for right, got in zip(array.reshape(-1), values):
+        bits = int(got, 16)
+        if number in REALS:
+            value = struct.unpack("<d", struct.pack("<Q", bits))[0]
+            right = float(right)
+            if numpy.isnan(value) and numpy.isnan(right):
+                continue
+            if struct.pack("<d", value) != struct.pack("<d", right):
+                return False
+        elif bits != int(right) % 2**64:
+            return False
+    return True
+
+
+def main():
+    program, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    mpmath.mp.prec = 160
+    source = random.Random(seed)
+    judged, wrong = collections.Counter(), []
+    with tempfile.TemporaryDirectory() as folder:
+        for first in range(0, count, EACH):
+            chains = [Chain(source, f"c{first + i}") for i in range(min(EACH, count - first))]
+            path = pathlib.Path(folder) / "chains.onnx"
+            path.write_bytes(model(chains).SerializeToString())
+            words = [program, path, "--loss", "mse", "--known"]
+            done = subprocess.run([*map(str, words)], capture_output=True, text=True)
+            if done.returncode != 0:
+                wrong.append(f"refused: {done.stderr.strip()}")
+                continue
+            got = dict(map(read, done.stdout.splitlines()))
+            for chain in chains:
+                compare(chain, got, judged, wrong)
+    print(f"{count} chains, seed {seed}, {sum(judged.values())} nodes: {dict(judged)}")
+    for line in wrong[:50]:
+        print(line)
+    return 1 if wrong else 0
+
+
+def compare(chain, got, judged, wrong):
+    """The first value of a chain that is wrong; what follows from it is not looked at."""
+    for node in chain.nodes:
+        name = node.output[0]
+        if node.op_type == "Constant" or name not in chain.known:
+            continue
+        array, number = chain.known[name]
+        judged[node.op_type] += 1
+        if name not in got:
+            wrong.append(f"{name}: not computed")
+        elif got[name][0] != number or not same(array, number, got[name][1]):
+            operands = [chain.value(i).tolist() for i in node.input]
+            wrong.append(
+                f"{node.op_type} of {operands} as {TensorProto.DataType.Name(number)}: expected"
+                f" {array.tolist()}, got {got[name]}"
+            )
+            return
+
+
+if __name__ == "__main__":
+    sys.exit(main())
