@@ -50,23 +50,25 @@ static FailureOr<ConstantTensor> foldCast(NodeImport &node, Constants in) {
   return castTo(*in[0], to);
 }
 
-/// Has more digits than a double, so that rounding to that gives the nearest one. What a double
-/// computes exactly is computed as one, since a second rounding could miss it.
-using Real = long double;
-using RealFunction = Real (*)(Real);
+/// A function of real numbers. Its double is rounded once more to a narrower type, which seldom makes
+/// a difference; for doubles it is computed with twice the digits where a double is not exact.
+struct RealFunction {
+  double (*narrow)(double) = nullptr;
+  _Float128 (*wide)(_Float128) = nullptr;
+};
 
 static RealFunction realFunction(llvm::StringRef op) {
   static const llvm::StringMap<RealFunction> table = {
-      {"Abs", [](Real x) { return std::abs(x); }},
-      {"Ceil", [](Real x) { return std::ceil(x); }},
-      {"Cos", [](Real x) { return std::cos(x); }},
-      {"Exp", [](Real x) { return std::exp(x); }},
-      {"Floor", [](Real x) { return std::floor(x); }},
-      {"Log", [](Real x) { return std::log(x); }},
-      {"Neg", [](Real x) { return -x; }},
-      {"Reciprocal", [](Real x) -> Real { return 1 / static_cast<double>(x); }},
-      {"Sin", [](Real x) { return std::sin(x); }},
-      {"Sqrt", [](Real x) -> Real { return std::sqrt(static_cast<double>(x)); }},
+      {"Abs", {[](double x) { return std::abs(x); }}},
+      {"Ceil", {[](double x) { return std::ceil(x); }}},
+      {"Cos", {[](double x) { return std::cos(x); }, cosf128}},
+      {"Exp", {[](double x) { return std::exp(x); }, expf128}},
+      {"Floor", {[](double x) { return std::floor(x); }}},
+      {"Log", {[](double x) { return std::log(x); }, logf128}},
+      {"Neg", {[](double x) { return -x; }}},
+      {"Reciprocal", {[](double x) { return 1 / x; }}},
+      {"Sin", {[](double x) { return std::sin(x); }, sinf128}},
+      {"Sqrt", {[](double x) { return std::sqrt(x); }}},
   };
   return table.lookup(op);
 }
@@ -76,11 +78,13 @@ static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
   const llvm::StringRef op = node.op();
   const RealFunction function = realFunction(op);
   const bool takesIntegers = op == "Abs" || op == "Neg" || op == "Not";
-  if (result.isReal() ? !function : !takesIntegers)
+  if (result.isReal() ? !function.narrow : !takesIntegers)
     return node.error("expected " +
-                      llvm::Twine(function ? "floating-point elements" : "truth values"));
+                      llvm::Twine(function.narrow ? "floating-point elements" : "truth values"));
   for (double &value : result.reals)
-    value = static_cast<double>(function(value));
+    value = function.wide && result.type == TensorProto::DOUBLE
+                ? static_cast<double>(function.wide(value))
+                : function.narrow(value);
   for (std::int64_t &value : result.ints)
     if (op == "Not")
       value = value == 0;
@@ -185,7 +189,9 @@ static FailureOr<ConstantTensor> foldPow(NodeImport &node, Constants in) {
     if (!base.isReal() && base.ints[i] == 0 && power < 0)
       return node.error("the integer 0 has no power of " + decimal(power));
     if (base.isReal())
-      base.reals[i] = static_cast<double>(std::pow(Real(base.reals[i]), Real(power)));
+      base.reals[i] = base.type == TensorProto::DOUBLE
+                          ? static_cast<double>(powf128(base.reals[i], power))
+                          : std::pow(base.reals[i], power);
     else
       base.ints[i] = exponent.isReal() ? wholePower(base.type, base.ints[i], power)
                                        : wholePower(base.ints[i], exponent.ints[i]);
