@@ -50,8 +50,8 @@ static FailureOr<ConstantTensor> foldCast(NodeImport &node, Constants in) {
   return castTo(*in[0], to);
 }
 
-/// A function of real numbers. Its double is rounded once more to a narrower type, which seldom makes
-/// a difference; for doubles it is computed with twice the digits where a double is not exact.
+/// A function of real numbers. Its double is rounded once more to a narrower type, which seldom
+/// makes a difference; for doubles it is computed with twice the digits where one is not exact.
 struct RealFunction {
   double (*narrow)(double) = nullptr;
   _Float128 (*wide)(_Float128) = nullptr;

@@ -88,11 +88,10 @@ private:
     std::shared_ptr<RepeatedTensor> repeated;
     std::string alias; ///< not empty: another name for this one
     std::string root;  ///< of an alias: the last name behind it
-    /// Of an alias: the first name from it on that may stand for a tensor of its own, which is
-    /// that of an Identity or the root.
+    /// The first name, from an alias on, that may stand for a tensor of its own: that of an
+    /// Identity, or else the root.
     std::string holder;
-    std::optional<bool>
-        isUniform;           ///< of a stored tensor: whether its elements are known to be equal
+    std::optional<bool> isUniform; ///< whether a stored tensor's elements are known to be equal
     bool isConstant = false; ///< a stored tensor whose values nodes are computed from at import
     bool isBatched = false;
     int wholeType = 0; ///< not 0: holds integers of this type, as f32

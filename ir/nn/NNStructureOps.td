@@ -66,8 +66,8 @@ def NN_ParameterOp : NN_StoredOp<"parameter", "a trained tensor"> {
 def NN_StateOp : NN_StoredOp<"state", "a tensor kept between steps that is not trained"> {
   let description = [{
     States are running statistics, frozen parameters and large constants of the model. A constant
-    that is the plan's own has `nn.fixed`, a discardable attribute, where its values are too many for
-    the IR.
+    that is the plan's own has `nn.fixed`, a discardable attribute, where its values are too many
+    for the IR.
 
     ```mlir
     %m = nn.state "bn.running_mean" init <constant, 0.0 : f64, 0.0 : f64> : tensor<64xf32>
