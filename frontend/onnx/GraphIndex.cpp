@@ -1,5 +1,6 @@
 // Indexes and orders an ONNX graph.
 #include "frontend/onnx/GraphIndex.h"
+#include "syncline/RowsPart.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
@@ -38,6 +39,14 @@ static Status checkName(const std::string &what, const std::string &name) {
   return Status::badInput(what + " '" + name + "': expected a name in UTF-8 without NUL");
 }
 
+/// Plans call a part of a gradient by the parameter's name and an ending.
+static Status checkEnding(const GraphIndex &index, const std::string &name) {
+  if (!index.initializers.count(name) || !isRowsPart(name))
+    return Status::ok();
+  return Status::badInput("initialiser '" + name + "': expected a name that does not end in '" +
+                          std::string(rowsEnding) + "', by which plans name a part of a gradient");
+}
+
 /// The names of the nodes that the output needs, and of all that they read and make.
 static Status checkNames(const onnx::GraphProto &graph, const GraphIndex &index) {
   for (const onnx::ValueInfoProto *input : index.inputs)
@@ -51,8 +60,9 @@ static Status checkNames(const onnx::GraphProto &graph, const GraphIndex &index)
       return status;
     for (const auto *names : {&node.input(), &node.output()})
       for (const std::string &name : *names)
-        if (Status status = checkName("tensor", name); !status)
-          return status;
+        for (Status status : {checkName("tensor", name), checkEnding(index, name)})
+          if (!status)
+            return status;
   }
   return Status::ok();
 }

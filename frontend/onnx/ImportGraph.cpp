@@ -2,6 +2,7 @@
 #include "frontend/onnx/ImportGraph.h"
 
 #include "frontend/onnx/Buffers.h"
+#include "frontend/onnx/Contradictions.h"
 #include "frontend/onnx/InferenceExport.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -36,6 +37,8 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   if (!index)
     return index.status();
   graph->index = std::move(*index);
+  if (Status status = refuseContradictions(file, graph->index, graph->notes); !status)
+    return status;
   noteOutputs(file.model->graph(), graph->index, options, graph->notes);
   if (const std::string text = findBuffers(file, graph->index, graph->notes); !text.empty()) {
     if (purpose == Purpose::step)

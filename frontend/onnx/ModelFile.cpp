@@ -6,10 +6,10 @@
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <google/protobuf/stubs/logging.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 
 using namespace syncline;
 using namespace syncline::frontend;
@@ -19,7 +19,7 @@ ModelFile::ModelFile() = default;
 ModelFile::ModelFile(ModelFile &&) = default;
 ModelFile::~ModelFile() = default;
 
-static bool isDefaultDomain(const std::string &domain) {
+bool frontend::isDefaultDomain(const std::string &domain) {
   return domain.empty() || domain == "ai.onnx";
 }
 
@@ -56,16 +56,23 @@ static Status parse(const std::string &path, onnx::ModelProto &model) {
 }
 
 static Result<std::int64_t> findOpset(const onnx::ModelProto &model, const std::string &path) {
-  auto entry = std::ranges::find_if(model.opset_import(), [](const onnx::OperatorSetIdProto &set) {
-    return isDefaultDomain(set.domain());
-  });
-  if (entry == model.opset_import().end())
+  std::optional<std::int64_t> version;
+  for (const onnx::OperatorSetIdProto &set : model.opset_import()) {
+    if (!isDefaultDomain(set.domain()))
+      continue;
+    if (version && *version != set.version())
+      return Status::badInput("'" + path + "' states two operator sets for one domain, " +
+                              std::to_string(*version) + " and " + std::to_string(set.version()));
+    version = set.version();
+  }
+  if (!version)
     return Status::badInput("'" + path + "' does not say which operator set it uses");
-  if (entry->version() < oldestOpset || entry->version() > newestOpset)
-    return Status::badInput("'" + path + "': expected an operator set from " +
-                            std::to_string(oldestOpset) + " to " + std::to_string(newestOpset) +
-                            ", got " + std::to_string(entry->version()));
-  return entry->version();
+  if (*version >= oldestOpset && *version <= newestOpset)
+    return *version;
+  return Status::badInput(
+      "'" + path + "': expected an operator set from " + std::to_string(oldestOpset) + " to " +
+      std::to_string(newestOpset) + ", got " + std::to_string(*version) +
+      (*version < oldestOpset ? "; onnx.version_converter converts models to a newer one" : ""));
 }
 
 Result<ModelFile> frontend::readModelFile(const std::string &path) {

@@ -32,6 +32,9 @@ struct ModelFile {
   std::vector<std::unique_ptr<onnx::TensorProto>> initializers; ///< in the file's order
 };
 
+/// Whether operators of the domain are ONNX's own.
+bool isDefaultDomain(const std::string &domain);
+
 /// Reads and parses `path`. The installed ONNX library's checker is not asked: it refuses files
 /// with a newer IR version. Messages name the file.
 Result<ModelFile> readModelFile(const std::string &path);

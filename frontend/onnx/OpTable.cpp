@@ -107,13 +107,9 @@ static LogicalResult checkTensors(NodeImport &node, const OpImport &import) {
   return success();
 }
 
-static bool isDefaultDomain(const NodeImport &node) {
-  return node.proto.domain().empty() || node.proto.domain() == "ai.onnx";
-}
-
 /// Whether operators of the node's domain are looked up: ONNX's own and one that was foreign.
 static bool hasKnownDomain(const NodeImport &node) {
-  return isDefaultDomain(node) ||
+  return isDefaultDomain(node.proto.domain()) ||
          (node.proto.domain() == "com.microsoft" && node.op() == "RotaryEmbedding");
 }
 
@@ -123,7 +119,7 @@ bool frontend::isKnownOp(const NodeImport &node) {
 }
 
 std::string frontend::unsupportedOp(const NodeImport &node) {
-  if (!isDefaultDomain(node))
+  if (!isDefaultDomain(node.proto.domain()))
     return "operators of domain '" + node.proto.domain() + "' are not supported";
   return "this operator of opset " + std::to_string(node.opset()) + " is not supported";
 }

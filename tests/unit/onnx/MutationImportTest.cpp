@@ -56,7 +56,7 @@ TEST(MutationImport, DamagedModelsNeverCrash) {
   int imported = 0;
   for (int round = 0; round < 2000; ++round) {
     std::string damaged = model;
-    for (size_t edits = 1 + below(4); edits-- > 0 && !damaged.empty();)
+    for (size_t edits = 1 + below(2); edits-- > 0 && !damaged.empty();)
       switch (below(4)) {
       case 0:
         damaged[below(damaged.size())] = static_cast<char>(below(256));
