@@ -84,6 +84,7 @@ Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &form
       return opened.status();
     set.classNames = (*opened)->classes();
     set.ignored = (*opened)->ignored();
+    set.nested = (*opened)->ignoredFolders();
     set.store = std::move(*opened);
     return set;
   }

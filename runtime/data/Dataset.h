@@ -41,6 +41,8 @@ public:
   const std::vector<std::string> &classes() const { return classNames; }
   /// Files beside the images that are none.
   std::int64_t ignoredFiles() const { return ignored; }
+  /// Folders beside the images, which are not looked into.
+  std::int64_t ignoredFolders() const { return nested; }
   /// Fills `batch` with these samples in the format's types, one behind the other. Errors:
   /// badInput, naming the file.
   Status read(const Samples &samples, HostBatch &batch) const;
@@ -48,7 +50,7 @@ public:
 private:
   std::shared_ptr<const SampleStore> store;
   std::vector<std::string> classNames;
-  std::int64_t ignored = 0;
+  std::int64_t ignored = 0, nested = 0; ///< files and folders
   std::vector<std::int64_t> inputBytes; ///< of one sample
   std::int64_t targetBytes = 0;         ///< likewise
 };

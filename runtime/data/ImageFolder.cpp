@@ -11,33 +11,51 @@
 namespace syncline::data {
 namespace fs = std::filesystem;
 
-/// Names of what is in `folder` and not hidden, sorted: folders where `wantsFolders`, else files.
-static Result<std::vector<std::string>> list(const std::string &folder, bool wantsFolders) {
-  std::vector<std::string> names;
+namespace {
+
+/// Names of what is in a folder and not hidden, sorted.
+struct Listing {
+  std::vector<std::string> folders, files;
+};
+
+/// A link that leads nowhere may have been a folder, so it is an error.
+Result<Listing> list(const std::string &folder) {
+  Listing listing;
   std::error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     std::string name = entry->path().filename().string();
-    std::error_code ignored;
-    if (!name.starts_with('.') && entry->is_directory(ignored) == wantsFolders)
-      names.push_back(std::move(name));
+    if (name.starts_with('.'))
+      continue;
+    std::error_code unread;
+    const bool isFolder = entry->is_directory(unread);
+    if (unread)
+      return Status::badInput("'" + folder + "/" + name + "': cannot read: " + unread.message());
+    (isFolder ? listing.folders : listing.files).push_back(std::move(name));
   }
   if (error)
     return Status::badInput("'" + folder + "': cannot list: " + error.message());
-  std::ranges::sort(names);
-  return names;
+  std::ranges::sort(listing.folders);
+  std::ranges::sort(listing.files);
+  return listing;
 }
 
+} // namespace
+
 Result<std::vector<std::string>> findFolders(const std::string &folder) {
-  return list(folder, /*wantsFolders=*/true);
+  Result<Listing> found = list(folder);
+  if (!found)
+    return found.status();
+  return std::move(found->folders);
 }
 
 Status ImageFolder::addClass(const std::string &folder, const std::string &name) {
-  Result<std::vector<std::string>> found = list(folder, /*wantsFolders=*/false);
+  Result<Listing> found = list(folder);
   if (!found)
     return found.status();
+  nested += static_cast<std::int64_t>(found->folders.size());
   const auto before = files.size();
-  for (std::string &file : *found)
+  for (std::string &file : found->files)
     if (isImageName(file))
       files.push_back({static_cast<int>(names.size()), std::move(file)});
     else

@@ -25,6 +25,8 @@ public:
   const std::vector<std::string> &classes() const { return names; }
   /// Files in the class folders that are no images by their names.
   std::int64_t ignored() const { return others; }
+  /// Folders in the class folders, whose images are not taken.
+  std::int64_t ignoredFolders() const { return nested; }
 
   std::int64_t size() const override { return static_cast<std::int64_t>(files.size()); }
   std::string nameOf(std::int64_t sample) const override;
@@ -43,12 +45,13 @@ private:
   std::string top;
   std::vector<std::string> names; ///< of the classes
   std::vector<File> files;
-  std::int64_t others = 0;
+  std::int64_t others = 0, nested = 0;
   ElementType targetType = ElementType::i64;
   std::shared_ptr<const Preparation> preparation;
 };
 
-/// The names of the folders in `folder` that are not hidden, sorted. Errors: badInput.
+/// The names of the folders in `folder` that are not hidden, sorted. Errors: badInput, also for a
+/// link that leads nowhere.
 Result<std::vector<std::string>> findFolders(const std::string &folder);
 
 } // namespace syncline::data

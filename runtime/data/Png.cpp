@@ -1,41 +1,121 @@
-// Decoding PNG files by libpng's simplified interface, which needs no jumps out of its errors.
+// Decoding PNG files by libpng. It leaves its errors by longjmp(), so that no object with a
+// destructor may live in the function that calls it. Its simplified interface would convert pixels
+// by a file's gamma.
 #include "runtime/data/ImageFile.h"
+
+#include <csetjmp>
+#include <cstring>
 
 #include <png.h>
 
 namespace syncline::data {
+namespace {
+
+/// A decoder and what its callbacks need.
+struct Reader {
+  explicit Reader(std::span<const std::byte> bytes) : rest(bytes) {}
+  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+  Reader(const Reader &) = delete;
+  Reader &operator=(const Reader &) = delete;
+
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  std::span<const std::byte> rest; ///< not read yet
+  std::jmp_buf place;
+  char text[128] = "out of memory";
+};
+
+[[noreturn]] void leave(png_structp png, png_const_charp message) {
+  Reader &reader = *static_cast<Reader *>(png_get_error_ptr(png));
+  std::strncpy(reader.text, message, sizeof(reader.text) - 1);
+  std::longjmp(reader.place, 1);
+}
+
+void ignoreWarning(png_structp, png_const_charp) {} // other programs read such files too
+
+void readBytes(png_structp png, png_bytep to, std::size_t count) {
+  Reader &reader = *static_cast<Reader *>(png_get_io_ptr(png));
+  if (count > reader.rest.size())
+    png_error(png, "the file is cut off");
+  std::memcpy(to, reader.rest.data(), count);
+  reader.rest = reader.rest.subspan(count);
+}
+
+/// Asks for 8 bits of grey, of red, green and blue, or of numbers in the palette, without
+/// transparency: of 16 bits the high ones, as Pillow takes colours.
+void setConversions(png_structp png, png_infop info) {
+  if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE)
+    png_set_packing(png);
+  else if (png_get_bit_depth(png, info) < 8)
+    png_set_expand_gray_1_2_4_to_8(png);
+  png_set_strip_16(png);
+  png_set_strip_alpha(png);
+}
+
+/// Puts colours in the place of their numbers in the palette; false where it lacks one.
+bool takeColours(png_structp png, png_infop info, Pixels &pixels) {
+  png_colorp palette = nullptr;
+  int colours = 0;
+  png_get_PLTE(png, info, &palette, &colours);
+  const std::size_t count = pixels.values.size();
+  pixels.channels = 3;
+  pixels.values.resize(3 * count);
+  for (std::size_t i = count;
+       i-- > 0;) { // from the end: colours overwrite only numbers read before
+    const int number = pixels.values[i];
+    if (number >= colours)
+      return false;
+    pixels.values[3 * i] = palette[number].red;
+    pixels.values[3 * i + 1] = palette[number].green;
+    pixels.values[3 * i + 2] = palette[number].blue;
+  }
+  return true;
+}
+
+enum class Outcome { decoded, failed, tooLarge };
+
+Outcome decode(Reader &reader, Pixels &pixels) {
+  reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, leave, ignoreWarning);
+  reader.info = reader.png ? png_create_info_struct(reader.png) : nullptr;
+  if (!reader.info)
+    return Outcome::failed;
+  const png_structp png = reader.png;
+  if (setjmp(reader.place) != 0)
+    return Outcome::failed;
+  png_set_read_fn(png, &reader, readBytes);
+  // Chunks that no pixel depends on are skipped, however large.
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+  png_read_info(png, reader.info);
+  pixels.width = png_get_image_width(png, reader.info);
+  pixels.height = png_get_image_height(png, reader.info);
+  if (pixels.width * pixels.height > mostPixels)
+    return Outcome::tooLarge;
+  setConversions(png, reader.info);
+  const int passes = png_set_interlace_handling(png);
+  png_read_update_info(png, reader.info);
+  pixels.channels = png_get_channels(png, reader.info);
+  const std::size_t rowBytes = png_get_rowbytes(png, reader.info);
+  pixels.values.resize(rowBytes * static_cast<std::size_t>(pixels.height));
+  for (int pass = 0; pass < passes; ++pass)
+    for (std::int64_t y = 0; y < pixels.height; ++y)
+      png_read_row(png, pixels.values.data() + rowBytes * static_cast<std::size_t>(y), nullptr);
+  const bool isPalette = png_get_color_type(png, reader.info) == PNG_COLOR_TYPE_PALETTE;
+  if (isPalette && !takeColours(png, reader.info, pixels))
+    png_error(png, "a pixel's number is not in the palette");
+  return Outcome::decoded;
+}
+
+} // namespace
 
 Status decodePng(std::span<const std::byte> bytes, Pixels &pixels) {
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  const auto broken = [&] { return Status::badInput(std::string("broken PNG: ") + image.message); };
-  if (!png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()))
-    return broken();
-  pixels.width = image.width;
-  pixels.height = image.height;
-  if (pixels.width * pixels.height > mostPixels) {
-    png_image_free(&image);
+  Reader reader(bytes);
+  const Outcome outcome = decode(reader, pixels);
+  if (outcome == Outcome::failed)
+    return Status::badInput(std::string("broken PNG: ") + reader.text);
+  if (outcome == Outcome::tooLarge)
     return Status::badInput("the image has " + std::to_string(pixels.width) + " x " +
                             std::to_string(pixels.height) + " pixels, expected at most " +
                             std::to_string(mostPixels) + " in total");
-  }
-  // Transparency is read where it is there, since libpng would else blend with a background.
-  const bool isColoured = (image.format & PNG_FORMAT_FLAG_COLOR) != 0;
-  const bool isTransparent = (image.format & PNG_FORMAT_FLAG_ALPHA) != 0;
-  image.format =
-      (isColoured ? PNG_FORMAT_FLAG_COLOR : 0) | (isTransparent ? PNG_FORMAT_FLAG_ALPHA : 0);
-  pixels.channels = isColoured ? 3 : 1;
-  const int stored = pixels.channels + (isTransparent ? 1 : 0);
-  pixels.values.resize(PNG_IMAGE_SIZE(image));
-  if (!png_image_finish_read(&image, nullptr, pixels.values.data(), 0, nullptr))
-    return broken();
-  if (stored == pixels.channels)
-    return Status::ok();
-  const std::size_t count = static_cast<std::size_t>(pixels.width * pixels.height);
-  unsigned char *to = pixels.values.data(); // moved to the front, pixel by pixel
-  for (std::size_t i = 0; i < count; ++i)
-    for (int c = 0; c < pixels.channels; ++c)
-      *to++ = pixels.values[i * static_cast<std::size_t>(stored) + static_cast<std::size_t>(c)];
   return Status::ok();
 }
 

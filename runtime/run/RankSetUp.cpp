@@ -65,7 +65,7 @@ Status RankRun::openData() {
   if (!options.alone) // which the prediction does not concern
     for (const std::string &text : notes)
       report->note(text);
-  for (const std::string &text : data.leftOut(options, plan))
+  for (const std::string &text : data.notes(options, plan))
     report->note(text);
   return Status::ok();
 }

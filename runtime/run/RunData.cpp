@@ -54,8 +54,25 @@ std::string RunData::sizes() const {
          (test ? ", " + std::to_string(test->size()) + " to evaluate on" : "");
 }
 
-std::vector<std::string> RunData::leftOut(const Options &options, const Plan &plan) const {
+/// "0 is 'cat', 1 'dog', 2 'fox', .., 999 'zebra'".
+static std::string numbered(const std::vector<std::string> &classes) {
+  constexpr std::size_t shown = 10;
+  std::string text;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (i + 1 == classes.size() || i + 1 < shown)
+      text += (i ? ", " : "") + std::to_string(i) + (i ? " '" : " is '") + classes[i] + "'";
+    else if (i + 1 == shown)
+      text += ", ..";
+  }
+  return text;
+}
+
+std::vector<std::string> RunData::notes(const Options &options, const Plan &plan) const {
   std::vector<std::string> texts;
+  if (const auto &set = training ? training : test; set && !set->classes().empty())
+    texts.push_back("'" + (training ? options.data : options.eval) + "' has " +
+                    std::to_string(set->classes().size()) +
+                    " classes: " + numbered(set->classes()));
   if (sampler && sampler->dropped() > 0)
     texts.push_back("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
                     std::to_string(training->size()) +
@@ -65,6 +82,11 @@ std::vector<std::string> RunData::leftOut(const Options &options, const Plan &pl
     if (*set && (*set)->ignoredFiles() > 0)
       texts.push_back("'" + *where + "' has " + std::to_string((*set)->ignoredFiles()) +
                       " files that are left out: their names do not end in .jpg, .jpeg or .png");
+  for (const auto &[set, where] : {std::pair(&training, &options.data), {&test, &options.eval}})
+    if (*set && (*set)->ignoredFolders() > 0)
+      texts.push_back("'" + *where + "' has " + std::to_string((*set)->ignoredFolders()) +
+                      " folders in class folders that are left out: images lie directly in the "
+                      "class folder");
   return texts;
 }
 

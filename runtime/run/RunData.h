@@ -24,8 +24,9 @@ struct RunData {
   std::int64_t batchesPerEpoch() const { return sampler ? sampler->batchesPerEpoch() : 0; }
   /// "1437 samples, 360 to evaluate on", which must be equal on all ranks.
   std::string sizes() const;
-  /// One sentence for each kind of samples that training does not see.
-  std::vector<std::string> leftOut(const Options &options, const Plan &plan) const;
+  /// One sentence for the numbers of the classes, where folders are classes, and for each kind of
+  /// samples that training does not see.
+  std::vector<std::string> notes(const Options &options, const Plan &plan) const;
 
 private:
   Status compareClasses(const Options &options) const;

@@ -127,6 +127,96 @@ void expectBroken(const std::string &path, const std::string &why) {
   EXPECT_NE(s.message().find(why), std::string::npos) << s.message();
 }
 
+/// Writes one PNG file of each kind: number.png, and what is stored in it by Pillow's reading:
+/// number.png-3.npy colours, number.png-1.npy grey. Returns how many.
+int writeKinds(const std::string &folder) {
+  const std::string script = folder + "/kinds.py";
+  std::ofstream(script) << R"(
+import itertools
+import struct
+import sys
+import zlib
+import numpy
+from PIL import Image
+
+WIDTH, HEIGHT = 21, 11
+ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+random = numpy.random.RandomState(1)
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+def rows(values, bits):
+    """Rows of values [height, width, channels], each after the number of its filter, none."""
+    data = b""
+    for row in values.reshape(len(values), -1):
+        digits = "".join(f"{value:0{bits}b}" for value in row)
+        digits += "0" * (-len(digits) % 8)
+        data += b"\0" + int(digits, 2).to_bytes(len(digits) // 8, "big")
+    return data
+
+def write(path, kind, bits, interlaced, chunks):
+    channels = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[kind]
+    values = random.randint(0, 2**bits, (HEIGHT, WIDTH, channels))
+    parts = [values[y::dy, x::dx] for x, y, dx, dy in ADAM7] if interlaced else [values]
+    header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, bits, kind, 0, 0, interlaced)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunks)
+        file.write(chunk(b"IDAT", zlib.compress(b"".join(rows(part, bits) for part in parts))))
+        file.write(chunk(b"IEND", b""))
+
+depths = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
+gammas = (b"", chunk(b"gAMA", struct.pack(">I", 100000)), chunk(b"sRGB", b"\1"))
+count = 0
+for kind, interlaced in itertools.product(depths, (0, 1)):
+    for bits, gamma in itertools.product(depths[kind], gammas):
+        for transparent in (False, True) if kind in (0, 2, 3) and not gamma else (False,):
+            chunks = gamma
+            if kind == 3:
+                palette = random.randint(0, 256, 3 * 2**bits).astype("u1").tobytes()
+                chunks += chunk(b"PLTE", palette)
+            if transparent:
+                level = {0: b"\0\1", 2: b"\0\1\0\2\0\3", 3: b"\0\x80"}[kind]
+                chunks += chunk(b"tRNS", level)
+            path = f"{sys.argv[1]}/{count}.png"
+            write(path, kind, bits, interlaced, chunks)
+            image = Image.open(path)
+            if image.mode == "I":  # grey of 16 bits
+                image = Image.fromarray((numpy.asarray(image) >> 8).astype("u1"))
+            numpy.save(path + "-3.npy", numpy.asarray(image.convert("RGB")))
+            numpy.save(path + "-1.npy", numpy.asarray(image.convert("L")))
+            count += 1
+write(sys.argv[1] + "/outside.png", 3, 4, 0, chunk(b"PLTE", b"123"))
+open(sys.argv[1] + "/count", "w").write(str(count))
+)";
+  const std::string command = "/usr/bin/python3 -W ignore '" + script + "' '" + folder + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  int count = 0;
+  std::ifstream(folder + "/count") >> count;
+  return count;
+}
+
+// Every colour type, depth and interlacing, with transparency by palette and by colour, and with
+// chunks that state a gamma, which changes no pixel. A number beyond the palette has no colour.
+TEST(ImageFile, EveryKindOfPngAgreesWithPillow) {
+  if (const std::string why = whyUntested(); !why.empty())
+    GTEST_SKIP() << why;
+  TemporaryFolder files;
+  const int count = writeKinds(files.path);
+  EXPECT_GE(count, 90);
+  for (int i = 0; i < count; ++i) {
+    const std::string path = files.file(std::to_string(i) + ".png");
+    SCOPED_TRACE(i);
+    Image image;
+    for (const int channels : {1, 3}) {
+      const Status s = readImage(path, channels, image);
+      ASSERT_TRUE(s.isOk()) << s.message();
+      EXPECT_LT(distance(image, path + "-" + std::to_string(channels) + ".npy"), 1e-3);
+    }
+  }
+  expectBroken(files.file("outside.png"), "a pixel's number is not in the palette");
+}
+
 // A file that is cut off at any place, or is no image, is refused by name.
 TEST(ImageFile, BrokenFiles) {
   if (const std::string why = whyUntested(); !why.empty())
@@ -195,6 +285,9 @@ TEST(ImageFolder, Refusals) {
   fs::create_directory(files.file("a"));
   expectBad(format(), "/a': expected .jpg or .png files, got none");
   expectBad(format(4), "images have 1 or 3 channels, the model's samples 4");
+  fs::create_symlink("itself", files.file("itself"));
+  expectBad(format(), "/itself': cannot read: ");
+  fs::remove(files.file("itself"));
   for (const char *name : {"b", "c", "d"})
     fs::create_directory(files.file(name));
   expectBad(format(), "has 4 class folders, the model 3 classes");
