@@ -3,7 +3,7 @@
 
 #include "frontend/onnx/ModelFile.h"
 
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace onnx {
 class NodeProto;
@@ -12,6 +12,12 @@ class ValueInfoProto;
 } // namespace onnx
 
 namespace syncline::frontend {
+
+/// The first results of the BatchNormalization nodes that the output needs.
+struct Normalizations {
+  llvm::StringSet<> frozen;     ///< of those that take their running statistics and leave them
+  llvm::StringSet<> inTraining; ///< of those that the file has in training mode
+};
 
 /// Refers to the model file, which must stay alive and in place.
 struct GraphIndex {
@@ -26,6 +32,7 @@ struct GraphIndex {
   std::vector<int> order;                       ///< indices of the nodes that the output needs
   llvm::StringMap<int> uses;       ///< value → how often those nodes and the output read it
   std::vector<std::string> layers; ///< node index → a name no other node has
+  Normalizations normalizations;   ///< by findBatchStatistics
 };
 
 /// Checks that every name is defined once, that every name read is defined and that nodes form no

@@ -1,6 +1,7 @@
 // Begins an import.
 #include "frontend/onnx/ImportGraph.h"
 
+#include "frontend/onnx/BatchStatistics.h"
 #include "frontend/onnx/Buffers.h"
 #include "frontend/onnx/Contradictions.h"
 #include "frontend/onnx/InferenceExport.h"
@@ -60,6 +61,8 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   builder.setInsertionPointToEnd(graph->block);
   StoredTensors &stored = graph->storedTensors.emplace(*graph->block, &context);
   if (Status status = stored.freeze(options.freeze); !status)
+    return status;
+  if (Status status = findBatchStatistics(file, graph->index, stored, graph->notes); !status)
     return status;
   GraphValues &values =
       graph->graphValues.emplace(file, graph->index, builder, stored, graph->notes);

@@ -7,6 +7,37 @@ using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
+/// (x - mean)·(scale/sqrt(variance + epsilon)) + shift, by statistics that stay as they are.
+static FailureOr<Value> normalizeFrozen(NodeImport &node, Value x, Value scale, Value shift,
+                                        Value mean, Value variance, double epsilon) {
+  using Kind = nn::BinaryKind;
+  nn::Dims dims(shapeOf(x).size() - 1, 1); // broadcast over all but the channels
+  dims[0] = shapeOf(x)[1];
+  const auto spread = [&](Value value) { return node.reshape(value, dims); };
+  FailureOr<Value> sum = createBinary(node, Kind::add, variance, node.scalar(epsilon, x));
+  if (failed(sum))
+    return failure();
+  const Value deviation = node.create<nn::UnaryOp>(sum->getType(), nn::UnaryKind::sqrt, *sum,
+                                                   llvm::APFloat(0.0), llvm::APFloat(0.0));
+  FailureOr<Value> factor = createBinary(node, Kind::div, scale, deviation);
+  FailureOr<Value> y = createBinary(node, Kind::sub, x, spread(mean));
+  if (succeeded(y))
+    y = createBinary(node, Kind::mul, *y, spread(*factor));
+  return succeeded(y) ? createBinary(node, Kind::add, *y, spread(shift)) : y;
+}
+
+/// Says what becomes of running statistics of which nothing, or all, is new in each step.
+static void noteMomentum(NodeImport &node, double momentum) {
+  const std::string rest = ", by which evaluation and the saved model compute; PyTorch's default "
+                           "is 0.9 in a file";
+  if (momentum == 1)
+    node.state.notes.add("momentum 1 leaves the running statistics as they are" + rest,
+                         node.layerName());
+  else if (momentum == 0)
+    node.state.notes.add("momentum 0 makes the running statistics those of the last batch" + rest,
+                         node.layerName());
+}
+
 // Uses the batch's statistics even in models exported for inference, since it trains them.
 LogicalResult frontend::importBatchNormalization(NodeImport &node) {
   if (node.integer("spatial", 1) == 0) // opset 7 only
@@ -29,6 +60,17 @@ LogicalResult frontend::importBatchNormalization(NodeImport &node) {
     if (value.getType() != channels)
       return node.error("expected one element for each of the " + llvm::Twine(dims[1]) +
                         " channels, got " + nn::toString(shapeOf(value)));
+  if (node.state.index.normalizations.frozen.contains(node.proto.output(0))) {
+    FailureOr<Value> y = normalizeFrozen(node, x, scale, shift, mean, variance, epsilon);
+    return failed(y) ? failure() : node.define(*y);
+  }
+  if (nn::elementCount(dims) == dims[1]) { // refused for a plan without a step, too
+    node.state.values.status = Status::badInput(
+        "'" + node.inputName(0) + "' has one value for each channel, " + nn::toString(dims) +
+        ", and " + node.describe() + " takes their mean and variance in training; expected more");
+    return failure();
+  }
+  noteMomentum(node, momentum);
   // ONNX's momentum is the share that stays, nn's the share that is new.
   auto norm = node.create<nn::BatchNormOp>(x.getType(), channels, channels, Type(), x, scale, shift,
                                            mean, variance, llvm::APFloat(epsilon),

@@ -108,7 +108,7 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   storeLargeConstants(*graph.block, result.weights);
   if (Status status = verifyModule(*graph.module); !status)
     return status;
-  result.skeleton = makeSkeleton(file, *names, result.weights);
+  result.skeleton = makeSkeleton(file, graph.index, *names, result.weights);
   result.module = std::move(graph.module);
   result.notes = graph.notes.lines();
   return result;

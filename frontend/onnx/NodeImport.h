@@ -36,6 +36,8 @@ public:
   const std::string &op() const;
   std::int64_t opset() const { return state.file.opset; }
   std::string describe() const;
+  /// The node's name among layers, which no other node has.
+  const std::string &layerName() const { return layer; }
   /// Records "node ...: MESSAGE" and fails.
   mlir::LogicalResult error(const llvm::Twine &message);
   bool failed() const { return !state.values.status; }

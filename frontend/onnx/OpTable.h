@@ -63,6 +63,8 @@ mlir::LogicalResult importRotaryEmbedding(NodeImport &node);
 mlir::LogicalResult importRmsNormalization(NodeImport &node);
 
 mlir::LogicalResult importBatchNormalization(NodeImport &node);
+mlir::LogicalResult importGroupNormalization(NodeImport &node);
+mlir::LogicalResult importInstanceNormalization(NodeImport &node);
 mlir::LogicalResult importLayerNormalization(NodeImport &node);
 mlir::LogicalResult importLrn(NodeImport &node);
 mlir::LogicalResult importSoftmax(NodeImport &node);

@@ -1,6 +1,8 @@
 // Takes a model apart into skeleton and values.
 #include "frontend/onnx/Skeleton.h"
 
+#include "frontend/onnx/BatchStatistics.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -26,8 +28,8 @@ static void setInference(onnx::GraphProto &graph) {
   }
 }
 
-std::string frontend::makeSkeleton(ModelFile &file, const std::vector<std::string> &stored,
-                                   WeightsFile &weights) {
+std::string frontend::makeSkeleton(ModelFile &file, const GraphIndex &index,
+                                   const std::vector<std::string> &stored, WeightsFile &weights) {
   llvm::StringSet<> names;
   for (const std::string &name : stored)
     names.insert(name);
@@ -61,6 +63,7 @@ std::string frontend::makeSkeleton(ModelFile &file, const std::vector<std::strin
   bool removed = kept.size() < graph.node_size();
   graph.mutable_node()->Swap(&kept);
   setInference(graph);
+  recordTrainingMode(*file.model, index);
   if (removed && file.model->ir_version() < 4) // before, initialisers had to be inputs as well
     file.model->set_ir_version(4);
   return file.model->SerializeAsString();

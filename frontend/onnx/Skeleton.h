@@ -1,15 +1,16 @@
 // The user's model without the values of parameters and states.
 #pragma once
 
-#include "frontend/onnx/ModelFile.h"
+#include "frontend/onnx/GraphIndex.h"
 #include "frontend/onnx/WeightsFile.h"
 
 namespace syncline::frontend {
 
 /// Serialises the model, set to inference, less the initialisers called `stored` and the nodes
-/// whose first result is called so. Takes the file apart: `weights` owns the values then that it
+/// whose first result is called so. Its metadata records which normalizations of a mixed file were
+/// in training mode. Takes the file apart: `weights` owns the values then that it
 /// refers to.
-std::string makeSkeleton(ModelFile &file, const std::vector<std::string> &stored,
-                         WeightsFile &weights);
+std::string makeSkeleton(ModelFile &file, const GraphIndex &index,
+                         const std::vector<std::string> &stored, WeightsFile &weights);
 
 } // namespace syncline::frontend

@@ -12,7 +12,7 @@ using namespace syncline::test;
 namespace {
 
 /// Imports y = Softmax<axis>(x·w) after an edit.
-Outcome edited(const Edit &edit) {
+Outcome importEdited(const Edit &edit) {
   return importText(13,
                     "agraph (float[2,3] x) => (float[2,3] y)"
                     " { h = Mul(x, w) y = Softmax <axis = 1> (h) }",
@@ -35,7 +35,7 @@ onnx::TensorProto &weight(onnx::ModelProto &model) {
 }
 
 void expectRefused(const Edit &edit, const std::string &why) {
-  const Outcome outcome = edited(edit);
+  const Outcome outcome = importEdited(edit);
   EXPECT_NE(outcome.error.find(why), std::string::npos) << outcome.error << outcome.ir;
   EXPECT_EQ(outcome.exitCode, 1);
 }
@@ -52,7 +52,7 @@ TEST(Contradictions, OneOperatorSetOfADomain) {
       };
     };
     expectRefused(twice(11), "states two operator sets for one domain, 13 and 11");
-    EXPECT_EQ(edited(twice(13)).error, "");
+    EXPECT_EQ(importEdited(twice(13)).error, "");
   }
 }
 
@@ -118,7 +118,7 @@ TEST(Contradictions, NamesOfParts) {
 }
 
 TEST(Contradictions, FunctionsOfTheFileAreNotTaken) {
-  const Outcome outcome = edited([](auto &m) {
+  const Outcome outcome = importEdited([](auto &m) {
     onnx::FunctionProto &function = *m.add_functions();
     function.set_name("Softmax");
   });

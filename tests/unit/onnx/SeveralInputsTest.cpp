@@ -17,7 +17,7 @@ Outcome withMask(const std::string &nodes, const std::string &inputs = "int64[2,
 }
 
 #define SAME " : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"
-#define NUMBER " : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>"
+#define WITH_NUMBER " : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>"
 
 } // namespace
 
@@ -61,14 +61,14 @@ TEST(SeveralInputs, TruthValues) {
     EXPECT_TRUE(outcome.has(text)) << text << "\n" << outcome.ir;
   };
   expect("c = Less(m, k)", "nn.binary sub %4, %2 : (tensor<f32>, tensor<2x3xf32>)");
-  expect("c = Greater(m, k)", "nn.binary sub %2, %4" NUMBER);
+  expect("c = Greater(m, k)", "nn.binary sub %2, %4" WITH_NUMBER);
   expect("c = Greater(m, k)", "nn.unary clip");
   expect("c = LessOrEqual(m, k)", "nn.unary clip");
   expect("l = Less(m, k) e = Equal(m, k) c = Or(l, e)", "nn.binary mul");
   expect("l = Less(m, k) e = Equal(m, k) c = Xor(l, e)", "nn.unary abs");
   expect("l = Less(m, k) e = Equal(m, k) c = And(l, e)", "nn.binary mul");
   expect("c = Cast <to = 9> (m)", "nn.unary abs");
-  expect("c = Sub(m, k)", "nn.binary sub %2, %4" NUMBER);
+  expect("c = Sub(m, k)", "nn.binary sub %2, %4" WITH_NUMBER);
   expect("l = Less(m, k) c = Where(l, m, k)", "nn.binary mask %2");
   const auto expectSame = [](const std::string &nodes, const std::string &others) {
     const std::string two = "k = Constant <value_int = 2> () l = Less(m, k) e = Equal(m, k) ";
