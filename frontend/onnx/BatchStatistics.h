@@ -16,8 +16,8 @@ namespace syncline::frontend {
 Status findBatchStatistics(const ModelFile &file, GraphIndex &index, StoredTensors &stored,
                            Notes &notes);
 
-/// Writes into a model whose nodes are all set to inference which of a mixed file's were in training
-/// mode, so that it trains like the original when it is read again.
+/// Writes into a model whose nodes are all set to inference which of a mixed file's were in
+/// training mode, so that it trains like the original when it is read again.
 void recordTrainingMode(onnx::ModelProto &model, const GraphIndex &index);
 
 } // namespace syncline::frontend

@@ -71,7 +71,7 @@ static Status checkAttributes(const onnx::NodeProto &node) {
   return Status::ok();
 }
 
-/// Judges by the operator's definition; operators that the library does not have are left to others.
+/// Judges by the operator's definition in the library.
 static Status checkOperator(const onnx::NodeProto &node, const onnx::OpSchema &schema) {
   for (const AttributeProto &attribute : node.attribute())
     if (!schema.attributes().count(attribute.name()) && !attribute.name().starts_with("__"))

@@ -6,11 +6,12 @@
 
 namespace syncline::frontend {
 
-/// Refuses, as onnx.checker does, what readers would take in different ways: an attribute that is
-/// given twice, has no name or values of another type than it says, or that the operator does not
-/// have; values in two fields of an initialiser, or a shape other than that of the input of its name;
-/// and operands or results beyond the operator's.
-/// Looks at the nodes that the output needs. Notes say what of them is not read. Errors: badInput.
+/// Refuses what readers would take in different ways, as onnx.checker does:
+/// - an attribute that is given twice, has no name or values of another type than it says, or that
+///   the operator does not have; operands or results beyond the operator's;
+/// - values in two fields of an initialiser, or another shape than that of the input of its name.
+/// Looks at the nodes that the output needs, and at the operators that the installed ONNX library
+/// defines. Notes say what of the file is not read. Errors: badInput.
 Status refuseContradictions(const ModelFile &file, const GraphIndex &index, Notes &notes);
 
 } // namespace syncline::frontend
