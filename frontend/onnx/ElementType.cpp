@@ -80,6 +80,14 @@ bool frontend::isFloatElement(int onnxType) {
          onnxType == TensorProto::FLOAT16 || onnxType == TensorProto::BFLOAT16;
 }
 
+std::string frontend::whyNotInStep(int onnxType) {
+  if (!isFloatElement(onnxType) || onnxType == TensorProto::FLOAT)
+    return {};
+  return "expected elements of float, got " + elementName(onnxType) +
+         ": training keeps weights and activations in float32, so export the model in it "
+         "('--precision bf16' computes products in bfloat16)";
+}
+
 std::string frontend::elementName(int onnxType) {
   if (!onnx::TensorProto_DataType_IsValid(onnxType))
     return "element type " + std::to_string(onnxType);

@@ -21,6 +21,10 @@ std::int64_t elementBytes(int onnxType);
 
 bool isFloatElement(int onnxType);
 
+/// Why no tensor of a step can have these elements, in one clause: they are floating-point, but not
+/// float. Empty for all others.
+std::string whyNotInStep(int onnxType);
+
 /// "float", "int64", ...; "element type 99" for unknown numbers.
 std::string elementName(int onnxType);
 

@@ -16,6 +16,14 @@ void GraphValues::fail(const std::string &message) {
     status = Status::badInput(message);
 }
 
+/// Whether tensors of the plan may have elements of `type`; otherwise fails, about `what`.
+bool GraphValues::fitsStep(const std::string &what, int type) {
+  const std::string why = isStep ? whyNotInStep(type) : std::string();
+  if (!why.empty())
+    fail(what + ": " + why);
+  return why.empty();
+}
+
 void GraphValues::setTensor(const std::string &name, Value value, bool isBatched) {
   Entry &entry = entries[name];
   entry.tensor = value;
@@ -99,6 +107,8 @@ Value GraphValues::storedTensor(const std::string &name, const std::string &root
     fail("parameter '" + root + "' has no elements");
     return {};
   }
+  if (!fitsStep((source.isTrainable ? "parameter '" : "tensor '") + root + "'", source.data.type))
+    return {};
   // Exporters merge tensors of equal values behind an Identity. Freshly made scales and biases are
   // equal without being tied, so such a name is a tensor of its own.
   if (name == root || !source.isTrainable)
@@ -145,6 +155,8 @@ Value GraphValues::constantTensor(const std::string &name, const ConstantTensor 
     fail("constant '" + name + "' has no elements");
     return {};
   }
+  if (!fitsStep("constant '" + name + "'", constant.type))
+    return {};
   if (llvm::any_of(constant.reals, [](double x) { return std::isnan(x); })) {
     fail("constant '" + name + "' has elements that are not numbers (NaN)");
     return {};
@@ -206,6 +218,8 @@ Value GraphValues::state(const std::string &name) {
     fail("expected an initialiser as running statistic, got '" + root + "'");
     return {};
   }
+  if (!fitsStep("running statistic '" + root + "'", entry->stored->data.type))
+    return {};
   // Every normalisation moves its own statistics: a name behind an Identity is a tensor of its own.
   Value value = stored.getState(name, *entry->stored);
   if (!value)

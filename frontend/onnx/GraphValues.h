@@ -25,9 +25,10 @@ std::optional<WholeBounds> rangeOf(int type);
 /// Functions that can fail return null and leave the first reason in `status`.
 class GraphValues {
 public:
+  /// `isStep`: tensors are those of a step, not of layers that are planned by their shapes.
   GraphValues(const ModelFile &file, const GraphIndex &index, mlir::OpBuilder &builder,
-              StoredTensors &stored, Notes &notes)
-      : file(file), index(index), builder(builder), stored(stored), notes(notes) {}
+              StoredTensors &stored, Notes &notes, bool isStep)
+      : file(file), index(index), builder(builder), stored(stored), notes(notes), isStep(isStep) {}
 
   Status status;
   /// Where tensors have the batch.
@@ -106,12 +107,14 @@ private:
   mlir::Value infiniteTensor(const std::string &name, const ConstantTensor &constant);
   mlir::Value realOf(mlir::Value integers);
   void fail(const std::string &message);
+  bool fitsStep(const std::string &what, int type);
 
   const ModelFile &file;
   const GraphIndex &index;
   mlir::OpBuilder &builder;
   StoredTensors &stored;
   Notes &notes;
+  const bool isStep;
   llvm::StringMap<Entry> entries;
   llvm::DenseMap<mlir::Value, mlir::Value> reals; ///< by values of integers
 };

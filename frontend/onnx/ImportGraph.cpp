@@ -4,6 +4,7 @@
 #include "frontend/onnx/BatchStatistics.h"
 #include "frontend/onnx/Buffers.h"
 #include "frontend/onnx/Contradictions.h"
+#include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/InferenceExport.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -64,12 +65,15 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
     return status;
   if (Status status = findBatchStatistics(file, graph->index, stored, graph->notes); !status)
     return status;
-  GraphValues &values =
-      graph->graphValues.emplace(file, graph->index, builder, stored, graph->notes);
+  GraphValues &values = graph->graphValues.emplace(file, graph->index, builder, stored,
+                                                   graph->notes, purpose == Purpose::step);
   values.layout = BatchLayout(graph->bound.batch, graph->bound.exportedBatch);
   for (auto [input, type] : llvm::zip_equal(graph->index.inputs, graph->bound.types)) {
     // Numbers of rows, whatever their width in the file: samples are converted when they are read.
     const bool isStep = purpose == Purpose::step;
+    if (std::string why = whyNotInStep(elementNumber(type.getElementType()));
+        isStep && !why.empty())
+      return Status::badInput("input '" + input->name() + "': " + why);
     if (isStep && (type.getRank() == 0 || type.getDimSize(0) != graph->bound.batch))
       return Status::badInput("input '" + input->name() + "': expected the batch, " +
                               std::to_string(graph->bound.batch) +

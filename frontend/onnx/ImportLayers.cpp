@@ -1,6 +1,7 @@
 // Imports a model's shapes and makes layers of its nodes and parameters.
 #include "frontend/onnx/ImportLayers.h"
 
+#include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/ImportGraph.h"
 #include "frontend/onnx/ImportNodes.h"
 #include "frontend/onnx/LayerWork.h"
@@ -216,6 +217,7 @@ private:
       ModelLayer parameter{.name = unique(name), .node = layer.node};
       parameter.bytes = static_cast<std::int64_t>(tensors.operands[k].bytes());
       parameter.elements = static_cast<std::int64_t>(tensors.operands[k].elements());
+      noteElements(name, tensors.operands[k].type.getElementType());
       if (k == 1 && uses[name] == 1)
         parameter.factors = work.factors;
       owned.push_back(std::move(parameter));
@@ -225,6 +227,17 @@ private:
     weights.insert(weights.begin(), work.weights.begin(), work.weights.end());
     layers.push_back(std::move(layer));
     layers.insert(layers.end(), owned.begin(), owned.end());
+  }
+
+  /// A step has float parameters alone: its gradients would be larger, or smaller, than these.
+  void noteElements(const std::string &name, Type element) {
+    const int type = elementNumber(element);
+    if (!whyNotInStep(type).empty())
+      graph.notes.add("planned with gradients of " + elementName(type) + ", " +
+                          std::to_string(elementBytes(type)) +
+                          " B an element, as the file stores it; training here takes float alone, "
+                          "4 B",
+                      name);
   }
 
   void addLoss() {

@@ -104,7 +104,9 @@ static std::optional<WholeBounds> boundsOf(NodeImport &node, unsigned i) {
 LogicalResult frontend::importWholeCast(NodeImport &node) {
   const auto to = static_cast<int>(node.integer("to", 0));
   const bool isWhole = isWholeOperand(node, 0);
-  if (to != TensorProto::BOOL && to != TensorProto::FLOAT && (!isWhole || isFloatElement(to)))
+  if (const std::string why = whyNotInStep(to); !why.empty())
+    return node.error(why);
+  if (to != TensorProto::BOOL && to != TensorProto::FLOAT && !isWhole)
     return node.error("conversion of tensors to " + elementName(to) + " is not supported");
   const int from = isWhole ? node.state.values.wholeType(node.inputName(0)) : 0;
   const auto isWide = [](int type) {

@@ -251,7 +251,7 @@ TEST(GraphError, ElementTypesAreChecked) {
               "expected floating-point elements in 'x'");
   expectError(importText(13, "agraph (double[2,3] x) => (double[2,3] y) {"
                              " w = RandomNormal <shape = [3]> () y = Mul(x, w) }"),
-              "operands 'x' and 'w' have different element types");
+              "input 'x': expected elements of float, got double");
 }
 
 static Edit withInitializer(const std::function<void(onnx::TensorProto &)> &change) {
@@ -342,7 +342,7 @@ TEST(GraphError, AttributesAreChecked) {
          "= Reshape(h, b)",
          "division by zero");
   reject(13, "c = RandomNormal <shape = [5,4,3,3]> () y = Conv <group = 3> (h, c)", "3 groups");
-  reject(13, "y = Cast <to = 11> (h)", "conversion of tensors to double");
+  reject(13, "y = Cast <to = 11> (h)", "(Cast): expected elements of float, got double");
   reject(13, "i = Constant <value_ints = [0,1,3]> () y = Gather <axis = 1> (h, i)",
          "not evenly spaced");
 }

@@ -275,19 +275,30 @@ TEST(ParameterImport, LargeConstantsAreStates) {
   EXPECT_EQ(floatAt(outcome.weights, 4 * 1999), 1999);
 }
 
-TEST(ParameterImport, ValuesMayBeRawOrOfAnotherType) {
+// Initialisers may be raw, and values of 16 bits lie in a field of 32.
+TEST(ParameterImport, ValuesMayBeRawOrInAWiderField) {
+  onnx::TensorProto raw;
+  raw.set_name("a");
+  raw.set_data_type(onnx::TensorProto::FLOAT);
+  raw.add_dims(2);
+  raw.set_raw_data(std::string("\x00\x00\x80\x3f\x00\x00\x00\x40", 8));
   onnx::TensorProto half;
-  half.set_name("a");
   half.set_data_type(onnx::TensorProto::FLOAT16);
   half.add_dims(2);
   half.add_int32_data(0x3c00); // 1.0
   half.add_int32_data(0x4000); // 2.0
-  Edit edit = withInitializers({half});
-  Outcome outcome = importText(13, "agraph (float16[2,2] x) => (float16[2,2] y) { y = Mul(x, a) }",
-                               meanSquare(), edit);
+  Outcome outcome = importText(13,
+                               "agraph (float[2,2] x) => (float[2,2] y) { c = Constant <value = "
+                               "float {0}> () f = Cast <to = 1> (c) h = Mul(x, a) y = Add(h, f) }",
+                               meanSquare(), [&](onnx::ModelProto &model) {
+                                 withInitializers({raw})(model);
+                                 auto &constant = *model.mutable_graph()->mutable_node(0);
+                                 *constant.mutable_attribute(0)->mutable_t() = half;
+                               });
   EXPECT_EQ(outcome.error, "");
-  EXPECT_TRUE(outcome.has("nn.parameter \"a\" at 0 : tensor<2xf16>")) << outcome.ir;
-  EXPECT_EQ(outcome.weights, std::string("\x00\x3c\x00\x40", 4));
+  EXPECT_TRUE(outcome.has("nn.parameter \"a\" at 0 : tensor<2xf32>")) << outcome.ir;
+  EXPECT_TRUE(outcome.has("dense<[1.000000e+00, 2.000000e+00]>")) << outcome.ir;
+  EXPECT_EQ(outcome.weights, raw.raw_data());
 }
 
 TEST(ParameterImport, SameModelGivesSameBytes) {

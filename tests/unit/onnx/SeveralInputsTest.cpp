@@ -87,3 +87,6 @@ TEST(SeveralInputs, UnneededInputs) {
   ASSERT_EQ(outcome.notes.size(), 1u);
   EXPECT_EQ(outcome.notes[0], "'s': the output does not need this input");
 }
+
+#undef SAME
+#undef NUMBER
