@@ -1,4 +1,5 @@
-// The discardable attribute `cluster.provenance`. The driver sets it, and codegen reads it.
+// The discardable attribute `cluster.provenance`. The driver sets it; codegen reads
+// it, and planners that imitate systems on GPUs.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -1,6 +1,7 @@
 // Reads problems and solutions.
 #include "passes/merge/ReadProblem.h"
 
+#include "ir/cluster/ProvenanceAttr.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/sync/CasesAttr.h"
 #include "ir/sync/Traffic.h"
@@ -15,9 +16,12 @@ using namespace syncline::merge;
 
 static_assert(sync::oneTreeBytes == problem::oneTreeBytes);
 
-bool syncline::merge::hasGpus(cluster::SpecAttr spec) {
-  constexpr double minOfGpus = 1e12;
-  return spec.getNccl() || double(spec.getDevice().getCompute().value_or(0)) >= minOfGpus;
+/// Whether the cluster's devices are GPUs: NCCL carries the messages, or the cluster file names the
+/// device's data sheet, and all that it can name are GPUs'. A rate alone says nothing: processors
+/// reach those of GPUs.
+static bool hasGpus(ModuleOp module, cluster::SpecAttr spec) {
+  const auto provenance = module->getAttrOfType<DictionaryAttr>(cluster::provenanceAttr);
+  return spec.getNccl() || (provenance && provenance.contains("device"));
 }
 
 static problem::MergeClass toMergeClass(sync::ProblemOp op, sync::MergeClassAttr mergeClass) {
@@ -36,7 +40,7 @@ problem::Problem syncline::merge::statedProblem(sync::ProblemOp op) {
   problem.computeFree = op.getBackwardEnd().convertToDouble();
   if (auto module = op->getParentOfType<ModuleOp>())
     if (auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr))
-      problem.onGpus = hasGpus(spec);
+      problem.onGpus = hasGpus(module, spec);
   for (auto mergeClass : op.getMergeClasses().getAsRange<sync::MergeClassAttr>())
     problem.mergeClasses.push_back(toMergeClass(op, mergeClass));
   const std::uint32_t everyMergeClass = (1u << problem.mergeClasses.size()) - 1;

@@ -10,12 +10,6 @@
 
 namespace syncline::merge {
 
-/// Whether a cluster's devices count as GPUs: NCCL carries the messages, or a rank's device
-/// computes at least 1 TFLOP/s. Every GPU in the kinds of cluster files does; a processor's
-/// thread, which is what a rank has on CPUs, does not. Only planners that imitate other systems
-/// depend on it.
-bool hasGpus(cluster::SpecAttr spec);
-
 /// The problem that the operation states, which need not be valid. Layers, merge classes and factor
 /// options keep the operation's order.
 problem::Problem statedProblem(sync::ProblemOp op);

@@ -57,5 +57,28 @@ class ChoicesTest(unittest.TestCase):
                         )
 
 
+class DevicesTest(unittest.TestCase):
+    """What NCCL or Gloo would send by depends on what a rank's device is called, not on its rate."""
+
+    def schemes(self, device):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        cluster = folder / "cluster.yaml"
+        network = "network: {bandwidth: 8 Gb/s, latency: 60us, reduce-rate: 4 GB/s}"
+        cluster.write_text(f"name: ranks\nranks: 32\ndevice: {device}\n{network}\n")
+        trace = folder / "one.csv"
+        trace.write_text("name,bytes,forward,backward\none,160B,10us,10us\n")
+        plan = folder / "one.plan"
+        words = ("--cluster", cluster, "--planner", "ddp:1MiB", "-o", plan)
+        harness.syncline("compile", trace, *words)
+        harness.syncline("verify", plan)
+        return {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]}
+
+    def test_fast_processors_are_no_gpus(self):
+        for rate in ("999 GFLOP/s", "1 TFLOP/s", "4 TFLOP/s"):
+            device = f"{{compute: {rate}, memory: 100 GB/s}}"
+            self.assertEqual(self.schemes(device), {"ring"}, rate)
+        self.assertEqual(self.schemes("{kind: k80}"), {"tree"})
+
+
 if __name__ == "__main__":
     unittest.main()
