@@ -1,5 +1,5 @@
-// The answers of a backend that captures no steps, runs none ahead, scales no loss and adds up no
-// squares of gradients.
+// The answers of a backend that captures no steps, runs none ahead, scales and weighs no loss and
+// adds up no squares of gradients.
 #include "runtime/core/StepRunner.h"
 
 namespace syncline::core {
@@ -21,6 +21,10 @@ Result<StepOutcome> StepRunner::outcome(std::int64_t) { return cannotRunAhead();
 
 Status StepRunner::setLossScale(double) {
   return Status::error(ErrorKind::internal, "this backend does not scale the loss");
+}
+
+Status StepRunner::weighLoss(double) {
+  return Status::error(ErrorKind::internal, "this backend does not weigh the loss");
 }
 
 static Status cannotAddSquares() {

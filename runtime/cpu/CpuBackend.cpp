@@ -103,6 +103,10 @@ public:
     program.lossScale = scale;
     return Status::ok();
   }
+  Status weighLoss(double weight) override {
+    program.lossWeight = weight;
+    return Status::ok();
+  }
   bool metNonFinite() override { return keptElements.exchange(false); }
   void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 

@@ -121,13 +121,14 @@ void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor targ
     const bool backward = dlogits.isValid();
     dnnl::memory gradient = backward ? p.plainOutput(dlogits) : dnnl::memory();
     const std::int64_t axis = core::classAxis(p.shape(logits), p.shape(target));
-    p.call("loop", [=, view = core::aroundAxis(p.shape(logits), axis), x = p.plainInput(logits),
-                    labels = p.plainInput(target), result = p.plainOutput(loss),
-                    scale = &p.program.lossScale] {
-      *pointer<float>(result) = static_cast<float>(
-          crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
-                           backward ? pointer<float>(gradient) : nullptr, view, *scale));
-    });
+    p.call("loop",
+           [=, view = core::aroundAxis(p.shape(logits), axis), x = p.plainInput(logits),
+            labels = p.plainInput(target), result = p.plainOutput(loss), &program = p.program] {
+             const double mean = crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
+                                                  backward ? pointer<float>(gradient) : nullptr,
+                                                  view, program.lossScale * program.lossWeight);
+             *pointer<float>(result) = program.lossWeight == 0 ? 0 : static_cast<float>(mean);
+           });
   });
 }
 

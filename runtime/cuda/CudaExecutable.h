@@ -92,6 +92,10 @@ public:
   Result<double *> shardSquares() override;
   double gradientNorm() override;
   Status setLossScale(double scale) override;
+  Status weighLoss(double weight) override {
+    program.lossWeight = weight;
+    return Status::ok();
+  }
   bool metNonFinite() override;
   void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 

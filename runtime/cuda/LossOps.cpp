@@ -17,7 +17,7 @@ void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor tar
                      x = p.input(logits), labels = p.input<std::int64_t>(target),
                      result = p.output(loss), gradient = p.outputOrNull(dlogits)] {
       check(cuda::crossEntropy(program.device.compute, x, labels, result, gradient, view,
-                               program.lossScale, scratch),
+                               program.lossScale * program.lossWeight, scratch),
             "crossEntropy");
     });
   });

@@ -147,6 +147,7 @@ struct Program {
   RoundedWeights weights{*this};
   bool isEvaluation = false; ///< StepRunner::setEvaluation()
   double lossScale = 1;      ///< StepRunner::setLossScale()
+  double lossWeight = 1;     ///< StepRunner::weighLoss()
   DeviceMemory scratch, workspace;
   std::vector<std::shared_ptr<ConvolutionEngines>> convolutions; ///< in the step's order
   /// What cuDNN's graph interface lists for a convolution, by what tells convolutions apart. Equal

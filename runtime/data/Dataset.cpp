@@ -130,6 +130,13 @@ Status Dataset::read(const Samples &samples, HostBatch &batch) const {
   return Status::ok();
 }
 
+std::int64_t Dataset::countedLabels(std::span<const std::int64_t> samples) const {
+  std::int64_t counted = 0;
+  for (const std::int64_t sample : samples)
+    counted += store->countedLabels(sample);
+  return counted;
+}
+
 void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, HostBatch &batch) {
   batch = {};
   const std::string end = " " + std::to_string(rank);

@@ -43,6 +43,10 @@ public:
   std::int64_t ignoredFiles() const { return ignored; }
   /// Folders beside the images, which are not looked into.
   std::int64_t ignoredFolders() const { return nested; }
+  /// Whether some labels are core::ignoredLabel.
+  bool ignoresLabels() const { return store->ignoresLabels(); }
+  /// How many labels of these samples are not ignored. Precondition: ignoresLabels().
+  std::int64_t countedLabels(std::span<const std::int64_t> samples) const;
   /// Fills `batch` with these samples in the format's types, one behind the other. Errors:
   /// badInput, naming the file.
   Status read(const Samples &samples, HostBatch &batch) const;

@@ -98,7 +98,7 @@ Status SampleFile::checkNumbers(const Accepts &accepts, const std::string &expec
       return s;
     for (std::int64_t i = 0; i < count; ++i) {
       const double value = values[static_cast<std::size_t>(i)];
-      if (value != std::floor(value) || !accepts(value))
+      if (value != std::floor(value) || !accepts(value, first + i))
         return Status::badInput("'" + path() + "': element " + std::to_string(first + i) +
                                 ": expected " + expected + ", got " + shortText(value));
     }
@@ -106,18 +106,22 @@ Status SampleFile::checkNumbers(const Accepts &accepts, const std::string &expec
   return Status::ok();
 }
 
-Status SampleFile::checkClasses(std::int64_t classes) const {
+Status SampleFile::checkClasses(std::int64_t classes) {
   return checkNumbers(
-      [&](double label) {
-        return (label >= 0 && (classes <= 0 || label < static_cast<double>(classes))) ||
-               label == static_cast<double>(core::ignoredLabel);
+      [&](double label, std::int64_t element) {
+        if (label == static_cast<double>(core::ignoredLabel)) {
+          ignored.resize(static_cast<std::size_t>(size()));
+          ++ignored[static_cast<std::size_t>(element / perSample)];
+          return true;
+        }
+        return label >= 0 && (classes <= 0 || label < static_cast<double>(classes));
       },
       "a class from 0 to " + (classes > 0 ? std::to_string(classes - 1) : "n"));
 }
 
 Status SampleFile::checkRows(std::int64_t rows, const std::string &input) const {
   const auto end = static_cast<double>(rows);
-  return checkNumbers([&](double id) { return id >= -end && id < end; },
+  return checkNumbers([&](double id, std::int64_t) { return id >= -end && id < end; },
                       "a row of the embedding of input '" + input + "', from 0 to " +
                           std::to_string(rows - 1) + " or from " + std::to_string(-rows) +
                           " to -1");
@@ -125,7 +129,7 @@ Status SampleFile::checkRows(std::int64_t rows, const std::string &input) const 
 
 Status SampleFile::checkWhole(const std::string &input) const {
   constexpr double most = 1 << 24;
-  return checkNumbers([&](double value) { return value >= -most && value <= most; },
+  return checkNumbers([&](double value, std::int64_t) { return value >= -most && value <= most; },
                       "a whole number from -2^24 to 2^24 for input '" + input + "'");
 }
 

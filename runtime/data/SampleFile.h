@@ -4,6 +4,7 @@
 #include "runtime/data/Npy.h"
 
 #include <optional>
+#include <vector>
 
 namespace syncline::data {
 
@@ -22,9 +23,14 @@ public:
   /// Writes the values of one sample in type `type`. Errors: those of NpyFile::read().
   Status read(std::int64_t sample, ElementType type, std::byte *to) const;
   /// Checks that all values are classes, from 0 to `classes` - 1 where `classes` is positive, or
-  /// core::ignoredLabel.
-  /// Errors: badInput, naming file and element.
-  Status checkClasses(std::int64_t classes) const;
+  /// core::ignoredLabel, and counts the latter. Errors: badInput, naming file and element.
+  Status checkClasses(std::int64_t classes);
+  /// Whether checkClasses() has found a label that is ignored.
+  bool ignoresLabels() const { return !ignored.empty(); }
+  /// How many labels of the sample are not ignored. Precondition: checkClasses().
+  std::int64_t countedLabels(std::int64_t sample) const {
+    return perSample - (ignored.empty() ? 0 : ignored[static_cast<std::size_t>(sample)]);
+  }
   /// Checks that all values number one of a table's rows, from the end where they are negative.
   /// Errors: badInput, naming the file, the element and the model's input.
   Status checkRows(std::int64_t rows, const std::string &input) const;
@@ -43,6 +49,7 @@ private:
   std::optional<NpyFile> npy;
   Array table; ///< where there is no `npy`
   std::int64_t perSample = 1;
+  std::vector<std::int32_t> ignored; ///< labels of each sample; empty where none is ignored
 };
 
 } // namespace syncline::data

@@ -44,6 +44,10 @@ public:
   virtual Status readInput(std::int64_t sample, std::size_t number, std::int64_t epoch,
                            std::byte *to) const = 0;
   virtual Status readTarget(std::int64_t sample, std::byte *to) const = 0;
+  /// Whether labels are core::ignoredLabel, and how many of a sample's are not. The second is
+  /// called where the first is true.
+  virtual bool ignoresLabels() const { return false; }
+  virtual std::int64_t countedLabels(std::int64_t) const { return 1; }
 };
 
 } // namespace syncline::data

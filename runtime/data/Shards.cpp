@@ -93,6 +93,15 @@ Status Shards::readInput(std::int64_t sample, std::size_t number, std::int64_t e
   return s;
 }
 
+bool Shards::ignoresLabels() const {
+  return std::ranges::any_of(shards, [](const Shard &s) { return s.target.ignoresLabels(); });
+}
+
+std::int64_t Shards::countedLabels(std::int64_t sample) const {
+  const auto [shard, place] = find(sample);
+  return shard->target.countedLabels(place);
+}
+
 Status Shards::readTarget(std::int64_t sample, std::byte *to) const {
   const auto [shard, place] = find(sample);
   return shard->target.read(place, targetType, to);

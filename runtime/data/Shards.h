@@ -25,6 +25,8 @@ public:
   Status readInput(std::int64_t sample, std::size_t number, std::int64_t epoch,
                    std::byte *to) const override;
   Status readTarget(std::int64_t sample, std::byte *to) const override;
+  bool ignoresLabels() const override;
+  std::int64_t countedLabels(std::int64_t sample) const override;
 
 private:
   struct Shard {

@@ -92,6 +92,9 @@ Status RankRun::completeAllBut(std::size_t steps) {
 
 /// Puts the samples of this pass in place, counted over all steps.
 Status RankRun::writeSamples(std::int64_t pass) {
+  if (labelWeights)
+    if (Status s = trainer->weighLoss(labelWeights->of(pass)); !s)
+      return s;
   const Result<std::optional<double>> seconds = batch.write(pass);
   if (seconds && *seconds)
     waited = waited.value_or(0) + **seconds;

@@ -5,6 +5,7 @@
 #include "runtime/run/Checkpoints.h"
 #include "runtime/run/Diagnosis.h"
 #include "runtime/run/Evaluation.h"
+#include "runtime/run/LabelWeights.h"
 #include "runtime/run/Participant.h"
 #include "runtime/run/RankLinks.h"
 #include "runtime/run/Report.h"
@@ -32,6 +33,7 @@ private:
   Status build();
   Status chooseKernels();
   Status connect();
+  Status weighLabels();
   bool isServed() const { return group && plan.consistency.isServed(); }
   Status observe();
   Status train();
@@ -60,6 +62,7 @@ private:
   std::unique_ptr<Checkpoints> checkpoints; ///< null without --checkpoint
   Observations observations{options};
   Batch batch;
+  std::optional<LabelWeights> labelWeights; ///< none where all passes have equally many labels
   std::optional<double> waited; ///< seconds for the present step's samples; none for synthetic ones
   /// A step that the trainer was told, and has not completed.
   struct Told {

@@ -111,6 +111,27 @@ Status RankRun::build() {
   return Status::ok();
 }
 
+/// Where labels are ignored, passes of other numbers of labels weigh differently in a step's mean.
+Status RankRun::weighLabels() {
+  if (!data.training || !data.training->ignoresLabels())
+    return Status::ok();
+  const bool isOverRanks = group && !plan.consistency.isLocal();
+  if (group && !isOverRanks)
+    report->note("some labels are ignored: each rank takes the mean over its own labels, because "
+                 "weights travel in place of gradients");
+  if (!isOverRanks && options.passes == 1)
+    return Status::ok();
+  if (options.capturesSteps)
+    return Status::badInput("'" + options.data +
+                            "' has labels that are ignored, so that the loss weighs differently in "
+                            "each step: expected a run without '--cuda-graph'");
+  labelWeights.emplace(
+      *data.training,
+      LabelWeights::Share{isOverRanks, plan.ranks, identity.rank, plan.batch, options.passes},
+      options.shuffle, options.seed);
+  return Status::ok();
+}
+
 Status RankRun::chooseKernels() {
   if (!options.kernels.isOn() || !backend->choosesKernels())
     return Status::ok();
@@ -159,6 +180,8 @@ Status RankRun::connect() {
     if (Status s = trainer->scaleLoss(*options.optimizerFlags.lossScale); !s)
       return s;
   }
+  if (Status s = weighLabels(); !s)
+    return s;
   if (!observations.isMeasured())
     trainer->runAhead();
   trainer->askForSignal(StopSignal::received);

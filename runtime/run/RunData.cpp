@@ -2,6 +2,7 @@
 #include "runtime/run/RunData.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace syncline::run {
 
@@ -50,7 +51,13 @@ Status RunData::compareClasses(const Options &options) const {
 }
 
 std::string RunData::sizes() const {
-  return (training ? std::to_string(training->size()) : "synthetic") + " samples" +
+  std::string labels;
+  if (training && training->ignoresLabels()) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(training->size()));
+    std::iota(all.begin(), all.end(), 0);
+    labels = " with " + std::to_string(training->countedLabels(all)) + " labels that count";
+  }
+  return (training ? std::to_string(training->size()) : "synthetic") + " samples" + labels +
          (test ? ", " + std::to_string(test->size()) + " to evaluate on" : "");
 }
 

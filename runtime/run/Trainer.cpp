@@ -230,7 +230,7 @@ Status Trainer::tell(std::int64_t number, StepEnd end, const std::function<void(
     return s;
   if (Status s = runStep(number, meanwhile); !s)
     return s;
-  told.push_back({number, start, isRecording});
+  told.push_back({number, start, isRecording, weight});
   return Status::ok();
 }
 
@@ -244,14 +244,14 @@ core::StepOutcome Trainer::outcomeNow() {
 }
 
 Result<StepTimes> Trainer::complete() {
-  const auto [number, start, isRecorded] = told.front();
+  const auto [number, start, isRecorded, lossWeight] = told.front();
   told.pop_front();
   const Result<core::StepOutcome> outcome =
       runsAhead ? executable.outcome(number) : Result<core::StepOutcome>(outcomeNow());
   if (!outcome)
     return outcome.status();
   if (hasWindows)
-    addLoss(number, *outcome);
+    addLoss(number, *outcome, lossWeight);
   if (exchanges)
     if (Status s = settled(exchanges->afterStep(number)); !s)
       return duringExchange(s, number);
@@ -272,7 +272,7 @@ Result<StepTimes> Trainer::complete() {
     uncounted = 0;
   }
   if (!hasWindows) {
-    addLoss(number, *outcome);
+    addLoss(number, *outcome, lossWeight);
     if (Status s = lossExchange->send(); !s)
       return s;
   }
@@ -298,12 +298,12 @@ std::optional<transport::Traffic> Trainer::movedSince() const {
                             (now.received - counted.received) / uncounted};
 }
 
-void Trainer::addLoss(std::int64_t number, const core::StepOutcome &outcome) {
+void Trainer::addLoss(std::int64_t number, const core::StepOutcome &outcome, double lossWeight) {
   int stop = signal ? signal() : 0;
   if (stop == 0 && exchanges)
     stop = exchanges->stopSignal();
   lossExchange->add({.step = number,
-                     .loss = (earlierLosses + outcome.loss) / passes,
+                     .loss = (earlierLosses + lossWeight * outcome.loss) / passes,
                      .isUpdateFinite = outcome.isUpdateFinite,
                      .stopSignal = stop});
 }

@@ -128,6 +128,13 @@ public:
   /// The loss's scale in the last step; its gradients contain it.
   double appliedScale() const { return applied; }
 
+  /// Multiplies the loss of the next pass and its gradient by this weight. Errors: as
+  /// StepRunner::weighLoss().
+  Status weighLoss(double chosen) {
+    weight = chosen;
+    return executable.weighLoss(chosen);
+  }
+
   /// Whether messages may reach over a step's end.
   bool carries() const { return carried.any(); }
 
@@ -246,7 +253,7 @@ private:
   /// Hands over the second half of a bucket.
   Status allGather(int bucket);
   core::StepOutcome outcomeNow();
-  void addLoss(std::int64_t number, const core::StepOutcome &outcome);
+  void addLoss(std::int64_t number, const core::StepOutcome &outcome, double lossWeight);
   Status gather(std::size_t index);
 
   core::Executable &executable;
@@ -267,6 +274,7 @@ private:
   PassSums passSums{1, executable.weights()};
   std::function<Status(std::int64_t)> nextSamples; ///< see accumulate()
   double earlierLosses = 0;                        ///< sum over the step's earlier passes
+  double weight = 1;                               ///< of the present pass's loss
   std::optional<LossScale> scale;                  ///< of the next step
   double applied = 1;                              ///< scale of the present step
   bool isSkipped = false;                          ///< whether the present step updates nothing
@@ -280,6 +288,7 @@ private:
     std::int64_t number;
     core::Clock::time_point start;
     bool isRecorded; ///< the step has marks
+    double weight;   ///< of its last pass's loss
   };
   std::deque<Told> told;                 ///< steps that are not complete
   bool runsAhead = false;                ///< runAhead(), and the executable can

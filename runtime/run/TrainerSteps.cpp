@@ -73,7 +73,7 @@ Status Trainer::runEarlierPasses(std::int64_t number, bool replays) {
       s = executable.synchronize();
     if (!s)
       return s;
-    earlierLosses += executable.loss();
+    earlierLosses += weight * executable.loss();
     const std::int64_t next = number * passes + pass + 1;
     if (s = nextSamples(next); !s)
       return s;

@@ -108,6 +108,32 @@ TEST_P(LossTest, ScalesTheGradientAlone) {
   }
 }
 
+// A weight multiplies the gradient, whatever the scale is, and not the loss, which is 0 at weight 0.
+TEST_P(LossTest, WeighsTheGradientOfACrossEntropy) {
+  const Array x = randomArray({4, 6}, 1);
+  const Array target({4}, 2), ignored({4}, -100);
+  std::vector<double> plain;
+  for (const double weight : {1.0, 0.25, 0.0}) {
+    StepCase run(GetParam());
+    const Tensor loss = run.result({}), gradient = run.result(x.shape);
+    const Array &labels = weight == 0 ? ignored : target;
+    run.step().crossEntropy("loss", run.operand(x), run.plainOperand(labels, ElementType::i64),
+                            loss, gradient);
+    run.step().loss(loss);
+    ASSERT_TRUE((*run).weighLoss(weight).isOk());
+    ASSERT_TRUE((*run).setLossScale(weight == 1 ? 1 : 2).isOk());
+    run.run();
+    const std::vector<double> found = run.values(gradient).values;
+    if (weight == 1)
+      plain = found;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_EQ(found[i], weight == 1 ? found[i] : 2 * weight * plain[i]);
+    if (weight == 0) {
+      EXPECT_EQ((*run).loss(), 0);
+    }
+  }
+}
+
 TEST_P(LossTest, CrossEntropyOfALabelOutOfRangeIsNotANumber) {
   Array target({1}, 9);
   StepCase run(GetParam());

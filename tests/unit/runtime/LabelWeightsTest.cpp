@@ -1,0 +1,96 @@
+// What the loss of a pass weighs where some labels are ignored.
+#include "tests/support/TemporaryFolder.h"
+
+#include "runtime/core/Labels.h"
+#include "runtime/data/Npy.h"
+#include "runtime/run/LabelWeights.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+using namespace data;
+using run::LabelWeights;
+
+/// Samples of four labels each, in two shards; sample i has counts[i] labels that count.
+Result<Dataset> withLabels(const test::TemporaryFolder &folder,
+                           const std::vector<std::int64_t> &counts) {
+  const auto half = counts.size() / 2;
+  for (const bool isSecond : {false, true}) {
+    const std::vector<std::int64_t> part(counts.begin() + (isSecond ? half : 0),
+                                         isSecond ? counts.end() : counts.begin() + half);
+    const auto size = static_cast<std::int64_t>(part.size());
+    std::vector<float> x(part.size());
+    std::vector<std::int64_t> y(4 * part.size());
+    for (std::size_t i = 0; i < y.size(); ++i)
+      y[i] = static_cast<std::int64_t>(i % 4) < part[i / 4] ? 1 : core::ignoredLabel;
+    const std::string stem = folder.file(isSecond ? "b" : "a");
+    EXPECT_TRUE(writeNpy(stem + "-x.npy", ElementType::f32, {size, 1}, x.data()).isOk());
+    EXPECT_TRUE(writeNpy(stem + "-y.npy", ElementType::i64, {size, 4}, y.data()).isOk());
+  }
+  return Dataset::open(folder.path,
+                       {{{"x", ElementType::f32, {1, 1}}}, ElementType::i64, {1, 4}, true, 5});
+}
+
+// Samples 0 to 7 are the first step, those of rank 1 the second half, two a pass.
+TEST(LabelWeights, AreAPassesLabelsOverTheMeanOfTheStep) {
+  const test::TemporaryFolder folder;
+  const std::vector<std::int64_t> counts{4, 4, 0, 0, 1, 0, 3, 4, 1, 1, 1, 1, 2, 0, 1, 1};
+  const Result<Dataset> data = withLabels(folder, counts);
+  ASSERT_TRUE(data.isOk()) << data.status().message();
+  ASSERT_TRUE(data->ignoresLabels());
+  LabelWeights first(*data, {true, 2, 0, 2, 2}, false, 0),
+      second(*data, {true, 2, 1, 2, 2}, false, 0);
+  EXPECT_EQ(first.of(0), 8 / 4.0);
+  EXPECT_EQ(first.of(1), 0);
+  EXPECT_EQ(second.of(0), 1 / 4.0);
+  EXPECT_EQ(second.of(1), 7 / 4.0);
+  for (const std::int64_t pass : {2, 3}) { // equal numbers of labels
+    EXPECT_EQ(first.of(pass), 1);
+    EXPECT_EQ(second.of(pass), 1);
+  }
+}
+
+TEST(LabelWeights, OfARankByItselfLeaveTheOthersOut) {
+  const test::TemporaryFolder folder;
+  const Result<Dataset> data = withLabels(folder, {4, 4, 4, 4, 1, 0, 3, 4});
+  ASSERT_TRUE(data.isOk()) << data.status().message();
+  LabelWeights own(*data, {false, 2, 1, 2, 2}, false, 0);
+  EXPECT_EQ(own.of(0), 1 / 4.0);
+  EXPECT_EQ(own.of(1), 7 / 4.0);
+}
+
+// Whatever the order of samples is, the weights of all passes of a step have the mean 1.
+TEST(LabelWeights, FollowTheShuffledSamples) {
+  const test::TemporaryFolder folder;
+  const std::vector<std::int64_t> counts{4, 4, 0, 0, 1, 0, 3, 4, 1, 1, 1, 1};
+  const Result<Dataset> data = withLabels(folder, counts);
+  ASSERT_TRUE(data.isOk()) << data.status().message();
+  for (int rank = 0; rank < 3; ++rank) {
+    Sampler sampler(12, 3, rank, 2, true, 9);
+    LabelWeights weights(*data, {true, 3, rank, 2, 1}, true, 9);
+    for (std::int64_t step = 0; step < 6; ++step) {
+      double own = 0, all = 0;
+      for (int other = 0; other < 3; ++other)
+        for (std::int64_t i : Sampler(12, 3, other, 2, true, 9).at(step).indices) {
+          all += static_cast<double>(counts[static_cast<std::size_t>(i)]);
+          own += other == rank ? static_cast<double>(counts[static_cast<std::size_t>(i)]) : 0;
+        }
+      EXPECT_EQ(weights.of(step), own * 3 / all);
+    }
+  }
+}
+
+TEST(LabelWeights, OfAStepWithoutLabelsAreNotNumbers) {
+  const test::TemporaryFolder folder;
+  const Result<Dataset> data = withLabels(folder, {0, 0, 4, 4});
+  ASSERT_TRUE(data.isOk()) << data.status().message();
+  LabelWeights weights(*data, {true, 2, 0, 1, 1}, false, 0);
+  EXPECT_TRUE(std::isnan(weights.of(0)));
+  EXPECT_EQ(weights.of(1), 1);
+}
+
+} // namespace
+} // namespace syncline
