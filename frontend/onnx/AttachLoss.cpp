@@ -40,7 +40,8 @@ static std::int64_t classAxis(ImportState &state, Value output) {
     return state.options.classesIn == ClassesIn::last ? last : 1;
   nn::SoftmaxOp softmax = softmaxOf(output);
   const bool isLast =
-      softmax ? softmax.getY() == output && softmax.getAxis() == last : featureAxis(output) == last;
+      softmax ? softmax.getY() == output && static_cast<std::int64_t>(softmax.getAxis()) == last
+              : featureAxis(output) == last;
   const std::string size = std::to_string(isLast ? dims.back() : dims[1]);
   const std::string holds = std::string("the output's ") + (isLast ? "last" : "second") +
                             " dimension, " + size + ", holds the classes";

@@ -7,8 +7,8 @@
 
 namespace syncline::run {
 
-/// Makes the mean of the passes' mean losses, over ranks and the passes of a step, the mean over all
-/// labels of the step that are not ignored. Every rank has all labels and knows the samples of
+/// Makes the mean of the passes' mean losses, over ranks and the passes of a step, the mean over
+/// all labels of the step that are not ignored. Every rank has all labels and knows the samples of
 /// all ranks, so that nothing travels. Not thread-safe.
 class LabelWeights {
 public:

@@ -128,8 +128,8 @@ public:
   /// The loss's scale in the last step; its gradients contain it.
   double appliedScale() const { return applied; }
 
-  /// Multiplies the loss of the next pass and its gradient by this weight. Errors: as
-  /// StepRunner::weighLoss().
+  /// Multiplies the loss of the next pass, and its gradient, by this weight. Errors: those that
+  /// StepRunner::weighLoss() has.
   Status weighLoss(double chosen) {
     weight = chosen;
     return executable.weighLoss(chosen);

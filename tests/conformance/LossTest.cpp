@@ -108,7 +108,7 @@ TEST_P(LossTest, ScalesTheGradientAlone) {
   }
 }
 
-// A weight multiplies the gradient, whatever the scale is, and not the loss, which is 0 at weight 0.
+// A weight multiplies the gradient, whatever the scale is, and not the loss; at 0 that is 0.
 TEST_P(LossTest, WeighsTheGradientOfACrossEntropy) {
   const Array x = randomArray({4, 6}, 1);
   const Array target({4}, 2), ignored({4}, -100);

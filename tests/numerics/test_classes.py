@@ -1,5 +1,5 @@
-"""Heads of language models behind whose linear layer more follows: every gradient is PyTorch's, with
-as many words as positions too."""
+"""Heads of language models behind whose linear layer more follows: every gradient is PyTorch's,
+with as many words as positions too."""
 
 import functools
 import unittest
