@@ -3,38 +3,23 @@
 
 #include "frontend/onnx/ConstantTensor.h"
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/TorchMarks.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 
 #include "onnx/onnx_pb.h"
-
-#include <google/protobuf/unknown_field_set.h>
 
 using namespace syncline;
 using namespace syncline::frontend;
 
+static const std::string unoptimized =
+    "to train the model itself, export it with torch.onnx.export(model, x, f, dynamo=True, "
+    "optimize=False)";
+
 /// Nodes on larger buffers are not computed at import, so that their values stay out of the IR.
 static constexpr std::int64_t largestKnown = 1024;
-
-/// What a message's properties say under `key`, "" where they do not. They are a field of
-/// ValueInfoProto and NodeProto since IR version 10, which the installed library does not know.
-static std::string propertyOf(const google::protobuf::UnknownFieldSet &fields, int number,
-                              llvm::StringRef key) {
-  for (int i = 0; i < fields.field_count(); ++i) {
-    const google::protobuf::UnknownField &field = fields.field(i);
-    onnx::StringStringEntryProto entry;
-    if (field.number() == number &&
-        field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
-        entry.ParseFromString(field.length_delimited()) && entry.key() == key)
-      return entry.value();
-  }
-  return "";
-}
-
-static std::string propertyOf(const onnx::ValueInfoProto &value, llvm::StringRef key) {
-  return propertyOf(value.unknown_fields(), 4, key);
-}
 
 static bool isFloat(const GraphIndex &index, const std::string &name) {
   const auto place = index.initializers.find(name);
@@ -50,73 +35,94 @@ static std::int64_t elementsOf(const onnx::TensorProto &tensor) {
   return count;
 }
 
-/// What PyTorch's exporter says of a file's floating-point initialisers.
-struct Marks {
-  llvm::StringMap<std::string> kinds;     ///< "PARAMETER", "BUFFER", ...
-  llvm::StringMap<std::string> originals; ///< parameters' names in the traced graph
+namespace {
+
+/// What the graph's nodes say of initialisers that the exporter has not marked.
+struct Unmarked {
+  bool isWeight = true; ///< wherever a node reads it
+  bool isNumbers = true;
 };
 
-static Marks readMarks(const ModelFile &file, const GraphIndex &index) {
-  Marks marks;
-  for (const onnx::ValueInfoProto &value : file.model->graph().value_info()) {
-    if (!isFloat(index, value.name()))
-      continue;
-    const std::string kind = propertyOf(value, "pkg.torch.export.graph_signature.InputSpec.kind");
-    if (kind.empty())
-      continue;
-    marks.kinds[value.name()] = kind;
-    if (kind == "PARAMETER")
-      marks.originals[value.name()] = propertyOf(value, "pkg.torch.onnx.original_node_name");
-  }
-  return marks;
-}
+} // namespace
 
-/// Marked buffers, and numbers that the exporter made tensors of, are not trained. Returns the
-/// larger tensors that are neither parameters nor buffers, as folding constants leaves them.
-static std::vector<std::string> findMarked(const Marks &marks, GraphIndex &index) {
-  std::vector<std::string> folded;
-  for (const auto &[name, tensor] : index.initializers) {
-    const std::string kind = marks.kinds.lookup(name);
-    if (marks.kinds.empty() || kind == "PARAMETER" || !isFloat(index, name.str()))
-      continue;
-    const std::int64_t count = elementsOf(*tensor);
-    if (kind.empty() && count > 1 && index.uses.count(name))
-      folded.push_back(name.str());
-    index.buffers[name] = count <= largestKnown;
-  }
-  llvm::sort(folded);
-  return folded;
-}
-
-/// Whether `text` has %`name` as a whole word.
-static bool mentions(llvm::StringRef text, const std::string &name) {
-  const std::string word = "%" + name;
-  for (size_t at = text.find(word); at != llvm::StringRef::npos; at = text.find(word, at + 1)) {
-    const llvm::StringRef rest = text.drop_front(at + word.size());
-    if (rest.empty() || !(llvm::isAlnum(rest[0]) || rest[0] == '_'))
-      return true;
-  }
-  return false;
-}
-
-/// Parameters that a node reads in place of another one, since both began with equal values.
-static std::vector<std::string> findMerged(const ModelFile &file, const Marks &marks,
-                                           const GraphIndex &index) {
-  constexpr int metadataProps = 9;
-  std::vector<std::string> merged;
-  llvm::StringSet<> found;
+/// The initialisers that the exporter has not marked, as folding constants leaves them.
+static llvm::StringMap<Unmarked> findUnmarked(const ModelFile &file, const TorchMarks &marks,
+                                              const GraphIndex &index) {
+  llvm::StringMap<Unmarked> unmarked;
   for (const int i : index.order) {
     const onnx::NodeProto &node = file.model->graph().node(i);
-    const std::string traced =
-        propertyOf(node.unknown_fields(), metadataProps, "pkg.torch.onnx.fx_node");
-    for (const std::string &name : node.input()) {
-      const std::string original = marks.originals.lookup(name);
-      if (!original.empty() && llvm::StringRef(traced).contains("%p_") &&
-          !mentions(traced, original) && found.insert(name).second)
-        merged.push_back(name);
+    const TorchCall call = callOf(node);
+    for (int k = 0; k < node.input_size(); ++k) {
+      const std::string &name = node.input(k);
+      if (!isFloat(index, name) || marks.kinds.count(name))
+        continue;
+      Unmarked &found = unmarked[name];
+      found.isWeight &= isWeight(node, call, k);
+      found.isNumbers &= isNumbers(node, call, k);
     }
   }
-  return merged;
+  return unmarked;
+}
+
+static std::uint64_t bytesOf(const onnx::TensorProto &tensor) {
+  std::uint64_t bytes = sizeof(float); // as the step holds it
+  for (const std::int64_t size : tensor.dims())
+    bytes = llvm::SaturatingMultiply<std::uint64_t>(bytes, std::max<std::int64_t>(size, 0));
+  return bytes;
+}
+
+/// Marked buffers, and numbers that the exporter made tensors of, are not trained. Unmarked weights
+/// are. Returns the other tensors, of which it is not known, less those that are frozen.
+static std::vector<std::string> findMarked(const ModelFile &file, const TorchMarks &marks,
+                                           GraphIndex &index, StoredTensors &stored, Notes &notes) {
+  std::vector<std::string> doubtful;
+  if (marks.kinds.empty())
+    return doubtful;
+  const llvm::StringMap<Unmarked> unmarked = findUnmarked(file, marks, index);
+  for (const auto &tensor : file.initializers) {
+    const std::string &name = tensor->name();
+    const std::string kind = marks.kinds.lookup(name);
+    if (kind == "PARAMETER" || !isFloat(index, name))
+      continue;
+    const std::int64_t count = elementsOf(*tensor);
+    const auto place = unmarked.find(name);
+    if (place != unmarked.end() && place->second.isWeight) {
+      notes.add("trained as a parameter, since it is a weight, though the exporter made it", name);
+      continue;
+    }
+    if (place != unmarked.end() && count > 1 && !place->second.isNumbers && !stored.isFrozen(name))
+      doubtful.push_back("'" + name + "' (" + std::to_string(bytesOf(*tensor)) + " B)");
+    index.buffers[name] = count <= largestKnown;
+  }
+  return doubtful;
+}
+
+/// Notes what PyTorch's optimizer left out of the file: normalizations that it folded into
+/// convolutions, and parameters that begin with zeros.
+static void noteMissing(const ModelFile &file, const TorchMarks &marks, const GraphIndex &index,
+                        Notes &notes) {
+  llvm::StringSet<> present, missing;
+  for (const auto &original : marks.originals)
+    present.insert(original.getValue());
+  std::vector<std::string> order;
+  for (const int i : index.order) {
+    const onnx::NodeProto &node = file.model->graph().node(i);
+    const TorchCall call = callOf(node);
+    const bool isFolded = call.isBatchNormalization() && node.op_type() != "BatchNormalization";
+    for (int k = 0; k < node.input_size() && !isFolded; ++k)
+      if (isFloat(index, node.input(k)))
+        present.insert(call.argumentOf(node, k));
+    for (const std::string &parameter : call.parameters)
+      if (missing.insert(parameter).second)
+        order.push_back(parameter);
+  }
+  for (const std::string &parameter : order)
+    if (!present.contains(parameter))
+      notes.add("this file was exported with optimize=True, PyTorch's default, which folded these "
+                "parameters into others or left them out; what is planned and trained is the "
+                "network without them; " +
+                    unoptimized,
+                parameter.substr(2));
 }
 
 static bool isCosineOrSine(const onnx::NodeProto &node) {
@@ -189,7 +195,8 @@ private:
 
 } // namespace
 
-static void findAngles(const ModelFile &file, const Marks &marks, GraphIndex &index, Notes &notes) {
+static void findAngles(const ModelFile &file, const TorchMarks &marks, GraphIndex &index,
+                       Notes &notes) {
   const onnx::GraphProto &graph = file.model->graph();
   const llvm::StringSet<> computed = fromInputs(graph, index),
                           derived = withDerivative(graph, index);
@@ -210,19 +217,16 @@ static void findAngles(const ModelFile &file, const Marks &marks, GraphIndex &in
   }
 }
 
-std::string frontend::findBuffers(const ModelFile &file, GraphIndex &index, Notes &notes) {
-  const Marks marks = readMarks(file, index);
-  const std::vector<std::string> folded = findMarked(marks, index);
-  const std::vector<std::string> merged = findMerged(file, marks, index);
+Status frontend::findBuffers(const ModelFile &file, GraphIndex &index, StoredTensors &stored,
+                             Notes &notes) {
+  const TorchMarks marks = readMarks(file);
+  const std::vector<std::string> doubtful = findMarked(file, marks, index, stored, notes);
   findAngles(file, marks, index, notes);
-  if (folded.empty() && merged.empty())
-    return "";
-  std::string text = "this file was exported with optimize=True, PyTorch's default, which ";
-  if (!folded.empty())
-    text += "makes tensors that cannot be told from parameters (" + listNames(folded) + ")";
-  if (!merged.empty())
-    text += std::string(folded.empty() ? "" : " and ") +
-            "makes one of parameters that begin with equal values (" + listNames(merged) + ")";
-  return text + "; to train the model, export it with torch.onnx.export(model, x, f, dynamo=True, "
-                "optimize=False)";
+  if (!doubtful.empty())
+    return Status::badInput("this file was exported with optimize=True, PyTorch's default, which "
+                            "makes tensors that cannot be told from parameters: " +
+                            llvm::join(doubtful, ", ") +
+                            "; '--freeze NAME' says that one is not trained; " + unoptimized);
+  noteMissing(file, marks, index, notes);
+  return Status::ok();
 }

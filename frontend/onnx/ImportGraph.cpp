@@ -42,11 +42,6 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   if (Status status = refuseContradictions(file, graph->index, graph->notes); !status)
     return status;
   noteOutputs(file.model->graph(), graph->index, options, graph->notes);
-  if (const std::string text = findBuffers(file, graph->index, graph->notes); !text.empty()) {
-    if (purpose == Purpose::step)
-      return Status::badInput(text);
-    graph->notes.add(text);
-  }
   if (std::optional<std::string> note = noteInferenceExport(file, graph->index))
     graph->notes.add(*note);
   Result<BoundInputs> bound = bindInputs(graph->index, options, context);
@@ -62,6 +57,8 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   builder.setInsertionPointToEnd(graph->block);
   StoredTensors &stored = graph->storedTensors.emplace(*graph->block, &context);
   if (Status status = stored.freeze(options.freeze); !status)
+    return status;
+  if (Status status = findBuffers(file, graph->index, stored, graph->notes); !status)
     return status;
   if (Status status = findBatchStatistics(file, graph->index, stored, graph->notes); !status)
     return status;

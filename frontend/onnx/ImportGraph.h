@@ -3,6 +3,7 @@
 
 #include "frontend/onnx/BindInputs.h"
 #include "frontend/onnx/NodeImport.h"
+#include "frontend/onnx/PartMerged.h"
 
 #include "mlir/IR/OwningOpRef.h"
 
@@ -52,7 +53,8 @@ Result<Model> importNamed(const std::string &path, const ImportOptions &options,
   Result<ModelFile> file = readModelFile(path);
   if (!file)
     return file.status();
-  Result<Model> model = import(*file);
+  const Status parted = partMerged(*file);
+  Result<Model> model = parted ? import(*file) : Result<Model>(parted);
   if (!model)
     return Status::error(model.status().kind(),
                          printable("'" + path + "': " + model.status().message()));
