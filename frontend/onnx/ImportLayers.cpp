@@ -75,22 +75,36 @@ private:
     return parameters[name] = parameter ? parameter.getName().str() : std::string();
   }
 
+  /// The name of operand `k` of node `i`. A sequence is no tensor: its parts are taken out of what
+  /// was split.
+  const std::string &operandName(int i, unsigned k) const {
+    const std::string &name = node(i).input(static_cast<int>(k));
+    const auto producer = graph.index.producers.find(name);
+    const bool isPart = node(i).op_type() == "SequenceAt" && k == 0;
+    return isPart && producer != graph.index.producers.end() &&
+                   node(producer->second).op_type() == "SplitToSequence"
+               ? node(producer->second).input(0)
+               : name;
+  }
+
   /// The trained parameter that operand `k` of node `i` is; empty for other values, and for numbers
   /// that the node takes for settings.
   std::string parameterAt(int i, unsigned k) {
-    const std::string &name = node(i).input(static_cast<int>(k));
+    const std::string &name = operandName(i, k);
     return name.empty() || isNumber(i, k) ? std::string() : parameterOf(name);
   }
 
-  /// Whether the operand is a number and no weight: a bound of Max or Min, or the ones and zeros of
-  /// an InstanceNormalization over groups. Exporters multiply and add a GroupNorm's parameters
-  /// behind it.
+  /// Whether the operand is a number and no weight: a bound of Max or Min, a summand that Gemm
+  /// multiplies by zero, or the ones and zeros of an InstanceNormalization over groups. Exporters
+  /// multiply and add a GroupNorm's parameters behind it.
   bool isNumber(int i, unsigned k) {
     const std::string &op = node(i).op_type(), &name = node(i).input(static_cast<int>(k));
     if (!values.isStored(name))
       return false;
     if (op == "Max" || op == "Min")
       return values.typeOf(name).getNumElements() == 1;
+    if (op == "Gemm" && k == 2)
+      return NodeImport(graph.state(), node(i), graph.index.layers[i]).real("beta", 1) == 0;
     if (op != "InstanceNormalization" || k == 0)
       return false;
     const auto producer = graph.index.producers.find(values.rootOf(node(i).input(0)));
@@ -129,7 +143,7 @@ private:
     std::string parameter;
     const auto data = std::min<unsigned>(dataOperands(node(i).op_type()), node(i).input_size());
     for (unsigned k = 0; k < data; ++k) {
-      const std::string &name = node(i).input(static_cast<int>(k));
+      const std::string &name = operandName(i, k);
       if (name.empty())
         continue;
       parameter = parameterAt(i, k);
@@ -167,7 +181,7 @@ private:
     NodeTensors tensors;
     const auto data = dataOperands(node(i).op_type());
     for (unsigned k = 0; k < data && k < static_cast<unsigned>(node(i).input_size()); ++k) {
-      NodeTensor operand = tensorOf(node(i).input(static_cast<int>(k)));
+      NodeTensor operand = tensorOf(operandName(i, k));
       if (operand.isTrained && parameterAt(i, k).empty())
         operand.isTrained = operand.needsGradient = false;
       tensors.operands.push_back(operand);

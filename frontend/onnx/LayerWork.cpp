@@ -83,7 +83,7 @@ unsigned frontend::dataOperands(llvm::StringRef op) {
       .Cases("Clip", "CumSum", "Dropout", "Expand", "Pad", "Reshape", "Resize", "Slice", "Split", 1)
       .Cases("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", 1)
       .Cases("Squeeze", "Tile", "TopK", "Trilu", "Unsqueeze", "Upsample", 1)
-      .Cases("DequantizeLinear", "Pow", "QuantizeLinear", 1)
+      .Cases("DequantizeLinear", "Pow", "QuantizeLinear", "SequenceAt", 1)
       .Cases("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", 1)
       .Cases("ConstantOfShape", "Range", "Shape", "Size", 0)
       .Default(~0u);
@@ -112,7 +112,7 @@ public:
       einsum();
     else if (op == "Gather" && isTrained(0))
       rows();
-    else if (op == "Slice" || op == "Split" || op == "Gather")
+    else if (op == "Slice" || op == "Split" || op == "SequenceAt" || op == "Gather")
       part();
     else if (isElementwise(op))
       elementwise(op == "Add" || op == "Sub" || op == "Sum" || op == "Neg" || op == "Cast");

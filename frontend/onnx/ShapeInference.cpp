@@ -122,8 +122,12 @@ bool keepsShape(llvm::StringRef op) {
 const onnx::OpSchema *schemaOf(const NodeImport &node) {
   if (!node.proto.domain().empty() && node.proto.domain() != "ai.onnx")
     return nullptr;
+  // From opset 16 on the library defines these by other operators, and has no rule for them.
+  const std::string op = node.op() == "LessOrEqual"      ? "Less"
+                         : node.op() == "GreaterOrEqual" ? "Greater"
+                                                         : node.op();
   const onnx::OpSchema *schema =
-      onnx::OpSchemaRegistry::Schema(node.op(), static_cast<int>(node.opset()), "");
+      onnx::OpSchemaRegistry::Schema(op, static_cast<int>(node.opset()), "");
   if (!schema || schema->deprecated() || !schema->has_type_and_shape_inference_function() ||
       static_cast<int>(node.inputCount()) > schema->max_input() ||
       static_cast<int>(node.outputCount()) > schema->max_output())

@@ -1,6 +1,8 @@
 // Parses, saves and imports test models.
 #include "TestModel.h"
 
+#include "frontend/onnx/ImportLayers.h"
+
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -9,6 +11,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <unistd.h>
 
@@ -63,6 +66,22 @@ Outcome test::importBytes(const std::string &bytes, const ImportOptions &options
   return importFile(path, options);
 }
 
+/// Expects that a model whose step is imported is planned by its shapes with the same parameters.
+static void expectSameLayers(const std::string &path, const ImportOptions &options,
+                             ImportedModel &imported, mlir::MLIRContext &context) {
+  std::map<std::string, std::int64_t> trained, planned;
+  imported.module->walk([&](nn::ParameterOp parameter) {
+    const auto type = mlir::cast<mlir::RankedTensorType>(parameter.getResult().getType());
+    trained[parameter.getName().str()] = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  });
+  Result<ModelLayers> layers = importLayers(path, options, context);
+  ASSERT_TRUE(bool(layers)) << layers.status().message();
+  for (const ModelLayer &layer : layers->layers)
+    if (layer.bytes > 0)
+      planned[layer.name] = layer.bytes;
+  EXPECT_EQ(trained, planned);
+}
+
 Outcome test::importFile(const std::string &path, const ImportOptions &options) {
   static mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   Outcome outcome;
@@ -72,6 +91,7 @@ Outcome test::importFile(const std::string &path, const ImportOptions &options) 
     outcome.exitCode = imported.status().exitCode();
     return outcome;
   }
+  expectSameLayers(path, options, *imported, context);
   imported->module->walk([](mlir::Operation *op) { op->removeAttr(nn::layerAttr); });
   llvm::raw_string_ostream(outcome.ir) << *imported->module;
   for (size_t at; (at = outcome.ir.find("ary  ")) != std::string::npos ||
