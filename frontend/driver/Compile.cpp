@@ -10,6 +10,7 @@
 #include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/ConsistencyOption.h"
 #include "frontend/driver/Diagnostics.h"
+#include "frontend/driver/InventoryText.h"
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PrecisionOption.h"
@@ -56,6 +57,7 @@ struct Source {
   std::vector<codegen::PlanFile> files;
   std::string layers; ///< a layer trace that was made from a model, as CSV
   std::vector<std::string> unneededInputs;
+  std::string inventory; ///< which of the model's tensors are planned; empty for a layer trace
 };
 
 Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
@@ -69,6 +71,7 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
   Source source;
   source.module = std::move(model->module);
   source.unneededInputs = std::move(model->unneededInputs);
+  source.inventory = inventoryText(model->inventory);
   source.files.push_back({"weights.bin", [model](const std::string &path) {
                             return writeWholeFile(
                                 path, [&](std::ostream &out) { return model->weights.write(out); });
@@ -82,10 +85,10 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
 /// Reads the model's layers with their times, in place of its step.
 Result<Source> readLayers(const CompileOptions &options, MLIRContext &context,
                           CompileProgress &progress) {
-  Result<files::LayerTrace> trace = readModelTrace(options, context, progress);
+  Source source;
+  Result<files::LayerTrace> trace = readModelTrace(options, context, progress, source.inventory);
   if (!trace)
     return trace.status();
-  Source source;
   source.module = frontend::traceModule(*trace, options.model, context);
   source.layers = files::formatLayerTrace(*trace);
   return source;
@@ -322,6 +325,8 @@ Status compile(const CompileOptions &requested) {
   std::fputs(trade->c_str(), stderr);
   if (!overlap->empty())
     std::fprintf(stderr, "syncline: note: planned with %s\n", overlap->c_str());
+  if (!source->inventory.empty())
+    std::fprintf(stderr, "syncline: %s\n", source->inventory.c_str());
   Result<std::string> closing = report::compileClosing(*plan, options.output);
   if (closing)
     std::fputs(closing->c_str(), stderr);

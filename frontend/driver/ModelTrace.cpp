@@ -1,6 +1,7 @@
 // A model's layers with their times, from a profile or from the roofline.
 #include "frontend/driver/ModelTrace.h"
 
+#include "frontend/driver/InventoryText.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/Profile.h"
 #include "frontend/ir/ToAttr.h"
@@ -139,12 +140,13 @@ void printNotes(const std::vector<std::string> &notes, CompileProgress &progress
 }
 
 Result<files::LayerTrace> readModelTrace(const CompileOptions &options, MLIRContext &context,
-                                         CompileProgress &progress) {
+                                         CompileProgress &progress, std::string &inventory) {
   Result<frontend::ModelLayers> model =
       frontend::importLayers(options.model, importOptions(options), context);
   if (!model)
     return model.status();
   printNotes(model->notes, progress);
+  inventory = inventoryText(model->inventory);
   Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
   if (!cluster)
     return cluster.status();

@@ -14,10 +14,10 @@ namespace syncline::driver {
 /// slowdown. A node that options.profile names takes its measured time. Other nodes take the
 /// roofline's time on the cluster's device (passes/cost): each of their parts for what it computes
 /// and moves, with launch overhead. Updates are those of options.optimizer.
-/// Prints notes to standard error. Errors: badInput for a faulty model, cluster or profile, and
-/// where a layer has neither a measured time nor rates.
+/// Prints notes to standard error; `inventory` becomes the model's inventoryText. Errors: badInput
+/// for a faulty model, cluster or profile, and where a layer has neither a measured time nor rates.
 Result<files::LayerTrace> readModelTrace(const CompileOptions &options, mlir::MLIRContext &context,
-                                         CompileProgress &progress);
+                                         CompileProgress &progress, std::string &inventory);
 
 /// The options of `compile` that concern the model, for the importer.
 frontend::ImportOptions importOptions(const CompileOptions &options);

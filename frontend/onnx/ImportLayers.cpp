@@ -38,11 +38,14 @@ public:
       return values.status;
     if (Status status = graph.stored().checkFrozen(); !status)
       return status;
-    if (placed.empty() || !isGradientWanted(graph.index.output->name()))
+    if (placedParameters.empty() || !isGradientWanted(graph.index.output->name()))
       return Status::badInput("no parameter that could be trained reaches the output");
     addLoss();
     return Status::ok();
   }
+
+  /// The parameters that have a layer.
+  const llvm::StringSet<> &placed() const { return placedParameters; }
 
   std::vector<ModelLayer> layers;
 
@@ -226,7 +229,7 @@ private:
       if (!tensors.operands[k].isTrained)
         continue;
       const std::string name = parameterAt(i, k);
-      if (!placed.insert(name).second)
+      if (!placedParameters.insert(name).second)
         continue;
       ModelLayer parameter{.name = unique(name), .node = layer.node};
       parameter.bytes = static_cast<std::int64_t>(tensors.operands[k].bytes());
@@ -269,7 +272,7 @@ private:
   const onnx::GraphProto &proto;
   std::map<std::string, std::string> parameters; ///< name → parameter it stands for, or ""
   std::map<std::string, int> uses;               ///< parameter → nodes that compute with it
-  llvm::StringSet<> needsGradient, placed, taken;
+  llvm::StringSet<> needsGradient, placedParameters, taken;
 };
 
 Result<ModelLayers> importModel(const ModelFile &file, const ImportOptions &options,
@@ -283,8 +286,16 @@ Result<ModelLayers> importModel(const ModelFile &file, const ImportOptions &opti
   Layers layers(**graph, file.model->graph());
   if (Status status = layers.build(); !status)
     return status;
+  Inventory inventory;
+  std::vector<std::string> planned;
+  for (const auto &parameter : layers.placed())
+    planned.push_back(parameter.getKey().str());
+  for (const ModelLayer &layer : layers.layers)
+    if (layer.bytes > 0)
+      inventory.add(layer.bytes);
+  findLeftOut(file, **graph, planned, inventory);
   return ModelLayers{file.stem, (*graph)->bound.batch, std::move(layers.layers),
-                     (*graph)->notes.lines()};
+                     (*graph)->notes.lines(), std::move(inventory)};
 }
 
 } // namespace

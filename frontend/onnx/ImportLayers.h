@@ -32,6 +32,7 @@ struct ModelLayers {
   std::int64_t batch = 0;         ///< dimension 0 of the first input
   std::vector<ModelLayer> layers; ///< in forward order, names unique
   std::vector<std::string> notes; ///< as ImportedModel::notes
+  Inventory inventory;            ///< as ImportedModel::inventory
 };
 
 /// Reads the ONNX model at `path` as layers: shapes suffice, so operators that importOnnx has no

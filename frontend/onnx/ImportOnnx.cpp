@@ -80,6 +80,18 @@ static Status verifyModule(ModuleOp module) {
   return Status::error(ErrorKind::internal, "the imported step is not valid: " + message);
 }
 
+static Inventory inventoryOf(const ModelFile &file, ImportGraph &graph) {
+  Inventory inventory;
+  std::vector<std::string> planned;
+  for (auto parameter : graph.block->getOps<nn::ParameterOp>()) {
+    planned.push_back(parameter.getName().str());
+    const auto type = cast<RankedTensorType>(parameter.getResult().getType());
+    inventory.add(type.getNumElements() * type.getElementTypeBitWidth() / 8);
+  }
+  findLeftOut(file, graph, planned, inventory);
+  return inventory;
+}
+
 /// Imports the model; errors do not name the file yet.
 static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &options,
                                          MLIRContext &context) {
@@ -108,6 +120,7 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   storeLargeConstants(*graph.block, result.weights);
   if (Status status = verifyModule(*graph.module); !status)
     return status;
+  result.inventory = inventoryOf(file, graph);
   result.skeleton = makeSkeleton(file, graph.index, *names, result.weights);
   result.module = std::move(graph.module);
   result.notes = graph.notes.lines();

@@ -1,6 +1,7 @@
 // ONNX → nn: reads a model and builds one training step's forward pass and loss from it.
 #pragma once
 
+#include "frontend/onnx/Inventory.h"
 #include "frontend/onnx/WeightsFile.h"
 #include "ir/nn/NN.h"
 
@@ -44,6 +45,8 @@ struct ImportedModel {
   std::string skeleton;
   /// Choices made on the user's behalf, one message each.
   std::vector<std::string> notes;
+  /// What is trained of the file's tensors, and what is not.
+  Inventory inventory;
   /// The graph's inputs that the step does not read.
   std::vector<std::string> unneededInputs;
 };

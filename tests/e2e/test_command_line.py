@@ -240,7 +240,8 @@ class ClosingTest(RefusalTest):
         words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 2, "-o", plan]
         done = self.command(*words, "--overlap", "backward")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        wrote, following = done.stderr.splitlines()[-2:]
+        planned, wrote, following = done.stderr.splitlines()[-3:]
+        self.assertRegex(planned, r"^syncline: \d+ parameters, 23\.8 KiB")
         self.assertRegex(
             wrote,
             r"^wrote .*it's\.plan: \d+ messages?, 23\.8 KiB; predicted step \S+ \ws, exposed \S+"
