@@ -5,8 +5,7 @@
 
 namespace syncline::driver {
 
-/// "161 parameters, 97.5 MiB; not planned: 'a', 'b', 'c' and 103 more (running statistics, 207
-/// KiB)".
+/// "161 parameters, 97.5 MiB; not planned: 'a', 'b', 'c' and 103 more (frozen, 207 KiB)".
 std::string inventoryText(const frontend::Inventory &inventory);
 
 } // namespace syncline::driver

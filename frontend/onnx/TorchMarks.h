@@ -28,8 +28,7 @@ struct TorchCall {
   std::vector<std::string> parameters; ///< those that the arguments have, in lists too
 
   bool isBatchNormalization() const;
-  /// The argument that operand `k` of the node, a weight or bias, stands for; "" if that is not
-  /// known.
+  /// The argument that operand `k`, a weight or bias, stands for; "" where that is not known.
   std::string argumentOf(const onnx::NodeProto &node, int k) const;
 };
 

@@ -4,7 +4,6 @@ cannot be trained."""
 import csv
 import importlib.util
 import json
-import math
 import unittest
 import warnings
 
@@ -46,44 +45,6 @@ class PlanOnlyTest(RefusalTest):
     def trained(self, rows):
         """Bytes of the parameters among these rows."""
         return {name: int(row["bytes"][:-1]) for name, row in rows.items() if row["bytes"] != "0B"}
-
-
-class InventoryTest(PlanOnlyTest):
-    """`compile` says which of a model's tensors are planned, and why others are not."""
-
-    def model(self):
-        """Two products with a normalisation between; an output of its own that nothing needs."""
-        sizes = {"w": (4, 4), "s": (4,), "b": (4,), "mean": (4,), "var": (4,), "f": (4, 4)}
-        sizes["aux"] = (4, 2)
-        tensors = [
-            helper.make_tensor(name, TensorProto.FLOAT, dims, [0.5] * math.prod(dims))
-            for name, dims in sizes.items()
-        ]
-        nodes = [
-            helper.make_node("MatMul", ["x", "w"], ["h"]),
-            helper.make_node("BatchNormalization", ["h", "s", "b", "mean", "var"], ["n"]),
-            helper.make_node("MatMul", ["n", "f"], ["y"]),
-            helper.make_node("MatMul", ["h", "aux"], ["z"]),
-        ]
-        values = [
-            helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, size])
-            for name, size in (("x", 4), ("y", 4), ("z", 2))
-        ]
-        graph = helper.make_graph(nodes, "g", values[:1], values[1:], tensors)
-        opset = [helper.make_opsetid("", 14)]
-        model = helper.make_model(graph, opset_imports=opset, ir_version=8)
-        return self.write("parts.onnx", model.SerializeToString())
-
-    def test_both_ways(self):
-        line = (
-            "syncline: 3 parameters, 96 B; not planned: 'mean', 'var' (running statistics, 32 B); "
-            "'f' (frozen, 64 B); 'aux' (the output does not need them, 32 B)\n"
-        )
-        words = ["compile", self.model(), "--cluster", self.cluster, "--freeze", "f"]
-        for extra in ([], ["--plan-only"]):
-            done = self.command(*words, *extra, "-o", self.folder / "parts.plan")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(line, done.stderr)
 
 
 class SampleTest(PlanOnlyTest):
