@@ -5,6 +5,7 @@
 #include "frontend/driver/ClipOption.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
+#include "frontend/driver/LossOptions.h"
 #include "frontend/driver/SplitTiedOption.h"
 #include "frontend/files/Paths.h"
 #include "ir/cluster/Cluster.h"
@@ -281,22 +282,7 @@ Command addCompile(CLI::App &app) {
       ->check(launch::wholeNumber(1, "samples"))
       ->type_name("K")
       ->group("Training");
-  command->add_option("--loss", options->loss, "Take this loss on the model's output")
-      ->check(launch::oneOf({"cross-entropy", "mse"}))
-      ->capture_default_str()
-      ->group("Training");
-  command
-      ->add_option("--classes-in", options->classesIn,
-                   "Take this dimension of the output for the classes of a cross-entropy: 1, the "
-                   "second, or -1, the last; auto: as the end of the model has them, with a note")
-      ->check(launch::oneOf({"auto", "1", "-1"}))
-      ->capture_default_str()
-      ->group("Training");
-  command
-      ->add_option("--loss-on", options->modelOutput,
-                   "Take the loss on this output; default: the first")
-      ->check(launch::someText())
-      ->group("Training");
+  addLoss(*command, *options);
   command
       ->add_option(
           "--freeze", options->freeze,
@@ -377,8 +363,8 @@ Command addCompile(CLI::App &app) {
       if (options->planOnly && command->count(name) > 0)
         return Status::error(ErrorKind::badUsage,
                              std::string(name) + " is for plans that run, not --plan-only");
-    if (options->classesIn != "auto" && options->loss != "cross-entropy")
-      return Status::error(ErrorKind::badUsage, "--classes-in is for '--loss cross-entropy'");
+    if (Status loss = checkLoss(*options); !loss)
+      return loss;
     if (options->precision == "tf32" && options->backend == "cpu")
       return Status::error(ErrorKind::badUsage, "--precision tf32 is for '--backend cuda'");
     if (options->consistency != "bsp" && !isAutoConsistency(options->consistency) &&
