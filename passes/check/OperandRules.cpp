@@ -153,20 +153,29 @@ private:
     return success();
   }
 
+  /// Whether the kernel only moves elements, so that they may be the numbers of rows.
+  bool isMove() {
+    const plan::Kernel kernel = call.getCallee();
+    return kernel == plan::Kernel::concat || kernel == plan::Kernel::pad ||
+           kernel == plan::Kernel::reshape || kernel == plan::Kernel::slice ||
+           kernel == plan::Kernel::transpose;
+  }
+
   /// Checks the types that backends compute with: f32, labels and ids of i64, masks and workspaces
-  /// of ui8 or i32.
+  /// of ui8 or i32. A move's operands have one type.
   LogicalResult checkTypes() {
+    const bool movesNumbers = isMove() && elementOf(byRole.front().second).isInteger(64);
     for (const auto &[role, operand] : byRole) {
       const Type type = elementOf(operand);
-      const bool isLabel =
-          role == "ids" || (role == "target" && call.getCallee() == plan::Kernel::crossEntropy);
+      const bool isNumber = movesNumbers || role == "ids" ||
+                            (role == "target" && call.getCallee() == plan::Kernel::crossEntropy);
       const bool isMemory = role == "workspace" || role == "mask";
-      const bool fits = isLabel    ? type.isInteger(64)
+      const bool fits = isNumber   ? type.isInteger(64)
                         : isMemory ? type.isUnsignedInteger(8) || type.isInteger(32)
                                    : type.isF32();
       if (!fits)
         return reject() << "expected elements of "
-                        << (isLabel    ? "i64"
+                        << (isNumber   ? "i64"
                             : isMemory ? "ui8 or i32"
                                        : "f32")
                         << " in '" << role << "', got " << type;
