@@ -58,7 +58,7 @@ class ChoicesTest(unittest.TestCase):
 
 
 class DevicesTest(unittest.TestCase):
-    """What NCCL or Gloo would send by depends on what a rank's device is called, not on its rate."""
+    """What NCCL or Gloo would send by depends on the kind of a device, not on its rate."""
 
     def schemes(self, device):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

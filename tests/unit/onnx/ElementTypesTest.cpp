@@ -112,7 +112,7 @@ std::set<std::string> elementsIn(const std::string &ir) {
 
 } // namespace
 
-// What a step would hold otherwise is found by a check of the plan only, as a fault of the compiler.
+// What a step would hold otherwise is found by a check of the plan only, as the compiler's fault.
 TEST(ElementTypes, StepHoldsFloatAndInt64Alone) {
   int imported = 0;
   for (const int type : allTypes()) {
