@@ -41,8 +41,9 @@ struct CompileOptions {
   std::vector<std::string> freeze;
   std::vector<std::string> recompute; ///< blocks to recompute, as globs, or "auto"; empty for none
   bool dropout = true;
-  bool quiet = false;                             ///< do not print what was written
-  std::map<std::string, std::int64_t> dimensions; ///< sizes of symbolic dimensions, by name
+  bool quiet = false;                                  ///< do not print what was written
+  std::map<std::string, std::int64_t> dimensions;      ///< sizes of symbolic dimensions, by name
+  std::map<std::string, std::int64_t> batchDimensions; ///< of inputs, by name, from 0
   bool planOnly = false;   ///< plan a model by its shapes alone, as a layer trace
   std::string writeLayers; ///< CSV of that trace; empty for none
 

@@ -6,6 +6,7 @@
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
 #include "frontend/driver/LossOptions.h"
+#include "frontend/driver/NamedNumbers.h"
 #include "frontend/driver/SplitTiedOption.h"
 #include "frontend/files/Paths.h"
 #include "ir/cluster/Cluster.h"
@@ -201,17 +202,6 @@ static void addNccl(CLI::App &command, CompileOptions &options) {
       ->group("Planning");
 }
 
-/// Reads NAME=N into the dimensions' sizes. Returns what is wrong with `text`, empty for nothing.
-static std::string addDimension(CompileOptions &options, const std::string &text) {
-  const std::size_t at = text.rfind('=');
-  std::int64_t size = 0;
-  if (at == std::string::npos || at == 0 ||
-      llvm::StringRef(text).drop_front(at + 1).getAsInteger(10, size) || size < 1)
-    return "--dim: expected NAME=N with N of at least 1, got '" + text + "'";
-  const auto [place, isNew] = options.dimensions.emplace(text.substr(0, at), size);
-  return isNew ? "" : "--dim: '" + place->first + "' is given twice";
-}
-
 /// Options for models that are planned by their shapes alone.
 static void addLayers(CLI::App &command, CompileOptions &options) {
   command
@@ -226,18 +216,14 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
           "Write the model's layer trace (CSV) to this file, with --plan-only; default: none")
       ->check(launch::someText())
       ->group("Output");
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--dim",
-          [&options](const std::vector<std::string> &texts) {
-            for (const std::string &text : texts)
-              if (std::string wrong = addDimension(options, text); !wrong.empty())
-                throw CLI::ValidationError(wrong);
-          },
-          "Set a symbolic dimension of the model's inputs besides the batch; may be repeated")
-      ->type_name("NAME=N")
-      ->allow_extra_args(false)
-      ->group("Training");
+  addNamedNumbers(
+      command, "--dim", "N", 1, options.dimensions,
+      "Set a symbolic dimension of the model's inputs besides the batch; may be repeated");
+  addNamedNumbers(
+      command, "--batch-dimension", "D", 0, options.batchDimensions,
+      "Say which dimension of an input is the batch, counted from 0, as 1 where time is "
+      "first; data files have samples first; default: the first, or one named 'batch..'; "
+      "may be repeated");
 }
 
 Command addCompile(CLI::App &app) {
@@ -345,11 +331,13 @@ Command addCompile(CLI::App &app) {
   addLayers(*command, *options);
   return [options, command]() -> Status {
     if (isTrace(options->model))
-      for (const char *name :
-           {"--backend",       "--batch",         "--loss",      "--classes-in",  "--loss-on",
-            "--freeze",        "--dropout",       "--optimizer", "--clip-norm",   "--precision",
-            "--nccl-protocol", "--nccl-channels", "--overlap",   "--consistency", "--recompute",
-            "--plan-only",     "--write-layers",  "--dim",       "--split-tied",  "--accumulate"})
+      for (const char *name : {"--backend",         "--batch",         "--loss",
+                               "--classes-in",      "--loss-on",       "--freeze",
+                               "--dropout",         "--optimizer",     "--clip-norm",
+                               "--precision",       "--nccl-protocol", "--nccl-channels",
+                               "--overlap",         "--consistency",   "--recompute",
+                               "--plan-only",       "--write-layers",  "--dim",
+                               "--batch-dimension", "--split-tied",    "--accumulate"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");

@@ -122,6 +122,7 @@ frontend::ImportOptions importOptions(const CompileOptions &options) {
   frontend::ImportOptions import;
   import.batch = options.batch;
   import.dimensions = options.dimensions;
+  import.batchDimensions = options.batchDimensions;
   import.loss = options.loss == "mse" ? nn::LossKind::mse : nn::LossKind::cross_entropy;
   if (options.classesIn != "auto")
     import.classesIn =

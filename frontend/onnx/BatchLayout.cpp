@@ -36,6 +36,13 @@ std::optional<BatchPlace> frontend::placeIn(nn::DimsRef dims, BatchSpan span, st
   return best;
 }
 
+std::string BatchLayout::exportHint(bool isOpen) const {
+  if (isAsExported() || (!exported && !isOpen))
+    return "";
+  return "; the model may be bound to the batch it was exported with: export it with a dynamic "
+         "batch dimension";
+}
+
 nn::Dims BatchLayout::dimsAtOtherBatch(Value value) {
   nn::Dims dims(shapeOf(value));
   if (const Place place = of(value))

@@ -59,6 +59,8 @@ public:
 
   /// Whether the file says all of this batch: it fixes it, or there is one sample.
   bool isAsExported() const { return exported ? *exported == batch : batch == 1; }
+  /// What a message about shapes adds where the file fixes another batch or, with `isOpen`, none.
+  std::string exportHint(bool isOpen) const;
   /// Another batch, at which shapes are computed again to see what depends on it.
   std::int64_t otherBatch() const { return batch > 2 ? batch - 1 : batch + 1; }
   /// The value's shape at that batch.

@@ -12,6 +12,8 @@
 
 #include "onnx/onnx_pb.h"
 
+#include <algorithm>
+
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
@@ -44,7 +46,7 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   noteOutputs(file.model->graph(), graph->index, options, graph->notes);
   if (std::optional<std::string> note = noteInferenceExport(file, graph->index))
     graph->notes.add(*note);
-  Result<BoundInputs> bound = bindInputs(graph->index, options, context);
+  Result<BoundInputs> bound = bindInputs(graph->index, options, graph->notes, context);
   if (!bound)
     return bound.status();
   graph->bound = std::move(*bound);
@@ -65,27 +67,54 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   GraphValues &values = graph->graphValues.emplace(file, graph->index, builder, stored,
                                                    graph->notes, purpose == Purpose::step);
   values.layout = BatchLayout(graph->bound.batch, graph->bound.exportedBatch);
-  for (auto [input, type] : llvm::zip_equal(graph->index.inputs, graph->bound.types)) {
-    // Numbers of rows, whatever their width in the file: samples are converted when they are read.
-    const bool isStep = purpose == Purpose::step;
-    if (std::string why = whyNotInStep(elementNumber(type.getElementType()));
-        isStep && !why.empty())
-      return Status::badInput("input '" + input->name() + "': " + why);
-    if (isStep && (type.getRank() == 0 || type.getDimSize(0) != graph->bound.batch))
-      return Status::badInput("input '" + input->name() + "': expected the batch, " +
-                              std::to_string(graph->bound.batch) +
-                              ", as first dimension, got shape " + nn::toString(type.getShape()));
-    const bool isWidened = isStep && type.getElementType().isSignlessInteger(32);
-    const auto own =
-        isWidened ? RankedTensorType::get(type.getShape(), builder.getI64Type()) : type;
-    Value x = builder.create<nn::InputOp>(NameLoc::get(builder.getStringAttr(input->name())), own,
-                                          input->name());
-    values.setTensor(input->name(), x, /*isBatched=*/true);
-    if (own.getRank() > 0 && own.getDimSize(0) == graph->bound.batch)
-      values.layout.set(x, BatchPlace());
-  }
+  for (std::size_t i = 0; i < graph->index.inputs.size(); ++i)
+    if (Status status = graph->addInput(i, purpose); !status)
+      return status;
   graph->importState.emplace(ImportState{file, graph->index, options, builder, values, graph->notes,
                                          graph->bound.batch, graph->bound.exportedBatch,
                                          graph->bound.dimensions, purpose == Purpose::step});
   return graph;
+}
+
+/// Puts the input's dimensions into the order of the file, where the batch is not first in it.
+static Value inFileOrder(OpBuilder &builder, nn::InputOp input, RankedTensorType type,
+                         std::int64_t batchDimension) {
+  nn::Dims order;
+  for (std::int64_t d = 1; d < type.getRank(); ++d)
+    order.push_back(d);
+  order.insert(order.begin() + batchDimension, 0);
+  auto moved = RankedTensorType::get(type.getShape(), elementOf(input));
+  auto op = builder.create<nn::TransposeOp>(input.getLoc(), moved, input, order);
+  op->setAttr(nn::layerAttr, input.getNameAttr());
+  return op;
+}
+
+Status ImportGraph::addInput(std::size_t i, Purpose purpose) {
+  const std::string &name = index.inputs[i]->name();
+  RankedTensorType type = bound.types[i];
+  const std::int64_t dimension = bound.batchDimensions[i];
+  const bool hasBatch = dimension < type.getRank() && type.getDimSize(dimension) == bound.batch;
+  const bool isStep = purpose == Purpose::step;
+  if (std::string why = whyNotInStep(elementNumber(type.getElementType())); isStep && !why.empty())
+    return Status::badInput("input '" + name + "': " + why);
+  if (isStep && !hasBatch)
+    return Status::badInput(
+        "input '" + name + "': expected the batch, " + std::to_string(bound.batch) + ", as " +
+        (dimension == 0 ? "first dimension" : "dimension " + std::to_string(dimension)) +
+        ", got shape " + nn::toString(type.getShape()));
+  // Numbers of rows, whatever their width in the file: samples are converted when they are read.
+  const bool isWidened = isStep && type.getElementType().isSignlessInteger(32);
+  const Type element = isWidened ? builder->getI64Type() : type.getElementType();
+  // Samples are read one behind the other.
+  const bool isMoved = isStep && dimension > 0;
+  nn::Dims dims(type.getShape());
+  if (isMoved)
+    std::rotate(dims.begin(), dims.begin() + dimension, dims.begin() + dimension + 1);
+  auto input = builder->create<nn::InputOp>(NameLoc::get(builder->getStringAttr(name)),
+                                            RankedTensorType::get(dims, element), name);
+  if (hasBatch)
+    graphValues->layout.set(input, BatchPlace{isMoved ? 0 : dimension});
+  Value x = isMoved ? inFileOrder(*builder, input, type, dimension) : Value(input);
+  graphValues->setTensor(name, x, /*isBatched=*/true);
+  return Status::ok();
 }

@@ -35,6 +35,9 @@ public:
 private:
   ImportGraph() = default;
 
+  /// Makes the operation of input `i`, whose samples lie one behind the other in a step.
+  Status addInput(std::size_t i, Purpose purpose);
+
   std::optional<mlir::OpBuilder> builder;
   std::optional<StoredTensors> storedTensors;
   std::optional<GraphValues> graphValues;

@@ -18,9 +18,12 @@ namespace syncline::frontend {
 enum class ClassesIn { automatic, second, last };
 
 struct ImportOptions {
-  /// Samples per rank; takes the place of the input's first dimension. Without it that dimension
+  /// Samples per rank; takes the place of the input's batch dimension. Without it that dimension
   /// must be fixed in the file.
   std::optional<std::int64_t> batch;
+  /// Which dimension of an input is the batch, by the input's name; the first of other inputs, or
+  /// a later one that the file names so.
+  std::map<std::string, std::int64_t> batchDimensions;
   /// Sizes of the inputs' other symbolic dimensions, by name.
   std::map<std::string, std::int64_t> dimensions;
   nn::LossKind loss = nn::LossKind::cross_entropy;

@@ -63,7 +63,7 @@ LogicalResult frontend::importConcat(NodeImport &node) {
     if (other != dims)
       return node.error("operand of shape " + nn::toString(shapeOf(x)) +
                         " differs from the first, " + nn::toString(shapeOf(xs[0])) + ", off axis " +
-                        llvm::Twine(*axis));
+                        llvm::Twine(*axis) + node.state.values.layout.exportHint(/*isOpen=*/false));
   }
   if (xs.size() == 1)
     return node.defineAlias();

@@ -238,7 +238,8 @@ LogicalResult NodeImport::defineAlias(unsigned input) {
 
 FailureOr<RankedTensorType> NodeImport::type(llvm::Expected<nn::Dims> dims, Type element) {
   if (!dims)
-    return error(llvm::toString(dims.takeError()));
+    return error(llvm::toString(dims.takeError()) +
+                 state.values.layout.exportHint(/*isOpen=*/false));
   if (!isSaneShape(*dims, 1))
     return error("its result's shape " + nn::toString(*dims) + " is empty or too large");
   return RankedTensorType::get(*dims, element);

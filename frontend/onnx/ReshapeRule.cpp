@@ -109,10 +109,7 @@ static LogicalResult refuse(NodeImport &node, nn::DimsRef x, const Target &targe
       "cannot reshape " + nn::toString(x) + " to " + nn::toString(target.entries);
   if (llvm::is_contained(target.fromBatch, true))
     return node.error(what + ": samples of the batch would mix");
-  return node.error(what + (layout.isAsExported()
-                                ? ""
-                                : "; the model may be bound to the batch it was exported with: "
-                                  "export it with a dynamic batch dimension"));
+  return node.error(what + layout.exportHint(/*isOpen=*/true));
 }
 
 FailureOr<View> frontend::reshapeView(NodeImport &node, nn::DimsRef x, BatchLayout::Place place) {

@@ -163,6 +163,49 @@ TEST(BatchLayout, ConstantsThatFollowTheBatchAreShared) {
                 "(Div): constant 'c' is not the same for every sample and batch");
 }
 
+/// A sum over time, which is the first dimension.
+static std::string timeFirst(const std::string &time, const std::string &batch) {
+  return "agraph (float[" + time + "," + batch + ",4] x) => (float[" + batch +
+         ",4] y) { w = RandomNormal <shape = [4]> () h = Mul(x, w)"
+         " y = ReduceSum <keepdims = 0> (h, first) first = Constant <value_ints = [0]> () }";
+}
+
+TEST(BatchLayout, FixedFirstDimensionIsReplacedWithANote) {
+  const Outcome outcome = imported("agraph (float[3,4] x) => (float[3,4] y) {"
+                                   " w = RandomNormal <shape = [4]> () y = Mul(x, w) }",
+                                   2);
+  ASSERT_EQ(outcome.notes.size(), 1u) << outcome.error;
+  EXPECT_EQ(outcome.notes[0], "'x': its dimension 0, of 3 in the file, is the batch, now of 2; "
+                              "--batch-dimension NAME=D takes another");
+}
+
+TEST(BatchLayout, FirstDimensionThatTheOutputContradictsIsRefused) {
+  const std::string text = "input 'x': its first dimension has 10 entries and that of the output "
+                           "'y' 8; --batch-dimension x=D says";
+  expectRefused(timeFirst("10", "8"), 4, text);
+  EXPECT_NE(plannedAlone(timeFirst("10", "8"), 4).find(text), std::string::npos);
+}
+
+TEST(BatchLayout, BatchDimensionMayBeGivenOrNamed) {
+  ImportOptions options = ofBatch(4);
+  const std::string moved = "nn.transpose %0 {permutation = array<i64: 1, 0, 2>} : "
+                            "(tensor<4x10x4xf32>) -> tensor<10x4x4xf32>";
+  EXPECT_TRUE(importText(17, timeFirst("10", "batch"), options).has(moved));
+  options.batchDimensions["x"] = 1;
+  for (const char *batch : {"8", "N"}) {
+    const Outcome outcome = importText(17, timeFirst("10", batch), options);
+    EXPECT_TRUE(outcome.has(moved)) << outcome.error << outcome.ir;
+    EXPECT_TRUE(outcome.has("nn.input \"x\" : tensor<4x10x4xf32>")) << outcome.ir;
+    EXPECT_TRUE(outcome.notes.empty());
+  }
+  options.batchDimensions["x"] = 3;
+  EXPECT_NE(importText(17, timeFirst("10", "8"), options).error.find("has 3 dimensions"),
+            std::string::npos);
+  options.batchDimensions = {{"z", 1}};
+  EXPECT_NE(importText(17, timeFirst("10", "8"), options).error.find("--batch-dimension z=1: no"),
+            std::string::npos);
+}
+
 TEST(BatchLayout, OutputHasTheBatchFirst) {
   expectRefused("agraph (float[N,4,8] x) => (float[4,N,8] y) { w = RandomNormal <shape = [8]> ()"
                 " h = Mul(x, w) y = Transpose <perm = [1,0,2]> (h) }",
