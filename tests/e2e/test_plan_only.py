@@ -219,7 +219,7 @@ class TorchTest(PlanOnlyTest):
             torch.onnx.export(model, inputs, path, **settings)
         return path
 
-    def check(self, model, inputs, *extra, renamed=False, **options):
+    def check(self, model, inputs, *extra, renamed=False, notes=(), **options):
         """Planned, with the model's own names where the exporter keeps them."""
         rows = self.layers(self.export(model, inputs, **options), *extra)
         sizes = {name: 4 * tensor.numel() for name, tensor in model.named_parameters()}
@@ -227,7 +227,7 @@ class TorchTest(PlanOnlyTest):
         if not renamed:
             self.assertEqual(mine, sizes)
         self.assertEqual(sum(mine.values()), sum(sizes.values()))
-        self.assertEqual(self.notes, [])
+        self.assertEqual(self.notes, list(notes))
         return rows
 
     def encoder(self, d=16):
@@ -359,8 +359,14 @@ class TorchTest(PlanOnlyTest):
                 y = torch.nn.functional.gelu(self.c(self.b(self.a(x))))
                 return self.d(torch.nn.functional.interpolate(y, scale_factor=2, mode="bilinear"))
 
+        note = (
+            "syncline: note: 'x': its dimension 0, of 2 in the file, is the batch, now of 4; "
+            "--batch-dimension NAME=D takes another"
+        )
         for opset in (14, 17):
-            self.check(Decoder(), torch.zeros(2, 3, 8, 8), "--batch", 4, opset_version=opset)
+            names = {"input_names": ["x"], "opset_version": opset}
+            images = torch.zeros(2, 3, 8, 8)
+            self.check(Decoder(), images, "--batch", 4, notes=[note], **names)
 
     def test_loss_inside(self):
         import torch
