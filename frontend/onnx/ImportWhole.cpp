@@ -106,7 +106,8 @@ LogicalResult frontend::importWholeCast(NodeImport &node) {
   const bool isWhole = isWholeOperand(node, 0);
   if (const std::string why = whyNotInStep(to); !why.empty())
     return node.error(why);
-  if (to != TensorProto::BOOL && to != TensorProto::FLOAT && !isWhole)
+  const bool isInteger = isWhole && elementType(to, node.state.builder.getContext());
+  if (to != TensorProto::BOOL && to != TensorProto::FLOAT && !isInteger)
     return node.error("conversion of tensors to " + elementName(to) + " is not supported");
   const int from = isWhole ? node.state.values.wholeType(node.inputName(0)) : 0;
   const auto isWide = [](int type) {
