@@ -31,8 +31,7 @@ BatchSpan spanOf(nn::DimsRef dims, const BatchPlace &place);
 /// The place in dimension `dim` of `dims`; unset where samples would not lie in it alone.
 std::optional<BatchPlace> placeAt(nn::DimsRef dims, std::int64_t dim, BatchSpan span,
                                   std::int64_t batch);
-/// The place in `dims`. Of several the one with the fewest merged entries; unset where there is
-/// none.
+/// The place in `dims`: of several the one with the fewest merged entries. Unset without any.
 std::optional<BatchPlace> placeIn(nn::DimsRef dims, BatchSpan span, std::int64_t batch);
 
 /// Every sample has to be computed as if it were alone. What a tensor without a place has is the

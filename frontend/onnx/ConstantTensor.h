@@ -21,7 +21,7 @@ struct ConstantTensor {
   std::vector<double> reals;
   /// Depends on a data tensor's shape.
   bool fromShape = false;
-  /// The same at BatchLayout::otherBatch, where that differs.
+  /// What it is at BatchLayout::otherBatch, where that differs.
   std::shared_ptr<const ConstantTensor> atOtherBatch{};
 
   bool isReal() const;

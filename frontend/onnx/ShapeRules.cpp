@@ -54,8 +54,7 @@ static FailureOr<nn::Dims> fixedView(NodeImport &node, nn::DimsRef x, BatchLayou
   return nn::Dims{nn::elementCount(x.take_front(axis)), nn::elementCount(x.drop_front(axis))};
 }
 
-// The dimension that another batch changes has the batch: shapes alone do not tell where it is one
-// sample.
+// The dimension that another batch changes has the batch: of one sample, shapes do not tell it.
 FailureOr<View> frontend::viewOf(NodeImport &node, nn::DimsRef x, BatchLayout::Place place) {
   if (node.op() == "Reshape")
     return reshapeView(node, x, place);

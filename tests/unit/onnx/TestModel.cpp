@@ -75,7 +75,7 @@ static void expectSameLayers(const std::string &path, const ImportOptions &optio
     trained[parameter.getName().str()] = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   });
   Result<ModelLayers> layers = importLayers(path, options, context);
-  // Of a step, differentiation says so.
+  // Where a step trains nothing, differentiation says so.
   if (!layers &&
       layers.status().message().ends_with("no parameter that could be trained reaches the output"))
     return;
