@@ -2,6 +2,7 @@
 #include "codegen/json/EmitPlanJson.h"
 
 #include "codegen/json/ConsistencyJson.h"
+#include "codegen/json/NumberedRows.h"
 #include "codegen/json/ProvenanceJson.h"
 #include "codegen/json/RecomputedJson.h"
 #include "codegen/json/SyncJson.h"
@@ -92,30 +93,15 @@ Json storedTensor(plan::TensorOp tensor) {
   return json;
 }
 
-/// The rows of the smallest table that values of `input` number; nothing where they number none.
-/// They may have been moved on the way.
-std::optional<std::int64_t> rowsOf(plan::TensorOp input, plan::ProgramOp program) {
-  llvm::DenseSet<Value> ids{input.getResult()};
-  std::optional<std::int64_t> rows;
-  for (auto call : program.getOps<plan::CallOp>()) {
-    if (call.getIns().empty() || !ids.contains(call.getIns().front()))
-      continue;
-    if (call.getCallee() == plan::Kernel::embedding) {
-      const auto table = cast<MemRefType>(call.getIns().back().getType());
-      rows = std::min(rows.value_or(table.getDimSize(0)), table.getDimSize(0));
-    } else if (call.getCallee() == plan::Kernel::reshape ||
-               call.getCallee() == plan::Kernel::slice ||
-               call.getCallee() == plan::Kernel::transpose) {
-      ids.insert(call.getOuts().front());
-    }
-  }
-  return rows;
-}
-
 Json inputJson(plan::TensorOp input, plan::ProgramOp program) {
   Json json = namedTensor(input);
-  if (const std::optional<std::int64_t> rows = rowsOf(input, program))
-    json["rows"] = *rows;
+  if (const std::vector<std::int64_t> rows = numberedRows(input, program); !rows.empty()) {
+    std::vector<std::int64_t> tables = rows;
+    std::erase(tables, 0);
+    json["rows"] = *llvm::min_element(tables);
+    if (!llvm::all_equal(rows))
+      json["element_rows"] = rows;
+  }
   if (input->hasAttr(plan::ofAttr))
     json["of"] = plan::sourceOf(input).str();
   return json;

@@ -85,8 +85,8 @@ Status SampleFile::read(std::int64_t sample, ElementType type, std::byte *to) co
   return readElements(sample * perSample, perSample, type, to);
 }
 
-template <typename Accepts>
-Status SampleFile::checkNumbers(const Accepts &accepts, const std::string &expected) const {
+template <typename Accepts, typename Expected>
+Status SampleFile::checkNumbers(const Accepts &accepts, const Expected &expected) const {
   constexpr std::int64_t block = 4096; ///< elements that are read together
   const std::int64_t all = size() * perSample;
   std::vector<double> values(static_cast<std::size_t>(std::min(all, block)));
@@ -100,7 +100,7 @@ Status SampleFile::checkNumbers(const Accepts &accepts, const std::string &expec
       const double value = values[static_cast<std::size_t>(i)];
       if (value != std::floor(value) || !accepts(value, first + i))
         return Status::badInput("'" + path() + "': element " + std::to_string(first + i) +
-                                ": expected " + expected + ", got " + shortText(value));
+                                ": expected " + expected(first + i) + ", got " + shortText(value));
     }
   }
   return Status::ok();
@@ -116,21 +116,35 @@ Status SampleFile::checkClasses(std::int64_t classes) {
         }
         return label >= 0 && (classes <= 0 || label < static_cast<double>(classes));
       },
-      "a class from 0 to " + (classes > 0 ? std::to_string(classes - 1) : "n"));
+      [&](std::int64_t) {
+        return "a class from 0 to " + (classes > 0 ? std::to_string(classes - 1) : "n");
+      });
 }
 
-Status SampleFile::checkRows(std::int64_t rows, const std::string &input) const {
-  const auto end = static_cast<double>(rows);
-  return checkNumbers([&](double id, std::int64_t) { return id >= -end && id < end; },
-                      "a row of the embedding of input '" + input + "', from 0 to " +
-                          std::to_string(rows - 1) + " or from " + std::to_string(-rows) +
-                          " to -1");
+Status SampleFile::checkRows(const std::vector<std::int64_t> &rows,
+                             const std::string &input) const {
+  const auto rowsAt = [&](std::int64_t element) {
+    return rows[static_cast<std::size_t>(element) % rows.size()];
+  };
+  return checkNumbers(
+      [&](double id, std::int64_t element) {
+        const auto end = static_cast<double>(rowsAt(element));
+        return end == 0 || (id >= -end && id < end);
+      },
+      [&](std::int64_t element) {
+        const std::int64_t count = rowsAt(element);
+        return count == 0 ? "a whole number for input '" + input + "'"
+                          : "a row of the embedding of input '" + input + "', from 0 to " +
+                                std::to_string(count - 1) + " or from " + std::to_string(-count) +
+                                " to -1";
+      });
 }
 
 Status SampleFile::checkWhole(const std::string &input) const {
   constexpr double most = 1 << 24;
-  return checkNumbers([&](double value, std::int64_t) { return value >= -most && value <= most; },
-                      "a whole number from -2^24 to 2^24 for input '" + input + "'");
+  return checkNumbers(
+      [](double value, std::int64_t) { return value >= -most && value <= most; },
+      [&](std::int64_t) { return "a whole number from -2^24 to 2^24 for input '" + input + "'"; });
 }
 
 void SampleFile::letGo() {

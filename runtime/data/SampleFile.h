@@ -32,8 +32,9 @@ public:
     return perSample - (ignored.empty() ? 0 : ignored[static_cast<std::size_t>(sample)]);
   }
   /// Checks that all values number one of a table's rows, from the end where they are negative.
+  /// `rows` are those of each element's table, 0 where it numbers none; one number is that of all.
   /// Errors: badInput, naming the file, the element and the model's input.
-  Status checkRows(std::int64_t rows, const std::string &input) const;
+  Status checkRows(const std::vector<std::int64_t> &rows, const std::string &input) const;
   /// Checks that f32 holds all values without rounding: that they are whole and below 2^24.
   /// Errors: as checkRows().
   Status checkWhole(const std::string &input) const;
@@ -41,9 +42,10 @@ public:
   void letGo();
 
 private:
-  /// Checks that all values are whole numbers that `accepts` is true for.
-  template <typename Accepts>
-  Status checkNumbers(const Accepts &accepts, const std::string &expected) const;
+  /// Checks that all values are whole numbers that `accepts`, called with value and place, is true
+  /// for; `expected` says what is wanted at a place.
+  template <typename Accepts, typename Expected>
+  Status checkNumbers(const Accepts &accepts, const Expected &expected) const;
   Status readElements(std::int64_t first, std::int64_t count, ElementType type,
                       std::byte *to) const;
   std::optional<NpyFile> npy;

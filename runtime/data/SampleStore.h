@@ -17,6 +17,8 @@ struct InputFormat {
   /// number none.
   std::int64_t rowCount = 0;
   bool isWhole = false; ///< the values are integers, whatever `type` is
+  /// As `rowCount`, of each element of a sample; empty where it is that of all.
+  std::vector<std::int64_t> elementRows = {};
 };
 
 /// Types and shapes of a step's inputs and target, from the plan.

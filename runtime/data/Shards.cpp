@@ -20,7 +20,9 @@ Result<SampleFile> openInput(const std::string &path, const InputFormat &format)
     return file;
   Status s = Status::ok();
   if (format.rowCount > 0)
-    s = file->checkRows(format.rowCount, format.name);
+    s = file->checkRows(format.elementRows.empty() ? std::vector{format.rowCount}
+                                                   : format.elementRows,
+                        format.name);
   else if (format.isWhole)
     s = file->checkWhole(format.name);
   return s ? std::move(file) : Result<SampleFile>(s);

@@ -56,6 +56,17 @@ PlanInput planInput(const Json &object) {
   static_cast<NamedTensor &>(input) = namedTensor(object);
   if (object.contains("rows"))
     input.rowCount = size(object, "rows", 1);
+  if (object.contains("element_rows")) {
+    std::int64_t elements = 1;
+    for (std::size_t d = 1; d < input.shape.size(); ++d)
+      elements *= input.shape[d];
+    for (const Json &rows : get<Json::array_t>(object, "element_rows"))
+      input.elementRows.push_back(integer(rows, "element_rows"));
+    if (std::ssize(input.elementRows) != elements ||
+        std::ranges::any_of(input.elementRows, [](std::int64_t rows) { return rows < 0; }))
+      throw SchemaError{"'element_rows': expected " + std::to_string(elements) +
+                        " numbers from 0 on, got " + std::to_string(input.elementRows.size())};
+  }
   input.isWhole = object.contains("of");
   input.source = input.isWhole ? get<std::string>(object, "of") : input.name;
   return input;
@@ -307,7 +318,8 @@ double Plan::usualTimeout(int count) const {
 data::SampleFormat Plan::sampleFormat() const {
   data::SampleFormat format;
   for (const PlanInput &input : inputs)
-    format.inputs.push_back({input.source, input.type, input.shape, input.rowCount, input.isWhole});
+    format.inputs.push_back(
+        {input.source, input.type, input.shape, input.rowCount, input.isWhole, input.elementRows});
   format.targetType = target.type;
   format.targetShape = target.shape;
   format.classes = loss == "cross-entropy";

@@ -44,9 +44,10 @@ struct NamedTensor {
 
 /// One of the step's inputs.
 struct PlanInput : NamedTensor {
-  std::int64_t rowCount = 0; ///< of the embedding that its values number; 0 for none
-  std::string source;        ///< the model's input whose values it holds
-  bool isWhole = false;      ///< they are integers, held as f32
+  std::int64_t rowCount = 0;             ///< of the embedding that its values number; 0 for none
+  std::vector<std::int64_t> elementRows; ///< of each element of a sample, where they differ
+  std::string source;                    ///< the model's input whose values it holds
+  bool isWhole = false;                  ///< they are integers, held as f32
 };
 
 struct PlanBucket {
