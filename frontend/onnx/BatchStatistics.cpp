@@ -1,6 +1,8 @@
 // Compares the modes of a file's normalizations, and what is frozen of them.
 #include "frontend/onnx/BatchStatistics.h"
 
+#include "syncline/JsonDepth.h"
+
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
@@ -20,13 +22,15 @@ static Result<llvm::StringSet<>> recordedNames(const onnx::ModelProto &model) {
   for (const onnx::StringStringEntryProto &entry : model.metadata_props()) {
     if (entry.key() != trainingModeKey)
       continue;
+    const std::string place = "metadata '" + std::string(trainingModeKey) + "'";
+    if (Status shallow = checkJsonDepth(entry.value(), place, 1); !shallow)
+      return shallow;
     llvm::Expected<llvm::json::Value> list = llvm::json::parse(entry.value());
     const llvm::json::Array *array = list ? list->getAsArray() : nullptr;
     if (!list)
       llvm::consumeError(list.takeError());
     if (!array || !llvm::all_of(*array, [](const auto &name) { return name.getAsString(); }))
-      return Status::badInput("metadata '" + std::string(trainingModeKey) +
-                              "': expected a list of names in JSON");
+      return Status::badInput(place + ": expected a list of names in JSON");
     for (const llvm::json::Value &name : *array)
       names.insert(*name.getAsString());
   }
@@ -59,11 +63,25 @@ static Result<bool> isFrozen(const onnx::NodeProto &node, StoredTensors &stored)
                           "'; expected both or neither");
 }
 
+/// Names that were changed since would put their nodes into another mode.
+static Status checkComputed(llvm::StringSet<> recorded, const onnx::GraphProto &graph) {
+  for (const onnx::NodeProto &node : graph.node())
+    if (isBatchNormalization(node))
+      recorded.erase(node.output(0));
+  if (recorded.empty())
+    return Status::ok();
+  return Status::badInput("metadata '" + std::string(trainingModeKey) + "': expected results of " +
+                          "BatchNormalization nodes, got '" + recorded.begin()->getKey().str() +
+                          "'");
+}
+
 Status frontend::findBatchStatistics(const ModelFile &file, GraphIndex &index,
                                      StoredTensors &stored, Notes &notes) {
   const Result<llvm::StringSet<>> recorded = recordedNames(*file.model);
   if (!recorded)
     return recorded.status();
+  if (Status known = checkComputed(*recorded, file.model->graph()); !known)
+    return known;
   std::vector<int> nodes;
   auto &[frozen, inTraining] = index.normalizations;
   for (int i : index.order) {

@@ -108,6 +108,10 @@ TEST(BatchStatistics, SavedModelsRememberModes) {
   EXPECT_EQ(twice.metadata_props(0).value(), "[\"h\"]");
   EXPECT_NE(again("[3]").error.find("expected a list of names"), std::string::npos);
   EXPECT_NE(again("[").error.find("expected a list of names"), std::string::npos);
+  EXPECT_NE(again(std::string(100'000, '[')).error.find("expected at most 1 levels"),
+            std::string::npos);
+  EXPECT_NE(again("[\"h\", \"gone\"]").error.find("BatchNormalization nodes, got 'gone'"),
+            std::string::npos);
   onnx::ModelProto equal;
   ASSERT_TRUE(equal.ParseFromString(normalized(true, true).skeleton));
   EXPECT_EQ(equal.metadata_props_size(), 0);

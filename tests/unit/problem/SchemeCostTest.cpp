@@ -96,8 +96,9 @@ TEST(Traffic, OfShortMessagesDiffersForTreesAlone) {
       const std::optional<double> traffic = shortTraffic(scheme, ranks);
       ASSERT_EQ(traffic.has_value(), scheme == Scheme::tree && ranks > 2)
           << schemeName(scheme) << " of " << ranks;
-      if (traffic)
+      if (traffic) {
         EXPECT_EQ(*traffic, ranks > 3 ? 6 : 4);
+      }
     }
 }
 
