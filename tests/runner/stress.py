@@ -73,7 +73,7 @@ def main():
     for name, order, busy, parallel, variables in rounds(count, seed):
         if name not in done:
             print(
-                f"\n== round {name}: {busy} busy loops, {parallel or "the usual"} jobs",
+                f"\n== round {name}: {busy} busy loops, {parallel or 'the usual'} jobs",
                 flush=True,
             )
             result = run(build, order, busy, parallel, variables)
