@@ -29,14 +29,18 @@ static void buildStep(OpPassManager &passes, const PipelineOptions &options) {
                                                     "nn.prelu_backward", "nn.broadcast"}));
 }
 
-/// The communication: which gradients share a message, by which scheme, and when it is sent.
-static void buildAgreement(OpPassManager &passes, const PipelineOptions &options) {
+/// The time of every operation, and a `sync.gradient` for every gradient.
+static void buildTimes(OpPassManager &passes, const PipelineOptions &options) {
   passes.nest<nn::StepOp>().addPass(createCost());
   if (!options.recompute.empty() || options.freeArena > 0)
     passes.nest<nn::StepOp>().addPass(
         createRecompute(RecomputeOptions{options.recompute, options.freeArena}));
   passes.nest<nn::StepOp>().addPass(
       createInsertGradients(InsertGradientsOptions{options.splitTied}));
+}
+
+/// The communication: which gradients share a message, by which scheme, and when it is sent.
+static void buildAgreement(OpPassManager &passes, const PipelineOptions &options) {
   PoseProblemOptions posing;
   posing.requested = options.requested;
   posing.overlap = options.overlap;
@@ -59,8 +63,13 @@ static void buildPlan(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createCheckRunnable());
 }
 
-void syncline::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+void syncline::buildTimedStep(OpPassManager &passes, const PipelineOptions &options) {
   buildStep(passes, options);
+  buildTimes(passes, options);
+}
+
+void syncline::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  buildTimedStep(passes, options);
   buildAgreement(passes, options);
   buildPlan(passes, options);
 }

@@ -38,6 +38,10 @@ struct PipelineOptions {
 /// holds an `nn.step`, or a `sync.trace`, which only the middle phase changes.
 void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 
+/// Appends the passes of that pipeline before the communication is planned: the `nn.step` gets its
+/// backward pass, is fused, each operation gets its seconds and each gradient a `sync.gradient`.
+void buildTimedStep(mlir::OpPassManager &passes, const PipelineOptions &options);
+
 /// Makes the pipeline available to syncline-opt as `--compile`.
 void registerPipeline();
 

@@ -14,6 +14,7 @@
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PrecisionOption.h"
+#include "frontend/driver/StepTrace.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/FormatUnits.h"
@@ -82,13 +83,28 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
   return source;
 }
 
-/// Reads the model's layers with their times, in place of its step.
+/// The note that a model is planned without its step.
+std::string whyNoStep(const Status &refusal) {
+  const llvm::StringRef reason(refusal.message());
+  return "planned by its nodes' shapes, since no step can be made of it: " +
+         reason.split("; frontend/onnx/README.md").first.str();
+}
+
+/// Reads a model to plan for alone: its step, or its layers with their times where an operation
+/// cannot be trained.
 Result<Source> readLayers(const CompileOptions &options, MLIRContext &context,
                           CompileProgress &progress) {
+  Result<Source> step = readModel(options, context, progress);
+  if (step || step.status().kind() != ErrorKind::badInput) {
+    if (step)
+      step->files.clear(); // a plan that is not run has no weights
+    return step;
+  }
   Source source;
   Result<files::LayerTrace> trace = readModelTrace(options, context, progress, source.inventory);
   if (!trace)
     return trace.status();
+  printNotes({whyNoStep(step.status())}, progress);
   source.module = frontend::traceModule(*trace, options.model, context);
   source.layers = files::formatLayerTrace(*trace);
   return source;
@@ -299,6 +315,12 @@ Status compile(const CompileOptions &requested) {
   info->unneededInputs = std::move(source->unneededInputs);
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
+  if (options.planOnly && firstOf<nn::StepOp>(*source->module)) {
+    Result<files::LayerTrace> trace = replaceStep(source->module, options.model, enter);
+    if (!trace)
+      return trace.status();
+    source->layers = files::formatLayerTrace(*trace);
+  }
   const Result<std::string> trade =
       chooseConsistency(options, *source->module, [&](const CompileOptions &by, auto &module) {
         return choosePlan(by, *planner, module, enter).status();

@@ -347,7 +347,7 @@ Command addCompile(CLI::App &app) {
     if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
       return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
     for (const char *name : {"--overlap", "--consistency", "--recompute", "--precision",
-                             "--clip-norm", "--split-tied", "--accumulate", "--classes-in"})
+                             "--clip-norm", "--split-tied", "--accumulate"})
       if (options->planOnly && command->count(name) > 0)
         return Status::error(ErrorKind::badUsage,
                              std::string(name) + " is for plans that run, not --plan-only");

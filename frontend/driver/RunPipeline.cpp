@@ -37,17 +37,26 @@ private:
   std::string current;
 };
 
-} // namespace
-
-Status runPipeline(ModuleOp module, const PipelineOptions &options, const Enter &enter) {
+Status run(ModuleOp module, const PipelineOptions &options, const Enter &enter,
+           void (*build)(OpPassManager &, const PipelineOptions &)) {
   DiagnosticCollector diagnostics(module.getContext());
   PassManager passes(module.getContext());
   if (enter)
     passes.addInstrumentation(std::make_unique<PhaseInstrumentation>(enter));
-  buildPipeline(passes, options);
+  build(passes, options);
   if (failed(passes.run(module)))
     return diagnostics.passStatus("planning failed without a reason");
   return Status::ok();
+}
+
+} // namespace
+
+Status runPipeline(ModuleOp module, const PipelineOptions &options, const Enter &enter) {
+  return run(module, options, enter, buildPipeline);
+}
+
+Status runTimedStep(ModuleOp module, const Enter &enter) {
+  return run(module, {}, enter, buildTimedStep);
 }
 
 } // namespace syncline::driver

@@ -17,4 +17,7 @@ namespace syncline::driver {
 Status runPipeline(mlir::ModuleOp module, const PipelineOptions &options,
                    const std::function<void(const std::string &phase)> &enter = {});
 
+/// Runs the passes of buildTimedStep() in the same way.
+Status runTimedStep(mlir::ModuleOp module, const std::function<void(const std::string &)> &enter);
+
 } // namespace syncline::driver

@@ -307,7 +307,6 @@ class BadCommandLineTest(RefusalTest):
         words = ["compile", "m.onnx", "--cluster", self.cluster, "-o", self.folder / "out.plan"]
         words += ["--classes-in", -1]
         self.refuses([*words, "--loss", "mse"], "--classes-in is for '--loss", code=2)
-        self.refuses([*words, "--plan-only"], "--classes-in is for plans that run", code=2)
         words[-1] = 2
         self.refuses(words, "--classes-in", "'2'", code=2)
 

@@ -13,12 +13,15 @@
 #include "passes/cost/CostModel.h"
 #include "passes/cost/Counts.h"
 #include "passes/cost/SchemeCatalog.h"
+#include "passes/cost/Timeline.h"
 #include "passes/lower/MemoryElsewhere.h"
 #include "passes/problem/SchemeCost.h"
 #include "passes/simulate/Accumulation.h"
 #include "passes/simulate/ClipByNorm.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/ir/ReadProgram.h"
+
+#include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
 #include <cmath>
@@ -136,6 +139,18 @@ void undoSlowdown(Scenario &scenario, cluster::SpecAttr spec) {
     op.seconds /= cluster::slowdown(spec);
 }
 
+/// Seconds of each gradient's update, as a trace states them; empty where it states none.
+std::vector<double> statedUpdates(sync::TraceOp trace, sync::ProblemOp problem) {
+  llvm::StringMap<double> stated;
+  for (auto layer : trace.getOps<sync::LayerOp>())
+    if (const double update = cost::updateOf(layer); update > 0)
+      stated[layer.getName()] = update;
+  std::vector<double> seconds;
+  for (StringAttr name : problem.getLayers().getAsRange<StringAttr>())
+    seconds.push_back(stated.lookup(name));
+  return stated.empty() ? std::vector<double>() : seconds;
+}
+
 /// Seconds of each gradient's update by the cost model; a program's updates share their time in
 /// this proportion. Empty where the cost model knows none.
 std::vector<double> updateSeconds(ModuleOp module, sync::ProblemOp problem,
@@ -210,7 +225,9 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
     result.gradientNames.push_back(name.str());
   result.forwardEnd = problem.getForwardEnd().convertToDouble();
   result.updates = problem.getUpdates().convertToDouble();
-  if (firstOf<plan::ProgramOp>(module))
+  if (auto trace = firstOf<sync::TraceOp>(module))
+    result.updateWeights = statedUpdates(trace, problem);
+  else if (firstOf<plan::ProgramOp>(module))
     result.updateWeights = updateSeconds(module, problem, result.problem().cluster());
   for (auto program : module.getOps<plan::ProgramOp>()) {
     result.passCount = plan::passesOf(program);
@@ -267,7 +284,7 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
     scenario =
         issueMessages(trace ? operationsOf(trace, cluster::slowdown(planned.problem.cluster()))
                             : simulate::operationsOf(problem, forwardEnd, gradientNames),
-                      problem, planned.solution, gradientNames, {updates});
+                      problem, planned.solution, gradientNames, {updates, updateWeights});
   }
   const double shardUpdate = shardUpdateOf(planned.problem.asPlanned(), planned.problem.catalog()) *
                              planned.problem.slowerOn(cluster);

@@ -114,7 +114,7 @@ private:
   mlir::ModuleOp module;
   merge::PlannedModule planned;
   std::vector<std::string> gradientNames;
-  std::vector<double> updateWeights; ///< of each gradient; empty for a trace
+  std::vector<double> updateWeights; ///< of each gradient; empty where unknown
   double forwardEnd = 0, updates = 0, predicted = 0;
   std::int64_t passCount = 1;
   double overhead = 0; ///< seconds of a step beside its operations
