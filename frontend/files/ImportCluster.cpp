@@ -227,8 +227,18 @@ private:
       network += "  bandwidth: " + bits(*rate) + "\n";
     if (sources.latency)
       network += "  latency: " + microseconds(*sources.latency) + "\n";
-    if (sources.topology && sources.topology->cards > 1)
-      network += "  cards: " + std::to_string(sources.topology->cards) + "\n";
+    if (sources.topology)
+      describeCards(sources.topology->cards);
+  }
+
+  /// A node has a card whether or not the topology lists it.
+  void describeCards(std::int64_t cards) {
+    if (cards > 1)
+      network += "  cards: " + std::to_string(cards) + "\n";
+    if (cards == 0)
+      notes.push_back("'" + sources.topologyName +
+                      "' lists no network cards: a node is taken to have one; 'cards' of 'network' "
+                      "in the cluster file says how many it has");
   }
 
   std::string missingText() const {

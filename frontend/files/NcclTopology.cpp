@@ -2,6 +2,7 @@
 #include "frontend/files/NcclTopology.h"
 
 #include "frontend/files/TextFile.h"
+#include "syncline/PlanConstants.h"
 
 #include <tinyxml2.h>
 
@@ -18,6 +19,8 @@ using tinyxml2::XMLElement;
 constexpr std::size_t maxFileBytes = 16u << 20;
 /// NCCL's own limit; elements are walked recursively.
 constexpr int maxDepth = 256;
+/// GPUs of a node: no launcher starts more ranks on one, and NCCL's graph holds no more.
+constexpr std::int64_t maxDevices = maxLocalRanks;
 
 /// Bytes/s each way of PCIe lanes of `gigatransfers` each, after encoding: 8 of 10 bits up to the
 /// second generation, 128 of 130 bits later.
@@ -42,6 +45,10 @@ public:
       topology.devices = 0;
     else if (topology.devices == 0)
       return error(system, "expected at least one GPU, as 'gpu' or by its PCI class, got none");
+    if (topology.devices > maxDevices)
+      return error(system, "expected the topology of one host, with at most " +
+                               std::to_string(maxDevices) + " GPUs, got " +
+                               std::to_string(topology.devices));
     addCards(topology);
     topology.inside = nodeLink(gpus);
     topology.gpus = std::move(gpus);
@@ -93,6 +100,9 @@ private:
     const XMLElement *pci = above ? above->ToElement() : nullptr;
     if (pci && pci->Attribute("busid"))
       gpu.busId = pci->Attribute("busid");
+    if (!gpu.busId.empty() && !busIds.insert(gpu.busId).second)
+      return error(*pci, "expected one GPU with 'busid' '" + gpu.busId.substr(0, 60) +
+                             "' on one host, got another");
     for (const XMLElement *link = element.FirstChildElement("nvlink"); link;
          link = link->NextSiblingElement("nvlink")) {
       Result<std::int64_t> count = number(*link, "count", 1, 1024);
@@ -108,9 +118,18 @@ private:
       gpu.capability = *capability;
     }
     gpu.hasOtherLinks = element.FirstChildElement("xgmi") != nullptr;
-    gpu.lanes = pci ? lanesOf(*pci) : std::nullopt;
+    gpu.lanes = slowestLanes(pci);
     gpus.push_back(std::move(gpu));
     return Status::ok();
+  }
+
+  /// The rate of the slowest PCIe lanes between a GPU and its processor: its own, and those of the
+  /// bridges above it. Bridges often state none, a GPU without a rate leaves all open.
+  static std::optional<double> slowestLanes(const XMLElement *pci) {
+    std::optional<double> slowest = pci ? lanesOf(*pci) : std::nullopt;
+    while (slowest && (pci = pci->Parent()->ToElement()))
+      slowest = std::min(*slowest, lanesOf(*pci).value_or(*slowest));
+    return slowest;
   }
 
   /// The rate of PCIe lanes, from attributes such as "16.0 GT/s PCIe" and "16". Both are
@@ -164,6 +183,7 @@ private:
 
   std::string fileName;
   std::set<std::string> hosts;
+  std::set<std::string> busIds; ///< of GPUs
   std::int64_t displayClasses = 0, networkClasses = 0;
   std::int64_t unnamed = 0; ///< PCI devices without a class
   std::vector<NcclGpu> gpus;

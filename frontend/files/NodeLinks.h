@@ -16,7 +16,7 @@ struct NcclGpu {
   std::int64_t nvlinks = 0;               ///< all links
   std::vector<std::string> targets;       ///< bus ids at the other ends of its NVLinks
   bool hasOtherLinks = false;             ///< AMD's, whose rates are unknown here
-  std::optional<double> lanes;            ///< bytes/s each way of its PCIe lanes
+  std::optional<double> lanes; ///< bytes/s each way of the slowest PCIe lanes to its processor
 };
 
 /// The link between the GPUs of a node.

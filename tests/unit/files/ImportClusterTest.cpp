@@ -268,9 +268,25 @@ TEST(ImportCluster, KindOfMachine) {
   sources.topology = {.devices = 8, .cardBandwidth = {}, .gpus = {}, .inside = {}};
   sources.device = "a100";
   EXPECT_EQ(written(sources).inside->bandwidth, 300e9);
-  EXPECT_EQ(notes(sources).size(), 1u);
+  EXPECT_EQ(notes(sources).size(), 2u); // the link, and the card
   sources.device = "t4";
   EXPECT_EQ(failure(sources), "the files do not say what joins the devices of a node (--inside)");
+}
+
+// A topology may list no network card. A node has one all the same, which a note says where a
+// network is described.
+TEST(ImportCluster, NoCardListed) {
+  ClusterSources sources = ofNodes(2);
+  sources.topology->cards = 0;
+  sources.topology->cardBandwidth.reset();
+  EXPECT_EQ(written(sources).cardsPerNode, 1);
+  EXPECT_EQ(notes(sources),
+            std::vector<std::string>{"'t.xml' lists no network cards: a node is taken to have one; "
+                                     "'cards' of 'network' in the cluster file says how many it "
+                                     "has"});
+  sources.nodes = 1;
+  sources.network.reset();
+  EXPECT_TRUE(notes(sources).empty());
 }
 
 // NVLinks that differ between GPUs are no rate: the one that has fewest is named. NVLinks that are

@@ -14,10 +14,10 @@ std::string system(std::string_view inside) {
 
 /// One GPU on PCIe 4.0 x16, as a run has it.
 std::string gpu(std::string_view inside, std::string_view sm = "80",
-                std::string_view speed = "16.0 GT/s PCIe") {
-  return "<pci busid=\"0000:10:00.0\" class=\"0x030200\" link_speed=\"" + std::string(speed) +
-         "\" link_width=\"16\"><gpu dev=\"0\" sm=\"" + std::string(sm) + "\" rank=\"0\">" +
-         std::string(inside) + "</gpu></pci>\n";
+                std::string_view speed = "16.0 GT/s PCIe", std::string_view bus = "10") {
+  return "<pci busid=\"0000:" + std::string(bus) + ":00.0\" class=\"0x030200\" link_speed=\"" +
+         std::string(speed) + "\" link_width=\"16\"><gpu dev=\"0\" sm=\"" + std::string(sm) +
+         "\" rank=\"0\">" + std::string(inside) + "</gpu></pci>\n";
 }
 
 std::string net(std::string_view speed) {
@@ -34,9 +34,10 @@ std::string failure(const std::string &text) {
 
 // NVLinks of a device add up; interfaces of the highest speed are the cards.
 TEST(NcclTopology, Run) {
-  const NcclTopology t = read(system(
-      gpu("<nvlink target=\"a\" count=\"4\"/><nvlink target=\"b\" count=\"8\"/>") +
-      gpu("<nvlink target=\"a\" count=\"12\"/>") + net("200000") + net("10000") + net("200000")));
+  const NcclTopology t =
+      read(system(gpu("<nvlink target=\"a\" count=\"4\"/><nvlink target=\"b\" count=\"8\"/>") +
+                  gpu("<nvlink target=\"a\" count=\"12\"/>", "80", "", "20") + net("200000") +
+                  net("10000") + net("200000")));
   EXPECT_EQ(t.devices, 2);
   EXPECT_EQ(t.cards, 2);
   EXPECT_EQ(t.cardBandwidth, 25e9);
@@ -46,7 +47,7 @@ TEST(NcclTopology, Run) {
 
 // Without NVLink devices talk over PCIe, after its encoding; where that is not said, all is open.
 TEST(NcclTopology, Pcie) {
-  const NcclTopology t = read(system(gpu("") + gpu("", "80", "8 GT/s")));
+  const NcclTopology t = read(system(gpu("") + gpu("", "80", "8 GT/s", "20")));
   EXPECT_FALSE(t.inside.isNvlink);
   EXPECT_DOUBLE_EQ(*t.inside.bandwidth, 8e9 * 16 / 8 * 128 / 130);
   EXPECT_DOUBLE_EQ(*read(system(gpu("", "80", "5 GT/s"))).inside.bandwidth, 5e9 * 16 / 8 * 0.8);
@@ -54,6 +55,52 @@ TEST(NcclTopology, Pcie) {
   EXPECT_FALSE(read(system(gpu("", "80", "Unknown"))).inside.bandwidth);
   EXPECT_FALSE(read(system(gpu("<xgmi target=\"a\" count=\"1\"/>"))).inside.bandwidth);
   EXPECT_EQ(t.cards, 0);
+}
+
+std::string bridge(std::string_view inside, std::string_view speed, std::string_view width) {
+  return "<pci class=\"0x060400\" link_speed=\"" + std::string(speed) + "\" link_width=\"" +
+         std::string(width) + "\">" + std::string(inside) + "</pci>\n";
+}
+
+// The slowest of a GPU's lanes and of those of all bridges above it counts; a bridge that states
+// none, or faster ones, changes nothing.
+TEST(NcclTopology, SlowBridges) {
+  const double lane = 8e9 / 8 * 128 / 130; // PCIe 3.0
+  const auto rate = [](const std::string &inside) {
+    return read(system(inside)).inside.bandwidth.value_or(0);
+  };
+  EXPECT_DOUBLE_EQ(rate(bridge(gpu(""), "8.0 GT/s PCIe", "8")), 8 * lane);
+  EXPECT_DOUBLE_EQ(rate(bridge(bridge(gpu(""), "16.0 GT/s PCIe", "16"), "8.0 GT/s PCIe", "16")),
+                   16 * lane);
+  EXPECT_DOUBLE_EQ(rate(gpu("") + bridge(gpu("", "80", "16 GT/s", "20"), "8 GT/s", "4")), 4 * lane);
+  EXPECT_DOUBLE_EQ(rate(bridge(gpu(""), "32.0 GT/s PCIe", "16")), 32 * lane);
+  EXPECT_DOUBLE_EQ(rate(bridge(gpu(""), "", "0")), 32 * lane);
+  EXPECT_DOUBLE_EQ(rate(bridge(gpu("", "80", ""), "8.0 GT/s PCIe", "16")), 0);
+}
+
+// A node has at most as many GPUs as a launcher starts ranks, and each has a bus number of its own.
+TEST(NcclTopology, TooManyGpus) {
+  const auto classes = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      text += "<pci class=\"0x030200\"/>";
+    return system(text);
+  };
+  const auto gpus = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      text += gpu("", "80", "", std::to_string(i));
+    return system(text);
+  };
+  const std::string refusal =
+      "t.xml:1: 'system': expected the topology of one host, with at most 256 GPUs, got ";
+  EXPECT_EQ(read(classes(256)).devices, 256);
+  EXPECT_EQ(read(gpus(256)).devices, 256);
+  EXPECT_EQ(failure(classes(257)), refusal + "257");
+  EXPECT_EQ(failure(gpus(257)), refusal + "257");
+  EXPECT_EQ(
+      failure(system(gpu("") + gpu(""))),
+      "t.xml:4: 'pci': expected one GPU with 'busid' '0000:10:00.0' on one host, got another");
 }
 
 // GPUs are named by their 'dev'; what they state is kept, and what they leave out is unknown.
