@@ -17,6 +17,7 @@
 #include "frontend/driver/StepTrace.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
+#include "frontend/files/ClusterKinds.h"
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/Paths.h"
 #include "frontend/ir/ToAttr.h"
@@ -44,6 +45,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -246,6 +249,37 @@ void noteSlowNodes(ModuleOp module) {
           double(own.getSlowdown()));
 }
 
+/// Whether the devices may be GPUs though nothing says so: their rate, if there is one, reaches that
+/// of the slowest kind.
+bool mayBeGpus(ModuleOp module) {
+  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  const auto provenance = module->getAttrOfType<DictionaryAttr>(cluster::provenanceAttr);
+  if (spec.getNccl() || provenance.contains("device"))
+    return false;
+  const auto rate = spec.getDevice().getCompute();
+  const auto efficiency = provenance.getAs<FloatAttr>("efficiency");
+  const double stated =
+      rate ? double(*rate) / (efficiency ? efficiency.getValueAsDouble() : 1) : INFINITY;
+  return std::ranges::any_of(files::deviceKinds(), [&](std::string_view kind) {
+    return stated >= *files::deviceKind(kind)->compute;
+  });
+}
+
+/// Notes that a planner that imitates a system takes Gloo's ring, where that may be NCCL.
+void noteRing(const solver::Planner &planner, ModuleOp module, const nlohmann::json &plan) {
+  const llvm::StringRef name = planner.name();
+  const bool isSystem = name.starts_with("ddp:") || name.starts_with("horovod:");
+  const nlohmann::json &buckets = plan.at("buckets");
+  const bool hasRing = std::ranges::any_of(
+      buckets, [](const nlohmann::json &bucket) { return bucket.at("scheme") == "ring"; });
+  if (isSystem && hasRing && mayBeGpus(module))
+    std::fprintf(stderr,
+                 "syncline: note: planner '%s' sends by ring, as Gloo does on processors: devices "
+                 "count as GPUs by a 'kind' of 'device' in the cluster file or by '--backend "
+                 "cuda'\n",
+                 planner.name().c_str());
+}
+
 /// Refuses inputs that are no regular files: inputs are read more than once, which a pipe does not
 /// allow, and a device may never end.
 Status expectFile(const std::string &path) {
@@ -344,6 +378,8 @@ Status compile(const CompileOptions &requested) {
   if (options.quiet)
     return Status::ok();
   noteSlowNodes(*source->module);
+  if (options.schemes.empty())
+    noteRing(**planner, *source->module, *plan);
   std::fputs(trade->c_str(), stderr);
   if (!overlap->empty())
     std::fprintf(stderr, "syncline: note: planned with %s\n", overlap->c_str());

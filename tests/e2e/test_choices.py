@@ -2,6 +2,7 @@
 2017) come out of the planner of that name."""
 
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -60,7 +61,8 @@ class ChoicesTest(unittest.TestCase):
 class DevicesTest(unittest.TestCase):
     """What NCCL or Gloo would send by depends on the kind of a device, not on its rate."""
 
-    def schemes(self, device):
+    def compiled(self, device, planner="ddp:1MiB", extra=()):
+        """The schemes of a plan for ranks that compute with `device`, and what compile says."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         cluster = folder / "cluster.yaml"
         network = "network: {bandwidth: 8 Gb/s, latency: 60us, reduce-rate: 4 GB/s}"
@@ -68,16 +70,49 @@ class DevicesTest(unittest.TestCase):
         trace = folder / "one.csv"
         trace.write_text("name,bytes,forward,backward\none,160B,10us,10us\n")
         plan = folder / "one.plan"
-        words = ("--cluster", cluster, "--planner", "ddp:1MiB", "-o", plan)
-        harness.syncline("compile", trace, *words)
+        words = ("--cluster", cluster, "--planner", planner, *extra, "-o", plan)
+        command = [str(word) for word in (harness.SYNCLINE, "compile", trace, *words)]
+        done = subprocess.run(
+            command, env=harness.environment(), capture_output=True, text=True, timeout=harness.PATIENCE
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
         harness.syncline("verify", plan)
-        return {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]}
+        schemes = {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]}
+        return schemes, done.stderr
+
+    def schemes(self, device):
+        return self.compiled(device)[0]
 
     def test_fast_processors_are_no_gpus(self):
         for rate in ("999 GFLOP/s", "1 TFLOP/s", "4 TFLOP/s"):
             device = f"{{compute: {rate}, memory: 100 GB/s}}"
             self.assertEqual(self.schemes(device), {"ring"}, rate)
         self.assertEqual(self.schemes("{kind: k80}"), {"tree"})
+
+    def test_rates_of_gpus_without_a_kind_are_noted(self):
+        v100 = "{compute: 15.7 TFLOP/s, memory: 900 GB/s}"
+        for planner in ("ddp:1MiB", "horovod:1MiB"):
+            schemes, said = self.compiled(v100, planner)
+            self.assertEqual(schemes, {"ring"})
+            lines = [line for line in said.splitlines() if "sends by ring" in line]
+            self.assertEqual(
+                lines,
+                [
+                    f"syncline: note: planner '{planner}' sends by ring, as Gloo does on"
+                    " processors: devices count as GPUs by a 'kind' of 'device' in the cluster file"
+                    " or by '--backend cuda'"
+                ],
+            )
+        slowed = "{compute: 3 TFLOP/s, memory: 900 GB/s, efficiency: 0.5}"
+        self.assertIn("sends by ring", self.compiled(slowed)[1])
+        silent = [
+            ("{kind: v100}",),
+            ("{compute: 60 GFLOP/s, memory: 10 GB/s}",),
+            (v100, "wfbp"),
+            (v100, "ddp:1MiB", ("--scheme", "*=ring")),
+        ]
+        for words in silent:
+            self.assertNotIn("sends by ring", self.compiled(*words)[1], words)
 
 
 if __name__ == "__main__":
