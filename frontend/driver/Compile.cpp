@@ -249,8 +249,8 @@ void noteSlowNodes(ModuleOp module) {
           double(own.getSlowdown()));
 }
 
-/// Whether the devices may be GPUs though nothing says so: their rate, if there is one, reaches that
-/// of the slowest kind.
+/// Whether the devices may be GPUs though nothing says so: their rate, if one is stated, reaches
+/// that of the slowest kind.
 bool mayBeGpus(ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   const auto provenance = module->getAttrOfType<DictionaryAttr>(cluster::provenanceAttr);

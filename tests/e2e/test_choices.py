@@ -73,7 +73,11 @@ class DevicesTest(unittest.TestCase):
         words = ("--cluster", cluster, "--planner", planner, *extra, "-o", plan)
         command = [str(word) for word in (harness.SYNCLINE, "compile", trace, *words)]
         done = subprocess.run(
-            command, env=harness.environment(), capture_output=True, text=True, timeout=harness.PATIENCE
+            command,
+            env=harness.environment(),
+            capture_output=True,
+            text=True,
+            timeout=harness.PATIENCE,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         harness.syncline("verify", plan)
