@@ -4,7 +4,10 @@
 import collections
 import contextlib
 import io
+import os
 import pathlib
+import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -67,6 +70,25 @@ for name in one two; do echo "[ RUN      ] A.$name"; done
 [[ $* != *hangs ]] || { sleep 60 & echo $! >"${0%/*}/../child"; sleep 60; }
 for second in {1..5}; do sleep 1; echo; done
 """
+# Fails where a signal that interrupts is ignored, or what a launcher tells its ranks is seen.
+SETTLED = """#!/usr/bin/python3
+import os, signal, sys
+if signal.SIG_IGN in map(signal.getsignal, (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)):
+    sys.exit(1)
+sys.exit(2 if "RANK" in os.environ else 0)
+"""
+JUDGED = f"""
+import pathlib, sys
+sys.path.insert(0, {str(tree.TOP / "tests" / "mutants")!r})
+import stages
+print(stages.Stage(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[1]), 60).run("unit-x"))
+"""
+
+
+def ignore_signals():
+    """In the child: what a script's background process, or one by nohup, ignores."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
 
 
 class DrawingTest(unittest.TestCase):
@@ -145,6 +167,22 @@ class JudgeTest(unittest.TestCase):
             self.assertEqual(stage.run("unit-x", "hangs"), ("A.two", "the limit of 3 s"))
             words = pathlib.Path("/proc", (folder / "child").read_text().strip(), "cmdline")
             self.assertFalse(words.exists() and words.read_text())  # empty for one not yet reaped
+
+    def test_started_in_the_background(self):
+        """Tests can be interrupted though a script that ignores signals started the judge."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        program = folder / "bin" / "unit-x"
+        program.parent.mkdir()
+        program.write_text(SETTLED)
+        program.chmod(0o755)
+        done = subprocess.run(
+            [sys.executable, "-c", JUDGED, folder],
+            env={**os.environ, "RANK": "1"},
+            capture_output=True,
+            text=True,
+            preexec_fn=ignore_signals,
+        )
+        self.assertEqual((done.stdout, done.stderr), ("None\n", ""))
 
     def test_failed_build(self):
         refused = "FAILED: a.o\na.cpp:3:4: error: no match for 'operator+'\n"

@@ -10,8 +10,13 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+import surroundings
 
 PYTHON = "/usr/bin/python3"
 OPERATORS = "python numerics/test_operators.py"
@@ -70,10 +75,12 @@ def targets(stage):
 
 class Stage:
     """Runs stages in a source and a build folder. A test may take `limit` seconds: so long may a
-    stage print nothing, since it prints as each test ends."""
+    stage print nothing, since it prints as each test ends. Tests start from what tests/run.py gives
+    them: they would fail without a fault where a script starts this in the background."""
 
     def __init__(self, source, build, limit):
         self.source, self.build, self.limit = source, build, limit
+        self.surroundings = surroundings.settled()
 
     def command(self, stage, only):
         """The words of a stage, or of one of its tests, and the folder that it runs in if any."""
@@ -105,7 +112,7 @@ class Stage:
         mark = f"MUTANTS_RUN={os.getpid()}"
         shared = [self.source / "tests" / "support", self.source / "samples" / "models"]
         told = {"BUILD": str(self.build), "OMP_NUM_THREADS": "1", **dict([mark.split("=")])}
-        return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, shared)), **told}, mark
+        return {**self.surroundings, "PYTHONPATH": os.pathsep.join(map(str, shared)), **told}, mark
 
     def run(self, stage, only=None):
         """What fails: None, or a test's name ("" where it is not known) and how it ended."""
