@@ -117,6 +117,16 @@ double frontend::nearestReal(int type, std::int64_t value) {
   return toDouble(number);
 }
 
+double frontend::nearestReal(int type, _Float128 value) {
+  std::uint64_t words[2];
+  static_assert(sizeof(words) == sizeof(value));
+  std::memcpy(words, &value, sizeof(value));
+  llvm::APFloat number(llvm::APFloat::IEEEquad(), llvm::APInt(128, words));
+  bool inexact;
+  number.convert(semanticsOf(type), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return toDouble(number);
+}
+
 std::int64_t frontend::wrap(int type, std::uint64_t value) {
   switch (type) {
   case TensorProto::INT32:

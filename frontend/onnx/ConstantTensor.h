@@ -45,8 +45,9 @@ Result<ConstantTensor> readConstant(const TensorData &data);
 
 /// The nearest value that the floating-point type holds; an infinity beyond its largest.
 double roundTo(int type, double value);
-/// The value of the floating-point type that is nearest to an integer, rounded once.
+/// The value of the floating-point type that is nearest to the number, rounded once.
 double nearestReal(int type, std::int64_t value);
+double nearestReal(int type, _Float128 value);
 /// An integer as its type, one of TensorProto.DataType, holds it: arithmetic wraps around. Those of
 /// uint64 from 2^63 on, which `ConstantTensor` cannot hold, become negative.
 std::int64_t wrap(int type, std::uint64_t value);

@@ -199,19 +199,6 @@ static FailureOr<ConstantTensor> foldRange(NodeImport &node, Constants in) {
   return result;
 }
 
-static FailureOr<ConstantTensor> foldReduceProd(NodeImport &node, Constants in) {
-  if (in[0]->isReal() || in[0]->dims.size() != 1)
-    return node.error("expected a list of integers");
-  std::uint64_t product = 1; // wraps around like the operator
-  for (std::int64_t value : in[0]->ints)
-    product *= static_cast<std::uint64_t>(value);
-  ConstantTensor result = integerList({static_cast<std::int64_t>(product)});
-  result.type = in[0]->type;
-  if (!node.integer("keepdims", 1))
-    result.dims.clear();
-  return result;
-}
-
 FoldFunction frontend::findShapeFold(llvm::StringRef op) {
   static const llvm::StringMap<FoldFunction> table = {
       {"Concat", foldConcat},
@@ -224,7 +211,14 @@ FoldFunction frontend::findShapeFold(llvm::StringRef op) {
       {"GatherND", foldGatherNd},
       {"MatMul", foldMatMul},
       {"Range", foldRange},
-      {"ReduceProd", foldReduceProd},
+      {"ReduceL1", foldReduce},
+      {"ReduceL2", foldReduce},
+      {"ReduceMax", foldReduce},
+      {"ReduceMean", foldReduce},
+      {"ReduceMin", foldReduce},
+      {"ReduceProd", foldReduce},
+      {"ReduceSum", foldReduce},
+      {"ReduceSumSquare", foldReduce},
       {"Reshape", foldView},
       {"Shape", foldShape},
       {"ScatterND", foldScatterNd},

@@ -14,7 +14,7 @@ using FoldFunction = mlir::FailureOr<ConstantTensor> (*)(NodeImport &, Constants
 
 /// Elementwise operators; null for others.
 FoldFunction findElementwiseFold(llvm::StringRef op);
-/// Operators that move elements; null for others.
+/// Operators that move or combine elements; null for others.
 FoldFunction findShapeFold(llvm::StringRef op);
 
 /// The rows that GatherND or ScatterND name in x: each list of indices stands for a place in the
@@ -45,6 +45,9 @@ ConstantTensor castTo(const ConstantTensor &x, int to);
 mlir::FailureOr<ConstantTensor> foldEinsum(NodeImport &node, Constants in);
 mlir::FailureOr<ConstantTensor> foldMatMul(NodeImport &node, Constants in);
 
+/// A reduction to sums, products, extremes and the like. Integers wrap around; their means drop the
+/// fraction.
+mlir::FailureOr<ConstantTensor> foldReduce(NodeImport &node, Constants in);
 mlir::FailureOr<ConstantTensor> foldCumSum(NodeImport &node, Constants in);
 /// The dimension along which CumSum sums.
 mlir::FailureOr<std::int64_t> cumSumAxis(NodeImport &node, size_t rank);

@@ -119,21 +119,13 @@ LogicalResult frontend::importExpand(NodeImport &node) {
   return node.define(y);
 }
 
-// Axes are an attribute before opset 13 (ReduceSum) or 18 (ReduceMean), an operand since.
 LogicalResult frontend::importReduce(NodeImport &node) {
   Value x = node.tensor(0);
-  nn::Dims list = node.list("axes", 1).value_or(nn::Dims());
-  if (list.empty()) {
-    if (node.integer("noop_with_empty_axes", 0))
-      return node.defineAlias();
-    for (size_t i = 0; i < shapeOf(x).size(); ++i)
-      list.push_back(static_cast<std::int64_t>(i));
-  }
-  FailureOr<nn::Dims> axes = node.axes(list, shapeOf(x).size());
+  FailureOr<nn::Dims> axes = reducedAxes(node, shapeOf(x).size());
   if (failed(axes))
     return failure();
   if (axes->empty())
-    return node.defineAlias(); // a scalar
+    return node.defineAlias();
   auto type = node.type(nn::reducedShape(shapeOf(x), *axes, node.integer("keepdims", 1) != 0), x);
   if (failed(type))
     return failure();

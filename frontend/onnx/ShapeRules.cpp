@@ -119,6 +119,16 @@ FailureOr<SliceRanges> frontend::sliceRanges(NodeImport &node, nn::DimsRef x) {
   return ranges;
 }
 
+FailureOr<nn::Dims> frontend::reducedAxes(NodeImport &node, size_t rank) {
+  nn::Dims list = node.list("axes", 1).value_or(nn::Dims());
+  if (node.failed())
+    return failure();
+  if (list.empty() && node.integer("noop_with_empty_axes", 0) == 0)
+    for (size_t i = 0; i < rank; ++i)
+      list.push_back(static_cast<std::int64_t>(i));
+  return node.axes(list, rank);
+}
+
 FailureOr<nn::Dims> frontend::permutation(NodeImport &node, size_t rank) {
   nn::Dims reversed;
   for (size_t i = rank; i-- > 0;)

@@ -30,6 +30,10 @@ SliceRanges wholeRange(nn::DimsRef x);
 /// Slice's ranges, counts may be 0.
 mlir::FailureOr<SliceRanges> sliceRanges(NodeImport &node, nn::DimsRef x);
 
+/// The axes of a reduction, ascending; none where it reduces nothing. They are an attribute before
+/// opset 13 (ReduceSum) or 18 (others), an operand since.
+mlir::FailureOr<nn::Dims> reducedAxes(NodeImport &node, size_t rank);
+
 /// Transpose's permutation.
 mlir::FailureOr<nn::Dims> permutation(NodeImport &node, size_t rank);
 

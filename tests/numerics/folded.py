@@ -21,7 +21,8 @@ import onnx
 from onnx import TensorProto, helper
 from onnx.reference.ops._op_list import load_op
 
-OPSET, EACH = 18, 1000  # chains in a file
+EACH = 1000  # chains in a file
+OPSETS = 17, 18  # from 18 on, the axes of all reductions are an operand
 # Digits of the significand, and the exponent of the least number that is not subnormal.
 REALS = {
     TensorProto.FLOAT: (numpy.dtype("f4"), 24, -126, 128),
@@ -49,6 +50,14 @@ FUNCTIONS = {
     "Sin": (mpmath.sin, numpy.sin),
     "Cos": (mpmath.cos, numpy.cos),
     "Pow": (mpmath.power, numpy.power),
+}
+REDUCTIONS = {
+    "Sum": mpmath.fsum,
+    "Mean": lambda row: mpmath.fsum(row) / len(row),
+    "Prod": mpmath.fprod,
+    "L1": lambda row: mpmath.fsum(row, absolute=True),
+    "SumSquare": lambda row: mpmath.fsum(row, squared=True),
+    "L2": lambda row: mpmath.sqrt(mpmath.fsum(row, squared=True)),
 }
 
 
@@ -84,8 +93,9 @@ class Chain:
     """Nodes on constants. The values decide which node can follow: division by zero, for one, is
     refused."""
 
-    def __init__(self, source, name):
+    def __init__(self, source, name, opset):
         self.random, self.name, self.nodes, self.known = source, name, [], {}
+        self.opset, self.lists = opset, {"axis": numpy.array(0)}
         for _ in range(source.randint(1, 3)):
             self.start()
         for _ in range(source.randint(3, 7)):
@@ -139,14 +149,16 @@ class Chain:
             op = self.random.choice(
                 (
                     "Add Sub Mul Div Max Min Mod Pow Neg Abs Sqrt Reciprocal Exp Log Sin Cos Floor "
-                    "Ceil Cast Cast IsNaN Where Range CumSum Compare"
+                    "Ceil Cast Cast IsNaN Where Range CumSum Compare Reduce"
                 ).split()
             )
         elif number == TensorProto.BOOL:
             op = self.random.choice("Not And Or Xor Cast Where Equal".split())
         else:
             op = self.random.choice(
-                "Add Sub Mul Div Mod Max Min Pow Neg Abs Cast Cast Compare Where CumSum".split()
+                (
+                    "Add Sub Mul Div Mod Max Min Pow Neg Abs Cast Cast Compare Where CumSum Reduce"
+                ).split()
             )
         return self.place(op, name, other, x, number)
 
@@ -176,9 +188,11 @@ class Chain:
             inputs.append("axis")
         if op == "Range":
             return self.range(number)
+        if op == "Reduce":
+            return self.reduce(name, x, number)
         node = helper.make_node(op, inputs, ["y"], **attributes)
         try:
-            array = evaluate(node, [self.value(i) for i in inputs], number)
+            array = evaluate(node, [self.value(i) for i in inputs], number, self.opset)
         except (ValueError, TypeError, OverflowError):
             return False  # shapes that do not broadcast, among others
         if array is None or array.size > 64:
@@ -187,7 +201,31 @@ class Chain:
         return True
 
     def value(self, name):
-        return numpy.array(0) if name == "axis" else self.known[name][0]
+        return self.lists[name] if name in self.lists else self.known[name][0]
+
+    def reduce(self, name, x, number):
+        """Over no, some or all axes, in each way to name them."""
+        kind = self.random.choice([*REDUCTIONS, "Max", "Min"])
+        if kind == "L2" and number in INTEGERS:
+            return False
+        axes = self.random.sample(range(x.ndim), self.random.randint(0, x.ndim))
+        axes = [axis - x.ndim * self.random.randint(0, 1) for axis in axes]
+        inputs, attributes = [name], {"keepdims": self.random.randint(0, 1)}
+        is_operand = self.opset >= 18 or kind == "Sum"
+        if is_operand:
+            attributes["noop_with_empty_axes"] = self.random.randint(0, 1)
+        if self.random.random() < 0.8 and is_operand:
+            inputs.append(f"{self.name}_axes{len(self.nodes)}")
+            self.lists[inputs[1]] = numpy.array(axes, "i8")
+            tensor = helper.make_tensor(inputs[1], TensorProto.INT64, (len(axes),), axes)
+            self.nodes.append(helper.make_node("Constant", [], inputs[1:], value=tensor))
+        elif axes and not is_operand:
+            attributes["axes"] = axes
+        node = helper.make_node(f"Reduce{kind}", inputs, ["y"], **attributes)
+        array = evaluate(node, [self.value(i) for i in inputs], number, self.opset)
+        if array is not None:
+            self.add(node.op_type, inputs, array, number, **attributes)
+        return array is not None
 
     def range(self, number):
         """start, limit, delta: new constants of a few elements."""
@@ -242,17 +280,62 @@ def fits(x, dtype):
 LOADED = {}
 
 
-def reference(node, operands):
-    if node.op_type not in LOADED:
-        LOADED[node.op_type] = load_op("", node.op_type, OPSET)
-    params = {"log": lambda *words: None, "opsets": {"": OPSET}, "verbose": 0, "new_ops": None}
-    return numpy.asarray(LOADED[node.op_type](node, params).run(*operands)[0])
+def reference(node, operands, opset=OPSETS[-1]):
+    key = node.op_type, opset
+    if key not in LOADED:
+        LOADED[key] = load_op("", *key)
+    params = {"log": lambda *words: None, "opsets": {"": opset}, "verbose": 0, "new_ops": None}
+    return numpy.asarray(LOADED[key](node, params).run(*operands)[0])
 
 
-def evaluate(node, operands, number):
+def reduction(node, operands, number, opset):
+    """None where ONNX does not define the value, or onnx.reference computes another."""
+    x, kind = operands[0], node.op_type.removeprefix("Reduce")
+    if kind in ("Max", "Min"):
+        if number in REALS and (x == 0).any():
+            return None  # which of 0 and -0 is larger is not defined
+        wide = x.astype("f4") if number == TensorProto.BFLOAT16 else x
+        return reference(node, [wide, *operands[1:]], opset).astype(TYPES[number])
+    if number in INTEGERS:
+        if kind == "Mean" and magnitude(x) * x.size >= 2**52:
+            return None  # it divides in double
+        return reference(node, operands, opset).astype(TYPES[number])
+    # Which elements each result is of: the reference sums bits that stand for one each.
+    bits = (1 << numpy.arange(x.size)).reshape(x.shape)
+    sums = helper.make_node("ReduceSum", node.input, ["y"])
+    sums.attribute.extend(node.attribute)
+    takes_operand = kind == "Sum" or opset >= 18
+    parts = reference(sums, [bits, *operands[1:]], opset if takes_operand else 11)
+    rows = [[v for i, v in enumerate(x.reshape(-1)) if part >> i & 1] for part in parts.reshape(-1)]
+    values = [reduced(kind, row, number) for row in rows]
+    return numpy.array(values).astype(TYPES[number]).reshape(parts.shape)
+
+
+def reduced(kind, row, number):
+    """The exact value, rounded once."""
+    row = [float(x) for x in row]
+    if not numpy.isfinite(row).all():
+        return {
+            "Prod": numpy.prod,
+            "L1": lambda row: numpy.abs(row).sum(),
+            "SumSquare": lambda row: numpy.square(row).sum(),
+            "L2": lambda row: numpy.square(row).sum(),
+        }.get(kind, numpy.sum)(numpy.sign(row) * numpy.where(numpy.isinf(row), numpy.inf, 1))
+    value = REDUCTIONS[kind]([mpmath.mpf(x) for x in row])
+    if value != 0:
+        return rounded(value, number)
+    if kind == "Prod":
+        return 0.0 * numpy.prod(numpy.copysign(1, row))
+    is_negative = kind in ("Sum", "Mean") and (numpy.signbit(row) & (numpy.array(row) == 0)).all()
+    return -0.0 if is_negative else 0.0
+
+
+def evaluate(node, operands, number, opset):
     """The node's right value."""
     op = node.op_type
     with numpy.errstate(all="ignore"):
+        if op.startswith("Reduce"):
+            return reduction(node, operands, number, opset)
         if op == "Cast":
             return cast(operands[0], node.attribute[0].i)
         if op in ("Max", "Min") and number == TensorProto.BFLOAT16:  # NumPy's lose NaN
@@ -303,7 +386,7 @@ def wrapped(values, dtype):
     return numpy.array(values, dtype=object).astype(dtype)
 
 
-def model(chains):
+def model(chains, opset):
     """y = x * w + what the chains' results come to, so that the output needs them all."""
     axis = helper.make_tensor("axis", TensorProto.INT64, (), [0])
     nodes = [helper.make_node("Constant", [], ["axis"], value=axis)]
@@ -322,7 +405,7 @@ def model(chains):
     graph = helper.make_graph(
         nodes, "chains", [info("x", 1, (2, 3))], [info("y", 1, (2, 3))], [weight]
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
 
 
 def read(line):
@@ -356,9 +439,11 @@ def main():
     judged, wrong = collections.Counter(), []
     with tempfile.TemporaryDirectory() as folder:
         for first in range(0, count, EACH):
-            chains = [Chain(source, f"c{first + i}") for i in range(min(EACH, count - first))]
+            opset = OPSETS[first // EACH % len(OPSETS)]
+            names = [f"c{first + i}" for i in range(min(EACH, count - first))]
+            chains = [Chain(source, name, opset) for name in names]
             path = pathlib.Path(folder) / "chains.onnx"
-            path.write_bytes(model(chains).SerializeToString())
+            path.write_bytes(model(chains, opset).SerializeToString())
             words = [program, path, "--loss", "mse", "--known"]
             done = subprocess.run([*map(str, words)], capture_output=True, text=True)
             if done.returncode != 0:

@@ -133,6 +133,42 @@ const ConstantRow operatorRows[] = {
      "-39.0"},
 };
 
+#define AXES(list) "a = Constant <value = int64[" list "> () "
+#define TABLE "k = Constant <value = int64[2,3] {7, -2, 3, 1, 5, 4}> () "
+#define AT(row, column)                                                                            \
+  " p = Constant <value = int64[1,2] {" #row ", " #column "}> () i = GatherND(s, p)" FROM_WHOLE
+
+const ConstantRow reductionRows[] = {
+    {"SumOfIntegers", TABLE AXES("1] {1}") "s = ReduceSum(k, a)" AT(1, 0), "10.0"},
+    {"SumFromTheEnd", TABLE AXES("1] {-2}") "s = ReduceSum(k, a)" AT(0, 2), "7.0"},
+    {"SumOfAll", TABLE "i = ReduceSum <keepdims = 0> (k)" FROM_WHOLE, "18.0"},
+    {"SumOverNoAxes", TABLE AXES("0] {}") "s = ReduceSum(k, a)" AT(0, 0), "18.0"},
+    {"NoSum", TABLE AXES("0] {}") "s = ReduceSum <noop_with_empty_axes = 1> (k, a)" AT(0, 1),
+     "-2.0"},
+    {"NoSumWithoutAxes", TABLE "s = ReduceSum <noop_with_empty_axes = 1> (k)" AT(1, 1), "5.0"},
+    {"NoSumButAbsolute", TABLE "s = ReduceL1 <noop_with_empty_axes = 1> (k)" AT(0, 1), "2.0"},
+    {"SumWraps", TABLE "c = Cast <to = 3> (k) d = Mul(c, c) s = ReduceSumSquare(d)" AT(0, 0),
+     "52.0"},
+    {"MeanDropsFraction", // of -11/2
+     "k = Constant <value = int64[2] {-7, -4}> () i = ReduceMean <keepdims = 0> (k)" FROM_WHOLE,
+     "-5.0"},
+    {"Product", TABLE AXES("1] {0}") "s = ReduceProd(k, a)" AT(0, 1), "-10.0"},
+    {"ProductOfNone",
+     "k = Constant <value = int64[0] {}> () i = ReduceProd <keepdims = 0> (k)" FROM_WHOLE, "1.0"},
+    {"Largest", TABLE AXES("1] {1}") "s = ReduceMax(k, a)" AT(1, 0), "5.0"},
+    {"Least", TABLE AXES("1] {1}") "s = ReduceMin(k, a)" AT(0, 0), "-2.0"},
+    {"SumOfReals", // rounded once
+     "k = Constant <value = float[3] {16777216.0, 1.0, 1.0}> () s = ReduceSum <keepdims = 0> "
+     "(k) " NUMBER("d", 16777216.0) "r = Sub(s, d)",
+     "2.0"},
+    {"Norm", "k = Constant <value = float[2] {3.0, -4.0}> () r = ReduceL2 <keepdims = 0> (k)",
+     "5.0"},
+    {"LargestIsNaN",
+     "k = Constant <value = float[2] {0.0, 1.0}> () l = Div(k, k) s = ReduceMax "
+     "<keepdims = 0> (l) i = IsNaN(s)" FROM_WHOLE,
+     "1.0"},
+};
+
 // 300 as int8 is 44, and so on: higher bits are dropped.
 const ConstantRow castRows[] = {
     {"Int8", WHOLE("a", 200) "i = Cast <to = 3> (a)" FROM_WHOLE, "-56.0"},
@@ -166,6 +202,8 @@ TEST_P(FoldedConstants, HaveOnnxValue) {
 INSTANTIATE_TEST_SUITE_P(Rounded, FoldedConstants, testing::ValuesIn(roundedRows), constantName);
 INSTANTIATE_TEST_SUITE_P(NotNumbers, FoldedConstants, testing::ValuesIn(notNumbers), constantName);
 INSTANTIATE_TEST_SUITE_P(Operators, FoldedConstants, testing::ValuesIn(operatorRows), constantName);
+INSTANTIATE_TEST_SUITE_P(Reductions, FoldedConstants, testing::ValuesIn(reductionRows),
+                         constantName);
 INSTANTIATE_TEST_SUITE_P(Casts, FoldedConstants, testing::ValuesIn(castRows), constantName);
 
 TEST(FoldedConstantsErrors, AreSaid) {
@@ -180,8 +218,16 @@ TEST(FoldedConstantsErrors, AreSaid) {
          "its result has integers of uint64 from 2^63 on, which are not supported");
   expect(WHOLE("a", 2) "i = Exp(a)" FROM_WHOLE, "expected floating-point elements");
   expect(NUMBER("a", 2.0) "r = Not(a)", "expected truth values");
+  expect(WHOLE("a", 2) "i = ReduceL2(a)" FROM_WHOLE, "expected floating-point elements");
+  expect(WHOLE("a", 2) "b = Equal(a, a) i = ReduceSum(b)" FROM_WHOLE,
+         "expected numbers, got truth values");
+  expect("k = Constant <value = int64[0] {}> () i = ReduceMean(k)" FROM_WHOLE,
+         "expected an element or more, got the shape 0");
 }
 
+#undef AXES
+#undef TABLE
+#undef AT
 #undef NUMBER
 #undef WHOLE
 #undef FROM_WHOLE

@@ -149,7 +149,9 @@ TEST(OpsetImport, ShapesAreConstants) {
         std::string("a = Constant <value_ints = [2]> () n = Size(h) b = Div(n, a) "
                     "s = Concat <axis = 0> (a, b)"),
         std::string("a = Constant <value_ints = [2]> () n = Shape(h) p = ReduceProd(n) "
-                    "b = Div(p, a) s = Concat <axis = 0> (a, b)")}) {
+                    "b = Div(p, a) s = Concat <axis = 0> (a, b)"),
+        std::string("a = Constant <value = int64[2,2] {0,4,256,256}> () "
+                    "s = ReduceMean <axes = [1], keepdims = 0> (a)")}) {
     const std::string computed = nodes + " y = Reshape(h, s)";
     expectSame(
         {{15, "s = Constant <value_ints = [2,256]> () y = Reshape(h, s)"}, {15, computed.c_str()}});
