@@ -24,7 +24,7 @@ static _Float128 product(_Float128 a, _Float128 b) { return a * b; }
 /// What the reduction takes of an element.
 template <typename T> static T termOf(llvm::StringRef op, T x) {
   if (op == "ReduceL1")
-    return x < 0 ? product(x, T(-1)) : x;
+    return sum(x < 0 ? product(x, T(-1)) : x, T(0)); // of -0 it is 0
   return op == "ReduceL2" || op == "ReduceSumSquare" ? product(x, x) : x;
 }
 

@@ -163,6 +163,10 @@ const ConstantRow reductionRows[] = {
      "2.0"},
     {"Norm", "k = Constant <value = float[2] {3.0, -4.0}> () r = ReduceL2 <keepdims = 0> (k)",
      "5.0"},
+    {"SizeOfMinusZero", // its reciprocal says which zero it is
+     NUMBER("a",
+            -0.0) "s = ReduceL1 <keepdims = 0> (a) p = Reciprocal(s) c = Greater(p, s)" TO_WHOLE,
+     "1.0"},
     {"LargestIsNaN",
      "k = Constant <value = float[2] {0.0, 1.0}> () l = Div(k, k) s = ReduceMax "
      "<keepdims = 0> (l) i = IsNaN(s)" FROM_WHOLE,
