@@ -82,6 +82,8 @@ static std::vector<std::string> findMarked(const ModelFile &file, const TorchMar
   for (const auto &tensor : file.initializers) {
     const std::string &name = tensor->name();
     const std::string kind = marks.kinds.lookup(name);
+    if (kind == "PARAMETER")
+      index.parameters.insert(name);
     if (kind == "PARAMETER" || !isFloat(index, name))
       continue;
     const std::int64_t count = elementsOf(*tensor);

@@ -25,6 +25,7 @@ struct GraphIndex {
   llvm::StringMap<const onnx::TensorProto *> initializers;
   /// Initialisers that are not trained; true where nodes on them are computed at import.
   llvm::StringMap<bool> buffers;
+  llvm::StringSet<> parameters; ///< initialisers that the exporter calls parameters
   /// Those without values that the output needs; where it needs none, the first.
   std::vector<const onnx::ValueInfoProto *> inputs;
   std::vector<std::string> unneededInputs;      ///< the others

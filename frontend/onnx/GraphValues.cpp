@@ -276,6 +276,20 @@ bool GraphValues::isStored(const std::string &name) {
   return entry && entry->stored;
 }
 
+bool GraphValues::isParameter(const std::string &name) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (!entry || !entry->stored || !entry->stored->isTrainable)
+    return false;
+  if (stored.isFrozen(root) || stored.isFrozen(name))
+    return false;
+  if (!entry->stored->data.dims.empty() || entry->stored->init || index.parameters.contains(root))
+    return true;
+  if (numbers.insert(root).second)
+    notes.add("taken as a number, not as a parameter", root);
+  return false;
+}
+
 std::string GraphValues::aliasOf(const std::string &name) const {
   const auto place = entries.find(name);
   return place == entries.end() ? std::string() : place->second.alias;

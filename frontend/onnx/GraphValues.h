@@ -74,6 +74,10 @@ public:
   bool isBatched(const std::string &name) const;
   /// Whether the name, or what it is another name for, is a stored tensor.
   bool isStored(const std::string &name);
+  /// Whether a node that takes numbers as settings, such as exponents and bounds, would take a
+  /// parameter as one: a stored tensor that is trained. A scalar that the exporter does not call a
+  /// parameter is a number, and a note says so.
+  bool isParameter(const std::string &name);
   /// What the name is another name for; empty where it is none.
   std::string aliasOf(const std::string &name) const;
   /// The last name behind the name's aliases; the name itself where it is none.
@@ -116,6 +120,7 @@ private:
   Notes &notes;
   const bool isStep;
   llvm::StringMap<Entry> entries;
+  llvm::StringSet<> numbers; ///< stored tensors of which a note says so
   llvm::DenseMap<mlir::Value, mlir::Value> reals; ///< by values of integers
 };
 

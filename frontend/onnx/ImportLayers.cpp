@@ -97,6 +97,18 @@ private:
     return name.empty() || isNumber(i, k) ? std::string() : parameterOf(name);
   }
 
+  /// How many operands node `i` computes with: those behind them are settings, unless one is a
+  /// parameter where a number is expected.
+  unsigned dataOf(int i) {
+    const std::string &op = node(i).op_type();
+    const auto all = static_cast<unsigned>(node(i).input_size());
+    unsigned data = std::min(dataOperands(op), all);
+    for (unsigned k = data; k < all && (op == "Pow" || op == "Clip"); ++k)
+      if (const std::string &name = operandName(i, k); !name.empty() && values.isParameter(name))
+        data = k + 1;
+    return data;
+  }
+
   /// Whether the operand is a number and no weight: a bound of Max or Min, a summand that Gemm
   /// multiplies by zero, or the ones and zeros of an InstanceNormalization over groups. Exporters
   /// multiply and add a GroupNorm's parameters behind it.
@@ -105,7 +117,7 @@ private:
     if (!values.isStored(name))
       return false;
     if (op == "Max" || op == "Min")
-      return values.typeOf(name).getNumElements() == 1;
+      return !values.isParameter(name);
     if (op == "Gemm" && k == 2)
       return NodeImport(graph.state(), node(i), graph.index.layers[i]).real("beta", 1) == 0;
     if (op != "InstanceNormalization" || k == 0)
@@ -144,7 +156,7 @@ private:
   void follow(int i) {
     bool needs = false;
     std::string parameter;
-    const auto data = std::min<unsigned>(dataOperands(node(i).op_type()), node(i).input_size());
+    const unsigned data = dataOf(i);
     for (unsigned k = 0; k < data; ++k) {
       const std::string &name = operandName(i, k);
       if (name.empty())
@@ -182,8 +194,8 @@ private:
 
   NodeTensors tensorsOf(int i) {
     NodeTensors tensors;
-    const auto data = dataOperands(node(i).op_type());
-    for (unsigned k = 0; k < data && k < static_cast<unsigned>(node(i).input_size()); ++k) {
+    const unsigned data = dataOf(i);
+    for (unsigned k = 0; k < data; ++k) {
       NodeTensor operand = tensorOf(operandName(i, k));
       if (operand.isTrained && parameterAt(i, k).empty())
         operand.isTrained = operand.needsGradient = false;

@@ -59,6 +59,8 @@ LogicalResult frontend::importPow(NodeImport &node) {
 // Bounds are attributes before opset 11, operands since.
 LogicalResult frontend::importClip(NodeImport &node) {
   std::optional<double> low = node.number("min", 1), high = node.number("max", 2);
+  if (node.failed())
+    return failure();
   if (low && high && !(*low <= *high))
     return node.error("expected min <= max, got " + decimal(*low) + " and " + decimal(*high));
   const auto &semantics = cast<FloatType>(elementOf(node.tensor(0))).getFloatSemantics();
@@ -159,6 +161,7 @@ LogicalResult frontend::importSum(NodeImport &node) {
     sum = createBinary(node, nn::BinaryKind::add, *sum, node.tensor(i));
     if (failed(sum))
       return failure();
+    node.state.values.layout.of(*sum); // all at once it would recurse as deep as there are operands
   }
   return node.define(*sum);
 }

@@ -146,6 +146,11 @@ std::optional<nn::Dims> NodeImport::list(llvm::StringRef name, unsigned i, bool 
 std::optional<double> NodeImport::number(llvm::StringRef name, unsigned i) {
   if (!hasInput(i))
     return attribute(name) ? std::optional(real(name, 0)) : std::nullopt;
+  if (state.values.isParameter(inputName(i))) {
+    (void)error("expected a constant number as " + name + ", got the parameter '" + inputName(i) +
+                "'; '--freeze NAME' says that one is not trained");
+    return std::nullopt;
+  }
   const ConstantTensor *value = constant(i);
   if (!value || value->size() != 1) {
     (void)error("expected a constant number as " + name + ", got '" + inputName(i) + "'");

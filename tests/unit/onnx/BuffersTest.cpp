@@ -1,9 +1,14 @@
 // Initialisers that PyTorch calls buffers are not trained.
 #include "TestModel.h"
 
+#include "frontend/onnx/ImportLayers.h"
+
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include <fstream>
+
+using namespace syncline;
 using namespace syncline::frontend;
 using namespace syncline::test;
 
@@ -59,7 +64,72 @@ Outcome withAngles(const std::string &nodes, const std::string &kind = "") {
                     });
 }
 
+/// y = node(x·w, p), where p is one float.
+std::string withNumber(const std::string &node, const std::string &type) {
+  return "agraph (float[2,3] x) => (float[2,3] y) <" + type +
+         " p = {3.0}> { w = RandomNormal <shape = [3]> () h = Mul(x, w) y = " + node + " }";
+}
+
+/// The bytes of p that are planned by shapes, and the notes in a line.
+std::string plannedNumber(const std::string &graph, const Edit &edit,
+                          const ImportOptions &options = {}) {
+  onnx::ModelProto model = parseModel(17, graph);
+  if (edit)
+    edit(model);
+  const std::string path = scratchPath("layers.onnx");
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const Result<ModelLayers> layers = importLayers(path, options, context);
+  if (!layers)
+    return layers.status().message();
+  std::string text;
+  for (const ModelLayer &layer : layers->layers)
+    if (layer.name == "p")
+      text += std::to_string(layer.bytes);
+  for (const std::string &note : layers->notes)
+    text += note;
+  return text;
+}
+
+void callParameter(onnx::ModelProto &model) { mark(model, "p", "PARAMETER"); }
+
+const char *const takenAsNumber = "'p': taken as a number, not as a parameter";
+
 } // namespace
+
+// A learnable exponent cannot be trained; one that is a number is a constant, and a note says so.
+TEST(Buffers, ExponentsAreNoParameters) {
+  const auto refused = [&](const Outcome &outcome) {
+    EXPECT_NE(outcome.error.find("(Pow): expected a constant number as exponent, got the parameter "
+                                 "'p'; '--freeze NAME' says that one is not trained"),
+              std::string::npos)
+        << outcome.error << outcome.ir;
+    EXPECT_EQ(outcome.exitCode, 1);
+  };
+  const std::string list = withNumber("Pow(h, p)", "float[1]"),
+                    scalar = withNumber("Pow(h, p)", "float");
+  refused(importText(17, list, meanSquare()));
+  refused(importText(17, scalar, meanSquare(), callParameter));
+  ImportOptions options = meanSquare();
+  options.freeze = {"p"};
+  EXPECT_EQ(importText(17, list, options).error, "");
+  EXPECT_EQ(importText(17, scalar, options).notes, std::vector<std::string>());
+  EXPECT_EQ(importText(17, scalar, meanSquare()).notes, std::vector<std::string>{takenAsNumber});
+}
+
+// What is planned by shapes counts them, since it trains nothing.
+TEST(Buffers, ParametersOfOneElementArePlanned) {
+  ImportOptions options;
+  options.freeze = {"p"};
+  for (const char *node : {"Pow(h, p)", "Max(h, p)", "Min(p, h)"}) {
+    EXPECT_EQ(plannedNumber(withNumber(node, "float[1]"), {}), "4") << node;
+    EXPECT_EQ(plannedNumber(withNumber(node, "float[1]"), {}, options), "") << node;
+    EXPECT_EQ(plannedNumber(withNumber(node, "float"), callParameter), "4") << node;
+    EXPECT_EQ(plannedNumber(withNumber(node, "float"), {}), takenAsNumber) << node;
+  }
+  EXPECT_EQ(plannedNumber(withNumber("Clip(h, p)", "float"), callParameter), "4");
+  EXPECT_EQ(plannedNumber(withNumber("Clip(h, p)", "float"), {}), takenAsNumber);
+}
 
 TEST(Buffers, MarkedOnesAreNotTrained) {
   for (const char *kind : {"", "PARAMETER"})
