@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <numeric>
 #include <random>
 
 using namespace syncline::lower;
@@ -34,6 +35,28 @@ std::vector<Buffer> trainingStep(std::int64_t layers, std::uint32_t seed) {
   return buffers;
 }
 
+/// The lowest offset for each buffer, in the order of the list, found by looking at all others.
+std::vector<std::int64_t> lowestOffsets(const std::vector<Buffer> &buffers) {
+  std::vector<std::int64_t> offsets;
+  for (const Buffer &buffer : buffers) {
+    std::int64_t offset = 0;
+    for (bool moved = buffer.bytes > 0; moved;) {
+      moved = false;
+      for (std::size_t j = 0; j < offsets.size(); ++j) {
+        const Buffer &other = buffers[j];
+        const bool together = buffer.first <= other.last && other.first <= buffer.last;
+        const std::int64_t end = offsets[j] + other.bytes;
+        if (together && offsets[j] < offset + buffer.bytes && offset < end) {
+          offset = end;
+          moved = true;
+        }
+      }
+    }
+    offsets.push_back(offset);
+  }
+  return offsets;
+}
+
 void expectApart(const std::vector<Buffer> &buffers, const Placement &placement) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     EXPECT_LE(placement.offsets[i] + buffers[i].bytes, placement.bytes);
@@ -57,6 +80,15 @@ TEST(Placement, BuffersThatLiveTogetherLieApart) {
   for (std::uint32_t seed = 0; seed < 50; ++seed) {
     const auto buffers = randomBuffers(seed, 100);
     expectApart(buffers, place(buffers));
+  }
+}
+
+TEST(Placement, EachBufferLiesInTheLowestGap) {
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    const auto buffers = randomBuffers(seed, 1 + seed);
+    std::vector<std::size_t> order(buffers.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    EXPECT_EQ(firstFit(buffers, order).offsets, lowestOffsets(buffers)) << "seed " << seed;
   }
 }
 
