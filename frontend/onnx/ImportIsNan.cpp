@@ -142,6 +142,7 @@ LogicalResult frontend::importIsNan(NodeImport &node) {
   }
   Value hidden = hiddenRows(node, mask);
   Value truth = node.create<nn::BroadcastOp>(x.getType(), hidden);
+  node.state.values.layout.set(truth, node.state.values.layout.of(x)); // it has x's shape
   Value scores = sum.getA() == mask ? sum.getB() : sum.getA();
   Value finite = clip(node, mask, -largest, largest);
   Value masked = combined(node, Kind::add, scores, finite);

@@ -42,6 +42,21 @@ TEST(SoftmaxMask, KnownInfinities) {
   EXPECT_GT(hidden.count("nn.unary clip"), 0) << hidden.error << hidden.ir;
 }
 
+// What is hidden has the scores' shape, and so the batch, also where the mask is alike for all.
+TEST(SoftmaxMask, KnownOnesHideTheSameOfEachSample) {
+  syncline::frontend::ImportOptions options = meanSquare();
+  options.batch = 3;
+  const Outcome outcome =
+      importText(16,
+                 "agraph (float[N,2,2] x) => (float[N,2,2] y) { w = RandomNormal <shape = [2]> () "
+                 "h = Mul(x, w) zero = Constant <value = float[1] {0}> () "
+                 "t = Constant <value = float[2,2] {0, 0, 0, 1}> () mask = Log(t) s = Add(h, mask) "
+                 "p = Softmax(s) n = IsNaN(p) y = Where(n, zero, p) }",
+                 options);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_TRUE(outcome.has("nn.reduce sum")) << outcome.ir;
+}
+
 // A padded sample may have rows without a place.
 TEST(SoftmaxMask, ComputedOnes) {
   const Outcome outcome = withMask("i = Constant <value = float[1] {-10}> () k = Cast <to = 9> (m) "
