@@ -35,12 +35,14 @@ static Value notOf(NodeImport &node, Value truth) {
 }
 
 /// One where x is positive, zero elsewhere. x has whole numbers, or a factor makes every number but
-/// the very smallest exceed one.
+/// the very smallest exceed one. A mask then keeps the derivative of clip, which is not zero at 0,
+/// from what x is computed from.
 static Value isPositive(NodeImport &node, Value x, bool isWhole) {
   if (!isWhole)
     x = *createBinary(node, Kind::mul, x, node.scalar(0x1p127, x));
-  return node.create<nn::UnaryOp>(x.getType(), nn::UnaryKind::clip, x, llvm::APFloat(0.0),
-                                  llvm::APFloat(1.0));
+  Value y = node.create<nn::UnaryOp>(x.getType(), nn::UnaryKind::clip, x, llvm::APFloat(0.0),
+                                     llvm::APFloat(1.0));
+  return isWhole ? y : *createBinary(node, Kind::mask, node.scalar(1, y), y);
 }
 
 static Value isNotZero(NodeImport &node, Value x, bool isWhole) {

@@ -16,10 +16,17 @@ Gradients::Gradients(StepOp step, LossOp loss) : builder(step.getContext()), cur
   gradients[loss.getValue()] = seed;
 }
 
+/// NN20c: what masks is computed with, but has no derivative.
+static bool hasDerivative(OpOperand &operand) {
+  auto binary = dyn_cast<BinaryOp>(operand.getOwner());
+  return !binary || binary.getKind() != BinaryKind::mask || operand.getOperandNumber() != 1;
+}
+
 void Gradients::findActive(StepOp step) {
   for (Operation &op : step.getBody().front()) {
-    bool depends = isa<ParameterOp>(op) ||
-                   llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); });
+    bool depends = isa<ParameterOp>(op) || llvm::any_of(op.getOpOperands(), [&](OpOperand &x) {
+                     return active.contains(x.get()) && hasDerivative(x);
+                   });
     if (!depends)
       continue;
     for (Value result : op.getResults()) // masks and indices have no derivative

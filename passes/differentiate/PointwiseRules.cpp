@@ -107,9 +107,7 @@ static LogicalResult differentiateBinary(BinaryOp op, Gradients &g) {
   case BinaryKind::prelu:
     differentiatePRelu(op, g, dy);
     break;
-  case BinaryKind::mask:
-    if (g.wanted(b))
-      return refuseOp(op) << "NN20: no derivative with respect to what masks";
+  case BinaryKind::mask: // NN20c: nothing for b
     g.add(a, g.binary(BinaryKind::mask, dy, b));
     break;
   }

@@ -170,6 +170,23 @@ class Tied(nn.Module):
         return self.head(torch.softmax(x @ self.weight.t(), 1))
 
 
+class Choices(nn.Module):
+    """Where, and factors of zero and one, by comparisons of trained values."""
+
+    shape = (8,)
+    opsets = (17,)
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 10)
+        self.head = nn.Linear(10, 5)
+
+    def forward(self, x):
+        x = self.inner(x)
+        kept = functional.relu(x) * (functional.relu(x) > 0).to(x.dtype)
+        return self.head(torch.where(x > 0.1, kept, torch.where(x <= -0.5, x * 0.3, -x)))
+
+
 class Signal(nn.Module):
     """Convolution and pooling of one spatial dimension."""
 
@@ -210,4 +227,7 @@ class Volume(nn.Module):
         return self.head(self.body(x))
 
 
-ALL = [Perceptron, Convolutions, Pools, Activations, Shapes, Arithmetic, Tied, Signal, Volume]
+ALL = [
+    *(Perceptron, Convolutions, Pools, Activations, Shapes, Arithmetic, Tied, Choices),
+    *(Signal, Volume),
+]

@@ -35,6 +35,24 @@ nn.step @fromOperand batch 2 {
 
 // -----
 
+// NN20c: what masks has no derivative, so that nothing is computed for c or what it is made of.
+// CHECK-LABEL: nn.step @mask
+// CHECK: %[[C:.*]] = nn.unary clip
+// CHECK: %{{.*}}, %[[DY:.*]] = nn.mean_squared_error
+// CHECK: nn.binary mask %[[DY]], %[[C]] {nn.backward}
+// CHECK-NOT: nn.unary_backward
+// CHECK: nn.update
+nn.step @mask batch 2 {
+  %x = nn.parameter "x" at 0 : tensor<2x3xf32>
+  %t = nn.target "t" : tensor<2x3xf32>
+  %c = nn.unary clip %x {alpha = 0.0 : f64, beta = 1.0 : f64} : tensor<2x3xf32>
+  %y = nn.binary mask %x, %c : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %l, %d = nn.mean_squared_error %y, %t : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<f32>, tensor<2x3xf32>)
+  nn.loss %l : tensor<f32>
+}
+
+// -----
+
 // Negation keeps nothing alive.
 // CHECK-LABEL: nn.step @neg
 // CHECK: %{{.*}}, %[[DY:.*]] = nn.mean_squared_error
