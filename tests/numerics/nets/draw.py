@@ -30,8 +30,8 @@ from steps import STEPS
 
 OPSETS = (23, 23, 20, 17)
 CLASSES, BATCHES = 5, (1, 3)
-# By how much the loss in float may differ from that in double: else rounding, by which another
-# float may differ too, decides on it, and the net is drawn again.
+# The loss in float may differ by so much from that in double. Where it differs by more, rounding
+# decides on it, and the net is drawn again.
 ROUNDING = 1e-6
 
 
