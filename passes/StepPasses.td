@@ -19,7 +19,7 @@ def Differentiate : Pass<"differentiate", "::syncline::nn::StepOp"> {
     Ensures: every parameter has one `nn.update`; updates stand at the end, in the order in which
     gradients are complete; the gradient of an update has no other use; backward operations carry
     `nn.backward` and the `nn.layer` they come from.
-    Fails: where an operation has no derivative; on a parameter that does not reach the loss.
+    Fails: where an operation has no derivative; on a parameter that has no gradient.
 
     ```mlir
     // Before

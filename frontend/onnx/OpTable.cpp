@@ -123,6 +123,8 @@ bool frontend::isKnownOp(const NodeImport &node) {
 std::string frontend::unsupportedOp(const NodeImport &node) {
   if (!isDefaultDomain(node.proto.domain()))
     return "operators of domain '" + node.proto.domain() + "' are not supported";
+  if (isKnownOp(node) && !findOp(node.op()))
+    return "this operator is supported for values that are known at import only";
   return "this operator of opset " + std::to_string(node.opset()) + " is not supported";
 }
 

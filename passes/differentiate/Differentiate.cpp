@@ -54,9 +54,11 @@ static FailureOr<SmallVector<Update>> collectUpdates(StepOp step, Gradients &gra
   for (auto parameter : step.getBody().getOps<ParameterOp>()) {
     Value gradient = gradients.of(parameter.getResult());
     if (!gradient)
-      return refuseOp(parameter)
-             << "'" << parameter.getName()
-             << "' does not reach the loss; expected 'nn.state' for what is not trained";
+      return refuse(parameter.getLoc()) << "parameter '" << parameter.getName()
+                                        << "' has no gradient: the loss depends on it through "
+                                           "comparisons alone or not at all; "
+                                           "'--freeze "
+                                        << parameter.getName() << "' leaves it as it is";
     updates.push_back({parameter, gradient});
   }
   return updates;

@@ -18,8 +18,20 @@ nn.step @twice batch 1 {
 
 nn.step @unreached batch 1 {
   %l = nn.parameter "l" at 0 : tensor<f32>
-  // expected-error @+1 {{'unused.weight' does not reach the loss; expected 'nn.state' for what is not trained}}
+  // expected-error @+1 {{parameter 'unused.weight' has no gradient: the loss depends on it through comparisons alone or not at all; '--freeze unused.weight' leaves it as it is}}
   %u = nn.parameter "unused.weight" at 0 : tensor<3xf32>
+  nn.loss %l : tensor<f32>
+}
+
+// -----
+
+nn.step @compared batch 1 {
+  %t = nn.target "t" : tensor<2xf32>
+  %w = nn.parameter "w" at 0 : tensor<2xf32>
+  // expected-error @+1 {{parameter 'c' has no gradient}}
+  %c = nn.parameter "c" at 64 : tensor<2xf32>
+  %y = nn.binary mask %w, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %l, %d = nn.mean_squared_error %y, %t : (tensor<2xf32>, tensor<2xf32>) -> (tensor<f32>, tensor<2xf32>)
   nn.loss %l : tensor<f32>
 }
 

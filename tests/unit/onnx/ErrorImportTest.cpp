@@ -91,9 +91,10 @@ TEST(GraphError, AllNodesThatCannotBeTrainedAreListed) {
                  });
   expectError(
       outcome,
-      "5 nodes cannot be trained: 2 Sin, the first node that makes 'b' (Sin): this operator of "
-      "opset 13 is not supported; node that makes 'c' (Cos): this operator of opset 13 is not "
-      "supported; node that makes 'e' (Cast): conversion of tensors to int64 is not "
+      "5 nodes cannot be trained: 2 Sin, the first node that makes 'b' (Sin): this operator is "
+      "supported for values that are known at import only; node that makes 'c' (Cos): this "
+      "operator is supported for values that are known at import only; node that makes 'e' (Cast): "
+      "conversion of tensors to int64 is not "
       "supported; node that makes 'f' (Gather): expected constant integers as indices, got "
       "'e'; frontend/onnx/README.md lists what can be, and 'compile --plan-only' plans the model "
       "by its "
