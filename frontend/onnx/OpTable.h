@@ -22,8 +22,8 @@ const OpImport *findOp(llvm::StringRef name);
 /// Whether the operator has an importer, or is one that is computed at import where it can be.
 bool isKnownOp(const NodeImport &node);
 
-/// Why a node that nothing imports is not supported: its operator is unknown, or computed at import
-/// only.
+/// Why a node that nothing imports is not supported: its operator is unknown, or only computed at
+/// import, from known values.
 std::string unsupportedOp(const NodeImport &node);
 
 /// Imports one node: at import time where all its operands are known, otherwise by the table.
