@@ -66,8 +66,10 @@ struct Source {
 
 Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
                          CompileProgress &progress) {
-  Result<frontend::ImportedModel> imported =
-      frontend::importOnnx(options.model, importOptions(options), context);
+  Result<frontend::ImportOptions> import = importOptions(options);
+  if (!import)
+    return import.status();
+  Result<frontend::ImportedModel> imported = frontend::importOnnx(options.model, *import, context);
   if (!imported)
     return imported.status();
   printNotes(imported->notes, progress);

@@ -39,6 +39,7 @@ struct CompileOptions {
   std::optional<std::int64_t> nodes; ///< replaces the cluster file's number
   std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseRequestedScheme reads it
   std::vector<std::string> freeze;
+  std::string parameters;             ///< a list of the model's parameters; empty for none
   std::vector<std::string> recompute; ///< blocks to recompute, as globs, or "auto"; empty for none
   bool dropout = true;
   bool quiet = false;                                  ///< do not print what was written

@@ -276,6 +276,13 @@ Command addCompile(CLI::App &app) {
       ->allow_extra_args(false)
       ->group("Training");
   command
+      ->add_option("--parameters", options->parameters,
+                   "Train the parameters that this file lists, a line such as 'fc.weight (10, 64)' "
+                   "each, and no other tensors; default: what the model says and its nodes show")
+      ->type_name("FILE")
+      ->check(launch::someText())
+      ->group("Training");
+  command
       ->add_option_function<std::string>(
           "--dropout", [options](const std::string &value) { options->dropout = value == "keep"; },
           "Train with the model's Dropout nodes, or without; default: keep")
@@ -337,7 +344,8 @@ Command addCompile(CLI::App &app) {
                                "--precision",       "--nccl-protocol", "--nccl-channels",
                                "--overlap",         "--consistency",   "--recompute",
                                "--plan-only",       "--write-layers",  "--dim",
-                               "--batch-dimension", "--split-tied",    "--accumulate"})
+                               "--batch-dimension", "--split-tied",    "--accumulate",
+                               "--parameters"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");

@@ -4,6 +4,7 @@
 #include "frontend/driver/InventoryText.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/Profile.h"
+#include "frontend/files/TextFile.h"
 #include "frontend/ir/ToAttr.h"
 #include "frontend/onnx/ImportLayers.h"
 #include "passes/cost/CostModel.h"
@@ -118,7 +119,20 @@ private:
 
 } // namespace
 
-frontend::ImportOptions importOptions(const CompileOptions &options) {
+/// Reads what --parameters names.
+static Result<frontend::ParameterList> readParameters(const std::string &path) {
+  constexpr std::size_t limit = 64 << 20;
+  Result<std::string> text = files::readTextFile(path, limit);
+  if (!text)
+    return text.status();
+  Result<std::string_view> checked = files::checkText(*text, path);
+  if (!checked)
+    return checked.status();
+  Result<frontend::ParameterList> list = frontend::parseParameterList(*checked);
+  return list ? std::move(list) : Status::badInput("'" + path + "': " + list.status().message());
+}
+
+Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
   frontend::ImportOptions import;
   import.batch = options.batch;
   import.dimensions = options.dimensions;
@@ -128,6 +142,12 @@ frontend::ImportOptions importOptions(const CompileOptions &options) {
     import.classesIn =
         options.classesIn == "1" ? frontend::ClassesIn::second : frontend::ClassesIn::last;
   import.freeze = options.freeze;
+  if (!options.parameters.empty()) {
+    Result<frontend::ParameterList> list = readParameters(options.parameters);
+    if (!list)
+      return list.status();
+    import.parameters = std::move(*list);
+  }
   import.dropout = options.dropout;
   import.output = options.modelOutput;
   return import;
@@ -142,8 +162,10 @@ void printNotes(const std::vector<std::string> &notes, CompileProgress &progress
 
 Result<files::LayerTrace> readModelTrace(const CompileOptions &options, MLIRContext &context,
                                          CompileProgress &progress, std::string &inventory) {
-  Result<frontend::ModelLayers> model =
-      frontend::importLayers(options.model, importOptions(options), context);
+  Result<frontend::ImportOptions> import = importOptions(options);
+  if (!import)
+    return import.status();
+  Result<frontend::ModelLayers> model = frontend::importLayers(options.model, *import, context);
   if (!model)
     return model.status();
   printNotes(model->notes, progress);

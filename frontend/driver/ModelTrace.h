@@ -19,8 +19,9 @@ namespace syncline::driver {
 Result<files::LayerTrace> readModelTrace(const CompileOptions &options, mlir::MLIRContext &context,
                                          CompileProgress &progress, std::string &inventory);
 
-/// The options of `compile` that concern the model, for the importer.
-frontend::ImportOptions importOptions(const CompileOptions &options);
+/// The options of `compile` that concern the model, for the importer. Errors: badInput for a faulty
+/// list of parameters.
+Result<frontend::ImportOptions> importOptions(const CompileOptions &options);
 
 /// Prints the notes of an import where the progress line stood.
 void printNotes(const std::vector<std::string> &notes, CompileProgress &progress);

@@ -31,6 +31,8 @@ void addModelOptions(CLI::App &command, profile::ProfileOptions &options) {
            {"--loss-on", "OUTPUT", "Take the loss on this output; default: the first"},
            {"--freeze", "GLOB",
             "Do not train parameters that match; may be repeated; default: train all"},
+           {"--parameters", "FILE",
+            "Train the parameters that this file lists, as 'compile' does; default: all"},
            {"--dropout", "keep|off",
             "Train with the model's Dropout nodes, or without; default: keep"},
            {"--backend", "NAME", "Measure on cpu, or on cuda with a GPU a rank; default: cpu"}})
@@ -112,9 +114,9 @@ void addImport(CLI::App &command, profile::ProfileOptions &options) {
           ->check(launch::someText())
           ->group("Import");
   map->needs(trace);
-  for (const char *other :
-       {"MODEL", "--batch", "--loss", "--classes-in", "--loss-on", "--freeze", "--dropout",
-        "--cluster", "-n", "--pin", "--threads", "--momentum", "--backend", "--precision"})
+  for (const char *other : {"MODEL", "--batch", "--loss", "--classes-in", "--loss-on", "--freeze",
+                            "--parameters", "--dropout", "--cluster", "-n", "--pin", "--threads",
+                            "--momentum", "--backend", "--precision"})
     trace->excludes(command.get_option(other));
 }
 

@@ -14,10 +14,6 @@
 using namespace syncline;
 using namespace syncline::frontend;
 
-static const std::string unoptimized =
-    "to train the model itself, export it with torch.onnx.export(model, x, f, dynamo=True, "
-    "optimize=False)";
-
 /// Nodes on larger buffers are not computed at import, so that their values stay out of the IR.
 static constexpr std::int64_t largestKnown = 1024;
 
@@ -62,6 +58,19 @@ static llvm::StringMap<Unmarked> findUnmarked(const ModelFile &file, const Torch
     }
   }
   return unmarked;
+}
+
+/// Of a file whose parameters are listed, all other tensors are buffers.
+static void findUnlisted(const ModelFile &file, GraphIndex &index) {
+  llvm::StringSet<> hasListedName; // behind an Identity
+  for (const onnx::NodeProto &node : file.model->graph().node())
+    if (node.op_type() == "Identity" && node.input_size() == 1 && node.output_size() == 1 &&
+        index.listed->contains(node.output(0)))
+      hasListedName.insert(node.input(0));
+  for (const auto &tensor : file.initializers)
+    if (const std::string &name = tensor->name();
+        isFloat(index, name) && !index.listed->contains(name))
+      index.buffers[name] = elementsOf(*tensor) <= largestKnown && !hasListedName.contains(name);
 }
 
 static std::uint64_t bytesOf(const onnx::TensorProto &tensor) {
@@ -123,7 +132,7 @@ static void noteMissing(const ModelFile &file, const TorchMarks &marks, const Gr
       notes.add("this file was exported with optimize=True, PyTorch's default, which folded these "
                 "parameters into others or left them out; what is planned and trained is the "
                 "network without them; " +
-                    unoptimized,
+                    howToExport,
                 parameter.substr(2));
 }
 
@@ -209,7 +218,7 @@ static void findAngles(const ModelFile &file, const TorchMarks &marks, GraphInde
       continue;
     for (const std::string &name : sources.of(node.input(0))) {
       if (elementsOf(*index.initializers.lookup(name)) > maxConstantElements ||
-          marks.kinds.lookup(name) == "PARAMETER" ||
+          (index.listed ? index.listed->contains(name) : marks.kinds.lookup(name) == "PARAMETER") ||
           (!index.buffers.count(name) && derived.contains(name)))
         continue;
       if (index.buffers.try_emplace(name, true).second)
@@ -222,13 +231,20 @@ static void findAngles(const ModelFile &file, const TorchMarks &marks, GraphInde
 Status frontend::findBuffers(const ModelFile &file, GraphIndex &index, StoredTensors &stored,
                              Notes &notes) {
   const TorchMarks marks = readMarks(file);
-  const std::vector<std::string> doubtful = findMarked(file, marks, index, stored, notes);
+  std::vector<std::string> doubtful;
+  if (index.listed)
+    findUnlisted(file, index);
+  else
+    doubtful = findMarked(file, marks, index, stored, notes);
   findAngles(file, marks, index, notes);
   if (!doubtful.empty())
     return Status::badInput("this file was exported with optimize=True, PyTorch's default, which "
                             "makes tensors that cannot be told from parameters: " +
                             llvm::join(doubtful, ", ") +
-                            "; '--freeze NAME' says that one is not trained; " + unoptimized);
-  noteMissing(file, marks, index, notes);
+                            "; '--freeze NAME' says that one is not trained, '--parameters FILE' "
+                            "which ones are; " +
+                            howToExport);
+  if (!index.listed)
+    noteMissing(file, marks, index, notes);
   return Status::ok();
 }

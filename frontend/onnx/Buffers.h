@@ -11,6 +11,7 @@ namespace syncline::frontend {
 /// - those that the file says are buffers, as torch.onnx.export(..., dynamo=True) writes;
 /// - those that only cosines and sines are computed from, which have no derivative here: the
 ///   angles of rotary positions. Notes name these. What the file calls a parameter stays one;
+/// - where index.listed says which tensors are parameters, all others;
 /// - of a file that says so of some, those of which it says nothing, unless they are weights. These
 ///   come from folding constants. badInput where they are neither weights, numbers nor frozen: they
 ///   may be parameters or constants such as masks.

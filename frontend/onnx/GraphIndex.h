@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/StringSet.h"
 
+#include <optional>
+
 namespace onnx {
 class NodeProto;
 class TensorProto;
@@ -26,6 +28,8 @@ struct GraphIndex {
   /// Initialisers that are not trained; true where nodes on them are computed at import.
   llvm::StringMap<bool> buffers;
   llvm::StringSet<> parameters; ///< initialisers that the exporter calls parameters
+  /// The tensors that a list of parameters names, where there is one; others are not trained.
+  std::optional<llvm::StringSet<>> listed;
   /// Those without values that the output needs; where it needs none, the first.
   std::vector<const onnx::ValueInfoProto *> inputs;
   std::vector<std::string> unneededInputs;      ///< the others

@@ -39,6 +39,8 @@ void GraphValues::setRepeated(const std::string &name, RepeatedTensor constant) 
 }
 
 void GraphValues::setStored(const std::string &name, StoredSource source) {
+  if (source.init && index.listed) // a generator
+    source.isTrainable = index.listed->contains(name);
   entries[name].stored = std::make_shared<StoredSource>(std::move(source));
 }
 
@@ -111,6 +113,11 @@ Value GraphValues::storedTensor(const std::string &name, const std::string &root
     return {};
   // Exporters merge tensors of equal values behind an Identity. Freshly made scales and biases are
   // equal without being tied, so such a name is a tensor of its own.
+  if (name != root && index.listed) {
+    StoredSource own = source;
+    own.isTrainable = index.listed->contains(name);
+    return stored.get(own.isTrainable ? name : root, own.isTrainable ? own : source);
+  }
   if (name == root || !source.isTrainable)
     return stored.get(root, source);
   if (!entry.isUniform)

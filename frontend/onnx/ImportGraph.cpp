@@ -6,6 +6,7 @@
 #include "frontend/onnx/Contradictions.h"
 #include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/InferenceExport.h"
+#include "frontend/onnx/ListedParameters.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -60,6 +61,9 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   StoredTensors &stored = graph->storedTensors.emplace(*graph->block, &context);
   if (Status status = stored.freeze(options.freeze); !status)
     return status;
+  if (options.parameters)
+    if (Status status = findListed(file, *options.parameters, graph->index, graph->notes); !status)
+      return status;
   if (Status status = findBuffers(file, graph->index, stored, graph->notes); !status)
     return status;
   if (Status status = findBatchStatistics(file, graph->index, stored, graph->notes); !status)

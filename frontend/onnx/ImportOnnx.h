@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/onnx/Inventory.h"
+#include "frontend/onnx/ParameterList.h"
 #include "frontend/onnx/WeightsFile.h"
 #include "ir/nn/NN.h"
 
@@ -30,6 +31,9 @@ struct ImportOptions {
   ClassesIn classesIn = ClassesIn::automatic; ///< automatic: as the end of the model has them
   /// Glob patterns (`*`, `?`, `[abc]`) of parameter names that are not trained.
   std::vector<std::string> freeze;
+  /// The model's parameters: what is not listed is not trained. Without it the file says which
+  /// they are.
+  std::optional<ParameterList> parameters;
   /// false leaves Dropout nodes out; true trains with them, whatever their training_mode says.
   bool dropout = true;
   /// The graph output that the loss is taken on; empty for the first.

@@ -63,6 +63,8 @@ void frontend::findLeftOut(const ModelFile &file, ImportGraph &graph,
       leaveOut("running statistics", *tensor);
     else if (graph.stored().isFrozen(name))
       leaveOut("frozen", *tensor);
+    else if (graph.index.listed)
+      leaveOut("not listed as parameters", *tensor);
     else if (tensorElements(*tensor) > 1)
       leaveOut("buffers and constants", *tensor);
   }

@@ -21,6 +21,11 @@ struct TorchMarks {
 
 TorchMarks readMarks(const ModelFile &file);
 
+/// How a file is exported whose parameters are all in place.
+inline const std::string howToExport =
+    "to train the model itself, export it with torch.onnx.export(model, x, f, dynamo=True, "
+    "optimize=False)";
+
 /// The call of PyTorch's that a node was made of. Empty where the exporter does not say.
 struct TorchCall {
   std::string function;                ///< "linear"

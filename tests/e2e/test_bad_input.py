@@ -299,6 +299,7 @@ class BadCommandLineTest(RefusalTest):
             ("--loss", "mse"),
             ("--classes-in", -1),
             ("--freeze", "a"),
+            ("--parameters", "a.txt"),
         ):
             with self.subTest(option=option):
                 self.refuses([*words, option, value], option, "layers.csv", code=2)
@@ -313,7 +314,7 @@ class BadCommandLineTest(RefusalTest):
     def test_names_that_are_empty(self):
         """Given, but not said: not the same as left out."""
         words = ["compile", "m.onnx", "--cluster", self.cluster, "-o", self.folder / "out.plan"]
-        for option in ("--profile", "--loss-on", "--cluster"):
+        for option in ("--profile", "--loss-on", "--cluster", "--parameters"):
             with self.subTest(option=option):
                 given = [
                     word

@@ -45,6 +45,32 @@ class InventoryTest(RefusalTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(line, done.stderr)
 
+    def test_listed_parameters(self):
+        """A list decides; what is wrong with it is said with its name, before the model's."""
+        listed = self.write("parts.txt", "w (4, 4)\ns (4,)\nb torch.Size([4])\n")
+        words = ["compile", self.model(), "--cluster", self.cluster, "--parameters", listed]
+        line = (
+            "syncline: 3 parameters, 96 B; not planned: 'mean', 'var' (running statistics, 32 B); "
+            "'f' (not listed as parameters, 64 B); 'aux' (the output does not need them, 32 B)\n"
+        )
+        for extra in ([], ["--plan-only"]):
+            done = self.command(*words, *extra, "-o", self.folder / "parts.plan")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(line, done.stderr)
+        words += ["-o", self.folder / "none.plan"]
+        for text, message in (
+            ("w (4, 4)\nb 4\n", f"'{listed}': line 2: expected a name and a shape"),
+            ("w (4, 4)\nbb (5,)\n", "--parameters lists what the file lacks: 'bb' (5)"),
+            ("\0", str(listed)),
+        ):
+            self.write("parts.txt", text)
+            for extra in ([], ["--plan-only"]):
+                self.refuses([*words, *extra], message)
+            profiling = ["profile", words[1], "--parameters", listed, "-o", self.folder / "p"]
+            self.refuses(profiling, message)
+        listed.unlink()
+        self.refuses(words, str(listed))
+
 
 if __name__ == "__main__":
     unittest.main()
