@@ -60,7 +60,7 @@ static llvm::StringMap<Unmarked> findUnmarked(const ModelFile &file, const Torch
   return unmarked;
 }
 
-/// Of a file whose parameters are listed, all other tensors are buffers.
+/// Where a list names the file's parameters, all other tensors are buffers.
 static void findUnlisted(const ModelFile &file, GraphIndex &index) {
   llvm::StringSet<> hasListedName; // behind an Identity
   for (const onnx::NodeProto &node : file.model->graph().node())
