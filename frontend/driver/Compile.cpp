@@ -3,10 +3,10 @@
 
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/PlanFolder.h"
-#include "codegen/nccl/TunerTable.h"
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/ChooseConsistency.h"
 #include "frontend/driver/ChoosePlan.h"
+#include "frontend/driver/CompileNotes.h"
 #include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/ConsistencyOption.h"
 #include "frontend/driver/Diagnostics.h"
@@ -17,7 +17,6 @@
 #include "frontend/driver/StepTrace.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
-#include "frontend/files/ClusterKinds.h"
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/Paths.h"
 #include "frontend/ir/ToAttr.h"
@@ -45,8 +44,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -86,13 +83,6 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
                             return writeWholeFile(path, model->skeleton);
                           }});
   return source;
-}
-
-/// The note that a model is planned without its step.
-std::string whyNoStep(const Status &refusal) {
-  const llvm::StringRef reason(refusal.message());
-  return "planned by its nodes' shapes, since no step can be made of it: " +
-         reason.split("; frontend/onnx/README.md").first.str();
 }
 
 /// Reads a model to plan for alone: its step, or its layers with their times where an operation
@@ -216,70 +206,6 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   if (!profile->scatter.empty())
     module->setAttr(cluster::scatterAttr, frontend::scatterAttr(*profile, module.getContext()));
   return Status::ok();
-}
-
-/// Warns of messages that NCCL's tuner cannot tell apart.
-void warnOfClashes(ModuleOp module) {
-  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  if (!spec.getNccl())
-    return;
-  for (auto program : module.getOps<plan::ProgramOp>()) {
-    const char *const message = program.getConsistency() ? "fragment" : "bucket";
-    for (const codegen::TunerClash &clash : codegen::tunerTable(program, spec.getNccl()).clashes)
-      std::fprintf(stderr,
-                   "syncline: warning: %ss %lld and %lld both have %lld bytes, which is all "
-                   "that NCCL knows them by: both go by %s, %s %lld not by %s\n",
-                   message, static_cast<long long>(clash.first),
-                   static_cast<long long>(clash.second), static_cast<long long>(clash.bytes),
-                   clash.firstAlgorithm.c_str(), message, static_cast<long long>(clash.second),
-                   clash.secondAlgorithm.c_str());
-  }
-}
-
-/// Notes the nodes that the cluster file calls slower than the others.
-void noteSlowNodes(ModuleOp module) {
-  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  for (cluster::OverrideAttr own : spec.getOverrides())
-    if (double(own.getSlowdown()) > 1)
-      std::fprintf(
-          stderr,
-          "syncline: note: %s%lld%s computes %g times as long ('overrides' of the cluster "
-          "file): every step waits for it\n",
-          own.getNodes().size() > 1 ? "each of nodes " : "node ",
-          static_cast<long long>(own.getNodes().front()),
-          own.getNodes().size() > 1 ? (" to " + std::to_string(own.getNodes().back())).c_str() : "",
-          double(own.getSlowdown()));
-}
-
-/// Whether the devices may be GPUs though nothing says so: their rate, if one is stated, reaches
-/// that of the slowest kind.
-bool mayBeGpus(ModuleOp module) {
-  auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  const auto provenance = module->getAttrOfType<DictionaryAttr>(cluster::provenanceAttr);
-  if (spec.getNccl() || provenance.contains("device"))
-    return false;
-  const auto rate = spec.getDevice().getCompute();
-  const auto efficiency = provenance.getAs<FloatAttr>("efficiency");
-  const double stated =
-      rate ? double(*rate) / (efficiency ? efficiency.getValueAsDouble() : 1) : INFINITY;
-  return std::ranges::any_of(files::deviceKinds(), [&](std::string_view kind) {
-    return stated >= *files::deviceKind(kind)->compute;
-  });
-}
-
-/// Notes that a planner that imitates a system takes Gloo's ring, where that may be NCCL.
-void noteRing(const solver::Planner &planner, ModuleOp module, const nlohmann::json &plan) {
-  const llvm::StringRef name = planner.name();
-  const bool isSystem = name.starts_with("ddp:") || name.starts_with("horovod:");
-  const nlohmann::json &buckets = plan.at("buckets");
-  const bool hasRing = std::ranges::any_of(
-      buckets, [](const nlohmann::json &bucket) { return bucket.at("scheme") == "ring"; });
-  if (isSystem && hasRing && mayBeGpus(module))
-    std::fprintf(stderr,
-                 "syncline: note: planner '%s' sends by ring, as Gloo does on processors: devices "
-                 "count as GPUs by a 'kind' of 'device' in the cluster file or by '--backend "
-                 "cuda'\n",
-                 planner.name().c_str());
 }
 
 /// Refuses inputs that are no regular files: inputs are read more than once, which a pipe does not

@@ -290,7 +290,9 @@ bool GraphValues::isParameter(const std::string &name) {
     return false;
   if (stored.isFrozen(root) || stored.isFrozen(name))
     return false;
-  if (!entry->stored->data.dims.empty() || entry->stored->init || index.parameters.contains(root))
+  const bool isNamed =
+      index.parameters.contains(root) || (index.listed && index.listed->contains(root));
+  if (!entry->stored->data.dims.empty() || entry->stored->init || isNamed)
     return true;
   if (numbers.insert(root).second)
     notes.add("taken as a number, not as a parameter", root);

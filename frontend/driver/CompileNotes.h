@@ -1,0 +1,27 @@
+// What `compile` tells people about cluster, planner and model, on standard error.
+#pragma once
+
+#include "passes/solver/Planner.h"
+#include "syncline/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+namespace syncline::driver {
+
+/// The note that a model is planned without its step.
+std::string whyNoStep(const Status &refusal);
+
+/// Warns of messages that NCCL's tuner cannot tell apart.
+void warnOfClashes(mlir::ModuleOp module);
+
+/// Notes the nodes that the cluster file calls slower than the others.
+void noteSlowNodes(mlir::ModuleOp module);
+
+/// Notes that a planner that imitates a system takes Gloo's ring, where that may be NCCL.
+void noteRing(const solver::Planner &planner, mlir::ModuleOp module, const nlohmann::json &plan);
+
+} // namespace syncline::driver
