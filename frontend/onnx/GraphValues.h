@@ -120,7 +120,7 @@ private:
   Notes &notes;
   const bool isStep;
   llvm::StringMap<Entry> entries;
-  llvm::StringSet<> numbers; ///< stored tensors of which a note says so
+  llvm::StringSet<> numbers;                      ///< stored tensors of which a note says so
   llvm::DenseMap<mlir::Value, mlir::Value> reals; ///< by values of integers
 };
 

@@ -109,3 +109,19 @@ TEST(LongChainOfNames, ReadByManyNodes) {
   EXPECT_EQ(outcome.error, "");
   EXPECT_EQ(outcome.count("nn.matmul"), 2000);
 }
+
+// A sum of many operands is as many additions, each of which has the last one's result.
+TEST(LongChainOfNames, OfSummands) {
+  constexpr int summands = 20000;
+  std::string text = "agraph (float[2,3] x) => (float[2,3] y) {"
+                     " w = RandomNormal <shape = [3]> () h = Mul(x, w)",
+              sum = " y = Sum(h";
+  for (int i = 0; i < summands; ++i) {
+    text += numbered(" a", i) + " = Relu(h)";
+    sum += numbered(", a", i);
+  }
+  const Outcome outcome = importText(17, text + sum + ") }", meanSquare());
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(outcome.count("nn.binary add"), summands);
+  EXPECT_FALSE(layersOf(text + sum + ") }").empty());
+}
