@@ -45,8 +45,8 @@ ConstantTensor castTo(const ConstantTensor &x, int to);
 mlir::FailureOr<ConstantTensor> foldEinsum(NodeImport &node, Constants in);
 mlir::FailureOr<ConstantTensor> foldMatMul(NodeImport &node, Constants in);
 
-/// A reduction to sums, products, extremes and the like. Integers wrap around; their means drop the
-/// fraction.
+/// A reduction to sums, products, extremes or norms. Integers wrap around, means of them drop the
+/// fraction of the quotient.
 mlir::FailureOr<ConstantTensor> foldReduce(NodeImport &node, Constants in);
 mlir::FailureOr<ConstantTensor> foldCumSum(NodeImport &node, Constants in);
 /// The dimension along which CumSum sums.

@@ -67,8 +67,8 @@ public:
   /// A list that is attribute `name` or, in newer opsets, constant operand `i`. Unset when the node
   /// has neither; an error when the operand is not constant.
   std::optional<nn::Dims> list(llvm::StringRef name, unsigned i, bool clamp = false);
-  /// A number that is attribute `name` or, in newer opsets, constant operand `i`, which may be no
-  /// parameter.
+  /// A number that is attribute `name` or, in newer opsets, constant operand `i`. A parameter there
+  /// is an error.
   std::optional<double> number(llvm::StringRef name, unsigned i);
   /// `axis` counted from the front, checked against [0, rank).
   mlir::FailureOr<std::int64_t> axis(std::int64_t axis, size_t rank);
