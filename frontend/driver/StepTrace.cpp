@@ -9,6 +9,7 @@
 #include "ir/sync/Sync.h"
 #include "passes/cost/Timeline.h"
 #include "passes/merge/Factors.h"
+#include "passes/merge/TimedFactors.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -21,13 +22,19 @@ using namespace mlir;
 namespace syncline::driver {
 namespace {
 
+/// Whether the forward pass computes with the value, as with a layer's input.
+bool isReadForward(Value value) {
+  return llvm::any_of(merge::withoutReshapes(value).getUsers(), [](Operation *reader) {
+    return !reader->hasAttr(nn::backwardAttr) && !isa<nn::UpdateOp>(reader);
+  });
+}
+
 /// Inputs, outputs and samples of the product that the gradient is, where it is one.
 std::optional<files::FactorShape> factorShape(sync::GradientOp gradient) {
   std::optional<merge::FactorPair> pair = merge::factorsOf(gradient);
   if (!pair || !isa<nn::MatmulOp>(pair->product))
     return std::nullopt;
-  Operation *left = pair->left.getDefiningOp();
-  const bool isInputLeft = !left || !left->hasAttr(nn::backwardAttr);
+  const bool isInputLeft = isReadForward(pair->left) || !isReadForward(pair->right);
   const auto leftType = cast<ShapedType>(pair->left.getType()),
              rightType = cast<ShapedType>(pair->right.getType());
   const std::int64_t m = leftType.getDimSize(1), n = rightType.getDimSize(1);
@@ -79,9 +86,36 @@ private:
 
   void collectGradients() {
     auto timeline = cost::timelineOf(step);
+    const auto factors = merge::timedFactors(*timeline, {});
+    std::vector<files::TraceLayer> parameters;
     for (cost::ReadyGradient &gradient : timeline->gradients) {
-      madeBy[gradient.local.getLocal().getDefiningOp()].push_back(gradient);
+      parameters.push_back({.name = gradient.name,
+                            .bytes = gradient.bytes,
+                            .factors = factorShape(gradient.local),
+                            .update = gradient.updating / slowdown});
       parameterNames.insert(gradient.name);
+    }
+    for (std::size_t k = 0; k < factors.size(); ++k)
+      if (factors[k])
+        addGathered(*factors[k], parameters, k);
+    for (std::size_t k = 0; k < parameters.size(); ++k)
+      madeBy[timeline->gradients[k].local.getLocal().getDefiningOp()].push_back(
+          std::move(parameters[k]));
+  }
+
+  /// The first layer whose factors a gradient can be computed from carries it, as in a plan of the
+  /// step.
+  void addGathered(const merge::TimedFactors &factors, std::vector<files::TraceLayer> &parameters,
+                   std::size_t k) const {
+    parameters[k].gathered = {factors.scheme, factors.bytes};
+    parameters[k].reconstruct = factors.reconstruct / slowdown;
+    for (const merge::TimedFactors::Piggyback &piggyback : factors.piggybacks) {
+      files::TraceLayer &carried = parameters[piggyback.gradient];
+      if (!carried.carrier.empty())
+        continue;
+      carried.carrier = parameters[k].name;
+      if (!carried.gathered)
+        carried.reconstruct = piggyback.reconstruct / slowdown;
     }
   }
 
@@ -101,14 +135,9 @@ private:
       last = seconds && made == madeBy.end() ? *seconds : 0;
     if (made == madeBy.end())
       return;
-    for (cost::ReadyGradient &gradient : made->second) {
-      layers.push_back({{.name = gradient.name,
-                         .bytes = gradient.bytes,
-                         .backward = own,
-                         .factors = factorShape(gradient.local),
-                         .update = gradient.updating / slowdown},
-                        true});
-      own = 0;
+    for (files::TraceLayer &parameter : made->second) {
+      parameter.backward = std::exchange(own, 0);
+      layers.push_back({std::move(parameter), true});
     }
   }
 
@@ -187,7 +216,7 @@ private:
   std::vector<Layer> layers; ///< in backward order at first
   double last = 0;           ///< seconds of the last operation, where it is part of a run
   llvm::StringSet<> parameterNames;
-  llvm::DenseMap<Operation *, std::vector<cost::ReadyGradient>> madeBy;
+  llvm::DenseMap<Operation *, std::vector<files::TraceLayer>> madeBy; ///< without their backward
 };
 
 } // namespace

@@ -18,24 +18,28 @@ constexpr std::size_t maxFileBytes = 64u << 20;
 constexpr std::int64_t maxTotalBytes = std::int64_t{1} << 60;
 constexpr std::int64_t maxExtent = std::int64_t{1} << 31;
 
-constexpr std::array<std::string_view, 8> knownColumns = {"name", "bytes", "forward", "backward",
-                                                          "M",    "N",     "K",       "update"};
-constexpr std::size_t requiredColumns = 4, factorColumns = 7;
+constexpr std::array<std::string_view, 12> knownColumns = {
+    "name", "bytes",  "forward", "backward", "M",           "N",
+    "K",    "update", "gather",  "gathered", "reconstruct", "carrier"};
+constexpr std::size_t requiredColumns = 4, factorColumns = 7, updateColumns = 8;
 
 class Reader {
 public:
   explicit Reader(std::string_view fileName) : fileName(fileName) {}
 
   Status header(const CsvRow &row) {
-    const bool sized = row.cells.size() == requiredColumns || row.cells.size() == factorColumns ||
-                       row.cells.size() == knownColumns.size();
+    const std::size_t size = row.cells.size();
+    const bool sized = size == requiredColumns || size == factorColumns || size == updateColumns ||
+                       size == knownColumns.size();
     if (!sized || !std::equal(row.cells.begin(), row.cells.end(), knownColumns.begin())) {
       std::string got;
       for (const std::string &cell : row.cells)
         got += (got.empty() ? "" : ",") + cell;
-      return error(row.line, "",
-                   "expected the header 'name,bytes,forward,backward[,M,N,K[,update]]', got '" +
-                       got.substr(0, 80) + "'");
+      return error(
+          row.line, "",
+          "expected the header 'name,bytes,forward,backward[,M,N,K[,update[,gather,gathered,"
+          "reconstruct,carrier]]]', got '" +
+              got.substr(0, 80) + "'");
     }
     columns = row.cells.size();
     return Status::ok();
@@ -63,14 +67,31 @@ public:
       return s;
     if (Status s = factors(row, layer.factors); !s)
       return s;
-    if (columns == knownColumns.size() && !row.cells[factorColumns].empty())
+    if (columns >= updateColumns && !row.cells[factorColumns].empty())
       if (Status s = cell(row, factorColumns, parseSeconds, layer.update); !s)
         return s;
+    if (Status s = gathered(row, layer); !s)
+      return s;
     total += layer.bytes;
     if (total > maxTotalBytes)
       return error(row.line, knownColumns[1],
                    "expected at most 1 EiB of gradients in all, got more");
+    placeOf[layer.name] = trace.layers.size();
     trace.layers.push_back(std::move(layer));
+    return Status::ok();
+  }
+
+  /// Checks what layers say of each other.
+  Status finish() {
+    for (const TraceLayer &layer : trace.layers) {
+      if (layer.carrier.empty())
+        continue;
+      const auto carrier = lineOf.find(layer.carrier);
+      const bool isKnown = carrier != lineOf.end();
+      if (!isKnown || !trace.layers[placeOf[layer.carrier]].gathered)
+        return error(lineOf[layer.name], "carrier",
+                     "expected a layer that is gathered, got '" + layer.carrier + "'");
+    }
     return Status::ok();
   }
 
@@ -112,10 +133,29 @@ private:
     return Status::ok();
   }
 
+  /// What is gathered in place of the gradient: scheme and bytes or neither.
+  Status gathered(const CsvRow &row, TraceLayer &layer) const {
+    if (columns < knownColumns.size())
+      return Status::ok();
+    const std::string &scheme = row.cells[8];
+    if (!scheme.empty() || !row.cells[9].empty()) {
+      const std::optional<Scheme> known = parseScheme(scheme);
+      if (known != Scheme::factors && known != Scheme::sparse)
+        return error(row.line, knownColumns[8], "expected factors or sparse, got '" + scheme + "'");
+      layer.gathered = GatheredForm{*known, 0};
+      if (Status s = cell(row, 9, parseBytes, layer.gathered->bytes); !s)
+        return s;
+      if (layer.gathered->bytes < 1)
+        return error(row.line, knownColumns[9], "expected at least 1 byte, got 0");
+    }
+    layer.carrier = row.cells[11];
+    return row.cells[10].empty() ? Status::ok() : cell(row, 10, parseSeconds, layer.reconstruct);
+  }
+
   std::string_view fileName;
   std::size_t columns = 0;
   std::int64_t total = 0;
-  std::unordered_map<std::string, std::size_t> lineOf;
+  std::unordered_map<std::string, std::size_t> lineOf, placeOf;
 };
 
 } // namespace
@@ -138,6 +178,8 @@ Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileN
   for (auto row = rows->begin() + 1; row != rows->end(); ++row)
     if (Status s = reader.layer(*row); !s)
       return s;
+  if (Status s = reader.finish(); !s)
+    return s;
   return std::move(reader.trace);
 }
 
@@ -155,7 +197,10 @@ static std::string quoted(const std::string &cell) {
 
 std::string formatLayerTrace(const LayerTrace &trace) {
   constexpr int digits = 9;
-  std::string text = "name,bytes,forward,backward,M,N,K,update\n";
+  const bool isGathered = std::ranges::any_of(
+      trace.layers, [](const TraceLayer &layer) { return bool(layer.gathered); });
+  std::string text = "name,bytes,forward,backward,M,N,K,update";
+  text += isGathered ? ",gather,gathered,reconstruct,carrier\n" : "\n";
   for (const TraceLayer &layer : trace.layers) {
     text += quoted(layer.name) + "," + std::to_string(layer.bytes) + "B," +
             formatSeconds(layer.forward, digits) + "," + formatSeconds(layer.backward, digits) +
@@ -165,7 +210,15 @@ std::string formatLayerTrace(const LayerTrace &trace) {
               std::to_string(layer.factors->k) + ",";
     else
       text += ",,,";
-    text += (layer.update > 0 ? formatSeconds(layer.update, digits) : "") + "\n";
+    text += layer.update > 0 ? formatSeconds(layer.update, digits) : "";
+    if (isGathered) {
+      text += layer.gathered ? "," + std::string(schemeName(layer.gathered->scheme)) + "," +
+                                   std::to_string(layer.gathered->bytes) + "B,"
+                             : ",,,";
+      text += layer.reconstruct > 0 ? formatSeconds(layer.reconstruct, digits) : "";
+      text += "," + quoted(layer.carrier);
+    }
+    text += "\n";
   }
   return text;
 }

@@ -1,6 +1,7 @@
 // A layer trace: the sizes and times of a network's layers, in place of a model. See README.md.
 #pragma once
 
+#include "syncline/Scheme.h"
 #include "syncline/Status.h"
 
 #include <cstdint>
@@ -18,6 +19,12 @@ struct FactorShape {
   std::int64_t k = 0; ///< samples per rank
 };
 
+/// What ranks may exchange in place of a gradient.
+struct GatheredForm {
+  Scheme scheme = Scheme::factors; ///< or Scheme::sparse, rows of an embedding
+  std::int64_t bytes = 0;          ///< of one rank
+};
+
 struct TraceLayer {
   std::string name;
   std::int64_t bytes = 0; ///< bytes of the gradient; 0 where the layer has no parameters
@@ -25,17 +32,23 @@ struct TraceLayer {
   double backward = 0;    ///< seconds
   std::optional<FactorShape> factors = {};
   double update = 0; ///< seconds that the optimizer takes for its parameters
+  std::optional<GatheredForm> gathered = {};
+  double reconstruct =
+      0; ///< seconds that one more rank's samples add to the gradient's computation
+  std::string carrier = {}; ///< the layer from whose factors this gradient can be computed, or ""
 };
 
 struct LayerTrace {
   std::vector<TraceLayer> layers; ///< in forward order, at least one, names unique
 };
 
-/// Parses `name,bytes,forward,backward[,M,N,K[,update]]`. Every failure is badInput and opens with
+/// Parses `name,bytes,forward,backward[,M,N,K[,update[,gather,gathered,reconstruct,carrier]]]`.
+/// Every failure is badInput and opens with
 /// file, line and, for a cell, its column: "vgg.csv:3:forward: expected a time ...".
 Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileName);
 
-/// The trace in that CSV format with all columns, times with nine digits.
+/// The trace in that CSV format, times with nine digits. The last four columns are there where a
+/// layer has a gathered form.
 std::string formatLayerTrace(const LayerTrace &trace);
 
 /// Reads and parses `path`, which may hold at most 64 MiB.

@@ -1,6 +1,7 @@
 // A layer trace as IR.
 #include "frontend/ir/TraceModule.h"
 
+#include "ir/sync/GatheredAttr.h"
 #include "ir/sync/Sync.h"
 #include "ir/sync/UpdateAttr.h"
 
@@ -10,6 +11,13 @@
 
 using namespace mlir;
 using namespace syncline;
+
+static DictionaryAttr gatheredForm(const files::GatheredForm &form, OpBuilder &builder) {
+  const NamedAttribute fields[] = {
+      builder.getNamedAttr(sync::gatheredScheme, builder.getStringAttr(schemeName(form.scheme))),
+      builder.getNamedAttr(sync::gatheredBytes, builder.getI64IntegerAttr(form.bytes))};
+  return builder.getDictionaryAttr(fields);
+}
 
 OwningOpRef<ModuleOp> frontend::traceModule(const files::LayerTrace &trace, const std::string &path,
                                             MLIRContext &context) {
@@ -27,6 +35,12 @@ OwningOpRef<ModuleOp> frontend::traceModule(const files::LayerTrace &trace, cons
         builder.getF64FloatAttr(layer.forward), builder.getF64FloatAttr(layer.backward), matmul);
     if (layer.update > 0)
       made->setAttr(sync::updateAttr, builder.getF64FloatAttr(layer.update));
+    if (layer.gathered)
+      made->setAttr(sync::gatheredAttr, gatheredForm(*layer.gathered, builder));
+    if (layer.reconstruct > 0)
+      made->setAttr(sync::reconstructAttr, builder.getF64FloatAttr(layer.reconstruct));
+    if (!layer.carrier.empty())
+      made->setAttr(sync::carrierAttr, builder.getStringAttr(layer.carrier));
   }
   return module;
 }

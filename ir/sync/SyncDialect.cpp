@@ -1,5 +1,6 @@
 // Registers the sync dialect and verifies its messages and traces: S1 to S4 of SPEC.md.
 // SyncProblem.cpp has the problems and solutions.
+#include "ir/sync/GatheredAttr.h"
 #include "ir/sync/Sync.h"
 #include "ir/sync/UpdateAttr.h"
 
@@ -76,10 +77,21 @@ LogicalResult LayerOp::verify() {
   if (static_cast<std::int64_t>(getBytes()) < 0 || !isTime(getForward().convertToDouble()) ||
       !isTime(getBackward().convertToDouble()))
     return emitOpError("S3: expected bytes and finite times that are not negative");
-  if (Attribute update = (*this)->getAttr(updateAttr))
-    if (auto seconds = dyn_cast<FloatAttr>(update); !seconds || !isTime(seconds.getValueAsDouble()))
+  for (StringRef name : {StringRef(updateAttr), StringRef(reconstructAttr)})
+    if (Attribute time = (*this)->getAttr(name))
+      if (auto seconds = dyn_cast<FloatAttr>(time); !seconds || !isTime(seconds.getValueAsDouble()))
+        return emitOpError("S3: expected '")
+               << name << "' to be a finite time that is not negative";
+  if (Attribute gathered = (*this)->getAttr(gatheredAttr)) {
+    auto fields = dyn_cast<DictionaryAttr>(gathered);
+    auto scheme = fields ? fields.getAs<StringAttr>(gatheredScheme) : StringAttr();
+    auto bytes = fields ? fields.getAs<IntegerAttr>(gatheredBytes) : IntegerAttr();
+    if (!scheme || (scheme != "factors" && scheme != "sparse") || !bytes || bytes.getInt() < 1)
       return emitOpError("S3: expected '")
-             << updateAttr << "' to be a finite time that is not negative";
+             << gatheredAttr << "' to have a scheme, 'factors' or 'sparse', and bytes";
+  }
+  if (Attribute carrier = (*this)->getAttr(carrierAttr); carrier && !isa<StringAttr>(carrier))
+    return emitOpError("S3: expected '") << carrierAttr << "' to be the name of a layer";
   if (getMatmul() &&
       (getMatmul()->size() != 3 || llvm::any_of(*getMatmul(), [](auto d) { return d < 1; })))
     return emitOpError("S3: expected three dimensions [M, N, K] of at least 1");

@@ -19,6 +19,7 @@ struct ReadyGradient {
   double lastRead = 0;    ///< when the last operation that reads its parameter has ended
   double backward = 0;    ///< seconds of its layer's backward, in a trace
   double updating = 0;    ///< seconds of its parameter's update, part of Timeline::updates
+  double reconstruct = 0; ///< seconds that a trace's layer states for one more rank's samples
   nn::UpdateOp update;    ///< null for a trace
   sync::GradientOp local; ///< null for a trace, and where nothing is synchronised yet
   sync::LayerOp layer;    ///< null for a step

@@ -1,11 +1,13 @@
 // Finds and times the factors of steps and of traces.
 #include "passes/merge/TimedFactors.h"
 
+#include "ir/sync/GatheredAttr.h"
 #include "passes/merge/Factors.h"
 #include "syncline/RowsPart.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -43,6 +45,13 @@ static std::optional<TimedFactors> ofLayer(const cost::ReadyGradient &gradient,
                                            cluster::DeviceAttr device) {
   constexpr double elementBytes = 4, maxBytes = 0x1p53;
   sync::LayerOp layer = gradient.layer;
+  if (auto form = layer->getAttrOfType<DictionaryAttr>(sync::gatheredAttr)) {
+    const StringRef scheme = form.getAs<StringAttr>(sync::gatheredScheme).getValue();
+    return TimedFactors{.scheme = *cluster::symbolizeScheme(scheme),
+                        .bytes = form.getAs<IntegerAttr>(sync::gatheredBytes).getInt(),
+                        .reconstruct = gradient.reconstruct,
+                        .piggybacks = {}};
+  }
   if (!layer.getMatmul())
     return std::nullopt;
   // These are doubles: products of a trace's numbers may exceed any integer, but then match
@@ -59,6 +68,21 @@ static std::optional<TimedFactors> ofLayer(const cost::ReadyGradient &gradient,
                       .reconstruct = device.getCompute() ? 2 * m * n * k / *device.getCompute()
                                                          : gradient.backward / 2,
                       .piggybacks = {}};
+}
+
+/// Adds the gradients of a trace that can be computed from another's factors.
+static void addPiggybacks(const cost::Timeline &timeline,
+                          std::vector<std::optional<TimedFactors>> &all) {
+  llvm::StringMap<std::size_t> places;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    places[timeline.gradients[k].name] = k;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    sync::LayerOp layer = timeline.gradients[k].layer;
+    auto carrier = layer ? layer->getAttrOfType<StringAttr>(sync::carrierAttr) : StringAttr();
+    const auto place = carrier ? places.find(carrier.getValue()) : places.end();
+    if (place != places.end() && all[place->second])
+      all[place->second]->piggybacks.push_back({k, timeline.gradients[k].reconstruct});
+  }
 }
 
 std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &timeline,
@@ -80,6 +104,7 @@ std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &time
     }
     all.push_back(std::move(factors));
   }
+  addPiggybacks(timeline, all);
   return all;
 }
 

@@ -274,6 +274,8 @@ nn.step @step batch 1 {
 }
 sync.trace @net {
   sync.layer "fc" bytes 64 forward 1.0 backward 2.0 matmul [4, 2, 2] {sync.update = 0.5 : f64}
+  sync.layer "rows" bytes 64 forward 1.0 backward 2.0 {sync.gathered = {scheme = "sparse", bytes = 8 : i64}, sync.reconstruct = 0.25 : f64}
+  sync.layer "bias" bytes 4 forward 0.0 backward 0.0 {sync.carrier = "rows"}
 }
 
 // -----
@@ -331,3 +333,27 @@ error S3: expected three dimensions [M, N, K] of at least 1
 // S3c: a product of nothing.
 change matmul [4, 2, 2] => matmul [4, 0, 2]
 error S3: expected three dimensions [M, N, K] of at least 1
+
+// -----
+
+// S3d: a scheme that gathers nothing.
+change "sparse" => "ring"
+error S3: expected 'sync.gathered' to have a scheme, 'factors' or 'sparse', and bytes
+
+// -----
+
+// S3d: nothing that is gathered.
+change bytes = 8 => bytes = 0
+error S3: expected 'sync.gathered' to have a scheme, 'factors' or 'sparse', and bytes
+
+// -----
+
+// S3d: a product that takes negative time.
+change sync.reconstruct = 0.25 => sync.reconstruct = -0.25
+error S3: expected 'sync.reconstruct' to be a finite time that is not negative
+
+// -----
+
+// S3e: a carrier without a name.
+change sync.carrier = "rows" => sync.carrier = 1 : i64
+error S3: expected 'sync.carrier' to be the name of a layer

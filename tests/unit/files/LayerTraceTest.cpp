@@ -96,10 +96,36 @@ TEST(LayerTrace, Empty) {
 // The header is fixed: columns are not guessed.
 TEST(LayerTrace, Header) {
   EXPECT_EQ(failure("a,1KB,1ms,1ms\n"), "t.csv:1: expected the header "
-                                        "'name,bytes,forward,backward[,M,N,K[,update]]', got "
+                                        "'name,bytes,forward,backward[,M,N,K[,update[,gather,"
+                                        "gathered,reconstruct,carrier]]]', got "
                                         "'a,1KB,1ms,1ms'");
   EXPECT_NE(failure("name,bytes,forward,backward,M\n").find("expected the header"),
             std::string::npos);
+}
+
+// What is gathered in place of a gradient is read and written.
+TEST(LayerTrace, Gathered) {
+  const std::string header =
+      "name,bytes,forward,backward,M,N,K,update,gather,gathered,reconstruct,carrier\n";
+  const std::string bias = "fc.bias,8B,0 s,0 s,,,,,,,1.00000000 us,fc\n";
+  const std::string text = header + bias + "fc,32B,0 s,1.00000000 ms,4,2,3,,factors,72B,,\n";
+  Result<LayerTrace> trace = parseLayerTrace(text, "t.csv");
+  ASSERT_TRUE(bool(trace)) << trace.status().message();
+  EXPECT_EQ(trace->layers[0].carrier, "fc");
+  EXPECT_EQ(trace->layers[0].reconstruct, 1e-6);
+  ASSERT_TRUE(trace->layers[1].gathered);
+  EXPECT_EQ(trace->layers[1].gathered->scheme, Scheme::factors);
+  EXPECT_EQ(trace->layers[1].gathered->bytes, 72);
+  EXPECT_EQ(formatLayerTrace(*trace), text);
+  EXPECT_EQ(failure(header + bias), "t.csv:2:carrier: expected a layer that is gathered, got 'fc'");
+  EXPECT_EQ(failure(header + bias + "fc,32B,0s,1ms,4,2,3,,,,,\n"),
+            "t.csv:2:carrier: expected a layer that is gathered, got 'fc'");
+  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,ring,72B,,\n"),
+            "t.csv:2:gather: expected factors or sparse, got 'ring'");
+  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,,72B,,\n"),
+            "t.csv:2:gather: expected factors or sparse, got ''");
+  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,sparse,0B,,\n"),
+            "t.csv:2:gathered: expected at least 1 byte, got 0");
 }
 
 // Rows have the header's cells.
