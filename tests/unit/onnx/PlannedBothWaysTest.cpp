@@ -14,8 +14,9 @@
 #include "passes/merge/TimedFactors.h"
 #include "tests/support/Depth.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
+#include "mlir/IR/Verifier.h"
 
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
@@ -74,13 +75,13 @@ public:
       return false;
     auto step = *module->getOps<nn::StepOp>().begin();
     const auto timeline = cost::timelineOf(step);
-    EXPECT_TRUE(succeeded(timeline));
+    EXPECT_TRUE(mlir::succeeded(timeline));
     const files::LayerTrace trace = driver::traceOfStep(step, 1);
     std::set<std::string> names;
     for (const files::TraceLayer &layer : trace.layers)
       EXPECT_TRUE(names.insert(layer.name).second) << layer.name << " stands there twice";
     mlir::OwningOpRef<mlir::ModuleOp> planned = traceModule(trace, path, context);
-    EXPECT_TRUE(succeeded(mlir::verify(*planned)));
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*planned)));
     expectSame(*timeline, cost::timelineOf(firstOf<sync::TraceOp>(*planned)));
     return true;
   }

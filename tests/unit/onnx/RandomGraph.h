@@ -1,7 +1,7 @@
 // Random ONNX graphs that reshape, mix and reduce, some of which keep their samples apart.
 #pragma once
 
-#include "ir/nn/NN.h"
+#include "ir/nn/Shapes.h"
 
 #include <algorithm>
 #include <cstdint>
