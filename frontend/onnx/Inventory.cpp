@@ -3,6 +3,7 @@
 
 #include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/ImportGraph.h"
+#include "frontend/onnx/TorchMarks.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -38,6 +39,51 @@ static llvm::StringSet<> statisticsOf(const ModelFile &file, ImportGraph &graph)
   return names;
 }
 
+/// The initialisers that a node reads as a weight or bias.
+static llvm::StringSet<> weightsOf(const ModelFile &file, ImportGraph &graph) {
+  llvm::StringSet<> names;
+  for (const int i : graph.index.order) {
+    const onnx::NodeProto &node = file.model->graph().node(i);
+    const TorchCall call = callOf(node);
+    for (int k = 0; k < node.input_size(); ++k)
+      if (isWeight(node, call, k))
+        names.insert(graph.values().rootOf(node.input(k)));
+  }
+  return names;
+}
+
+/// Whether PyTorch's layers have a parameter of this name: "fc.bias", "attention.in_proj_bias".
+static bool isLayersName(llvm::StringRef name) {
+  const llvm::StringRef last = name.substr(name.rfind('.') + 1);
+  return last == "weight" || last == "bias" || last.starts_with("in_proj_");
+}
+
+/// Notes what is trained of PyTorch's file though it may be a buffer or a number, where neither the
+/// file nor a list says which tensors are parameters.
+static void noteDoubtful(const ModelFile &file, ImportGraph &graph,
+                         const llvm::StringSet<> &planned) {
+  if (file.model->producer_name() != "pytorch" || graph.index.listed ||
+      !readMarks(file).kinds.empty())
+    return;
+  const llvm::StringSet<> weights = weightsOf(file, graph);
+  std::vector<std::string> names;
+  std::int64_t bytes = 0;
+  for (const auto &tensor : file.initializers) {
+    const std::string &name = tensor->name();
+    const bool isNamed = isLayersName(name) && tensorElements(*tensor) > 1;
+    if (!isFloatElement(tensor->data_type()) || !planned.contains(name) || weights.contains(name) ||
+        isNamed)
+      continue;
+    names.push_back(name);
+    bytes += tensorBytes(*tensor);
+  }
+  if (!names.empty())
+    graph.notes.add(listNames(names) + ": trained as parameters, " + std::to_string(bytes) +
+                    " B, though no node reads them as weights and the file does not say what they "
+                    "are; '--freeze NAME' says that one is not trained, '--parameters FILE' which "
+                    "ones are");
+}
+
 void frontend::findLeftOut(const ModelFile &file, ImportGraph &graph,
                            const std::vector<std::string> &planned, Inventory &inventory) {
   llvm::StringSet<> known;
@@ -45,6 +91,7 @@ void frontend::findLeftOut(const ModelFile &file, ImportGraph &graph,
     known.insert(name);
     known.insert(graph.values().rootOf(name));
   }
+  noteDoubtful(file, graph, known);
   const llvm::StringSet<> statistics = statisticsOf(file, graph);
   const auto leaveOut = [&](const std::string &reason, const onnx::TensorProto &tensor) {
     auto same = std::ranges::find(inventory.leftOut, reason, &LeftOut::reason);

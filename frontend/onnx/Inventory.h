@@ -30,7 +30,8 @@ struct Inventory {
 
 /// Takes stock after an import. `planned` are the names of its parameters, of which `inventory`
 /// knows number and bytes. Numbers of one element that the output needs are no tensors worth a
-/// word. The file's initialisers must be in place.
+/// word. A note names parameters of PyTorch's files that may be none. The file's initialisers must
+/// be in place.
 void findLeftOut(const ModelFile &file, ImportGraph &graph, const std::vector<std::string> &planned,
                  Inventory &inventory);
 

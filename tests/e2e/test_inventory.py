@@ -71,6 +71,31 @@ class InventoryTest(RefusalTest):
         listed.unlink()
         self.refuses(words, str(listed))
 
+    def test_doubtful_parameters(self):
+        """PyTorch's file that has no marks: what no node reads as a weight is named."""
+        tensors = [
+            helper.make_tensor(name, TensorProto.FLOAT, dims, [0.5] * math.prod(dims))
+            for name, dims in (("w", (4, 4)), ("fc.bias", (4,)), ("mask", (2, 4)), ("t", (1,)))
+        ]
+        nodes = [
+            helper.make_node("MatMul", ["x", "w"], ["h"]),
+            helper.make_node("Add", ["h", "fc.bias"], ["b"]),
+            helper.make_node("Add", ["b", "mask"], ["m"]),
+            helper.make_node("Mul", ["m", "t"], ["y"]),
+        ]
+        values = [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 4]) for name in ("x", "y")
+        ]
+        graph = helper.make_graph(nodes, "g", values[:1], values[1:], tensors)
+        opset = [helper.make_opsetid("", 14)]
+        model = helper.make_model(graph, opset_imports=opset, producer_name="pytorch", ir_version=8)
+        path = self.write("doubt.onnx", model.SerializeToString())
+        words = ["compile", path, "--cluster", self.cluster, "-o", self.folder / "doubt.plan"]
+        for extra in ([], ["--plan-only"]):
+            done = self.command(*words, *extra)
+            self.assertIn("syncline: note: 'mask', 't': trained as parameters, 36 B", done.stderr)
+            self.assertIn("syncline: 4 parameters, 116 B\n", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

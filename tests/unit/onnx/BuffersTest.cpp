@@ -141,6 +141,37 @@ TEST(Buffers, MarkedOnesAreNotTrained) {
   }
 }
 
+// Neither a list nor a mark says what a tensor is that nothing reads as a weight.
+TEST(Buffers, DoubtfulParametersAreNoted) {
+  const auto notes = [](const std::string &producer, const ImportOptions &options = meanSquare()) {
+    return importText(18,
+                      "agraph (float[2,3] x) => (float[2,3] y) { h = Mul(x, scale) n = Add(h, pe) "
+                      "m = Add(n, fc_bias) k = BatchNormalization(m, g, fc_bias, mean, mean) "
+                      "y = Mul(k, one) }",
+                      options,
+                      [&](onnx::ModelProto &model) {
+                        model.set_producer_name(producer);
+                        for (onnx::NodeProto &node : *model.mutable_graph()->mutable_node())
+                          for (std::string &name : *node.mutable_input())
+                            if (name == "fc_bias")
+                              name = "fc.bias";
+                        for (const char *name : {"scale", "pe", "fc.bias", "g", "mean"})
+                          add(model, name, 3);
+                        add(model, "one", 1);
+                      })
+        .notes;
+  };
+  const std::string note =
+      "trained as parameters, 28 B, though no node reads them as weights and the file does not say "
+      "what they are; '--freeze NAME' says that one is not trained, '--parameters FILE' which ones "
+      "are";
+  EXPECT_EQ(notes("pytorch").back(), "'scale', 'pe', 'one': " + note);
+  EXPECT_EQ(notes("another").size() + 1, notes("pytorch").size());
+  ImportOptions options = meanSquare();
+  options.freeze = {"scale", "pe", "one"};
+  EXPECT_EQ(notes("pytorch", options).size(), notes("another").size());
+}
+
 // A property that is none is passed over.
 TEST(Buffers, BrokenPropertiesSayNothing) {
   const Outcome outcome =
