@@ -134,7 +134,7 @@ private:
       const TorchCall call = callOf(node);
       for (int k = 0; k < node.input_size(); ++k) {
         const std::string &name = node.input(k);
-        const onnx::TensorProto *tensor = index.initializers.lookup(name);
+        const onnx::TensorProto *tensor = tensors.lookup(name);
         if (!tensor || !isFloatElement(tensor->data_type()) || listed.contains(name))
           continue;
         const nn::Dims dims(tensor->dims().begin(), tensor->dims().end());

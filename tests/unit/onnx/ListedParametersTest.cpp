@@ -119,6 +119,7 @@ TEST(ListedParameters, NamesBehindAnIdentityAreParametersWhereListed) {
   };
   EXPECT_EQ(shared({{"w1", {3, 3}}}).count("nn.parameter"), 1);
   EXPECT_EQ(shared({{"w1", {3, 3}}, {"w2", {3, 3}}}).count("nn.parameter"), 2);
+  EXPECT_EQ(shared({{"w1", {3, 3}}, {"renamed", {3, 3}}}).count("nn.parameter"), 2);
   const Outcome second = shared({{"w2", {3, 3}}});
   EXPECT_TRUE(second.has("nn.parameter \"w2\"") && second.has("nn.state \"w1\"")) << second.error;
 }
