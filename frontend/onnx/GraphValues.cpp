@@ -122,8 +122,13 @@ Value GraphValues::storedTensor(const std::string &name, const std::string &root
     return stored.get(root, source);
   if (!entry.isUniform)
     entry.isUniform = isUniform(source);
-  if (!*entry.isUniform)
+  if (!*entry.isUniform) {
+    if (index.uses.lookup(root) > 1)
+      notes.add("trained as one parameter with another of equal values; where the model has two, "
+                "list them with '--parameters FILE'",
+                name);
     return stored.get(root, source);
+  }
   if (!isComputedName(name)) // the user does not know it; InferenceExport speaks of all such names
     notes.add("trained apart, though the file has one tensor for all that start with "
               "equal values",

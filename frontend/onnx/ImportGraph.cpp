@@ -5,6 +5,7 @@
 #include "frontend/onnx/Buffers.h"
 #include "frontend/onnx/Contradictions.h"
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/EqualTensors.h"
 #include "frontend/onnx/InferenceExport.h"
 #include "frontend/onnx/ListedParameters.h"
 
@@ -65,6 +66,8 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
     if (Status status = findListed(file, *options.parameters, graph->index, graph->notes); !status)
       return status;
   if (Status status = findBuffers(file, graph->index, stored, graph->notes); !status)
+    return status;
+  if (Status status = findEqual(file, graph->index, stored, graph->notes); !status)
     return status;
   if (Status status = findBatchStatistics(file, graph->index, stored, graph->notes); !status)
     return status;

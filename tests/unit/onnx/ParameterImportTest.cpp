@@ -157,7 +157,10 @@ TEST(ParameterImport, TiedTensorsAreOneParameter) {
       meanSquare(), withInitializers({floats("a", {3}, {1, 2, 3})}));
   EXPECT_EQ(outcome.error, "");
   EXPECT_EQ(outcome.count("nn.parameter"), 1) << outcome.ir;
-  EXPECT_TRUE(outcome.notes.empty());
+  EXPECT_EQ(outcome.notes,
+            std::vector<std::string>{"'b': trained as one parameter with another of equal values; "
+                                     "where the model has two, list them with "
+                                     "'--parameters FILE'"});
 }
 
 // Exporters merge tensors of equal values, such as all ones, behind an Identity.

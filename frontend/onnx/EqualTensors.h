@@ -1,0 +1,18 @@
+// Finds tensors that hold the same numbers: one parameter that the exporter wrote twice, or two
+// that began as copies.
+#pragma once
+
+#include "frontend/onnx/GraphIndex.h"
+#include "frontend/onnx/Notes.h"
+#include "frontend/onnx/StoredTensors.h"
+
+namespace syncline::frontend {
+
+/// Compares floating-point initialisers that the output needs and that no pattern freezes, of at
+/// least 1 KiB and two different elements. A transposed matrix counts as the same.
+/// - Where nothing says which are parameters, a note names trained ones and their bytes.
+/// - badInput where index.listed has one of two: the other would keep its values.
+Status findEqual(const ModelFile &file, const GraphIndex &index, StoredTensors &stored,
+                 Notes &notes);
+
+} // namespace syncline::frontend
