@@ -13,15 +13,13 @@
 #include "passes/cost/CostModel.h"
 #include "passes/cost/Counts.h"
 #include "passes/cost/SchemeCatalog.h"
-#include "passes/cost/Timeline.h"
 #include "passes/lower/MemoryElsewhere.h"
 #include "passes/problem/SchemeCost.h"
 #include "passes/simulate/Accumulation.h"
 #include "passes/simulate/ClipByNorm.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/ir/ReadProgram.h"
-
-#include "llvm/ADT/StringMap.h"
+#include "passes/simulate/ir/UpdateWeights.h"
 
 #include <algorithm>
 #include <cmath>
@@ -139,35 +137,6 @@ void undoSlowdown(Scenario &scenario, cluster::SpecAttr spec) {
     op.seconds /= cluster::slowdown(spec);
 }
 
-/// Seconds of each gradient's update, as a trace states them; empty where it states none.
-std::vector<double> statedUpdates(sync::TraceOp trace, sync::ProblemOp problem) {
-  llvm::StringMap<double> stated;
-  for (auto layer : trace.getOps<sync::LayerOp>())
-    if (const double update = cost::updateOf(layer); update > 0)
-      stated[layer.getName()] = update;
-  std::vector<double> seconds;
-  for (StringAttr name : problem.getLayers().getAsRange<StringAttr>())
-    seconds.push_back(stated.lookup(name));
-  return stated.empty() ? std::vector<double>() : seconds;
-}
-
-/// Seconds of each gradient's update by the cost model; a program's updates share their time in
-/// this proportion. Empty where the cost model knows none.
-std::vector<double> updateSeconds(ModuleOp module, sync::ProblemOp problem,
-                                  cluster::SpecAttr spec) {
-  constexpr double elementBytes = 4; // f32
-  auto measured = module->getAttrOfType<FloatAttr>(cluster::updateAttr);
-  const auto rate = measured ? std::optional(measured.getValueAsDouble()) : std::nullopt;
-  std::vector<double> seconds;
-  for (std::int64_t count : problem.getBytes()) {
-    const auto bytes = static_cast<double>(count);
-    seconds.push_back(cost::updateSeconds(bytes / elementBytes, bytes, spec.getDevice(), rate,
-                                          nn::optimizerOf(module)));
-  }
-  const bool isKnown = llvm::any_of(seconds, [](double update) { return update > 0; });
-  return isKnown ? seconds : std::vector<double>();
-}
-
 /// Seconds of the updates that reduce-scatter messages carry out, all shards of each; they are no
 /// operations of the problem.
 double shardedUpdates(const problem::Problem &problem, const problem::Solution &plan,
@@ -225,10 +194,7 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
     result.gradientNames.push_back(name.str());
   result.forwardEnd = problem.getForwardEnd().convertToDouble();
   result.updates = problem.getUpdates().convertToDouble();
-  if (auto trace = firstOf<sync::TraceOp>(module))
-    result.updateWeights = statedUpdates(trace, problem);
-  else if (firstOf<plan::ProgramOp>(module))
-    result.updateWeights = updateSeconds(module, problem, result.problem().cluster());
+  result.updateWeights = updateWeightsOf(module, problem, result.problem().cluster());
   for (auto program : module.getOps<plan::ProgramOp>()) {
     result.passCount = plan::passesOf(program);
     result.squares = plan::clipNormOf(program) ? cost::readingShare(nn::optimizerOf(module)) : 0;
