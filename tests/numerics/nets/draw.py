@@ -52,8 +52,20 @@ class GroupNormalization(OpRun):
         return ((y.reshape(x.shape) * scale.reshape(each) + bias.reshape(each)).astype(x.dtype),)
 
 
+class LRN(OpRun):
+    """onnx.reference 1.23 sums the squares of as many channels as there are samples."""
+
+    op_domain = ""
+
+    def _run(self, x, alpha=1e-4, beta=0.75, bias=1.0, size=None):
+        pads = [(0, 0), ((size - 1) // 2, size // 2), *[(0, 0)] * (x.ndim - 2)]
+        squares = numpy.pad(x * x, pads)
+        sums = sum(squares[:, i : i + x.shape[1]] for i in range(size))
+        return ((x / (bias + alpha / size * sums) ** beta).astype(x.dtype),)
+
+
 def evaluator_of(model):
-    return ReferenceEvaluator(model, new_ops=[GroupNormalization])
+    return ReferenceEvaluator(model, new_ops=[GroupNormalization, LRN])
 
 
 class Net:

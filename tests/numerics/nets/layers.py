@@ -156,7 +156,7 @@ def pool(net):
     op = net.random.choice(
         "MaxPool MaxPool AveragePool GlobalAveragePool GlobalMaxPool GlobalMaxPool LRN".split()
     )
-    # onnx.reference has no others of LRN and GlobalMaxPool, and loses padding of MaxPool's.
+    # onnx.reference has no others of GlobalMaxPool, and loses padding of MaxPool's.
     net.need(len(net.shape(x)) == 4 or op in ("AveragePool", "GlobalAveragePool"))
     if op == "LRN":
         return net.add(
