@@ -49,8 +49,14 @@ class TorchTest(PlanOnlyTest):
             reason = self.notes.pop()
             self.assertIn("planned by its nodes' shapes, since no step can be made of it", reason)
             self.assertIn(f"({stepless})", reason)
-        self.assertEqual(self.notes, list(notes))
+        self.assertEqual(self.certain(), list(notes))
         return rows
+
+    def certain(self):
+        """The notes without those on what a file without marks, as PyTorch 1.13 writes it, leaves
+        open; unit-onnx and test_inventory judge these."""
+        doubts = ("these hold the same numbers", "no node reads them as weights")
+        return [note for note in self.notes if not any(doubt in note for doubt in doubts)]
 
     def encoder(self, d=16):
         import torch
@@ -132,8 +138,8 @@ class TorchTest(PlanOnlyTest):
             path = self.export(model.eval(), torch.zeros(1, 3, 32, 32), **mode)
             mine = self.trained(self.layers(path))
             self.assertEqual(mine, {name: 4 * p.numel() for name, p in model.named_parameters()})
-            self.assertEqual(len(self.notes), 1, self.notes)
-            self.assertIn("trained apart", self.notes[0])
+            self.assertEqual(len(self.certain()), 1, self.notes)
+            self.assertIn("trained apart", self.certain()[0])
 
     def test_refusal_lists_all(self):
         import torch
@@ -170,7 +176,15 @@ class TorchTest(PlanOnlyTest):
                 return self.fc(self.lstm(x)[0][:, -1])
 
         axes = {"input_names": ["x"], "dynamic_axes": {"x": {0: "batch"}}}
-        self.check(Recurrent(), torch.zeros(2, 6, 8), "--batch", 4, renamed=True, stepless="LSTM", **axes)
+        self.check(
+            Recurrent(),
+            torch.zeros(2, 6, 8),
+            "--batch",
+            4,
+            renamed=True,
+            stepless="LSTM",
+            **axes,
+        )
 
     def test_decoder_of_images(self):
         import torch

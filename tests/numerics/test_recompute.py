@@ -181,7 +181,7 @@ class RecomputeTest(unittest.TestCase):
             (SIZED.replace("SIZE", "4096"), r"with recomputation, .* \d+ bytes too few"),
             (harness.CLUSTER, "does not state its devices' 'memory-size'"),
         ):
-            with self.assertRaisesRegex(AssertionError, f"exit code 1\n.*{message}"):
+            with self.assertRaisesRegex(AssertionError, f"(?s)exit code 1\n.*{message}"):
                 harness.compile_plan(
                     *(model, self.folder, 1, BATCH), extra=("--recompute", "auto"), cluster=cluster
                 )

@@ -274,7 +274,7 @@ nn.step @step batch 1 {
 }
 sync.trace @net {
   sync.layer "fc" bytes 64 forward 1.0 backward 2.0 matmul [4, 2, 2] {sync.update = 0.5 : f64}
-  sync.layer "rows" bytes 64 forward 1.0 backward 2.0 {sync.gathered = {scheme = "sparse", bytes = 8 : i64}, sync.reconstruct = 0.25 : f64}
+  sync.layer "rows" bytes 32 forward 0.5 backward 0.5 {sync.gathered = {scheme = "sparse", bytes = 8 : i64}, sync.reconstruct = 0.25 : f64}
   sync.layer "bias" bytes 4 forward 0.0 backward 0.0 {sync.carrier = "rows"}
 }
 

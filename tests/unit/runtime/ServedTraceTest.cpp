@@ -303,9 +303,8 @@ void expectTraceOfOthers(const Json &form, int number, const std::string &traced
   ServedPlan plan(3, 1, form);
   plan.slowDown(0.001, /*held=*/25);
   Crew run(plan, 3, 1,
-           {"--steps", "250", "--lr", "0.001", "--momentum", "0.5", "--timeout",
-            number == SIGKILL ? "100000" : "3", "--trace", plan.file("t.json"), "--trace-steps",
-            traced});
+           {"--steps", "250", "--lr", "0.001", "--timeout", number == SIGKILL ? "100000" : "3",
+            "--trace", plan.file("t.json"), "--trace-steps", traced});
   run.processes[0]->waitForOutput("\"step\":20,");
   run.processes[1]->signal(number);
   plan.letGo();

@@ -36,8 +36,9 @@ std::string weightsOf(const TemporaryFolder &files, int rank) {
 }
 
 /// Workers and servers, each a process started by itself.
-struct Crew {
-  Crew(const TinyPlan &plan, int workers, int servers, const std::vector<std::string> &more = {}) {
+struct ServedRun {
+  ServedRun(const TinyPlan &plan, int workers, int servers,
+            const std::vector<std::string> &more = {}) {
     const std::string size = std::to_string(workers + servers), port = std::to_string(freePort());
     for (int rank = 0; rank < workers + servers; ++rank) {
       std::vector<std::string> arguments{plan.folder(), "--rank", std::to_string(rank),
@@ -51,7 +52,7 @@ struct Crew {
 };
 
 /// All but the victim end, by its name and with bucket and step.
-void expectNamed(Crew &run, std::size_t victim, const std::string &name) {
+void expectNamed(ServedRun &run, std::size_t victim, const std::string &name) {
   for (std::size_t r = 0; r < run.processes.size(); ++r) {
     if (r == victim)
       continue;
@@ -115,7 +116,7 @@ class LostParticipant : public ::testing::TestWithParam<Loss> {};
 TEST_P(LostParticipant, KilledIsNamed) {
   const auto &[victim, name] = GetParam();
   TinyPlan plan(3, 8, "", scheme, 2);
-  Crew run(plan, 3, 2, {"--steps", "1000000000", "--timeout", "100000"});
+  ServedRun run(plan, 3, 2, {"--steps", "1000000000", "--timeout", "100000"});
   run.processes[0]->waitForOutput("\"step\":20,");
   run.processes[victim]->signal(SIGKILL);
   expectNamed(run, victim, name);
@@ -125,7 +126,7 @@ TEST_P(LostParticipant, KilledIsNamed) {
 TEST_P(LostParticipant, StuckIsNamed) {
   const auto &[victim, name] = GetParam();
   TinyPlan plan(3, 8, "", scheme, 2);
-  Crew run(plan, 3, 2, {"--steps", "1000000000", "--timeout", "3"});
+  ServedRun run(plan, 3, 2, {"--steps", "1000000000", "--timeout", "3"});
   run.processes[0]->waitForOutput("\"step\":20,");
   run.processes[victim]->signal(SIGSTOP);
   expectNamed(run, victim, name);
@@ -140,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Victims, LostParticipant,
 // A server that does not start is named by those that did, and a server names workers.
 TEST(ServerRun, MissingServer) {
   TinyPlan plan(2, 8, "", scheme, 2);
-  Crew run(plan, 2, 2, {"--start-timeout", "4"});
+  ServedRun run(plan, 2, 2, {"--start-timeout", "4"});
   run.processes[3]->signal(SIGKILL);
   for (int r : {0, 1, 2}) {
     EXPECT_EQ(run.processes[r]->wait(), 1);
@@ -171,7 +172,7 @@ TEST(ServerRun, DifferentPlan) {
 // has the time to see that it is longer than the 20 s of other requests.
 TEST(ServerRun, WaitsForRankZeroAsWorkersDo) {
   TinyPlan plan(2, 8, "", scheme, 1);
-  Crew run(plan, 2, 1, {"--steps", "1000000000", "--timeout", "100000"});
+  ServedRun run(plan, 2, 1, {"--steps", "1000000000", "--timeout", "100000"});
   run.processes[0]->waitForOutput("\"step\":20,");
   run.processes[0]->stop();
   std::this_thread::sleep_for(std::chrono::seconds(test::repeat(3, 23)));
@@ -236,7 +237,7 @@ TEST(ServerRun, OutOfMemory) {
   plan.json["memory"]["parameters"] = plan.json["memory"]["gradients"] = 64 + extent;
   plan.editStep(".extent = 64, .start = 2e-5",
                 ".extent = " + std::to_string(extent) + ", .start = 2e-5");
-  Crew run(plan, 2, 1);
+  ServedRun run(plan, 2, 1);
   const rlimit limit{700u << 20, 700u << 20};
   ASSERT_EQ(prlimit(run.processes[2]->id(), RLIMIT_AS, &limit, nullptr), 0);
   EXPECT_EQ(run.processes[2]->wait(), 1);
