@@ -103,7 +103,7 @@ private:
           std::move(parameters[k]));
   }
 
-  /// The first layer whose factors a gradient can be computed from carries it, as in plans of steps.
+  /// The first layer whose factors a gradient can be computed from carries it, as in a step's plan.
   void addGathered(const merge::TimedFactors &factors, std::vector<files::TraceLayer> &parameters,
                    std::size_t k) const {
     parameters[k].gathered = {factors.scheme, factors.bytes};

@@ -110,16 +110,19 @@ def triangle(net):
     return net.add("Add", x, net.add("Trilu", y, *diagonal, upper=net.random.randint(0, 1)))
 
 
-@step()
+@step(4)
 def share_of_size(net):
-    """Divides by a number of elements."""
+    """Divides by a number of elements, or by another number that a shape is reduced to."""
     x = net.pick()
-    count = net.random.choice(("Size", "ReduceProd"))
+    reductions = "ReduceProd ReduceMax ReduceMin ReduceL1 ReduceL2 ReduceSumSquare".split()
+    count = net.random.choice(("Size", *reductions))
     known = net.constant(net.noise.standard_normal(net.shape(x)[1:]))
     if count == "Size":
         number = net.add("Size", known)
     else:
-        number = net.add("ReduceProd", net.add("Shape", known), keepdims=0)
+        shape = net.add("Shape", known)
+        shape = net.add("Cast", shape, to=1) if count == "ReduceL2" else shape
+        number = net.add(count, shape, keepdims=0)
     root = net.add("Sqrt", net.add("Cast", number, to=1))
     return net.add("Mul", net.add("Div", x, root), net.constant(3.0))
 
