@@ -220,7 +220,8 @@ Status expectFile(const std::string &path) {
 }
 
 Result<codegen::PlanInfo> describe(const CompileOptions &options) {
-  for (const std::string &path : {options.model, options.cluster, options.profile})
+  for (const std::string &path :
+       {options.model, options.cluster, options.profile, options.parameters})
     if (Status s = expectFile(path); !s)
       return s;
   Result<std::string> model = codegen::sha256OfFile(options.model),

@@ -7,6 +7,7 @@
 #include "frontend/files/TextFile.h"
 #include "frontend/ir/ToAttr.h"
 #include "frontend/onnx/ImportLayers.h"
+#include "frontend/report/PlanText.h"
 #include "passes/cost/CostModel.h"
 
 #include <cstdio>
@@ -129,7 +130,8 @@ static Result<frontend::ParameterList> readParameters(const std::string &path) {
   if (!checked)
     return checked.status();
   Result<frontend::ParameterList> list = frontend::parseParameterList(*checked);
-  return list ? std::move(list) : Status::badInput("'" + path + "': " + list.status().message());
+  return list ? std::move(list)
+              : Status::badInput(report::printable("'" + path + "': " + list.status().message()));
 }
 
 Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {

@@ -14,7 +14,8 @@ namespace syncline::driver {
 /// behind the node whose backward work makes its gradient; that work is the parameter's, the rest
 /// is the node's. Read backwards, the trace has the step's gradients in their order, each ready
 /// when it is in the step. Times are in seconds on a node without slowdown: the step's divided by
-/// `slowdown`. A parameter has factors where its gradient is one product of two matrices.
+/// `slowdown`. A parameter states what a plan of the step may gather in place of its gradient, and
+/// M, N and K where that gradient is one product of two matrices.
 files::LayerTrace traceOfStep(nn::StepOp step, double slowdown);
 
 /// Replaces the module, which has `cluster.spec` and a step's forward pass, by one that has a

@@ -86,11 +86,11 @@ public:
     for (const TraceLayer &layer : trace.layers) {
       if (layer.carrier.empty())
         continue;
-      const auto carrier = lineOf.find(layer.carrier);
-      const bool isKnown = carrier != lineOf.end();
-      if (!isKnown || !trace.layers[placeOf[layer.carrier]].gathered)
+      const auto carrier = placeOf.find(layer.carrier);
+      const bool isGathered = carrier != placeOf.end() && trace.layers[carrier->second].gathered;
+      if (!isGathered || layer.carrier == layer.name)
         return error(lineOf[layer.name], "carrier",
-                     "expected a layer that is gathered, got '" + layer.carrier + "'");
+                     "expected another layer that is gathered, got '" + layer.carrier + "'");
     }
     return Status::ok();
   }
@@ -149,7 +149,14 @@ private:
         return error(row.line, knownColumns[9], "expected at least 1 byte, got 0");
     }
     layer.carrier = row.cells[11];
-    return row.cells[10].empty() ? Status::ok() : cell(row, 10, parseSeconds, layer.reconstruct);
+    if (layer.bytes == 0 && (layer.gathered || !layer.carrier.empty()))
+      return error(row.line, knownColumns[1], "expected a gradient where one is gathered, got 0 B");
+    if (row.cells[10].empty())
+      return Status::ok();
+    if (!layer.gathered && layer.carrier.empty())
+      return error(row.line, knownColumns[10],
+                   "expected nothing for a gradient that is not gathered");
+    return cell(row, 10, parseSeconds, layer.reconstruct);
   }
 
   std::string_view fileName;

@@ -32,9 +32,8 @@ struct TraceLayer {
   double backward = 0;    ///< seconds
   std::optional<FactorShape> factors = {};
   double update = 0; ///< seconds that the optimizer takes for its parameters
-  std::optional<GatheredForm> gathered = {};
-  double reconstruct =
-      0; ///< seconds that one more rank's samples add to the gradient's computation
+  std::optional<GatheredForm> gathered = {}; ///< only of a layer with parameters
+  double reconstruct = 0;   ///< seconds that another rank's samples add to making the gradient
   std::string carrier = {}; ///< the layer from whose factors this gradient can be computed, or ""
 };
 
@@ -43,8 +42,8 @@ struct LayerTrace {
 };
 
 /// Parses `name,bytes,forward,backward[,M,N,K[,update[,gather,gathered,reconstruct,carrier]]]`.
-/// Every failure is badInput and opens with
-/// file, line and, for a cell, its column: "vgg.csv:3:forward: expected a time ...".
+/// Every failure is badInput and opens with file, line and, for a cell, its column:
+/// "vgg.csv:3:forward: expected a time ...".
 Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileName);
 
 /// The trace in that CSV format, times with nine digits. The last four columns are there where a

@@ -204,7 +204,7 @@ class NotAFileTest(RefusalTest):
     def refuses_in_each_place(self, path):
         model = models.save(models.linear(), self.folder / "model.onnx")
         given = {"model": model, "cluster": self.cluster}
-        for place in ("model", "cluster", "profile"):
+        for place in ("model", "cluster", "profile", "parameters"):
             with self.subTest(place=place):
                 now = {**given, place: path}
                 words = ["compile", now.pop("model"), "--batch", 2, "-o", self.folder / "out.plan"]

@@ -117,15 +117,22 @@ TEST(LayerTrace, Gathered) {
   EXPECT_EQ(trace->layers[1].gathered->scheme, Scheme::factors);
   EXPECT_EQ(trace->layers[1].gathered->bytes, 72);
   EXPECT_EQ(formatLayerTrace(*trace), text);
-  EXPECT_EQ(failure(header + bias), "t.csv:2:carrier: expected a layer that is gathered, got 'fc'");
+  EXPECT_EQ(failure(header + bias),
+            "t.csv:2:carrier: expected another layer that is gathered, got 'fc'");
   EXPECT_EQ(failure(header + bias + "fc,32B,0s,1ms,4,2,3,,,,,\n"),
-            "t.csv:2:carrier: expected a layer that is gathered, got 'fc'");
+            "t.csv:2:carrier: expected another layer that is gathered, got 'fc'");
   EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,ring,72B,,\n"),
             "t.csv:2:gather: expected factors or sparse, got 'ring'");
   EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,,72B,,\n"),
             "t.csv:2:gather: expected factors or sparse, got ''");
   EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,sparse,0B,,\n"),
             "t.csv:2:gathered: expected at least 1 byte, got 0");
+  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,factors,72B,,fc\n"),
+            "t.csv:2:carrier: expected another layer that is gathered, got 'fc'");
+  EXPECT_EQ(failure(header + "fc,0B,0s,1ms,,,,,factors,72B,,\n"),
+            "t.csv:2:bytes: expected a gradient where one is gathered, got 0 B");
+  EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,,,1us,\n"),
+            "t.csv:2:reconstruct: expected nothing for a gradient that is not gathered");
 }
 
 // Rows have the header's cells.
