@@ -158,6 +158,13 @@ class RunTest(unittest.TestCase):
         self.assertRegex(" ".join(limits.judge(slow, {})), "^e2e/a: 21 s of processors, at most 20")
         self.assertEqual(limits.judge(slow, {"e2e/a": "why"}), [])
 
+    def test_limit_on_a_slow_processor(self):
+        """Where all tests take twice as long, each one may."""
+        others = [Outcome(f"e2e/{i}", "passed", cpu=20) for i in range(100)]
+        self.assertEqual(limits.judge(others + [Outcome("e2e/a", "passed", cpu=40)], {}), [])
+        found = limits.judge(others + [Outcome("e2e/a", "passed", cpu=45)], {})
+        self.assertRegex(" ".join(found), "^e2e/a: 45 s of processors, at most 41")
+
     def test_listed_tests_exist(self):
         """A listed test may be skipped on a machine, so the files are asked, not the results."""
         for name in limits.SLOW:
