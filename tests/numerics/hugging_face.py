@@ -8,6 +8,7 @@ import logging
 import unittest
 import warnings
 
+import numpy
 import torch
 import transformers
 
@@ -15,7 +16,7 @@ import gradients
 from depth import long, repeat
 from gradients import GradientsTest
 
-WORDS, LENGTH, PLACES, CLASSES = 31, 7, 16, 5
+WORDS, LENGTH, DISTANT, PLACES, CLASSES = 31, 7, 40, 16, 5
 SIDE = 16  # of an image, in pixels
 BY_TORCHSCRIPT, BY_DYNAMO = 17, 18  # opsets of the two exporters
 WIDTHS = {"num_hidden_layers": 2, "num_attention_heads": 4, "hidden_size": 32}
@@ -86,6 +87,50 @@ def bert():
     return network(transformers.BertForSequenceClassification, config), classified
 
 
+def distant(batch, seed, classes=None):
+    """Texts whose relative positions reach the buckets that grow by a logarithm."""
+    ids, labels = gradients.tokens(WORDS - 2, DISTANT, batch, seed, classes)
+    ids += 2  # neither T5's padding nor MPNet's
+    return {"input_ids": ids, "attention_mask": numpy.ones_like(ids)}, labels
+
+
+def t5():
+    config = transformers.T5Config(
+        vocab_size=WORDS,
+        d_model=32,
+        d_kv=8,
+        d_ff=64,
+        num_layers=2,
+        num_heads=4,
+        num_labels=WORDS,
+        dropout_rate=0,
+        classifier_dropout=0,
+    )
+    model = network(transformers.T5ForTokenClassification, config)
+    scatter(model, "relative_attention_bias")
+    return model, distant
+
+
+def mpnet():
+    config = transformers.MPNetConfig(
+        intermediate_size=64,
+        num_labels=CLASSES,
+        **{**TEXT, "max_position_embeddings": DISTANT + 2},
+        **WIDTHS,
+        **NO_DROPOUT,
+    )
+    model = network(transformers.MPNetForSequenceClassification, config)
+    scatter(model, "relative_attention_bias")
+    return model, functools.partial(distant, classes=CLASSES)
+
+
+def scatter(model, part):
+    """Gives the parameters values so far apart that a wrong row shows in the loss."""
+    for name, parameter in model.named_parameters():
+        if part in name:
+            torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(3))
+
+
 def vit():
     config = transformers.ViTConfig(
         image_size=SIDE,
@@ -99,7 +144,15 @@ def vit():
 
 
 class HuggingFaceTest(GradientsTest):
-    models = {"GPT-2": gpt2, "LLaMA": llama, "OPT": opt, "BERT": bert, "ViT": vit}
+    models = {
+        "GPT-2": gpt2,
+        "LLaMA": llama,
+        "OPT": opt,
+        "BERT": bert,
+        "ViT": vit,
+        "T5": t5,
+        "MPNet": mpnet,
+    }
 
     def export(self, model, sample, path, opset):
         stock = copy.deepcopy(model)
@@ -121,13 +174,14 @@ class HuggingFaceTest(GradientsTest):
         return TIED.get(parameter, parameter)
 
     def test_by_dynamo(self):
-        for name in repeat(("LLaMA",), self.models):
+        """This exporter fails on T5, where a tensor that is not contiguous is viewed."""
+        for name in repeat(("LLaMA",), sorted(self.models.keys() - {"T5"})):
             with self.subTest(model=name):
                 self.check(name, BY_DYNAMO, 1)
 
     def test_by_torchscript(self):
         """This exporter refuses models of the library that generate text."""
-        for name in repeat(("BERT",), ("BERT", "ViT")):
+        for name in repeat(("BERT",), ("BERT", "ViT", "T5", "MPNet")):
             with self.subTest(model=name):
                 self.check(name, BY_TORCHSCRIPT, 1)
 
