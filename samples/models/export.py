@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """Exports a PyTorch model to ONNX, ready to be trained: BatchNormalization stays a node of its own,
 every parameter keeps PyTorch's name. The model is torchvision's, whose auxiliary heads and (unless
 requested) dropout are gone, or what a function of yours returns.
@@ -11,18 +11,21 @@ requested) dropout are gone, or what a function of yours returns.
 """
 
 import argparse
-import copy
 import importlib
-import inspect
 import pathlib
 import re
 import sys
-import warnings
 
-import onnx
-import torch
+try:
+    import torch
 
-import light
+    import exporters
+    import light
+    from exporters import write
+except ModuleNotFoundError as missing:
+    raise SystemExit(
+        f"export: {sys.executable}: {missing}; expected a Python with PyTorch and onnx"
+    ) from missing
 
 # Constructors with auxiliary classifiers, and the arguments that leave these out, and with them the
 # slow initialisation.
@@ -48,8 +51,8 @@ def build(name, seed=0, dropout=False, classes=1000):
 
 
 def call(name):
-    """The network that MODULE:FUNCTION returns, in training mode, and the example of its input that
-    the function returns beside it, or None. MODULE may lie in the current folder."""
+    """The network that MODULE:FUNCTION returns, in training mode, and the example of its inputs
+    that the function returns beside it, or None. MODULE may lie in the current folder."""
     module, function = name.split(":", 1)
     sys.path.insert(0, "")
     try:
@@ -58,13 +61,35 @@ def call(name):
         raise SystemExit(f"export: {name}: {error}") from error
     made = make()
     model, sample = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
-    if not isinstance(model, torch.nn.Module) or not isinstance(sample, torch.Tensor | None):
+    if not isinstance(model, torch.nn.Module) or not is_example(sample):
         got = f"({type(model).__name__}, {type(sample).__name__})" if made is not model else ""
         raise SystemExit(
             f"export: {name}: expected it to return a torch.nn.Module, or one and an example of "
-            f"its input, got {got or type(made).__name__}"
+            "its inputs (a tensor, a tuple of tensors, or a dict of them by the names of the "
+            f"module's arguments), got {got or type(made).__name__}"
         )
     return model.train(), sample
+
+
+def is_example(sample):
+    """Whether it is None, one tensor, a tuple of them, or a dict by name."""
+    if sample is None or isinstance(sample, torch.Tensor):
+        return True
+    tensors = list(sample.values()) if isinstance(sample, dict) else sample
+    return (
+        isinstance(tensors, list | tuple)
+        and len(tensors) > 0
+        and all(isinstance(tensor, torch.Tensor) and tensor.dim() for tensor in tensors)
+    )
+
+
+def with_batch(sample, batch):
+    """The example with that many samples, which its first one repeats."""
+    if isinstance(sample, dict):
+        return {name: with_batch(tensor, batch) for name, tensor in sample.items()}
+    if isinstance(sample, tuple):
+        return tuple(with_batch(tensor, batch) for tensor in sample)
+    return sample[:1].expand(batch, *sample.shape[1:]).clone()
 
 
 def remove_dropout(model):
@@ -80,81 +105,13 @@ def remove_dropout(model):
             module.p = 0.0
 
 
-def write(model, sample, path, opset=17, dynamic=True):
-    """Exports `model` as it trains; `sample` is an example input [batch, ...], or several by name,
-    in the order of the model's arguments. With `dynamic` the batch is a named dimension, otherwise
-    the sample's."""
-    samples = sample if isinstance(sample, dict) else {"input": sample}
-    axes = {name: {0: "batch"} for name in (*samples, "output")} if dynamic else None
-    # From PyTorch 2.9 on the default exporter is another, which knows no training mode.
-    tracing = (
-        {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
-    )
-    # Exporting runs the model, which moves the running statistics: they are put back, here and in
-    # the file. A copy of the whole dictionary, because MNASNet's version stands in its attributes.
-    state = copy.deepcopy(model.state_dict())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.onnx.export(
-            model,
-            tuple(samples.values()),
-            str(path),
-            opset_version=opset,
-            training=torch.onnx.TrainingMode.TRAINING,
-            do_constant_folding=False,
-            keep_initializers_as_inputs=False,
-            input_names=list(samples),
-            output_names=["output"],
-            dynamic_axes=axes,
-            **tracing,
-        )
-    model.load_state_dict(state)
-    put_back(path, {name: value.numpy() for name, value in model.named_buffers()}, untrained(model))
-
-
-def untrained(model):
-    """The names of floating-point buffers that training leaves as they are: all but running
-    statistics."""
-    moving = torch.nn.modules.batchnorm._NormBase
-    return {
-        f"{prefix}.{name}" if prefix else name
-        for prefix, module in model.named_modules()
-        for name, buffer in module.named_buffers(recurse=False)
-        if buffer.is_floating_point() and not isinstance(module, moving)
-    }
-
-
-def put_back(path, values, constants):
-    """Gives the initialisers of the model at `path` these values, by name, and makes those among
-    `constants` Constant nodes: Syncline trains floating-point initialisers."""
-    proto = onnx.load(str(path))
-    graph = proto.graph
-    moved = [initializer for initializer in graph.initializer if initializer.name in values]
-    for initializer in moved:
-        value = onnx.numpy_helper.from_array(values[initializer.name], initializer.name)
-        initializer.CopyFrom(value)
-    fixed = [
-        onnx.helper.make_node("Constant", [], [initializer.name], value=initializer)
-        for initializer in moved
-        if initializer.name in constants
-    ]
-    kept = [initializer for initializer in graph.initializer if initializer.name not in constants]
-    if not moved:
-        return
-    nodes = fixed + list(graph.node)
-    for field, entries in (("initializer", kept), ("node", nodes)):
-        entries = [type(entry).FromString(entry.SerializeToString()) for entry in entries]
-        graph.ClearField(field)
-        getattr(graph, field).extend(entries)
-    onnx.save(proto, str(path))
-
-
 def arguments(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument(
         "model",
         help="a name in torchvision.models, such as resnet50, or MODULE:FUNCTION, which returns a "
-        "torch.nn.Module, or a pair of it and an example of its input",
+        "torch.nn.Module, or a pair of it and an example of its inputs: a tensor, a tuple of "
+        "tensors, or a dict of them by the names of the module's arguments",
     )
     parser.add_argument("-o", "--output", help="file to write (default: MODEL.onnx, FUNCTION.onnx)")
     parser.add_argument(
@@ -177,13 +134,22 @@ def arguments(words):
         action="store_true",
         help="keep torchvision's dropout; a function's is always kept",
     )
-    parser.add_argument("--opset", type=int, default=17, help="ONNX opset, 9 to 17 (default: 17)")
+    parser.add_argument(
+        "--opset",
+        type=int,
+        help="ONNX opset: 9 to 17 by PyTorch's TorchScript exporter, 18 to 23 by its current one "
+        "(default: 18 where it has that one and onnxscript, otherwise 17)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the weights (default: 0)")
     chosen = parser.parse_args(words)
     if chosen.input and not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", chosen.input):
         parser.error(f"--input: expected a shape such as 3,32,32, got '{chosen.input}'")
-    if not 9 <= chosen.opset <= 17:
-        parser.error("this PyTorch exports opsets 9 to 17")
+    last = 23 if exporters.has_current() else 17
+    if chosen.opset is None:
+        chosen.opset = min(exporters.CURRENT_OPSET, last)
+    if not 9 <= chosen.opset <= last:
+        wanted = "; onnxscript and PyTorch 2.9 or later export 18 to 23" if last == 17 else ""
+        parser.error(f"--opset: expected 9 to {last}, got {chosen.opset}{wanted}")
     return chosen
 
 
@@ -200,9 +166,16 @@ def main(words):
         size = chosen.size or SIZE.get(chosen.model, 224)
         shape = map(int, chosen.input.split(",")) if chosen.input else (3, size, size)
         sample = torch.zeros(2, *shape)
-    if chosen.batch:
-        sample = sample[:1].expand(chosen.batch, *sample.shape[1:])
-    write(model, sample, path, chosen.opset, dynamic=chosen.batch is None)
+    if isinstance(sample, list):
+        sample = tuple(sample)
+    # A batch of one would be taken for a dimension that other tensors are broadcast to.
+    sample = with_batch(sample, chosen.batch or 2)
+    try:
+        write(model, sample, path, chosen.opset, dynamic=chosen.batch is None)
+    except Exception as error:  # PyTorch's exporters raise of every kind
+        path.unlink(missing_ok=True)
+        said = str(error).strip().split("\n")[0]
+        raise SystemExit(f"export: {chosen.model}: PyTorch cannot export it: {said}") from error
     if chosen.light or chosen.weights == "none":
         light.strip(path, {name for name, _ in model.state_dict().items()})
     print(f"{path}: {path.stat().st_size} bytes")

@@ -42,6 +42,30 @@ class Tokens(torch.nn.Module):
 def make():
     return Tokens(), torch.zeros(2, 3, dtype=torch.int64)
 """
+SEVERAL = """\
+import torch
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.head = torch.nn.Embedding(9, 4), torch.nn.Linear(4, 3)
+
+    def forward(self, ids, scale=None, mask=None):
+        x = self.words(ids)
+        x = x if scale is None else x * scale.unsqueeze(-1)
+        return self.head((x if mask is None else x * mask.unsqueeze(-1)).mean(1))
+
+ids, ones = torch.zeros(1, 6, dtype=torch.int64), torch.ones(1, 6)
+
+def in_order():
+    return Scaled(), (ids, ones)
+
+def by_name():
+    return Scaled(), {"ids": ids, "mask": ones}
+
+def number():
+    return Scaled(), (ids, 3)
+"""
 
 
 class ExportTest(unittest.TestCase):
@@ -92,6 +116,26 @@ class ExportTest(unittest.TestCase):
                 layers,
                 {"words.weight": 144, "places.weight": 96, "head.weight": 144, "head.bias": 36},
             )
+
+    def test_several_inputs(self):
+        """A tuple of examples, or a dict by the names of arguments; the batch stays open."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "net.py").write_text(SEVERAL)
+            for name, inputs in (("in_order", ["ids", "scale"]), ("by_name", ["ids", "mask"])):
+                words = ["/usr/bin/python3", EXPORT, f"net:{name}", "-o", "net.onnx"]
+                subprocess.run([*map(str, words)], cwd=folder, check=True)
+                given = onnx.load(str(folder / "net.onnx")).graph.input
+                self.assertEqual([one.name for one in given], inputs)
+                firsts = {one.type.tensor_type.shape.dim[0].dim_param for one in given}
+                self.assertEqual(firsts, {"batch"})
+                plan = harness.compile_plan(folder / "net.onnx", folder)
+                self.assertEqual(len(harness.plan_json(plan)["layers"]), 3)
+            words = ["/usr/bin/python3", EXPORT, "net:number", "-o", "bad.onnx"]
+            done = subprocess.run([*map(str, words)], cwd=folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"a tuple of tensors, .* got \(Scaled, tuple\)")
+            self.assertFalse((folder / "bad.onnx").exists())
 
 
 if __name__ == "__main__":

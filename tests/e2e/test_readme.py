@@ -13,7 +13,10 @@ import unittest
 
 import numpy
 
+import current_pytorch
 import harness
+import virtual
+from depth import long
 from waiting import PATIENCE
 
 CHARACTERS = 96  # of samples/data/text.py
@@ -49,15 +52,20 @@ def table(text):
     return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
 
+def by_hand(text):
+    """The calls of PyTorch's exporters: TorchScript's, the current one's."""
+    return re.findall(r"(?ms)^```python\n(torch\.onnx\.export\(.*?)^```", text)
+
+
 class ReadmeTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         made = shutil.ignore_patterns("fashion-*.npy", "text-*.npy", "*.plan", "__pycache__")
         shutil.copytree(harness.TOP / "samples", self.folder / "samples", ignore=made)
 
-    def run_all(self, lines):
+    def run_all(self, lines, python="/usr/bin"):
         """What each prints. The system's Python has PyTorch."""
-        path = f"{harness.SYNCLINE.parent}:/usr/bin:{os.environ['PATH']}"
+        path = f"{harness.SYNCLINE.parent}:{python}:{os.environ['PATH']}"
         printed = {}
         for line in lines:
             done = subprocess.run(
@@ -104,20 +112,22 @@ class ReadmeTest(unittest.TestCase):
         for limit in re.search(limits, words).groups():
             self.assertIn(f"from {limit} on: ", why)
 
+    def write_files(self, text):
+        """The files that a page prints, each with its name in the first line."""
+        for name, content in re.findall(r"(?ms)^```python\n# (\w+\.py)\n(.*?)^```", text):
+            (self.folder / name).write_text(content)
+
     def test_own_model(self):
         """The files of "Your own model" are as printed; its commands export, compile and train."""
         text = section("samples/README.md", "Your own model")
-        named = r"(?ms)^```python\n# (\w+\.py)\n(.*?)^```"
-        for name, content in re.findall(named, text):
-            (self.folder / name).write_text(content)
+        self.write_files(text)
         lines = commands(text)
         for wanted in ("export.py", "compile", "run"):
             self.assertTrue(any(wanted in line for line in lines), wanted)
         self.run_all(lines)
         self.assertTrue((self.folder / "trained.onnx").exists())
         # The export by hand gives a network of the same parameters.
-        by_hand = r"(?ms)^```python\n(torch\.onnx\.export\(.*?)^```"
-        call = re.search(by_hand, text).group(1)
+        call = by_hand(text)[0]
         given = "import net, torch\nmodel, sample = net.cnn(), torch.zeros(2, 3, 32, 32)\n"
         (self.folder / "by_hand.py").write_text(given + call)
         (self.folder / "net.onnx").unlink()
@@ -125,6 +135,35 @@ class ReadmeTest(unittest.TestCase):
         self.run_all(["python3 by_hand.py", again.replace("net.plan", "again.plan")])
         plans = [harness.plan_json(self.folder / name) for name in ("net.plan", "again.plan")]
         self.assertEqual(*[[bucket["members"] for bucket in plan["buckets"]] for plan in plans])
+
+    def test_hugging_face(self):
+        """Its model is exported by the current PyTorch, trained, and learns; PyTorch takes the
+        parameters back and says the same of the test set."""
+        try:
+            python = current_pytorch.python().parent
+        except virtual.Missing as missing:
+            self.skipTest(str(missing))
+        text = section("samples/README.md", "A model of Hugging Face")
+        self.write_files(text)
+        printed = self.run_all(commands(text), python)
+        right = float(re.search(r"PyTorch: ([\d.]+)%", printed["python3 back.py"]).group(1))
+        self.assertGreater(right, 90)
+
+    @long("test_hugging_face exports by the current exporter")
+    def test_current_exporter_by_hand(self):
+        """The page's call, in the environment that has it, gives the same parameters."""
+        try:
+            python = current_pytorch.python().parent
+        except virtual.Missing as missing:
+            self.skipTest(str(missing))
+        text = section("samples/README.md", "Your own model")
+        self.write_files(text)
+        given = "import net, torch\nmodel, sample = net.cnn(), torch.zeros(2, 3, 32, 32)\n"
+        (self.folder / "by_hand.py").write_text(given + by_hand(text)[1])
+        lines = ["python3 by_hand.py", *(l for l in commands(text) if " compile " in l)]
+        self.run_all(lines, python)
+        named = [b["members"] for b in harness.plan_json(self.folder / "net.plan")["buckets"]]
+        self.assertIn("0.weight", [name for members in named for name in members])
 
     def test_unequal_speed(self):
         """The run keeps to the bound, learns, and leaves a trace of what ranks sent and read."""

@@ -10,6 +10,7 @@ SLOW = {
     "lit/lit": "131 tests in one run of lit",
     "e2e/test_quickstart.QuickstartTest.test_measures_the_machine": "the README's first command",
     "e2e/test_readme.ReadmeTest.test_small_gpt": "a page's commands, which train a transformer",
+    "e2e/test_readme.ReadmeTest.test_hugging_face": "a page's commands, by transformers",
     "numerics/test_hugging_face.HuggingFaceTest.test_unedited_exports": "two models' exports",
     "numerics/test_stock_transformers.StockTransformersTest.test_on_one_rank": "six models",
 }

@@ -7,9 +7,9 @@
 namespace syncline::calibrate {
 namespace {
 
-// Computation alone takes many slices of the scheduler, and messages are measured beside it. Both are
-// timed in turns, so that the noise of a busy machine is in both: the bounds are what no noise in
-// one of them reaches.
+// Computation alone takes many slices of the scheduler, and messages are measured beside it. Both
+// are timed in turns, so that the noise of a busy machine is in both: the bounds are what no noise
+// in one of them reaches.
 TEST(Overlap, MeasuresBothWays) {
   std::vector<Interference> all(2);
   syncline::testing::runRanks(2, [&](int rank, transport::Group &group) {
