@@ -124,11 +124,11 @@ Status close(const std::string &output, const std::string &text) {
   if (file->devicesPerNode > 1 && file->nodes() > 1 && !file->inside)
     what += "; nothing is said of what joins the devices of a node (--inside), so nothing "
             "hierarchical will be planned";
-  std::fputs(
-      launch::closingLines(output, what,
-                           {"syncline", "compile", "MODEL", "--cluster", output, "-o", "OUT.plan"})
-          .c_str(),
-      stderr);
+  std::vector<std::string> next = {"syncline", "compile", "MODEL", "--cluster", output};
+  if (!file->device.compute && !file->device.memory)
+    next.insert(next.end(), {"--profile", "PROFILE"});
+  next.insert(next.end(), {"-o", "OUT.plan"});
+  std::fputs(launch::closingLines(output, what, next).c_str(), stderr);
   return Status::ok();
 }
 

@@ -6,6 +6,7 @@
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/ChooseConsistency.h"
 #include "frontend/driver/ChoosePlan.h"
+#include "frontend/driver/ClusterOption.h"
 #include "frontend/driver/CompileNotes.h"
 #include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/ConsistencyOption.h"
@@ -171,7 +172,7 @@ cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
 /// Attaches cluster, profile, optimizer, precision and wire to the module as attributes, which the
 /// passes read.
 Status attachCluster(const CompileOptions &options, ModuleOp module) {
-  Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
+  Result<files::ClusterFile> cluster = readCluster(options);
   if (!cluster)
     return cluster.status();
   if (options.nodes)
@@ -306,6 +307,7 @@ Status compile(const CompileOptions &requested) {
       return written;
   if (options.quiet)
     return Status::ok();
+  noteAssumedDevice(options);
   noteSlowNodes(*source->module);
   if (options.schemes.empty())
     noteRing(**planner, *source->module, *plan);

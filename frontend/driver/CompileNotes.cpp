@@ -64,7 +64,7 @@ static bool mayBeGpus(ModuleOp module) {
   const double stated =
       rate ? double(*rate) / (efficiency ? efficiency.getValueAsDouble() : 1) : INFINITY;
   return std::ranges::any_of(files::deviceKinds(), [&](std::string_view kind) {
-    return stated >= *files::deviceKind(kind)->compute;
+    return files::deviceCapability(kind) > 0 && stated >= *files::deviceKind(kind)->compute;
   });
 }
 

@@ -1,8 +1,8 @@
 // A model's layers with their times, from a profile or from the roofline.
 #include "frontend/driver/ModelTrace.h"
 
+#include "frontend/driver/ClusterOption.h"
 #include "frontend/driver/InventoryText.h"
-#include "frontend/files/ClusterFile.h"
 #include "frontend/files/Profile.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/ir/ToAttr.h"
@@ -172,7 +172,7 @@ Result<files::LayerTrace> readModelTrace(const CompileOptions &options, MLIRCont
     return model.status();
   printNotes(model->notes, progress);
   inventory = inventoryText(model->inventory);
-  Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
+  Result<files::ClusterFile> cluster = readCluster(options);
   if (!cluster)
     return cluster.status();
   std::optional<files::Profile> profile;

@@ -12,8 +12,8 @@ struct Device {
   std::string_view name;
   double teraflops;         ///< fp32, without tensor cores
   double gigabytes;         ///< a second
-  std::int64_t gigabytesOf; ///< memory
-  std::int64_t capability;  ///< compute capability times ten
+  std::int64_t gigabytesOf; ///< memory; 0: nothing is said of it
+  std::int64_t capability;  ///< compute capability times ten; 0: no GPU
   std::string_view nvlink;  ///< kind of link; empty: it has PCIe only
 };
 
@@ -34,6 +34,7 @@ constexpr auto devices = std::to_array<Device>({
     {"h100", 67, 3350, 80, 90, "nvlink-h100"},
     {"h100-pcie", 51, 2000, 80, 90, ""},
     {"h200", 67, 4800, 141, 90, "nvlink-h100"},
+    {"cpu", 0.06, 10, 0, 0, ""}, // one thread of a server's processor
 });
 constexpr double usualLaunchOverhead = 5e-6;
 
@@ -93,10 +94,12 @@ std::optional<DeviceRates> deviceKind(std::string_view name) {
   const auto *found = std::ranges::find(devices, name, &Device::name);
   if (found == devices.end())
     return std::nullopt;
-  return DeviceRates{.compute = found->teraflops * 1e12,
-                     .memory = found->gigabytes * 1e9,
-                     .launchOverhead = usualLaunchOverhead,
-                     .memorySize = found->gigabytesOf * 1'000'000'000};
+  DeviceRates rates{.compute = found->teraflops * 1e12,
+                    .memory = found->gigabytes * 1e9,
+                    .launchOverhead = usualLaunchOverhead};
+  if (found->gigabytesOf > 0)
+    rates.memorySize = found->gigabytesOf * 1'000'000'000;
+  return rates;
 }
 
 std::int64_t deviceCapability(std::string_view name) {

@@ -113,12 +113,15 @@ private:
   /// Refuses a kind of device that the topology's GPUs are not.
   Status nameDevice() {
     if (!sources.device)
-      missing.push_back("what a rank computes with (--device; 'none' where a profile will say)");
+      missing.push_back(
+          "what a rank computes with (--device; 'cpu', or 'none' where a profile will say)");
     else if (*sources.device != "none")
       device = "device: {kind: " + *sources.device + "}\n";
     if (device.empty() || !sources.topology)
       return Status::ok();
     const std::int64_t wanted = deviceCapability(*sources.device);
+    if (wanted == 0)
+      return Status::ok(); // ranks may compute on the processors beside the GPUs
     for (const NcclGpu &gpu : sources.topology->gpus)
       if (gpu.capability && *gpu.capability != wanted)
         return Status::badInput(sources.topologyName + ": expected GPUs with sm " +

@@ -4,6 +4,7 @@
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/PassesText.h"
 #include "frontend/report/PlanText.h"
+#include "frontend/report/PlanTimeline.h"
 #include "frontend/report/Svg.h"
 #include "syncline/Scheme.h"
 
@@ -25,9 +26,7 @@ using svg::format, svg::line, svg::rectangle, svg::text;
 constexpr double width = 900, left = 110, right = 30, barHeight = 34, computationTop = 76,
                  readyTop = 120, channelTop = 164, axisTop = 216, legendTop = 266;
 
-constexpr const char *forwardColour = "#c5d1e3", *backwardColour = "#94abd0",
-                     *reconstructionColour = "#a3d4b4", *updateColour = "#e0c080",
-                     *otherColour = "#777777", *gridColour = "#dddddd", *stepColour = "#c0392b",
+constexpr const char *otherColour = "#777777", *gridColour = "#dddddd", *stepColour = "#c0392b",
                      *hatch = "url(#exposed)";
 
 /// Colours of bars, indexed by the scheme's value.
@@ -39,89 +38,6 @@ static_assert(schemeColours.size() == allSchemes().size());
 const char *colourOf(const std::string &scheme) {
   const std::optional<Scheme> known = parseScheme(scheme);
   return known ? schemeColours[static_cast<std::size_t>(*known)] : otherColour;
-}
-
-double secondsOf(const nlohmann::json &object, const char *key) {
-  const double seconds = object.at(key);
-  if (!(seconds >= 0))
-    throw SchemaError{"expected '" + std::string(key) + "' of 0 s or more, got " +
-                      formatSeconds(seconds)};
-  return seconds;
-}
-
-struct Bucket {
-  std::int64_t id = 0, bytes = 0, channel = 0;
-  std::string members, scheme;
-  double ready = 0, start = 0, end = 0, reconstructed = 0, exposed = 0; ///< seconds
-  double gatherStart = 0, gatherEnd = 0; ///< of the second half; 0 where it is one message
-
-  bool isReconstructed() const { return gatherEnd == 0 && reconstructed > end; }
-  double lastStart() const { return gatherEnd > 0 ? gatherStart : start; }
-  double lastEnd() const { return gatherEnd > 0 ? gatherEnd : end; }
-  /// A reduce-scatter updates the parameters itself.
-  bool isUpdated() const { return scheme != schemeName(Scheme::reduceScatter); }
-};
-
-Bucket bucketOf(const nlohmann::json &json) {
-  if (const std::int64_t bytes = json.at("bytes"); bytes < 0)
-    throw SchemaError{"expected 'bytes' of 0 or more, got " + std::to_string(bytes)};
-  const bool isHalved = json.contains("all_gather");
-  return {.id = json.at("id"),
-          .bytes = json.at("bytes"),
-          .channel = json.value("channel", std::int64_t{0}),
-          .members = memberSummary(json.at("members")),
-          .scheme = printable(json.at("scheme")),
-          .ready = secondsOf(json, "ready"),
-          .start = secondsOf(json, "start"),
-          .end = secondsOf(json, "end"),
-          .reconstructed = secondsOf(json, "reconstructed"),
-          .exposed = secondsOf(json, "exposed"),
-          .gatherStart = isHalved ? secondsOf(json.at("all_gather"), "start") : 0,
-          .gatherEnd = isHalved ? secondsOf(json.at("all_gather"), "end") : 0};
-}
-
-/// An interval of the row of computation; times in seconds.
-struct Phase {
-  const char *name, *colour;
-  double start, end;
-  std::string what; ///< tooltip's first words; empty for the name
-};
-
-/// What a rank computes: behind the backward pass, bucket by bucket, it waits for the message,
-/// reconstructs its gradients and updates its parameters. A plan that clips gradients updates all
-/// at the end of the step.
-std::vector<Phase> phasesOf(const nlohmann::json &plan, const std::vector<Bucket> &buckets) {
-  const nlohmann::json &predicted = plan.at("predicted");
-  const double forwardEnd = secondsOf(predicted, "forward_end"),
-               backwardEnd = secondsOf(predicted, "backward_end"), step = lastPassSeconds(plan),
-               updates = secondsOf(predicted, "updates");
-  std::vector<Phase> phases{{"forward", forwardColour, 0, forwardEnd, ""},
-                            {"backward", backwardColour, forwardEnd, backwardEnd, ""}};
-  if (plan.value("overlap", "backward") == "step")
-    return phases; // the forward pass contains waits, reconstruction and updates
-  const bool clips = !plan.value("clip_norm", nlohmann::json()).is_null();
-  double bytes = 0;
-  for (const Bucket &bucket : buckets)
-    bytes += bucket.isUpdated() ? static_cast<double>(bucket.bytes) : 0;
-  double now = backwardEnd;
-  for (const Bucket &bucket : buckets) {
-    const std::string whose = " of bucket " + std::to_string(bucket.id);
-    now = std::max(now, bucket.end);
-    if (bucket.isReconstructed() && bucket.reconstructed > now) {
-      phases.push_back({"reconstruction", reconstructionColour, now, bucket.reconstructed,
-                        "reconstruction" + whose});
-      now = bucket.reconstructed;
-    }
-    if (clips || !bucket.isUpdated() || bytes <= 0)
-      continue;
-    const double end =
-        std::min(now + updates * static_cast<double>(bucket.bytes) / bytes, std::max(now, step));
-    phases.push_back({"updates", updateColour, now, end, "updates" + whose});
-    now = end;
-  }
-  if (const double end = step - predicted.value("overhead", 0.0); clips && end > now)
-    phases.push_back({"updates", updateColour, std::max(now, end - updates), end, "updates"});
-  return phases;
 }
 
 /// A linear axis from 0 to `end` seconds in one unit, with ticks at 1, 2 or 5 times a power of ten.
@@ -170,12 +86,13 @@ class Plot {
 public:
   explicit Plot(const nlohmann::json &plan)
       : plan(plan), step(std::min(secondsOf(plan.at("predicted"), "step"), lastPassSeconds(plan))),
-        axis(0) {
+        isCarried(plan.value("overlap", "backward") == "step"), axis(0) {
     double end = step;
     for (const nlohmann::json &bucket : plan.at("buckets")) {
       buckets.push_back(bucketOf(bucket));
-      end = std::max({end, buckets.back().ready, buckets.back().start, buckets.back().end,
-                      buckets.back().gatherEnd});
+      end = std::max(end, buckets.back().ready);
+      if (!isCarried)
+        end = std::max({end, buckets.back().start, buckets.back().end, buckets.back().gatherEnd});
     }
     phases = phasesOf(plan, buckets);
     for (const Phase &phase : phases)
@@ -193,13 +110,23 @@ public:
     picture += titles() + scale();
     for (const Phase &phase : phases)
       picture += phaseBar(phase);
+    if (isCarried)
+      picture += waits();
     picture += readyTicks();
-    for (const Bucket &bucket : buckets)
+    for (const PlottedBucket &bucket : buckets)
       picture += channelBar(bucket);
     return picture + stepEnd() + legendText + "</svg>\n";
   }
 
 private:
+  /// How far messages reach into the next step.
+  double carriedSeconds() const {
+    double last = 0;
+    for (const PlottedBucket &bucket : buckets)
+      last = std::max(last, bucket.lastEnd());
+    return isCarried ? last - step : 0;
+  }
+
   std::string titles() const {
     const nlohmann::json &predicted = plan.at("predicted");
     const double exposed = secondsOf(predicted, "exposed");
@@ -212,7 +139,11 @@ private:
                 std::to_string(ranks) + (ranks == 1 ? " rank, " : " ranks, ") +
                     std::to_string(buckets.size()) +
                     (buckets.size() == 1 ? " message, " : " messages, ") + formatSeconds(exposed) +
-                    " of communication exposed");
+                    " of communication exposed" +
+                    (carriedSeconds() > 0
+                         ? "; messages end up to " + formatSeconds(carriedSeconds()) +
+                               " into the next step"
+                         : ""));
   }
 
   std::string scale() const {
@@ -258,7 +189,46 @@ private:
            label(phase.start, phase.end, computationTop + barHeight / 2 + 4, phase.name);
   }
 
-  std::string channelBar(const Bucket &bucket) const {
+  /// The parts of an interval that lie within the step: what ends behind it ends in the next one,
+  /// so that the same part of the step before stands at the picture's beginning.
+  std::vector<std::pair<double, double>> partsOf(double start, double end) const {
+    if (!isCarried || end <= step)
+      return {{start, end}};
+    std::vector<std::pair<double, double>> parts;
+    if (start < step)
+      parts.emplace_back(start, step);
+    parts.emplace_back(std::max(start - step, 0.0), std::min(end - step, step));
+    return parts;
+  }
+
+  std::string bars(double start, double end, double top, const char *fill,
+                   const std::string &tooltip, double high = barHeight) const {
+    std::string picture;
+    for (auto [from, to] : partsOf(start, end))
+      picture += bar(from, to, top, fill, tooltip, high);
+    return picture;
+  }
+
+  /// Labels every part that has room.
+  std::string labels(double start, double end, double y, const std::string &words) const {
+    std::string picture;
+    for (auto [from, to] : partsOf(start, end))
+      picture += label(from, to, y, words);
+    return picture;
+  }
+
+  /// Where the forward pass waits for a message of the step before.
+  std::string waits() const {
+    std::string picture;
+    for (const PlottedBucket &bucket : buckets)
+      if (bucket.exposed > 0)
+        picture += bars(bucket.lastEnd() - bucket.exposed, bucket.lastEnd(), computationTop, hatch,
+                        "waits for bucket " + std::to_string(bucket.id) + ": " +
+                            formatSeconds(bucket.exposed));
+    return picture;
+  }
+
+  std::string channelBar(const PlottedBucket &bucket) const {
     const std::string tooltip = "bucket " + std::to_string(bucket.id) + ": " + bucket.members +
                                 ", " + files::formatBytes(bucket.bytes) + ", " + bucket.scheme +
                                 "; ready at " + formatSeconds(bucket.ready) + ", travels " +
@@ -267,29 +237,30 @@ private:
     const double high = barHeight / static_cast<double>(channelsOf(plan)),
                  top = channelTop + high * static_cast<double>(bucket.channel);
     std::string picture =
-        bar(bucket.start, bucket.end, top, colourOf(bucket.scheme), tooltip, high);
+        bars(bucket.start, bucket.end, top, colourOf(bucket.scheme), tooltip, high);
     if (bucket.gatherEnd > 0)
       picture +=
-          bar(bucket.gatherStart, bucket.gatherEnd, top, colourOf(bucket.scheme),
-              "bucket " + std::to_string(bucket.id) + ": all-gather, travels " +
-                  formatSeconds(bucket.gatherStart) + " to " + formatSeconds(bucket.gatherEnd),
-              high) +
-          label(bucket.gatherStart, bucket.gatherEnd, channelTop + barHeight + 12,
-                std::to_string(bucket.id));
+          bars(bucket.gatherStart, bucket.gatherEnd, top, colourOf(bucket.scheme),
+               "bucket " + std::to_string(bucket.id) + ": all-gather, travels " +
+                   formatSeconds(bucket.gatherStart) + " to " + formatSeconds(bucket.gatherEnd),
+               high) +
+          labels(bucket.gatherStart, bucket.gatherEnd, channelTop + barHeight + 12,
+                 std::to_string(bucket.id));
     if (bucket.exposed > 0)
-      picture += bar(std::max(bucket.lastStart(), bucket.lastEnd() - bucket.exposed),
-                     bucket.lastEnd(), top, hatch, tooltip, high);
+      picture += bars(std::max(bucket.lastStart(), bucket.lastEnd() - bucket.exposed),
+                      bucket.lastEnd(), top, hatch, tooltip, high);
     return picture +
-           label(bucket.start, bucket.end, channelTop + barHeight + 12, std::to_string(bucket.id));
+           labels(bucket.start, bucket.end, channelTop + barHeight + 12, std::to_string(bucket.id));
   }
 
   /// A tick where a bucket is ready, and from there a line to the start of its message. Ticks that
   /// are close share a label.
   std::string readyTicks() const {
     std::string picture;
-    for (const Bucket &bucket : buckets) {
+    for (const PlottedBucket &bucket : buckets) {
       const double x = axis.x(bucket.ready);
-      picture += line(x, readyTop + barHeight / 2, axis.x(bucket.start), channelTop, "#aaaaaa") +
+      const double start = isCarried ? std::min(bucket.start, step) : bucket.start;
+      picture += line(x, readyTop + barHeight / 2, axis.x(start), channelTop, "#aaaaaa") +
                  line(x, readyTop, x, readyTop + barHeight / 2, colourOf(bucket.scheme));
     }
     constexpr double apart = 64;
@@ -321,9 +292,10 @@ private:
     };
     for (const Phase &phase : phases)
       add(phase.name, phase.colour);
-    for (const Bucket &bucket : buckets)
+    for (const PlottedBucket &bucket : buckets)
       add(bucket.scheme, colourOf(bucket.scheme));
-    if (std::ranges::any_of(buckets, [](const Bucket &bucket) { return bucket.exposed > 0; }))
+    if (std::ranges::any_of(buckets,
+                            [](const PlottedBucket &bucket) { return bucket.exposed > 0; }))
       entries.push_back({"exposed: computation waits", otherColour, true});
     return entries;
   }
@@ -349,8 +321,9 @@ private:
   }
 
   const nlohmann::json &plan;
-  double step; ///< seconds of its last pass
-  std::vector<Bucket> buckets;
+  double step;    ///< seconds of its last pass
+  bool isCarried; ///< messages may end in the next step
+  std::vector<PlottedBucket> buckets;
   std::vector<Phase> phases;
   TimeAxis axis;
 };

@@ -29,18 +29,24 @@ std::string ratesOf(const nlohmann::json &device, double efficiency) {
   return text;
 }
 
-/// "estimated from the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s), which kernels ..".
+/// "estimated from the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s), which kernels ..". The kind
+/// 'cpu' has typical rates, no data sheet's.
 std::string estimate(const nlohmann::json &provenance, const nlohmann::json &cluster) {
   const double efficiency = provenance.at("efficiency");
-  const bool isSheet = provenance.at("device").is_string();
+  const bool isKind = provenance.at("device").is_string();
+  const bool isSheet = isKind && provenance.at("device") != "cpu";
   std::string text = "estimated from ";
   if (efficiency < 1)
     text += number(100 * efficiency) + " % of ";
-  text += isSheet ? "the data sheet's peak" : "the cluster file's rates";
+  text += isSheet  ? "the data sheet's peak"
+          : isKind ? "a usual processor's rates"
+                   : "the cluster file's rates";
   if (const std::string rates = ratesOf(cluster.at("device"), efficiency); !rates.empty())
-    text += " (" + (isSheet ? printable(provenance.at("device")) + ": " : "") + rates + ")";
+    text += " (" + (isKind ? printable(provenance.at("device")) + ": " : "") + rates + ")";
   if (isSheet && efficiency == 1)
     text += "; real kernels reach less: --profile, or device.efficiency";
+  if (isKind && !isSheet)
+    text += "; --profile has this machine's";
   return text;
 }
 

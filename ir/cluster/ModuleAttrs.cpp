@@ -54,6 +54,11 @@ static bool isWire(Attribute attribute) {
   return name && syncline::parseWire(name.getValue());
 }
 
+bool syncline::cluster::namesGpu(DictionaryAttr provenance) {
+  const auto kind = provenance ? provenance.getAs<StringAttr>("device") : StringAttr();
+  return kind && kind.getValue() != processorKind;
+}
+
 LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (!isa<ModuleOp>(op))
     return op->emitError("C7: expected '")

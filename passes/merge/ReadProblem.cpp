@@ -16,12 +16,11 @@ using namespace syncline::merge;
 
 static_assert(sync::oneTreeBytes == problem::oneTreeBytes);
 
-/// Whether the cluster's devices are GPUs: NCCL carries the messages, or the cluster file names the
-/// device's data sheet, and all that it can name are GPUs'. A rate alone says nothing: processors
-/// reach those of GPUs.
+/// Whether the cluster's devices are GPUs: NCCL carries the messages, or the cluster file names a
+/// kind of GPU. A rate alone says nothing: processors reach those of GPUs.
 static bool hasGpus(ModuleOp module, cluster::SpecAttr spec) {
   const auto provenance = module->getAttrOfType<DictionaryAttr>(cluster::provenanceAttr);
-  return spec.getNccl() || (provenance && provenance.contains("device"));
+  return spec.getNccl() || cluster::namesGpu(provenance);
 }
 
 static problem::MergeClass toMergeClass(sync::ProblemOp op, sync::MergeClassAttr mergeClass) {

@@ -7,6 +7,10 @@
 
 namespace syncline::launch {
 
+/// As much of the line's beginning as one row of standard error's terminal takes; all of it where
+/// that is no terminal or has no known width. A line of two rows could not be overwritten.
+std::string fittedToTerminal(const std::string &line);
+
 /// On a terminal, one line that is overwritten and finally erased; elsewhere, one line every five
 /// seconds. Not thread-safe.
 class ProgressLine {

@@ -341,7 +341,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   app.footer(
       "Examples:\n"
       "  syncline run model.plan --data x.npy,y.npy --epochs 3 --lr 0.01 --save trained.onnx\n"
-      "  torchrun --nproc-per-node 4 --no-python syncline run model.plan --data x.npy,y.npy");
+      "  torchrun --nproc-per-node 4 --no-python -- syncline run model.plan --data x.npy,y.npy");
   app.set_version_flag("--version", std::string("syncline-run ") + SYNCLINE_VERSION);
   app.add_option("PLAN", o.plan, "folder written by 'syncline compile'")->required();
   std::string log = "text", dumpSteps = "0";

@@ -1,6 +1,7 @@
 // Printing progress.
 #include "runtime/run/Report.h"
 
+#include "runtime/launch/ProgressLine.h"
 #include "runtime/run/ReportText.h"
 
 #include <algorithm>
@@ -129,16 +130,17 @@ void Report::tellText(std::int64_t step, double loss) {
   char rate[32] = "";
   if (length.hasRates)
     std::snprintf(rate, sizeof rate, "  rate %.4g", t.rate);
-  std::fprintf(
-      stderr,
-      "%s%lld of %lld steps%s  loss %.4f, mean%s %.4f%s  %.1f samples/s  exposed %.2f ms%s%s",
-      terminal ? "\r\033[K" : "", static_cast<long long>(step + 1),
-      static_cast<long long>(length.steps), epoch.c_str(), loss,
-      epoch.empty() ? "" : " of the epoch", lossSum / static_cast<double>(losses), rate,
-      samplesPerSecond(t.seconds), t.exposed * 1e3,
-      last ? "" : ("  " + timeText(remainingSeconds()) + " left").c_str(),
-      terminal && !last ? "" : "\n");
+  char line[1024];
+  std::snprintf(line, sizeof line,
+                "%lld of %lld steps%s  loss %.4f, mean%s %.4f%s  %.1f samples/s  exposed %.2f ms%s",
+                static_cast<long long>(step + 1), static_cast<long long>(length.steps),
+                epoch.c_str(), loss, epoch.empty() ? "" : " of the epoch",
+                lossSum / static_cast<double>(losses), rate, samplesPerSecond(t.seconds),
+                t.exposed * 1e3,
+                last ? "" : ("  " + timeText(remainingSeconds()) + " left").c_str());
   isLineOpen = terminal && !last;
+  std::fprintf(stderr, "%s%s%s", terminal ? "\r\033[K" : "",
+               isLineOpen ? launch::fittedToTerminal(line).c_str() : line, isLineOpen ? "" : "\n");
 }
 
 void Report::addTest(std::int64_t step, const Score &score) {

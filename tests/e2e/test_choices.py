@@ -91,7 +91,29 @@ class DevicesTest(unittest.TestCase):
         for rate in ("999 GFLOP/s", "1 TFLOP/s", "4 TFLOP/s"):
             device = f"{{compute: {rate}, memory: 100 GB/s}}"
             self.assertEqual(self.schemes(device), {"ring"}, rate)
+        self.assertEqual(self.schemes("{kind: cpu}"), {"ring"})
         self.assertEqual(self.schemes("{kind: k80}"), {"tree"})
+
+    def test_no_device(self):
+        """Where the cluster file states none, times are a usual processor's, as a note says."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        digits = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+        plans = []
+        for kind, notes in (("none", 1), ("cpu", 0)):
+            cluster, plan = folder / f"{kind}.yaml", folder / f"{kind}.plan"
+            words = ("--nodes", 2, "--device", kind, "--network", "ethernet-1g", "-o", cluster)
+            harness.syncline("cluster", *words)
+            words = (digits, "--cluster", cluster, "--batch", 4, "--plan-only", "-o", plan)
+            done = subprocess.run(
+                [str(word) for word in (harness.SYNCLINE, "compile", *words)],
+                capture_output=True,
+                text=True,
+                timeout=harness.PATIENCE,
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr.count("those of the kind 'cpu', 60 GFLOP/s"), notes)
+            plans.append(harness.plan_json(plan)["predicted"])
+        self.assertEqual(*plans)
 
     def test_rates_of_gpus_without_a_kind_are_noted(self):
         v100 = "{compute: 15.7 TFLOP/s, memory: 900 GB/s}"

@@ -107,6 +107,12 @@ class ReadmeTest(unittest.TestCase):
         self.assertEqual(shown.read_bytes(), (self.folder / "vgg.svg").read_bytes(), shown)
         other = harness.plan_json(self.folder / "ddp.plan")["predicted"]["step"]
         self.assertIn(f"the step takes {1e3 * other:.0f} ms instead", words)
+        line = next(line for line in printed if " --overlap backward " in line)
+        for wanted, by in ((" --overlap backward", ""), ("vgg.plan", "hidden.plan")):
+            line = line.replace(wanted, by)
+        self.run_all([line])
+        hidden = harness.plan_json(self.folder / "hidden.plan")["predicted"]["step"]
+        self.assertIn(f"Here it does: the step takes {1e3 * hidden:.0f} ms.", words)
         why = next(out for line, out in printed.items() if "--why" in line)
         limits = r"from ([\d.]+ Gb/s), from (\d+ samples) a rank, or from (\d+ nodes) on"
         for limit in re.search(limits, words).groups():

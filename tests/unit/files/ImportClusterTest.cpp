@@ -97,7 +97,8 @@ TEST(ImportCluster, OptionsAlone) {
   sources = {};
   EXPECT_EQ(failure(sources),
             "nothing says how many nodes there are (--nodes or --from-hostfile), what a rank "
-            "computes with (--device; 'none' where a profile will say), how fast the network is "
+            "computes with (--device; 'cpu', or 'none' where a profile will say), how fast the "
+            "network is "
             "(--network or --bandwidth) and how long a message takes at least (--network or "
             "--latency)");
 }
@@ -216,11 +217,12 @@ TEST(ImportCluster, Missing) {
   ClusterSources sources;
   sources.topology = {.devices = 8, .cardBandwidth = {}, .gpus = {}, .inside = {}};
   sources.topologyName = "t.xml";
-  EXPECT_EQ(failure(sources),
-            "the files do not say how many nodes there are (--nodes or --from-hostfile), what a "
-            "rank computes with (--device; 'none' where a profile will say), what joins the "
-            "devices of a node (--inside), how fast the network is (--network or --bandwidth) and "
-            "how long a message takes at least (--network or --latency)");
+  EXPECT_EQ(
+      failure(sources),
+      "the files do not say how many nodes there are (--nodes or --from-hostfile), what a "
+      "rank computes with (--device; 'cpu', or 'none' where a profile will say), what joins the "
+      "devices of a node (--inside), how fast the network is (--network or --bandwidth) and "
+      "how long a message takes at least (--network or --latency)");
   EXPECT_EQ(importedCluster(sources).status().kind(), ErrorKind::badUsage);
   sources = ofNodes(2);
   sources.network.reset();

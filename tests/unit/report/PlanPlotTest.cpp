@@ -54,6 +54,21 @@ TEST(PlanPlot, DrawsABarABucketWithWhatItIs) {
   EXPECT_TRUE(contains(svg, "fill=\"#1f4e9c\"><title>bucket 1: conv.weight, 1024 B, ring;")) << svg;
 }
 
+// A message that ends in the next step stands in two parts: at the step's end, and at the beginning,
+// where the forward pass waits for that of the step before.
+TEST(PlanPlot, DrawsWhatCrossesIntoTheNextStep) {
+  json plan = smallPlan();
+  plan["overlap"] = "step";
+  plan["predicted"]["step"] = 0.0021;
+  plan["predicted"]["forward_end"] = 0.001;
+  const std::string svg = svgOf(plan);
+  EXPECT_TRUE(contains(svg, "exposed; messages end up to 900 us into the next step<")) << svg;
+  EXPECT_EQ(count(svg, "<title>bucket 0: "), 1) << svg;
+  EXPECT_EQ(count(svg, "<title>bucket 1: "), 3) << svg; // two parts, and where it is exposed
+  EXPECT_EQ(count(svg, "<title>waits for bucket 1: 500 us<"), 1) << svg;
+  EXPECT_TRUE(contains(svg, ">step ends: 2.10 ms<")) << svg;
+}
+
 // All updates stand at the end of a step that clips gradients.
 TEST(PlanPlot, DrawsClippedUpdatesAtTheEnd) {
   json plan = smallPlan();

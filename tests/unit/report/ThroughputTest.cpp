@@ -53,6 +53,9 @@ TEST(ProvenanceTest, SaysWhatWasMeasured) {
   EXPECT_EQ(
       firstLine(provenanceText(provenance("rates", 0, "v100", 0.7), cluster())),
       "compute: estimated from 70 % of the data sheet's peak (v100: 22.4 TFLOP/s, 1.29 TB/s)");
+  EXPECT_EQ(firstLine(provenanceText(provenance("rates", 0, "cpu", 1), cluster())),
+            "compute: estimated from a usual processor's rates (cpu: 15.7 TFLOP/s, 900 GB/s); "
+            "--profile has this machine's");
   EXPECT_EQ(firstLine(provenanceText(provenance("trace", 0, nullptr, 1), cluster())),
             "compute: as the layer trace says");
   EXPECT_EQ(provenanceText(json(), cluster()), "");
