@@ -1,4 +1,5 @@
-// Compares corners first, which transposing leaves in place, and all elements where these agree.
+// Compares corners first, which transposing leaves in place, and all elements, each with its place,
+// where these agree.
 #include "frontend/onnx/EqualTensors.h"
 
 #include "frontend/onnx/ElementType.h"
@@ -12,13 +13,15 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 using namespace syncline;
 using namespace syncline::frontend;
 
 namespace {
 
-constexpr std::int64_t least = 1024; ///< bytes
+constexpr std::int64_t least = 1024;      ///< bytes
+constexpr std::size_t mostTransposed = 4; ///< dimensions; more are compared in one order alone
 
 struct Candidate {
   std::string name;
@@ -54,18 +57,78 @@ Status forElements(const TensorData &data, llvm::function_ref<void(llvm::StringR
   });
 }
 
-/// The sum of the elements' hashes, which their order does not change; nothing where all are equal.
+/// Where each element stands in a tensor once its axes are reordered, as elements are counted up.
+class Place {
+public:
+  /// `order` has the axes in their new order.
+  Place(const nn::Dims &dims, const std::vector<int> &order)
+      : dims(dims), index(dims.size()), strides(dims.size()) {
+    std::uint64_t stride = 1;
+    for (const int axis : llvm::reverse(order)) {
+      strides[axis] = stride;
+      stride *= static_cast<std::uint64_t>(dims[axis]);
+    }
+  }
+
+  std::uint64_t operator*() const { return place; }
+
+  Place &operator++() {
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+      place += strides[axis];
+      if (++index[axis] < dims[axis])
+        return *this;
+      place -= strides[axis] * static_cast<std::uint64_t>(dims[axis]);
+      index[axis] = 0;
+    }
+    return *this;
+  }
+
+private:
+  nn::Dims dims, index;
+  std::vector<std::uint64_t> strides;
+  std::uint64_t place = 0;
+};
+
+/// All ways to transpose a tensor so that its dimensions grow. Two tensors are transposed of each
+/// other where one way of each gives the same elements, and then all ways give the same sets.
+std::vector<Place> sortedWays(nn::DimsRef all) {
+  nn::Dims dims;
+  llvm::copy_if(all, std::back_inserter(dims), [](std::int64_t size) { return size != 1; });
+  std::vector<int> order(dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<Place> ways;
+  if (dims.size() > mostTransposed)
+    return {Place(dims, order)};
+  do
+    if (std::ranges::is_sorted(order, {}, [&](int axis) { return dims[axis]; }))
+      ways.emplace_back(dims, order);
+  while (std::ranges::next_permutation(order).found);
+  return ways;
+}
+
+/// Mixes a sum of two numbers well (splitmix64).
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+/// A hash of the elements and their places, which transposing does not change; nothing where all
+/// elements are equal.
 std::optional<std::uint64_t> fingerprint(const TensorData &data) {
-  std::uint64_t sum = 0;
+  std::vector<Place> ways = sortedWays(data.dims);
+  std::vector<std::uint64_t> sums(ways.size());
   std::string first;
   bool differs = false;
   const Status read = forElements(data, [&](llvm::StringRef element) {
     if (first.empty())
       first = element.str();
     differs |= element != first;
-    sum += llvm::xxh3_64bits(element);
+    const std::uint64_t hash = llvm::xxh3_64bits(element);
+    for (std::size_t i = 0; i < ways.size(); ++i, ++ways[i - 1])
+      sums[i] += mix(hash + *ways[i] * 0x9e3779b97f4a7c15U);
   });
-  return read && differs ? std::optional(sum) : std::nullopt;
+  return read && differs ? std::optional(*std::ranges::min_element(sums)) : std::nullopt;
 }
 
 std::optional<Look> lookOf(const TensorData &data) {

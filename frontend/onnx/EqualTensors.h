@@ -9,7 +9,8 @@
 namespace syncline::frontend {
 
 /// Compares floating-point initialisers that the output needs and that no pattern freezes, of at
-/// least 1 KiB and two different elements. A transposed matrix counts as the same.
+/// least 1 KiB and two different elements. A transposed tensor counts as the same, one whose
+/// elements are in another order does not.
 /// - Where nothing says which are parameters, a note names trained ones and their bytes.
 /// - badInput where index.listed has one of two: the other would keep its values.
 Status findEqual(const ModelFile &file, const GraphIndex &index, StoredTensors &stored,
