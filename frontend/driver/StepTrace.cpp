@@ -52,7 +52,7 @@ public:
     joinRuns();
     std::ranges::reverse(layers);
     addForward();
-    files::LayerTrace trace;
+    files::LayerTrace trace{.layers = {}, .isOfStep = true};
     for (Layer &layer : layers)
       trace.layers.push_back(std::move(layer.timed));
     return trace;

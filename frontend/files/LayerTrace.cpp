@@ -42,6 +42,7 @@ public:
               got.substr(0, 80) + "'");
     }
     columns = row.cells.size();
+    trace.isOfStep = columns == knownColumns.size();
     return Status::ok();
   }
 
@@ -204,10 +205,8 @@ static std::string quoted(const std::string &cell) {
 
 std::string formatLayerTrace(const LayerTrace &trace) {
   constexpr int digits = 9;
-  const bool isGathered = std::ranges::any_of(
-      trace.layers, [](const TraceLayer &layer) { return bool(layer.gathered); });
   std::string text = "name,bytes,forward,backward,M,N,K,update";
-  text += isGathered ? ",gather,gathered,reconstruct,carrier\n" : "\n";
+  text += trace.isOfStep ? ",gather,gathered,reconstruct,carrier\n" : "\n";
   for (const TraceLayer &layer : trace.layers) {
     text += quoted(layer.name) + "," + std::to_string(layer.bytes) + "B," +
             formatSeconds(layer.forward, digits) + "," + formatSeconds(layer.backward, digits) +
@@ -218,7 +217,7 @@ std::string formatLayerTrace(const LayerTrace &trace) {
     else
       text += ",,,";
     text += layer.update > 0 ? formatSeconds(layer.update, digits) : "";
-    if (isGathered) {
+    if (trace.isOfStep) {
       text += layer.gathered ? "," + std::string(schemeName(layer.gathered->scheme)) + "," +
                                    std::to_string(layer.gathered->bytes) + "B,"
                              : ",,,";

@@ -39,6 +39,8 @@ struct TraceLayer {
 
 struct LayerTrace {
   std::vector<TraceLayer> layers; ///< in forward order, at least one, names unique
+  /// Whether computation is that of a model's step as a plan runs it: its ranks sum the loss too.
+  bool isOfStep = false;
 };
 
 /// Parses `name,bytes,forward,backward[,M,N,K[,update[,gather,gathered,reconstruct,carrier]]]`.
@@ -46,8 +48,8 @@ struct LayerTrace {
 /// "vgg.csv:3:forward: expected a time ...".
 Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileName);
 
-/// The trace in that CSV format, times with nine digits. The last four columns are there where a
-/// layer has a gathered form.
+/// The trace in that CSV format, times with nine digits. The last four columns are there for a
+/// step's trace, and mark one.
 std::string formatLayerTrace(const LayerTrace &trace);
 
 /// Reads and parses `path`, which may hold at most 64 MiB.

@@ -25,6 +25,8 @@ OwningOpRef<ModuleOp> frontend::traceModule(const files::LayerTrace &trace, cons
   OwningOpRef<ModuleOp> module = ModuleOp::create(place);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   auto op = builder.create<sync::TraceOp>(place, std::filesystem::path(path).stem().string());
+  if (trace.isOfStep)
+    op->setAttr(sync::ofStepAttr, builder.getUnitAttr());
   builder.createBlock(&op.getBody());
   for (const files::TraceLayer &layer : trace.layers) {
     DenseI64ArrayAttr matmul;

@@ -342,24 +342,39 @@ static Operation *reconstructionOf(Scenario &scenario, int message) {
   return nullptr;
 }
 
+/// The operations that make a gradient which the message gathers and, behind it, its piggybacks.
+static std::vector<Operation *> makersOf(Scenario &scenario, const Problem &problem,
+                                         const Solution &decisions, std::size_t carrier) {
+  std::vector<Operation *> makers{endingAt(scenario, problem.layers[carrier].ready)};
+  for (std::size_t piggyback : decisions.piggybacks)
+    if (problem.layers[piggyback].carrier == carrier)
+      makers.push_back(endingAt(scenario, problem.layers[piggyback].ready));
+  return makers;
+}
+
 void moveOwnShares(Scenario &scenario, const Problem &problem, const Solution &decisions,
                    int ranks) {
-  std::vector<std::pair<Operation *, double>> shares; // applied last, as clocks are the problem's
+  std::map<Operation *, double> moved; // applied last, as clocks are the problem's
   for (std::size_t i = 0; i < decisions.messages.size(); ++i) {
     const problem::Message &message = decisions.messages[i];
     if (!isGathered(decisions.scheme(problem, message)) || ranks < 2)
       continue;
-    const problem::Layer &layer = problem.layers[message.layers.front()];
-    Operation *before = endingAt(scenario, layer.ready);
+    const std::size_t layer = message.layers.front();
     Operation *behind = reconstructionOf(scenario, static_cast<int>(i));
-    if (!before || !behind)
+    if (!behind)
       continue;
-    const double share = layer.factorOptions[message.option].reconstruct / (ranks - 1);
-    shares.emplace_back(before, -share);
-    shares.emplace_back(behind, share);
+    double share = problem.layers[layer].factorOptions[message.option].reconstruct / (ranks - 1);
+    for (Operation *maker : makersOf(scenario, problem, decisions, layer)) {
+      const double part = maker ? std::clamp(maker->seconds + moved[maker], 0.0, share) : 0;
+      if (part <= 0)
+        continue;
+      moved[maker] -= part;
+      moved[behind] += part;
+      share -= part;
+    }
   }
-  for (auto [op, seconds] : shares)
-    op->seconds = std::max(op->seconds + seconds, 0.0);
+  for (auto [op, seconds] : moved)
+    op->seconds += seconds;
 }
 
 } // namespace syncline::simulate

@@ -10,6 +10,7 @@
 #include "ir/plan/ClipAttr.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
+#include "ir/sync/GatheredAttr.h"
 #include "passes/cost/CostModel.h"
 #include "passes/cost/Counts.h"
 #include "passes/cost/SchemeCatalog.h"
@@ -237,6 +238,11 @@ Scenario SimulatedPlan::wholeStep(const Scenario &lastPass, std::int64_t passes)
 
 bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(module)); }
 
+bool SimulatedPlan::isOfStep() const {
+  auto trace = firstOf<sync::TraceOp>(module);
+  return hasProgram() || (trace && trace->hasAttr(sync::ofStepAttr));
+}
+
 Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   const Result<cost::SchemeCatalog> catalog = cost::catalogOf(cluster, wire());
   if (!catalog)
@@ -251,6 +257,9 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
         issueMessages(trace ? operationsOf(trace, cluster::slowdown(planned.problem.cluster()))
                             : simulate::operationsOf(problem, forwardEnd, gradientNames),
                       problem, planned.solution, gradientNames, {updates, updateWeights});
+    if (isOfStep())
+      moveOwnShares(scenario, problem, planned.solution,
+                    static_cast<int>(planned.problem.cluster().getRanks()));
   }
   const double shardUpdate = shardUpdateOf(planned.problem.asPlanned(), planned.problem.catalog()) *
                              planned.problem.slowerOn(cluster);
@@ -267,7 +276,7 @@ Result<Scenario> SimulatedPlan::complete(Scenario scenario, double shardUpdate,
   if (clips())
     clipByNorm(scenario, squares, few);
   undoSlowdown(scenario, timedOn);
-  if (hasProgram() && few)
+  if (isOfStep() && few)
     addLoss(scenario, *few);
   if (Status placed = place(scenario, cluster, catalog); !placed)
     return placed;
@@ -312,7 +321,7 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
   Scenario scenario = issueMessages(
       simulate::operationsOf(problem, forwardEnd * (where.batch * slower), gradientNames, reading),
       problem, turns, gradientNames, {updates * slower, updateWeights}, reading);
-  if (hasProgram()) // a trace's layers keep their times
+  if (isOfStep())
     moveOwnShares(scenario, problem, decisions, static_cast<int>(where.cluster.getRanks()));
   return complete(std::move(scenario), shardUpdateOf(problem, *catalog), where.cluster,
                   where.cluster, *catalog);

@@ -102,6 +102,9 @@ private:
   SimulatedPlan(mlir::ModuleOp module, merge::PlannedModule planned)
       : module(module), planned(std::move(planned)) {}
   bool hasProgram() const;
+  /// Whether computation is that of a model's step: of a program, or of a trace made from a step.
+  /// Other traces' layers keep their times, and no loss travels beside their gradients.
+  bool isOfStep() const;
   /// The operations of alone() in the last pass, or in an earlier one.
   std::vector<Operation> alonePass(double batch, bool isLast) const;
   /// The scenario of a pass of operations with messages, clipped where the plan does, with the

@@ -116,6 +116,7 @@ TEST(LayerTrace, Gathered) {
   ASSERT_TRUE(trace->layers[1].gathered);
   EXPECT_EQ(trace->layers[1].gathered->scheme, Scheme::factors);
   EXPECT_EQ(trace->layers[1].gathered->bytes, 72);
+  EXPECT_TRUE(trace->isOfStep);
   EXPECT_EQ(formatLayerTrace(*trace), text);
   EXPECT_EQ(failure(header + bias),
             "t.csv:2:carrier: expected another layer that is gathered, got 'fc'");
@@ -148,6 +149,16 @@ TEST(LayerTrace, BadFactors) {
             std::string::npos);
   EXPECT_NE(failure(head + "a,1KB,1ms,1ms,3,4,0\n").find("t.csv:2:K: expected a whole number"),
             std::string::npos);
+}
+
+// The columns say that a trace is a step's, also where nothing is gathered.
+TEST(LayerTrace, OfAStep) {
+  LayerTrace trace{.layers = {{"norm", 12, 1e-3, 2e-3}}, .isOfStep = true};
+  const Result<LayerTrace> read = parseLayerTrace(formatLayerTrace(trace), "t.csv");
+  ASSERT_TRUE(read) << read.status().message();
+  EXPECT_TRUE(read->isOfStep);
+  trace.isOfStep = false;
+  EXPECT_FALSE(parseLayerTrace(formatLayerTrace(trace), "t.csv")->isOfStep);
 }
 
 // What is written reads as it was, whatever stands in a name; no update is an empty cell.

@@ -1,5 +1,5 @@
 // A model's step and the layers that --plan-only reads off it have the same gradients at the same
-// times, over random graphs.
+// times, and plans of the same messages and seconds, over random graphs.
 #include "RandomGraph.h"
 #include "TestModel.h"
 
@@ -30,12 +30,19 @@ using namespace syncline::test;
 
 namespace {
 
-constexpr double tolerance = 1e-9;
+constexpr double tolerance = 1e-9, ofPlans = 0.01;
 
-/// Two ranks whose slower node takes 1.5 times as long.
-constexpr const char *spec =
-    R"(#cluster.spec<name = "c", ranks = 2, device = <compute = 1.0e9, memory = 1.0e8,
-       launchOverhead = 1.0e-6>, link = <alpha = 1.0e-3, beta = 1.0e-9, gamma = 0.0>>)";
+/// Two hosts, GPUs on a slow network, and those of nodes like the DGX A100 (samples/clusters). Next
+/// to fast devices the loss and what is made of gathered factors take a part of the step.
+constexpr const char *clusters[] = {
+    R"(#cluster.spec<name = "hosts", ranks = 2, device = <compute = 1.0e9, memory = 1.0e8,
+       launchOverhead = 1.0e-6>, link = <alpha = 1.0e-3, beta = 1.0e-9, gamma = 0.0>>)",
+    R"(#cluster.spec<name = "GPUs", ranks = 4, device = <compute = 1.0e13, memory = 1.0e12,
+       launchOverhead = 5.0e-6>, link = <alpha = 5.0e-5, beta = 8.0e-10, gamma = 0.0>>)",
+    R"(#cluster.spec<name = "nodes", ranks = 32, devicesPerNode = 8, cardsPerNode = 8,
+       device = <compute = 1.95e13, memory = 2.039e12, launchOverhead = 5.0e-6>,
+       link = <alpha = 5.0e-6, beta = 4.0e-11, gamma = 1.5e-12>,
+       inside = <alpha = 3.0e-6, beta = 3.3e-12, gamma = 1.5e-12>>)"};
 
 void expectSame(const cost::Timeline &step, const cost::Timeline &trace) {
   EXPECT_NEAR(step.forward, trace.forward, tolerance * step.backwardEnd);
@@ -58,6 +65,25 @@ void expectSame(const cost::Timeline &step, const cost::Timeline &trace) {
   }
 }
 
+/// Plans the module by the whole pipeline.
+struct Planned {
+  std::vector<std::pair<std::vector<std::int64_t>, Scheme>> messages;
+  double backward = 0, step = 0;
+
+  explicit Planned(mlir::ModuleOp module) {
+    const Status planned = driver::runPipeline(module, {});
+    EXPECT_TRUE(planned) << planned.message();
+    if (!planned)
+      return;
+    for (sync::MessageAttr message :
+         firstOf<sync::SolutionOp>(module).getMessages().getAsRange<sync::MessageAttr>())
+      messages.emplace_back(message.getLayers().vec(), message.getScheme());
+    auto prediction = firstOf<sync::PredictionOp>(module);
+    backward = prediction.getBackwardEnd().convertToDouble();
+    step = prediction.getStep().convertToDouble();
+  }
+};
+
 class BothWays {
 public:
   BothWays() : context(registry(), mlir::MLIRContext::Threading::DISABLED) {
@@ -67,10 +93,16 @@ public:
   /// Whether the model has a step that trains something, which is then compared.
   bool compare(const std::string &path, const ImportOptions &options) {
     Result<ImportedModel> imported = importOnnx(path, options, context);
-    if (!imported)
-      return false;
-    mlir::OwningOpRef<mlir::ModuleOp> module = std::move(imported->module);
-    (*module)->setAttr(cluster::specAttr, mlir::parseAttribute(spec, &context));
+    return imported && llvm::all_of(clusters, [&](const char *spec) {
+             imported->module.get()->setAttr(cluster::specAttr,
+                                             mlir::parseAttribute(spec, &context));
+             return compare(path, *imported->module);
+           });
+  }
+
+private:
+  bool compare(const std::string &path, mlir::ModuleOp model) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = model.clone(), whole = model.clone();
     if (!driver::runTimedStep(*module, {}))
       return false;
     auto step = *module->getOps<nn::StepOp>().begin();
@@ -80,13 +112,18 @@ public:
     std::set<std::string> names;
     for (const files::TraceLayer &layer : trace.layers)
       EXPECT_TRUE(names.insert(layer.name).second) << layer.name << " stands there twice";
-    mlir::OwningOpRef<mlir::ModuleOp> planned = traceModule(trace, path, context);
-    EXPECT_TRUE(mlir::succeeded(mlir::verify(*planned)));
-    expectSame(*timeline, cost::timelineOf(firstOf<sync::TraceOp>(*planned)));
+    mlir::OwningOpRef<mlir::ModuleOp> layers = traceModule(trace, path, context);
+    (*layers)->setAttr(cluster::specAttr, model->getAttr(cluster::specAttr));
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*layers)));
+    expectSame(*timeline, cost::timelineOf(firstOf<sync::TraceOp>(*layers)));
+    const Planned own(*whole), read(*layers);
+    EXPECT_EQ(own.messages, read.messages);
+    EXPECT_NEAR(own.step, read.step, ofPlans * own.step);
+    EXPECT_NEAR(own.backward, read.backward, ofPlans * own.backward);
+    gathers |= llvm::any_of(own.messages, [](auto &message) { return isGathered(message.second); });
     return true;
   }
 
-private:
   static mlir::DialectRegistry registry() {
     mlir::DialectRegistry all;
     registerAllDialects(all);
@@ -94,6 +131,9 @@ private:
   }
 
   mlir::MLIRContext context;
+
+public:
+  bool gathers = false; ///< whether a plan has sent anything in place of a gradient
 };
 
 } // namespace
@@ -135,4 +175,20 @@ TEST(PlannedBothWays, FactorsAndRows) {
     options.batch = 4;
     EXPECT_TRUE(BothWays().compare(path, options)) << head;
   }
+}
+
+// A rank makes its own share of a gathered gradient behind the message, by layers too.
+TEST(PlannedBothWays, SharesOfGatheredGradients) {
+  const std::string path = scratchPath("both-ways.onnx");
+  std::ofstream(path, std::ios::binary)
+      << parseModel(13, "agraph (float[N,256] x) => (float[N,128] y) {\n"
+                        "w = RandomNormal <shape = [256, 128]> ()\n"
+                        "b = RandomNormal <shape = [128]> ()\n"
+                        "y = Gemm(x, w, b)\n}")
+             .SerializeAsString();
+  ImportOptions options;
+  options.batch = 4;
+  BothWays both;
+  EXPECT_TRUE(both.compare(path, options));
+  EXPECT_TRUE(both.gathers);
 }

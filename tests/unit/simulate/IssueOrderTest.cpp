@@ -145,6 +145,22 @@ TEST(IssueOrderTest, OwnSharesOfFactorsMoveBehindTheirMessage) {
     EXPECT_EQ(scenario.operations[i].seconds, before.operations[i].seconds) << i;
 }
 
+// A piggyback's own sum moves too, and no time is lost or won.
+TEST(IssueOrderTest, OwnSharesOfPiggybacksMoveFromWhereTheyAreMade) {
+  Problem problem = smallProblem();
+  problem.layers[0].factorOptions[0].reconstruct = 2.2;
+  problem.layers[1].ready = 2.25;
+  Scenario scenario =
+      issueMessages(operationsOf(problem, 1, names), problem, plan(0), names, {2.2});
+  const Scenario before = scenario;
+  moveOwnShares(scenario, problem, plan(0), 3);
+  const auto &[a, b] = std::pair{scenario.operations[1], scenario.operations[3]};
+  EXPECT_EQ(a.layer + b.layer, "ab");
+  EXPECT_DOUBLE_EQ(a.seconds, 0);
+  EXPECT_DOUBLE_EQ(b.seconds, 0.15);
+  EXPECT_DOUBLE_EQ(scenario.operations[9].seconds, before.operations[9].seconds + 1.1);
+}
+
 // A program's updates cost more than their bytes where they are many and small.
 TEST(IssueOrderTest, UpdatesAreSharedOutByWeight) {
   const Scenario scenario = issueMessages(operationsOf(smallProblem(), 1, names), smallProblem(),
