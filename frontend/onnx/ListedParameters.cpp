@@ -181,11 +181,13 @@ private:
       text += (i ? ", " : "") + describe(*lacking[i]);
     if (lacking.size() > shown)
       text += " and " + std::to_string(lacking.size() - shown) + " more";
-    if (isFolded(*lacking.front()))
-      return Status::badInput(text +
-                              "; PyTorch's optimizer folded such parameters into others, as "
-                              "normalizations into convolutions, or left them out; " +
-                              howToExport);
+    if (const auto nodes = madeOf(lacking); !nodes.empty()) {
+      const std::vector<std::string> holders = tensorsOf(nodes);
+      return Status::badInput(text + "; PyTorch's optimizer folded such parameters into others, " +
+                              (holders.empty() ? "as normalizations into convolutions"
+                                               : "here likely into " + listNames(holders)) +
+                              ", or left them out; " + howToExport);
+    }
     if (const std::optional<std::string> note = noteInferenceExport(file, index))
       return Status::badInput(text + "; " + *note);
     std::vector<std::string_view> known;
@@ -197,11 +199,29 @@ private:
                             (known.empty() ? "" : suggestionOfMany(lacking.front()->name, known)));
   }
 
-  /// Whether a node was made of a call with this parameter.
-  bool isFolded(const ListedParameter &parameter) const {
-    return llvm::any_of(graph.node(), [&](const onnx::NodeProto &node) {
-      return llvm::is_contained(callOf(node).parameters, "p_" + traced(parameter.name));
-    });
+  /// The nodes that were made of calls with any of these parameters.
+  std::vector<const onnx::NodeProto *>
+  madeOf(const std::vector<const ListedParameter *> &parameters) const {
+    std::vector<const onnx::NodeProto *> nodes;
+    for (const onnx::NodeProto &node : graph.node()) {
+      const TorchCall call = callOf(node);
+      if (llvm::any_of(parameters, [&](const ListedParameter *parameter) {
+            return llvm::is_contained(call.parameters, "p_" + traced(parameter->name));
+          }))
+        nodes.push_back(&node);
+    }
+    return nodes;
+  }
+
+  /// The floating-point tensors of the file that these nodes read.
+  std::vector<std::string> tensorsOf(const std::vector<const onnx::NodeProto *> &nodes) const {
+    std::vector<std::string> names;
+    for (const onnx::NodeProto *node : nodes)
+      for (const std::string &name : node->input())
+        if (const onnx::TensorProto *tensor = tensors.lookup(name);
+            tensor && isFloatElement(tensor->data_type()) && !llvm::is_contained(names, name))
+          names.push_back(name);
+    return names;
   }
 
   const ModelFile &file;

@@ -155,6 +155,26 @@ TEST(OptimizedExport, WeightsWithoutMarksAreParameters) {
   EXPECT_TRUE(isNoted(outcome, "'c.weight', 'c.bias', 'val_1': trained as a parameter"));
 }
 
+// A list has the parameters of a normalization that is part of a convolution by now.
+TEST(OptimizedExport, ListedParametersThatWereFoldedAreNamedWithTheirPlace) {
+  Export made("agraph (float[2,3,4,4] x) => (float[2,4,2,2] y) { c = Conv(x, c_weight, c_bias) "
+              "y = Mul(c, g) }");
+  made.tensor("c.weight", {4, 3, 3, 3}).tensor("c.bias", {4}).tensor("g", {1, 4, 1, 1}, "p_g");
+  made.call("_native_batch_norm_legit_functional", "%conv2d, %p_n_weight, %p_n_bias, %b_n_mean")
+      .call("mul", "%n, %p_g");
+  ImportOptions options = meanSquare();
+  options.parameters = {
+      {"c.weight", {4, 3, 3, 3}}, {"c.bias", {4}}, {"g", {1, 4, 1, 1}}, {"n.bias", {4}}};
+  const Outcome outcome = made.step(options);
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_NE(outcome.error.find(
+                "--parameters lists what the file lacks: 'n.bias' (4); PyTorch's optimizer folded "
+                "such parameters into others, here likely into 'c.weight', 'c.bias', or left them "
+                "out; to train the model itself, export it with"),
+            std::string::npos)
+      << outcome.error;
+}
+
 // Copies of a layer share its transposed weight, of which the file says nothing itself.
 TEST(OptimizedExport, WeightsOfCopiedLayersAreParted) {
   const auto copied = [](const std::string &second) {
