@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -51,9 +52,20 @@ Held heldBy(const onnx::NodeProto &node, int k, nn::DimsRef dims) {
 /// What is left to be matched by shape.
 struct Group {
   std::vector<const ListedParameter *> names;
-  std::vector<std::string> tensors;
+  std::vector<std::string> tensors, computed;
   std::int64_t held = 0; ///< parameters that the tensors hold
 };
+
+/// Whether the tensor is a value that the call's model computed, of one parameter or of several: it
+/// has that value's name, "mul_3". A parameter in another order of its axes counts as itself.
+bool isComputed(const TorchCall &call, llvm::StringRef tensor) {
+  const llvm::StringRef function = tensor.rtrim("0123456789").rtrim('_');
+  return llvm::is_contained(call.arguments, tensor) && !isTorchParameter(tensor) &&
+         llvm::StringSwitch<bool>(function)
+             .Cases("t", "permute", "transpose", "view", "reshape", "squeeze", "unsqueeze", false)
+             .Cases("alias", "clone", "detach", "_to_copy", "to", "contiguous", false)
+             .Default(true);
+}
 
 class Finder {
 public:
@@ -145,6 +157,10 @@ private:
         if ((!isAffine && !isWeight(node, call, k)) || group == groups.end() ||
             !seen.insert(name).second)
           continue;
+        if (isComputed(call, name)) {
+          group->second.computed.push_back(name);
+          continue;
+        }
         group->second.tensors.push_back(name);
         group->second.held += held.count;
       }
@@ -181,8 +197,13 @@ private:
       text += (i ? ", " : "") + describe(*lacking[i]);
     if (lacking.size() > shown)
       text += " and " + std::to_string(lacking.size() - shown) + " more";
-    if (const auto nodes = madeOf(lacking); !nodes.empty()) {
-      const std::vector<std::string> holders = tensorsOf(nodes);
+    const auto nodes = madeOf(lacking);
+    std::vector<std::string> holders = tensorsOf(nodes);
+    for (const ListedParameter *parameter : lacking)
+      llvm::append_range(holders, groups.at(keyOf(parameter->dims)).computed);
+    if (!nodes.empty() || !holders.empty()) {
+      llvm::sort(holders);
+      holders.erase(llvm::unique(holders), holders.end());
       return Status::badInput(text + "; PyTorch's optimizer folded such parameters into others, " +
                               (holders.empty() ? "as normalizations into convolutions"
                                                : "here likely into " + listNames(holders)) +
@@ -219,7 +240,7 @@ private:
     for (const onnx::NodeProto *node : nodes)
       for (const std::string &name : node->input())
         if (const onnx::TensorProto *tensor = tensors.lookup(name);
-            tensor && isFloatElement(tensor->data_type()) && !llvm::is_contained(names, name))
+            tensor && isFloatElement(tensor->data_type()))
           names.push_back(name);
     return names;
   }

@@ -169,10 +169,27 @@ TEST(OptimizedExport, ListedParametersThatWereFoldedAreNamedWithTheirPlace) {
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_NE(outcome.error.find(
                 "--parameters lists what the file lacks: 'n.bias' (4); PyTorch's optimizer folded "
-                "such parameters into others, here likely into 'c.weight', 'c.bias', or left them "
+                "such parameters into others, here likely into 'c.bias', 'c.weight', or left them "
                 "out; to train the model itself, export it with"),
             std::string::npos)
       << outcome.error;
+}
+
+// What the model computes of a parameter is no parameter, though it has its shape.
+TEST(OptimizedExport, ListedParametersAreNotWhatIsComputedOfThem) {
+  const auto added = [](const std::string &name) {
+    Export made("agraph (float[2,3] x) => (float[2,3] y) { h = MatMul(x, w) y = Add(h, " + name +
+                ") }");
+    made.tensor("w", {3, 3}, "p_w").tensor(name, {3});
+    made.call("matmul", "%x, %p_w").call("add", "%matmul, %" + name);
+    ImportOptions options = meanSquare();
+    options.parameters = {{"w", {3, 3}}, {"b", {3}}};
+    return made.step(options);
+  };
+  EXPECT_NE(added("mul_3").error.find("lacks: 'b' (3); PyTorch's optimizer folded such parameters "
+                                      "into others, here likely into 'mul_3', or left them out"),
+            std::string::npos);
+  EXPECT_EQ(added("view_1").error, "");
 }
 
 // Copies of a layer share its transposed weight, of which the file says nothing itself.
