@@ -12,6 +12,7 @@ import numpy
 import torch
 import transformers
 
+import agreement
 import gradients
 from depth import long, repeat
 from gradients import GradientsTest
@@ -184,6 +185,18 @@ class HuggingFaceTest(GradientsTest):
         for name in repeat(("BERT",), ("BERT", "ViT", "T5", "MPNet")):
             with self.subTest(model=name):
                 self.check(name, BY_TORCHSCRIPT, 1)
+
+    @long("test_batches: models without these packages")
+    def test_batches(self):
+        """A batch has the mean of the losses and gradients that its samples have alone."""
+        for name in self.models:
+            with self.subTest(model=name):
+                folder = self.folder / name
+                folder.mkdir()
+                path, *given = agreement.of_gradients(type(self), name, BY_DYNAMO, folder)
+                found = agreement.agreement(path, folder, *given)
+                print(f"\n  {name}: {found}")
+                self.assertTrue(not found.refusal and found.holds(), found)
 
     @long("a tied table on four ranks in test_tied and test_sparse")
     def test_on_four_ranks(self):
