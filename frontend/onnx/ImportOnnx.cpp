@@ -4,6 +4,7 @@
 #include "frontend/onnx/ImportGraph.h"
 #include "frontend/onnx/ImportNodes.h"
 #include "frontend/onnx/RecognizeLayerNorm.h"
+#include "frontend/onnx/RepeatIntegers.h"
 #include "frontend/onnx/Skeleton.h"
 #include "frontend/onnx/StoreConstants.h"
 #include "ir/nn/OfAttr.h"
@@ -118,6 +119,7 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   if (!names)
     return names.status();
   storeLargeConstants(*graph.block, result.weights);
+  repeatIntegers(*graph.block);
   if (Status status = verifyModule(*graph.module); !status)
     return status;
   result.inventory = inventoryOf(file, graph);

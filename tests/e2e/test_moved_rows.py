@@ -1,4 +1,4 @@
-"""Integers that a model slices, reshapes, transposes, joins or pads number the rows of tables, each
+"""Integers that a model slices, reshapes, transposes, joins, pads or expands number the rows of tables, each
 place of the input those of its own table, as a recommender's features do."""
 
 import itertools
@@ -14,12 +14,12 @@ from refusal import RefusalTest
 BATCH, WIDTH, CLASSES = 4, 3, 5
 # Each column of the input numbers the rows of a table of its own: how the model takes it out of the
 # input, and the rows of its table.
-ROWS = {"slice": 50, "gather": 4, "split": 7, "transpose": 9, "shift": 6, "pad": 8}
-COUNT = 7  # columns; the last one numbers nothing
+ROWS = {"slice": 50, "gather": 4, "split": 7, "transpose": 9, "shift": 6, "pad": 8, "expand": 5}
+COUNT = 8  # columns; the last one numbers nothing
 
 
 def columns(ids):
-    """The numbers of each table's rows, [batch, 1] or [batch, 2]."""
+    """The numbers of each table's rows, [batch, 1] to [batch, 3]."""
     first = numpy.full_like(ids[:, :1], 2)
     return {
         "slice": ids[:, 0:1],
@@ -28,6 +28,7 @@ def columns(ids):
         "transpose": ids[:, 3:4],
         "shift": numpy.concatenate([first, ids[:, 4:5]], axis=1),
         "pad": numpy.concatenate([ids[:, 5:6], first + 1], axis=1),
+        "expand": numpy.repeat(ids[:, 6:7], 3, axis=1),
     }
 
 
@@ -66,7 +67,8 @@ def recommender():
     nodes.append(node("Slice", ["twice", integers([1]), integers([2]), integers([1])], ["once"]))
     nodes.append(node("Pad", ["once", integers([0, 1, 0, 0]), integers(2)], ["shifted"]))
     nodes.append(node("Pad", [part(5), integers([0, 0, 0, 1]), integers(3)], ["padded"]))
-    ids = ["part0", "gathered", "s1", "column", "shifted", "padded"]
+    nodes.append(node("Expand", [part(6), integers([1, 3])], ["expanded"]))
+    ids = ["part0", "gathered", "s1", "column", "shifted", "padded", "expanded"]
     flat = integers([0, -1])
     for name, number in zip(ROWS, ids):
         nodes.append(node("Gather", [name, number], [f"{name}.rows"]))

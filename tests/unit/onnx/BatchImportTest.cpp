@@ -282,3 +282,30 @@ TEST(EmbeddingImport, PlacesInOrderAreASlice) {
   EXPECT_FALSE(outcome.has("nn.embedding")) << outcome.error;
   EXPECT_TRUE(outcome.has("nn.reshape %2 : (tensor<2x3xf32>) -> tensor<1x2x3xf32>")) << outcome.ir;
 }
+
+// Kernels broadcast floating-point elements alone: five are two, two more, and one of them.
+TEST(EmbeddingImport, ExpandedIdsAreJoined) {
+  const Outcome outcome =
+      importText(13,
+                 "agraph (int64[N,1] ids) => (float[N,5,3] y) {"
+                 " s = Constant <value_ints = [1,5]> () all = Expand(ids, s)"
+                 " table = RandomNormal <shape = [7,3]> () y = Gather(table, all) }",
+                 withBatch(2));
+  EXPECT_EQ(outcome.count("nn.broadcast"), 0) << outcome.error << outcome.ir;
+  EXPECT_EQ(outcome.count("nn.concat"), 3) << outcome.ir;
+  EXPECT_TRUE(outcome.has("(tensor<2x5xi64>, tensor<7x3xf32>) -> tensor<2x5x3xf32>"));
+}
+
+// A large constant is stored without its repeats.
+TEST(EmbeddingImport, KnownNumbersThatRepeatAreJoined) {
+  const Outcome outcome = importText(
+      13,
+      "agraph (float[3,2000,4] x) => (float[3,2000,4] y) <int64 zero = {0}, int64 one = {1},"
+      " int64 many = {2000}, int64 seven = {7}, int64[2] s = {3, 2000}> {"
+      " places = Range(zero, many, one) k = Mod(places, seven) all = Expand(k, s)"
+      " table = RandomNormal <shape = [7,4]> () e = Gather(table, all) y = Add(x, e) }",
+      meanSquare());
+  EXPECT_TRUE(outcome.has("nn.fixed} : tensor<1x2000xi64>")) << outcome.error << outcome.ir;
+  EXPECT_EQ(outcome.count("nn.broadcast"), 0) << outcome.ir;
+  EXPECT_EQ(outcome.count("nn.concat"), 2) << outcome.ir;
+}
