@@ -9,8 +9,6 @@ using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
-static std::int64_t rankOf(Value value) { return static_cast<std::int64_t>(shapeOf(value).size()); }
-
 BatchSpan frontend::spanOf(nn::DimsRef dims, const BatchPlace &place) {
   return {nn::elementCount(dims.take_front(place.dim)) * place.outer,
           nn::elementCount(dims.drop_front(place.dim + 1)) * place.inner};

@@ -9,8 +9,6 @@ using namespace mlir;
 
 using Axis = std::optional<std::int64_t>;
 
-static std::int64_t rankOf(Value value) { return static_cast<std::int64_t>(shapeOf(value).size()); }
-
 /// Where dimension `axis` of shape `from` is in shape `to`, which has the same elements; nothing
 /// where it is joined with others or divided.
 static Axis reshapedAxis(nn::DimsRef from, nn::DimsRef to, std::int64_t axis) {

@@ -109,6 +109,23 @@ static FailureOr<ConstantTensor> foldExpand(NodeImport &node, Constants in) {
   return broadcastTo(node, *in[0], *dims);
 }
 
+static FailureOr<ConstantTensor> foldTile(NodeImport &node, Constants in) {
+  const FailureOr<nn::Dims> repeats = tileRepeats(node, in[0]->dims.size());
+  if (failed(repeats))
+    return failure();
+  const nn::Dims own = rowMajorStrides(in[0]->dims);
+  nn::Dims dims, apart, strides;
+  for (const auto &[size, count, stride] : llvm::zip_equal(in[0]->dims, *repeats, own)) {
+    apart.append({count, size});
+    strides.append({0, stride});
+    dims.push_back(count * size);
+  }
+  FailureOr<ConstantTensor> result = stridedView(node, *in[0], apart, 0, strides);
+  if (succeeded(result))
+    result->dims = dims;
+  return result;
+}
+
 static FailureOr<ConstantTensor> foldGather(NodeImport &node, Constants in) {
   const ConstantTensor &x = *in[0];
   FailureOr<std::int64_t> axis = gatherAxis(node, x.dims.size());
@@ -225,6 +242,7 @@ FoldFunction frontend::findShapeFold(llvm::StringRef op) {
       {"Size", foldShape},
       {"Slice", foldSlice},
       {"Squeeze", foldView},
+      {"Tile", foldTile},
       {"Trilu", foldTrilu},
       {"Transpose", foldTranspose},
       {"Unsqueeze", foldView},
@@ -238,7 +256,7 @@ static unsigned minOperands(llvm::StringRef op) {
     return 3;
   const bool isPair = op == "CumSum" || op == "Expand" || op == "Gather" || op == "MatMul" ||
                       op == "GatherElements" || op == "GatherND";
-  return isPair || op == "Reshape" ? 2 : 1;
+  return isPair || op == "Reshape" || op == "Tile" ? 2 : 1;
 }
 
 LogicalResult frontend::checkFolded(NodeImport &node, const ConstantTensor &result) {
@@ -276,7 +294,7 @@ FailureOr<bool> frontend::foldNode(NodeImport &node) {
   const FoldFunction fold = elementwise ? elementwise : findShapeFold(node.op());
   if (!fold || node.inputCount() < minOperands(node.op()) || !node.hasInput(0))
     return false;
-  if (elementwise || node.op() == "Expand")
+  if (elementwise || node.op() == "Expand" || node.op() == "Tile")
     if (const FailureOr<bool> done = foldRepeated(node, fold); failed(done) || *done)
       return done;
   llvm::SmallVector<const ConstantTensor *> operands;

@@ -31,7 +31,7 @@ mlir::FailureOr<ConstantTensor> foldTrilu(NodeImport &node, Constants in);
 /// Takes the elements that indices name along one dimension.
 mlir::FailureOr<ConstantTensor> foldGatherElements(NodeImport &node, Constants in);
 
-/// Computes an Expand, or an elementwise operator by `fold`, whose result is too large to be
+/// Computes an Expand, a Tile or an elementwise operator by `fold`, whose result is too large to be
 /// computed as a whole, on operands without the dimensions along which they repeat. False where the
 /// result is not too large, or an operand is not known.
 mlir::FailureOr<bool> foldRepeated(NodeImport &node, FoldFunction fold);

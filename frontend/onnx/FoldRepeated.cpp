@@ -24,18 +24,25 @@ static std::optional<Operand> operandAt(NodeImport &node, unsigned i) {
   return Operand{known, known->dims, known->atOtherBatch ? known->atOtherBatch->dims : known->dims};
 }
 
+/// Whether the node repeats its first operand, as its second one says.
+static bool repeats(const NodeImport &node) { return node.op() == "Expand" || node.op() == "Tile"; }
+
 /// The dimensions of the node's result, at this batch or the other one; unset where it is not
 /// computed at import, or not good.
 static std::optional<nn::Dims> resultDims(NodeImport &node, llvm::ArrayRef<Operand> operands,
                                           bool atOtherBatch) {
   nn::Dims dims;
-  if (node.op() == "Expand") {
+  if (repeats(node)) {
     node.readsOtherBatch = atOtherBatch;
     std::optional<nn::Dims> target = node.isKnown(1) ? node.list("shape", 1) : std::nullopt;
     node.readsOtherBatch = false;
-    if (!target)
+    const nn::Dims x(atOtherBatch ? operands[0].dimsAtOtherBatch : operands[0].dims);
+    const bool isTile = node.op() == "Tile";
+    if (!target || (isTile && target->size() != x.size()))
       return std::nullopt;
     dims = *target;
+    for (std::size_t d = 0; isTile && d < dims.size(); ++d)
+      dims[d] *= x[d];
   }
   for (const Operand &operand : operands) {
     llvm::Expected<nn::Dims> common =
@@ -66,7 +73,7 @@ static std::optional<ConstantTensor> onceOf(const ConstantTensor &values) {
 }
 
 FailureOr<bool> frontend::foldRepeated(NodeImport &node, FoldFunction fold) {
-  const bool isExpand = node.op() == "Expand";
+  const bool isExpand = repeats(node);
   llvm::SmallVector<Operand, 3> operands;
   for (unsigned i = 0; i < (isExpand ? 1 : node.inputCount()); ++i) {
     const std::optional<Operand> operand = operandAt(node, i);

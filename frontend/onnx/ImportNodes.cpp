@@ -1,6 +1,7 @@
 // Imports nodes in order and gathers the ones that are refused.
 #include "frontend/onnx/ImportNodes.h"
 
+#include "frontend/onnx/BindCopies.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeInference.h"
 
@@ -89,6 +90,10 @@ Outcome importOrSkip(ImportState &state, NodeImport &node, std::string &reason) 
   llvm::StringRef message = failure.message();
   if (!message.consume_front(node.describe() + ": ")) // a tensor is at fault, not the node
     return Outcome::broken;
+  if (const std::string copies = copiesBehind(node); !copies.empty()) {
+    state.values.status = Status::badInput(copies + "; " + failure.message());
+    return Outcome::broken;
+  }
   reason = message.str();
   state.values.status = Status::ok();
   if (!state.isStep && statesShape(node)) {
@@ -136,5 +141,5 @@ Status frontend::importNodes(ImportState &state, Refused refused) {
     return refusals.status(/*shapesKnown=*/false);
   }
   const bool areErrors = refused == Refused::areErrors && !refusals.empty();
-  return areErrors ? refusals.status(shapesKnown) : Status::ok();
+  return areErrors ? refusals.status(shapesKnown) : checkCopies(state);
 }

@@ -1,4 +1,4 @@
-// Operators that move, repeat or reduce elements.
+// Operators that move or reduce elements.
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -71,52 +71,6 @@ LogicalResult frontend::importConcat(NodeImport &node) {
   if (failed(type))
     return failure();
   return node.define(node.create<nn::ConcatOp>(*type, xs, static_cast<std::uint64_t>(*axis)));
-}
-
-/// Where a target that follows the batch repeats what all samples share.
-static BatchLayout::Place repeatedPlace(NodeImport &node, nn::DimsRef x, nn::DimsRef y) {
-  node.readsOtherBatch = true;
-  const std::optional<nn::Dims> target = node.list("shape", 1);
-  node.readsOtherBatch = false;
-  llvm::Expected<nn::Dims> other = nn::broadcastShape(x, target.value_or(nn::Dims()));
-  if (!other) {
-    llvm::consumeError(other.takeError());
-    return {};
-  }
-  const std::int64_t batch = node.state.batch;
-  for (std::size_t d = 0; other->size() == y.size() && d < y.size(); ++d)
-    if ((*other)[d] != y[d] && y[d] % batch == 0)
-      return BatchPlace{static_cast<std::int64_t>(d), 1, y[d] / batch};
-  return {};
-}
-
-/// Binds the entry of an Expand's target that states the exported batch, where the operand has it.
-static void bindTarget(const BatchLayout &layout, nn::DimsRef x, const BatchPlace &place,
-                       nn::Dims &target) {
-  const std::int64_t fromEnd = static_cast<std::int64_t>(x.size()) - place.dim;
-  const std::int64_t d = static_cast<std::int64_t>(target.size()) - fromEnd;
-  if (d >= 0 && layout.exported && target[d] == place.factor() * *layout.exported)
-    target[d] = x[place.dim];
-}
-
-LogicalResult frontend::importExpand(NodeImport &node) {
-  Value x = node.tensor(0);
-  std::optional<nn::Dims> target = node.list("shape", 1);
-  if (!target)
-    return node.error("expected a constant shape");
-  BatchLayout &layout = node.state.values.layout;
-  const BatchLayout::Place place = layout.of(x);
-  if (place)
-    bindTarget(layout, shapeOf(x), *place, *target);
-  auto type = node.type(nn::broadcastShape(shapeOf(x), *target), x);
-  if (failed(type))
-    return failure();
-  if (*type == x.getType())
-    return node.defineAlias();
-  Value y = node.create<nn::BroadcastOp>(*type, x);
-  if (!place)
-    layout.set(y, repeatedPlace(node, shapeOf(x), shapeOf(y)));
-  return node.define(y);
 }
 
 LogicalResult frontend::importReduce(NodeImport &node) {

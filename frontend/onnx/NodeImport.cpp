@@ -16,6 +16,10 @@ nn::DimsRef frontend::shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
+std::int64_t frontend::rankOf(Value value) {
+  return static_cast<std::int64_t>(shapeOf(value).size());
+}
+
 Type frontend::elementOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getElementType();
 }
@@ -114,7 +118,10 @@ const std::string &NodeImport::inputName(unsigned i) const {
   return proto.input(static_cast<int>(i));
 }
 
-Value NodeImport::tensor(unsigned i) { return state.values.tensor(inputName(i)); }
+Value NodeImport::tensor(unsigned i) {
+  const auto other = bound.find(i);
+  return other == bound.end() ? state.values.tensor(inputName(i)) : other->second;
+}
 
 Value NodeImport::runningStatistic(unsigned i) { return state.values.state(inputName(i)); }
 

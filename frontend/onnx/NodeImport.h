@@ -4,12 +4,20 @@
 
 #include "frontend/onnx/GraphValues.h"
 
+#include "llvm/ADT/MapVector.h"
+
 namespace onnx {
 class AttributeProto;
 class NodeProto;
 } // namespace onnx
 
 namespace syncline::frontend {
+
+/// Copies that a node makes of what samples share, one for each sample of the file's batch.
+struct SharedCopies {
+  std::string what;    ///< says so in a message
+  bool isFirst = true; ///< in the first dimension, as a batch is
+};
 
 /// What all nodes of one import share.
 struct ImportState {
@@ -25,6 +33,8 @@ struct ImportState {
   bool isStep = true; ///< the nodes become a step that is run, not only layers that are planned
   /// Softmax → where it is NaN, since its mask is infinite no more once that is asked.
   llvm::DenseMap<mlir::Value, mlir::Value> whereNan{};
+  /// nn.broadcast → the copies that it makes, until they are joined with samples.
+  llvm::MapVector<mlir::Operation *, SharedCopies> copies{};
 };
 
 /// Errors are sticky and live in `state.values.status`: an attribute of the wrong type reads as its
@@ -57,6 +67,8 @@ public:
   unsigned inputCount() const;
   bool hasInput(unsigned i) const;
   mlir::Value tensor(unsigned i);
+  /// Has operand `i` stand for another tensor.
+  void bind(unsigned i, mlir::Value value) { bound[i] = value; }
   /// Null when the node has no such operand.
   mlir::Value optionalTensor(unsigned i) { return hasInput(i) ? tensor(i) : mlir::Value(); }
   mlir::Value runningStatistic(unsigned i);
@@ -113,10 +125,12 @@ private:
   mlir::Location location();
   bool fits(nn::Dims &values, llvm::StringRef what, bool clamp);
   const std::string &layer;
+  llvm::SmallDenseMap<unsigned, mlir::Value, 1> bound; ///< operands that stand for other tensors
 };
 
 /// The shape of a tensor of the step.
 nn::DimsRef shapeOf(mlir::Value value);
+std::int64_t rankOf(mlir::Value value);
 mlir::Type elementOf(mlir::Value value);
 /// A number in messages.
 std::string decimal(double value);

@@ -1,6 +1,7 @@
 // The table of supported operators.
 #include "frontend/onnx/OpTable.h"
 
+#include "frontend/onnx/BindCopies.h"
 #include "frontend/onnx/FoldConstants.h"
 
 #include "onnx/onnx_pb.h"
@@ -80,6 +81,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
       {"Sub", {importBinary, 2, 2, false}},
       {"Sum", {importSum, 1, all}},
       {"Tanh", {importUnary, 1, 1}},
+      {"Tile", {importTile, 2, 1, false}},
       {"Transpose", {importTranspose, 1, 1, false}},
       {"Unsqueeze", {importView, 1, 1, false}},
       {"Where", {importWhere, 3, 0}},
@@ -155,6 +157,7 @@ LogicalResult frontend::importNode(NodeImport &node) {
     return node.error(unsupportedOp(node));
   const bool movesWhole =
       !import->floatOnly && import->import != importCast && isWholeOperand(node, 0);
+  bindCopies(node);
   if (failed(checkTensors(node, *import)) || failed(import->import(node)))
     return failure();
   const bool isMoved = movesWhole && node.op() != "Concat" && node.op() != "Pad"; // to other places

@@ -86,6 +86,7 @@ mlir::LogicalResult importView(NodeImport &node);
 mlir::LogicalResult importTranspose(NodeImport &node);
 mlir::LogicalResult importConcat(NodeImport &node);
 mlir::LogicalResult importExpand(NodeImport &node);
+mlir::LogicalResult importTile(NodeImport &node);
 mlir::LogicalResult importCumSum(NodeImport &node);
 mlir::LogicalResult importReduce(NodeImport &node);
 mlir::LogicalResult importPad(NodeImport &node);

@@ -206,23 +206,19 @@ RankedTensorType statedType(NodeImport &node, const std::string &name) {
   return {};
 }
 
-/// Whether a constant of the node holds the exported batch where another one is bound: a Resize to
-/// sizes never changes the batch, and a Tile repeats what samples share for each of them.
+/// Whether a Resize's sizes hold the exported batch where another one is bound: a Resize never
+/// changes the batch.
 bool fixesBatch(NodeImport &node) {
   const ImportState &state = node.state;
-  const bool isResize = node.op() == "Resize";
-  const unsigned place = isResize ? 3 : 1;
-  if ((!isResize && node.op() != "Tile") || !node.hasInput(0) || !node.hasInput(place))
+  constexpr unsigned sizes = 3;
+  if (node.op() != "Resize" || !node.hasInput(0) || !node.hasInput(sizes))
     return false;
-  const ConstantTensor *target = node.constant(place);
+  const ConstantTensor *target = node.constant(sizes);
   const RankedTensorType type = state.values.typeOf(node.inputName(0));
   if (!target || target->isReal() || !type || type.getRank() == 0 ||
       target->size() != type.getRank())
     return false;
-  if (isResize)
-    return node.isBatched(0) && type.getDimSize(0) == state.batch && target->ints[0] != state.batch;
-  return !node.isBatched(0) && !target->fromShape && target->ints[0] > 1 &&
-         target->ints[0] == state.exportedBatch && state.exportedBatch != state.batch;
+  return node.isBatched(0) && type.getDimSize(0) == state.batch && target->ints[0] != state.batch;
 }
 
 } // namespace
@@ -288,8 +284,8 @@ static BatchLayout::Place likelyPlace(NodeImport &node, RankedTensorType type, u
 
 LogicalResult frontend::importByShape(NodeImport &node) {
   if (fixesBatch(node))
-    return node.error("'" + node.inputName(node.op() == "Resize" ? 3 : 1) +
-                      "' fixes the batch, expected " + llvm::Twine(node.state.batch) +
+    return node.error("'" + node.inputName(3) + "' fixes the batch, expected " +
+                      llvm::Twine(node.state.batch) +
                       "; export the model with that batch, or with a dynamic one");
   Result<llvm::SmallVector<RankedTensorType>> types = inferTypes(node);
   if (!types)

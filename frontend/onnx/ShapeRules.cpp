@@ -141,6 +141,14 @@ FailureOr<nn::Dims> frontend::permutation(NodeImport &node, size_t rank) {
   return order;
 }
 
+FailureOr<nn::Dims> frontend::tileRepeats(NodeImport &node, size_t rank) {
+  const std::optional<nn::Dims> repeats = node.list("repeats", 1);
+  if (!repeats || repeats->size() != rank ||
+      llvm::any_of(*repeats, [](std::int64_t count) { return count < 0; }))
+    return node.error("expected constant repeats of each of " + llvm::Twine(rank) + " dimensions");
+  return *repeats;
+}
+
 FailureOr<std::int64_t> frontend::gatherAxis(NodeImport &node, size_t rank) {
   return node.axis(node.integer("axis", 0), rank);
 }

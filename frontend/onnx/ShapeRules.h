@@ -37,6 +37,9 @@ mlir::FailureOr<nn::Dims> reducedAxes(NodeImport &node, size_t rank);
 /// Transpose's permutation.
 mlir::FailureOr<nn::Dims> permutation(NodeImport &node, size_t rank);
 
+/// How often Tile repeats each dimension.
+mlir::FailureOr<nn::Dims> tileRepeats(NodeImport &node, size_t rank);
+
 /// Gather's axis.
 mlir::FailureOr<std::int64_t> gatherAxis(NodeImport &node, size_t rank);
 

@@ -50,6 +50,14 @@ def squeeze(net):
     return net.add("Squeeze", y, net.integers(axis)) if net.chance() else net.add("Squeeze", y)
 
 
+@step()
+def tile(net):
+    x = net.pick(2, 4)
+    counts = [1] * len(net.shape(x))
+    counts[axis_of(net, x)] = net.random.randint(2, 3)
+    return net.add("Tile", x, net.integers(*counts))
+
+
 def shape_of(net, x, axis, size):
     """The shape of x with another size of that dimension; one may be written for others."""
     if net.chance():

@@ -211,3 +211,89 @@ TEST(BatchLayout, OutputHasTheBatchFirst) {
                 " h = Mul(x, w) y = Transpose <perm = [1,0,2]> (h) }",
                 4, "output 'y' of shape 4x4x8: expected the batch, 4, as first dimension, got it");
 }
+
+/// A class token before four others: `repeat` makes `all`, of [batch, 1, 8], of what samples share.
+static std::string token(const std::string &batch, const std::string &repeat) {
+  return "agraph (float[" + batch + ",4,8] x) => (float[" + batch +
+         ",5,8] y) <int64[3] shape = {2, 1, 8}, int64[3] times = {2, 1, 1}, int64[2] row = {1, 8},"
+         " int64[2] rows = {2, 1}, int64[1] zero = {0}, int64[1] one = {1}> {"
+         " token = RandomNormal <shape = [1,1,8]> () w = RandomNormal <shape = [8]> () " +
+         repeat + " c = Concat <axis = 1> (all, x) y = Mul(c, w) }";
+}
+
+// The file has a copy for each sample of its own batch: so has every other batch.
+TEST(BatchLayout, CopiesForTheExportedBatchAreBound) {
+  const std::pair<const char *, const char *> files[] = {
+      {"2", "all = Expand(token, shape)"},
+      {"2", "all = Tile(token, times)"},
+      {"2", "t = Reshape(token, row) r = Tile(t, rows) all = Reshape(r, shape)"},
+      {"2", "u = Mul(token, w) e = Expand(u, shape) n = Neg(e)"
+            " k = RandomNormal <shape = [8,8]> () m = MatMul(n, k) all = Add(m, e)"},
+      {"2", "e = Constant <value = float {3}> () all = Expand(e, shape)"},
+      {"1", "all = Identity(token)"}};
+  for (const auto &[batch, repeat] : files)
+    for (const std::int64_t other : {1, 3, 8}) {
+      const Outcome outcome = imported(token(batch, repeat), other);
+      const std::string to = std::to_string(other);
+      EXPECT_TRUE(outcome.has("tensor<" + to + "x1x8xf32>, tensor<" + to + "x4x8xf32>) -> tensor<" +
+                              to + "x5x8xf32>"))
+          << repeat << outcome.error << outcome.ir;
+      EXPECT_EQ(plannedAlone(token(batch, repeat), other), "") << repeat;
+    }
+}
+
+// Heads are merged with the copies as with the batch, and both are bound where they meet.
+TEST(BatchLayout, CopiesWithHeadsAreBound) {
+  const auto graph = [](const std::string &batch, const std::string &heads) {
+    return "agraph (float[" + batch + ",6,8] x) => (float[" + batch +
+           ",3,8] y) <int64[3] times = {1, " + batch + ", 1}, int64[3] split = {3, " + heads +
+           ", 4}, int64[3] keys = {6, " + heads + ", 4}, int64[3] joined = {3, " + batch +
+           ", 8}> { q = RandomNormal <shape = [3,1,8]> () w = RandomNormal <shape = [8]> ()"
+           " t = Tile(q, times) a = Reshape(t, split) b = Transpose <perm = [1,0,2]> (a)"
+           " u = Transpose <perm = [1,0,2]> (x) h = Reshape(u, keys)"
+           " v = Transpose <perm = [1,0,2]> (h) k = Transpose <perm = [1,2,0]> (h)"
+           " s = MatMul(b, k) p = Softmax(s) r = MatMul(p, v) m = Transpose <perm = [1,0,2]> (r)"
+           " o = Reshape(m, joined) e = Add(o, t) f = Transpose <perm = [1,0,2]> (e)"
+           " y = Mul(f, w) }";
+  };
+  for (const auto &[batch, heads] : {std::pair("1", "2"), {"3", "6"}}) {
+    const Outcome outcome = imported(graph(batch, heads), 5);
+    EXPECT_TRUE(outcome.has("(tensor<10x3x4xf32>, tensor<10x4x6xf32>) -> tensor<10x3x6xf32>"))
+        << outcome.error << outcome.ir;
+    EXPECT_EQ(plannedAlone(graph(batch, heads), 5), "");
+  }
+}
+
+// Copies that samples are not joined with, and tensors that are not copies.
+TEST(BatchLayout, CopiesThatCannotBeBoundAreNamed) {
+  const auto expect = [](const std::string &graph, const std::string &text) {
+    expectRefused(graph, 3, text);
+    EXPECT_NE(plannedAlone(graph, 3).find(text), std::string::npos) << plannedAlone(graph, 3);
+    EXPECT_EQ(imported(graph, 2).error, "");
+  };
+  const std::string hint =
+      " of shape 2x1x8 has copies for a batch of 2, expected 3; the model may be"
+      " bound to the batch it was exported with";
+  expect(token("2", "e = Expand(token, shape) r = ReduceSum(e, zero) m = Mul(x, r)"
+                    " all = ReduceSum(m, one)"),
+         "(Expand): its result" + hint);
+  expect(token("2", "e = Tile(token, times) v = RandomNormal <shape = [2,1,8]> () all = Add(e, v)"),
+         "(Tile): its result" + hint);
+  expect(
+      token("2", "all = RandomNormal <shape = [2,1,8]> ()"),
+      "(Concat): operand of shape 3x4x8 differs from the first, 2x1x8, off axis 1; the model may");
+}
+
+// A shape that follows the batch repeats for every batch, also what has several entries.
+TEST(BatchLayout, TilesThatFollowTheBatch) {
+  const std::string head =
+      "agraph (float[N,4,8] x) => (float[N,4,8] y) <int64[1] zero = {0}, int64[1]"
+      " one = {1}> { w = RandomNormal <shape = [4,8]> () s = Shape(x)"
+      " n = Slice(s, zero, one) t = Concat <axis = 0> (n, one) ";
+  const Outcome outcome =
+      imported(head + "all = Tile(w, t) r = Reshape(all, s) y = Add(x, r) }", 3);
+  EXPECT_TRUE(outcome.has("(tensor<1x4x8xf32>) -> tensor<3x4x8xf32>"))
+      << outcome.error << outcome.ir;
+  expectRefused(head + "u = Concat <axis = 0> (one, one, n) all = Tile(x, u) y = Relu(all) }", 3,
+                "(Tile): it would repeat samples as often as the batch has them");
+}

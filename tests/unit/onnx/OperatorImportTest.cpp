@@ -228,6 +228,8 @@ static const Row movements[] = {
      "r = Unsqueeze(h, a) a = Constant <value_ints = [1]> () s = Constant <value_ints = "
      "[2,3,1,1,1]> () y = Expand(r, s)",
      "nn.broadcast %3 : (tensor<2x1x4x8x8xf32>) -> tensor<2x3x4x8x8xf32>"},
+    {"Tile", 13, "r = Constant <value_ints = [1,1,3,1]> () y = Tile(h, r)",
+     "nn.broadcast %3 : (tensor<2x4x1x8x8xf32>) -> tensor<2x4x3x8x8xf32>"},
     {"ReduceMean", 13, "y = ReduceMean <axes = [-1,2], keepdims = 0> (h)",
      "nn.reduce mean %2 {axes = array<i64: 2, 3>}" MAP "tensor<2x4xf32>"},
     {"ReduceSum", 11, "y = ReduceSum <axes = [1]> (h)",

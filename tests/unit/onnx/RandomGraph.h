@@ -58,7 +58,7 @@ private:
   }
 
   void addNode() {
-    switch (below(9)) {
+    switch (below(10)) {
     case 0:
       return become("Sigmoid(" + value() + ")", dims);
     case 1:
@@ -75,6 +75,8 @@ private:
       return addView();
     case 8:
       return addProduct();
+    case 9:
+      return addCopies();
     }
   }
 
@@ -134,6 +136,28 @@ private:
     nn::Dims shape = dims;
     shape.back() = columns;
     become("MatMul(" + value() + ", " + own + ")", shape);
+  }
+
+  /// Joins the value with what a node repeats along some of the dimensions, often the batch.
+  void addCopies() {
+    nn::Dims shared = dims, times;
+    for (std::int64_t &size : shared) {
+      times.push_back(below(3) ? size : 1);
+      size /= times.back();
+    }
+    const std::string own = "p" + std::to_string(count), all = "a" + std::to_string(count);
+    body += " " + own + " = RandomNormal <shape = " + list(shared) + "> ()\n";
+    const bool isTile = below(2);
+    const std::string target = constant(isTile ? times : dims);
+    body += " " + all + "e = " + (isTile ? "Tile(" : "Expand(") + own + ", " + target + ")\n";
+    body += " " + all + " = " + (below(2) ? "Sigmoid(" : "Neg(") + all + "e)\n";
+    const std::int64_t d = axis();
+    nn::Dims joined = dims;
+    joined[d] *= 2;
+    if (below(2))
+      become("Add(" + all + ", " + value() + ")", dims);
+    else
+      become("Concat <axis = " + std::to_string(d) + "> (" + all + ", " + value() + ")", joined);
   }
 
   std::mt19937 random;
