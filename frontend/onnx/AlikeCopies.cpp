@@ -130,6 +130,6 @@ private:
 } // namespace
 
 bool frontend::hasEqualCopies(Value value, BatchPlace place, std::int64_t count,
-                        llvm::SmallVectorImpl<Operation *> &made) {
+                              llvm::SmallVectorImpl<Operation *> &made) {
   return Alike(count, made).of(value, place);
 }

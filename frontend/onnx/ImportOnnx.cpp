@@ -27,6 +27,42 @@ static void eraseDead(Block &block) {
       op.erase();
 }
 
+/// The same values with dimension `dim` first. A softmax stays the last operation.
+static Value withFirst(ImportState &state, Value x, std::int64_t dim) {
+  nn::Dims order{dim}, dims{shapeOf(x)[dim]};
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(shapeOf(x).size()); ++d)
+    if (d != dim) {
+      order.push_back(d);
+      dims.push_back(shapeOf(x)[d]);
+    }
+  const auto type = RankedTensorType::get(dims, elementOf(x));
+  auto softmax = x.getDefiningOp<nn::SoftmaxOp>();
+  auto moved =
+      state.builder.create<nn::TransposeOp>(x.getLoc(), type, softmax ? softmax.getX() : x, order);
+  if (Attribute layer = x.getDefiningOp()->getAttr(nn::layerAttr))
+    moved->setAttr(nn::layerAttr, layer);
+  if (!softmax)
+    return moved;
+  auto last = cast<nn::SoftmaxOp>(state.builder.clone(*softmax));
+  last.getXMutable().assign(moved);
+  last.getY().setType(type);
+  last.setAxis(llvm::find(order, static_cast<std::int64_t>(softmax.getAxis())) - order.begin());
+  return last.getY();
+}
+
+/// What is wrong with an output that has the batch there; empty where it can be moved to the front.
+static std::string faultOfPlace(Value output, const BatchLayout::Place &place) {
+  if (!place)
+    return "none";
+  if (place->factor() != 1)
+    return "it in dimension " + std::to_string(place->dim) + ", merged with others of " +
+           std::to_string(place->factor()) +
+           " entries; end the model with a Reshape that parts them";
+  auto reshape = output.getDefiningOp<nn::ReshapeOp>(); // of a softmax before opset 13
+  const bool isHidden = place->dim > 0 && reshape && reshape.getX().getDefiningOp<nn::SoftmaxOp>();
+  return isHidden ? "it in dimension " + std::to_string(place->dim) : "";
+}
+
 static Result<Value> findOutput(ImportState &state) {
   const std::string &name = state.index.output->name();
   Value output = state.values.tensor(name);
@@ -38,12 +74,19 @@ static Result<Value> findOutput(ImportState &state) {
     return Status::badInput("output '" + name + "' is not floating-point");
   BatchLayout &layout = state.values.layout;
   const BatchLayout::Place place = layout.of(output);
-  if (!layout.isAsExported() && place != BatchPlace())
+  const std::string fault = faultOfPlace(output, place);
+  if (!layout.isAsExported() && !fault.empty())
     return Status::badInput("output '" + name + "' of shape " + nn::toString(shapeOf(output)) +
                             ": expected the batch, " + std::to_string(state.batch) +
-                            ", as first dimension" +
-                            (place ? ", got it in dimension " + std::to_string(place->dim) : ""));
-  return output;
+                            ", as first dimension, got " + fault);
+  if (!fault.empty() || place->dim == 0)
+    return output;
+  const Value moved = withFirst(state, output, place->dim);
+  state.notes.add("its dimension " + std::to_string(place->dim) +
+                      " is the batch: samples come first in targets, as in " +
+                      nn::toString(shapeOf(moved)),
+                  name);
+  return moved;
 }
 
 /// Drops inputs whose values nothing computes with any more, and gives inputs that hold an input's

@@ -206,10 +206,44 @@ TEST(BatchLayout, BatchDimensionMayBeGivenOrNamed) {
             std::string::npos);
 }
 
-TEST(BatchLayout, OutputHasTheBatchFirst) {
-  expectRefused("agraph (float[N,4,8] x) => (float[4,N,8] y) { w = RandomNormal <shape = [8]> ()"
-                " h = Mul(x, w) y = Transpose <perm = [1,0,2]> (h) }",
-                4, "output 'y' of shape 4x4x8: expected the batch, 4, as first dimension, got it");
+/// Classes of each time step, of an input and an output with time first. `end` makes y of h.
+static Outcome timeFirstClasses(const std::string &end, int opset = 17) {
+  ImportOptions options;
+  options.batch = 4;
+  options.batchDimensions["x"] = 1;
+  return importText(opset,
+                    "agraph (float[7,2,3] x) => (float[7,2,5] y) {"
+                    " w = RandomNormal <shape = [3,5]> () h = MatMul(x, w) " +
+                        end + " }",
+                    options);
+}
+
+// Samples come first in files of targets, as in those of inputs.
+TEST(BatchLayout, OutputsHaveTheBatchFirst) {
+  const std::string moved = "nn.transpose %3 {permutation = array<i64: 1, 0, 2>} : "
+                            "(tensor<7x4x5xf32>) -> tensor<4x7x5xf32>";
+  const std::string scored = "(tensor<4x7x5xf32>, tensor<4x7xi64>)";
+  for (const char *end : {"y = Identity(h)", "y = Softmax(h)", "y = LogSoftmax <axis = 2> (h)"}) {
+    const Outcome outcome = timeFirstClasses(end);
+    EXPECT_TRUE(outcome.has(moved)) << end << outcome.error << outcome.ir;
+    EXPECT_TRUE(outcome.has(scored)) << end << outcome.ir;
+    EXPECT_FALSE(outcome.has("nn.softmax")) << end << outcome.ir; // the loss takes the logits
+    ASSERT_FALSE(outcome.notes.empty());
+    EXPECT_EQ(outcome.notes[0],
+              "'y': its dimension 1 is the batch: samples come first in targets, as in 4x7x5");
+  }
+}
+
+TEST(BatchLayout, OutputsWithoutTheBatchApartAreRefused) {
+  const std::string merged = timeFirstClasses("s = Constant <value_ints = [-1,5]> ()"
+                                              " y = Reshape(h, s)")
+                                 .error;
+  EXPECT_NE(merged.find("output 'y' of shape 28x5: expected the batch, 4, as first dimension, got "
+                        "it in dimension 0, merged with others of 7 entries; end the model with"),
+            std::string::npos)
+      << merged;
+  const std::string joined = timeFirstClasses("y = Softmax <axis = 2> (h)", 11).error;
+  EXPECT_EQ(joined, "");
 }
 
 /// A class token before four others: `repeat` makes `all`, of [batch, 1, 8], of what samples share.
