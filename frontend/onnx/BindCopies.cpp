@@ -104,40 +104,55 @@ void frontend::bindCopies(NodeImport &node) {
 
 void frontend::addCopies(NodeImport &node, nn::BroadcastOp all) {
   const BatchLayout &layout = node.state.values.layout;
-  if (!layout.exported || *layout.exported < 2 || layout.isAsExported() ||
-      node.state.values.layout.of(all))
+  if (layout.isAsExported() || layout.exported == 1)
     return;
   const nn::DimsRef dims = shapeOf(all);
+  const std::string result = node.describe() + ": its result of shape " + nn::toString(dims);
+  const std::string hint = layout.exportHint(/*isOpen=*/true);
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] != *layout.exported || !repeatsAll(all, static_cast<std::int64_t>(d)))
+    if (!repeatsAll(all, static_cast<std::int64_t>(d)) || dims[d] == 1)
       continue;
-    const std::string what = node.describe() + ": its result of shape " + nn::toString(dims) +
-                             " has copies for a batch of " + std::to_string(*layout.exported) +
-                             ", expected " + std::to_string(layout.batch) +
-                             layout.exportHint(/*isOpen=*/true);
-    node.state.copies[all] = {what, d == 0};
-    return;
+    if (!layout.exported) {
+      node.state.copies[all] = {result + " does not follow the batch" + hint, false};
+    } else if (dims[d] == *layout.exported) {
+      node.state.copies[all] = {result + " has copies for a batch of " + std::to_string(dims[d]) +
+                                    ", expected " + std::to_string(layout.batch) + hint,
+                                d == 0};
+      return;
+    }
   }
+}
+
+/// The operations of operands that have something else where another one has the batch.
+static llvm::SetVector<Operation *> unfitOperands(NodeImport &node) {
+  GraphValues &values = node.state.values;
+  llvm::SetVector<Operation *> unfit;
+  const BatchLayout::Place batch = placeFromEnd(node);
+  for (unsigned i = 0; batch && i < node.inputCount(); ++i) {
+    if (!node.hasInput(i) || !values.isComputed(values.rootOf(node.inputName(i))))
+      continue;
+    Value operand = node.tensor(i);
+    const std::int64_t d = operand ? rankOf(operand) - batch->dim : -1;
+    if (d < 0 || values.layout.of(operand) || !operand.getDefiningOp())
+      continue;
+    if (shapeOf(operand)[d] != 1)
+      unfit.insert(operand.getDefiningOp());
+  }
+  return unfit;
 }
 
 std::string frontend::copiesBehind(NodeImport &node) {
   constexpr std::size_t mostVisited = 256;
   ImportState &state = node.state;
-  if (state.copies.empty() || !placeFromEnd(node))
+  if (state.copies.empty())
     return {};
-  llvm::SetVector<Operation *> behind;
-  const auto visit = [&](Value value) {
-    if (value && !state.values.layout.of(value) && value.getDefiningOp())
-      behind.insert(value.getDefiningOp());
-  };
-  for (unsigned i = 0; i < node.inputCount(); ++i)
-    if (node.hasInput(i) && state.values.isComputed(node.inputName(i)))
-      visit(node.tensor(i));
+  llvm::SetVector<Operation *> behind = unfitOperands(node);
   for (std::size_t i = 0; i < behind.size() && i < mostVisited; ++i) {
     if (const auto made = state.copies.find(behind[i]); made != state.copies.end())
       return made->second.what;
     for (Value operand : behind[i]->getOperands())
-      visit(operand);
+      if (operand.getDefiningOp() && !state.values.layout.of(operand))
+        behind.insert(operand.getDefiningOp());
   }
   return {};
 }

@@ -10,11 +10,11 @@ namespace syncline::frontend {
 /// and queries are such. Does nothing where the file's batch is open or the one that is bound.
 void bindCopies(NodeImport &node);
 
-/// Takes note of the copies that an Expand or a Tile makes of what has no batch, where they are as
-/// many as the file has samples: they have to be joined with samples.
+/// Takes note of the copies that an Expand or a Tile makes of what has no batch, where they may be
+/// one for each sample of the file: they have to be joined with samples.
 void addCopies(NodeImport &node, nn::BroadcastOp all);
 
-/// Names the node whose copies the failed one computes with; empty where there are none.
+/// Names the node whose copies the failed one has in place of the batch; empty where there are none.
 std::string copiesBehind(NodeImport &node);
 
 /// Refuses copies along a first dimension that no tensor with the batch was joined with.

@@ -313,6 +313,11 @@ TEST(BatchLayout, CopiesThatCannotBeBoundAreNamed) {
          "(Expand): its result" + hint);
   expect(token("2", "e = Tile(token, times) v = RandomNormal <shape = [2,1,8]> () all = Add(e, v)"),
          "(Tile): its result" + hint);
+  for (const std::int64_t batch : {2, 3})
+    expectRefused(token("N", "e = Expand(token, shape) all = Neg(e)"), batch,
+                  "(Expand): its result of shape 2x1x8 does not follow the batch; the model may be"
+                  " bound to the batch it was exported with: export it with a dynamic batch"
+                  " dimension; node that makes 'c' (Concat): ");
   expect(
       token("2", "all = RandomNormal <shape = [2,1,8]> ()"),
       "(Concat): operand of shape 3x4x8 differs from the first, 2x1x8, off axis 1; the model may");
