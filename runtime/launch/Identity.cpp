@@ -235,6 +235,12 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
     return usage(std::to_string(id.size) + " ranks on one host: at most " +
                  std::to_string(maxLocalRanks) +
                  " are started here; start them on several hosts by torchrun, mpirun or srun");
+  if (id.launchesLocally && !flags.masterAddress.empty() && flags.masterAddress != "localhost" &&
+      flags.masterAddress != id.masterAddress)
+    return usage("'--master-addr " + flags.masterAddress +
+                 "' is where ranks of several hosts meet, "
+                 "but this process starts all ranks on this one: expected '--rank' and '--ranks' "
+                 "with it, or none");
   if (!flags.masterAddress.empty())
     id.masterAddress = flags.masterAddress;
   if (flags.masterPort)

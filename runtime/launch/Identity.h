@@ -57,8 +57,8 @@ using Environment = std::function<const char *(const char *)>;
 /// Finds the identity. Flags take precedence over RANK, WORLD_SIZE and so on, these over
 /// OMPI_COMM_WORLD_*, and these over SLURM_*. Without any of them this process starts all ranks
 /// and servers of the plan on this host, or is the only rank. Errors: badUsage for flags and
-/// variables that contradict each other or the plan, naming both, and for starting more than
-/// maxLocalRanks ranks.
+/// variables that contradict each other or the plan, naming both, for starting more than
+/// maxLocalRanks ranks, and for local ranks that should meet on another host.
 Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
                               const RunShape &plan);
 

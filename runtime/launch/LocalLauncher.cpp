@@ -49,13 +49,13 @@ bool isIgnored(int signal) {
 
 class Launcher {
 public:
-  Launcher(const RunShape &shape, const std::vector<std::string> &arguments, bool pins)
-      : shape(shape), names{shape.ranks}, arguments(arguments), pins(pins),
+  Launcher(const RunShape &shape, const std::vector<std::string> &arguments, const LocalLaunch &how)
+      : shape(shape), names{shape.ranks}, arguments(arguments), how(how),
         children(shape.processes()) {}
 
   int run() {
     // All ranks are on this host, so the port must not be reachable from other hosts.
-    Result<transport::Socket> socket = transport::Socket::listen(0, loopback);
+    Result<transport::Socket> socket = transport::Socket::listen(how.port, loopback);
     if (!socket) {
       std::fprintf(stderr, "%s: error: %s\n", program.c_str(), socket.status().message().c_str());
       return 1;
@@ -129,7 +129,7 @@ private:
       dup2(fileno(output), 1);
       dup2(fileno(output), 2);
     }
-    if (pins && computes)
+    if (how.pins && computes)
       keepOn(usableProcessor(rank));
     sigprocmask(SIG_SETMASK, &before, nullptr);
     std::vector<char *> argv;
@@ -254,7 +254,7 @@ private:
   const RunShape shape;
   const core::RankNames names;
   const std::vector<std::string> &arguments;
-  const bool pins;
+  const LocalLaunch how;
   /// The program's name for messages.
   const std::string program = std::filesystem::path(arguments.front()).filename();
   std::vector<Child> children;
@@ -266,8 +266,9 @@ private:
 
 } // namespace
 
-int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments, bool pins) {
-  return Launcher(shape, arguments, pins).run();
+int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments,
+                  const LocalLaunch &how) {
+  return Launcher(shape, arguments, how).run();
 }
 
 } // namespace syncline::launch

@@ -8,6 +8,16 @@
 
 namespace syncline::launch {
 
+/// How local ranks are started.
+struct LocalLaunch {
+  bool pins = false;
+  int port = 0;
+};
+
+inline LocalLaunch localLaunch(const IdentityFlags &flags) {
+  return {flags.pins, flags.masterPort.value_or(0)};
+}
+
 /// Runs this program again for each rank and server, with RANK, WORLD_SIZE, LOCAL_RANK,
 /// LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT set, and waits for all of them. The variables
 /// place the ranks on as many nodes as the plan expects, and servers on a separate node. Rank 0's
@@ -17,6 +27,8 @@ namespace syncline::launch {
 /// With `pins`, rank i and its threads stay on one processor: the i-th that this process may use,
 /// modulo their number. Servers may use all.
 ///
+/// Rank 0 listens on `port` of the loopback interface; 0 takes a free one.
+///
 /// Once a rank has failed, the others have a few seconds to end by themselves. SIGINT, SIGTERM and
 /// SIGHUP end all ranks; all ranks also end when this process is killed.
 ///
@@ -25,6 +37,6 @@ namespace syncline::launch {
 /// Returns 0 or the exit code of the first rank that failed. Death by a signal counts as 3
 /// (internal error) for a crash and as 1 otherwise.
 int launchLocally(const RunShape &shape, const std::vector<std::string> &arguments,
-                  bool pins = false);
+                  const LocalLaunch &how);
 
 } // namespace syncline::launch

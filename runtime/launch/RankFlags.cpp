@@ -36,7 +36,7 @@ void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &text
       ->type_name("HOST")
       ->group(texts.group);
   app.add_option("--master-port", flags.masterPort,
-                 "Set the port on which rank 0 listens (default 29500)")
+                 "Set the port on which rank 0 listens (default 29500; for local ranks a free one)")
       ->check(CLI::Range(1, 65535))
       ->type_name("PORT")
       ->group(texts.group);

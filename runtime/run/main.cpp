@@ -40,7 +40,8 @@ static int run(int argc, char **argv) {
   if (!identity)
     return fail(identity.status());
   if (identity->launchesLocally)
-    return launch::launchLocally(*shape, {argv, argv + argc}, options.identity.pins);
+    return launch::launchLocally(*shape, {argv, argv + argc},
+                                 launch::localLaunch(options.identity));
   run::StopSignal::listen();
   return finish(run::runRank(options, *identity));
 }

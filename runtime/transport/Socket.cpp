@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -111,20 +112,34 @@ static Socket connectOnce(const addrinfo &where, Deadline deadline, int &error) 
 /// Whether the process or the machine has no free file descriptor.
 static bool isOutOfFiles(int error) { return error == EMFILE || error == ENFILE; }
 
-Result<Socket> Socket::connect(const std::string &host, int port, Deadline deadline) {
+/// The addresses of a host.
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+/// Asks for a host's addresses until it has some or the deadline passes: a name server may learn of
+/// a host only once that runs. Without addresses `error` is the last answer.
+static Addresses resolve(const std::string &host, int port, Deadline deadline, int &error) {
+  // Every rank asks, so less often than a port is tried.
+  constexpr auto pause = std::chrono::milliseconds(250);
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
-  if (int rc = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found))
-    return Status::badInput("cannot resolve host '" + host + "': " + gai_strerror(rc));
-  Socket s;
+  while ((error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found)) != 0 &&
+         core::Clock::now() < deadline)
+    std::this_thread::sleep_for(std::min<core::Clock::duration>(pause, core::remaining(deadline)));
+  return {error == 0 ? found : nullptr, freeaddrinfo};
+}
+
+Result<Socket> Socket::connect(const std::string &host, int port, Deadline deadline) {
   int error = 0;
+  const Addresses found = resolve(host, port, deadline, error);
+  if (!found)
+    return Status::badInput("cannot resolve host '" + host + "': " + gai_strerror(error));
+  Socket s;
   do {
-    for (const addrinfo *a = found; a && !s.isOpen(); a = a->ai_next)
+    for (const addrinfo *a = found.get(); a && !s.isOpen(); a = a->ai_next)
       s = connectOnce(*a, deadline, error);
     if (!s.isOpen())
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
   } while (!s.isOpen() && !isOutOfFiles(error) && core::Clock::now() < deadline);
-  freeaddrinfo(found);
   if (!s.isOpen() && isOutOfFiles(error))
     return Status::badInput(std::string("cannot open a connection: ") + std::strerror(error));
   if (!s.isOpen())

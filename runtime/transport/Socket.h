@@ -29,9 +29,9 @@ public:
   /// Listens on a numeric address of this host, or on all addresses if it is empty. Port 0 picks a
   /// free port.
   static Result<Socket> listen(int port, const std::string &address = {});
-  /// Connects, and repeats attempts until the port answers or the deadline passes. Errors: badInput
-  /// for an unknown host or when this process has no free file descriptor; otherwise peerLost, with
-  /// the system's reason.
+  /// Connects, and repeats attempts until the host has an address and the port answers, or the
+  /// deadline passes. Errors: badInput for an unknown host or when this process has no free file
+  /// descriptor; otherwise peerLost, with the system's reason.
   static Result<Socket> connect(const std::string &host, int port, core::Deadline deadline);
 
   /// Two ends that are connected. They are not open where this process has no free file descriptor.

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -88,8 +89,8 @@ class LaunchersTest(unittest.TestCase):
         process.stdout.close()
         process.stderr.close()
 
-    def trains(self, launcher, environment=None):
-        done = self.start(launcher, self.words(), environment)
+    def trains(self, launcher, environment=None, more=()):
+        done = self.start(launcher, self.words(*more), environment)
         output, errors = done.communicate(timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, errors)
         self.assertEqual(len(self.expected), 5)
@@ -110,6 +111,19 @@ class LaunchersTest(unittest.TestCase):
                 allowed[own] = {tuple(os.sched_getaffinity(thread)) for thread in threads}
         expected = {rank: {(usable[rank % len(usable)],)} for rank in range(RANKS)}
         self.assertEqual(allowed, expected)
+
+    def test_local_port(self):
+        """Local ranks meet at the port that the user chose; one that is taken is said at once."""
+        port = harness.free_port()
+        self.trains([], more=["-n", RANKS, "--master-port", port])
+        with socket.create_server(("127.0.0.1", port)):
+            done = self.start([], self.words("-n", RANKS, "--master-port", port))
+            _, errors = done.communicate(timeout=PATIENCE)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(
+            errors,
+            f"syncline-run: error: cannot listen on port {port}: Address already in use\n",
+        )
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
     def test_mpirun(self):

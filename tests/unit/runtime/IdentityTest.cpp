@@ -234,6 +234,19 @@ TEST(Identity, RanksOfAMachine) {
   EXPECT_EQ(find({}, {.rank = 3, .ranks = 4}, plan)->machineRank, 1);
 }
 
+// All local ranks meet on this host, at a port of the user's choice.
+TEST(Identity, LocalMeeting) {
+  IdentityFlags flags{.localRanks = 4, .masterAddress = "localhost", .masterPort = 29611};
+  EXPECT_EQ(find({}, flags)->masterPort, 29611);
+  flags.masterAddress = "node1";
+  for (const std::optional<int> typed : {std::optional(4), std::optional<int>()}) {
+    flags.localRanks = typed;
+    expectUsage(find({}, flags),
+                "'--master-addr node1' is where ranks of several hosts meet, but this process "
+                "starts all ranks on this one: expected '--rank' and '--ranks' with it, or none");
+  }
+}
+
 // Flags go before the environment.
 TEST(Identity, FlagsFirst) {
   IdentityFlags flags;

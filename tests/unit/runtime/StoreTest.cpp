@@ -1,7 +1,28 @@
 // The meeting point: keys, gathers, agreements, and whose fault a failure is.
 #include "Ranks.h"
 
+#include <atomic>
+#include <cstring>
 #include <deque>
+#include <dlfcn.h>
+#include <netdb.h>
+
+/// A name that is unknown so many times, and then is this host's.
+static constexpr const char *lateHost = "late.invalid";
+static std::atomic<int> lateAnswers = 0;
+
+/// Takes the place of the C library's.
+extern "C" int getaddrinfo(const char *name, const char *service, const addrinfo *hints,
+                           addrinfo **found) {
+  const bool isLate = name && std::strcmp(name, lateHost) == 0;
+  if (isLate && lateAnswers > 0) {
+    --lateAnswers;
+    return EAI_NONAME;
+  }
+  static const auto real =
+      reinterpret_cast<decltype(&getaddrinfo)>(dlsym(RTLD_NEXT, "getaddrinfo"));
+  return real(isLate ? "127.0.0.1" : name, service, hints, found);
+}
 
 namespace syncline {
 namespace {
@@ -44,6 +65,18 @@ struct Meeting {
     return frame;
   }
 };
+
+// A host whose name is not known yet is asked for again.
+TEST(Socket, NameThatComesLate) {
+  Result<Socket> listener = Socket::listen(0, "127.0.0.1");
+  ASSERT_TRUE(listener.isOk());
+  lateAnswers = 2;
+  EXPECT_TRUE(Socket::connect(lateHost, listener->localPort(), deadlineIn(patience)).isOk());
+  EXPECT_EQ(lateAnswers, 0);
+  lateAnswers = 1;
+  EXPECT_EQ(Socket::connect(lateHost, listener->localPort(), deadlineIn(0)).status().message(),
+            "cannot resolve host 'late.invalid': Name or service not known");
+}
 
 // A frame that claims more than it has, or more than allowed, is refused.
 TEST(Frames, MalformedIsRefused) {
