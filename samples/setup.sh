@@ -54,8 +54,9 @@ wanted() {
     [[ $compiler == OFF ]] || echo clang-format-19 clang-tidy-19 python3-torch \
       python3-torchvision python3-onnx python3-numpy python3-pil python3-yaml libopenblas0-pthread \
       libsimgrid-dev
-    # What starts ranks: Open MPI, Slurm with its daemons, and a virtual environment for torchrun.
-    [[ $compiler == OFF ]] || echo openmpi-bin munge slurm-client slurmctld slurmd python3-venv
+    # What starts ranks: Open MPI, MPICH, Slurm with its daemons, and virtual environments for
+    # torchrun and Intel MPI.
+    [[ $compiler == OFF ]] || echo openmpi-bin mpich munge slurm-client slurmctld slurmd python3-venv
   fi
 }
 

@@ -2,126 +2,120 @@
 #include "runtime/launch/Identity.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
+#include <utility>
+#include <vector>
 
 namespace syncline::launch {
 namespace {
 
 Status usage(std::string message) { return Status::error(ErrorKind::badUsage, std::move(message)); }
 
-/// Reads environment variables and remembers the first one that is no number.
-class Reader {
-public:
-  explicit Reader(const Environment &environment) : environment(environment) {}
-
-  std::string text(const char *name) const {
-    const char *value = environment(name);
-    return value ? value : "";
-  }
-  std::optional<int> number(const char *name) {
-    std::string value = text(name);
-    if (value.empty())
-      return std::nullopt;
-    int n = 0;
-    auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
-    if ((error != std::errc() || end != value.data() + value.size() || n < 0) && status)
-      status = usage("environment variable '" + std::string(name) + "': expected a number, got '" +
-                     value + "'");
-    return n;
-  }
-  Status status;
-
-private:
-  const Environment &environment;
-};
-
-/// The environment variables of one launcher.
-struct Starter {
-  const char *name, *rank, *size, *localRank, *localSize;
-};
-constexpr Starter starters[] = {
-    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-     "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"},
-};
-
-/// The address of rank 0 when MASTER_ADDR is not set.
-Result<std::string> deriveAddress(const Starter &starter, Reader &reader, int size) {
-  if (size == 1)
-    return std::string("127.0.0.1");
-  if (std::strcmp(starter.name, "Slurm") == 0) {
-    for (const char *variable : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"})
-      if (std::string list = reader.text(variable); !list.empty()) {
-        if (std::string host = firstSlurmHost(list); !host.empty())
-          return host;
-        return usage("environment variable '" + std::string(variable) + "': no node list: '" +
-                     list + "'");
-      }
-  } else if (reader.number("OMPI_COMM_WORLD_LOCAL_SIZE") == size) {
-    return std::string("127.0.0.1");
-  }
-  return usage(std::string("started by ") + starter.name +
-               " without 'MASTER_ADDR': set it to the host of rank 0");
+/// Errors: badUsage for launchers that contradict each other, naming two.
+Status checkAgreement(const std::vector<Started> &all) {
+  for (auto inner = all.begin(); inner != all.end(); ++inner)
+    for (auto outer = inner + 1; outer != all.end(); ++outer)
+      if (!inner->agreesWith(*outer))
+        return usage(inner->describe() + " (" + inner->launcher + ") contradicts " +
+                     outer->describe() + " (" + outer->launcher +
+                     "): unset the variables of the launcher that did not start this process, or "
+                     "give '--rank' and '--ranks'");
+  return Status::ok();
 }
 
-/// The port of rank 0. Under Slurm it depends on the job's number, so that two jobs on one host use
-/// different ports.
-int derivePort(const Starter &starter, Reader &reader) {
-  constexpr int first = 20000, count = 20000;
-  if (std::strcmp(starter.name, "Slurm") == 0)
-    if (auto job = reader.number("SLURM_JOB_ID"))
-      return first + *job % count;
-  return 29500;
-}
-
-/// Whether the announced port is taken: torchrun's agent listens on it.
-bool isPortTaken(const Reader &reader) {
-  std::string value = reader.text("TORCHELASTIC_USE_AGENT_STORE");
-  return value == "True" || value == "true" || value == "1";
-}
-
-/// Fills in rank and size. Returns false when this launcher did not start the process.
-Result<bool> readStarter(const Starter &starter, Reader &reader, Identity &id) {
-  auto rank = reader.number(starter.rank), size = reader.number(starter.size);
-  if (std::strcmp(starter.name, "Slurm") == 0)
-    if (auto step = reader.number("SLURM_STEP_NUM_TASKS"))
-      size = step;
-  if (!reader.status)
-    return reader.status;
-  // Slurm sets the number of tasks also in shells that are no task.
-  if (!rank && (!size || std::strcmp(starter.name, "Slurm") == 0))
-    return false;
-  if (!rank || !size)
-    return usage("environment variable '" + std::string(rank ? starter.rank : starter.size) +
-                 "' is set, but '" + (rank ? starter.size : starter.rank) + "' is not");
-  if (*rank >= *size)
-    return usage(std::string("'") + starter.rank + "=" + std::to_string(*rank) +
-                 "' is no rank of '" + starter.size + "=" + std::to_string(*size) + "'");
-  id.rank = *rank;
-  id.size = *size;
-  id.localSize = reader.number(starter.localSize).value_or(id.localSize);
-  id.localRank = reader.number(starter.localRank).value_or(*rank % std::max(1, id.localSize));
-  id.machineRank = reader.number(machineRankVariable).value_or(id.localRank);
-  std::string address = reader.text("MASTER_ADDR");
-  if (address.empty()) {
-    Result<std::string> derived = deriveAddress(starter, reader, *size);
-    if (!derived)
-      return derived.status();
-    address = *derived;
+/// The innermost launcher's word, completed by those that started the same rank. `all` has one.
+Started combined(const std::vector<Started> &all) {
+  Started found = all[0];
+  const auto complete = [](auto &value, const auto &other) { value = value ? value : other; };
+  for (const Started &other : all) {
+    if (!found.isSameAs(other))
+      continue;
+    if (!found.size)
+      found.sizeVariable = other.sizeVariable;
+    complete(found.size, other.size);
+    complete(found.localRank, other.localRank);
+    complete(found.localSize, other.localSize);
+    complete(found.port, other.port);
+    if (found.address.empty())
+      found.address = other.address;
   }
-  id.masterAddress = address;
+  return found;
+}
+
+/// The number of ranks that the plan has, for a launcher that does not say it.
+Status takeSize(Started &started, const RunShape &plan) {
+  if (plan.ranks == RunShape::anyRanks)
+    return usage(started.describe() + " (" + started.launcher +
+                 ") does not say how many ranks there are: expected '--rank' and '--ranks'");
+  if (started.rank >= plan.processes())
+    return usage(started.describe() + " (" + started.launcher + ") is none of the plan's " +
+                 std::to_string(plan.processes()) + " processes");
+  started.size = plan.processes();
+  return Status::ok();
+}
+
+/// Reads where rank 0 serves: MASTER_ADDR and MASTER_PORT, else what the launcher says.
+Status findMeeting(const Started &started, EnvironmentReader &variables, Identity &id) {
+  const std::string address = variables.text("MASTER_ADDR");
+  id.masterAddress = !address.empty() ? address : id.size == 1 ? id.masterAddress : started.address;
+  if (id.masterAddress.empty())
+    return usage("started by " + started.launcher +
+                 " without 'MASTER_ADDR': set it to the host of rank 0");
   constexpr int maxPort = 65535;
-  const int port = reader.number("MASTER_PORT").value_or(derivePort(starter, reader));
-  if (port > maxPort - 1 || (port < 1 && reader.status))
+  const int port = variables.number("MASTER_PORT").value_or(started.port.value_or(id.masterPort));
+  if (!variables.status())
+    return variables.status();
+  if (port > maxPort - 1 || port < 1)
     return usage("environment variable 'MASTER_PORT': expected a port from 1 to " +
-                 std::to_string(maxPort - 1) + ", got '" + reader.text("MASTER_PORT") + "'");
-  id.masterPort = port + (isPortTaken(reader) ? 1 : 0);
-  id.listener = reader.number(listenerVariable).value_or(-1);
-  if (!reader.status)
-    return reader.status;
-  return true;
+                 std::to_string(maxPort - 1) + ", got '" + variables.text("MASTER_PORT") + "'");
+  // torchrun's agent listens on the port that it announces.
+  const std::string agent = variables.text("TORCHELASTIC_USE_AGENT_STORE");
+  id.masterPort = port + (agent == "True" || agent == "true" || agent == "1" ? 1 : 0);
+  return Status::ok();
+}
+
+/// The identity of a launcher's rank.
+Result<Identity> fromStarted(const Started &started, EnvironmentReader &variables, Identity id) {
+  id.rank = started.rank;
+  id.size = *started.size;
+  id.localSize = started.localSize.value_or(id.localSize);
+  id.localRank = started.localRank.value_or(id.rank % std::max(1, id.localSize));
+  id.machineRank = variables.number(machineRankVariable).value_or(id.localRank);
+  id.listener = variables.number(listenerVariable).value_or(-1);
+  if (Status s = findMeeting(started, variables, id); !s)
+    return s;
+  return id;
+}
+
+/// The job's name: the user's, else that of the first launcher that has one. A user who types ranks
+/// may type them on hosts of several jobs.
+Result<std::string> findJob(const std::vector<Started> &all, const EnvironmentReader &variables) {
+  constexpr std::size_t longest = 200;
+  std::string job = variables.text(jobVariable);
+  for (auto started = all.begin(); started != all.end() && job.empty(); ++started)
+    job = started->job;
+  if (job.size() > longest)
+    return usage("the name of the job is longer than " + std::to_string(longest) + " bytes: '" +
+                 job.substr(0, 40) + "..'; '" + jobVariable + "' sets another");
+  return job;
+}
+
+/// Whether -n starts ranks here although a launcher started this process: alone, or as one of many
+/// pods that do not say where they would meet.
+bool isForLocalRanks(const Started &started, const EnvironmentReader &variables) {
+  return started.size == 1 ||
+         (started.kind == StarterKind::kubernetes && variables.text("MASTER_ADDR").empty());
+}
+
+/// The first of several hosts of a Slurm job is not taken for all of them.
+Status checkHosts(const Identity &id, EnvironmentReader &variables) {
+  const char *variable = "SLURM_JOB_NUM_NODES";
+  const int hosts = variables.number(variable).value_or(1);
+  if (!variables.status() || hosts == 1 || !id.launchesLocally)
+    return variables.status();
+  return usage("'" + std::string(variable) + "=" + std::to_string(hosts) +
+               "', but no step of Slurm started this process: expected 'srun' before the command, "
+               "or '-n " +
+               std::to_string(id.workers()) + "' for all ranks on this host");
 }
 
 Result<Identity> fromFlags(const IdentityFlags &flags, Identity id) {
@@ -182,89 +176,116 @@ Status checkSize(const Identity &id, const RunShape &plan, const std::string &so
                " processes together; " + source + " says " + std::to_string(id.size));
 }
 
+/// Where the identity comes from: as text for messages, and the launchers that left variables.
+struct Source {
+  std::string text;
+  std::vector<Started> starters = {};
+};
+
+Result<Source> takeFlags(const IdentityFlags &flags, Identity &id) {
+  if (flags.localRanks)
+    return usage("'-n' starts local ranks; it does not go with '--rank' and '--ranks'");
+  Result<Identity> found = fromFlags(flags, id);
+  if (!found)
+    return found.status();
+  id = *found;
+  return Source{"the command line"};
+}
+
+/// This process starts the ranks.
+Result<Source> takeLocalRanks(const IdentityFlags &flags, EnvironmentReader &variables,
+                              const RunShape &plan, Identity &id) {
+  const int ranks = flags.localRanks.value_or(std::max(plan.ranks, 1));
+  if (__builtin_add_overflow(ranks, plan.servers, &id.size))
+    return usage("'-n " + std::to_string(ranks) + "': more ranks than can be counted");
+  id.launchesLocally = id.size > 1;
+  if (!flags.localRanks)
+    if (Status s = checkHosts(id, variables); !s)
+      return s;
+  return Source{"'-n'"};
+}
+
+/// The identity by launchers' variables, else that of a process which starts the ranks.
+Result<Source> takeLauncher(const IdentityFlags &flags, EnvironmentReader &variables,
+                            const RunShape &plan, Identity &id) {
+  Result<std::vector<Started>> all = findStarted(variables);
+  if (!all)
+    return all.status();
+  // Pods of an indexed Job may each train by themselves.
+  if (plan.processes() == 1 && !all->empty() && all->back().kind == StarterKind::kubernetes)
+    all->pop_back();
+  if (Status s = checkAgreement(*all); !s)
+    return s;
+  if (all->empty())
+    return takeLocalRanks(flags, variables, plan, id);
+  Started started = combined(*all);
+  if (flags.localRanks && isForLocalRanks(started, variables))
+    return takeLocalRanks(flags, variables, plan, id);
+  if (!started.size)
+    if (Status s = takeSize(started, plan); !s)
+      return s;
+  Result<Identity> found = fromStarted(started, variables, id);
+  if (!found)
+    return found.status();
+  id = *found;
+  const std::string text =
+      started.sizeVariable.empty() ? "the plan" : "'" + started.sizeVariable + "'";
+  if (flags.localRanks && *flags.localRanks != id.workers())
+    return usage("'-n " + std::to_string(*flags.localRanks) + "' contradicts " + text +
+                 ", which says " + std::to_string(id.size) + " ranks");
+  return Source{text, std::move(*all)};
+}
+
+/// Checks what concerns ranks that this process starts.
+Status checkLocalRanks(const IdentityFlags &flags, const Identity &id) {
+  if (!id.launchesLocally)
+    return Status::ok();
+  if (id.size > maxLocalRanks)
+    return usage(std::to_string(id.size) + " ranks on one host: at most " +
+                 std::to_string(maxLocalRanks) +
+                 " are started here; start them on several hosts by torchrun, mpirun or srun");
+  if (!flags.masterAddress.empty() && flags.masterAddress != "localhost" &&
+      flags.masterAddress != id.masterAddress)
+    return usage("'--master-addr " + flags.masterAddress +
+                 "' is where ranks of several hosts "
+                 "meet, but this process starts all ranks on this one: expected '--rank' and "
+                 "'--ranks' with it, or none");
+  return Status::ok();
+}
+
 } // namespace
 
 Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
                               const RunShape &plan) {
   if (Status s = checkFlags(flags, plan); !s)
     return s;
-  Reader reader(environment);
+  EnvironmentReader variables(environment);
   Identity id;
   id.servers = plan.servers;
   // The value until a launcher's variables replace it.
   id.localSize = flags.ranksPerNode.value_or(plan.ranksPerNode > 0 ? plan.ranksPerNode : 1);
-  id.interface = reader.text("GLOO_SOCKET_IFNAME");
-  std::string source = "the command line";
-  bool isRank = false;
-  if (flags.rank || flags.ranks) {
-    if (flags.localRanks)
-      return usage("'-n' starts local ranks; it does not go with '--rank' and '--ranks'");
-    Result<Identity> found = fromFlags(flags, id);
-    if (!found)
-      return found;
-    id = *found;
-    isRank = true;
-  }
-  for (const Starter &starter : starters) {
-    if (isRank)
-      break;
-    Result<bool> found = readStarter(starter, reader, id);
-    if (!found)
-      return found.status();
-    isRank = *found;
-    if (isRank)
-      source = std::string("'") + starter.size + "'";
-  }
-  if (isRank && flags.localRanks && *flags.localRanks != id.workers())
-    return usage("'-n " + std::to_string(*flags.localRanks) + "' contradicts " + source +
-                 ", which says " + std::to_string(id.size) + " ranks");
-  if (!isRank) {
-    const int ranks = flags.localRanks.value_or(std::max(plan.ranks, 1));
-    if (__builtin_add_overflow(ranks, plan.servers, &id.size))
-      return usage("'-n " + std::to_string(ranks) + "': more ranks than can be counted");
-    id.launchesLocally = id.size > 1;
-    source = "'-n'";
-  }
-  if (Status s = checkSize(id, plan, source); !s)
+  id.interface = variables.text("GLOO_SOCKET_IFNAME");
+  Result<Source> source =
+      flags.rank || flags.ranks ? takeFlags(flags, id) : takeLauncher(flags, variables, plan, id);
+  if (!source)
+    return source.status();
+  Result<std::string> job = findJob(source->starters, variables);
+  if (!job)
+    return job.status();
+  id.job = *job;
+  if (Status s = checkSize(id, plan, source->text); !s)
     return s;
   if (flags.ranksPerNode) {
     id.localSize = *flags.ranksPerNode;
     id.localRank = id.rank % id.localSize;
   }
-  if (id.launchesLocally && id.size > maxLocalRanks)
-    return usage(std::to_string(id.size) + " ranks on one host: at most " +
-                 std::to_string(maxLocalRanks) +
-                 " are started here; start them on several hosts by torchrun, mpirun or srun");
-  if (id.launchesLocally && !flags.masterAddress.empty() && flags.masterAddress != "localhost" &&
-      flags.masterAddress != id.masterAddress)
-    return usage("'--master-addr " + flags.masterAddress +
-                 "' is where ranks of several hosts meet, "
-                 "but this process starts all ranks on this one: expected '--rank' and '--ranks' "
-                 "with it, or none");
+  if (Status s = checkLocalRanks(flags, id); !s)
+    return s;
   if (!flags.masterAddress.empty())
     id.masterAddress = flags.masterAddress;
   if (flags.masterPort)
     id.masterPort = *flags.masterPort;
   return id;
-}
-
-std::string firstSlurmHost(std::string_view list) {
-  std::size_t end = list.find_first_of(",[");
-  std::string host(list.substr(0, end));
-  if (end == std::string_view::npos || list[end] == ',')
-    return host;
-  std::string_view inside = list.substr(end + 1);
-  std::size_t close = inside.find(']');
-  if (close == std::string_view::npos)
-    return {};
-  std::string_view range = inside.substr(0, close);
-  std::string_view first = range.substr(0, range.find_first_of(",-"));
-  if (first.empty())
-    return {};
-  // A name may continue after the brackets with further brackets: "r[1-2]n[01-04]".
-  std::string_view rest = inside.substr(close + 1);
-  rest = rest.substr(0, rest.starts_with(',') ? 0 : rest.size());
-  return host + std::string(first) + (rest.empty() ? "" : firstSlurmHost(rest));
 }
 
 } // namespace syncline::launch

@@ -1,14 +1,13 @@
 // This process's rank, the number of ranks, and the address of rank 0: from flags, or from the
-// environment variables of torchrun, Open MPI or Slurm.
+// environment variables of launchers.
 #pragma once
 
+#include "runtime/launch/Starters.h"
 #include "syncline/PlanConstants.h"
 #include "syncline/Status.h"
 
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace syncline::launch {
 
@@ -46,25 +45,24 @@ struct Identity {
   int masterPort = 29500;
   int listener = -1;     ///< listening socket that rank 0 inherits from the local launcher
   std::string interface; ///< GLOO_SOCKET_IFNAME
+  /// What all ranks of this job have in common, and no other job. Empty where nothing says so.
+  std::string job;
 
   int workers() const { return size - servers; }
   bool isServer() const { return rank >= workers(); }
 };
 
-/// Returns the value of an environment variable, or nullptr.
-using Environment = std::function<const char *(const char *)>;
-
-/// Finds the identity. Flags take precedence over RANK, WORLD_SIZE and so on, these over
-/// OMPI_COMM_WORLD_*, and these over SLURM_*. Without any of them this process starts all ranks
-/// and servers of the plan on this host, or is the only rank. Errors: badUsage for flags and
-/// variables that contradict each other or the plan, naming both, for starting more than
-/// maxLocalRanks ranks, and for local ranks that should meet on another host.
+/// Finds the identity. Flags take precedence over the variables of all launchers (Starters.h), which
+/// must agree. Without any of them this process starts all ranks and servers of the plan on this
+/// host, or is the only rank; so it does with -n where a launcher started it alone. A Kubernetes
+/// index counts where the plan has several processes and, beside -n, where MASTER_ADDR says where
+/// they meet. The job is that of SYNCLINE_JOB, else that of the launcher.
+///
+/// Errors: badUsage for flags and variables that contradict each other or the plan, naming both; for
+/// starting more than maxLocalRanks ranks; for local ranks that should meet on another host; and for
+/// starting, without -n, all ranks on the first of several hosts of a Slurm job.
 Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
                               const RunShape &plan);
-
-/// The first host of a Slurm node list: "gpu003" for "gpu[003-007,9],login". Empty when the
-/// list is malformed.
-std::string firstSlurmHost(std::string_view list);
 
 /// Environment variables by which the local launcher passes values to its children.
 inline constexpr const char *listenerVariable = "SYNCLINE_LISTENER",

@@ -16,6 +16,7 @@ Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, do
   how.port = identity.masterPort;
   how.listener = identity.listener;
   how.interface = identity.interface;
+  how.job = identity.job;
   how.startSeconds = startSeconds;
   return transport::Group::join(how);
 }

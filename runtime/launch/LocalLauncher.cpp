@@ -7,6 +7,7 @@
 #include "runtime/transport/Socket.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -106,6 +107,7 @@ private:
 
   /// Runs in the child process and does not return.
   void become(int rank, const transport::Socket &listener, std::FILE *output) {
+    forgetStarters();
     auto set = [](const char *name, const std::string &value) { setenv(name, value.c_str(), 1); };
     set("RANK", std::to_string(rank));
     set("WORLD_SIZE", std::to_string(size()));
@@ -116,11 +118,10 @@ private:
     set("LOCAL_RANK", std::to_string((computes ? rank : rank - shape.ranks) % perNode));
     set("LOCAL_WORLD_SIZE", std::to_string(perNode));
     set(machineRankVariable, std::to_string(rank));
+    setenv(jobVariable, job.c_str(), 0);
     set("MASTER_ADDR", loopback);
     set("MASTER_PORT", std::to_string(listener.localPort()));
-    // Local ranks meet on the loopback interface, and no torchrun agent holds the port.
-    unsetenv("GLOO_SOCKET_IFNAME");
-    unsetenv("TORCHELASTIC_USE_AGENT_STORE");
+    unsetenv("GLOO_SOCKET_IFNAME"); // local ranks meet on the loopback interface
     unsetenv(listenerVariable);
     if (rank == 0) {
       fcntl(listener.get(), F_SETFD, 0);
@@ -255,6 +256,10 @@ private:
   const core::RankNames names;
   const std::vector<std::string> &arguments;
   const LocalLaunch how;
+  /// The job's name, unless the user has given one.
+  const std::string job =
+      "local run " + std::to_string(getpid()) + "." +
+      std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
   /// The program's name for messages.
   const std::string program = std::filesystem::path(arguments.front()).filename();
   std::vector<Child> children;

@@ -8,6 +8,8 @@
 #include "runtime/run/StopSignal.h"
 #include "runtime/run/Values.h"
 
+#include <algorithm>
+
 namespace syncline::run {
 
 Status RankRun::load() {
@@ -30,13 +32,25 @@ Status RankRun::load() {
 Status RankRun::agreeOnOptions() {
   std::vector<transport::SharedFact> facts{
       {"options", options.sharedOptions() + " --schedule " + schedule.text()}};
-  if (!options.load.empty()) {
-    const Result<std::string> hash = sha256OfFile(options.load);
-    if (!hash)
-      return hash.status();
-    facts.push_back({"file of '--load'", *hash});
-  }
-  return group ? group->agree(facts, transport::Participants::workers) : Status::ok();
+  const Result<std::string> hash =
+      options.load.empty() ? Result<std::string>("none") : sha256OfFile(options.load);
+  if (!hash)
+    return hash.status();
+  facts.push_back({"file of '--load'", *hash});
+  if (!group)
+    return Status::ok();
+  if (Status s = group->agree(facts, transport::Participants::workers); !s)
+    return s;
+  // Rank 0 writes the file, so that other ranks need not be told of it.
+  const auto saves = group->gather("saves", options.save.empty() ? "" : "1", options.startTimeout,
+                                   transport::Participants::workers);
+  if (!saves || !saves->at(0).empty())
+    return saves.status();
+  const auto other = std::find(saves->begin(), saves->end(), "1");
+  return other == saves->end()
+             ? Status::ok()
+             : Status::badInput("rank " + std::to_string(other - saves->begin()) +
+                                " was given '--save', but rank 0, which writes the file, was not");
 }
 
 Status RankRun::openData() {

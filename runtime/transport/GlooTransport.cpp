@@ -2,6 +2,7 @@
 #include "runtime/transport/GlooTransport.h"
 
 #include "runtime/transport/GlooPair.h"
+#include "runtime/transport/Interfaces.h"
 #include "runtime/transport/RankConnections.h"
 #include "syncline/PlanConstants.h"
 
@@ -241,6 +242,11 @@ std::string linkAddress(const GlooOptions &options) {
 Result<std::unique_ptr<Transport>> createGlooTransport(const GlooOptions &options, Store &store,
                                                        Watch *watch) {
   std::signal(SIGPIPE, SIG_IGN);
+  if (!options.interface.empty())
+    if (Status s =
+            checkInterface("GLOO_SOCKET_IFNAME", options.interface, options.reachesOtherHost);
+        !s)
+      return s;
   try {
     return std::unique_ptr<Transport>(
         new GlooTransport(options, linkAddress(options), store, watch, GlooPair::createDevice()));

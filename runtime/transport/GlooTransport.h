@@ -11,13 +11,14 @@ namespace syncline::transport {
 struct GlooOptions {
   int rank = 0, size = 1;
   core::RankNames names;
-  std::string interface;      ///< network interface to use; empty for the one that has `address`
-  std::string address;        ///< numeric address of this host
-  double startSeconds = 60;   ///< how long opening a link may take
-  double timeoutSeconds = 30; ///< how long a waiting rank tolerates a link without progress
+  std::string interface;         ///< network interface to use; empty for the one that has `address`
+  bool reachesOtherHost = false; ///< whether rank 0 is on another host
+  std::string address;           ///< numeric address of this host
+  double startSeconds = 60;      ///< how long opening a link may take
+  double timeoutSeconds = 30;    ///< how long a waiting rank tolerates a link without progress
 };
 
-/// Creates the transport. `store` and `watch`, which may be null, outlive it. The watch finds the
+/// Creates the transport. Errors: badInput where the interface cannot be used. `store` and `watch`, which may be null, outlive it. The watch finds the
 /// rank at fault when a peer is late ("rank 3 has ended"). SIGPIPE is ignored in this process from
 /// now on.
 ///

@@ -18,15 +18,18 @@ Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
         return fresh.status();
       listener = std::move(*fresh);
     }
-    group->server = std::make_unique<StoreServer>(std::move(listener), options.size, group->names);
+    group->server =
+        std::make_unique<StoreServer>(std::move(listener), options.size, group->names, options.job);
     port = group->server->port();
   }
   core::Deadline deadline = core::deadlineIn(options.startSeconds);
-  auto watch = Watch::connect(options.address, port, options.rank, options.size, deadline);
+  auto watch =
+      Watch::connect(options.address, port, options.rank, options.size, deadline, options.job);
   if (!watch)
     return watch.status();
   group->watch = std::move(*watch);
-  auto store = Store::connect(options.address, port, options.rank, options.size, deadline);
+  auto store =
+      Store::connect(options.address, port, options.rank, options.size, deadline, options.job);
   if (!store)
     return store.status();
   group->store = std::make_unique<Store>(std::move(*store));
@@ -60,6 +63,7 @@ Status Group::connect(double timeoutSeconds) {
   gloo.startSeconds = options.startSeconds;
   gloo.timeoutSeconds = timeoutSeconds;
   gloo.address = store->localAddress();
+  gloo.reachesOtherHost = options.rank != 0 && gloo.address != store->peerAddress();
   // Rank 0 reaches itself by loopback, but ranks of other hosts need another address.
   if (server && isLoopback(gloo.address))
     if (std::string reachable = server->reachableAddress(); !reachable.empty())

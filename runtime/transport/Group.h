@@ -23,6 +23,7 @@ struct GroupOptions {
   int listener = -1;        ///< rank 0 only: a listening socket, which the group takes over
   std::string interface;    ///< network interface for gradients; empty for the one that
                             ///< routes to rank 0
+  std::string job;          ///< equal for the ranks of a run, and for no other; may be empty
   double startSeconds = 60; ///< how long to wait for the others to start
 };
 

@@ -184,11 +184,12 @@ int Socket::localPort() const {
                                        : reinterpret_cast<sockaddr_in &>(a).sin_port);
 }
 
-std::string Socket::localAddress() const {
+/// The numeric address of an end of a connection, as getsockname or getpeername tells it.
+static std::string addressOf(int fd, decltype(&getsockname) ask) {
   sockaddr_storage a{};
   socklen_t size = sizeof a;
   char text[NI_MAXHOST];
-  if (getsockname(fd, reinterpret_cast<sockaddr *>(&a), &size) != 0 ||
+  if (ask(fd, reinterpret_cast<sockaddr *>(&a), &size) != 0 ||
       getnameinfo(reinterpret_cast<sockaddr *>(&a), size, text, sizeof text, nullptr, 0,
                   NI_NUMERICHOST) != 0)
     return {};
@@ -196,6 +197,10 @@ std::string Socket::localAddress() const {
   std::string_view mapped = "::ffff:", address = text;
   return std::string(address.starts_with(mapped) ? address.substr(mapped.size()) : address);
 }
+
+std::string Socket::localAddress() const { return addressOf(fd, getsockname); }
+
+std::string Socket::peerAddress() const { return addressOf(fd, getpeername); }
 
 bool Socket::sendAll(std::string_view bytes, Deadline deadline) const {
   while (!bytes.empty()) {

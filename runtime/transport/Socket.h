@@ -50,6 +50,9 @@ public:
   /// The numeric address of this end, without the port. Empty when not connected.
   std::string localAddress() const;
 
+  /// The numeric address of the other end. Empty when not connected.
+  std::string peerAddress() const;
+
   /// Send or receive all bytes. Return false when the other end closed, an error happened or the
   /// deadline passed.
   bool sendAll(std::string_view bytes, core::Deadline deadline) const;

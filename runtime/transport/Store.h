@@ -16,9 +16,9 @@ namespace syncline::transport {
 /// Sends requests to the StoreServer, one at a time; not thread-safe.
 class Store {
 public:
-  /// Connects to rank 0 and repeats attempts until the deadline.
+  /// Connects to rank 0 and repeats attempts until the deadline. Rank 0 of another job refuses.
   static Result<Store> connect(const std::string &host, int port, int rank, int size,
-                               core::Deadline deadline);
+                               core::Deadline deadline, const std::string &job = {});
 
   /// Sets a key. Returns within `seconds` even if rank 0 does not answer.
   Status set(const std::string &key, const std::string &value, double seconds = 20);
@@ -36,6 +36,8 @@ public:
 
   /// The local address of the connection to rank 0.
   std::string localAddress() const { return socket.localAddress(); }
+  /// The address of the connection's other end.
+  std::string peerAddress() const { return socket.peerAddress(); }
 
 private:
   explicit Store(Socket socket) : socket(std::move(socket)) {}
@@ -59,7 +61,8 @@ struct Verdict {
 class Watch {
 public:
   static Result<std::unique_ptr<Watch>> connect(const std::string &host, int port, int rank,
-                                                int size, core::Deadline deadline);
+                                                int size, core::Deadline deadline,
+                                                const std::string &job = {});
   /// Signs off, so that closing the connection does not count as a failure.
   ~Watch();
 

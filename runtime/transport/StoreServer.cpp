@@ -29,8 +29,8 @@ static core::Deadline deadlineFrom(const std::string &text) {
   return core::deadlineIn(static_cast<double>(milliseconds) / 1e3);
 }
 
-StoreServer::StoreServer(Socket listener, int size, const core::RankNames &names)
-    : newcomers(std::move(listener)), size(size), names(names) {
+StoreServer::StoreServer(Socket listener, int size, const core::RankNames &names, std::string job)
+    : newcomers(std::move(listener)), size(size), names(names), job(std::move(job)) {
   thread = std::thread([this] { serve(); });
 }
 
@@ -96,7 +96,7 @@ bool StoreServer::serveOnce() {
 
 void StoreServer::greet(Newcomers::Arrival arrival) {
   const Frame &hello = arrival.hello;
-  if (hello.size() != 4 || hello[0] != "syncline-1" || (hello[1] != "watch" && hello[1] != "store"))
+  if (hello.size() != 5 || hello[0] != protocol || (hello[1] != "watch" && hello[1] != "store"))
     return;
   auto peer = std::make_unique<Peer>(Peer{std::move(arrival.socket), std::move(arrival.rest)});
   if (std::string reason = reasonToTurnAway(hello); !reason.empty()) {
@@ -118,10 +118,18 @@ void StoreServer::greet(Newcomers::Arrival arrival) {
   handleInput(*peers.back());
 }
 
+/// A job as text: "'Slurm job 7.0'".
+static std::string describeJob(const std::string &job) {
+  return job.empty() ? "a job without a name" : "'" + job + "'";
+}
+
 /// Why a connection is refused; empty for a rank of this run.
 std::string StoreServer::reasonToTurnAway(const Frame &hello) const {
   const int rank = toInt(hello[2]), theirs = toInt(hello[3]);
   const bool watch = hello[1] == "watch";
+  if (hello[4] != job)
+    return "rank " + std::to_string(rank) + " belongs to " + describeJob(hello[4]) +
+           ", rank 0 to " + describeJob(job);
   if (const auto lost = gone.find(rank); lost != gone.end())
     return "the run has lost " + Verdict{rank, lost->second, ""}.describe(names) +
            " and goes on without it; no other process can take its place";

@@ -15,12 +15,15 @@
 
 namespace syncline::transport {
 
+/// The first word of every connection.
+inline constexpr const char *protocol = "syncline-2";
+
 /// Serves one run of `size` ranks on its own thread until destroyed.
 ///
 /// Every rank opens two connections, first `watch`, then `store`. The first frame on each is
-/// {"syncline-1", "watch" | "store", rank, size}, answered {"ok"}, {"error", message} or {"lost",
-/// who}. A connection with another first frame, with another size, or with a rank that is connected
-/// already or was lost is refused, because it may belong to a stray process of another run; the run
+/// {protocol, "watch" | "store", rank, size, job}, answered {"ok"}, {"error", message} or {"lost",
+/// who}. A connection with another first frame, of another job, with another size, or with a rank
+/// that is connected already or was lost is refused, because it may belong to a stray process of another run; the run
 /// goes on. If the process did belong to this run, its rank will be missed in time, and the message
 /// names the refused connections.
 ///
@@ -51,7 +54,7 @@ public:
   static constexpr double grace = 1.0;
 
   /// `listener` is listening.
-  StoreServer(Socket listener, int size, const core::RankNames &names = {});
+  StoreServer(Socket listener, int size, const core::RankNames &names = {}, std::string job = {});
   ~StoreServer();
   StoreServer(const StoreServer &) = delete;
 
@@ -102,6 +105,7 @@ private:
   Newcomers newcomers;
   const int size;
   const core::RankNames names;
+  const std::string job;
   std::vector<std::unique_ptr<Peer>> peers;
   std::map<std::string, std::string> values;
   std::map<std::string, std::map<int, std::string>> gathered;

@@ -1,5 +1,5 @@
-"""Four ranks started by mpirun, srun and torchrun: they learn what `-n 4` does, and a killed one
-is named."""
+"""Four ranks started by Open MPI, MPICH, Intel MPI, Slurm, torchrun and as an indexed Job's pods:
+they learn what `-n 4` does, and save the same bits. A killed one is named."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import current_pytorch
+import depth
 import harness
 import virtual
 from slurm import Slurm, SlurmMissing
@@ -21,9 +22,11 @@ DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = ",".join(str(harness.TOP / "samples" / "data" / f"digits-train-{name}.npy") for name in "xy")
 RANKS = 4
 # As root, and with more ranks than processors.
-MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS)]
-STARTERS = ("OMPI_", "PMIX_", "SLURM_", "TORCHELASTIC_", "MASTER_", "LOCAL_")
-VARIABLES = {"RANK", "WORLD_SIZE", "GROUP_RANK"}
+OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS)]
+MPICH = ["mpirun.mpich", "-n", str(RANKS)]
+STARTERS = ("OMPI_", "PMI", "PET_", "SLURM_", "TORCHELASTIC_", "MASTER_", "LOCAL_", "SYNCLINE_JOB")
+VARIABLES = {"RANK", "WORLD_SIZE", "GROUP_RANK", "JOB_COMPLETION_INDEX", "GLOO_SOCKET_IFNAME"}
+INTEL_MPI = ("impi-rt==2021.18.1",)
 
 
 def losses(output):
@@ -56,7 +59,10 @@ class LaunchersTest(unittest.TestCase):
     def setUpClass(cls):
         folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.plan = harness.compile_plan(DIGITS, folder, ranks=RANKS, batch=16)
-        cls.expected = losses(harness.syncline(*cls.words("-n", RANKS)[1:]))
+        cls.saved = folder / "saved.onnx"
+        local = folder / "local.onnx"
+        cls.expected = losses(harness.syncline(*cls.words("-n", RANKS, "--save", local)[1:]))
+        cls.weights = local.read_bytes()
 
     @classmethod
     def words(cls, *extra, steps=5):
@@ -90,11 +96,26 @@ class LaunchersTest(unittest.TestCase):
         process.stderr.close()
 
     def trains(self, launcher, environment=None, more=()):
-        done = self.start(launcher, self.words(*more), environment)
-        output, errors = done.communicate(timeout=PATIENCE)
-        self.assertEqual(done.returncode, 0, errors)
+        """It learns what local ranks learn, and saves the same bits."""
+        words = self.words("--save", self.saved, *more)
+        self.learns([self.start(launcher, words, environment)])
+
+    def learns(self, processes):
+        self.addCleanup(self.saved.unlink, missing_ok=True)
+        done = [(*process.communicate(timeout=PATIENCE), process) for process in processes]
+        for _, errors, process in done:
+            self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(len(self.expected), 5)
-        self.assertEqual(losses(output), self.expected, errors)
+        self.assertEqual(losses(done[0][0]), self.expected, done[0][1])
+        self.assertEqual(self.saved.read_bytes(), self.weights)
+
+    def pods(self, address, port, ranks=range(RANKS), job="digits"):
+        """An indexed Job's pods, each with the variables that Kubernetes gives it."""
+        for rank in ranks:
+            variables = {"JOB_COMPLETION_INDEX": str(rank), "HOSTNAME": f"{job}-{rank}"}
+            meeting = {"MASTER_ADDR": address, "MASTER_PORT": str(port)}
+            words = self.words("--save", self.saved, "--start-timeout", PATIENCE)
+            yield self.start([], words, {**variables, **meeting})
 
     def test_pinned(self):
         """With `--pin` every local rank and its threads have one processor, in turn."""
@@ -125,15 +146,95 @@ class LaunchersTest(unittest.TestCase):
             f"syncline-run: error: cannot listen on port {port}: Address already in use\n",
         )
 
-    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    @unittest.skipUnless(shutil.which(OPEN_MPI[0]), "Open MPI is not installed")
     def test_mpirun(self):
-        self.trains(MPIRUN, {"MASTER_PORT": str(harness.free_port())})
+        self.trains(OPEN_MPI, {"MASTER_PORT": str(harness.free_port())})
 
-    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    @unittest.skipUnless(shutil.which(MPICH[0]), "MPICH is not installed")
+    def test_mpich(self):
+        self.trains(MPICH, {"MASTER_PORT": str(harness.free_port())})
+
+    @depth.long("MPICH, which sets the same variables")
+    def test_intel_mpi(self):
+        try:
+            root = virtual.environment("intel-mpi", INTEL_MPI).parent.parent
+        except virtual.Missing as missing:
+            self.skipTest(str(missing))
+        own = {"I_MPI_ROOT": str(root), "LD_LIBRARY_PATH": str(root / "lib")}
+        port = {"MASTER_PORT": str(harness.free_port())}
+        self.trains([str(root / "bin" / "mpirun"), "-n", str(RANKS)], {**own, **port})
+
+    def test_indexed_job(self):
+        """Pods of a Kubernetes Job, which say neither how many they are nor where they meet."""
+        self.learns(list(self.pods("localhost", harness.free_port())))
+
+    def test_rank_of_another_job(self):
+        """It is refused with both jobs' names, and the job that it came to trains on."""
+        port = harness.free_port()
+        first, second, third = self.pods("127.0.0.1", port, range(3))
+        (stray,) = self.pods("127.0.0.1", port, [3], job="other")
+        _, errors = stray.communicate(timeout=PATIENCE)
+        self.assertEqual(stray.returncode, 1)
+        self.assertEqual(
+            errors,
+            "syncline-run: error: rank 3 belongs to 'Kubernetes Job other', rank 0 to "
+            "'Kubernetes Job digits'\n",
+        )
+        (last,) = self.pods("127.0.0.1", port, [3])
+        self.learns([first, second, third, last])
+
+    @unittest.skipUnless(shutil.which(MPICH[0]), "MPICH is not installed")
+    def test_contradiction(self):
+        """Variables that a script left from another launcher are named, by every rank."""
+        process = self.start(MPICH, self.words(), {"RANK": "1", "WORLD_SIZE": "2"})
+        output, errors = process.communicate(timeout=PATIENCE)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn(
+            "'RANK=1' of 'WORLD_SIZE=2' (torchrun) contradicts 'PMI_RANK=0' of 'PMI_SIZE=4' (MPICH "
+            "or Intel MPI): unset the variables",
+            output + errors,
+        )
+
+    def test_option_of_another_rank(self):
+        """A file that one rank only loads, or only another than rank 0 writes, is named."""
+        for option, message in (
+            ("--load", "differ in their file of '--load': rank 1 '[0-9a-f]+', ranks 0, 2, 3 'none'"),
+            ("--save", "rank 1 was given '--save', but rank 0, which writes the file, was not"),
+        ):
+            port = ("--master-port", harness.free_port(), "--ranks", RANKS)
+            model = self.plan / "model.onnx" if option == "--load" else self.saved
+            given = {1: (option, model)}
+            ranks = [
+                self.start([], self.words("--rank", rank, *port, *given.get(rank, ())))
+                for rank in range(RANKS)
+            ]
+            for process in ranks:
+                _, errors = process.communicate(timeout=PATIENCE)
+                self.assertEqual(process.returncode, 1)
+                self.assertRegex(errors, message)
+
+    def test_interface(self):
+        """One that this host lacks is named with the variable, beside those that it has."""
+        variables = {"WORLD_SIZE": str(RANKS), "MASTER_ADDR": "127.0.0.1"}
+        port = {"MASTER_PORT": str(harness.free_port()), "GLOO_SOCKET_IFNAME": "^lo"}
+        ranks = [
+            self.start([], self.words(), {"RANK": str(rank), **variables, **port})
+            for rank in range(RANKS)
+        ]
+        for process in ranks:
+            _, errors = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 1)
+            self.assertRegex(
+                errors,
+                "'GLOO_SOCKET_IFNAME': expected a network interface with an address "
+                r"\(.*'lo'.*\), got '\^lo'",
+            )
+
+    @unittest.skipUnless(shutil.which(OPEN_MPI[0]), "Open MPI is not installed")
     def test_killed_rank_under_mpirun(self):
         """mpirun ends with an error, the rank is named, and no rank stays behind."""
         process = self.start(
-            MPIRUN, self.words(steps=10_000_000), {"MASTER_PORT": str(harness.free_port())}
+            OPEN_MPI, self.words(steps=10_000_000), {"MASTER_PORT": str(harness.free_port())}
         )
         self.assertTrue(process.stdout.readline(), "no step was done")
         ranks = {

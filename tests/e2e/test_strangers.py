@@ -134,7 +134,7 @@ class StrangersTest(unittest.TestCase):
         """It is turned away and told why; the run that it came to by mistake goes on."""
         first = self.start(0)
         self.stranger(first)
-        raw = [b"syncline-1", b"watch", b"7", b"9"]
+        raw = [b"syncline-2", b"watch", b"7", b"9", b""]
         frame = b"".join(struct.pack("<I", len(part)) + part for part in raw)
         stray = self.stranger(first, struct.pack("<I", len(frame)) + frame)
         self.assertIn(b"rank 7 was started as one of 9 ranks, rank 0 as one of 3", stray.recv(1000))

@@ -61,6 +61,9 @@ VARIABLES = {
     "SYNCLINE_CPU_BACKEND": "/nowhere",
     "SYNCLINE_LISTENER": "9",
     "SYNCLINE_MACHINE_RANK": "3",
+    "SYNCLINE_JOB": "another",
+    "JOB_COMPLETION_INDEX": "1",
+    "PET_NNODES": "7",
 }
 # Ranks of the command and of mpirun, signals, folders, compilers and Python programs.
 TESTS = (

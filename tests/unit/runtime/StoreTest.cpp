@@ -51,7 +51,7 @@ struct Meeting {
   Socket raw(const char *kind, int rank, int size) {
     auto socket = Socket::connect("127.0.0.1", port, deadlineIn(patience));
     EXPECT_TRUE(socket.isOk()) << socket.status().message();
-    const Frame hello{"syncline-1", kind, std::to_string(rank), std::to_string(size)};
+    const Frame hello{protocol, kind, std::to_string(rank), std::to_string(size), ""};
     EXPECT_EQ(answer(*socket, hello), Frame{"ok"});
     return std::move(*socket);
   }
@@ -169,6 +169,22 @@ TEST(Store, GatherAmongWorkers) {
   ASSERT_FALSE(all.isOk());
   EXPECT_EQ(all.status().message(), "no sign in time of " + missing);
   EXPECT_EQ(Meeting::next(b), (Frame{"late", missing, ""}));
+}
+
+// Rank 0 of one job does not train with rank 1 of another, nor with one of no job.
+TEST(Store, AnotherJob) {
+  Result<Socket> listener = Socket::listen(0);
+  const int port = listener->localPort();
+  StoreServer server(std::move(*listener), 2, {}, "Slurm job 1.0");
+  const auto join = [&](const std::string &job) {
+    return Store::connect("127.0.0.1", port, 1, 2, deadlineIn(patience), job).status();
+  };
+  EXPECT_TRUE(join("Slurm job 1.0"));
+  EXPECT_EQ(join("Slurm job 2.0").exitCode(), 1);
+  EXPECT_EQ(join("Slurm job 2.0").message(),
+            "rank 1 belongs to 'Slurm job 2.0', rank 0 to 'Slurm job 1.0'");
+  EXPECT_EQ(join("").message(),
+            "rank 1 belongs to a job without a name, rank 0 to 'Slurm job 1.0'");
 }
 
 // A process of a run of another size is told so and turned away; this run goes on, and when a rank
