@@ -244,9 +244,9 @@ Command addCompile(CLI::App &app) {
       ->check(launch::someText())
       ->group("Inputs");
   command
-      ->add_option(
-          "--profile", options->profile,
-          "Take measured times from this file (JSON); default: estimate by the cluster's rates")
+      ->add_option("--profile", options->profile,
+                   "Take measured times from this file (JSON), which hold for the --threads of the "
+                   "measurement; default: estimate by the cluster's rates")
       ->check(launch::someText())
       ->group("Inputs");
   command

@@ -70,8 +70,8 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
   command
       .add_flag(
           "--pin", options.pin,
-          "Keep each rank on one processor: rank i on the i-th that this process may use, modulo "
-          "their number")
+          "Keep each rank on as many processors as it has threads: rank i on the i-th such block "
+          "of those that this process may use, modulo their number")
       ->group(group);
   command.add_option("--threads", options.threads, "Use so many compute threads a rank")
       ->check(CLI::Range(1, 1024))

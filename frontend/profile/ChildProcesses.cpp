@@ -70,14 +70,15 @@ private:
 
 /// Runs in the new process, between fork and exec, where only system calls are allowed.
 [[noreturn]] static void become(char *const *arguments, int output, int errors, int group,
-                                int processor, int parent, const HeldSignals &signals) {
+                                const cpu_set_t &processors, int parent,
+                                const HeldSignals &signals) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(1);
   setpgid(0, group);
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
-  launch::keepOn(processor);
+  launch::keepOn(processors);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     ::signal(signal, SIG_DFL);
   signals.letGo();
@@ -87,7 +88,7 @@ private:
 }
 
 Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::string> &arguments,
-                                                    int processor) {
+                                                    const cpu_set_t &processors) {
   if (Status s = checkInterruption(); !s)
     return s;
   Child child;
@@ -103,12 +104,12 @@ Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::strin
   for (std::string &word : copies)
     words.push_back(word.data());
   words.push_back(nullptr);
-  const int pinned = launch::usableProcessor(processor), parent = getpid();
+  const int parent = getpid();
   const HeldSignals signals;
   if (output >= 0 && errors >= 0)
     child.pid = fork();
   if (child.pid == 0)
-    become(words.data(), output, errors, group, pinned, parent, signals);
+    become(words.data(), output, errors, group, processors, parent, signals);
   const int failed = errno;
   close(output);
   close(errors);

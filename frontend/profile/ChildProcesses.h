@@ -5,6 +5,7 @@
 #include "syncline/Status.h"
 
 #include <functional>
+#include <sched.h>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,9 @@ public:
     int pid = -1;
     std::string program, output, errors; ///< `output` and `errors` are paths of files
   };
-  /// `arguments` begin with the program's path. Output and errors go to files. `processor`, where
-  /// not negative, is the only one that it may run on, modulo their number.
-  Result<Child> start(const std::vector<std::string> &arguments, int processor = -1);
+  /// `arguments` begin with the program's path. Output and errors go to files. It may run
+  /// on `processors`, or where there are none on all.
+  Result<Child> start(const std::vector<std::string> &arguments, const cpu_set_t &processors = {});
   /// Waits for the child to end. Its failure is badInput or internal, with the last line that it
   /// wrote to its errors. Calls `meanwhile`, where given, about ten times a second.
   Status wait(Child &child, const std::function<void()> &meanwhile = {});

@@ -123,12 +123,14 @@ Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const s
   if (!document)
     return document.status();
   const std::string backend = document->at("backend");
-  auto processor = [&](int rank) { return options.pin ? rank : -1; };
+  const auto processors = [&](int rank) {
+    return options.pin ? launch::processorBlock(rank, options.threads) : cpu_set_t{};
+  };
   std::vector<ChildProcesses::Child> others;
   for (int rank = 1; rank < ranks; ++rank) {
     std::vector<std::string> endless = runWords(options, plan, backend, rank);
     endless.insert(endless.end(), {"--steps", "1000000000", "--log", "json"});
-    auto child = children.start(endless, processor(rank));
+    auto child = children.start(endless, processors(rank));
     if (!child)
       return child.status();
     others.push_back(std::move(*child));
@@ -145,7 +147,7 @@ Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const s
   constexpr const char *manyTurns = "3"; // seconds
   if (ranks * options.threads > launch::usableProcessors())
     words.insert(words.end(), {"--op-times-for", manyTurns});
-  auto first = children.start(words, processor(0));
+  auto first = children.start(words, processors(0));
   const std::string what = "measuring operations until the median step stands still, 60 s at most";
   const Status ended = first ? children.wait(*first, telling(progress, what)) : first.status();
   if (!ended)

@@ -17,7 +17,7 @@ struct ProfileOptions {
   std::vector<std::string> compiling; ///< further options of `compile`, for a model
   std::string precision;              ///< of `syncline run --precision`; empty for the plan's
   std::optional<int> ranks; ///< ranks at a time, 1 to maxLocalRanks; default: devices of a node
-  bool pin = false;         ///< bind each rank to one processor
+  bool pin = false;         ///< bind each rank to as many processors as it has threads
   int threads = 1;
   double momentum = 0.9;
 

@@ -38,7 +38,8 @@ void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
       ->type_name("SCHEME,..")
       ->group(group);
   launch::addDeviceFlags(app, o, group);
-  app.add_option("--threads", o.threads, "Compute with N threads in each rank")
+  app.add_option("--threads", o.threads,
+                 "Compute with N threads in each rank, as run will; OMP_NUM_THREADS is ignored")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
       ->capture_default_str()
@@ -167,7 +168,9 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
   app.set_version_flag("--version", std::string("syncline-calibrate ") + SYNCLINE_VERSION);
   Texts texts;
   launch::addRankFlags(app, o.identity,
-                       {.group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables)",
+                       {.group =
+                            "Ranks (default: the variables of torchrun, Open MPI, MPICH, Intel MPI "
+                            "or Slurm)",
                         .localRanks = "Start N ranks on this host",
                         .ranksPerNode = "local ranks share one node",
                         .fewestRanks = 2});

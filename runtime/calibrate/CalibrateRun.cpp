@@ -135,9 +135,17 @@ Status CalibrationRun::join() {
   if (const std::string name = backend->deviceName(device); !name.empty())
     place += " (" + name + ")";
   Result<std::vector<std::string>> all = group->gather("host", place, options.startTimeout);
-  if (all)
-    hosts = std::move(*all);
-  return all.status();
+  if (!all)
+    return all.status();
+  hosts = std::move(*all);
+  if (options.backend != "cpu")
+    return Status::ok();
+  const auto notes =
+      launch::notesOnThreads(options.threads, group.get(), identity.size, options.startTimeout);
+  if (notes && identity.rank == 0)
+    for (const std::string &text : *notes)
+      std::fprintf(stderr, "syncline-calibrate: %s\n", text.c_str());
+  return notes.status();
 }
 
 /// The number of ranks in each node, or 1 unless all nodes have equally many ranks that are

@@ -33,7 +33,7 @@ static int run(int argc, char **argv) {
   if (identity->launchesLocally)
     return launch::launchLocally(
         {.ranks = identity->size, .ranksPerNode = options.identity.ranksPerNode.value_or(0)},
-        {argv, argv + argc}, launch::localLaunch(options.identity));
+        {argv, argv + argc}, launch::localLaunch(options.identity, options.threads));
   return calibrate::runCalibration(options, *identity);
 }
 

@@ -1,6 +1,9 @@
 // Joining by an identity, and reporting errors before the process ends.
 #include "runtime/launch/Joining.h"
 
+#include "runtime/launch/Processors.h"
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -19,6 +22,40 @@ Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, do
   how.job = identity.job;
   how.startSeconds = startSeconds;
   return transport::Group::join(how);
+}
+
+/// A number of processors, such as "2" or "0.5".
+static std::string asText(double processors) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", processors);
+  return text;
+}
+
+Result<std::vector<std::string>> notesOnThreads(int threads, transport::Group *group, int workers,
+                                                double seconds) {
+  std::vector<std::string> notes;
+  if (std::string text = ignoredThreads(std::getenv("OMP_NUM_THREADS"), threads); !text.empty())
+    notes.push_back(std::move(text));
+  std::vector<std::string> processors{asText(grantedProcessors())};
+  if (group) {
+    auto all =
+        group->gather("processors", processors[0], seconds, transport::Participants::workers);
+    if (!all)
+      return all.status();
+    processors = std::move(*all);
+  }
+  std::vector<int> lacking;
+  double least = threads;
+  for (std::size_t rank = 0; rank < processors.size(); ++rank)
+    if (const double usable = std::atof(processors[rank].c_str()); usable < threads) {
+      lacking.push_back(static_cast<int>(rank));
+      least = std::min(least, usable);
+    }
+  if (!lacking.empty())
+    notes.push_back("'--threads " + std::to_string(threads) + "' is more than the " +
+                    asText(least) + (least == 1 ? " processor" : " processors") + " that " +
+                    core::RankNames{workers}.of(lacking) + " may use: threads wait for each other");
+  return notes;
 }
 
 int conclude(const std::string &program, const Status &status, transport::Group *group) {

@@ -131,7 +131,7 @@ private:
       dup2(fileno(output), 2);
     }
     if (how.pins && computes)
-      keepOn(usableProcessor(rank));
+      keepOn(processorBlock(rank, how.threads));
     sigprocmask(SIG_SETMASK, &before, nullptr);
     std::vector<char *> argv;
     for (const std::string &a : arguments)

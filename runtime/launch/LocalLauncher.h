@@ -11,11 +11,12 @@ namespace syncline::launch {
 /// How local ranks are started.
 struct LocalLaunch {
   bool pins = false;
+  int threads = 1; ///< that compute in each rank
   int port = 0;
 };
 
-inline LocalLaunch localLaunch(const IdentityFlags &flags) {
-  return {flags.pins, flags.masterPort.value_or(0)};
+inline LocalLaunch localLaunch(const IdentityFlags &flags, int threads) {
+  return {flags.pins, threads, flags.masterPort.value_or(0)};
 }
 
 /// Runs this program again for each rank and server, with RANK, WORLD_SIZE, LOCAL_RANK,
@@ -24,8 +25,8 @@ inline LocalLaunch localLaunch(const IdentityFlags &flags) {
 /// output is shown. Another rank's output is shown, each line after "[rank N]", when that rank
 /// failed first and rank 0 did not report the error.
 ///
-/// With `pins`, rank i and its threads stay on one processor: the i-th that this process may use,
-/// modulo their number. Servers may use all.
+/// With `pins`, rank i stays on as many processors as it has threads: the i-th such block of those
+/// that this process may use, modulo their number. Servers may use all.
 ///
 /// Rank 0 listens on `port` of the loopback interface; 0 takes a free one.
 ///

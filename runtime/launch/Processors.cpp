@@ -2,7 +2,11 @@
 #include "runtime/launch/Processors.h"
 
 #include <algorithm>
-#include <sched.h>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string_view>
+#include <vector>
 
 namespace syncline::launch {
 
@@ -11,23 +15,63 @@ int usableProcessors() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
 }
 
-int usableProcessor(int n) {
-  cpu_set_t set;
-  if (n < 0 || sched_getaffinity(0, sizeof set, &set) != 0)
-    return -1;
-  int left = n % CPU_COUNT(&set), processor = 0;
-  while (!CPU_ISSET(processor, &set) || left-- > 0)
-    ++processor;
-  return processor;
+double processorQuota(const std::string &root, const std::string &group) {
+  double least = std::numeric_limits<double>::infinity(), quota = 0, period = 0;
+  const auto take = [&] {
+    if (quota > 0 && period > 0)
+      least = std::min(least, quota / period);
+  };
+  // Version 2 says "max" where there is no limit.
+  for (std::filesystem::path at = group; at.has_root_path(); at = at.parent_path()) {
+    std::ifstream limit(root + at.string() + "/cpu.max");
+    if (limit >> quota >> period)
+      take();
+    if (at == at.parent_path())
+      break;
+  }
+  // Version 1, as a container sees it.
+  std::ifstream quotaFile(root + "/cpu/cpu.cfs_quota_us"),
+      periodFile(root + "/cpu/cpu.cfs_period_us");
+  if (quotaFile >> quota && periodFile >> period)
+    take();
+  return least;
 }
 
-void keepOn(int processor) {
-  if (processor < 0)
-    return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(processor, &set);
-  sched_setaffinity(0, sizeof set, &set);
+double grantedProcessors() {
+  std::ifstream groups("/proc/self/cgroup");
+  std::string line, group = "/";
+  while (std::getline(groups, line))
+    if (line.starts_with("0::"))
+      group = line.substr(3);
+  return std::min<double>(usableProcessors(), processorQuota("/sys/fs/cgroup", group));
+}
+
+cpu_set_t processorBlock(int n, int width) {
+  cpu_set_t all, block;
+  CPU_ZERO(&block);
+  if (sched_getaffinity(0, sizeof all, &all) != 0)
+    return block;
+  std::vector<int> usable;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+    if (CPU_ISSET(processor, &all))
+      usable.push_back(processor);
+  const std::size_t first = static_cast<std::size_t>(n) * width;
+  for (std::size_t i = 0; i < std::min<std::size_t>(width, usable.size()); ++i)
+    CPU_SET(usable[(first + i) % usable.size()], &block);
+  return block;
+}
+
+void keepOn(const cpu_set_t &processors) {
+  if (CPU_COUNT(&processors) > 0)
+    sched_setaffinity(0, sizeof processors, &processors);
+}
+
+std::string ignoredThreads(const char *wanted, int threads) {
+  if (!wanted || threads != 1 || std::string_view(wanted).empty() ||
+      std::string_view(wanted) == "1")
+    return "";
+  return "'OMP_NUM_THREADS=" + std::string(wanted) +
+         "' is ignored: '--threads' says how many threads compute in each rank, 1 by default";
 }
 
 } // namespace syncline::launch

@@ -15,8 +15,8 @@ void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &text
                     ->type_name("N")
                     ->group(texts.group);
   app.add_flag("--pin", flags.pins,
-               "Keep each local rank on one processor: rank i on the i-th that this process may "
-               "use, modulo their number")
+               "Keep each local rank on as many processors as it has threads: rank i on the i-th "
+               "such block of those that this process may use, modulo their number")
       ->needs(local)
       ->group(texts.group);
   app.add_option("--ranks-per-node", flags.ranksPerNode,

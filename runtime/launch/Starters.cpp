@@ -178,18 +178,12 @@ void nameJobs(std::vector<Started> &all, const EnvironmentReader &variables) {
       if (const std::string value = variables.text(variable); started.job.empty() && !value.empty())
         started.job = std::string(what) + " " + value;
     };
-    if (started.kind == StarterKind::variables && variables.text("TORCHELASTIC_RUN_ID") != "none") {
+    if (started.kind == StarterKind::variables && variables.text("TORCHELASTIC_RUN_ID") != "none")
       take("torchrun's run", "TORCHELASTIC_RUN_ID");
-    } else if (started.kind == StarterKind::mpi && started.launcher != pmi.launcher) {
-      take("PMIx job", "PMIX_NAMESPACE");
-    } else if (started.kind == StarterKind::mpi) {
+    if (started.kind == StarterKind::mpi && started.launcher == pmi.launcher)
       take("PMI job", "PMI_JOBID");
-    } else if (started.kind == StarterKind::kubernetes) {
-      // The host name is the Job's, then the index.
-      const std::string host = variables.text("HOSTNAME"), end = "-" + std::to_string(started.rank);
-      if (host.ends_with(end))
-        started.job = "Kubernetes Job " + host.substr(0, host.size() - end.size());
-    }
+    else if (started.kind == StarterKind::mpi)
+      take("PMIx job", "PMIX_NAMESPACE");
   }
   if (!all.empty() && all[0].kind == StarterKind::slurm && !all[0].job.empty())
     if (const std::string step = variables.text("SLURM_STEP_ID"); !step.empty())

@@ -21,8 +21,8 @@ constexpr double longestWait = 1e6;
 
 void addRanks(CLI::App &app, Options &o) {
   const launch::RankFlagTexts texts = {
-      .group = "Ranks (default: torchrun's, Open MPI's or Slurm's variables; without them as many "
-               "local ranks as the plan has)",
+      .group = "Ranks (default: the variables of torchrun, Open MPI, MPICH, Intel MPI, PMIx, Slurm "
+               "or Kubernetes; without them as many local ranks as the plan has)",
       .localRanks = "Start N ranks on this host, and the plan's servers",
       .ranksPerNode = "for local ranks the plan's number"};
   launch::addRankFlags(app, o.identity, texts);
@@ -182,7 +182,10 @@ void addLimits(CLI::App &app, Options &o) {
                "Capture a whole step once, messages included, and replay it")
       ->group(gpus);
   o.kernels.addTo(app, gpus);
-  app.add_option("--threads", o.threads, "Compute with N threads in each rank")
+  app.add_option(
+         "--threads", o.threads,
+         "Compute with N threads in each rank, as --profile and calibrate did for the plan; "
+         "OMP_NUM_THREADS is ignored")
       ->check(CLI::Range(1, 1024))
       ->type_name("N")
       ->capture_default_str()

@@ -81,7 +81,14 @@ Status RankRun::openData() {
       report->note(text);
   for (const std::string &text : data.notes(options, plan))
     report->note(text);
-  return Status::ok();
+  if (options.backend != "cpu")
+    return Status::ok();
+  const auto texts =
+      launch::notesOnThreads(options.threads, group.get(), plan.ranks, options.startTimeout);
+  if (texts)
+    for (const std::string &text : *texts)
+      report->note(text);
+  return texts.status();
 }
 
 Status RankRun::build() {

@@ -41,7 +41,7 @@ static int run(int argc, char **argv) {
     return fail(identity.status());
   if (identity->launchesLocally)
     return launch::launchLocally(*shape, {argv, argv + argc},
-                                 launch::localLaunch(options.identity));
+                                 launch::localLaunch(options.identity, options.threads));
   run::StopSignal::listen();
   return finish(run::runRank(options, *identity));
 }

@@ -86,7 +86,8 @@ class LaunchersTest(unittest.TestCase):
         return process
 
     def end(self, process):
-        for number in (process.pid, *children(process.pid)):
+        running = process.poll() is None
+        for number in (process.pid, *children(process.pid)) if running else ():
             try:
                 os.kill(number, signal.SIGKILL)
             except ProcessLookupError:
@@ -110,28 +111,53 @@ class LaunchersTest(unittest.TestCase):
         self.assertEqual(self.saved.read_bytes(), self.weights)
 
     def pods(self, address, port, ranks=range(RANKS), job="digits"):
-        """An indexed Job's pods, each with the variables that Kubernetes gives it."""
+        """An indexed Job's pods, by the variable that Kubernetes gives each."""
         for rank in ranks:
-            variables = {"JOB_COMPLETION_INDEX": str(rank), "HOSTNAME": f"{job}-{rank}"}
+            variables = {"JOB_COMPLETION_INDEX": str(rank), "SYNCLINE_JOB": job}
             meeting = {"MASTER_ADDR": address, "MASTER_PORT": str(port)}
             words = self.words("--save", self.saved, "--start-timeout", PATIENCE)
             yield self.start([], words, {**variables, **meeting})
 
     def test_pinned(self):
-        """With `--pin` every local rank and its threads have one processor, in turn."""
+        """With `--pin` every local rank has as many processors as it has threads, in turn."""
+        for threads in (1, 2):
+            self.is_pinned(threads)
+
+    def is_pinned(self, threads):
         usable = sorted(os.sched_getaffinity(0))
-        process = self.start([], self.words("-n", RANKS, "--pin", steps=10_000_000))
+        words = ("-n", RANKS, "--pin", "--threads", threads)
+        process = self.start([], self.words(*words, steps=10_000_000))
         self.addCleanup(self.end, process)
         self.assertTrue(process.stdout.readline(), "no step was done")
         allowed = {}
         for number in children(process.pid):
             environment = pathlib.Path(f"/proc/{number}/environ").read_bytes().split(b"\0")
             rank = [int(word[5:]) for word in environment if word.startswith(b"RANK=")]
-            threads = [int(thread) for thread in os.listdir(f"/proc/{number}/task")]
+            running = [int(thread) for thread in os.listdir(f"/proc/{number}/task")]
             for own in rank:
-                allowed[own] = {tuple(os.sched_getaffinity(thread)) for thread in threads}
-        expected = {rank: {(usable[rank % len(usable)],)} for rank in range(RANKS)}
+                allowed[own] = {tuple(sorted(os.sched_getaffinity(each))) for each in running}
+        expected = {}
+        for rank in range(RANKS):
+            places = range(rank * threads, (rank + 1) * threads)
+            expected[rank] = {tuple(sorted({usable[place % len(usable)] for place in places}))}
         self.assertEqual(allowed, expected)
+        self.end(process)
+
+    def test_threads(self):
+        """Ranks with fewer processors than threads, and an ignored OMP_NUM_THREADS, are named."""
+        one = ["taskset", "--cpu-list", str(min(os.sched_getaffinity(0)))]
+        ignored = (
+            "'OMP_NUM_THREADS=3' is ignored: '--threads' says how many threads compute in each "
+            "rank, 1 by default"
+        )
+        lacking = (
+            "'--threads 2' is more than the 1 processor that ranks 0, 1, 2, 3 may use: threads "
+            "wait for each other"
+        )
+        for threads, said in ((1, ignored), (2, lacking)):
+            words = self.words("-n", RANKS, "--threads", threads, steps=1)
+            _, errors = self.start(one, words, {"OMP_NUM_THREADS": "3"}).communicate()
+            self.assertIn(f"syncline-run: {said}\n", errors)
 
     def test_local_port(self):
         """Local ranks meet at the port that the user chose; one that is taken is said at once."""
@@ -177,8 +203,7 @@ class LaunchersTest(unittest.TestCase):
         self.assertEqual(stray.returncode, 1)
         self.assertEqual(
             errors,
-            "syncline-run: error: rank 3 belongs to 'Kubernetes Job other', rank 0 to "
-            "'Kubernetes Job digits'\n",
+            "syncline-run: error: rank 3 belongs to 'other', rank 0 to 'digits'\n",
         )
         (last,) = self.pods("127.0.0.1", port, [3])
         self.learns([first, second, third, last])
@@ -198,7 +223,7 @@ class LaunchersTest(unittest.TestCase):
     def test_option_of_another_rank(self):
         """A file that one rank only loads, or only another than rank 0 writes, is named."""
         for option, message in (
-            ("--load", "differ in their file of '--load': rank 1 '[0-9a-f]+', ranks 0, 2, 3 'none'"),
+            ("--load", "their file of '--load': rank 1 '[0-9a-f]+', ranks 0, 2, 3 'none'"),
             ("--save", "rank 1 was given '--save', but rank 0, which writes the file, was not"),
         ):
             port = ("--master-port", harness.free_port(), "--ranks", RANKS)

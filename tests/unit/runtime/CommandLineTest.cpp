@@ -2,13 +2,41 @@
 #include "runtime/launch/CommandLine.h"
 
 #include "runtime/launch/CommandLineText.h"
+#include "runtime/launch/Processors.h"
+#include "tests/support/TemporaryFolder.h"
 
+#include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 
 namespace syncline {
 namespace {
 
 using namespace launch;
+
+// A control group's own limit, or a lower one of a group around it, says how many processors a
+// process may keep busy.
+TEST(Processors, Quota) {
+  const test::TemporaryFolder root;
+  const auto write = [&](const std::string &name, const std::string &text) {
+    std::filesystem::create_directories(std::filesystem::path(root.file(name)).parent_path());
+    std::ofstream(root.file(name)) << text;
+  };
+  const auto quota = [&] { return processorQuota(root.path, "/pods/one"); };
+  EXPECT_TRUE(std::isinf(quota()));
+  write("pods/one/cpu.max", "max 100000\n");
+  EXPECT_TRUE(std::isinf(quota()));
+  write("pods/one/cpu.max", "250000 100000\n");
+  EXPECT_EQ(quota(), 2.5);
+  write("cpu.max", "20000 100000\n");
+  EXPECT_EQ(quota(), 0.2);
+  write("cpu/cpu.cfs_quota_us", "-1\n");
+  write("cpu/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(quota(), 0.2);
+  write("cpu/cpu.cfs_quota_us", "10000\n");
+  EXPECT_EQ(quota(), 0.1);
+}
 
 /// A program with one required option, and a subcommand with another.
 class CommandLine : public testing::Test {

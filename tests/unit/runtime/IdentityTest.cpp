@@ -233,7 +233,7 @@ TEST(Identity, SizeOfThePlan) {
 
 // Pods of an indexed Job may each train by themselves, with a plan for one or with local ranks.
 TEST(Identity, KubernetesSweep) {
-  const Variables v{{"JOB_COMPLETION_INDEX", "3"}, {"HOSTNAME", "digits-3"}};
+  const Variables v{{"JOB_COMPLETION_INDEX", "3"}};
   EXPECT_EQ(find(v, {}, {.ranks = 1})->rank, 0);
   EXPECT_TRUE(find(v, {.localRanks = 4})->launchesLocally);
 }
@@ -343,10 +343,6 @@ TEST(Identity, Job) {
   v["SYNCLINE_JOB"] = "mine";
   EXPECT_EQ(find(v)->job, "mine");
   EXPECT_EQ(find(v, {.rank = 0, .ranks = 4})->job, "mine");
-  EXPECT_EQ(find({{"JOB_COMPLETION_INDEX", "11"}, {"HOSTNAME", "digits-11"}, {"MASTER_ADDR", "h"}},
-                 {}, {.ranks = 12})
-                ->job,
-            "Kubernetes Job digits");
   v["SYNCLINE_JOB"] = std::string(201, 'x');
   expectUsage(find(v), "the name of the job is longer than 200 bytes: '" + std::string(40, 'x') +
                            "..'; 'SYNCLINE_JOB' sets another");
