@@ -22,30 +22,38 @@ struct InputFile::Descriptor {
 };
 
 Result<std::shared_ptr<const InputFile::Descriptor>>
-InputFile::openDescriptor(const std::string &path) {
+InputFile::openDescriptor(const std::string &path, Links links) {
   const auto cannot = [&](const std::string &why) {
     return Status::badInput("'" + path + "': cannot open: " + why);
   };
-  // Asked before it is opened, because opening a pipe could block forever.
+  const bool follows = links == Links::followed;
+  // Asked before it is opened, because opening a device may have effects.
   struct stat info{};
-  if (::stat(path.c_str(), &info) != 0)
+  if ((follows ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info)) != 0)
     return cannot(std::strerror(errno));
+  if (S_ISLNK(info.st_mode))
+    return cannot("it is a link");
   if (!S_ISREG(info.st_mode))
     return cannot("it is not a regular file");
   auto opened = std::make_shared<Descriptor>();
-  opened->number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: a pipe that has come to the file's place must not block.
+  opened->number =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follows ? 0 : O_NOFOLLOW));
   if (opened->number < 0 || ::fstat(opened->number, &info) != 0)
     return cannot(std::strerror(errno));
+  if (!S_ISREG(info.st_mode))
+    return cannot("it is not a regular file");
   opened->size = info.st_size;
   return std::shared_ptr<const Descriptor>(std::move(opened));
 }
 
-Result<InputFile> InputFile::open(const std::string &path) {
-  auto opened = openDescriptor(path);
+Result<InputFile> InputFile::open(const std::string &path, Links links) {
+  auto opened = openDescriptor(path, links);
   if (!opened)
     return opened.status();
   InputFile file;
   file.name = path;
+  file.links = links;
   file.bytes = (*opened)->size;
   file.descriptor = std::move(*opened);
   return file;
@@ -54,7 +62,7 @@ Result<InputFile> InputFile::open(const std::string &path) {
 Status InputFile::read(std::int64_t offset, std::span<std::byte> to) const {
   std::shared_ptr<const Descriptor> from = descriptor;
   if (!from) {
-    auto opened = openDescriptor(name);
+    auto opened = openDescriptor(name, links);
     if (!opened)
       return opened.status();
     from = std::move(*opened);

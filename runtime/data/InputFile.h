@@ -11,11 +11,14 @@
 
 namespace syncline::data {
 
+/// Whether a path that is a link leads to a file.
+enum class Links { followed, refused };
+
 /// Reads by pread(), so that a file that becomes shorter is an error and no signal. Thread-safe.
 class InputFile {
 public:
   /// Errors: badInput, naming the file, unless it is a regular file that can be opened.
-  static Result<InputFile> open(const std::string &path);
+  static Result<InputFile> open(const std::string &path, Links links = Links::followed);
 
   const std::string &path() const { return name; }
   /// Bytes of the file when it was opened.
@@ -28,8 +31,10 @@ public:
 
 private:
   struct Descriptor;
-  static Result<std::shared_ptr<const Descriptor>> openDescriptor(const std::string &path);
+  static Result<std::shared_ptr<const Descriptor>> openDescriptor(const std::string &path,
+                                                                  Links links);
   std::string name;
+  Links links = Links::followed;
   std::int64_t bytes = 0;
   std::shared_ptr<const Descriptor> descriptor; ///< null after letGo()
 };

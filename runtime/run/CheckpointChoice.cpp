@@ -121,8 +121,8 @@ CheckpointChoice::propose(const std::function<Opinion(const CheckpointManifest &
       ranks.note("'" + folder.of(entry.step) + "' was not finished and is left out");
       continue;
     }
-    const std::string text = readWholeFile(folder.manifestOf(entry.step));
-    const auto manifest = CheckpointManifest::parse(text);
+    const Result<std::string> text = folder.readManifest(entry.step);
+    const auto manifest = text ? CheckpointManifest::parse(*text) : text.status();
     if (!manifest) {
       refuse(entry.step, manifest.status().message());
       continue;
@@ -135,7 +135,7 @@ CheckpointChoice::propose(const std::function<Opinion(const CheckpointManifest &
     if (!opinion.error.empty())
       return errorMark + ("checkpoint '" + folder.of(entry.step) + "': " + opinion.error);
     if (opinion.refusal.empty())
-      return std::to_string(entry.step) + " " + sha256(text);
+      return std::to_string(entry.step) + " " + sha256(*text);
     refuse(entry.step, opinion.refusal);
   }
   if (hasRefused)
@@ -166,9 +166,9 @@ CheckpointChoice::choose(const std::function<Opinion(const CheckpointManifest &)
     if (proposal.starts_with(errorMark))
       return errorOf(proposal);
     const std::int64_t step = std::atoll(proposal.c_str());
-    const std::string text = readWholeFile(folder.manifestOf(step));
-    auto manifest = CheckpointManifest::parse(text);
-    const bool isSeen = proposal.ends_with(" " + sha256(text)) && manifest;
+    const Result<std::string> text = folder.readManifest(step);
+    auto manifest = text ? CheckpointManifest::parse(*text) : text.status();
+    const bool isSeen = manifest && proposal.ends_with(" " + sha256(*text));
     const auto verdicts = gather(
         isSeen ? judgeOwnFiles(*manifest)
                : unseenMark + ("rank " + std::to_string(rank()) + " does not see rank 0's '" +

@@ -2,16 +2,15 @@
 #include "runtime/run/CheckpointFile.h"
 
 #include "runtime/run/DurableFile.h"
+#include "runtime/run/PlanJson.h"
 #include "runtime/run/Sha256.h"
+#include "syncline/JsonDepth.h"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
 
 namespace syncline::run {
 namespace {
@@ -19,6 +18,7 @@ namespace {
 constexpr char magic[] = "SYNCKPT1"; // its zero is not written
 constexpr std::size_t magicBytes = sizeof magic - 1;
 constexpr std::uint64_t longestTable = 1u << 28;
+constexpr std::int64_t mostSlots = 1 << 20;
 
 constexpr std::array<std::string_view, 4> kindNames{"parameter", "state", "optimizer", "exchange"};
 
@@ -37,15 +37,15 @@ std::string headOf(std::span<const CheckpointPart> parts) {
   return head + text;
 }
 
-/// Throws nlohmann::json::exception or std::out_of_range where the table is malformed.
-CheckpointKey keyOf(const nlohmann::json &part) {
-  const auto kind = part.at("kind").get<std::string>();
+/// Throws SchemaError or std::out_of_range where the table is malformed.
+CheckpointKey keyOf(const Json &part) {
+  const auto kind = get<std::string>(part, "kind");
   const auto found = std::ranges::find(kindNames, kind);
   if (found == kindNames.end())
     throw std::out_of_range(kind);
   return {static_cast<CheckpointKey::Kind>(found - kindNames.begin()),
-          part.at("name").get<std::string>(), part.at("slot").get<int>(),
-          part.at("begin").get<std::int64_t>()};
+          get<std::string>(part, "name"), static_cast<int>(size(part, "slot", 0, mostSlots)),
+          size(part, "begin", 0)};
 }
 
 Status malformed(const std::string &path) {
@@ -100,43 +100,55 @@ Result<CheckpointDigest> writeCheckpointFile(const std::string &path,
 }
 
 Result<CheckpointFile> CheckpointFile::open(const std::string &path) {
-  CheckpointFile opened;
-  opened.path = path;
-  opened.file.reset(std::fopen(path.c_str(), "rb"));
-  if (!opened.file)
-    return Status::badInput("'" + path + "': cannot open: " + std::strerror(errno));
+  Result<data::InputFile> file = data::InputFile::open(path, data::Links::refused);
+  if (!file)
+    return file.status();
   char head[magicBytes] = {};
   std::uint64_t length = 0;
-  if (std::fread(head, 1, magicBytes, opened.file.get()) != magicBytes ||
-      std::memcmp(head, magic, magicBytes) != 0 ||
-      std::fread(&length, sizeof length, 1, opened.file.get()) != 1 || length > longestTable)
+  constexpr std::int64_t headBytes = magicBytes + sizeof length;
+  if (file->size() < headBytes)
+    return malformed(path);
+  if (Status s = file->read(0, std::as_writable_bytes(std::span(head))); !s)
+    return s;
+  if (Status s = file->read(magicBytes, std::as_writable_bytes(std::span(&length, 1))); !s)
+    return s;
+  if (std::memcmp(head, magic, magicBytes) != 0 || length > longestTable ||
+      static_cast<std::int64_t>(length) > file->size() - headBytes)
     return malformed(path);
   std::string text(length, '\0');
-  if (std::fread(text.data(), 1, length, opened.file.get()) != length)
-    return malformed(path);
-  auto begin = static_cast<std::int64_t>(magicBytes + sizeof length + length);
+  if (Status s = file->read(headBytes, std::as_writable_bytes(std::span(text))); !s)
+    return s;
+  CheckpointFile opened(std::move(*file));
+  return opened.place(text, headBytes + static_cast<std::int64_t>(length))
+             ? Result<CheckpointFile>(std::move(opened))
+             : malformed(path);
+}
+
+/// Finds the place of each part of the table; the first part begins at `begin`. Whether the table is
+/// well-formed and its parts reach to the end of the file.
+bool CheckpointFile::place(const std::string &table, std::int64_t begin) {
+  if (!checkJsonDepth(table, file.path(), 8))
+    return false;
   try {
-    const nlohmann::json table = nlohmann::json::parse(text);
-    for (const auto &part : table.at("parts")) {
-      const auto bytes = part.at("bytes").get<std::int64_t>();
+    const Json json = Json::parse(table);
+    for (const Json &part : json.at("parts")) {
+      const std::int64_t bytes = size(part, "bytes", 0);
       CheckpointKey key = keyOf(part);
-      if (bytes < 0 || !opened.places.try_emplace(key, begin).second)
-        return malformed(path);
-      opened.lengths.emplace(std::move(key), bytes);
+      if (bytes > file.size() - begin || !places.try_emplace(key, begin).second)
+        return false;
+      lengths.emplace(std::move(key), bytes);
       begin += bytes;
     }
+  } catch (const SchemaError &) {
+    return false;
   } catch (const std::exception &) {
-    return malformed(path);
+    return false;
   }
-  return opened;
+  return begin == file.size();
 }
 
 Status CheckpointFile::read(const CheckpointKey &key, std::int64_t from, std::span<std::byte> to) {
-  if (fseeko(file.get(), static_cast<off_t>(places.at(key) + from), SEEK_SET) == 0 &&
-      std::fread(to.data(), 1, to.size(), file.get()) == to.size())
-    return Status::ok();
-  return Status::badInput("'" + path + "': cannot read " + describe(key) + ": " +
-                          (std::ferror(file.get()) ? std::strerror(errno) : "it is cut off"));
+  return file.read(places.at(key) + from, to);
 }
 
 } // namespace syncline::run

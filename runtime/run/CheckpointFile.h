@@ -10,16 +10,16 @@
 // The manifest holds the file's length and its SHA-256 (CheckpointManifest.h).
 #pragma once
 
+#include "runtime/data/InputFile.h"
 #include "syncline/Status.h"
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace syncline::run {
@@ -60,7 +60,8 @@ Result<CheckpointDigest> writeCheckpointFile(const std::string &path,
 /// Reads parts of one file. Not thread-safe.
 class CheckpointFile {
 public:
-  /// Reads the table. Errors: badInput, naming the path, for a file that is missing or malformed.
+  /// Reads the table. Errors: badInput, naming the path, for a file that is missing, a link, or
+  /// malformed, or whose parts are not all that lies behind the table.
   static Result<CheckpointFile> open(const std::string &path);
 
   /// The length in bytes of each part.
@@ -70,11 +71,9 @@ public:
   Status read(const CheckpointKey &key, std::int64_t from, std::span<std::byte> to);
 
 private:
-  struct Close {
-    void operator()(std::FILE *f) const { std::fclose(f); }
-  };
-  std::string path;
-  std::unique_ptr<std::FILE, Close> file;
+  bool place(const std::string &table, std::int64_t begin);
+  explicit CheckpointFile(data::InputFile file) : file(std::move(file)) {}
+  data::InputFile file;
   std::map<CheckpointKey, std::int64_t> lengths, places; ///< places: bytes from the file's begin
 };
 

@@ -6,16 +6,23 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace fs = std::filesystem;
 
 namespace syncline::run {
 
-std::string readWholeFile(const std::string &path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+Result<std::string> CheckpointFolder::readManifest(std::int64_t step) const {
+  const Result<data::InputFile> file =
+      data::InputFile::open(manifestOf(step), data::Links::refused);
+  if (!file)
+    return file.status();
+  if (file->size() > CheckpointManifest::longest)
+    return Status::badInput("'" + file->path() + "': expected at most " +
+                            std::to_string(CheckpointManifest::longest) + " bytes, got " +
+                            std::to_string(file->size()));
+  std::string text(static_cast<std::size_t>(file->size()), '\0');
+  const Status s = file->read(0, std::as_writable_bytes(std::span(text)));
+  return s ? Result<std::string>(std::move(text)) : s;
 }
 
 std::vector<CheckpointFolder::Entry> CheckpointFolder::list() const {
@@ -25,12 +32,12 @@ std::vector<CheckpointFolder::Entry> CheckpointFolder::list() const {
     const std::string name = entry.path().filename();
     std::int64_t step = 0;
     constexpr std::string_view prefix = "step";
-    if (!name.starts_with(prefix))
+    if (!name.starts_with(prefix) || !fs::is_directory(entry.symlink_status(error)))
       continue;
     const char *const end = name.data() + name.size();
     const auto [last, wrong] = std::from_chars(name.data() + prefix.size(), end, step);
-    if (wrong == std::errc() && last == end && name == "step" + std::to_string(step))
-      found.push_back({step, fs::exists(manifestOf(step), error)});
+    if (wrong == std::errc() && last == end && step >= 0 && name == "step" + std::to_string(step))
+      found.push_back({step, fs::exists(fs::symlink_status(manifestOf(step), error))});
   }
   std::ranges::sort(found, std::greater(), &Entry::step);
   return found;

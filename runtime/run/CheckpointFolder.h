@@ -26,8 +26,13 @@ public:
     std::int64_t step = 0;
     bool hasManifest = false;
   };
-  /// What is there, from the last step to the first. Empty where the folder cannot be read.
+  /// What is there, from the last step to the first. A link is no checkpoint. Empty where the folder
+  /// cannot be read.
   std::vector<Entry> list() const;
+
+  /// The text of a checkpoint's manifest. Errors: badInput, naming the file, unless it is a regular
+  /// file of at most CheckpointManifest::longest bytes.
+  Result<std::string> readManifest(std::int64_t step) const;
 
   /// Writes a checkpoint's manifest, whose files are complete. From then on the checkpoint is
   /// there, also after a crash of the machine. Errors: badInput, naming the path.
@@ -41,8 +46,5 @@ public:
 
   const std::string path;
 };
-
-/// The bytes of a file, or nothing where it cannot be read.
-std::string readWholeFile(const std::string &path);
 
 } // namespace syncline::run

@@ -17,8 +17,10 @@ namespace syncline::run {
 struct CheckpointManifest {
   static constexpr int schema = 2;
   static constexpr const char *name = "manifest.json";
+  static constexpr std::int64_t longest = std::int64_t{64} << 20; ///< bytes of its file
 
   std::string plan, planHash; ///< name and hash
+  std::string modelHash; ///< of the plan's model file; empty in a checkpoint of an older Syncline
   std::string consistency;
   std::string layout; ///< TensorStore::layoutFingerprint() of all ranks
   int ranks = 1;      ///< workers, each with a file
@@ -39,10 +41,11 @@ struct CheckpointManifest {
   std::vector<CheckpointDigest> files;         ///< by rank
 
   std::string text() const;
-  /// Errors: badInput, saying what is wrong with the text.
+  /// Errors: badInput, saying what is wrong with the text. Every number of the result is in its
+  /// range: skipped steps are steps, and none is negative.
   static Result<CheckpointManifest> parse(std::string_view text);
 
-  /// Text for a file that does not match its digest, without the rank; empty for one that does.
+  /// Text for a file that is a link, a pipe or a device, or does not match its digest, without the rank; empty for one that does.
   static std::string whyBad(const std::string &path, const CheckpointDigest &digest);
 };
 

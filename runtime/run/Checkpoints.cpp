@@ -52,6 +52,10 @@ void Checkpoints::tellChoice() const {
                   ": results differ from those of the plan before; sums, the order of samples, "
                   "dropout and each rank's running statistics are this plan's from step " +
                   std::to_string(resumed->step) + " on");
+  if (resumed->modelHash.empty())
+    run.report.note(
+        "the checkpoint does not say of which model it is: only the names and shapes of "
+        "its parameters were compared");
 }
 
 static std::map<std::string, CheckpointManifest::Parameter>
@@ -88,13 +92,24 @@ std::string Checkpoints::whyOther(const CheckpointManifest &m) const {
   for (const auto &[name, p] : present)
     if (!m.parameters.contains(name))
       return another + "it has no parameter '" + name + "'";
+  if (isAnotherModel(m))
+    return another + "its model is another one, of SHA-256 " + m.modelHash.substr(0, 16) +
+           ", expected " + run.plan.modelHash.substr(0, 16);
   return "";
+}
+
+/// Whether it is known to be of another model file. Parameters may have the same names and shapes.
+bool Checkpoints::isAnotherModel(const CheckpointManifest &m) const {
+  return !m.modelHash.empty() && !run.plan.modelHash.empty() && m.modelHash != run.plan.modelHash;
 }
 
 CheckpointChoice::Opinion Checkpoints::judge(const CheckpointManifest &m) const {
   if (m.planHash != run.plan.hash) {
     if (const std::string why = whyOther(m); !why.empty())
       return {.refusal = why};
+  } else if (m.consistency != run.plan.consistency.text || m.ranks != run.plan.ranks) {
+    return {.refusal = "its manifest is for " + std::to_string(m.ranks) + " ranks by '" +
+                       m.consistency + "', which its plan is not"};
   } else if (m.layout != run.executable.layoutFingerprint()) {
     return {.refusal = "it was written on processors with another memory layout"};
   }
@@ -103,6 +118,10 @@ CheckpointChoice::Opinion Checkpoints::judge(const CheckpointManifest &m) const 
   if (m.samples != run.samples)
     return {.error = "its training set has " + std::to_string(m.samples) + " samples, '--data' " +
                      std::to_string(run.samples)};
+  if (const std::int64_t batch = run.plan.batch * run.options.passes;
+      m.planHash == run.plan.hash && m.batch != batch)
+    return {.refusal = "its manifest is for " + std::to_string(m.batch) +
+                       " samples a rank, expected " + std::to_string(batch)};
   return {};
 }
 
@@ -172,6 +191,7 @@ CheckpointManifest Checkpoints::manifest(std::int64_t completed) const {
   CheckpointManifest m;
   m.plan = run.plan.name;
   m.planHash = run.plan.hash;
+  m.modelHash = run.plan.modelHash;
   m.consistency = run.plan.consistency.text;
   m.layout = run.executable.layoutFingerprint();
   m.ranks = run.plan.ranks;

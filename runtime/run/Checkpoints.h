@@ -57,6 +57,7 @@ private:
   void tellChoice() const;
   CheckpointChoice::Opinion judge(const CheckpointManifest &manifest) const;
   std::string whyOther(const CheckpointManifest &manifest) const;
+  bool isAnotherModel(const CheckpointManifest &manifest) const;
   bool isOther() const { return resumed->planHash != run.plan.hash; }
   CheckpointManifest manifest(std::int64_t completed) const;
   LossScale::State skippedSoFar() const;

@@ -271,6 +271,8 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
   hashes["plan"] = "";
   if (sha256(json.dump()) != plan.hash)
     return bad(path, "the file was changed after it was compiled: its hash differs");
+  if (hashes.contains("model"))
+    plan.modelHash = get<std::string>(hashes, "model");
   const Json &files = member(hashes, "files");
   for (const auto &[name, hash] : files.items()) {
     if (name.find('/') != std::string::npos || !hash.is_string())

@@ -23,9 +23,8 @@ std::int64_t integer(const Json &value, const char *key) {
   return value.get<std::int64_t>();
 }
 
-std::int64_t size(const Json &object, const char *key, std::int64_t min) {
+std::int64_t size(const Json &object, const char *key, std::int64_t min, std::int64_t max) {
   const std::int64_t value = integer(member(object, key), key);
-  constexpr std::int64_t max = std::int64_t{1} << 46;
   if (value < min || value > max)
     throw SchemaError{"'" + std::string(key) + "': " + std::to_string(value) + " is out of range"};
   return value;

@@ -29,8 +29,9 @@ template <typename T> T get(const Json &object, const char *key) {
 /// to some integer.
 std::int64_t integer(const Json &value, const char *key);
 
-/// Reads a whole number from `min` to 2^46.
-std::int64_t size(const Json &object, const char *key, std::int64_t min);
+/// Reads a whole number from `min` to `max`.
+std::int64_t size(const Json &object, const char *key, std::int64_t min,
+                  std::int64_t max = std::int64_t{1} << 46);
 
 /// Reads a whole number from `min` to maxRanks.
 int count(const Json &object, const char *key, int min);

@@ -1,6 +1,7 @@
 // SHA-256 by libcrypto.
 #include "runtime/run/Sha256.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -57,6 +58,20 @@ Result<std::string> sha256OfFile(const std::string &path) {
     digest.add(std::span(buffer).first(n));
   if (std::ferror(file.get()))
     return Status::badInput("'" + path + "': cannot read: " + std::strerror(errno));
+  return digest.hex();
+}
+
+Result<std::string> sha256OfFile(const data::InputFile &file) {
+  Sha256 digest;
+  std::vector<std::byte> buffer(1 << 20);
+  for (std::int64_t at = 0; at < file.size();) {
+    const auto left = static_cast<std::size_t>(file.size() - at);
+    const auto piece = std::span(buffer).first(std::min(buffer.size(), left));
+    if (Status s = file.read(at, piece); !s)
+      return s;
+    digest.add(piece);
+    at += static_cast<std::int64_t>(piece.size());
+  }
   return digest.hex();
 }
 

@@ -1,6 +1,7 @@
 // SHA-256 in hexadecimal.
 #pragma once
 
+#include "runtime/data/InputFile.h"
 #include "syncline/Status.h"
 
 #include <cstddef>
@@ -29,5 +30,7 @@ private:
 std::string sha256(std::string_view bytes);
 /// Errors: badInput, when the file cannot be read.
 Result<std::string> sha256OfFile(const std::string &path);
+/// Errors: badInput, when the file cannot be read or changed its length.
+Result<std::string> sha256OfFile(const data::InputFile &file);
 
 } // namespace syncline::run

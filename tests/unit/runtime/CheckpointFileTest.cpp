@@ -3,12 +3,16 @@
 
 #include "runtime/run/CheckpointOptions.h"
 #include "runtime/run/CheckpointReader.h"
+#include "runtime/run/Sha256.h"
 
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <limits>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
 
 namespace syncline {
 namespace {
@@ -113,6 +117,63 @@ TEST(CheckpointFile, RefusesOtherFiles) {
   }
 }
 
+/// A file whose table is `parts`, with `bytes` behind it.
+std::string fileWith(const nlohmann::json &parts, const std::string &bytes) {
+  const std::string table = nlohmann::json{{"parts", parts}}.dump();
+  const std::uint64_t length = table.size();
+  return "SYNCKPT1" + std::string(reinterpret_cast<const char *>(&length), sizeof length) + table +
+         bytes;
+}
+
+nlohmann::json entry(const std::string &name, const nlohmann::json &bytes) {
+  return {{"kind", "parameter"}, {"name", name}, {"slot", 0}, {"begin", 0}, {"bytes", bytes}};
+}
+
+// The parts lie behind the table, one after the other, to the end of the file.
+TEST(CheckpointFile, RefusesPartsOutside) {
+  const TemporaryFolder folder;
+  const auto opens = [&](const std::vector<nlohmann::json> &parts) {
+    writeFile(folder.file("f"), fileWith(parts, "value"));
+    return CheckpointFile::open(folder.file("f")).isOk();
+  };
+  EXPECT_TRUE(opens({entry("w", 5)}));
+  EXPECT_TRUE(opens({entry("v", 0), entry("w", 5)}));
+  EXPECT_FALSE(opens({entry("w", 4)}));
+  EXPECT_FALSE(opens({entry("w", 6)}));
+  EXPECT_FALSE(opens({entry("w", -1)}));
+  EXPECT_FALSE(opens({entry("w", 4.5)}));
+  EXPECT_FALSE(opens({entry("w", 5), entry("w", 0)}));
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_FALSE(opens({entry("a", most), entry("b", most), entry("w", 7)})); // the sum wraps to 5
+  for (const auto &[key, value] : std::vector<std::pair<const char *, std::int64_t>>{
+           {"slot", -1}, {"slot", 1LL << 32}, {"begin", -64}}) {
+    nlohmann::json wrong = entry("w", 5);
+    wrong[key] = value;
+    EXPECT_FALSE(opens({wrong})) << key;
+  }
+  nlohmann::json deep = 0;
+  for (int level = 0; level < 30; ++level)
+    deep = nlohmann::json::array({deep});
+  EXPECT_FALSE(opens({deep}));
+}
+
+// Links are not followed, and what is no file is not opened.
+TEST(CheckpointFile, RefusesWhatIsNoFile) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  const auto digest = writeCheckpointFile(folder.file("good"), someParts());
+  ASSERT_TRUE(digest.isOk());
+  std::filesystem::create_symlink(folder.file("good"), folder.file("link"));
+  for (const auto &[name, why] :
+       {std::pair("pipe", "is not a regular file"), std::pair("link", "is a link")}) {
+    const CheckpointDigest empty{0, sha256("")};
+    const std::string said = CheckpointManifest::whyBad(
+        folder.file(name), std::string(name) == "pipe" ? empty : *digest);
+    EXPECT_NE(said.find(why), std::string::npos) << said;
+    EXPECT_FALSE(CheckpointFile::open(folder.file(name)).isOk());
+  }
+}
+
 // A file that cannot be written leaves nothing behind.
 TEST(CheckpointFile, LeavesNothingHalfWritten) {
   const TemporaryFolder folder;
@@ -144,6 +205,77 @@ TEST(CheckpointManifest, RefusesChanges) {
     EXPECT_FALSE(CheckpointManifest::parse(flipped).isOk()) << i;
   }
   EXPECT_FALSE(CheckpointManifest::parse(std::string(100000, '[')).isOk());
+}
+
+/// The manifest with other values and the SHA-256 that fits them.
+std::string changed(const CheckpointManifest &manifest, const nlohmann::ordered_json &values) {
+  auto json = nlohmann::ordered_json::parse(manifest.text());
+  json.update(values);
+  json["sha256"] = "";
+  json["sha256"] = sha256(json.dump());
+  return json.dump();
+}
+
+// Numbers that no run writes are refused by their names, also under a good hash.
+TEST(CheckpointManifest, RefusesNumbersOutOfRange) {
+  using Values = nlohmann::ordered_json;
+  EXPECT_TRUE(CheckpointManifest::parse(changed(someManifest(), {{"skipped_steps", 400}})).isOk());
+  for (const auto &[key, value] : std::initializer_list<std::pair<const char *, Values>>{
+           {"step", -5},
+           {"step", 40.5},
+           {"step", 1e300},
+           {"step", std::numeric_limits<std::uint64_t>::max()},
+           {"skipped_steps", -1},
+           {"skipped_steps", 401},
+           {"good_steps", -1},
+           {"losses", 401},
+           {"loss_scale", 0},
+           {"loss_scale", -2},
+           {"batch", -7},
+           {"batch", 0},
+           {"epoch", -1},
+           {"batch_in_epoch", 1LL << 50},
+           {"samples", -1},
+           {"ranks", 0},
+           {"ranks", 1LL << 40}}) {
+    const auto read = CheckpointManifest::parse(changed(someManifest(), {{key, value}}));
+    ASSERT_FALSE(read.isOk()) << key << " " << value;
+    EXPECT_NE(read.status().message().find(key), std::string::npos) << read.status().message();
+  }
+}
+
+// One of an older Syncline does not say of which model it is.
+TEST(CheckpointManifest, ReadsOneWithoutModel) {
+  auto json = nlohmann::ordered_json::parse(someManifest().text());
+  json.erase("model_hash");
+  json["sha256"] = "";
+  json["sha256"] = sha256(json.dump());
+  const auto read = CheckpointManifest::parse(json.dump());
+  ASSERT_TRUE(read.isOk()) << read.status().message();
+  EXPECT_EQ(read->modelHash, "");
+}
+
+// What is no folder of that step, or no file of some length, is not read.
+TEST(CheckpointFolder, ReadsOnlyItsOwn) {
+  const TemporaryFolder files;
+  const CheckpointFolder folder(files.file("c"));
+  make(folder, 10);
+  std::filesystem::create_directory_symlink(folder.of(10), folder.of(20));
+  std::filesystem::create_directories(files.file("c/step-5"));
+  writeFile(folder.of(30), "");
+  ASSERT_EQ(folder.list().size(), 1u);
+  EXPECT_TRUE(folder.readManifest(10).isOk());
+  for (const std::int64_t step : {1, 2, 3})
+    std::filesystem::create_directories(folder.of(step));
+  ASSERT_EQ(mkfifo(folder.manifestOf(1).c_str(), 0600), 0);
+  std::filesystem::create_symlink(folder.manifestOf(10), folder.manifestOf(2));
+  writeFile(folder.manifestOf(3), "");
+  std::filesystem::resize_file(folder.manifestOf(3), std::uintmax_t{256} << 30);
+  for (const std::int64_t step : {1, 2, 3}) {
+    const auto read = folder.readManifest(step);
+    ASSERT_FALSE(read.isOk()) << step;
+    EXPECT_NE(read.status().message().find(folder.manifestOf(step)), std::string::npos);
+  }
 }
 
 // The last K stay, and what was begun and not finished before them goes.
