@@ -126,7 +126,7 @@ Value GraphValues::storedTensor(const std::string &name, const std::string &root
     if (index.uses.lookup(root) > 1)
       notes.add("trained as one parameter with another of equal values; where the model has two, "
                 "list them with '--parameters FILE'",
-                name);
+                name, source.data.bytes);
     return stored.get(root, source);
   }
   if (!isComputedName(name)) // the user does not know it; InferenceExport speaks of all such names

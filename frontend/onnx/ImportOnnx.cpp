@@ -166,7 +166,10 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   if (Status status = verifyModule(*graph.module); !status)
     return status;
   result.inventory = inventoryOf(file, graph);
-  result.skeleton = makeSkeleton(file, graph.index, *names, result.weights);
+  Result<std::string> skeleton = makeSkeleton(file, graph.index, *names, result.weights);
+  if (!skeleton)
+    return skeleton.status();
+  result.skeleton = std::move(*skeleton);
   result.module = std::move(graph.module);
   result.notes = graph.notes.lines();
   return result;

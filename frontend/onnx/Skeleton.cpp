@@ -2,11 +2,14 @@
 #include "frontend/onnx/Skeleton.h"
 
 #include "frontend/onnx/BatchStatistics.h"
+#include "frontend/onnx/InlineValues.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
 #include "onnx/onnx_pb.h"
+
+#include <limits>
 
 using namespace syncline;
 using namespace syncline::frontend;
@@ -28,8 +31,9 @@ static void setInference(onnx::GraphProto &graph) {
   }
 }
 
-std::string frontend::makeSkeleton(ModelFile &file, const GraphIndex &index,
-                                   const std::vector<std::string> &stored, WeightsFile &weights) {
+Result<std::string> frontend::makeSkeleton(ModelFile &file, const GraphIndex &index,
+                                           const std::vector<std::string> &stored,
+                                           WeightsFile &weights) {
   llvm::StringSet<> names;
   for (const std::string &name : stored)
     names.insert(name);
@@ -64,7 +68,11 @@ std::string frontend::makeSkeleton(ModelFile &file, const GraphIndex &index,
   graph.mutable_node()->Swap(&kept);
   setInference(graph);
   recordTrainingMode(*file.model, index);
+  if (Status status = inlineValues(*file.model, file.folder); !status)
+    return status;
   if (removed && file.model->ir_version() < 4) // before, initialisers had to be inputs as well
     file.model->set_ir_version(4);
+  if (file.model->ByteSizeLong() > std::numeric_limits<std::int32_t>::max())
+    return Status::badInput("tensors that are not trained exceed the 2 GiB of an ONNX file");
   return file.model->SerializeAsString();
 }

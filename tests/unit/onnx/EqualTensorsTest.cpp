@@ -128,7 +128,8 @@ TEST(EqualTensors, OneBehindAnIdentityIsNoted) {
                  "y = MatMul(h, b) }",
                  meanSquare(), [](onnx::ModelProto &model) { add(model, "a", 16, 16, first); });
   EXPECT_EQ(outcome.count("nn.parameter"), 1);
-  EXPECT_EQ(outcome.notes, std::vector<std::string>{
-                               "'b': trained as one parameter with another of equal values; "
-                               "where the model has two, list them with '--parameters FILE'"});
+  EXPECT_EQ(outcome.notes,
+            std::vector<std::string>{
+                "'b' (1024 B): trained as one parameter with another of equal values; "
+                "where the model has two, list them with '--parameters FILE'"});
 }

@@ -158,9 +158,19 @@ TEST(ParameterImport, TiedTensorsAreOneParameter) {
   EXPECT_EQ(outcome.error, "");
   EXPECT_EQ(outcome.count("nn.parameter"), 1) << outcome.ir;
   EXPECT_EQ(outcome.notes,
-            std::vector<std::string>{"'b': trained as one parameter with another of equal values; "
-                                     "where the model has two, list them with "
+            std::vector<std::string>{"'b' (12 B): trained as one parameter with another of equal "
+                                     "values; where the model has two, list them with "
                                      "'--parameters FILE'"});
+}
+
+TEST(ParameterImport, NamesOfTiedTensorsAddTheirBytes) {
+  Outcome outcome = importText(13,
+                               "agraph (float[2,3] x) => (float[2,3] y) { b = Identity(a) "
+                               "c = Identity(a) g = Mul(x, a) h = Add(g, b) y = Add(h, c) }",
+                               meanSquare(), withInitializers({floats("a", {3}, {1, 2, 3})}));
+  ASSERT_EQ(outcome.notes.size(), 1u);
+  EXPECT_EQ(outcome.notes[0].find("'b', 'c' (24 B in all): trained as one parameter"), 0u)
+      << outcome.notes[0];
 }
 
 // Exporters merge tensors of equal values, such as all ones, behind an Identity.

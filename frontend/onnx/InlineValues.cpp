@@ -1,0 +1,108 @@
+// Walks over all tensors of a model.
+#include "frontend/onnx/InlineValues.h"
+
+#include "frontend/onnx/TensorData.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+#include "onnx/onnx_pb.h"
+
+using namespace syncline;
+using namespace syncline::frontend;
+
+namespace {
+
+bool isExternal(const onnx::TensorProto &tensor) {
+  return tensor.data_location() == onnx::TensorProto::EXTERNAL;
+}
+
+/// Adds what the graph reads by name, in subgraphs too.
+void findReads(const onnx::GraphProto &graph, llvm::StringSet<> &reads) {
+  for (const onnx::ValueInfoProto &output : graph.output())
+    reads.insert(output.name());
+  for (const onnx::NodeProto &node : graph.node()) {
+    for (const std::string &name : node.input())
+      reads.insert(name);
+    for (const onnx::AttributeProto &attribute : node.attribute()) {
+      if (attribute.has_g())
+        findReads(attribute.g(), reads);
+      for (const onnx::GraphProto &body : attribute.graphs())
+        findReads(body, reads);
+    }
+  }
+}
+
+/// Leaves out external initialisers that nothing reads, and the inputs that old files have of them.
+void dropUnread(onnx::GraphProto &graph) {
+  llvm::StringSet<> reads, dropped;
+  findReads(graph, reads);
+  auto &tensors = *graph.mutable_initializer();
+  tensors.erase(llvm::remove_if(tensors,
+                                [&](const onnx::TensorProto &tensor) {
+                                  if (!isExternal(tensor) || reads.contains(tensor.name()))
+                                    return false;
+                                  dropped.insert(tensor.name());
+                                  return true;
+                                }),
+                tensors.end());
+  auto &inputs = *graph.mutable_input();
+  inputs.erase(llvm::remove_if(inputs, [&](const auto &x) { return dropped.contains(x.name()); }),
+               inputs.end());
+}
+
+class Inliner {
+public:
+  explicit Inliner(const std::string &folder) : folder(folder) {}
+
+  Status status = Status::ok(); ///< of the first tensor that cannot be read
+
+  void visit(onnx::GraphProto &graph) {
+    for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+      visit(tensor);
+    visit(*graph.mutable_node());
+  }
+
+  void visit(google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes) {
+    for (onnx::NodeProto &node : nodes)
+      for (onnx::AttributeProto &attribute : *node.mutable_attribute())
+        visit(attribute);
+  }
+
+private:
+  void visit(onnx::AttributeProto &attribute) {
+    if (attribute.has_t())
+      visit(*attribute.mutable_t());
+    for (onnx::TensorProto &tensor : *attribute.mutable_tensors())
+      visit(tensor);
+    if (attribute.has_g())
+      visit(*attribute.mutable_g());
+    for (onnx::GraphProto &graph : *attribute.mutable_graphs())
+      visit(graph);
+  }
+
+  void visit(onnx::TensorProto &tensor) {
+    if (!status || !isExternal(tensor))
+      return;
+    Result<TensorData> data = checkTensor(tensor, folder);
+    std::string values;
+    status =
+        data ? streamTensor(*data, [&](llvm::StringRef bytes) { values += bytes; }) : data.status();
+    tensor.set_raw_data(std::move(values));
+    tensor.clear_external_data();
+    tensor.clear_data_location();
+  }
+
+  const std::string &folder;
+};
+
+} // namespace
+
+Status frontend::inlineValues(onnx::ModelProto &model, const std::string &folder) {
+  dropUnread(*model.mutable_graph());
+  Inliner inliner(folder);
+  inliner.visit(*model.mutable_graph());
+  for (onnx::FunctionProto &function : *model.mutable_functions())
+    inliner.visit(*function.mutable_node());
+  return inliner.status;
+}
