@@ -70,6 +70,19 @@ bool forEachField(std::string_view text, const std::function<bool(const WireFiel
 
 } // namespace
 
+bool isOnnxModel(std::string_view content) {
+  bool hasNodes = false;
+  const auto seeNode = [&](const WireField &field) {
+    hasNodes = hasNodes || field.number == 1;
+    return true;
+  };
+  return forEachField(content,
+                      [&](const WireField &field) {
+                        return field.number != 7 || forEachField(field.bytes, seeNode);
+                      }) &&
+         hasNodes;
+}
+
 bool OnnxValues::readTensor(std::string_view tensor) {
   Value value;
   std::string name;

@@ -12,6 +12,9 @@
 
 namespace syncline::run {
 
+/// Whether the bytes are a model: a message with a graph of at least one node.
+bool isOnnxModel(std::string_view content);
+
 /// The initialisers of a model, such as one that `--save` has written: GraphProto.initializer in
 /// ModelProto.graph, with their values in raw_data or float_data.
 class OnnxValues {

@@ -26,7 +26,11 @@ Status RankRun::load() {
   schedule = options.schedule;
   if (Status s = schedule.load(); !s)
     return s;
-  return isFirst() ? options.checkFiles() : Status::ok();
+  if (!isFirst())
+    return Status::ok();
+  if (Status s = options.checkFiles(); !s || options.save.empty())
+    return s;
+  return readSkeleton(plan).status();
 }
 
 Status RankRun::agreeOnOptions() {

@@ -90,13 +90,11 @@ Result<std::vector<std::byte>> presentValues(const Plan &plan, TensorStore &stor
 
 Status writeModel(const Plan &plan, TensorStore &store, std::uint64_t seed, bool allowsNonFinite,
                   std::ostream &out) {
-  std::ifstream skeleton(plan.file("model.onnx"), std::ios::binary);
-  if (!skeleton)
-    return Status::badInput("'" + plan.file("model.onnx") +
-                            "': cannot open: " + std::strerror(errno));
-  const std::string head(std::istreambuf_iterator<char>(skeleton), {});
-  out << head;
-  std::uint64_t bytes = head.size(); // counted here, because a pipe has no position
+  const Result<std::string> head = readSkeleton(plan);
+  if (!head)
+    return head.status();
+  out << *head;
+  std::uint64_t bytes = head->size(); // counted here, because a pipe has no position
   for (const PlanTensor &t : plan.tensors) {
     if (t.kind == PlanTensor::Kind::constant)
       continue;
@@ -119,6 +117,19 @@ Status writeModel(const Plan &plan, TensorStore &store, std::uint64_t seed, bool
 }
 
 } // namespace
+
+Result<std::string> readSkeleton(const Plan &plan) {
+  const std::string path = plan.file("model.onnx");
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return Status::badInput("'" + path + "': cannot open: " + std::strerror(errno));
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  if (!isOnnxModel(bytes))
+    return Status::badInput("'" + path +
+                            "': expected an ONNX model, into which '--save' writes "
+                            "what is trained");
+  return bytes;
+}
 
 Result<std::vector<std::byte>> initialValues(const Plan &plan, const PlanTensor &tensor,
                                              std::uint64_t seed) {

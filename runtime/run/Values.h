@@ -5,6 +5,7 @@
 #include "runtime/run/Plan.h"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace syncline::run {
@@ -20,6 +21,9 @@ Status initialize(const Plan &plan, core::TensorStore &store, std::uint64_t seed
 /// Writes all parameters and states with the values of an ONNX file. Errors: badInput, naming the
 /// file and the first tensor that it has not, or not so.
 Status loadOnnx(const Plan &plan, core::TensorStore &store, const std::string &path);
+
+/// The plan's model.onnx, which lacks the values. Errors: badInput where it is no model.
+Result<std::string> readSkeleton(const Plan &plan);
 
 /// Writes the model with its present values to `path`, completely or not at all. Errors: badInput,
 /// naming the first value that is not finite, unless `allowsNonFinite`.
