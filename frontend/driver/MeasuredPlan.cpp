@@ -8,6 +8,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
@@ -37,6 +38,8 @@ Result<report::Comparison> measurePlan(const std::string &folder, const std::str
   Result<files::ChromeTrace> read = files::readChromeTrace(trace);
   if (!read)
     return read.status();
+  if (!read->leftOut.empty())
+    std::fprintf(stderr, "syncline: note: '%s': %s\n", trace.c_str(), read->leftOut.c_str());
   PlanContext context;
   Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
   if (!module)

@@ -108,8 +108,8 @@ void addImport(CLI::App &command, profile::ProfileOptions &options) {
   auto *map =
       command
           .add_option("--map", options.map,
-                      "Which events of torch.profiler are which nodes (JSON): {\"operations\": "
-                      "{EVENT: NODE or [NODE of the 1st, 2nd, ... in a step]}}")
+                      "Which events of torch.profiler are which nodes (JSON): {\"schema\": 1, "
+                      "\"operations\": {EVENT: NODE or [NODE of the 1st, 2nd, ... in a step]}}")
           ->type_name("MAP")
           ->check(launch::someText())
           ->group("Import");

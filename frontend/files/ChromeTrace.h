@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace syncline::files {
@@ -32,13 +31,18 @@ struct ChromeTrace {
   std::optional<std::int64_t> ranks, batch; ///< of "otherData"; absent where there is none
   double clockError = 0;                    ///< seconds
   std::vector<TraceEvent> events;           ///< sorted by begin, then the longest first
+  /// How many complete events are broken, and so left out, and why the first one; empty where none
+  /// is. For people, without the file's name.
+  std::string leftOut;
 };
 
-/// Parses {"traceEvents": [...]} or the bare list. Events of other kinds are left out. Errors:
-/// badInput, naming file and event.
-Result<ChromeTrace> parseChromeTrace(std::string_view text, std::string_view fileName);
+/// Parses {"traceEvents": [...]} or the bare list, an event at a time. Events of other kinds are
+/// left out, and so are broken ones. Numbers that JSON has not (NaN, Infinity) count as absent.
+/// Errors: badInput, naming file and byte, where the text is no trace or is cut, and where all
+/// complete events are broken or they are more than 2^24.
+Result<ChromeTrace> parseChromeTrace(const std::string &text, const std::string &fileName);
 
-/// Reads and parses `path`, which may hold at most 1 GiB.
+/// Reads and parses `path`, which may be compressed by gzip.
 Result<ChromeTrace> readChromeTrace(const std::string &path);
 
 } // namespace syncline::files

@@ -281,29 +281,38 @@ Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const Even
   return imported;
 }
 
-Result<ImportedProfile> importTrace(const std::string &trace, const std::string &map) {
-  Result<files::ChromeTrace> read = files::readChromeTrace(trace);
-  if (!read)
-    return read.status();
-  const bool isRun = read->schema == "syncline-trace";
+static Result<ImportedProfile> importRead(const files::ChromeTrace &read, const std::string &trace,
+                                          const std::string &map) {
+  const bool isRun = read.schema == "syncline-trace";
   if (isRun != map.empty())
     return Status::error(ErrorKind::badUsage,
                          isRun ? "--map is for traces of torch.profiler; '" + trace +
                                      "' is of a run and names its nodes"
                                : "--map: expected which events of '" + trace + "' are which nodes");
   if (isRun)
-    return importRun(*read, trace);
+    return importRun(read, trace);
   constexpr std::size_t maxBytes = 64u << 20;
   Result<std::string> text = files::readTextFile(map, maxBytes);
   if (!text)
     return text.status();
   Result<EventMap> events = parseEventMap(*text, map);
-  return events ? importEvents(*read, *events, trace) : Result<ImportedProfile>(events.status());
+  return events ? importEvents(read, *events, trace) : Result<ImportedProfile>(events.status());
+}
+
+Result<ImportedProfile> importTrace(const std::string &trace, const std::string &map) {
+  Result<files::ChromeTrace> read = files::readChromeTrace(trace);
+  if (!read)
+    return read.status();
+  Result<ImportedProfile> imported = importRead(*read, trace, map);
+  if (imported)
+    imported->leftOut = read->leftOut;
+  return imported;
 }
 
 std::string importSummary(const ImportedProfile &imported) {
   using files::formatSeconds;
-  return std::to_string(imported.steps) + " steps of " + formatSeconds(imported.step) + ": " +
+  return (imported.leftOut.empty() ? "" : "note: " + imported.leftOut + "\n") +
+         std::to_string(imported.steps) + " steps of " + formatSeconds(imported.step) + ": " +
          std::to_string(imported.profile.operations.size()) + " nodes take " +
          formatSeconds(imported.mapped) + ", " +
          report::percent(imported.step > 0 ? imported.mapped / imported.step : 0) + " of one\n";

@@ -29,6 +29,7 @@ struct ImportedProfile {
   std::size_t steps = 0;
   double step = 0;   ///< median step
   double mapped = 0; ///< seconds of a step in events that the map names, or that follow from them
+  std::string leftOut; ///< which of the trace's events are broken; empty where none is
 };
 
 /// Times by node, medians over the trace's steps ("ProfilerStep#"; the whole trace where there are

@@ -77,6 +77,7 @@ HOMES = [
     (r"(onnx/|google/protobuf/)", ("frontend/onnx", "frontend/driver", "tests")),
     (r"yaml-cpp/", ("frontend/files", "tests")),
     (r"tinyxml2", ("frontend/files", "tests")),
+    (r"zlib\.h", ("frontend/files", "tests")),
     (r"CLI/", (*PROGRAMS, "runtime/run", "runtime/launch", "runtime/calibrate", "tests")),
 ]
 
