@@ -55,6 +55,11 @@ public:
     const std::size_t count = gradients.size();
     for (std::size_t k = 0; k < count; ++k)
       products.push_back(productOf(k));
+    if (const std::optional<std::size_t> layer = findOtherReduction())
+      return reject("P23h: expected the gradient '" +
+                    cast<StringAttr>(problem.getLayers()[*layer]).getValue() +
+                    "' to be a sum over samples, as the product beside it is, got another "
+                    "reduction");
     carriers.resize(count);
     for (std::size_t k = 0; k < count; ++k)
       if (products[k] && !isRowsPart(cast<StringAttr>(problem.getLayers()[k]).getValue()))
@@ -216,8 +221,22 @@ private:
     auto kind = writer->getAttrOfType<nn::ReductionAttr>("kind");
     auto axes = writer->getAttrOfType<DenseI64ArrayAttr>("axes");
     if (writer.getCallee() == plan::Kernel::reduce && !writer.getIns().empty() && kind && axes &&
-        kind.getValue() == nn::Reduction::sum && llvm::is_contained(axes.asArrayRef(), 0))
-      sums[ownOf(sum.writer, facts.steps[sum.writer].reads.front()).key()].push_back(layer);
+        llvm::is_contained(axes.asArrayRef(), 0))
+      (kind.getValue() == nn::Reduction::sum
+           ? sums
+           : otherReductions)[ownOf(sum.writer, facts.steps[sum.writer].reads.front()).key()]
+          .push_back(layer);
+  }
+
+  /// The first gradient that is another reduction of a product's tensor than the sum.
+  std::optional<std::size_t> findOtherReduction() const {
+    for (const std::optional<Product> &product : products)
+      if (product)
+        for (plan::TensorOp factor : facts.steps[product->step].reads)
+          if (auto found = otherReductions.find(ownOf(product->step, factor).key());
+              found != otherReductions.end())
+            return found->second.front();
+    return std::nullopt;
   }
 
   /// Makes the layer the carrier of every gradient that can piggyback on its product and has
@@ -258,8 +277,9 @@ private:
   using Layers = llvm::SmallVector<std::size_t>;
   llvm::DenseMap<std::pair<Operation *, std::int64_t>, Layers> sums; ///< keyed by the version that
                                                                      ///< is summed
-  llvm::DenseMap<std::int64_t, Layers> biases;                       ///< keyed by the
-                                                                     ///< convolution's step
+  llvm::DenseMap<std::pair<Operation *, std::int64_t>, Layers> otherReductions; ///< likewise
+  llvm::DenseMap<std::int64_t, Layers> biases;                                  ///< keyed by the
+      ///< convolution's step
   std::vector<std::optional<Product>> products;
   std::vector<std::optional<std::size_t>> carriers; ///< carrier of each piggyback
 };

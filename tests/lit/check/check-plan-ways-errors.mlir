@@ -40,6 +40,15 @@ note plan.program | the program
 
 // -----
 
+// A mean would train other values, whichever scheme is requested.
+change reduction sum => reduction mean
+change piggybacks [1, 0] => requested ["*=ring"]
+drop factor_options
+error sync.problem | P23h: expected the gradient 'b' to be a sum over samples, as the product beside it is, got another reduction
+note plan.program | the program
+
+// -----
+
 // The factor option has the bytes of one factor instead of two.
 change seconds = 129.0 => seconds = 65.0
 change traffic = 256.0 => traffic = 128.0
