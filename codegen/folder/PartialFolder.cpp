@@ -1,6 +1,9 @@
 // Makes, locks, exchanges and removes partial folders.
 #include "codegen/folder/PartialFolder.h"
 
+#include "codegen/folder/Replaceable.h"
+#include "syncline/EndOfLinks.h"
+
 #include "llvm/Support/Process.h"
 
 #include <algorithm>
@@ -10,7 +13,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <optional>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,25 +25,10 @@ namespace {
 
 constexpr int attempts = 100; ///< to take a name that other processes take at the same time
 constexpr std::size_t digits = 6;
+constexpr const char *unfinished = "/.unfinished"; ///< a file in partial folders only
 
 Status bad(const std::string &path, const std::string &what) {
   return Status::badInput("'" + path + "': " + what);
-}
-
-/// The path with links followed, whether or not it exists; nothing where the links form a circle.
-std::optional<std::string> endOfLinks(const std::string &path) {
-  constexpr int maxLinks = 40; // as the kernel follows
-  fs::path end = path;
-  std::error_code error;
-  for (int links = 0; fs::is_symlink(end, error); ++links) {
-    fs::path next = fs::read_symlink(end, error);
-    if (error || links == maxLinks)
-      return std::nullopt;
-    if (!next.has_filename()) // "folder/"
-      next = next.parent_path();
-    end = end.parent_path() / next; // an absolute `next` replaces what stands before it
-  }
-  return end.string();
 }
 
 fs::path folderOf(const std::string &path) {
@@ -86,6 +73,15 @@ int lockFolder(const std::string &path) {
   return failure;
 }
 
+/// Whether a folder was made by a PartialFolder of this user: an unfinished one, or an old plan that
+/// stepped aside. People may have folders of such names.
+bool isOurs(const std::string &path) {
+  struct stat folder{}, mark{};
+  if (lstat(path.c_str(), &folder) != 0 || folder.st_uid != geteuid())
+    return false;
+  return lstat((path + unfinished).c_str(), &mark) == 0 || expectReplaceable(path).isOk();
+}
+
 /// Removes the partial folders for `target` that killed processes left.
 void removeAbandoned(const std::string &target) {
   const std::string prefix = prefixOf(target);
@@ -96,7 +92,8 @@ void removeAbandoned(const std::string &target) {
         name.find_first_not_of("0123456789abcdef", prefix.size()) != std::string::npos)
       continue;
     if (const int lock = lockFolder(entry.path().string()); lock >= 0) {
-      fs::remove_all(entry.path(), ignored);
+      if (isOurs(entry.path().string()))
+        fs::remove_all(entry.path(), ignored);
       close(lock);
     }
   }
@@ -165,9 +162,9 @@ PartialFolder::~PartialFolder() {
 
 Status PartialFolder::create(const std::string &place) {
   wanted = place;
-  std::optional<std::string> end = endOfLinks(place);
+  Result<std::string> end = endOfLinks(place);
   if (!end)
-    return bad(place, std::string("cannot make a folder there: ") + std::strerror(ELOOP));
+    return end.status();
   target = *end;
   removeAbandoned(target);
   return claim();
@@ -190,6 +187,11 @@ Status PartialFolder::claim() {
     if (lock == isTaken)
       continue;
     path = name;
+    const int mark =
+        open((path + unfinished).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (mark < 0)
+      return bad(wanted, std::string("cannot write: ") + std::strerror(errno));
+    close(mark);
     return Status::ok();
   }
   return bad(wanted, "cannot make a folder there: other processes remove it");
@@ -198,6 +200,8 @@ Status PartialFolder::claim() {
 Status PartialFolder::rename() {
   if (Interruption::pending())
     return bad(wanted, "interrupted");
+  if (unlink((path + unfinished).c_str()) != 0)
+    return bad(wanted, std::string("cannot write: ") + std::strerror(errno));
   if (const int error = replaceFolder(path, target))
     return bad(wanted, std::string("cannot write: ") + std::strerror(error));
   path.clear();

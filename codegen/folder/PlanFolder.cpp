@@ -4,6 +4,7 @@
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/ParsePlan.h"
 #include "codegen/folder/PartialFolder.h"
+#include "codegen/folder/Replaceable.h"
 #include "codegen/json/EmitPlanJson.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/EmitStep.h"
@@ -95,16 +96,6 @@ Result<const StepTarget *> targetOf(const Json &document, const std::string &pat
   if (const StepTarget *target = findTarget(backend))
     return target;
   return bad(path, "unknown backend '" + backend + "'");
-}
-
-Status expectReplaceable(const std::string &folder) {
-  std::error_code ignored;
-  if (!fs::exists(folder, ignored))
-    return Status::ok();
-  if (fs::is_directory(folder, ignored) &&
-      (fs::is_empty(folder, ignored) || fs::exists(folder + "/plan.json", ignored)))
-    return Status::ok();
-  return bad(folder, "exists and is not a plan; it is left alone");
 }
 
 void enter(const PlanSources &sources, const char *phase) {
@@ -229,6 +220,9 @@ Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
   std::string target = folder;
   while (target.size() > 1 && target.back() == '/')
     target.pop_back();
+  if (const std::string name = fs::path(target).filename();
+      name.empty() || name.find_first_not_of('.') >= name.size())
+    return bad(folder, "expected the name of a new folder or of a plan's");
   if (Status s = expectReplaceable(target); !s)
     return s;
   enter(sources, "writing");

@@ -1,11 +1,17 @@
 // Writing to a temporary file beside the target and renaming it.
 #include "syncline/OutputFile.h"
 
+#include "runtime/core/Deadline.h"
+#include "syncline/EndOfLinks.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ext/stdio_filebuf.h>
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
+#include <ostream>
+#include <random>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +19,8 @@ namespace fs = std::filesystem;
 
 namespace syncline {
 namespace {
+
+constexpr double patience = 10; ///< seconds that a pipe may be without a reader
 
 Status cannotWrite(const std::string &path, int error) {
   return Status::badInput("'" + path + "': cannot write: " + std::strerror(error));
@@ -31,19 +39,6 @@ Result<Place> placeAt(const std::string &path) {
   return S_ISREG(info.st_mode) ? Place::file : Place::other;
 }
 
-/// The path at which the links end, even if nothing is there yet. Precondition: the links form
-/// no cycle.
-fs::path endOfLinks(fs::path path) {
-  std::error_code error;
-  while (fs::is_symlink(path, error)) {
-    const fs::path next = fs::read_symlink(path, error);
-    if (error)
-      break;
-    path = path.parent_path() / next; // an absolute `next` replaces the whole path
-  }
-  return path;
-}
-
 Status expectWritableIn(const std::string &path, const fs::path &folder) {
   std::error_code ignored;
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored))
@@ -51,17 +46,59 @@ Status expectWritableIn(const std::string &path, const fs::path &folder) {
   return access(folder.c_str(), W_OK | X_OK) == 0 ? Status::ok() : cannotWrite(path, errno);
 }
 
-/// Writes to the file `name`; error messages call it `path`.
-Status writeTo(const std::string &name, const std::string &path,
+/// A file of its own beside `target`, which no other process can have put there.
+struct Partial {
+  std::string name;
+  int descriptor = -1;
+};
+
+Result<Partial> createBeside(const std::string &target, const std::string &path) {
+  constexpr int attempts = 100; // to find a free name
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  // The longest names leave no room for an ending.
+  const fs::path place(target);
+  const fs::path stem = place.filename().string().size() < 200 ? place : place.parent_path() / "";
+  std::random_device random;
+  for (int i = 0; i < attempts; ++i) {
+    char number[32];
+    std::snprintf(number, sizeof number, ".partial-%08x%08x", random(), random());
+    const std::string name = stem.string() + number;
+    const int descriptor = open(name.c_str(), flags, 0666);
+    if (descriptor >= 0)
+      return Partial{name, descriptor};
+    if (errno != EEXIST)
+      break;
+  }
+  return cannotWrite(path, errno);
+}
+
+/// Opens a device or a pipe. A pipe that nobody reads would hold open() for ever.
+Result<int> openOther(const std::string &path) {
+  const core::Deadline end = core::deadlineIn(patience);
+  for (;;) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor >= 0) {
+      fcntl(descriptor, F_SETFL, O_WRONLY);
+      return descriptor;
+    }
+    if (errno != ENXIO)
+      return cannotWrite(path, errno);
+    if (core::Clock::now() >= end)
+      return Status::badInput("'" + path + "': cannot write: nobody reads from it");
+    usleep(20'000);
+  }
+}
+
+/// Writes to the descriptor and closes it.
+Status writeTo(int descriptor, const std::string &path,
                const std::function<Status(std::ostream &)> &write) {
-  std::ofstream out(name, std::ios::binary | std::ios::trunc);
-  if (!out)
-    return cannotWrite(path, errno);
+  __gnu_cxx::stdio_filebuf<char> buffer(descriptor, std::ios::out | std::ios::binary);
+  std::ostream out(&buffer);
   const Status written = write(out);
   if (!written && out)
     return written;
-  out.close();
-  return out ? Status::ok() : cannotWrite(path, errno);
+  const bool isClosed = buffer.close() != nullptr;
+  return out && isClosed ? Status::ok() : cannotWrite(path, errno);
 }
 
 } // namespace
@@ -72,7 +109,10 @@ Status expectWritableFile(const std::string &path) {
     return place.status();
   if (*place == Place::other)
     return access(path.c_str(), W_OK) == 0 ? Status::ok() : cannotWrite(path, errno);
-  const fs::path folder = endOfLinks(path).parent_path();
+  Result<std::string> end = endOfLinks(path);
+  if (!end)
+    return end.status();
+  const fs::path folder = fs::path(*end).parent_path();
   return expectWritableIn(path, folder.empty() ? "." : folder);
 }
 
@@ -95,15 +135,22 @@ Status writeWholeFile(const std::string &path, const std::function<Status(std::o
   Result<Place> place = placeAt(path);
   if (!place)
     return place.status();
-  if (*place == Place::other)
-    return writeTo(path, path, write);
-  const std::string target = endOfLinks(path), partial = target + ".partial";
-  Status written = writeTo(partial, path, write);
-  if (written && std::rename(partial.c_str(), target.c_str()) != 0)
+  if (*place == Place::other) {
+    Result<int> other = openOther(path);
+    return other ? writeTo(*other, path, write) : other.status();
+  }
+  Result<std::string> target = endOfLinks(path);
+  if (!target)
+    return target.status();
+  Result<Partial> partial = createBeside(*target, path);
+  if (!partial)
+    return partial.status();
+  Status written = writeTo(partial->descriptor, path, write);
+  if (written && std::rename(partial->name.c_str(), target->c_str()) != 0)
     written = cannotWrite(path, errno);
   std::error_code ignored;
   if (!written)
-    fs::remove(partial, ignored);
+    fs::remove(partial->name, ignored);
   return written;
 }
 

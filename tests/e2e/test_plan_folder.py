@@ -94,7 +94,10 @@ class PlanFolderTest(RefusalTest):
         similar = ("a.plan.partial-notes", "a.plan.partial-12345g", "b.plan.partial-123456")
         for name in similar:
             (self.folder / name).mkdir()
-        self.assertEqual(len(list(self.folder.glob("a.plan.partial-??????"))), 3)
+        similar += ("a.plan.partial-abcdef",)
+        (self.folder / similar[-1]).mkdir()
+        (self.folder / similar[-1] / "thesis.txt").write_text("mine")
+        self.assertEqual(len(list(self.folder.glob("a.plan.partial-??????"))), 4)
         harness.syncline(*self.words(plan))
         left = {path.name for path in self.folder.glob("*.partial-*")}
         self.assertTrue(left.issuperset(similar))
@@ -134,6 +137,19 @@ class PlanFolderTest(RefusalTest):
     def test_name_with_percent_signs(self):
         harness.syncline(*self.words(self.folder / "50%%.plan"))
         self.assertEqual(sorted(os.listdir(self.folder)), ["50%%.plan", "cluster.yaml"])
+
+    def test_what_people_keep_there(self):
+        """A model saved into a plan stays, also behind a link."""
+        plan = self.folder / "a.plan"
+        harness.syncline(*self.words(plan, DIGITS))
+        saved = plan / "trained.onnx"
+        harness.syncline("run", plan, "-n", 2, "--steps", 1, "--save", saved)
+        (self.folder / "link").symlink_to(plan)
+        for place in (plan, self.folder / "link"):
+            said = self.refuses(self.words(place, DIGITS), f"'{place}': exists and holds")
+            self.assertIn("'trained.onnx', which 'compile' did not write", said)
+        saved.unlink()
+        harness.syncline(*self.words(plan, DIGITS))
 
     def test_what_comes_meanwhile(self):
         """A folder of somebody's that appears while the step is compiled is left alone."""

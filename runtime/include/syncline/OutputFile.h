@@ -1,9 +1,9 @@
 // Files that a command writes. Their paths are checked before the work; after it a file is complete
 // or not there.
 //
-// A path may lead through symbolic links: the file at their end is written, and the links stay. A
-// pipe or a device is written into and stays what it is. All errors are badInput and name the path.
-// Two writers of one path must not run at the same time.
+// A path may be a symbolic link (see endOfLinks()): the file at its end is written, and the link
+// stays. A pipe or a device is written into and stays what it is; a pipe that nobody reads from
+// within ten seconds is an error. All errors are badInput and name the path.
 #pragma once
 
 #include "syncline/Status.h"
@@ -23,8 +23,8 @@ Status expectWritableFile(const std::string &path);
 /// Creates nothing.
 Status expectWritableFolder(const std::string &path);
 
-/// Writes the file under another name and renames it, so that the file is complete or as it was
-/// before. Bytes that a pipe or a device took before an error cannot be taken back.
+/// Writes a new file of a random name beside it and renames that, so that the file is complete or as
+/// it was before. Bytes that a pipe or a device took before an error cannot be taken back.
 Status writeWholeFile(const std::string &path, std::string_view bytes);
 
 /// Writes the file piece by piece. When `write` fails, no file is left and its error is returned;

@@ -237,20 +237,59 @@ TEST_F(PlanFolder, MissesAFile) {
 }
 
 TEST_F(PlanFolder, ReplacesAnOlderPlan) {
-  std::ofstream(plan + "/stale") << "old";
+  rewrite([](nlohmann::json &json) { json["schema"] = 3; });
+  std::ofstream(plan + "/step.so") << "damaged";
+  std::ofstream(plan + "/convolutions.tsv") << "as run keeps it";
   ASSERT_TRUE(writePlan(plan, sourcesOf(*module)).isOk());
-  EXPECT_FALSE(fs::exists(plan + "/stale"));
+  EXPECT_FALSE(fs::exists(plan + "/convolutions.tsv"));
   EXPECT_EQ(verify(), "");
+}
+
+// Models and checkpoints that people saved into a plan, links, folders named like its files.
+TEST_F(PlanFolder, LeavesAPlanAloneThatHoldsMore) {
+  const std::vector<std::function<void(const std::string &)>> makers = {
+      [](const std::string &path) { std::ofstream(path) << "trained"; },
+      [](const std::string &path) { fs::create_directories(path + "/step40"); },
+      [](const std::string &path) { fs::create_symlink("plan.mlir", path); },
+  };
+  for (const char *name : {"trained.onnx", "step.cu", ".hidden"})
+    for (const auto &make : makers) {
+      const std::string path = plan + "/" + name;
+      if (name == std::string("step.cu") && &make == makers.data())
+        continue; // a plan's file
+      make(path);
+      const auto written = writePlan(plan, sourcesOf(*module));
+      ASSERT_FALSE(written.isOk()) << path;
+      EXPECT_EQ(written.status().message(), "'" + plan + "': exists and holds '" + name +
+                                                "', which 'compile' did not write; it is left "
+                                                "alone");
+      EXPECT_TRUE(fs::exists(fs::symlink_status(path)));
+      EXPECT_EQ(verify(), "");
+      fs::remove_all(path);
+    }
+  EXPECT_TRUE(writePlan(plan, sourcesOf(*module)).isOk());
 }
 
 TEST_F(PlanFolder, LeavesAFolderAloneThatIsNoPlan) {
   const std::string other = scratch.file("thesis");
   fs::create_directory(other);
   std::ofstream(other + "/chapter1") << "dear reader";
-  const auto written = writePlan(other, sourcesOf(*module));
-  ASSERT_FALSE(written.isOk());
-  EXPECT_NE(written.status().message().find("is not a plan"), std::string::npos);
-  EXPECT_TRUE(fs::exists(other + "/chapter1"));
+  for (const char *text : {"", "{\"mine\": 1}", "[]", "{", "{\"schema\": 16, \"hashes\": {}}"}) {
+    const auto written = writePlan(other, sourcesOf(*module));
+    ASSERT_FALSE(written.isOk());
+    EXPECT_NE(written.status().message().find("is not a plan"), std::string::npos) << text;
+    EXPECT_TRUE(fs::exists(other + "/chapter1"));
+    std::ofstream(other + "/plan.json") << text;
+  }
+}
+
+TEST_F(PlanFolder, NeedsANameOfItsOwn) {
+  for (const char *end : {"/.", "/..", "/./"}) {
+    const auto written = writePlan(plan + end, sourcesOf(*module));
+    ASSERT_FALSE(written.isOk());
+    EXPECT_NE(written.status().message().find("expected the name"), std::string::npos) << end;
+  }
+  EXPECT_EQ(verify(), "");
 }
 
 TEST_F(PlanFolder, LeavesNothingBehindAnError) {

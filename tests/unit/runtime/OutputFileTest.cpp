@@ -3,10 +3,13 @@
 
 #include "syncline/OutputFile.h"
 
+#include <csignal>
 #include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <ostream>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -17,29 +20,100 @@ namespace {
 namespace fs = std::filesystem;
 using namespace syncline::testing;
 
+std::size_t filesIn(const std::string &folder) {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+/// Files of this process cannot grow beyond a page while one exists.
+class FullDisk {
+public:
+  FullDisk() {
+    getrlimit(RLIMIT_FSIZE, &before);
+    handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit page{4096, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &page);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before);
+    static_cast<void>(std::signal(SIGXFSZ, handler));
+  }
+
+private:
+  rlimit before{};
+  void (*handler)(int) = SIG_DFL;
+};
+
 // A full disk leaves neither a file nor pieces of one, nor does a writer that gives up.
 TEST(OutputFile, WholeOrNotThere) {
   TemporaryFolder files;
   EXPECT_TRUE(writeWholeFile(files.file("a"), "text").isOk());
   EXPECT_EQ(readFile(files.file("a")), "text");
-  fs::create_symlink("/dev/full", files.file("b.partial"));
-  Status s = writeWholeFile(files.file("b"), std::string(1 << 20, 'x'));
-  EXPECT_EQ(s.message(), "'" + files.file("b") + "': cannot write: No space left on device");
-  EXPECT_FALSE(fs::exists(files.file("b")));
-  EXPECT_FALSE(fs::is_symlink(files.file("b.partial")));
-  s = writeWholeFile(files.file("a"), [](std::ostream &out) {
+  const std::string full = "'" + files.file("b") + "': cannot write: File too large";
+  {
+    FullDisk disk;
+    Status s = writeWholeFile(files.file("b"), std::string(1 << 20, 'x'));
+    EXPECT_EQ(s.message(), full);
+    s = writeWholeFile(files.file("b"), [](std::ostream &out) {
+      out << std::string(1 << 20, 'x') << std::flush;
+      return out ? Status::ok() : Status::badInput("gave up");
+    });
+    EXPECT_EQ(s.message(), full);
+  }
+  const Status s = writeWholeFile(files.file("a"), [](std::ostream &out) {
     out << "half";
     return Status::badInput("gave up");
   });
   EXPECT_EQ(s.message(), "gave up");
   EXPECT_EQ(readFile(files.file("a")), "text");
-  EXPECT_FALSE(fs::exists(files.file("a.partial")));
-  fs::create_symlink("/dev/full", files.file("c.partial"));
-  s = writeWholeFile(files.file("c"), [](std::ostream &out) {
-    out << std::string(1 << 20, 'x') << std::flush;
-    return out ? Status::ok() : Status::badInput("gave up");
-  });
-  EXPECT_EQ(s.message(), "'" + files.file("c") + "': cannot write: No space left on device");
+  EXPECT_EQ(filesIn(files.file(".")), 1u);
+}
+
+// What stands beside the file, whatever its name, is not touched.
+TEST(OutputFile, LeavesNeighboursAlone) {
+  TemporaryFolder files;
+  ASSERT_TRUE(writeWholeFile(files.file("mine"), "precious"));
+  fs::create_symlink("mine", files.file("a.partial"));
+  ASSERT_TRUE(writeWholeFile(files.file("b.partial"), "precious"));
+  ASSERT_EQ(mkfifo(files.file("c.partial").c_str(), 0600), 0);
+  for (const char *name : {"a", "b", "c"}) {
+    const Status s = writeWholeFile(files.file(name), "text");
+    EXPECT_TRUE(s) << s.message();
+    EXPECT_EQ(readFile(files.file(name)), "text");
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(files.file(name))));
+  }
+  EXPECT_EQ(readFile(files.file("mine")), "precious");
+  EXPECT_EQ(readFile(files.file("b.partial")), "precious");
+  EXPECT_TRUE(fs::is_symlink(files.file("a.partial")));
+  EXPECT_TRUE(fs::is_fifo(files.file("c.partial")));
+  EXPECT_EQ(filesIn(files.file(".")), 7u);
+}
+
+// As long as the file system takes.
+TEST(OutputFile, LongNames) {
+  TemporaryFolder files;
+  EXPECT_TRUE(writeWholeFile(files.file(std::string(255, 'n')), "text"));
+  EXPECT_FALSE(writeWholeFile(files.file(std::string(256, 'n')), "text"));
+  EXPECT_EQ(filesIn(files.file(".")), 1u);
+}
+
+// In a shared folder, a link that another user made could lead an output to a file of ours.
+TEST(OutputFile, RefusesLinksOfOthers) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root makes files of others";
+  TemporaryFolder files;
+  ASSERT_TRUE(writeWholeFile(files.file("mine"), "precious"));
+  for (const char *to : {"mine", "nothing"}) {
+    const std::string link = files.file("to-") + to;
+    fs::create_symlink(to, link);
+    ASSERT_EQ(lchown(link.c_str(), 65534, 65534), 0);
+    const std::string refusal =
+        "'" + link + "': cannot write: it leads through a link of another user";
+    EXPECT_EQ(expectWritableFile(link).message(), refusal);
+    EXPECT_EQ(writeWholeFile(link, "text").message(), refusal);
+  }
+  EXPECT_EQ(readFile(files.file("mine")), "precious");
+  EXPECT_FALSE(fs::exists(files.file("nothing")));
 }
 
 // A link stays, and what it leads to is written, also where nothing is there yet.
@@ -84,7 +158,7 @@ TEST(OutputFile, WritesIntoPipes) {
     EXPECT_TRUE(fs::is_fifo(pipe));
   }
   close(reader);
-  EXPECT_FALSE(fs::exists(files.file("pipe.partial")));
+  EXPECT_EQ(filesIn(files.file(".")), 2u);
 }
 
 // A device is written into; one of our own, as a wrong answer would replace it.
