@@ -45,14 +45,6 @@ class TrainingFlagsTest(ChangedPlanTest):
             self.assertEqual(code, 1, said)
             self.assertIn("the ranks differ in their options", said)
 
-    def test_loads_on_one_rank(self):
-        saved = self.folder / "saved.onnx"
-        harness.syncline("run", self.plan, "-n", 2, "--steps", 1, "--save", saved)
-        ranks = [self.started(0, 2, ["--load", saved]), self.started(1, 2)]
-        for code, said in self.ends(ranks):
-            self.assertEqual(code, 1, said)
-            self.assertIn("the ranks differ in their file of '--load'", said)
-
     def test_evaluation(self):
         self.refuses_run(["--eval-only"], "--eval-only", "--eval")
         self.refuses_run(["--eval-every", 2], "--eval-every", "--eval")
