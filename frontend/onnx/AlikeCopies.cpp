@@ -89,7 +89,7 @@ private:
     return place;
   }
 
-  /// Of an operand that is broadcast to `y`.
+  /// Whether an operand that is broadcast to `y` has equal copies, or the one that all share.
   bool repeated(Value x, Value y, const BatchPlace &place) {
     const std::int64_t d = place.dim - (rankOf(y) - rankOf(x));
     return d < 0 || shapeOf(x)[d] == 1 || of(x, at(place, d));

@@ -8,8 +8,8 @@ namespace syncline::frontend {
 /// Whether the operation makes all entries of the result's dimension from one, or from none.
 bool repeatsAll(nn::BroadcastOp op, std::int64_t dim);
 
-/// Whether `value`, which has no batch, has the same for each of `count` samples at the place, found
-/// from the operations that make it. `made` gets those that made copies of one.
+/// Whether `value`, which has no batch, has the same for each of `count` samples at the place. The
+/// operations that make it say so; `made` gets those that made copies of one.
 bool hasEqualCopies(mlir::Value value, BatchPlace place, std::int64_t count,
                     llvm::SmallVectorImpl<mlir::Operation *> &made);
 

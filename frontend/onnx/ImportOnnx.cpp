@@ -27,7 +27,7 @@ static void eraseDead(Block &block) {
       op.erase();
 }
 
-/// The same values with dimension `dim` first. A softmax stays the last operation.
+/// Moves dimension `dim` of x to the front. A softmax stays the last operation.
 static Value withFirst(ImportState &state, Value x, std::int64_t dim) {
   nn::Dims order{dim}, dims{shapeOf(x)[dim]};
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(shapeOf(x).size()); ++d)

@@ -1,5 +1,5 @@
-"""Integers that a model slices, reshapes, transposes, joins, pads or expands number the rows of tables, each
-place of the input those of its own table, as a recommender's features do."""
+"""Integers that a model slices, reshapes, transposes, joins, pads or expands number the rows of
+tables, each place of the input those of its own table, as a recommender's features do."""
 
 import itertools
 import json
