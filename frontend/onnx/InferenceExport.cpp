@@ -95,9 +95,7 @@ std::optional<std::string> frontend::noteInferenceExport(const ModelFile &file,
   if (!copies.empty())
     text += (convolutions > 0 ? "; " : "") + std::string("the weights of ") + listNames(copies) +
             " are copies without their names";
-  return text + "): what is planned and trained is that network, with what Dropout is left in it; "
-                "to train "
-                "the model itself, export it with torch.onnx.export(model, x, f, "
-                "training=torch.onnx.TrainingMode.TRAINING, "
-                "do_constant_folding=False)";
+  return text +
+         "): what is planned and trained is that network, with what Dropout is left in it; " +
+         howToTrace;
 }

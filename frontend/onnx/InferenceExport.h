@@ -14,6 +14,11 @@ namespace syncline::frontend {
 /// "onnx::Conv_501". What it takes from the module keeps the module's name.
 bool isComputedName(llvm::StringRef name);
 
+/// How a file is exported by tracing whose parameters are all in place.
+inline const std::string howToTrace =
+    "to train the model itself, export it with torch.onnx.export(model, x, f, "
+    "training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)";
+
 /// One sentence where weights of the nodes that the output needs are computed by PyTorch's
 /// exporter: which layers are folded away, and the export that keeps them. BatchNormalization is
 /// folded into a convolution where weight and bias both are (a network without normalisation keeps

@@ -37,6 +37,7 @@ Key keyOf(nn::DimsRef dims) {
 struct Held {
   Key key;
   std::int64_t count = 1;
+  bool isAffine = false; ///< a summand or factor of a node
 };
 
 Held heldBy(const onnx::NodeProto &node, int k, nn::DimsRef dims) {
@@ -46,7 +47,8 @@ Held heldBy(const onnx::NodeProto &node, int k, nn::DimsRef dims) {
     return {keyOf(dims.drop_front()), dims[0]};
   if (isRecurrent && k == 3 && dims.size() == 2) // two biases for each
     return {keyOf(nn::Dims{dims[1] / 2}), 2 * dims[0]};
-  return {keyOf(dims)};
+  const Key key = keyOf(dims);
+  return {key, 1, (op == "Mul" || op == "Add") && key.size() == 1};
 }
 
 /// What is left to be matched by shape.
@@ -56,9 +58,13 @@ struct Group {
   std::int64_t held = 0; ///< parameters that the tensors hold
 };
 
-/// Whether the tensor is a value that the call's model computed, of one parameter or of several: it
-/// has that value's name, "mul_3". A parameter in another order of its axes counts as itself.
-bool isComputed(const TorchCall &call, llvm::StringRef tensor) {
+/// Whether the tensor is a value that the exporter computed of parameters. It has the value's name in
+/// the call, "mul_3", or a name of no parameter and one dimension, "onnx::Add_7": transposing needs
+/// two. A parameter in another order of its axes counts as itself.
+bool isComputed(const TorchCall &call, const Held &held, const onnx::TensorProto &proto) {
+  const llvm::StringRef tensor = proto.name();
+  if (isComputedName(tensor))
+    return proto.dims_size() == 1 && held.isAffine;
   const llvm::StringRef function = tensor.rtrim("0123456789").rtrim('_');
   return llvm::is_contained(call.arguments, tensor) && !isTorchParameter(tensor) &&
          llvm::StringSwitch<bool>(function)
@@ -151,13 +157,11 @@ private:
           continue;
         const nn::Dims dims(tensor->dims().begin(), tensor->dims().end());
         const Held held = heldBy(node, k, dims);
-        const bool isAffine =
-            (node.op_type() == "Mul" || node.op_type() == "Add") && held.key.size() == 1;
         const auto group = groups.find(held.key);
-        if ((!isAffine && !isWeight(node, call, k)) || group == groups.end() ||
+        if ((!held.isAffine && !isWeight(node, call, k)) || group == groups.end() ||
             !seen.insert(name).second)
           continue;
-        if (isComputed(call, name)) {
+        if (isComputed(call, held, *tensor)) {
           group->second.computed.push_back(name);
           continue;
         }
@@ -198,17 +202,13 @@ private:
     if (lacking.size() > shown)
       text += " and " + std::to_string(lacking.size() - shown) + " more";
     const auto nodes = madeOf(lacking);
-    std::vector<std::string> holders = tensorsOf(nodes);
-    for (const ListedParameter *parameter : lacking)
-      llvm::append_range(holders, groups.at(keyOf(parameter->dims)).computed);
-    if (!nodes.empty() || !holders.empty()) {
-      llvm::sort(holders);
-      holders.erase(llvm::unique(holders), holders.end());
-      return Status::badInput(text + "; PyTorch's optimizer folded such parameters into others, " +
+    const std::vector<std::string> holders = holdersOf(lacking, nodes);
+    if (!nodes.empty() || !holders.empty())
+      return Status::badInput(text + "; PyTorch's exporter folded such parameters into others, " +
                               (holders.empty() ? "as normalizations into convolutions"
                                                : "here likely into " + listNames(holders)) +
-                              ", or left them out; " + howToExport);
-    }
+                              ", or left them out; " +
+                              (llvm::any_of(holders, isComputedName) ? howToTrace : howToExport));
     if (const std::optional<std::string> note = noteInferenceExport(file, index))
       return Status::badInput(text + "; " + *note);
     std::vector<std::string_view> known;
@@ -234,14 +234,23 @@ private:
     return nodes;
   }
 
-  /// The floating-point tensors of the file that these nodes read.
-  std::vector<std::string> tensorsOf(const std::vector<const onnx::NodeProto *> &nodes) const {
+  /// Tensors of the file that these parameters may be part of, among them what `nodes` read.
+  std::vector<std::string> holdersOf(const std::vector<const ListedParameter *> &parameters,
+                                     const std::vector<const onnx::NodeProto *> &nodes) const {
     std::vector<std::string> names;
     for (const onnx::NodeProto *node : nodes)
       for (const std::string &name : node->input())
         if (const onnx::TensorProto *tensor = tensors.lookup(name);
             tensor && isFloatElement(tensor->data_type()))
           names.push_back(name);
+    for (const ListedParameter *parameter : parameters) {
+      const Group &group = groups.at(keyOf(parameter->dims));
+      llvm::append_range(names, group.computed);
+      if (parameter->dims.size() == 1) // a matrix may merely be transposed
+        llvm::copy_if(group.tensors, std::back_inserter(names), isComputedName);
+    }
+    llvm::sort(names);
+    names.erase(llvm::unique(names), names.end());
     return names;
   }
 

@@ -11,7 +11,7 @@ namespace syncline::frontend {
 /// - initialisers, generators, and names that an Identity gives an initialiser;
 /// - weights, and scales or biases of one dimension, that the exporter renamed: as many as listed
 ///   names with their shape, dimensions of 1 and transposition aside, are not in the file. A note
-///   names these tensors.
+///   names these tensors. What the exporter computed of parameters, as 3·b, is none of them.
 /// badInput where the file lacks a listed parameter, has another shape of it or holds integers
 /// there, and where more tensors have its shape than names are left.
 Status findListed(const ModelFile &file, const ParameterList &list, GraphIndex &index,

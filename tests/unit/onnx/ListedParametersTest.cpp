@@ -109,6 +109,23 @@ TEST(ListedParameters, ThoseThatTheFileLacksAreRefused) {
                                                              "was exported for inference");
 }
 
+// PyTorch's older exporter computes 3·b and gives it a name of its own.
+TEST(ListedParameters, WhatIsComputedOfThemIsNamed) {
+  const Outcome outcome =
+      importText(17, "agraph (float[2,3] x) => (float[2,4] y) { h = MatMul(x, w) y = Add(h, m) }",
+                 listing({{"w", {3, 4}}, {"b", {4}}}), [&](onnx::ModelProto &model) {
+                   model.mutable_graph()->mutable_node(1)->set_input(1, "onnx::Add_21");
+                   add(model, "w", {3, 4});
+                   add(model, "onnx::Add_21", {4});
+                 });
+  EXPECT_NE(outcome.error.find("lacks: 'b' (4); PyTorch's exporter folded such parameters into "
+                               "others, here likely into 'onnx::Add_21', or left them out; to "
+                               "train the model itself, export it with torch.onnx.export(model, "
+                               "x, f, training="),
+            std::string::npos)
+      << outcome.error;
+}
+
 // PyTorch merges copies behind an Identity; those that are tied are listed once.
 TEST(ListedParameters, NamesBehindAnIdentityAreParametersWhereListed) {
   const auto shared = [](const ParameterList &list) {

@@ -168,7 +168,7 @@ TEST(OptimizedExport, ListedParametersThatWereFoldedAreNamedWithTheirPlace) {
   const Outcome outcome = made.step(options);
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_NE(outcome.error.find(
-                "--parameters lists what the file lacks: 'n.bias' (4); PyTorch's optimizer folded "
+                "--parameters lists what the file lacks: 'n.bias' (4); PyTorch's exporter folded "
                 "such parameters into others, here likely into 'c.bias', 'c.weight', or left them "
                 "out; to train the model itself, export it with"),
             std::string::npos)
@@ -186,7 +186,7 @@ TEST(OptimizedExport, ListedParametersAreNotWhatIsComputedOfThem) {
     options.parameters = {{"w", {3, 3}}, {"b", {3}}};
     return made.step(options);
   };
-  EXPECT_NE(added("mul_3").error.find("lacks: 'b' (3); PyTorch's optimizer folded such parameters "
+  EXPECT_NE(added("mul_3").error.find("lacks: 'b' (3); PyTorch's exporter folded such parameters "
                                       "into others, here likely into 'mul_3', or left them out"),
             std::string::npos);
   EXPECT_EQ(added("view_1").error, "");
