@@ -13,7 +13,7 @@ namespace syncline::launch {
 /// Joins the other ranks, which may take up to `startSeconds`. Errors: as Group::join().
 Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, double startSeconds);
 
-/// What the threads of the ranks may expect in vain, for messages: OMP_NUM_THREADS where it asks for
+/// What the threads of the ranks may expect in vain, as text: OMP_NUM_THREADS where it asks for
 /// another number than `threads`, and more processors than a launcher, --pin or the machine leaves
 /// to a rank. All `workers` of the group, which may be null, call it. Errors: peerLost.
 Result<std::vector<std::string>> notesOnThreads(int threads, transport::Group *group, int workers,

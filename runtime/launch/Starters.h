@@ -64,8 +64,8 @@ struct Started {
 };
 
 /// All launchers that left variables, an inner one before those that may have started it. Errors:
-/// badUsage for variables that are malformed or incomplete, and for a node of torchrun's without
-/// torchrun.
+/// badUsage for variables that are malformed or incomplete, and for those of a node on which
+/// torchrun should run but does not.
 Result<std::vector<Started>> findStarted(EnvironmentReader &variables);
 
 /// Removes the variables of all launchers from this process, for one that becomes a local rank.

@@ -18,9 +18,9 @@ struct GlooOptions {
   double timeoutSeconds = 30;    ///< how long a waiting rank tolerates a link without progress
 };
 
-/// Creates the transport. Errors: badInput where the interface cannot be used. `store` and `watch`, which may be null, outlive it. The watch finds the
-/// rank at fault when a peer is late ("rank 3 has ended"). SIGPIPE is ignored in this process from
-/// now on.
+/// Creates the transport; badInput where the interface cannot be used. `store` and `watch`, which
+/// may be null, outlive it. The watch finds the rank at fault when a peer is late ("rank 3 has
+/// ended"). SIGPIPE is ignored in this process from now on.
 ///
 /// A link is one Gloo pair in synchronous mode: the waiting thread also reads the socket. In
 /// asynchronous mode Gloo's own thread reads, and it spins while another thread holds the pair's

@@ -22,10 +22,10 @@ inline constexpr const char *protocol = "syncline-2";
 ///
 /// Every rank opens two connections, first `watch`, then `store`. The first frame on each is
 /// {protocol, "watch" | "store", rank, size, job}, answered {"ok"}, {"error", message} or {"lost",
-/// who}. A connection with another first frame, of another job, with another size, or with a rank
-/// that is connected already or was lost is refused, because it may belong to a stray process of another run; the run
-/// goes on. If the process did belong to this run, its rank will be missed in time, and the message
-/// names the refused connections.
+/// who}. A connection with another first frame, job or size, or with a rank that is connected
+/// already or was lost is refused, because it may belong to a stray process of another run; the
+/// run goes on. If the process did belong to this run, its rank will be missed in time, and the
+/// message names the refused connections.
 ///
 /// store, one answer a request:
 ///   {"set", key, value}                 {"ok"}

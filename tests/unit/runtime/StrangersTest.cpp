@@ -25,7 +25,7 @@ struct Strangers {
 
   void connectTo(int port) {
     const std::string words[] = {"", "GET / HTTP/1.1\r\n\r\n", std::string(4096, '\0'),
-                                 std::string("\x10\0\0\0", 4) + std::string(16, '\x7f')};
+                                 std::string("\x10\0\0\0", 4).append(16, '\x7f')};
     for (const std::string &text : words) {
       Result<Socket> s = Socket::connect("127.0.0.1", port, deadlineIn(patience));
       ASSERT_TRUE(s.isOk()) << s.status().message();
