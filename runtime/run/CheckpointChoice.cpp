@@ -2,14 +2,12 @@
 #include "runtime/run/CheckpointChoice.h"
 
 #include "runtime/core/Deadline.h"
-#include "runtime/run/DurableFile.h"
 #include "runtime/run/Sha256.h"
 #include "syncline/OutputFile.h"
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <random>
 #include <thread>
 #include <unistd.h>
 
@@ -38,19 +36,27 @@ Result<std::vector<std::string>> CheckpointChoice::gather(const std::string &val
                              transport::Participants::workers);
 }
 
-/// On rank 0: makes the folder with a file in it, whose name it returns in `token`. Returns an
-/// error, or nothing.
-std::string CheckpointChoice::makeFolder(std::string &token) const {
+/// On rank 0: makes and locks the folder, with a file in it, whose name it returns in `token`.
+/// Returns an error, or nothing.
+std::string CheckpointChoice::makeFolder(std::string &token) {
   if (Status s = expectWritableFolder(folder.path); !s)
     return s.message();
   std::error_code error;
   fs::create_directories(folder.path, error);
   if (error)
     return "'" + folder.path + "': cannot create: " + error.message();
-  token = ".seen-" + std::to_string(std::random_device()());
-  Result<DurableFile> file = DurableFile::create(folder.path + "/" + token);
-  const Status s = file ? file->commit() : file.status();
-  return s ? "" : s.message();
+  Result<CheckpointLock> taken = CheckpointLock::take(folder.path);
+  if (!taken)
+    return taken.status().message();
+  lock.emplace(std::move(*taken));
+  if (!lock->missing().empty())
+    ranks.note("'" + folder.path + "' cannot be locked: " + lock->missing() +
+               ": nothing keeps another run out");
+  Result<std::string> made = folder.makeToken();
+  if (!made)
+    return made.status().message();
+  token = std::move(*made);
+  return "";
 }
 
 /// An error where this rank does not see rank 0's file or cannot write beside it, or nothing.
@@ -97,6 +103,9 @@ Status CheckpointChoice::expectNone() {
       error = "'" + folder.path + "' has checkpoints of an earlier run, the last one after " +
               std::to_string(entry.step) +
               " steps: '--resume' goes on from there, expected an empty folder";
+  if (isFirst() && error.empty())
+    for (const CheckpointFolder::Entry &entry : folder.list())
+      folder.remove(entry.step);
   const auto said = gather(error);
   if (!said)
     return said.status();
@@ -119,6 +128,7 @@ CheckpointChoice::propose(const std::function<Opinion(const CheckpointManifest &
     left->erase(left->begin());
     if (!entry.hasManifest) {
       ranks.note("'" + folder.of(entry.step) + "' was not finished and is left out");
+      folder.remove(entry.step);
       continue;
     }
     const Result<std::string> text = folder.readManifest(entry.step);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/run/CheckpointFolder.h"
+#include "runtime/run/CheckpointLock.h"
 #include "runtime/transport/Group.h"
 
 #include <functional>
@@ -22,10 +23,14 @@ public:
   CheckpointChoice(CheckpointFolder folder, Ranks ranks)
       : folder(std::move(folder)), ranks(std::move(ranks)) {}
 
-  /// Makes the folder and checks that every rank can write there and sees what rank 0 writes. The
-  /// same error on all ranks: badInput, naming the rank.
+  /// Makes the folder, locks it for this run on rank 0, and checks that every rank can write there
+  /// and sees what rank 0 writes. The same error on all ranks: badInput, naming the rank, or saying
+  /// that another run has the folder.
   Status open();
-  /// Ok where the folder has no checkpoint. Errors, the same on all ranks: badInput.
+  /// The lock, on rank 0. Precondition: open().
+  std::optional<CheckpointLock> takeLock() { return std::move(lock); }
+  /// Ok where the folder has no checkpoint; removes what killed runs have left. Errors, the same on
+  /// all ranks: badInput.
   Status expectNone();
 
   /// What rank 0 thinks of a checkpoint whose manifest is good.
@@ -46,7 +51,7 @@ private:
   int size() const { return ranks.group ? ranks.group->workers() : 1; }
   int rank() const { return ranks.group ? ranks.group->rank() : 0; }
   Result<std::vector<std::string>> gather(const std::string &value);
-  std::string makeFolder(std::string &token) const;
+  std::string makeFolder(std::string &token);
   std::string seeToken(const std::string &token) const;
   std::string propose(const std::function<Opinion(const CheckpointManifest &)> &judge);
   std::string judgeOwnFiles(const CheckpointManifest &manifest) const;
@@ -57,6 +62,7 @@ private:
   int gathered = 0;                                         ///< number of exchanges so far
   std::optional<std::vector<CheckpointFolder::Entry>> left; ///< on rank 0: not tried yet
   bool hasRefused = false;
+  std::optional<CheckpointLock> lock; ///< on rank 0
 };
 
 } // namespace syncline::run

@@ -4,8 +4,14 @@
 #include "runtime/run/DurableFile.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
 #include <filesystem>
+#include <random>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -58,10 +64,53 @@ Status CheckpointFolder::complete(const CheckpointManifest &manifest) const {
   return s ? syncFolder(folder) : s;
 }
 
+/// Whether checkpoints have files of this name: "rank3.bin", "manifest.json.partial-01234567".
+static bool isOwnName(std::string_view name) {
+  name = name.substr(0, name.find(DurableFile::partialMark));
+  if (name == CheckpointManifest::name)
+    return true;
+  if (!name.starts_with("rank") || !name.ends_with(".bin") || name.size() < 9)
+    return false;
+  return name.substr(4, name.size() - 8).find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 void CheckpointFolder::remove(std::int64_t step) const {
+  const int folder = open(of(step).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0)
+    return;
+  unlinkat(folder, CheckpointManifest::name, 0);
+  std::vector<std::string> names;
+  if (DIR *const listed = fdopendir(folder)) {
+    while (const dirent *entry = readdir(listed))
+      if (isOwnName(entry->d_name))
+        names.push_back(entry->d_name);
+    std::error_code ignored;
+    for (const std::string &name : names)
+      if (unlinkat(folder, name.c_str(), 0) != 0) // a folder is in the way
+        fs::remove_all(of(step) + "/" + name, ignored);
+    closedir(listed); // and the folder's descriptor
+  } else {
+    close(folder);
+  }
+  rmdir(of(step).c_str());
+}
+
+Result<std::string> CheckpointFolder::makeToken() const {
+  constexpr std::string_view prefix = ".seen-";
   std::error_code ignored;
-  fs::remove(manifestOf(step), ignored);
-  fs::remove_all(of(step), ignored);
+  std::vector<fs::path> old;
+  for (const fs::directory_entry &entry : fs::directory_iterator(path, ignored))
+    if (entry.path().filename().string().starts_with(prefix))
+      old.push_back(entry.path());
+  for (const fs::path &each : old)
+    unlink(each.c_str());
+  const std::string token = std::string(prefix) + std::to_string(std::random_device()());
+  const int file = open((path + "/" + token).c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (file < 0)
+    return Status::badInput("'" + path + "': cannot write: " + std::strerror(errno));
+  close(file);
+  return token;
 }
 
 void CheckpointFolder::prune(std::int64_t step, std::int64_t keep) const {

@@ -37,12 +37,17 @@ public:
   /// Writes a checkpoint's manifest, whose files are complete. From then on the checkpoint is
   /// there, also after a crash of the machine. Errors: badInput, naming the path.
   Status complete(const CheckpointManifest &manifest) const;
-  /// Removes a checkpoint, its manifest first. Errors are ignored: what stays is refused or
-  /// removed later.
+  /// Removes a checkpoint, its manifest first, with the partial files of killed runs. Files that no
+  /// checkpoint has stay, and so does their folder; links are not followed. Errors are ignored:
+  /// what stays is refused or removed later.
   void remove(std::int64_t step) const;
   /// Removes what was begun before `step` and not finished, and all complete checkpoints up to
   /// `step` but the last `keep`.
   void prune(std::int64_t step, std::int64_t keep) const;
+
+  /// A new empty file by a random name, by which ranks find out whether they see one folder. Those
+  /// that killed runs have left are removed first. Errors: badInput, naming the folder.
+  Result<std::string> makeToken() const;
 
   const std::string path;
 };

@@ -23,9 +23,9 @@ void CheckpointWriter::begin(const CheckpointImage &image) {
 
 CheckpointReport CheckpointWriter::writeOwn(const CheckpointImage &image) const {
   const std::int64_t step = image.manifest.step;
-  // An older checkpoint of this step is none as soon as one of its files is replaced.
   std::error_code ignored;
-  if (rank == 0)
+  // An older checkpoint of this step is none as soon as one of its files is replaced.
+  if (rank == 0 && !std::filesystem::is_symlink(folder.of(step), ignored))
     std::filesystem::remove(folder.manifestOf(step), ignored);
   std::filesystem::create_directories(folder.of(step), ignored);
   const auto written = writeCheckpointFile(folder.fileOf(step, rank), image.parts);

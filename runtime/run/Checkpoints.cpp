@@ -20,6 +20,8 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::open(const Run &run) {
                            [&run](const std::string &text) { run.report.note(text); }});
   if (Status s = choice.open(); !s)
     return s;
+  if (auto lock = choice.takeLock())
+    made->lock.emplace(std::move(*lock));
   if (!run.options.checkpoint.resumes) {
     Status s = choice.expectNone();
     return s ? Result<std::unique_ptr<Checkpoints>>(std::move(made)) : s;
@@ -40,6 +42,9 @@ void Checkpoints::tellChoice() const {
   run.report.note("resumes from checkpoint '" + folder.of(resumed->step) + "' after " +
                   std::to_string(resumed->step) + " steps" +
                   (changed.empty() ? "" : "; changed since: " + changed));
+  if (!run.options.load.empty())
+    run.report.note("the values of '--load " + run.options.load +
+                    "' are not used: the checkpoint's take their place");
   if (!isOther())
     return;
   const auto size = [](int ranks, std::int64_t batch) {

@@ -48,6 +48,11 @@ public:
   Status save(std::int64_t completed);
   /// Waits until all ranks have written the last checkpoint, and reports what checkpoints cost.
   Status finish();
+  /// Lets go of the folder, for a process that ends without destroying this.
+  void release() {
+    if (lock)
+      lock->release();
+  }
   /// On rank 0, the error of the last checkpoint where it could not be written. Precondition:
   /// finish().
   const Status &last() const { return failure; }
@@ -66,6 +71,7 @@ private:
 
   const Run run;
   const CheckpointFolder folder;
+  std::optional<CheckpointLock> lock;        ///< on rank 0
   std::optional<CheckpointManifest> resumed; ///< none for a run that begins at the start
   std::int64_t steps = 0;
   std::int64_t savedAt = -1; ///< number of steps after which the state was saved last

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <random>
 #include <unistd.h>
 #include <utility>
 
@@ -16,21 +17,44 @@ static Status cannotWrite(const std::string &path, int error) {
 }
 
 Result<DurableFile> DurableFile::create(const std::string &path) {
-  const std::string partial = path + ".partial";
-  const int descriptor = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0)
+  const std::size_t slash = path.rfind('/');
+  const std::string parent = slash == std::string::npos ? "."
+                             : slash == 0               ? "/"
+                                                        : path.substr(0, slash);
+  const int folder = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0)
     return cannotWrite(path, errno);
-  return DurableFile(path, descriptor);
+  DurableFile file(path, folder);
+  const int error = file.open();
+  return error == 0 ? Result<DurableFile>(std::move(file)) : cannotWrite(path, error);
+}
+
+/// Makes the partial file. Returns 0 or an error number.
+int DurableFile::open() {
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    char digits[10];
+    std::snprintf(digits, sizeof digits, "-%08x", static_cast<unsigned>(random()));
+    partial = name() + std::string(partialMark) + digits;
+    descriptor =
+        openat(folder, partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST)
+      break;
+  }
+  return descriptor >= 0 ? 0 : errno;
 }
 
 DurableFile::DurableFile(DurableFile &&other) noexcept
-    : path(std::move(other.path)), descriptor(std::exchange(other.descriptor, -1)) {}
+    : path(std::move(other.path)), partial(std::move(other.partial)),
+      folder(std::exchange(other.folder, -1)), descriptor(std::exchange(other.descriptor, -1)) {}
 
 DurableFile::~DurableFile() {
-  if (descriptor < 0)
-    return;
-  close(descriptor);
-  unlink(partial().c_str());
+  if (descriptor >= 0) {
+    close(descriptor);
+    unlinkat(folder, partial.c_str(), 0);
+  }
+  if (folder >= 0)
+    close(folder);
 }
 
 Status DurableFile::write(std::span<const std::byte> bytes) {
@@ -50,16 +74,16 @@ Status DurableFile::commit() {
   int error = fsync(descriptor) == 0 ? 0 : errno;
   if (close(std::exchange(descriptor, -1)) != 0 && error == 0)
     error = errno;
-  if (error == 0 && std::rename(partial().c_str(), path.c_str()) != 0)
+  if (error == 0 && renameat(folder, partial.c_str(), folder, name()) != 0)
     error = errno;
   if (error == 0)
     return Status::ok();
-  unlink(partial().c_str());
+  unlinkat(folder, partial.c_str(), 0);
   return cannotWrite(path, error);
 }
 
 Status syncFolder(const std::string &folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0)
     return cannotWrite(folder, errno);
   // Some network file systems have no fsync of folders; a name is durable there once it is made.

@@ -6,14 +6,19 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace syncline::run {
 
-/// Writes a file piece by piece as PATH.partial. commit() makes it durable and renames it; without
-/// commit() the partial file is removed. A PATH that is there already is replaced. Not thread-safe.
-/// Errors of all calls: badInput, naming the path.
+/// Writes a file piece by piece as PATH.partial-XXXXXXXX, a new file by a random name. commit()
+/// makes it durable and renames it; without commit() the partial file is removed. A PATH that is
+/// there already is replaced, where it is a link the link itself. The file's folder is no link.
+/// Not thread-safe. Errors of all calls: badInput, naming the path.
 class DurableFile {
 public:
+  /// What stands behind the path in a partial file's name, and before random digits.
+  static constexpr std::string_view partialMark = ".partial";
+
   static Result<DurableFile> create(const std::string &path);
   DurableFile(DurableFile &&other) noexcept;
   ~DurableFile();
@@ -24,11 +29,14 @@ public:
   Status commit();
 
 private:
-  DurableFile(std::string path, int descriptor) : path(std::move(path)), descriptor(descriptor) {}
-  std::string partial() const { return path + ".partial"; }
+  DurableFile(std::string path, int folder) : path(std::move(path)), folder(folder) {}
+  int open();
+  const char *name() const { return path.c_str() + path.rfind('/') + 1; }
 
   std::string path;
-  int descriptor; ///< -1 once the file is closed
+  std::string partial; ///< the name in the folder
+  int folder;          ///< a descriptor
+  int descriptor = -1; ///< of the file; -1 once it is closed
 };
 
 /// Makes the names in a folder durable. Errors: badInput, naming the folder.

@@ -1,6 +1,8 @@
 """Checkpoints that no run has written: what is no file, is too long, contradicts itself or is of
-another model is refused by name; one of an older Syncline is read."""
+another model is refused by name; one of an older Syncline is read. Folders of checkpoints that
+others write into: links are not followed, and one run holds a folder."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -13,6 +15,7 @@ import harness
 from checkpointed import RANKS, CheckpointedTest
 
 STEPS = 8
+OTHER_RUN = "another run writes its checkpoints there"
 
 
 def rewrite(manifest, change):
@@ -127,3 +130,97 @@ class HostileCheckpointTest(CheckpointedTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("resumes from checkpoint", done.stderr)
         self.assertIn("the checkpoint does not say of which model it is", done.stderr)
+
+    def test_links_are_not_followed(self):
+        """Neither where files are removed nor where they are written."""
+        saved, victim = self.saved("links"), self.folder / "victim"
+        victim.mkdir()
+        (victim / "manifest.json").write_text("precious")
+        (saved / "step2").symlink_to(victim)  # older than those that are kept
+        (saved / "step8").mkdir()
+        for name in ("rank0.bin.partial", "rank1.bin", "manifest.json.partial"):
+            (saved / "step8" / name).symlink_to(victim / "manifest.json")
+        done = self.command(*self.resuming(saved, "--keep", 1))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((victim / "manifest.json").read_text(), "precious")
+        self.assertEqual([path.name for path in victim.iterdir()], ["manifest.json"])
+        self.assertTrue((saved / "step2").is_symlink())
+        own = ["manifest.json", *(f"rank{rank}.bin" for rank in range(RANKS))]
+        self.assertEqual(sorted(path.name for path in (saved / "step8").iterdir()), own)
+        self.assertFalse(any(path.is_symlink() for path in (saved / "step8").iterdir()))
+
+    def test_step_that_is_a_link_is_not_written(self):
+        saved, victim = self.saved("link"), self.folder / "victim"
+        victim.mkdir()
+        (victim / "manifest.json").write_text("precious")
+        (saved / "step8").symlink_to(victim)
+        said = self.refuses(self.resuming(saved), f"checkpoint '{saved}/step8' is not written")
+        self.assertIn("step8/rank", said)
+        self.assertEqual([path.name for path in victim.iterdir()], ["manifest.json"])
+        self.assertEqual((victim / "manifest.json").read_text(), "precious")
+
+    def test_foreign_files_stay(self):
+        """A folder by the name of a checkpoint may hold something else."""
+        saved = self.saved("foreign")
+        (saved / "step4").mkdir()
+        (saved / "step4" / "model.bin").write_text("precious")
+        done = self.command(*self.resuming(saved, "--keep", 1))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = sorted(path.name for path in saved.iterdir())
+        self.assertEqual(names, ["step4", "step8"])
+        self.assertEqual((saved / "step4" / "model.bin").read_text(), "precious")
+
+    def test_one_run_holds_a_folder(self):
+        saved = self.saved("held")
+        with (saved / ".lock").open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.refuses(self.resuming(saved), f"'{saved}': {OTHER_RUN}")
+        self.assertEqual(self.checkpoints(saved), [3, 6])
+        # A lock's file without a holder is a killed run's.
+        done = self.command(*self.resuming(saved))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(p.name for p in saved.iterdir()), ["step3", "step6", "step8"])
+        (saved / ".lock").symlink_to(saved / "step3" / "manifest.json")
+        self.refuses(self.resuming(saved), f"'{saved}/.lock': cannot open: it is a link")
+
+    def test_two_runs_at_once(self):
+        saved = self.folder / "shared"
+        words = [*self.resuming(saved, "--every", 5, "--log", "json")]
+        words[words.index("--steps") + 1] = 1000000
+        first = self.begin(words)
+        for _ in range(10):
+            first.stdout.readline()
+        second = self.command(*self.resuming(saved))
+        self.assertEqual(second.returncode, 1, second.stderr)
+        self.assertIn(f"'{saved}': {OTHER_RUN}", second.stderr)
+        self.assertIsNone(first.poll())
+
+    def test_litter_of_killed_runs_goes(self):
+        """Also that of runs whose steps are ahead of those of this run."""
+        saved = self.saved("litter")
+        (saved / "step7").mkdir()
+        litter = ("step7/rank0.bin", "step7/rank1.bin.partial-01234567", "step7/rank2.bin.partial")
+        for name in (*litter, ".seen-17", ".seen-18.partial", ".lock"):
+            (saved / name).write_text("part")
+        words = [*self.resuming(saved)]
+        words[words.index("--steps") + 1] = 6
+        done = self.command(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"'{saved}/step7' was not finished and is left out", done.stderr)
+        self.assertEqual(sorted(path.name for path in saved.iterdir()), ["step3", "step6"])
+
+    def test_says_that_loaded_values_are_not_used(self):
+        saved, model = self.saved("load"), self.folder / "other.onnx"
+        words = ("run", self.plan, "-n", RANKS, "--synthetic", "--steps", 2, "--save", model)
+        harness.syncline(*words)
+        rests = []
+        for more in ((), ("--load", model)):
+            copy = self.folder / f"copy{len(more)}"
+            shutil.copytree(saved, copy)
+            out = self.folder / f"rest{len(more)}.onnx"
+            done = self.command(*self.resuming(copy, "--save", out, *more))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = f"the values of '--load {model}' are not used"
+            self.assertEqual(said in done.stderr, bool(more), done.stderr)
+            rests.append(out.read_bytes())
+        self.assertEqual(*rests)

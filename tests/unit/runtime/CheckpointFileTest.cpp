@@ -1,6 +1,7 @@
 // The files of checkpoints: what comes back, what is refused, what is removed.
 #include "TinyPlan.h"
 
+#include "runtime/run/CheckpointLock.h"
 #include "runtime/run/CheckpointOptions.h"
 #include "runtime/run/CheckpointReader.h"
 #include "runtime/run/Sha256.h"
@@ -276,6 +277,65 @@ TEST(CheckpointFolder, ReadsOnlyItsOwn) {
     ASSERT_FALSE(read.isOk()) << step;
     EXPECT_NE(read.status().message().find(folder.manifestOf(step)), std::string::npos);
   }
+}
+
+// One run has a folder. A killed one's file is taken, and goes with the run that took it.
+TEST(CheckpointLock, OneHolder) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file(CheckpointLock::name);
+  writeFile(path, "");
+  {
+    auto first = CheckpointLock::take(folder.path, 0);
+    ASSERT_TRUE(first.isOk()) << first.status().message();
+    const auto second = CheckpointLock::take(folder.path, 0);
+    ASSERT_FALSE(second.isOk());
+    EXPECT_NE(second.status().message().find("another run"), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(path));
+    CheckpointLock moved = std::move(*first);
+    moved.release();
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_TRUE(CheckpointLock::take(folder.path, 0).isOk());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::filesystem::create_symlink(folder.file("elsewhere"), path);
+  EXPECT_FALSE(CheckpointLock::take(folder.path, 0).isOk());
+  EXPECT_FALSE(std::filesystem::exists(folder.file("elsewhere")));
+}
+
+// A link at the file's place is replaced, and a folder that is a link is not written into.
+TEST(CheckpointFile, WritesThroughNoLink) {
+  const TemporaryFolder folder;
+  writeFile(folder.file("victim"), "precious");
+  std::filesystem::create_symlink(folder.file("victim"), folder.file("f"));
+  std::filesystem::create_symlink(folder.file("victim"), folder.file("f.partial"));
+  ASSERT_TRUE(writeCheckpointFile(folder.file("f"), someParts()).isOk());
+  EXPECT_FALSE(std::filesystem::is_symlink(folder.file("f")));
+  EXPECT_EQ(readFile(folder.file("victim")), "precious");
+  std::filesystem::create_directories(folder.file("real"));
+  std::filesystem::create_directory_symlink(folder.file("real"), folder.file("link"));
+  EXPECT_FALSE(writeCheckpointFile(folder.file("link/f"), someParts()).isOk());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.file("real")));
+}
+
+// What checkpoints consist of goes, with partial files of any version; other files stay.
+TEST(CheckpointFolder, RemovesOnlyItsOwn) {
+  const TemporaryFolder files;
+  const CheckpointFolder folder(files.file("c"));
+  for (const std::int64_t step : {10, 20})
+    make(folder, step);
+  for (const char *name :
+       {"rank1.bin.partial", "rank12.bin.partial-0123abcd", "manifest.json.partial-1"})
+    writeFile(folder.of(10) + "/" + name, "part");
+  folder.remove(10);
+  EXPECT_FALSE(std::filesystem::exists(folder.of(10)));
+  for (const char *name : {"rank.bin", "rankx.bin", "model.bin", "manifest.json2"})
+    writeFile(folder.of(20) + "/" + name, "foreign");
+  folder.remove(20);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.of(20)), {}), 4);
+  make(folder, 30);
+  std::filesystem::create_directory_symlink(folder.of(30), folder.of(40));
+  folder.remove(40);
+  EXPECT_TRUE(folder.readManifest(30).isOk());
 }
 
 // The last K stay, and what was begun and not finished before them goes.
