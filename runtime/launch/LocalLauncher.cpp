@@ -34,9 +34,12 @@ struct Child {
   std::FILE *output = nullptr; ///< stdout and stderr of a rank other than 0
   std::optional<int> status;
   bool failed() const { return status && *status != 0; }
-  /// Whether the child ended itself after this signal, with a shell's exit code (128 + signal).
-  bool endedBy(int signal) const {
-    return status && WIFEXITED(*status) && WEXITSTATUS(*status) == 128 + signal;
+  /// Whether the child stopped properly: after a signal, with a shell's exit code (128 + signal).
+  bool stopped() const {
+    if (!status || !WIFEXITED(*status))
+      return false;
+    const int code = WEXITSTATUS(*status);
+    return code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP;
   }
   bool wasKilled() const { return status && WIFSIGNALED(*status); }
 };
@@ -149,12 +152,19 @@ private:
       int status = 0;
       if (!c.status && waitpid(c.pid, &status, WNOHANG) == c.pid)
         c.status = status;
-      // A killed rank is the cause even when the ranks that lost it were reaped earlier.
-      if (c.failed() && !isSpared(rank) &&
-          (firstFailed < 0 ||
-           (c.wasKilled() && !children[firstFailed].wasKilled() && !hasSignalled)))
+      if (c.failed() && !isSpared(rank) && (firstFailed < 0 || isCauseBefore(c)))
         firstFailed = rank;
     }
+  }
+
+  /// Whether the end of `c` explains more than that of the rank which was reaped first: a killed
+  /// rank is the cause even when the ranks that lost it were reaped earlier, and one that has
+  /// stopped properly is no failure.
+  bool isCauseBefore(const Child &c) const {
+    const Child &first = children[firstFailed];
+    if (first.stopped())
+      return !c.stopped();
+    return c.wasKilled() && !first.wasKilled() && !hasSignalled;
   }
 
   /// Whether the run goes on without a worker that has ended: one that was killed, or that the
@@ -179,24 +189,33 @@ private:
         kill(c.pid, signal);
   }
 
+  /// A closed terminal and its shell both send SIGHUP, as systemd does behind SIGTERM.
+  bool isCopy(int signal) const {
+    return signal == SIGHUP && interrupted &&
+           core::Clock::now() - interruptedAt < std::chrono::seconds(1);
+  }
+
   void supervise() {
     core::Deadline end = core::deadlineIn(1e8);
     bool ending = false, terminated = false;
     for (collect(); anyRuns(); collect()) {
-      if (firstFailed >= 0 && !ending) {
+      // Ranks that stop properly may leave before rank 0 has saved.
+      if (firstFailed >= 0 && !children[firstFailed].stopped() && !ending) {
         ending = true;
         end = core::deadlineIn(graceSeconds);
       }
       auto left = std::min(core::remaining(end), std::chrono::milliseconds(1000));
       timespec wait{left.count() / 1000, left.count() % 1000 * 1000000};
       int signal = sigtimedwait(&signals, nullptr, &wait);
-      if (signal > 0 && signal != SIGCHLD) {
+      if (signal > 0 && signal != SIGCHLD && !isCopy(signal)) {
         // After the first signal, ranks finish the step and save.
-        const bool mayFinish = !interrupted && signal != SIGHUP && !ending;
+        const bool mayFinish = !interrupted && !ending;
         interrupted = signal;
         signalAll(signal);
-        if (mayFinish)
+        if (mayFinish) {
+          interruptedAt = core::Clock::now();
           continue;
+        }
         ending = terminated = true;
         end = core::deadlineIn(afterTerm);
       } else if (core::Clock::now() >= end) {
@@ -220,10 +239,20 @@ private:
     }
   }
 
+  /// What another rank says, where rank 0 could not.
+  void showSurvivor() const {
+    for (int rank = 1; rank < size(); ++rank) {
+      const Child &c = children[rank];
+      if (c.failed() && !c.wasKilled() && !isSpared(rank) && c.output)
+        return show(rank, c.output);
+    }
+  }
+
   int report() {
-    const auto saysSo = [&](const Child &c) { return c.endedBy(interrupted); };
-    if (interrupted && std::ranges::all_of(children, saysSo))
-      return 128 + interrupted;
+    // Rank 0 has said where it stopped, or was done before the signal came.
+    const auto isProper = [](const Child &c) { return c.stopped() || c.status == 0; };
+    if (interrupted && std::ranges::all_of(children, isProper))
+      return WEXITSTATUS(*children[0].status);
     if (interrupted) {
       std::fprintf(stderr, "%s: ended by signal %d\n", program.c_str(), interrupted);
       return 128 + interrupted;
@@ -236,6 +265,8 @@ private:
     bool told = WIFEXITED(*children[0].status) && WEXITSTATUS(*children[0].status) != 0;
     if (firstFailed > 0 && !told && first.output)
       show(firstFailed, first.output);
+    if (firstFailed == 0 && first.wasKilled())
+      showSurvivor();
     if (WIFSIGNALED(*first.status)) {
       int signal = WTERMSIG(*first.status);
       std::fprintf(stderr, "%s: %s was killed by signal %d (%s)\n", program.c_str(),
@@ -265,8 +296,9 @@ private:
   std::vector<Child> children;
   sigset_t signals, before;
   int firstFailed = -1, interrupted = 0;
-  bool hasSignalled = false; ///< ranks may have ended by signals of this process
-  bool refused = false;      ///< a rank could not be started; already reported
+  core::Clock::time_point interruptedAt{}; ///< when the first signal came
+  bool hasSignalled = false;               ///< ranks may have ended by signals of this process
+  bool refused = false;                    ///< a rank could not be started; already reported
 };
 
 } // namespace

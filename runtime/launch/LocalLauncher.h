@@ -30,8 +30,9 @@ inline LocalLaunch localLaunch(const IdentityFlags &flags, int threads) {
 ///
 /// Rank 0 listens on `port` of the loopback interface; 0 takes a free one.
 ///
-/// Once a rank has failed, the others have a few seconds to end by themselves. SIGINT, SIGTERM and
-/// SIGHUP end all ranks; all ranks also end when this process is killed.
+/// Once a rank has failed, the others have a few seconds to end by themselves. The first SIGINT,
+/// SIGTERM or SIGHUP lets all ranks finish their step and save, the second ends them. All ranks
+/// also end when this process is killed.
 ///
 /// Messages begin with the program's name, the first of `arguments`.
 ///

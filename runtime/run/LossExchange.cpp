@@ -8,13 +8,17 @@
 
 namespace syncline::run {
 
+/// A rank that hangs up counts this much among those that were interrupted: more than all of them,
+/// and exact in the sum. One number more would lengthen every message.
+static constexpr double hangUp = 4294967296;
+
 bool LossExchange::OwnStep::isFinite() const { return isUpdateFinite && std::isfinite(loss); }
 
 void LossExchange::add(const OwnStep &own) {
   unsent.loss += own.loss;
   unsent.lastLoss = own.loss;
   unsent.notFinite = std::max(unsent.notFinite, own.isFinite() ? 0.0 : 1.0);
-  unsent.interrupted = own.stopSignal == SIGINT ? 1 : 0;
+  unsent.interrupted = own.stopSignal == SIGINT ? 1 : own.stopSignal == SIGHUP ? hangUp : 0;
   unsent.terminated = own.stopSignal == SIGTERM ? 1 : 0;
   ++unsentSteps;
   lastAdded = own.step;
@@ -50,10 +54,15 @@ Status LossExchange::receive() {
                       .steps = sharedSteps,
                       .lastLoss = (sharedSteps > 1 ? shared.lastLoss : shared.loss) / ranks,
                       .notFinite = static_cast<int>(shared.notFinite),
-                      .stopSignal = shared.terminated > 0    ? SIGTERM
-                                    : shared.interrupted > 0 ? SIGINT
-                                                             : 0});
+                      .stopSignal = stopSignal()});
   return Status::ok();
+}
+
+/// The signal of the message that has arrived. SIGTERM goes before SIGHUP and that before SIGINT.
+int LossExchange::stopSignal() const {
+  if (shared.terminated > 0)
+    return SIGTERM;
+  return shared.interrupted >= hangUp ? SIGHUP : shared.interrupted > 0 ? SIGINT : 0;
 }
 
 Status LossExchange::settle() {

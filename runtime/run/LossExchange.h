@@ -65,6 +65,7 @@ private:
     double lastLoss = 0; ///< stays behind where there is one step, whose loss is the sum
   };
   Status issue(std::size_t bytes);
+  int stopSignal() const;
 
   core::Channel *const channel;
   const Scheme scheme;

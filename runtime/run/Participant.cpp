@@ -2,8 +2,14 @@
 #include "runtime/run/Participant.h"
 
 #include "runtime/launch/Joining.h"
+#include "runtime/run/StopSignal.h"
 
 namespace syncline::run {
+
+int receivedSignal(const transport::Group *group) {
+  const int own = StopSignal::received();
+  return own == 0 && group ? group->stopAsked() : own;
+}
 
 Status Participant::loadPlan() {
   Result<Plan> loaded = run::loadPlan(options.plan);

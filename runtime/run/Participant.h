@@ -10,6 +10,9 @@
 
 namespace syncline::run {
 
+/// The signal by which this process, or on rank 0 a server, was asked to stop the run; 0 for none.
+int receivedSignal(const transport::Group *group);
+
 /// One process of a run. `identity` outlives it.
 class Participant {
 public:
@@ -17,8 +20,10 @@ public:
   /// Runs the process's part from loading the plan to the end. After an error, threads may still
   /// wait for lost ranks and use members of this object.
   virtual Status run() = 0;
-  /// The signal that ended the run early on all ranks, or 0. Valid after run().
+  /// The signal that ended this process's part early, or 0. Valid after run().
   virtual int stoppedBy() const { return 0; }
+  /// Lets go of what other processes wait for, where the process ends without destroying this.
+  virtual void release() {}
   /// The group of all ranks. Null before join() and in a run of one rank.
   transport::Group *joined() const { return group.get(); }
 

@@ -1,6 +1,7 @@
 // The stages of a worker's run: training and its end.
 #include "runtime/run/RankRun.h"
 
+#include "runtime/core/Guarded.h"
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Drift.h"
 #include "runtime/run/Dump.h"
@@ -18,12 +19,21 @@ namespace syncline::run {
 Status RankRun::run() {
   using Stage = Status (RankRun::*)();
   for (Stage stage : std::initializer_list<Stage>{
-           &RankRun::load, &RankRun::join, &RankRun::agreeOnOptions, &RankRun::openData,
-           &RankRun::build, &RankRun::chooseKernels, &RankRun::connect, &RankRun::observe,
-           &RankRun::train, &RankRun::writeObservations, &RankRun::finish})
+           &RankRun::load, &RankRun::join, &RankRun::watchRanks, &RankRun::agreeOnOptions,
+           &RankRun::openData, &RankRun::build, &RankRun::chooseKernels, &RankRun::connect,
+           &RankRun::observe, &RankRun::train, &RankRun::writeObservations, &RankRun::finish})
     if (Status s = (this->*stage)(); !s)
       return s;
   return checkpoints ? checkpoints->last() : Status::ok();
+}
+
+Status RankRun::watchRanks() {
+  phase = " during start-up";
+  lostWatch.emplace(LostRankWatch::Worker{
+      group.get(), identity.rank,
+      [this] { return phase.load() ? std::string(phase) : trainer->whereabouts(); },
+      [this] { releaseFolder(); }});
+  return Status::ok();
 }
 
 Status RankRun::observe() {
@@ -39,6 +49,7 @@ Status RankRun::writeObservations() {
 
 Status RankRun::train() {
   batch.seek(first * options.passes);
+  phase = nullptr;
   for (std::int64_t number = first; number < steps && stopSignal == 0; ++number) {
     if (Status s = observations.beforeStep(number, *trainer); !s)
       return s;
@@ -69,6 +80,7 @@ Status RankRun::train() {
     if (observations.isDone())
       break;
   }
+  phase = " behind the last step";
   const Result<int> drained = trainer->drain();
   const Status finished = drained ? trainer->finish() : drained.status();
   report->addRest(trainer->movedSince());
@@ -107,7 +119,9 @@ bool RankRun::isTested(std::int64_t number) const {
 }
 
 Status RankRun::testAfter(std::int64_t number) {
+  phase = " during evaluation";
   const Result<std::optional<Score>> scored = evaluation->score(*trainer);
+  phase = nullptr;
   if (scored && *scored)
     report->addTest(number, **scored);
   return scored.status();
@@ -208,7 +222,8 @@ Status RankRun::dump(std::int64_t number) {
 Status RankRun::finish() {
   Result<std::optional<Score>> scored = std::optional<Score>();
   if (evaluation && stopSignal == 0)
-    scored = evaluation->score(*trainer);
+    phase = " during evaluation", scored = evaluation->score(*trainer);
+  lostWatch.reset();
   if (!scored)
     return scored.status();
   if (isFirst() && !options.save.empty())
@@ -234,13 +249,29 @@ Status RankRun::finish() {
   return Status::ok();
 }
 
+/// A signal after the last step ends the evaluation, on each rank that receives one.
+int RankRun::stoppedBy() const { return stopSignal != 0 ? stopSignal : StopSignal::received(); }
+
+void RankRun::releaseFolder() {
+  if (checkpoints)
+    checkpoints->release();
+}
+
+void RankRun::release() {
+  lostWatch.reset();
+  releaseFolder();
+}
+
 int runRank(const Options &options, const launch::Identity &identity) {
   std::unique_ptr<Participant> participant = identity.isServer()
                                                  ? createServer(options, identity)
                                                  : std::make_unique<RankRun>(options, identity);
-  const Status s = participant->run();
+  // What goes wrong in this thread too is told to the other ranks.
+  const Status s = core::guarded([&] { return participant->run(); });
+  if (!s)
+    participant->release();
   const int code = launch::conclude("syncline-run", s, participant->joined());
-  const int signal = participant->stoppedBy() ? participant->stoppedBy() : StopSignal::received();
+  const int signal = participant->stoppedBy();
   return signal == 0 ? code : 128 + signal;
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/run/Diagnosis.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/LabelWeights.h"
+#include "runtime/run/LostRankWatch.h"
 #include "runtime/run/Participant.h"
 #include "runtime/run/RankLinks.h"
 #include "runtime/run/Report.h"
@@ -14,6 +15,7 @@
 #include "runtime/run/Trainer.h"
 #include "runtime/run/trace/Observations.h"
 
+#include <atomic>
 #include <deque>
 
 namespace syncline::run {
@@ -23,9 +25,12 @@ class RankRun : public Participant {
 public:
   RankRun(const Options &options, const launch::Identity &who) : Participant(options, who) {}
   Status run() override;
-  int stoppedBy() const override { return stopSignal; }
+  int stoppedBy() const override;
+  void release() override;
 
 private:
+  Status watchRanks();
+  void releaseFolder();
   bool isFirst() const { return identity.rank == 0; }
   Status load();
   Status openData();
@@ -71,6 +76,8 @@ private:
   };
   std::deque<Told> told;
   NotFinite finding;
+  std::atomic<const char *> phase = nullptr; ///< for messages; null while steps run
+  std::optional<LostRankWatch> lostWatch;    ///< none while this rank saves
 };
 
 /// Loads the plan, joins the other ranks, trains, evaluates and saves; a server serves sums

@@ -209,7 +209,7 @@ Status RankRun::connect() {
     return s;
   if (!observations.isMeasured())
     trainer->runAhead();
-  trainer->askForSignal(StopSignal::received);
+  trainer->askForSignal([this] { return receivedSignal(group.get()); });
   StopSignal::hold();
   return checkpoints ? checkpoints->begin(*trainer, steps) : Status::ok();
 }

@@ -3,7 +3,7 @@
 
 #include "runtime/core/Guarded.h"
 #include "runtime/launch/Joining.h"
-#include "runtime/run/StopSignal.h"
+#include "runtime/run/Participant.h"
 #include "runtime/servers/AdditiveWorker.h"
 #include "runtime/servers/ElasticWorker.h"
 #include "runtime/transport/GroupPeers.h"
@@ -98,7 +98,8 @@ ServedWeights::~ServedWeights() {
 
 std::unique_ptr<core::Exchanges> ServedWeights::worker(std::span<float> weights) {
   const PlanConsistency &c = run.plan.consistency;
-  servers::WorkerOptions options{served(c, weights), run.group.rank() == 0, StopSignal::received};
+  servers::WorkerOptions options{served(c, weights), run.group.rank() == 0,
+                                 [&group = run.group] { return receivedSignal(&group); }};
   if (isElastic(c))
     return std::make_unique<servers::ElasticWorker>(
         *client,

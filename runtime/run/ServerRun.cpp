@@ -20,6 +20,7 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 namespace syncline::run {
 namespace {
@@ -112,8 +113,8 @@ Status ServerRun::serve() {
     conclude(core::guarded(
         [this] { return plan.consistency.isServed() ? openShard() : openChannels(); }));
   });
-  // Workers decide when to stop and tell the servers.
-  StopSignal::hold();
+  // Workers decide when to stop and tell the servers. Without a server they could not save.
+  StopSignal::hold(StopSignal::Further::isIgnored);
   Status s = watch();
   std::lock_guard lock(mutex);
   for (std::thread &t : threads)
@@ -265,6 +266,7 @@ Status ServerRun::watch() {
   // A thread that meets the failure itself can name bucket and step, so it gets time to do so.
   constexpr auto interval = std::chrono::seconds(1), grace = std::chrono::seconds(2);
   const core::Deadline opening = core::deadlineIn(options.startTimeout + timeout());
+  bool hasAsked = false;
   // Workers wait for rank 0 with this limit too.
   const double seconds = std::max(20.0, timeout());
   auto isOver = [&] { return running == 0 || !failure; };
@@ -272,6 +274,8 @@ Status ServerRun::watch() {
   while (!changed.wait_for(lock, interval, isOver)) {
     const bool mayAsk = areOpen;
     lock.unlock();
+    if (const int signal = StopSignal::received(); signal != 0 && !std::exchange(hasAsked, true))
+      group->askToStop(signal);
     if (mayAsk && shard)
       leaveLost();
     Status s = mayAsk ? askWorkers(seconds) : group->verdict();

@@ -11,7 +11,7 @@
 namespace syncline::run {
 namespace {
 
-std::atomic<bool> holds = false;
+std::atomic<bool> holds = false, endsLater = true;
 std::atomic<int> noted = 0;
 
 /// Ends the process by the signal's default action.
@@ -35,7 +35,7 @@ void waitForSignals(sigset_t signals, pid_t parent) {
       endBy(signal);
     else if (noted == 0)
       first = now;
-    else if (now - first >= std::chrono::seconds(1))
+    else if (endsLater && now - first >= std::chrono::seconds(1))
       endBy(signal);
     int none = 0;
     noted.compare_exchange_strong(none, signal);
@@ -48,7 +48,7 @@ void StopSignal::listen() {
   sigset_t signals;
   sigemptyset(&signals);
   bool isAny = false;
-  for (int signal : {SIGINT, SIGTERM}) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction now{};
     sigaction(signal, nullptr, &now);
     if (now.sa_handler == SIG_IGN)
@@ -62,7 +62,10 @@ void StopSignal::listen() {
   std::thread(waitForSignals, signals, getppid()).detach();
 }
 
-void StopSignal::hold() { holds = true; }
+void StopSignal::hold(Further further) {
+  endsLater = further == Further::ends;
+  holds = true;
+}
 
 int StopSignal::received() { return noted; }
 

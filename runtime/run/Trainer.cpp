@@ -51,6 +51,7 @@ Status Trainer::gather(std::size_t index) {
 
 Status Trainer::runOperation(std::size_t index) {
   const core::OperationInfo &op = executable.operations()[index];
+  presentOperation.store(static_cast<int>(index), std::memory_order_relaxed);
   switch (op.kind) {
   case OperationKind::compute:
     return executable.run(static_cast<int>(index));
@@ -196,7 +197,23 @@ Status Trainer::finish() {
   return s;
 }
 
+std::string Trainer::whereabouts() const {
+  const std::int64_t step = presentStep;
+  if (step < 0)
+    return " before the first step";
+  std::string text;
+  if (const int index = presentOperation; index >= 0) {
+    const core::OperationInfo &op = executable.operations()[static_cast<std::size_t>(index)];
+    text = " in operation " + op.name + (op.layer.empty() ? "" : " of layer '" + op.layer + "'");
+    if (op.bucket >= 0)
+      text += " of " + core::messageName(op.bucket);
+  }
+  return text + " in step " + std::to_string(step) + "; " + core::lastCompletedStep(step);
+}
+
 Status Trainer::beginStep(std::int64_t number) {
+  presentOperation = -1;
+  presentStep = number;
   if (!exchanges || begun == number)
     return Status::ok();
   begun = number;

@@ -15,6 +15,7 @@
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <limits>
 #include <map>
@@ -188,6 +189,10 @@ public:
   /// Sets the function that is called after each step and returns SIGINT, SIGTERM or 0.
   void askForSignal(std::function<int()> received) { signal = std::move(received); }
 
+  /// Where this rank is, for a message: " in operation relu of layer 'r1' in step 5; last completed
+  /// step 4". Any thread may call it at any time.
+  std::string whereabouts() const;
+
   /// Keeps a record of every step from now on.
   void recordSteps() {
     isRecording = true;
@@ -304,6 +309,9 @@ private:
   std::unique_ptr<LossExchange> lossExchange;
   bool hasWindows = false; ///< whether losses travel once a window, as `exchanges` sends them
   std::function<int()> signal;
+
+  std::atomic<std::int64_t> presentStep{-1}; ///< that was begun last; -1 before the first one
+  std::atomic<int> presentOperation{-1};     ///< that was begun last; -1 outside the operations
 };
 
 } // namespace syncline::run

@@ -69,6 +69,12 @@ public:
   /// the rank, when a rank is known to be lost or rank 0 does not answer within `seconds`. Must not
   /// run at the same time as other methods, nor while links are opened.
   Result<std::optional<std::string>> ask(const std::string &key, double seconds = 20);
+  /// Asks rank 0 to stop the run as if it had received this signal. May be called at any time from
+  /// any thread.
+  void askToStop(int signal) { watch->askToStop(signal); }
+  /// On rank 0, the signal by which another rank asked to stop the run, or 0; 0 on other ranks. May
+  /// be called at any time from any thread.
+  int stopAsked() const { return server ? server->stopAsked() : 0; }
   /// Signs off, for a process that ends without destroying its group.
   void depart();
   /// Ok while no rank is known to be lost; otherwise peerLost, naming the rank. Sends no message to

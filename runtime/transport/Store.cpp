@@ -252,6 +252,11 @@ Status Watch::blame(int own, int peer, const std::string &message, const core::R
   return Status::error(ErrorKind::peerLost, "lost " + found.describe(names));
 }
 
+void Watch::askToStop(int signal) {
+  std::lock_guard lock(sendMutex);
+  sendFrame(socket, {"stop", std::to_string(signal)}, core::deadlineIn(1));
+}
+
 void Watch::fail(const std::string &message) {
   std::lock_guard lock(sendMutex);
   sendFrame(socket, {"failed", message}, core::deadlineIn(1));

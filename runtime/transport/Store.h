@@ -93,6 +93,8 @@ public:
   Verdict report(int peer, const std::string &message);
   /// As report(), returned as a peerLost error of rank `own`.
   Status blame(int own, int peer, const std::string &message, const core::RankNames &names);
+  /// Asks rank 0 to stop the run as by this signal.
+  void askToStop(int signal);
   /// Reports that this rank ends with an error.
   void fail(const std::string &message);
   /// Signs off without closing the connection, for a process that ends at once.

@@ -267,6 +267,9 @@ void StoreServer::handleWatch(Peer &peer, const Frame &frame) {
     investigate(peer.rank, toInt(frame[1]));
   } else if (frame[0] == "failed" && frame.size() == 2) {
     announce(peer.rank, "failed", frame[1]);
+  } else if (frame[0] == "stop" && frame.size() == 2) {
+    if (const int signal = toInt(frame[1]); asked == 0 && signal > 0 && signal < 64)
+      asked = signal;
   } else if (frame[0] == "pong" && frame.size() == 2 && investigation) {
     investigation->waitsFor[peer.rank] = toInt(frame[1]);
   }

@@ -39,6 +39,7 @@ inline constexpr const char *protocol = "syncline-2";
 ///   server: {"ping"}                    rank: {"pong", rank it waits for, or -1}
 ///   rank: {"report", peer, message}     it waited for peer in vain
 ///   rank: {"failed", message}           it ends with this error
+///   rank: {"stop", signal}              it asks rank 0 to stop the run
 ///   rank: {"bye"}                       it signs off; closing is no failure from now on
 ///   server: {"verdict", rank, "ended" | "stuck" | "failed", message}
 ///   server: {"gone", rank, as with "verdict"}  the run goes on without the rank, which itself gets
@@ -62,8 +63,10 @@ public:
   /// From now on the run goes on without these ranks when they end or get stuck: the others are
   /// told, and gather without them. A spared rank that fails with a message still ends the run.
   void spare(const std::set<int> &ranks);
-  /// This host's address as the first rank of another host reached it. Empty when all ranks
-  /// are local.
+  /// The signal by which a rank first asked to stop the run, or 0. Any thread may call it.
+  int stopAsked() const { return asked; }
+  /// This host's address as the first rank of another host reached it. Empty when all ranks are
+  /// local.
   std::string reachableAddress() const;
 
 private:
@@ -129,6 +132,7 @@ private:
   mutable std::mutex addressMutex;
   std::string address;
 
+  std::atomic<int> asked{0};
   std::atomic<bool> stop{false};
   /// The thread polls the first end and is woken when the second is closed.
   std::pair<Socket, Socket> wake = Socket::pair();

@@ -1,5 +1,6 @@
-"""Ctrl-C and SIGTERM: the run ends after a step that all ranks agree on, saves, and says where."""
+"""Ctrl-C, SIGTERM and SIGHUP: the run ends after a step that all ranks agree on, saves, and says where."""
 
+import functools
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import tempfile
 import unittest
 
 import harness
+from depth import LONG as LONG_RUN
 from waiting import PATIENCE, until
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
@@ -31,6 +33,37 @@ def is_stopped(pid):
     stats = [path.read_text() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
     return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
 
+# The first allocation of rank 1's first thread fails once the file FULL is there.
+FULL_MEMORY = """
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <sys/syscall.h>
+#include <unistd.h>
+void *operator new(std::size_t bytes) {
+  static bool hasFailed = false;
+  const char *rank = getenv("RANK"), *full = getenv("FULL");
+  const int before = errno;
+  if (rank && rank[0] == '1' && !hasFailed && syscall(SYS_gettid) == getpid() &&
+      access(full, F_OK) == 0) {
+    hasFailed = true;
+    throw std::bad_alloc();
+  }
+  errno = before;
+  return malloc(bytes ? bytes : 1);
+}
+"""
+
+
+def children(pid):
+    text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]
+
+
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
 
 class StopTest(unittest.TestCase):
     @classmethod
@@ -44,6 +77,7 @@ class StopTest(unittest.TestCase):
                 "factors": {"extra": ("--scheme", "fc*=factors")},
                 "servers": harness.BY_SERVERS,
                 "carried": {"extra": ("--scheme", "fc*=factors", "--overlap", "step")},
+                "asp": {"cluster": harness.BY_SERVERS["cluster"], "extra": ("--consistency", "asp")},
             }.items()
         }
 
@@ -55,7 +89,7 @@ class StopTest(unittest.TestCase):
         words = ("run", plan, "--data", PAIR, "--steps", LONG, "--lr", 0.01, *save, *more)
         return [str(harness.SYNCLINE), *map(str, words)]
 
-    def start(self, words, environment=None):
+    def start(self, words, environment=None, **more):
         process = subprocess.Popen(
             words,
             stdout=subprocess.PIPE,
@@ -63,9 +97,19 @@ class StopTest(unittest.TestCase):
             text=True,
             env={**os.environ, **(environment or {})},
             start_new_session=True,
+            **more,
         )
         self.addCleanup(process.kill)
         return process
+
+    def launched(self, process, count):
+        """The launcher's process id, and those of its ranks by number."""
+        launcher, ranks = process.pid, children(process.pid)
+        if len(ranks) == 1:  # the command, whose child is the launcher
+            launcher = ranks[0]
+            ranks = children(launcher)
+        self.assertEqual(len(ranks), count)
+        return launcher, ranks
 
     def await_steps(self, process, count=20):
         """The first lines of rank 0's log, so that the run is under way."""
@@ -93,7 +137,8 @@ class StopTest(unittest.TestCase):
 
     def test_launcher_stops_its_ranks(self):
         for name, plan in self.plans.items():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+            for number in numbers if LONG_RUN or name == "ring" else numbers[:2]:
                 with self.subTest(plan=name, signal=number.name):
                     (self.folder / "out.onnx").unlink(missing_ok=True)
                     process = self.start(self.words(plan, "-n", RANKS))
@@ -131,18 +176,92 @@ class StopTest(unittest.TestCase):
                     self.assertEqual(rank.returncode, 128 + signal.SIGTERM, said)
                     self.assertNotIn("error", said)
 
+    def test_hang_up_that_is_ignored(self):
+        """As nohup arranges it: the run goes on."""
+        words = self.words(self.plans["ring"], "-n", RANKS)
+        ignores = functools.partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
+        process = self.start(words, preexec_fn=ignores)
+        self.await_steps(process)
+        os.killpg(process.pid, signal.SIGHUP)
+        self.await_steps(process)
+        process.send_signal(signal.SIGTERM)
+        self.assert_stopped(process, signal.SIGTERM)
+
+    def test_closed_terminal(self):
+        """All processes get SIGHUP, and the launcher a second one from its shell."""
+        process = self.start(self.words(self.plans["ring"], "-n", RANKS))
+        self.await_steps(process)
+        os.killpg(process.pid, signal.SIGHUP)
+        process.send_signal(signal.SIGHUP)
+        self.assert_stopped(process, signal.SIGHUP)
+
+    def test_signal_to_one_server(self):
+        """It stops the run as one to a worker does; the server stays until workers have saved."""
+        for name, number in (("servers", signal.SIGTERM), ("asp", signal.SIGINT)):
+            with self.subTest(plan=name):
+                (self.folder / "out.onnx").unlink(missing_ok=True)
+                process = self.start(self.words(self.plans[name], "-n", RANKS))
+                self.await_steps(process)
+                _, ranks = self.launched(process, RANKS + 2)
+                os.kill(ranks[RANKS + 1], number)
+                if name == "servers":
+                    self.assert_stopped(process, number)
+                else:  # workers are at different steps
+                    said = self.rest(process)[1]
+                    self.assertEqual(process.returncode, 128 + number, said)
+                    self.assertIn(f"stopped by signal {number} after ", said)
+                    self.assertTrue((self.folder / "out.onnx").exists())
+
+    def test_killed_rank_zero_is_named_by_another(self):
+        process = self.start(self.words(self.plans["ring"], "-n", RANKS))
+        self.await_steps(process)
+        os.kill(self.launched(process, RANKS)[1][0], signal.SIGKILL)
+        said = self.rest(process)[1]
+        self.assertEqual(process.returncode, 1, said)
+        self.assertRegex(said, r"lost rank 0 \(its process ended\) in the .* in step \d+; last comp")
+        self.assertIn("rank 0 was killed by signal 9", said)
+
+    def test_out_of_memory_is_told(self):
+        source, full = self.folder / "full.cpp", self.folder / "full"
+        source.write_text(FULL_MEMORY)
+        library = source.with_suffix(".so")
+        subprocess.run(["c++", "-shared", "-fPIC", "-w", source, "-o", library], check=True)
+        surroundings = {"LD_PRELOAD": str(library), "FULL": str(full)}
+        process = self.start(self.words(self.plans["ring"], "-n", RANKS), surroundings)
+        self.await_steps(process)
+        full.touch()
+        said = self.rest(process)[1]
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn("lost rank 1 (it failed: out of memory)", said)
+
+    def test_killed_rank_while_others_compute(self):
+        """Where the next message is minutes away, the message says what the others do."""
+        saved = ("--checkpoint", self.folder / "saved", "--resume", "--accumulate", 1000000)
+        words = self.words(self.plans["ring"], "-n", RANKS, *saved)
+        words.remove("--data")
+        words.remove(PAIR)  # samples are made up
+        process = self.start(words)
+        said = ""
+        while "training begins at step 0" not in said:
+            said = process.stderr.readline()
+            self.assertNotEqual(said, "")
+        _, ranks = self.launched(process, RANKS)
+        begun = processor_seconds(ranks[0])
+        until(lambda: processor_seconds(ranks[0]) > begun + 0.5, "rank 0 computes", process)
+        os.kill(ranks[2], signal.SIGSEGV)
+        said = self.rest(process)[1]
+        self.assertEqual(process.returncode, 3, said)
+        self.assertRegex(
+            said, r"rank 0: lost rank 2 \(its process ended\) in operation \w+.* in step 0; "
+        )
+        self.assertIn("rank 2 was killed by signal 11", said)
+        self.assertEqual(list((self.folder / "saved").iterdir()), [])
+
     def test_second_signal_ends_at_once(self):
         """A rank that stands still keeps the others from agreeing; nobody has to wait for it."""
         process = self.start(self.words(self.plans["ring"], "-n", RANKS))
         self.await_steps(process)
-        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-        launcher = process.pid
-        ranks = [int(pid) for pid in children.split()]
-        if len(ranks) == 1:  # the command, whose child is the launcher
-            launcher = ranks[0]
-            text = pathlib.Path(f"/proc/{launcher}/task/{launcher}/children").read_text()
-            ranks = [int(pid) for pid in text.split()]
-        self.assertEqual(len(ranks), RANKS)
+        _, ranks = self.launched(process, RANKS)
         os.kill(ranks[1], signal.SIGSTOP)
         until(lambda: is_stopped(ranks[1]), "a rank stands still", process)
         process.send_signal(signal.SIGINT)
