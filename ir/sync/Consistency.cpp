@@ -3,6 +3,7 @@
 
 #include "ir/FirstOf.h"
 #include "ir/cluster/SpecFields.h"
+#include "syncline/ConsistencyLimits.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -115,6 +116,9 @@ std::string whyNot(const ConsistencyNumbers &n) {
   if (n.lower < 0 || (n.form == ConsistencyForm::dssp && n.lower > n.upper))
     return "S19: expected 0 <= L <= U steps, got " + std::to_string(n.lower) + " and " +
            std::to_string(n.upper);
+  if (n.form == ConsistencyForm::dssp && n.upper - n.lower > mostStepsApart)
+    return "S19: expected bounds at most " + std::to_string(mostStepsApart) + " steps apart, got " +
+           std::to_string(n.lower) + " and " + std::to_string(n.upper);
   if (n.form == ConsistencyForm::easgd && !(n.rho > 0 && std::isfinite(n.rho)))
     return "S19: expected a rho above 0, got " + shortest(n.rho);
   if (n.form == ConsistencyForm::diloco)

@@ -2,6 +2,7 @@
 #include "runtime/run/PlanConsistency.h"
 
 #include "runtime/run/PlanJson.h"
+#include "syncline/ConsistencyLimits.h"
 
 #include <array>
 #include <sstream>
@@ -100,6 +101,10 @@ void readNumbers(const Json &object, PlanConsistency &c) {
   case PlanConsistency::Form::dssp:
     c.lower = size(object, "lower", 0);
     c.upper = size(object, "upper", c.lower);
+    if (c.upper - c.lower > mostStepsApart)
+      throw SchemaError{"'upper': expected at most " + std::to_string(mostStepsApart) +
+                        " steps more than the lower bound of " + std::to_string(c.lower) +
+                        ", got " + std::to_string(c.upper)};
     return;
   case PlanConsistency::Form::easgd:
     c.rho = prediction(object, "rho");

@@ -38,6 +38,7 @@ class ConsistencyTest(RefusalTest):
             ("asp:1", "expected asp, got 'asp:1'"),
             ("dssp:3", "expected dssp:L,U, got 'dssp:3'"),
             ("dssp:5,3", "S19: expected 0 <= L <= U steps, got 5 and 3"),
+            ("dssp:7,10008", "S19: expected bounds at most 10000 steps apart, got 7 and 10008"),
             ("easgd:sync1", "expected easgd:VARIANT,RHO[,TAU], got 'easgd:sync1'"),
             ("easgd:sync4,0.1", "as variant, got 'sync4'"),
             ("easgd:sync1,0", "S19: expected a rho above 0, got 0"),

@@ -1,6 +1,8 @@
 // What a simulation of workers may state.
 #include "passes/simulate/consistency/WorkerScenario.h"
 
+#include "syncline/ConsistencyLimits.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -19,9 +21,10 @@ Status validateForm(const Consistency &form) {
   if (form.form == Form::dssp && form.upper < form.staleness)
     return Status::badInput("expected an upper bound of at least the lower bound of " +
                             text(form.staleness) + " steps, got " + text(form.upper));
-  constexpr double apart = 10'000; // a grant tries every lead between the two
-  if (form.form == Form::dssp && static_cast<double>(form.upper - form.staleness) > apart)
-    return Status::badInput("expected bounds at most " + text(apart) + " steps apart, got " +
+  if (form.form == Form::dssp &&
+      static_cast<double>(form.upper - form.staleness) > static_cast<double>(mostStepsApart))
+    return Status::badInput("expected bounds at most " + text(mostStepsApart) +
+                            " steps apart, got " +
                             text(form.staleness) + " and " + text(form.upper));
   if (form.period < 1 || form.fragments < 1 || form.period % form.fragments != 0)
     return Status::badInput("expected fragments that divide a period of at least 1 step, got " +

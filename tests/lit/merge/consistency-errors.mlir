@@ -74,6 +74,12 @@ module attributes {some.consistency = #sync.consistency<dssp, lower = -1, upper 
 // -----
 
 // S19
+// expected-error @+1 {{S19: expected bounds at most 10000 steps apart, got 1 and 10002}}
+module attributes {some.consistency = #sync.consistency<dssp, lower = 1, upper = 10002>} {}
+
+// -----
+
+// S19
 // expected-error @+1 {{S19: expected a rho above 0, got 0}}
 module attributes {some.consistency = #sync.consistency<easgd, variant = async, rho = 0.0>} {}
 

@@ -165,6 +165,8 @@ TEST_F(Consistency, Numbers) {
   expect(refusal(elastic("sync1", "tree", 0), "/period", 0), "'period': 0 is out of range");
   expect(refusal(served({{"form", "ssp"}, {"staleness", 3}}, 1, 4), "/staleness", -1),
          "'staleness': -1 is out of range");
+  expect(refusal(served({{"form", "dssp"}, {"lower", 3}, {"upper", 4}}, 1, 5), "/upper", 10004),
+         "'upper': expected at most 10000 steps more than the lower bound of 3, got 10004");
   expect(refusal(served({{"form", "dssp"}, {"lower", 3}, {"upper", 4}}, 1, 5), "/lower", 5),
          "'upper': 4 is out of range");
 }
