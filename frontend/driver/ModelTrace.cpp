@@ -151,6 +151,7 @@ Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
     import.parameters = std::move(*list);
   }
   import.dropout = options.dropout;
+  import.shapesSuffice = options.planOnly;
   import.output = options.modelOutput;
   return import;
 }

@@ -193,7 +193,7 @@ Status frontend::findEqual(const ModelFile &file, const GraphIndex &index, Store
     if (!isFloatElement(tensor->data_type()) || !index.uses.count(name) || stored.isFrozen(name) ||
         (!index.listed && index.buffers.count(name)))
       continue;
-    Result<TensorData> data = checkTensor(*tensor, file.folder);
+    Result<TensorData> data = checkTensor(*tensor, file.folders);
     if (data && data->bytes >= least) // who reads the tensor refuses a faulty one
       candidates.push_back({name, std::move(*data)});
   }

@@ -36,31 +36,63 @@ static Result<Reference> readReference(const onnx::TensorProto &proto) {
   return reference;
 }
 
-/// The file inside `folder`, links resolved; an error when it leads outside.
-static Result<fs::path> resolveInside(const std::string &location, const std::string &folder) {
-  fs::path relative(location);
-  std::string refusal = "external data '" + location + "' lies outside the model's folder";
-  if (relative.is_absolute() || std::ranges::count(relative, fs::path("..")))
-    return Status::badInput(refusal);
+DataFolders frontend::dataFoldersOf(const std::string &path) {
+  constexpr int mostLinks = 40;
+  fs::path file(path);
+  DataFolders folders{file.parent_path().string(), {}};
   std::error_code error;
-  fs::path base = fs::canonical(folder.empty() ? fs::path(".") : fs::path(folder), error);
-  fs::path file = error ? fs::path() : fs::canonical(base / relative, error);
-  if (error)
-    return Status::badInput("cannot open external data '" + location + "': " + error.message());
-  auto [end, rest] = std::mismatch(base.begin(), base.end(), file.begin(), file.end());
-  if (end != base.end())
-    return Status::badInput(refusal);
-  if (!fs::is_regular_file(file, error))
-    return Status::badInput("external data '" + location + "' is not a regular file");
-  return file;
+  for (int links = 0; links < mostLinks && fs::is_symlink(file, error); ++links) {
+    const fs::path target = fs::read_symlink(file, error);
+    file = file.parent_path() / target; // an absolute target takes the place of all
+    const fs::path folder = fs::canonical(file.parent_path(), error);
+    if (!error)
+      folders.linked.push_back(folder.string());
+  }
+  return folders;
+}
+
+/// Whether the file, links resolved, lies inside `base` or directly in one of the linked folders.
+static bool mayBeRead(const fs::path &file, const fs::path &base, const DataFolders &folders) {
+  const auto [end, rest] = std::mismatch(base.begin(), base.end(), file.begin(), file.end());
+  return end == base.end() || std::ranges::count(folders.linked, file.parent_path().string());
+}
+
+/// The file at `location`, links resolved; an error when it leads outside.
+static Result<fs::path> resolve(const std::string &location, const DataFolders &folders) {
+  const fs::path relative = fs::path(location).lexically_normal();
+  const std::string what = "external data '" + location + "'";
+  if (relative.is_absolute())
+    return Status::badInput(what + " lies outside the model's folder: expected a path relative to "
+                                   "that folder, got an absolute one");
+  if (relative.begin() != relative.end() && *relative.begin() == "..")
+    return Status::badInput(what + " lies outside the model's folder");
+  std::vector<std::string> bases{folders.named.empty() ? "." : folders.named};
+  bases.insert(bases.end(), folders.linked.begin(), folders.linked.end());
+  std::string reason;
+  for (const std::string &named : bases) {
+    std::error_code error;
+    const fs::path base = fs::canonical(named, error);
+    const fs::path file = error ? fs::path() : fs::canonical(base / relative, error);
+    if (error) {
+      reason = reason.empty() ? error.message() : reason;
+      continue;
+    }
+    if (!mayBeRead(file, base, folders))
+      return Status::badInput(what + " lies outside the model's folder: it is a link to '" +
+                              file.string() + "'");
+    if (!fs::is_regular_file(file, error))
+      return Status::badInput(what + " is not a regular file");
+    return file;
+  }
+  return Status::badInput("cannot open " + what + ": " + reason);
 }
 
 Result<ExternalSlice> frontend::locateExternal(const onnx::TensorProto &proto,
-                                               const std::string &folder, std::int64_t bytes) {
+                                               const DataFolders &folders, std::int64_t bytes) {
   Result<Reference> reference = readReference(proto);
   if (!reference)
     return reference.status();
-  Result<fs::path> file = resolveInside(reference->location, folder);
+  Result<fs::path> file = resolve(reference->location, folders);
   if (!file)
     return file.status();
   std::error_code error;

@@ -146,6 +146,13 @@ static void nameLayers(const onnx::GraphProto &graph, GraphIndex &index) {
   }
 }
 
+static std::string whyUndefined(const onnx::GraphProto &graph, const std::string &name) {
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    if (tensor.values().name() == name)
+      return "its input '" + name + "' is a sparse initialiser: expected it dense";
+  return "nothing defines its input '" + name + "'";
+}
+
 /// Marks the nodes that the output needs and counts the readers of each name.
 static Result<std::vector<bool>> markNeeded(const onnx::GraphProto &graph, GraphIndex &index) {
   const llvm::StringSet<> inputs = inputNames(index);
@@ -169,7 +176,7 @@ static Result<std::vector<bool>> markNeeded(const onnx::GraphProto &graph, Graph
     pending.pop_back();
     for (const std::string &name : node.input())
       if (!name.empty() && !read(name))
-        return Status::badInput(describeNode(node) + ": nothing defines its input '" + name + "'");
+        return Status::badInput(describeNode(node) + ": " + whyUndefined(graph, name));
   }
   return needed;
 }

@@ -26,9 +26,11 @@ std::optional<WholeBounds> rangeOf(int type);
 class GraphValues {
 public:
   /// `isStep`: tensors are those of a step, not of layers that are planned by their shapes.
+  /// `shapesSuffice`: parameters may lack values.
   GraphValues(const ModelFile &file, const GraphIndex &index, mlir::OpBuilder &builder,
-              StoredTensors &stored, Notes &notes, bool isStep)
-      : file(file), index(index), builder(builder), stored(stored), notes(notes), isStep(isStep) {}
+              StoredTensors &stored, Notes &notes, bool isStep, bool shapesSuffice)
+      : file(file), index(index), builder(builder), stored(stored), notes(notes), isStep(isStep),
+        shapesSuffice(shapesSuffice) {}
 
   Status status;
   /// Where tensors have the batch.
@@ -118,7 +120,7 @@ private:
   mlir::OpBuilder &builder;
   StoredTensors &stored;
   Notes &notes;
-  const bool isStep;
+  const bool isStep, shapesSuffice;
   llvm::StringMap<Entry> entries;
   llvm::StringSet<> numbers;                      ///< stored tensors of which a note says so
   llvm::DenseMap<mlir::Value, mlir::Value> reals; ///< by values of integers

@@ -72,7 +72,7 @@ LogicalResult frontend::importCastLike(NodeImport &node) {
 static constexpr std::int64_t largestConstantInIr = 1024;
 
 static LogicalResult importTensorConstant(NodeImport &node, const TensorProto &proto) {
-  Result<TensorData> data = checkTensor(proto, node.state.file.folder);
+  Result<TensorData> data = checkTensor(proto, node.state.file.folders);
   if (!data)
     return node.error(data.status().message());
   if (isFloatElement(data->type) && nn::elementCount(data->dims) > largestConstantInIr)
@@ -164,7 +164,7 @@ LogicalResult frontend::importConstantOfShape(NodeImport &node) {
   value.type = TensorProto::FLOAT;
   value.reals = {0};
   if (const onnx::AttributeProto *attribute = node.attribute("value")) {
-    Result<TensorData> data = checkTensor(attribute->t(), node.state.file.folder);
+    Result<TensorData> data = checkTensor(attribute->t(), node.state.file.folders);
     Result<ConstantTensor> read = data ? readConstant(*data) : data.status();
     if (!read || read->size() != 1)
       return node.error("value: " + (read ? "expected one element" : read.status().message()));

@@ -71,8 +71,9 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
     return status;
   if (Status status = findBatchStatistics(file, graph->index, stored, graph->notes); !status)
     return status;
-  GraphValues &values = graph->graphValues.emplace(file, graph->index, builder, stored,
-                                                   graph->notes, purpose == Purpose::step);
+  GraphValues &values =
+      graph->graphValues.emplace(file, graph->index, builder, stored, graph->notes,
+                                 purpose == Purpose::step, options.shapesSuffice);
   values.layout = BatchLayout(graph->bound.batch, graph->bound.exportedBatch);
   for (std::size_t i = 0; i < graph->index.inputs.size(); ++i)
     if (Status status = graph->addInput(i, purpose); !status)

@@ -30,6 +30,8 @@ class Refusals {
 public:
   void add(const NodeImport &node, const std::string &reason) {
     // Reasons that differ in a tensor's name are one.
+    if (hint.empty())
+      hint = optimizerHint(node);
     const llvm::StringRef kind = llvm::StringRef(reason).split('\'').first;
     auto same = std::ranges::find_if(list, [&](const Refusal &refusal) {
       return refusal.op == node.op() && llvm::StringRef(refusal.reason).split('\'').first == kind;
@@ -53,7 +55,7 @@ public:
     }
     if (total > 1)
       text = std::to_string(total) + " nodes cannot be trained: " + text;
-    text += "; frontend/onnx/README.md lists what can be";
+    text += hint + "; frontend/onnx/README.md lists what can be";
     if (shapesKnown)
       text += ", and 'compile --plan-only' plans the model by its shapes";
     return Status::badInput(text);
@@ -62,6 +64,7 @@ public:
 private:
   std::vector<Refusal> list;
   int total = 0;
+  std::string hint; ///< about how the model came to be
 };
 
 /// The outcome of importing a node.

@@ -166,10 +166,14 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   if (Status status = verifyModule(*graph.module); !status)
     return status;
   result.inventory = inventoryOf(file, graph);
-  Result<std::string> skeleton = makeSkeleton(file, graph.index, *names, result.weights);
+  Result<std::string> skeleton = options.shapesSuffice
+                                     ? std::string()
+                                     : makeSkeleton(file, graph.index, *names, result.weights);
   if (!skeleton)
     return skeleton.status();
   result.skeleton = std::move(*skeleton);
+  if (options.shapesSuffice)
+    result.weights = {}; // which may lack values
   result.module = std::move(graph.module);
   result.notes = graph.notes.lines();
   return result;

@@ -36,6 +36,8 @@ struct ImportOptions {
   std::optional<ParameterList> parameters;
   /// false leaves Dropout nodes out; true trains with them, whatever their training_mode says.
   bool dropout = true;
+  /// Whether shapes will do: parameters may lack values, and the import makes no files.
+  bool shapesSuffice = false;
   /// The graph output that the loss is taken on; empty for the first.
   std::string output;
 };

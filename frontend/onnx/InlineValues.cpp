@@ -53,7 +53,7 @@ void dropUnread(onnx::GraphProto &graph) {
 
 class Inliner {
 public:
-  explicit Inliner(const std::string &folder) : folder(folder) {}
+  explicit Inliner(const DataFolders &folders) : folders(folders) {}
 
   Status status = Status::ok(); ///< of the first tensor that cannot be read
 
@@ -84,7 +84,7 @@ private:
   void visit(onnx::TensorProto &tensor) {
     if (!status || !isExternal(tensor))
       return;
-    Result<TensorData> data = checkTensor(tensor, folder);
+    Result<TensorData> data = checkTensor(tensor, folders);
     std::string values;
     status =
         data ? streamTensor(*data, [&](llvm::StringRef bytes) { values += bytes; }) : data.status();
@@ -93,14 +93,14 @@ private:
     tensor.clear_data_location();
   }
 
-  const std::string &folder;
+  const DataFolders &folders;
 };
 
 } // namespace
 
-Status frontend::inlineValues(onnx::ModelProto &model, const std::string &folder) {
+Status frontend::inlineValues(onnx::ModelProto &model, const DataFolders &folders) {
   dropUnread(*model.mutable_graph());
-  Inliner inliner(folder);
+  Inliner inliner(folders);
   inliner.visit(*model.mutable_graph());
   for (onnx::FunctionProto &function : *model.mutable_functions())
     inliner.visit(*function.mutable_node());

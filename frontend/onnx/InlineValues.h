@@ -1,9 +1,7 @@
 // Brings values that lie in files beside the model into the model itself.
 #pragma once
 
-#include "syncline/Status.h"
-
-#include <string>
+#include "frontend/onnx/ExternalData.h"
 
 namespace onnx {
 class ModelProto;
@@ -11,10 +9,10 @@ class ModelProto;
 
 namespace syncline::frontend {
 
-/// Replaces references to external data, which name files in `folder`, by the values: those of
+/// Replaces references to external data, which name files in `folders`, by the values: those of
 /// initialisers and of attributes, in subgraphs and functions too. Initialisers of the main graph
 /// that are external and that nothing reads are left out. badInput names a tensor whose values
 /// cannot be read.
-Status inlineValues(onnx::ModelProto &model, const std::string &folder);
+Status inlineValues(onnx::ModelProto &model, const DataFolders &folders);
 
 } // namespace syncline::frontend

@@ -80,7 +80,7 @@ Result<ModelFile> frontend::readModelFile(const std::string &path) {
     return status;
   ModelFile file;
   file.path = path;
-  file.folder = fs::path(path).parent_path().string();
+  file.folders = dataFoldersOf(path);
   file.stem = fs::path(path).stem().string();
   file.model = std::make_unique<onnx::ModelProto>();
   if (Status status = parse(path, *file.model); !status)

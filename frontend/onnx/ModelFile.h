@@ -1,7 +1,7 @@
 // Reading an ONNX file into memory, and what holds for the file as a whole.
 #pragma once
 
-#include "syncline/Status.h"
+#include "frontend/onnx/ExternalData.h"
 
 #include <cstdint>
 #include <memory>
@@ -24,9 +24,9 @@ struct ModelFile {
   ~ModelFile();
 
   std::string path;
-  std::string folder; ///< where external data is looked for
-  std::string stem;   ///< the file's name without folder and extension
-  std::int64_t opset; ///< of the default domain
+  DataFolders folders; ///< where external data is looked for
+  std::string stem;    ///< the file's name without folder and extension
+  std::int64_t opset;  ///< of the default domain
   /// Without initialisers: those are moved to `initializers`, so that each can be handed on alone.
   std::unique_ptr<onnx::ModelProto> model;
   std::vector<std::unique_ptr<onnx::TensorProto>> initializers; ///< in the file's order

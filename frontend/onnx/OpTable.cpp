@@ -122,6 +122,13 @@ bool frontend::isKnownOp(const NodeImport &node) {
          (findOp(node.op()) || findShapeFold(node.op()) || findElementwiseFold(node.op()));
 }
 
+std::string frontend::optimizerHint(const NodeImport &node) {
+  return node.proto.domain().starts_with("com.microsoft")
+             ? "; ONNX Runtime's optimizer writes such operators: expected the model as it was "
+               "before"
+             : "";
+}
+
 std::string frontend::unsupportedOp(const NodeImport &node) {
   if (!isDefaultDomain(node.proto.domain()))
     return "operators of domain '" + node.proto.domain() + "' are not supported";

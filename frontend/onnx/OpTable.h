@@ -26,6 +26,9 @@ bool isKnownOp(const NodeImport &node);
 /// import, from known values.
 std::string unsupportedOp(const NodeImport &node);
 
+/// "; ..." where the node's operator is one that an optimizer wrote; empty for others.
+std::string optimizerHint(const NodeImport &node);
+
 /// Imports one node: at import time where all its operands are known, otherwise by the table.
 mlir::LogicalResult importNode(NodeImport &node);
 

@@ -3,6 +3,7 @@
 
 #include "frontend/onnx/ChildAnswer.h"
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/OpTable.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -245,11 +246,13 @@ Result<llvm::SmallVector<RankedTensorType>> frontend::inferTypes(NodeImport &nod
     types[i] = toType(*context.getOutputType(i), node.state.builder.getContext());
     types[i] = types[i] ? types[i] : statedType(node, name);
     if (!types[i])
-      return Status::badInput("the shape of its result '" + name + "' is not known: " +
-                              (schema ? "it depends on values that the step computes"
-                                      : "the ONNX library has no rule for this operator of opset " +
-                                            std::to_string(node.opset()) +
-                                            ", and the file states none"));
+      return Status::badInput(
+          "the shape of its result '" + name + "' is not known: " +
+          (schema ? "it depends on values that the step computes"
+           : isDefaultDomain(node.proto.domain())
+               ? "the ONNX library has no rule for this operator of opset " +
+                     std::to_string(node.opset()) + ", and the file states none"
+               : "the file states none, and " + unsupportedOp(node) + optimizerHint(node)));
   }
   return types;
 }

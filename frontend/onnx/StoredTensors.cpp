@@ -70,6 +70,19 @@ Status StoredTensors::checkFrozen() const {
   return Status::ok();
 }
 
+/// ": freeze patterns '*' and 'b*' leave none"; empty where there is no pattern.
+std::string StoredTensors::leftByPatterns() const {
+  std::string text;
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    text += (i == 0                     ? ""
+             : i + 1 == patterns.size() ? " and "
+                                        : ", ") +
+            ("'" + patterns[i].text) + "'";
+  return text.empty() ? ""
+                      : (patterns.size() > 1 ? ": freeze patterns " + text + " leave none"
+                                             : ": freeze pattern " + text + " leaves none");
+}
+
 Result<std::vector<std::string>> StoredTensors::finish(WeightsFile &weights) {
   if (Status status = checkFrozen(); !status)
     return status;
@@ -90,6 +103,7 @@ Result<std::vector<std::string>> StoredTensors::finish(WeightsFile &weights) {
     names.push_back(std::move(name));
   }
   if (!trains)
-    return Status::badInput("no parameter that could be trained reaches the output");
+    return Status::badInput("no parameter that could be trained reaches the output" +
+                            leftByPatterns());
   return names;
 }

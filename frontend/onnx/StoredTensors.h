@@ -41,6 +41,7 @@ public:
   Result<std::vector<std::string>> finish(WeightsFile &weights);
 
 private:
+  std::string leftByPatterns() const;
   template <typename Op> mlir::Value make(const std::string &name, const StoredSource &source);
 
   struct Pattern {

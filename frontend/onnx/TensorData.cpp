@@ -58,7 +58,7 @@ static Status checkInline(const TensorProto &proto, std::int64_t count, std::int
   return Status::ok();
 }
 
-Result<TensorData> frontend::checkTensor(const TensorProto &proto, const std::string &folder) {
+Result<TensorData> frontend::checkShape(const TensorProto &proto) {
   TensorData data;
   data.proto = &proto;
   data.type = proto.data_type();
@@ -69,19 +69,27 @@ Result<TensorData> frontend::checkTensor(const TensorProto &proto, const std::st
   if (!isSaneShape(data.dims))
     return Status::badInput(quoted(proto) + ": shape " + nn::toString(data.dims) +
                             " is negative or too large");
+  data.bytes = nn::elementCount(data.dims) * width;
+  data.isAbsent = true;
+  return data;
+}
+
+Result<TensorData> frontend::checkTensor(const TensorProto &proto, const DataFolders &folders) {
+  Result<TensorData> data = checkShape(proto);
+  if (!data)
+    return data;
+  data->isAbsent = false;
   if (proto.has_segment())
     return Status::badInput(quoted(proto) + ": values in segments are not supported");
-  std::int64_t count = nn::elementCount(data.dims);
-  data.bytes = count * width;
   if (proto.data_location() != TensorProto::EXTERNAL) {
-    Status status = checkInline(proto, count, data.bytes);
-    return status ? Result<TensorData>(std::move(data)) : status;
+    Status status = checkInline(proto, nn::elementCount(data->dims), data->bytes);
+    return status ? std::move(data) : status;
   }
-  Result<ExternalSlice> slice = locateExternal(proto, folder, data.bytes);
+  Result<ExternalSlice> slice = locateExternal(proto, folders, data->bytes);
   if (!slice)
     return Status::badInput(quoted(proto) + ": " + slice.status().message());
-  data.file = slice->file;
-  data.position = slice->position;
+  data->file = slice->file;
+  data->position = slice->position;
   return data;
 }
 
@@ -115,6 +123,8 @@ static void streamNarrow(const Field &field, std::int64_t width,
 Status frontend::streamTensor(const TensorData &data,
                               llvm::function_ref<void(llvm::StringRef)> sink) {
   const TensorProto &proto = *data.proto;
+  if (data.isAbsent)
+    return Status::badInput(quoted(proto) + ": the file lacks its values");
   if (!data.file.empty())
     return streamFile(data, sink);
   if (proto.has_raw_data())

@@ -2,6 +2,7 @@
 // beside the model.
 #pragma once
 
+#include "frontend/onnx/ExternalData.h"
 #include "ir/nn/Shapes.h"
 #include "syncline/Status.h"
 
@@ -31,12 +32,15 @@ struct TensorData {
   std::int64_t bytes = 0;    ///< dense size
   std::string file;          ///< external data: the file, resolved and checked; else empty
   std::int64_t position = 0; ///< in `file`
+  bool isAbsent = false;     ///< only type and shape are known
 };
 
-/// Checks type, shape and size of a tensor's values. External data must lie in a regular file
-/// inside `folder` (the model's; "" for the current one): absolute paths, ".." and links that lead
-/// outside are refused. The message names the tensor but not the model.
-Result<TensorData> checkTensor(const onnx::TensorProto &proto, const std::string &folder);
+/// Checks type, shape and size of a tensor's values. External data must lie where locateExternal()
+/// finds it. The message names the tensor but not the model.
+Result<TensorData> checkTensor(const onnx::TensorProto &proto, const DataFolders &folders);
+
+/// Checks type and shape alone. The result has no values: streamTensor() fails.
+Result<TensorData> checkShape(const onnx::TensorProto &proto);
 
 /// Hands the values, dense little-endian, to `sink` in one or more chunks.
 Status streamTensor(const TensorData &data, llvm::function_ref<void(llvm::StringRef)> sink);

@@ -1,12 +1,16 @@
-// Values in files beside the model, which a saved model may not need.
+// Values in files beside the model: where they may lie, where they may lack, and that a saved model
+// needs none of them.
 #include "TestModel.h"
 
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include <filesystem>
 #include <fstream>
 
+using namespace syncline::frontend;
 using namespace syncline::test;
+namespace fs = std::filesystem;
 
 static onnx::TensorProto weight() {
   onnx::TensorProto tensor;
@@ -93,4 +97,123 @@ TEST(InlineValues, SkeletonNeedsTheValuesOfOtherNodes) {
   EXPECT_NE(outcome.error.find("tensor 'i': cannot open external data 'absent.data'"),
             std::string::npos)
       << outcome.error;
+}
+
+/// y = x·a of a model whose values of 'a' lie in `location`.
+static std::string modelWithDataIn(const std::string &location) {
+  onnx::ModelProto model =
+      parseModel(13, "agraph (float[2,3] x) => (float[2,3] y) { y = Mul(x, a) }");
+  onnx::TensorProto &tensor = *model.mutable_graph()->add_initializer();
+  tensor = outside("a", 3, location);
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  return model.SerializeAsString();
+}
+
+static void write(const fs::path &path, const std::string &content) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+static void link(const fs::path &target, const fs::path &path) {
+  fs::create_directories(path.parent_path());
+  fs::create_symlink(target, path);
+}
+
+// A cache has model and data as links into one folder, under names of their content.
+TEST(LinkedData, OfCachesIsRead) {
+  const fs::path top = scratchPath("cache");
+  write(top / "blobs/aa", modelWithDataIn("model.data"));
+  write(top / "blobs/bb", "abcdefghijkl");
+  link("../../blobs/aa", top / "snapshots/1/model.onnx");
+  link("../../blobs/bb", top / "snapshots/1/model.data");
+  link("../snapshots/1/model.onnx", top / "mine/model.onnx");
+  link("../snapshots/1/model.data", top / "mine/model.data");
+  for (const char *name : {"snapshots/1/model.onnx", "mine/model.onnx"}) {
+    const Outcome outcome = importFile(top / name, meanSquare());
+    EXPECT_EQ(outcome.error, "") << name;
+    EXPECT_EQ(outcome.weights, "abcdefghijkl") << name;
+  }
+}
+
+// Data beside a model is found by a link to the model alone.
+TEST(LinkedData, BesideTheRealModelIsRead) {
+  const fs::path top = scratchPath("real");
+  write(top / "there/model.onnx", modelWithDataIn("parts/model.data"));
+  write(top / "there/parts/model.data", "abcdefghijkl");
+  link("../there/model.onnx", top / "here/other.onnx");
+  EXPECT_EQ(importFile(top / "here/other.onnx", meanSquare()).weights, "abcdefghijkl");
+}
+
+TEST(LinkedData, ElsewhereIsRefusedByItsTarget) {
+  const fs::path top = fs::canonical(fs::path(scratchPath("x")).parent_path()) / "refused";
+  write(top / "model/model.onnx", modelWithDataIn("model.data"));
+  write(top / "secret/model.data", "abcdefghijkl");
+  link("../secret/model.data", top / "model/model.data");
+  const std::string target = "it is a link to '" + (top / "secret/model.data").string() + "'";
+  Outcome outcome = importFile(top / "model/model.onnx", meanSquare());
+  EXPECT_NE(outcome.error.find(target), std::string::npos) << outcome.error;
+  // A link to the model brings its folder, and no other one.
+  link("../model/model.onnx", top / "mine/model.onnx");
+  link("../secret/model.data", top / "mine/model.data");
+  outcome = importFile(top / "mine/model.onnx", meanSquare());
+  EXPECT_NE(outcome.error.find(target), std::string::npos) << outcome.error;
+}
+
+// "a/../b" is b, wherever that lies.
+TEST(LinkedData, DetoursAreFollowed) {
+  const fs::path top = scratchPath("detour");
+  write(top / "model.onnx", modelWithDataIn("a/../model.data"));
+  write(top / "model.data", "abcdefghijkl");
+  EXPECT_EQ(importFile(top / "model.onnx", meanSquare()).weights, "abcdefghijkl");
+  write(top / "out.onnx", modelWithDataIn("a/../../model.data"));
+  EXPECT_NE(importFile(top / "out.onnx", meanSquare()).error.find("lies outside"),
+            std::string::npos);
+}
+
+// Plans of shapes alone do without values; others name the tensor.
+TEST(AbsentData, ShapesSuffice) {
+  ImportOptions shapes = meanSquare();
+  shapes.shapesSuffice = true;
+  const std::string external = modelWithDataIn("absent.data");
+  onnx::ModelProto empty;
+  ASSERT_TRUE(empty.ParseFromString(external));
+  empty.mutable_graph()->mutable_initializer(0)->clear_data_location();
+  for (const std::string &model : {external, empty.SerializeAsString()}) {
+    const Outcome outcome = importBytes(model, shapes);
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_TRUE(outcome.has("nn.parameter \"a\"")) << outcome.ir;
+    EXPECT_EQ(outcome.notes,
+              std::vector<std::string>{"'a': planned by shape, since the values cannot be read"});
+    EXPECT_NE(importBytes(model, meanSquare()).error.find("tensor 'a': "), std::string::npos);
+  }
+}
+
+static std::string errorOf(const std::string &graph, const ImportOptions &options,
+                           const Edit &edit) {
+  return importText(13, graph, options, edit).error;
+}
+
+TEST(GraphMessage, NamesWhatIsBehindARefusal) {
+  const std::string graph = "agraph (float[2,3] x) => (float[2,3] y) { y = Mul(x, a) }";
+  const auto expect = [](const std::string &error, const std::string &text) {
+    EXPECT_NE(error.find(text), std::string::npos) << error;
+  };
+  expect(errorOf(graph, meanSquare(),
+                 [](onnx::ModelProto &model) {
+                   model.mutable_graph()->add_sparse_initializer()->mutable_values()->set_name("a");
+                 }),
+         "its input 'a' is a sparse initialiser: expected it dense");
+  expect(errorOf(graph, meanSquare(),
+                 [](onnx::ModelProto &model) {
+                   *model.mutable_graph()->add_initializer() = weight();
+                   model.mutable_graph()->mutable_node(0)->set_domain("com.microsoft");
+                 }),
+         "; ONNX Runtime's optimizer writes such operators: expected the model as it was before; ");
+  ImportOptions frozen = meanSquare();
+  frozen.freeze = {"a", "*"};
+  expect(errorOf(
+             graph, frozen,
+             [](onnx::ModelProto &model) { *model.mutable_graph()->add_initializer() = weight(); }),
+         "no parameter that could be trained reaches the output: freeze patterns 'a' and '*' leave "
+         "none");
 }
