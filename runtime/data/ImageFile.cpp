@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <new>
 #include <string_view>
 
 namespace syncline::data {
 namespace {
+
+constexpr std::size_t keptBytes = std::size_t{1} << 26; ///< of what one image needed, for the next
 
 using Decoder = Status (*)(std::span<const std::byte>, Pixels &);
 
@@ -56,13 +59,28 @@ unsigned char valueOf(const unsigned char *pixel, int have, std::int64_t want, s
 
 } // namespace
 
+Status setSize(Pixels &pixels, std::int64_t width, std::int64_t height, int channels) {
+  // Both are below 2^32: the product fits.
+  if (width > mostDecodedBytes / channels / std::max<std::int64_t>(height, 1))
+    return Status::badInput("the image has " + std::to_string(width) + " x " +
+                            std::to_string(height) + " pixels of " + std::to_string(channels) +
+                            (channels == 1 ? " byte" : " bytes") + ", expected at most " +
+                            std::to_string(mostDecodedBytes) + " bytes in total");
+  pixels.width = width;
+  pixels.height = height;
+  pixels.channels = channels;
+  pixels.values.resize(static_cast<std::size_t>(width * height * channels));
+  return Status::ok();
+}
+
 bool isImageName(const std::string &name) {
   std::string small = name;
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
   return small.ends_with(".jpg") || small.ends_with(".jpeg") || small.ends_with(".png");
 }
 
-Status readImage(const std::string &path, std::int64_t channels, Image &image) {
+/// As readImage(), which says whose memory it is.
+static Status decodeFile(const std::string &path, std::int64_t channels, Image &image) {
   const Result<InputFile> file = InputFile::open(path);
   if (!file)
     return file.status();
@@ -84,7 +102,20 @@ Status readImage(const std::string &path, std::int64_t channels, Image &image) {
       *to++ = static_cast<float>(valueOf(pixels.values.data() + i * pixels.channels,
                                          pixels.channels, channels, c)) /
               255;
+  // A large image's memory is not kept for the small ones that may follow.
+  if (pixels.values.capacity() > keptBytes)
+    pixels = {};
+  if (bytes.capacity() > keptBytes)
+    bytes = {};
   return Status::ok();
+}
+
+Status readImage(const std::string &path, std::int64_t channels, Image &image) {
+  try {
+    return decodeFile(path, channels, image);
+  } catch (const std::bad_alloc &) {
+    return Status::badInput("'" + path + "': out of memory");
+  }
 }
 
 } // namespace syncline::data

@@ -107,6 +107,9 @@ Status ImageFolder::readInput(std::int64_t sample, std::size_t /*number*/, std::
   if (Status s = readImage(pathOf(sample), preparation->channels(), image); !s)
     return s;
   preparation->write(image, epoch, sample, to);
+  constexpr std::size_t kept = std::size_t{1} << 26; // values; a larger image is an exception
+  if (image.values.capacity() > kept)
+    image = {};
   return Status::ok();
 }
 

@@ -12,6 +12,7 @@ namespace syncline::data {
 struct InputFile::Descriptor {
   int number = -1;
   std::int64_t size = 0;
+  Identity identity = {};
   Descriptor() = default;
   Descriptor(const Descriptor &) = delete;
   Descriptor &operator=(const Descriptor &) = delete;
@@ -20,6 +21,10 @@ struct InputFile::Descriptor {
       ::close(number);
   }
 };
+
+static std::int64_t nanoseconds(const timespec &time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 Result<std::shared_ptr<const InputFile::Descriptor>>
 InputFile::openDescriptor(const std::string &path, Links links) {
@@ -44,6 +49,7 @@ InputFile::openDescriptor(const std::string &path, Links links) {
   if (!S_ISREG(info.st_mode))
     return cannot("it is not a regular file");
   opened->size = info.st_size;
+  opened->identity = {info.st_ino, nanoseconds(info.st_mtim), nanoseconds(info.st_ctim)};
   return std::shared_ptr<const Descriptor>(std::move(opened));
 }
 
@@ -55,6 +61,7 @@ Result<InputFile> InputFile::open(const std::string &path, Links links) {
   file.name = path;
   file.links = links;
   file.bytes = (*opened)->size;
+  file.identity = (*opened)->identity;
   file.descriptor = std::move(*opened);
   return file;
 }
@@ -69,6 +76,12 @@ Status InputFile::read(std::int64_t offset, std::span<std::byte> to) const {
     if (from->size != bytes)
       return Status::badInput("'" + name + "': the file changed while it was read: expected " +
                               std::to_string(bytes) + " bytes, got " + std::to_string(from->size));
+    // Some file systems number a file anew when it is opened again: then only its times count.
+    const Identity &now = from->identity;
+    if (now.changed != identity.changed ||
+        (now.number != identity.number && now.linked != identity.linked))
+      return Status::badInput("'" + name +
+                              "': the file was changed or exchanged while it was read");
   }
   const auto end = offset + static_cast<std::int64_t>(to.size());
   while (!to.empty()) {

@@ -24,18 +24,24 @@ public:
   /// Bytes of the file when it was opened.
   std::int64_t size() const { return bytes; }
   /// Fills `to` with the bytes from `offset` on. Errors: badInput, naming the file, where it ends
-  /// before or changed its size.
+  /// before, and where a file that was let go is no longer the one that was opened.
   Status read(std::int64_t offset, std::span<std::byte> to) const;
   /// Closes the file; from now on every read opens it. A process has few descriptors.
   void letGo() { descriptor.reset(); }
 
 private:
   struct Descriptor;
+  /// Which file it is, and when its content and its name or rights were last changed (ns).
+  struct Identity {
+    std::uint64_t number = 0;
+    std::int64_t changed = 0, linked = 0;
+  };
   static Result<std::shared_ptr<const Descriptor>> openDescriptor(const std::string &path,
                                                                   Links links);
   std::string name;
   Links links = Links::followed;
   std::int64_t bytes = 0;
+  Identity identity;
   std::shared_ptr<const Descriptor> descriptor; ///< null after letGo()
 };
 

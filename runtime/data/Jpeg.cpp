@@ -2,6 +2,7 @@
 // destructor may live in the functions that call it.
 #include "runtime/data/ImageFile.h"
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio> // jpeglib.h needs it
 #include <cstring>
@@ -15,6 +16,7 @@ namespace {
 
 struct ErrorState {
   jpeg_error_mgr base; ///< first, so that its address is that of the whole
+  jpeg_progress_mgr progress;
   std::jmp_buf place;
   char text[JMSG_LENGTH_MAX];
   bool isCutOff;
@@ -36,32 +38,52 @@ void noteWarning(j_common_ptr info, int level) {
     stateOf(info).isCutOff = true;
 }
 
-enum class Outcome { decoded, failed, tooLarge };
+/// The most scans of an image of so many pixels: a file of some kilobytes can hold thousands, each
+/// of which takes the time of an image. Photographs have about ten.
+int mostScans(std::int64_t pixels) {
+  constexpr std::int64_t least = 16, most = 100, mostWork = std::int64_t{1} << 30; // pixels
+  return static_cast<int>(std::clamp(mostWork / std::max<std::int64_t>(pixels, 1), least, most));
+}
 
-/// `info` is created, and destroyed by the caller.
-Outcome decode(jpeg_decompress_struct &info, ErrorState &state, std::span<const std::byte> bytes,
-               Pixels &pixels) {
+void countScans(j_common_ptr info) {
+  const auto &reader = *reinterpret_cast<jpeg_decompress_struct *>(info);
+  const int most = mostScans(std::int64_t{reader.image_width} * std::int64_t{reader.image_height});
+  if (reader.input_scan_number <= most)
+    return;
+  ErrorState &state = stateOf(info);
+  std::snprintf(state.text, sizeof state.text, "it has more than %d scans", most);
+  std::longjmp(state.place, 1);
+}
+
+/// `info` is created, and destroyed by the caller. Returns false after libjpeg's error; `size` is
+/// that of setSize().
+bool decode(jpeg_decompress_struct &info, ErrorState &state, std::span<const std::byte> bytes,
+            Pixels &pixels, Status &size) {
   if (setjmp(state.place) != 0)
-    return Outcome::failed;
+    return false;
   jpeg_create_decompress(&info);
+  info.progress = &state.progress;
   jpeg_mem_src(&info, reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size());
   jpeg_read_header(&info, TRUE);
-  pixels.width = info.image_width;
-  pixels.height = info.image_height;
-  if (pixels.width * pixels.height > mostPixels)
-    return Outcome::tooLarge;
-  info.out_color_space = info.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;
+  if (info.num_components > 3) {
+    std::snprintf(state.text, sizeof state.text, "it has %d channels, expected grey or colours",
+                  info.num_components);
+    return false;
+  }
+  const bool isGrey = info.jpeg_color_space == JCS_GRAYSCALE;
+  size = setSize(pixels, info.image_width, info.image_height, isGrey ? 1 : 3);
+  if (!size)
+    return true;
+  info.out_color_space = isGrey ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_start_decompress(&info);
-  pixels.channels = info.output_components;
   const std::size_t rowBytes = static_cast<std::size_t>(info.output_width) *
                                static_cast<std::size_t>(info.output_components);
-  pixels.values.resize(rowBytes * info.output_height);
   while (info.output_scanline < info.output_height) {
     JSAMPROW row = pixels.values.data() + rowBytes * info.output_scanline;
     jpeg_read_scanlines(&info, &row, 1);
   }
   jpeg_finish_decompress(&info);
-  return Outcome::decoded;
+  return true;
 }
 
 } // namespace
@@ -72,14 +94,20 @@ Status decodeJpeg(std::span<const std::byte> bytes, Pixels &pixels) {
   info.err = jpeg_std_error(&state.base);
   state.base.error_exit = leave;
   state.base.emit_message = noteWarning;
-  const Outcome outcome = decode(info, state, bytes, pixels);
+  state.progress.progress_monitor = countScans;
+  Status size = Status::ok();
+  bool isDecoded = false;
+  try {
+    isDecoded = decode(info, state, bytes, pixels, size);
+  } catch (...) { // no memory for the pixels
+    jpeg_destroy_decompress(&info);
+    throw;
+  }
   jpeg_destroy_decompress(&info);
-  if (outcome == Outcome::failed)
+  if (!isDecoded)
     return Status::badInput(std::string("broken JPEG: ") + state.text);
-  if (outcome == Outcome::tooLarge)
-    return Status::badInput("the image has " + std::to_string(pixels.width) + " x " +
-                            std::to_string(pixels.height) + " pixels, expected at most " +
-                            std::to_string(mostPixels) + " in total");
+  if (!size)
+    return size;
   if (state.isCutOff)
     return Status::badInput("broken JPEG: the file is cut off");
   return Status::ok();

@@ -72,24 +72,24 @@ bool takeColours(png_structp png, png_infop info, Pixels &pixels) {
   return true;
 }
 
-enum class Outcome { decoded, failed, tooLarge };
-
-Outcome decode(Reader &reader, Pixels &pixels) {
+/// Returns false after libpng's error; `size` is that of setSize().
+bool decode(Reader &reader, Pixels &pixels, Status &size) {
   reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, leave, ignoreWarning);
   reader.info = reader.png ? png_create_info_struct(reader.png) : nullptr;
   if (!reader.info)
-    return Outcome::failed;
+    return false;
   const png_structp png = reader.png;
   if (setjmp(reader.place) != 0)
-    return Outcome::failed;
+    return false;
   png_set_read_fn(png, &reader, readBytes);
   // Chunks that no pixel depends on are skipped, however large.
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(png, reader.info);
-  pixels.width = png_get_image_width(png, reader.info);
-  pixels.height = png_get_image_height(png, reader.info);
-  if (pixels.width * pixels.height > mostPixels)
-    return Outcome::tooLarge;
+  const bool isColour = png_get_color_type(png, reader.info) & PNG_COLOR_MASK_COLOR;
+  size = setSize(pixels, png_get_image_width(png, reader.info),
+                 png_get_image_height(png, reader.info), isColour ? 3 : 1);
+  if (!size)
+    return true;
   setConversions(png, reader.info);
   const int passes = png_set_interlace_handling(png);
   png_read_update_info(png, reader.info);
@@ -102,21 +102,17 @@ Outcome decode(Reader &reader, Pixels &pixels) {
   const bool isPalette = png_get_color_type(png, reader.info) == PNG_COLOR_TYPE_PALETTE;
   if (isPalette && !takeColours(png, reader.info, pixels))
     png_error(png, "a pixel's number is not in the palette");
-  return Outcome::decoded;
+  return true;
 }
 
 } // namespace
 
 Status decodePng(std::span<const std::byte> bytes, Pixels &pixels) {
   Reader reader(bytes);
-  const Outcome outcome = decode(reader, pixels);
-  if (outcome == Outcome::failed)
+  Status size = Status::ok();
+  if (!decode(reader, pixels, size))
     return Status::badInput(std::string("broken PNG: ") + reader.text);
-  if (outcome == Outcome::tooLarge)
-    return Status::badInput("the image has " + std::to_string(pixels.width) + " x " +
-                            std::to_string(pixels.height) + " pixels, expected at most " +
-                            std::to_string(mostPixels) + " in total");
-  return Status::ok();
+  return size;
 }
 
 } // namespace syncline::data

@@ -63,6 +63,8 @@ Status ReadAhead::take(std::int64_t step, HostBatch &batch) {
 Status ReadAhead::readStep(std::int64_t step, HostBatch &batch) const {
   try {
     return read(step, batch);
+  } catch (const std::bad_alloc &) {
+    return Status::badInput("out of memory for the samples of step " + std::to_string(step));
   } catch (const std::exception &e) {
     return Status::error(ErrorKind::internal,
                          "reading the samples of step " + std::to_string(step) + ": " + e.what());

@@ -1,6 +1,10 @@
 // Opening files of inputs and targets, and reading samples from them.
 #include "runtime/data/Shards.h"
 
+#include "runtime/core/Labels.h"
+#include "runtime/core/StepTypes.h"
+#include "runtime/data/Convert.h"
+
 #include <algorithm>
 
 namespace syncline::data {
@@ -38,6 +42,9 @@ Result<std::unique_ptr<Shards>> Shards::open(const std::vector<SampleFiles> &gro
   for (const InputFormat &input : format.inputs)
     all->inputTypes.push_back(input.type);
   all->targetType = format.targetType;
+  all->labelCount =
+      format.classes ? core::elementCount(format.targetShape) / format.targetShape.front() : 0;
+  all->classCount = format.classCount;
   const bool hasPositions = format.classes && format.targetShape.size() > 1;
   const std::string hint =
       hasPositions ? "; 'syncline compile --classes-in' says where the output has its classes" : "";
@@ -106,7 +113,23 @@ std::int64_t Shards::countedLabels(std::int64_t sample) const {
 
 Status Shards::readTarget(std::int64_t sample, std::byte *to) const {
   const auto [shard, place] = find(sample);
-  return shard->target.read(place, targetType, to);
+  Status s = shard->target.read(place, targetType, to);
+  return s ? checkLabels(*shard, place, to) : s;
+}
+
+Status Shards::checkLabels(const Shard &shard, std::int64_t place, const std::byte *labels) const {
+  const std::int64_t bytes = core::elementBytes(targetType);
+  for (std::int64_t i = 0; i < labelCount; ++i) {
+    std::int64_t label = 0;
+    convert(labels + i * bytes, targetType, 1, reinterpret_cast<std::byte *>(&label),
+            ElementType::i64);
+    if (label != core::ignoredLabel && (label < 0 || (classCount > 0 && label >= classCount)))
+      return Status::badInput("'" + shard.target.path() + "': sample " + std::to_string(place) +
+                              ": expected a class from 0 to " +
+                              (classCount > 0 ? std::to_string(classCount - 1) : "n") + ", got " +
+                              std::to_string(label) + "; the file was changed while it was read");
+  }
+  return Status::ok();
 }
 
 } // namespace syncline::data

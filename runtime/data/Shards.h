@@ -34,12 +34,16 @@ private:
     SampleFile target;
     std::int64_t end = 0; ///< number of samples in this shard and those before it
   };
+  /// Labels were checked when the file was opened, but it may be written to.
+  Status checkLabels(const Shard &shard, std::int64_t place, const std::byte *labels) const;
   /// The shard that holds a sample, and the sample's place in it.
   std::pair<const Shard *, std::int64_t> find(std::int64_t sample) const;
 
   std::vector<Shard> shards;
   std::vector<ElementType> inputTypes;
   ElementType targetType = ElementType::i64;
+  std::int64_t labelCount = 0; ///< of a sample; 0 where targets are no classes
+  std::int64_t classCount = 0; ///< 0 for unknown
   std::shared_ptr<const Preparation> preparation;
 };
 

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sstream>
 
 namespace syncline {
 namespace {
@@ -239,6 +240,41 @@ TEST(ImageFile, BrokenFiles) {
   fs::resize_file(files.file("empty.jpg"), mostBytes + 1);
   expectBroken(files.file("empty.jpg"), "expected at most " + std::to_string(mostBytes));
   expectBroken(files.file("absent.png"), "cannot open");
+}
+
+// A small file cannot take much memory or time: the sizes are known before anything is allocated,
+// and each scan of a progressive JPEG takes the time of an image.
+TEST(ImageFile, BoundsMemoryAndTime) {
+  Pixels pixels;
+  for (const std::int64_t width : {std::int64_t{5462}, std::int64_t{0xFFFFFFFF}}) {
+    const Status s = setSize(pixels, width, 8192, 3);
+    ASSERT_FALSE(s.isOk());
+    EXPECT_EQ(s.message(), "the image has " + std::to_string(width) +
+                               " x 8192 pixels of 3 bytes, expected at most 134217728 bytes in "
+                               "total");
+  }
+  EXPECT_FALSE(setSize(pixels, 0xFFFFFFFF, 0xFFFFFFFF, 1));
+  EXPECT_TRUE(setSize(pixels, 7, 5, 3));
+  EXPECT_EQ(pixels.values.size(), 105u);
+  if (const std::string why = whyUntested(); !why.empty())
+    GTEST_SKIP() << why;
+  TemporaryFolder files;
+  writeImages(files.path);
+  const std::string path = files.file("progressive.JPG");
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  const std::string all = text.str();
+  const std::size_t scan = all.rfind("\xff\xda"), end = all.rfind("\xff\xd9");
+  ASSERT_LT(scan, end);
+  const auto write = [&](int scans) {
+    std::ofstream out(path, std::ios::binary);
+    out << all.substr(0, scan);
+    for (int i = 0; i < scans; ++i)
+      out << all.substr(scan, end - scan);
+    out << all.substr(end);
+  };
+  write(200);
+  expectBroken(path, "broken JPEG: it has more than 100 scans");
 }
 
 SampleFormat format(std::int64_t channels = 3) {

@@ -6,7 +6,9 @@
 #include "runtime/data/Npy.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <sys/resource.h>
@@ -113,6 +115,55 @@ TEST(Shards, Refusals) {
   expectBad(files.path, "a-y.npy': element 3: expected a class from 0 to 4, got 5");
   ASSERT_TRUE(writeNpy(files.file("a-y.npy"), ElementType::i64, {3}, labels.data()).isOk());
   expectBad(files.path, "a-y.npy' has 3 samples");
+}
+
+// Another file of the same size that takes a file's place, where that is opened for each read.
+TEST(Shards, FileThatIsExchanged) {
+  TemporaryFolder files;
+  constexpr std::int64_t count = 200;
+  for (std::int64_t i = 0; i < count; ++i)
+    writeShard(files.file("shard" + std::to_string(1000 + i)), 4 * i, 4);
+  const Result<Dataset> set = Dataset::open(files.path, images());
+  ASSERT_TRUE(set.isOk()) << set.status().message();
+  HostBatch batch;
+  const Samples last{.indices = {4 * count - 1}};
+  EXPECT_TRUE(set->read(last, batch));
+  for (const char *kind : {"-x.npy", "-y.npy"}) {
+    const std::string file = files.file("shard1199") + kind, before = files.file("before");
+    std::filesystem::rename(file, before);
+    std::filesystem::copy_file(before, file);
+    std::filesystem::last_write_time(file, std::filesystem::last_write_time(before) +
+                                               std::chrono::hours(1));
+    const Status s = set->read(last, batch);
+    ASSERT_FALSE(s.isOk()) << kind;
+    EXPECT_EQ(s.message(), "'" + file + "': the file was changed or exchanged while it was read");
+    std::filesystem::rename(before, file);
+    EXPECT_TRUE(set->read(last, batch)) << "its number is the same, whatever its directory says";
+  }
+}
+
+// Labels are checked when their file is opened, and again when they are read.
+TEST(Shards, LabelsThatChange) {
+  TemporaryFolder files;
+  writeShard(files.file("a"), 0, 4);
+  const Result<Dataset> set = Dataset::open(files.path, images());
+  ASSERT_TRUE(set.isOk()) << set.status().message();
+  HostBatch batch;
+  for (const std::int64_t label : {5, -1, 1'000'000'000, -100, 4}) {
+    std::fstream labels(files.file("a-y.npy"), std::ios::in | std::ios::out | std::ios::binary);
+    labels.seekp(-std::streamoff(sizeof label), std::ios::end);
+    labels.write(reinterpret_cast<const char *>(&label), sizeof label).flush();
+    EXPECT_TRUE(set->read({.indices = {2}}, batch));
+    const Status s = set->read({.indices = {3}}, batch);
+    if (label == 4 || label == -100) {
+      EXPECT_TRUE(s) << s.message();
+      continue;
+    }
+    ASSERT_FALSE(s.isOk()) << label;
+    EXPECT_EQ(s.message(), "'" + files.file("a-y.npy") +
+                               "': sample 3: expected a class from 0 to 4, got " +
+                               std::to_string(label) + "; the file was changed while it was read");
+  }
 }
 
 // A file that becomes shorter while it is read is an error that names it, and no signal.
