@@ -52,6 +52,10 @@ servers::ShardServer::Options shardOptions(const Plan &plan, int rank,
   options.keeper = isElastic(c) && c.variant == Variant::original
                        ? servers::ClockKeeper::turns(plan.ranks)
                        : servers::ClockKeeper(boundsOf(c), plan.ranks);
+  if (isElastic(c))
+    options.values = {.first = 0, .by = c.period};
+  if (isElastic(c) && c.variant == Variant::original) // a turn lasts until the next exchange
+    options.ticks = {.first = 0, .by = c.period};
   options.lost = std::move(lost);
   return options;
 }

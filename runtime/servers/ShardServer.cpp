@@ -1,13 +1,45 @@
 // Requests and their answers.
 #include "runtime/servers/ShardServer.h"
 
+#include <cmath>
+#include <string>
+
 namespace syncline::servers {
 namespace {
 
-Status unexpected(const Request &request) {
-  return Status::error(ErrorKind::internal, "a server got request " +
-                                                std::to_string(static_cast<int>(request.kind)) +
-                                                " out of place");
+std::string nameOf(Request::Kind kind) {
+  switch (kind) {
+  case Request::Kind::initialise:
+    return "'initialise'";
+  case Request::Kind::push:
+    return "'push'";
+  case Request::Kind::read:
+    return "'read'";
+  case Request::Kind::elastic:
+    return "'elastic'";
+  case Request::Kind::tick:
+    return "'tick'";
+  case Request::Kind::leave:
+    return "'leave'";
+  }
+  return std::to_string(static_cast<std::int32_t>(kind));
+}
+
+/// The error for what a worker sent. Other ranks are trusted, but one with broken memory or another
+/// program should be found, and not its server blamed.
+Status unexpected(int worker, const Request &request, const std::string &why = "out of place") {
+  return Status::badInput("rank " + std::to_string(worker) + " sent request " +
+                          nameOf(request.kind) + " " + why);
+}
+
+/// Ok where the request has the clock that follows `last`, which it becomes.
+Status advance(int worker, const Request &request, std::int64_t by, std::int64_t &last) {
+  if (request.clock != last + by)
+    return unexpected(worker, request,
+                      "of clock " + std::to_string(request.clock) + ", expected " +
+                          std::to_string(last + by));
+  last = request.clock;
+  return Status::ok();
 }
 
 Status sendWaiting(Connection &at, const Awaited &late) {
@@ -17,8 +49,11 @@ Status sendWaiting(Connection &at, const Awaited &late) {
 } // namespace
 
 ShardServer::ShardServer(const Options &options, Connections &connections)
-    : lost(options.lost), connections(connections),
-      shard(options.bytes / sizeof(float), options.shard), keeper(options.keeper) {}
+    : lost(options.lost), valuePace(options.values), tickPace(options.ticks),
+      valueClocks(connections.workers.size(), valuePace.first - valuePace.by),
+      tickClocks(connections.workers.size(), tickPace.first - tickPace.by),
+      connections(connections), shard(options.bytes / sizeof(float), options.shard),
+      keeper(options.keeper) {}
 
 bool ShardServer::isLost(int worker) {
   forgetLost();
@@ -54,12 +89,51 @@ int ShardServer::stopSignal() {
   return signal;
 }
 
+Status ShardServer::check(int worker, const Request &request) {
+  std::int64_t &last = valueClocks[static_cast<std::size_t>(worker)];
+  switch (request.kind) {
+  case Request::Kind::initialise:
+    return worker == 0 ? Status::ok() : unexpected(worker, request, "which rank 0 alone sends");
+  case Request::Kind::push:
+    return advance(worker, request, valuePace.by, last);
+  case Request::Kind::elastic:
+    if (Status s = advance(worker, request, valuePace.by, last); !s)
+      return s;
+    return checkFactor(worker, request.factor);
+  case Request::Kind::read:
+    if (request.need == allHaveLeft || (request.clock == last && request.need <= last))
+      return Status::ok();
+    return unexpected(worker, request,
+                      "of clock " + std::to_string(request.clock) + " for clock " +
+                          std::to_string(request.need) + ", expected clock " +
+                          std::to_string(last) + " and at most that");
+  case Request::Kind::tick:
+  case Request::Kind::leave:
+    break;
+  }
+  return Status::ok(); // or answer() refuses it
+}
+
+/// All workers mix by the same factor.
+Status ShardServer::checkFactor(int worker, double own) {
+  auto held = monitor.lock();
+  if (!factor)
+    factor = {worker, own};
+  if (std::isfinite(own) && own >= 0 && own == factor->second)
+    return Status::ok();
+  return Status::badInput("rank " + std::to_string(worker) + " sent request 'elastic' of factor " +
+                          std::to_string(own) + ", rank " + std::to_string(factor->first) +
+                          " of factor " + std::to_string(factor->second));
+}
+
 Status ShardServer::serve(int worker) {
   Connection &at = connections.workers[worker];
   std::vector<float> values(shard.bytes() / sizeof(float)), reply(values.size());
   for (;;) {
     Request request{};
     Status s = receiveMessage(*at.from, request);
+    if (s)
+      s = check(worker, request);
     if (s)
       s = answer(worker, request, at, values, reply);
     if (!s)
@@ -93,7 +167,7 @@ Status ShardServer::answer(int worker, const Request &request, Connection &at,
     if (Status s = receiveValues(*at.from, values.data(), shard.bytes()); !s)
       return s;
     if (request.kind == Request::Kind::initialise)
-      return shard.initialise(values) ? Status::ok() : unexpected(request);
+      return shard.initialise(values) ? Status::ok() : unexpected(worker, request);
     note(Service::Kind::receive, worker, request, arrived);
     if (request.kind == Request::Kind::elastic)
       return answerBy(shard.elastic(worker, request.clock, values, request.factor, reply, tell));
@@ -108,7 +182,7 @@ Status ShardServer::answer(int worker, const Request &request, Connection &at,
   case Request::Kind::tick:
     break;
   }
-  return unexpected(request);
+  return unexpected(worker, request);
 }
 
 Status ShardServer::deliver(int worker, const Request &request, Connection &at,
@@ -143,13 +217,18 @@ Status ShardServer::keep(int worker) {
       return Status::ok();
     }
     if (s)
-      s = request.kind == Request::Kind::tick ? tick(worker, request, at) : unexpected(request);
+      s = request.kind == Request::Kind::tick ? tick(worker, request, at)
+                                              : unexpected(worker, request);
     if (!s)
       return isLost(worker) ? Status::ok() : s;
   }
 }
 
 Status ShardServer::tick(int worker, const Request &request, Connection &at) {
+  if (Status s =
+          advance(worker, request, tickPace.by, tickClocks[static_cast<std::size_t>(worker)]);
+      !s)
+    return s;
   Status failure;
   const auto arrived = core::Clock::now();
   auto held = monitor.lock();

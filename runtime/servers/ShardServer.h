@@ -7,9 +7,18 @@
 #include "runtime/servers/ServiceLog.h"
 #include "runtime/servers/Shard.h"
 
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace syncline::servers {
+
+/// The clocks that a worker's requests of one kind have: `first`, and each `by` more than the one
+/// before.
+struct Pace {
+  std::int64_t first = 1, by = 1;
+};
 
 /// Life: the constructor; then one thread for each worker calls serve() and, where hasKeeper(),
 /// another one calls keep(). Each returns when its worker has left.
@@ -19,6 +28,7 @@ public:
     std::size_t bytes = 0; ///< of this shard
     Shard::Options shard;
     ClockKeeper keeper{Bounds::asp(), 1};
+    Pace values, ticks; ///< of push and elastic, and of tick
     /// The workers that are lost, without which the others go on.
     std::function<std::vector<int>()> lost = [] { return std::vector<int>(); };
   };
@@ -28,8 +38,9 @@ public:
 
   int workers() const { return static_cast<int>(connections.workers.size()); }
   bool hasKeeper() const { return !connections.ticks.empty(); }
-  /// Serves a worker's values until it leaves or is lost. Errors: peerLost; internal for a request
-  /// that breaks the protocol.
+  /// Serves a worker's values until it leaves or is lost. Errors: peerLost; badInput, naming the
+  /// worker, for a request that breaks the protocol: of another kind or clock, another worker's
+  /// first values, or a factor that differs from the other workers'.
   Status serve(int worker);
   /// Answers a worker's ticks until it leaves or is lost. Errors: as serve().
   Status keep(int worker);
@@ -46,6 +57,8 @@ public:
 
 private:
   bool isLost(int worker);
+  Status check(int worker, const Request &request);
+  Status checkFactor(int worker, double factor);
   void forgetLost();
   Status answer(int worker, const Request &request, Connection &at, std::vector<float> &values,
                 std::vector<float> &reply);
@@ -59,6 +72,8 @@ private:
   Status tick(int worker, const Request &request, Connection &at);
 
   const std::function<std::vector<int>()> lost;
+  const Pace valuePace, tickPace;
+  std::vector<std::int64_t> valueClocks, tickClocks; ///< of each worker's last requests
   Connections &connections;
   Shard shard;
   ServiceLog services;
@@ -66,7 +81,8 @@ private:
   ClockKeeper keeper;
   const core::Clock::time_point began = core::Clock::now();
   int signal = 0;
-  std::set<int> finished; ///< workers that have read the last values
+  std::optional<std::pair<int, double>> factor; ///< the first one, and whose it was
+  std::set<int> finished;                       ///< workers that have read the last values
 };
 
 } // namespace syncline::servers

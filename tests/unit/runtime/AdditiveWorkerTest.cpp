@@ -78,6 +78,59 @@ TEST(AdditiveWorker, PushesItsSteps) {
   EXPECT_TRUE(server.isDone());
 }
 
+/// What a server says of the last of these requests of one worker.
+std::string refusal(const std::vector<Request> &requests, Pace pace = {}) {
+  Pair pair;
+  ShardServer::Options options;
+  options.bytes = elements * sizeof(float);
+  options.values = options.ticks = pace;
+  ShardServer server(options, pair.server);
+  const bool ticks = requests.back().kind == Request::Kind::tick;
+  Status s;
+  std::thread thread([&] { s = ticks ? server.keep(0) : server.serve(0); });
+  Connection &at = ticks ? pair.worker.keeper : pair.worker.shards[0];
+  constexpr std::size_t bytes = elements * sizeof(float);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    EXPECT_TRUE(sendMessage(*at.to, requests[i]));
+    const bool isSecond = i > 0 && requests[i].kind == Request::Kind::initialise;
+    if (i + 1 < requests.size() || isSecond)
+      EXPECT_TRUE(sendValues(*at.to, pair.weights.data(), bytes));
+    if (i + 1 == requests.size() || requests[i].kind != Request::Kind::elastic)
+      continue;
+    Reply reply{};
+    EXPECT_TRUE(receiveMessage(*at.from, reply));
+    EXPECT_TRUE(receiveValues(*at.from, pair.weights.data(), bytes));
+  }
+  thread.join();
+  EXPECT_EQ(s.isOk() ? 0 : s.exitCode(), 1);
+  return s.isOk() ? "" : s.message();
+}
+
+// A server says who sent what, where a worker's requests cannot be right.
+TEST(ShardServer, NamesWhoBreaksTheProtocol) {
+  using Kind = Request::Kind;
+  const Request first{Kind::initialise};
+  const auto push = [](std::int64_t clock) { return Request{Kind::push, 0, clock}; };
+  const auto mix = [](std::int64_t clock, double factor) {
+    return Request{Kind::elastic, 0, clock, 0, factor};
+  };
+  EXPECT_EQ(refusal({Request{static_cast<Kind>(1941528482)}}),
+            "rank 0 sent request 1941528482 out of place");
+  EXPECT_EQ(refusal({first, first}), "rank 0 sent request 'initialise' out of place");
+  EXPECT_EQ(refusal({first, push(2)}), "rank 0 sent request 'push' of clock 2, expected 1");
+  EXPECT_EQ(refusal({first, push(1), push(1)}),
+            "rank 0 sent request 'push' of clock 1, expected 2");
+  EXPECT_EQ(refusal({first, push(1), Request{Kind::read, 0, 1, 2}}),
+            "rank 0 sent request 'read' of clock 1 for clock 2, expected clock 1 and at most that");
+  EXPECT_EQ(refusal({Request{Kind::tick, 0, 3}}),
+            "rank 0 sent request 'tick' of clock 3, expected 1");
+  const Pace periods{.first = 0, .by = 4};
+  EXPECT_EQ(refusal({first, mix(0, 0.5), mix(5, 0.5)}, periods),
+            "rank 0 sent request 'elastic' of clock 5, expected 4");
+  EXPECT_EQ(refusal({first, mix(0, 0.5), mix(4, 1e9)}, periods),
+            "rank 0 sent request 'elastic' of factor 1000000000.000000, rank 0 of factor 0.500000");
+}
+
 /// A server that answers every tick with this lead, and every read as if it contained the steps up
 /// to this clock.
 void answer(Connections &links, std::int64_t lead, std::int64_t contained) {
