@@ -5,6 +5,7 @@
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
 #include "runtime/launch/RankFlags.h"
+#include "syncline/Printable.h"
 
 #include <algorithm>
 #include <iostream>
@@ -128,7 +129,7 @@ Status checkNodes(const launch::IdentityFlags &flags) {
 }
 
 int complain(const std::string &message) {
-  std::cerr << "syncline-calibrate: error: " << message << "\n";
+  std::cerr << "syncline-calibrate: error: " << printable(message) << "\n";
   return 2;
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/calibrate/CalibrateRun.h"
 #include "runtime/core/Guarded.h"
 #include "runtime/launch/LocalLauncher.h"
+#include "syncline/Printable.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +12,7 @@
 using namespace syncline;
 
 static int fail(const Status &status) {
-  std::fprintf(stderr, "syncline-calibrate: error: %s\n", status.message().c_str());
+  std::fprintf(stderr, "syncline-calibrate: error: %s\n", printable(status.message()).c_str());
   return status.exitCode();
 }
 

@@ -114,6 +114,8 @@ std::optional<int> parseWords(CLI::App &app, int argc, char **argv,
   } catch (const CLI::ParseError &e) {
     return complain(usageMessage(app, e));
   }
+  if (const std::string clash = outputClash(app); !clash.empty())
+    return complain(clash);
   return std::nullopt;
 }
 

@@ -20,6 +20,10 @@ CLI::Validator oneOf(std::vector<std::string> names);
 /// the nearest option.
 std::string usageMessage(const CLI::App &app, const CLI::ParseError &error);
 
+/// Why what a parsed command line would write destroys what it reads or writes elsewhere; empty
+/// where it does not. Only existing regular files can be destroyed; devices and pipes cannot.
+std::string outputClash(const CLI::App &app);
+
 /// Parses the command line. Returns an exit code where the program has nothing left to do: that of
 /// help or version, which it prints, or of `complain`, which gets the usage message.
 std::optional<int> parseWords(CLI::App &app, int argc, char **argv,

@@ -1,6 +1,8 @@
 // Texts that commands print.
 #include "runtime/launch/CommandLineText.h"
 
+#include "syncline/Printable.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -34,11 +36,6 @@ static bool isPlain(const std::string &word) {
   return !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
     return std::isalnum(c) || c >= 0x80 || std::strchr("_./:=+,@%-", c);
   });
-}
-
-static std::string printable(std::string text) {
-  std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  return text;
 }
 
 std::string shellLine(const std::vector<std::string> &words) {

@@ -8,6 +8,7 @@
 #include "runtime/run/trace/OperationTimes.h"
 #include "syncline/OutputFile.h"
 #include "syncline/PlanConstants.h"
+#include "syncline/Printable.h"
 
 #include <sstream>
 
@@ -221,7 +222,7 @@ bool parseSteps(const std::string &text, std::set<std::int64_t> &steps) {
 }
 
 int complain(const std::string &message) {
-  std::cerr << "syncline-run: error: " << message << "\n";
+  std::cerr << "syncline-run: error: " << printable(message) << "\n";
   return 2;
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/launch/ProgressLine.h"
 #include "runtime/run/ReportText.h"
+#include "syncline/Printable.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +36,7 @@ Report::Report(const Plan &plan, const launch::RunShape &shape, bool json, bool 
 
 void Report::note(const std::string &text) {
   if (!quiet)
-    std::fprintf(stderr, "%ssyncline-run: %s\n", isLineOpen ? "\n" : "", text.c_str());
+    std::fprintf(stderr, "%ssyncline-run: %s\n", isLineOpen ? "\n" : "", printable(text).c_str());
   isLineOpen = false;
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/run/Plan.h"
 #include "runtime/run/RankRun.h"
 #include "runtime/run/StopSignal.h"
+#include "syncline/Printable.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +14,7 @@
 using namespace syncline;
 
 static int fail(const Status &status) {
-  std::fprintf(stderr, "syncline-run: error: %s\n", status.message().c_str());
+  std::fprintf(stderr, "syncline-run: error: %s\n", printable(status.message()).c_str());
   return status.exitCode();
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/launch/CommandLineText.h"
 #include "runtime/launch/Processors.h"
+#include "syncline/Printable.h"
 #include "tests/support/TemporaryFolder.h"
 
 #include <cmath>
@@ -14,6 +15,7 @@ namespace syncline {
 namespace {
 
 using namespace launch;
+namespace fs = std::filesystem;
 
 // A control group's own limit, or a lower one of a group around it, says how many processors a
 // process may keep busy.
@@ -39,7 +41,7 @@ TEST(Processors, Quota) {
 }
 
 /// A program with one required option, and a subcommand with another.
-class CommandLine : public testing::Test {
+class CommandLine : public ::testing::Test {
 protected:
   CommandLine() {
     app.add_option("PLAN", plan)->required();
@@ -102,6 +104,68 @@ TEST_F(CommandLine, NamesTheValueThatWasMeant) {
             "options");
 }
 
+/// A command line with inputs and outputs, in a folder of its own.
+class OutputClash : public ::testing::Test {
+protected:
+  OutputClash() {
+    app.add_option("PLAN", texts[0]);
+    app.add_option("--data", texts[1]);
+    app.add_option("-o,--output", texts[2]);
+    app.add_option("--save", texts[3]);
+    app.add_option("--dump", texts[4]);
+    for (const char *folder : {"a.plan", "a.plan/ck", "images", "images/cats"})
+      fs::create_directory(files.file(folder));
+    for (const char *file : {"a.plan/plan.json", "a.plan/old.onnx", "x.npy", "images/cats/1.JPG"})
+      std::ofstream(files.file(file)) << "kept";
+    fs::create_symlink("x.npy", files.file("link"));
+  }
+
+  /// The clash of these options and paths.
+  std::string of(const std::vector<std::pair<std::string, std::string>> &options) {
+    std::vector<std::string> words{files.file("a.plan")};
+    for (const auto &[option, path] : options)
+      words.insert(words.begin(), {files.file(path), option});
+    app.parse(words); // the last word first
+    const std::string said = outputClash(app);
+    const std::size_t at = said.find(files.file(""));
+    return at == std::string::npos ? said
+                                   : said.substr(0, at) + said.substr(at + files.file("").size());
+  }
+
+  test::TemporaryFolder files;
+  CLI::App app{"", "program"};
+  std::string texts[5];
+};
+
+TEST_F(OutputClash, NoOutputIsAnInput) {
+  const std::string data = "," + files.file("y.npy");
+  for (const char *path : {"x.npy", "link", "a.plan/../x.npy"})
+    EXPECT_EQ(of({{"--save", path}, {"--data", "x.npy" + data}}),
+              "--save: '" + std::string(path) + "' is read by --data; expected another file");
+  EXPECT_EQ(of({{"--save", "images/cats/1.JPG"}, {"--data", "images"}}),
+            "--save: 'images/cats/1.JPG' is read by --data; expected another file");
+  EXPECT_EQ(of({{"--save", "a.plan/plan.json"}}),
+            "--save: 'a.plan/plan.json' is read by PLAN; expected another file");
+  EXPECT_NE(of({{"--output", "a.plan"}, {"--data", "a.plan/old.onnx"}}).find("would replace"),
+            std::string::npos);
+}
+
+TEST_F(OutputClash, NoOutputIsAnotherOne) {
+  for (const char *path : {"new", "x.npy"})
+    EXPECT_EQ(of({{"--save", path}, {"--output", path}}),
+              "--save: '" + std::string(path) +
+                  "' is written by --output, too; expected another place");
+  EXPECT_NE(of({{"--save", "new.plan/layers.csv"}, {"--output", "new.plan"}}), "");
+}
+
+TEST_F(OutputClash, LeavesRoomForOthers) {
+  for (const char *path : {"new", "a.plan/new.onnx", "a.plan/old.onnx", "images/new.onnx", "y.npy"})
+    EXPECT_EQ(of({{"--save", path}, {"--data", "x.npy"}, {"--dump", "a.plan/ck"}}), "") << path;
+  EXPECT_EQ(of({{"--dump", "a.plan"}}), "");
+  app.parse("--save /dev/null --output /dev/null");
+  EXPECT_EQ(outputClash(app), "");
+}
+
 TEST(Wrapped, BreaksAtSpaces) {
   EXPECT_EQ(wrapped("one two three", 100), "one two three");
   EXPECT_EQ(wrapped("one two three", 7), "one two\n  three");
@@ -129,6 +193,25 @@ TEST_F(CommandLine, HelpFitsTheTerminal) {
   for (std::string line; std::getline(lines, line);)
     EXPECT_LE(line.size(), 60u) << line;
   EXPECT_NE(help.find("A text of several words that\n"), std::string::npos) << help;
+}
+
+TEST(Printable, IsOneLineOfUtf8) {
+  EXPECT_EQ(printable("a 'ä€😀'"), "a 'ä€😀'");
+  EXPECT_EQ(printable("a\nb\r\t\x1b[31m\x7f" + std::string(1, '\0') + "c"), "a?b???[31m??c");
+  EXPECT_EQ(printable("\xc2\x85|\xc2\x9b|\xc2\xa0"), "?|?|\xc2\xa0"); // C1: a line break, CSI
+  const std::string bad = "\xEF\xBF\xBD";
+  EXPECT_EQ(printable("\xff|\xc3|\xc0\x8a|\xed\xa0\x80|\xe2\x82"),
+            bad + "|" + bad + "|" + bad + bad + "|" + bad + bad + bad + "|" + bad + bad);
+}
+
+// What is wrong stays readable however long the value is.
+TEST(Printable, IsShort) {
+  EXPECT_EQ(printable("got '" + std::string(3'000'000, 'x') + "', expected '1'", 80),
+            "got 'xxxxxxxxxx..', expected '1'");
+  EXPECT_EQ(printable(std::string(99, 'x'), 9), "xxxxxxxxx..");
+  EXPECT_EQ(printable("xxxxxxxä€", 9), "xxxxxxxä..");
+  EXPECT_EQ(printable("'open " + std::string(99, 'x'), 9), "'open xxx..");
+  EXPECT_EQ(printable(std::string(4000, 'x')).size(), 4000u);
 }
 
 TEST(ShellLine, QuotesWhatAShellWouldTakeApart) {
