@@ -66,7 +66,8 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
 
 /// Environment variables by which the local launcher passes values to its children.
 inline constexpr const char *listenerVariable = "SYNCLINE_LISTENER",
-                            *machineRankVariable = "SYNCLINE_MACHINE_RANK";
+                            *machineRankVariable = "SYNCLINE_MACHINE_RANK",
+                            *secretVariable = "SYNCLINE_SECRET";
 /// The environment variable by which `syncline` passes the typed command, such as "syncline run",
 /// to the runtime's programs.
 inline constexpr const char *commandVariable = "SYNCLINE_COMMAND";

@@ -2,6 +2,7 @@
 #include "runtime/launch/Joining.h"
 
 #include "runtime/launch/Processors.h"
+#include "syncline/Printable.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,8 +20,12 @@ Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, do
   how.port = identity.masterPort;
   how.listener = identity.listener;
   how.interface = identity.interface;
-  how.job = identity.job;
+  how.key.job = identity.job;
   how.startSeconds = startSeconds;
+  if (const char *secret = std::getenv(secretVariable)) {
+    how.key.secret = secret;
+    unsetenv(secretVariable); // processes that this one starts are no ranks
+  }
   return transport::Group::join(how);
 }
 
@@ -61,7 +66,7 @@ Result<std::vector<std::string>> notesOnThreads(int threads, transport::Group *g
 int conclude(const std::string &program, const Status &status, transport::Group *group) {
   if (status)
     return 0;
-  std::fprintf(stderr, "%s: error: %s\n", program.c_str(), status.message().c_str());
+  std::fprintf(stderr, "%s: error: %s\n", program.c_str(), printable(status.message()).c_str());
   if (group)
     group->abandon(status);
   std::cout.flush();

@@ -4,6 +4,7 @@
 #include "runtime/core/RankNames.h"
 #include "runtime/launch/Identity.h"
 #include "runtime/launch/Processors.h"
+#include "runtime/transport/RankConnections.h"
 #include "runtime/transport/Socket.h"
 
 #include <algorithm>
@@ -122,6 +123,7 @@ private:
     set("LOCAL_WORLD_SIZE", std::to_string(perNode));
     set(machineRankVariable, std::to_string(rank));
     setenv(jobVariable, job.c_str(), 0);
+    set(secretVariable, secret);
     set("MASTER_ADDR", loopback);
     set("MASTER_PORT", std::to_string(listener.localPort()));
     unsetenv("GLOO_SOCKET_IFNAME"); // local ranks meet on the loopback interface
@@ -291,6 +293,8 @@ private:
   const std::string job =
       "local run " + std::to_string(getpid()) + "." +
       std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
+  /// What ranks greet each other with, so that other users of the machine cannot join.
+  const std::string secret = transport::makeSecret();
   /// The program's name for messages.
   const std::string program = std::filesystem::path(arguments.front()).filename();
   std::vector<Child> children;

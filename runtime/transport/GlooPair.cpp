@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <optional>
 #include <stdexcept>
+#include <sys/socket.h>
 #include <system_error>
 #include <tuple>
 #include <unistd.h>
@@ -25,6 +26,12 @@ constexpr const char *deviceAddress = "127.0.0.1";
 /// The pair with the larger address connects to the other. With this address for the client the
 /// pair of this process always listens.
 constexpr const char *clientAddress = "127.0.0.2";
+
+/// What stands before each message: gloo::transport::tcp::Op, whose header Debian's package lacks.
+struct FrameHeader {
+  std::size_t nbytes = 0, opcode = 0, slot = 0, offset = 0, length = 0, roffset = 0;
+};
+constexpr std::size_t sendBuffer = 0; ///< the opcode of messages between buffers
 
 [[noreturn]] void fail(const char *what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -101,23 +108,43 @@ std::shared_ptr<gloo::transport::Device> GlooPair::createDevice() {
 
 GlooPair::GlooPair(gloo::transport::Device &device, double timeoutSeconds, Socket connection) {
   constexpr int attempts = 100;
-  std::optional<int> descriptor;
+  std::optional<int> found;
   std::string reason = "other processes connect to every port on which this one listens";
-  for (int i = 0; i < attempts && !descriptor; ++i) {
+  for (int i = 0; i < attempts && !found; ++i) {
     try {
       context = device.createContext(0, 2);
       // Gloo waits five times as long for the connection, which exists already.
       context->setTimeout(std::chrono::seconds(1));
       pair = context->createPair(1).get();
-      descriptor = connectPair(*pair);
+      found = connectPair(*pair);
     } catch (const gloo::Exception &e) {
       reason = e.what();
     }
   }
-  if (!descriptor)
+  if (!found)
     throw std::runtime_error(reason);
-  if (!connection.limitWaits(timeoutSeconds) || dup3(connection.get(), *descriptor, O_CLOEXEC) < 0)
+  if (!connection.limitWaits(timeoutSeconds) || dup3(connection.get(), *found, O_CLOEXEC) < 0)
     fail("dup3");
+  descriptor = *found;
+}
+
+std::string GlooPair::whyMalformed(std::size_t bytes) const {
+  FrameHeader header;
+  ssize_t got = 0;
+  do
+    got = recv(descriptor, &header, sizeof header, MSG_PEEK | MSG_WAITALL);
+  while (got < 0 && errno == EINTR);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    throw std::runtime_error("no message in time");
+  if (got < static_cast<ssize_t>(sizeof header))
+    return {};
+  if (header.opcode == sendBuffer && header.length == bytes &&
+      header.nbytes == sizeof header + bytes && header.slot == 0 && header.offset == 0 &&
+      header.roffset == 0)
+    return {};
+  return "a frame of " + std::to_string(header.length) + " bytes for place " +
+         std::to_string(header.roffset) + " and of kind " + std::to_string(header.opcode) +
+         ", expected one message of " + std::to_string(bytes) + " bytes";
 }
 
 } // namespace syncline::transport

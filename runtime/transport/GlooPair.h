@@ -4,6 +4,7 @@
 #include "runtime/transport/Socket.h"
 
 #include <memory>
+#include <string>
 
 #include <gloo/transport/context.h>
 #include <gloo/transport/device.h>
@@ -27,10 +28,15 @@ public:
   GlooPair(gloo::transport::Device &device, double timeoutSeconds, Socket connection);
 
   gloo::transport::Pair *operator->() const { return pair; }
+  /// Waits for the next frame and looks at its header: why it is not one message of so many bytes,
+  /// or empty. Gloo would write where a header says, also in front of a buffer. A connection that
+  /// ends is left to Gloo. Throws when nothing comes in time.
+  std::string whyMalformed(std::size_t bytes) const;
 
 private:
   std::shared_ptr<gloo::transport::Context> context; ///< owns the pair
   gloo::transport::Pair *pair = nullptr;
+  int descriptor = -1; ///< the pair's
 };
 
 } // namespace syncline::transport

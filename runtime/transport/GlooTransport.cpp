@@ -87,10 +87,17 @@ public:
   Status receive(void *data, std::size_t bytes) override {
     Watch::Waiting waiting(end.isPatient ? nullptr : transport.watcher(), end.peer,
                            /*sends=*/false);
-    return guarded([&] {
+    std::string malformed;
+    const Status s = guarded([&] {
+      malformed = pair->whyMalformed(bytes);
+      if (!malformed.empty())
+        return;
       (*pair)->createRecvBuffer(slot, data, bytes)->waitRecv();
       transport.count(/*sends=*/false, bytes);
     });
+    if (malformed.empty())
+      return s;
+    return Status::badInput(transport.nameOf(end.peer) + " sent " + malformed);
   }
 
 private:

@@ -13,23 +13,25 @@ Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
   if (options.rank == 0) {
     Socket listener(options.listener);
     if (!listener.isOpen()) {
-      Result<Socket> fresh = Socket::listen(options.port);
+      // Who meets on loopback must not be reachable from other hosts.
+      const std::string address = options.address == "localhost" ? "127.0.0.1" : options.address;
+      Result<Socket> fresh = Socket::listen(options.port, isLoopback(address) ? address : "");
       if (!fresh)
         return fresh.status();
       listener = std::move(*fresh);
     }
     group->server =
-        std::make_unique<StoreServer>(std::move(listener), options.size, group->names, options.job);
+        std::make_unique<StoreServer>(std::move(listener), options.size, group->names, options.key);
     port = group->server->port();
   }
   core::Deadline deadline = core::deadlineIn(options.startSeconds);
   auto watch =
-      Watch::connect(options.address, port, options.rank, options.size, deadline, options.job);
+      Watch::connect(options.address, port, options.rank, options.size, deadline, options.key);
   if (!watch)
     return watch.status();
   group->watch = std::move(*watch);
   auto store =
-      Store::connect(options.address, port, options.rank, options.size, deadline, options.job);
+      Store::connect(options.address, port, options.rank, options.size, deadline, options.key);
   if (!store)
     return store.status();
   group->store = std::make_unique<Store>(std::move(*store));

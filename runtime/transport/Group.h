@@ -20,10 +20,10 @@ struct GroupOptions {
   int workers = 0; ///< number of workers; the ranks after them are servers; 0: no servers
   std::string address = "127.0.0.1"; ///< host of rank 0
   int port = 29400;                  ///< port on which rank 0 serves
-  int listener = -1;        ///< rank 0 only: a listening socket, which the group takes over
-  std::string interface;    ///< network interface for gradients; empty for the one that
-                            ///< routes to rank 0
-  std::string job;          ///< equal for the ranks of a run, and for no other; may be empty
+  int listener = -1;     ///< rank 0 only: a listening socket, which the group takes over
+  std::string interface; ///< network interface for gradients; empty for the one that
+                         ///< routes to rank 0
+  RunKey key;
   double startSeconds = 60; ///< how long to wait for the others to start
 };
 

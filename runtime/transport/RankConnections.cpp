@@ -10,7 +10,7 @@
 
 namespace syncline::transport {
 
-static std::string makeSecret() {
+std::string makeSecret() {
   std::random_device device;
   std::string text;
   for (int i = 0; i < 4; ++i)

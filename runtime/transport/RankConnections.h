@@ -14,6 +14,9 @@
 
 namespace syncline::transport {
 
+/// A text that nobody can guess.
+std::string makeSecret();
+
 /// Limits on waiting for the other rank.
 struct ConnectLimit {
   core::Deadline deadline;

@@ -18,7 +18,7 @@ static Deadline answerBy(Deadline deadline, double seconds = 10) {
 }
 
 static Result<Socket> join(const char *role, const std::string &host, int port, int rank, int size,
-                           Deadline deadline, const std::string &job) {
+                           Deadline deadline, const RunKey &key) {
   Result<Socket> socket = Socket::connect(host, port, deadline);
   if (!socket && socket.status().kind() == ErrorKind::peerLost)
     return Status::error(ErrorKind::peerLost,
@@ -26,7 +26,7 @@ static Result<Socket> join(const char *role, const std::string &host, int port, 
   if (!socket)
     return socket;
   Frame reply;
-  Frame hello{protocol, role, std::to_string(rank), std::to_string(size), job};
+  Frame hello{key.protocol(), role, std::to_string(rank), std::to_string(size), key.job};
   const std::string place = host + ":" + std::to_string(port);
   if (!sendFrame(*socket, hello, deadline) ||
       !receiveFrame(*socket, reply, deadline, maxWelcomeBytes) || reply.empty())
@@ -43,8 +43,8 @@ static Result<Socket> join(const char *role, const std::string &host, int port, 
 }
 
 Result<Store> Store::connect(const std::string &host, int port, int rank, int size,
-                             Deadline deadline, const std::string &job) {
-  Result<Socket> socket = join("store", host, port, rank, size, deadline, job);
+                             Deadline deadline, const RunKey &key) {
+  Result<Socket> socket = join("store", host, port, rank, size, deadline, key);
   if (!socket)
     return socket.status();
   return Store(std::move(*socket));
@@ -103,8 +103,8 @@ std::string Verdict::describe(const core::RankNames &names) const {
 }
 
 Result<std::unique_ptr<Watch>> Watch::connect(const std::string &host, int port, int rank, int size,
-                                              Deadline deadline, const std::string &job) {
-  Result<Socket> socket = join("watch", host, port, rank, size, deadline, job);
+                                              Deadline deadline, const RunKey &key) {
+  Result<Socket> socket = join("watch", host, port, rank, size, deadline, key);
   if (!socket)
     return socket.status();
   return std::unique_ptr<Watch>(new Watch(std::move(*socket), rank));

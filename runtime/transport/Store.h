@@ -13,12 +13,22 @@
 
 namespace syncline::transport {
 
+/// What the processes of one run have in common.
+struct RunKey {
+  std::string job;    ///< equal for the ranks of a run, and for no other; may be empty
+  std::string secret; ///< what only ranks of this run know; empty where they share nothing
+
+  /// The first word of every connection. Only ranks that know the secret can say it.
+  std::string protocol() const { return secret.empty() ? "syncline-2" : "syncline-2 " + secret; }
+};
+
 /// Sends requests to the StoreServer, one at a time; not thread-safe.
 class Store {
 public:
-  /// Connects to rank 0 and repeats attempts until the deadline. Rank 0 of another job refuses.
+  /// Connects to rank 0 and repeats attempts until the deadline. Rank 0 of another job
+  /// refuses; that of a run with another secret closes the connection.
   static Result<Store> connect(const std::string &host, int port, int rank, int size,
-                               core::Deadline deadline, const std::string &job = {});
+                               core::Deadline deadline, const RunKey &key = {});
 
   /// Sets a key. Returns within `seconds` even if rank 0 does not answer.
   Status set(const std::string &key, const std::string &value, double seconds = 20);
@@ -62,7 +72,7 @@ class Watch {
 public:
   static Result<std::unique_ptr<Watch>> connect(const std::string &host, int port, int rank,
                                                 int size, core::Deadline deadline,
-                                                const std::string &job = {});
+                                                const RunKey &key = {});
   /// Signs off, so that closing the connection does not count as a failure.
   ~Watch();
 

@@ -2,7 +2,7 @@
 #include "runtime/transport/StoreServer.h"
 
 #include "runtime/core/Guarded.h"
-#include "runtime/transport/Store.h"
+#include "syncline/Printable.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -29,8 +29,8 @@ static core::Deadline deadlineFrom(const std::string &text) {
   return core::deadlineIn(static_cast<double>(milliseconds) / 1e3);
 }
 
-StoreServer::StoreServer(Socket listener, int size, const core::RankNames &names, std::string job)
-    : newcomers(std::move(listener)), size(size), names(names), job(std::move(job)) {
+StoreServer::StoreServer(Socket listener, int size, const core::RankNames &names, RunKey key)
+    : newcomers(std::move(listener)), size(size), names(names), key(std::move(key)) {
   thread = std::thread([this] { serve(); });
 }
 
@@ -96,7 +96,8 @@ bool StoreServer::serveOnce() {
 
 void StoreServer::greet(Newcomers::Arrival arrival) {
   const Frame &hello = arrival.hello;
-  if (hello.size() != 5 || hello[0] != protocol || (hello[1] != "watch" && hello[1] != "store"))
+  if (hello.size() != 5 || hello[0] != key.protocol() ||
+      (hello[1] != "watch" && hello[1] != "store"))
     return;
   auto peer = std::make_unique<Peer>(Peer{std::move(arrival.socket), std::move(arrival.rest)});
   if (std::string reason = reasonToTurnAway(hello); !reason.empty()) {
@@ -120,16 +121,19 @@ void StoreServer::greet(Newcomers::Arrival arrival) {
 
 /// A job as text: "'Slurm job 7.0'".
 static std::string describeJob(const std::string &job) {
-  return job.empty() ? "a job without a name" : "'" + job + "'";
+  return job.empty() ? "a job without a name" : "'" + printable(job) + "'";
 }
+
+/// All ranks have given one value, and so agree on what they run.
+void StoreServer::noteComplete() { isComplete = true; }
 
 /// Why a connection is refused; empty for a rank of this run.
 std::string StoreServer::reasonToTurnAway(const Frame &hello) const {
   const int rank = toInt(hello[2]), theirs = toInt(hello[3]);
   const bool watch = hello[1] == "watch";
-  if (hello[4] != job)
+  if (hello[4] != key.job)
     return "rank " + std::to_string(rank) + " belongs to " + describeJob(hello[4]) +
-           ", rank 0 to " + describeJob(job);
+           ", rank 0 to " + describeJob(key.job);
   if (const auto lost = gone.find(rank); lost != gone.end())
     return "the run has lost " + Verdict{rank, lost->second, ""}.describe(names) +
            " and goes on without it; no other process can take its place";
@@ -185,12 +189,15 @@ void StoreServer::handleInput(Peer &peer) {
 
 void StoreServer::handleStore(Peer &peer, const Frame &frame) {
   const std::string &request = frame[0];
+  if (!isComplete && frame.size() > 1)
+    peer.keys.insert(frame[1]);
   if (!end.empty()) {
     send(peer, end);
   } else if (gone.contains(peer.rank)) {
     send(peer, {"lost", Verdict{peer.rank, "busy", ""}.describe(names)});
   } else if (request == "set" && frame.size() == 3) {
     values[frame[1]] = frame[2];
+    owners[frame[1]] = peer.rank;
     send(peer, {"ok"});
   } else if (request == "get" && frame.size() == 3) {
     peer.waiter = Waiter{request, frame[1], deadlineFrom(frame[2])};
@@ -244,6 +251,8 @@ void StoreServer::answerWaiters() {
       reply = end;
     if (reply.empty() && !answer(*p, late.contains(p->waiter->key), reply))
       continue;
+    if (p->waiter->request == "gather" && reply.front() == "ok")
+      noteComplete();
     p->waiter.reset();
     send(*p, reply);
   }
@@ -278,6 +287,16 @@ void StoreServer::handleWatch(Peer &peer, const Frame &frame) {
 void StoreServer::lost(const Peer &peer) {
   if (peer.watch && !peer.done)
     announce(peer.rank, "ended", "");
+  if (!peer.watch && !isComplete)
+    forget(peer);
+}
+
+void StoreServer::forget(const Peer &peer) {
+  for (const std::string &key : peer.keys) {
+    if (const auto set = owners.find(key); set != owners.end() && set->second == peer.rank)
+      values.erase(key);
+    gathered[key].erase(peer.rank);
+  }
 }
 
 void StoreServer::investigate(int reporter, int peer) {

@@ -4,6 +4,7 @@
 
 #include "runtime/core/RankNames.h"
 #include "runtime/transport/Newcomers.h"
+#include "runtime/transport/Store.h"
 
 #include <atomic>
 #include <map>
@@ -15,17 +16,15 @@
 
 namespace syncline::transport {
 
-/// The first word of every connection.
-inline constexpr const char *protocol = "syncline-2";
-
 /// Serves one run of `size` ranks on its own thread until destroyed.
 ///
 /// Every rank opens two connections, first `watch`, then `store`. The first frame on each is
-/// {protocol, "watch" | "store", rank, size, job}, answered {"ok"}, {"error", message} or {"lost",
+/// {RunKey::protocol(), "watch" | "store", rank, size, job}, answered {"ok"}, {"error", message} or {"lost",
 /// who}. A connection with another first frame, job or size, or with a rank that is connected
 /// already or was lost is refused, because it may belong to a stray process of another run; the
 /// run goes on. If the process did belong to this run, its rank will be missed in time, and the
-/// message names the refused connections.
+/// message names the refused connections. Until all ranks have come, what a connection has set or
+/// given is forgotten when it closes: it may have been a stranger's.
 ///
 /// store, one answer a request:
 ///   {"set", key, value}                 {"ok"}
@@ -54,8 +53,8 @@ public:
   /// Seconds within which a rank must answer a ping.
   static constexpr double grace = 1.0;
 
-  /// `listener` is listening.
-  StoreServer(Socket listener, int size, const core::RankNames &names = {}, std::string job = {});
+  /// `listener` is listening. Connections without the key's secret are closed without a word.
+  StoreServer(Socket listener, int size, const core::RankNames &names = {}, RunKey key = {});
   ~StoreServer();
   StoreServer(const StoreServer &) = delete;
 
@@ -80,6 +79,7 @@ private:
     int rank = -1;
     bool watch = false, done = false, closed = false;
     std::optional<Waiter> waiter = {};
+    std::set<std::string> keys = {}; ///< what it has set or given before the run was complete
   };
 
   void serve();
@@ -95,6 +95,8 @@ private:
   bool answer(const Peer &peer, bool late, Frame &reply) const;
   std::string whoWasTurnedAway() const;
   void lost(const Peer &peer);
+  void forget(const Peer &peer);
+  void noteComplete();
   void investigate(int reporter, int peer);
   void decide();
   void announce(int culprit, const std::string &kind, const std::string &message);
@@ -108,9 +110,11 @@ private:
   Newcomers newcomers;
   const int size;
   const core::RankNames names;
-  const std::string job;
+  const RunKey key;
+  bool isComplete = false; ///< all ranks have come; no stranger can take a rank's place any more
   std::vector<std::unique_ptr<Peer>> peers;
   std::map<std::string, std::string> values;
+  std::map<std::string, int> owners; ///< the rank that has set a value
   std::map<std::string, std::map<int, std::string>> gathered;
   Frame end;                           ///< the answer to every request once a rank is lost
   std::vector<std::string> turnedAway; ///< reasons for refusing connections, each once

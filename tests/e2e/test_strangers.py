@@ -1,6 +1,7 @@
 """Processes that are no ranks of a run and connect to rank 0: the run goes on, and costs rank
 0 nothing."""
 
+import contextlib
 import os
 import pathlib
 import resource
@@ -8,6 +9,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -28,6 +30,18 @@ def is_asleep(process):
 def resident_bytes(process):
     pages = pathlib.Path(f"/proc/{process.pid}/statm").read_text().split()[1]
     return int(pages) * resource.getpagesize()
+
+
+def frame(*parts):
+    text = b"".join(struct.pack("<I", len(part)) + part for part in parts)
+    return struct.pack("<I", len(text)) + text
+
+
+def listeners():
+    """The addresses and ports, as hexadecimal numbers, at which processes listen."""
+    tables = [pathlib.Path("/proc/net") / name for name in ("tcp", "tcp6")]
+    rows = [line.split() for table in tables if table.exists() for line in table.open()]
+    return [row[1] for row in rows if row[3] == "0A"]
 
 
 def waits(process):
@@ -134,11 +148,42 @@ class StrangersTest(unittest.TestCase):
         """It is turned away and told why; the run that it came to by mistake goes on."""
         first = self.start(0)
         self.stranger(first)
-        raw = [b"syncline-2", b"watch", b"7", b"9", b""]
-        frame = b"".join(struct.pack("<I", len(part)) + part for part in raw)
-        stray = self.stranger(first, struct.pack("<I", len(frame)) + frame)
+        stray = self.stranger(first, frame(b"syncline-2", b"watch", b"7", b"9", b""))
         self.assertIn(b"rank 7 was started as one of 9 ranks, rank 0 as one of 3", stray.recv(1000))
         self.trains([first, self.start(1), self.start(2)])
+
+    def test_meeting_point_on_loopback(self):
+        """It is not reachable from other hosts, neither by IPv4 nor by IPv6."""
+        first = self.start(0)
+        self.stranger(first)
+        places = [place for place in listeners() if place.endswith(f":{self.port:04X}")]
+        self.assertEqual(places, [f"0100007F:{self.port:04X}"])
+        self.trains([first, self.start(1), self.start(2)])
+
+    def test_neighbour_who_comes_before_a_rank(self):
+        """Who does not know the secret of local ranks takes no rank's place and ends no run."""
+        known, over = set(listeners()), threading.Event()
+        self.addCleanup(over.set)
+
+        def claim():
+            while not over.is_set():
+                for place in set(listeners()) - known:
+                    address, port = place.split(":")
+                    if address != "0100007F":
+                        continue
+                    with contextlib.suppress(OSError):
+                        stranger = socket.create_connection(("127.0.0.1", int(port, 16)))
+                        self.addCleanup(stranger.close)
+                        stranger.sendall(frame(b"syncline-2", b"watch", b"1", b"%d" % RANKS, b""))
+                        stranger.sendall(frame(b"failed", b"disk\n\x1b[31mmany text"))
+
+        neighbour = threading.Thread(target=claim)
+        neighbour.start()
+        try:
+            harness.syncline("run", self.plan, "-n", RANKS, "--steps", 2)
+        finally:
+            over.set()
+            neighbour.join()
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ struct Meeting {
   Socket raw(const char *kind, int rank, int size) {
     auto socket = Socket::connect("127.0.0.1", port, deadlineIn(patience));
     EXPECT_TRUE(socket.isOk()) << socket.status().message();
-    const Frame hello{protocol, kind, std::to_string(rank), std::to_string(size), ""};
+    const Frame hello{RunKey().protocol(), kind, std::to_string(rank), std::to_string(size), ""};
     EXPECT_EQ(answer(*socket, hello), Frame{"ok"});
     return std::move(*socket);
   }
@@ -95,6 +95,52 @@ TEST(Frames, MalformedIsRefused) {
   EXPECT_EQ(decodeFrame(copy, frame), FrameState::malformed);
   copy = std::string("\xff\xff\xff\xff", 4);
   EXPECT_EQ(decodeFrame(copy, frame), FrameState::malformed);
+}
+
+// Without the run's secret nobody is greeted, nor with another one.
+TEST(Store, ExpectsTheSecret) {
+  Result<Socket> listener = Socket::listen(0);
+  const int port = listener->localPort();
+  StoreServer server(std::move(*listener), 2, {}, {.secret = "secret"});
+  const auto come = [&](const std::string &secret) {
+    return Store::connect("127.0.0.1", port, 1, 2, deadlineIn(patience), {.secret = secret});
+  };
+  for (const char *other : {"", "other", "secret2"}) {
+    const auto stranger = come(other);
+    ASSERT_FALSE(stranger.isOk()) << other;
+    EXPECT_EQ(stranger.status().message(),
+              "what answers at 127.0.0.1:" + std::to_string(port) + " is not rank 0 of this run");
+  }
+  EXPECT_TRUE(come("secret").isOk());
+}
+
+// A stranger who takes a rank's place, sets and gives values, and leaves before all ranks are there
+// has changed nothing. What ranks of a complete run have set stays.
+TEST(Store, ForgetsWhoLeavesEarly) {
+  Meeting meeting(2);
+  auto zero = meeting.store(0, 2);
+  ASSERT_TRUE(zero.isOk());
+  {
+    Socket stranger = meeting.raw("store", 1, 2);
+    EXPECT_EQ(Meeting::answer(stranger, {"set", "stopped", "9"}), Frame{"ok"});
+    EXPECT_TRUE(sendFrame(stranger, {"gather", "plan", "guess", "60000"}, deadlineIn(patience)));
+  }
+  std::optional<Store> one;
+  ASSERT_TRUE(eventually([&] {
+    auto came = meeting.store(1, 2); // turned away until the server knows that the stranger left
+    if (came)
+      one.emplace(std::move(*came));
+    return came.isOk();
+  }));
+  EXPECT_EQ(*zero->get("stopped", Clock::now()), std::nullopt);
+  std::thread other([&] { EXPECT_TRUE(one->gather("plan", "mine", deadlineIn(patience)).isOk()); });
+  const auto gathered = zero->gather("plan", "mine", deadlineIn(patience));
+  other.join();
+  ASSERT_TRUE(gathered.isOk());
+  EXPECT_EQ(*gathered, (std::vector<std::string>{"mine", "mine"}));
+  ASSERT_TRUE(one->set("kept", "1").isOk());
+  one.reset();
+  EXPECT_EQ(**zero->get("kept", deadlineIn(patience)), "1");
 }
 
 // get returns at once what is set, and waits for what is not yet.
@@ -175,9 +221,9 @@ TEST(Store, GatherAmongWorkers) {
 TEST(Store, AnotherJob) {
   Result<Socket> listener = Socket::listen(0);
   const int port = listener->localPort();
-  StoreServer server(std::move(*listener), 2, {}, "Slurm job 1.0");
+  StoreServer server(std::move(*listener), 2, {}, {.job = "Slurm job 1.0"});
   const auto join = [&](const std::string &job) {
-    return Store::connect("127.0.0.1", port, 1, 2, deadlineIn(patience), job).status();
+    return Store::connect("127.0.0.1", port, 1, 2, deadlineIn(patience), {.job = job}).status();
   };
   EXPECT_TRUE(join("Slurm job 1.0"));
   EXPECT_EQ(join("Slurm job 2.0").exitCode(), 1);

@@ -2,6 +2,7 @@
 #include "Ranks.h"
 
 #include "runtime/transport/RankConnections.h"
+#include "syncline/PlanConstants.h"
 
 #include <arpa/inet.h>
 #include <atomic>
@@ -152,6 +153,64 @@ TEST(Strangers, LinksOpenAmongThem) {
     EXPECT_TRUE((*links)[1]->receive(&theirs, sizeof theirs).isOk());
     EXPECT_EQ(theirs, 2 - rank);
   });
+}
+
+/// The numbers before a message of Gloo.
+struct FrameHeader {
+  std::uint64_t frameBytes = sizeof(FrameHeader) + 64, kind = 0, slot = 0, offset = 0, bytes = 64,
+                place = 0;
+};
+
+/// A message behind any header, on a connection that is a link's by its name.
+void sendForged(Group &group, const std::string &name, const FrameHeader &header) {
+  const std::string key = "link/" + name + "/1/0";
+  std::string at;
+  ASSERT_TRUE(eventually([&] {
+    const Result<std::optional<std::string>> found = group.ask(key);
+    at = found && *found ? **found : "";
+    return !at.empty();
+  }));
+  const std::size_t space = at.find(' ');
+  Result<Socket> link =
+      connectToRank(at.substr(0, space), at.substr(space + 1), key, within(patience));
+  ASSERT_TRUE(link.isOk()) << link.status().message();
+  FrameHeader first; // every link begins with one piece
+  first.bytes = serverPieceBytes;
+  first.frameBytes = sizeof first + first.bytes;
+  const auto send = [&](const FrameHeader &h, std::size_t bytes) {
+    const std::string text = std::string(reinterpret_cast<const char *>(&h), sizeof h);
+    EXPECT_TRUE(link->sendAll(text + std::string(bytes, 'x'), deadlineIn(patience)));
+  };
+  send(first, serverPieceBytes);
+  send(header, 64);
+  (void)link->hasInput(deadlineIn(patience)); // until the other end has closed
+}
+
+// A header is checked in full before a byte of its message is written anywhere.
+TEST(Strangers, ForgedHeadersAreRefused) {
+  constexpr std::uint64_t far = std::uint64_t{0} - 64;
+  std::vector<FrameHeader> forged(6);
+  forged[0].place = far;
+  forged[1].bytes = far;
+  forged[2].bytes = forged[2].frameBytes = 1u << 30;
+  forged[3].kind = 1;
+  forged[4].slot = 1;
+  forged[5].offset = 8;
+  for (std::size_t i = 0; i < forged.size(); ++i)
+    runRanks(2, [&](int rank, Group &group) {
+      if (rank == 1)
+        return sendForged(group, "forged", forged[i]);
+      const std::vector<LinkEnd> ends{{1, false, "forged"}};
+      auto links = group.transport()->open(ends);
+      ASSERT_TRUE(links.isOk()) << links.status().message();
+      std::vector<char> memory(64 + 64 + 64, 'o');
+      const Status s = (*links)[0]->receive(memory.data() + 64, 64);
+      ASSERT_FALSE(s) << i;
+      EXPECT_EQ(s.kind(), ErrorKind::badInput);
+      EXPECT_TRUE(s.message().starts_with("rank 1 sent a frame of ")) << s.message();
+      EXPECT_TRUE(s.message().ends_with(", expected one message of 64 bytes")) << s.message();
+      EXPECT_EQ(memory, std::vector<char>(memory.size(), 'o'));
+    });
 }
 
 } // namespace
