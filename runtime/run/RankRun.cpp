@@ -5,6 +5,7 @@
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Drift.h"
 #include "runtime/run/Dump.h"
+#include "runtime/run/EqualWeights.h"
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/StopSignal.h"
 #include "runtime/run/Timings.h"
@@ -154,7 +155,19 @@ Status RankRun::finishStep(std::int64_t number, bool dumps, bool saves) {
   }
   if (stopSignal != 0)
     return stop(number + 1);
-  return saves ? checkpoints->save(number + 1) : Status::ok();
+  if (!saves)
+    return Status::ok();
+  if (Status s = compareWeights(number + 1); !s)
+    return s;
+  return checkpoints->save(number + 1);
+}
+
+/// Where ranks hold copies of the same weights, they must be equal before they are kept.
+Status RankRun::compareWeights(std::int64_t completed) {
+  if (!group || plan.consistency.isLocal() || completed == compared)
+    return Status::ok();
+  compared = completed;
+  return expectEqualWeights(step->executable(), *group, completed);
 }
 
 Status RankRun::stop(std::int64_t completed) {
@@ -173,6 +186,8 @@ Status RankRun::stop(std::int64_t completed) {
   if (bad > 0 && !options.allowsNonFinite)
     return notFinite(last);
   report->stop(stopSignal, completed);
+  if (Status s = compareWeights(completed); !s)
+    return s;
   if (Status s = checkpoints ? checkpoints->save(completed) : Status::ok(); !s)
     return s;
   if (plan.servers == 0 || !group || isServed())
@@ -226,11 +241,15 @@ Status RankRun::finish() {
   lostWatch.reset();
   if (!scored)
     return scored.status();
+  // What was trained is saved all the same: it may be days of work, and rank 0 may be right.
+  const Status equal = stopSignal == 0 ? compareWeights(steps) : Status::ok();
   if (isFirst() && !options.save.empty())
     if (Status s =
             saveOnnx(plan, step->executable(), options.seed, options.save, options.allowsNonFinite);
         !s)
       return s;
+  if (!equal)
+    return equal;
   if (Status s = checkpoints ? checkpoints->finish() : Status::ok(); !s)
     return s;
   const Result<Usage> used =

@@ -48,6 +48,7 @@ private:
   Status testAfter(std::int64_t step);
   Status finishStep(std::int64_t step, bool dumps, bool saves);
   Status stop(std::int64_t completed);
+  Status compareWeights(std::int64_t completed);
   Status search(const NotFinite &what);
   Status notFinite(const EarlierLoss &loss);
   Status dump(std::int64_t step);
@@ -57,7 +58,8 @@ private:
   RunData data;
   std::int64_t first = 0, steps = 0; ///< complete steps at the beginning and at the end
   Schedule schedule;
-  int stopSignal = 0; ///< the signal by which all ranks end early; 0 for none
+  std::int64_t compared = -1; ///< complete steps when ranks compared their weights last
+  int stopSignal = 0;         ///< the signal by which all ranks end early; 0 for none
   const core::Backend *backend = nullptr;
   std::optional<RankLinks> links; ///< none in a run of one rank
   std::optional<StepLibrary> step;

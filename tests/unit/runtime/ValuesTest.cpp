@@ -1,11 +1,14 @@
 // Initial values: what the rules say, the same on every rank.
+#include "Ranks.h"
 #include "TinyPlan.h"
 
+#include "runtime/run/EqualWeights.h"
 #include "runtime/run/Values.h"
 
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace syncline {
 namespace {
@@ -65,6 +68,79 @@ TEST(Values, DependOnSeedAndName) {
   EXPECT_EQ(drawn("a", init, 10), drawn("a", init, 10));
   EXPECT_NE(drawn("a", init, 10), drawn("b", init, 10));
   EXPECT_NE(drawn("a", init, 10), drawn("a", init, 10, 2));
+}
+
+/// Tensors of f32 in host memory: two parameters, and statistics of this rank alone.
+class FewTensors : public core::TensorStore {
+public:
+  FewTensors() {
+    const std::int64_t sizes[] = {3, 37, 5};
+    for (const std::int64_t size : sizes) {
+      core::StepTensor tensor;
+      tensor.space = all.size() < 2 ? Space::parameters : Space::state;
+      tensor.type = ElementType::f32;
+      tensor.shape = {size};
+      all.push_back(tensor);
+      values.emplace_back(static_cast<std::size_t>(size), 0.5f);
+    }
+  }
+  std::span<const core::StepTensor> tensors() const override { return all; }
+  int find(Space, std::string_view) const override { return -1; }
+  Interval space(Space) override { return {}; }
+  Status read(int tensor, std::span<std::byte> dense) override {
+    std::memcpy(dense.data(), values[static_cast<std::size_t>(tensor)].data(), dense.size());
+    return Status::ok();
+  }
+  Status write(int, std::span<const std::byte>) override { return Status::ok(); }
+  std::string layout(int) const override { return ""; }
+  std::string layoutFingerprint() const override { return ""; }
+
+  std::vector<core::StepTensor> all;
+  std::vector<std::vector<float>> values;
+};
+
+// Any bit of a parameter changes the digest; a rank's own statistics do not.
+TEST(EqualWeights, DigestSeesEveryBit) {
+  FewTensors store;
+  std::set<std::string> digests{*weightsDigest(store)};
+  std::size_t changes = 0;
+  for (std::size_t tensor = 0; tensor < 2; ++tensor)
+    for (float &value : store.values[tensor])
+      for (int bit = 0; bit < 32; ++bit, ++changes) {
+        auto &word = reinterpret_cast<std::uint32_t &>(value);
+        word ^= 1u << bit;
+        digests.insert(*weightsDigest(store));
+        word ^= 1u << bit;
+      }
+  EXPECT_EQ(digests.size(), changes + 1);
+  std::swap(store.values[1][0], store.values[1][8]); // equal values
+  store.values[2].front() = 7;
+  EXPECT_TRUE(digests.contains(*weightsDigest(store)));
+  store.values[1][0] = 1;
+  const std::string before = *weightsDigest(store);
+  std::swap(store.values[1][0], store.values[1][8]);
+  EXPECT_NE(*weightsDigest(store), before);
+}
+
+// Ranks whose weights differ are named, on every rank.
+TEST(EqualWeights, NamesWhoDiffers) {
+  testing::runRanks(
+      3,
+      [](int rank, transport::Group &group) {
+        FewTensors store;
+        Status s = expectEqualWeights(store, group, 4);
+        EXPECT_TRUE(s) << s.message();
+        if (rank == 1)
+          store.values[0][2] = 0.50000006f;
+        s = expectEqualWeights(store, group, 8);
+        ASSERT_FALSE(s);
+        EXPECT_EQ(s.exitCode(), 1);
+        EXPECT_TRUE(s.message().starts_with("the ranks differ in their weights after 8 steps: "))
+            << s.message();
+        EXPECT_NE(s.message().find("ranks 0, 2 '"), std::string::npos) << s.message();
+        EXPECT_NE(s.message().find("rank 1 '"), std::string::npos) << s.message();
+      },
+      /*connect=*/false);
 }
 
 } // namespace
