@@ -73,8 +73,8 @@ int lockFolder(const std::string &path) {
   return failure;
 }
 
-/// Whether a folder was made by a PartialFolder of this user: an unfinished one, or an old plan that
-/// stepped aside. People may have folders of such names.
+/// Whether a folder was made by a PartialFolder of this user: an unfinished one, or an old plan
+/// that stepped aside. People may have folders of such names.
 bool isOurs(const std::string &path) {
   struct stat folder{}, mark{};
   if (lstat(path.c_str(), &folder) != 0 || folder.st_uid != geteuid())

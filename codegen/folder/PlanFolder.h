@@ -29,8 +29,9 @@ struct PlanSources {
 /// Writes `folder`: plan.mlir, the given files and plan.json. Where the module has a program, also
 /// step.cpp (for info.backend "cuda": step.cu and nccl-tuner.csv) and step.so. The files are made
 /// in a folder beside it that is renamed at the end; on an error nothing stays. A folder that holds
-/// a plan and nothing else is replaced (see expectReplaceable()); anything else is refused. Returns the document written. Errors:
-/// badInput, naming the file; internal when generated code does not compile.
+/// a plan and nothing else is replaced (see expectReplaceable()); anything else is refused. Returns
+/// the document written. Errors: badInput, naming the file; internal when generated code does not
+/// compile, with the compiler's messages.
 Result<nlohmann::json> writePlan(const std::string &folder, const PlanSources &sources);
 
 /// Reads plan.json and checks its schema and its own hash, not the other files. Errors: badInput,

@@ -32,8 +32,8 @@ bool isImageName(const std::string &name);
 /// Decodes a file into `channels` planes (1 or 3) with values from 0 to 1. Colours become grey by
 /// the weights of ITU-R 601, as in Pillow. A channel for transparency, a PNG's gamma and a
 /// photograph's orientation are ignored; of 16 bits the high byte counts. Errors: badInput, naming
-/// the file, for what is broken or cut off, too large, of another format, or of a format whose library
-/// was not there at build time, and where there is no memory for it.
+/// the file, for what is broken or cut off, too large, of another format, or of a format whose
+/// library was not there at build time, and where there is no memory for it.
 Status readImage(const std::string &path, std::int64_t channels, Image &image);
 
 /// The decoders; errors are without the file's name. Precondition: the build has the library.

@@ -14,8 +14,7 @@
 
 namespace syncline::servers {
 
-/// The clocks that a worker's requests of one kind have: `first`, and each `by` more than the one
-/// before.
+/// The clocks that a worker's requests of one kind have: `first`, and then each time `by` more.
 struct Pace {
   std::int64_t first = 1, by = 1;
 };

@@ -19,12 +19,12 @@ namespace syncline::transport {
 /// Serves one run of `size` ranks on its own thread until destroyed.
 ///
 /// Every rank opens two connections, first `watch`, then `store`. The first frame on each is
-/// {RunKey::protocol(), "watch" | "store", rank, size, job}, answered {"ok"}, {"error", message} or {"lost",
-/// who}. A connection with another first frame, job or size, or with a rank that is connected
-/// already or was lost is refused, because it may belong to a stray process of another run; the
-/// run goes on. If the process did belong to this run, its rank will be missed in time, and the
-/// message names the refused connections. Until all ranks have come, what a connection has set or
-/// given is forgotten when it closes: it may have been a stranger's.
+/// {RunKey::protocol(), "watch" | "store", rank, size, job}, answered {"ok"}, {"error", message} or
+/// {"lost", who}. A connection with another first frame, job or size, or with a rank that is
+/// connected already or was lost is refused, because it may belong to a stray process of another
+/// run; the run goes on. If the process did belong to this run, its rank will be missed in time,
+/// and the message names the refused connections. Until all ranks have come, what a connection has
+/// set or given is forgotten when it closes: it may have been a stranger's.
 ///
 /// store, one answer a request:
 ///   {"set", key, value}                 {"ok"}

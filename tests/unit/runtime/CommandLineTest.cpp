@@ -206,11 +206,11 @@ TEST(Printable, IsOneLineOfUtf8) {
 
 // What is wrong stays readable however long the value is.
 TEST(Printable, IsShort) {
-  EXPECT_EQ(printable("got '" + std::string(3'000'000, 'x') + "', expected '1'", 80),
-            "got 'xxxxxxxxxx..', expected '1'");
-  EXPECT_EQ(printable(std::string(99, 'x'), 9), "xxxxxxxxx..");
-  EXPECT_EQ(printable("xxxxxxxä€", 9), "xxxxxxxä..");
-  EXPECT_EQ(printable("'open " + std::string(99, 'x'), 9), "'open xxx..");
+  EXPECT_EQ(printable("got '" + std::string(3'000'000, 'm') + "', expected '1'", 80),
+            "got 'mmmmmmmmmm..', expected '1'");
+  EXPECT_EQ(printable(std::string(99, 'm'), 9), "mmmmmmmmm..");
+  EXPECT_EQ(printable("mmmmmmmä€", 9), "mmmmmmmä..");
+  EXPECT_EQ(printable("'open " + std::string(99, 'm'), 9), "'open mmm..");
   EXPECT_EQ(printable(std::string(4000, 'x')).size(), 4000u);
 }
 
