@@ -4,6 +4,7 @@ they learn what `-n 4` does, and save the same bits. A killed one is named."""
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import socket
@@ -291,8 +292,19 @@ class LaunchersTest(unittest.TestCase):
             with Slurm(RANKS) as slurm:
                 port = {"MASTER_PORT": str(harness.free_port())}
                 self.trains(["srun", "-n", str(RANKS)], {**slurm.environment, **port})
+                self.trains_in_script(slurm)
         except SlurmMissing as missing:
             self.skipTest(str(missing))
+
+    def trains_in_script(self, slurm):
+        """A batch script is task 0 of its job by its variables, but no rank: `-n` starts four."""
+        self.saved.unlink(missing_ok=True)
+        log = slurm.folder / "script.output"
+        command = shlex.join(self.words("-n", RANKS, "--save", self.saved))
+        words = ["sbatch", "--wait", "--ntasks", str(RANKS), "--output", str(log), "--wrap"]
+        _, errors = self.start(words, [command], slurm.environment).communicate(timeout=PATIENCE)
+        self.assertEqual(losses(log.read_text()), self.expected, errors)
+        self.assertEqual(self.saved.read_bytes(), self.weights)
 
     def test_torchrun(self):
         """Its agent holds the port that it announces; behind `--` all words are the program's."""

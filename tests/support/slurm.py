@@ -15,7 +15,7 @@ import harness
 from waiting import PATIENCE, until
 
 DAEMONS = {"munged", "slurmctld", "slurmd"}
-PROGRAMS = {*DAEMONS, "srun", "scancel", "sinfo"}
+PROGRAMS = {*DAEMONS, "srun", "sbatch", "scancel", "sinfo"}
 SETTINGS = """\
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
