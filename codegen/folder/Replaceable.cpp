@@ -1,12 +1,9 @@
 // Tells a plan's files from those of people.
 #include "codegen/folder/Replaceable.h"
 
-#include "codegen/nccl/TunerTable.h"
-#include "codegen/step/StepTarget.h"
 #include "codegen/step/Text.h"
 #include "syncline/JsonDepth.h"
-
-#include "llvm/ADT/STLExtras.h"
+#include "syncline/PlanFiles.h"
 
 #include <nlohmann/json.hpp>
 
@@ -35,20 +32,12 @@ bool isPlanDocument(const fs::path &path) {
          document["hashes"].contains("plan") && document["hashes"].contains("files");
 }
 
-bool isPlanFile(const fs::directory_entry &entry) {
-  const std::string name = entry.path().filename().string();
+bool isPlans(const fs::directory_entry &entry) {
   std::error_code ignored;
   const fs::file_status status = entry.symlink_status(ignored);
   if (!fs::is_regular_file(status)) // gone: another compile has replaced the folder meanwhile
     return status.type() == fs::file_type::not_found;
-  // 'run' keeps its choice of cuDNN's engines in convolutions.tsv.
-  for (llvm::StringRef known :
-       {"plan.json", "plan.mlir", "step.so", "weights.bin", "model.onnx", "convolutions.tsv"})
-    if (name == known)
-      return true;
-  return name == tunerTableName || llvm::any_of(stepTargets(), [&](const StepTarget *target) {
-           return name == target->fileName;
-         });
+  return syncline::isPlanFile(entry.path().filename().string());
 }
 
 } // namespace
@@ -68,7 +57,7 @@ Status expectReplaceable(const std::string &folder) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     isEmpty = false;
     const std::string name = it->path().filename().string();
-    if (!isPlanFile(*it) && (foreign.empty() || name < foreign))
+    if (!isPlans(*it) && (foreign.empty() || name < foreign))
       foreign = name;
   }
   if (error && error != std::errc::no_such_file_or_directory)

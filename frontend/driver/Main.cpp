@@ -2,6 +2,7 @@
 #include "frontend/driver/Commands.h"
 
 #include "runtime/launch/CommandLine.h"
+#include "syncline/Printable.h"
 #include "syncline/Suggestion.h"
 
 #include "CLI/CLI.hpp"
@@ -21,7 +22,7 @@ constexpr const char *description =
 
 int report(const Status &status) {
   if (!status)
-    std::fprintf(stderr, "syncline: error: %s\n", status.message().c_str());
+    std::fprintf(stderr, "syncline: error: %s\n", printable(status.message()).c_str());
   if (!status && status.kind() == ErrorKind::internal)
     std::fprintf(stderr, "syncline: this is a fault of syncline " SYNCLINE_VERSION
                          ", not of its input; please report it with the command and its files\n");
@@ -91,6 +92,8 @@ int runCommand(std::vector<std::string> words) {
       return report(Status::error(ErrorKind::badUsage, launch::usageMessage(app, error)));
     return finishOutput(app.exit(error)); // prints the help
   }
+  if (const std::string clash = launch::outputClash(app); !clash.empty())
+    return report(Status::error(ErrorKind::badUsage, clash));
   for (std::size_t i = 0; i < std::size(subcommands); ++i)
     if (app.got_subcommand(std::string(subcommands[i].name)))
       return finishOutput(report(commands[i]()));

@@ -8,9 +8,9 @@
 #include "frontend/onnx/EqualTensors.h"
 #include "frontend/onnx/InferenceExport.h"
 #include "frontend/onnx/ListedParameters.h"
+#include "syncline/Printable.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -20,13 +20,7 @@ using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
-std::string frontend::printable(const std::string &text) {
-  std::string result = llvm::json::fixUTF8(text);
-  for (char &c : result)
-    if (llvm::isASCII(c) && !llvm::isPrint(c))
-      c = '?';
-  return result;
-}
+std::string frontend::printable(const std::string &text) { return syncline::printable(text); }
 
 static void noteOutputs(const onnx::GraphProto &graph, const GraphIndex &index,
                         const ImportOptions &options, Notes &notes) {

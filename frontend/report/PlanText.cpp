@@ -2,12 +2,14 @@
 #include "frontend/report/PlanText.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "syncline/Printable.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace syncline::report {
 
@@ -19,12 +21,7 @@ std::string percent(double fraction) {
 
 std::string printable(const nlohmann::json &name) { return printable(name.get<std::string>()); }
 
-std::string printable(std::string text) {
-  for (char &c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      c = '?';
-  return text;
-}
+std::string printable(std::string text) { return syncline::printable(std::move(text)); }
 
 std::string rangeSummary(const std::string &first, const std::string &last, std::size_t count) {
   return count == 1 ? first : first + " .. " + last + " (" + std::to_string(count) + ")";

@@ -12,6 +12,7 @@ import models
 from refusal import RefusalTest
 
 GIB = 2**30
+TRACE = harness.TOP / "samples" / "traces" / "alexnet.csv"
 
 
 class BadModelTest(RefusalTest):
@@ -348,6 +349,37 @@ class BadCommandLineTest(RefusalTest):
                         [program, "--help"], stdout=full, stderr=subprocess.PIPE, text=True
                     )
                 self.assert_refused(done, ["standard output"])
+
+    def test_output_that_is_an_input(self):
+        model = models.save(models.linear(), self.folder / "model.onnx")
+        hosts = self.write("hosts", "a slots=2\n")
+        plan = self.folder / "a.plan"
+        harness.syncline("compile", TRACE, "--cluster", self.cluster, "-o", plan)
+        words = ["compile", model, "--plan-only", "--batch", 2, "--cluster", self.cluster]
+        data = f"{hosts},{self.cluster}"
+        for said, *typed in (
+            ("read by MODEL", *words, "-o", self.folder / "b.plan", "--write-layers", model),
+            ("read by --cluster", *words, "-o", self.cluster),
+            ("read by --from-hostfile", "cluster", "--from-hostfile", hosts, "-o", hosts),
+            ("read by PLAN", "simulate", plan, "--csv", plan / "plan.json"),
+            ("read by PLAN", "run", plan, "--save", plan / "plan.mlir"),
+            ("read by --data", "run", plan, "--data", data, "--save", self.cluster),
+            ("written by --save", "run", plan, "--save", "o", "--trace", "o"),
+        ):
+            with self.subTest(typed=typed):
+                self.refuses(typed, f"is {said}", code=2)
+        harness.syncline("verify", plan)
+
+    def test_paths_on_one_line(self):
+        """What a path holds moves no cursor and ends no line, and is cut to a length."""
+        for command, *rest in (["run"], ["compile", "--cluster", self.cluster, "-o", "o"]):
+            for name in ("a\nerror: b\x1b[31m", os.fsdecode(b"\x9b31m"), "x" * 100_000):
+                with self.subTest(command=command):
+                    said = self.refuses([command, name, *rest])
+                    self.assertNotIn("\x1b", said)
+                    self.assertNotIn("\x9b", said)
+                    self.assertEqual(said.count("\n"), 1)
+                    self.assertLess(len(said), 5000)
 
     def test_unknown_planner(self):
         model = models.save(models.linear(), self.folder / "model.onnx")
