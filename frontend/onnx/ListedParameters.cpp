@@ -58,9 +58,9 @@ struct Group {
   std::int64_t held = 0; ///< parameters that the tensors hold
 };
 
-/// Whether the tensor is a value that the exporter computed of parameters. It has the value's name in
-/// the call, "mul_3", or a name of no parameter and one dimension, "onnx::Add_7": transposing needs
-/// two. A parameter in another order of its axes counts as itself.
+/// Whether the tensor is a value that the exporter computed of parameters. It has the value's name
+/// in the call, "mul_3", or a name of no parameter and one dimension, "onnx::Add_7": transposing
+/// needs two. A parameter in another order of its axes counts as itself.
 bool isComputed(const TorchCall &call, const Held &held, const onnx::TensorProto &proto) {
   const llvm::StringRef tensor = proto.name();
   if (isComputedName(tensor))
