@@ -1,7 +1,6 @@
 // The files of checkpoints: what comes back, what is refused, what is removed.
 #include "TinyPlan.h"
 
-#include "runtime/run/CheckpointLock.h"
 #include "runtime/run/CheckpointOptions.h"
 #include "runtime/run/CheckpointReader.h"
 #include "runtime/run/Sha256.h"
@@ -277,29 +276,6 @@ TEST(CheckpointFolder, ReadsOnlyItsOwn) {
     ASSERT_FALSE(read.isOk()) << step;
     EXPECT_NE(read.status().message().find(folder.manifestOf(step)), std::string::npos);
   }
-}
-
-// One run has a folder. A killed one's file is taken, and goes with the run that took it.
-TEST(CheckpointLock, OneHolder) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file(CheckpointLock::name);
-  writeFile(path, "");
-  {
-    auto first = CheckpointLock::take(folder.path, 0);
-    ASSERT_TRUE(first.isOk()) << first.status().message();
-    const auto second = CheckpointLock::take(folder.path, 0);
-    ASSERT_FALSE(second.isOk());
-    EXPECT_NE(second.status().message().find("another run"), std::string::npos);
-    EXPECT_TRUE(std::filesystem::exists(path));
-    CheckpointLock moved = std::move(*first);
-    moved.release();
-    EXPECT_FALSE(std::filesystem::exists(path));
-    EXPECT_TRUE(CheckpointLock::take(folder.path, 0).isOk());
-  }
-  EXPECT_FALSE(std::filesystem::exists(path));
-  std::filesystem::create_symlink(folder.file("elsewhere"), path);
-  EXPECT_FALSE(CheckpointLock::take(folder.path, 0).isOk());
-  EXPECT_FALSE(std::filesystem::exists(folder.file("elsewhere")));
 }
 
 // A link at the file's place is replaced, and a folder that is a link is not written into.

@@ -1,9 +1,11 @@
-// Checkpoints of several ranks, as threads: who saves what, and which checkpoint all agree on.
+// Checkpoints of several ranks, as threads: who saves what, which run has the folder, and which
+// checkpoint all agree on.
 #include "Ranks.h"
 #include "TinyPlan.h"
 
 #include "runtime/cpu/CpuBackend.h"
 #include "runtime/run/CheckpointChoice.h"
+#include "runtime/run/CheckpointLock.h"
 #include "runtime/run/CheckpointState.h"
 #include "runtime/run/CheckpointWriter.h"
 
@@ -235,6 +237,29 @@ TEST(CheckpointWriter, IsWholeOrNotThere) {
       << last[0].message();
   ASSERT_EQ(folder.list().size(), 1u);
   EXPECT_EQ(folder.list()[0].step, 10);
+}
+
+// One run has a folder. A killed one's file is taken, and goes with the run that took it.
+TEST(CheckpointLock, OneHolder) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file(CheckpointLock::name);
+  writeFile(path, "");
+  {
+    auto first = CheckpointLock::take(folder.path, 0);
+    ASSERT_TRUE(first.isOk()) << first.status().message();
+    const auto second = CheckpointLock::take(folder.path, 0);
+    ASSERT_FALSE(second.isOk());
+    EXPECT_NE(second.status().message().find("another run"), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(path));
+    CheckpointLock moved = std::move(*first);
+    moved.release();
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_TRUE(CheckpointLock::take(folder.path, 0).isOk());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::filesystem::create_symlink(folder.file("elsewhere"), path);
+  EXPECT_FALSE(CheckpointLock::take(folder.path, 0).isOk());
+  EXPECT_FALSE(std::filesystem::exists(folder.file("elsewhere")));
 }
 
 struct Chosen {
