@@ -124,8 +124,8 @@ Result<CheckpointFile> CheckpointFile::open(const std::string &path) {
              : malformed(path);
 }
 
-/// Finds the place of each part of the table; the first part begins at `begin`. Whether the table is
-/// well-formed and its parts reach to the end of the file.
+/// Finds the place of each part of the table; the first part begins at `begin`. Whether the table
+/// is well-formed and its parts reach to the end of the file.
 bool CheckpointFile::place(const std::string &table, std::int64_t begin) {
   if (!checkJsonDepth(table, file.path(), 8))
     return false;

@@ -26,8 +26,8 @@ public:
     std::int64_t step = 0;
     bool hasManifest = false;
   };
-  /// What is there, from the last step to the first. A link is no checkpoint. Empty where the folder
-  /// cannot be read.
+  /// What is there, from the last step to the first. A link is no checkpoint. Empty where the
+  /// folder cannot be read.
   std::vector<Entry> list() const;
 
   /// The text of a checkpoint's manifest. Errors: badInput, naming the file, unless it is a regular

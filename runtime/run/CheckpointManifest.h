@@ -45,7 +45,8 @@ struct CheckpointManifest {
   /// range: skipped steps are steps, and none is negative.
   static Result<CheckpointManifest> parse(std::string_view text);
 
-  /// Text for a file that is a link, a pipe or a device, or does not match its digest, without the rank; empty for one that does.
+  /// Text for a file that is a link, a pipe or a device, or does not match its digest, without the
+  /// rank; empty for one that does match.
   static std::string whyBad(const std::string &path, const CheckpointDigest &digest);
 };
 

@@ -64,8 +64,8 @@ public:
   void spare(const std::set<int> &ranks);
   /// The signal by which a rank first asked to stop the run, or 0. Any thread may call it.
   int stopAsked() const { return asked; }
-  /// This host's address as the first rank of another host reached it. Empty when all ranks are
-  /// local.
+  /// This host's address as the first rank of another host reached it. Empty when all ranks
+  /// are local.
   std::string reachableAddress() const;
 
 private:

@@ -1,4 +1,5 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the run ends after a step that all ranks agree on, saves, and says where."""
+"""Ctrl-C, SIGTERM and SIGHUP: the run ends after a step that all ranks agree on, saves, and says
+where. A rank that is lost is named by the others, with what they do."""
 
 import functools
 import json
@@ -77,7 +78,7 @@ class StopTest(unittest.TestCase):
                 "factors": {"extra": ("--scheme", "fc*=factors")},
                 "servers": harness.BY_SERVERS,
                 "carried": {"extra": ("--scheme", "fc*=factors", "--overlap", "step")},
-                "asp": {"cluster": harness.BY_SERVERS["cluster"], "extra": ("--consistency", "asp")},
+                "asp": {**harness.BY_SERVERS, "extra": ("--consistency", "asp")},
             }.items()
         }
 
@@ -218,7 +219,7 @@ class StopTest(unittest.TestCase):
         os.kill(self.launched(process, RANKS)[1][0], signal.SIGKILL)
         said = self.rest(process)[1]
         self.assertEqual(process.returncode, 1, said)
-        self.assertRegex(said, r"lost rank 0 \(its process ended\) in the .* in step \d+; last comp")
+        self.assertRegex(said, r"lost rank 0 \(its process ended\) in the .* in step \d+; last")
         self.assertIn("rank 0 was killed by signal 9", said)
 
     def test_out_of_memory_is_told(self):
