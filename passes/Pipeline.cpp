@@ -39,14 +39,17 @@ static void buildTimes(OpPassManager &passes, const PipelineOptions &options) {
       createInsertGradients(InsertGradientsOptions{options.splitTied}));
 }
 
-/// The communication: which gradients share a message, by which scheme, and when it is sent.
-static void buildAgreement(OpPassManager &passes, const PipelineOptions &options) {
+/// The problem: what each gradient may do on this cluster, and its cost.
+static void buildPosed(OpPassManager &passes, const PipelineOptions &options) {
   PoseProblemOptions posing;
   posing.requested = options.requested;
   posing.overlap = options.overlap;
   posing.consistency = options.consistency;
   passes.addPass(createPoseProblem(posing));
-  passes.addPass(createSolveMerge(options.planner, options.channels));
+}
+
+/// The communication: which gradients share a message, by which scheme, and when it is sent.
+static void buildBuckets(OpPassManager &passes) {
   passes.addPass(createCheckSolutions());
   passes.addPass(createFormBuckets());
   passes.addPass(barrier("merge", {"sync.gradient"}));
@@ -68,10 +71,20 @@ void syncline::buildTimedStep(OpPassManager &passes, const PipelineOptions &opti
   buildTimes(passes, options);
 }
 
-void syncline::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+void syncline::buildProblem(OpPassManager &passes, const PipelineOptions &options) {
   buildTimedStep(passes, options);
-  buildAgreement(passes, options);
+  buildPosed(passes, options);
+}
+
+void syncline::buildSolved(OpPassManager &passes, const PipelineOptions &options) {
+  buildBuckets(passes);
   buildPlan(passes, options);
+}
+
+void syncline::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  buildProblem(passes, options);
+  passes.addPass(createSolveMerge(options.planner, options.channels));
+  buildSolved(passes, options);
 }
 
 void syncline::registerPipeline() {

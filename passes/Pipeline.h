@@ -42,6 +42,13 @@ void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// backward pass, is fused, each operation gets its seconds and each gradient a `sync.gradient`.
 void buildTimedStep(mlir::OpPassManager &passes, const PipelineOptions &options);
 
+/// Appends the passes of that pipeline before a planner answers, buildTimedStep() and pose-problem.
+void buildProblem(mlir::OpPassManager &passes, const PipelineOptions &options);
+
+/// Appends the passes of that pipeline behind the planner's answer: the module has a `sync.problem`
+/// and its `sync.solution`.
+void buildSolved(mlir::OpPassManager &passes, const PipelineOptions &options);
+
 /// Makes the pipeline available to syncline-opt as `--compile`.
 void registerPipeline();
 

@@ -19,6 +19,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace mlir;
@@ -205,7 +206,12 @@ Status compareDocument(const std::string &folder, const Json &document, ModuleOp
     return bad(folder + "/plan.mlir", again.status().message());
   for (const char *key : {"model", "cluster", "files", "plan"})
     (*again)["hashes"][key] = document["hashes"].value(key, Json());
-  (*again)["unneeded_inputs"] = document.value("unneeded_inputs", Json::array());
+  const Json unneeded = document.value("unneeded_inputs", Json::array());
+  if (!unneeded.is_array() ||
+      !std::ranges::all_of(unneeded, [](const Json &name) { return name.is_string(); }))
+    return bad(folder + "/plan.json", "'unneeded_inputs': expected names");
+  (*again)["unneeded_inputs"] = unneeded;
+  (*again)["options"] = document.value("options", Json());
   if (*again == document)
     return Status::ok();
   for (const auto &[key, value] : again->items())

@@ -246,6 +246,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"runnable", false},
                {"inputs", Json::array()},
                {"unneeded_inputs", info.unneededInputs},
+               {"options", info.options},
                {"target", nullptr},
                {"output", nullptr},
                {"tensors", Json::array()},

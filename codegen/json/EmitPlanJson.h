@@ -6,7 +6,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -21,6 +21,7 @@ struct PlanInfo {
   std::string clusterHash;     ///< SHA-256 of the cluster file
   std::string backend = "cpu"; ///< the backend that the step is compiled for
   std::vector<std::string> unneededInputs = {}; ///< the model's inputs that the step does not read
+  nlohmann::json options = {}; ///< what `compile` was told that the module does not say
 };
 
 /// The document without hashes of files and of itself (writePlan adds them): `hashes` has `model`,

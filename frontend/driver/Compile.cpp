@@ -15,6 +15,7 @@
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PrecisionOption.h"
+#include "frontend/driver/RecordedOptions.h"
 #include "frontend/driver/StepTrace.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
@@ -233,6 +234,15 @@ Result<codegen::PlanInfo> describe(const CompileOptions &options) {
                            *model, *cluster, options.backend};
 }
 
+/// Records how the model was read; see RecordedOptions.h.
+Status record(const CompileOptions &options, ModuleOp module, codegen::PlanInfo &info) {
+  Result<frontend::ImportOptions> import = importOptions(options);
+  if (!import)
+    return import.status();
+  info.options = recordOptions(options, *import, module);
+  return Status::ok();
+}
+
 Result<std::shared_ptr<const solver::Planner>> findPlanner(const CompileOptions &options) {
   Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(options.planner);
   if (planner && (*planner)->maxMessages())
@@ -279,6 +289,8 @@ Status compile(const CompileOptions &requested) {
   info->unneededInputs = std::move(source->unneededInputs);
   if (Status attached = attachCluster(options, *source->module); !attached)
     return attached;
+  if (Status recorded = record(options, *source->module, *info); !recorded)
+    return recorded;
   if (options.planOnly && firstOf<nn::StepOp>(*source->module)) {
     Result<files::LayerTrace> trace = replaceStep(source->module, options.model, enter);
     if (!trace)

@@ -55,6 +55,14 @@ Status runPipeline(ModuleOp module, const PipelineOptions &options, const Enter 
   return run(module, options, enter, buildPipeline);
 }
 
+Status runProblem(ModuleOp module, const PipelineOptions &options) {
+  return run(module, options, {}, buildProblem);
+}
+
+Status runSolved(ModuleOp module, const PipelineOptions &options) {
+  return run(module, options, {}, buildSolved);
+}
+
 Status runTimedStep(ModuleOp module, const Enter &enter) {
   return run(module, {}, enter, buildTimedStep);
 }

@@ -17,6 +17,10 @@ namespace syncline::driver {
 Status runPipeline(mlir::ModuleOp module, const PipelineOptions &options,
                    const std::function<void(const std::string &phase)> &enter = {});
 
+/// Runs the passes of buildProblem(), or of buildSolved(), in the same way.
+Status runProblem(mlir::ModuleOp module, const PipelineOptions &options);
+Status runSolved(mlir::ModuleOp module, const PipelineOptions &options);
+
 /// Runs the passes of buildTimedStep() in the same way.
 Status runTimedStep(mlir::ModuleOp module, const std::function<void(const std::string &)> &enter);
 

@@ -1,13 +1,19 @@
 // `syncline verify`: a plan's files, checks and proofs, without the solver.
 #include "frontend/driver/AskZ3.h"
 #include "frontend/driver/Commands.h"
+#include "frontend/driver/CompareModel.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanContext.h"
+#include "frontend/files/ClusterFile.h"
 #include "frontend/files/Paths.h"
+#include "frontend/ir/ToAttr.h"
+#include "frontend/onnx/CheckSkeleton.h"
 
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/PlanFolder.h"
 #include "ir/FirstOf.h"
+#include "ir/cluster/Cluster.h"
+#include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
 #include "passes/Passes.h"
 #include "passes/solver/Planner.h"
@@ -75,6 +81,68 @@ Status checkOrigin(const VerifyOptions &options) {
   return Status::ok();
 }
 
+frontend::PlannedNames namesOf(const nlohmann::json &document) {
+  frontend::PlannedNames names;
+  for (const nlohmann::json &input : document.at("inputs"))
+    names.inputs.push_back(input.at(input.contains("of") ? "of" : "name").get<std::string>());
+  document.at("unneeded_inputs").get_to(names.unneeded);
+  document.at("output").at("name").get_to(names.output);
+  for (const nlohmann::json &tensor : document.at("tensors"))
+    if (tensor.at("kind") == "parameter")
+      names.parameters.push_back(tensor.at("name").get<std::string>());
+    else if (tensor.at("kind") == "state")
+      names.states.push_back(tensor.at("name").get<std::string>());
+  return names;
+}
+
+/// The cluster that the plan has is the file's, for the plan's number of ranks.
+Status compareCluster(const VerifyOptions &options, ModuleOp plan) {
+  Result<files::ClusterFile> file = files::readClusterFile(options.cluster);
+  if (!file)
+    return file.status();
+  auto spec = plan->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  file->ranks = spec.getRanks();
+  if (cluster::withNccl(frontend::toAttr(*file, plan.getContext()), spec.getNccl()) == spec)
+    return Status::ok();
+  return Status::badInput("'" + options.plan + "/plan.mlir': its cluster differs from what '" +
+                          options.cluster + "' says");
+}
+
+/// Compares what the options name, and says what was compared and what was not.
+Result<std::string> compareSources(const VerifyOptions &options, ModuleOp plan) {
+  Result<nlohmann::json> document = codegen::readPlanJson(options.plan);
+  if (!document)
+    return document.status();
+  const bool runs = static_cast<bool>(firstOf<plan::ProgramOp>(plan));
+  if (runs)
+    if (Status s = frontend::checkSkeleton(options.plan + "/model.onnx", namesOf(*document)); !s)
+      return s;
+  bool comparesModel = false;
+  if (!options.model.empty()) {
+    Result<bool> compared = compareModel(options.plan, *document, plan, options.model);
+    if (!compared)
+      return compared.status();
+    comparesModel = *compared;
+  }
+  if (!options.cluster.empty())
+    if (Status s = compareCluster(options, plan); !s)
+      return s;
+  const std::string model = runs ? "program, values and model.onnx" : "layers";
+  std::string equal = comparesModel ? model + " as the model gives them" : "",
+              open = comparesModel ? "" : model + " with the model";
+  const auto add = [](std::string &list, const std::string &item) {
+    list += (list.empty() ? "" : ", ") + item;
+  };
+  add(options.cluster.empty() ? open : equal,
+      options.cluster.empty() ? "the cluster with its file" : "the cluster as its file says");
+  if (plan->hasAttr(cluster::profileAttr))
+    add(open, "times with the profile");
+  if (runs)
+    add(open, "step.so with its source");
+  return equal + (equal.empty() || open.empty() ? "" : "; ") +
+         (open.empty() ? "" : "not compared: " + open);
+}
+
 Status verify(const VerifyOptions &options) {
   const std::string &folder = options.plan;
   if (Status s = checkOrigin(options); !s)
@@ -90,9 +158,12 @@ Status verify(const VerifyOptions &options) {
   passes.addPass(createCheckRunnable());
   if (failed(passes.run(module->get())))
     return diagnostics.status("'" + folder + "' fails a check without a reason");
+  Result<std::string> compared = compareSources(options, module->get());
+  if (!compared)
+    return compared.status();
   auto solution = firstOf<sync::SolutionOp>(module->get());
-  std::printf("%s: files unchanged, plan valid, bound %sproved\n", folder.c_str(),
-              solution && solution.channels() > 1 ? "of one channel " : "");
+  std::printf("%s: files unchanged, plan valid, bound %sproved; %s\n", folder.c_str(),
+              solution && solution.channels() > 1 ? "of one channel " : "", compared->c_str());
   if (!options.withZ3)
     return Status::ok();
   std::fflush(stdout); // Z3 may take long
@@ -113,13 +184,14 @@ Command addVerify(CLI::App &app) {
   command->add_option("PLAN", options->plan, "Folder that 'syncline compile' wrote")->required();
   command
       ->add_option("--model", options->model,
-                   "Compare this model or layer trace with the one that the plan was made from")
+                   "Compare the plan with what this model or layer trace gives again, on the "
+                   "plan's cluster by the plan's solution: program, values and model.onnx")
       ->type_name("FILE")
       ->check(launch::someText());
   command
       ->add_option(
           "--cluster", options->cluster,
-          "Compare this cluster file, or a sample's, with the one that the plan was made for")
+          "Compare the plan's cluster with this file, or a sample's, from which it was made")
       ->type_name("FILE")
       ->check(launch::someText());
   CLI::Option *withZ3 = command->add_flag(

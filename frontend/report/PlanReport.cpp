@@ -26,6 +26,34 @@ static std::string counted(std::int64_t count, const std::string &noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+/// The options by which the model was read otherwise than by default, as `compile` takes them.
+static std::string readWith(const nlohmann::json &plan) {
+  const nlohmann::json options = plan.value("options", nlohmann::json());
+  if (!options.is_object())
+    return "";
+  std::string text;
+  const auto add = [&](const std::string &option, const std::string &value) {
+    text += (text.empty() ? ", read with " : " ") + option + " " + printable(value);
+  };
+  if (options.at("loss") != "cross-entropy")
+    add("--loss", options.at("loss"));
+  if (options.at("classes_in") != "auto")
+    add("--classes-in", options.at("classes_in"));
+  if (options.at("loss_on") != "")
+    add("--loss-on", options.at("loss_on"));
+  for (const nlohmann::json &glob : options.at("freeze"))
+    add("--freeze", glob);
+  if (options.at("parameters").is_array())
+    add("--parameters", "(" + std::to_string(options.at("parameters").size()) + " names)");
+  if (!options.at("dropout").get<bool>())
+    add("--dropout", "off");
+  for (const auto &[key, option] :
+       {std::pair("dimensions", "--dim"), std::pair("batch_dimensions", "--batch-dimension")})
+    for (const auto &[name, number] : options.at(key).items())
+      add(option, name + "=" + number.dump());
+  return text;
+}
+
 static std::string header(const nlohmann::json &plan) {
   std::string text = "plan " + printable(plan.at("name")) + ", planner " +
                      printable(plan.at("planner")) + ", " +
@@ -46,6 +74,7 @@ static std::string header(const nlohmann::json &plan) {
   const nlohmann::json &requested = plan.at("requested");
   for (std::size_t i = 0; i < requested.size(); ++i)
     text += (i == 0 ? ", requested " : " and ") + printable(requested[i]);
+  text += readWith(plan);
   if (!plan.at("runnable").get<bool>())
     text += ", from a layer trace: to read, not to run";
   return text + "\n\n";

@@ -70,11 +70,13 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     auto parts = dyn_cast<DictionaryAttr>(attribute.getValue());
     const ArrayAttr blocks = parts ? blocksOf(parts) : ArrayAttr();
     const IntegerAttr freed = parts ? freedOf(parts) : IntegerAttr();
-    if (blocks && freed && parts.size() == 2 && freed.getType().isInteger(64) &&
+    const IntegerAttr asked = parts ? askedOf(parts) : IntegerAttr();
+    if (blocks && freed && parts.size() == (asked ? 3 : 2) && freed.getType().isInteger(64) &&
+        (!asked || (asked.getType().isInteger(64) && asked.getInt() > 0)) &&
         llvm::all_of(blocks, [](Attribute block) { return isa<StringAttr>(block); }))
       return success();
-    return op->emitError("NN54: expected 'nn.recomputation' with 'blocks' (strings) and 'freed' "
-                         "(i64), got ")
+    return op->emitError("NN54: expected 'nn.recomputation' with 'blocks' (strings), 'freed' (i64) "
+                         "and perhaps 'asked' (i64, above 0), got ")
            << attribute.getValue();
   }
   return op->emitError("NN50: expected 'nn.layer' (string), 'nn.backward' (unit) or 'nn.seconds' "

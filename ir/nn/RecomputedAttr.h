@@ -15,7 +15,8 @@ inline constexpr llvm::StringLiteral recomputedAttr = "nn.recomputed";
 
 /// A dictionary on a step, and on the program that it becomes (NN54): `blocks`, the names of what
 /// is recomputed, and `freed`, an i64, the bytes by which the step's arena is smaller than without
-/// recomputation. It is negative where recomputation takes memory.
+/// recomputation. It is negative where recomputation takes memory. Where the blocks were searched,
+/// also `asked`, an i64: the bytes that they were to free.
 inline constexpr llvm::StringLiteral recomputationAttr = "nn.recomputation";
 
 /// The dictionary's parts; null where it lacks them.
@@ -24,6 +25,10 @@ inline mlir::ArrayAttr blocksOf(mlir::DictionaryAttr recomputation) {
 }
 inline mlir::IntegerAttr freedOf(mlir::DictionaryAttr recomputation) {
   return recomputation.getAs<mlir::IntegerAttr>("freed");
+}
+
+inline mlir::IntegerAttr askedOf(mlir::DictionaryAttr recomputation) {
+  return recomputation.getAs<mlir::IntegerAttr>("asked");
 }
 
 inline bool isRecomputed(mlir::Operation *op) { return op->hasAttr(recomputedAttr); }

@@ -83,10 +83,12 @@ LogicalResult recomputeStep(nn::StepOp step, ArrayRef<std::string> globs, std::i
   SmallVector<StringRef> names;
   for (const Block &block : *blocks)
     names.push_back(block.name);
-  step->setAttr(nn::recomputationAttr,
-                builder.getDictionaryAttr(
-                    {builder.getNamedAttr("blocks", builder.getStrArrayAttr(names)),
-                     builder.getNamedAttr("freed", builder.getI64IntegerAttr(*before - *after))}));
+  SmallVector<NamedAttribute> parts{
+      builder.getNamedAttr("blocks", builder.getStrArrayAttr(names)),
+      builder.getNamedAttr("freed", builder.getI64IntegerAttr(*before - *after))};
+  if (free > 0)
+    parts.push_back(builder.getNamedAttr("asked", builder.getI64IntegerAttr(free)));
+  step->setAttr(nn::recomputationAttr, builder.getDictionaryAttr(parts));
   return success();
 }
 

@@ -1,5 +1,5 @@
 """Plans with one change drawn at random, everything made again that follows from it: what `verify`
-accepts, `run` takes."""
+accepts, `run` takes. What `verify --model` accepts trains the same bits, or shows in `inspect`."""
 
 import pathlib
 import shutil
@@ -29,6 +29,7 @@ class PlanMutationTest(RefusalTest):
             original = harness.compile_plan(
                 DIGITS, folder, ranks=2, batch=8, extra=words, cluster=cluster
             )
+            self.saved = self.train(original, folder / "saved.onnx")
             accepted = 0
             for what, text in mutations((original / "plan.mlir").read_text(), seed, COUNT):
                 with self.subTest(what=what, seed=seed):
@@ -44,9 +45,22 @@ class PlanMutationTest(RefusalTest):
             self.assert_refused(done, [])
             return False
         plans.build_step(self.plan)
-        words = ["--data", IMAGES, "--eval", IMAGES, "--steps", 1]
-        harness.syncline("run", self.plan, "-n", 2, *words)
+        saved = self.train(self.plan, self.folder / "saved.onnx")
+        compared = self.command("verify", self.plan, "--model", DIGITS)
+        if compared.returncode != 0:
+            self.assert_refused(compared, ["gives something else"])
+        elif saved != self.saved:
+            shown, before = (
+                self.command("inspect", plan).stdout for plan in (self.plan, original)
+            )
+            self.assertNotEqual(shown, before, "it trains otherwise, and nothing shows it")
         return True
+
+    def train(self, plan, saved):
+        """What two steps on two ranks make of the weights."""
+        words = ["--data", IMAGES, "--eval", IMAGES, "--steps", 2, "--save", saved]
+        harness.syncline("run", plan, "-n", 2, *words)
+        return saved.read_bytes()
 
     def test_sums(self):
         self.check(1)

@@ -46,7 +46,7 @@ def reseal(plan, text):
     if printed is None or step is None:
         return rehash(plan)
     document = json.loads(printed)
-    for kept in ("name", "version", "hashes"):
+    for kept in ("name", "version", "options", "hashes"):
         document[kept] = before[kept]
     # The first line names version and planner, which the text of a plan does not know.
     first = (plan / "step.cpp").read_text().split("\n", 1)[0]

@@ -112,8 +112,14 @@ nn.step @s batch 1 {
 
 // -----
 
-// expected-error @+1 {{NN54: expected 'nn.recomputation' with 'blocks' (strings) and 'freed' (i64), got {blocks = [], freed = 1 : i32}}}
+// expected-error @+1 {{NN54: expected 'nn.recomputation' with 'blocks' (strings), 'freed' (i64) and perhaps 'asked' (i64, above 0), got {blocks = [], freed = 1 : i32}}}
 module attributes {nn.recomputation = {blocks = [], freed = 1 : i32}} {
+}
+
+// -----
+
+// expected-error @+1 {{NN54: expected 'nn.recomputation' with 'blocks' (strings), 'freed' (i64) and perhaps 'asked' (i64, above 0), got {asked = 0 : i64, blocks = [], freed = 1 : i64}}}
+module attributes {nn.recomputation = {asked = 0 : i64, blocks = [], freed = 1 : i64}} {
 }
 
 // -----

@@ -1,0 +1,219 @@
+// Lowers the model again between the passes before and behind the planner.
+#include "frontend/driver/CompareModel.h"
+
+#include "codegen/step/Text.h"
+#include "frontend/driver/RecordedOptions.h"
+#include "frontend/driver/RunPipeline.h"
+#include "frontend/driver/StepTrace.h"
+#include "frontend/ir/TraceModule.h"
+#include "frontend/onnx/ImportOnnx.h"
+#include "ir/FirstOf.h"
+#include "ir/nn/PrecisionAttr.h"
+#include "ir/nn/RecomputedAttr.h"
+#include "ir/plan/AccumulateAttr.h"
+#include "ir/plan/ClipAttr.h"
+#include "ir/plan/Plan.h"
+#include "ir/sync/Consistency.h"
+#include "ir/sync/Sync.h"
+#include "syncline/RowsPart.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <streambuf>
+#include <vector>
+
+using namespace mlir;
+
+namespace syncline::driver {
+namespace {
+
+/// Compares what is written to it with a file.
+class ComparingBuffer : public std::streambuf {
+public:
+  explicit ComparingBuffer(const std::string &path) : file(path, std::ios::binary) {}
+
+  /// Whether the file holds just what was written.
+  bool isEqual() { return equal && file.peek() == std::ifstream::traits_type::eof(); }
+
+private:
+  std::streamsize xsputn(const char *text, std::streamsize count) override {
+    chunk.resize(static_cast<std::size_t>(count));
+    equal = equal && file.read(chunk.data(), count) && std::equal(text, text + count, chunk.data());
+    return count;
+  }
+  int_type overflow(int_type c) override {
+    const char text = traits_type::to_char_type(c);
+    xsputn(&text, 1);
+    return c;
+  }
+
+  std::ifstream file;
+  std::vector<char> chunk;
+  bool equal = true;
+};
+
+/// The plan's own choices, as the pipeline takes them.
+PipelineOptions pipelineOf(ModuleOp plan, const RecordedOptions &recorded) {
+  PipelineOptions options;
+  auto problem = firstOf<sync::ProblemOp>(plan);
+  options.requested = recorded.schemes;
+  options.consistency = sync::consistencyText(problem.getConsistencyAttr());
+  options.splitTied = llvm::any_of(problem.getLayers().getAsValueRange<StringAttr>(),
+                                   [](StringRef name) { return isRowsPart(name.str()); });
+  auto program = firstOf<plan::ProgramOp>(plan);
+  if (!program)
+    return options;
+  options.overlap = program.getOverlap().value_or(options.overlap).str();
+  options.clipNorm = plan::clipNormOf(program).value_or(0);
+  options.accumulate = plan::passesOf(program);
+  auto recomputed = program->getAttrOfType<DictionaryAttr>(nn::recomputationAttr);
+  const IntegerAttr asked = recomputed ? nn::askedOf(recomputed) : IntegerAttr();
+  if (asked)
+    options.freeArena = asked.getInt();
+  else if (recomputed)
+    options.recompute = recorded.recompute;
+  return options;
+}
+
+std::string textOf(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream);
+  return text;
+}
+
+std::string shortened(StringRef line) {
+  constexpr std::size_t most = 160;
+  line = line.trim();
+  return codegen::oneLine((line.size() > most ? line.take_front(most) + "..." : line).str());
+}
+
+class Comparison {
+public:
+  Comparison(const std::string &folder, const nlohmann::json &document, ModuleOp plan,
+             const std::string &path)
+      : folder(folder), document(document), plan(plan), path(path) {}
+
+  Result<bool> compare() {
+    Result<RecordedOptions> options = readRecordedOptions(document);
+    if (!options)
+      return Status::badInput("'" + folder + "/plan.json': " + options.status().message());
+    recorded = std::move(*options);
+    if (Status read = this->read(); !read)
+      return recorded.planOnly && read.kind() == ErrorKind::badInput ? Result<bool>(false) : read;
+    (*module)->setAttrs(plan->getAttrDictionary());
+    Status lowered = lower();
+    if (!lowered)
+      return Status::badInput("'" + folder + "': '" + path + "' cannot be lowered as the plan " +
+                              "says: " + lowered.message());
+    if (Status s = expectEqual(textOf(plan), textOf(*module)); !s)
+      return s;
+    if (Status s = imported ? compareFiles() : Status::ok(); !s)
+      return s;
+    return true;
+  }
+
+private:
+  MLIRContext &context() { return *plan.getContext(); }
+
+  Status read() {
+    if (isTrace(path)) {
+      Result<OwningOpRef<ModuleOp>> trace = frontend::readTraceModule(path, context());
+      if (!trace)
+        return trace.status();
+      module = std::move(*trace);
+      return Status::ok();
+    }
+    Result<frontend::ImportedModel> model = frontend::importOnnx(path, recorded.import, context());
+    if (!model)
+      return model.status();
+    module = std::move(model->module);
+    imported = std::move(*model);
+    return Status::ok();
+  }
+
+  /// Gives the plan's problem and its solution to the passes behind the planner.
+  Status lower() {
+    if (recorded.planOnly && !isTrace(path)) {
+      imported.reset(); // such a plan has no files of values
+      (*module)->setAttr(nn::precisionAttr, StringAttr::get(&context(), recorded.precision));
+      if (Result<files::LayerTrace> trace = replaceStep(module, path, {}); !trace)
+        return trace.status();
+    }
+    rename();
+    const PipelineOptions options = pipelineOf(plan, recorded);
+    if (Status posed = runProblem(*module, options); !posed)
+      return posed;
+    auto problem = firstOf<sync::ProblemOp>(*module);
+    if (Status s = expectEqual(textOf(firstOf<sync::ProblemOp>(plan)), textOf(problem)); !s)
+      return Status::ok(); // the whole comparison says the same
+    OpBuilder builder(&context());
+    builder.setInsertionPointAfter(problem);
+    builder.clone(*firstOf<sync::SolutionOp>(plan));
+    if (Status solved = runSolved(*module, options); !solved)
+      return solved;
+    auto prediction = firstOf<sync::PredictionOp>(*module);
+    for (NamedAttribute other : firstOf<sync::PredictionOp>(plan)->getDiscardableAttrs())
+      prediction->setAttr(other.getName(), other.getValue()); // plans that were tried besides
+    return Status::ok();
+  }
+
+  /// The file may have another name by now.
+  void rename() {
+    auto step = firstOf<nn::StepOp>(*module);
+    auto trace = firstOf<sync::TraceOp>(*module);
+    if (auto program = firstOf<plan::ProgramOp>(plan); program && step)
+      step.setSymName(program.getSymName());
+    if (auto named = firstOf<sync::TraceOp>(plan); named && trace)
+      trace.setSymName(named.getSymName());
+  }
+
+  Status expectEqual(const std::string &planned, const std::string &given) const {
+    llvm::SmallVector<StringRef> ours, theirs;
+    StringRef(planned).split(ours, '\n');
+    StringRef(given).split(theirs, '\n');
+    for (std::size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
+      const StringRef mine = i < ours.size() ? ours[i] : "",
+                      other = i < theirs.size() ? theirs[i] : "";
+      if (mine != other)
+        return Status::badInput("'" + folder + "/plan.mlir': '" + path +
+                                "' gives something else: expected '" + shortened(other) +
+                                "', got '" + shortened(mine) + "'");
+    }
+    return Status::ok();
+  }
+
+  Status compareFiles() {
+    ComparingBuffer values(folder + "/weights.bin"), skeleton(folder + "/model.onnx");
+    std::ostream valuesOut(&values), skeletonOut(&skeleton);
+    if (Status written = imported->weights.write(valuesOut); !written)
+      return written;
+    skeletonOut << imported->skeleton;
+    for (auto [buffer, name] : {std::pair(&values, "weights.bin"), {&skeleton, "model.onnx"}})
+      if (!buffer->isEqual())
+        return Status::badInput("'" + folder + "/" + name + "': differs from what '" + path +
+                                "' gives");
+    return Status::ok();
+  }
+
+  const std::string &folder;
+  const nlohmann::json &document;
+  ModuleOp plan;
+  const std::string &path;
+  RecordedOptions recorded;
+  OwningOpRef<ModuleOp> module;
+  std::optional<frontend::ImportedModel> imported;
+};
+
+} // namespace
+
+Result<bool> compareModel(const std::string &folder, const nlohmann::json &document, ModuleOp plan,
+                          const std::string &path) {
+  return Comparison(folder, document, plan, path).compare();
+}
+
+} // namespace syncline::driver
