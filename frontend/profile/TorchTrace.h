@@ -27,8 +27,8 @@ Result<EventMap> parseEventMap(std::string_view text, std::string_view fileName)
 struct ImportedProfile {
   files::Profile profile;
   std::size_t steps = 0;
-  double step = 0;   ///< median step
-  double mapped = 0; ///< seconds of a step in events that the map names, or that follow from them
+  double step = 0;     ///< median step
+  double mapped = 0;   ///< seconds of a step in events that the map names, or that follow from them
   std::string leftOut; ///< which of the trace's events are broken; empty where none is
 };
 

@@ -24,8 +24,8 @@ Status validateForm(const Consistency &form) {
   if (form.form == Form::dssp &&
       static_cast<double>(form.upper - form.staleness) > static_cast<double>(mostStepsApart))
     return Status::badInput("expected bounds at most " + text(mostStepsApart) +
-                            " steps apart, got " +
-                            text(form.staleness) + " and " + text(form.upper));
+                            " steps apart, got " + text(form.staleness) + " and " +
+                            text(form.upper));
   if (form.period < 1 || form.fragments < 1 || form.period % form.fragments != 0)
     return Status::badInput("expected fragments that divide a period of at least 1 step, got " +
                             text(form.fragments) + " and " + text(form.period));

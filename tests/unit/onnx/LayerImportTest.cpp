@@ -292,9 +292,10 @@ TEST(LayerImport, UnknownShapesAreNamed) {
   const auto edit = [](onnx::ModelProto &model) {
     model.mutable_graph()->mutable_node(1)->set_domain("com.example");
   };
-  expectError(layersOf(13, foreign, {}, edit),
-              "(Mul): the shape of its result 'h' is not known: the file states none, and operators "
-              "of domain 'com.example' are not supported");
+  expectError(
+      layersOf(13, foreign, {}, edit),
+      "(Mul): the shape of its result 'h' is not known: the file states none, and operators "
+      "of domain 'com.example' are not supported");
   // What the file states counts.
   const auto layers = good(13, foreign, {}, [&](onnx::ModelProto &model) {
     edit(model);
