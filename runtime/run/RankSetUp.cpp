@@ -1,6 +1,7 @@
 // The stages of a worker's run before its first step.
 #include "runtime/run/RankRun.h"
 
+#include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
 #include "runtime/run/DeviceChoice.h"
 #include "runtime/run/PlanChecks.h"
