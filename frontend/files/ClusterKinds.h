@@ -18,8 +18,8 @@ std::optional<DeviceRates> deviceKind(std::string_view name);
 /// Names of all device kinds, in the order of README.md. The span stays valid.
 std::span<const std::string_view> deviceKinds();
 
-/// The compute capability times ten, as 'sm' in NCCL's topology; 0 for a kind that is unknown or no
-/// GPU.
+/// The compute capability times ten, as 'sm' in NCCL's topology; 0 for an unknown kind, and for one
+/// that is no GPU.
 std::int64_t deviceCapability(std::string_view name);
 /// The kind of link of all its NVLinks; empty for a kind that has none, or is unknown.
 std::string_view deviceNvlink(std::string_view name);

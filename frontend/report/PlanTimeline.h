@@ -35,14 +35,14 @@ struct Phase {
 /// The seconds of `object`'s `key`. Throws SchemaError where they are negative.
 double secondsOf(const nlohmann::json &object, const char *key);
 
-/// Reads one of plan.json's buckets. Throws SchemaError, or nlohmann's exceptions, where it does not
-/// follow the plan schema.
+/// Reads one of plan.json's buckets. Throws SchemaError, or nlohmann's exceptions, where it does
+/// not follow the plan schema.
 PlottedBucket bucketOf(const nlohmann::json &json);
 
 /// What a rank computes: behind the backward pass, bucket by bucket, it waits for the message,
 /// reconstructs its gradients and updates its parameters. A plan that clips gradients updates all
-/// at the end of the step; of one whose messages may end in the next step, the forward pass contains
-/// waits, reconstruction and updates. Throws as bucketOf().
+/// at the end of the step; of one whose messages may end in the next step, the forward pass
+/// contains waits, reconstruction and updates. Throws as bucketOf().
 std::vector<Phase> phasesOf(const nlohmann::json &plan, const std::vector<PlottedBucket> &buckets);
 
 } // namespace syncline::report

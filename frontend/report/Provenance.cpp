@@ -29,8 +29,8 @@ std::string ratesOf(const nlohmann::json &device, double efficiency) {
   return text;
 }
 
-/// "estimated from the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s), which kernels ..". The kind
-/// 'cpu' has typical rates, no data sheet's.
+/// "estimated from the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s), which kernels ..". The
+/// kind 'cpu' has typical rates, no data sheet's.
 std::string estimate(const nlohmann::json &provenance, const nlohmann::json &cluster) {
   const double efficiency = provenance.at("efficiency");
   const bool isKind = provenance.at("device").is_string();

@@ -57,7 +57,7 @@ void CheckpointOptions::addTo(CLI::App &app) {
   const char *group = "Checkpoints";
   auto *dir = app.add_option("--checkpoint", folder,
                              "Save the state of the run in DIR, which all ranks share, at its end, "
-                             "at Ctrl-C and SIGTERM, and as --every says")
+                             "at Ctrl-C, SIGTERM and SIGHUP, and as --every says")
                   ->check(launch::someText())
                   ->type_name("DIR")
                   ->group(group);

@@ -54,8 +54,8 @@ TEST(PlanPlot, DrawsABarABucketWithWhatItIs) {
   EXPECT_TRUE(contains(svg, "fill=\"#1f4e9c\"><title>bucket 1: conv.weight, 1024 B, ring;")) << svg;
 }
 
-// A message that ends in the next step stands in two parts: at the step's end, and at the beginning,
-// where the forward pass waits for that of the step before.
+// A message that ends in the next step stands in two parts: at the step's end, and at the
+// beginning, where the forward pass waits for that of the step before.
 TEST(PlanPlot, DrawsWhatCrossesIntoTheNextStep) {
   json plan = smallPlan();
   plan["overlap"] = "step";
