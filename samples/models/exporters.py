@@ -21,17 +21,21 @@ def has_current():
 
 def write(model, sample, path, opset=17, dynamic=True):
     """Exports `model` as it trains, from opset 18 on by the current exporter. `sample` is an
-    example input [batch, ...], a tuple of them, or a dict by the names of the model's arguments.
-    With `dynamic` the batch is a named dimension, otherwise the sample's."""
+    example input [batch, ...], a tuple of them, or a dict by the names of the model's arguments;
+    other names are the inputs' in the file, in the order of the arguments. With `dynamic` the batch
+    is a named dimension, otherwise the sample's."""
     if isinstance(sample, torch.Tensor):
         sample = (sample,)
+    names = names_of(model, sample)
+    if isinstance(sample, dict) and not set(sample) <= set(arguments_of(model)):
+        sample = tuple(sample.values())
     # Exporting runs the model, which moves the running statistics: they are put back, here and in
     # the file. A copy of the whole dictionary, because MNASNet's version stands in its attributes.
     state = copy.deepcopy(model.state_dict())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         by = by_current if opset >= CURRENT_OPSET else by_torchscript
-        by(model, sample, path, opset, dynamic)
+        by(model, sample, names, path, opset, dynamic)
     model.load_state_dict(state)
     outside = {}
     if size_of(model) > MOST_INLINE:
@@ -52,11 +56,14 @@ def names_of(model, sample):
         return list(sample)
     if len(sample) == 1:
         return ["input"]
-    return list(inspect.signature(model.forward).parameters)[: len(sample)]
+    return arguments_of(model)[: len(sample)]
 
 
-def by_torchscript(model, sample, path, opset, dynamic):
-    names = names_of(model, sample)
+def arguments_of(model):
+    return list(inspect.signature(model.forward).parameters)
+
+
+def by_torchscript(model, sample, names, path, opset, dynamic):
     axes = {name: {0: "batch"} for name in (*names, "output")} if dynamic else None
     # From PyTorch 2.9 on the default exporter is the other one.
     tracing = (
@@ -77,9 +84,8 @@ def by_torchscript(model, sample, path, opset, dynamic):
     )
 
 
-def by_current(model, sample, path, opset, dynamic):
+def by_current(model, sample, names, path, opset, dynamic):
     """Its optimizer folds normalizations away and makes tensors without names, so it stays off."""
-    names = names_of(model, sample)
     by_name = isinstance(sample, dict)
     batches = {name: {0: "batch"} for name in names} if by_name else ({0: "batch"},) * len(sample)
     torch.onnx.export(
