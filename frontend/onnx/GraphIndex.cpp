@@ -7,6 +7,7 @@
 
 #include "onnx/onnx_pb.h"
 
+#include <algorithm>
 #include <functional>
 #include <queue>
 
@@ -15,10 +16,12 @@ using namespace syncline::frontend;
 
 std::string frontend::describeNode(const onnx::NodeProto &node) {
   std::string text = "node ";
+  // A result without a name is one that the model leaves out.
+  const auto made = std::ranges::find_if(node.output(), [](const auto &it) { return !it.empty(); });
   if (!node.name().empty())
     text += "'" + node.name() + "' ";
-  else if (node.output_size() > 0)
-    text += "that makes '" + node.output(0) + "' ";
+  else if (made != node.output().end())
+    text += "that makes '" + *made + "' ";
   return text + "(" + (node.op_type().empty() ? "no operation" : node.op_type()) + ")";
 }
 

@@ -71,6 +71,13 @@ TEST(GraphError, UnknownOperatorsAreNamed) {
                 m.mutable_graph()->mutable_node(2)->set_domain("com.microsoft");
               }),
               "node that makes 'y' (Relu): operators of domain 'com.microsoft'");
+  expectError(edited([](onnx::ModelProto &m) {
+                onnx::NodeProto &node = *m.mutable_graph()->mutable_node(2);
+                node.set_domain("com.microsoft");
+                node.add_output(node.output(0));
+                node.set_output(0, ""); // left out
+              }),
+              "node that makes 'y' (Relu): operators of domain 'com.microsoft'");
 }
 
 // All of them, by operator and reason, and not only the first: what a node without a rule makes has
