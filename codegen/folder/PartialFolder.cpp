@@ -55,14 +55,14 @@ std::string prefixOf(const std::string &target) {
 }
 
 /// Why this process has no lock of a folder. isTaken: another process has the lock, or the folder
-/// is gone.
+/// is gone. hasNoLocks: the file system knows none, or the folder may not be opened.
 enum : int { isTaken = -1, hasNoLocks = -2 };
 
 /// Opens and locks a folder. The lock is held until this process closes the folder or ends.
 int lockFolder(const std::string &path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0)
-    return isTaken;
+    return errno == ENOENT ? isTaken : hasNoLocks;
   const bool isLocked = flock(folder, LOCK_EX | LOCK_NB) == 0;
   const int failure = isLocked || errno == EWOULDBLOCK ? isTaken : hasNoLocks;
   struct stat opened{}, named{};
@@ -189,8 +189,12 @@ Status PartialFolder::claim() {
     path = name;
     const int mark =
         open((path + unfinished).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (mark < 0)
-      return bad(wanted, std::string("cannot write: ") + std::strerror(errno));
+    if (mark < 0) {
+      const int error = errno;
+      rmdir(path.c_str()); // a umask may forbid this user to read it, and so to remove it with files
+      path.clear();
+      return bad(wanted, std::string("cannot write in a new folder: ") + std::strerror(error));
+    }
     close(mark);
     return Status::ok();
   }

@@ -13,6 +13,7 @@ from depth import repeat
 from refusal import RefusalTest
 from waiting import PATIENCE, until
 
+NOBODY = 65534
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 TRACE = harness.TOP / "samples" / "traces" / "alexnet.csv"
 
@@ -180,6 +181,31 @@ class PlanFolderTest(RefusalTest):
                     self.assertNotIn("CXX", said)
                 finally:
                     subprocess.run(["umount", str(small)], check=True)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to be another user")
+    def test_umask_that_forbids_everything(self):
+        """The new folder is made once, is said to be what cannot be written, and does not stay."""
+        (self.folder / "mine").mkdir()
+        shutil.copy(TRACE, self.folder / "trace.csv")
+        for path in (self.folder, self.folder / "mine", *self.folder.glob("*.*")):
+            path.chmod(0o777)
+
+        def become_nobody():
+            os.umask(0o777)
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+        words = self.words(self.folder / "mine" / "u.plan", self.folder / "trace.csv")
+        done = subprocess.run(
+            [str(harness.SYNCLINE), *words],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            preexec_fn=become_nobody,
+        )
+        self.assert_refused(done, ["cannot write in a new folder: Permission denied"])
+        self.assertEqual(list((self.folder / "mine").iterdir()), [])
 
 
 if __name__ == "__main__":
