@@ -41,7 +41,8 @@ Status RankRun::observe() {
   return observations.begin(*trainer, group.get(),
                             {timeout(), steps == first ? 0 : steps,
                              std::min(options.traceSteps, steps - first), isServed(),
-                             isServed() ? plan.servers : 0, links ? links->services() : nullptr});
+                             isServed() ? plan.servers : 0, links ? links->services() : nullptr},
+                            /*isResumed=*/first > 0);
 }
 
 Status RankRun::writeObservations() {

@@ -77,6 +77,13 @@ class CheckpointTest(CheckpointedTest):
         harness.syncline(*words, self.folder / "rest.onnx", "--steps", 10, *saved)
         whole, rest = ((self.folder / f"{name}.onnx").read_bytes() for name in ("whole", "rest"))
         self.assertEqual(rest, whole)
+        # A run that is complete has nothing to trace, and is none the worse for it.
+        trace = self.folder / "trace.json"
+        words = [*words, self.folder / "rest.onnx", "--steps", 10, *saved, "--trace", trace]
+        done = self.command(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"'{trace}' is not written: no step was left to trace", done.stderr)
+        self.assertFalse(trace.exists())
 
     def test_resumes_in_another_epoch(self):
         """59 steps are an epoch: the order of samples and the epoch's mean loss go on."""

@@ -3,14 +3,15 @@
 
 namespace syncline::run {
 
-Status Observations::begin(Trainer &trainer, transport::Group *group,
-                           const TraceRecorder::Run &run) {
+Status Observations::begin(Trainer &trainer, transport::Group *group, const TraceRecorder::Run &run,
+                           bool isResumed) {
   if (options.timings || isMeasured())
     trainer.recordSteps();
   if (options.trace.empty())
     return Status::ok();
   if (run.steps == 0)
-    return Status::error(ErrorKind::badUsage, "--trace: the run has no steps");
+    return isResumed ? Status::ok()
+                     : Status::error(ErrorKind::badUsage, "--trace: the run has no steps");
   Result<TraceRecorder> made = TraceRecorder::create(group, run);
   if (!made)
     return made.status();
@@ -36,6 +37,8 @@ Status Observations::write(const Plan &plan, const core::Executable &executable,
     if (!traced)
       return traced.status();
     isWritten = *traced;
+  } else if (!options.trace.empty()) {
+    report.note("'" + options.trace + "' is not written: no step was left to trace");
   } else if (isMeasured() && isWritten) {
     if (Status s = writeOperationTimes(options.opTimes, plan, executable, trainer.records(),
                                        measured, steadiness.isSteady());

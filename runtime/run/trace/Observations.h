@@ -19,8 +19,10 @@ public:
   explicit Observations(const Options &options) : options(options) {}
 
   bool isMeasured() const { return !options.opTimes.empty(); }
-  /// Errors: badUsage for a trace of a run without steps; peerLost.
-  Status begin(Trainer &trainer, transport::Group *group, const TraceRecorder::Run &run);
+  /// Errors: badUsage for a trace of a run without steps, but for one that `isResumed` at its end:
+  /// write() notes that it has no trace; peerLost.
+  Status begin(Trainer &trainer, transport::Group *group, const TraceRecorder::Run &run,
+               bool isResumed);
   Status beforeStep(std::int64_t number, Trainer &trainer);
   void addStep(double seconds);
   /// Whether times of operations are steady, which ends the run.
