@@ -228,6 +228,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
     return missing("cluster.spec");
   if (Status carried = checkCarrier(info, spec); !carried)
     return carried;
+  const bool isPlannedModel = info.options.is_object() && info.options.value("plan_only", false);
   Json plan = {{"schema", planSchema},
                {"version", info.version},
                {"name", info.name},
@@ -254,7 +255,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"buckets", Json::array()},
                {"layers", layersJson(problem)},
                {"cluster", clusterJson(spec)},
-               {"provenance", provenanceJson(module)},
+               {"provenance", provenanceJson(module, isPlannedModel)},
                {"hashes",
                 {{"model", info.modelHash},
                  {"cluster", info.clusterHash},

@@ -54,7 +54,7 @@ Json textOf(DictionaryAttr entries, StringRef key) {
 
 } // namespace
 
-Json provenanceJson(ModuleOp module) {
+Json provenanceJson(ModuleOp module, bool isModel) {
   auto entries = module->getAttrOfType<DictionaryAttr>(cluster::provenanceAttr);
   auto profile = module->getAttrOfType<DictionaryAttr>(cluster::profileAttr);
   auto share = entries ? entries.getAs<FloatAttr>("efficiency") : FloatAttr();
@@ -66,7 +66,8 @@ Json provenanceJson(ModuleOp module) {
                {"efficiency", share ? share.getValueAsDouble() : 1.0}};
   const auto programs = module.getOps<plan::ProgramOp>();
   if (programs.empty()) {
-    json["times"] = "trace";
+    if (!isModel)
+      json["times"] = "trace";
     return json;
   }
   const std::map<StringRef, bool> layers = timedLayers(*programs.begin());

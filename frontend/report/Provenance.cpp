@@ -60,6 +60,8 @@ std::string compute(const nlohmann::json &provenance, const nlohmann::json &clus
   std::string text = "profile";
   if (provenance.at("profile").is_string())
     text += " " + printable(provenance.at("profile"));
+  if (all == 0) // a model that is planned without its step
+    return text;
   text += ", " + std::to_string(measured) + " of " + std::to_string(all) + " operations";
   return measured < all ? text + "; the others " + estimate(provenance, cluster) : text;
 }

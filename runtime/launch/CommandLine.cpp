@@ -101,7 +101,12 @@ std::string usageMessage(const CLI::App &app, const CLI::ParseError &error) {
       return unknownOption(app, word);
   if (dynamic_cast<const CLI::ExtrasError *>(&error) && !left.empty())
     return "unexpected argument '" + left.front() + "'" + seeHelp;
-  const std::string said = error.what();
+  // CLI11 says "--lr: At Most 1 required but received 2".
+  std::string said = error.what();
+  if (const std::size_t at = said.find(": At Most 1 required but received ");
+      at != std::string::npos)
+    said = said.substr(0, at) + ": expected once, got it " + said.substr(said.rfind(' ') + 1) +
+           " times";
   return said.ends_with('?') ? said : said + seeHelp;
 }
 

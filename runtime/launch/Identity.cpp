@@ -132,7 +132,7 @@ Result<Identity> fromFlags(const IdentityFlags &flags, Identity id) {
 
 /// The plan's processes as text: "4 ranks", "4 ranks and 2 servers".
 std::string describe(const RunShape &plan) {
-  std::string text = std::to_string(plan.ranks) + " ranks";
+  std::string text = std::to_string(plan.ranks) + (plan.ranks == 1 ? " rank" : " ranks");
   if (plan.servers == 0)
     return text;
   return text + " and " + std::to_string(plan.servers) +

@@ -113,6 +113,7 @@ class DevicesTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stderr.count("those of the kind 'cpu', 60 GFLOP/s"), notes)
             plans.append(harness.plan_json(plan)["predicted"])
+            self.assertIn("GFLOP/s, 10.0 GB/s)", harness.syncline("inspect", plan))
         self.assertEqual(*plans)
 
     def test_rates_of_gpus_without_a_kind_are_noted(self):

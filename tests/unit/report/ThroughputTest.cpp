@@ -47,6 +47,9 @@ TEST(ProvenanceTest, SaysWhatWasMeasured) {
   EXPECT_EQ(firstLine(provenanceText(provenance("profile", 100, nullptr, 1), cluster())),
             "compute: profile P.json, 100 of 127 operations; the others estimated from the cluster "
             "file's rates (15.7 TFLOP/s, 900 GB/s)");
+  json whole = provenance("profile", 0, nullptr, 1); // of a model without its step
+  whole["operations"] = 0;
+  EXPECT_EQ(firstLine(provenanceText(whole, cluster())), "compute: profile P.json");
   EXPECT_EQ(firstLine(provenanceText(provenance("rates", 0, "v100", 1), cluster())),
             "compute: estimated from the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s); real "
             "kernels reach less: --profile, or device.efficiency");

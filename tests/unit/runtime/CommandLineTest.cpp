@@ -94,6 +94,11 @@ TEST_F(CommandLine, NamesTheArgumentTooMany) {
             "unexpected argument 'b.plan'; '--help' lists the options");
 }
 
+TEST_F(CommandLine, SaysHowOftenAnOptionWasGiven) {
+  EXPECT_EQ(said({"a.plan", "-o", "x", "--momentum", "1", "--momentum", "2"}),
+            "--momentum: expected once, got it 2 times; '--help' lists the options");
+}
+
 TEST_F(CommandLine, NamesTheValueThatWasMeant) {
   EXPECT_EQ(said({"a.plan", "-o", "x", "--backend", "cdua"}),
             "--backend: unknown value 'cdua', did you mean 'cuda'?");
