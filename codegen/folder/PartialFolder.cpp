@@ -191,7 +191,8 @@ Status PartialFolder::claim() {
         open((path + unfinished).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (mark < 0) {
       const int error = errno;
-      rmdir(path.c_str()); // a umask may forbid this user to read it, and so to remove it with files
+      rmdir(
+          path.c_str()); // a umask may forbid this user to read it, and so to remove it with files
       path.clear();
       return bad(wanted, std::string("cannot write in a new folder: ") + std::strerror(error));
     }

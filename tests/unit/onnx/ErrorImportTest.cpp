@@ -74,8 +74,7 @@ TEST(GraphError, UnknownOperatorsAreNamed) {
   expectError(edited([](onnx::ModelProto &m) {
                 onnx::NodeProto &node = *m.mutable_graph()->mutable_node(2);
                 node.set_domain("com.microsoft");
-                node.add_output(node.output(0));
-                node.set_output(0, ""); // left out
+                node.add_output(std::exchange(*node.mutable_output(0), "")); // the first left out
               }),
               "node that makes 'y' (Relu): operators of domain 'com.microsoft'");
 }
