@@ -96,7 +96,8 @@ std::optional<DeviceRates> deviceKind(std::string_view name) {
     return std::nullopt;
   DeviceRates rates{.compute = found->teraflops * 1e12,
                     .memory = found->gigabytes * 1e9,
-                    .launchOverhead = usualLaunchOverhead};
+                    .launchOverhead = usualLaunchOverhead,
+                    .memorySize = std::nullopt};
   if (found->gigabytesOf > 0)
     rates.memorySize = found->gigabytesOf * 1'000'000'000;
   return rates;
