@@ -228,7 +228,8 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
     return missing("cluster.spec");
   if (Status carried = checkCarrier(info, spec); !carried)
     return carried;
-  const bool isPlannedModel = info.options.is_object() && info.options.value("plan_only", false);
+  const auto planOnly = info.options.find("plan_only"); // of a file, which may say anything
+  const bool isPlannedModel = planOnly != info.options.end() && *planOnly == true;
   Json plan = {{"schema", planSchema},
                {"version", info.version},
                {"name", info.name},
