@@ -17,9 +17,15 @@ static bool isDeviceOpen(const CompileOptions &options, const files::ClusterFile
 Result<files::ClusterFile> readCluster(const CompileOptions &options) {
   Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
   if (cluster && isDeviceOpen(options, *cluster)) {
+    // What the file states beside rates stays.
     const std::string_view kind = cluster::processorKind;
-    cluster->device = *files::deviceKind(kind);
-    cluster->device.kind = kind;
+    const files::DeviceRates usual = *files::deviceKind(kind);
+    files::DeviceRates &device = cluster->device;
+    device.compute = usual.compute;
+    device.memory = usual.memory;
+    if (device.launchOverhead == 0)
+      device.launchOverhead = usual.launchOverhead;
+    device.kind = kind;
   }
   return cluster;
 }
@@ -28,7 +34,7 @@ void noteAssumedDevice(const CompileOptions &options) {
   const Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
   if (cluster && isDeviceOpen(options, *cluster))
     std::fprintf(stderr,
-                 "syncline: note: the cluster file states no 'device'; times are those of "
+                 "syncline: note: the cluster file states no rates of 'device'; times are those of "
                  "the kind 'cpu', 60 GFLOP/s; 'syncline profile' measures this machine's\n");
 }
 

@@ -115,6 +115,13 @@ class DevicesTest(unittest.TestCase):
             plans.append(harness.plan_json(plan)["predicted"])
             self.assertIn("GFLOP/s, 10.0 GB/s)", harness.syncline("inspect", plan))
         self.assertEqual(*plans)
+        stated = folder / "none.yaml"
+        stated.write_text(stated.read_text() + "device: {memory-size: 7 GB}\n")
+        harness.syncline(
+            *("compile", digits, "--cluster", stated, "--batch", 4, "--plan-only", "-o", plan)
+        )
+        device = harness.plan_json(plan)["cluster"]["device"]
+        self.assertEqual((device["memory_size"], device["compute"]), (7_000_000_000, 60e9))
 
     def test_rates_of_gpus_without_a_kind_are_noted(self):
         v100 = "{compute: 15.7 TFLOP/s, memory: 900 GB/s}"

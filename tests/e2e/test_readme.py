@@ -118,6 +118,13 @@ class ReadmeTest(unittest.TestCase):
         for limit in re.search(limits, words).groups():
             self.assertIn(f"from {limit} on: ", why)
 
+    def current_python(self):
+        """The folder of the Python that has the current PyTorch."""
+        try:
+            return current_pytorch.python().parent
+        except virtual.Missing as missing:
+            self.skipTest(str(missing))
+
     def write_files(self, text):
         """The files that a page prints, each with its name in the first line."""
         for name, content in re.findall(r"(?ms)^```python\n# (\w+\.py)\n(.*?)^```", text):
@@ -145,10 +152,7 @@ class ReadmeTest(unittest.TestCase):
     def test_hugging_face(self):
         """Its model is exported by the current PyTorch, trained, and learns; PyTorch takes the
         parameters back and says the same of the test set."""
-        try:
-            python = current_pytorch.python().parent
-        except virtual.Missing as missing:
-            self.skipTest(str(missing))
+        python = self.current_python()
         text = section("samples/README.md", "A model of Hugging Face")
         self.write_files(text)
         printed = self.run_all(commands(text), python)
@@ -158,10 +162,7 @@ class ReadmeTest(unittest.TestCase):
     @long("test_hugging_face exports by the current exporter")
     def test_current_exporter_by_hand(self):
         """The page's call, in the environment that has it, gives the same parameters."""
-        try:
-            python = current_pytorch.python().parent
-        except virtual.Missing as missing:
-            self.skipTest(str(missing))
+        python = self.current_python()
         text = section("samples/README.md", "Your own model")
         self.write_files(text)
         given = "import net, torch\nmodel, sample = net.cnn(), torch.zeros(2, 3, 32, 32)\n"
