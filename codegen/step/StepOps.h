@@ -2,7 +2,9 @@
 #pragma once
 
 #include "codegen/step/Kernels.h"
+#include "codegen/step/TableRow.h"
 #include "codegen/step/Windows.h"
+#include "ir/plan/Kernels.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -30,6 +32,9 @@ public:
 private:
   mlir::FailureOr<std::string> loop(plan::PointwiseOp op);
   std::vector<std::string> namesOf(mlir::ValueRange tensors) const;
+  /// Names of the call's operands that have the role.
+  std::vector<std::string> namesOf(plan::CallOp call, llvm::StringRef role) const;
+  void append(TableRow &row, plan::CallOp call, const plan::Parameter &parameter);
 
   Names &names;
   Kernels &kernels;

@@ -5,6 +5,7 @@
 
 #include "ir/nn/NN.h"
 #include "ir/nn/Shapes.h"
+#include "ir/plan/Kernels.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Verifier.h"
@@ -17,85 +18,6 @@ namespace syncline::check {
 
 namespace {
 
-/// The nn operation that becomes a kernel, with the names of its operands and results in that
-/// operation's order. A name that ends in '?' is optional; one that ends in '*' stands for any
-/// number of operands.
-struct KernelForm {
-  StringRef operation;
-  llvm::SmallVector<StringRef, 6> ins, outs;
-};
-
-template <typename Op>
-KernelForm form(std::initializer_list<StringRef> ins, std::initializer_list<StringRef> outs) {
-  return {Op::getOperationName(), ins, outs};
-}
-
-KernelForm formOf(plan::Kernel kernel) {
-  switch (kernel) {
-  case plan::Kernel::conv:
-    return form<nn::ConvOp>({"x", "w", "bias?"}, {"y"});
-  case plan::Kernel::convBackwardData:
-    return form<nn::ConvBackwardDataOp>({"dy", "w"}, {"dx"});
-  case plan::Kernel::convBackwardWeights:
-    return form<nn::ConvBackwardWeightsOp>({"x", "dy"}, {"dw?", "dbias?"});
-  case plan::Kernel::matmul:
-    return form<nn::MatmulOp>({"a", "b", "bias?"}, {"y"});
-  case plan::Kernel::batchNorm:
-    return form<nn::BatchNormOp>({"x", "scale", "shift", "runningMean", "runningVariance"},
-                                 {"y", "mean", "variance", "workspace?"});
-  case plan::Kernel::batchNormBackward:
-    return form<nn::BatchNormBackwardOp>({"x", "scale", "mean", "variance", "dy", "workspace?"},
-                                         {"dx?", "dscale?", "dshift?"});
-  case plan::Kernel::maxPool:
-    return form<nn::MaxPoolOp>({"x"}, {"y", "workspace"});
-  case plan::Kernel::maxPoolBackward:
-    return form<nn::MaxPoolBackwardOp>({"dy", "workspace"}, {"dx"});
-  case plan::Kernel::averagePool:
-    return form<nn::AveragePoolOp>({"x"}, {"y"});
-  case plan::Kernel::averagePoolBackward:
-    return form<nn::AveragePoolBackwardOp>({"dy"}, {"dx"});
-  case plan::Kernel::layerNorm:
-    return form<nn::LayerNormOp>({"x", "scale", "shift?"}, {"y"});
-  case plan::Kernel::layerNormBackward:
-    return form<nn::LayerNormBackwardOp>({"x", "scale", "dy"}, {"dx?", "dscale?", "dshift?"});
-  case plan::Kernel::embedding:
-    return form<nn::EmbeddingOp>({"ids", "table"}, {"y"});
-  case plan::Kernel::embeddingBackward:
-    return form<nn::EmbeddingBackwardOp>({"ids", "dy", "onto?"}, {"dtable"});
-  case plan::Kernel::lrn:
-    return form<nn::LrnOp>({"x"}, {"y"});
-  case plan::Kernel::lrnBackward:
-    return form<nn::LrnBackwardOp>({"x", "dy"}, {"dx"});
-  case plan::Kernel::softmax:
-    return form<nn::SoftmaxOp>({"x"}, {"y"});
-  case plan::Kernel::softmaxBackward:
-    return form<nn::SoftmaxBackwardOp>({"y", "dy"}, {"dx"});
-  case plan::Kernel::crossEntropy:
-    return form<nn::CrossEntropyOp>({"logits", "target"}, {"loss", "dlogits"});
-  case plan::Kernel::meanSquaredError:
-    return form<nn::MeanSquaredErrorOp>({"y", "target"}, {"loss", "dy"});
-  case plan::Kernel::concat:
-    return form<nn::ConcatOp>({"x*"}, {"y"});
-  case plan::Kernel::slice:
-    return form<nn::SliceOp>({"x"}, {"y"});
-  case plan::Kernel::sliceBackward:
-    return form<nn::SliceBackwardOp>({"dy"}, {"dx"});
-  case plan::Kernel::pad:
-    return form<nn::PadOp>({"x"}, {"y"});
-  case plan::Kernel::transpose:
-    return form<nn::TransposeOp>({"x"}, {"y"});
-  case plan::Kernel::reshape:
-    return form<nn::ReshapeOp>({"x"}, {"y"});
-  case plan::Kernel::reduce:
-    return form<nn::ReduceOp>({"x"}, {"y"});
-  case plan::Kernel::dropout:
-    return form<nn::DropoutOp>({"x"}, {"y", "mask"});
-  case plan::Kernel::dropoutBackward:
-    return form<nn::DropoutBackwardOp>({"dy", "mask"}, {"dx"});
-  }
-  return {};
-}
-
 RankedTensorType tensorOf(Value operand) {
   auto type = cast<MemRefType>(operand.getType());
   return RankedTensorType::get(type.getShape(), type.getElementType());
@@ -107,12 +29,12 @@ Type elementOf(Value operand) { return cast<MemRefType>(operand.getType()).getEl
 
 class CallRules {
 public:
-  explicit CallRules(plan::CallOp call) : call(call), form(formOf(call.getCallee())) {}
+  explicit CallRules(plan::CallOp call) : call(call), row(plan::rowOf(call.getCallee())) {}
 
   LogicalResult check() {
     auto role = call.getRoles().getAsRange<StringAttr>().begin();
-    if (failed(assign(form.ins, call.getIns(), role)) ||
-        failed(assign(form.outs, call.getOuts(), role)) || failed(checkTypes()) ||
+    if (failed(assign(row.ins, call.getIns(), role)) ||
+        failed(assign(row.outs, call.getOuts(), role)) || failed(checkTypes()) ||
         failed(checkWindow()))
       return failure();
     // Only dw tells how large the kernel is.
@@ -136,35 +58,28 @@ private:
 
   /// Assigns roles to operands; roles must be names of the list, in the list's order.
   template <typename Roles>
-  LogicalResult assign(llvm::ArrayRef<StringRef> names, OperandRange operands, Roles &role) {
+  LogicalResult assign(llvm::ArrayRef<plan::Parameter> expected, OperandRange operands,
+                       Roles &role) {
     for (Value operand : operands) {
       const StringRef given = (*role++).getValue();
-      while (!names.empty() && names.front().ends_with("?") && names.front().drop_back() != given)
-        names = names.drop_front();
-      if (names.empty() || names.front().rtrim("?*") != given)
+      while (!expected.empty() && expected.front().isOptional() && expected.front().name != given)
+        expected = expected.drop_front();
+      if (expected.empty() || expected.front().name != given)
         return reject() << "takes no operand '" << given << "' at this place";
-      if (!names.front().ends_with("*"))
-        names = names.drop_front();
+      if (expected.front().kind != plan::ParameterKind::inList)
+        expected = expected.drop_front();
       byRole.emplace_back(given, operand);
     }
-    for (StringRef name : names)
-      if (!name.ends_with("?") && !(name.ends_with("*") && !operands.empty()))
-        return reject() << "expected an operand '" << name.rtrim("*") << "'";
+    for (const plan::Parameter &missing : expected)
+      if (!missing.isOptional() && !find(missing.name))
+        return reject() << "expected an operand '" << missing.name << "'";
     return success();
-  }
-
-  /// Whether the kernel only moves elements, so that they may be the numbers of rows.
-  bool isMove() {
-    const plan::Kernel kernel = call.getCallee();
-    return kernel == plan::Kernel::concat || kernel == plan::Kernel::pad ||
-           kernel == plan::Kernel::reshape || kernel == plan::Kernel::slice ||
-           kernel == plan::Kernel::transpose;
   }
 
   /// Checks the types that backends compute with: f32, labels and ids of i64, masks and workspaces
   /// of ui8 or i32. A move's operands have one type.
   LogicalResult checkTypes() {
-    const bool movesNumbers = isMove() && elementOf(byRole.front().second).isInteger(64);
+    const bool movesNumbers = row.isMove && elementOf(byRole.front().second).isInteger(64);
     for (const auto &[role, operand] : byRole) {
       const Type type = elementOf(operand);
       const bool isNumber = movesNumbers || role == "ids" ||
@@ -221,16 +136,15 @@ private:
     Block scratch;
     OpBuilder builder(call.getContext());
     builder.setInsertionPointToEnd(&scratch);
-    OperationState state(call.getLoc(), form.operation);
+    OperationState state(call.getLoc(), row.operation);
     for (Value operand : call.getIns())
       state.operands.push_back(
           builder.create<nn::StateOp>(call.getLoc(), tensorOf(operand), "", nullptr, nullptr));
-    for (StringRef name : form.outs)
-      if (Value operand = find(name.rtrim("?")))
+    for (const plan::Parameter &result : row.outs)
+      if (Value operand = find(result.name))
         state.types.push_back(tensorOf(operand));
-      else if (call.getCallee() == plan::Kernel::batchNormBackward ||
-               call.getCallee() == plan::Kernel::layerNormBackward)
-        state.types.push_back(typeOfMissing(name.rtrim("?")));
+      else if (result.kind == plan::ParameterKind::skippableOut)
+        state.types.push_back(typeOfMissing(result.name));
     for (NamedAttribute attribute : call->getDiscardableAttrs())
       if (attribute.getName() != "seconds")
         state.attributes.push_back(attribute);
@@ -249,7 +163,7 @@ private:
   }
 
   plan::CallOp call;
-  const KernelForm form;
+  const plan::KernelRow &row;
   llvm::SmallVector<std::pair<StringRef, Value>, 8> byRole;
 };
 

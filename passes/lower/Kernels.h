@@ -13,8 +13,8 @@ namespace syncline::lower {
 /// A kernel with the names that the runtime's step builder gives its arguments.
 struct KernelUse {
   plan::Kernel kernel;
-  llvm::SmallVector<llvm::StringRef, 6> ins;  ///< one name for each operand that is present
-  llvm::SmallVector<llvm::StringRef, 4> outs; ///< one name for each result that is present
+  llvm::SmallVector<llvm::StringRef> ins;  ///< one name for each operand that is present
+  llvm::SmallVector<llvm::StringRef> outs; ///< one name for each result that is present
 };
 
 /// The kernel of an operation. Nothing for operations without a kernel: pointwise operations,

@@ -25,42 +25,14 @@ template <int maxDimensions> struct TensorRow {
   bool isRounded = false;        ///< as TensorInfo::isRounded
 };
 
-/// The methods of StepBuilder. Behind each stands what its row has besides the operands:
-/// `numbers`, then `reals`. A list is preceded by its length. A window or a loop is named by
-/// its index in its table.
+/// The methods of StepBuilder. What a row has besides the operands stands in `numbers` and `reals`,
+/// in the order of the method's parameters. A list is preceded by its length, which is a number. A
+/// window or a loop is named by its index in its table.
 enum class Op {
-  more,                ///< continues the arrays of the row before
-  phase,               ///< `layer` is the phase's name
-  conv,                ///< window, relu
-  convBackwardData,    ///< window
-  convBackwardWeights, ///< window
-  matmul,              ///< operands a, b, bias, y; transposeA, transposeB, relu
-  batchNorm,           ///< relu; epsilon, momentum
-  batchNormBackward,   ///< relu; epsilon
-  maxPool,             ///< window
-  maxPoolBackward,     ///< window
-  averagePool,         ///< window
-  averagePoolBackward, ///< window
-  layerNorm,           ///< epsilon
-  layerNormBackward,   ///< epsilon
-  lrn,                 ///< size; alpha, beta, bias
-  lrnBackward,         ///< size; alpha, beta, bias
-  softmax,             ///< axis, logarithm
-  softmaxBackward,     ///< axis, logarithm
-  crossEntropy,
-  meanSquaredError,
-  embedding,
-  embeddingBackward,
-  concat,        ///< operands xs, y; number of xs, axis
-  slice,         ///< starts, steps
-  sliceBackward, ///< starts, steps
-  pad,           ///< begins; value
-  transpose,     ///< permutation
-  reshape,
-  reduce,          ///< mean, axes
-  pointwise,       ///< operands ins, outs; loop, number of ins, number of outs, flat, keepsZero
-  dropout,         ///< ratio
-  dropoutBackward, ///< ratio
+  more,  ///< continues the arrays of the row before
+  phase, ///< `layer` is the phase's name
+#define SYNCLINE_KERNEL(name, ...) name,
+#include "syncline/Kernels.inc"
   loss,
   issue,     ///< bucket
   gather,    ///< operands ins, outs; bucket, number of ins
@@ -116,113 +88,82 @@ public:
   }
 
 private:
-  Tensor t(std::size_t i) const { return operands[i]; }
-  std::span<const Tensor> list(std::size_t first, std::int64_t count) const {
-    return std::span(operands).subspan(first, static_cast<std::size_t>(count));
-  }
-  bool flag(std::size_t i) const { return numbers[i] != 0; }
-  Activation activation(std::size_t i) const {
-    return flag(i) ? Activation::relu : Activation::none;
-  }
-  const Window &window() const { return tables.windows[static_cast<std::size_t>(numbers[0])]; }
-  int bucket() const { return static_cast<int>(numbers[0]); }
-  /// The list whose length stands at `place`.
-  Shape sizes(std::size_t place) const {
-    const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(place) + 1;
-    return Shape(begin, begin + numbers[place]);
-  }
-  /// The list that follows the first list of the numbers.
-  Shape secondSizes() const { return sizes(static_cast<std::size_t>(numbers[0]) + 1); }
+  template <typename Parameter> struct Next {}; ///< chooses an overload of read()
 
-  void pointwise(StepBuilder &to) const {
-    const GeneratedLoop &loop = tables.loops[static_cast<std::size_t>(numbers[0])];
-    const auto ins = static_cast<std::size_t>(numbers[1]);
-    to.pointwise(row->layer, loop.kernel, list(0, numbers[1]), list(ins, numbers[2]),
-                 {.flat = flag(3),
-                  .keepsZero = flag(4),
-                  .rounded = loop.rounded,
-                  .form = loop.form,
-                  .gate = loop.gate});
+  Tensor read(Next<Tensor>) { return operands[operandsRead++]; }
+  std::int64_t read(Next<std::int64_t>) { return numbers[numbersRead++]; }
+  double read(Next<double>) { return row->reals[realsRead++]; }
+  bool read(Next<bool>) { return read(Next<std::int64_t>()) != 0; }
+  Activation read(Next<Activation>) {
+    return read(Next<bool>()) ? Activation::relu : Activation::none;
+  }
+  Reduction read(Next<Reduction>) { return read(Next<bool>()) ? Reduction::mean : Reduction::sum; }
+  std::size_t readIndex() { return static_cast<std::size_t>(read(Next<std::int64_t>())); }
+  const Window &read(Next<const Window &>) { return tables.windows[readIndex()]; }
+  Shape read(Next<const Shape &>) {
+    const std::size_t count = readIndex();
+    const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(numbersRead);
+    numbersRead += count;
+    return Shape(begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+  std::span<const Tensor> readList(std::size_t count) {
+    operandsRead += count;
+    return std::span(operands).subspan(operandsRead - count, count);
+  }
+  std::span<const Tensor> read(Next<std::span<const Tensor>>) { return readList(readIndex()); }
+  PointwiseKernel read(Next<PointwiseKernel>) {
+    loop = &tables.loops[readIndex()];
+    return loop->kernel;
+  }
+  PointwiseInfo read(Next<const PointwiseInfo &>) {
+    const bool flat = read(Next<bool>()), keepsZero = read(Next<bool>());
+    return {.flat = flat,
+            .keepsZero = keepsZero,
+            .rounded = loop->rounded,
+            .form = loop->form,
+            .gate = loop->gate};
   }
 
-  void dispatch(StepBuilder &to) const {
-    const char *const layer = row->layer;
-    const double *const reals = row->reals;
+  /// Calls a method of `to`. Braces evaluate the arguments from left to right.
+  struct Call {
+    template <typename... Parameters, typename... Arguments>
+    Call(StepBuilder &to, void (StepBuilder::*method)(std::string_view, Parameters...),
+         const char *layer, const Arguments &...arguments) {
+      (to.*method)(layer, arguments...);
+    }
+  };
+  /// Calls the method with what the row has for its parameters.
+  template <typename... Parameters>
+  void call(StepBuilder &to, void (StepBuilder::*method)(std::string_view, Parameters...)) {
+    Call{to, method, row->layer, read(Next<Parameters>())...};
+  }
+
+  int bucket() { return static_cast<int>(read(Next<std::int64_t>())); }
+
+  void gather(StepBuilder &to) {
+    const int bucket = this->bucket();
+    const std::size_t count = readIndex();
+    const std::span<const Tensor> ins = readList(count), outs = readList(count);
+    to.gather(bucket, ins, outs);
+  }
+
+  void dispatch(StepBuilder &to) {
+    operandsRead = numbersRead = realsRead = 0;
     switch (row->op) {
     case Op::more:
       return;
     case Op::phase:
-      return to.phase(layer);
-    case Op::conv:
-      return to.conv(layer, t(0), t(1), t(2), t(3), window(), activation(1));
-    case Op::convBackwardData:
-      return to.convBackwardData(layer, t(0), t(1), t(2), window());
-    case Op::convBackwardWeights:
-      return to.convBackwardWeights(layer, t(0), t(1), t(2), t(3), window());
-    case Op::matmul:
-      return to.matmul(layer, t(0), flag(0), t(1), flag(1), t(2), t(3), activation(2));
-    case Op::batchNorm:
-      return to.batchNorm(layer, t(0), t(1), t(2), t(3), t(4), t(5), t(6), t(7), t(8), reals[0],
-                          reals[1], activation(0));
-    case Op::batchNormBackward:
-      return to.batchNormBackward(layer, t(0), t(1), t(2), t(3), t(4), t(5), t(6), t(7), t(8),
-                                  reals[0], activation(0));
-    case Op::maxPool:
-      return to.maxPool(layer, t(0), t(1), t(2), window());
-    case Op::maxPoolBackward:
-      return to.maxPoolBackward(layer, t(0), t(1), t(2), window());
-    case Op::averagePool:
-      return to.averagePool(layer, t(0), t(1), window());
-    case Op::averagePoolBackward:
-      return to.averagePoolBackward(layer, t(0), t(1), window());
-    case Op::layerNorm:
-      return to.layerNorm(layer, t(0), t(1), t(2), t(3), reals[0]);
-    case Op::layerNormBackward:
-      return to.layerNormBackward(layer, t(0), t(1), t(2), t(3), t(4), t(5), reals[0]);
-    case Op::lrn:
-      return to.lrn(layer, t(0), t(1), numbers[0], reals[0], reals[1], reals[2]);
-    case Op::lrnBackward:
-      return to.lrnBackward(layer, t(0), t(1), t(2), numbers[0], reals[0], reals[1], reals[2]);
-    case Op::softmax:
-      return to.softmax(layer, t(0), t(1), numbers[0], flag(1));
-    case Op::softmaxBackward:
-      return to.softmaxBackward(layer, t(0), t(1), t(2), numbers[0], flag(1));
-    case Op::crossEntropy:
-      return to.crossEntropy(layer, t(0), t(1), t(2), t(3));
-    case Op::meanSquaredError:
-      return to.meanSquaredError(layer, t(0), t(1), t(2), t(3));
-    case Op::embedding:
-      return to.embedding(layer, t(0), t(1), t(2));
-    case Op::embeddingBackward:
-      return to.embeddingBackward(layer, t(0), t(1), t(2), t(3));
-    case Op::concat:
-      return to.concat(layer, list(0, numbers[0]), t(static_cast<std::size_t>(numbers[0])),
-                       numbers[1]);
-    case Op::slice:
-      return to.slice(layer, t(0), t(1), sizes(0), secondSizes());
-    case Op::sliceBackward:
-      return to.sliceBackward(layer, t(0), t(1), sizes(0), secondSizes());
-    case Op::pad:
-      return to.pad(layer, t(0), t(1), sizes(0), reals[0]);
-    case Op::transpose:
-      return to.transpose(layer, t(0), t(1), sizes(0));
-    case Op::reshape:
-      return to.reshape(layer, t(0), t(1));
-    case Op::reduce:
-      return to.reduce(layer, flag(0) ? Reduction::mean : Reduction::sum, t(0), t(1), sizes(1));
-    case Op::pointwise:
-      return pointwise(to);
-    case Op::dropout:
-      return to.dropout(layer, t(0), t(1), t(2), reals[0]);
-    case Op::dropoutBackward:
-      return to.dropoutBackward(layer, t(0), t(1), t(2), reals[0]);
+      return to.phase(row->layer);
+#define SYNCLINE_KERNEL(name, ...)                                                                 \
+  case Op::name:                                                                                   \
+    return call(to, &StepBuilder::name);
+#include "syncline/Kernels.inc"
     case Op::loss:
-      return to.loss(t(0));
+      return to.loss(read(Next<Tensor>()));
     case Op::issue:
       return to.issue(bucket());
     case Op::gather:
-      return to.gather(bucket(), list(0, numbers[1]),
-                       list(static_cast<std::size_t>(numbers[1]), numbers[1]));
+      return gather(to);
     case Op::allGather:
       return to.allGather(bucket());
     case Op::wait:
@@ -237,6 +178,8 @@ private:
   const Row *row = nullptr;
   std::vector<Tensor> operands;
   std::vector<std::int64_t> numbers;
+  std::size_t operandsRead = 0, numbersRead = 0, realsRead = 0;
+  const GeneratedLoop *loop = nullptr; ///< the one read last
 };
 
 /// Describes the step to `builder`: declares the tensors, then the buckets, then appends the
