@@ -111,7 +111,8 @@ SOURCES = {
     ),
     "passes": (names(r'Pass<"([\w-]+)"', "passes/*asses.td"), of_pass, "lit/"),
     "backend's operations": (
-        names(r"^void (\w+)\(", "runtime/core/StepOperations.inc"), of_operation, "conformance/"
+        names(r"^SYNCLINE_\w+\((\w+), ", "runtime/include/syncline/Kernels.inc") + ["loss"],
+        of_operation, "conformance/",
     ),
 }
 

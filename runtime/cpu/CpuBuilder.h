@@ -1,8 +1,6 @@
 // The CPU backend's StepBuilder. It turns each call into prepared commands of a Program.
 //
-// The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp,
-// NormalizationOps.cpp, LrnOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp,
-// PointwiseOps.cpp, ElementwiseOps.cpp, GatherOps.cpp.
+// The methods are spread by kind over the files *Ops.cpp.
 #pragma once
 
 #include "runtime/core/OperationBuilder.h"

@@ -1,7 +1,6 @@
 // The CUDA backend's StepBuilder. It turns each call into prepared commands of a Program.
 //
-// The methods are spread over files by kind: ConvolutionOps.cpp, MatmulOps.cpp, BatchNormOps.cpp,
-// NormalizationOps.cpp, PoolingOps.cpp, LossOps.cpp, DataMovementOps.cpp, ElementwiseOps.cpp.
+// The methods are spread by kind over the files *Ops.cpp.
 #pragma once
 
 #include "runtime/core/OperationBuilder.h"

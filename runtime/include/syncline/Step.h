@@ -122,12 +122,17 @@ struct PointwiseInfo {
 
 enum class Reduction { sum, mean };
 
+/// The operands of a kernel in Kernels.inc. Those that are optional or skippable may be `none`: a
+/// call skips a result that nothing reads.
+using In = Tensor;
+using OptionalIn = Tensor;
+using InList = std::span<const Tensor>;
+using Out = Tensor;
+using OptionalOut = Tensor;
+using SkippableOut = Tensor;
+
 /// Receives the description of a step from generated code. One method call is one operation of
 /// the plan.
-///
-/// Names: x is an input, y a result, d* a gradient with respect to the loss. Results are
-/// overwritten, not accumulated. A backward operation with an invalid result tensor skips
-/// that result.
 class StepBuilder {
 public:
   virtual ~StepBuilder() = default;
@@ -139,101 +144,10 @@ public:
   /// Traces and error messages print it.
   virtual void phase(std::string_view name) = 0;
 
-  /// y[N,M,..] = conv(x[N,C,..], w[M,C/groups,..]) + bias[M]; cross-correlation, as in ONNX.
-  virtual void conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, Tensor y,
-                    const Window &, Activation = Activation::none) = 0;
-  virtual void convBackwardData(std::string_view layer, Tensor dy, Tensor w, Tensor dx,
-                                const Window &) = 0;
-  virtual void convBackwardWeights(std::string_view layer, Tensor x, Tensor dy, Tensor dw,
-                                   Tensor dbias, const Window &) = 0;
-
-  /// y = op(a) · op(b) + bias. op transposes the last two dimensions where the flag is set. Leading
-  /// dimensions broadcast as in numpy; bias broadcasts to y.
-  virtual void matmul(std::string_view layer, Tensor a, bool transposeA, Tensor b, bool transposeB,
-                      Tensor bias, Tensor y, Activation = Activation::none) = 0;
-
-  /// Training mode: y = scale·(x - mean)/sqrt(variance + epsilon) + shift per channel (dimension
-  /// 1), statistics over the batch. mean, variance: the batch's, biased, kept for backward.
-  /// runningMean/Variance ← (1-momentum)·old + momentum·batch (variance unbiased), skipped when
-  /// invalid. workspace (u8, y's shape): needed when activation is relu.
-  virtual void batchNorm(std::string_view layer, Tensor x, Tensor scale, Tensor shift,
-                         Tensor runningMean, Tensor runningVariance, Tensor y, Tensor mean,
-                         Tensor variance, Tensor workspace, double epsilon, double momentum,
-                         Activation = Activation::none) = 0;
-  /// dy is the gradient of y after the activation.
-  virtual void batchNormBackward(std::string_view layer, Tensor x, Tensor scale, Tensor mean,
-                                 Tensor variance, Tensor workspace, Tensor dy, Tensor dx,
-                                 Tensor dscale, Tensor dshift, double epsilon,
-                                 Activation = Activation::none) = 0;
-
-  /// workspace (u8 or i32, y's shape) records the position of each maximum.
-  virtual void maxPool(std::string_view layer, Tensor x, Tensor y, Tensor workspace,
-                       const Window &) = 0;
-  virtual void maxPoolBackward(std::string_view layer, Tensor dy, Tensor workspace, Tensor dx,
-                               const Window &) = 0;
-  virtual void averagePool(std::string_view layer, Tensor x, Tensor y, const Window &) = 0;
-  virtual void averagePoolBackward(std::string_view layer, Tensor dy, Tensor dx,
-                                   const Window &) = 0;
-
-  /// y = scale·(x - mean)/sqrt(variance + epsilon) + shift, with the mean and the biased variance
-  /// of x's last dimensions, which have the shape of scale and shift. shift may be absent.
-  virtual void layerNorm(std::string_view layer, Tensor x, Tensor scale, Tensor shift, Tensor y,
-                         double epsilon) = 0;
-  /// dx, dscale and dshift may be absent.
-  virtual void layerNormBackward(std::string_view layer, Tensor x, Tensor scale, Tensor dy,
-                                 Tensor dx, Tensor dscale, Tensor dshift, double epsilon) = 0;
-
-  /// y = x / (bias + alpha/size · Σ x²)^beta over `size` neighbouring channels, as ONNX LRN.
-  virtual void lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t size, double alpha,
-                   double beta, double bias) = 0;
-  virtual void lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tensor dx,
-                           std::int64_t size, double alpha, double beta, double bias) = 0;
-
-  virtual void softmax(std::string_view layer, Tensor x, Tensor y, std::int64_t axis,
-                       bool logarithm) = 0;
-  virtual void softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Tensor dx,
-                               std::int64_t axis, bool logarithm) = 0;
-
-  /// logits [N,C,..], target i64 [N,..]; loss scalar = mean over N·.. of -log
-  /// softmax(logits)[target]; dlogits its gradient.
-  virtual void crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
-                            Tensor dlogits) = 0;
-  /// loss scalar = mean over all elements of (y - target)²; dy its gradient.
-  virtual void meanSquaredError(std::string_view layer, Tensor y, Tensor target, Tensor loss,
-                                Tensor dy) = 0;
-
-  /// y[i] is row ids[i] of the table, or NaN where there is no such row; ids are i64, and negative
-  /// ones count from the end.
-  virtual void embedding(std::string_view layer, Tensor ids, Tensor table, Tensor y) = 0;
-  /// Each row of dtable is the sum of the rows of dy that were taken from it and, unless `onto` is
-  /// absent, of the same row of `onto`, which has dtable's shape. Where `onto` is dtable or has its
-  /// place, rows that were not taken are not touched.
-  virtual void embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor onto,
-                                 Tensor dtable) = 0;
-
-  virtual void concat(std::string_view layer, std::span<const Tensor> xs, Tensor y,
-                      std::int64_t axis) = 0;
-  /// y = x[starts : .. : steps], y's shape says how many; steps may be negative.
-  virtual void slice(std::string_view layer, Tensor x, Tensor y, const Shape &starts,
-                     const Shape &steps) = 0;
-  /// dx = 0 everywhere but dx[starts : .. : steps] = dy.
-  virtual void sliceBackward(std::string_view layer, Tensor dy, Tensor dx, const Shape &starts,
-                             const Shape &steps) = 0;
-  /// Constant padding; begins of each dimension (negative crops); ends follow from y's shape.
-  virtual void pad(std::string_view layer, Tensor x, Tensor y, const Shape &begins,
-                   double value) = 0;
-  virtual void transpose(std::string_view layer, Tensor x, Tensor y, const Shape &permutation) = 0;
-  /// y has x's elements in row-major order in another shape. With equal shapes this is a copy.
-  virtual void reshape(std::string_view layer, Tensor x, Tensor y) = 0;
-  /// y has x's rank, or x's rank less the reduced dimensions; the order of elements is the same.
-  virtual void reduce(std::string_view layer, Reduction, Tensor x, Tensor y, const Shape &axes) = 0;
-  virtual void pointwise(std::string_view layer, PointwiseKernel, std::span<const Tensor> ins,
-                         std::span<const Tensor> outs, const PointwiseInfo &) = 0;
-  /// Keeps an element with probability 1 - ratio and scales it by 1/(1 - ratio); mask (u8, x's
-  /// shape) for backward. Random numbers depend on run seed, rank, step, layer and element only.
-  virtual void dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask, double ratio) = 0;
-  virtual void dropoutBackward(std::string_view layer, Tensor dy, Tensor mask, Tensor dx,
-                               double ratio) = 0;
+  // One method for each row, such as void softmax(std::string_view layer, Tensor x, ..).
+#define SYNCLINE_KERNEL(name, flops, ...)                                                          \
+  virtual void name(std::string_view layer, __VA_ARGS__) = 0;
+#include "syncline/Kernels.inc"
 
   /// Names the scalar that is reported as the step's loss.
   virtual void loss(Tensor loss) = 0;

@@ -20,43 +20,7 @@ public:
   Tensor tensor(const TensorInfo &info) override;
   void bucket(const BucketInfo &info) override;
   void phase(std::string_view name) override;
-  void conv(std::string_view, Tensor, Tensor, Tensor, Tensor, const Window &, Activation) override;
-  void convBackwardData(std::string_view, Tensor, Tensor, Tensor, const Window &) override;
-  void convBackwardWeights(std::string_view, Tensor, Tensor, Tensor, Tensor,
-                           const Window &) override;
-  void matmul(std::string_view, Tensor, bool, Tensor, bool, Tensor, Tensor, Activation) override;
-  void batchNorm(std::string_view, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor,
-                 Tensor, double, double, Activation) override;
-  void batchNormBackward(std::string_view, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor,
-                         Tensor, Tensor, double, Activation) override;
-  void maxPool(std::string_view, Tensor, Tensor, Tensor, const Window &) override;
-  void maxPoolBackward(std::string_view, Tensor, Tensor, Tensor, const Window &) override;
-  void averagePool(std::string_view, Tensor, Tensor, const Window &) override;
-  void averagePoolBackward(std::string_view, Tensor, Tensor, const Window &) override;
-  void layerNorm(std::string_view, Tensor, Tensor, Tensor, Tensor, double) override;
-  void layerNormBackward(std::string_view, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor,
-                         double) override;
-  void lrn(std::string_view, Tensor, Tensor, std::int64_t, double, double, double) override;
-  void lrnBackward(std::string_view, Tensor, Tensor, Tensor, std::int64_t, double, double,
-                   double) override;
-  void softmax(std::string_view, Tensor, Tensor, std::int64_t, bool) override;
-  void softmaxBackward(std::string_view, Tensor, Tensor, Tensor, std::int64_t, bool) override;
-  void crossEntropy(std::string_view, Tensor, Tensor, Tensor, Tensor) override;
-  void meanSquaredError(std::string_view, Tensor, Tensor, Tensor, Tensor) override;
-  void embedding(std::string_view, Tensor, Tensor, Tensor) override;
-  void embeddingBackward(std::string_view, Tensor, Tensor, Tensor, Tensor) override;
-  void concat(std::string_view, std::span<const Tensor>, Tensor, std::int64_t) override;
-  void slice(std::string_view, Tensor, Tensor, const Shape &, const Shape &) override;
-  void sliceBackward(std::string_view, Tensor, Tensor, const Shape &, const Shape &) override;
-  void pad(std::string_view, Tensor, Tensor, const Shape &, double) override;
-  void transpose(std::string_view, Tensor, Tensor, const Shape &) override;
-  void reshape(std::string_view, Tensor, Tensor) override;
-  void reduce(std::string_view, Reduction, Tensor, Tensor, const Shape &) override;
-  void pointwise(std::string_view, PointwiseKernel, std::span<const Tensor>,
-                 std::span<const Tensor>, const PointwiseInfo &) override;
-  void dropout(std::string_view, Tensor, Tensor, Tensor, double) override;
-  void dropoutBackward(std::string_view, Tensor, Tensor, Tensor, double) override;
-  void loss(Tensor) override;
+#include "runtime/core/StepOperations.inc"
   void issue(int) override;
   void allGather(int) override;
   void gather(int, std::span<const Tensor>, std::span<const Tensor>) override;
