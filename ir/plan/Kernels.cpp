@@ -39,10 +39,13 @@ static bool isOut(const Parameter &parameter) {
 }
 
 /// `text` is the parameters as C++ declares them: "In x, Out y, const Window &window".
-static KernelRow makeRow(Kernel kernel, bool isMove, llvm::StringRef text) {
-  KernelRow row{kernel, "nn." + llvm::convertToSnakeFromCamelCase(stringifyKernel(kernel)),
-                isMove, {},
-                {},     {}};
+static KernelRow makeRow(Kernel kernel, std::optional<double> flops, bool isMove,
+                         llvm::StringRef text) {
+  KernelRow row{};
+  row.kernel = kernel;
+  row.operation = "nn." + llvm::convertToSnakeFromCamelCase(stringifyKernel(kernel));
+  row.flops = flops;
+  row.isMove = isMove;
   for (llvm::StringRef part : llvm::split(text, ", ")) {
     const llvm::StringRef declaration = part.split(" = ").first; // without a default argument
     const std::size_t end = declaration.find_last_of(" &");
@@ -62,9 +65,10 @@ static KernelRow makeRow(Kernel kernel, bool isMove, llvm::StringRef text) {
 }
 
 static const std::vector<KernelRow> &rows() {
+  constexpr std::nullopt_t formula = std::nullopt;
   static const std::vector<KernelRow> table{
-#define SYNCLINE_KERNEL(name, flops, ...) makeRow(Kernel::name, false, #__VA_ARGS__),
-#define SYNCLINE_MOVE(name, ...) makeRow(Kernel::name, true, #__VA_ARGS__),
+#define SYNCLINE_KERNEL(name, flops, ...) makeRow(Kernel::name, flops, false, #__VA_ARGS__),
+#define SYNCLINE_MOVE(name, ...) makeRow(Kernel::name, 0, true, #__VA_ARGS__),
 #define SYNCLINE_LOOP(name, ...)
 #include "syncline/Kernels.inc"
   };

@@ -37,7 +37,9 @@ struct Parameter {
 
 struct KernelRow {
   Kernel kernel;
-  std::string operation;             ///< the nn operation that becomes the kernel: "nn.max_pool"
+  std::string operation; ///< the nn operation that becomes the kernel: "nn.max_pool"
+  /// Operations for each element of the first operand; nothing where passes/cost has a formula.
+  std::optional<double> flops;
   bool isMove;                       ///< the kernel only moves elements
   std::vector<Parameter> parameters; ///< in the order of the step builder's method
   std::vector<Parameter> ins, outs;  ///< the operands, in the nn operation's order

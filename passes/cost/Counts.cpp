@@ -3,6 +3,7 @@
 
 #include "ir/nn/NN.h"
 #include "ir/nn/OptimizerAttr.h"
+#include "ir/plan/Kernels.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -59,10 +60,11 @@ static double pointwise(nn::PointwiseOp op) {
   return bodyOps * elements(op.getOutputs().front());
 }
 
-/// Estimated operations of the textbook forms, by element. Batch normalisation is a mean, a
-/// variance and a scaling forward, two reductions and a combination backward, and so is layer
-/// normalisation. Softmax is a maximum, an exponential, a sum and a division.
+/// Estimated operations of the textbook forms, by element: the kernel table's, or a formula.
 static double flopsOf(Operation *op) {
+  const plan::KernelRow *kernel = plan::findRow(op->getName().getStringRef());
+  if (kernel && kernel->flops)
+    return *kernel->flops * elements(op->getOperand(0));
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case([](nn::ConvOp o) {
         return convolution(o.getY(), o.getW()) + (o.getBias() ? elements(o.getY()) : 0);
@@ -77,21 +79,11 @@ static double flopsOf(Operation *op) {
       .Case([](nn::AveragePoolOp o) { return elements(o.getY()) * product(o.getKernel()); })
       .Case(
           [](nn::AveragePoolBackwardOp o) { return elements(o.getDy()) * product(o.getKernel()); })
-      .Case([](nn::BatchNormOp o) { return 8 * elements(o.getX()); })
-      .Case([](nn::BatchNormBackwardOp o) { return 12 * elements(o.getX()); })
-      .Case([](nn::LayerNormOp o) { return 8 * elements(o.getX()); })
-      .Case([](nn::LayerNormBackwardOp o) { return 12 * elements(o.getX()); })
       .Case([](nn::LrnOp o) { return (2.0 * o.getSize() + 4) * elements(o.getX()); })
       .Case([](nn::LrnBackwardOp o) { return (4.0 * o.getSize() + 8) * elements(o.getX()); })
-      .Case([](nn::SoftmaxOp o) { return 4 * elements(o.getX()); })
-      .Case([](nn::SoftmaxBackwardOp o) { return 4 * elements(o.getY()); })
-      .Case([](nn::CrossEntropyOp o) { return 6 * elements(o.getLogits()); })
-      .Case([](nn::MeanSquaredErrorOp o) { return 4 * elements(o.getValue()); })
-      .Case([](nn::ReduceOp o) { return elements(o.getX()); })
       .Case([](nn::EmbeddingBackwardOp o) { return elements(o.getDy()); })
-      .Case<nn::UnaryOp, nn::UnaryBackwardOp, nn::BinaryOp, nn::PReluBackwardOp, nn::DropoutOp,
-            nn::DropoutBackwardOp, nn::MaxPoolBackwardOp>(
-          [](Operation *o) { return elements(o->getResult(0)); })
+      .Case<nn::UnaryOp, nn::UnaryBackwardOp, nn::BinaryOp, nn::PReluBackwardOp,
+            nn::MaxPoolBackwardOp>([](Operation *o) { return elements(o->getResult(0)); })
       .Default([](Operation *) { return 0.0; });
 }
 
