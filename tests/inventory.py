@@ -43,6 +43,11 @@ def in_cpp(scheme):
     return re.sub(r"-(\w)", lambda match: match.group(1).upper(), scheme)
 
 
+def in_onnx(kind):
+    """An elementwise function as ONNX names it: HardSwish for hard_swish."""
+    return "".join(word.capitalize() for word in kind.split("_"))
+
+
 # How tests use a name: (kinds of pieces, pattern).
 def of_rule(rule):
     return [(("text", "expected"), rf"(?<!\w){rule}: ")]
@@ -84,13 +89,14 @@ def of_exit_code(code):
     return [(("code",), rf"exits with {code}$|exitCode\(\), {code}\b")]
 
 
-FOLDS = ("frontend/onnx/Fold*.cpp", "frontend/onnx/ImportWhole.cpp")
+FOLDS = ("frontend/onnx/Fold*.cpp",)
 # Kind: the names, where a test uses one, and in which tests (all where none are named).
 SOURCES = {
     "rules of ir": (names(r"^\* \*\*([A-Z]+\d+)\*\*", "ir/*/SPEC.md"), of_rule, ""),
     "rejections of proofs": (names(r"^\| ([A-Z]\d+) \|", "passes/proof/README.md"), of_rule, ""),
     "ONNX operators": (
-        names(r'\{"([A-Z]\w*)", *[{fi]', "frontend/onnx/OpTable.cpp", *FOLDS),
+        names(r'\{"([A-Z]\w*)", *[{fi]', "frontend/onnx/Import*.cpp", *FOLDS)
+        + [in_onnx(kind) for kind in names(r"^SYNCLINE_UNARY\((\w+), ", "ir/nn/UnaryKinds.inc")],
         of_operator, "(?!.*Error)",
     ),
     "schemes": (names(r'return "([a-z-]+)"', "runtime/include/syncline/Scheme.h"), of_scheme, ""),

@@ -137,7 +137,7 @@ static LogicalResult checkHeads(NodeImport &node, Value q, Value k, Value v) {
 }
 
 // softmax(q·kᵀ·scale + mask)·v
-LogicalResult frontend::importAttention(NodeImport &node) {
+static LogicalResult importAttention(NodeImport &node) {
   if (node.hasInput(4) || node.hasInput(5) || node.isUsed(1) || node.isUsed(2) || node.isUsed(3))
     return node.error("past keys and values, and scores as results, are not supported");
   Value q = headsOf(node, 0, "q_num_heads"), k = q ? headsOf(node, 1, "kv_num_heads") : q;
@@ -217,7 +217,7 @@ static Value turned(NodeImport &node, Value x, Value cosine, Value sine, bool is
 }
 
 // com.microsoft has the positions behind x, and the number of heads may follow from the tables.
-LogicalResult frontend::importRotaryEmbedding(NodeImport &node) {
+static LogicalResult importRotaryEmbedding(NodeImport &node) {
   const bool isForeign = !node.proto.domain().empty() && node.proto.domain() != "ai.onnx";
   const unsigned cosines = isForeign ? 2 : 1, positions = isForeign ? 1 : 3;
   if (isForeign && !node.hasInput(cosines + 1))
@@ -260,7 +260,7 @@ LogicalResult frontend::importRotaryEmbedding(NodeImport &node) {
 }
 
 // x·scale / √(mean of x² + epsilon)
-LogicalResult frontend::importRmsNormalization(NodeImport &node) {
+static LogicalResult importRmsNormalization(NodeImport &node) {
   Value x = node.tensor(0), scale = node.tensor(1);
   const double epsilon = node.real("epsilon", 1e-5);
   const nn::Dims dims(shapeOf(x));
@@ -285,4 +285,13 @@ LogicalResult frontend::importRmsNormalization(NodeImport &node) {
     return node.error("scale " + nn::toString(shapeOf(scale)) + " does not broadcast to " +
                       nn::toString(dims));
   return node.define(y);
+}
+
+OpRows frontend::attentionOps() {
+  static constexpr OpRow rows[] = {
+      {"Attention", {importAttention, 3, 3}},
+      {"RMSNormalization", {importRmsNormalization, 2, 2}},
+      {"RotaryEmbedding", {importRotaryEmbedding, 3, 1}},
+  };
+  return rows;
 }

@@ -11,9 +11,9 @@ using namespace syncline::frontend;
 using namespace mlir;
 using onnx::TensorProto;
 
-LogicalResult frontend::importIdentity(NodeImport &node) { return node.defineAlias(); }
+static LogicalResult importIdentity(NodeImport &node) { return node.defineAlias(); }
 
-LogicalResult frontend::importCast(NodeImport &node) {
+static LogicalResult importCast(NodeImport &node) {
   auto to = static_cast<int>(node.integer("to", 0));
   Type type = elementType(to, node.state.builder.getContext());
   if (type == elementOf(node.tensor(0)) && !isWholeOperand(node, 0))
@@ -43,7 +43,7 @@ static bool isCastToIntegers(NodeImport &node, const std::string &name) {
 
 // A known number becomes one of the other operand's type. Computed integers and truth values are
 // f32 here, so that their types are told apart by a Cast, or else by their bounds alone.
-LogicalResult frontend::importCastLike(NodeImport &node) {
+static LogicalResult importCastLike(NodeImport &node) {
   GraphValues &values = node.state.values;
   const RankedTensorType from = values.typeOf(node.inputName(0));
   const RankedTensorType to = values.typeOf(node.inputName(1));
@@ -83,7 +83,7 @@ static LogicalResult importTensorConstant(NodeImport &node, const TensorProto &p
   return node.defineConstant(std::move(*constant));
 }
 
-LogicalResult frontend::importConstant(NodeImport &node) {
+static LogicalResult importConstant(NodeImport &node) {
   ConstantTensor constant;
   for (const onnx::AttributeProto &attribute : node.proto.attribute()) {
     const std::string &name = attribute.name();
@@ -156,7 +156,7 @@ static LogicalResult defineInit(NodeImport &node, int type, const nn::Dims &dims
 
 // A floating-point tensor of fixed shape is a parameter without values; a number that is computed
 // with, and others, are constants.
-LogicalResult frontend::importConstantOfShape(NodeImport &node) {
+static LogicalResult importConstantOfShape(NodeImport &node) {
   std::optional<nn::Dims> dims = node.list("shape", 0);
   if (!dims)
     return failure();
@@ -180,7 +180,7 @@ LogicalResult frontend::importConstantOfShape(NodeImport &node) {
   return defineFilled(node, value, *dims);
 }
 
-LogicalResult frontend::importRandom(NodeImport &node) {
+static LogicalResult importRandom(NodeImport &node) {
   std::optional<nn::Dims> dims = node.integers("shape");
   if (!dims)
     return node.error("expected a shape");
@@ -193,10 +193,21 @@ LogicalResult frontend::importRandom(NodeImport &node) {
 }
 
 // Shapes are static during import, so they are constants.
-LogicalResult frontend::importShape(NodeImport &node) {
+static LogicalResult importShape(NodeImport &node) {
   ConstantTensor result = shapeConstant(node, node.dims(0));
   result.fromShape = true;
   result.setAtOtherBatch(
       shapeConstant(node, node.state.values.layout.dimsAtOtherBatch(node.tensor(0))));
   return node.defineConstant(std::move(result));
+}
+
+OpRows frontend::constantOps() {
+  static constexpr OpRow rows[] = {
+      {"Cast", {importCast, 1, 1, false}},     {"CastLike", {importCastLike, 2, 0}},
+      {"Constant", {importConstant, 0, 0}},    {"ConstantOfShape", {importConstantOfShape, 1, 0}},
+      {"Identity", {importIdentity, 1, 0}},    {"RandomNormal", {importRandom, 0, 0}},
+      {"RandomUniform", {importRandom, 0, 0}}, {"Shape", {importShape, 1, 1, false}},
+      {"Size", {importShape, 1, 1, false}},
+  };
+  return rows;
 }

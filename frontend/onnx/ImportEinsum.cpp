@@ -170,7 +170,7 @@ FailureOr<ConstantTensor> frontend::foldEinsum(NodeImport &node, Constants in) {
   return result;
 }
 
-LogicalResult frontend::importEinsum(NodeImport &node) {
+static LogicalResult importEinsum(NodeImport &node) {
   const std::string text = node.text("equation", "");
   const std::optional<Equation> equation = parse(text);
   const std::optional<Letters> letters = equation ? sortLetters(*equation) : std::nullopt;
@@ -194,4 +194,11 @@ LogicalResult frontend::importEinsum(NodeImport &node) {
   Value y = node.create<nn::MatmulOp>(*type, a, b, Value(), false, false, nn::Activation::none);
   y = node.reshape(y, sizesOf(*sizes, stack + rows + columns));
   return node.define(reorder(node, y, stack + rows + columns, equation->y));
+}
+
+OpRows frontend::einsumOps() {
+  static constexpr OpRow rows[] = {
+      {"Einsum", {importEinsum, 2, allOperands}},
+  };
+  return rows;
 }

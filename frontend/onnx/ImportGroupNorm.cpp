@@ -64,14 +64,14 @@ static LogicalResult importGroups(NodeImport &node, std::int64_t groups, bool ha
   return node.define(node.reshape(y, shape));
 }
 
-LogicalResult frontend::importInstanceNormalization(NodeImport &node) {
+static LogicalResult importInstanceNormalization(NodeImport &node) {
   if (node.dims(0).size() < 3)
     return node.error("expected x of rank 3 or more, got " + nn::toString(node.dims(0)));
   return importGroups(node, node.dims(0)[1], isBehindReshape(node));
 }
 
 // Scale and shift have an element a group before opset 21, and one a channel since.
-LogicalResult frontend::importGroupNormalization(NodeImport &node) {
+static LogicalResult importGroupNormalization(NodeImport &node) {
   const std::int64_t groups = node.integer("num_groups", 0);
   const nn::DimsRef shape = node.dims(0);
   if (shape.size() < 3 || groups < 1 || shape[1] % groups != 0)
@@ -79,4 +79,12 @@ LogicalResult frontend::importGroupNormalization(NodeImport &node) {
                       "got " +
                       nn::toString(shape) + " and " + llvm::Twine(groups));
   return importGroups(node, groups, /*hasNumbers=*/false);
+}
+
+OpRows frontend::groupNormOps() {
+  static constexpr OpRow rows[] = {
+      {"GroupNormalization", {importGroupNormalization, 3, 3}},
+      {"InstanceNormalization", {importInstanceNormalization, 3, 3}},
+  };
+  return rows;
 }

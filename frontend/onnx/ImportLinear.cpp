@@ -8,7 +8,7 @@ using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
-LogicalResult frontend::importConv(NodeImport &node) {
+static LogicalResult importConv(NodeImport &node) {
   Value x = node.tensor(0), w = node.tensor(1), bias = node.optionalTensor(2);
   nn::DimsRef xDims = shapeOf(x), wDims = shapeOf(w);
   if (xDims.size() < 3 || xDims.size() != wDims.size())
@@ -80,7 +80,7 @@ static Value scaled(NodeImport &node, Value value, double factor) {
 }
 
 // y = alpha·op(a)·op(b) + beta·c
-LogicalResult frontend::importGemm(NodeImport &node) {
+static LogicalResult importGemm(NodeImport &node) {
   double alpha = node.real("alpha", 1), beta = node.real("beta", 1);
   Value a = node.tensor(0), b = node.tensor(1), c = node.optionalTensor(2);
   if (shapeOf(a).size() != 2 || shapeOf(b).size() != 2)
@@ -106,7 +106,7 @@ LogicalResult frontend::importGemm(NodeImport &node) {
 }
 
 // numpy's matmul: a vector is a matrix of one row on the left, of one column on the right.
-LogicalResult frontend::importMatMul(NodeImport &node) {
+static LogicalResult importMatMul(NodeImport &node) {
   Value a = node.tensor(0), b = node.tensor(1);
   nn::DimsRef aDims = shapeOf(a), bDims = shapeOf(b);
   if (aDims.empty() || bDims.empty())
@@ -125,4 +125,13 @@ LogicalResult frontend::importMatMul(NodeImport &node) {
   if (isRow)
     dims.erase(dims.end() - (isColumn ? 1 : 2));
   return node.define(node.reshape(*product, dims));
+}
+
+OpRows frontend::linearOps() {
+  static constexpr OpRow rows[] = {
+      {"Conv", {importConv, 2, 3}},
+      {"Gemm", {importGemm, 2, 3}},
+      {"MatMul", {importMatMul, 2, 2}},
+  };
+  return rows;
 }

@@ -39,7 +39,7 @@ static void noteMomentum(NodeImport &node, double momentum) {
 }
 
 // Uses the batch's statistics even in models exported for inference, since it trains them.
-LogicalResult frontend::importBatchNormalization(NodeImport &node) {
+static LogicalResult importBatchNormalization(NodeImport &node) {
   if (node.integer("spatial", 1) == 0) // opset 7 only
     return node.error("spatial = 0 (statistics of every element) is not supported");
   for (unsigned i = 1; i < node.outputCount(); ++i)
@@ -78,7 +78,7 @@ LogicalResult frontend::importBatchNormalization(NodeImport &node) {
   return node.define(norm.getY());
 }
 
-LogicalResult frontend::importLayerNormalization(NodeImport &node) {
+static LogicalResult importLayerNormalization(NodeImport &node) {
   for (unsigned i = 1; i < node.outputCount(); ++i)
     if (node.isUsed(i))
       return node.error("its statistics are not supported as results");
@@ -99,7 +99,7 @@ LogicalResult frontend::importLayerNormalization(NodeImport &node) {
       node.create<nn::LayerNormOp>(x.getType(), x, scale, shift, llvm::APFloat(epsilon)));
 }
 
-LogicalResult frontend::importLrn(NodeImport &node) {
+static LogicalResult importLrn(NodeImport &node) {
   std::int64_t size = node.integer("size", 0);
   if (size < 1 || node.dims(0).size() < 2)
     return node.error("expected a size of at least 1 and x of rank 2 or more");
@@ -111,7 +111,7 @@ LogicalResult frontend::importLrn(NodeImport &node) {
 }
 
 // Since opset 13 along one axis; before, over all dimensions from `axis` on, as one.
-LogicalResult frontend::importSoftmax(NodeImport &node) {
+static LogicalResult importSoftmax(NodeImport &node) {
   Value x = node.tensor(0);
   nn::Dims dims(shapeOf(x));
   bool flattens = node.opset() < 13;
@@ -130,7 +130,7 @@ LogicalResult frontend::importSoftmax(NodeImport &node) {
   return node.define(node.reshape(softmax.getY(), dims));
 }
 
-LogicalResult frontend::importDropout(NodeImport &node) {
+static LogicalResult importDropout(NodeImport &node) {
   if (node.isUsed(1))
     return node.error("its mask is not supported as a result");
   double ratio = node.number("ratio", 1).value_or(0.5);
@@ -142,4 +142,16 @@ LogicalResult frontend::importDropout(NodeImport &node) {
   auto bytes = IntegerType::get(x.getContext(), 8, IntegerType::Unsigned);
   auto mask = RankedTensorType::get(shapeOf(x), bytes);
   return node.define(node.create<nn::DropoutOp>(x.getType(), mask, x, llvm::APFloat(ratio)).getY());
+}
+
+OpRows frontend::normalizationOps() {
+  static constexpr OpRow rows[] = {
+      {"BatchNormalization", {importBatchNormalization, 5, 3}},
+      {"Dropout", {importDropout, 1, 1}},
+      {"LRN", {importLrn, 1, 1}},
+      {"LayerNormalization", {importLayerNormalization, 2, 3}},
+      {"LogSoftmax", {importSoftmax, 1, 1}},
+      {"Softmax", {importSoftmax, 1, 1}},
+  };
+  return rows;
 }

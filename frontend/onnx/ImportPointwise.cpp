@@ -18,34 +18,24 @@ static LogicalResult createUnary(NodeImport &node, nn::UnaryKind kind, double al
       node.create<nn::UnaryOp>(x.getType(), kind, x, llvm::APFloat(alpha), llvm::APFloat(beta)));
 }
 
-LogicalResult frontend::importUnary(NodeImport &node) {
-  using Kind = nn::UnaryKind;
-  Kind kind = llvm::StringSwitch<Kind>(node.op())
-                  .Case("Abs", Kind::abs)
-                  .Case("Elu", Kind::elu)
-                  .Case("Erf", Kind::erf)
-                  .Case("Exp", Kind::exp)
-                  .Case("HardSigmoid", Kind::hard_sigmoid)
-                  .Case("HardSwish", Kind::hard_swish)
-                  .Case("LeakyRelu", Kind::leaky_relu)
-                  .Case("Log", Kind::log)
-                  .Case("Neg", Kind::neg)
-                  .Case("Reciprocal", Kind::reciprocal)
-                  .Case("Sigmoid", Kind::sigmoid)
-                  .Case("Sqrt", Kind::sqrt)
-                  .Case("Tanh", Kind::tanh)
-                  .Default(Kind::relu);
-  if (kind == Kind::hard_sigmoid)
-    return createUnary(node, kind, node.real("alpha", 0.2), node.real("beta", 0.5));
-  if (kind != Kind::elu && kind != Kind::leaky_relu)
-    return createUnary(node, kind);
-  double alpha = node.real("alpha", kind == Kind::elu ? 1 : 0.01);
-  if (!(alpha >= 0)) // the derivative takes the sign from the result
-    return node.error("expected an alpha that is not negative, got " + decimal(alpha));
-  return createUnary(node, kind, alpha);
+const nn::UnaryRow *frontend::findUnary(llvm::StringRef op) {
+  const auto isNamed = [&](const nn::UnaryRow &row) {
+    return llvm::convertToCamelFromSnakeCase(stringifyUnaryKind(row.kind), true) == op;
+  };
+  const auto *found = llvm::find_if(nn::unaryRows(), isNamed);
+  return found == nn::unaryRows().end() ? nullptr : found;
 }
 
-LogicalResult frontend::importPow(NodeImport &node) {
+LogicalResult frontend::importUnary(NodeImport &node) {
+  const nn::UnaryRow &row = *findUnary(node.op());
+  const double alpha = row.alpha ? node.real("alpha", *row.alpha) : 0;
+  const double beta = row.beta ? node.real("beta", *row.beta) : 0;
+  if (row.reference == nn::Reference::signOfResult && !(alpha >= 0))
+    return node.error("expected an alpha that is not negative, got " + decimal(alpha));
+  return createUnary(node, row.kind, alpha, beta);
+}
+
+static LogicalResult importPow(NodeImport &node) {
   std::optional<double> exponent = node.number("exponent", 1);
   if (!exponent)
     return failure();
@@ -57,7 +47,7 @@ LogicalResult frontend::importPow(NodeImport &node) {
 }
 
 // Bounds are attributes before opset 11, operands since.
-LogicalResult frontend::importClip(NodeImport &node) {
+static LogicalResult importClip(NodeImport &node) {
   std::optional<double> low = node.number("min", 1), high = node.number("max", 2);
   if (node.failed())
     return failure();
@@ -92,7 +82,7 @@ static Value apply(NodeImport &node, nn::UnaryKind kind, Value x, double alpha =
 }
 
 // x/2·(1 + erf(x/√2)), or x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))).
-LogicalResult frontend::importGelu(NodeImport &node) {
+static LogicalResult importGelu(NodeImport &node) {
   using Kind = nn::BinaryKind;
   const std::string approximate = node.text("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
@@ -131,7 +121,7 @@ static Value foldBias(NodeImport &node, unsigned product, unsigned bias) {
   return matmul.getY();
 }
 
-LogicalResult frontend::importBinary(NodeImport &node) {
+static LogicalResult importBinary(NodeImport &node) {
   using Kind = nn::BinaryKind;
   Kind kind = llvm::StringSwitch<Kind>(node.op())
                   .Case("Sub", Kind::sub)
@@ -153,7 +143,7 @@ LogicalResult frontend::importBinary(NodeImport &node) {
   return node.define(*y);
 }
 
-LogicalResult frontend::importSum(NodeImport &node) {
+static LogicalResult importSum(NodeImport &node) {
   FailureOr<Value> sum = node.tensor(0);
   for (unsigned i = 1; i < node.inputCount(); ++i) {
     if (!node.hasInput(i))
@@ -191,7 +181,7 @@ static nn::Dims whereShape(const ConstantTensor &condition, Value yes, Value no)
 }
 
 // The sum of two masked tensors; a masked element does not count even where it is not finite.
-LogicalResult frontend::importWhere(NodeImport &node) {
+static LogicalResult importWhere(NodeImport &node) {
   const ConstantTensor *condition = node.constant(0);
   if (!condition || condition->isReal())
     return node.error("expected a constant condition, got '" + node.inputName(0) + "'");
@@ -216,4 +206,15 @@ LogicalResult frontend::importWhere(NodeImport &node) {
     return failure();
   FailureOr<Value> sum = createBinary(node, nn::BinaryKind::add, *first, *second);
   return failed(sum) ? failure() : node.define(*sum);
+}
+
+OpRows frontend::pointwiseOps() {
+  static constexpr OpRow rows[] = {
+      {"Add", {importBinary, 2, 2, false}}, {"Clip", {importClip, 1, 1}},
+      {"Div", {importBinary, 2, 2, false}}, {"Gelu", {importGelu, 1, 1}},
+      {"Mul", {importBinary, 2, 2, false}}, {"PRelu", {importBinary, 2, 2}},
+      {"Pow", {importPow, 2, 1}},           {"Sub", {importBinary, 2, 2, false}},
+      {"Sum", {importSum, 1, allOperands}}, {"Where", {importWhere, 3, 0}},
+  };
+  return rows;
 }

@@ -61,7 +61,7 @@ static LogicalResult createAveragePool(NodeImport &node, Value x, const Window &
   return node.define(pool.getY());
 }
 
-LogicalResult frontend::importMaxPool(NodeImport &node) {
+static LogicalResult importMaxPool(NodeImport &node) {
   if (node.isUsed(1))
     return node.error("the indices of maxima are not supported as a result");
   nn::Dims extra;
@@ -72,7 +72,7 @@ LogicalResult frontend::importMaxPool(NodeImport &node) {
   return createMaxPool(node, node.tensor(0), *window);
 }
 
-LogicalResult frontend::importAveragePool(NodeImport &node) {
+static LogicalResult importAveragePool(NodeImport &node) {
   Value x = node.tensor(0);
   nn::Dims extra;
   FailureOr<Window> window = readPool(node, shapeOf(x), extra);
@@ -99,7 +99,7 @@ LogicalResult frontend::importAveragePool(NodeImport &node) {
   return createAveragePool(node, x, *window, countPads);
 }
 
-LogicalResult frontend::importGlobalPool(NodeImport &node) {
+static LogicalResult importGlobalPool(NodeImport &node) {
   Value x = node.tensor(0);
   if (shapeOf(x).size() < 3)
     return node.error("expected x of rank 3 or more, got " + nn::toString(shapeOf(x)));
@@ -111,4 +111,14 @@ LogicalResult frontend::importGlobalPool(NodeImport &node) {
   if (node.op() == "GlobalMaxPool")
     return createMaxPool(node, x, window);
   return createAveragePool(node, x, window, false);
+}
+
+OpRows frontend::poolOps() {
+  static constexpr OpRow rows[] = {
+      {"AveragePool", {importAveragePool, 1, 1}},
+      {"GlobalAveragePool", {importGlobalPool, 1, 1}},
+      {"GlobalMaxPool", {importGlobalPool, 1, 1}},
+      {"MaxPool", {importMaxPool, 1, 1}},
+  };
+  return rows;
 }

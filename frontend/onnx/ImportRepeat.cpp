@@ -38,7 +38,7 @@ static nn::Dims expandedAtOtherBatch(NodeImport &node, nn::DimsRef x) {
   return {};
 }
 
-LogicalResult frontend::importExpand(NodeImport &node) {
+static LogicalResult importExpand(NodeImport &node) {
   Value x = node.tensor(0);
   std::optional<nn::Dims> target = node.list("shape", 1);
   if (!target)
@@ -70,7 +70,7 @@ static nn::Dims tiled(nn::DimsRef x, nn::DimsRef repeats) {
 }
 
 // A dimension of more than one entry is repeated in one of its own before it.
-LogicalResult frontend::importTile(NodeImport &node) {
+static LogicalResult importTile(NodeImport &node) {
   Value x = node.tensor(0);
   const nn::Dims dims(shapeOf(x));
   const FailureOr<nn::Dims> repeats = tileRepeats(node, dims.size());
@@ -106,4 +106,12 @@ LogicalResult frontend::importTile(NodeImport &node) {
       addCopies(node, all);
   }
   return node.define(y);
+}
+
+OpRows frontend::repeatOps() {
+  static constexpr OpRow rows[] = {
+      {"Expand", {importExpand, 2, 1, false}},
+      {"Tile", {importTile, 2, 1, false}},
+  };
+  return rows;
 }

@@ -151,7 +151,7 @@ static LogicalResult importSlices(NodeImport &node, Value x, std::int64_t axis,
 }
 
 // A Gather of one index, or of indices at even distances, is a slice.
-LogicalResult frontend::importGather(NodeImport &node) {
+static LogicalResult importGather(NodeImport &node) {
   Value x = node.tensor(0);
   if (node.integer("axis", 0) == 0 && x && !node.constant(1) && node.isBatched(1)) {
     Value numbers = node.tensor(1);
@@ -177,7 +177,7 @@ LogicalResult frontend::importGather(NodeImport &node) {
 }
 
 // A list of indices names a row of x once the dimensions that it counts are one.
-LogicalResult frontend::importGatherNd(NodeImport &node) {
+static LogicalResult importGatherNd(NodeImport &node) {
   if (!node.isKnown(1))
     return node.error("expected indices that are known at import, got '" + node.inputName(1) + "'");
   Value x = node.tensor(0);
@@ -198,7 +198,7 @@ LogicalResult frontend::importGatherNd(NodeImport &node) {
 }
 
 // Elements of equal ones, whichever they are: the token types that stand in where none are given.
-LogicalResult frontend::importGatherElements(NodeImport &node) {
+static LogicalResult importGatherElements(NodeImport &node) {
   const ConstantTensor *x = node.isKnown(0) ? node.constant(0) : nullptr;
   const RankedTensorType indices = node.state.values.typeOf(node.inputName(1));
   if (!x || !indices || x->size() == 0 || !llvm::all_equal(x->ints) || !llvm::all_equal(x->reals))
@@ -218,4 +218,13 @@ LogicalResult frontend::importGatherElements(NodeImport &node) {
   if (Value known = node.tensor(1))
     result.setAtOtherBatch(ofShape(node.state.values.layout.dimsAtOtherBatch(known)));
   return node.defineConstant(std::move(result));
+}
+
+OpRows frontend::rowOps() {
+  static constexpr OpRow rows[] = {
+      {"Gather", {importGather, 2, 1, false}},
+      {"GatherElements", {importGatherElements, 2, 0}},
+      {"GatherND", {importGatherNd, 2, 1, false}},
+  };
+  return rows;
 }

@@ -8,7 +8,7 @@ using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
-LogicalResult frontend::importView(NodeImport &node) {
+static LogicalResult importView(NodeImport &node) {
   Value x = node.tensor(0);
   BatchLayout &layout = node.state.values.layout;
   const BatchLayout::Place place = layout.of(x);
@@ -27,7 +27,7 @@ LogicalResult frontend::importView(NodeImport &node) {
   return node.define(y);
 }
 
-LogicalResult frontend::importTranspose(NodeImport &node) {
+static LogicalResult importTranspose(NodeImport &node) {
   Value x = node.tensor(0);
   FailureOr<nn::Dims> order = permutation(node, shapeOf(x).size());
   if (failed(order))
@@ -41,7 +41,7 @@ LogicalResult frontend::importTranspose(NodeImport &node) {
   return node.define(node.create<nn::TransposeOp>(type, x, *order));
 }
 
-LogicalResult frontend::importConcat(NodeImport &node) {
+static LogicalResult importConcat(NodeImport &node) {
   llvm::SmallVector<Value> xs;
   for (unsigned i = 0; i < node.inputCount(); ++i) {
     if (!node.hasInput(i))
@@ -73,7 +73,7 @@ LogicalResult frontend::importConcat(NodeImport &node) {
   return node.define(node.create<nn::ConcatOp>(*type, xs, static_cast<std::uint64_t>(*axis)));
 }
 
-LogicalResult frontend::importReduce(NodeImport &node) {
+static LogicalResult importReduce(NodeImport &node) {
   Value x = node.tensor(0);
   FailureOr<nn::Dims> axes = reducedAxes(node, shapeOf(x).size());
   if (failed(axes))
@@ -88,7 +88,7 @@ LogicalResult frontend::importReduce(NodeImport &node) {
 }
 
 // Pads and value are attributes before opset 11, operands since.
-LogicalResult frontend::importPad(NodeImport &node) {
+static LogicalResult importPad(NodeImport &node) {
   Value x = node.tensor(0);
   size_t rank = shapeOf(x).size();
   if (std::string mode = node.text("mode", "constant"); mode != "constant")
@@ -125,7 +125,7 @@ FailureOr<Value> frontend::createSlice(NodeImport &node, Value x, const SliceRan
   return node.create<nn::SliceOp>(*type, x, ranges.starts, ranges.steps).getResult();
 }
 
-LogicalResult frontend::importSlice(NodeImport &node) {
+static LogicalResult importSlice(NodeImport &node) {
   Value x = node.tensor(0);
   FailureOr<SliceRanges> ranges = sliceRanges(node, shapeOf(x));
   if (failed(ranges))
@@ -159,7 +159,7 @@ static FailureOr<nn::Dims> splitSizes(NodeImport &node, std::int64_t size) {
   return *sizes;
 }
 
-LogicalResult frontend::importSplit(NodeImport &node) {
+static LogicalResult importSplit(NodeImport &node) {
   Value x = node.tensor(0);
   FailureOr<std::int64_t> axis = node.axis(node.integer("axis", 0), shapeOf(x).size());
   if (failed(axis))
@@ -181,7 +181,7 @@ LogicalResult frontend::importSplit(NodeImport &node) {
 }
 
 // Parts are made where one is taken out of the sequence.
-LogicalResult frontend::importSplitToSequence(NodeImport &) { return success(); }
+static LogicalResult importSplitToSequence(NodeImport &) { return success(); }
 
 /// The sizes of the parts: given, or all of one size but the last.
 static FailureOr<nn::Dims> sequenceSizes(NodeImport &split, std::int64_t size) {
@@ -212,7 +212,7 @@ static FailureOr<nn::Dims> sequenceSizes(NodeImport &split, std::int64_t size) {
 }
 
 // One part of SplitToSequence, as torch.onnx.export(..., optimize=False) writes Tensor.split.
-LogicalResult frontend::importSequenceAt(NodeImport &node) {
+static LogicalResult importSequenceAt(NodeImport &node) {
   const GraphIndex &index = node.state.index;
   const auto producer = index.producers.find(node.inputName(0));
   const ConstantTensor *place = node.constant(1);
@@ -246,4 +246,23 @@ LogicalResult frontend::importSequenceAt(NodeImport &node) {
     values.setWhole(node.proto.output(0), values.wholeType(split.inputName(0)),
                     values.boundsOf(split.inputName(0)));
   return success();
+}
+
+OpRows frontend::shapeOps() {
+  static constexpr OpRow rows[] = {
+      {"Concat", {importConcat, 1, allOperands, false}},
+      {"Flatten", {importView, 1, 1, false}},
+      {"Pad", {importPad, 1, 1, false}},
+      {"ReduceMean", {importReduce, 1, 1}},
+      {"ReduceSum", {importReduce, 1, 1}},
+      {"Reshape", {importView, 2, 1, false}},
+      {"SequenceAt", {importSequenceAt, 2, 0}},
+      {"Slice", {importSlice, 1, 1, false}},
+      {"Split", {importSplit, 1, 1, false}},
+      {"SplitToSequence", {importSplitToSequence, 2, 0}},
+      {"Squeeze", {importView, 1, 1, false}},
+      {"Transpose", {importTranspose, 1, 1, false}},
+      {"Unsqueeze", {importView, 1, 1, false}},
+  };
+  return rows;
 }

@@ -202,7 +202,7 @@ static Value moved(NodeImport &node, Value x, std::int64_t axis, std::int64_t by
 
 // Sums of one place, then of two, four, and so on: x + x moved by as many places. Integers stay
 // exact, however products are computed.
-LogicalResult frontend::importCumSum(NodeImport &node) {
+static LogicalResult importCumSum(NodeImport &node) {
   Value x = realOperand(node, 0);
   const FailureOr<std::int64_t> axis =
       x ? cumSumAxis(node, shapeOf(x).size()) : FailureOr<std::int64_t>();
@@ -273,4 +273,11 @@ LogicalResult frontend::importChoice(NodeImport &node) {
   if (a && b)
     bounds = WholeBounds{std::min(a->least, b->least), std::max(a->most, b->most)};
   return defineWhole(node, sum, node.state.values.wholeType(node.inputName(1)), bounds);
+}
+
+OpRows frontend::wholeOps() {
+  static constexpr OpRow rows[] = {
+      {"CumSum", {importCumSum, 2, 1}},
+  };
+  return rows;
 }

@@ -1,6 +1,8 @@
 // Counts operations and bytes of nodes, one function a family.
 #include "frontend/onnx/LayerWork.h"
 
+#include "frontend/onnx/OpTable.h"
+
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -30,51 +32,35 @@ bool frontend::isView(llvm::StringRef op) {
 }
 
 bool frontend::isElementwise(llvm::StringRef op) {
-  static const llvm::StringLiteral names[] = {"Abs",
-                                              "Add",
-                                              "Cast",
-                                              "Celu",
-                                              "Clip",
-                                              "Cos",
-                                              "Div",
-                                              "Elu",
-                                              "Equal",
-                                              "Erf",
-                                              "Exp",
-                                              "Gelu",
-                                              "Greater",
-                                              "HardSigmoid",
-                                              "HardSwish",
-                                              "LeakyRelu",
-                                              "Less",
-                                              "Log",
-                                              "Max",
-                                              "Min",
-                                              "Mish",
-                                              "Mul",
-                                              "Neg",
-                                              "Not",
-                                              "PRelu",
-                                              "Pow",
-                                              "Reciprocal",
-                                              "Relu",
-                                              "Selu",
-                                              "Sigmoid",
-                                              "Sin",
-                                              "Softplus",
-                                              "Softsign",
-                                              "Sqrt",
-                                              "Sub",
-                                              "Sum",
-                                              "Swish",
-                                              "Tanh",
-                                              "ThresholdedRelu",
-                                              "Where",
-                                              "And",
-                                              "Or",
-                                              "GreaterOrEqual",
-                                              "LessOrEqual"};
-  return llvm::is_contained(names, op);
+  static const llvm::StringLiteral others[] = {"Add",
+                                               "Cast",
+                                               "Celu",
+                                               "Cos",
+                                               "Div",
+                                               "Equal",
+                                               "Gelu",
+                                               "Greater",
+                                               "Less",
+                                               "Max",
+                                               "Min",
+                                               "Mish",
+                                               "Mul",
+                                               "Not",
+                                               "PRelu",
+                                               "Selu",
+                                               "Sin",
+                                               "Softplus",
+                                               "Softsign",
+                                               "Sub",
+                                               "Sum",
+                                               "Swish",
+                                               "ThresholdedRelu",
+                                               "Where",
+                                               "And",
+                                               "Or",
+                                               "GreaterOrEqual",
+                                               "LessOrEqual"};
+  return findUnary(op) || llvm::is_contained(others, op);
 }
 
 unsigned frontend::dataOperands(llvm::StringRef op) {

@@ -10,84 +10,20 @@ using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
-static constexpr unsigned all = ~0u;
-
 const OpImport *frontend::findOp(llvm::StringRef name) {
-  static const llvm::StringMap<OpImport> table = {
-      {"Abs", {importUnary, 1, 1}},
-      {"Add", {importBinary, 2, 2, false}},
-      {"Attention", {importAttention, 3, 3}},
-      {"AveragePool", {importAveragePool, 1, 1}},
-      {"BatchNormalization", {importBatchNormalization, 5, 3}},
-      {"Cast", {importCast, 1, 1, false}},
-      {"CastLike", {importCastLike, 2, 0}},
-      {"Clip", {importClip, 1, 1}},
-      {"Concat", {importConcat, 1, all, false}},
-      {"Constant", {importConstant, 0, 0}},
-      {"ConstantOfShape", {importConstantOfShape, 1, 0}},
-      {"Conv", {importConv, 2, 3}},
-      {"CumSum", {importCumSum, 2, 1}},
-      {"Div", {importBinary, 2, 2, false}},
-      {"Dropout", {importDropout, 1, 1}},
-      {"Einsum", {importEinsum, 2, all}},
-      {"Elu", {importUnary, 1, 1}},
-      {"Erf", {importUnary, 1, 1}},
-      {"Exp", {importUnary, 1, 1}},
-      {"Expand", {importExpand, 2, 1, false}},
-      {"Flatten", {importView, 1, 1, false}},
-      {"Gather", {importGather, 2, 1, false}},
-      {"GatherElements", {importGatherElements, 2, 0}},
-      {"GatherND", {importGatherNd, 2, 1, false}},
-      {"Gelu", {importGelu, 1, 1}},
-      {"Gemm", {importGemm, 2, 3}},
-      {"GlobalAveragePool", {importGlobalPool, 1, 1}},
-      {"GlobalMaxPool", {importGlobalPool, 1, 1}},
-      {"GroupNormalization", {importGroupNormalization, 3, 3}},
-      {"HardSigmoid", {importUnary, 1, 1}},
-      {"HardSwish", {importUnary, 1, 1}},
-      {"Identity", {importIdentity, 1, 0}},
-      {"InstanceNormalization", {importInstanceNormalization, 3, 3}},
-      {"LRN", {importLrn, 1, 1}},
-      {"LayerNormalization", {importLayerNormalization, 2, 3}},
-      {"LeakyRelu", {importUnary, 1, 1}},
-      {"Log", {importUnary, 1, 1}},
-      {"LogSoftmax", {importSoftmax, 1, 1}},
-      {"MatMul", {importMatMul, 2, 2}},
-      {"MaxPool", {importMaxPool, 1, 1}},
-      {"Mul", {importBinary, 2, 2, false}},
-      {"Neg", {importUnary, 1, 1}},
-      {"PRelu", {importBinary, 2, 2}},
-      {"Pad", {importPad, 1, 1, false}},
-      {"Pow", {importPow, 2, 1}},
-      {"RMSNormalization", {importRmsNormalization, 2, 2}},
-      {"RandomNormal", {importRandom, 0, 0}},
-      {"RandomUniform", {importRandom, 0, 0}},
-      {"Reciprocal", {importUnary, 1, 1}},
-      {"ReduceMean", {importReduce, 1, 1}},
-      {"ReduceSum", {importReduce, 1, 1}},
-      {"Relu", {importUnary, 1, 1}},
-      {"Reshape", {importView, 2, 1, false}},
-      {"RotaryEmbedding", {importRotaryEmbedding, 3, 1}},
-      {"SequenceAt", {importSequenceAt, 2, 0}},
-      {"Shape", {importShape, 1, 1, false}},
-      {"Sigmoid", {importUnary, 1, 1}},
-      {"Size", {importShape, 1, 1, false}},
-      {"Slice", {importSlice, 1, 1, false}},
-      {"Softmax", {importSoftmax, 1, 1}},
-      {"Split", {importSplit, 1, 1, false}},
-      {"SplitToSequence", {importSplitToSequence, 2, 0}},
-      {"Sqrt", {importUnary, 1, 1}},
-      {"Squeeze", {importView, 1, 1, false}},
-      {"Sub", {importBinary, 2, 2, false}},
-      {"Sum", {importSum, 1, all}},
-      {"Tanh", {importUnary, 1, 1}},
-      {"Tile", {importTile, 2, 1, false}},
-      {"Transpose", {importTranspose, 1, 1, false}},
-      {"Unsqueeze", {importView, 1, 1, false}},
-      {"Where", {importWhere, 3, 0}},
-  };
-  auto place = table.find(name);
-  return place == table.end() ? nullptr : &place->second;
+  static const auto table = [] {
+    llvm::StringMap<OpImport> rows;
+    for (const OpRows family : {attentionOps(), constantOps(), einsumOps(), groupNormOps(),
+                                linearOps(), normalizationOps(), pointwiseOps(), poolOps(),
+                                repeatOps(), rowOps(), shapeOps(), wholeOps()})
+      for (const OpRow &row : family)
+        rows.try_emplace(row.name, row.import);
+    return rows;
+  }();
+  if (auto place = table.find(name); place != table.end())
+    return &place->second;
+  static constexpr OpImport unary{importUnary, 1, 1};
+  return findUnary(name) ? &unary : nullptr;
 }
 
 /// Checks that the operands which the table calls tensors are floating-point and of one type.
@@ -162,8 +98,7 @@ LogicalResult frontend::importNode(NodeImport &node) {
     return wholeImport(node);
   if (!import)
     return node.error(unsupportedOp(node));
-  const bool movesWhole =
-      !import->floatOnly && import->import != importCast && isWholeOperand(node, 0);
+  const bool movesWhole = !import->floatOnly && node.op() != "Cast" && isWholeOperand(node, 0);
   bindCopies(node);
   if (failed(checkTensors(node, *import)) || failed(import->import(node)))
     return failure();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/onnx/NodeImport.h"
+#include "ir/nn/UnaryKinds.h"
 
 namespace syncline::frontend {
 
@@ -15,6 +16,32 @@ struct OpImport {
   unsigned tensors;      ///< how many leading operands are tensors, all of one element type
   bool floatOnly = true; ///< those tensors are floating-point
 };
+
+/// An operator and how it is imported.
+struct OpRow {
+  llvm::StringLiteral name;
+  OpImport import;
+};
+using OpRows = llvm::ArrayRef<OpRow>;
+
+// The rows by family, each beside its importers.
+OpRows attentionOps();
+OpRows constantOps();
+OpRows einsumOps();
+OpRows groupNormOps();
+OpRows linearOps();
+OpRows normalizationOps();
+OpRows pointwiseOps();
+OpRows poolOps();
+OpRows repeatOps();
+OpRows rowOps();
+OpRows shapeOps();
+OpRows wholeOps();
+
+inline constexpr unsigned allOperands = ~0u; ///< as OpImport::tensors
+
+/// The row of ir/nn/UnaryKinds.inc that an operator is imported by; null for others.
+const nn::UnaryRow *findUnary(llvm::StringRef op);
 
 /// Null for an operator that is not supported.
 const OpImport *findOp(llvm::StringRef name);
@@ -52,61 +79,10 @@ mlir::FailureOr<mlir::Value> createSlice(NodeImport &node, mlir::Value x,
 /// Whether operand `i` has integers or truth values in the file.
 bool isWholeOperand(NodeImport &node, unsigned i);
 
-// Importers by family; each imports one operator, or a few that differ in a name.
-mlir::LogicalResult importConv(NodeImport &node);
-mlir::LogicalResult importGemm(NodeImport &node);
-mlir::LogicalResult importMatMul(NodeImport &node);
-mlir::LogicalResult importEinsum(NodeImport &node);
-
-mlir::LogicalResult importMaxPool(NodeImport &node);
-mlir::LogicalResult importAveragePool(NodeImport &node);
-mlir::LogicalResult importGlobalPool(NodeImport &node);
-
-mlir::LogicalResult importAttention(NodeImport &node);
-mlir::LogicalResult importRotaryEmbedding(NodeImport &node);
-mlir::LogicalResult importRmsNormalization(NodeImport &node);
-
-mlir::LogicalResult importBatchNormalization(NodeImport &node);
-mlir::LogicalResult importGroupNormalization(NodeImport &node);
-mlir::LogicalResult importInstanceNormalization(NodeImport &node);
-mlir::LogicalResult importLayerNormalization(NodeImport &node);
-mlir::LogicalResult importLrn(NodeImport &node);
-mlir::LogicalResult importSoftmax(NodeImport &node);
-mlir::LogicalResult importDropout(NodeImport &node);
-
+// Importers that are chosen by more than the operator's name.
 mlir::LogicalResult importUnary(NodeImport &node);
-mlir::LogicalResult importClip(NodeImport &node);
-mlir::LogicalResult importGelu(NodeImport &node);
-mlir::LogicalResult importPow(NodeImport &node);
-mlir::LogicalResult importBinary(NodeImport &node);
-mlir::LogicalResult importSum(NodeImport &node);
-mlir::LogicalResult importWhere(NodeImport &node);
 mlir::LogicalResult importChoice(NodeImport &node);
 mlir::LogicalResult importWholeCast(NodeImport &node);
 mlir::LogicalResult importIsNan(NodeImport &node);
-
-mlir::LogicalResult importView(NodeImport &node);
-mlir::LogicalResult importTranspose(NodeImport &node);
-mlir::LogicalResult importConcat(NodeImport &node);
-mlir::LogicalResult importExpand(NodeImport &node);
-mlir::LogicalResult importTile(NodeImport &node);
-mlir::LogicalResult importCumSum(NodeImport &node);
-mlir::LogicalResult importReduce(NodeImport &node);
-mlir::LogicalResult importPad(NodeImport &node);
-mlir::LogicalResult importSlice(NodeImport &node);
-mlir::LogicalResult importSplit(NodeImport &node);
-mlir::LogicalResult importSplitToSequence(NodeImport &node);
-mlir::LogicalResult importSequenceAt(NodeImport &node);
-mlir::LogicalResult importGatherElements(NodeImport &node);
-mlir::LogicalResult importGather(NodeImport &node);
-mlir::LogicalResult importGatherNd(NodeImport &node);
-
-mlir::LogicalResult importIdentity(NodeImport &node);
-mlir::LogicalResult importCast(NodeImport &node);
-mlir::LogicalResult importCastLike(NodeImport &node);
-mlir::LogicalResult importConstant(NodeImport &node);
-mlir::LogicalResult importConstantOfShape(NodeImport &node);
-mlir::LogicalResult importRandom(NodeImport &node);
-mlir::LogicalResult importShape(NodeImport &node);
 
 } // namespace syncline::frontend

@@ -8,14 +8,7 @@ include "ir/nn/NNDialect.td"
 def NN_UnaryOp : NN_ComputeOp<"unary", [AllTypesMatch<["x", "y"]>]> {
   let summary = "y = f(x), element by element";
   let description = [{
-    The kind is the function. These kinds use alpha and beta; the others use neither:
-    - leaky_relu: the slope below zero is alpha;
-    - hard_sigmoid: max(0, min(1, alpha·x + beta));
-    - clip: to [alpha, beta];
-    - elu: alpha·(eˣ - 1) below zero;
-    - pow: x to the power of alpha.
-
-    hard_swish is x·max(0, min(1, x/6 + 1/2)), and erf the error function.
+    The kind is the function, a row of UnaryKinds.inc, which says what uses alpha and beta.
     `%y = nn.unary relu %x : tensor<4x10xf32>`
   }];
   let arguments = (ins NN_UnaryKind:$kind, NN_Tensor:$x, DefaultValuedAttr<F64Attr, "0.0">:$alpha,
@@ -28,10 +21,9 @@ def NN_UnaryBackwardOp
     : NN_ComputeOp<"unary_backward", [AllTypesMatch<["reference", "dy", "dx"]>]> {
   let summary = "dx = f'·dy, element by element";
   let description = [{
-    `reference` is the result of the forward operation for relu, leaky_relu, sigmoid, tanh, clip,
-    elu, exp, sqrt and reciprocal, and its operand for the others (NN21). The derivative is zero at
-    the kinks of relu and clip, as in PyTorch's relu and hardtanh. elu and leaky_relu take the sign
-    from the result, so their alpha must not be negative.
+    `reference` is the result or the operand of the forward operation, as UnaryKinds.inc says
+    (NN21). The derivative is zero at the kinks of relu and clip, as in PyTorch's relu and hardtanh.
+    elu and leaky_relu take the sign from the result, so their alpha must not be negative.
     `%dx = nn.unary_backward relu %y, %dy : tensor<4x10xf32>`
   }];
   let arguments = (ins NN_UnaryKind:$kind, NN_Tensor:$reference, NN_Tensor:$dy,

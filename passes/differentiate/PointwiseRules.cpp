@@ -5,36 +5,12 @@
 #include "passes/differentiate/Rules.h"
 
 #include "ir/Refusal.h"
+#include "ir/nn/UnaryKinds.h"
 
 using namespace mlir;
 using namespace syncline;
 using namespace syncline::differentiate;
 using namespace syncline::nn;
-
-/// Whether the derivative reads forward's result (NN21).
-static bool refersToResult(UnaryKind kind) {
-  switch (kind) {
-  case UnaryKind::relu:
-  case UnaryKind::leaky_relu:
-  case UnaryKind::sigmoid:
-  case UnaryKind::tanh:
-  case UnaryKind::clip:
-  case UnaryKind::elu:
-  case UnaryKind::exp:
-  case UnaryKind::sqrt:
-  case UnaryKind::reciprocal:
-    return true;
-  case UnaryKind::hard_sigmoid:
-  case UnaryKind::hard_swish:
-  case UnaryKind::neg:
-  case UnaryKind::log:
-  case UnaryKind::abs:
-  case UnaryKind::erf:
-  case UnaryKind::pow:
-    return false;
-  }
-  llvm_unreachable("all kinds are listed");
-}
 
 static LogicalResult differentiateUnary(UnaryOp op, Gradients &g) {
   Value dy = g.of(op.getY()), x = op.getX();
@@ -43,11 +19,11 @@ static LogicalResult differentiateUnary(UnaryOp op, Gradients &g) {
     g.add(x, g.negate(dy));
     return success();
   }
-  bool signFromResult = kind == UnaryKind::leaky_relu || kind == UnaryKind::elu;
-  if (signFromResult && op.getAlpha().isNegative())
+  const UnaryRow &row = rowOf(kind);
+  if (row.reference == Reference::signOfResult && op.getAlpha().isNegative())
     return refuseOp(op) << "NN21: no derivative for a negative alpha, got "
                         << op.getAlpha().convertToDouble();
-  Value reference = refersToResult(kind) ? op.getY() : x;
+  Value reference = row.refersToResult() ? op.getY() : x;
   g.add(x, g.create<UnaryBackwardOp>(x.getType(), op.getKindAttr(), reference, dy,
                                      op.getAlphaAttr(), op.getBetaAttr()));
   return success();

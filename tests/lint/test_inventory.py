@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Every rule, operator, scheme, planner, form, command and pass has a test in the short run."""
 
+import re
 import sys
 import unittest
 
@@ -54,6 +55,12 @@ class InventoryTest(unittest.TestCase):
                 self.assertTrue(places, "expected names in the sources")
                 without = [name for name, place in places.items() if not place]
                 self.assertFalse(without, f"{kind} without a test: {', '.join(without)}")
+
+    def test_the_page_names_every_operator(self):
+        page = inventory.source("frontend/onnx/README.md")
+        listed = set(re.findall(r"\w+", page.split("## What is read")[1].split("\n## ")[0]))
+        listed |= {name + "OrEqual" for name in re.findall(r"(\w+)\(OrEqual\)", page)}
+        self.assertFalse(set(inventory.SOURCES["ONNX operators"][0]) - listed)
 
     def test_python(self):
         found = list(pieces.pieces_of_python("a.py", PYTHON))
