@@ -18,7 +18,7 @@ constexpr const char *header =
 /// The algorithm by which NCCL sums a message, "library" for the one that it chooses; nothing where
 /// no all-reduce sums it.
 std::optional<StringRef> algorithmOf(Scheme scheme) {
-  if (scheme != Scheme::ring && scheme != Scheme::tree && scheme != Scheme::library)
+  if (!isAllReduce(scheme) || !isCarried(scheme, /*byNccl=*/true))
     return std::nullopt;
   return schemeName(scheme);
 }

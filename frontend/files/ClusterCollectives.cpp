@@ -12,36 +12,31 @@
 namespace syncline::files {
 namespace {
 
-/// Those with a formula of alpha, beta and gamma, in the order of Scheme.
-constexpr std::array<std::string_view, 5> formulaNames = {
-    "ring", "recursive-doubling", "halving-doubling", "tree", "reduce-scatter"};
-static_assert([] {
-  for (std::size_t i = 0; i < formulaNames.size(); ++i)
-    if (parseScheme(formulaNames[i]) != static_cast<Scheme>(i))
-      return false;
-  return true;
-}());
-constexpr std::array<Scheme, 6> allReduces = {
-    Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling,
-    Scheme::tree, Scheme::hierarchical,      Scheme::library};
+/// The names of some schemes.
+template <std::size_t count>
+constexpr std::array<std::string_view, count> namesOf(const std::array<Scheme, count> &schemes) {
+  std::array<std::string_view, count> names;
+  std::ranges::transform(schemes, names.begin(), schemeName);
+  return names;
+}
+
+constexpr auto allReduces = schemesWhere<isAllReduce>;
+/// Those with a formula of alpha, beta and gamma; `summing` ones are below 'all-reduce'.
+constexpr auto formulas = schemesWhere<hasFormula>;
+constexpr auto summingFormulas =
+    schemesWhere<[](Scheme scheme) { return isAllReduce(scheme) && hasFormula(scheme); }>;
+constexpr auto formulaNames = namesOf(formulas);
+constexpr auto summingNames = namesOf(summingFormulas);
 constexpr std::array<std::string_view, 4> collectiveKeys = {"all-reduce", "reduce-scatter",
                                                             "parameter-server", "all-gather"};
 constexpr std::array<std::string_view, 7> costKeys = {"formula", "alpha", "beta", "gamma",
                                                       "a",       "b",     "table"};
 /// costKeys, then the names of allReduces.
-constexpr std::array<std::string_view, 13> allReduceKeys = {"formula",
-                                                            "alpha",
-                                                            "beta",
-                                                            "gamma",
-                                                            "a",
-                                                            "b",
-                                                            "table",
-                                                            "ring",
-                                                            "recursive-doubling",
-                                                            "tree",
-                                                            "halving-doubling",
-                                                            "hierarchical",
-                                                            "library"};
+constexpr auto allReduceKeys = [] {
+  std::array<std::string_view, costKeys.size() + allReduces.size()> keys;
+  std::ranges::copy(namesOf(allReduces), std::ranges::copy(costKeys, keys.begin()).out);
+  return keys;
+}();
 
 /// Alpha, beta and gamma of the network, unless keys beside 'formula' replace them.
 Status readConstants(const YamlMap &map, const YamlValue &formula,
@@ -179,14 +174,14 @@ private:
 
   Status readFormula(const YamlMap &map, const YamlValue &value, std::optional<Scheme> scheme,
                      StatedCost &cost) {
-    if (scheme && static_cast<std::size_t>(*scheme) >= formulaNames.size())
+    if (scheme && !hasFormula(*scheme))
       return value.error("expected 'a' with 'b', or 'table': no formula says what this costs");
-    // The last scheme has its own key beside 'all-reduce'.
+    using Names = std::span<const std::string_view>;
     Result<std::size_t> index =
-        readChoice(value, "formula", std::span(formulaNames).first(scheme ? 5 : 4));
+        readChoice(value, "formula", scheme ? Names(formulaNames) : Names(summingNames));
     if (!index)
       return index.status();
-    FormulaCost formula{static_cast<Scheme>(*index), 0, 0, 0};
+    FormulaCost formula{scheme ? formulas[*index] : summingFormulas[*index], 0, 0, 0};
     if (scheme && formula.algorithm != *scheme)
       return value.error("expected the formula '" + std::string(schemeName(*scheme)) + "', got '" +
                          std::string(schemeName(formula.algorithm)) + "'");

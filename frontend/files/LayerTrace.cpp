@@ -141,8 +141,9 @@ private:
     const std::string &scheme = row.cells[8];
     if (!scheme.empty() || !row.cells[9].empty()) {
       const std::optional<Scheme> known = parseScheme(scheme);
-      if (known != Scheme::factors && known != Scheme::sparse)
-        return error(row.line, knownColumns[8], "expected factors or sparse, got '" + scheme + "'");
+      if (!known || !isGathered(*known))
+        return error(row.line, knownColumns[8],
+                     "expected " + listOf(schemesWhere<isGathered>) + ", got '" + scheme + "'");
       layer.gathered = GatheredForm{*known, 0};
       if (Status s = cell(row, 9, parseBytes, layer.gathered->bytes); !s)
         return s;

@@ -11,6 +11,7 @@
 #include "frontend/report/Provenance.h"
 #include "frontend/report/Throughput.h"
 #include "syncline/RowsPart.h"
+#include "syncline/Scheme.h"
 
 #include <nlohmann/json.hpp>
 
@@ -202,12 +203,12 @@ std::string syncline::report::ncclText(const nlohmann::json &plan) {
 
 /// The library that carries a GPU plan's messages, and the schemes that it lacks.
 static std::string carrier(const nlohmann::json &plan) {
+  constexpr auto lacking = schemesWhere<[](Scheme scheme) { return !isCarried(scheme, true); }>;
   const std::string how = ncclText(plan);
-  return how.empty() ? ""
-                     : "for backend " + printable(plan.at("backend")) +
-                           ": NCCL carries the messages, " + how +
-                           "; it has no recursive-doubling, halving-doubling, hierarchical or "
-                           "dedicated servers\n";
+  return how.empty()
+             ? ""
+             : "for backend " + printable(plan.at("backend")) + ": NCCL carries the messages, " +
+                   how + "; it has no " + listOf(lacking, ", ") + " or dedicated servers\n";
 }
 
 static std::string totals(const nlohmann::json &plan) {

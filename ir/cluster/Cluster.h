@@ -25,17 +25,6 @@ inline bool isCost(mlir::Attribute attr) {
   return attr && llvm::isa<FormulaAttr, AffineAttr, TableAttr>(attr);
 }
 
-/// Whether a scheme is an all-reduce, by which every rank gets the sum without servers or factors.
-bool isAllReduce(Scheme scheme);
-
-/// Whether NCCL has this scheme: as its Ring or Tree or what it chooses itself, as reduce-scatter
-/// and all-gather, or as sends and receives.
-bool ncclHas(Scheme scheme);
-
-/// Whether messages can travel by this scheme: where NCCL carries them, by what it has; elsewhere,
-/// by Syncline's transport, by all but `library`, which is NCCL's choice.
-bool isCarried(Scheme scheme, bool byNccl);
-
 /// The most channels that NCCL gives a collective (C16).
 inline constexpr std::int64_t maxNcclChannels = 64;
 

@@ -118,13 +118,13 @@ def Cluster_FormulaAttr : Cluster_Attr<"Formula", "formula"> {
   let summary = "time of a collective by its algorithm's formula";
   let description = [{
     A message costs alpha seconds, beta seconds per byte sent and gamma seconds per byte reduced
-    (C3). SPEC.md has the formulas.
+    (C3). passes/problem/README.md has the formulas.
 
     `#cluster.formula<algorithm = ring, ranks = 4, alpha = 2.0e-05, beta = 8.0e-10, gamma = 0.0>`
   }];
   let parameters = (ins
     AttrParameter<"::syncline::Scheme",
-                  "ring, recursive-doubling, halving-doubling, tree or reduce-scatter">:$algorithm,
+                  "one that has a formula">:$algorithm,
     "int64_t":$ranks,
     Cluster_Real<"seconds per message">:$alpha,
     Cluster_Real<"seconds per byte sent">:$beta,

@@ -127,9 +127,8 @@ LogicalResult ServersAttr::verify(EmitError emitError, int64_t count, bool, Link
 LogicalResult FormulaAttr::verify(EmitError emitError, Scheme algorithm, int64_t ranks, Real alpha,
                                   Real beta, Real gamma) {
   if (!hasFormula(algorithm))
-    return emitError() << "C3: expected 'algorithm' ring, recursive-doubling, halving-doubling, "
-                          "tree or reduce-scatter, got "
-                       << stringifyScheme(algorithm);
+    return emitError() << "C3: expected 'algorithm' " << listOf(schemesWhere<hasFormula>)
+                       << ", got " << stringifyScheme(algorithm);
   return failure(failed(checkCount(emitError, "C3", "ranks", ranks)) ||
                  failed(checkTime(emitError, "C3", "alpha", alpha)) ||
                  failed(checkTime(emitError, "C3", "beta", beta)) ||
@@ -166,9 +165,10 @@ LogicalResult CollectiveAttr::verify(EmitError emitError, Scheme scheme, Attribu
     return emitError() << "C11: expected the cost of '" << stringifyScheme(scheme)
                        << "' to be #cluster.formula, #cluster.affine or #cluster.table, got "
                        << cost;
-  if (scheme == Scheme::sparse)
-    return emitError() << "C11: expected no cost of 'sparse', whose all-gather costs what that of "
-                          "'factors' does";
+  if (pricedAs(scheme) != scheme)
+    return emitError() << "C11: expected no cost of '" << stringifyScheme(scheme)
+                       << "', whose all-gather costs what that of '"
+                       << stringifyScheme(pricedAs(scheme)) << "' does";
   if (auto formula = llvm::dyn_cast<FormulaAttr>(cost); formula && formula.getAlgorithm() != scheme)
     return emitError() << "C11: expected the cost of '" << stringifyScheme(scheme)
                        << "', got the formula of '" << stringifyScheme(formula.getAlgorithm())
@@ -265,46 +265,6 @@ LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
 LogicalResult TimesAttr::verify(EmitError emitError, Real forward, std::optional<Real> backward) {
   return failure(failed(checkTime(emitError, "C8", "forward", forward)) ||
                  (backward && failed(checkTime(emitError, "C8", "backward", *backward))));
-}
-
-bool syncline::cluster::isAllReduce(Scheme scheme) {
-  switch (scheme) {
-  case Scheme::ring:
-  case Scheme::recursiveDoubling:
-  case Scheme::halvingDoubling:
-  case Scheme::tree:
-  case Scheme::hierarchical:
-  case Scheme::library:
-    return true;
-  case Scheme::reduceScatter:
-  case Scheme::parameterServer:
-  case Scheme::factors:
-  case Scheme::sparse:
-    return false;
-  }
-  llvm_unreachable("every scheme is named above");
-}
-
-bool syncline::cluster::ncclHas(Scheme scheme) {
-  switch (scheme) {
-  case Scheme::ring:
-  case Scheme::tree:
-  case Scheme::library:
-  case Scheme::reduceScatter:
-  case Scheme::parameterServer:
-  case Scheme::factors:
-  case Scheme::sparse:
-    return true;
-  case Scheme::recursiveDoubling:
-  case Scheme::halvingDoubling:
-  case Scheme::hierarchical:
-    return false;
-  }
-  llvm_unreachable("every scheme is named above");
-}
-
-bool syncline::cluster::isCarried(Scheme scheme, bool byNccl) {
-  return byNccl ? ncclHas(scheme) : scheme != Scheme::library;
 }
 
 SpecAttr syncline::cluster::withNccl(SpecAttr spec, NcclAttr nccl) {

@@ -238,7 +238,7 @@ def Plan_AllGatherOp
     A bucket with `plan.all_gather 0` travels in halves. `plan.issue 0` hands over the
     reduce-scatter, `plan.all_gather 0` the all-gather, and `plan.wait 0` waits for both (P30). A
     bucket by `reduce-scatter` updates each rank's share between them and gathers the parameters. A
-    bucket by `ring` or `halving-doubling` gathers the sums.
+    bucket by another scheme with halves gathers the sums.
   }];
 }
 def Plan_WaitOp

@@ -86,9 +86,10 @@ LogicalResult LayerOp::verify() {
     auto fields = dyn_cast<DictionaryAttr>(gathered);
     auto scheme = fields ? fields.getAs<StringAttr>(gatheredScheme) : StringAttr();
     auto bytes = fields ? fields.getAs<IntegerAttr>(gatheredBytes) : IntegerAttr();
-    if (!scheme || (scheme != "factors" && scheme != "sparse") || !bytes || bytes.getInt() < 1)
-      return emitOpError("S3: expected '")
-             << gatheredAttr << "' to have a scheme, 'factors' or 'sparse', and bytes";
+    const auto known = scheme ? parseScheme(scheme.getValue()) : std::nullopt;
+    if (!known || !isGathered(*known) || !bytes || bytes.getInt() < 1)
+      return emitOpError("S3: expected '") << gatheredAttr << "' to have a scheme, "
+                                           << listOf(schemesWhere<isGathered>) << ", and bytes";
   }
   if (Attribute carrier = (*this)->getAttr(carrierAttr); carrier && !isa<StringAttr>(carrier))
     return emitOpError("S3: expected '") << carrierAttr << "' to be the name of a layer";

@@ -191,7 +191,7 @@ private:
     if (consistency.isServed())
       return scheme == Scheme::parameterServer;
     return isVariant(sync::EasgdVariant::sync1) ? scheme == Scheme::tree
-                                                : cluster::isAllReduce(scheme);
+                                                : isAllReduce(scheme);
   }
 
   LogicalResult checkCost(plan::ExchangeOp exchange, cluster::SpecAttr spec) const {

@@ -1,8 +1,6 @@
 // Rule P30: buckets that travel in halves.
 #include "passes/check/PlanFacts.h"
 
-#include "syncline/Halves.h"
-
 using namespace mlir;
 
 namespace syncline::check {

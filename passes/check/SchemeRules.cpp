@@ -274,7 +274,7 @@ static LogicalResult checkCarrier(const PlanFacts &facts) {
                                "does not know");
   for (auto [number, bucket] : facts.buckets) {
     const Scheme scheme = plan::BucketOp(bucket).getScheme();
-    if (!cluster::isCarried(scheme, byNccl))
+    if (!isCarried(scheme, byNccl))
       return plan::BucketOp(bucket).emitOpError("P24: travels by '")
              << schemeName(scheme)
              << (byNccl ? "', which NCCL, who carries the messages, has not"

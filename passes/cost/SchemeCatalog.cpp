@@ -17,6 +17,11 @@ using Cost = std::shared_ptr<const problem::CollectiveCost>;
 
 namespace {
 
+constexpr auto ncclAllReduces =
+    schemesWhere<[](Scheme scheme) { return isAllReduce(scheme) && isCarried(scheme, true); }>;
+constexpr auto formulaAllReduces =
+    schemesWhere<[](Scheme scheme) { return isAllReduce(scheme) && hasFormula(scheme); }>;
+
 class CatalogBuilder {
 public:
   CatalogBuilder(cluster::SpecAttr spec, WirePrecision wire)
@@ -29,14 +34,14 @@ public:
     catalog.largestMessage = spec.getLargestMessage();
     catalog.byNccl = static_cast<bool>(spec.getNccl());
     for (cluster::CollectiveAttr stated : spec.getCollectives())
-      if (cluster::isAllReduce(stated.getScheme()))
+      if (isAllReduce(stated.getScheme()))
         add(stated.getScheme(), this->stated(stated.getScheme()));
     if (!catalog.unsupported.empty() && catalog.collectives.empty())
-      return Status::badInput("cluster '" + spec.getName().str() + "' states no all-reduce " +
-                              (catalog.byNccl
-                                   ? "that NCCL has: expected ring, tree or library, got " +
-                                         cluster::stringifyScheme(catalog.unsupported.front()).str()
-                                   : "beside 'library', which NCCL alone has ('--backend cuda')"));
+      return Status::badInput(
+          "cluster '" + spec.getName().str() + "' states no all-reduce " +
+          (catalog.byNccl ? "that NCCL has: expected " + listOf(ncclAllReduces) + ", got " +
+                                cluster::stringifyScheme(catalog.unsupported.front()).str()
+                          : "beside 'library', which NCCL alone has ('--backend cuda')"));
     if (catalog.collectives.empty() && link)
       addFormulas();
     addReduceScatter();
@@ -54,7 +59,7 @@ public:
 private:
   /// Adds an all-reduce, unless what carries the messages does not have it.
   void add(Scheme scheme, Cost cost) {
-    if (cluster::isCarried(scheme, catalog.byNccl))
+    if (isCarried(scheme, catalog.byNccl))
       catalog.collectives.push_back(option(scheme, std::move(cost)));
     else
       catalog.unsupported.push_back(scheme);
@@ -106,23 +111,20 @@ private:
   double traffic(Scheme scheme) const { return wireShareOf(scheme, wire) * trafficOfF32(scheme); }
 
   double trafficOfF32(Scheme scheme) const {
-    switch (scheme) {
-    case Scheme::ring:
-    case Scheme::recursiveDoubling:
-    case Scheme::halvingDoubling:
-    case Scheme::tree:
-    case Scheme::reduceScatter:
+    if (hasFormula(scheme))
       return problem::formulaTraffic(scheme, ranks, problem::oneTreeBytes + 1);
-    case Scheme::parameterServer:
+    switch (schemeKind(scheme)) {
+    case SchemeKind::servers:
       return problem::parameterServerTraffic(serverLayout());
-    case Scheme::hierarchical: // (d-1)/d inside, and (n-1)/n of 1/d between: the ring's sum
-    case Scheme::library:      // NCCL does not say: counted like a ring's
-      return problem::ringTraffic(ranks);
-    case Scheme::factors:
-    case Scheme::sparse:
+    case SchemeKind::gathered:
       return problem::allGatherTraffic(ranks);
+    case SchemeKind::allReduce: // see below
+    case SchemeKind::sharded:
+      break;
     }
-    llvm_unreachable("every scheme is named above");
+    // A hierarchical one moves (d-1)/d inside, and (n-1)/n of 1/d between: the ring's sum. What
+    // "library" moves NCCL does not say.
+    return problem::ringTraffic(ranks);
   }
 
   problem::SchemeOption option(Scheme scheme, Cost cost) const {
@@ -134,19 +136,12 @@ private:
     return {scheme, std::move(cost), traffic(scheme), shortTraffic};
   }
 
-  /// The formula of a scheme over the cluster's links. Around a ring one message at a time leaves
-  /// a node; in the doubling schemes all ranks of a node have partners on other nodes at once.
-  /// Trees over nodes of several devices have more edges between nodes than trees over as many
-  /// single ranks.
+  /// The formula of a scheme over the cluster's links.
   Cost formula(Scheme scheme) const {
     if (scheme == Scheme::tree && spec.getNccl())
       return ncclTree();
     const auto devices = static_cast<int>(spec.getDevicesPerNode());
-    double sharers = 1;
-    if (scheme == Scheme::recursiveDoubling || scheme == Scheme::halvingDoubling)
-      sharers = devices;
-    else if (scheme == Scheme::tree && devices > 1)
-      sharers = std::max(1.0, problem::treeCardLoad((ranks + devices - 1) / devices, devices) / 2);
+    const double sharers = problem::formulaSharers(scheme, ranks, devices);
     return problem::formulaCost(scheme, ranks, narrowed(share(true, sharers), scheme));
   }
 
@@ -167,8 +162,7 @@ private:
   static Cost line(problem::AffineCost cost) { return std::make_shared<problem::AffineCost>(cost); }
 
   void addFormulas() {
-    for (Scheme scheme :
-         {Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling, Scheme::tree})
+    for (Scheme scheme : formulaAllReduces)
       add(scheme, formula(scheme));
     const auto devices = static_cast<int>(spec.getDevicesPerNode());
     if (devices == 1 || !spec.getInside() || ranks % devices != 0)

@@ -44,7 +44,7 @@ struct SchemeCatalog {
 /// the seconds and the traffic of a byte. A scheme's formula then has so much less beta, and a
 /// stated cost that is no formula is that of so many bytes less. Sums take as long as those of f32.
 /// A reduce-scatter gathers parameters, which travel in f32. Where NCCL carries the messages, only
-/// its schemes are offered (cluster::ncclHas). A half duplex link carries what a rank sends and
+/// its schemes are offered (isCarried). A half duplex link carries what a rank sends and
 /// what it receives one after the other, which doubles the beta of every scheme. Links are the
 /// slowest node's; the cards of a node carry what its devices send at the same time
 /// (ir/cluster/SPEC.md, "What a collective costs"). Returns badInput where no scheme is left that

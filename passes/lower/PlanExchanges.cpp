@@ -163,7 +163,7 @@ private:
   bool canCarry(Scheme scheme) const {
     if (consistency.isServed())
       return scheme == Scheme::parameterServer;
-    return isTreeOnly() ? scheme == Scheme::tree : cluster::isAllReduce(scheme);
+    return isTreeOnly() ? scheme == Scheme::tree : isAllReduce(scheme);
   }
 
   StringRef expectedScheme() const {

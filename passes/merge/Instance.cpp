@@ -101,9 +101,9 @@ private:
 
   /// The reason why the cluster does not offer the scheme.
   std::string whyNot(Scheme scheme) const {
-    if (catalog.byNccl && !cluster::ncclHas(scheme))
-      return "NCCL, which carries the messages, has ring, tree, library, reduce-scatter, "
-             "parameter-server, factors and sparse only";
+    if (catalog.byNccl && !isCarried(scheme, true))
+      return "NCCL, which carries the messages, has " + listOf(carriedSchemes(true), " and ") +
+             " only";
     if (scheme == Scheme::library)
       return catalog.byNccl
                  ? "the cluster file states no time of what NCCL chooses, which 'syncline "
@@ -140,7 +140,7 @@ private:
   }
 
   Status checkFactors(std::size_t k, Scheme scheme) {
-    if (catalog.byNccl && !cluster::ncclHas(scheme))
+    if (catalog.byNccl && !isCarried(scheme, true))
       return refuse(k, whyNot(scheme));
     if (!catalog.gatherOf(scheme))
       return refuse(k, "the cluster has neither a network nor the cost of an all-gather");

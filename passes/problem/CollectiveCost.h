@@ -120,7 +120,7 @@ struct LinkRates {
 };
 
 /// The scheme's time on the channel over `ranks` ranks; one rank costs nothing. README.md,
-/// "Schemes", has the formulas for any number of ranks.
+/// "Schemes", has the formulas for any number of ranks, FormulaCost.cpp a row for each scheme.
 class FormulaCost final : public PiecewiseCost {
 public:
   /// Precondition: hasFormula(scheme), ranks >= 1, rates finite and >= 0.
@@ -146,6 +146,10 @@ AffineCost formulaLine(Scheme scheme, int ranks, const LinkRates &rates);
 /// Bytes that the busiest node sends and receives, both directions, per byte of a message of
 /// `bytes`. Precondition: hasFormula(scheme), ranks >= 1.
 double formulaTraffic(Scheme scheme, int ranks, std::int64_t bytes);
+
+/// How many ranks of a node send over its cards at the same time, where each node has `devices`
+/// consecutive ranks. Preconditions: hasFormula(scheme), ranks and devices >= 1.
+double formulaSharers(Scheme scheme, int ranks, int devices);
 
 /// A line fitted to a cost by least squares.
 struct AffineFit {

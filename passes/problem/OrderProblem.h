@@ -9,7 +9,6 @@
 #pragma once
 
 #include "passes/problem/Problem.h"
-#include "syncline/Halves.h"
 
 #include <array>
 #include <cstdint>

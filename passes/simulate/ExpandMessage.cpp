@@ -3,9 +3,8 @@
 #include "passes/simulate/Rounds.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace syncline::simulate {
 
@@ -79,12 +78,6 @@ private:
   MessageExpansion unfolding;
   std::vector<int> last; ///< the latest task of each rank
 };
-
-std::vector<int> everyRank(int ranks) {
-  std::vector<int> all(static_cast<std::size_t>(ranks));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
 
 /// Visits rings that run at the same time, those of all nodes or of equal devices of all nodes:
 /// equal rounds of all rings become one round.
@@ -207,67 +200,44 @@ MessageExpansion expand(const Message &message, const Topology &topology) {
   const Machines &machines = topology.machines();
   if (message.scheme == Scheme::parameterServer && machines.dedicated)
     return dedicatedServers(message, topology);
+  if (message.scheme == Scheme::tree)
+    return expandTree(message, topology);
   RoundUnfolder out(topology, message.wireShare);
-  // A half has the rounds that sum, or those that spread.
-  auto visit = [&](const Round &round) {
-    if (message.half == Half::whole || round.adds == (message.half == Half::first))
-      out.add(round);
-  };
-  switch (message.scheme) {
-  case Scheme::ring:
-  case Scheme::reduceScatter:
-    ringRounds(everyRank(machines.ranks), 1, true, visit);
+  bool isSummed = false;
+  // Runs once, between the rounds that sum and those that spread.
+  auto update = [&] {
+    if (std::exchange(isSummed, true))
+      return;
     if (message.half != Half::second && message.shardUpdate > 0)
       out.pause(message.shardUpdate);
     if (message.scheme == Scheme::reduceScatter)
       out.wireShare = 1; // parameters
-    ringRounds(everyRank(machines.ranks), 1, false, visit);
-    break;
-  case Scheme::recursiveDoubling:
-    doublingRounds(machines.ranks, visit);
-    break;
-  case Scheme::halvingDoubling:
-    halvingDoublingRounds(machines.ranks, visit);
-    break;
-  case Scheme::tree:
-    return expandTree(message, topology);
-  case Scheme::hierarchical:
+  };
+  // A half has the rounds that sum, or those that spread.
+  auto visit = [&](const Round &round) {
+    if (!round.adds)
+      update();
+    if (message.half == Half::whole || round.adds == (message.half == Half::first))
+      out.add(round);
+  };
+  if (message.scheme == Scheme::hierarchical)
     hierarchicalRounds(out, machines);
-    break;
-  case Scheme::library: // its cost is stated
-    break;
-  case Scheme::parameterServer:
+  else if (message.scheme == Scheme::parameterServer)
     serverRounds(machines, visit);
-    break;
-  case Scheme::factors: // the message's bytes are one rank's share
-  case Scheme::sparse:
-    ringRounds(everyRank(machines.ranks), machines.ranks, false, visit);
-    break;
-  }
+  else if (const SchemeRounds *rounds = roundsOf(message.scheme))
+    rounds->visit(machines.ranks, visit);
+  update();
   return out.finish();
 }
 
 double tasksOf(const Message &message, const Machines &machines) {
-  const double p = machines.ranks, levels = std::ceil(std::log2(p));
-  switch (message.scheme) {
-  case Scheme::ring:
-  case Scheme::reduceScatter:
-    return 4 * p * p;
-  case Scheme::factors:
-  case Scheme::sparse:
-    return 2 * p * p;
-  case Scheme::recursiveDoubling:
-    return 3 * p * levels;
-  case Scheme::halvingDoubling:
-    return 6 * p * levels;
-  case Scheme::tree:
+  const double p = machines.ranks;
+  if (message.scheme == Scheme::tree)
     return treeTasksOf(message.bytes, machines.ranks);
-  case Scheme::hierarchical:
+  if (message.scheme == Scheme::hierarchical)
     return 4 * p * (machines.devicesPerNode + machines.nodes());
-  case Scheme::library: // its cost is stated
-  case Scheme::parameterServer:
-    break;
-  }
+  if (const SchemeRounds *rounds = roundsOf(message.scheme))
+    return rounds->tasksPerRank * p * rounds->count(p);
   if (isServerEverywhere(machines))
     return 4 * p * p;
   const double flows = p * machines.servers; // each change affects all other flows

@@ -295,8 +295,7 @@ Scenario issuedAt(Scenario scenario, const std::vector<double> &times) {
 
 Scheme lossScheme(const Scenario &scenario, bool hasDedicatedServers) {
   auto sumsLoss = [&](const Message &message) {
-    return message.channel == 0 && message.scheme != Scheme::reduceScatter &&
-           !isGathered(message.scheme) &&
+    return message.channel == 0 && isSum(message.scheme) &&
            !(hasDedicatedServers && message.scheme == Scheme::parameterServer);
   };
   const auto found = std::ranges::find_if(scenario.messages, sumsLoss);

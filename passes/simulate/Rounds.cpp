@@ -1,6 +1,11 @@
 // The senders and receivers of each scheme.
 #include "passes/simulate/Rounds.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+
 namespace syncline::simulate {
 
 void ringRounds(const std::vector<int> &ranks, double share, bool adds, const RoundVisitor &visit) {
@@ -53,8 +58,7 @@ std::vector<std::vector<Group>> levelsOf(int ranks) {
   return levels;
 }
 
-} // namespace
-
+/// Recursive doubling, from pairs to all ranks, as the runtime halves any number of ranks.
 void doublingRounds(int ranks, const RoundVisitor &visit) {
   const std::vector<std::vector<Group>> levels = levelsOf(ranks);
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
@@ -71,6 +75,7 @@ void doublingRounds(int ranks, const RoundVisitor &visit) {
   }
 }
 
+/// Recursive halving, which sums, then doubling, which spreads the sums.
 void halvingDoublingRounds(int ranks, const RoundVisitor &visit) {
   const std::vector<std::vector<Group>> levels = levelsOf(ranks);
   const double block = 1.0 / ranks;
@@ -96,6 +101,66 @@ void halvingDoublingRounds(int ranks, const RoundVisitor &visit) {
     round(level, true);
   for (auto level = levels.rbegin(); level != levels.rend(); ++level)
     round(*level, false);
+}
+
+using OneVisitor = std::function<void(double share, bool adds)>;
+
+std::vector<int> everyRank(int ranks) {
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void wholeRing(int ranks, const RoundVisitor &visit) {
+  for (bool adds : {true, false})
+    ringRounds(everyRank(ranks), 1, adds, visit);
+}
+
+void gatherRing(int ranks, const RoundVisitor &visit) {
+  ringRounds(everyRank(ranks), ranks, false, visit);
+}
+
+void oneOfRing(int ranks, const OneVisitor &visit) {
+  for (bool adds : {true, false})
+    for (int i = 1; i < ranks; ++i)
+      visit(1.0 / ranks, adds);
+}
+
+void oneOfGather(int ranks, const OneVisitor &visit) {
+  for (int i = 1; i < ranks; ++i)
+    visit(1, false);
+}
+
+void oneOfDoubling(int ranks, const OneVisitor &visit) {
+  for (int groups = 1; groups < ranks; groups *= 2)
+    visit(1, true);
+}
+
+void oneOfHalvingDoubling(int ranks, const OneVisitor &visit) {
+  for (int groups = 2; groups <= ranks; groups *= 2)
+    visit(1.0 / groups, true);
+  for (int groups = ranks; groups > 1; groups /= 2)
+    visit(1.0 / groups, false);
+}
+
+double levels(double ranks) { return std::ceil(std::log2(ranks)); }
+double twoLevels(double ranks) { return 2 * levels(ranks); }
+double rings(double ranks) { return 2 * ranks; }
+double oneRing(double ranks) { return ranks; }
+
+constexpr SchemeRounds rows[] = {
+    {Scheme::ring, rings, 2, false, wholeRing, oneOfRing},
+    {Scheme::reduceScatter, rings, 2, false, wholeRing, oneOfRing},
+    {Scheme::factors, oneRing, 2, false, gatherRing, oneOfGather}, // and each gathered scheme
+    {Scheme::recursiveDoubling, levels, 3, true, doublingRounds, oneOfDoubling},
+    {Scheme::halvingDoubling, twoLevels, 3, true, halvingDoublingRounds, oneOfHalvingDoubling},
+};
+
+} // namespace
+
+const SchemeRounds *roundsOf(Scheme scheme) {
+  const auto *row = std::ranges::find(rows, pricedAs(scheme), &SchemeRounds::scheme);
+  return row == std::end(rows) ? nullptr : row;
 }
 
 } // namespace syncline::simulate

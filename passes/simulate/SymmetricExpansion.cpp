@@ -1,9 +1,10 @@
 // Expands messages for one rank that stands for all.
 #include "passes/simulate/MessageExpansion.h"
+#include "passes/simulate/Rounds.h"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <utility>
 
 namespace syncline::simulate {
 
@@ -97,47 +98,22 @@ MessageExpansion foldServers(const Message &message, const Topology &topology) {
 
 bool isSymmetric(const Message &message, const Machines &machines) {
   const bool isFlat = machines.devicesPerNode == 1;
-  switch (message.scheme) {
-  case Scheme::ring:
-  case Scheme::reduceScatter:
-  case Scheme::factors:
-  case Scheme::sparse:
-    return isFlat;
-  case Scheme::tree:
-  case Scheme::library: // its cost is stated
-    return false;
-  case Scheme::recursiveDoubling:
-  case Scheme::halvingDoubling:
-    return isFlat && std::has_single_bit(static_cast<unsigned>(machines.ranks));
-  case Scheme::hierarchical:
+  if (message.scheme == Scheme::hierarchical)
     return true;
-  case Scheme::parameterServer:
+  if (message.scheme == Scheme::parameterServer)
     return machines.dedicated ||
            (isFlat && (machines.servers == 0 || machines.servers == machines.ranks));
-  }
-  return false;
+  const SchemeRounds *rounds = roundsOf(message.scheme);
+  return rounds && isFlat &&
+         (!rounds->onPowersOfTwo || std::has_single_bit(static_cast<unsigned>(machines.ranks)));
 }
 
 double symmetricTasksOf(const Message &message, const Machines &machines) {
-  const double p = machines.ranks, levels = std::ceil(std::log2(p));
-  switch (message.scheme) {
-  case Scheme::ring:
-  case Scheme::reduceScatter:
-    return 2 * p;
-  case Scheme::factors:
-  case Scheme::sparse:
-    return p;
-  case Scheme::recursiveDoubling:
-    return levels;
-  case Scheme::halvingDoubling:
-    return 2 * levels;
-  case Scheme::hierarchical:
+  const double p = machines.ranks;
+  if (message.scheme == Scheme::hierarchical)
     return 2.0 * (machines.devicesPerNode + machines.nodes());
-  case Scheme::parameterServer:
-  case Scheme::library: // its cost is stated
-  case Scheme::tree:    // trees do not treat all ranks alike
-    break;
-  }
+  if (const SchemeRounds *rounds = roundsOf(message.scheme))
+    return rounds->count(p);
   if (!machines.dedicated)
     return 2 * p;
   return 3 + 3 * static_cast<double>(message.bytes) /
@@ -152,40 +128,30 @@ MessageExpansion expandSymmetric(const Message &message, const Topology &topolog
   const Topology::Hop both = topology.foldedHop(1);
   const double reduce = topology.reduceSecondsPerByte(0);
   Chain chain(message.wireShare);
-  switch (message.scheme) {
-  case Scheme::ring:
-  case Scheme::reduceScatter:
-  case Scheme::parameterServer: // a server on every rank: a block to each, then a sum to each
-    if (message.half != Half::second) {
-      addRing(chain, ranks, 1, both, reduce);
+  if (message.scheme == Scheme::hierarchical) {
+    addHierarchical(chain, topology);
+    return chain.finish();
+  }
+  bool isSummed = false;
+  // Runs once, between the rounds that sum and those that spread.
+  auto update = [&] {
+    if (std::exchange(isSummed, true))
+      return;
+    if (message.half != Half::second)
       chain.pause(message.shardUpdate);
-    }
     if (message.scheme == Scheme::reduceScatter)
       chain.wireShare = 1; // parameters
-    if (message.half != Half::first)
-      addRing(chain, ranks, 1, both, 0);
-    break;
-  case Scheme::factors:
-  case Scheme::sparse:
-    addRing(chain, ranks, ranks, both, 0);
-    break;
-  case Scheme::recursiveDoubling:
-    for (int groups = 1; groups < ranks; groups *= 2)
-      chain.round(both, 1, reduce);
-    break;
-  case Scheme::halvingDoubling:
-    for (int groups = 2; groups <= ranks && message.half != Half::second; groups *= 2)
-      chain.round(both, 1.0 / groups, reduce);
-    for (int groups = ranks; groups > 1 && message.half != Half::first; groups /= 2)
-      chain.round(both, 1.0 / groups, 0);
-    break;
-  case Scheme::library: // its cost is stated
-  case Scheme::tree:    // trees do not treat all ranks alike
-    break;
-  case Scheme::hierarchical:
-    addHierarchical(chain, topology);
-    break;
-  }
+  };
+  // A server on every rank: a block to each, then a sum to each, as around a ring.
+  const bool byServers = message.scheme == Scheme::parameterServer;
+  if (const SchemeRounds *rounds = roundsOf(byServers ? Scheme::ring : message.scheme))
+    rounds->visitOne(ranks, [&](double share, bool adds) {
+      if (!adds)
+        update();
+      if (message.half == Half::whole || adds == (message.half == Half::first))
+        chain.round(both, share, adds ? reduce : 0);
+    });
+  update();
   return chain.finish();
 }
 

@@ -163,8 +163,8 @@ Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size) 
     const auto option = bestHalvedOption(mergeClass, bucket.piece.bytes());
     if (!option)
       return Status::badInput("sends reduce-scatters and all-gathers: expected gradients that "
-                              "travel by ring, halving-doubling or reduce-scatter, as with "
-                              "--scheme '*=ring'");
+                              "travel by " +
+                              listOf(schemesWhere<hasHalves>) + ", as with --scheme '*=ring'");
     bucket.piece.option = *option;
   }
   OrderSolution order;

@@ -104,8 +104,9 @@ Rule merging(MergeClassGroups groups) {
 /// ring, its tree or another algorithm, whose time only a measurement tells. On CPUs they use Gloo,
 /// whose all-reduce is a ring by default, and both keep the default.
 Rule mergingBySystem(MergeClassGroups groups) {
-  static constexpr Scheme nccl[] = {Scheme::ring, Scheme::tree, Scheme::library},
-                          gloo[] = {Scheme::ring};
+  static constexpr auto nccl =
+      schemesWhere<[](Scheme scheme) { return isAllReduce(scheme) && isCarried(scheme, true); }>;
+  static constexpr Scheme gloo[] = {Scheme::ring};
   return [groups](const Problem &problem, std::span<const double>) {
     return choicesInFirstMergeClass(problem, groups,
                                     problem.onGpus ? std::span<const Scheme>(nccl) : gloo);

@@ -43,13 +43,6 @@ Status checkSizes(Scheme scheme, int ranks, const std::vector<std::int64_t> &siz
                            sizeText(sizes.front() * ranks) + " as the longest");
 }
 
-std::string list(const std::vector<Scheme> &all) {
-  std::string text;
-  for (Scheme each : all)
-    text += (text.empty() ? "" : ", ") + std::string(schemeName(each));
-  return text;
-}
-
 class CalibrationRun {
 public:
   CalibrationRun(const CalibrateOptions &options, const launch::Identity &identity)
@@ -204,7 +197,7 @@ std::string CalibrationRun::whyNot(Scheme scheme) const {
       std::find(wide.begin(), wide.end(), scheme) != wide.end())
     return name + " is measured by '--wire fp32' only";
   return "backend '" + options.backend + "' does not carry " + name + "; expected some of " +
-         list(usableSchemes(*backend, identity.size, settings));
+         listOf(usableSchemes(*backend, identity.size, settings), ", ");
 }
 
 Status CalibrationRun::write(const Findings &findings) const {

@@ -217,9 +217,7 @@ void addTable(Lines &out, const Table &table, const SchemeFinding &found, const 
 
 /// The scheme's key in cluster files, and whether it belongs below `all-reduce`.
 std::pair<std::string, bool> keyOf(Scheme scheme) {
-  if (scheme == Scheme::factors)
-    return {"all-gather", false};
-  return {nameOf(scheme), scheme != Scheme::reduceScatter && scheme != Scheme::parameterServer};
+  return {isGathered(scheme) ? "all-gather" : nameOf(scheme), isAllReduce(scheme)};
 }
 
 void addTables(Lines &out, const Findings &f, const Analysis &a) {

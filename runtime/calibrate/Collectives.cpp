@@ -40,11 +40,10 @@ Collective factors(std::shared_ptr<transport::Ring> ring, std::shared_ptr<Buffer
 
 std::vector<Scheme> usableSchemes(int ranks, int ranksPerNode) {
   std::vector<Scheme> schemes;
-  for (Scheme scheme : transport::allReduceSchemes())
-    if (scheme != Scheme::hierarchical || (ranksPerNode > 1 && ranksPerNode < ranks))
+  for (Scheme scheme : carriedSchemes(/*byNccl=*/false))
+    if (pricedAs(scheme) == scheme &&
+        (scheme != Scheme::hierarchical || (ranksPerNode > 1 && ranksPerNode < ranks)))
       schemes.push_back(scheme);
-  schemes.push_back(Scheme::reduceScatter);
-  schemes.push_back(Scheme::factors);
   return schemes;
 }
 
@@ -57,7 +56,7 @@ Result<std::vector<Collective>> openCollectives(transport::Transport &transport,
   buffers->parameters.resize(buffers->gradients.size());
   std::vector<Collective> all;
   for (Scheme scheme : schemes) {
-    if (!transport::isAllReduce(scheme)) {
+    if (!isSum(scheme)) {
       auto made = transport::Ring::create(transport, name + "/" + std::string(schemeName(scheme)));
       if (!made)
         return made.status();

@@ -11,9 +11,6 @@ namespace {
 
 constexpr int generalChannel = 0, treeChannel = 1, libraryChannel = 2, secondChannel = 3,
               channelCount = 4;
-constexpr std::array known{Scheme::ring,          Scheme::tree,
-                           Scheme::library,       Scheme::parameterServer,
-                           Scheme::reduceScatter, Scheme::factors};
 
 int channelOf(Scheme scheme) {
   return scheme == Scheme::tree      ? treeChannel
@@ -24,9 +21,7 @@ int channelOf(Scheme scheme) {
 /// The algorithm of all-reduces on a channel that begins with the scheme; nothing where the library
 /// chooses it.
 std::optional<std::string> algorithmOf(Scheme scheme) {
-  if (scheme == Scheme::library)
-    return std::nullopt;
-  return scheme == Scheme::tree ? "tree" : "ring";
+  return ncclName(scheme) == "any" ? std::nullopt : std::optional<std::string>(ncclName(scheme));
 }
 
 /// The schemes of each channel. The ring is always included, for messages beside computation.
@@ -41,17 +36,17 @@ std::array<std::vector<Scheme>, channelCount> schemesOf(const ChannelWishes &wis
 }
 
 int firstBucket(int channel, Scheme scheme) {
-  const auto index = std::find(known.begin(), known.end(), scheme) - known.begin();
-  const int route = channel * static_cast<int>(known.size()) + static_cast<int>(index);
+  const int route = channel * static_cast<int>(allSchemes().size()) + static_cast<int>(scheme);
   return 1 + route * DeviceChannels::maxUnderWay; // bucket 0 is the device's own
 }
 
 } // namespace
 
 std::vector<Scheme> channelSchemes(core::WirePrecision wire) {
-  std::vector<Scheme> schemes(known.begin(), known.end());
-  if (wire != core::WirePrecision::fp32)
-    std::erase(schemes, Scheme::factors);
+  std::vector<Scheme> schemes = carriedSchemes(/*byNccl=*/true);
+  std::erase_if(schemes, [&](Scheme scheme) {
+    return pricedAs(scheme) != scheme || (isGathered(scheme) && wire != core::WirePrecision::fp32);
+  });
   return schemes;
 }
 

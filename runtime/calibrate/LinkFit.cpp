@@ -56,21 +56,10 @@ double squaredErrors(const LinkConstants &c, std::span<const Observation> observ
 
 std::optional<Observation> ringRounds(Scheme scheme, int ranks, double bytes, double seconds) {
   const double others = ranks - 1, part = others / ranks;
-  switch (scheme) {
-  case Scheme::ring:
-  case Scheme::reduceScatter:
+  if (scheme == Scheme::ring || schemeKind(scheme) == SchemeKind::sharded)
     return Observation{2 * others, 2 * part * bytes, part * bytes, seconds};
-  case Scheme::factors:
-  case Scheme::sparse: // the same all-gather
+  if (isGathered(scheme))
     return Observation{others, others * bytes, 0, seconds};
-  case Scheme::recursiveDoubling:
-  case Scheme::halvingDoubling:
-  case Scheme::tree:
-  case Scheme::hierarchical:
-  case Scheme::library:
-  case Scheme::parameterServer:
-    return std::nullopt;
-  }
   return std::nullopt;
 }
 

@@ -19,7 +19,7 @@
 namespace syncline::core {
 
 /// Which part of a message travels. A sharded bucket may travel as two messages, and so may a sum
-/// by "ring", "halving-doubling" or "tree".
+/// by "tree" or another all-reduce with halves.
 enum class Half {
   whole,
   first,  ///< the sums, each on one rank, and there the update of a sharded bucket

@@ -1,8 +1,6 @@
 // Checking and listing the declarations of generated code.
 #include "runtime/core/StepTable.h"
 
-#include "syncline/Halves.h"
-
 #include <algorithm>
 
 namespace syncline::core {

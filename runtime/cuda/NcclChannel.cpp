@@ -11,17 +11,12 @@ namespace syncline::cuda {
 
 namespace {
 
-constexpr std::array knownSchemes{
-    Scheme::ring,          Scheme::tree,    Scheme::library, Scheme::parameterServer,
-    Scheme::reduceScatter, Scheme::factors, Scheme::sparse};
-
 Status checkSchemes(const core::ChannelOptions &options) {
   for (Scheme scheme : options.schemes)
-    if (std::find(knownSchemes.begin(), knownSchemes.end(), scheme) == knownSchemes.end())
+    if (!isCarried(scheme, /*byNccl=*/true))
       return Status::badInput("channel " + std::to_string(options.channel) +
                               ": NCCL does not know scheme '" + std::string(schemeName(scheme)) +
-                              "'; expected ring, tree, library, parameter-server, "
-                              "reduce-scatter, factors or sparse");
+                              "'; expected " + listOf(carriedSchemes(/*byNccl=*/true)));
   return Status::ok();
 }
 

@@ -12,9 +12,8 @@
 
 namespace syncline::cuda {
 
-/// Supports "ring", "tree", "library", "parameter-server", "reduce-scatter", "factors" and
-/// "sparse". The loss travels by the algorithm of NCCL's choice. It is the only message for which
-/// the host waits.
+/// Supports the schemes that NCCL has (isCarried). The loss travels by the algorithm of NCCL's
+/// choice. It is the only message for which the host waits.
 ///
 /// Calls can be captured with the executable's step. Calls that issue a message return once NCCL
 /// has enqueued it, which takes longer the first time.

@@ -40,8 +40,7 @@ bool isServed(const PlanConsistency &c) {
 bool mayTravel(Scheme scheme, const PlanConsistency &c) {
   if (isServed(c))
     return scheme == Scheme::parameterServer;
-  return !isGathered(scheme) && scheme != Scheme::reduceScatter &&
-         scheme != Scheme::parameterServer;
+  return isAllReduce(scheme);
 }
 
 PlanExchange exchangeFrom(const Json &object, const PlanConsistency &of, std::int64_t weights) {

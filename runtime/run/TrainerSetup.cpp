@@ -73,7 +73,7 @@ Status Trainer::openChannels(const TrainerLinks &links, const PlanConsistency &w
   }
   // The loss needs an all-reduce even when nothing is trained; servers of their own sum gradients.
   auto sumsLoss = [&](Scheme scheme) {
-    return transport::isAllReduce(scheme) &&
+    return isSum(scheme) && isCarried(scheme, /*byNccl=*/false) &&
            (links.servers == 0 || scheme != Scheme::parameterServer);
   };
   std::vector<Scheme> &first = schemes[0];

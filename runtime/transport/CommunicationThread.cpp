@@ -25,7 +25,7 @@ CommunicationThread::create(Transport &transport, int channel, const std::vector
   AllReduce *first = nullptr;
   std::unique_ptr<Ring> ring;
   for (Scheme scheme : schemes) {
-    if (!isAllReduce(scheme)) {
+    if (!isSum(scheme)) {
       if (ring)
         continue;
       RankSubset workers = firstRanks(carrier, transport.size() - layout.servers);

@@ -129,6 +129,9 @@ RULES = {
     "items": of_items,
     "oneOf": of_one,
     "anyOf": of_any,
+    "allOf": lambda v, rule, s, r, where: [
+        line for each in rule for line in violations(v, each, r, where)
+    ],
     "dependencies": of_dependencies,
     "enum": lambda v, rule, s, r, where: fails(
         v not in rule, where, f"expected one of {rule}, got {v!r:.60}"

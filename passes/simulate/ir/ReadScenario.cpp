@@ -43,9 +43,8 @@ problem::LinkRates rates(cluster::LinkAttr link) {
 bool isStated(cluster::SpecAttr spec, Scheme scheme) {
   if (spec.getNccl() && scheme == Scheme::tree)
     return true;
-  const Scheme priced = isGathered(scheme) ? Scheme::factors : scheme;
   for (cluster::CollectiveAttr stated : spec.getCollectives())
-    if (stated.getScheme() == priced)
+    if (stated.getScheme() == pricedAs(scheme))
       return !cost::isOfNetwork(spec, stated.getCost());
   return false;
 }

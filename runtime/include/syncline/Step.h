@@ -65,9 +65,7 @@ struct TensorInfo {
 struct BucketInfo {
   int id;
   int channel;
-  std::string_view scheme; ///< how it travels: "ring", "recursive-doubling", "halving-doubling",
-                           ///< "tree", "hierarchical", "library", "parameter-server" sum gradients;
-                           ///< "reduce-scatter" updates on the way; "factors" gathers
+  std::string_view scheme; ///< how it travels: a name of Schemes.inc, which says what that does
   std::int64_t offset;     ///< in Space::gradients
   std::int64_t extent;     ///< bytes, alignment between members included
   double start, end;       ///< predicted seconds from the step's beginning
@@ -156,7 +154,7 @@ public:
   /// parameters: operations that read the old parameters come before issue(), those that read the
   /// new ones after wait().
   virtual void issue(int bucket) = 0;
-  /// Hands the second half of a bucket by "ring", "halving-doubling" or "reduce-scatter" to its
+  /// Hands the second half of a bucket by a scheme with halves (hasHalves in Scheme.h) to its
   /// channel, in the same step behind issue(), which then hands over the first half only: a
   /// reduce-scatter and, by the scheme "reduce-scatter", the optimizer's part. The second half
   /// gathers the sums, or by "reduce-scatter" the new parameters. wait() waits for both.

@@ -12,7 +12,8 @@
 #include "runtime/transport/collectives/Sum.h"
 #include "runtime/transport/collectives/TreeAllReduce.h"
 
-#include <array>
+#include <algorithm>
+#include <utility>
 
 namespace syncline::transport {
 namespace {
@@ -33,39 +34,23 @@ Result<std::unique_ptr<AllReduce>> createServers(Transport &transport, const std
   return createServerClient(transport, name, {transport.size() - layout.servers, layout.servers});
 }
 
-constexpr std::array summingSchemes{
-    Scheme::ring, Scheme::recursiveDoubling, Scheme::halvingDoubling,
-    Scheme::tree, Scheme::hierarchical,      Scheme::parameterServer};
+constexpr std::pair<Scheme, Creator> creators[] = {
+    {Scheme::ring, create<RingAllReduce>},
+    {Scheme::recursiveDoubling, create<RecursiveDoubling>},
+    {Scheme::halvingDoubling, create<HalvingDoubling>},
+    {Scheme::tree, create<TreeAllReduce>},
+    {Scheme::hierarchical, Hierarchical::create},
+    {Scheme::parameterServer, createServers},
+};
 
-/// Null for a scheme that is no all-reduce.
-Creator creatorOf(Scheme scheme) {
-  switch (scheme) {
-  case Scheme::ring:
-    return create<RingAllReduce>;
-  case Scheme::recursiveDoubling:
-    return create<RecursiveDoubling>;
-  case Scheme::halvingDoubling:
-    return create<HalvingDoubling>;
-  case Scheme::tree:
-    return create<TreeAllReduce>;
-  case Scheme::hierarchical:
-    return Hierarchical::create;
-  case Scheme::parameterServer:
-    return createServers;
-  case Scheme::library: // only NCCL has it
-  case Scheme::reduceScatter:
-  case Scheme::factors:
-  case Scheme::sparse:
-    return nullptr;
-  }
-  return nullptr;
-}
+constexpr auto summingSchemes =
+    schemesWhere<[](Scheme scheme) { return isSum(scheme) && isCarried(scheme, false); }>;
+static_assert(std::ranges::equal(creators, summingSchemes, {}, [](auto &row) { return row.first; }),
+              "expected a creator for each, in the order of Schemes.inc");
 
 } // namespace
 
 std::span<const Scheme> allReduceSchemes() { return summingSchemes; }
-
-bool isAllReduce(Scheme scheme) { return creatorOf(scheme) != nullptr; }
 
 Status checkSummable(std::size_t bytes, ElementType type) {
   std::string name(core::elementName(type));
@@ -104,14 +89,14 @@ Result<std::unique_ptr<AllReduce>> createAllReduce(Scheme scheme, Transport &tra
                                                    const std::string &name,
                                                    const RankLayout &layout) {
   const std::string schemeText(schemeName(scheme));
-  const Creator create = creatorOf(scheme);
-  if (!create)
+  const auto *row = std::ranges::find(creators, scheme, [](auto &row) { return row.first; });
+  if (row == std::end(creators))
     return Status::badInput("scheme '" + schemeText + "' is no all-reduce");
   const std::string links = name + "/" + schemeText;
   if (layout.servers == 0 || scheme == Scheme::parameterServer)
-    return create(transport, links, layout);
+    return row->second(transport, links, layout);
   RankSubset workers = firstRanks(transport, transport.size() - layout.servers);
-  return create(workers, links, layout);
+  return row->second(workers, links, layout);
 }
 
 } // namespace syncline::transport

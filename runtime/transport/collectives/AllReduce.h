@@ -53,11 +53,9 @@ protected:
 /// which is wrong.
 Status checkSummable(std::size_t bytes, ElementType type);
 
-/// The schemes that are an all-reduce: ring, recursive doubling, halving-doubling, tree,
-/// hierarchical and parameter server (colocated, or on the layout's servers).
+/// The schemes that createAllReduce() takes: sums (isSum) that this transport carries. "library" is
+/// NCCL's alone. Parameter servers are colocated, or on the layout's servers.
 std::span<const Scheme> allReduceSchemes();
-/// Whether the scheme is one of allReduceSchemes(). False for reduce-scatter and factors.
-bool isAllReduce(Scheme scheme);
 
 /// Opens the links that the scheme needs. All workers call it together; dedicated servers open
 /// their ends at the same time (DedicatedServers.h). `name`, to which "/" and the scheme's name are

@@ -18,7 +18,7 @@
 // RUN: sed -e 's/\[<ring, cost/[<hierarchical, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>, <ring, cost/' %t > %t.more
 // RUN: not syncline-opt %t.more --check-solutions 2>&1 | FileCheck %s --check-prefix=MORE
 
-// ASKED: layer 'conv' cannot travel by 'halving-doubling': NCCL, which carries the messages, has ring, tree, library, reduce-scatter, parameter-server, factors and sparse only
+// ASKED: layer 'conv' cannot travel by 'halving-doubling': NCCL, which carries the messages, has ring, tree, library, parameter-server, reduce-scatter, factors and sparse only
 // STATED: layer 'conv' cannot travel by 'hierarchical': NCCL, which
 // UNMEASURED: layer 'conv' cannot travel by 'library': the cluster file states no time of what NCCL chooses, which 'syncline calibrate --backend cuda' measures
 // CPUS: layer 'conv' cannot travel by 'library': it is the algorithm that NCCL chooses, and NCCL carries messages with '--backend cuda' only

@@ -1,6 +1,8 @@
-// cluster.schema.json and README.md name the reader's keys and kinds, no more and no fewer.
+// cluster.schema.json and README.md name the reader's keys and kinds, no more and no fewer. Both
+// schemas and the driver's page list the schemes of syncline/Scheme.h.
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/ClusterKinds.h"
+#include "syncline/Scheme.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -15,13 +17,13 @@
 namespace syncline::files {
 namespace {
 
-const std::filesystem::path folder =
-    std::filesystem::path(SYNCLINE_SAMPLES).parent_path() / "frontend" / "files";
+const std::filesystem::path top = std::filesystem::path(SYNCLINE_SAMPLES).parent_path(),
+                            folder = top / "frontend" / "files";
 
 using Names = std::set<std::string>;
 
-std::string textOf(const char *name) {
-  std::ifstream file(folder / name);
+std::string textOf(const std::filesystem::path &path) {
+  std::ifstream file(folder / path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -86,6 +88,57 @@ TEST(ClusterSchema, Kinds) {
   expectKinds("device-kind", deviceKinds());
   expectKinds("network-kind", linkKinds(LinkPlace::betweenNodes));
   expectKinds("inside-kind", linkKinds(LinkPlace::insideNode));
+}
+
+Names schemesThat(bool (*keep)(Scheme)) {
+  Names names;
+  for (Scheme scheme : allSchemes())
+    if (keep(scheme))
+      names.insert(std::string(schemeName(scheme)));
+  return names;
+}
+
+// Both schemas list the schemes, and cluster files state what has a formula by it.
+TEST(ClusterSchema, Schemes) {
+  const auto plan = nlohmann::json::parse(textOf(top / "codegen/json/plan.schema.json"));
+  EXPECT_EQ(plan.at("definitions").at("scheme").at("enum").get<Names>(),
+            schemesThat([](Scheme) { return true; }));
+  const nlohmann::json &stated = schema().at("properties").at("collectives").at("properties");
+  const nlohmann::json &forms = stated.at("all-reduce").at("anyOf");
+  EXPECT_EQ(keysOf(forms.at(1)), schemesThat(isAllReduce));
+  EXPECT_EQ(forms.at(0).at("allOf").at(1).at("properties").at("formula").at("enum").get<Names>(),
+            schemesThat([](Scheme scheme) { return isAllReduce(scheme) && hasFormula(scheme); }));
+  for (Scheme scheme : allSchemes()) {
+    const std::string name(schemeName(scheme));
+    const nlohmann::json &keys = isAllReduce(scheme) ? forms.at(1).at("properties") : stated;
+    if (hasFormula(scheme)) {
+      EXPECT_EQ(keys.at(name).at("allOf").at(1).at("properties").at("formula").at("const"), name);
+    } else if (keys.contains(name)) {
+      EXPECT_EQ(keys.at(name).at("$ref"), "#/definitions/measured");
+    }
+  }
+}
+
+// The driver's page has a row for each scheme, which says what its row of Schemes.inc does.
+TEST(ClusterSchema, DriversTableOfSchemes) {
+  const std::string readme = textOf(top / "frontend/driver/README.md");
+  const std::size_t begin = readme.find("| scheme | what happens |");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string table = readme.substr(begin, readme.find("\n\n", begin) - begin);
+  std::string expected, found;
+  for (Scheme scheme : allSchemes()) {
+    const char *kinds[] = {"all-reduce", "servers", "sharded", "gathered"};
+    auto yes = [](bool is) { return is ? "yes" : "no"; };
+    const bool own = isCarried(scheme, false), nccl = isCarried(scheme, true);
+    expected += "`" + std::string(schemeName(scheme)) + "` | " +
+                kinds[static_cast<int>(schemeKind(scheme))] + " | " + yes(hasFormula(scheme)) +
+                " | " + yes(hasHalves(scheme)) + " | " + (own ? "Syncline" : "") +
+                (own && nccl ? ", " : "") + (nccl ? "NCCL" : "") + "\n";
+  }
+  const std::regex row("\n\\| (`[a-z-]+`) \\|[^|]*\\|[^|]*\\| ([^|]*\\|[^|]*\\|[^|]*\\|[^|]*) \\|");
+  for (std::sregex_iterator it(table.begin(), table.end(), row); it != std::sregex_iterator(); ++it)
+    found += (*it)[1].str() + " | " + (*it)[2].str() + "\n";
+  EXPECT_EQ(found, expected);
 }
 
 /// Keys with those of their maps, joined by dots; overrides as if they were one map.

@@ -16,6 +16,28 @@ TEST(Scheme, NamesAreReadBack) {
   EXPECT_EQ(schemeName(Scheme::recursiveDoubling), "recursive-doubling");
 }
 
+// Schemes that something carries are listed sums first; a list joins names as text.
+TEST(Scheme, Lists) {
+  EXPECT_EQ(listOf(carriedSchemes(/*byNccl=*/true)),
+            "ring, tree, library, parameter-server, reduce-scatter, factors or sparse");
+  EXPECT_EQ(listOf(carriedSchemes(/*byNccl=*/false), " and "),
+            "ring, recursive-doubling, halving-doubling, tree, hierarchical, parameter-server, "
+            "reduce-scatter, factors and sparse");
+  EXPECT_EQ(listOf({}), "");
+  EXPECT_EQ(listOf(schemesWhere<hasHalves>, ", "), "ring, halving-doubling, reduce-scatter");
+}
+
+// NCCL's names are those of its tuner; a gathered message is priced as "factors".
+TEST(Scheme, Properties) {
+  EXPECT_EQ(ncclName(Scheme::library), "any");
+  EXPECT_EQ(ncclName(Scheme::reduceScatter), "ring");
+  EXPECT_EQ(ncclName(Scheme::hierarchical), "");
+  for (Scheme scheme : allSchemes())
+    EXPECT_EQ(pricedAs(scheme), scheme == Scheme::sparse ? Scheme::factors : scheme);
+  EXPECT_TRUE(isSum(Scheme::parameterServer) && !isAllReduce(Scheme::parameterServer));
+  EXPECT_TRUE(isAllReduce(Scheme::library) && !isCarried(Scheme::library, /*byNccl=*/false));
+}
+
 // An unknown name is refused with the nearest name, or with all of them.
 TEST(Scheme, UnknownNames) {
   EXPECT_FALSE(parseScheme("star"));
