@@ -38,12 +38,13 @@ static Json numbersJson(sync::ConsistencyAttr consistency) {
         {"rate", double(consistency.getRate())}, {"momentum", double(consistency.getMomentum())}};
   case sync::ConsistencyForm::ssp:
     return {{"staleness", consistency.getUpper()}};
+  case sync::ConsistencyForm::bsp:
   case sync::ConsistencyForm::asp:
     return Json::object();
   case sync::ConsistencyForm::dssp:
     return {{"lower", consistency.getLower()}, {"upper", consistency.getUpper()}};
   case sync::ConsistencyForm::easgd:
-    return {{"variant", sync::stringifyEasgdVariant(consistency.getVariant()).str()},
+    return {{"variant", std::string(variantName(consistency.getVariant()))},
             {"rho", double(consistency.getRho())},
             {"period", consistency.getPeriod()}};
   }
@@ -55,7 +56,7 @@ Json consistencyJson(plan::ProgramOp program) {
   if (!consistency)
     return nullptr;
   Json json = numbersJson(consistency);
-  json["form"] = sync::stringifyConsistencyForm(consistency.getForm()).str();
+  json["form"] = std::string(formName(consistency.getForm()));
   json["text"] = sync::consistencyText(consistency);
   json["exchanges"] = Json::array();
   for (auto exchange : program.getOps<plan::ExchangeOp>())

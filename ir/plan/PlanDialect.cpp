@@ -117,6 +117,7 @@ std::int64_t syncline::plan::exchangeBytes(ProgramOp program) {
     for (auto served : program.getOps<ShardOp>())
       shard = std::max(shard, static_cast<std::int64_t>(served.getExtent()));
   switch (consistency.getForm()) {
+  case sync::ConsistencyForm::bsp:
   case sync::ConsistencyForm::local:
     return 0; // means are taken in place
   case sync::ConsistencyForm::diloco:

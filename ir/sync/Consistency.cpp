@@ -3,7 +3,6 @@
 
 #include "ir/FirstOf.h"
 #include "ir/cluster/SpecFields.h"
-#include "syncline/ConsistencyLimits.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,35 +31,13 @@ struct Slot {
   std::variant<std::int64_t *, double *, EasgdVariant *> place;
 };
 
-/// How a form is written.
-struct Usage {
-  StringRef text;
-  std::size_t required; ///< numbers that may not be left out
-};
-
 } // namespace
-
-static Usage usageOf(ConsistencyForm form) {
-  switch (form) {
-  case ConsistencyForm::local:
-    return {"local:H", 1};
-  case ConsistencyForm::diloco:
-    return {"diloco:H,Q,TAU,ALPHA[,RATE,MOMENTUM]", 4};
-  case ConsistencyForm::ssp:
-    return {"ssp:S", 1};
-  case ConsistencyForm::asp:
-    return {"asp", 0};
-  case ConsistencyForm::dssp:
-    return {"dssp:L,U", 2};
-  case ConsistencyForm::easgd:
-    return {"easgd:VARIANT,RHO[,TAU]", 2};
-  }
-  llvm_unreachable("no form");
-}
 
 /// The numbers that a form has, in the order of its text (S19).
 static llvm::SmallVector<Slot> slotsOf(ConsistencyNumbers &n) {
   switch (n.form) {
+  case ConsistencyForm::bsp:
+    return {};
   case ConsistencyForm::local:
     return {{"period", &n.period}};
   case ConsistencyForm::diloco:
@@ -131,7 +108,7 @@ std::string whyNot(const ConsistencyNumbers &n) {
   for (const Slot &slot : slotsOf(copy))
     names.push_back(slot.name);
   return "S19: expected " + (names.empty() ? "no number" : llvm::join(names, ", ") + " alone") +
-         " for '" + stringifyConsistencyForm(n.form).str() + "'";
+         " for '" + std::string(formName(n.form)) + "'";
 }
 
 LogicalResult ConsistencyAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
@@ -144,33 +121,14 @@ LogicalResult ConsistencyAttr::verify(llvm::function_ref<InFlightDiagnostic()> e
   return reason.empty() ? success() : LogicalResult(emitError() << reason);
 }
 
-bool ConsistencyAttr::isServed() const {
-  switch (getForm()) {
-  case ConsistencyForm::local:
-  case ConsistencyForm::diloco:
-    return false;
-  case ConsistencyForm::ssp:
-  case ConsistencyForm::asp:
-  case ConsistencyForm::dssp:
-    return true;
-  case ConsistencyForm::easgd:
-    return getVariant() < EasgdVariant::sync1;
-  }
-  llvm_unreachable("no form");
-}
+bool ConsistencyAttr::isServed() const { return syncline::isServed(getForm(), getVariant()); }
 
 std::string consistencyForms() {
-  std::string text = "bsp";
-  for (ConsistencyForm form : {ConsistencyForm::ssp, ConsistencyForm::asp, ConsistencyForm::dssp,
-                               ConsistencyForm::easgd, ConsistencyForm::local})
-    text += ", " + usageOf(form).text.str();
-  return text + " or " + usageOf(ConsistencyForm::diloco).text.str();
-}
-
-static std::string variants() {
   std::string text;
-  for (std::uint32_t i = 0; i <= getMaxEnumValForEasgdVariant(); ++i)
-    text += (i == 0 ? "" : ", ") + stringifyEasgdVariant(static_cast<EasgdVariant>(i)).str();
+  for (const ConsistencyRow &row : consistencyRows) {
+    const bool isLast = row.form == ConsistencyForm::diloco;
+    text += (text.empty() ? "" : isLast ? " or " : ", ") + std::string(row.usage);
+  }
   return text;
 }
 
@@ -180,10 +138,10 @@ static Status readSlot(StringRef part, const Slot &slot) {
     return part.getAsInteger(10, **steps) ? Status::badInput("") : Status::ok();
   if (auto *const *real = std::get_if<double *>(&slot.place))
     return part.getAsDouble(**real, /*AllowInexact=*/true) ? Status::badInput("") : Status::ok();
-  const std::optional<EasgdVariant> variant = symbolizeEasgdVariant(part);
+  const std::optional<EasgdVariant> variant = enumNamed<EasgdVariant>(variantNames, part);
   if (!variant)
-    return Status::badInput("expected one of " + variants() + " as variant, got '" + part.str() +
-                            "'");
+    return Status::badInput("expected one of " + llvm::join(variantNames, ", ") +
+                            " as variant, got '" + part.str() + "'");
   *std::get<EasgdVariant *>(slot.place) = *variant;
   return Status::ok();
 }
@@ -192,25 +150,25 @@ Result<ConsistencyAttr> parseConsistency(StringRef text, MLIRContext *context) {
   if (text == "bsp")
     return ConsistencyAttr();
   const auto [name, rest] = text.split(':');
-  const std::optional<ConsistencyForm> form = symbolizeConsistencyForm(name);
+  const std::optional<ConsistencyForm> form = enumNamed<ConsistencyForm>(formNames, name);
   const auto malformed = [&](const std::string &expected) {
     return Status::badInput("expected " + expected + ", got '" + text.str() + "'");
   };
-  if (!form)
+  if (!form || *form == ConsistencyForm::bsp)
     return malformed(consistencyForms());
   ConsistencyNumbers n{*form};
   if (*form == ConsistencyForm::diloco)
     n.rate = 0.7, n.momentum = 0.9;
-  const Usage usage = usageOf(*form);
+  const ConsistencyRow &row = consistencyRow(*form);
   const llvm::SmallVector<Slot> slots = slotsOf(n);
   llvm::SmallVector<StringRef> parts;
   if (text.contains(':'))
     rest.split(parts, ',');
-  if (parts.size() != usage.required && parts.size() != slots.size())
-    return malformed(usage.text.str());
+  if (parts.size() != row.required && parts.size() != slots.size())
+    return malformed(std::string(row.usage));
   for (auto [part, slot] : llvm::zip(parts, slots))
     if (Status s = readSlot(part, slot); !s)
-      return s.message().empty() ? malformed(usage.text.str())
+      return s.message().empty() ? malformed(std::string(row.usage))
                                  : Status::badInput("'" + text.str() + "': " + s.message());
   const std::string reason = whyNot(n);
   if (!reason.empty())
@@ -232,9 +190,8 @@ std::string consistencyText(ConsistencyAttr c) {
     else if (auto *const *real = std::get_if<double *>(&slot.place))
       parts.push_back(shortest(**real));
     else
-      parts.push_back(stringifyEasgdVariant(*std::get<EasgdVariant *>(slot.place)).str());
-  return stringifyConsistencyForm(n.form).str() + (parts.empty() ? "" : ":") +
-         llvm::join(parts, ",");
+      parts.emplace_back(variantName(*std::get<EasgdVariant *>(slot.place)));
+  return std::string(formName(n.form)) + (parts.empty() ? "" : ":") + llvm::join(parts, ",");
 }
 
 cluster::SpecAttr gradientCluster(ModuleOp module) {
@@ -274,3 +231,31 @@ cluster::SpecAttr ofOneRank(cluster::SpecAttr spec) {
 }
 
 } // namespace syncline::sync
+
+/// Reads one of `names`, from the first-th on.
+template <typename Enum, std::size_t count>
+static FailureOr<Enum> parseName(AsmParser &parser, StringRef what,
+                                 const std::array<std::string_view, count> &names,
+                                 std::size_t first) {
+  StringRef name;
+  const llvm::SMLoc place = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  const std::optional<Enum> read = syncline::enumNamed<Enum>(names, name);
+  if (read && static_cast<std::size_t>(*read) >= first)
+    return *read;
+  InFlightDiagnostic error = parser.emitError(place, "expected ") << what << ", one of ";
+  llvm::interleaveComma(llvm::ArrayRef(names).drop_front(first), error,
+                        [&](std::string_view known) { error << known; });
+  return error << ", got '" << name << "'";
+}
+
+FailureOr<syncline::ConsistencyForm>
+FieldParser<syncline::ConsistencyForm>::parse(AsmParser &parser) {
+  return parseName<syncline::ConsistencyForm>(parser, "a form of consistency", syncline::formNames,
+                                              1);
+}
+
+FailureOr<syncline::EasgdVariant> FieldParser<syncline::EasgdVariant>::parse(AsmParser &parser) {
+  return parseName<syncline::EasgdVariant>(parser, "a variant of easgd", syncline::variantNames, 0);
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/cluster/Cluster.h"
+#include "ir/sync/Forms.h"
 #include "ir/sync/Rows.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -14,7 +15,6 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "ir/sync/SyncDialect.h.inc"
-#include "ir/sync/SyncEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/sync/SyncAttrs.h.inc"
 #define GET_OP_CLASSES

@@ -22,10 +22,6 @@ def Sync_TimesAttr : Sync_Attr<"Times", "times"> {
   let assemblyFormat = "`<` `[` (`]`) : ($values^ `]`)? `>`";
 }
 
-def Sync_VariantParameter : EnumParameter<Sync_EasgdVariant> {
-  let defaultValue = "::syncline::sync::EasgdVariant::original";
-}
-
 class Sync_DefaultReal<string value>
     : DefaultValuedParameter<"::syncline::cluster::Real",
                              "::syncline::cluster::Real(" # value # ")">;
@@ -47,7 +43,7 @@ def Sync_ConsistencyAttr : Sync_Attr<"Consistency", "consistency"> {
     #sync.consistency<easgd, period = 4, variant = sync3, rho = 0.1>
     ```
   }];
-  let parameters = (ins EnumParameter<Sync_ConsistencyForm>:$form,
+  let parameters = (ins AttrParameter<"::syncline::ConsistencyForm", "not bsp">:$form,
                         DefaultValuedParameter<"int64_t", "1", "steps">:$period,
                         DefaultValuedParameter<"int64_t", "1">:$fragments,
                         DefaultValuedParameter<"int64_t", "0", "steps">:$delay,
@@ -55,7 +51,9 @@ def Sync_ConsistencyAttr : Sync_Attr<"Consistency", "consistency"> {
                         Sync_DefaultReal<"0.0">:$momentum,
                         DefaultValuedParameter<"int64_t", "0", "steps">:$lower,
                         DefaultValuedParameter<"int64_t", "0", "steps">:$upper,
-                        Sync_VariantParameter:$variant, Sync_DefaultReal<"0.0">:$rho);
+                        DefaultValuedParameter<"::syncline::EasgdVariant",
+                                               "::syncline::EasgdVariant::original">:$variant,
+                        Sync_DefaultReal<"0.0">:$rho);
   let assemblyFormat = [{
     `<` $form (`,` struct($period, $fragments, $delay, $mix, $rate, $momentum, $lower, $upper,
                           $variant, $rho)^)? `>`

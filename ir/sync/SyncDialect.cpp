@@ -14,7 +14,6 @@ using namespace mlir;
 using namespace syncline::sync;
 
 #include "ir/sync/SyncDialect.cpp.inc"
-#include "ir/sync/SyncEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/sync/SyncAttrs.cpp.inc"
 #define GET_OP_CLASSES

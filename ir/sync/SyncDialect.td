@@ -25,22 +25,6 @@ def Sync_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
-class Sync_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::syncline::sync";
-  let genSpecializedAttr = 0;
-}
-
-// Who waits for whom, where gradients stay on their rank.
-def Sync_ConsistencyForm : Sync_I32Enum<"ConsistencyForm", "a form of consistency", [
-  I32EnumAttrCase<"local", 0>, I32EnumAttrCase<"diloco", 1>, I32EnumAttrCase<"ssp", 2>,
-  I32EnumAttrCase<"asp", 3>, I32EnumAttrCase<"dssp", 4>, I32EnumAttrCase<"easgd", 5>]>;
-
-def Sync_EasgdVariant : Sync_I32Enum<"EasgdVariant", "where EASGD's centre lies, and who waits", [
-  I32EnumAttrCase<"original", 0>, I32EnumAttrCase<"async", 1>, I32EnumAttrCase<"momentum", 2>,
-  I32EnumAttrCase<"hogwild", 3>, I32EnumAttrCase<"sync1", 4>, I32EnumAttrCase<"sync2", 5>,
-  I32EnumAttrCase<"sync3", 6>]>;
-
 class Sync_Op<string mnemonic, list<Trait> traits = []> : Op<Sync_Dialect, mnemonic, traits>;
 
 // A #cluster<scheme ...>. Its TableGen source is not included, because this dialect's files would

@@ -73,6 +73,8 @@ private:
     std::int64_t start = 0;
     std::optional<std::int64_t> wait;
     switch (consistency.getForm()) {
+    case sync::ConsistencyForm::bsp: // has no exchanges
+      break;
     case sync::ConsistencyForm::local:
     case sync::ConsistencyForm::diloco:
       wait = (number + 1) * (consistency.getPeriod() / consistency.getFragments());
@@ -190,8 +192,7 @@ private:
   bool mayTravelBy(Scheme scheme) const {
     if (consistency.isServed())
       return scheme == Scheme::parameterServer;
-    return isVariant(sync::EasgdVariant::sync1) ? scheme == Scheme::tree
-                                                : isAllReduce(scheme);
+    return isVariant(sync::EasgdVariant::sync1) ? scheme == Scheme::tree : isAllReduce(scheme);
   }
 
   LogicalResult checkCost(plan::ExchangeOp exchange, cluster::SpecAttr spec) const {

@@ -65,6 +65,8 @@ struct Span {
 
 Span spanOf(sync::ConsistencyAttr consistency, std::int64_t number) {
   switch (consistency.getForm()) {
+  case sync::ConsistencyForm::bsp:
+    break;
   case sync::ConsistencyForm::local:
   case sync::ConsistencyForm::diloco: {
     const std::int64_t wait = (number + 1) * consistency.window();

@@ -2,7 +2,6 @@
 #include "runtime/run/PlanConsistency.h"
 
 #include "runtime/run/PlanJson.h"
-#include "syncline/ConsistencyLimits.h"
 
 #include <array>
 #include <sstream>
@@ -10,11 +9,6 @@
 namespace syncline::run {
 
 namespace {
-
-constexpr std::array<std::string_view, 7> forms{"bsp", "local", "diloco", "ssp",
-                                                "asp", "dssp",  "easgd"};
-constexpr std::array<std::string_view, 7> variants{"original", "async", "momentum", "hogwild",
-                                                   "sync1",    "sync2", "sync3"};
 
 /// Reads one of `names`, from the first-th on.
 template <typename Enum, std::size_t n>
@@ -30,15 +24,8 @@ Enum oneOf(const std::array<std::string_view, n> &names, std::size_t first, cons
   throw SchemaError{"'" + std::string(key) + "': expected " + expected + ", got '" + text + "'"};
 }
 
-/// Whether the form's weights travel by servers.
-bool isServed(const PlanConsistency &c) {
-  using Form = PlanConsistency::Form;
-  return c.form == Form::ssp || c.form == Form::asp || c.form == Form::dssp ||
-         (c.form == Form::easgd && c.variant < PlanConsistency::Variant::sync1);
-}
-
 bool mayTravel(Scheme scheme, const PlanConsistency &c) {
-  if (isServed(c))
+  if (isServed(c.form, c.variant))
     return scheme == Scheme::parameterServer;
   return isAllReduce(scheme);
 }
@@ -59,7 +46,7 @@ PlanExchange exchangeFrom(const Json &object, const PlanConsistency &of, std::in
       !before || (e.offset >= before->offset + before->extent && e.start > before->wait);
   if (e.id != static_cast<int>(of.exchanges.size()) || !isBehind || e.offset % 4 != 0 ||
       e.extent % 4 != 0 || e.extent > weights - e.offset || e.start > e.wait ||
-      (!isServed(of) && e.wait > of.period) || !mayTravel(e.scheme, of))
+      (!isServed(of.form, of.variant) && e.wait > of.period) || !mayTravel(e.scheme, of))
     throw SchemaError{"exchange " + std::to_string(e.id) + " breaks rule P31"};
   return e;
 }
@@ -77,7 +64,7 @@ void readShards(const Json &object, PlanConsistency &c, int servers) {
     c.shards.push_back(shard);
   }
   const PlanExchange &all = c.exchanges.front();
-  if (isServed(c) != c.isServed() ||
+  if (isServed(c.form, c.variant) != c.isServed() ||
       (c.isServed() && c.shards.back().offset + c.shards.back().extent != all.offset + all.extent))
     throw SchemaError{"'shards' break rule P31"};
 }
@@ -124,23 +111,15 @@ std::string PlanConsistency::whyUnstable(int ranks, double learningRate) const {
   return out.str();
 }
 
-std::string_view formName(PlanConsistency::Form form) {
-  return forms[static_cast<std::size_t>(form)];
-}
-
-std::string_view variantName(PlanConsistency::Variant variant) {
-  return variants[static_cast<std::size_t>(variant)];
-}
-
 PlanConsistency readForm(const Json &plan) {
   PlanConsistency c;
   if (!plan.contains("consistency") || plan.at("consistency").is_null())
     return c;
   const Json &object = plan.at("consistency");
-  c.form = oneOf<PlanConsistency::Form>(forms, 1, object, "form");
+  c.form = oneOf<PlanConsistency::Form>(formNames, 1, object, "form");
   c.text = get<std::string>(object, "text");
   if (c.form == PlanConsistency::Form::easgd)
-    c.variant = oneOf<PlanConsistency::Variant>(variants, 0, object, "variant");
+    c.variant = oneOf<PlanConsistency::Variant>(variantNames, 0, object, "variant");
   return c;
 }
 

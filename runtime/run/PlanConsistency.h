@@ -1,6 +1,7 @@
 // Who waits for whom, as plan.json says it.
 #pragma once
 
+#include "syncline/Consistency.h"
 #include "syncline/Scheme.h"
 
 #include <algorithm>
@@ -33,16 +34,11 @@ struct PlanShard {
 /// Who waits for whom, and what ranks exchange in place of gradients. ir/sync/SPEC.md ("Forms") has
 /// the meaning of the forms and their numbers.
 struct PlanConsistency {
-  enum class Form { bsp, local, diloco, ssp, asp, dssp, easgd } form = Form::bsp;
-  enum class Variant {
-    original,
-    async,
-    momentum,
-    hogwild,
-    sync1,
-    sync2,
-    sync3
-  } variant = Variant::original;
+  using Form = ConsistencyForm;
+  using Variant = EasgdVariant;
+
+  Form form = Form::bsp;
+  Variant variant = Variant::original;
   std::string text = "bsp";          ///< as `compile --consistency` takes it
   std::int64_t period = 1;           ///< steps from one exchange of the same weights to the next
   std::int64_t lower = 0, upper = 0; ///< ssp and dssp: steps; equal for ssp
@@ -67,10 +63,6 @@ struct PlanConsistency {
            (form == Form::easgd && variant > Variant::original && variant < Variant::sync1);
   }
 };
-
-/// "ssp", "sync3"
-std::string_view formName(PlanConsistency::Form form);
-std::string_view variantName(PlanConsistency::Variant variant);
 
 /// Reads the form of a plan's consistency, and its variant, without the numbers. PlanJson.h says
 /// what it throws.

@@ -88,6 +88,7 @@ NAMESPACES = [
     ("runtime/cuda/tuner", "syncline::nccl", "a plugin of NCCL, apart from the backend"),
     ("ir/*", "syncline", "shared by all dialects"),
     ("ir/cluster/Scheme.h", "syncline", "the operator must be in its type's namespace to be found"),
+    ("ir/sync/Forms.h", "syncline", "as ir/cluster/Scheme.h"),
     ("passes/z3", "syncline::z3judge", "z3 is the library's namespace"),
     ("passes/*", "syncline", "TableGen fixes the passes' namespace"),
     ("frontend/onnx", "syncline::frontend", "onnx is the library's namespace"),

@@ -1,8 +1,6 @@
 // What a simulation of workers may state.
 #include "passes/simulate/consistency/WorkerScenario.h"
 
-#include "syncline/ConsistencyLimits.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>

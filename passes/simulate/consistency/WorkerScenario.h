@@ -3,6 +3,7 @@
 #pragma once
 
 #include "passes/simulate/Scenario.h"
+#include "syncline/Consistency.h"
 
 #include <cstdint>
 #include <vector>
@@ -11,11 +12,10 @@ namespace syncline::simulate {
 
 /// When workers wait for each other, and which numbers say so. ../README.md has the rules.
 struct Consistency {
-  enum class Form { ssp, asp, dssp, easgd, local, diloco };
-  /// The forms of EASGD. The first four use servers, sync1 to sync3 collectives.
-  enum class Elastic { original, async, momentum, hogwild, sync1, sync2, sync3 };
+  using Form = ConsistencyForm;
+  using Elastic = EasgdVariant;
 
-  Form form = Form::asp;
+  Form form = Form::asp;      ///< not bsp
   std::int64_t staleness = 0; ///< ssp: s; dssp: the lower bound
   std::int64_t upper = 0;     ///< dssp: the upper bound
   Elastic elastic = Elastic::original;
@@ -24,11 +24,8 @@ struct Consistency {
   std::int64_t delay = 0;     ///< steps from an exchange's start to its use: diloco
 
   std::int64_t window() const { return period / fragments; }
-  bool isElasticByServers() const { return form == Form::easgd && elastic < Elastic::sync1; }
   /// Whether servers hold weights; the others use collectives.
-  bool hasServers() const {
-    return form == Form::ssp || form == Form::asp || form == Form::dssp || isElasticByServers();
-  }
+  bool hasServers() const { return isServed(form, elastic); }
 };
 
 struct WorkerScenario {

@@ -49,50 +49,12 @@ Status addExchanges(WorkerScenario &scenario, const std::vector<Fragment> &fragm
 
 } // namespace
 
-static Consistency::Elastic elasticOf(sync::EasgdVariant variant) {
-  switch (variant) {
-  case sync::EasgdVariant::original:
-    return Consistency::Elastic::original;
-  case sync::EasgdVariant::async:
-    return Consistency::Elastic::async;
-  case sync::EasgdVariant::momentum:
-    return Consistency::Elastic::momentum;
-  case sync::EasgdVariant::hogwild:
-    return Consistency::Elastic::hogwild;
-  case sync::EasgdVariant::sync1:
-    return Consistency::Elastic::sync1;
-  case sync::EasgdVariant::sync2:
-    return Consistency::Elastic::sync2;
-  case sync::EasgdVariant::sync3:
-    return Consistency::Elastic::sync3;
-  }
-  llvm_unreachable("no variant");
-}
-
-static Consistency::Form formOf(sync::ConsistencyForm form) {
-  switch (form) {
-  case sync::ConsistencyForm::local:
-    return Consistency::Form::local;
-  case sync::ConsistencyForm::diloco:
-    return Consistency::Form::diloco;
-  case sync::ConsistencyForm::ssp:
-    return Consistency::Form::ssp;
-  case sync::ConsistencyForm::asp:
-    return Consistency::Form::asp;
-  case sync::ConsistencyForm::dssp:
-    return Consistency::Form::dssp;
-  case sync::ConsistencyForm::easgd:
-    return Consistency::Form::easgd;
-  }
-  llvm_unreachable("no form");
-}
-
 Consistency consistencyOf(sync::ConsistencyAttr consistency) {
   const bool isSsp = consistency.getForm() == sync::ConsistencyForm::ssp;
-  return {.form = formOf(consistency.getForm()),
+  return {.form = consistency.getForm(),
           .staleness = isSsp ? consistency.getUpper() : consistency.getLower(),
           .upper = consistency.getUpper(),
-          .elastic = elasticOf(consistency.getVariant()),
+          .elastic = consistency.getVariant(),
           .period = consistency.getPeriod(),
           .fragments = consistency.getFragments(),
           .delay = consistency.getDelay()};

@@ -160,7 +160,7 @@ TEST_F(Consistency, Numbers) {
     EXPECT_NE(said.find(what), std::string::npos) << said;
   };
   expect(refusal(diloco(), "/form", "gossip"),
-         "expected local, diloco, ssp, asp, dssp or easgd, got 'gossip'");
+         "expected ssp, asp, dssp, easgd, local or diloco, got 'gossip'");
   expect(refusal(elastic("sync1", "tree", 0), "/variant", "sync4"), "sync2 or sync3, got 'sync4'");
   expect(refusal(elastic("sync1", "tree", 0), "/period", 0), "'period': 0 is out of range");
   expect(refusal(served({{"form", "ssp"}, {"staleness", 3}}, 1, 4), "/staleness", -1),
