@@ -160,17 +160,4 @@ double ringTraffic(int ranks) { return formulaTraffic(Scheme::ring, ranks, longB
 
 double allGatherTraffic(int ranks) { return 2.0 * (ranks - 1); }
 
-std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates) {
-  std::vector<SchemeOption> options;
-  for (Scheme scheme : allSchemes())
-    if (hasFormula(scheme))
-      options.push_back({scheme, formulaCost(scheme, ranks, rates),
-                         formulaTraffic(scheme, ranks, longBytes), shortTraffic(scheme, ranks)});
-  return options;
-}
-
-SchemeOption serverOption(const ServerLayout &layout) {
-  return {Scheme::parameterServer, parameterServerCost(layout), parameterServerTraffic(layout)};
-}
-
 } // namespace syncline::problem

@@ -86,10 +86,4 @@ std::optional<double> shortTraffic(Scheme scheme, int ranks);
 /// The traffic of an all-gather per byte that one rank contributes: 2(P-1).
 double allGatherTraffic(int ranks);
 
-/// The four all-reduces and reduce-scatter by formula, as a merge class's options.
-std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates);
-
-/// Parameter servers by formula, as a merge class's option.
-SchemeOption serverOption(const ServerLayout &layout);
-
 } // namespace syncline::problem

@@ -123,20 +123,4 @@ Found cheapest(const Problem &problem, std::int64_t limit) {
   return *best;
 }
 
-Found cheapestOfAll(const Problem &problem, std::int64_t limit) {
-  Choices choices(problem.segments(), Choice::keep);
-  Found best{choices, outcomeOf(problem, choices)};
-  for (;;) {
-    std::size_t k = 0;
-    for (; k < choices.size() && choices[k] == Choice::joined; ++k)
-      choices[k] = Choice::keep;
-    if (k == choices.size())
-      return best;
-    choices[k] = static_cast<Choice>(static_cast<int>(choices[k]) + 1);
-    const Outcome outcome = outcomeOf(problem, choices);
-    if (isBetter(outcome, best.outcome, limit))
-      best = {choices, outcome};
-  }
-}
-
 } // namespace syncline::recompute

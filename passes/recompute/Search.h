@@ -21,7 +21,4 @@ struct Found {
 /// (SearchTest). Deterministic; cubic in segments at worst, times the operations.
 Found cheapest(const Problem &problem, std::int64_t limit);
 
-/// The optimum by trying everything: 4^segments outcomes. It judges cheapest() in tests.
-Found cheapestOfAll(const Problem &problem, std::int64_t limit);
-
 } // namespace syncline::recompute

@@ -6,20 +6,11 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
-#include <numeric>
 #include <queue>
 
 namespace syncline::solver {
 
 namespace {
-
-/// The next forward pass, where layer k's gradient arrives at arrived[k].
-double periodFrom(const OrderProblem &problem, std::span<const double> arrived) {
-  double period = problem.compute();
-  for (std::size_t k = 0; k < arrived.size(); ++k)
-    period = std::max(period, arrived[k] + problem.updateOf(k) + problem.tail[k]);
-  return period;
-}
 
 /// Slices of layers in the order of their tails, through a queue on the channel.
 class PriorityQueue {
@@ -183,39 +174,6 @@ Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size) 
     send(bucket, Half::second);
   order.period = periodOf(problem, order);
   return order;
-}
-
-double dearPeriod(const OrderProblem &problem, std::int64_t size) {
-  struct Bucket {
-    std::vector<std::size_t> layers;
-    std::int64_t bytes = 0;
-    double ready = 0, tail = 0;
-  };
-  const MergeClass &mergeClass = problem.sync.mergeClasses[0];
-  std::vector<Bucket> buckets(1);
-  for (std::size_t k = 0; k < problem.tail.size(); ++k) {
-    const Layer &layer = problem.sync.layers[k];
-    if (!buckets.back().layers.empty() &&
-        (buckets.back().bytes >= size ||
-         buckets.back().bytes + layer.bytes > mergeClass.largestMessage))
-      buckets.emplace_back();
-    Bucket &bucket = buckets.back();
-    bucket.layers.push_back(k);
-    bucket.bytes += layer.bytes;
-    bucket.ready = layer.ready;
-    bucket.tail = std::max(bucket.tail, problem.tail[k]);
-  }
-  double free = 0;
-  for (const Bucket &bucket : buckets)
-    free = std::max(free, bucket.ready) + mergeClass.seconds(bucket.bytes) / 2;
-  std::ranges::stable_sort(buckets, std::greater(), &Bucket::tail);
-  std::vector<double> arrived(problem.tail.size(), 0);
-  for (const Bucket &bucket : buckets) {
-    free += mergeClass.seconds(bucket.bytes) / 2;
-    for (std::size_t k : bucket.layers)
-      arrived[k] = free;
-  }
-  return periodFrom(problem, arrived);
 }
 
 OrderSolution p3Order(const OrderProblem &problem, std::int64_t size) {

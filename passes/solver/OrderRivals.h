@@ -22,10 +22,6 @@ Status usesFirstClass(const OrderProblem &problem);
 /// first merge class has halves.
 Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size);
 
-/// The period under DeAR's rule where the two halves of any all-reduce may travel apart, each for
-/// half of its time.
-double dearPeriod(const OrderProblem &problem, std::int64_t size);
-
 /// P3: slices of one layer, of at most `size` bytes and at least a grain, the layer that is read
 /// first before others.
 OrderSolution p3Order(const OrderProblem &problem, std::int64_t size);

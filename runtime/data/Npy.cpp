@@ -188,23 +188,6 @@ Status NpyFile::read(std::int64_t first, std::int64_t count, std::byte *to) cons
   return file.read(begin + first * element, {to, static_cast<std::size_t>(count * element)});
 }
 
-Result<Array> openNpy(const std::string &path) {
-  Result<NpyFile> npy = NpyFile::open(path);
-  if (!npy)
-    return npy.status();
-  Array array;
-  array.path = path;
-  array.type = npy->type();
-  array.shape = npy->shape();
-  auto values = std::make_shared<std::vector<std::byte>>(
-      static_cast<std::size_t>(array.count() * core::elementBytes(array.type)));
-  if (Status s = npy->read(0, array.count(), values->data()); !s)
-    return s;
-  array.data = values->data();
-  array.owner = values;
-  return array;
-}
-
 Status writeNpy(const std::string &path, ElementType type, const Shape &shape, const void *data) {
   std::string dims;
   for (std::int64_t extent : shape)

@@ -30,9 +30,6 @@ private:
   std::int64_t begin = 0; ///< bytes before the first value
 };
 
-/// Reads a whole file into memory. Errors: those of NpyFile.
-Result<Array> openNpy(const std::string &path);
-
 /// Writes a dense row-major array, completely or not at all.
 Status writeNpy(const std::string &path, ElementType type, const Shape &shape, const void *data);
 

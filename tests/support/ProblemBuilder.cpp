@@ -1,12 +1,28 @@
 // From gradients and a cluster to merge classes, factor options and carriers.
 #include "tests/support/ProblemBuilder.h"
 
+#include "passes/problem/TreeCost.h"
+
 namespace syncline::problem {
 
 Factors factorsOf(const FactorShape &shape, double operationsPerSecond) {
   const auto count = static_cast<double>(shape.samples) * static_cast<double>(shape.inputs) *
                      static_cast<double>(shape.outputs);
   return {shape.factorBytes(), 2 * count / operationsPerSecond};
+}
+
+std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates) {
+  std::vector<SchemeOption> options;
+  for (Scheme scheme : allSchemes())
+    if (hasFormula(scheme))
+      options.push_back({scheme, formulaCost(scheme, ranks, rates),
+                         formulaTraffic(scheme, ranks, oneTreeBytes + 1),
+                         shortTraffic(scheme, ranks)});
+  return options;
+}
+
+SchemeOption serverOption(const ServerLayout &layout) {
+  return {Scheme::parameterServer, parameterServerCost(layout), parameterServerTraffic(layout)};
 }
 
 Problem buildProblem(std::span<const Gradient> gradients, const ClusterSchemes &catalog,

@@ -59,6 +59,12 @@ struct ClusterSchemes {
   std::shared_ptr<const CollectiveCost> factorGather;
 };
 
+/// The schemes with a formula, as a merge class's options.
+std::vector<SchemeOption> formulaCollectives(int ranks, const LinkRates &rates);
+
+/// Parameter servers by formula, as a merge class's option.
+SchemeOption serverOption(const ServerLayout &layout);
+
 /// Every gradient may travel in every merge class; by factors those that have them. With one rank
 /// there is nothing to gather and factors are not offered. A carrier without a factor option is
 /// dropped. The result is valid when the gradients are (see validate). computeFree is when the

@@ -12,6 +12,7 @@
 #include "passes/solver/OrderPlanner.h"
 #include "passes/solver/OrderRivals.h"
 #include "passes/solver/Planner.h"
+#include "tests/support/DearPeriod.h"
 #include "tests/support/TraceOrder.h"
 
 #include <algorithm>

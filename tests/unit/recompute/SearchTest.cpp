@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <random>
+#include <tuple>
 
 using namespace syncline::recompute;
 
@@ -103,6 +104,29 @@ TEST(RecomputeSearch, ReturnsTheFewestBytesWhereNothingFits) {
   const Found found = cheapest(problem, 1);
   EXPECT_GT(found.outcome.bytes, 1);
   EXPECT_LT(found.outcome.bytes, outcomeOf(problem, Choices(4, Choice::keep)).bytes);
+}
+
+/// The optimum by trying everything, 4^segments outcomes: the least seconds that fit, or else the
+/// fewest bytes.
+Found cheapestOfAll(const Problem &problem, std::int64_t limit) {
+  const auto rank = [&](const Outcome &outcome) {
+    const auto bytes = static_cast<double>(outcome.bytes);
+    return outcome.bytes <= limit ? std::tuple(0, outcome.seconds, bytes)
+                                  : std::tuple(1, bytes, outcome.seconds);
+  };
+  Choices choices(problem.segments(), Choice::keep);
+  Found best{choices, outcomeOf(problem, choices)};
+  for (;;) {
+    std::size_t k = 0;
+    for (; k < choices.size() && choices[k] == Choice::joined; ++k)
+      choices[k] = Choice::keep;
+    if (k == choices.size())
+      return best;
+    choices[k] = static_cast<Choice>(static_cast<int>(choices[k]) + 1);
+    const Outcome outcome = outcomeOf(problem, choices);
+    if (rank(outcome) < rank(best.outcome))
+      best = {choices, outcome};
+  }
 }
 
 /// The search misses no answer where there is one, and is near the optimum in the mean.

@@ -3,8 +3,8 @@
 
 #include "runtime/data/Csv.h"
 #include "runtime/data/Dataset.h"
-#include "runtime/data/Npy.h"
 #include "runtime/run/Dump.h"
+#include "tests/support/WholeNpy.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 
 #include "runtime/data/Dataset.h"
 #include "runtime/data/ImageFile.h"
-#include "runtime/data/Npy.h"
+#include "tests/support/WholeNpy.h"
 
 #include <algorithm>
 #include <cmath>

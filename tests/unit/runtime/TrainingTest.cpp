@@ -2,9 +2,9 @@
 #include "Processes.h"
 #include "TinyPlan.h"
 
-#include "runtime/data/Npy.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/transport/Socket.h"
+#include "tests/support/WholeNpy.h"
 
 #include <algorithm>
 #include <cmath>

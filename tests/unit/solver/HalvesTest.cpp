@@ -6,6 +6,7 @@
 #include "passes/solver/OrderBound.h"
 #include "passes/solver/OrderPlanner.h"
 #include "passes/solver/OrderRivals.h"
+#include "tests/support/DearPeriod.h"
 #include "tests/support/ProblemBuilder.h"
 #include "tests/unit/solver/RandomOrderProblem.h"
 

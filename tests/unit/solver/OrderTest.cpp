@@ -9,6 +9,7 @@
 #include "passes/solver/OrderRivals.h"
 #include "passes/solver/Planner.h"
 #include "tests/reference/solver/OrderReference.h"
+#include "tests/support/DearPeriod.h"
 #include "tests/support/Depth.h"
 #include "tests/support/ProblemBuilder.h"
 #include "tests/support/TraceOrder.h"
