@@ -6,7 +6,7 @@
 #   --quick         only what samples/quickstart.sh runs: the commands, and ranks on CPUs. Without it
 #                   also the CUDA backend, where a toolkit is found, and syncline-opt and its like
 #   --runtime-only  the runtime alone: no LLVM, MLIR, ONNX or Z3 (what a cluster node needs)
-#   --no-cpu        without the CPU backend, oneDNN and Gloo (what a node with GPUs can spare)
+#   --no-cpu        without the CPU backend and oneDNN (what a node with GPUs can spare)
 #   --tests         also what tests/run.sh needs (Python packages, formatter), and the test programs
 #   --no-install    never call the package manager; configuring then says what is missing
 #
@@ -43,7 +43,7 @@ wanted() {
   echo g++ cmake ninja-build ccache mold
   echo libssl-dev nlohmann-json3-dev libcli11-dev
   echo libjpeg-dev libpng-dev # for images as data; without them they are refused
-  [[ $cpu == OFF ]] || echo libgloo-dev libdnnl-dev ocl-icd-opencl-dev
+  [[ $cpu == OFF ]] || echo libdnnl-dev ocl-icd-opencl-dev
   if [[ $compiler == ON ]]; then
     echo libmlir-19-dev mlir-19-tools llvm-19-dev llvm-19-tools libz3-dev
     echo libonnx-dev libprotobuf-dev protobuf-compiler libyaml-cpp-dev libtinyxml2-dev zlib1g-dev

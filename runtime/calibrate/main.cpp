@@ -5,6 +5,7 @@
 #include "runtime/launch/LocalLauncher.h"
 #include "syncline/Printable.h"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -35,6 +36,8 @@ static int run(int argc, char **argv) {
     return launch::launchLocally(
         {.ranks = identity->size, .ranksPerNode = options.identity.ranksPerNode.value_or(0)},
         {argv, argv + argc}, launch::localLaunch(options.identity, options.threads));
+  // Ranks measure on where whoever reads their output has ended.
+  std::signal(SIGPIPE, SIG_IGN);
   return calibrate::runCalibration(options, *identity);
 }
 

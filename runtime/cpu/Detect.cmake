@@ -1,12 +1,9 @@
-# Finds the libraries of the CPU backend and of the messages between its ranks. Included at the top
-# level, so that tests know the result too.
+# Finds the libraries of the CPU backend. Included at the top level, for the tests' sake.
 #
 # Reads SYNCLINE_CPU (AUTO, ON, OFF). Sets SYNCLINE_HAS_CPU and, where that is true, the targets
-# DNNL::dnnl, OpenMP::OpenMP_CXX and gloo, and dnnl_VERSION and Gloo_VERSION. The three libraries
-# have one switch: ranks on CPUs could not train together without Gloo, and without CPU ranks Gloo
-# has no use.
+# DNNL::dnnl and OpenMP::OpenMP_CXX, and dnnl_VERSION.
 set(SYNCLINE_CPU AUTO CACHE STRING
-  "Build the CPU backend: ON, OFF, or AUTO, where oneDNN, OpenMP and Gloo are found")
+  "Build the CPU backend: ON, OFF, or AUTO, where oneDNN and OpenMP are found")
 set_property(CACHE SYNCLINE_CPU PROPERTY STRINGS AUTO ON OFF)
 if(NOT SYNCLINE_CPU MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "SYNCLINE_CPU: expected AUTO, ON or OFF, got '${SYNCLINE_CPU}'")
@@ -22,10 +19,6 @@ if(NOT SYNCLINE_CPU STREQUAL OFF)
   find_package(OpenMP QUIET COMPONENTS CXX)
   if(NOT TARGET OpenMP::OpenMP_CXX)
     list(APPEND missing "no OpenMP")
-  endif()
-  find_package(Gloo QUIET)
-  if(NOT TARGET gloo)
-    list(APPEND missing "no Gloo")
   endif()
   if(NOT missing)
     set(SYNCLINE_HAS_CPU ON)

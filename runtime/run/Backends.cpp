@@ -11,9 +11,7 @@ class CpuBackend final : public core::Backend {
 public:
   std::string_view name() const override { return "cpu"; }
   Status available() const override { return Status::ok(); }
-  std::string description() const override {
-    return "oneDNN " SYNCLINE_ONEDNN ", Gloo " SYNCLINE_GLOO;
-  }
+  std::string description() const override { return "oneDNN " SYNCLINE_ONEDNN; }
   bool hasPrecision(core::Precision precision) const override {
     return cpu::hasPrecision(precision);
   }

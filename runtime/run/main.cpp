@@ -7,6 +7,7 @@
 #include "runtime/run/StopSignal.h"
 #include "syncline/Printable.h"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -43,6 +44,8 @@ static int run(int argc, char **argv) {
   if (identity->launchesLocally)
     return launch::launchLocally(*shape, {argv, argv + argc},
                                  launch::localLaunch(options.identity, options.threads));
+  // Ranks train on where whoever reads their output has ended; rank 0 says so at the end.
+  std::signal(SIGPIPE, SIG_IGN);
   run::StopSignal::listen();
   return finish(run::runRank(options, *identity));
 }

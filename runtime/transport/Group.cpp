@@ -1,6 +1,8 @@
 // Joining and leaving a run.
 #include "runtime/transport/Group.h"
 
+#include "runtime/transport/HostTransport.h"
+
 #include <map>
 
 namespace syncline::transport {
@@ -57,20 +59,20 @@ Status Group::agree(const std::vector<SharedFact> &facts, Participants who) {
 }
 
 Status Group::connect(double timeoutSeconds) {
-  GlooOptions gloo;
-  gloo.rank = options.rank;
-  gloo.size = options.size;
-  gloo.names = names;
-  gloo.interface = options.interface;
-  gloo.startSeconds = options.startSeconds;
-  gloo.timeoutSeconds = timeoutSeconds;
-  gloo.address = store->localAddress();
-  gloo.reachesOtherHost = options.rank != 0 && gloo.address != store->peerAddress();
+  HostTransportOptions own;
+  own.rank = options.rank;
+  own.size = options.size;
+  own.names = names;
+  own.interface = options.interface;
+  own.startSeconds = options.startSeconds;
+  own.timeoutSeconds = timeoutSeconds;
+  own.address = store->localAddress();
+  own.reachesOtherHost = options.rank != 0 && own.address != store->peerAddress();
   // Rank 0 reaches itself by loopback, but ranks of other hosts need another address.
-  if (server && isLoopback(gloo.address))
+  if (server && isLoopback(own.address))
     if (std::string reachable = server->reachableAddress(); !reachable.empty())
-      gloo.address = reachable;
-  auto transport = createGlooTransport(gloo, *store, watch.get());
+      own.address = reachable;
+  auto transport = createHostTransport(own, *store, watch.get());
   if (!transport)
     return transport.status();
   connected = std::move(*transport);

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "runtime/core/RankNames.h"
-#include "runtime/transport/GlooTransport.h"
 #include "runtime/transport/Store.h"
 #include "runtime/transport/StoreServer.h"
+#include "runtime/transport/Transport.h"
 
 #include <memory>
 #include <optional>

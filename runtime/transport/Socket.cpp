@@ -165,6 +165,8 @@ Socket Socket::accept() const {
 
 bool Socket::hasInput(Deadline deadline) const { return waitFor(fd, POLLIN, deadline); }
 
+bool Socket::hasRoom(Deadline deadline) const { return waitFor(fd, POLLOUT, deadline); }
+
 bool Socket::limitWaits(double seconds) const {
   timeval limit{};
   limit.tv_sec = static_cast<time_t>(seconds);

@@ -42,6 +42,8 @@ public:
   Socket accept() const;
   /// Waits for input until the deadline: bytes, a close by the other end, or a new connection.
   bool hasInput(core::Deadline deadline) const;
+  /// Waits until a send takes bytes, or would fail, by the deadline.
+  bool hasRoom(core::Deadline deadline) const;
 
   /// Makes the socket blocking. A send or a receive without progress for `seconds` then fails.
   bool limitWaits(double seconds) const;

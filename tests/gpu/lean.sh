@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whether the runtime builds with no more than what bundle.sh collects, without the CPU backend and Gloo, and says what
+# Whether the runtime builds with no more than what bundle.sh collects, without the CPU backend, and says what
 # it lacks. Run by ctest as 'lean-runtime'.
 #
 #   tests/gpu/lean.sh FOLDER        FOLDER is written anew
@@ -19,7 +19,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 "$here/bundle.sh" "$folder/bundle"
 hidden=()
-for package in dnnl Gloo OpenMP; do
+for package in dnnl OpenMP; do
   hidden+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON")
 done
 cmake -S "$top" -B "$folder/build" -G Ninja -DSYNCLINE_COMPILER=OFF -DSYNCLINE_CUDA=OFF -DSYNCLINE_TESTS=OFF \
@@ -27,7 +27,7 @@ cmake -S "$top" -B "$folder/build" -G Ninja -DSYNCLINE_COMPILER=OFF -DSYNCLINE_C
   cat "$folder/configure.log"
   fail "configuring failed"
 }
-grep -F 'CPU backend: no: no oneDNN, no OpenMP, no Gloo' "$folder/configure.log" ||
+grep -F 'CPU backend: no: no oneDNN, no OpenMP' "$folder/configure.log" ||
   fail "the configuration does not say why there is no CPU backend"
 # Whatever else this machine has installed must not be what was found.
 for entry in OPENSSL_CRYPTO_LIBRARY nlohmann_json_DIR CLI11_DIR; do
@@ -41,7 +41,7 @@ cat "$folder/calibrate.log"
 [[ $(grep -c error: "$folder/calibrate.log") == 1 ]] || fail "expected one message of syncline-calibrate"
 grep -F 'this build has no ' "$folder/calibrate.log" || fail "expected a message that says what is missing"
 program=$folder/build/bin/syncline-run
-! ldd "$program" | grep -E 'gloo|dnnl|gomp|crypto' || fail "the program depends on more than the bundle"
+! ldd "$program" | grep -E 'dnnl|gomp|crypto' || fail "the program depends on more than the bundle"
 
 [[ -n ${SYNCLINE:-} ]] || exit 0
 "$SYNCLINE" compile "$top/samples/models/digits-cnn.onnx" --cluster "$top/samples/clusters/laptop.yaml" --nodes 1 \

@@ -23,7 +23,7 @@ RULES = [
     ("runtime", SOLVER, "plans are made before they run"),
     ("runtime", OURS, "the runtime stands below the compiler"),
     ("runtime", r"yaml-cpp/", "cluster files are the frontend's"),
-    ("runtime/include", r"(gloo|oneapi|nlohmann)/|dnnl|cuda", "public headers name no backend"),
+    ("runtime/include", r"(oneapi|nlohmann)/|dnnl|cuda", "public headers name no backend"),
     ("runtime/include", r"runtime/", "public headers include public headers only"),
     ("ir", r"(frontend|passes|codegen|runtime)/", "dialects stand alone"),
     ("ir", ONNX, "dialects know no file format"),
@@ -70,7 +70,6 @@ PROGRAMS = ("frontend/driver", "passes/opt")
 # Libraries with one home each: pattern, the folders that may include it.
 HOMES = [
     (r"z3", ("passes/z3", "tests")),
-    (r"gloo/", ("runtime/transport", "tests")),
     (r"dnnl|oneapi/", ("runtime/cpu", "tests")),
     (r"cuda_runtime|cudnn|cublas", ("runtime/cuda", "codegen/cuda", "tests")),
     (r"png\.h|jpeglib|jerror", ("runtime/data", "tests")),

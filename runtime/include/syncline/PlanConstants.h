@@ -27,11 +27,10 @@ inline constexpr std::int64_t mostPasses = 1'000'000;
 /// Dedicated servers sum a message in pieces of at most so many bytes: they receive one piece while
 /// they send the sum of the piece before it.
 ///
-/// All workers send to a server at once, each as much as its connection holds: Gloo's pairs hold
-/// about four messages. What does not fit into the switch's queue before the server is lost and
-/// sent again. Pieces of 256 KiB reach 80 to 90 % of four 1 Gb/s links into one; pieces of 96 KiB
-/// reach 95 %, which is all that TCP has. Below 80 KiB, connections
-/// run dry between two acknowledgements.
+/// All workers send to a server at once, each as much as its connection holds, which is about four
+/// messages. What does not fit into the switch's queue before the server is lost and sent again.
+/// Pieces of 256 KiB reach 80 to 90 % of four 1 Gb/s links into one; pieces of 96 KiB reach 95 %,
+/// which is all that TCP has. Below 80 KiB, connections run dry between two acknowledgements.
 inline constexpr std::size_t serverPieceBytes = std::size_t{96} << 10;
 
 } // namespace syncline

@@ -121,7 +121,7 @@ TEST_P(RingHalves, GatherPlaces) {
 INSTANTIATE_TEST_SUITE_P(Ranks, RingHalves, ::testing::Range(1, 10));
 
 // A message of a little more than one loopback packet behind shorter ones goes out at once, instead
-// of waiting 40 ms a round for an acknowledgement: see sizeSendBuffer() in GlooTransport.cpp.
+// of waiting 40 ms a round for an acknowledgement: see holdAtOnce() in TcpWire.cpp.
 // No all-gather would take less than 40 ms. A busy machine has a quick one sooner or later.
 TEST(Ring, LongerMessagesDoNotStall) {
   constexpr double quick = 0.02;

@@ -1,4 +1,4 @@
-// A Transport over TCP that uses Gloo.
+// The transport through the memory of hosts, over connections of our own.
 #pragma once
 
 #include "runtime/transport/Store.h"
@@ -8,7 +8,7 @@
 
 namespace syncline::transport {
 
-struct GlooOptions {
+struct HostTransportOptions {
   int rank = 0, size = 1;
   core::RankNames names;
   std::string interface;         ///< network interface to use; empty for the one that has `address`
@@ -20,13 +20,8 @@ struct GlooOptions {
 
 /// Creates the transport; badInput where the interface cannot be used. `store` and `watch`, which
 /// may be null, outlive it. The watch finds the rank at fault when a peer is late ("rank 3 has
-/// ended"). SIGPIPE is ignored in this process from now on.
-///
-/// A link is one Gloo pair in synchronous mode: the waiting thread also reads the socket. In
-/// asynchronous mode Gloo's own thread reads, and it spins while another thread holds the pair's
-/// lock. Where both share a processor with the computation, a message then takes a scheduler's
-/// slice (4 ms) instead of 0.1 ms.
-Result<std::unique_ptr<Transport>> createGlooTransport(const GlooOptions &options, Store &store,
-                                                       Watch *watch);
+/// ended"). Each link has a connection, so that threads share none.
+Result<std::unique_ptr<Transport>> createHostTransport(const HostTransportOptions &options,
+                                                       Store &store, Watch *watch);
 
 } // namespace syncline::transport
