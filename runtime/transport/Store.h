@@ -15,8 +15,8 @@ namespace syncline::transport {
 
 /// What the processes of one run have in common.
 struct RunKey {
-  std::string job;    ///< equal for the ranks of a run, and for no other; may be empty
-  std::string secret; ///< what only ranks of this run know; empty where they share nothing
+  std::string job = {};    ///< equal for the ranks of a run, and for no other; may be empty
+  std::string secret = {}; ///< what only ranks of this run know; empty where they share nothing
 
   /// The first word of every connection. Only ranks that know the secret can say it.
   std::string protocol() const { return secret.empty() ? "syncline-2" : "syncline-2 " + secret; }
