@@ -1,6 +1,7 @@
 // Finds a compiler, runs it, and tells faults of the user's compiler from faults of our source.
 #include "codegen/step/RunCompiler.h"
 
+#include "codegen/step/GuardedProgram.h"
 #include "codegen/step/Interruption.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -42,21 +43,21 @@ static std::string messages(StringRef file) {
 }
 
 /// Runs the compiler and returns its exit code. Its messages go to `log`. Its temporary files go to
-/// the same folder, and are removed with it. It leads a process group of its own, so that an
-/// interruption ends it and its children.
+/// the same folder, and are removed with it. It is in a process group of its own, so that an
+/// interruption ends it and its children; if this process is killed, they are too.
 static int execute(StringRef program, llvm::ArrayRef<StringRef> arguments, StringRef log,
                    std::string &reason) {
-  const std::string temporary = "TMPDIR=" + llvm::sys::path::parent_path(log).str();
-  std::vector<StringRef> environment{temporary};
+  GuardedProgram compiler{program.str(), {arguments.begin(), arguments.end()}, {}, log.str()};
+  compiler.environment = {"TMPDIR=" + llvm::sys::path::parent_path(log).str()};
   for (char **entry = environ; *entry; ++entry)
     if (!StringRef(*entry).starts_with("TMPDIR="))
-      environment.push_back(*entry);
-  const std::optional<StringRef> redirects[] = {StringRef(), log, log};
-  llvm::sys::ProcessInfo process = llvm::sys::ExecuteNoWait(
-      program, arguments, llvm::ArrayRef<StringRef>(environment), redirects, 0, &reason,
-      /*ExecutionFailed=*/nullptr, /*AffinityMask=*/nullptr, /*DetachProcess=*/true);
-  if (process.Pid == llvm::sys::ProcessInfo::InvalidPid)
+      compiler.environment.push_back(*entry);
+  llvm::sys::ProcessInfo process;
+  process.Pid = process.Process = compiler.start();
+  if (process.Pid < 0) {
+    reason = std::string("cannot start it: ") + std::strerror(errno);
     return -1;
+  }
   Interruption::setCompiler(process.Pid);
   process = llvm::sys::Wait(process, std::nullopt, &reason);
   Interruption::setCompiler(0);

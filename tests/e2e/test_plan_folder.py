@@ -1,6 +1,7 @@
 """Where plans are written: several at once, over each other, through links, onto full disks."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -78,9 +79,11 @@ class PlanFolderTest(RefusalTest):
         harness.syncline("verify", plan)
 
     def test_what_a_killed_compile_leaves(self):
-        """The next one removes it, but not what a running one has, nor what only looks like it."""
+        """Its compiler and what that started end with it. The next one removes its folder, but not
+        what a running one has, nor what only looks like it."""
         compiler = self.write(
-            "slow", f"#!/bin/sh\necho $$ > '{self.folder}'/started$PPID\nexec sleep 1000\n"
+            "slow",
+            f"#!/bin/sh\nsleep 1000 &\necho $$ $! > '{self.folder}'/started$$\nwait\n",
         )
         compiler.chmod(0o755)
         plan = self.folder / "a.plan"
@@ -89,9 +92,22 @@ class PlanFolderTest(RefusalTest):
         def ids():
             return [path.read_text() for path in self.folder.glob("started*")]
 
+        def is_alive(process):
+            try:  # of a process that nobody has waited for only the number is left
+                return pathlib.Path(f"/proc/{process}/cmdline").read_bytes() != b""
+            except OSError:
+                return False
+
+        def alive():
+            return sorted([is_alive(process) for process in text.split()] for text in ids())
+
         until(lambda: sum(text.endswith("\n") for text in ids()) == 2, "two compilers start")
         killed.send_signal(signal.SIGKILL)
         killed.wait(PATIENCE)
+        until(
+            lambda: alive() == [[False, False], [True, True]],
+            "the killed one's compiler ends, the other stays",
+        )
         similar = ("a.plan.partial-notes", "a.plan.partial-12345g", "b.plan.partial-123456")
         for name in similar:
             (self.folder / name).mkdir()
@@ -105,8 +121,8 @@ class PlanFolderTest(RefusalTest):
         self.assertEqual(len(left), len(similar) + 1, left)
         running.send_signal(signal.SIGTERM)
         running.wait(PATIENCE)
+        until(lambda: not any(map(any, alive())), "its compiler ends")
         self.assertEqual({path.name for path in self.folder.glob("*.partial-*")}, set(similar))
-        os.kill(int((self.folder / f"started{killed.pid}").read_text()), signal.SIGKILL)
         harness.syncline("verify", plan)
 
     def test_link(self):
