@@ -1,6 +1,7 @@
 // The `syncline` command: subcommands, exit codes, and errors of standard output.
 #include "frontend/driver/Commands.h"
 
+#include "frontend/onnx/ExternalFiles.h"
 #include "runtime/launch/CommandLine.h"
 #include "syncline/Printable.h"
 #include "syncline/Suggestion.h"
@@ -92,7 +93,7 @@ int runCommand(std::vector<std::string> words) {
       return report(Status::error(ErrorKind::badUsage, launch::usageMessage(app, error)));
     return finishOutput(app.exit(error)); // prints the help
   }
-  if (const std::string clash = launch::outputClash(app); !clash.empty())
+  if (const std::string clash = launch::outputClash(app, frontend::externalFilesOf); !clash.empty())
     return report(Status::error(ErrorKind::badUsage, clash));
   for (std::size_t i = 0; i < std::size(subcommands); ++i)
     if (app.got_subcommand(std::string(subcommands[i].name)))

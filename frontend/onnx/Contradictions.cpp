@@ -1,6 +1,8 @@
 // Refuses contradictions within one node or tensor.
 #include "frontend/onnx/Contradictions.h"
 
+#include "frontend/onnx/ExternalFiles.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -126,13 +128,11 @@ static Status compareWithInputs(const onnx::GraphProto &graph, const GraphIndex 
 
 Status frontend::refuseContradictions(const ModelFile &file, const GraphIndex &index,
                                       Notes &notes) {
-  for (const auto &tensor : file.initializers) {
+  for (const auto &tensor : file.initializers)
     if (Status status = checkFields(*tensor); !status)
       return status;
-    for (const onnx::StringStringEntryProto &entry : tensor->external_data())
-      if (entry.key() == "checksum")
-        notes.add("the checksum of its external data is not compared", tensor->name());
-  }
+  if (Status status = compareChecksums(file, notes); !status)
+    return status;
   if (Status status = compareWithInputs(file.model->graph(), index); !status)
     return status;
   llvm::StringSet<> functions;

@@ -87,6 +87,17 @@ static Result<fs::path> resolve(const std::string &location, const DataFolders &
   return Status::badInput("cannot open " + what + ": " + reason);
 }
 
+Result<std::string> frontend::findExternal(const onnx::TensorProto &proto,
+                                           const DataFolders &folders) {
+  Result<Reference> reference = readReference(proto);
+  if (!reference)
+    return reference.status();
+  Result<fs::path> file = resolve(reference->location, folders);
+  if (!file)
+    return file.status();
+  return file->string();
+}
+
 Result<ExternalSlice> frontend::locateExternal(const onnx::TensorProto &proto,
                                                const DataFolders &folders, std::int64_t bytes) {
   Result<Reference> reference = readReference(proto);

@@ -24,14 +24,18 @@ struct DataFolders {
 /// The folders of the model at `path`, which exists.
 DataFolders dataFoldersOf(const std::string &path);
 
+/// The file of a tensor with external data. It is looked for in the named folder, then in the linked
+/// ones. Refuses anything but a regular file inside the folder where it was found or, behind links,
+/// directly in a linked one.
+Result<std::string> findExternal(const onnx::TensorProto &proto, const DataFolders &folders);
+
 struct ExternalSlice {
   std::string file;
   std::int64_t position; ///< bytes from the file's start
 };
 
-/// Where the `bytes` values of a tensor with external data are. The file is looked for in the named
-/// folder, then in the linked ones. Refuses anything but a regular file inside the folder where it
-/// was found or, behind links, directly in a linked one; and slices that the file does not hold.
+/// Where the `bytes` values of a tensor with external data are. Refuses what findExternal() does,
+/// and slices that the file does not hold.
 Result<ExternalSlice> locateExternal(const onnx::TensorProto &proto, const DataFolders &folders,
                                      std::int64_t bytes);
 

@@ -1,7 +1,8 @@
-// Walks over all tensors of a model.
+// Reads external values, and drops those that nothing reads.
 #include "frontend/onnx/InlineValues.h"
 
 #include "frontend/onnx/TensorData.h"
+#include "frontend/onnx/TensorWalk.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -51,37 +52,12 @@ void dropUnread(onnx::GraphProto &graph) {
                inputs.end());
 }
 
-class Inliner {
-public:
-  explicit Inliner(const DataFolders &folders) : folders(folders) {}
+} // namespace
 
-  Status status = Status::ok(); ///< of the first tensor that cannot be read
-
-  void visit(onnx::GraphProto &graph) {
-    for (onnx::TensorProto &tensor : *graph.mutable_initializer())
-      visit(tensor);
-    visit(*graph.mutable_node());
-  }
-
-  void visit(google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes) {
-    for (onnx::NodeProto &node : nodes)
-      for (onnx::AttributeProto &attribute : *node.mutable_attribute())
-        visit(attribute);
-  }
-
-private:
-  void visit(onnx::AttributeProto &attribute) {
-    if (attribute.has_t())
-      visit(*attribute.mutable_t());
-    for (onnx::TensorProto &tensor : *attribute.mutable_tensors())
-      visit(tensor);
-    if (attribute.has_g())
-      visit(*attribute.mutable_g());
-    for (onnx::GraphProto &graph : *attribute.mutable_graphs())
-      visit(graph);
-  }
-
-  void visit(onnx::TensorProto &tensor) {
+Status frontend::inlineValues(onnx::ModelProto &model, const DataFolders &folders) {
+  dropUnread(*model.mutable_graph());
+  Status status = Status::ok(); // of the first tensor that cannot be read
+  forEachTensor(model, [&](onnx::TensorProto &tensor) {
     if (!status || !isExternal(tensor))
       return;
     Result<TensorData> data = checkTensor(tensor, folders);
@@ -91,18 +67,6 @@ private:
     tensor.set_raw_data(std::move(values));
     tensor.clear_external_data();
     tensor.clear_data_location();
-  }
-
-  const DataFolders &folders;
-};
-
-} // namespace
-
-Status frontend::inlineValues(onnx::ModelProto &model, const DataFolders &folders) {
-  dropUnread(*model.mutable_graph());
-  Inliner inliner(folders);
-  inliner.visit(*model.mutable_graph());
-  for (onnx::FunctionProto &function : *model.mutable_functions())
-    inliner.visit(*function.mutable_node());
-  return inliner.status;
+  });
+  return status;
 }

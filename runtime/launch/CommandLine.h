@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,11 @@ std::string usageMessage(const CLI::App &app, const CLI::ParseError &error);
 
 /// Why what a parsed command line would write destroys what it reads or writes elsewhere; empty
 /// where it does not. Only existing regular files can be destroyed; devices and pipes cannot.
-std::string outputClash(const CLI::App &app);
+/// `filesOf` returns further files that are read with a given one; it is asked only where something
+/// that exists would be written.
+std::string
+outputClash(const CLI::App &app,
+            const std::function<std::vector<std::string>(const std::string &path)> &filesOf = {});
 
 /// Parses the command line. Returns an exit code where the program has nothing left to do: that of
 /// help or version, which it prints, or of `complain`, which gets the usage message.

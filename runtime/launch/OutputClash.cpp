@@ -116,13 +116,22 @@ std::string clashWith(const Named &output, const Named &input) {
 
 } // namespace
 
-std::string outputClash(const CLI::App &app) {
+std::string
+outputClash(const CLI::App &app,
+            const std::function<std::vector<std::string>(const std::string &path)> &filesOf) {
   std::vector<Named> written = valuesOf(app, outputs);
   std::error_code ignored;
   std::erase_if(written, [&](const Named &output) {
     return fs::exists(output.path, ignored) && fs::is_other(output.path, ignored);
   });
-  const std::vector<Named> read = valuesOf(app, inputs);
+  const std::vector<Named> named = valuesOf(app, inputs);
+  std::vector<Named> read = named;
+  if (filesOf && std::ranges::any_of(written, [&](const Named &output) {
+        return fs::exists(output.path, ignored);
+      }))
+    for (const Named &input : named)
+      for (const std::string &file : filesOf(input.path.string()))
+        read.push_back({file, input.option});
   for (auto output = written.begin(); output != written.end(); ++output) {
     for (const Named &input : read)
       if (std::string clash = clashWith(*output, input); !clash.empty())

@@ -352,6 +352,8 @@ class BadCommandLineTest(RefusalTest):
 
     def test_output_that_is_an_input(self):
         model = models.save(models.linear(), self.folder / "model.onnx")
+        linked = models.save(models.external("values"), self.folder / "linked.onnx")
+        values = self.write("values", bytes(48))
         hosts = self.write("hosts", "a slots=2\n")
         plan = self.folder / "a.plan"
         harness.syncline("compile", TRACE, "--cluster", self.cluster, "-o", plan)
@@ -359,6 +361,7 @@ class BadCommandLineTest(RefusalTest):
         data = f"{hosts},{self.cluster}"
         for said, *typed in (
             ("read by MODEL", *words, "-o", self.folder / "b.plan", "--write-layers", model),
+            ("read by MODEL", "profile", linked, "--batch", 2, "-o", values),
             ("read by --cluster", *words, "-o", self.cluster),
             ("read by --from-hostfile", "cluster", "--from-hostfile", hosts, "-o", hosts),
             ("read by PLAN", "simulate", plan, "--csv", plan / "plan.json"),
@@ -369,6 +372,7 @@ class BadCommandLineTest(RefusalTest):
             with self.subTest(typed=typed):
                 self.refuses(typed, f"is {said}", code=2)
         harness.syncline("verify", plan)
+        self.assertEqual(values.read_bytes(), bytes(48))
 
     def test_paths_on_one_line(self):
         """What a path holds moves no cursor and ends no line, and is cut to a length."""

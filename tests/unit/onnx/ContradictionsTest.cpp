@@ -1,9 +1,13 @@
 // Files that contradict themselves are refused, or what is not read is said.
 #include "TestModel.h"
 
+#include "frontend/onnx/ExternalFiles.h"
+
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include <filesystem>
+#include <fstream>
 #include <functional>
 
 using namespace syncline;
@@ -105,6 +109,73 @@ TEST(Contradictions, Tensors) {
         input.set_name("w");
       },
       "initialiser 'w' has another shape than the input of its name");
+}
+
+/// Puts a tensor's three values 1, 2, 3 into the file "data", of which `checksum` is stated.
+void moveOut(onnx::TensorProto &tensor, const std::string &checksum) {
+  const float values[] = {1, 2, 3};
+  std::ofstream(scratchPath("data"), std::ios::binary)
+      .write(reinterpret_cast<const char *>(values), sizeof values);
+  tensor.clear_float_data();
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  for (const auto &[key, value] :
+       {std::pair<std::string, std::string>{"location", "data"}, {"checksum", checksum}}) {
+    onnx::StringStringEntryProto &entry = *tensor.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
+}
+
+/// Moves the weight into a Constant.
+onnx::TensorProto &asConstant(onnx::ModelProto &model) {
+  onnx::NodeProto &node = *model.mutable_graph()->add_node();
+  node.set_op_type("Constant");
+  node.add_output("w");
+  onnx::AttributeProto &attribute = *node.add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(onnx::AttributeProto::TENSOR);
+  *attribute.mutable_t() = weight(model);
+  model.mutable_graph()->clear_initializer();
+  model.mutable_graph()->mutable_node()->SwapElements(0, model.graph().node_size() - 1);
+  model.mutable_graph()->mutable_node()->SwapElements(1, model.graph().node_size() - 1);
+  return *attribute.mutable_t();
+}
+
+TEST(Contradictions, Checksums) {
+  const std::string right = "D0951239F8A84D20D0B5EF1003165EE3B2C34EB5";
+  const Outcome same = importEdited([&](auto &m) { moveOut(weight(m), right); });
+  EXPECT_EQ(same.error, "");
+  EXPECT_EQ(same.notes, std::vector<std::string>());
+  const Outcome other = importEdited([&](auto &m) { moveOut(weight(m), "md5:0123"); });
+  EXPECT_EQ(other.error, "");
+  EXPECT_EQ(other.notes.front(),
+            "'w': the checksum of its external data is no SHA-1, and is not compared");
+  const std::string wrong(40, '0');
+  const std::string said = scratchPath("data") +
+                           "' has another SHA-1 than its checksum: expected " + wrong +
+                           ", got d0951239f8a84d20d0b5ef1003165ee3b2c34eb5";
+  expectRefused([&](auto &m) { moveOut(weight(m), wrong); }, "tensor 'w': '" + said);
+  expectRefused([&](auto &m) { moveOut(asConstant(m), wrong); }, said);
+}
+
+TEST(ExternalFiles, AreThoseOfInitialisersAndConstants) {
+  onnx::ModelProto model = parseModel(13, "agraph (float[2,3] x) => (float[2,3] y)"
+                                          " <float[3] w = {1, 2, 3}, float[3] v = {1, 2, 3}>"
+                                          " { h = Mul(x, w) y = Add(h, v) }");
+  const std::string path = scratchPath("external.onnx");
+  const auto files = [&] {
+    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+    return frontend::externalFilesOf(path);
+  };
+  EXPECT_EQ(files(), std::vector<std::string>());
+  moveOut(weight(model), "");
+  const std::vector<std::string> one{std::filesystem::canonical(scratchPath("data")).string()};
+  EXPECT_EQ(files(), one);
+  model.mutable_graph()->mutable_initializer()->RemoveLast();
+  moveOut(asConstant(model), "");
+  EXPECT_EQ(files(), one);
+  EXPECT_EQ(frontend::externalFilesOf(scratchPath("data")), std::vector<std::string>());
+  EXPECT_EQ(frontend::externalFilesOf(scratchPath("absent")), std::vector<std::string>());
 }
 
 // A plan would take such a parameter for a part of another one's gradient.

@@ -155,6 +155,20 @@ TEST_F(OutputClash, NoOutputIsAnInput) {
             std::string::npos);
 }
 
+TEST_F(OutputClash, NoOutputIsReadWithAnInput) {
+  std::vector<std::string> asked;
+  const auto filesOf = [&](const std::string &path) {
+    asked.push_back(path);
+    return std::vector<std::string>{files.file("x.npy")};
+  };
+  app.parse(std::vector<std::string>{files.file("a.plan"), files.file("new"), "--save"});
+  EXPECT_EQ(outputClash(app, filesOf), "");
+  EXPECT_TRUE(asked.empty()); // a new file destroys nothing
+  app.parse(std::vector<std::string>{files.file("a.plan"), files.file("link"), "--save"});
+  EXPECT_EQ(outputClash(app, filesOf),
+            "--save: '" + files.file("link") + "' is read by PLAN; expected another file");
+}
+
 TEST_F(OutputClash, NoOutputIsAnotherOne) {
   for (const char *path : {"new", "x.npy"})
     EXPECT_EQ(of({{"--save", path}, {"--output", path}}),
