@@ -167,18 +167,28 @@ Status PartialFolder::create(const std::string &place) {
     return end.status();
   target = *end;
   removeAbandoned(target);
-  return claim();
+  return claim(0777);
+}
+
+Status PartialFolder::createTemporary() {
+  std::error_code error;
+  const fs::path temporary = fs::temp_directory_path(error);
+  if (error)
+    return Status::badInput("cannot make a temporary folder: " + error.message());
+  wanted = target = (temporary / "syncline").string(); // a link there is not followed
+  removeAbandoned(target);
+  return claim(0700);
 }
 
 /// A folder counts as abandoned until it is locked. Where another process removes it before that, a
 /// second one is made.
-Status PartialFolder::claim() {
+Status PartialFolder::claim(unsigned mode) {
   const std::string prefix = (fs::path(target).parent_path() / prefixOf(target)).string();
   for (int i = 0; i < attempts; ++i) {
     char number[digits + 1];
     std::snprintf(number, sizeof number, "%06x", llvm::sys::Process::GetRandomNumber() & 0xFFFFFFu);
     const std::string name = prefix + number;
-    if (mkdir(name.c_str(), 0777) != 0) {
+    if (mkdir(name.c_str(), mode) != 0) {
       if (errno == EEXIST)
         continue;
       return bad(wanted, std::string("cannot make a folder there: ") + std::strerror(errno));

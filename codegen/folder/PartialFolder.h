@@ -25,6 +25,10 @@ public:
   /// Makes the folder beside `target`. Precondition: this object has no folder yet. Errors:
   /// badInput, naming `target`.
   Status create(const std::string &target);
+  /// Makes a folder of the system's temporary ones that only this user can read, for good partial:
+  /// it has no place to be renamed to. Removes those that killed processes of this user left.
+  /// Precondition and errors as create().
+  Status createTemporary();
   std::string file(const std::string &name) const { return path + "/" + name; }
   /// Moves the folder to the place that create() was given. What was there is exchanged for it in
   /// one operation, so that other processes see the old or the new folder, and is then removed.
@@ -32,7 +36,7 @@ public:
   Status rename();
 
 private:
-  Status claim();
+  Status claim(unsigned mode);
 
   Interruption interruption; ///< passed on after the destructor has removed the folder
   std::string wanted;        ///< the place that create() was given, for messages

@@ -25,14 +25,7 @@ static Status systemError(const std::string &what) {
   return Status::badInput(what + ": " + std::strerror(errno));
 }
 
-Status ChildProcesses::create() {
-  std::error_code error;
-  std::string pattern = (fs::temp_directory_path(error) / "syncline-XXXXXX").string();
-  if (error || !mkdtemp(pattern.data()))
-    return systemError("cannot make a temporary folder");
-  folder = pattern;
-  return Status::ok();
-}
+Status ChildProcesses::create() { return folder.createTemporary(); }
 
 ChildProcesses::~ChildProcesses() {
   for (const int pid : running)
@@ -40,9 +33,6 @@ ChildProcesses::~ChildProcesses() {
   for (const int pid : running)
     waitpid(pid, nullptr, 0);
   codegen::Interruption::setCompiler(0);
-  std::error_code ignored;
-  if (!folder.empty())
-    fs::remove_all(folder, ignored);
 }
 
 namespace {

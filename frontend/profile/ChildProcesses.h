@@ -1,7 +1,7 @@
 // Programs that this command starts and that end before it does.
 #pragma once
 
-#include "codegen/step/Interruption.h"
+#include "codegen/folder/PartialFolder.h"
 #include "syncline/Status.h"
 
 #include <functional>
@@ -13,13 +13,14 @@ namespace syncline::profile {
 
 /// Processes in a group of their own, and a folder for their files. The destructor ends the
 /// processes and removes the folder. SIGINT, SIGTERM and SIGHUP end the processes first; if this
-/// process is killed, so are they. At most one object exists at a time. Not thread-safe.
+/// process is killed, so are they, and the next one removes the folder. At most one object exists
+/// at a time. Not thread-safe.
 class ChildProcesses {
 public:
   /// Errors: badInput where no temporary folder can be made.
   Status create();
   ~ChildProcesses();
-  std::string file(const std::string &name) const { return folder + "/" + name; }
+  std::string file(const std::string &name) const { return folder.file(name); }
 
   struct Child {
     int pid = -1;
@@ -39,8 +40,7 @@ public:
 private:
   Status failureOf(const Child &child, int status) const;
 
-  codegen::Interruption interruption;
-  std::string folder;
+  codegen::PartialFolder folder; ///< also holds back interruptions
   std::vector<int> running;
   int group = 0, started = 0;
 };

@@ -180,6 +180,10 @@ class ProfileTest(RefusalTest):
         words[2] = self.write("deep.json", deep)
         self.refuses([*words, "--map", self.write("m.json", "{}")], "deep.json", "levels")
 
+    def processes(self):
+        """The command lines of all processes."""
+        return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+
     def test_interruption(self):
         """Ctrl-C ends the ranks and removes the temporary folder."""
         temporary = self.folder / "tmp"
@@ -198,8 +202,32 @@ class ProfileTest(RefusalTest):
         self.assertEqual(child.wait(PATIENCE), -signal.SIGINT)
         self.assertEqual(list(temporary.iterdir()), [])
         self.assertFalse((self.folder / "p.json").exists())
-        lines = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-        self.assertNotIn(folder, lines)
+        self.assertNotIn(folder, self.processes())
+
+    def test_what_a_killed_profile_leaves(self):
+        """The next one removes it, but not what only looks like it."""
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        environment = {"TMPDIR": str(temporary)}
+        words = ["profile", DIGITS, "--batch", "4", "-o", self.folder / "p.json"]
+        child = subprocess.Popen(
+            [str(harness.SYNCLINE), *map(str, words)],
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **environment},
+        )
+        until(lambda: list(temporary.glob("*/output0")), "a compile starts", child)
+        child.kill()
+        child.wait(PATIENCE)
+        (left,) = temporary.iterdir()
+        until(lambda: str(left) not in self.processes(), "the compile and its compiler end")
+        self.assertEqual(left.stat().st_mode & 0o777, 0o700)
+        similar = temporary / "syncline.partial-abcdef"
+        similar.mkdir()
+        (similar / "thesis.txt").write_text("mine")
+        words[1] = self.write("broken.onnx", "no model")
+        done = self.command(*words, environment=environment)
+        self.assert_refused(done, ["broken.onnx"])
+        self.assertEqual(list(temporary.iterdir()), [similar])
 
 
 TORCH = """
