@@ -137,6 +137,8 @@ Result<std::string> compareSources(const VerifyOptions &options, ModuleOp plan) 
       options.cluster.empty() ? "the cluster with its file" : "the cluster as its file says");
   if (plan->hasAttr(cluster::profileAttr))
     add(open, "times with the profile");
+  if (runs && comparesModel) // the plan's own: any of them makes a good plan
+    add(open, "options of training");
   if (runs)
     add(open, "step.so with its source");
   return equal + (equal.empty() || open.empty() ? "" : "; ") +

@@ -82,7 +82,7 @@ class VerifyModelTest(RefusalTest):
         self.assertTrue(
             self.verify(plan, "--model", DIGITS, "--cluster", cluster).endswith(
                 "bound proved; program, values and model.onnx as the model gives them, the cluster "
-                "as its file says; not compared: step.so with its source\n"
+                "as its file says; not compared: options of training, step.so with its source\n"
             )
         )
         self.assertTrue(
@@ -93,6 +93,21 @@ class VerifyModelTest(RefusalTest):
         )
         named = shutil.copy(DIGITS, self.folder / "renamed.onnx")
         self.verify(plan, "--model", named)
+
+    def test_what_is_not_compared(self):
+        """A plan by other options of training is a good one, and step.so is trusted."""
+        said = "with its file, options of training, step.so with its source\n"
+        extra = ("--optimizer", "adam", "--clip-norm", "1")
+        plan = harness.compile_plan(DIGITS, self.folder, ranks=2, batch=8, extra=extra)
+        text = replaced(r"clip_norm = 1\.0*e", "clip_norm = 2.0e")((plan / "plan.mlir").read_text())
+        plans.reseal(plan, replaced('"adam"', '"adamw"')(text))
+        self.assertTrue(self.verify(plan, "--model", DIGITS).endswith(said))
+        shown = harness.syncline("inspect", plan)
+        self.assertIn("optimizer adamw", shown)
+        self.assertIn("clipped to a norm of 2.0", shown)
+        shutil.copy(self.plans[self.dropout] / "step.so", plan / "step.so")
+        plans.rehash(plan)
+        self.assertTrue(self.verify(plan, "--model", DIGITS).endswith(said))
 
     def test_programs(self):
         """Each passes the rules: they cannot know what the model computes."""
