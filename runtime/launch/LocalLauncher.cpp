@@ -184,11 +184,15 @@ private:
     return false;
   }
 
-  void signalAll(int signal) {
+  void signalTo(const Child &c, int signal) {
     hasSignalled = true;
+    if (!c.status)
+      kill(c.pid, signal);
+  }
+
+  void signalAll(int signal) {
     for (const Child &c : children)
-      if (!c.status)
-        kill(c.pid, signal);
+      signalTo(c, signal);
   }
 
   /// A closed terminal and its shell both send SIGHUP, as systemd does behind SIGTERM.
@@ -199,8 +203,13 @@ private:
 
   void supervise() {
     core::Deadline end = core::deadlineIn(1e8);
-    bool ending = false, terminated = false;
+    bool ending = false, terminated = false, allTold = false;
     for (collect(); anyRuns(); collect()) {
+      // Rank 0 ends first: it would name others, which end by the launcher's signal, as lost.
+      if (terminated && !allTold && children[0].status) {
+        allTold = true;
+        signalAll(SIGTERM);
+      }
       // Ranks that stop properly may leave before rank 0 has saved.
       if (firstFailed >= 0 && !children[firstFailed].stopped() && !ending) {
         ending = true;
@@ -218,11 +227,14 @@ private:
           interruptedAt = core::Clock::now();
           continue;
         }
-        ending = terminated = true;
+        ending = terminated = allTold = true;
         end = core::deadlineIn(afterTerm);
       } else if (core::Clock::now() >= end) {
         // A stopped process receives SIGTERM only when it continues.
-        signalAll(terminated ? SIGKILL : SIGTERM);
+        if (terminated)
+          signalAll(SIGKILL);
+        else
+          signalTo(children[0], SIGTERM);
         end = terminated ? core::deadlineIn(1e8) : core::deadlineIn(afterTerm);
         terminated = true;
       }

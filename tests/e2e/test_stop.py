@@ -55,6 +55,19 @@ void *operator new(std::size_t bytes) {
 }
 """
 
+# Rank 2 is killed before it has joined, and rank 0 outlives the launcher's SIGTERM.
+KILLED_EARLY = """
+#include <csignal>
+#include <cstdlib>
+__attribute__((constructor)) static void begin() {
+  const char *rank = getenv("RANK");
+  if (rank && rank[0] == '2')
+    raise(SIGKILL);
+  if (rank && rank[0] == '0')
+    signal(SIGTERM, SIG_IGN);
+}
+"""
+
 
 def children(pid):
     text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
@@ -222,12 +235,26 @@ class StopTest(unittest.TestCase):
         self.assertRegex(said, r"lost rank 0 \(its process ended\) in the .* in step \d+; last")
         self.assertIn("rank 0 was killed by signal 9", said)
 
-    def test_out_of_memory_is_told(self):
-        source, full = self.folder / "full.cpp", self.folder / "full"
-        source.write_text(FULL_MEMORY)
+    def preloaded(self, text):
+        """Surroundings that load a library of this source into every process."""
+        source = self.folder / "preloaded.cpp"
+        source.write_text(text)
         library = source.with_suffix(".so")
         subprocess.run(["c++", "-shared", "-fPIC", "-w", source, "-o", library], check=True)
-        surroundings = {"LD_PRELOAD": str(library), "FULL": str(full)}
+        return {"LD_PRELOAD": str(library)}
+
+    def test_rank_killed_before_it_joins(self):
+        """Nobody names a rank that the launcher ends then."""
+        words = self.words(self.plans["ring"], "-n", RANKS)
+        process = self.start(words, self.preloaded(KILLED_EARLY))
+        said = self.rest(process)[1]
+        self.assertEqual(process.returncode, 1, said)
+        self.assertNotIn("lost rank", said)
+        self.assertIn("rank 2 was killed by signal 9", said)
+
+    def test_out_of_memory_is_told(self):
+        full = self.folder / "full"
+        surroundings = {**self.preloaded(FULL_MEMORY), "FULL": str(full)}
         process = self.start(self.words(self.plans["ring"], "-n", RANKS), surroundings)
         self.await_steps(process)
         full.touch()
