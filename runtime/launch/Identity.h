@@ -66,8 +66,10 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
 
 /// Environment variables by which the local launcher passes values to its children.
 inline constexpr const char *listenerVariable = "SYNCLINE_LISTENER",
-                            *machineRankVariable = "SYNCLINE_MACHINE_RANK",
-                            *secretVariable = "SYNCLINE_SECRET";
+                            *machineRankVariable = "SYNCLINE_MACHINE_RANK";
+/// The environment variable of what only ranks of this run know. The local launcher sets it; where
+/// something else starts the ranks, the user may.
+inline constexpr const char *secretVariable = "SYNCLINE_SECRET";
 /// The environment variable by which `syncline` passes the typed command, such as "syncline run",
 /// to the runtime's programs.
 inline constexpr const char *commandVariable = "SYNCLINE_COMMAND";

@@ -24,6 +24,12 @@ Result<std::unique_ptr<transport::Group>> joinGroup(const Identity &identity, do
   how.startSeconds = startSeconds;
   if (const char *secret = std::getenv(secretVariable)) {
     how.key.secret = secret;
+    // It travels with a rank's first words, of which rank 0 takes 512 bytes.
+    if (constexpr std::size_t most = 128; how.key.secret.size() > most)
+      return Status::error(ErrorKind::badUsage, std::string(secretVariable) +
+                                                    ": expected at most " + std::to_string(most) +
+                                                    " bytes, got " +
+                                                    std::to_string(how.key.secret.size()));
     unsetenv(secretVariable); // processes that this one starts are no ranks
   }
   return transport::Group::join(how);

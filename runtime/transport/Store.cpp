@@ -31,7 +31,8 @@ static Result<Socket> join(const char *role, const std::string &host, int port, 
   if (!sendFrame(*socket, hello, deadline) ||
       !receiveFrame(*socket, reply, deadline, maxWelcomeBytes) || reply.empty())
     return Status::badInput(core::Clock::now() < deadline
-                                ? "what answers at " + place + " is not rank 0 of this run"
+                                ? "what answers at " + place +
+                                      " is not rank 0 of this run, or was given another secret"
                                 : "no answer in time at " + place +
                                       ": rank 0 of this run cannot take connections, or "
                                       "another program listens there");

@@ -59,8 +59,8 @@ class StrangersTest(unittest.TestCase):
     def setUp(self):
         self.port = harness.free_port()
 
-    def start(self, rank, ranks=RANKS, files=None, limit=PATIENCE):
-        told = {
+    def start(self, rank, ranks=RANKS, files=None, limit=PATIENCE, **told):
+        told |= {
             "RANK": rank,
             "WORLD_SIZE": ranks,
             "MASTER_ADDR": "127.0.0.1",
@@ -184,6 +184,20 @@ class StrangersTest(unittest.TestCase):
         finally:
             over.set()
             neighbour.join()
+
+    def test_secret_of_ranks_that_others_start(self):
+        """Who does not know what the environment tells all ranks keeps no rank's place."""
+        first = self.start(0, SYNCLINE_SECRET="one")
+        for role in (b"watch", b"store"):
+            for word in (b"syncline-2", b"syncline-2 ", b"syncline-2 two"):
+                stranger = self.stranger(first, frame(word, role, b"1", b"%d" % RANKS, b""))
+                self.assertEqual(stranger.recv(1000), b"")
+        for secret in ({}, {"SYNCLINE_SECRET": "two"}):
+            other = self.start(1, **secret)
+            said = other.communicate(timeout=PATIENCE)[1]
+            self.assertIn("is not rank 0 of this run, or was given another secret", said)
+            self.assertEqual(other.returncode, 1)
+        self.trains([first, *(self.start(rank, SYNCLINE_SECRET="one") for rank in (1, 2))])
 
 
 if __name__ == "__main__":
