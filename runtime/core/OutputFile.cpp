@@ -1,17 +1,16 @@
-// Writing to a temporary file beside the target and renaming it.
+// Writing a file that is then put in its place.
 #include "syncline/OutputFile.h"
 
 #include "runtime/core/Deadline.h"
+#include "runtime/core/PartialFile.h"
 #include "syncline/EndOfLinks.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <ext/stdio_filebuf.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <ostream>
-#include <random>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,30 +45,15 @@ Status expectWritableIn(const std::string &path, const fs::path &folder) {
   return access(folder.c_str(), W_OK | X_OK) == 0 ? Status::ok() : cannotWrite(path, errno);
 }
 
-/// A file of its own beside `target`, which no other process can have put there.
-struct Partial {
-  std::string name;
-  int descriptor = -1;
-};
-
-Result<Partial> createBeside(const std::string &target, const std::string &path) {
-  constexpr int attempts = 100; // to find a free name
-  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  // The longest names leave no room for an ending.
-  const fs::path place(target);
-  const fs::path stem = place.filename().string().size() < 200 ? place : place.parent_path() / "";
-  std::random_device random;
-  for (int i = 0; i < attempts; ++i) {
-    char number[32];
-    std::snprintf(number, sizeof number, ".partial-%08x%08x", random(), random());
-    const std::string name = stem.string() + number;
-    const int descriptor = open(name.c_str(), flags, 0666);
-    if (descriptor >= 0)
-      return Partial{name, descriptor};
-    if (errno != EEXIST)
-      break;
-  }
-  return cannotWrite(path, errno);
+/// A file for `target`, which no other process can have put there.
+Result<core::PartialFile> createFor(const std::string &target, const std::string &path) {
+  const fs::path place(target), parent = place.parent_path();
+  const int folder = open(parent.empty() ? "." : parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0)
+    return cannotWrite(path, errno);
+  core::PartialFile file(folder, place.filename());
+  const int error = file.open();
+  return error == 0 ? Result<core::PartialFile>(std::move(file)) : cannotWrite(path, error);
 }
 
 /// Opens a device or a pipe. A pipe that nobody reads would hold open() for ever.
@@ -142,16 +126,16 @@ Status writeWholeFile(const std::string &path, const std::function<Status(std::o
   Result<std::string> target = endOfLinks(path);
   if (!target)
     return target.status();
-  Result<Partial> partial = createBeside(*target, path);
-  if (!partial)
-    return partial.status();
-  Status written = writeTo(partial->descriptor, path, write);
-  if (written && std::rename(partial->name.c_str(), target->c_str()) != 0)
-    written = cannotWrite(path, errno);
-  std::error_code ignored;
-  if (!written)
-    fs::remove(partial->name, ignored);
-  return written;
+  Result<core::PartialFile> file = createFor(*target, path);
+  if (!file)
+    return file.status();
+  const int copy = fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0); // the stream closes it
+  if (copy < 0)
+    return cannotWrite(path, errno);
+  if (Status written = writeTo(copy, path, write); !written)
+    return written;
+  const int error = file->putInPlace();
+  return error == 0 ? Status::ok() : cannotWrite(path, error);
 }
 
 } // namespace syncline

@@ -66,7 +66,7 @@ Status CheckpointFolder::complete(const CheckpointManifest &manifest) const {
 
 /// Whether checkpoints have files of this name: "rank3.bin", "manifest.json.partial-01234567".
 static bool isOwnName(std::string_view name) {
-  name = name.substr(0, name.find(DurableFile::partialMark));
+  name = name.substr(0, name.find(core::PartialFile::mark));
   if (name == CheckpointManifest::name)
     return true;
   if (!name.starts_with("rank") || !name.ends_with(".bin") || name.size() < 9)

@@ -1,14 +1,11 @@
-// Writing, fsync and rename.
+// Writing and fsync.
 #include "runtime/run/DurableFile.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <random>
 #include <unistd.h>
-#include <utility>
 
 namespace syncline::run {
 
@@ -24,43 +21,16 @@ Result<DurableFile> DurableFile::create(const std::string &path) {
   const int folder = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0)
     return cannotWrite(path, errno);
-  DurableFile file(path, folder);
+  core::PartialFile file(folder, path.substr(slash + 1)); // npos + 1 is 0
   const int error = file.open();
-  return error == 0 ? Result<DurableFile>(std::move(file)) : cannotWrite(path, error);
-}
-
-/// Makes the partial file. Returns 0 or an error number.
-int DurableFile::open() {
-  std::random_device random;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    char digits[10];
-    std::snprintf(digits, sizeof digits, "-%08x", static_cast<unsigned>(random()));
-    partial = name() + std::string(partialMark) + digits;
-    descriptor =
-        openat(folder, partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST)
-      break;
-  }
-  return descriptor >= 0 ? 0 : errno;
-}
-
-DurableFile::DurableFile(DurableFile &&other) noexcept
-    : path(std::move(other.path)), partial(std::move(other.partial)),
-      folder(std::exchange(other.folder, -1)), descriptor(std::exchange(other.descriptor, -1)) {}
-
-DurableFile::~DurableFile() {
-  if (descriptor >= 0) {
-    close(descriptor);
-    unlinkat(folder, partial.c_str(), 0);
-  }
-  if (folder >= 0)
-    close(folder);
+  return error == 0 ? Result<DurableFile>(DurableFile(path, std::move(file)))
+                    : cannotWrite(path, error);
 }
 
 Status DurableFile::write(std::span<const std::byte> bytes) {
   constexpr std::size_t most = 1u << 26; // bytes of one call
   while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), std::min(bytes.size(), most));
+    const ssize_t written = ::write(file.descriptor(), bytes.data(), std::min(bytes.size(), most));
     if (written < 0 && errno == EINTR)
       continue;
     if (written <= 0)
@@ -71,15 +41,8 @@ Status DurableFile::write(std::span<const std::byte> bytes) {
 }
 
 Status DurableFile::commit() {
-  int error = fsync(descriptor) == 0 ? 0 : errno;
-  if (close(std::exchange(descriptor, -1)) != 0 && error == 0)
-    error = errno;
-  if (error == 0 && renameat(folder, partial.c_str(), folder, name()) != 0)
-    error = errno;
-  if (error == 0)
-    return Status::ok();
-  unlinkat(folder, partial.c_str(), 0);
-  return cannotWrite(path, error);
+  const int error = fsync(file.descriptor()) == 0 ? file.putInPlace() : errno;
+  return error == 0 ? Status::ok() : cannotWrite(path, error);
 }
 
 Status syncFolder(const std::string &folder) {

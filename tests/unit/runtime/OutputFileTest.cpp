@@ -1,6 +1,7 @@
 // Files written whole, and what is there instead of a file.
 #include "TinyPlan.h"
 
+#include "runtime/core/PartialFile.h"
 #include "syncline/OutputFile.h"
 
 #include <csignal>
@@ -67,6 +68,48 @@ TEST(OutputFile, WholeOrNotThere) {
   EXPECT_EQ(s.message(), "gave up");
   EXPECT_EQ(readFile(files.file("a")), "text");
   EXPECT_EQ(filesIn(files.file(".")), 1u);
+}
+
+// A killed process leaves nothing of a file that has no name yet.
+TEST(OutputFile, HasNoNameUntilItIsWhole) {
+  TemporaryFolder files;
+  const int probe = open(files.path.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+  if (probe < 0)
+    GTEST_SKIP() << "this file system has only files with names";
+  close(probe);
+  for (const std::size_t before : {0u, 1u}) { // a new file, and one that is replaced
+    const std::string text(before + 1, 'x');
+    const Status s = writeWholeFile(files.file("a"), [&](std::ostream &out) {
+      out << text << std::flush;
+      EXPECT_EQ(filesIn(files.path), before);
+      return Status::ok();
+    });
+    EXPECT_TRUE(s) << s.message();
+    EXPECT_EQ(readFile(files.file("a")), text);
+    EXPECT_EQ(filesIn(files.path), 1u);
+  }
+}
+
+// Where files need a name, it is another one until the file is put in its place.
+TEST(OutputFile, HasAnotherNameUntilItIsWhole) {
+  TemporaryFolder files;
+  const auto begin = [&] {
+    return core::PartialFile(open(files.path.c_str(), O_PATH | O_CLOEXEC), "a");
+  };
+  {
+    core::PartialFile dropped = begin();
+    ASSERT_EQ(dropped.openNamed(), 0);
+    EXPECT_EQ(filesIn(files.path), 1u);
+  }
+  EXPECT_EQ(filesIn(files.path), 0u);
+  for (const char *text : {"one", "two"}) {
+    core::PartialFile file = begin();
+    ASSERT_EQ(file.openNamed(), 0);
+    ASSERT_EQ(write(file.descriptor(), text, 3), 3);
+    ASSERT_EQ(file.putInPlace(), 0);
+    EXPECT_EQ(readFile(files.file("a")), text);
+    EXPECT_EQ(filesIn(files.path), 1u);
+  }
 }
 
 // What stands beside the file, whatever its name, is not touched.
