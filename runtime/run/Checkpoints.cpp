@@ -176,6 +176,9 @@ Status Checkpoints::begin(Trainer &opened, std::int64_t length) {
   Result<CheckpointLinks> links = CheckpointLinks::open(run.group, run.timeoutSeconds);
   if (!links)
     return links.status();
+  // A run that was killed behind its last checkpoint's manifest has left older ones.
+  if (resumed && run.rank == 0)
+    folder.prune(resumed->step, run.options.checkpoint.keep);
   writer.emplace(folder, run.rank, run.options.checkpoint.keep, std::move(*links));
   return Status::ok();
 }

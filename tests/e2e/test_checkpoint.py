@@ -53,8 +53,10 @@ class CheckpointTest(CheckpointedTest):
         self.assertEqual(found, wanted, "the resumed run trained something else")
         if LONG or way == "ring":
             # At its end there is nothing left to train; the model is saved again.
-            again, nothing, _, _ = self.train(plan, STEPS, "again", ranks, resumed)
+            fewer = (*resumed, "--keep", 1)
+            again, nothing, _, _ = self.train(plan, STEPS, "again", ranks, fewer)
             self.assertEqual((again, nothing), (wanted, {}))
+            self.assertEqual(self.checkpoints(parts), [STEPS])
 
     def test_resumes_every_way(self):
         for way in WAYS:
