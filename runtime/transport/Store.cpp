@@ -31,8 +31,9 @@ static Result<Socket> join(const char *role, const std::string &host, int port, 
   if (!sendFrame(*socket, hello, deadline) ||
       !receiveFrame(*socket, reply, deadline, maxWelcomeBytes) || reply.empty())
     return Status::badInput(core::Clock::now() < deadline
-                                ? "what answers at " + place +
-                                      " is not rank 0 of this run, or was given another secret"
+                                ? "no right answer at " + place +
+                                      ": rank 0 of this run has ended or was given another "
+                                      "secret, or another program listens there"
                                 : "no answer in time at " + place +
                                       ": rank 0 of this run cannot take connections, or "
                                       "another program listens there");

@@ -109,8 +109,9 @@ TEST(Store, ExpectsTheSecret) {
     const auto stranger = come(other);
     ASSERT_FALSE(stranger.isOk()) << other;
     EXPECT_EQ(stranger.status().message(),
-              "what answers at 127.0.0.1:" + std::to_string(port) +
-                  " is not rank 0 of this run, or was given another secret");
+              "no right answer at 127.0.0.1:" + std::to_string(port) +
+                  ": rank 0 of this run has ended or was given another secret, or another program "
+                  "listens there");
   }
   EXPECT_TRUE(come("secret").isOk());
 }
