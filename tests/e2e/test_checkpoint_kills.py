@@ -3,28 +3,18 @@ stopped. SYNCLINE_KILLS sets the number of kills of each test."""
 
 import json
 import os
-import pathlib
 import random
 import signal
 import time
 
 from checkpointed import RANKS, CheckpointedTest
 from depth import repeat
+from processes import ranks_of
 from waiting import PATIENCE
 
 KILLS = int(os.environ.get("SYNCLINE_KILLS", repeat(1, 25)))
 STEPS = 400
 SEED = random.SystemRandom().randrange(2**32)
-
-
-def children(pid):
-    return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def ranks_of(pid):
-    """The processes of the ranks: the command's child is their launcher, or the launcher itself."""
-    found = children(pid)
-    return children(found[0]) if len(found) == 1 else found
 
 
 class CheckpointKillsTest(CheckpointedTest):
@@ -39,7 +29,7 @@ class CheckpointKillsTest(CheckpointedTest):
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 os.kill(ranks_of(process.pid)[victim], signal.SIGKILL)
-        except (ProcessLookupError, IndexError, FileNotFoundError):
+        except (ProcessLookupError, IndexError):
             return False  # it has just ended, or not begun
         return True
 

@@ -16,6 +16,7 @@ import current_pytorch
 import depth
 import harness
 import virtual
+from processes import descendants
 from slurm import Slurm, SlurmMissing
 from waiting import PATIENCE
 
@@ -34,16 +35,6 @@ def losses(output):
     """As they were printed, one a step: every digit counts."""
     steps = [line for line in output.splitlines() if line.startswith('{"step"')]
     return [json.loads(line, parse_float=str)["loss"] for line in steps]
-
-
-def children(process):
-    """The ids of all processes below this one."""
-    try:
-        words = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    except OSError:  # it has ended
-        return []
-    own = [int(word) for word in words]
-    return own + [further for child in own for further in children(child)]
 
 
 def runs(process):
@@ -88,7 +79,7 @@ class LaunchersTest(unittest.TestCase):
 
     def end(self, process):
         running = process.poll() is None
-        for number in (process.pid, *children(process.pid)) if running else ():
+        for number in (process.pid, *descendants(process.pid)) if running else ():
             try:
                 os.kill(number, signal.SIGKILL)
             except ProcessLookupError:
@@ -131,7 +122,7 @@ class LaunchersTest(unittest.TestCase):
         self.addCleanup(self.end, process)
         self.assertTrue(process.stdout.readline(), "no step was done")
         allowed = {}
-        for number in children(process.pid):
+        for number in descendants(process.pid):
             environment = pathlib.Path(f"/proc/{number}/environ").read_bytes().split(b"\0")
             rank = [int(word[5:]) for word in environment if word.startswith(b"RANK=")]
             running = [int(thread) for thread in os.listdir(f"/proc/{number}/task")]
@@ -264,7 +255,7 @@ class LaunchersTest(unittest.TestCase):
         )
         self.assertTrue(process.stdout.readline(), "no step was done")
         ranks = {
-            rank: number for number in children(process.pid) if (rank := self.mpi_rank(number))
+            rank: number for number in descendants(process.pid) if (rank := self.mpi_rank(number))
         }
         self.assertEqual(len(ranks), RANKS, ranks)
         os.kill(ranks["2"], signal.SIGKILL)

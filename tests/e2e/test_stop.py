@@ -13,6 +13,7 @@ import unittest
 
 import harness
 from depth import LONG as LONG_RUN
+from processes import children
 from waiting import PATIENCE, until
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
@@ -67,11 +68,6 @@ __attribute__((constructor)) static void begin() {
     signal(SIGTERM, SIG_IGN);
 }
 """
-
-
-def children(pid):
-    text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(child) for child in text.split()]
 
 
 def processor_seconds(pid):
