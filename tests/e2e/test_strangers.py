@@ -152,6 +152,38 @@ class StrangersTest(unittest.TestCase):
         self.assertIn(b"rank 7 was started as one of 9 ranks, rank 0 as one of 3", stray.recv(1000))
         self.trains([first, self.start(1), self.start(2)])
 
+    def refused(self, process, code, said):
+        errors = process.communicate(timeout=PATIENCE)[1]
+        self.assertEqual((process.returncode, errors), (code, f"syncline-run: error: {said}\n"))
+
+    def test_rank_that_is_started_twice(self):
+        """The second one is told so at once, and the run goes on with the first."""
+        first, twins = self.start(0), [self.start(1), self.start(1)]
+        ended = until(lambda: [twin for twin in twins if twin.poll() is not None], "one is refused")
+        self.refused(ended[0], 1, "two processes were started as rank 1")
+        twins.remove(ended[0])
+        self.trains([first, *twins, self.start(2)])
+
+    def test_second_run_at_the_port(self):
+        """Its rank 0 says that the port is taken, and the first run goes on."""
+        first = self.start(0)
+        self.stranger(first)
+        self.refused(
+            self.start(0), 1, f"cannot listen on port {self.port}: Address already in use"
+        )
+        self.trains([first, self.start(1), self.start(2)])
+
+    def test_wrong_number_of_ranks(self):
+        """A rank that was told another one than the plan's says so, and the run goes on."""
+        first = self.start(0)
+        self.refused(
+            self.start(2, ranks=4),
+            2,
+            f"the plan is for {RANKS} ranks, 'WORLD_SIZE' says 4; 'compile --nodes 4' makes one "
+            "that fits",
+        )
+        self.trains([first, self.start(1), self.start(2)])
+
     def test_meeting_point_on_loopback(self):
         """It is not reachable from other hosts, neither by IPv4 nor by IPv6."""
         first = self.start(0)
