@@ -1,6 +1,8 @@
 // Digests of weights, and comparing them.
 #include "runtime/run/EqualWeights.h"
 
+#include "runtime/core/RankNames.h"
+
 #include <algorithm>
 #include <array>
 #include <cinttypes>
@@ -72,8 +74,9 @@ Status expectEqualWeights(core::TensorStore &store, transport::Group &group,
   const Result<std::string> digest = weightsDigest(store);
   if (!digest)
     return digest.status();
-  return group.agree({{"weights after " + std::to_string(completed) + " steps", *digest}},
-                     transport::Participants::workers);
+  const std::string after = "after " + std::to_string(completed) + " steps";
+  group.enter("in the comparison of weights " + after + "; " + core::lastCompletedStep(completed));
+  return group.agree({{"weights " + after, *digest}}, transport::Participants::workers);
 }
 
 } // namespace syncline::run

@@ -26,7 +26,7 @@ SHARED_MEMORY = pathlib.Path("/dev/shm")
 RANKS = 3
 SEED = int(os.environ.get("SYNCLINE_SEED", random.SystemRandom().randrange(2**32)))
 IN_STEP = (
-    r"in [^;]+ in step (?P<step>\d+); "
+    r"in ([^;]+ in step|the comparison of weights after) (?P<step>\d+)( steps)?; "
     r"(no step completed|last completed step (?P<completed>\d+))"
 )
 MOMENTS = ("step", "checkpoint", "start", "end")
@@ -118,10 +118,11 @@ class KillsTest(CheckpointedTest):
             return "was over"
         self.assertEqual(code, 1, said)
         self.assertIn(f"syncline-run: rank {victim} was killed by signal 9 (Killed)\n", said)
-        lost = re.search(rf"lost rank {victim} \(its process ended\) {IN_STEP}", said)
-        if lost:
-            step = int(lost["step"])
-            self.assertEqual(lost["completed"], str(step - 1) if step > 0 else None, said)
+        lost = rf"(lost rank {victim} \(its process ended\)|rank {victim} ended or does not answer)"
+        found = re.search(rf"{lost} {IN_STEP}", said)
+        if found:
+            step = int(found["step"])
+            self.assertEqual(found["completed"], str(step - 1) if step > 0 else None, said)
             self.assertLessEqual(abs(step - len(log)), 1, said)  # a loss is told a step later
             return "within a step"
         self.assertIn(len(log), (0, way.steps, way.steps + 1), said)

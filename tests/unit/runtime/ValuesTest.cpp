@@ -143,5 +143,20 @@ TEST(EqualWeights, NamesWhoDiffers) {
       /*connect=*/false);
 }
 
+// A rank that is lost meanwhile is named with the comparison.
+TEST(EqualWeights, NamesWhoIsLost) {
+  testing::runRanks(
+      2,
+      [](int rank, transport::Group &group) {
+        FewTensors store;
+        if (rank == 1)
+          return group.abandon(Status::badInput("disk"));
+        EXPECT_EQ(expectEqualWeights(store, group, 4).message(),
+                  "lost rank 1 (it failed: disk) in the comparison of weights after 4 steps; last "
+                  "completed step 3");
+      },
+      /*connect=*/false, /*leave=*/false);
+}
+
 } // namespace
 } // namespace syncline
