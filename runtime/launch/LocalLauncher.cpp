@@ -23,9 +23,9 @@
 namespace syncline::launch {
 namespace {
 
-/// Seconds that ranks have to end by themselves after one has failed, and seconds until SIGKILL
-/// after SIGTERM.
-constexpr double graceSeconds = 5, afterTerm = 2;
+/// Seconds that ranks have to end by themselves after one has failed, that then rank 0 has before
+/// the others are told to end, and that all have until SIGKILL.
+constexpr double graceSeconds = 5, afterFirst = 1, afterTerm = 2;
 
 /// The address at which local ranks meet.
 constexpr const char *loopback = "127.0.0.1";
@@ -195,6 +195,16 @@ private:
       signalTo(c, signal);
   }
 
+  /// Ends rank 0 before the others: it would say that it has lost the first of them.
+  void endFirst() {
+    hasSignalled = true;
+    if (!children[0].status)
+      kill(children[0].pid, SIGTERM);
+    const core::Deadline end = core::deadlineIn(afterFirst);
+    for (; !children[0].status && core::Clock::now() < end; collect())
+      usleep(10'000);
+  }
+
   /// A closed terminal and its shell both send SIGHUP, as systemd does behind SIGTERM.
   bool isCopy(int signal) const {
     return signal == SIGHUP && interrupted &&
@@ -230,6 +240,8 @@ private:
         ending = terminated = allTold = true;
         end = core::deadlineIn(afterTerm);
       } else if (core::Clock::now() >= end) {
+        if (!terminated)
+          endFirst();
         // A stopped process receives SIGTERM only when it continues.
         if (terminated)
           signalAll(SIGKILL);
