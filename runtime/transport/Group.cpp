@@ -3,6 +3,7 @@
 
 #include "runtime/transport/HostTransport.h"
 
+#include <algorithm>
 #include <map>
 
 namespace syncline::transport {
@@ -40,6 +41,27 @@ Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
   return group;
 }
 
+/// The parts of a text that begin with "--"; the text itself where it does not.
+static std::vector<std::string> optionsOf(const std::string &text) {
+  std::vector<std::string> options;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.starts_with("--") ? text.find(" --", begin) : std::string::npos;
+    options.push_back(text.substr(begin, end - begin));
+  }
+  return options;
+}
+
+/// `value` without the options that all `values` have; "none" where nothing is left.
+static std::string withoutCommon(const std::string &value, const std::vector<std::string> &values) {
+  std::string rest;
+  for (const std::string &option : optionsOf(value))
+    if (!std::ranges::all_of(values, [&](const std::string &other) {
+          return std::ranges::count(optionsOf(other), option) > 0;
+        }))
+      rest += (rest.empty() ? "" : " ") + option;
+  return rest.empty() ? "none" : rest;
+}
+
 Status Group::agree(const std::vector<SharedFact> &facts, Participants who) {
   for (const SharedFact &fact : facts) {
     auto values = gather("agree/" + fact.what, fact.value, options.startSeconds, who);
@@ -52,7 +74,8 @@ Status Group::agree(const std::vector<SharedFact> &facts, Participants who) {
       continue;
     std::string message = "the ranks differ in their " + fact.what + ":";
     for (const auto &[value, ranks] : holders)
-      message += (message.ends_with(':') ? " " : ", ") + names.of(ranks) + " '" + value + "'";
+      message += (message.ends_with(':') ? " " : ", ") + names.of(ranks) + " '" +
+                 withoutCommon(value, *values) + "'";
     return Status::error(ErrorKind::peerLost, message);
   }
   return Status::ok();

@@ -227,7 +227,7 @@ class StrangersTest(unittest.TestCase):
         for secret in ({}, {"SYNCLINE_SECRET": "two"}):
             other = self.start(1, **secret)
             said = other.communicate(timeout=PATIENCE)[1]
-            self.assertIn("is not rank 0 of this run, or was given another secret", said)
+            self.assertIn("rank 0 of this run has ended or was given another secret", said)
             self.assertEqual(other.returncode, 1)
         self.trains([first, *(self.start(rank, SYNCLINE_SECRET="one") for rank in (1, 2))])
 

@@ -293,6 +293,22 @@ TEST(Group, DisagreementNamesTheRanks) {
     EXPECT_EQ(m, "the ranks differ in their plan: rank 1 'beef', ranks 0, 2 'cafe'");
 }
 
+// Of options the message has those that some rank lacks.
+TEST(Group, DisagreementNamesTheOptions) {
+  const std::vector<std::string> options{"--lr 0.1 --shuffle --seed 0", "--lr 0.1 --seed 0",
+                                         "--lr 0.5 --shuffle --seed 0"};
+  std::vector<std::string> messages(3);
+  runRanks(
+      3,
+      [&](int rank, Group &group) {
+        messages[rank] = group.agree({{"options", options[rank]}}).message();
+      },
+      false);
+  for (const std::string &m : messages)
+    EXPECT_EQ(m, "the ranks differ in their options: rank 1 '--lr 0.1', rank 0 '--lr 0.1 "
+                 "--shuffle', rank 2 '--lr 0.5 --shuffle'");
+}
+
 // A rank whose connection closes without goodbye has ended; with goodbye it has not. The first
 // rank that has ended is the one that all are told.
 TEST(Watch, EndWithoutGoodbye) {
