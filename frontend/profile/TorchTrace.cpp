@@ -24,6 +24,10 @@ using Events = std::vector<const TraceEvent *>; ///< by beginning
 constexpr std::string_view engineText = "autograd::engine::evaluate_function",
                            stepName = "ProfilerStep#", optimizer = "Optimizer.";
 
+/// Said of a trace in which steps are not marked.
+const std::string unmarked = "the trace has no events 'ProfilerStep#' and counts as one step: "
+                             "'torch.profiler.profile' with a 'schedule' marks steps";
+
 bool isEngine(const TraceEvent &event) { return event.name.starts_with(engineText); }
 
 bool isKernel(const TraceEvent &event) {
@@ -137,19 +141,22 @@ private:
   bool byKernels = false;
 };
 
-/// Begin and end of each step.
-std::vector<std::pair<double, double>> stepsOf(const files::ChromeTrace &trace) {
+/// Begin and end of each step that the profiler has marked.
+std::vector<std::pair<double, double>> markedSteps(const files::ChromeTrace &trace) {
   std::vector<std::pair<double, double>> steps;
-  double begin = std::numeric_limits<double>::infinity(), end = -begin;
-  for (const TraceEvent &event : trace.events) {
+  for (const TraceEvent &event : trace.events)
     if (event.name.starts_with(stepName) && event.category != "gpu_user_annotation")
       steps.push_back({event.begin, event.end()});
+  return steps;
+}
+
+std::pair<double, double> wholeOf(const files::ChromeTrace &trace) {
+  double begin = std::numeric_limits<double>::infinity(), end = -begin;
+  for (const TraceEvent &event : trace.events) {
     begin = std::min(begin, event.begin);
     end = std::max(end, event.end());
   }
-  if (steps.empty())
-    steps.push_back({begin, end});
-  return steps;
+  return {begin, end};
 }
 
 void fill(ImportedProfile &imported, const std::vector<std::map<std::string, NodeTimes>> &steps) {
@@ -251,7 +258,11 @@ Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const Even
   std::vector<std::map<std::string, NodeTimes>> all;
   std::vector<double> lengths;
   std::set<std::string> seen;
-  for (const auto &[begin, end] : stepsOf(trace)) {
+  std::vector<std::pair<double, double>> steps = markedSteps(trace);
+  imported.isMarked = !steps.empty();
+  if (steps.empty())
+    steps.push_back(wholeOf(trace));
+  for (const auto &[begin, end] : steps) {
     Events events, kernels;
     std::set<std::int64_t> launched;
     for (const TraceEvent &event : trace.events)
@@ -264,7 +275,7 @@ Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const Even
         kernels.push_back(&event);
     StepImport step(events, kernels);
     if (const std::string wrong = step.map(map); !wrong.empty())
-      return Status::badInput(fileName + ": " + wrong);
+      return Status::badInput(fileName + ": " + wrong + (imported.isMarked ? "" : "; " + unmarked));
     all.push_back(std::move(step.nodes));
     seen.merge(step.seen);
     lengths.push_back(end - begin);
@@ -311,10 +322,14 @@ Result<ImportedProfile> importTrace(const std::string &trace, const std::string 
 
 std::string importSummary(const ImportedProfile &imported) {
   using files::formatSeconds;
+  const auto counted = [](std::size_t count, const std::string &what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  const std::size_t nodes = imported.profile.operations.size();
   return (imported.leftOut.empty() ? "" : "note: " + imported.leftOut + "\n") +
-         std::to_string(imported.steps) + " steps of " + formatSeconds(imported.step) + ": " +
-         std::to_string(imported.profile.operations.size()) + " nodes take " +
-         formatSeconds(imported.mapped) + ", " +
+         (imported.isMarked ? "" : "note: " + unmarked + "\n") + counted(imported.steps, "step") +
+         " of " + formatSeconds(imported.step) + ": " + counted(nodes, "node") +
+         (nodes == 1 ? " takes " : " take ") + formatSeconds(imported.mapped) + ", " +
          report::percent(imported.step > 0 ? imported.mapped / imported.step : 0) + " of one\n";
 }
 

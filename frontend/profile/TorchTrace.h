@@ -27,13 +27,14 @@ Result<EventMap> parseEventMap(std::string_view text, std::string_view fileName)
 struct ImportedProfile {
   files::Profile profile;
   std::size_t steps = 0;
-  double step = 0;     ///< median step
+  bool isMarked = true; ///< whether the trace says where its steps begin and end
+  double step = 0;      ///< median step
   double mapped = 0;   ///< seconds of a step in events that the map names, or that follow from them
   std::string leftOut; ///< which of the trace's events are broken; empty where none is
 };
 
 /// Times by node, medians over the trace's steps ("ProfilerStep#"; the whole trace where there are
-/// none). An event in the autograd engine ("autograd::engine::evaluate_function: ...", or inside
+/// none, which isMarked tells). An event in the autograd engine ("autograd::engine::evaluate_function: ...", or inside
 /// one) belongs to the node's backward, any other to its forward. A mapped forward event brings its
 /// backward along where the trace has sequence numbers: what the engine evaluates for the last
 /// operation with the number inside the event. Times are those of the kernels that an event

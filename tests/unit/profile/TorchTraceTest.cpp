@@ -60,6 +60,9 @@ TraceText twoConvolutions() {
   return t;
 }
 
+const std::string unmarked = "the trace has no events 'ProfilerStep#' and counts as one step: "
+                             "'torch.profiler.profile' with a 'schedule' marks steps";
+
 } // namespace
 
 // The 1st, 2nd, ... event of a name is the list's; the engine's evaluation follows by number, and
@@ -148,10 +151,25 @@ TEST(RunTrace, TakesMediansOfStepsAndRanks) {
             "t.json: expected a trace with operations of layers, got none");
 }
 
+// A trace whose steps nobody marked counts as one, and says so.
+TEST(TorchTrace, SaysThatStepsAreNotMarked) {
+  const auto summary = [](const TraceText &t) {
+    auto imported = importEvents(t.parse(), map(R"({"aten::relu": "r"})"), "t.json");
+    return imported ? importSummary(*imported) : imported.status().message();
+  };
+  TraceText t;
+  t.add("aten::relu", 0, 5).add("aten::relu", 10, 5);
+  EXPECT_EQ(summary(t), "note: " + unmarked +
+                            "\n1 step of 15.0 us: 1 node takes 10.0 us, 66.67 % of "
+                            "one\n");
+  t.add("ProfilerStep#0", 0, 20, "", 1, "user_annotation");
+  EXPECT_EQ(summary(t), "1 step of 20.0 us: 1 node takes 10.0 us, 50.00 % of one\n");
+}
+
 // A list of another length, no event at all, and maps that are none.
 TEST(TorchTrace, Refuses) {
   EXPECT_EQ(failure(twoConvolutions(), R"({"aten::conv2d": ["a"]})"),
-            "t.json: a step has 2 events 'aten::conv2d', expected the 1 of the map");
+            "t.json: a step has 2 events 'aten::conv2d', expected the 1 of the map; " + unmarked);
   EXPECT_EQ(failure(twoConvolutions(), R"({"aten::conv3d": "a"})"),
             "t.json: no step has an event 'aten::conv3d', which the map names");
   EXPECT_EQ(failure(twoConvolutions(), R"({"aten::conv2d": "a", "aten::conv3d": "b"})"),
