@@ -64,6 +64,8 @@ Json provenanceJson(ModuleOp module, bool isModel) {
                {"measured", 0},
                {"device", textOf(entries, "device")},
                {"efficiency", share ? share.getValueAsDouble() : 1.0}};
+  if (auto threads = entries ? entries.getAs<IntegerAttr>("threads") : IntegerAttr())
+    json["threads"] = threads.getInt();
   const auto programs = module.getOps<plan::ProgramOp>();
   if (programs.empty()) {
     if (!isModel)

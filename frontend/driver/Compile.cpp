@@ -182,9 +182,7 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   module->setAttr(cluster::specAttr,
                   cluster::withNccl(frontend::toAttr(*cluster, module.getContext()),
                                     ncclOf(options, module.getContext())));
-  const std::string profileName = std::filesystem::path(options.profile).filename().string();
-  module->setAttr(cluster::provenanceAttr,
-                  frontend::provenanceAttr(*cluster, profileName, module.getContext()));
+  module->setAttr(cluster::provenanceAttr, frontend::provenanceAttr(*cluster, module.getContext()));
   if (options.optimizer != optimizerName(OptimizerKind::sgd))
     module->setAttr(nn::optimizerAttr, StringAttr::get(module.getContext(), options.optimizer));
   if (options.wire != wireName(WirePrecision::fp32))
@@ -196,6 +194,9 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   Result<files::Profile> profile = files::readProfile(options.profile);
   if (!profile)
     return profile.status();
+  const std::string file = std::filesystem::path(options.profile).filename().string();
+  module->setAttr(cluster::provenanceAttr,
+                  frontend::provenanceAttr(*cluster, *profile, file, module.getContext()));
   attachPrecision(options, &*profile, module);
   if (Status s = checkBatch(options, *profile, module); !s)
     return s;

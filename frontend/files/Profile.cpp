@@ -23,11 +23,12 @@ constexpr std::size_t maxFileBytes = 64u << 20;
 constexpr std::size_t maxDepth = 8;
 constexpr std::int64_t schema = 1;
 constexpr double updateUnit = 1e9; ///< bytes for which an update's time is written
-constexpr std::int64_t maxBatch = std::int64_t{1} << 31;
+constexpr std::int64_t maxBatch = std::int64_t{1} << 31, maxThreads = 1 << 16;
 constexpr std::size_t maxScatter = 65536; ///< factors in all
 constexpr double maxFactor = 1000;
-constexpr std::array<std::string_view, 8> knownKeys = {
-    "schema", "name", "batch", "precision", "update", "overhead", "scatter", "operations"};
+constexpr std::array<std::string_view, 9> knownKeys = {"schema",    "name",    "batch",
+                                                       "precision", "threads", "update",
+                                                       "overhead",  "scatter", "operations"};
 constexpr std::array<std::string_view, 3> precisions = {"fp32", "tf32", "bf16"};
 constexpr std::array<std::string_view, 3> timeKeys = {"forward", "backward", "spread"};
 
@@ -192,6 +193,13 @@ Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
                        precision.dump().substr(0, 60));
     profile.precision = precision.get<std::string>();
   }
+  if (json.contains("threads")) {
+    Result<std::int64_t> threads =
+        parseCount(json["threads"].dump(), "threads per rank", maxThreads);
+    if (!threads)
+      return error(fileName, "threads", threads.status().message());
+    profile.threads = *threads;
+  }
   if (json.contains("update")) {
     Result<double> update = readUpdate(json["update"], fileName);
     if (!update)
@@ -251,6 +259,8 @@ std::string formatProfile(const Profile &profile) {
     json["batch"] = *profile.batch;
   if (!profile.precision.empty())
     json["precision"] = profile.precision;
+  if (profile.threads)
+    json["threads"] = *profile.threads;
   if (profile.update)
     json["update"] = formatSeconds(*profile.update * updateUnit, digits) + "/GB";
   if (profile.overhead)

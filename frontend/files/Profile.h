@@ -21,11 +21,12 @@ struct OperationTimes {
 };
 
 struct Profile {
-  std::string name;                  ///< name of the measured device; may be empty
-  std::optional<std::int64_t> batch; ///< samples per rank it was measured with
-  std::string precision;             ///< it was measured in; empty where unknown
-  std::optional<double> update;      ///< the optimizer's seconds a parameter's byte
-  std::optional<double> overhead;    ///< seconds of a step beside its operations
+  std::string name;                    ///< name of the measured device; may be empty
+  std::optional<std::int64_t> batch;   ///< samples per rank it was measured with
+  std::string precision;               ///< it was measured in; empty where unknown
+  std::optional<std::int64_t> threads; ///< that computed in each rank
+  std::optional<double> update;        ///< the optimizer's seconds a parameter's byte
+  std::optional<double> overhead;      ///< seconds of a step beside its operations
   /// How many times as long as usual measured steps took, by rank that ran beside the others and by
   /// step; as many steps of each. Empty where nothing is known of it.
   std::vector<std::vector<double>> scatter;

@@ -69,17 +69,27 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   return spec.get(context);
 }
 
-DictionaryAttr provenanceAttr(const ClusterFile &cluster, const std::string &profile,
-                              MLIRContext *context) {
-  Builder builder(context);
+static SmallVector<NamedAttribute> provenanceOfRates(const ClusterFile &cluster, Builder builder) {
   SmallVector<NamedAttribute> entries;
   if (!cluster.device.kind.empty())
     entries.push_back(builder.getNamedAttr("device", builder.getStringAttr(cluster.device.kind)));
   if (cluster.device.efficiency != 1)
     entries.push_back(
         builder.getNamedAttr("efficiency", builder.getF64FloatAttr(cluster.device.efficiency)));
-  if (!profile.empty())
-    entries.push_back(builder.getNamedAttr("profile", builder.getStringAttr(profile)));
+  return entries;
+}
+
+DictionaryAttr provenanceAttr(const ClusterFile &cluster, MLIRContext *context) {
+  return DictionaryAttr::get(context, provenanceOfRates(cluster, Builder(context)));
+}
+
+DictionaryAttr provenanceAttr(const ClusterFile &cluster, const Profile &profile,
+                              const std::string &file, MLIRContext *context) {
+  Builder builder(context);
+  SmallVector<NamedAttribute> entries = provenanceOfRates(cluster, builder);
+  entries.push_back(builder.getNamedAttr("profile", builder.getStringAttr(file)));
+  if (profile.threads)
+    entries.push_back(builder.getNamedAttr("threads", builder.getI64IntegerAttr(*profile.threads)));
   return builder.getDictionaryAttr(entries);
 }
 

@@ -17,9 +17,11 @@ mlir::DictionaryAttr toAttr(const files::Profile &profile, mlir::MLIRContext *co
 /// `profile.scatter` as the value of a module's `cluster.scatter`. Precondition: it is not empty.
 mlir::ArrayAttr scatterAttr(const files::Profile &profile, mlir::MLIRContext *context);
 
-/// Where times come from, as the value of a module's `cluster.provenance`; `profile` is its file's
-/// name, empty for none.
-mlir::DictionaryAttr provenanceAttr(const files::ClusterFile &cluster, const std::string &profile,
+/// Where times come from, as the value of a module's `cluster.provenance`: rates, or the profile of
+/// this file's name.
+mlir::DictionaryAttr provenanceAttr(const files::ClusterFile &cluster, mlir::MLIRContext *context);
+mlir::DictionaryAttr provenanceAttr(const files::ClusterFile &cluster,
+                                    const files::Profile &profile, const std::string &file,
                                     mlir::MLIRContext *context);
 
 } // namespace syncline::frontend

@@ -81,14 +81,22 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
   return read ? checkedRanks(devices, options.source + "/plan.json") : read.status();
 }
 
-/// The precision that ranks compute in: the requested one, else the plan's.
-Result<std::string> precisionOf(const ProfileOptions &options, const std::string &plan) {
-  if (!options.precision.empty())
-    return options.precision;
+/// Notes how ranks compute: in the requested precision, else the plan's, and on processors with how
+/// many threads.
+Status noteSettings(const ProfileOptions &options, const std::string &plan,
+                    files::Profile &profile) {
   Result<nlohmann::json> document = codegen::readPlanJson(plan);
   if (!document)
     return document.status();
-  return report::guarded([&] { return document->at("precision").get<std::string>(); });
+  const Result<std::string> precision = report::guarded([&] {
+    if (document->at("backend") == "cpu")
+      profile.threads = options.threads;
+    return options.precision.empty() ? document->at("precision").get<std::string>()
+                                     : options.precision;
+  });
+  if (precision)
+    profile.precision = *precision;
+  return precision.status();
 }
 
 /// The command line of a rank that runs alone, on the plan's backend; `run` refuses a backend that
@@ -214,10 +222,8 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   if (!measured)
     return measured;
   measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");
-  Result<std::string> precision = precisionOf(options, *plan);
-  if (!precision)
-    return precision.status();
-  measured->profile.precision = *precision;
+  if (Status s = noteSettings(options, *plan, measured->profile); !s)
+    return s;
   return measured;
 }
 

@@ -63,6 +63,10 @@ std::string compute(const nlohmann::json &provenance, const nlohmann::json &clus
   if (all == 0) // a model that is planned without its step
     return text;
   text += ", " + std::to_string(measured) + " of " + std::to_string(all) + " operations";
+  if (provenance.contains("threads")) {
+    const std::int64_t threads = provenance.at("threads");
+    text += ", by " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") + " a rank";
+  }
   return measured < all ? text + "; the others " + estimate(provenance, cluster) : text;
 }
 

@@ -39,6 +39,10 @@ static bool isScatter(Attribute attribute) {
 static bool isProvenance(Attribute attribute) {
   auto entries = llvm::dyn_cast<DictionaryAttr>(attribute);
   return entries && llvm::all_of(entries, [](NamedAttribute entry) {
+           if (entry.getName() == "threads") {
+             auto count = llvm::dyn_cast<IntegerAttr>(entry.getValue());
+             return count && count.getType().isInteger(64) && count.getInt() > 0;
+           }
            if (entry.getName() != "efficiency")
              return (entry.getName() == "device" || entry.getName() == "profile") &&
                     isa<StringAttr>(entry.getValue());
@@ -80,10 +84,11 @@ LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttri
     return success();
   if (attribute.getName() == wireAttr && isWire(attribute.getValue()))
     return success();
-  return op->emitError("C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a "
-                       "dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an "
-                       "f64 of seconds, 'cluster.scatter' = as many factors of every rank, "
-                       "'cluster.provenance' = a dictionary of device, efficiency and profile, or "
-                       "'cluster.wire' = fp32, bf16 or fp16, got '")
+  return op->emitError(
+             "C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a "
+             "dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an "
+             "f64 of seconds, 'cluster.scatter' = as many factors of every rank, "
+             "'cluster.provenance' = a dictionary of device, efficiency, profile and threads, or "
+             "'cluster.wire' = fp32, bf16 or fp16, got '")
          << attribute.getName().getValue() << "' = " << attribute.getValue();
 }

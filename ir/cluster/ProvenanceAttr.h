@@ -11,7 +11,8 @@ namespace syncline::cluster {
 /// is not known. `device` names the kind of device that the cluster's rates are from: a GPU by its
 /// data sheet, or `processorKind`. `efficiency` is
 /// the share of these rates that the device's kernels reach; #cluster.device already contains it.
-/// `profile` names the file of measured times.
+/// `profile` names the file of measured times, and `threads`, an i64, is how many computed in each
+/// rank as they were measured.
 inline constexpr llvm::StringLiteral provenanceAttr = "cluster.provenance";
 inline constexpr llvm::StringLiteral processorKind = "cpu";
 

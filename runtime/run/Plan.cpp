@@ -231,6 +231,8 @@ Plan planFrom(const Json &json) {
   const Json &predicted = member(json, "predicted");
   if (predicted.contains("pass") && !predicted.at("pass").is_null())
     plan.predictedPass = prediction(predicted, "pass");
+  if (json.contains("provenance") && json.at("provenance").contains("threads"))
+    plan.threads = size(json.at("provenance"), "threads", 1);
   plan.plannedStep = prediction(member(member(json, "predicted"), "planner"), "step");
   plan.predictedTraffic = prediction(member(json, "predicted"), "traffic");
   return plan;

@@ -90,6 +90,8 @@ struct Plan {
   std::vector<PlanBucket> buckets; ///< in issue order
   PlanConsistency consistency;
   core::SpaceSizes sizes;
+  /// Compute threads of each rank for which times are predicted; nothing where nobody measured.
+  std::optional<std::int64_t> threads;
   double predictedStep = 0; ///< seconds of a step of `passes` passes, in virtual time
   /// Seconds of a pass of a step of several batches that is not the last one; nothing where the
   /// plan does not say.

@@ -26,6 +26,11 @@ std::vector<std::string> Options::follow(const Plan &plan) {
   passes = wantedPasses.value_or(alone ? 1 : plan.passes);
   if (passes != plan.passes && !alone && !plan.consistency.isLocal())
     differs("--accumulate", std::to_string(passes), std::to_string(plan.passes));
+  if (plan.threads && threads != *plan.threads && opTimes.empty() && backend == "cpu")
+    notes.push_back("'--threads " + std::to_string(threads) + "': the plan's times are those of " +
+                    std::to_string(*plan.threads) +
+                    " in each rank, its predictions do not hold; 'syncline profile --threads " +
+                    std::to_string(threads) + "' measures others");
   return notes;
 }
 

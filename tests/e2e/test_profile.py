@@ -53,7 +53,7 @@ class ProfileTest(RefusalTest):
     def test_model(self):
         """A profile names every layer and adds up to the step; compile takes it."""
         profile, said = self.profile(DIGITS, "--batch", 8)
-        self.assertEqual(profile["batch"], 8)
+        self.assertEqual((profile["batch"], profile["threads"]), (8, 1))
         self.assertLessEqual(NODES, profile["operations"].keys())
         self.assertIn("backward", profile["operations"]["/conv1/Conv"])
         self.assert_adds_up(said)
@@ -62,6 +62,7 @@ class ProfileTest(RefusalTest):
         words = ("compile", DIGITS, "--cluster", self.cluster, "--profile", self.folder / "p.json")
         words += ("--overlap", "backward")
         harness.syncline(*words, "--batch", 8, "-o", plan)
+        self.assert_threads_are_stated(plan)
         self.refuses([*words, "--batch", 4, "-o", self.folder / "q.plan"], "batch 8", "expected 4")
         predicted = self.without_scatter(words, profile, plan)
         forward = total(profile, "forward")
@@ -84,6 +85,17 @@ class ProfileTest(RefusalTest):
         self.assertGreater(part, 0)
         if abs(part - 100) != 2:  # as printed
             self.assertEqual("not to be trusted" in said, abs(part - 100) > 2, said)
+
+    def assert_threads_are_stated(self, plan):
+        """A plan says by how many threads its times were measured, and a run says of others."""
+        self.assertEqual(harness.plan_json(plan)["provenance"]["threads"], 1)
+        self.assertRegex(harness.syncline("inspect", plan), r"operations, by 1 thread a rank\n")
+        said = [
+            self.command("run", plan, "-n", 2, "--steps", 1, "--threads", threads).stderr
+            for threads in (1, 2)
+        ]
+        other = "'--threads 2': the plan's times are those of 1 in each rank, its predictions"
+        self.assertEqual([other in each for each in said], [False, True], said)
 
     def without_scatter(self, words, profile, plan):
         """Removes how steps scatter from the profile; what is predicted then. Steps that all take

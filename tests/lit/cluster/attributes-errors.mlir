@@ -66,12 +66,12 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = 
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.provenance' = a dictionary of device, efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.speck' = 1 : i64}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.provenance' = a dictionary of device, efficiency, profile and threads, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.speck' = 1 : i64}}
 module attributes {cluster.speck = 1 : i64} {}
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.provenance' = a dictionary of device, efficiency and profile, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.provenance' = a dictionary of device, efficiency, profile and threads, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
 module attributes {cluster.profile = {fc = 1.0}} {}
 
 // -----
@@ -79,6 +79,13 @@ module attributes {cluster.profile = {fc = 1.0}} {}
 // C7: kernels that reach more than there is
 // expected-error @+1 {{got 'cluster.provenance' = {efficiency = 1.500000e+00 : f64}}}
 module attributes {cluster.provenance = {efficiency = 1.5 : f64}} {
+}
+
+// -----
+
+// C7: nobody computes
+// expected-error @+1 {{got 'cluster.provenance' = {threads = 0 : i64}}}
+module attributes {cluster.provenance = {threads = 0 : i64}} {
 }
 
 // -----

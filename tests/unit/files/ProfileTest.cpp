@@ -37,6 +37,20 @@ TEST(Profile, Overhead) {
             "p.json: 'overhead': expected a time of zero or more, got '-1us'");
 }
 
+// Who measured on processors says with how many threads.
+TEST(Profile, Threads) {
+  const auto profile = parseProfile(R"({"schema": 1, "threads": 2, "operations": {}})", "p.json");
+  ASSERT_TRUE(profile) << profile.status().message();
+  EXPECT_EQ(profile->threads, 2);
+  EXPECT_EQ(parseProfile(formatProfile(*profile), "p.json")->threads, 2);
+  EXPECT_FALSE(parseProfile(R"({"schema": 1, "operations": {}})", "p.json")->threads);
+  for (const char *none : {"0", "-1", "1.5", "65537", "\"2\"", "null"})
+    EXPECT_TRUE(
+        failure(R"({"schema": 1, "threads": )" + std::string(none) + R"(, "operations": {}})")
+            .starts_with("p.json: 'threads': "))
+        << none;
+}
+
 // How steps scatter may be absent. Every rank has as many factors, and they are above zero.
 TEST(Profile, Scatter) {
   const auto scatter = [](const std::string &text) {

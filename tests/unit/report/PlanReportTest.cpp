@@ -149,6 +149,10 @@ TEST(PlanReport, SaysWhereTimesComeFrom) {
       "node 2 computes 2 times as long (overrides of the cluster file): every step waits for "
       "it\n"))
       << reportOf(plan);
+  plan["provenance"]["threads"] = 2;
+  EXPECT_TRUE(contains(reportOf(plan),
+                       "\ncompute: profile P.json, 9 of 9 operations, by 2 threads a rank\n"))
+      << reportOf(plan);
 }
 
 // What is proved is said of the planner's finish, not of the predicted step.
