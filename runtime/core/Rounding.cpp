@@ -2,7 +2,7 @@
 #include "runtime/core/Rounding.h"
 
 #include "runtime/core/Clones.h"
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 
 #include <algorithm>
 
@@ -11,25 +11,25 @@ namespace syncline::core {
 SYNCLINE_CLONES static void widenBf16(const std::uint16_t *__restrict from, float *__restrict to,
                                       std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
-    to[i] = data::floatFromBf16(from[i]);
+    to[i] = core::floatFromBf16(from[i]);
 }
 
 SYNCLINE_CLONES static void narrowBf16(const float *__restrict from, std::uint16_t *__restrict to,
                                        std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
-    to[i] = data::bf16FromFloat(from[i]);
+    to[i] = core::bf16FromFloat(from[i]);
 }
 
 SYNCLINE_CLONES static void widenF16(const std::uint16_t *__restrict from, float *__restrict to,
                                      std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
-    to[i] = data::floatFromF16(from[i]);
+    to[i] = core::floatFromF16(from[i]);
 }
 
 SYNCLINE_CLONES static void narrowF16(const float *__restrict from, std::uint16_t *__restrict to,
                                       std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
-    to[i] = data::f16FromFloat(from[i]);
+    to[i] = core::f16FromFloat(from[i]);
 }
 
 void widen(ElementType type, const std::uint16_t *from, float *to, std::int64_t n) {

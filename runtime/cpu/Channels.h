@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/core/Clones.h"
+#include "runtime/core/HalfFloat.h"
 #include "runtime/cpu/Layout.h"
-#include "runtime/data/HalfFloat.h"
 
 #include <algorithm>
 #include <array>
@@ -36,9 +36,9 @@ struct Channels {
 };
 
 inline float loaded(float value) { return value; }
-inline float loaded(std::uint16_t bf16) { return data::floatFromBf16(bf16); }
+inline float loaded(std::uint16_t bf16) { return core::floatFromBf16(bf16); }
 inline void store(float &to, float value) { to = value; }
-inline void store(std::uint16_t &to, float value) { to = data::bf16FromFloat(value); }
+inline void store(std::uint16_t &to, float value) { to = core::bf16FromFloat(value); }
 
 /// The calls of forEachElement() for one block, whose sample begins at `at`. `lanes` is the block's
 /// number of channels, known to the compiler where it is a vector's.

@@ -1,8 +1,8 @@
 // Strides of layouts, and conversions on the host.
 #include "runtime/cuda/Layout.h"
 
+#include "runtime/core/HalfFloat.h"
 #include "runtime/core/Strides.h"
-#include "runtime/data/HalfFloat.h"
 
 #include <cstring>
 
@@ -82,7 +82,7 @@ void toDense(const core::StepTensor &tensor, const Layout &layout,
       return void(std::memcpy(to, stored.data() + static_cast<std::size_t>(at) * bytes, bytes));
     std::uint16_t bits;
     std::memcpy(&bits, stored.data() + static_cast<std::size_t>(at) * sizeof bits, sizeof bits);
-    const float value = data::floatFromBf16(bits);
+    const float value = core::floatFromBf16(bits);
     std::memcpy(to, &value, sizeof value);
   });
 }
@@ -97,7 +97,7 @@ void fromDense(const core::StepTensor &tensor, const Layout &layout,
       return void(std::memcpy(stored.data() + static_cast<std::size_t>(at) * bytes, from, bytes));
     float value;
     std::memcpy(&value, from, sizeof value);
-    const std::uint16_t bits = data::bf16FromFloat(value);
+    const std::uint16_t bits = core::bf16FromFloat(value);
     std::memcpy(stored.data() + static_cast<std::size_t>(at) * sizeof bits, &bits, sizeof bits);
   });
 }

@@ -1,11 +1,11 @@
 // Conversions between f32 and the two 16-bit formats. Devices from sm_80 on have an instruction for
-// each, which ptxas joins for two neighbours; hosts and older devices use data::HalfFloat.h. Both
+// each, which ptxas joins for two neighbours; hosts and older devices use core/HalfFloat.h. Both
 // give the same bits, except that an instruction turns every NaN into one NaN, with no sign and no
 // payload, where HalfFloat.h keeps what of them fits.
 #pragma once
 
+#include "runtime/core/HalfFloat.h"
 #include "runtime/core/HostDevice.h"
-#include "runtime/data/HalfFloat.h"
 
 #include <cstdint>
 
@@ -23,13 +23,13 @@ SYNCLINE_HOST_DEVICE inline std::uint16_t roundedToBf16(float value) {
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 #else
-  return data::bf16FromFloat(value);
+  return core::bf16FromFloat(value);
 #endif
 }
 
 /// A shift, for which no instruction is needed.
 SYNCLINE_HOST_DEVICE inline float widenedBf16(std::uint16_t bits) {
-  return data::floatFromBf16(bits);
+  return core::floatFromBf16(bits);
 }
 
 SYNCLINE_HOST_DEVICE inline std::uint16_t roundedToF16(float value) {
@@ -38,7 +38,7 @@ SYNCLINE_HOST_DEVICE inline std::uint16_t roundedToF16(float value) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 #else
-  return data::f16FromFloat(value);
+  return core::f16FromFloat(value);
 #endif
 }
 
@@ -48,7 +48,7 @@ SYNCLINE_HOST_DEVICE inline float widenedF16(std::uint16_t bits) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
 #else
-  return data::floatFromF16(bits);
+  return core::floatFromF16(bits);
 #endif
 }
 

@@ -1,8 +1,8 @@
 // Reading array elements of any type.
 #include "runtime/data/Array.h"
 
+#include "runtime/core/HalfFloat.h"
 #include "runtime/core/StepTypes.h"
-#include "runtime/data/HalfFloat.h"
 
 #include <cstring>
 
@@ -23,9 +23,9 @@ double Array::at(std::int64_t i) const {
   case ElementType::f64:
     return load<double>(data, i);
   case ElementType::f16:
-    return floatFromF16(load<std::uint16_t>(data, i));
+    return core::floatFromF16(load<std::uint16_t>(data, i));
   case ElementType::bf16:
-    return floatFromBf16(load<std::uint16_t>(data, i));
+    return core::floatFromBf16(load<std::uint16_t>(data, i));
   case ElementType::i64:
     return static_cast<double>(load<std::int64_t>(data, i));
   case ElementType::i32:

@@ -1,8 +1,8 @@
 // One loop for each pair of types.
 #include "runtime/data/Convert.h"
 
+#include "runtime/core/HalfFloat.h"
 #include "runtime/core/StepTypes.h"
-#include "runtime/data/HalfFloat.h"
 
 #include <cstring>
 
@@ -17,13 +17,13 @@ template <typename T> struct Plain {
 };
 struct Half {
   using Stored = std::uint16_t;
-  static double value(Stored bits) { return floatFromF16(bits); }
-  static Stored stored(double value) { return f16FromFloat(static_cast<float>(value)); }
+  static double value(Stored bits) { return core::floatFromF16(bits); }
+  static Stored stored(double value) { return core::f16FromFloat(static_cast<float>(value)); }
 };
 struct Brain {
   using Stored = std::uint16_t;
-  static double value(Stored bits) { return floatFromBf16(bits); }
-  static Stored stored(double value) { return bf16FromFloat(static_cast<float>(value)); }
+  static double value(Stored bits) { return core::floatFromBf16(bits); }
+  static Stored stored(double value) { return core::bf16FromFloat(static_cast<float>(value)); }
 };
 
 /// Calls `use` with the type that describes `type`.

@@ -1,7 +1,7 @@
 // Writing a step's tensors.
 #include "runtime/run/Dump.h"
 
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 #include "runtime/data/Npy.h"
 #include "runtime/run/Sha256.h"
 
@@ -30,10 +30,10 @@ void divide(std::vector<std::byte> &bytes, ElementType type, double by) {
     return scaleEach<double>(bytes, [&](double v) { return v / by; });
   case ElementType::f16:
     return scaleEach<std::uint16_t>(
-        bytes, [&](std::uint16_t v) { return data::f16FromFloat(data::floatFromF16(v) * scale); });
+        bytes, [&](std::uint16_t v) { return core::f16FromFloat(core::floatFromF16(v) * scale); });
   case ElementType::bf16:
     return scaleEach<std::uint16_t>(bytes, [&](std::uint16_t v) {
-      return data::bf16FromFloat(data::floatFromBf16(v) * scale);
+      return core::bf16FromFloat(core::floatFromBf16(v) * scale);
     });
   case ElementType::i64:
   case ElementType::i32:

@@ -1,7 +1,7 @@
 // Copying values to and from a prepared step.
 #include "runtime/run/Values.h"
 
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/run/Diagnosis.h"
 #include "runtime/run/OnnxRecord.h"
@@ -57,10 +57,10 @@ std::vector<std::byte> draw(const PlanTensor &t, std::uint64_t seed) {
     return drawn<double>(t, seed, [](double v) { return v; });
   case ElementType::f16:
     return drawn<std::uint16_t>(t, seed,
-                                [](double v) { return data::f16FromFloat(static_cast<float>(v)); });
+                                [](double v) { return core::f16FromFloat(static_cast<float>(v)); });
   case ElementType::bf16:
     return drawn<std::uint16_t>(
-        t, seed, [](double v) { return data::bf16FromFloat(static_cast<float>(v)); });
+        t, seed, [](double v) { return core::bf16FromFloat(static_cast<float>(v)); });
   case ElementType::i64:
     return drawn<std::int64_t>(t, seed, [](double v) { return static_cast<std::int64_t>(v); });
   case ElementType::i32:

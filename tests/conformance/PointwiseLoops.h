@@ -2,8 +2,8 @@
 // for host and device.
 #pragma once
 
+#include "runtime/core/HalfFloat.h"
 #include "runtime/core/HostDevice.h"
-#include "runtime/data/HalfFloat.h"
 #include "syncline/Step.h"
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct LoopOperands {
 
   SYNCLINE_HOST_DEVICE float in(int number, std::int64_t i) const {
     return isRounded(number)
-               ? data::floatFromBf16(static_cast<const std::uint16_t *>(ins[number])[i])
+               ? core::floatFromBf16(static_cast<const std::uint16_t *>(ins[number])[i])
                : static_cast<const float *>(ins[number])[i];
   }
   SYNCLINE_HOST_DEVICE void set(int number, std::int64_t i, float value) const {
     if (isRounded(inCount + number))
-      static_cast<std::uint16_t *>(outs[number])[i] = data::bf16FromFloat(value);
+      static_cast<std::uint16_t *>(outs[number])[i] = core::bf16FromFloat(value);
     else
       static_cast<float *>(outs[number])[i] = value;
   }

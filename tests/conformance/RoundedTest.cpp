@@ -1,6 +1,6 @@
 // Tensors for which the plan has room in bf16 alone. They lie side by side, so that a backend that
 // stores more than two bytes an element destroys their neighbours.
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 #include "tests/conformance/StepCase.h"
 
 #include <array>
@@ -101,7 +101,7 @@ TEST_P(RoundedTest, AnyResultCanBeRounded) {
   expectNear(run, z, run.values(y));
   for (const double value : run.values(z).values)
     EXPECT_EQ(
-        static_cast<double>(data::floatFromBf16(data::bf16FromFloat(static_cast<float>(value)))),
+        static_cast<double>(core::floatFromBf16(core::bf16FromFloat(static_cast<float>(value)))),
         value);
 }
 

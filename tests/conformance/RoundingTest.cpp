@@ -1,6 +1,6 @@
 // The device's conversions between f32 and 16-bit formats, and those of the host, against the
 // definition: the nearest number of the format, of two that are as near the even one.
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 #include "tests/conformance/RoundingKernels.h"
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ struct Format {
   }
 };
 
-constexpr Format bf16{7, -133, 0x7f80, data::bf16FromFloat, data::floatFromBf16};
-constexpr Format f16{10, -24, 0x7c00, data::f16FromFloat, data::floatFromF16};
+constexpr Format bf16{7, -133, 0x7f80, core::bf16FromFloat, core::floatFromBf16};
+constexpr Format f16{10, -24, 0x7c00, core::f16FromFloat, core::floatFromF16};
 
 /// Memory of the device.
 template <typename T> class Memory {

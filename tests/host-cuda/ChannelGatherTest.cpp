@@ -1,7 +1,7 @@
 // Factors and rows by NCCL's channels: every rank's parts to all, in the operation's own memory.
 #include "tests/host-cuda/TestRanks.h"
 
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 
 namespace syncline::hostcuda {
 namespace {
@@ -64,8 +64,8 @@ class GatherChannelTest : public testing::TestWithParam<std::tuple<int, WirePrec
 float arriving(float exact, WirePrecision wire, Scheme scheme) {
   if (wire == WirePrecision::fp32 || scheme == Scheme::sparse)
     return exact;
-  return wire == WirePrecision::bf16 ? floatFromBf16(bf16FromFloat(exact))
-                                     : floatFromF16(f16FromFloat(exact));
+  return wire == WirePrecision::bf16 ? core::floatFromBf16(bf16FromFloat(exact))
+                                     : core::floatFromF16(f16FromFloat(exact));
 }
 
 TEST_P(GatherChannelTest, BringsAllPartsToAll) {

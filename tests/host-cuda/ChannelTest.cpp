@@ -2,7 +2,7 @@
 // in half of the tests, late.
 #include "tests/host-cuda/TestRanks.h"
 
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 
 #include <cmath>
 #include <numeric>
@@ -99,8 +99,8 @@ TEST(WireTest, RoundsOnTheWayAndTheSum) {
         return std::sin(static_cast<float>(i) + static_cast<float>(r)) * (i == 5 ? 1e-6f : 100);
       };
       const auto rounded = [&](float value) {
-        return wire == WirePrecision::bf16 ? floatFromBf16(bf16FromFloat(value))
-                                           : floatFromF16(f16FromFloat(value));
+        return wire == WirePrecision::bf16 ? core::floatFromBf16(bf16FromFloat(value))
+                                           : core::floatFromF16(f16FromFloat(value));
       };
       TestRank own(meeting, rank, {{Scheme::parameterServer, 100}}, wire);
       own.begin(0);

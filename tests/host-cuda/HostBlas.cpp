@@ -37,7 +37,7 @@ float element(const void *data, const Layout &layout, std::int64_t copy, bool is
   const std::int64_t at = copy * layout.stride + (isTransposed ? column : row) +
                           (isTransposed ? row : column) * layout.leading;
   return layout.type == CUDA_R_16BF
-             ? syncline::data::floatFromBf16(static_cast<const std::uint16_t *>(data)[at])
+             ? syncline::core::floatFromBf16(static_cast<const std::uint16_t *>(data)[at])
              : floats(data)[at];
 }
 

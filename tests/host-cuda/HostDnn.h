@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/core/Executable.h"
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 #include "tests/host-cuda/Stream.h"
 
 #include <cudnn.h>
@@ -104,7 +104,7 @@ public:
     std::vector<float> values(static_cast<std::size_t>(planes.size()));
     forEach([&](std::size_t dense, std::size_t at) {
       values[dense] = isRounded()
-                          ? data::floatFromBf16(static_cast<const std::uint16_t *>(data)[at])
+                          ? core::floatFromBf16(static_cast<const std::uint16_t *>(data)[at])
                           : floats(data)[at];
     });
     return values;
@@ -112,7 +112,7 @@ public:
   void store(const std::vector<float> &values, void *data) const {
     forEach([&](std::size_t dense, std::size_t at) {
       if (isRounded())
-        static_cast<std::uint16_t *>(data)[at] = data::bf16FromFloat(values[dense]);
+        static_cast<std::uint16_t *>(data)[at] = core::bf16FromFloat(values[dense]);
       else
         floats(data)[at] = values[dense];
     });

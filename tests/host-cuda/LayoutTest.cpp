@@ -1,7 +1,7 @@
 // What the CUDA backend converts: layouts are carried from operation to operation, and copies of
 // weights are made once and when weights change. Numbers do not depend on layouts.
+#include "runtime/core/HalfFloat.h"
 #include "runtime/cuda/Kernels.h"
-#include "runtime/data/HalfFloat.h"
 #include "tests/conformance/References.h"
 #include "tests/conformance/StepCase.h"
 #include "tests/host-cuda/HostDnn.h"
@@ -122,9 +122,9 @@ TEST(LayoutTest, ConvolutionsTakeTheNextAlgorithmWhenOneDoesNotRun) {
 Array roundedSum(const Array &a, const Array &b) {
   Array sum = a;
   for (std::size_t i = 0; i < a.values.size(); ++i) {
-    const float rounded = floatFromBf16(bf16FromFloat(static_cast<float>(a.values[i])));
+    const float rounded = core::floatFromBf16(bf16FromFloat(static_cast<float>(a.values[i])));
     const float value = std::max(rounded + static_cast<float>(b.values[i]), 0.0f);
-    sum.values[i] = floatFromBf16(bf16FromFloat(value));
+    sum.values[i] = core::floatFromBf16(bf16FromFloat(value));
   }
   return sum;
 }
@@ -210,7 +210,7 @@ TEST(LayoutTest, ArraysAreRoundedEachToItsPlace) {
   ASSERT_EQ(roundArrays(stream, arrays), cudaSuccess);
   ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   for (std::size_t i = 0; i < to.size(); ++i)
-    EXPECT_EQ(to[i].bits, i % room < 5 * (i / room) ? bf16FromFloat(from[i]) : 0) << i;
+    EXPECT_EQ(to[i].bits, i % room < 5 * (i / room) ? core::bf16FromFloat(from[i]) : 0) << i;
 }
 
 // Orders change by tiles where there are many channels and positions: more than one tile, and

@@ -1,7 +1,7 @@
 // Sums over ranks in a fixed order.
 #include "tests/host-cuda/NcclCommunicator.h"
 
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 
 #include <algorithm>
 
@@ -19,13 +19,13 @@ template <typename T> struct Plain {
 };
 struct Half {
   using Stored = std::uint16_t;
-  static float load(Stored bits) { return floatFromF16(bits); }
-  static Stored store(float value) { return f16FromFloat(value); }
+  static float load(Stored bits) { return core::floatFromF16(bits); }
+  static Stored store(float value) { return core::f16FromFloat(value); }
 };
 struct Brain {
   using Stored = std::uint16_t;
-  static float load(Stored bits) { return floatFromBf16(bits); }
-  static Stored store(float value) { return bf16FromFloat(value); }
+  static float load(Stored bits) { return core::floatFromBf16(bits); }
+  static Stored store(float value) { return core::bf16FromFloat(value); }
 };
 
 template <typename T> T combine(ncclRedOp_t reduction, T a, T b) {

@@ -1,7 +1,7 @@
 // What NCCL's calls compute on the host, in streams and in graphs.
 #include "tests/host-cuda/NcclRanks.h"
 
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 
 namespace syncline::hostcuda {
 namespace {
@@ -47,8 +47,8 @@ TEST(NcclTest, SumsAllTypes) {
     sumsTo<double>(rank, ncclFloat64, 0.5, 1.5);
     sumsTo<std::int64_t>(rank, ncclInt64, std::int64_t{1} << 40, std::int64_t{3} << 40);
     sumsTo<std::uint8_t>(rank, ncclUint8, 2, 6);
-    sumsTo<std::uint16_t>(rank, ncclFloat16, f16FromFloat(0.5f), f16FromFloat(1.5f));
-    sumsTo<std::uint16_t>(rank, ncclBfloat16, bf16FromFloat(0.5f), bf16FromFloat(1.5f));
+    sumsTo<std::uint16_t>(rank, ncclFloat16, core::f16FromFloat(0.5f), core::f16FromFloat(1.5f));
+    sumsTo<std::uint16_t>(rank, ncclBfloat16, core::bf16FromFloat(0.5f), core::bf16FromFloat(1.5f));
   });
 }
 

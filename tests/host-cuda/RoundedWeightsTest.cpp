@@ -1,7 +1,7 @@
 // Copies of weights in bf16: updates write the bits that rounding the updated weights gives, and no
 // other way to change weights leaves a copy behind.
+#include "runtime/core/HalfFloat.h"
 #include "runtime/cuda/CudaExecutable.h"
-#include "runtime/data/HalfFloat.h"
 #include "tests/conformance/StepCase.h"
 
 #include <cuda_runtime_api.h>

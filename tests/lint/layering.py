@@ -17,6 +17,11 @@ def others(*folders):
     return rf"(ir/|passes/(?!({'|'.join(folders)})/))"
 
 
+def beside(*folders):
+    """Every folder of the runtime but these and the public headers."""
+    return rf"runtime/(?!({'|'.join(folders)}|include)/)"
+
+
 RULES = [
     ("runtime", COMPILER, "the runtime runs where no compiler is installed"),
     ("runtime", ONNX, "models are the frontend's"),
@@ -25,6 +30,14 @@ RULES = [
     ("runtime", r"yaml-cpp/", "cluster files are the frontend's"),
     ("runtime/include", r"(oneapi|nlohmann)/|dnnl|cuda", "public headers name no backend"),
     ("runtime/include", r"runtime/", "public headers include public headers only"),
+    ("runtime/core", beside("core"), "the ground on which all of the runtime stands"),
+    ("runtime/data", beside("data", "core"), "samples know no ranks and no backend"),
+    ("runtime/cpu", beside("cpu", "core"), "a backend knows its device only"),
+    ("runtime/cuda", beside("cuda", "core"), "a backend knows its device only"),
+    ("runtime/transport", beside("transport", "core"), "links know no plan and no backend"),
+    ("runtime/servers", beside("servers", "transport", "core"), "servers know no plan"),
+    ("runtime/launch", beside("launch", "transport", "core"), "programs stand above the launcher"),
+    ("runtime/run", r"runtime/calibrate/", "measurements stand above what they measure"),
     ("ir", r"(frontend|passes|codegen|runtime)/", "dialects stand alone"),
     ("ir", ONNX, "dialects know no file format"),
     ("ir", SOLVER, "Z3 lives in passes/z3"),

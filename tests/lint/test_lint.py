@@ -8,8 +8,10 @@ import unittest
 
 import layering
 import tree
+from functions import functions
 
 MOST_LINES = 400
+MOST_LINES_OF_FUNCTION = 80
 TOP_LEVEL = {"CMakeLists.txt", "frontend", "ir", "passes", "codegen", "runtime", "tests", "samples"}
 TOP_LEVEL |= {"README.md", "LICENSE"}
 # Split, so that this file does not contain what it forbids.
@@ -48,6 +50,40 @@ class LintTest(unittest.TestCase):
         lengths = [(len(tree.lines(path)), path) for path in tree.files(*tree.CODE)]
         long = [(path, n) for n, path in lengths if n > MOST_LINES]
         self.none([f"{path}: {n} lines, at most {MOST_LINES}" for path, n in long])
+
+    def test_functions_are_short(self):
+        """No function of C++ has more than 80 lines, its declaration included."""
+        found = {path: functions(tree.lines(path)) for path in tree.files(*tree.CXX)}
+        self.assertGreater(sum(map(len, found.values())), 5000)
+        self.none(
+            [
+                f"{path}:{first}: {last - first + 1} lines, at most {MOST_LINES_OF_FUNCTION}"
+                for path, all in found.items()
+                for _, first, last in all
+                if last - first + 1 > MOST_LINES_OF_FUNCTION
+            ]
+        )
+
+    def test_functions_are_found(self):
+        """Each function of a file counts once, in namespaces and classes too; blocks do not."""
+        text = """namespace a {
+int f(int x,
+      int y) {
+  if (x) {
+    return y;
+  }
+  return 1;
+}
+struct S {
+  void g() {
+    f(1, 2);
+  }
+};
+} // namespace a"""
+        self.assertEqual(
+            functions(text.splitlines()),
+            [("int f(int x,", 2, 8), ("void g() {", 10, 12)],
+        )
 
     def test_files_say_what_they_are(self):
         """Every file of C++, TableGen, Python and shell opens with a comment."""

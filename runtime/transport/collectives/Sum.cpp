@@ -3,7 +3,7 @@
 #include "runtime/transport/collectives/Sum.h"
 
 #include "runtime/core/Clones.h"
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 
 #include <cstdint>
 
@@ -44,11 +44,11 @@ bool addInto(ElementType type, void *into, const void *from, std::size_t count) 
     addF64(static_cast<double *>(into), static_cast<const double *>(from), count);
     return true;
   case ElementType::f16:
-    addHalves<data::floatFromF16, data::f16FromFloat>(
+    addHalves<core::floatFromF16, core::f16FromFloat>(
         static_cast<std::uint16_t *>(into), static_cast<const std::uint16_t *>(from), count);
     return true;
   case ElementType::bf16:
-    addHalves<data::floatFromBf16, data::bf16FromFloat>(
+    addHalves<core::floatFromBf16, core::bf16FromFloat>(
         static_cast<std::uint16_t *>(into), static_cast<const std::uint16_t *>(from), count);
     return true;
   case ElementType::i64:

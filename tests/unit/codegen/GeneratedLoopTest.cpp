@@ -1,7 +1,7 @@
 // Generated loops compute what their bodies say, flat and broadcast, in C++ and in CUDA.
 #include "codegen/cuda/CudaTarget.h"
 #include "codegen/step/EmitStep.h"
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 #include "tests/unit/codegen/PlanModule.h"
 #include "tests/unit/codegen/RecordingBuilder.h"
 #include "tests/unit/codegen/StepText.h"
@@ -72,8 +72,12 @@ class Operand {
 public:
   Operand(std::size_t n, bool isRounded) : isRounded(isRounded), floats(n), halves(n) {}
 
-  void set(std::size_t i, float value) { floats[i] = value, halves[i] = bf16FromFloat(value); }
-  float operator[](std::size_t i) const { return isRounded ? floatFromBf16(halves[i]) : floats[i]; }
+  void set(std::size_t i, float value) {
+    floats[i] = value, halves[i] = core::bf16FromFloat(value);
+  }
+  float operator[](std::size_t i) const {
+    return isRounded ? core::floatFromBf16(halves[i]) : floats[i];
+  }
   void *at(std::size_t i) {
     return isRounded ? static_cast<void *>(halves.data() + i) : floats.data() + i;
   }
@@ -313,7 +317,7 @@ TEST_P(GeneratedLoop, FloatsMayLieRounded) {
       EXPECT_EQ(launches, 1);
       for (std::size_t i = 0; i < n; ++i) {
         const float a = x[i + offset], b = k[i + offset], sum = a + b;
-        const float expected = mask & 4 ? floatFromBf16(bf16FromFloat(sum)) : sum;
+        const float expected = mask & 4 ? core::floatFromBf16(bf16FromFloat(sum)) : sum;
         ASSERT_EQ(std::isnan(y[i + offset]), std::isnan(sum)) << i << " of mask " << mask;
         if (!std::isnan(sum)) {
           ASSERT_EQ(y[i + offset], expected) << i << " of mask " << mask;

@@ -36,7 +36,7 @@ protected:
     std::normal_distribution<float> values(static_cast<float>(center), 1.0f);
     std::vector<Bf16> drawn(layout.get_size() / sizeof(Bf16)); // padding is 0
     each([&](std::int64_t at, std::int64_t) {
-      drawn[static_cast<std::size_t>(at)] = data::bf16FromFloat(values(random));
+      drawn[static_cast<std::size_t>(at)] = core::bf16FromFloat(values(random));
     });
     return drawn;
   }
@@ -50,7 +50,7 @@ protected:
   }
 
   double at(const std::vector<Bf16> &tensor, std::int64_t offset) const {
-    return data::floatFromBf16(tensor[static_cast<std::size_t>(offset)]);
+    return core::floatFromBf16(tensor[static_cast<std::size_t>(offset)]);
   }
 
   Normalization<Bf16> normalization() const {
@@ -115,7 +115,7 @@ TEST_P(BatchNormOfBf16, ForwardAndBackward) {
 // Nothing but the shift is left of a channel that does not vary, however large it is.
 TEST_P(BatchNormOfBf16, ConstantChannelGivesItsShift) {
   each([&](std::int64_t at, std::int64_t) {
-    x[static_cast<std::size_t>(at)] = data::bf16FromFloat(1000);
+    x[static_cast<std::size_t>(at)] = core::bf16FromFloat(1000);
   });
   std::vector<Bf16> y(x.size());
   normalize(normalization(), values(), y.data());

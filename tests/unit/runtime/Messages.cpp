@@ -1,8 +1,8 @@
 // Values by type.
 #include "Messages.h"
 
+#include "runtime/core/HalfFloat.h"
 #include "runtime/core/StepTypes.h"
-#include "runtime/data/HalfFloat.h"
 
 #include <cmath>
 #include <cstring>
@@ -29,9 +29,9 @@ static double valueAt(ElementType type, const Message &message, std::size_t i) {
   case ElementType::f64:
     return get<double>(message, i);
   case ElementType::f16:
-    return floatFromF16(get<std::uint16_t>(message, i));
+    return core::floatFromF16(get<std::uint16_t>(message, i));
   case ElementType::bf16:
-    return floatFromBf16(get<std::uint16_t>(message, i));
+    return core::floatFromBf16(get<std::uint16_t>(message, i));
   case ElementType::i64:
     return static_cast<double>(get<std::int64_t>(message, i));
   case ElementType::i32:
@@ -50,9 +50,9 @@ static void setValue(ElementType type, Message &message, std::size_t i, std::uin
   case ElementType::f64:
     return put(message, i, uniform);
   case ElementType::f16:
-    return put(message, i, f16FromFloat(static_cast<float>(uniform)));
+    return put(message, i, core::f16FromFloat(static_cast<float>(uniform)));
   case ElementType::bf16:
-    return put(message, i, bf16FromFloat(static_cast<float>(uniform)));
+    return put(message, i, core::bf16FromFloat(static_cast<float>(uniform)));
   case ElementType::i64:
     return put(message, i, static_cast<std::int64_t>(random >> 12));
   case ElementType::i32:

@@ -3,7 +3,7 @@
 #include "Messages.h"
 #include "Ranks.h"
 
-#include "runtime/data/HalfFloat.h"
+#include "runtime/core/HalfFloat.h"
 #include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
 
@@ -19,8 +19,8 @@ using namespace syncline::testing;
 using core::WirePrecision;
 
 float rounded(WirePrecision wire, float value) {
-  return wire == WirePrecision::bf16 ? data::floatFromBf16(data::bf16FromFloat(value))
-                                     : data::floatFromF16(data::f16FromFloat(value));
+  return wire == WirePrecision::bf16 ? core::floatFromBf16(core::bf16FromFloat(value))
+                                     : core::floatFromF16(core::f16FromFloat(value));
 }
 
 /// The largest error of a rounding, relative to the value.

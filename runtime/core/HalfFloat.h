@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace syncline::data {
+namespace syncline::core {
 
 constexpr float floatFromBf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
@@ -46,4 +46,4 @@ constexpr std::uint16_t f16FromFloat(float value) {
                                     ((bits + 0xfff + (bits >> 13 & 1) - (112u << 23)) >> 13));
 }
 
-} // namespace syncline::data
+} // namespace syncline::core
