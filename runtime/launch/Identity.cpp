@@ -141,10 +141,6 @@ std::string describe(const RunShape &plan) {
 
 /// Checks the flags against the plan.
 Status checkFlags(const IdentityFlags &flags, const RunShape &plan) {
-  if (flags.servers && *flags.servers != plan.servers)
-    return usage("the plan has " + (plan.servers == 0 ? "no" : std::to_string(plan.servers)) +
-                 (plan.servers == 1 ? " server" : " servers") + ", '--servers' says " +
-                 std::to_string(*flags.servers));
   if (flags.ranksPerNode && plan.ranksPerNode > 0 && *flags.ranksPerNode != plan.ranksPerNode)
     return usage("the plan is for " + std::to_string(plan.ranksPerNode) +
                  " ranks a node, '--ranks-per-node' says " + std::to_string(*flags.ranksPerNode));

@@ -26,7 +26,6 @@ struct RunShape {
 struct IdentityFlags {
   std::optional<int> localRanks = {};   ///< -n, without servers
   bool pins = false;                    ///< --pin
-  std::optional<int> servers = {};      ///< --servers
   std::optional<int> ranksPerNode = {}; ///< --ranks-per-node
   std::optional<int> rank = {}, ranks = {};
   std::string masterAddress = {};

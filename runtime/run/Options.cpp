@@ -27,12 +27,6 @@ void addRanks(CLI::App &app, Options &o) {
       .localRanks = "Start N ranks on this host, and the plan's servers",
       .ranksPerNode = "for local ranks the plan's number"};
   launch::addRankFlags(app, o.identity, texts);
-  app.add_option("--servers", o.identity.servers,
-                 "State the number of parameter servers after the ranks; only the plan's number, "
-                 "the default, is accepted")
-      ->check(launch::wholeNumber(0, "servers"))
-      ->type_name("S")
-      ->group(texts.group);
 }
 
 void addEvaluation(CLI::App &app, Options &o, const char *group) {
@@ -56,14 +50,11 @@ void addData(CLI::App &app, Options &o) {
                               "a folder with pairs NAME-x.npy and NAME-y.npy; or of a folder with "
                               "a folder of .jpg and .png images for each class. A model of several "
                               "inputs has a file for each by name, INPUT=X,..,Y, or NAME-INPUT.npy "
-                              "in a folder. Rank r of P takes block r of every global batch")
+                              "in a folder. Rank r of P takes block r of every global batch "
+                              "(default: synthetic samples, the same in every step)")
                    ->check(launch::someText())
                    ->type_name("X,Y|DIR")
                    ->group(group);
-  app.add_flag("--synthetic", o.synthetic,
-               "Train on synthetic samples, the same in every step (default)")
-      ->excludes(data)
-      ->group(group);
   app.add_flag("--shuffle", o.shuffle, "Reorder the samples in every epoch")->group(group);
   app.add_option("--eval", o.eval,
                  "After training, compute accuracy and loss on these samples, without dropout and "
@@ -128,9 +119,6 @@ void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSte
 
 void addMeasuring(CLI::App &app, Options &o) {
   const char *group = "Measuring";
-  app.add_flag("--timings", o.timings,
-               "Print the median milliseconds of every operation at the end")
-      ->group(group);
   auto *trace =
       app.add_option(
              "--trace", o.trace,
@@ -144,17 +132,20 @@ void addMeasuring(CLI::App &app, Options &o) {
       ->capture_default_str()
       ->needs(trace)
       ->group(group);
-  auto *alone = app.add_flag("--alone", o.alone,
-                             "Run one rank of the plan without the others, to measure it: nothing "
-                             "is sent, and the trained values are of no use");
-  alone->group(group);
-  for (const char *other :
-       {"--checkpoint", "--save", "--dump", "--eval", "--trace", "-n", "--servers", "--rank",
-        "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
-    alone->excludes(app.get_option(other));
   for (const char *training :
        {"--steps", "--epochs", "--save", "--dump", "--trace", "--schedule", "--checkpoint"})
     app.get_option("--eval-only")->excludes(app.get_option(training));
+}
+
+/// What `syncline profile` starts a rank with. Help does not list it.
+void addProfiling(CLI::App &app, Options &o) {
+  auto *alone = app.add_flag("--alone", o.alone,
+                             "Run one rank of the plan without the others, to measure it: nothing "
+                             "is sent, and the trained values are of no use")
+                    ->group("");
+  for (const char *other : {"--checkpoint", "--save", "--dump", "--eval", "--trace", "-n", "--rank",
+                            "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
+    alone->excludes(app.get_option(other));
   auto *opTimes =
       app.add_option("--op-times", o.opTimes,
                      "Write the seconds of every operation in every step but the first " +
@@ -166,14 +157,14 @@ void addMeasuring(CLI::App &app, Options &o) {
           ->check(launch::someText())
           ->type_name("FILE")
           ->needs(alone)
-          ->group(group);
+          ->group("");
   app.add_option("--op-times-for", o.opTimesFor,
                  "Measure operation times for at least so many seconds (default 0.5); where ranks "
                  "share processors, means need many turns of each rank")
       ->check(launch::realNumber(1e-3, Steadiness::longest, "seconds from 0.001 to 60"))
       ->type_name("SECONDS")
       ->needs(opTimes)
-      ->group(group);
+      ->group("");
 }
 
 void addLimits(CLI::App &app, Options &o) {
@@ -357,6 +348,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   addOutput(app, o, log, dumpSteps);
   o.checkpoint.addTo(app);
   addMeasuring(app, o);
+  addProfiling(app, o);
   addLimits(app, o);
   if (std::optional<int> code = launch::parseWords(app, argc, argv, complain))
     return code;
@@ -371,7 +363,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain(s.message());
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
-  for (const char *other : {"--trace", "--timings", "--alone"})
+  for (const char *other : {"--trace", "--alone"})
     if (o.wantedPasses.value_or(1) > 1 && app.count(other) > 0)
       return complain("--accumulate cannot be combined with " + std::string(other));
   if (o.capturesSteps && o.backend == "cpu")

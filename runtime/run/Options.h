@@ -22,7 +22,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
   launch::IdentityFlags identity;
 
   std::string data, eval; ///< as Dataset::open(); an empty `data` means synthetic samples
-  bool synthetic = false, shuffle = false;
+  bool shuffle = false;
   std::optional<std::int64_t> steps, epochs;
   int passes = 1; ///< forward and backward passes of a step, each with a batch of the plan
   std::optional<int> wantedPasses; ///< by the command line; else they are the plan's
@@ -37,7 +37,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
   CheckpointOptions checkpoint;
   std::string load, save, dump;
   std::set<std::int64_t> dumpSteps{0};
-  bool dumpAllRanks = false, timings = false, json = false;
+  bool dumpAllRanks = false, json = false;
   std::string trace;
   std::int64_t traceSteps = 3;
 

@@ -47,12 +47,10 @@ Status Options::checkPrecision(const Plan &plan) const {
 /// Rows travel in every pass, and would be added to gradients that travel in the last pass only. Of
 /// a message that travels in several captured passes it is not known which of them it has done.
 Status Options::checkPasses(const Plan &plan) const {
-  for (const auto &[isWanted, option] :
-       {std::pair{!trace.empty(), "--trace"}, {timings, "--timings"}})
-    if (isWanted)
-      return Status::badInput("'" + plan.folder + "': '" + option +
-                              "' is for steps of one batch, but the plan's have " +
-                              std::to_string(passes) + "; expected '--accumulate 1' beside it");
+  if (!trace.empty())
+    return Status::badInput("'" + plan.folder +
+                            "': '--trace' is for steps of one batch, but the plan's have " +
+                            std::to_string(passes) + "; expected '--accumulate 1' beside it");
   for (const PlanBucket &bucket : plan.buckets) {
     const std::string what =
         "'" + plan.folder + "': '--accumulate': bucket " + std::to_string(bucket.id);

@@ -8,7 +8,6 @@
 #include "runtime/run/EqualWeights.h"
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/StopSignal.h"
-#include "runtime/run/Timings.h"
 #include "runtime/run/Usage.h"
 #include "runtime/run/Values.h"
 
@@ -264,8 +263,6 @@ Status RankRun::finish() {
     report->addDrift(*drift, group->lost());
   }
   report->finish(used->peakBytes, used->traffic, *scored);
-  if (options.timings && isFirst())
-    printTimings(plan, step->executable(), *trainer);
   return Status::ok();
 }
 

@@ -21,7 +21,7 @@ class AccumulationTest(CheckpointedTest):
 
     def test_options_that_it_contradicts(self):
         plan = self.plan_of("ring")
-        for words in (("--trace", self.folder / "t.json"), ("--timings",), ("--alone",)):
+        for words in (("--trace", self.folder / "t.json"), ("--alone",)):
             with self.subTest(words=words):
                 done = self.command("run", plan, *PASSES, *words)
                 self.assertEqual(done.returncode, 2, done.stderr)

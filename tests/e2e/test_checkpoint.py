@@ -257,7 +257,7 @@ class CheckpointTest(CheckpointedTest):
 
     def test_refuses_bad_requests(self):
         plan, saved = self.plan_of("diloco"), self.folder / "c"
-        run = ("run", plan, "-n", RANKS, "--steps", 8, "--synthetic")
+        run = ("run", plan, "-n", RANKS, "--steps", 8)
         for words, said in (
             (("--every", 4), "--checkpoint"),
             (("--resume",), "--checkpoint"),
@@ -283,7 +283,7 @@ class CheckpointTest(CheckpointedTest):
         for rank in range(2):
             (self.folder / f"host{rank}").mkdir()
             saved = self.saving(self.folder / f"host{rank}" / "c")
-            words = ("--synthetic", "--steps", 5, *saved)
+            words = ("--steps", 5, *saved)
             ranks.append(self.started(rank, 2, words))
         for code, said in self.ends(ranks):
             self.assertEqual(code, 1, said)

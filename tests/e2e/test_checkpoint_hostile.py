@@ -34,7 +34,7 @@ class HostileCheckpointTest(CheckpointedTest):
         super().setUpClass()
         cls.original = cls.shared / "original"
         cls.plan = harness.compile_plan(cls.model, cls.shared, ranks=RANKS, batch=8)
-        words = ("run", cls.plan, "-n", RANKS, "--synthetic", "--steps", 6, "--every", 3)
+        words = ("run", cls.plan, "-n", RANKS, "--steps", 6, "--every", 3)
         harness.syncline(*words, "--checkpoint", cls.original)
 
     def saved(self, name):
@@ -43,7 +43,7 @@ class HostileCheckpointTest(CheckpointedTest):
         return folder
 
     def resuming(self, saved, *more, plan=None):
-        words = ("run", plan or self.plan, "-n", RANKS, "--synthetic", "--steps", STEPS)
+        words = ("run", plan or self.plan, "-n", RANKS, "--steps", STEPS)
         return (*words, "--checkpoint", saved, "--resume", *more)
 
     def takes_the_one_before(self, saved, *said):
@@ -212,7 +212,7 @@ class HostileCheckpointTest(CheckpointedTest):
 
     def test_says_that_loaded_values_are_not_used(self):
         saved, model = self.saved("load"), self.folder / "other.onnx"
-        words = ("run", self.plan, "-n", RANKS, "--synthetic", "--steps", 2, "--save", model)
+        words = ("run", self.plan, "-n", RANKS, "--steps", 2, "--save", model)
         harness.syncline(*words)
         rests = []
         for more in ((), ("--load", model)):

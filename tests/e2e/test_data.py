@@ -112,7 +112,7 @@ class ShardsTest(RefusalTest):
         plan = harness.compile_plan(DIGITS, self.folder, batch=16)
         held = numpy.ones(50_000_000)
         said = harness.syncline(
-            *("run", plan, "-n", 1, "--synthetic", "--steps", 1, "--log", "json")
+            *("run", plan, "-n", 1, "--steps", 1, "--log", "json")
         )
         del held
         self.assertLess(json.loads(said.splitlines()[-1])["peak_memory_bytes"], 160e6)

@@ -188,7 +188,7 @@ class HalvesTest(RefusalTest):
             begin, end = forward[rank, step + 1]
             hidden += second["ts"] < end and second["ts"] + second["dur"] > begin
         self.assertGreater(hidden, 0)
-        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, "--timings", *self.backend)
+        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, *self.backend)
         harness.syncline(*run, "--trace", trace)
         messages, _ = self.messages(trace)
         self.assertEqual({key[3] for key in messages}, {"reduce-scatter", "all-gather"})

@@ -56,7 +56,7 @@ class InstructionSetsTest(RefusalTest):
         if cap is not None:
             environment[processor.VARIABLE] = cap
         return subprocess.run(
-            [harness.SYNCLINE, "run", self.plan, "--synthetic", *map(str, words)],
+            [harness.SYNCLINE, "run", self.plan, *map(str, words)],
             capture_output=True,
             text=True,
             env=environment,
@@ -121,7 +121,7 @@ class InstructionSetsTest(RefusalTest):
         environment = {processor.VARIABLE: "avx512", "ONEDNN_MAX_CPU_ISA": "AVX2"}
         file = self.folder / "times.json"
         done = self.command(
-            *("run", self.plan, "--synthetic", "--alone", "--steps", 8, "--op-times", file),
+            *("run", self.plan, "--alone", "--steps", 8, "--op-times", file),
             environment=environment,
         )
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -41,11 +41,11 @@ class LossScaleTest(RefusalTest):
         layers = "fc*" if scheme == "factors" else "*"
         return self.plan("-".join((scheme, *extra)), "--scheme", f"{layers}={scheme}", *extra)
 
-    def trained(self, plan, *words, steps=3, data=None, servers=0):
+    def trained(self, plan, *words, steps=3, data=None):
         """The steps' log, its summary, and the dump of all ranks in the last step."""
         out = self.folder / f"dump{len(list(self.folder.iterdir()))}"
         done = self.command(
-            *("run", plan, "-n", RANKS, *(("--servers", servers) if servers else ())),
+            *("run", plan, "-n", RANKS),
             *(data or self.data),
             *("--steps", steps, "--log", "json", "--dump", out, "--dump-all-ranks"),
             *("--dump-steps", steps - 1, *words),
@@ -130,7 +130,7 @@ class LossScaleTest(RefusalTest):
     def test_servers_of_their_own(self):
         plan = self.plan("served", *harness.BY_SERVERS["extra"], "--wire", "fp16",
                          cluster=harness.BY_SERVERS["cluster"])
-        log, told, dumps = self.trained(plan, "--loss-scale", 1e9, servers=2)
+        log, told, dumps = self.trained(plan, "--loss-scale", 1e9)
         self.assertEqual(told["skipped_steps"], 3)
         self.assert_same(dumps[0].parameters(2), dumps[-1].parameters(2))
 

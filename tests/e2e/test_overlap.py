@@ -130,7 +130,7 @@ class Overlapped(RefusalTest):
 
     def traces(self, plan, extra=()):
         trace = self.folder / "measured.json"
-        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, "--timings", *self.backend)
+        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, *self.backend)
         harness.syncline(*run, "--trace", trace, *extra)
         events = json.loads(trace.read_text())["traceEvents"]
         messages = [e for e in events if e.get("cat") == "message"]

@@ -31,7 +31,7 @@ class PrecisionTest(RefusalTest):
         """What one step leaves, and what the run said."""
         out = self.folder / name
         done = self.command(
-            *("run", self.plan, "-n", 2, "--synthetic", "--steps", 2, "--dump", out),
+            *("run", self.plan, "-n", 2, "--steps", 2, "--dump", out),
             *("--dump-steps", "1", *words),
             environment=environment,
         )
@@ -58,7 +58,7 @@ class PrecisionTest(RefusalTest):
 
     @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
     def test_ranks_on_different_processors_are_refused(self):
-        words = ["--synthetic", "--steps", "2", "--precision", "bf16"]
+        words = ["--steps", "2", "--precision", "bf16"]
         processes = [self.started(0, 2, words), self.started(1, 2, words, **OLDER)]
         for code, errors in self.ends(processes):
             self.assertEqual(code, 1, errors)
@@ -73,7 +73,7 @@ class PrecisionTest(RefusalTest):
         self.assertFalse((self.folder / "c.yaml").exists())
 
     def test_tf32_is_for_gpus(self):
-        words = ["run", self.plan, "--synthetic", "--steps", 1]
+        words = ["run", self.plan, "--steps", 1]
         self.refuses([*words, "--precision", "tf32"], "--precision tf32 needs --backend", code=2)
 
     def planned(self, label, *extra):
@@ -88,7 +88,7 @@ class PrecisionTest(RefusalTest):
         self.assertEqual((stated["precision"], stated["wire"]), ("bf16", "fp16"))
         head = harness.syncline("inspect", plan).splitlines()[0]
         self.assertIn("computes in bf16, gradients travel as fp16", head)
-        words = ("--synthetic", "--steps", 2, "--dump-steps", 1, "--dump")
+        words = ("--steps", 2, "--dump-steps", 1, "--dump")
         run = ("run", "-n", 2)
         quiet = self.command(*run, plan, *words, self.folder / "planned")
         self.assertNotIn("its predictions do not hold", quiet.stderr)
@@ -132,7 +132,7 @@ class PrecisionTest(RefusalTest):
         self.assertRegex(said, r"(?m)^wire +fp32 +bf16$")
 
     def test_wires_are_for_gradients(self):
-        words = ["run", self.local, "--synthetic", "--steps", 4, "--wire", "bf16"]
+        words = ["run", self.local, "--steps", 4, "--wire", "bf16"]
         self.refuses(words, "'--wire' rounds gradients", "local:2")
 
     def test_calibrate_measures_float32(self):

@@ -40,7 +40,7 @@ class RoundedMemoryTest(RefusalTest):
         """Two steps in bf16: the dump of the last one, and the process's peak memory."""
         out = self.folder / name
         said = harness.syncline(
-            *("run", plan, "-n", 1, "--synthetic", "--steps", 2, "--precision", "bf16"),
+            *("run", plan, "-n", 1, "--steps", 2, "--precision", "bf16"),
             *("--dump", out, "--dump-steps", "1", "--log", "json", *words),
         )
         return harness.Dump(out), json.loads(said.splitlines()[-1])["peak_memory_bytes"]
@@ -74,7 +74,7 @@ class RoundedMemoryTest(RefusalTest):
 
     def test_other_precisions_are_refused(self):
         plan = planned(DIGITS, self.folder, "bf16")
-        words = ["run", plan, "--synthetic", "--steps", 1]
+        words = ["run", plan, "--steps", 1]
         self.refuses(
             [*words, "--precision", "fp32"],
             "the plan's memory is laid out for bf16",
@@ -83,7 +83,7 @@ class RoundedMemoryTest(RefusalTest):
 
     def test_older_processors_refuse(self):
         plan = planned(DIGITS, self.folder, "bf16")
-        done = self.command("run", plan, "--synthetic", "--steps", 1, environment=OLDER)
+        done = self.command("run", plan, "--steps", 1, environment=OLDER)
         self.assert_refused(
             done,
             [
@@ -118,7 +118,7 @@ class RoundedCudaMemoryTest(HostCudaCase):
         for given in ("fp32", "tf32"):
             with self.assertRaisesRegex(AssertionError, f"laid out for bf16.*--precision {given}"):
                 harness.syncline(
-                    *("run", plan, *CUDA, "--synthetic", "--steps", 1, "--precision", given)
+                    *("run", plan, *CUDA, "--steps", 1, "--precision", given)
                 )
 
 

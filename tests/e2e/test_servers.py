@@ -50,14 +50,11 @@ class ServersTest(RefusalTest):
         wanted = harness.train(
             self.ring, self.folder, data, ranks=WORKERS, settings=settings
         ).parameters(2)
-        for extra in ((), ("--servers", 2)):
-            found = harness.train(
-                self.plan, self.folder, data, ranks=WORKERS, settings=settings, extra=extra
-            )
-            self.assertEqual(found.parameters(2).names(), wanted.names())
-            for name in wanted.names():
-                error = numpy.abs(found.parameters(2)[name] - wanted[name]).max()
-                self.assertLessEqual(error, SAME * numpy.abs(wanted[name]).max(), name)
+        found = harness.train(self.plan, self.folder, data, ranks=WORKERS, settings=settings)
+        self.assertEqual(found.parameters(2).names(), wanted.names())
+        for name in wanted.names():
+            error = numpy.abs(found.parameters(2)[name] - wanted[name]).max()
+            self.assertLessEqual(error, SAME * numpy.abs(wanted[name]).max(), name)
 
     def test_plan_says_who_is_needed(self):
         plan = harness.plan_json(self.plan)
@@ -65,8 +62,6 @@ class ServersTest(RefusalTest):
         self.assertEqual(self.summary(self.plan, "--steps", 2)["servers"], 2)
 
     def test_contradictions(self):
-        self.refuses(["run", self.plan, "--servers", 3], "2 servers", "'--servers' says 3", code=2)
-        self.refuses(["run", self.ring, "--servers", 2], "no servers", "'--servers' says 2", code=2)
         self.refuses(["run", self.plan, "-n", 5], "3 ranks and 2 servers", "'-n' says 5", code=2)
         code, errors = self.ends([self.started(0, WORKERS)])[0]
         self.assertEqual(code, 2, errors)

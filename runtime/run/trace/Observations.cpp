@@ -5,7 +5,7 @@ namespace syncline::run {
 
 Status Observations::begin(Trainer &trainer, transport::Group *group, const TraceRecorder::Run &run,
                            bool isResumed) {
-  if (options.timings || isMeasured())
+  if (isMeasured())
     trainer.recordSteps();
   if (options.trace.empty())
     return Status::ok();

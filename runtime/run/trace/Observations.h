@@ -1,4 +1,4 @@
-// What a run measures for `--timings`, `--trace` and `--op-times`.
+// What a run measures for `--trace` and `--op-times`.
 #pragma once
 
 #include "runtime/run/Options.h"

@@ -59,11 +59,7 @@ Result<bool> TraceRecorder::finish(const std::string &path, const Plan &plan,
   auto after = offsets();
   if (!after)
     return after.status();
-  // With --timings, the steps before the traced ones have records too.
-  const std::vector<StepRecord> &records = trainer.records();
-  const auto begin = std::find_if(records.begin(), records.end(),
-                                  [&](const StepRecord &r) { return r.step >= first; });
-  auto all = collect(packRecords({begin, records.end()}));
+  auto all = collect(packRecords(trainer.records()));
   if (!all)
     return all.status();
   Result<std::vector<std::vector<double>>> services(std::vector<std::vector<double>>{});

@@ -92,7 +92,7 @@ TEST(ServerRun, TrainsAsColocatedServersDo) {
 TEST(ServerRun, NothingToServe) {
   TinyPlan lone(1, 8, "", scheme, 1), idle(2, 8, "", "ring", 1);
   for (const TinyPlan *plan : {&lone, &idle}) {
-    Outcome run = runToEnd({plan->folder(), "--servers", "1", "--steps", "3"});
+    Outcome run = runToEnd({plan->folder(), "--steps", "3"});
     EXPECT_EQ(run.code, 0) << run.output;
   }
 }
