@@ -53,8 +53,7 @@ public:
 
   Status noAnswer() const {
     return Status::badInput("'" + folder + "': Z3 gave no answer within " + formatSeconds(seconds) +
-                            " for " + std::to_string(problem.layers.size()) +
-                            " gradients; --z3-seconds gives it more");
+                            " for " + std::to_string(problem.layers.size()) + " gradients");
   }
 
 private:

@@ -50,7 +50,7 @@ Result<std::string> askZ3AboutOrder(const std::string &folder, const problem::Or
       "the plan's " + (count == 1 ? "message" : std::to_string(count) + " messages");
   if (answer->verdict == z3judge::Verdict::noAnswer)
     return Status::badInput("'" + folder + "': Z3 gave no answer within " + formatSeconds(seconds) +
-                            " for orders of " + messages + "; --z3-seconds gives it more");
+                            " for orders of " + messages + "");
   const std::string took = formatSeconds(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 2);
   if (answer->verdict == z3judge::Verdict::impossible)

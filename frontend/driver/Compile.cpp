@@ -161,13 +161,11 @@ Status checkBatch(const CompileOptions &options, const files::Profile &profile, 
   return Status::ok();
 }
 
-/// Options for NCCL's collectives; null where the backend does not send by NCCL.
+/// Leaves its choices to NCCL; null where the backend does not send by NCCL.
 cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
   if (!codegen::findTarget(options.backend)->usesNccl)
     return {};
-  const auto protocol = cluster::symbolizeProtocol(options.ncclProtocol);
-  return cluster::NcclAttr::get(context, protocol.value_or(cluster::Protocol::any),
-                                options.ncclChannels);
+  return cluster::NcclAttr::get(context, cluster::Protocol::any, std::nullopt);
 }
 
 /// Attaches cluster, profile, optimizer, precision and wire to the module as attributes, which the
@@ -247,7 +245,7 @@ Status record(const CompileOptions &options, ModuleOp module, codegen::PlanInfo 
 Result<std::shared_ptr<const solver::Planner>> findPlanner(const CompileOptions &options) {
   Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(options.planner);
   if (planner && (*planner)->maxMessages())
-    return z3Planner(**planner, options.z3Seconds);
+    return z3Planner(**planner, z3Seconds);
   return planner;
 }
 

@@ -24,12 +24,7 @@ struct CompileOptions {
   std::optional<double> clipNorm;  ///< to which gradients are clipped; nothing: they are not
   std::string wire = "fp32";       ///< one of allWires
   std::string precision;           ///< one of nn::precisions; empty for the profile's, else fp32
-  double z3Seconds = 60;           ///< that Z3 may take, where the planner asks it
   std::string backend = "cpu";     ///< one of stepTargets()
-  /// NCCL's protocol (simple, ll, ll128) and channels for the messages of a backend that has NCCL
-  /// carry them; empty for what is left to NCCL.
-  std::string ncclProtocol;
-  std::optional<std::int64_t> ncclChannels; ///< 1 to cluster::mostNcclChannels
   std::string loss = "cross-entropy";
   std::string classesIn = "auto"; ///< the output's dimension of classes: "1", "-1" or "auto"
   std::string modelOutput;        ///< which graph output the loss is taken on; empty for the first

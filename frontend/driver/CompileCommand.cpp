@@ -42,13 +42,6 @@ static void addPlanner(CLI::App &command, CompileOptions &options) {
   command.add_option("--planner", options.planner, plannerHelp())
       ->capture_default_str()
       ->group("Planning");
-  command
-      .add_option("--z3-seconds", options.z3Seconds,
-                  "Time that Z3 may take, seconds, with --planner z3:messages=N")
-      ->type_name("SECONDS")
-      ->check(launch::realNumber(0.001, 1e6, "a number of seconds from 0.001 to 1e6"))
-      ->capture_default_str()
-      ->group("Planning");
 }
 
 static std::string schemeHelp() {
@@ -184,24 +177,6 @@ static void addConsistency(CLI::App &command, CompileOptions &options) {
       ->group("Training");
 }
 
-/// Options that fix NCCL's choices for a plan's messages on GPUs.
-static void addNccl(CLI::App &command, CompileOptions &options) {
-  command
-      .add_option(
-          "--nccl-protocol", options.ncclProtocol,
-          "Fix the protocol of NCCL's collectives, with --backend cuda; default: NCCL's choice")
-      ->check(launch::oneOf({"simple", "ll", "ll128"}))
-      ->group("Planning");
-  command
-      .add_option(
-          "--nccl-channels", options.ncclChannels,
-          "Fix the channels of each of NCCL's collectives, 1 to 64, with --backend cuda; default: "
-          "NCCL's choice")
-      ->check(CLI::Range(std::int64_t{1}, cluster::maxNcclChannels))
-      ->type_name("N")
-      ->group("Planning");
-}
-
 /// Options for models that are planned by their shapes alone.
 static void addLayers(CLI::App &command, CompileOptions &options) {
   command
@@ -334,26 +309,17 @@ Command addCompile(CLI::App &app) {
       ->check(launch::wholeNumber(1, "nodes"))
       ->type_name("N")
       ->group("Planning");
-  addNccl(*command, *options);
   addLayers(*command, *options);
   return [options, command]() -> Status {
     if (isTrace(options->model))
-      for (const char *name : {"--backend",         "--batch",         "--loss",
-                               "--classes-in",      "--loss-on",       "--freeze",
-                               "--dropout",         "--optimizer",     "--clip-norm",
-                               "--precision",       "--nccl-protocol", "--nccl-channels",
-                               "--overlap",         "--consistency",   "--recompute",
-                               "--plan-only",       "--write-layers",  "--dim",
-                               "--batch-dimension", "--split-tied",    "--accumulate",
-                               "--parameters"})
+      for (const char *name :
+           {"--backend", "--batch",           "--loss",       "--classes-in", "--loss-on",
+            "--freeze",  "--dropout",         "--optimizer",  "--clip-norm",  "--precision",
+            "--overlap", "--consistency",     "--recompute",  "--plan-only",  "--write-layers",
+            "--dim",     "--batch-dimension", "--split-tied", "--accumulate", "--parameters"})
         if (command->count(name) > 0)
           return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
                                                         options->model + "' is a layer trace");
-    for (const char *name : {"--nccl-protocol", "--nccl-channels"})
-      if (command->count(name) > 0 && !codegen::findTarget(options->backend)->usesNccl)
-        return Status::error(ErrorKind::badUsage, std::string(name) + " is for '--backend cuda'");
-    if (command->count("--z3-seconds") > 0 && !options->planner.starts_with("z3"))
-      return Status::error(ErrorKind::badUsage, "--z3-seconds is for '--planner z3:messages=N'");
     for (const char *name : {"--overlap", "--consistency", "--recompute", "--precision",
                              "--clip-norm", "--split-tied", "--accumulate"})
       if (options->planOnly && command->count(name) > 0)

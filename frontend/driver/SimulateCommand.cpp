@@ -92,7 +92,6 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
 }
 
 void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *options) {
-  constexpr int maxPoints = 10'000;
   CLI::Option *sweep =
       command
           ->add_option(
@@ -109,13 +108,6 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
           ->type_name("AXIS=FIRST..LAST")
           ->allow_extra_args(false)
           ->group("Sweeps");
-  command
-      ->add_option("--points", options->points,
-                   "Simulate so many points, in geometric progression; default: doubling")
-      ->check(launch::wholeNumber(2, "points", maxPoints))
-      ->type_name("N")
-      ->needs(sweep)
-      ->group("Sweeps");
   command
       ->add_option("--replan", raw->replan,
                    "Let the plan's planner decide anew at every point (yes), or keep the plan's "

@@ -4,6 +4,7 @@
 #include "frontend/driver/CompareModel.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanContext.h"
+#include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/Paths.h"
 #include "frontend/ir/ToAttr.h"
@@ -40,7 +41,6 @@ struct VerifyOptions {
   std::string plan;
   std::string model, cluster; ///< files to compare with; empty for none
   bool withZ3 = false;
-  double z3Seconds = 60; ///< that Z3 may take
 };
 
 /// Compares the hash of the plan's model or cluster with that of the given file, if there is one.
@@ -169,7 +169,7 @@ Status verify(const VerifyOptions &options) {
   if (!options.withZ3)
     return Status::ok();
   std::fflush(stdout); // Z3 may take long
-  Result<std::string> opinion = askZ3(folder, module->get(), options.z3Seconds);
+  Result<std::string> opinion = askZ3(folder, module->get(), z3Seconds);
   if (!opinion)
     return opinion.status();
   std::printf("%s\n", opinion->c_str());
@@ -196,16 +196,11 @@ Command addVerify(CLI::App &app) {
           "Compare the plan's cluster with this file, or a sample's, from which it was made")
       ->type_name("FILE")
       ->check(launch::someText());
-  CLI::Option *withZ3 = command->add_flag(
+  command->add_flag(
       "--with-z3", options->withZ3,
       "Also have Z3 prove the bound from the problem, independently of the plan's certificate; "
       "of a plan of '--overlap step', that no other order of its messages has a shorter step" +
           std::string(z3judge::checkAvailable() ? "" : " (this build has no Z3)"));
-  command->add_option("--z3-seconds", options->z3Seconds, "Time that Z3 may take, seconds")
-      ->type_name("SECONDS")
-      ->check(launch::realNumber(0.001, 1e6, "a number of seconds from 0.001 to 1e6"))
-      ->capture_default_str()
-      ->needs(withZ3);
   return [options]() -> Status {
     if (options->withZ3)
       if (Status available = z3judge::checkAvailable(); !available)

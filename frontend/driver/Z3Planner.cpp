@@ -39,8 +39,7 @@ private:
       break;
     }
     return Status::badInput("Z3 gave no answer within " + files::formatSeconds(seconds) + " for " +
-                            std::to_string(problem.layers.size()) +
-                            " gradients; --z3-seconds gives it more");
+                            std::to_string(problem.layers.size()) + " gradients");
   }
 
   /// What our own algorithms know: a bound for any number of messages, which the plan's certificate

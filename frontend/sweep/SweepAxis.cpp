@@ -151,21 +151,13 @@ Result<SweepAxis> parseSweep(std::string_view text) {
   return axis;
 }
 
-std::vector<double> sweepValues(const SweepAxis &axis, std::optional<int> points,
-                                int devicesPerNode) {
+std::vector<double> sweepValues(const SweepAxis &axis, int devicesPerNode) {
   if (!axis.listed.empty())
     return axis.listed;
   std::vector<double> values;
-  if (points && axis.last > axis.first) {
-    for (int i = 0; i < *points; ++i)
-      values.push_back(axis.first *
-                       std::pow(axis.last / axis.first, static_cast<double>(i) / (*points - 1)));
-    values.back() = axis.last;
-  } else {
-    for (double value = axis.first; value < axis.last * (1 - 1e-9); value *= 2)
-      values.push_back(value);
-    values.push_back(axis.last);
-  }
+  for (double value = axis.first; value < axis.last * (1 - 1e-9); value *= 2)
+    values.push_back(value);
+  values.push_back(axis.last);
   if (!isWhole(axis.kind))
     return values;
   std::vector<double> whole{axis.first};

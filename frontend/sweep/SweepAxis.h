@@ -44,12 +44,11 @@ double csvValue(SweepAxis::Kind kind, double value);
 /// unknown, a value has no unit or is not in range, values do not ascend, or overlaps are a range.
 Result<SweepAxis> parseSweep(std::string_view text);
 
-/// The listed values, or values from first to last, both included: doubling, or `points` values in
-/// geometric progression. Counts are whole numbers without repetition; ranks between the ends that
-/// exceed one node are multiples of `devicesPerNode`. Values that were typed are always included.
-/// Preconditions: points >= 2 where given, devicesPerNode >= 1.
-std::vector<double> sweepValues(const SweepAxis &axis, std::optional<int> points,
-                                int devicesPerNode);
+/// The listed values, or values from first to last by doubling, both included. Counts are whole
+/// numbers without repetition; ranks between the ends that exceed one node are multiples of
+/// `devicesPerNode`. Values that were typed are always included.
+/// Precondition: devicesPerNode >= 1.
+std::vector<double> sweepValues(const SweepAxis &axis, int devicesPerNode);
 
 /// "10 Gb/s", "50.0 us", "8".
 std::string axisValue(SweepAxis::Kind kind, double value);

@@ -16,8 +16,7 @@ struct SweepOptions {
   std::vector<std::pair<int, double>> slow = {}; ///< ranks, and how many times as long they compute
   /// Steps to simulate, one behind the other; absent: 1, or as many as a consistency needs.
   std::optional<int> steps = std::nullopt;
-  std::optional<int> points = std::nullopt; ///< number of values; absent: doubling
-  bool replan = true;                       ///< false: keep the plan's decisions
+  bool replan = true; ///< false: keep the plan's decisions
   /// What messages may hide behind; absent: as in the plan. An axis of overlaps goes before it.
   std::optional<Overlap> overlap = std::nullopt;
 };

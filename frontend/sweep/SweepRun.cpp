@@ -343,8 +343,7 @@ Result<Sweep> runSweep(const simulate::SimulatedPlan &plan, cluster::SpecAttr cl
     return possible;
   Sweep sweep{axis, options.replan, plan.names(), {}};
   const Sweeper sweeper(plan, cluster, options);
-  for (double value :
-       sweepValues(axis, options.points, static_cast<int>(cluster.getDevicesPerNode()))) {
+  for (double value : sweepValues(axis, static_cast<int>(cluster.getDevicesPerNode()))) {
     Result<SweepPoint> point = sweeper.at(axis.kind, value);
     if (point)
       sweep.points.push_back(std::move(*point));

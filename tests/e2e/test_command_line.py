@@ -128,8 +128,8 @@ class CompletionTest(RefusalTest):
         self.assertEqual(self.complete("syncline", "c"), {"compile", "calibrate", "cluster"})
         self.assertEqual(self.complete("syncline", "help", "si"), {"simulate"})
         self.assertEqual(
-            self.complete("syncline", "compile", "m.onnx", "--n"),
-            {"--nodes", "--nccl-protocol", "--nccl-channels"},
+            self.complete("syncline", "compile", "m.onnx", "--o"),
+            {"--output", "--optimizer", "--overlap"},
         )
         self.assertEqual(self.complete("syncline", "run", "--mo"), {"--momentum"})
         self.assertLessEqual(

@@ -25,21 +25,19 @@ TEST(SweepAxisTest, ReadsARangeWithUnits) {
 TEST(SweepAxisTest, ReadsAList) {
   Result<SweepAxis> axis = parseSweep("ranks=4,6,16");
   ASSERT_TRUE(axis) << axis.status().message();
-  EXPECT_EQ(sweepValues(*axis, {}, 4), (std::vector<double>{4, 6, 16}));
-  EXPECT_EQ(sweepValues(*axis, 20, 4), (std::vector<double>{4, 6, 16}));
+  EXPECT_EQ(sweepValues(*axis, 4), (std::vector<double>{4, 6, 16}));
 }
 
 // Overlaps have names, and no value lies between them.
 TEST(SweepAxisTest, ReadsOverlaps) {
   Result<SweepAxis> axis = parseSweep("overlap=backward,step");
   ASSERT_TRUE(axis) << axis.status().message();
-  const std::vector<double> values = sweepValues(*axis, {}, 4);
+  const std::vector<double> values = sweepValues(*axis, 4);
   ASSERT_EQ(values.size(), 2u);
   EXPECT_EQ(axisValue(SweepAxis::Kind::overlap, values[0]), "backward");
   EXPECT_EQ(axisValue(SweepAxis::Kind::overlap, values[1]), "step");
   axis = parseSweep("overlap=step");
   ASSERT_TRUE(axis) << axis.status().message();
-  EXPECT_EQ(sweepValues(*axis, 20, 4), (std::vector<double>{values[1]}));
 }
 
 TEST(SweepAxisTest, RefusesWhatIsNoRange) {
@@ -76,26 +74,19 @@ TEST(SweepAxisTest, RefusesWhatIsNoRange) {
 }
 
 TEST(SweepAxisTest, DoublesAndKeepsBothEnds) {
-  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 1, 6}, {}, 1), (std::vector<double>{1, 2, 4, 6}));
-  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 1, 4}, {}, 1), (std::vector<double>{1, 2, 4}));
-  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 3, 3}, 5, 1), (std::vector<double>{3}));
-}
-
-TEST(SweepAxisTest, SpreadsPointsGeometrically) {
-  const std::vector<double> values = sweepValues({SweepAxis::Kind::latency, 1e-6, 1e-3}, 4, 1);
-  ASSERT_EQ(values.size(), 4u);
-  EXPECT_NEAR(values[1], 1e-5, 1e-12);
-  EXPECT_EQ(values[3], 1e-3);
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 1, 6}, 1), (std::vector<double>{1, 2, 4, 6}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 1, 4}, 1), (std::vector<double>{1, 2, 4}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::slow, 3, 3}, 1), (std::vector<double>{3}));
 }
 
 // Between the ends ranks are a part of one node or whole nodes; what was typed stays.
 TEST(SweepAxisTest, RanksAreWholeNodes) {
-  EXPECT_EQ(sweepValues({SweepAxis::Kind::ranks, 2, 32}, {}, 8),
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::ranks, 2, 32}, 8),
             (std::vector<double>{2, 4, 8, 16, 32}));
-  EXPECT_EQ(sweepValues({SweepAxis::Kind::ranks, 3, 30}, {}, 8),
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::ranks, 3, 30}, 8),
             (std::vector<double>{3, 6, 16, 24, 30}));
-  EXPECT_EQ(sweepValues({SweepAxis::Kind::batch, 1, 4}, 20, 1), (std::vector<double>{1, 2, 3, 4}));
-  EXPECT_EQ(sweepValues({SweepAxis::Kind::nodes, 1, 8}, {}, 8), (std::vector<double>{1, 2, 4, 8}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::batch, 1, 4}, 1), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(sweepValues({SweepAxis::Kind::nodes, 1, 8}, 8), (std::vector<double>{1, 2, 4, 8}));
 }
 
 TEST(SweepAxisTest, WritesValuesForPeople) {
