@@ -126,6 +126,8 @@ Result<std::string> choosePlan(const CompileOptions &options,
   if (!one)
     return one;
   Result<std::string> two = planOn(2, options, planner, onTwo, enter);
+  if (!two && two.status().kind() == ErrorKind::internal)
+    return two;
   if (!two || !isShorter(stepOf(*onTwo), stepOf(*module)))
     return one;
   module = std::move(onTwo);

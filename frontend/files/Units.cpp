@@ -1,6 +1,8 @@
 // Parser of quantities: number, then unit, then a check of sign and range.
 #include "frontend/files/Units.h"
 
+#include "syncline/ByteSize.h"
+
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -104,8 +106,7 @@ std::optional<Ratio> computeRateFactor(std::string_view unit) {
 }
 
 constexpr Dimension time{"a time", "1.5ms", "ns, us, ms, s, min", timeFactor, true};
-constexpr Dimension byteUnits{"a size", "25MiB", "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB",
-                              byteFactor, true};
+constexpr Dimension byteUnits{"a size", "25MiB", byteSizeUnits, byteFactor, true};
 constexpr Dimension byteRate{"a data rate", "10 Gb/s",
                              "b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s, GiB/s (bytes)",
                              byteRateFactor, false};
@@ -203,11 +204,10 @@ Result<std::int64_t> parseBytes(std::string_view text) {
   Result<double> bytes = parseQuantity(text, byteUnits);
   if (!bytes)
     return bytes.status();
-  constexpr double limit = 9007199254740992.0; // 2^53: every whole number below is exact
-  if (*bytes > limit || *bytes != std::floor(*bytes))
-    return Status::badInput("expected a whole number of bytes up to 8 PiB, got " +
-                            quoted(trim(text)));
-  return static_cast<std::int64_t>(*bytes);
+  if (const std::optional<std::int64_t> size = parseByteSize(trim(text)))
+    return *size;
+  return Status::badInput("expected a whole number of bytes up to 8 PiB, got " +
+                          quoted(trim(text)));
 }
 
 Result<double> parseFactor(std::string_view original) {

@@ -1,13 +1,13 @@
 // Asks the ONNX library's operator schemas for a node's result types.
 #include "frontend/onnx/ShapeInference.h"
 
-#include "frontend/onnx/ChildAnswer.h"
 #include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/OpTable.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 #include "onnx/defs/schema.h"
+#include "syncline/ChildAnswer.h"
 
 #include <algorithm>
 
@@ -49,7 +49,8 @@ public:
 
   /// Lets the schema's rule set the outputs in a child process: a wrong rank may crash the rule.
   Status apply(const onnx::OpSchema &schema) {
-    Result<std::string> answer = answerOfChild([&]() -> std::string {
+    constexpr unsigned seconds = 10;
+    const auto infer = [&] {
       onnx::GraphProto graph;
       try {
         schema.GetTypeAndShapeInferenceFunction()(*this);
@@ -59,11 +60,15 @@ public:
       for (const onnx::TypeProto &type : outputs)
         *graph.add_output()->mutable_type() = type;
       return graph.SerializeAsString();
-    });
+    };
+    const Result<ChildAnswer> answer = answerOfChild(infer, seconds);
     if (!answer)
       return answer.status();
+    if (answer->signal != 0)
+      return Status::badInput("the ONNX library fails on it");
     onnx::GraphProto graph;
-    if (!graph.ParseFromString(*answer) || graph.output_size() != static_cast<int>(outputs.size()))
+    if (!graph.ParseFromString(answer->text) ||
+        graph.output_size() != static_cast<int>(outputs.size()))
       return Status::badInput("the ONNX library fails on it");
     if (graph.has_doc_string())
       return Status::badInput(graph.doc_string());

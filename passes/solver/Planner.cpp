@@ -8,6 +8,7 @@
 #include "passes/solver/OrderRivals.h"
 #include "passes/solver/Replay.h"
 #include "passes/solver/SchemePlanners.h"
+#include "syncline/ByteSize.h"
 #include "syncline/PlanConstants.h"
 #include "syncline/Suggestion.h"
 
@@ -214,27 +215,6 @@ std::string hintAt(std::string_view name) {
   return ", expected one of " + knownForms();
 }
 
-/// Parses a whole number of bytes with its unit, from 1 to below 2^53.
-std::optional<std::int64_t> parseSize(std::string_view text) {
-  constexpr struct {
-    std::string_view unit;
-    double bytes;
-  } units[] = {{"B", 1},      {"KB", 1e3},          {"MB", 1e6},     {"GB", 1e9},
-               {"KiB", 1024}, {"MiB", 1024 * 1024}, {"GiB", 1 << 30}};
-  double number = 0;
-  auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !std::isfinite(number))
-    return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
-  if (text.starts_with(' '))
-    text.remove_prefix(1);
-  for (const auto &unit : units)
-    if (text == unit.unit)
-      if (double bytes = std::round(number * unit.bytes); bytes >= 1 && bytes < 0x1p53)
-        return static_cast<std::int64_t>(bytes);
-  return std::nullopt;
-}
-
 Status usageError(std::string message) {
   return Status::error(ErrorKind::badUsage, std::move(message));
 }
@@ -366,11 +346,10 @@ Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text) {
     return usageError("planner " + quoted(name) + " needs a size, as in '" + std::string(name) +
                       ":25MiB'");
   std::string_view sizeText = text.substr(colon + 1);
-  std::optional<std::int64_t> size = parseSize(sizeText);
-  if (!size)
-    return usageError("planner " + quoted(text) +
-                      ": expected a positive size with a unit (B, KB, " +
-                      "MB, GB, KiB, MiB, GiB), got " + quoted(sizeText));
+  std::optional<std::int64_t> size = parseByteSize(sizeText);
+  if (size.value_or(0) == 0)
+    return usageError("planner " + quoted(text) + ": expected a positive size with a unit (" +
+                      std::string(byteSizeUnits) + "), got " + quoted(sizeText));
   return makePlanner(text, entry->sized ? entry->sized(*size) : Rule(),
                      entry->sized ? OrderRule() : entry->sizedOrder(*size));
 }

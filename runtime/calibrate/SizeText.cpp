@@ -1,27 +1,21 @@
-// Tables of units, and parsing.
+// Writing and parsing.
 #include "runtime/calibrate/SizeText.h"
+
+#include "syncline/ByteSize.h"
 
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <span>
 
 namespace syncline::calibrate {
 namespace {
 
-struct Unit {
-  std::string_view name;
-  double value;
-};
-
-constexpr Unit sizeUnits[] = {
-    {"B", 1},    {"KB", 1e3},       {"kB", 1e3},       {"MB", 1e6},
-    {"GB", 1e9}, {"KiB", 1u << 10}, {"MiB", 1u << 20}, {"GiB", 1u << 30},
-};
-constexpr Unit timeUnits[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}};
-
-/// Parses a number, optional spaces and a unit.
-std::optional<double> parse(std::string_view text, std::span<const Unit> units) {
+/// Parses a number, optional spaces and a unit of time.
+std::optional<double> parseSeconds(std::string_view text) {
+  constexpr struct {
+    std::string_view name;
+    double seconds;
+  } units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}};
   double number = 0;
   const char *end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -29,9 +23,9 @@ std::optional<double> parse(std::string_view text, std::span<const Unit> units) 
     return std::nullopt;
   std::string_view name(rest, end);
   name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
-  for (const Unit &unit : units)
+  for (const auto &unit : units)
     if (unit.name == name)
-      return number * unit.value;
+      return number * unit.seconds;
   return std::nullopt;
 }
 
@@ -49,15 +43,14 @@ std::string sizeText(std::int64_t bytes) {
 }
 
 Result<std::int64_t> parseSize(std::string_view text) {
-  const std::optional<double> bytes = parse(text, sizeUnits);
-  constexpr double max = 0x1p62;
-  if (!bytes || !(*bytes > 0) || *bytes > max || std::floor(*bytes) != *bytes)
+  const std::optional<std::int64_t> bytes = parseByteSize(text);
+  if (bytes.value_or(0) == 0)
     return expected("a size such as '64KiB'", text);
-  return static_cast<std::int64_t>(*bytes);
+  return *bytes;
 }
 
 Result<double> parseTime(std::string_view text) {
-  const std::optional<double> seconds = parse(text, timeUnits);
+  const std::optional<double> seconds = parseSeconds(text);
   if (!seconds || !(*seconds > 0))
     return expected("a time such as '60s'", text);
   return *seconds;

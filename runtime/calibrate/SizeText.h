@@ -13,7 +13,7 @@ namespace syncline::calibrate {
 /// contain it.
 std::string sizeText(std::int64_t bytes);
 
-/// Parses a positive size such as "64KiB", "1.5MB" or "1000B": a whole number of bytes up to 2^62.
+/// Parses a positive size such as "64KiB", as parseByteSize() does.
 Result<std::int64_t> parseSize(std::string_view text);
 
 /// Parses a positive time such as "60s", "1.5min" or "500ms"; returns seconds.

@@ -64,7 +64,8 @@ TEST(ParsePlanner, WantsAPositiveSizeWithAUnit) {
   for (const char *size : {"", "25", "MiB", "-1MiB", "0B", "25mib", "1e300GB", "nanB", "5MiBs"})
     EXPECT_EQ(errorOf(std::string("ddp:") + size),
               std::string("planner 'ddp:") + size +
-                  "': expected a positive size with a unit (B, KB, MB, GB, KiB, MiB, GiB), got '" +
+                  "': expected a positive size with a unit (B, kB, KiB, MB, MiB, GB, GiB, TB, "
+                  "TiB), got '" +
                   size + "'");
 }
 
