@@ -202,7 +202,7 @@ class NcclTest(EveryMachineTest):
         plan, _, _ = self.compile()
         said = harness.syncline("inspect", cpu, "--diff", plan)
         self.assertRegex(said, r"(?m)^backend +cpu +cuda$")
-        self.assertRegex(said, r"(?m)^messages by NCCL +- +any protocol$")
+        self.assertRegex(said, r"(?m)^messages by NCCL +- +any protocol, any channels$")
 
     def test_table(self):
         """A row for each size that is summed; protocol and channels are left to NCCL."""
@@ -211,7 +211,7 @@ class NcclTest(EveryMachineTest):
         self.assertEqual(said, "")
         self.assertEqual(document["nccl"], {"protocol": None, "channels": None})
         report = harness.syncline("inspect", plan)
-        self.assertIn("NCCL carries the messages, any protocol; it has no", report)
+        self.assertIn("NCCL carries the messages, any protocol, any channels; it has no", report)
         fixed = {"protocol": "", "channels": "", "nodes": "-1", "ranks": "4"}
         sizes = dict.fromkeys(
             str(b["extent"]) for b in document["buckets"] if b["scheme"] == "tree"
