@@ -9,7 +9,6 @@
 #include "frontend/driver/ClusterOption.h"
 #include "frontend/driver/CompileNotes.h"
 #include "frontend/driver/CompileProgress.h"
-#include "frontend/driver/ConsistencyOption.h"
 #include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/InventoryText.h"
 #include "frontend/driver/ModelTrace.h"
@@ -35,6 +34,7 @@
 #include "ir/nn/NN.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/plan/Plan.h"
+#include "ir/sync/Consistency.h"
 #include "ir/sync/Sync.h"
 #include "passes/merge/RequestedSchemes.h"
 #include "passes/solver/Planner.h"
@@ -256,6 +256,21 @@ Status checkSchemes(const CompileOptions &options) {
   return Status::ok();
 }
 
+/// Reads each form of `--consistency`.
+Status checkForms(const CompileOptions &options, MLIRContext &context) {
+  std::vector<std::string> forms{options.consistency};
+  if (isAutoConsistency(options.consistency)) {
+    Result<std::vector<std::string>> named = consistenciesOf(options.consistency);
+    if (!named)
+      return named.status();
+    forms = std::move(*named);
+  }
+  for (const std::string &form : forms)
+    if (const auto read = sync::parseConsistency(form, &context); !read)
+      return Status::error(ErrorKind::badUsage, "--consistency: " + read.status().message());
+  return Status::ok();
+}
+
 } // namespace
 
 bool isTrace(const std::string &model) {
@@ -270,7 +285,7 @@ Status compile(const CompileOptions &requested) {
   if (Status s = checkSchemes(options); !s)
     return s;
   PlanContext context;
-  if (Status s = checkConsistency(options, &context); !s)
+  if (Status s = checkForms(options, context); !s)
     return s;
 
   Result<codegen::PlanInfo> info = describe(options);

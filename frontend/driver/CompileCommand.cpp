@@ -1,13 +1,11 @@
 // The command line of `syncline compile`.
 #include "codegen/step/StepTarget.h"
-#include "frontend/driver/AccumulateOption.h"
 #include "frontend/driver/ChooseConsistency.h"
-#include "frontend/driver/ClipOption.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
+#include "frontend/driver/Exclusions.h"
 #include "frontend/driver/LossOptions.h"
 #include "frontend/driver/NamedNumbers.h"
-#include "frontend/driver/SplitTiedOption.h"
 #include "frontend/files/Paths.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/PrecisionAttr.h"
@@ -201,83 +199,82 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
       "may be repeated");
 }
 
-Command addCompile(CLI::App &app) {
-  auto options = std::make_shared<CompileOptions>();
-  CLI::App *command = app.add_subcommand("compile", "Compile a model and a cluster into a plan");
-  command->footer("Examples:\n"
-                  "  syncline compile model.onnx --cluster ethernet-10g --batch 32 -o model.plan\n"
-                  "  syncline compile model.onnx --cluster lab.yaml --batch 32 --planner ddp:25MiB "
-                  "-o ddp.plan");
-  command->add_option("MODEL", options->model, "ONNX model, or a layer trace (.csv) to plan only")
+/// What a plan is made of.
+static void addInputs(CLI::App &command, CompileOptions &options) {
+  command.add_option("MODEL", options.model, "ONNX model, or a layer trace (.csv) to plan only")
       ->required();
   command
-      ->add_option("--cluster", options->cluster,
-                   "Cluster file (YAML), or the name of a sample where there is no such file; "
-                   "'syncline cluster --list' lists them")
+      .add_option("--cluster", options.cluster,
+                  "Cluster file (YAML), or the name of a sample where there is no such file; "
+                  "'syncline cluster --list' lists them")
       ->required()
       ->type_name("FILE")
       ->check(launch::someText())
       ->group("Inputs");
   command
-      ->add_option("--profile", options->profile,
-                   "Take measured times from this file (JSON), which hold for the --threads of the "
-                   "measurement; default: estimate by the cluster's rates")
+      .add_option("--profile", options.profile,
+                  "Take measured times from this file (JSON), which hold for the --threads of the "
+                  "measurement; default: estimate by the cluster's rates")
       ->check(launch::someText())
       ->group("Inputs");
+}
+
+/// What is written.
+static void addOutput(CLI::App &command, CompileOptions &options) {
   command
-      ->add_option("-o,--output", options->output,
-                   "Write the plan to this folder; a plan there is replaced")
+      .add_option("-o,--output", options.output,
+                  "Write the plan to this folder; a plan there is replaced")
       ->required()
       ->check(launch::someText())
       ->group("Output");
   command
-      ->add_option("--backend", options->backend,
-                   "Compile the step for this device: cpu by CXX or c++; cuda by NVCC or nvcc")
+      .add_option("--backend", options.backend,
+                  "Compile the step for this device: cpu by CXX or c++; cuda by NVCC or nvcc")
       ->check(launch::oneOf(backends()))
       ->capture_default_str()
       ->group("Output");
-  command->add_flag("--quiet", options->quiet, "Say nothing of what was written")->group("Output");
+  command.add_flag("--quiet", options.quiet, "Say nothing of what was written")->group("Output");
+}
+
+/// What is trained, and from which samples.
+static void addModel(CLI::App &command, CompileOptions &options) {
   command
-      ->add_option("--batch", options->batch,
-                   "Take so many samples per rank; default: as in the model")
+      .add_option("--batch", options.batch,
+                  "Take so many samples per rank; default: as in the model")
       ->check(launch::wholeNumber(1, "samples"))
       ->type_name("K")
       ->group("Training");
-  addLoss(*command, *options);
+  addLoss(command, options);
   command
-      ->add_option(
-          "--freeze", options->freeze,
+      .add_option(
+          "--freeze", options.freeze,
           "Do not train parameters that match this glob; may be repeated; default: train all")
       ->allow_extra_args(false)
       ->group("Training");
   command
-      ->add_option("--parameters", options->parameters,
-                   "Train the parameters that this file lists, a line such as 'fc.weight (10, 64)' "
-                   "each, and no other tensors; default: what the model says and its nodes show")
+      .add_option("--parameters", options.parameters,
+                  "Train the parameters that this file lists, a line such as 'fc.weight (10, 64)' "
+                  "each, and no other tensors; default: what the model says and its nodes show")
       ->type_name("FILE")
       ->check(launch::someText())
       ->group("Training");
   command
-      ->add_option_function<std::string>(
-          "--dropout", [options](const std::string &value) { options->dropout = value == "keep"; },
+      .add_option_function<std::string>(
+          "--dropout", [&options](const std::string &value) { options.dropout = value == "keep"; },
           "Train with the model's Dropout nodes, or without; default: keep")
       ->check(launch::oneOf({"keep", "off"}))
       ->group("Training");
-  addOptimizer(*command, *options);
-  addClipping(*command, *options);
-  addAccumulation(*command, *options);
-  addPrecision(*command, *options);
-  addWire(*command, *options);
-  addConsistency(*command, *options);
-  addRecomputation(*command, *options);
-  addPlanner(*command, *options);
-  command->add_option("--scheme", options->schemes, schemeHelp())
+}
+
+/// How messages travel.
+static void addPlanning(CLI::App &command, CompileOptions &options) {
+  command.add_option("--scheme", options.schemes, schemeHelp())
       ->type_name("LAYER=SCHEME")
       ->allow_extra_args(false)
       ->group("Planning");
   command
-      ->add_option(
-          "--overlap", options->overlap,
+      .add_option(
+          "--overlap", options.overlap,
           "Hide messages behind the backward pass, or (step) behind the next forward pass "
           "too, which then waits for each bucket where it reads the bucket's parameters. auto, "
           "with planner 'optimal': backward, unless step, or one message behind the backward pass, "
@@ -287,8 +284,8 @@ Command addCompile(CLI::App &app) {
       ->capture_default_str()
       ->group("Planning");
   command
-      ->add_option(
-          "--split-tied", options->splitTied,
+      .add_option(
+          "--split-tied", options.splitTied,
           "Send the gradient of a table that an embedding and the logits share in two parts, the "
           "logits' part while the backward pass goes on, the embedding's rows at its end; auto, "
           "with planner 'optimal': where the predicted step is shorter by 1 %")
@@ -296,54 +293,56 @@ Command addCompile(CLI::App &app) {
       ->capture_default_str()
       ->group("Planning");
   command
-      ->add_option("--channels", options->channels,
-                   "Let successive messages take turns on so many channels, which carry messages "
-                   "at the same time; auto: 1 or 2, whichever has the shorter predicted step")
+      .add_option("--channels", options.channels,
+                  "Let successive messages take turns on so many channels, which carry messages "
+                  "at the same time; auto: 1 or 2, whichever has the shorter predicted step")
       ->check(launch::oneOf(channelCounts()))
       ->capture_default_str()
       ->group("Planning");
   command
-      ->add_option("--nodes", options->nodes,
-                   "Plan for so many nodes instead of the cluster file's; ranks are nodes times "
-                   "devices-per-node")
+      .add_option("--nodes", options.nodes,
+                  "Plan for so many nodes instead of the cluster file's; ranks are nodes times "
+                  "devices-per-node")
       ->check(launch::wholeNumber(1, "nodes"))
       ->type_name("N")
       ->group("Planning");
+}
+
+/// Sets the overlap where only one makes sense.
+static void settleOverlap(CompileOptions &options) {
+  const bool staysLocal = options.consistency != "bsp" && !isAutoConsistency(options.consistency);
+  // Layers have no operations that could wait.
+  const bool hasLayers = options.planOnly || isTrace(options.model);
+  if (hasLayers || options.splitTied == "always" || (staysLocal && options.overlap == "auto"))
+    options.overlap = "backward";
+}
+
+Command addCompile(CLI::App &app) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App *command = app.add_subcommand("compile", "Compile a model and a cluster into a plan");
+  command->footer("Exclude each other:\n" + exclusionText() +
+                  "\nExamples:\n"
+                  "  syncline compile model.onnx --cluster ethernet-10g --batch 32 -o model.plan\n"
+                  "  syncline compile model.onnx --cluster lab.yaml --batch 32 --planner ddp:25MiB "
+                  "-o ddp.plan");
+  addInputs(*command, *options);
+  addOutput(*command, *options);
+  addModel(*command, *options);
+  addOptimizer(*command, *options);
+  addClipping(*command, *options);
+  addAccumulation(*command, *options);
+  addPrecision(*command, *options);
+  addWire(*command, *options);
+  addConsistency(*command, *options);
+  addRecomputation(*command, *options);
+  addPlanner(*command, *options);
+  addPlanning(*command, *options);
   addLayers(*command, *options);
   return [options, command]() -> Status {
-    if (isTrace(options->model))
-      for (const char *name :
-           {"--backend", "--batch",           "--loss",       "--classes-in", "--loss-on",
-            "--freeze",  "--dropout",         "--optimizer",  "--clip-norm",  "--precision",
-            "--overlap", "--consistency",     "--recompute",  "--plan-only",  "--write-layers",
-            "--dim",     "--batch-dimension", "--split-tied", "--accumulate", "--parameters"})
-        if (command->count(name) > 0)
-          return Status::error(ErrorKind::badUsage, std::string(name) + " is for models; '" +
-                                                        options->model + "' is a layer trace");
-    for (const char *name : {"--overlap", "--consistency", "--recompute", "--precision",
-                             "--clip-norm", "--split-tied", "--accumulate"})
-      if (options->planOnly && command->count(name) > 0)
-        return Status::error(ErrorKind::badUsage,
-                             std::string(name) + " is for plans that run, not --plan-only");
-    if (Status loss = checkLoss(*options); !loss)
-      return loss;
-    if (options->precision == "tf32" && options->backend == "cpu")
-      return Status::error(ErrorKind::badUsage, "--precision tf32 is for '--backend cuda'");
-    if (options->consistency != "bsp" && !isAutoConsistency(options->consistency) &&
-        command->count("--overlap") == 0)
-      options->overlap = "backward"; // whatever the default is
-    if (options->planOnly || isTrace(options->model))
-      options->overlap = "backward"; // layers have no operations that could wait
-    if (Status split = checkSplitTied(*options); !split)
-      return split;
-    if (Status passes = checkAccumulation(*options); !passes)
-      return passes;
-    if (options->splitTied == "always")
-      options->overlap = "backward";
-    if (Status clipped = checkClipping(*options); !clipped)
-      return clipped;
-    if (!options->writeLayers.empty() && !options->planOnly)
-      return Status::error(ErrorKind::badUsage, "--write-layers is for --plan-only");
+    const auto isGiven = [&](const std::string &option) { return command->count(option) > 0; };
+    if (Status possible = checkExclusions(*options, isGiven); !possible)
+      return possible;
+    settleOverlap(*options);
     if (Status found = files::resolveCluster(options->cluster); !found)
       return found;
     return compile(*options);

@@ -27,10 +27,4 @@ void addLoss(CLI::App &command, CompileOptions &options) {
       ->group("Training");
 }
 
-Status checkLoss(const CompileOptions &options) {
-  if (options.classesIn == "auto" || options.loss == "cross-entropy")
-    return Status::ok();
-  return Status::error(ErrorKind::badUsage, "--classes-in is for '--loss cross-entropy'");
-}
-
 } // namespace syncline::driver

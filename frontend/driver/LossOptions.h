@@ -12,7 +12,4 @@ namespace syncline::driver {
 /// Adds --loss, --classes-in and --loss-on, which set `options`; these outlive the command.
 void addLoss(CLI::App &command, CompileOptions &options);
 
-/// Whether the options go together. Errors: badUsage.
-Status checkLoss(const CompileOptions &options);
-
 } // namespace syncline::driver

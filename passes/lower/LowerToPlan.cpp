@@ -46,8 +46,7 @@ LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overl
     if (bucket.isRowsPart() && overlap == lower::Overlap::step)
       return refuse(bucket.message->getLoc())
              << "a gradient that travels in two parts has one update, for which a step waits at "
-                "its "
-                "end; expected '--overlap backward', or '--split-tied never'";
+                "its end; expected '--overlap backward', or '--split-tied never'";
   FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *messages, overlap);
   if (failed(actions))
     return failure();

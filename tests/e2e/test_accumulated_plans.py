@@ -316,9 +316,9 @@ class AccumulatedPlansTest(RefusalTest):
         words += ("-o", self.folder / "x.plan")
         several = ("--accumulate", 4)
         for extra, said in (
-            (("--consistency", "local:4"), ("--accumulate: with '--consistency local:4' weights",)),
-            (("--split-tied", "always"), ("--accumulate: rows would be added",)),
-            (("--plan-only",), ("--accumulate is for plans that run",)),
+            (("--consistency", "local:4"), ("'--consistency local:4' and '--accumulate'",)),
+            (("--split-tied", "always"), ("'--accumulate'", "rows would be added")),
+            (("--plan-only",), ("'--plan-only' and '--accumulate' exclude each other",)),
         ):
             with self.subTest(extra=extra):
                 self.refuses((*words, *several, *extra), *said, code=2)

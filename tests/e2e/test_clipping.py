@@ -154,10 +154,10 @@ class ClippingTest(RefusalTest):
         words += ("-o", self.folder / "x.plan")
         clip = ("--clip-norm", 1)
         for extra, said in (
-            (("--overlap", "step"), ("--clip-norm:", "expected '--overlap backward'")),
-            (("--planner", "tictac"), ("--clip-norm:", "planner 'tictac'")),
-            (("--consistency", "local:4"), ("--clip-norm:", "each rank clips its own")),
-            (("--plan-only",), ("--clip-norm is for plans that run",)),
+            (("--overlap", "step"), ("'--overlap step' and '--clip-norm' exclude each other",)),
+            (("--planner", "tictac"), ("'--planner tictac' and '--clip-norm'",)),
+            (("--consistency", "local:4"), ("'--clip-norm'", "each rank clips its own")),
+            (("--plan-only",), ("'--plan-only' and '--clip-norm' exclude each other",)),
         ):
             with self.subTest(extra=extra):
                 self.refuses((*words, *clip, *extra), *said, code=2)

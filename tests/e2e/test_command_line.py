@@ -113,6 +113,67 @@ class MeantTest(RefusalTest):
             self.assertEqual(long, [])
 
 
+class ExclusionTest(RefusalTest):
+    """`compile --help` ends with what excludes what."""
+
+    # Words for each request of the table, where the option alone does not do.
+    WORDS = {
+        "a layer trace": (),
+        "a model without --plan-only": (),
+        "--consistency other than bsp": ("--consistency", "local:2"),
+        "--consistency easgd:momentum": ("--consistency", "easgd:momentum,0.1"),
+        "--overlap step, or a planner of orders": ("--overlap", "step"),
+        "--planner other than optimal": ("--planner", "wfbp"),
+        "--channels other than 1": ("--channels", 2),
+        "--wire other than fp32": ("--wire", "bf16"),
+        "--optimizer other than sgd": ("--optimizer", "adam"),
+    }
+    VALUES = {
+        "--backend": "cpu",
+        "--batch": 2,
+        "--loss": "mse",
+        "--classes-in": 1,
+        "--dropout": "off",
+        "--optimizer": "adam",
+        "--clip-norm": 1,
+        "--precision": "bf16",
+        "--overlap": "step",
+        "--consistency": "local:2",
+        "--dim": "n=2",
+        "--split-tied": "always",
+        "--batch-dimension": "x=0",
+        "--accumulate": 2,
+    }
+
+    def words(self, request):
+        if request in self.WORDS:
+            return self.WORDS[request]
+        option, *value = request.split(" ")
+        if option == "--plan-only":
+            return (option,)
+        return (option, *(value or (self.VALUES.get(option, "x"),)))
+
+    def rows(self):
+        """The table's pairs, as the help prints them."""
+        text = harness.syncline("compile", "--help")
+        table = text.split("Exclude each other:\n")[1].split("\n\n")[0]
+        for row in table.replace("\n   ", "").strip().split("\n"):
+            one, others = row.strip().split(": ")
+            for other in others.replace("step, or", "step or").split(", "):
+                yield one, other.replace("step or", "step, or")
+
+    def test_each_pair_is_refused(self):
+        trace = self.write("t.csv", "name,bytes,forward,backward\na,4KiB,1ms,2ms\n")
+        pairs = list(self.rows())
+        self.assertGreater(len(pairs), 35)
+        for one, other in pairs:
+            with self.subTest(one=one, other=other):
+                model = trace if one == "a layer trace" else "m.onnx"
+                words = ("compile", model, "--cluster", self.cluster, "-o", self.folder / "p")
+                words += (*self.words(one), *self.words(other))
+                self.refuses(words, "exclude each other: ", code=2)
+
+
 class CompletionTest(RefusalTest):
     def complete(self, *words):
         """What bash offers for the last word."""

@@ -58,7 +58,7 @@ class OptimizersTest(RefusalTest):
     def test_elastic_momentum_is_sgd(self):
         words = ["compile", DIGITS, "--cluster", self.cluster, "--batch", 4, "--optimizer", "adam"]
         words += ["--consistency", "easgd:momentum,0.1", "-o", self.folder / "no.plan"]
-        self.refuses(words, "expected '--optimizer sgd', got 'adam'", code=2)
+        self.refuses(words, "'--optimizer adam'", "SGD with momentum", code=2)
 
 
 if __name__ == "__main__":

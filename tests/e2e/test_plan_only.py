@@ -141,12 +141,12 @@ class RefusedTest(PlanOnlyTest):
         words = ["compile", model, "--cluster", self.cluster, "-o", self.folder / "x.plan"]
         self.refuses(
             [*words, "--write-layers", self.folder / "l.csv"],
-            "--write-layers is for --plan-only",
+            "'--write-layers' and 'a model without --plan-only' exclude each other",
             code=2,
         )
         trace = self.write("t.csv", "name,bytes,forward,backward\na,4KiB,1ms,2ms\n")
         words[1] = trace
-        self.refuses([*words, "--plan-only"], "--plan-only is for models", code=2)
+        self.refuses([*words, "--plan-only"], f"'the layer trace {trace}' and '--plan-only'", code=2)
 
     def planning(self):
         """The words that plan a linear model."""

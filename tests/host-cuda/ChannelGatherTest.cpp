@@ -7,7 +7,6 @@ namespace syncline::hostcuda {
 namespace {
 
 using namespace core;
-using namespace data;
 
 using Floats = std::vector<float>;
 
@@ -64,8 +63,8 @@ class GatherChannelTest : public testing::TestWithParam<std::tuple<int, WirePrec
 float arriving(float exact, WirePrecision wire, Scheme scheme) {
   if (wire == WirePrecision::fp32 || scheme == Scheme::sparse)
     return exact;
-  return wire == WirePrecision::bf16 ? core::floatFromBf16(bf16FromFloat(exact))
-                                     : core::floatFromF16(f16FromFloat(exact));
+  return wire == WirePrecision::bf16 ? core::floatFromBf16(core::bf16FromFloat(exact))
+                                     : core::floatFromF16(core::f16FromFloat(exact));
 }
 
 TEST_P(GatherChannelTest, BringsAllPartsToAll) {

@@ -11,7 +11,6 @@ namespace syncline::hostcuda {
 namespace {
 
 using namespace core;
-using namespace data;
 
 using Floats = std::vector<float>;
 using Option = std::tuple<int, Scheme, WirePrecision, int>; ///< ranks, scheme, wire, delay
@@ -99,8 +98,8 @@ TEST(WireTest, RoundsOnTheWayAndTheSum) {
         return std::sin(static_cast<float>(i) + static_cast<float>(r)) * (i == 5 ? 1e-6f : 100);
       };
       const auto rounded = [&](float value) {
-        return wire == WirePrecision::bf16 ? core::floatFromBf16(bf16FromFloat(value))
-                                           : core::floatFromF16(f16FromFloat(value));
+        return wire == WirePrecision::bf16 ? core::floatFromBf16(core::bf16FromFloat(value))
+                                           : core::floatFromF16(core::f16FromFloat(value));
       };
       TestRank own(meeting, rank, {{Scheme::parameterServer, 100}}, wire);
       own.begin(0);

@@ -14,7 +14,6 @@
 namespace syncline::cuda {
 namespace {
 
-using namespace data;
 using namespace conformance;
 
 const conformance::Backend fp32 = backends()[0], tf32 = backends()[1], bf16 = backends()[2];
@@ -122,9 +121,9 @@ TEST(LayoutTest, ConvolutionsTakeTheNextAlgorithmWhenOneDoesNotRun) {
 Array roundedSum(const Array &a, const Array &b) {
   Array sum = a;
   for (std::size_t i = 0; i < a.values.size(); ++i) {
-    const float rounded = core::floatFromBf16(bf16FromFloat(static_cast<float>(a.values[i])));
+    const float rounded = core::floatFromBf16(core::bf16FromFloat(static_cast<float>(a.values[i])));
     const float value = std::max(rounded + static_cast<float>(b.values[i]), 0.0f);
-    sum.values[i] = core::floatFromBf16(bf16FromFloat(value));
+    sum.values[i] = core::floatFromBf16(core::bf16FromFloat(value));
   }
   return sum;
 }

@@ -9,8 +9,6 @@ namespace syncline::hostcuda {
 
 namespace {
 
-using namespace data;
-
 /// An element in memory, and what is computed with.
 template <typename T> struct Plain {
   using Stored = T;

@@ -6,8 +6,6 @@
 namespace syncline::hostcuda {
 namespace {
 
-using namespace data;
-
 TEST(NcclTest, KnowsItsRanks) {
   runRanks(3, [](Rank &rank) {
     int count = 0, number = -1, device = -1;

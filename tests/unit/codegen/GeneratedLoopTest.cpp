@@ -14,7 +14,6 @@
 #include <fstream>
 #include <limits>
 
-using namespace syncline::data;
 using namespace syncline;
 using namespace syncline::codegen;
 using namespace syncline::test;
@@ -317,7 +316,7 @@ TEST_P(GeneratedLoop, FloatsMayLieRounded) {
       EXPECT_EQ(launches, 1);
       for (std::size_t i = 0; i < n; ++i) {
         const float a = x[i + offset], b = k[i + offset], sum = a + b;
-        const float expected = mask & 4 ? core::floatFromBf16(bf16FromFloat(sum)) : sum;
+        const float expected = mask & 4 ? core::floatFromBf16(core::bf16FromFloat(sum)) : sum;
         ASSERT_EQ(std::isnan(y[i + offset]), std::isnan(sum)) << i << " of mask " << mask;
         if (!std::isnan(sum)) {
           ASSERT_EQ(y[i + offset], expected) << i << " of mask " << mask;

@@ -90,7 +90,6 @@ TEST(Identity, Servers) {
     ASSERT_TRUE(all.isOk()) << all.status().message();
     EXPECT_TRUE(all->launchesLocally);
     EXPECT_EQ(all->size, 6);
-    flags.servers = 2;
   }
   for (int rank : {0, 3, 4, 5}) {
     auto one = find({{"RANK", std::to_string(rank)}, {"WORLD_SIZE", "6"}, {"MASTER_ADDR", "h"}},

@@ -10,8 +10,6 @@
 
 namespace syncline::testing {
 
-using namespace data;
-
 template <typename T> static void put(Message &message, std::size_t i, T value) {
   std::memcpy(message.data() + i * sizeof value, &value, sizeof value);
 }

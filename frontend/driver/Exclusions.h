@@ -1,0 +1,23 @@
+// Which requests of `syncline compile` no plan can fulfil together: one table, of which the error,
+// the end of the help and a test of README.md's table are made.
+#pragma once
+
+#include "frontend/driver/Compile.h"
+
+#include <functional>
+#include <string>
+
+namespace syncline::driver {
+
+/// Whether the command line names an option, such as "--overlap", also with its default.
+using IsGiven = std::function<bool(const std::string &option)>;
+
+/// Errors: badUsage for the first two requests that exclude each other, with the reason. Of
+/// `--consistency auto:..` each form is checked; badUsage, too, where it names none.
+Status checkExclusions(const CompileOptions &options, const IsGiven &isGiven);
+
+/// All exclusions for the help, "  REQUEST: REQUEST, REQUEST" for each request on the left, in lines
+/// of at most 100 columns.
+std::string exclusionText();
+
+} // namespace syncline::driver
