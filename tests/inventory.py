@@ -99,13 +99,16 @@ SOURCES = {
         + [in_onnx(kind) for kind in names(r"^SYNCLINE_UNARY\((\w+), ", "ir/nn/UnaryKinds.inc")],
         of_operator, "(?!.*Error)",
     ),
-    "schemes": (names(r'return "([a-z-]+)"', "runtime/include/syncline/Scheme.h"), of_scheme, ""),
+    "schemes": (
+        names(r'^SCHEME\(\w+, +"([a-z-]+)"', "runtime/include/syncline/Schemes.inc"), of_scheme, ""
+    ),
     "planners": (
         names(r'^    \{"([\w-]+)', "passes/solver/Planner.cpp", within=r"usages\[\] = .*?\n};"),
         of_planner, "",
     ),
     "forms of consistency": (
-        names(r'I32EnumAttrCase<"(\w+)"', "ir/sync/SyncDialect.td", within="def Sync_Consist.*"),
+        names(r'\{ConsistencyForm::\w+, "(\w+)', "runtime/include/syncline/Consistency.h")
+        + names(r'"(\w+)"', "runtime/include/syncline/Consistency.h", within="variantNames{.*?}"),
         of_form, "",
     ),
     "commands": (

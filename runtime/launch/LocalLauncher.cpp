@@ -184,15 +184,11 @@ private:
     return false;
   }
 
-  void signalTo(const Child &c, int signal) {
-    hasSignalled = true;
-    if (!c.status)
-      kill(c.pid, signal);
-  }
-
   void signalAll(int signal) {
+    hasSignalled = true;
     for (const Child &c : children)
-      signalTo(c, signal);
+      if (!c.status)
+        kill(c.pid, signal);
   }
 
   /// Ends rank 0 before the others: it would say that it has lost the first of them.
@@ -213,13 +209,8 @@ private:
 
   void supervise() {
     core::Deadline end = core::deadlineIn(1e8);
-    bool ending = false, terminated = false, allTold = false;
+    bool ending = false, terminated = false;
     for (collect(); anyRuns(); collect()) {
-      // Rank 0 ends first: it would name others, which end by the launcher's signal, as lost.
-      if (terminated && !allTold && children[0].status) {
-        allTold = true;
-        signalAll(SIGTERM);
-      }
       // Ranks that stop properly may leave before rank 0 has saved.
       if (firstFailed >= 0 && !children[firstFailed].stopped() && !ending) {
         ending = true;
@@ -237,16 +228,13 @@ private:
           interruptedAt = core::Clock::now();
           continue;
         }
-        ending = terminated = allTold = true;
+        ending = terminated = true;
         end = core::deadlineIn(afterTerm);
       } else if (core::Clock::now() >= end) {
         if (!terminated)
           endFirst();
         // A stopped process receives SIGTERM only when it continues.
-        if (terminated)
-          signalAll(SIGKILL);
-        else
-          signalTo(children[0], SIGTERM);
+        signalAll(terminated ? SIGKILL : SIGTERM);
         end = terminated ? core::deadlineIn(1e8) : core::deadlineIn(afterTerm);
         terminated = true;
       }
