@@ -7,7 +7,7 @@
 
 namespace syncline::codegen {
 
-/// What to start: a path, its arguments (the first is its name) and "NAME=value" of its environment.
+/// What to start: a path, its arguments (the first is its name) and its environment, "NAME=value".
 /// Its input is empty; its output and errors go to the file `log`.
 struct GuardedProgram {
   std::string path;

@@ -24,9 +24,9 @@ struct DataFolders {
 /// The folders of the model at `path`, which exists.
 DataFolders dataFoldersOf(const std::string &path);
 
-/// The file of a tensor with external data. It is looked for in the named folder, then in the linked
-/// ones. Refuses anything but a regular file inside the folder where it was found or, behind links,
-/// directly in a linked one.
+/// The file of a tensor with external data. It is looked for in the named folder, then in the
+/// linked ones. Refuses anything but a regular file inside the folder where it was found or, behind
+/// links, directly in a linked one.
 Result<std::string> findExternal(const onnx::TensorProto &proto, const DataFolders &folders);
 
 struct ExternalSlice {

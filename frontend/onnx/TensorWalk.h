@@ -10,8 +10,8 @@ class TensorProto;
 
 namespace syncline::frontend {
 
-/// Calls `visit` for each initialiser and each tensor of an attribute, in subgraphs and functions
-/// too.
+/// Calls `visit` for each initialiser and each tensor of an attribute, also in subgraphs and
+/// functions.
 void forEachTensor(onnx::ModelProto &model, llvm::function_ref<void(onnx::TensorProto &)> visit);
 
 } // namespace syncline::frontend
