@@ -10,8 +10,8 @@ class TensorProto;
 
 namespace syncline::frontend {
 
-/// Calls `visit` for each initialiser and each tensor of an attribute, also in subgraphs and
-/// functions.
+/// Calls `visit` for each initialiser and each tensor of an attribute. Subgraphs and functions are
+/// part of the model.
 void forEachTensor(onnx::ModelProto &model, llvm::function_ref<void(onnx::TensorProto &)> visit);
 
 } // namespace syncline::frontend
