@@ -11,10 +11,11 @@ namespace syncline::run {
 /// Sums over a run's checkpoints, in seconds.
 struct CheckpointCosts {
   std::int64_t count = 0;
-  double held = 0;    ///< that training stood still: for copies, and for the checkpoint before
-  double waited = 0;  ///< of them for the checkpoint before
-  double longest = 0; ///< that training stood still for one checkpoint
-  double writing = 0; ///< beside the steps
+  std::int64_t failed = 0; ///< of them, which are not there
+  double held = 0;         ///< that training stood still: for copies, and for the checkpoint before
+  double waited = 0;       ///< of them for the checkpoint before
+  double longest = 0;      ///< that training stood still for one checkpoint
+  double writing = 0;      ///< beside the steps
 
   void add(double seconds, double waiting);
   /// One sentence; count is not 0.

@@ -221,7 +221,9 @@ CheckpointManifest Checkpoints::manifest(std::int64_t completed) const {
 Status Checkpoints::awaitLast() {
   writer->wait();
   costs.writing += writer->seconds();
-  return writer->last();
+  Status last = writer->last();
+  costs.failed += last ? 0 : 1;
+  return last;
 }
 
 Status Checkpoints::save(std::int64_t completed) {

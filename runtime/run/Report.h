@@ -47,7 +47,8 @@ struct RunLength {
 /// "predicted_traffic_bytes" (both directions), "peak_memory_bytes" (traffic and memory are the
 /// largest of any rank), "loss"?, "clipped_steps"?, "skipped_steps"?, "test_loss"?,
 /// "test_accuracy"?, "stopped_by_signal"?, "resumed_at"?, "checkpoints"?,
-/// "checkpoint_held_seconds"?, "checkpoint_waiting_seconds"?, "checkpoint_writing_seconds"?}. With
+/// "checkpoints_not_written"?, "checkpoint_held_seconds"?, "checkpoint_waiting_seconds"?,
+/// "checkpoint_writing_seconds"?}. With
 /// `--accumulate` no step is predicted where weights travel. "resumed_at" is the first step's
 /// number; the seconds are rank 0's means over its checkpoints, that training was held, of which
 /// waiting, and of writing beside it. Each test during training has a line {"test": true, "step",

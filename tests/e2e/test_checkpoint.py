@@ -314,6 +314,8 @@ class CheckpointTest(CheckpointedTest):
         self.assertEqual(done.stderr.count("; training goes on"), 2)
         self.assertIn(f"error: checkpoint '{saved}/step20' is not written: rank ", done.stderr)
         self.assertIn(os.strerror(28), done.stderr)
+        summary = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual((summary["checkpoints"], summary["checkpoints_not_written"]), (3, 3))
         self.assertEqual(out.read_bytes(), wanted, "what was trained is saved all the same")
         self.assertEqual(self.checkpoints(saved), [4, 8])
         self.assertEqual(sorted(p.name for p in saved.iterdir()), ["step4", "step8"])

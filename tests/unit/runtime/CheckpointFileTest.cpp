@@ -1,6 +1,7 @@
 // The files of checkpoints: what comes back, what is refused, what is removed.
 #include "TinyPlan.h"
 
+#include "runtime/run/CheckpointCosts.h"
 #include "runtime/run/CheckpointOptions.h"
 #include "runtime/run/CheckpointReader.h"
 #include "runtime/run/Sha256.h"
@@ -291,6 +292,16 @@ TEST(CheckpointFile, WritesThroughNoLink) {
   std::filesystem::create_directory_symlink(folder.file("real"), folder.file("link"));
   EXPECT_FALSE(writeCheckpointFile(folder.file("link/f"), someParts()).isOk());
   EXPECT_TRUE(std::filesystem::is_empty(folder.file("real")));
+}
+
+// Checkpoints that are not there are counted as such.
+TEST(CheckpointCosts, SaysHowManyAreMissing) {
+  CheckpointCosts costs;
+  costs.add(0.001, 0);
+  EXPECT_TRUE(costs.text().starts_with("1 checkpoint: each held")) << costs.text();
+  costs.add(0.001, 0);
+  costs.failed = 1;
+  EXPECT_TRUE(costs.text().starts_with("2 checkpoints (1 not written): each held")) << costs.text();
 }
 
 // What checkpoints consist of goes, with partial files of any version; other files stay.
