@@ -34,13 +34,14 @@ struct ImportedProfile {
 };
 
 /// Times by node, medians over the trace's steps ("ProfilerStep#"; the whole trace where there are
-/// none, which isMarked tells). An event in the autograd engine ("autograd::engine::evaluate_function: ...", or inside
-/// one) belongs to the node's backward, any other to its forward. A mapped forward event brings its
-/// backward along where the trace has sequence numbers: what the engine evaluates for the last
-/// operation with the number inside the event. Times are those of the kernels that an event
-/// launched, where the trace has kernels, else the event's own. In a list only events outside of
-/// engine and optimizer count, unless the name is the engine's. Errors: badInput, naming the file
-/// and the event of which a step has another number than the map, or that no step has.
+/// none, which isMarked tells). An event in the autograd engine
+/// ("autograd::engine::evaluate_function: ...", or inside one) belongs to the node's backward, any
+/// other to its forward. A mapped forward event brings its backward along where the trace has
+/// sequence numbers: what the engine evaluates for the last operation with the number inside the
+/// event. Times are those of the kernels that an event launched, where the trace has kernels, else
+/// the event's own. In a list only events outside of engine and optimizer count, unless the name is
+/// the engine's. Errors: badInput, naming the file and the event of which a step has another number
+/// than the map, or that no step has.
 Result<ImportedProfile> importEvents(const files::ChromeTrace &trace, const EventMap &map,
                                      const std::string &fileName);
 

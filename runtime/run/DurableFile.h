@@ -11,10 +11,10 @@
 
 namespace syncline::run {
 
-/// Writes a file piece by piece as a core::PartialFile. commit() makes it durable and puts it in its
-/// place; without commit() it is gone. A PATH that is there already is replaced, where it is a link
-/// the link itself. The file's folder is no link. Not thread-safe. Errors of all calls: badInput,
-/// naming the path.
+/// Writes a file piece by piece as a core::PartialFile. commit() makes it durable and puts it in
+/// its place; without commit() it is gone. A PATH that is there already is replaced, where it is a
+/// link the link itself. The file's folder is no link. Not thread-safe. Errors of all calls:
+/// badInput, naming the path.
 class DurableFile {
 public:
   static Result<DurableFile> create(const std::string &path);

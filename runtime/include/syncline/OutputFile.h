@@ -25,7 +25,8 @@ Status expectWritableFolder(const std::string &path);
 
 /// Writes a new file and puts that in its place, so that the file is complete or as it was before.
 /// Nothing else is left where the process is killed, unless the file system has only files with
-/// names: then PATH.partial-XXXXXXXX. Bytes that a pipe or a device took before an error cannot be taken back.
+/// names: then PATH.partial-XXXXXXXX. Bytes that a pipe or a device took before an error cannot be
+/// taken back.
 Status writeWholeFile(const std::string &path, std::string_view bytes);
 
 /// Writes the file piece by piece. When `write` fails, no file is left and its error is returned;
