@@ -280,33 +280,23 @@ TEST(Store, StrangersAreDropped) {
 
 // Ranks that hold different plans all get the same message, which names them.
 TEST(Group, DisagreementNamesTheRanks) {
-  std::vector<std::string> messages(3);
-  runRanks(
-      3,
-      [&](int rank, Group &group) {
-        Status s = group.agree({{"plan", rank == 1 ? "beef" : "cafe"}});
-        messages[rank] = s.message();
-        EXPECT_EQ(s.exitCode(), 1);
-      },
-      false);
-  for (const std::string &m : messages)
-    EXPECT_EQ(m, "the ranks differ in their plan: rank 1 'beef', ranks 0, 2 'cafe'");
+  const auto body = [](int rank, Group &group) {
+    const Status s = group.agree({{"plan", rank == 1 ? "beef" : "cafe"}});
+    EXPECT_EQ(s.message(), "the ranks differ in their plan: rank 1 'beef', ranks 0, 2 'cafe'");
+    EXPECT_EQ(s.exitCode(), 1);
+  };
+  runRanks(3, body, /*connect=*/false);
 }
 
-// Of options the message has those that some rank lacks.
+// The message leaves out options that all ranks have.
 TEST(Group, DisagreementNamesTheOptions) {
-  const std::vector<std::string> options{"--lr 0.1 --shuffle --seed 0", "--lr 0.1 --seed 0",
-                                         "--lr 0.5 --shuffle --seed 0"};
-  std::vector<std::string> messages(3);
-  runRanks(
-      3,
-      [&](int rank, Group &group) {
-        messages[rank] = group.agree({{"options", options[rank]}}).message();
-      },
-      false);
-  for (const std::string &m : messages)
-    EXPECT_EQ(m, "the ranks differ in their options: rank 1 '--lr 0.1', rank 0 '--lr 0.1 "
-                 "--shuffle', rank 2 '--lr 0.5 --shuffle'");
+  const char *const given[] = {"--lr 1 --seed 0 --shuffle", "--lr 1 --seed 0", "--lr 2 --seed 0"};
+  const auto body = [&](int rank, Group &group) {
+    EXPECT_EQ(group.agree({{"options", given[rank]}}).message(),
+              "the ranks differ in their options: rank 1 '--lr 1', rank 0 '--lr 1 --shuffle', rank "
+              "2 '--lr 2'");
+  };
+  runRanks(3, body, /*connect=*/false);
 }
 
 // A rank whose connection closes without goodbye has ended; with goodbye it has not. The first
