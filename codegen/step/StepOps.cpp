@@ -51,8 +51,7 @@ std::vector<std::string> StepOps::namesOf(ValueRange tensors) const {
   return found;
 }
 
-/// Adds what a call has for one of its kernel's parameters: "0", "false" or nothing where it is
-/// absent.
+/// Adds what a call has for a parameter of its kernel: "0", "false" or nothing where it is absent.
 void StepOps::append(TableRow &row, plan::CallOp call, const plan::Parameter &parameter) {
   using Kind = plan::ParameterKind;
   const Attribute value = call->getAttr(parameter.name);

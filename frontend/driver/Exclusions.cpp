@@ -35,7 +35,7 @@ struct Exclusion {
   std::string_view why;
 };
 
-/// Also where the planner has messages that reach into the next step.
+/// Whether messages reach into the next step, as those of a planner of orders do.
 bool ordersMessages(const CompileOptions &options) {
   const auto planner = solver::parsePlanner(options.planner);
   return planner && overlapFor(**planner, options.overlap) == "step";

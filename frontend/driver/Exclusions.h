@@ -16,8 +16,8 @@ using IsGiven = std::function<bool(const std::string &option)>;
 /// `--consistency auto:..` each form is checked; badUsage, too, where it names none.
 Status checkExclusions(const CompileOptions &options, const IsGiven &isGiven);
 
-/// All exclusions for the help, "  REQUEST: REQUEST, REQUEST" for each request on the left, in lines
-/// of at most 100 columns.
+/// All exclusions for the help, "  REQUEST: REQUEST, REQUEST" for each request on the left. Lines
+/// have at most 100 columns.
 std::string exclusionText();
 
 } // namespace syncline::driver

@@ -146,7 +146,8 @@ class RefusedTest(PlanOnlyTest):
         )
         trace = self.write("t.csv", "name,bytes,forward,backward\na,4KiB,1ms,2ms\n")
         words[1] = trace
-        self.refuses([*words, "--plan-only"], f"'the layer trace {trace}' and '--plan-only'", code=2)
+        said = f"'the layer trace {trace}' and '--plan-only'"
+        self.refuses([*words, "--plan-only"], said, code=2)
 
     def planning(self):
         """The words that plan a linear model."""
