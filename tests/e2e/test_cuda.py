@@ -212,7 +212,7 @@ class NcclTest(EveryMachineTest):
         self.assertEqual(document["nccl"], {"protocol": None, "channels": None})
         report = harness.syncline("inspect", plan)
         self.assertIn("NCCL carries the messages, any protocol, any channels; it has no", report)
-        fixed = {"protocol": "", "channels": "", "nodes": "-1", "ranks": "4"}
+        fixed = {"protocol": "", "channels": "-1", "nodes": "-1", "ranks": "4"}
         sizes = dict.fromkeys(
             str(b["extent"]) for b in document["buckets"] if b["scheme"] == "tree"
         )
@@ -367,7 +367,7 @@ class CudaRefusalTest(RefusalTest):
         trace = harness.TOP / "samples" / "traces" / "vgg11.csv"
         for model, backend, said in (
             (DIGITS, "tpu", "tpu"),
-            (trace, "cuda", "--backend is for models"),
+            (trace, "cuda", "and '--backend' exclude each other"),
         ):
             words = ["compile", model, "--cluster", self.cluster, "--backend", backend]
             self.refuses([*words, "-o", self.folder / "out.plan"], said, code=2)

@@ -338,13 +338,13 @@ error S3: expected three dimensions [M, N, K] of at least 1
 
 // S3d: a scheme that gathers nothing.
 change "sparse" => "ring"
-error S3: expected 'sync.gathered' to have a scheme, 'factors' or 'sparse', and bytes
+error S3: expected 'sync.gathered' to have a scheme, factors or sparse, and bytes
 
 // -----
 
 // S3d: nothing that is gathered.
 change bytes = 8 => bytes = 0
-error S3: expected 'sync.gathered' to have a scheme, 'factors' or 'sparse', and bytes
+error S3: expected 'sync.gathered' to have a scheme, factors or sparse, and bytes
 
 // -----
 
