@@ -167,9 +167,9 @@ class LocalUpdatesTest(RefusalTest):
             self.refuses((*words, form), "--consistency", said, code=2)
         self.refuses((*words, "diloco:70,7,1,0"), "P31", "at most as many fragments as the 6 param")
         local = (*words, "local:4")
-        self.refuses((*local, "--overlap", "step"), "--overlap backward", code=2)
-        self.refuses((*local, "--channels", 2), "--channels 1", code=2)
-        self.refuses((*local, "--planner", "ddp:25MiB"), "--planner optimal", code=2)
+        self.refuses((*local, "--overlap", "step"), "have nothing to hide", code=2)
+        self.refuses((*local, "--channels", 2), "one channel of their own", code=2)
+        self.refuses((*local, "--planner", "ddp:25MiB"), "no planner has", code=2)
         self.refuses((*local, "--plan-only"), "--consistency", code=2)
         for scheme in ("factors", "reduce-scatter", "parameter-server"):
             self.refuses((*local, "--scheme", f"*={scheme}"), "P31", f"'{scheme}' cannot carry")
