@@ -23,9 +23,9 @@
 namespace syncline::launch {
 namespace {
 
-/// Seconds that ranks have to end by themselves after one has failed, that then rank 0 has before
-/// the others are told to end, and that all have until SIGKILL.
-constexpr double graceSeconds = 5, afterFirst = 1, afterTerm = 2;
+/// Seconds that ranks have to end by themselves after one has failed, and seconds until SIGKILL
+/// after SIGTERM.
+constexpr double graceSeconds = 5, afterTerm = 2;
 
 /// The address at which local ranks meet.
 constexpr const char *loopback = "127.0.0.1";
@@ -184,21 +184,15 @@ private:
     return false;
   }
 
-  void signalAll(int signal) {
+  void signalTo(const Child &c, int signal) {
     hasSignalled = true;
-    for (const Child &c : children)
-      if (!c.status)
-        kill(c.pid, signal);
+    if (!c.status)
+      kill(c.pid, signal);
   }
 
-  /// Ends rank 0 before the others: it would say that it has lost the first of them.
-  void endFirst() {
-    hasSignalled = true;
-    if (!children[0].status)
-      kill(children[0].pid, SIGTERM);
-    const core::Deadline end = core::deadlineIn(afterFirst);
-    for (; !children[0].status && core::Clock::now() < end; collect())
-      usleep(10'000);
+  void signalAll(int signal) {
+    for (const Child &c : children)
+      signalTo(c, signal);
   }
 
   /// A closed terminal and its shell both send SIGHUP, as systemd does behind SIGTERM.
@@ -209,8 +203,13 @@ private:
 
   void supervise() {
     core::Deadline end = core::deadlineIn(1e8);
-    bool ending = false, terminated = false;
+    bool ending = false, terminated = false, allTold = false;
     for (collect(); anyRuns(); collect()) {
+      // Rank 0 ends first: it would name others, which end by the launcher's signal, as lost.
+      if (terminated && !allTold && children[0].status) {
+        allTold = true;
+        signalAll(SIGTERM);
+      }
       // Ranks that stop properly may leave before rank 0 has saved.
       if (firstFailed >= 0 && !children[firstFailed].stopped() && !ending) {
         ending = true;
@@ -228,13 +227,14 @@ private:
           interruptedAt = core::Clock::now();
           continue;
         }
-        ending = terminated = true;
+        ending = terminated = allTold = true;
         end = core::deadlineIn(afterTerm);
       } else if (core::Clock::now() >= end) {
-        if (!terminated)
-          endFirst();
         // A stopped process receives SIGTERM only when it continues.
-        signalAll(terminated ? SIGKILL : SIGTERM);
+        if (terminated)
+          signalAll(SIGKILL);
+        else
+          signalTo(children[0], SIGTERM);
         end = terminated ? core::deadlineIn(1e8) : core::deadlineIn(afterTerm);
         terminated = true;
       }

@@ -137,34 +137,29 @@ void addMeasuring(CLI::App &app, Options &o) {
     app.get_option("--eval-only")->excludes(app.get_option(training));
 }
 
-/// What `syncline profile` starts a rank with. Help does not list it.
+/// What `syncline profile` starts a rank with: the rank then runs alone, to be measured. Nothing is
+/// sent, and the trained values are of no use. Help does not list these options.
 void addProfiling(CLI::App &app, Options &o) {
-  auto *alone = app.add_flag("--alone", o.alone,
-                             "Run one rank of the plan without the others, to measure it: nothing "
-                             "is sent, and the trained values are of no use")
-                    ->group("");
+  const char *hidden = "";
+  app.add_flag("--alone", o.alone)->group(hidden);
+  // The seconds of every operation, as JSON. The run ends when the median step is steady.
+  app.add_option("--op-times", o.opTimes)->check(launch::someText())->group(hidden);
+  app.add_option("--op-times-for", o.opTimesFor) // at least so many seconds
+      ->check(launch::realNumber(1e-3, Steadiness::longest, "seconds from 0.001 to 60"))
+      ->group(hidden);
+}
+
+/// What is wrong with them, or nothing. CLI11 does not name hidden options in its messages.
+std::string checkProfiling(const CLI::App &app) {
   for (const char *other : {"--checkpoint", "--save", "--dump", "--eval", "--trace", "-n", "--rank",
                             "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
-    alone->excludes(app.get_option(other));
-  auto *opTimes =
-      app.add_option("--op-times", o.opTimes,
-                     "Write the seconds of every operation in every step but the first " +
-                         std::to_string(Steadiness::warmUp) +
-                         ", as JSON; the run ends when the median step is steady, or after --steps "
-                         "(default " +
-                         std::to_string(Steadiness::warmUp + Steadiness::maxSteps) +
-                         ") or 60 s at the latest")
-          ->check(launch::someText())
-          ->type_name("FILE")
-          ->needs(alone)
-          ->group("");
-  app.add_option("--op-times-for", o.opTimesFor,
-                 "Measure operation times for at least so many seconds (default 0.5); where ranks "
-                 "share processors, means need many turns of each rank")
-      ->check(launch::realNumber(1e-3, Steadiness::longest, "seconds from 0.001 to 60"))
-      ->type_name("SECONDS")
-      ->needs(opTimes)
-      ->group("");
+    if (app.count("--alone") > 0 && app.count(other) > 0)
+      return std::string(other) + " excludes --alone";
+  for (auto [option, needed] :
+       {std::pair{"--op-times", "--alone"}, {"--op-times-for", "--op-times"}})
+    if (app.count(option) > 0 && app.count(needed) == 0)
+      return std::string(option) + " needs " + needed;
+  return "";
 }
 
 void addLimits(CLI::App &app, Options &o) {
@@ -352,6 +347,8 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   addLimits(app, o);
   if (std::optional<int> code = launch::parseWords(app, argc, argv, complain))
     return code;
+  if (std::string wrong = checkProfiling(app); !wrong.empty())
+    return complain(wrong);
   if (!parseSteps(dumpSteps, o.dumpSteps))
     return complain("--dump-steps: expected step numbers such as '0,2', got '" + dumpSteps + "'");
   if (std::string wrong = checkImageFlags(o, !o.data.empty() || !o.eval.empty()); !wrong.empty())

@@ -107,7 +107,7 @@ TEST(OpTimes, MoreStepsThanWarmUp) {
       runToEnd({plan.folder(), "--alone", "--op-times", plan.file("o.json"), "--steps", "4"}).code,
       0);
   EXPECT_EQ(json::parse(readFile(plan.file("o.json")))["steps"].size(), 1u);
-  EXPECT_NE(runToEnd({"--help"}).output.find("(default 4003)"), std::string::npos);
+  EXPECT_EQ(runToEnd({"--help"}).output.find("--alone"), std::string::npos);
 }
 
 // Alone, one rank is reported, whatever the plan has.
@@ -126,7 +126,11 @@ TEST(Alone, ReportsOneRank) {
 // What makes no sense alone is refused.
 TEST(OpTimes, Usage) {
   TinyPlan plan(2);
-  EXPECT_EQ(runToEnd({plan.folder(), "--op-times", plan.file("o")}).code, 2);
+  for (const char *option : {"--op-times", "--op-times-for"}) {
+    Outcome run = runToEnd({plan.folder(), option, "1"});
+    EXPECT_EQ(run.code, 2);
+    EXPECT_NE(run.output.find(std::string(option) + " needs --"), std::string::npos) << run.output;
+  }
   for (const char *flag :
        {"-n", "--rank", "--ranks", "--ranks-per-node", "--master-addr", "--master-port"}) {
     Outcome run = runToEnd({plan.folder(), "--alone", flag, "2"});
