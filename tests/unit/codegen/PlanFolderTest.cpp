@@ -33,7 +33,7 @@ PlanSources sourcesOf(mlir::ModuleOp module) {
   return sources;
 }
 
-/// As `compile --backend cuda --nccl-protocol ll` plans.
+/// As `compile --backend cuda` plans, by a protocol of NCCL.
 void planForNccl(mlir::ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   auto nccl = cluster::NcclAttr::get(module.getContext(), cluster::Protocol::ll, std::nullopt);
