@@ -100,12 +100,10 @@ Result<std::string> frontend::findExternal(const onnx::TensorProto &proto,
 
 Result<ExternalSlice> frontend::locateExternal(const onnx::TensorProto &proto,
                                                const DataFolders &folders, std::int64_t bytes) {
-  Result<Reference> reference = readReference(proto);
-  if (!reference)
-    return reference.status();
-  Result<fs::path> file = resolve(reference->location, folders);
+  Result<std::string> file = findExternal(proto, folders);
   if (!file)
     return file.status();
+  const Result<Reference> reference = readReference(proto); // which findExternal() has read
   std::error_code error;
   auto available = static_cast<std::int64_t>(fs::file_size(*file, error));
   std::int64_t offset = std::max<std::int64_t>(reference->offset, 0);
@@ -115,5 +113,5 @@ Result<ExternalSlice> frontend::locateExternal(const onnx::TensorProto &proto,
   if (error || offset > available || bytes > available - offset)
     return Status::badInput("external data '" + reference->location + "' ends before byte " +
                             std::to_string(offset) + " + " + std::to_string(bytes));
-  return ExternalSlice{file->string(), offset};
+  return ExternalSlice{std::move(*file), offset};
 }

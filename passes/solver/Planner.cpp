@@ -191,7 +191,7 @@ constexpr PlannerUsage usages[] = {
     {"tictac", "whole layers, what the next forward pass reads first before others; with --overlap "
                "step"},
     {"z3:messages=N", "the first to finish of all plans with at most N messages, by Z3; for small "
-                      "models: Z3 has 60 s"},
+                      "models, within 60 s"},
 };
 
 std::string knownForms() {

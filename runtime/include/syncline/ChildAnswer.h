@@ -8,10 +8,10 @@
 
 namespace syncline {
 
-/// How a child ended. A child that ends by itself has said all that it had to say.
+/// What a child has answered, and how it ended.
 struct ChildAnswer {
-  std::string text;
-  int signal = 0; ///< that ended it; 0: none
+  std::string text; ///< whole where no signal ended the child
+  int signal = 0;   ///< the signal that ended the child; 0: none
 };
 
 /// Forks, and returns what `work` returns in the child, or the signal by which the child ended:
