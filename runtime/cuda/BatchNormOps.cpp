@@ -1,12 +1,12 @@
 // Batch normalization: by cuDNN in row-major order, where all bits of f32 are kept, and by the
 // backend's kernels channels last.
 #include "runtime/core/Strides.h"
-#include "runtime/cuda/BatchNormKernels.h"
-#include "runtime/cuda/ConvolutionSums.h"
 #include "runtime/cuda/CudaBuilder.h"
-#include "runtime/cuda/Descriptors.h"
-#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/NormSums.h"
+#include "runtime/cuda/dnn/ConvolutionSums.h"
+#include "runtime/cuda/dnn/Descriptors.h"
+#include "runtime/cuda/kernels/BatchNormKernels.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 namespace syncline::cuda {
 

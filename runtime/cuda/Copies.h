@@ -1,9 +1,9 @@
 // Strided copies between tensors, and conversions between layouts of a tensor.
 #pragma once
 
-#include "runtime/cuda/IndexMaps.h"
-#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Preparation.h"
+#include "runtime/cuda/kernels/IndexMaps.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 namespace syncline::cuda {
 

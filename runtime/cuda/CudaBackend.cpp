@@ -2,8 +2,8 @@
 #include "runtime/core/Backend.h"
 #include "runtime/core/BackendModule.h"
 #include "runtime/cuda/CudaExecutable.h"
-#include "runtime/cuda/NcclChannel.h"
-#include "runtime/cuda/NcclPlaces.h"
+#include "runtime/cuda/nccl/NcclChannel.h"
+#include "runtime/cuda/nccl/NcclPlaces.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 #include "runtime/cuda/CudaExecutable.h"
 
 #include "runtime/core/Random.h"
-#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 #include <cstdio>
 #include <limits>

@@ -17,7 +17,8 @@ endif()
 function(syncline_cuda_objects variable)
   set(objects)
   foreach(source ${ARGN})
-    set(object ${CMAKE_CURRENT_BINARY_DIR}/${source}.o)
+    get_filename_component(name ${source} NAME)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
     # Products are not fused with sums, so that results equal those of the CPU backend's loops.
     add_custom_command(
       OUTPUT ${object}

@@ -1,7 +1,7 @@
 // The optimizer's part of an executable: its settings, updates, and the norm of gradients.
 #include "runtime/cuda/CudaExecutable.h"
 
-#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 #include <atomic>
 #include <limits>

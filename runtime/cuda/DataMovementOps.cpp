@@ -3,7 +3,7 @@
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/Copies.h"
 #include "runtime/cuda/CudaBuilder.h"
-#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 namespace syncline::cuda {
 

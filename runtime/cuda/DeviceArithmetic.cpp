@@ -1,7 +1,7 @@
 // Enqueuing copies and kernels.
 #include "runtime/cuda/DeviceArithmetic.h"
 
-#include "runtime/cuda/WeightKernels.h"
+#include "runtime/cuda/kernels/WeightKernels.h"
 
 namespace syncline::cuda {
 

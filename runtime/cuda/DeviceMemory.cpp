@@ -1,7 +1,7 @@
 // Allocating by CUDA or by NCCL.
 #include "runtime/cuda/DeviceMemory.h"
 
-#include "runtime/cuda/Nccl.h"
+#include "runtime/cuda/nccl/Nccl.h"
 
 namespace syncline::cuda {
 

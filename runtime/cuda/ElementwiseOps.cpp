@@ -1,8 +1,8 @@
 // Generated pointwise kernels, reductions and dropout.
 #include "runtime/cuda/CudaBuilder.h"
-#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/NormSums.h"
 #include "runtime/cuda/Reductions.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Rows of a table by their numbers, by the backend's kernels.
 #include "runtime/cuda/CudaBuilder.h"
-#include "runtime/cuda/EmbeddingKernels.h"
+#include "runtime/cuda/kernels/EmbeddingKernels.h"
 
 namespace syncline::cuda {
 

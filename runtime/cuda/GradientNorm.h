@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/Program.h"
-#include "runtime/cuda/SquareKernels.h"
+#include "runtime/cuda/kernels/SquareKernels.h"
 
 #include <memory>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/core/Optimizer.h"
-#include "runtime/cuda/LambKernels.h"
 #include "runtime/cuda/Program.h"
+#include "runtime/cuda/kernels/LambKernels.h"
 
 #include <span>
 

@@ -1,6 +1,6 @@
 // Layer normalization, by the backend's kernels: sums in double, on dense tensors.
 #include "runtime/cuda/CudaBuilder.h"
-#include "runtime/cuda/LayerNormKernels.h"
+#include "runtime/cuda/kernels/LayerNormKernels.h"
 
 namespace syncline::cuda {
 

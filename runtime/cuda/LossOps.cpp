@@ -1,7 +1,7 @@
 // The losses, by the backend's kernels, because no library has them.
 #include "runtime/core/Labels.h"
 #include "runtime/cuda/CudaBuilder.h"
-#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 namespace syncline::cuda {
 

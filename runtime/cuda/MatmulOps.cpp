@@ -6,8 +6,8 @@
 // is cuBLASLt's first operand and a its second, and a bias along columns is one along its rows.
 #include "runtime/cuda/Copies.h"
 #include "runtime/cuda/CudaBuilder.h"
-#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Product.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 #include <algorithm>
 #include <string>

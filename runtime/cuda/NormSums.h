@@ -5,8 +5,8 @@
 // one kernel computes both norms and their sum. The bits are those of kernels of their own.
 #pragma once
 
-#include "runtime/cuda/BatchNormKernels.h"
 #include "runtime/cuda/Preparation.h"
+#include "runtime/cuda/kernels/BatchNormKernels.h"
 
 #include <cstddef>
 #include <memory>

@@ -2,8 +2,8 @@
 // dimensions is described as [N, C, positions, 1].
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/CudaBuilder.h"
-#include "runtime/cuda/Descriptors.h"
-#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/dnn/Descriptors.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 namespace syncline::cuda {
 

@@ -1,6 +1,6 @@
 // Pooling, by the backend's kernels; PoolMap.h says why. Results have the layout of operands.
 #include "runtime/cuda/CudaBuilder.h"
-#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 namespace syncline::cuda {
 

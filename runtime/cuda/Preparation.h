@@ -6,9 +6,9 @@
 #pragma once
 
 #include "runtime/core/OperandChecks.h"
-#include "runtime/cuda/BFloat16.h"
 #include "runtime/cuda/Place.h"
 #include "runtime/cuda/Program.h"
+#include "runtime/cuda/kernels/BFloat16.h"
 
 #include <string_view>
 #include <utility>

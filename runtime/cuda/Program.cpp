@@ -1,11 +1,11 @@
 // Allocating the memory of a step.
 #include "runtime/cuda/Program.h"
 
-#include "runtime/cuda/BatchNormKernels.h"
-#include "runtime/cuda/ConvolutionEngines.h"
-#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/MemoryText.h"
 #include "runtime/cuda/NormSums.h"
+#include "runtime/cuda/dnn/ConvolutionEngines.h"
+#include "runtime/cuda/kernels/BatchNormKernels.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Commands for sums by the backend's kernels.
 #pragma once
 
-#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Preparation.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 namespace syncline::cuda {
 

@@ -1,8 +1,8 @@
 // Which copies there are, and when they are rounded.
 #include "runtime/cuda/RoundedWeights.h"
 
-#include "runtime/cuda/Kernels.h"
 #include "runtime/cuda/Program.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // The copies in bf16 of weights that convolutions and products read.
 #pragma once
 
-#include "runtime/cuda/BFloat16.h"
 #include "runtime/cuda/Layout.h"
+#include "runtime/cuda/kernels/BFloat16.h"
 
 #include <cstddef>
 #include <cstdint>

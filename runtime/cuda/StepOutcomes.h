@@ -4,8 +4,8 @@
 #include "runtime/core/StepRunner.h"
 #include "runtime/cuda/Event.h"
 #include "runtime/cuda/GradientNorm.h"
-#include "runtime/cuda/OutcomeKernels.h"
 #include "runtime/cuda/Program.h"
+#include "runtime/cuda/kernels/OutcomeKernels.h"
 
 #include <array>
 #include <memory>

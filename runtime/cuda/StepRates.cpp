@@ -2,7 +2,7 @@
 #include "runtime/cuda/StepRates.h"
 
 #include "runtime/cuda/Check.h"
-#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/kernels/Kernels.h"
 
 namespace syncline::cuda {
 

@@ -4,7 +4,7 @@
 #include "runtime/core/Executable.h"
 #include "runtime/data/ReadAhead.h"
 #include "runtime/run/Diagnosis.h"
-#include "runtime/run/Plan.h"
+#include "runtime/run/plan/Plan.h"
 
 #include <memory>
 #include <optional>

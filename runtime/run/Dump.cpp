@@ -3,7 +3,7 @@
 
 #include "runtime/core/HalfFloat.h"
 #include "runtime/data/Npy.h"
-#include "runtime/run/Sha256.h"
+#include "runtime/run/checkpoint/Sha256.h"
 
 #include <cstring>
 #include <filesystem>

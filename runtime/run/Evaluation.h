@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/data/Dataset.h"
-#include "runtime/run/Plan.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/run/plan/Plan.h"
 #include "runtime/transport/Group.h"
 
 #include <optional>

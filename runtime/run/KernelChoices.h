@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/core/Backend.h"
-#include "runtime/run/Plan.h"
+#include "runtime/run/plan/Plan.h"
 #include "runtime/transport/Group.h"
 
 #include <string>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/launch/Identity.h"
-#include "runtime/run/Options.h"
-#include "runtime/run/Plan.h"
+#include "runtime/run/options/Options.h"
+#include "runtime/run/plan/Plan.h"
 #include "runtime/transport/Group.h"
 
 #include <memory>

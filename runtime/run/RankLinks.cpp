@@ -2,7 +2,7 @@
 #include "runtime/run/RankLinks.h"
 
 #include "runtime/run/ServerRun.h"
-#include "runtime/run/Sha256.h"
+#include "runtime/run/checkpoint/Sha256.h"
 #include "runtime/transport/GroupPeers.h"
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 
 #include "runtime/core/Backend.h"
 #include "runtime/launch/Identity.h"
-#include "runtime/run/Options.h"
-#include "runtime/run/Plan.h"
-#include "runtime/run/ServedWeights.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/run/options/Options.h"
+#include "runtime/run/plan/Plan.h"
+#include "runtime/run/weights/ServedWeights.h"
 #include "runtime/transport/Group.h"
 
 #include <memory>

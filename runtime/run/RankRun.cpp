@@ -3,13 +3,13 @@
 
 #include "runtime/core/Guarded.h"
 #include "runtime/launch/Joining.h"
-#include "runtime/run/Drift.h"
 #include "runtime/run/Dump.h"
-#include "runtime/run/EqualWeights.h"
 #include "runtime/run/ServerRun.h"
 #include "runtime/run/StopSignal.h"
 #include "runtime/run/Usage.h"
-#include "runtime/run/Values.h"
+#include "runtime/run/weights/Drift.h"
+#include "runtime/run/weights/EqualWeights.h"
+#include "runtime/run/weights/Values.h"
 
 #include <algorithm>
 #include <cmath>

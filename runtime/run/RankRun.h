@@ -2,7 +2,6 @@
 #pragma once
 
 #include "runtime/run/Batch.h"
-#include "runtime/run/Checkpoints.h"
 #include "runtime/run/Diagnosis.h"
 #include "runtime/run/Evaluation.h"
 #include "runtime/run/LabelWeights.h"
@@ -11,8 +10,9 @@
 #include "runtime/run/RankLinks.h"
 #include "runtime/run/Report.h"
 #include "runtime/run/RunData.h"
-#include "runtime/run/StepLibrary.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/run/checkpoint/Checkpoints.h"
+#include "runtime/run/plan/StepLibrary.h"
 #include "runtime/run/trace/Observations.h"
 
 #include <atomic>

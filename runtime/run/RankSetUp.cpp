@@ -4,10 +4,10 @@
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
 #include "runtime/run/DeviceChoice.h"
-#include "runtime/run/PlanChecks.h"
-#include "runtime/run/Sha256.h"
 #include "runtime/run/StopSignal.h"
-#include "runtime/run/Values.h"
+#include "runtime/run/checkpoint/Sha256.h"
+#include "runtime/run/plan/PlanChecks.h"
+#include "runtime/run/weights/Values.h"
 
 #include <algorithm>
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "runtime/core/Backend.h"
-#include "runtime/run/CheckpointCosts.h"
-#include "runtime/run/Drift.h"
 #include "runtime/run/Evaluation.h"
-#include "runtime/run/Plan.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/run/checkpoint/CheckpointCosts.h"
+#include "runtime/run/plan/Plan.h"
+#include "runtime/run/weights/Drift.h"
 
 #include <limits>
 #include <optional>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/data/Dataset.h"
-#include "runtime/run/Options.h"
-#include "runtime/run/Plan.h"
+#include "runtime/run/options/Options.h"
+#include "runtime/run/plan/Plan.h"
 
 #include <memory>
 #include <optional>

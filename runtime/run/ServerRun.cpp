@@ -2,10 +2,10 @@
 #include "runtime/run/ServerRun.h"
 
 #include "runtime/core/Guarded.h"
-#include "runtime/run/PlanChecks.h"
-#include "runtime/run/ServedWeights.h"
 #include "runtime/run/StopSignal.h"
+#include "runtime/run/plan/PlanChecks.h"
 #include "runtime/run/trace/ServerTrace.h"
+#include "runtime/run/weights/ServedWeights.h"
 #include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/GroupPeers.h"
 #include "runtime/transport/collectives/DedicatedServers.h"

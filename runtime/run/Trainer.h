@@ -6,12 +6,12 @@
 #include "runtime/core/Exchanges.h"
 #include "runtime/core/Executable.h"
 #include "runtime/core/WirePrecision.h"
-#include "runtime/run/CarriedBuckets.h"
 #include "runtime/run/LossExchange.h"
 #include "runtime/run/LossScale.h"
 #include "runtime/run/PassSums.h"
-#include "runtime/run/PlanConsistency.h"
+#include "runtime/run/plan/PlanConsistency.h"
 #include "runtime/run/trace/StepRecord.h"
+#include "runtime/run/weights/CarriedBuckets.h"
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 // How a trainer comes about: its channels, its exchanges of weights, and where its buckets lie.
-#include "runtime/run/ElasticUpdates.h"
-#include "runtime/run/LocalUpdates.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/run/weights/ElasticUpdates.h"
+#include "runtime/run/weights/LocalUpdates.h"
 #include "runtime/transport/CommunicationThread.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // syncline-run: trains the model of a plan folder.
 #include "runtime/core/Guarded.h"
 #include "runtime/launch/LocalLauncher.h"
-#include "runtime/run/Options.h"
-#include "runtime/run/Plan.h"
 #include "runtime/run/RankRun.h"
 #include "runtime/run/StopSignal.h"
+#include "runtime/run/options/Options.h"
+#include "runtime/run/plan/Plan.h"
 #include "syncline/Printable.h"
 
 #include <csignal>

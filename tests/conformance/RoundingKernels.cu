@@ -1,6 +1,6 @@
 // Conversions of arrays by the device's functions, for RoundingTest.cpp.
-#include "runtime/cuda/Launch.cuh"
-#include "runtime/cuda/Rounding.h"
+#include "runtime/cuda/kernels/Launch.cuh"
+#include "runtime/cuda/kernels/Rounding.h"
 #include "tests/conformance/RoundingKernels.h"
 
 namespace syncline::conformance {

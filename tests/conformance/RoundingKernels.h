@@ -1,5 +1,5 @@
-// Launches that convert n elements on a stream by runtime/cuda/Rounding.h. Pointers are to the
-// device's memory.
+// Launches that convert n elements on a stream by runtime/cuda/kernels/Rounding.h. Pointers are to
+// the device's memory.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -47,7 +47,7 @@ def short(mangled):
 def resources(nvcc, architectures):
     heads = ["file", "kernel", "variants", *(f"registers {a}" for a in architectures)]
     print(" | ".join([*heads, "shared", "spilled"]))
-    for source in sorted((SOURCES / "runtime/cuda").glob("*.cu")):
+    for source in sorted((SOURCES / "runtime/cuda/kernels").glob("*.cu")):
         variants = collections.defaultdict(lambda: collections.defaultdict(list))
         for architecture in architectures:
             command = [*nvcc, *OPTIONS, f"-arch={architecture}", f"-I{SOURCES}"]
@@ -141,7 +141,7 @@ def deferred(told, place, value):
 
 def added_up(told, norm):
     """Elements that a norm reads once less where the convolution that makes x adds them up
-    (runtime/cuda/ConvolutionSums.h)."""
+    (runtime/cuda/dnn/ConvolutionSums.h)."""
     made = any(
         each.kind == "conv" and each.values["y"] == norm.values["x"] and each.is_plain
         for each in filter(None, told)

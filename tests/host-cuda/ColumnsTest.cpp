@@ -1,6 +1,6 @@
 // Batch normalization and gradients of biases by our kernels, against sums in a plain loop: rows of
 // many parts, threads with rows to spare, channels that fill no block.
-#include "runtime/cuda/BatchNormKernels.h"
+#include "runtime/cuda/kernels/BatchNormKernels.h"
 #include "tests/host-cuda/TestStreams.h"
 
 #include <algorithm>

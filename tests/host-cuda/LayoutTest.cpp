@@ -1,7 +1,7 @@
 // What the CUDA backend converts: layouts are carried from operation to operation, and copies of
 // weights are made once and when weights change. Numbers do not depend on layouts.
 #include "runtime/core/HalfFloat.h"
-#include "runtime/cuda/Kernels.h"
+#include "runtime/cuda/kernels/Kernels.h"
 #include "tests/conformance/References.h"
 #include "tests/conformance/StepCase.h"
 #include "tests/host-cuda/HostDnn.h"

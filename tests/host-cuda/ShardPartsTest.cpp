@@ -1,5 +1,5 @@
 // How a sharded bucket is dealt out.
-#include "runtime/cuda/NcclCollectives.h"
+#include "runtime/cuda/nccl/NcclCollectives.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "tests/host-cuda/TestStreams.h"
 
-#include "runtime/cuda/NcclChannel.h"
+#include "runtime/cuda/nccl/NcclChannel.h"
 
 #include <cstring>
 #include <functional>

@@ -2,7 +2,7 @@
 #include "tests/host-cuda/NcclCommunicator.h"
 #include "tests/host-cuda/TestRanks.h"
 
-#include "runtime/cuda/NcclEnvironment.h"
+#include "runtime/cuda/nccl/NcclEnvironment.h"
 
 #include <filesystem>
 #include <fstream>

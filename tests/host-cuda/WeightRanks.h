@@ -4,8 +4,8 @@
 
 #include "tests/host-cuda/TestRanks.h"
 
-#include "runtime/run/ElasticUpdates.h"
-#include "runtime/run/LocalUpdates.h"
+#include "runtime/run/weights/ElasticUpdates.h"
+#include "runtime/run/weights/LocalUpdates.h"
 
 namespace syncline::hostcuda {
 

@@ -34,6 +34,8 @@ RULES = [
     ("runtime/data", beside("data", "core"), "samples know no ranks and no backend"),
     ("runtime/cpu", beside("cpu", "core"), "a backend knows its device only"),
     ("runtime/cuda", beside("cuda", "core"), "a backend knows its device only"),
+    ("runtime/cuda/kernels", r"runtime/cuda/(?!kernels/)", "kernels know no library"),
+    ("runtime/cuda/tuner", r"runtime/cuda/(?!tuner/)", "NCCL loads it without the backend"),
     ("runtime/transport", beside("transport", "core"), "links know no plan and no backend"),
     ("runtime/servers", beside("servers", "transport", "core"), "servers know no plan"),
     ("runtime/launch", beside("launch", "transport", "core"), "programs stand above the launcher"),

@@ -1,9 +1,9 @@
 // What a run measures for `--trace` and `--op-times`.
 #pragma once
 
-#include "runtime/run/Options.h"
 #include "runtime/run/Report.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/run/options/Options.h"
 #include "runtime/run/trace/OperationTimes.h"
 #include "runtime/run/trace/TraceRecorder.h"
 

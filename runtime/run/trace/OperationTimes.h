@@ -1,7 +1,7 @@
 // Measuring the time of every operation of a plan, step by step.
 #pragma once
 
-#include "runtime/run/Plan.h"
+#include "runtime/run/plan/Plan.h"
 #include "runtime/run/trace/StepRecord.h"
 
 #include <span>

@@ -1,7 +1,7 @@
 // What servers that hold the weights did, as tracks of a trace.
 #pragma once
 
-#include "runtime/run/Plan.h"
+#include "runtime/run/plan/Plan.h"
 #include "runtime/run/trace/ClockAlignment.h"
 #include "runtime/run/trace/TraceEvents.h"
 #include "runtime/servers/ServiceLog.h"

@@ -1,7 +1,7 @@
 // Writing the records of several ranks as a trace for Perfetto and chrome://tracing.
 #pragma once
 
-#include "runtime/run/Plan.h"
+#include "runtime/run/plan/Plan.h"
 #include "runtime/run/trace/ClockAlignment.h"
 #include "runtime/run/trace/ServerTracks.h"
 #include "runtime/run/trace/StepRecord.h"

@@ -1,8 +1,8 @@
 // `--trace`: records the last steps of all ranks, by one clock, in one file.
 #pragma once
 
-#include "runtime/run/Plan.h"
 #include "runtime/run/Trainer.h"
+#include "runtime/run/plan/Plan.h"
 #include "runtime/run/trace/ClockAlignment.h"
 #include "runtime/servers/ServiceLog.h"
 

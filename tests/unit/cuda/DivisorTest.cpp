@@ -1,5 +1,5 @@
 // Division by a product and a shift against division.
-#include "runtime/cuda/Divisor.h"
+#include "runtime/cuda/kernels/Divisor.h"
 
 #include <gtest/gtest.h>
 

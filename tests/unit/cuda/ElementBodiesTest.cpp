@@ -1,5 +1,5 @@
 // Losses, dropout, variances and updates as the kernels do them, against definitions.
-#include "runtime/cuda/ElementBodies.h"
+#include "runtime/cuda/kernels/ElementBodies.h"
 
 #include "runtime/core/Adam.h"
 #include "runtime/core/Sgd.h"

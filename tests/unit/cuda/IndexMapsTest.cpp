@@ -1,5 +1,5 @@
 // Copies and reductions by the maps that kernels walk, against the indices that they stand for.
-#include "runtime/cuda/IndexMaps.h"
+#include "runtime/cuda/kernels/IndexMaps.h"
 
 #include "tests/conformance/Array.h"
 

@@ -1,5 +1,5 @@
 // What a run sets for NCCL, and what it warns of.
-#include "runtime/cuda/NcclEnvironment.h"
+#include "runtime/cuda/nccl/NcclEnvironment.h"
 
 #include <gtest/gtest.h>
 

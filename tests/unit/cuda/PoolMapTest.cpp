@@ -1,5 +1,5 @@
 // Pooling as the kernels do it, an element at a time, against the definition.
-#include "runtime/cuda/PoolBodies.h"
+#include "runtime/cuda/kernels/PoolBodies.h"
 
 #include "runtime/core/StepTypes.h"
 #include "tests/conformance/References.h"

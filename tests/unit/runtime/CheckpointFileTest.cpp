@@ -1,10 +1,10 @@
 // The files of checkpoints: what comes back, what is refused, what is removed.
 #include "TinyPlan.h"
 
-#include "runtime/run/CheckpointCosts.h"
-#include "runtime/run/CheckpointOptions.h"
-#include "runtime/run/CheckpointReader.h"
-#include "runtime/run/Sha256.h"
+#include "runtime/run/checkpoint/CheckpointCosts.h"
+#include "runtime/run/checkpoint/CheckpointReader.h"
+#include "runtime/run/checkpoint/Sha256.h"
+#include "runtime/run/options/CheckpointOptions.h"
 
 #include <cmath>
 #include <cstring>

@@ -4,10 +4,10 @@
 #include "TinyPlan.h"
 
 #include "runtime/cpu/CpuBackend.h"
-#include "runtime/run/CheckpointChoice.h"
-#include "runtime/run/CheckpointLock.h"
-#include "runtime/run/CheckpointState.h"
-#include "runtime/run/CheckpointWriter.h"
+#include "runtime/run/checkpoint/CheckpointChoice.h"
+#include "runtime/run/checkpoint/CheckpointLock.h"
+#include "runtime/run/checkpoint/CheckpointState.h"
+#include "runtime/run/checkpoint/CheckpointWriter.h"
 
 #include <array>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Reading an ONNX file's values: what the runtime writes, what exporters write, and what is broken.
-#include "runtime/run/OnnxValues.h"
-#include "runtime/run/OnnxRecord.h"
+#include "runtime/run/weights/OnnxValues.h"
+#include "runtime/run/weights/OnnxRecord.h"
 #include "tests/support/TemporaryFolder.h"
 
 #include <gtest/gtest.h>

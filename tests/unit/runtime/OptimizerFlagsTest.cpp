@@ -1,5 +1,5 @@
 // The optimizer's switches: defaults, groups, and flags that an optimizer does not have.
-#include "runtime/run/OptimizerFlags.h"
+#include "runtime/run/options/OptimizerFlags.h"
 
 #include "runtime/launch/CommandLine.h"
 

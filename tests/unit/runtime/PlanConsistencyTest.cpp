@@ -1,7 +1,7 @@
 // plan.json's consistency: every form is read, and what breaks rule P31 is refused.
 #include "TinyPlan.h"
 
-#include "runtime/run/Plan.h"
+#include "runtime/run/plan/Plan.h"
 
 #include <gtest/gtest.h>
 

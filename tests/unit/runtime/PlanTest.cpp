@@ -1,8 +1,8 @@
 // plan.json: what is accepted, and that every change is noticed.
 #include "TinyPlan.h"
 
-#include "runtime/run/Options.h"
-#include "runtime/run/Sha256.h"
+#include "runtime/run/checkpoint/Sha256.h"
+#include "runtime/run/options/Options.h"
 
 #include <gtest/gtest.h>
 

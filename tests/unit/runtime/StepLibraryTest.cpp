@@ -2,7 +2,7 @@
 #include "TinyPlan.h"
 
 #include "runtime/run/Backends.h"
-#include "runtime/run/StepLibrary.h"
+#include "runtime/run/plan/StepLibrary.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

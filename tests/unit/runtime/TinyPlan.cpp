@@ -1,7 +1,7 @@
 // Writes the linear classifier's plan folder.
 #include "TinyPlan.h"
 
-#include "runtime/run/Sha256.h"
+#include "runtime/run/checkpoint/Sha256.h"
 
 #include <cstdlib>
 #include <fstream>

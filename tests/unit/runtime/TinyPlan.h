@@ -1,7 +1,7 @@
 // A plan folder written by hand: a linear classifier, its step compiled by the host's compiler.
 #pragma once
 
-#include "runtime/run/Plan.h"
+#include "runtime/run/plan/Plan.h"
 #include "tests/support/TemporaryFolder.h"
 
 #include <nlohmann/json.hpp>

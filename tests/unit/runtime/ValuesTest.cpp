@@ -2,8 +2,8 @@
 #include "Ranks.h"
 #include "TinyPlan.h"
 
-#include "runtime/run/EqualWeights.h"
-#include "runtime/run/Values.h"
+#include "runtime/run/weights/EqualWeights.h"
+#include "runtime/run/weights/Values.h"
 
 #include <cmath>
 #include <cstring>

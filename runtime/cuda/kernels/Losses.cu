@@ -1,0 +1,103 @@
+// Losses and their gradients, with sums in double and in a fixed order.
+#include "runtime/core/Labels.h"
+#include "runtime/cuda/kernels/ElementBodies.h"
+#include "runtime/cuda/kernels/Kernels.h"
+#include "runtime/cuda/kernels/Launch.cuh"
+
+namespace syncline::cuda {
+
+namespace {
+
+constexpr unsigned lanes = 32;
+
+__global__ void squaredErrorKernel(const float *y, const float *target, float *dy, std::int64_t n,
+                                   double scale, double *scratch) {
+  double own = 0;
+  forEachElement(n, [&](std::int64_t i) {
+    float gradient;
+    own += squaredError(y[i], target[i], static_cast<double>(n), gradient, scale);
+    if (dy)
+      dy[i] = gradient;
+  });
+  const double sum = blockSum(own);
+  if (threadIdx.x == 0)
+    scratch[blockIdx.x] = sum;
+}
+
+/// log Σ exp over the classes of a position, by a warp; every lane gets it.
+__device__ double warpLogSum(const float *logits, std::uint32_t classes, std::uint32_t inner) {
+  LogSum own;
+  for (std::uint32_t k = threadIdx.x % lanes; k < classes; k += lanes)
+    own.add(logits[static_cast<std::int64_t>(k) * inner]);
+  for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
+    LogSum other;
+    other.largest = __shfl_xor_sync(0xFFFFFFFFu, own.largest, distance);
+    other.sum = __shfl_xor_sync(0xFFFFFFFFu, own.sum, distance);
+    own = LogSum::join(own, other);
+  }
+  return own.value();
+}
+
+/// How many labels count. Launched with one block.
+__global__ void countKernel(const std::int64_t *target, std::uint32_t positions, double *counted) {
+  double own = 0;
+  for (std::uint32_t i = threadIdx.x; i < positions; i += threadsPerBlock)
+    own += target[i] != core::ignoredLabel;
+  const double sum = blockSum(own);
+  if (threadIdx.x == 0)
+    *counted = sum;
+}
+
+/// One warp for each position; scratch memory receives the positions' shares of the mean. Behind
+/// them it holds how many labels count.
+__global__ void crossEntropyKernel(const float *logits, const std::int64_t *target, float *dlogits,
+                                   std::uint32_t positions, std::uint32_t classes,
+                                   std::uint32_t inner, double scale, double *scratch) {
+  const std::uint32_t warps = gridDim.x * (threadsPerBlock / lanes);
+  const double counted = scratch[positions];
+  for (std::uint32_t number = (blockIdx.x * threadsPerBlock + threadIdx.x) / lanes;
+       number < positions; number += warps) {
+    const CrossEntropyPosition at = crossEntropyPosition(target, number, classes, inner);
+    const float *own = logits + at.start;
+    const bool isKnown = at.label >= 0 && at.label < classes;
+    const bool isIgnored = at.label == core::ignoredLabel;
+    const double sum = warpLogSum(own, classes, inner);
+    const double total = isKnown ? sum : static_cast<double>(NAN);
+    for (std::uint32_t k = threadIdx.x % lanes; dlogits && k < classes; k += lanes) {
+      const std::int64_t place = static_cast<std::int64_t>(k) * inner;
+      dlogits[at.start + place] =
+          isIgnored ? 0 : crossEntropyGradient(own[place], total, k == at.label, counted, scale);
+    }
+    if (threadIdx.x % lanes == 0)
+      scratch[number] = isIgnored ? 0 : (isKnown ? total - own[at.label * inner] : total) / counted;
+  }
+}
+
+} // namespace
+
+cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *target, float *loss,
+                             float *dy, std::int64_t n, double scale, double *scratch) {
+  const unsigned blocks = blocksFor(n) < errorBlocks ? blocksFor(n) : errorBlocks;
+  const cudaError_t launched =
+      launch(squaredErrorKernel, blocks, stream, y, target, dy, n, scale, scratch);
+  if (launched != cudaSuccess)
+    return launched;
+  return meanOfParts(stream, scratch, blocks, static_cast<double>(n), loss);
+}
+
+cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
+                         float *loss, float *dlogits, const core::AxisView &view, double scale,
+                         double *scratch) {
+  const auto positions = static_cast<std::uint32_t>(view.outer * view.inner);
+  cudaError_t launched = launch(countKernel, 1, stream, target, positions, scratch + positions);
+  if (launched != cudaSuccess)
+    return launched;
+  launched =
+      launch(crossEntropyKernel, blocksFor(static_cast<std::int64_t>(positions) * lanes), stream,
+             logits, target, dlogits, positions, view.extent, view.inner, scale, scratch);
+  if (launched != cudaSuccess)
+    return launched;
+  return meanOfParts(stream, scratch, positions, 1, loss); // a sum of shares
+}
+
+} // namespace syncline::cuda

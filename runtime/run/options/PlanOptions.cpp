@@ -1,0 +1,86 @@
+// Options that follow from the plan, or that it must allow.
+#include "runtime/run/options/Options.h"
+
+#include "syncline/RowsPart.h"
+
+namespace syncline::run {
+
+std::vector<std::string> Options::follow(const Plan &plan) {
+  std::vector<std::string> notes;
+  const auto differs = [&](const std::string &option, const std::string &here,
+                           const std::string &there) {
+    notes.push_back("'" + option + " " + here + "': the plan was made for " + there +
+                    ", its predictions do not hold; 'syncline compile " + option + " " + here +
+                    "' makes one");
+  };
+  if (!choosesPrecision)
+    precision = plan.precision;
+  else if (precision != plan.precision)
+    differs("--precision", launch::precisionName(precision), launch::precisionName(plan.precision));
+  if (!choosesWire)
+    wire = plan.wire;
+  else if (wire != plan.wire)
+    differs("--wire", std::string(wireName(wire)), std::string(wireName(plan.wire)));
+  if (!optimizerFlags.clipNorm && opTimes.empty()) // which measures each update by itself
+    optimizerFlags.clipNorm = plan.clipNorm;
+  passes = wantedPasses.value_or(alone ? 1 : plan.passes);
+  if (passes != plan.passes && !alone && !plan.consistency.isLocal())
+    differs("--accumulate", std::to_string(passes), std::to_string(plan.passes));
+  if (plan.threads && threads != *plan.threads && opTimes.empty() && backend == "cpu")
+    notes.push_back("'--threads " + std::to_string(threads) + "': the plan's times are those of " +
+                    std::to_string(*plan.threads) +
+                    " in each rank, its predictions do not hold; 'syncline profile --threads " +
+                    std::to_string(threads) + "' measures others");
+  return notes;
+}
+
+Status Options::checkPrecision(const Plan &plan) const {
+  if (plan.precision != core::Precision::bf16 || precision == core::Precision::bf16)
+    return Status::ok();
+  const std::string here = "--precision " + launch::precisionName(precision);
+  return Status::badInput("'" + plan.folder + "': '" + here +
+                          "': the plan's memory is laid out for bf16, which takes half of the "
+                          "room; expected a plan of 'syncline compile " +
+                          here + "'");
+}
+
+/// Rows travel in every pass, and would be added to gradients that travel in the last pass only. Of
+/// a message that travels in several captured passes it is not known which of them it has done.
+Status Options::checkPasses(const Plan &plan) const {
+  if (!trace.empty())
+    return Status::badInput("'" + plan.folder +
+                            "': '--trace' is for steps of one batch, but the plan's have " +
+                            std::to_string(passes) + "; expected '--accumulate 1' beside it");
+  for (const PlanBucket &bucket : plan.buckets) {
+    const std::string what =
+        "'" + plan.folder + "': '--accumulate': bucket " + std::to_string(bucket.id);
+    for (const std::string &member : bucket.members)
+      if (isRowsPart(member))
+        return Status::badInput(
+            what + " brings rows of '" + std::string(parameterOf(member)) +
+            "' in each pass, but the rest of that gradient travels once a step; expected a plan of "
+            "'syncline compile --split-tied never'");
+    if (capturesSteps && plan.gradientRanks() > 1 && isGathered(bucket.scheme))
+      return Status::badInput(
+          what + " travels by '" + std::string(schemeName(bucket.scheme)) +
+          "', in each pass, but with '--cuda-graph' messages can travel in the last one only; "
+          "expected a plan of 'syncline compile --scheme *=ring'");
+  }
+  return Status::ok();
+}
+
+/// All updates wait until all gradients are known to be finite.
+Status Options::checkLossScale(const Plan &plan) const {
+  const auto refuse = [&](const std::string &why) {
+    return Status::badInput("'" + plan.folder + "': '--loss-scale' " + why);
+  };
+  if (plan.consistency.isLocal())
+    return refuse("is for gradients that travel, but with consistency '" + plan.consistency.text +
+                  "' weights do, in float32");
+  if (plan.overlapsSteps)
+    return refuse("needs all gradients before the first update, but messages reach into the next "
+                  "step; expected a plan of 'syncline compile --overlap backward'");
+  return Status::ok();
+}
+
+} // namespace syncline::run

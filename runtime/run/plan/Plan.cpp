@@ -1,0 +1,376 @@
+// Reading plan.json.
+#include "runtime/run/plan/Plan.h"
+
+#include "runtime/core/Labels.h"
+#include "runtime/launch/DeviceFlags.h"
+#include "runtime/run/checkpoint/Sha256.h"
+#include "runtime/run/plan/PlanChecks.h"
+#include "runtime/run/plan/PlanJson.h"
+#include "syncline/JsonDepth.h"
+#include "syncline/PlanConstants.h"
+#include "syncline/RowsPart.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+namespace syncline::run {
+namespace {
+
+Status bad(const std::string &path, const std::string &what) {
+  return Status::badInput("'" + path + "': " + what);
+}
+
+ElementType elementType(const Json &object) {
+  auto name = get<std::string>(object, "type");
+  for (ElementType t : {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16,
+                        ElementType::i64, ElementType::i32, ElementType::u8})
+    if (core::elementName(t) == name)
+      return t;
+  throw SchemaError{"unknown element type '" + name + "'"};
+}
+
+Shape shape(const Json &object) {
+  Shape extents;
+  for (const Json &extent : get<Json::array_t>(object, "shape"))
+    extents.push_back(integer(extent, "shape"));
+  std::int64_t count = 1;
+  for (std::int64_t extent : extents)
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > 1ll << 42)
+      throw SchemaError{"impossible shape " + data::describe(extents)};
+  return extents;
+}
+
+NamedTensor namedTensor(const Json &object) {
+  return {get<std::string>(object, "name"), elementType(object), shape(object)};
+}
+
+PlanInput planInput(const Json &object) {
+  PlanInput input;
+  static_cast<NamedTensor &>(input) = namedTensor(object);
+  if (object.contains("rows"))
+    input.rowCount = size(object, "rows", 1);
+  if (object.contains("element_rows")) {
+    std::int64_t elements = 1;
+    for (std::size_t d = 1; d < input.shape.size(); ++d)
+      elements *= input.shape[d];
+    for (const Json &rows : get<Json::array_t>(object, "element_rows"))
+      input.elementRows.push_back(integer(rows, "element_rows"));
+    if (std::ssize(input.elementRows) != elements ||
+        std::ranges::any_of(input.elementRows, [](std::int64_t rows) { return rows < 0; }))
+      throw SchemaError{"'element_rows': expected " + std::to_string(elements) +
+                        " numbers from 0 on, got " + std::to_string(input.elementRows.size())};
+  }
+  input.isWhole = object.contains("of");
+  input.source = input.isWhole ? get<std::string>(object, "of") : input.name;
+  return input;
+}
+
+TensorInit tensorInit(const Json &init) {
+  auto kind = get<std::string>(init, "kind");
+  if (kind == "constant")
+    return {TensorInit::Kind::constant, get<double>(init, "value"), 0, {}};
+  if (kind == "normal")
+    return {TensorInit::Kind::normal, get<double>(init, "mean"), get<double>(init, "scale"), {}};
+  if (kind == "uniform")
+    return {TensorInit::Kind::uniform, get<double>(init, "low"), get<double>(init, "high"), {}};
+  if (kind == "values")
+    return {TensorInit::Kind::values, 0, 0, get<std::vector<double>>(init, "values")};
+  throw SchemaError{"unknown kind of initial values '" + kind + "'"};
+}
+
+PlanTensor::Kind tensorKind(const Json &object) {
+  auto kind = get<std::string>(object, "kind");
+  if (kind == "parameter")
+    return PlanTensor::Kind::parameter;
+  if (kind == "state")
+    return PlanTensor::Kind::state;
+  if (kind == "constant")
+    return PlanTensor::Kind::constant;
+  throw SchemaError{"unknown kind of tensor '" + kind + "'"};
+}
+
+PlanTensor planTensor(const Json &object) {
+  PlanTensor t;
+  t.name = get<std::string>(object, "name");
+  t.kind = tensorKind(object);
+  t.type = elementType(object);
+  t.shape = shape(object);
+  if (!member(object, "offset").is_null())
+    t.offset = size(object, "offset", 0);
+  else
+    t.init = tensorInit(member(object, "init"));
+  if (t.init.kind == TensorInit::Kind::values &&
+      static_cast<std::int64_t>(t.init.values.size()) != core::elementCount(t.shape))
+    throw SchemaError{"tensor '" + t.name + "' has " + std::to_string(t.init.values.size()) +
+                      " values, expected " + std::to_string(core::elementCount(t.shape))};
+  return t;
+}
+
+/// The type that a bucket's members have in common.
+ElementType memberType(const PlanBucket &bucket, const std::vector<PlanTensor> &tensors) {
+  std::set<ElementType> types;
+  for (const std::string &member : bucket.members) {
+    auto found = std::find_if(tensors.begin(), tensors.end(),
+                              [&](const PlanTensor &t) { return t.name == parameterOf(member); });
+    if (found == tensors.end())
+      throw SchemaError{"bucket " + std::to_string(bucket.id) + " has a member '" + member +
+                        "', which is no tensor"};
+    types.insert(found->type);
+  }
+  if (types.size() != 1)
+    throw SchemaError{"bucket " + std::to_string(bucket.id) + " has " +
+                      (types.empty() ? "no members" : "members of different element types")};
+  return *types.begin();
+}
+
+PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors) {
+  PlanBucket b;
+  b.id = count(object, "id", 0);
+  b.channel = count(object, "channel", 0);
+  b.members = get<std::vector<std::string>>(object, "members");
+  const Result<Scheme> scheme = readScheme(get<std::string>(object, "scheme"));
+  if (!scheme)
+    throw SchemaError{"bucket " + std::to_string(b.id) + ": " + scheme.status().message()};
+  b.scheme = *scheme;
+  if (b.scheme == Scheme::sparse)
+    size(object, "rows", 1);
+  b.ready = prediction(object, "ready");
+  b.start = prediction(object, "start");
+  b.end = prediction(object, "end");
+  b.reconstructed = prediction(object, "reconstructed");
+  b.traffic = prediction(object, "traffic");
+  if (object.contains("all_gather")) {
+    const Json &second = object.at("all_gather");
+    b.allGather = {prediction(second, "ready"), prediction(second, "start"),
+                   prediction(second, "end")};
+  }
+  b.extent = size(object, "extent", 0);
+  b.type = memberType(b, tensors);
+  return b;
+}
+
+launch::RunShape runShape(const Json &json) {
+  launch::RunShape shape;
+  shape.ranks = count(json, "ranks", 1);
+  if (json.contains("servers"))
+    shape.servers = count(json, "servers", 0);
+  if (json.contains("cluster") && json.at("cluster").contains("devices_per_node"))
+    shape.ranksPerNode = count(json.at("cluster"), "devices_per_node", 1);
+  shape.sparesWorkers = shape.servers > 0 && readForm(json).isAsynchronous();
+  return shape;
+}
+
+Plan planFrom(const Json &json) {
+  Plan plan;
+  plan.name = get<std::string>(json, "name");
+  plan.planner = get<std::string>(json, "planner");
+  plan.backend = get<std::string>(json, "backend");
+  plan.loss = get<std::string>(json, "loss");
+  const auto optimizer = get<std::string>(json, "optimizer");
+  const std::optional<OptimizerKind> kind = parseOptimizer(optimizer);
+  if (!kind)
+    throw SchemaError{"unknown optimizer '" + optimizer + "'"};
+  plan.optimizer = *kind;
+  const auto precision = launch::parsePrecision(get<std::string>(json, "precision"));
+  const auto wire = parseWire(get<std::string>(json, "wire"));
+  if (!precision || !wire)
+    throw SchemaError{std::string("unknown ") + (precision ? "'wire' '" : "'precision' '") +
+                      get<std::string>(json, precision ? "wire" : "precision") + "'"};
+  plan.precision = *precision;
+  plan.wire = *wire;
+  const auto overlap = get<std::string>(json, "overlap");
+  if (overlap != "backward" && overlap != "step")
+    throw SchemaError{"'overlap': expected backward or step, got '" + overlap + "'"};
+  plan.overlapsSteps = overlap == "step";
+  if (json.contains("clip_norm") && !json.at("clip_norm").is_null()) {
+    plan.clipNorm = get<double>(json, "clip_norm");
+    if (!(*plan.clipNorm >= 1e-30 && *plan.clipNorm <= 1e30))
+      throw SchemaError{"'clip_norm': expected a number from 1e-30 to 1e30, got " +
+                        json.at("clip_norm").dump()};
+  }
+  if (json.contains("accumulate"))
+    plan.passes = count(json, "accumulate", 1);
+  if (plan.passes > mostPasses)
+    throw SchemaError{"'accumulate': expected at most " + std::to_string(mostPasses) + ", got " +
+                      std::to_string(plan.passes)};
+  const launch::RunShape shape = runShape(json);
+  plan.ranks = shape.ranks;
+  plan.servers = shape.servers;
+  plan.ranksPerNode = shape.ranksPerNode;
+  plan.batch = size(json, "batch", 1);
+  for (const Json &input : get<Json::array_t>(json, "inputs"))
+    plan.inputs.push_back(planInput(input));
+  if (plan.inputs.empty())
+    throw SchemaError{"'inputs' is empty"};
+  plan.unneededInputs = get<std::vector<std::string>>(json, "unneeded_inputs");
+  plan.target = namedTensor(member(json, "target"));
+  if (json.contains("output") && !json.at("output").is_null())
+    plan.output = namedTensor(json.at("output"));
+  std::set<std::string> names;
+  for (const Json &t : member(json, "tensors")) {
+    plan.tensors.push_back(planTensor(t));
+    if (!names.insert(plan.tensors.back().name).second)
+      throw SchemaError{"tensor '" + plan.tensors.back().name + "' is there twice"};
+  }
+  for (const Json &b : member(json, "buckets"))
+    plan.buckets.push_back(planBucket(b, plan.tensors));
+  const Json &memory = member(json, "memory");
+  plan.sizes.arena = size(memory, "arena", 0);
+  plan.sizes.parameters = size(memory, "parameters", 0);
+  plan.sizes.gradients = size(memory, "gradients", 0);
+  plan.sizes.state = size(memory, "state", 0);
+  plan.consistency = readConsistency(json, plan.sizes.parameters, plan.ranks, plan.servers);
+  plan.predictedStep = prediction(member(json, "predicted"), "step");
+  const Json &predicted = member(json, "predicted");
+  if (predicted.contains("pass") && !predicted.at("pass").is_null())
+    plan.predictedPass = prediction(predicted, "pass");
+  if (json.contains("provenance") && json.at("provenance").contains("threads"))
+    plan.threads = size(json.at("provenance"), "threads", 1);
+  plan.plannedStep = prediction(member(member(json, "predicted"), "planner"), "step");
+  plan.predictedTraffic = prediction(member(json, "predicted"), "traffic");
+  return plan;
+}
+
+Result<Json> parseFile(const std::string &folder) {
+  std::string path = folder + "/plan.json";
+  struct stat info{};
+  if (stat(folder.c_str(), &info) != 0)
+    return bad(folder, std::string("cannot open: ") + std::strerror(errno));
+  if (!S_ISDIR(info.st_mode))
+    return bad(folder, "expected a plan folder");
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    return bad(path, std::string("cannot open: ") + std::strerror(errno));
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (Status s = checkJsonDepth(text, "'" + path + "'", maxPlanLevels); !s)
+    return s;
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    return bad(path, text.empty() ? "the file is empty" : "not a JSON object");
+  const std::int64_t found = json.contains("schema") && json["schema"].is_number_integer()
+                                 ? json["schema"].get<std::int64_t>()
+                                 : -1;
+  if (found != planSchema)
+    return bad(path, "expected schema " + std::to_string(planSchema) + ", got " +
+                         (found < 0 ? "none" : std::to_string(found)) +
+                         "; compile the model again");
+  return json;
+}
+
+/// Checks the hashes of plan.json and of all files that it lists. The hash of plan.json is computed
+/// with an empty text in the place of that hash.
+Status checkHashes(const std::string &folder, Json json, Plan &plan) {
+  std::string path = folder + "/plan.json";
+  Json &hashes = json.at("hashes");
+  plan.hash = get<std::string>(hashes, "plan");
+  hashes["plan"] = "";
+  if (sha256(json.dump()) != plan.hash)
+    return bad(path, "the file was changed after it was compiled: its hash differs");
+  if (hashes.contains("model"))
+    plan.modelHash = get<std::string>(hashes, "model");
+  const Json &files = member(hashes, "files");
+  for (const auto &[name, hash] : files.items()) {
+    if (name.find('/') != std::string::npos || !hash.is_string())
+      throw SchemaError{"'hashes.files' is malformed"};
+    Result<std::string> actual = sha256OfFile(plan.file(name));
+    if (!actual)
+      return actual.status();
+    if (*actual != hash.get<std::string>())
+      return bad(plan.file(name), "the file was changed after it was compiled: its hash differs");
+  }
+  plan.hasSkeleton = files.contains("model.onnx");
+  if (!files.contains("step.so"))
+    throw SchemaError{"no hash of 'step.so'"};
+  for (const PlanTensor &t : plan.tensors)
+    if (t.offset && !files.contains("weights.bin"))
+      throw SchemaError{"no hash of 'weights.bin'"};
+  return Status::ok();
+}
+
+} // namespace
+
+std::optional<double> Plan::stepOf(int count) const {
+  if (count == passes)
+    return predictedStep;
+  if (!predictedPass)
+    return std::nullopt;
+  return predictedStep + (count - passes) * *predictedPass;
+}
+
+double Plan::trafficOf(int count) const {
+  double bytes = predictedTraffic;
+  for (const PlanBucket &bucket : buckets)
+    if (isGathered(bucket.scheme))
+      bytes += (count - passes) * bucket.traffic;
+  return bytes;
+}
+
+double Plan::usualTimeout(int count) const {
+  // With local updates a rank waits for another's window. A pass takes no longer than a step.
+  const int longer = (count + passes - 1) / passes;
+  const double minSeconds = 30, steps = 20.0 * longer * static_cast<double>(consistency.window());
+  return std::max(minSeconds, steps * std::max(predictedStep, plannedStep));
+}
+
+data::SampleFormat Plan::sampleFormat() const {
+  data::SampleFormat format;
+  for (const PlanInput &input : inputs)
+    format.inputs.push_back(
+        {input.source, input.type, input.shape, input.rowCount, input.isWhole, input.elementRows});
+  format.targetType = target.type;
+  format.targetShape = target.shape;
+  format.classes = loss == "cross-entropy";
+  format.unneeded = unneededInputs;
+  if (format.classes && output && output->shape.size() > 1)
+    format.classCount = output->shape[core::classAxis(output->shape, target.shape)];
+  return format;
+}
+
+Result<launch::RunShape> readRunShape(const std::string &folder) {
+  Result<Json> json = parseFile(folder);
+  if (!json)
+    return json.status();
+  try {
+    return runShape(*json);
+  } catch (const SchemaError &e) {
+    return bad(folder + "/plan.json", e.message);
+  }
+}
+
+Result<Plan> loadPlan(const std::string &folder) {
+  Result<Json> json = parseFile(folder);
+  if (!json)
+    return json.status();
+  std::string path = folder + "/plan.json";
+  try {
+    member(*json, "hashes");
+    if (!get<bool>(*json, "runnable"))
+      return bad(folder, "the plan comes from a layer trace: it can be inspected but not run");
+    Plan plan = planFrom(*json);
+    plan.folder = folder;
+    if (Status s = checkHashes(folder, std::move(*json), plan); !s)
+      return s;
+    if (Status s = checkSamples(plan); !s)
+      return s;
+    auto bytes = [](const NamedTensor &t) {
+      return (core::elementCount(t.shape) * core::elementBytes(t.type) + 63) / 64 * 64;
+    };
+    for (const PlanInput &input : plan.inputs)
+      plan.sizes.input += bytes(input);
+    plan.sizes.target = bytes(plan.target);
+    return plan;
+  } catch (const SchemaError &e) {
+    return bad(path, e.message);
+  } catch (const Json::exception &e) {
+    return bad(path, e.what());
+  }
+}
+
+} // namespace syncline::run

@@ -1,0 +1,88 @@
+// Summing weights, and the two steps towards each other.
+#include "runtime/run/weights/ElasticUpdates.h"
+
+namespace syncline::run {
+
+using Variant = PlanConsistency::Variant;
+
+Result<std::unique_ptr<ElasticUpdates>>
+ElasticUpdates::create(const PlanConsistency &plan, double rate, ExchangedWeights weights,
+                       int ranks, core::Channel *channel, LossExchange *losses) {
+  std::unique_ptr<ElasticUpdates> made(
+      new ElasticUpdates(plan, rate, weights, ranks, channel, losses));
+  if (Status s = made->allocate(); !s)
+    return s;
+  return made;
+}
+
+Status ElasticUpdates::allocate() {
+  for (std::span<float> *each : {&centre, &own, &sum}) {
+    const auto room = weights.by.allocate("the weights of EASGD's centre", weights.all.size());
+    if (!room)
+      return room.status();
+    *each = *room;
+  }
+  return weights.by.copy(centre, weights.all);
+}
+
+Status ElasticUpdates::beforeStep(std::int64_t number) {
+  if (!isDue(number))
+    return Status::ok();
+  Status copied = weights.by.copy(own, weights.all);
+  if (copied)
+    copied = weights.by.copy(sum, weights.all);
+  if (!copied || !channel)
+    return copied;
+  if (plan.variant == Variant::sync1) {
+    Status s = sumAlongTree();
+    return s ? broadcastCentre() : s;
+  }
+  if (Status s = channel->issue(core::fragmentMessage(0), sum.data(), sum.size_bytes(),
+                                ElementType::f32, plan.exchanges.front().scheme);
+      !s)
+    return s;
+  return plan.variant == Variant::sync2 ? wait() : Status::ok();
+}
+
+Status ElasticUpdates::sumAlongTree() {
+  Status s = channel->issueHalf(core::fragmentMessage(0), sum.data(), sum.size_bytes(),
+                                ElementType::f32, Scheme::tree, core::Half::first);
+  return s ? wait() : s;
+}
+
+Status ElasticUpdates::broadcastCentre() {
+  Status s = channel->issueHalf(core::fragmentMessage(0), centre.data(), centre.size_bytes(),
+                                ElementType::f32, Scheme::tree, core::Half::second);
+  return s ? wait() : s;
+}
+
+Status ElasticUpdates::afterStep(std::int64_t number) {
+  Status s = isDue(number) ? pull() : Status::ok();
+  return s && losses ? exchangeLosses(number) : s;
+}
+
+Status ElasticUpdates::exchangeLosses(std::int64_t number) {
+  if (isDue(number))
+    return losses->send();
+  return isDue(number + 1) ? losses->receive() : Status::ok();
+}
+
+/// The two steps towards each other.
+Status ElasticUpdates::pull() {
+  if (channel && plan.variant == Variant::sync3)
+    if (Status s = wait(); !s)
+      return s;
+  // With sync1 only the roots have sums. What other ranks get here as their centre is replaced by
+  // the next broadcast.
+  return weights.by.apply(core::ElasticPull{share, static_cast<float>(ranks)}, weights.all, centre,
+                          own, sum);
+}
+
+Status ElasticUpdates::finish() {
+  if (channel && plan.variant == Variant::sync1)
+    if (Status s = broadcastCentre(); !s)
+      return s;
+  return weights.by.copy(weights.all, centre);
+}
+
+} // namespace syncline::run
