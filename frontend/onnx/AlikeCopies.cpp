@@ -1,7 +1,7 @@
 // One rule an operation: which of its operands have to have equal copies for its result to have.
 #include "frontend/onnx/AlikeCopies.h"
 
-#include "frontend/onnx/NodeImport.h"
+#include "frontend/onnx/ValueTypes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

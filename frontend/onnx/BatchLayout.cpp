@@ -1,7 +1,7 @@
 // One rule an operation: how its result has the batch, and where it would mix samples.
 #include "frontend/onnx/BatchLayout.h"
 
-#include "frontend/onnx/NodeImport.h"
+#include "frontend/onnx/ValueTypes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "frontend/onnx/GraphIndex.h"
-#include "frontend/onnx/ImportOnnx.h"
+#include "frontend/onnx/ImportOptions.h"
 #include "frontend/onnx/Notes.h"
 
 namespace syncline::frontend {

@@ -1,6 +1,8 @@
 // Goes over the step from the inputs on and notes where each operation has its features.
 #include "frontend/onnx/FeatureAxis.h"
 
+#include "frontend/onnx/ValueTypes.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace syncline;

@@ -1,7 +1,9 @@
 // Which dimension of a model's output holds its features.
 #pragma once
 
-#include "frontend/onnx/NodeImport.h"
+#include "ir/nn/NN.h"
+
+#include <optional>
 
 namespace syncline::frontend {
 

@@ -1,6 +1,5 @@
 // Decides which nodes are computed at import, and computes those that move elements.
 #include "frontend/onnx/FoldConstants.h"
-#include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
 #include "onnx/onnx_pb.h"

@@ -12,6 +12,10 @@ using Constants = llvm::ArrayRef<const ConstantTensor *>;
 /// sums of products compute in double, or in integers modulo 2^64.
 using FoldFunction = mlir::FailureOr<ConstantTensor> (*)(NodeImport &, Constants);
 
+/// Computes the node's results from known operands; false without an error when the node is not of
+/// the kind that is computed at import.
+mlir::FailureOr<bool> foldNode(NodeImport &node);
+
 /// Elementwise operators; null for others.
 FoldFunction findElementwiseFold(llvm::StringRef op);
 /// Operators that move or combine elements; null for others.

@@ -1,20 +1,11 @@
 // ONNX → layers: what a model's nodes compute, move and train, for planning alone.
 #pragma once
 
-#include "frontend/onnx/ImportOnnx.h"
-
-#include <array>
+#include "frontend/onnx/ImportOptions.h"
+#include "frontend/onnx/Inventory.h"
+#include "frontend/onnx/Work.h"
 
 namespace syncline::frontend {
-
-/// What the device does in one pass over memory.
-struct Work {
-  double flops = 0; ///< a multiply and an add count as two
-  double bytes = 0; ///< read and written
-};
-
-/// Inputs, outputs and samples of a matrix product that a gradient is.
-using FactorDims = std::array<std::int64_t, 3>;
 
 /// A node of the model, or a parameter, which stands right behind the first node that computes with
 /// it. That node's backward work makes the parameter's gradient before those of its data.

@@ -12,18 +12,6 @@ using namespace syncline::frontend;
 using namespace mlir;
 using onnx::AttributeProto;
 
-nn::DimsRef frontend::shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-std::int64_t frontend::rankOf(Value value) {
-  return static_cast<std::int64_t>(shapeOf(value).size());
-}
-
-Type frontend::elementOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType();
-}
-
 std::string frontend::decimal(double value) {
   char digits[32];
   return {digits, std::to_chars(digits, digits + sizeof(digits), value).ptr};

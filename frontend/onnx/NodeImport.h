@@ -3,6 +3,8 @@
 #pragma once
 
 #include "frontend/onnx/GraphValues.h"
+#include "frontend/onnx/ImportOptions.h"
+#include "frontend/onnx/ValueTypes.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -128,10 +130,6 @@ private:
   llvm::SmallDenseMap<unsigned, mlir::Value, 1> bound; ///< operands that stand for other tensors
 };
 
-/// The shape of a tensor of the step.
-nn::DimsRef shapeOf(mlir::Value value);
-std::int64_t rankOf(mlir::Value value);
-mlir::Type elementOf(mlir::Value value);
 /// A number in messages.
 std::string decimal(double value);
 

@@ -59,10 +59,6 @@ std::string optimizerHint(const NodeImport &node);
 /// Imports one node: at import time where all its operands are known, otherwise by the table.
 mlir::LogicalResult importNode(NodeImport &node);
 
-/// Computes the node's results from known operands; false without an error when the node is not of
-/// the kind that is computed at import.
-mlir::FailureOr<bool> foldNode(NodeImport &node);
-
 /// The importer of a comparison or a connective of truth values; null for other operators.
 ImportFunction findTruthOp(llvm::StringRef name);
 /// The importer of an operator on integers that are not known at import; null for others.

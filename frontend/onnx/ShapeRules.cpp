@@ -1,8 +1,6 @@
 // Shape rules shared by import and folding.
 #include "frontend/onnx/ShapeRules.h"
 
-#include "frontend/onnx/ReshapeRule.h"
-
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;

@@ -1,15 +1,9 @@
 // What reshaping and slicing operators select, for tensors of the step and constants alike.
 #pragma once
 
-#include "frontend/onnx/NodeImport.h"
+#include "frontend/onnx/ReshapeRule.h"
 
 namespace syncline::frontend {
-
-/// A result of the same elements, and where it has the batch.
-struct View {
-  nn::Dims dims;
-  BatchLayout::Place place;
-};
 
 /// The result of Reshape, Flatten, Squeeze or Unsqueeze on operand 0, of shape `x` and with the
 /// batch in `place`, if anywhere. A Reshape target that states the exported batch is bound to the

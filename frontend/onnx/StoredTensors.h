@@ -1,7 +1,7 @@
 // The parameters and states of the step that is being imported.
 #pragma once
 
-#include "frontend/onnx/ImportOnnx.h"
+#include "frontend/onnx/WeightsFile.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"

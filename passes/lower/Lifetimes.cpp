@@ -28,12 +28,6 @@ std::int64_t arenaReserve(RankedTensorType type, bool isRounded) {
   return static_cast<std::int64_t>(llvm::alignTo(elements * elementBytes, plan::alignment));
 }
 
-bool isFlat(nn::PointwiseOp op) {
-  auto shape = cast<RankedTensorType>(op.getOutputs()[0].getType()).getShape();
-  return llvm::all_of(op.getInputs().getTypes(),
-                      [&](Type type) { return cast<RankedTensorType>(type).getShape() == shape; });
-}
-
 bool isSkipped(OpResult result) {
   return result.use_empty() && result.getOwner()->hasAttr(nn::backwardAttr) &&
          !nn::isRecomputed(result.getOwner());

@@ -27,10 +27,6 @@ struct Arena {
 /// of 16, the widest block to which a kernel's own layout pads them.
 std::int64_t arenaReserve(mlir::RankedTensorType type, bool isRounded);
 
-/// Whether all operands have the results' shape, so that one loop works in any layout that
-/// they share.
-bool isFlat(nn::PointwiseOp op);
-
 /// Whether a kernel skips the result: a backward operation's result that has no reader. Kernels of
 /// the forward pass write all results, also where they run again.
 bool isSkipped(mlir::OpResult result);

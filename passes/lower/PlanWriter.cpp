@@ -10,6 +10,7 @@
 #include "ir/plan/RoundedAttr.h"
 #include "ir/plan/RowsAttr.h"
 #include "passes/lower/Kernels.h"
+#include "passes/lower/Rounding.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

@@ -1,9 +1,6 @@
 // The table from nn operations to how backends store their results in bf16.
 #include "passes/lower/Rounding.h"
 
-#include "ir/nn/NN.h"
-#include "passes/lower/Lifetimes.h"
-
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -23,6 +20,12 @@ static bool isOnePosition(Value image) {
 /// in f32.
 static bool hasByteTaps(Value workspace) {
   return cast<RankedTensorType>(workspace.getType()).getElementTypeBitWidth() == 8;
+}
+
+bool isFlat(nn::PointwiseOp op) {
+  return llvm::all_of(op.getInputs(), [shape = shapeOf(op.getOutputs()[0])](Value operand) {
+    return shapeOf(operand) == shape;
+  });
 }
 
 bool isStoredRounded(OpResult result, llvm::function_ref<bool(Value)> isRounded) {

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import unittest
 
+import circles
 import layering
 import tree
 from functions import functions
@@ -128,6 +129,22 @@ struct S {
             for name, way in ways.items()
             if re.match(pattern, name)
         ]
+
+    def test_includes_have_no_circles(self):
+        product = ("frontend", "ir", "passes", "codegen", "runtime")
+        texts = {
+            str(path): (tree.TOP / path).read_text(encoding="utf-8")
+            for path in tree.files(*circles.CODE)
+            if path.parts[0] in product
+        }
+        self.none([" <-> ".join(circle) for circle in circles.circles(texts)])
+
+    def test_circles_are_found(self):
+        a, b, c = '#include "p/A.h"\n', '#include "p/B.h"\n', '#include "p/C.h"\n'
+        parts = {"p/A.h": "", "p/A.cpp": a + b, "p/B.h": c, "p/B.cpp": b, "p/C.h": a}
+        self.assertEqual(circles.circles(parts), [])  # A is made of B, whose header needs A's
+        two = {"p/A.h": "", "p/A.cpp": a + b, "p/B.h": "", "p/B.cpp": b + a}
+        self.assertEqual(circles.circles(two), [("p/A", "p/B")])
 
     def test_namespaces(self):
         """A header's namespace is its folder's."""
