@@ -5,8 +5,6 @@
 #include "passes/problem/SchemeCost.h"
 #include "passes/problem/TreeCost.h"
 
-#include "llvm/Support/MathExtras.h"
-
 #include <algorithm>
 #include <limits>
 
@@ -145,18 +143,16 @@ private:
     return problem::formulaCost(scheme, ranks, narrowed(share(true, sharers), scheme));
   }
 
-  /// The cost of NCCL's Tree: two trees over the nodes, each for half of the bytes in a pipeline,
-  /// and chains inside the nodes. Every byte goes up and down every link once.
+  /// The cost of NCCL's tree. The last node may have fewer devices than the others.
   Cost ncclTree() const {
-    if (ranks == 1)
-      return line({0, 0});
-    const bool hasInside = spec.getInside() && spec.getDevicesPerNode() > 1;
-    const std::int64_t devices = hasInside ? spec.getDevicesPerNode() : 1;
-    const auto levels = llvm::Log2_64_Ceil((ranks + devices - 1) / devices);
-    const double inside = hasInside ? static_cast<double>(spec.getInside().getAlpha()) : 0;
-    const problem::LinkRates of = narrowed(share(true, 1), Scheme::tree);
-    const double latency = 2 * (levels * of.latency + static_cast<double>(devices - 1) * inside);
-    return line({latency, 2 * of.secondsPerByte + of.reduceSecondsPerByte});
+    problem::NodeLayout nodes{.nodes = ranks};
+    if (spec.getInside() && ranks > 1) {
+      nodes.devicesPerNode = static_cast<int>(spec.getDevicesPerNode());
+      nodes.nodes = (ranks + nodes.devicesPerNode - 1) / nodes.devicesPerNode;
+      nodes.inside.latency = spec.getInside().getAlpha();
+    }
+    nodes.between = narrowed(share(true, 1), Scheme::tree);
+    return line(problem::ncclTreeCost(nodes));
   }
 
   static Cost line(problem::AffineCost cost) { return std::make_shared<problem::AffineCost>(cost); }

@@ -4,6 +4,7 @@
 #include "passes/problem/TreeCost.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -141,6 +142,15 @@ HierarchicalCost hierarchicalCost(const NodeLayout &layout) {
   double wire = 2 * (n - 1) / n / layout.linksPerNode * out.secondsPerByte;
   double reduce = (n - 1) / n / d * out.reduceSecondsPerByte;
   return {scatter, AffineCost(2 * (n - 1) * out.latency, wire + reduce), gather};
+}
+
+AffineCost ncclTreeCost(const NodeLayout &layout) {
+  const LinkRates &out = layout.between;
+  if (layout.nodes * layout.devicesPerNode == 1)
+    return {0, 0};
+  const int levels = std::bit_width(static_cast<unsigned>(layout.nodes - 1));
+  const double latency = levels * out.latency + (layout.devicesPerNode - 1) * layout.inside.latency;
+  return {2 * latency, 2 * out.secondsPerByte + out.reduceSecondsPerByte};
 }
 
 double parameterServerTraffic(const ServerLayout &layout) {

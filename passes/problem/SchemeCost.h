@@ -73,6 +73,11 @@ struct HierarchicalCost {
 };
 HierarchicalCost hierarchicalCost(const NodeLayout &layout);
 
+/// NCCL's tree: two trees over the nodes, each for half of the bytes in a pipeline, and chains
+/// inside the nodes. Every byte goes up and down every link once. `between` is one device's share
+/// of its node's cards; linksPerNode and the bandwidth inside do not count.
+AffineCost ncclTreeCost(const NodeLayout &layout);
+
 /// Bytes that a node sends and receives per byte of gradient, both directions counted as Poseidon
 /// does. Where servers are colocated the node is worker and server; where they are dedicated it is
 /// a worker.

@@ -205,5 +205,14 @@ TEST(SchemeCost, HierarchicalSharesANodesCards) {
   EXPECT_DOUBLE_EQ(hierarchicalCost(layout).exchange.seconds(100), 2 + 10 * 25);
 }
 
+// NCCL's tree climbs log2 of the nodes, rounded up, and a chain inside the nodes, and comes back.
+TEST(SchemeCost, NcclTree) {
+  NodeLayout layout{.nodes = 5, .devicesPerNode = 4, .inside = {1, 7, 7}, .between = {10, 2, 3}};
+  AffineCost cost = ncclTreeCost(layout);
+  EXPECT_DOUBLE_EQ(cost.latency(), 2 * (3 * 10 + 3 * 1));
+  EXPECT_DOUBLE_EQ(cost.secondsPerByte(), 2 * 2 + 3);
+  EXPECT_EQ(ncclTreeCost({}).seconds(100), 0);
+}
+
 } // namespace
 } // namespace syncline::problem
