@@ -1,6 +1,7 @@
 """Command lines: what was meant, clusters by name, and the lines that commands end with."""
 
 import os
+import re
 import subprocess
 import unittest
 
@@ -10,6 +11,8 @@ from refusal import RefusalTest
 SAMPLES = harness.TOP / "samples"
 DIGITS = SAMPLES / "models" / "digits-cnn.onnx"
 TRACE = SAMPLES / "traces" / "vgg11.csv"
+COMMANDS = "compile inspect verify simulate run calibrate profile cluster".split()
+MOST_OPTIONS = 154  # of all commands, but for --help and --version
 
 
 class MeantTest(RefusalTest):
@@ -92,16 +95,7 @@ class MeantTest(RefusalTest):
                 done, other = (self.command(*line, environment=wide) for line in (words, same))
                 self.assertEqual((done.returncode, done.stdout), (0, other.stdout))
                 self.assertIn("Usage: syncline", done.stdout)
-        for command in (
-            "compile",
-            "inspect",
-            "verify",
-            "simulate",
-            "run",
-            "calibrate",
-            "profile",
-            "cluster",
-        ):
+        for command in COMMANDS:
             done = self.command(command, "--help", environment={"COLUMNS": "100"})
             self.assertRegex(done.stdout, rf"Examples?:\n  .*syncline {command} ", command)
             # What stands before the texts, such as the list of backends, is not broken.
@@ -111,6 +105,18 @@ class MeantTest(RefusalTest):
                 if len(line) > 100 and line.startswith(" " * 12)
             ]
             self.assertEqual(long, [])
+
+    def test_options_are_few(self):
+        """A new option has to be worth this number, or another option."""
+        options = {
+            (command, name)
+            for command in COMMANDS
+            for name in re.findall(
+                r"^  (?:-\w,)?(--?[\w-]+)", self.command(command, "--help").stdout, re.MULTILINE
+            )
+        }
+        options -= {(command, name) for command, name in options if name in ("--help", "--version")}
+        self.assertLessEqual(len(options), MOST_OPTIONS)
 
 
 class ExclusionTest(RefusalTest):

@@ -4,6 +4,10 @@
 import unittest
 
 import prose
+import tree
+
+# Words of pages (*.md), as `wc -w` counts: of all, and of one.
+MOST_WORDS, MOST_OF_ONE = 45000, 3000
 
 
 def numbers(rule, text, path="a.cpp"):
@@ -18,6 +22,13 @@ class ProseTest(unittest.TestCase):
                 found = prose.offenders(rule, suffixes)
                 if wrong := [f"{path}:{number}: {what}" for path, number, what in found]:
                     self.fail("\n" + "\n".join(wrong))
+
+    def test_pages_are_short(self):
+        """Whoever adds to a page takes something away, or raises the number and says why."""
+        words = {path: len(" ".join(tree.lines(path)).split()) for path in tree.files(".md")}
+        long = [f"{path}: {count} words" for path, count in words.items() if count > MOST_OF_ONE]
+        self.assertFalse(long, f"at most {MOST_OF_ONE} words a page")
+        self.assertLessEqual(sum(words.values()), MOST_WORDS)
 
     def test_clipped_comments(self):
         rule = prose.clipped_comments
