@@ -44,8 +44,7 @@ class Training:
     bsp_rate: str = "10mbit"
 
 
-# Rates are those with the least loss on a fifth of the training samples, which did not train; the
-# README has what was tried.
+# Rates are those with the least loss on a fifth of the training samples, which did not train.
 DIGITS = Training(
     *("digits CNN", "digits-cnn", "digits", 4000, 16),
     bsp=Form("bsp", 0.01),
