@@ -66,8 +66,7 @@ def SolveMerge : Pass<"solve-merge", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"planner", "planner", "std::string", "\"optimal\"",
-           "planner: optimal, wfbp, single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb; "
-           "z3:messages=N is the driver's alone">,
+           "planner, as of compile's --planner; z3:messages=N is the driver's alone">,
     Option<"channels", "channels", "int", "1",
            "channels on which successive messages take turns, 1 to 8">,
   ];
