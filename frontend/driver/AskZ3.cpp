@@ -96,12 +96,16 @@ Result<Verdict> askAboutBound(Prover &prover, const std::string &folder, double 
   return earlier->verdict;
 }
 
-/// About a plan whose planner's name states that it is the best with at most `maxMessages`
-/// messages. The bound, which holds for more messages too, is the second question.
-Result<std::string> askAboutLimited(Prover &prover, const std::string &folder, double finish,
-                                    double bound, std::size_t maxMessages) {
-  const std::string limited = "no plan with at most " + std::to_string(maxMessages) +
-                              (maxMessages == 1 ? " message" : " messages") + " finishes before ";
+/// About a plan of so many messages whose planner's name states that it is the best with at most
+/// `maxMessages` of them. The bound, which holds for more messages too, is the second question.
+Result<std::string> askAboutLimited(Prover &prover, const std::string &folder, std::size_t messages,
+                                    double finish, double bound, std::size_t maxMessages) {
+  const std::string most =
+      "at most " + std::to_string(maxMessages) + (maxMessages == 1 ? " message" : " messages");
+  if (messages > maxMessages)
+    return Status::badInput("'" + folder + "': expected " + most +
+                            ", as its planner's name says, got " + std::to_string(messages));
+  const std::string limited = "no plan with " + most + " finishes before ";
   Result<Finding> better = prover.beats(finish, maxMessages);
   if (!better)
     return better.status();
@@ -167,7 +171,8 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
   Prover prover(folder, *problem, seconds);
   const auto planner = solver::parsePlanner(solution.getPlanner().str());
   if (planner && (*planner)->maxMessages() && !problem::isProved(finish, bound))
-    return askAboutLimited(prover, folder, finish, bound, *(*planner)->maxMessages());
+    return askAboutLimited(prover, folder, solution.getMessages().size(), finish, bound,
+                           *(*planner)->maxMessages());
   if (bound > 0) {
     Result<Verdict> earlier = askAboutBound(prover, folder, bound);
     if (!earlier)

@@ -76,7 +76,7 @@ Status checkOrigin(const VerifyOptions &options) {
     return s;
   const std::string planner = (*document)["planner"];
   if (!solver::parsePlanner(planner))
-    return Status::badInput("'" + options.plan + "/plan.json': S17: no planner has the name '" +
+    return Status::badInput("'" + options.plan + "/plan.json': no planner has the name '" +
                             planner + "'");
   return Status::ok();
 }

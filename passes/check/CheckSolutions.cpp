@@ -2,7 +2,6 @@
 #include "ir/sync/Consistency.h"
 #include "passes/Passes.h"
 #include "passes/check/CheckSchemes.h"
-#include "passes/merge/NamedPlanner.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/proof/SolutionChecker.h"
@@ -39,8 +38,6 @@ LogicalResult checkSolution(sync::SolutionOp op) {
   const problem::Solution plan = merge::toSolution(op, *problem);
   if (auto reason = merge::rejectionOf(*problemOp, *problem, plan))
     return op.emitOpError(*reason);
-  if (failed(merge::checkPlanner(op, *problem, plan)))
-    return failure();
   if (const std::optional<problem::OrderProblem> order =
           merge::toOrderProblem(*problemOp, *problem))
     return checkOrderProof(op, *order, plan);

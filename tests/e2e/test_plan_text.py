@@ -88,8 +88,7 @@ CHANGES = {
         swap(r"\^bb0\(%arg0: f32, %arg1: f32\)", "^bb0(%arg0: f32, %arg1: f64)"),
         ".",
     ),
-    "another planner's name": (swap('by "optimal"', 'by "wfbp"'), "S17"),
-    "no planner's name": (swap('by "optimal"', 'by "best"'), "S17"),
+    "no planner's name": (swap('by "optimal"', 'by "best"'), "no planner has"),
     "an early lifetime": (swap(r'("/MaxPool" in arena .*?) live \[1, ', r"\1 live [-5, "), "P26"),
     "a late lifetime": (swap(r"live \[18, 19\]", "live [18, 1000]"), "P26"),
     "dimensions of zero": (

@@ -110,6 +110,12 @@ TEST(AskZ3, RefusesAFalseName) {
               "before 5.00000000 s, but Z3 finds one that finishes at 4.00000000 s");
 }
 
+/// The rules do not count messages by the planner's name, so this does.
+TEST(AskZ3, RefusesMoreMessagesThanTheNameAllows) {
+  expectError(asked("z3:messages=1", 2, "3.0"), 1,
+              "'a.plan': expected at most 1 message, as its planner's name says, got 2");
+}
+
 TEST(AskZ3, ProvesThatNoOtherOrderIsShorter) {
   const Result<std::string> answer = askedAboutOrder(false, "4.0");
   expectAnswer(answer, "Z3: the plan's 2 messages have no order with a step below 5.00 s in the "
