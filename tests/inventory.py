@@ -103,7 +103,7 @@ SOURCES = {
         names(r'^SCHEME\(\w+, +"([a-z-]+)"', "runtime/include/syncline/Schemes.inc"), of_scheme, ""
     ),
     "planners": (
-        names(r'^    \{"([\w-]+)', "passes/solver/Planner.cpp", within=r"usages\[\] = .*?\n};"),
+        names(r'^      \{\{"([\w-]+)', "passes/solver/Planner.cpp"),
         of_planner, "",
     ),
     "forms of consistency": (

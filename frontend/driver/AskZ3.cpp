@@ -169,7 +169,7 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
   const double finish = solution.getFinish().convertToDouble();
   const double bound = solution.getBound().convertToDouble();
   Prover prover(folder, *problem, seconds);
-  const auto planner = solver::parsePlanner(solution.getPlanner().str());
+  const auto planner = solver::plannerOfPlan(solution.getPlanner());
   if (planner && (*planner)->maxMessages() && !problem::isProved(finish, bound))
     return askAboutLimited(prover, folder, solution.getMessages().size(), finish, bound,
                            *(*planner)->maxMessages());

@@ -40,10 +40,11 @@ struct Tried {
 
 /// The planners that count what travels in each pass. Orders know two: their periods have times of
 /// their own for factors.
-static std::vector<std::string> pricedPlanners(std::int64_t passes, const std::string &overlap) {
+static std::vector<std::shared_ptr<const solver::Planner>>
+pricedPlanners(std::int64_t passes, const std::string &overlap) {
   if (overlap == "step")
-    return {"sums"};
-  return {"passes:" + std::to_string(passes), "sums"};
+    return {solver::sumsPlanner()};
+  return {solver::passesPlanner(passes), solver::sumsPlanner()};
 }
 
 Status choosePasses(std::int64_t passes, const PlanWay &way, OwningOpRef<ModuleOp> &module,
@@ -57,9 +58,9 @@ Status choosePasses(std::int64_t passes, const PlanWay &way, OwningOpRef<ModuleO
   best.module = std::move(module);
   const std::optional<double> gathering =
       best.isPlanned() ? std::optional(best.step()) : std::nullopt;
-  for (const std::string &planner : pricedPlanners(passes, way.overlap)) {
+  for (const auto &planner : pricedPlanners(passes, way.overlap)) {
     PlanWay priced = way;
-    priced.planner = *solver::parsePlanner(planner);
+    priced.planner = planner;
     Tried next{Status::ok(), unplanned->clone()};
     next.status = plan(priced, next.module);
     if (!next.isPlanned() && next.status.kind() == ErrorKind::internal)

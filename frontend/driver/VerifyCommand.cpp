@@ -75,7 +75,7 @@ Status checkOrigin(const VerifyOptions &options) {
   if (Status s = checkSource(options, hashes, "cluster", options.cluster); !s)
     return s;
   const std::string planner = (*document)["planner"];
-  if (!solver::parsePlanner(planner))
+  if (!solver::plannerOfPlan(planner))
     return Status::badInput("'" + options.plan + "/plan.json': no planner has the name '" +
                             planner + "'");
   return Status::ok();

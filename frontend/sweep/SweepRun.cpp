@@ -236,7 +236,7 @@ private:
                            const simulate::Machines &machines) const {
     if (!options.replan)
       return Decisions{plan.decisions(), std::nullopt};
-    Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(place.planner);
+    Result<std::shared_ptr<const solver::Planner>> planner = solver::plannerOfPlan(place.planner);
     if (!planner)
       return planner.status();
     const double slowest = slowestOf(machines) / cluster::slowdown(place.where.cluster);
@@ -303,7 +303,7 @@ Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
   if (kind == Kind::batch && !plan.samples())
     return Status::badInput(name + "the trace does not say how many samples a rank has (column K)");
   if (const Result<std::shared_ptr<const solver::Planner>> planner =
-          solver::parsePlanner(plan.planner());
+          solver::plannerOfPlan(plan.planner());
       kind != Kind::bucket && replan && planner && (*planner)->maxMessages())
     return Status::badInput(name + "planner '" + plan.planner() +
                             "' plans only in 'syncline compile'; '--replan no' keeps its plan");

@@ -48,9 +48,9 @@ OrderSolution orderOf(const OrderProblem &problem, const Solution &inReadyOrder)
 namespace {
 
 /// Follows the best list schedule.
-class Search {
+class OrderSearch {
 public:
-  Search(const OrderProblem &problem, const Solution &inReadyOrder) : problem(problem) {
+  OrderSearch(const OrderProblem &problem, const Solution &inReadyOrder) : problem(problem) {
     result.certificate = orderBound(problem);
     result.solution = orderOf(problem, inReadyOrder);
     longest = result.solution.period;
@@ -284,16 +284,7 @@ static OrderResult proved(const OrderProblem &problem, OrderSolution order) {
 }
 
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder) {
-  return Search(problem, inReadyOrder).run();
-}
-
-Result<OrderSolution> followOrder(const OrderProblem &problem, const Planner &planner) {
-  if (const OrderRule *rule = planner.orderRule())
-    return (*rule)(problem);
-  Result<Solution> inReadyOrder = planner.follow(problem.sync);
-  if (!inReadyOrder)
-    return inReadyOrder.status();
-  return orderOf(problem, *inReadyOrder);
+  return OrderSearch(problem, inReadyOrder).run();
 }
 
 /// The order that "optimal" finds for sums alone, with the bound of all orders.
@@ -313,7 +304,7 @@ Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planne
                            "planner '" + planner.name() + "': " + order.status().message());
     return proved(problem, std::move(*order));
   }
-  if (planner.sumsOnly())
+  if (planner.search() && planner.search()->sumsOnly())
     return planSums(problem);
   Result<PlanResult> inReadyOrder = planner.plan(problem.sync);
   if (!inReadyOrder)

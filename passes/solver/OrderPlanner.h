@@ -32,14 +32,10 @@ struct OrderResult {
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder);
 
 /// What a planner gives for an order problem: as above for "optimal", from its solution in ready
-/// order or the best one of a rule, whichever has the shorter period; followOrder() for a rule; the
-/// same search without factors and rows for "sums"; for every other planner its own messages in
+/// order or the best one of a rule, whichever has the shorter period; the same search without
+/// factors and rows for "sums"; a rule's own order; for every other planner its own messages in
 /// their order. Returns badInput as Planner::plan() does. Precondition: the problem is valid.
 Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planner);
-
-/// What a rule gives, without a bound: its own order, or its own messages in ready order. Returns
-/// badInput as Planner::follow() does. Preconditions: planner.isRule(), and the problem is valid.
-Result<OrderSolution> followOrder(const OrderProblem &problem, const Planner &planner);
 
 /// The solution that sends the same messages in the same order; its readers still wait one by one.
 /// Precondition: it solves problem.sync.

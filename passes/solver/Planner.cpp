@@ -1,4 +1,4 @@
-// The registry of planners: one table of names, and the parsing of "NAME" and "NAME:SIZE".
+// The table of planners, and the parsing of "NAME" and "NAME:SIZE".
 #include "passes/solver/Planner.h"
 
 #include "passes/solver/Coarsen.h"
@@ -22,182 +22,111 @@ namespace syncline::solver {
 
 namespace {
 
-using Choices = Result<std::vector<Choice>>;
-/// A rule makes the choices for a problem; it is given f where the problem is plain.
-using Rule = std::function<Choices(const Problem &, std::span<const double>)>;
-
-class RulePlanner final : public Planner {
-public:
-  RulePlanner(std::string name, Rule rule) : Planner(std::move(name)), rule(std::move(rule)) {}
-
-private:
-  Choices choose(const Problem &problem, std::span<const double> earliestFinish) const override {
-    return rule(problem, earliestFinish);
-  }
-
-  Rule rule;
-};
-
-/// Our own planner on a problem with other prices, of which Planner::plan() knows.
-class PricedPlanner final : public Planner {
-public:
-  PricedPlanner(std::string name, double price) : Planner(std::move(name), std::nullopt, price) {}
-
-private:
-  Choices choose(const Problem &, std::span<const double>) const override {
-    return Status::error(ErrorKind::internal, "plans by a search, not by a rule");
-  }
-};
-
-/// Stands for the planner that asks Z3, where that one is not at hand.
-class AbsentPlanner final : public Planner {
-public:
-  using Planner::Planner;
-
-private:
-  Choices choose(const Problem &, std::span<const double>) const override {
-    return Status::badInput("plans only in 'syncline compile'");
-  }
-};
-
-/// Orders messages under the next forward pass, and does nothing else.
-class OrderingPlanner final : public Planner {
-public:
-  OrderingPlanner(std::string name, OrderRule rule)
-      : Planner(std::move(name)), rule(std::move(rule)) {}
-
-  const OrderRule *orderRule() const override { return &rule; }
-
-private:
-  Choices choose(const Problem &, std::span<const double>) const override {
-    return Status::badInput("orders messages under the next forward pass: expected "
-                            "'--overlap step'");
-  }
-
-  OrderRule rule;
-};
-
-/// One line of the registry. Exactly one of the makers is set.
-struct Entry {
-  std::string_view name;
-  Rule plain = {};
-  std::function<Rule(std::int64_t)> sized = {};
-  OrderRule order = {};
-  std::function<OrderRule(std::int64_t)> sizedOrder = {};
-};
+using Method = Planner::Method;
+using PlannerRef = std::shared_ptr<const Planner>;
 
 /// A rule of OrderRivals.h.
-template <typename Rival> OrderRule ordering(Rival rival) {
-  return [rival](const OrderProblem &problem) -> Result<OrderSolution> {
+template <typename Rival> Method ordering(Rival rival) {
+  return OrderRule([rival](const OrderProblem &problem) -> Result<OrderSolution> {
     if (Status usable = usesFirstClass(problem); !usable)
       return usable;
     return rival(problem);
-  };
+  });
 }
 
-Rule merging(MergeClassGroups groups) {
-  return [groups](const Problem &problem, std::span<const double>) {
-    return choicesInFirstMergeClass(problem, groups);
-  };
+MergeRule merging(MergeClassGroups groups) {
+  return [groups](const Problem &problem) { return choicesInFirstMergeClass(problem, groups); };
 }
 
 /// A rule that sends messages as PyTorch DDP and Horovod do. On GPUs they use NCCL, which takes its
 /// ring, its tree or another algorithm, whose time only a measurement tells. On CPUs they use Gloo,
 /// whose all-reduce is a ring by default, and both keep the default.
-Rule mergingBySystem(MergeClassGroups groups) {
+MergeRule mergingBySystem(MergeClassGroups groups) {
   static constexpr auto nccl =
       schemesWhere<[](Scheme scheme) { return isAllReduce(scheme) && isCarried(scheme, true); }>;
   static constexpr Scheme gloo[] = {Scheme::ring};
-  return [groups](const Problem &problem, std::span<const double>) {
+  return [groups](const Problem &problem) {
     return choicesInFirstMergeClass(problem, groups,
                                     problem.onGpus ? std::span<const Scheme>(nccl) : gloo);
   };
 }
 
-/// The choices of "optimal" for plain problems; Planner::plan calls solve for others.
-Choices optimalChoices(const Problem &problem, std::span<const double> earliestFinish) {
-  return choicesInFirstMergeClass(
-      problem, [&](const MergeProblem &plain) { return coarsestGroups(plain, earliestFinish); });
+/// One line of the table.
+struct Entry {
+  PlannerUsage usage;
+  std::function<Method(std::int64_t)> method; ///< given the SIZE or the N of the form
+
+  std::string_view name() const { return usage.form.substr(0, usage.form.find(':')); }
+};
+
+/// A planner whose form has no argument.
+std::function<Method(std::int64_t)> always(Method method) {
+  return [method](std::int64_t) { return method; };
 }
 
-Rule choosing(Choices (*rule)(const Problem &)) {
-  return [rule](const Problem &problem, std::span<const double>) { return rule(problem); };
+/// Stands for the planner that asks Z3, where that one is not at hand.
+Result<std::vector<Choice>> chooseByZ3(const Problem &) {
+  return Status::badInput("plans only in 'syncline compile'");
 }
 
-const std::vector<Entry> &registry() {
-  static const std::vector<Entry> entries = {
-      {"optimal", optimalChoices},
-      {"wfbp", merging(layerwiseGroups)},
-      {"single", merging(singleGroup)},
-      {"mg-wfbp", merging(mgWfbpGroups)},
-      {"ddp",
-       {},
+const std::vector<Entry> &planners() {
+  static const std::vector<Entry> table = {
+      {{"optimal", "schemes and buckets together so that the step finishes first, proven"},
+       always(Search{})},
+      {{"wfbp", "every layer alone (wait-free backpropagation)"}, always(merging(layerwiseGroups))},
+      {{"single", "all layers in one message after the backward pass"},
+       always(merging(singleGroup))},
+      {{"mg-wfbp", "the published merging rule of MG-WFBP"}, always(merging(mgWfbpGroups))},
+      {{"ddp:SIZE", "PyTorch DDP's buckets: the first 1 MiB, then SIZE (its default: 25MiB); by "
+                    "ring, on GPUs by ring, tree or library, as Gloo and NCCL have"},
        [](std::int64_t cap) {
          return mergingBySystem(
              [cap](const MergeProblem &mergeClass) { return ddpGroups(mergeClass, cap); });
        }},
-      {"horovod",
-       {},
+      {{"horovod:SIZE", "Horovod's fusion buffer of SIZE (its default: 128MiB), cycle 1 ms; by "
+                        "what ddp has"},
        [](std::int64_t capacity) {
          return mergingBySystem([capacity](const MergeProblem &mergeClass) {
            return horovodGroups(mergeClass, capacity);
          });
        }},
-      {"poseidon", choosing(poseidonChoices)},
-      {"ps", choosing(serverChoices)},
-      {"sfb", choosing(factorChoices)},
-      {.name = "p3",
-       .sizedOrder =
-           [](std::int64_t size) {
-             return ordering([size](const OrderProblem &p) { return p3Order(p, size); });
-           }},
-      {.name = "bytescheduler",
-       .sizedOrder =
-           [](std::int64_t size) {
-             return ordering(
-                 [size](const OrderProblem &p) { return byteSchedulerOrder(p, size, size); });
-           }},
-      {.name = "dear",
-       .sizedOrder =
-           [](std::int64_t size) {
-             return ordering([size](const OrderProblem &p) { return dearOrder(p, size); });
-           }},
-      {.name = "tictac", .order = ordering(ticTacOrder)},
+      {{"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},
+       always(MergeRule(poseidonChoices))},
+      {{"ps", "every layer alone, through sharded parameter servers"},
+       always(MergeRule(serverChoices))},
+      {{"sfb", "every layer alone, by sufficient factors wherever a layer can"},
+       always(MergeRule(factorChoices))},
+      {{"p3:SIZE", "P3's slices of SIZE (its default: 200KB), what the next forward pass reads "
+                   "first before others; with --overlap step"},
+       [](std::int64_t size) {
+         return ordering([size](const OrderProblem &p) { return p3Order(p, size); });
+       }},
+      {{"bytescheduler:SIZE", "ByteScheduler's partitions of SIZE (its default: 4096KB) through a "
+                              "queue of SIZE; with --overlap step"},
+       [](std::int64_t size) {
+         return ordering(
+             [size](const OrderProblem &p) { return byteSchedulerOrder(p, size, size); });
+       }},
+      {{"dear:SIZE", "DeAR's buckets of SIZE: reduce-scatters in the backward pass, then "
+                     "all-gathers, what the next forward pass reads first before others; with "
+                     "--overlap step"},
+       [](std::int64_t size) {
+         return ordering([size](const OrderProblem &p) { return dearOrder(p, size); });
+       }},
+      {{"tictac", "whole layers, what the next forward pass reads first before others; with "
+                  "--overlap step"},
+       always(ordering(ticTacOrder))},
+      {{"z3:messages=N", "the first to finish of all plans with at most N messages, by Z3; for "
+                         "small models, within 60 s"},
+       always(MergeRule(chooseByZ3))},
   };
-  return entries;
+  return table;
 }
-
-constexpr PlannerUsage usages[] = {
-    {"optimal", "schemes and buckets together so that the step finishes first, proven"},
-    {"sums", "as optimal, but by sums over the ranks alone, without factors and sparse"},
-    {"passes:N", "as optimal, but as if factors and sparse took N times as long"},
-    {"wfbp", "every layer alone (wait-free backpropagation)"},
-    {"single", "all layers in one message after the backward pass"},
-    {"mg-wfbp", "the published merging rule of MG-WFBP"},
-    {"ddp:SIZE", "PyTorch DDP's buckets: the first 1 MiB, then SIZE (its default: 25MiB); by ring, "
-                 "on GPUs by ring, tree or library, as Gloo and NCCL have"},
-    {"horovod:SIZE", "Horovod's fusion buffer of SIZE (its default: 128MiB), cycle 1 ms; by what "
-                     "ddp has"},
-    {"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},
-    {"ps", "every layer alone, through sharded parameter servers"},
-    {"sfb", "every layer alone, by sufficient factors wherever a layer can"},
-    {"p3:SIZE", "P3's slices of SIZE (its default: 200KB), what the next forward pass reads first "
-                "before others; with --overlap step"},
-    {"bytescheduler:SIZE",
-     "ByteScheduler's partitions of SIZE (its default: 4096KB) through a queue "
-     "of SIZE; with --overlap step"},
-    {"dear:SIZE", "DeAR's buckets of SIZE: reduce-scatters in the backward pass, then all-gathers, "
-                  "what the next forward pass reads first before others; with --overlap step"},
-    {"tictac", "whole layers, what the next forward pass reads first before others; with --overlap "
-               "step"},
-    {"z3:messages=N", "the first to finish of all plans with at most N messages, by Z3; for small "
-                      "models, within 60 s"},
-};
 
 std::string knownForms() {
   std::string list;
-  for (const PlannerUsage &usage : usages)
-    list += (list.empty() ? "" : ", ") + std::string(usage.form);
+  for (const Entry &entry : planners())
+    list += (list.empty() ? "" : ", ") + std::string(entry.usage.form);
   return list;
 }
 
@@ -206,152 +135,185 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 /// A hint at the form with a similar name, or else at all forms.
 std::string hintAt(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const PlannerUsage &usage : usages)
-    names.push_back(usage.form.substr(0, usage.form.find(':')));
+  for (const Entry &entry : planners())
+    names.push_back(entry.name());
   const std::string_view meant = nearestName(name, names);
-  for (const PlannerUsage &usage : usages)
-    if (!meant.empty() && usage.form.substr(0, usage.form.find(':')) == meant)
-      return ", did you mean " + quoted(usage.form) + "?";
-  return ", expected one of " + knownForms();
+  const auto entry = std::ranges::find(planners(), meant, &Entry::name);
+  return entry == planners().end() ? ", expected one of " + knownForms()
+                                   : ", did you mean " + quoted(entry->usage.form) + "?";
 }
 
 Status usageError(std::string message) {
   return Status::error(ErrorKind::badUsage, std::move(message));
 }
 
+/// The number that is all of `text`, from 1 on; 0 if there is none.
+template <typename Number> Number positiveNumber(std::string_view text) {
+  Number number = 0;
+  const char *end = text.data() + text.size();
+  const auto [ptr, error] = std::from_chars(text.data(), end, number);
+  return ptr == end && error == std::errc() && number > 0 ? number : 0;
+}
+
 /// Parses "z3:messages=N", given what stands behind "z3".
-Result<std::shared_ptr<const Planner>> parseLimited(std::string_view text,
-                                                    std::string_view argument) {
+Result<PlannerRef> parseLimited(std::string_view text, std::string_view argument,
+                                const Entry &entry) {
   constexpr std::string_view key = ":messages=";
-  std::size_t limit = 0;
-  const char *end = argument.data() + argument.size();
-  if (!argument.starts_with(key) ||
-      std::from_chars(argument.data() + key.size(), end, limit).ptr != end || limit == 0)
+  const auto limit =
+      argument.starts_with(key) ? positiveNumber<std::size_t>(argument.substr(key.size())) : 0;
+  if (limit == 0)
     return usageError("planner " + quoted(text) +
                       ": expected 'z3:messages=N' with N of at least 1, as in 'z3:messages=4'");
-  return std::shared_ptr<const Planner>(std::make_shared<AbsentPlanner>(std::string(text), limit));
+  return std::make_shared<const Planner>(std::string(text), entry.method(0), limit);
 }
 
-/// Parses "passes:N", given what stands behind "passes".
-Result<std::shared_ptr<const Planner>> parsePasses(std::string_view text,
-                                                   std::string_view argument) {
-  std::int64_t passes = 0;
-  const char *end = argument.data() + argument.size();
-  if (!argument.starts_with(":") || std::from_chars(argument.data() + 1, end, passes).ptr != end ||
-      passes < 1 || passes > mostPasses)
-    return usageError("planner " + quoted(text) + ": expected 'passes:N' with N from 1 to " +
-                      std::to_string(mostPasses) + ", as in 'passes:4'");
-  return std::shared_ptr<const Planner>(
-      std::make_shared<PricedPlanner>(std::string(text), static_cast<double>(passes)));
+/// f of merging alone; empty where the problem is not plain.
+std::vector<double> plainFinishTimes(const Problem &problem) {
+  const std::optional<MergeProblem> plain = plainProblem(problem);
+  return plain ? earliestFinishTimes(*plain) : std::vector<double>();
 }
 
-} // namespace
-
-Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &options) const {
-  if (price)
-    return planPriced(problem, options);
+/// A solution with a proof of how early any could end.
+PlanResult proved(const Problem &problem, Solution plan, const SolverOptions &options) {
   PlanResult result;
-  MergeCertificate certificate;
-  if (std::optional<MergeProblem> plain = plainProblem(problem))
-    certificate.earliestFinish = earliestFinishTimes(*plain);
-  const bool isPlain = !certificate.earliestFinish.empty();
-  if (!isPlain && isOptimal()) {
-    SolverResult best = solve(problem, options);
-    if (std::optional<Solution> ruled = best.optimal() ? std::nullopt : bestRuledSolution(problem);
-        ruled && ruled->finish < best.plan.finish)
-      best.plan = std::move(*ruled);
-    double bound = best.bound();
-    return PlanResult{std::move(best.plan), std::move(best.certificate), bound};
-  }
-  Choices choices = choose(problem, certificate.earliestFinish);
-  if (!choices)
-    return Status::error(choices.status().kind(),
-                         "planner " + quoted(name()) + ": " + choices.status().message());
-  result.plan = replay(problem, *choices);
-  if (isPlain)
-    result.proof = std::move(certificate);
+  result.plan = std::move(plan);
+  if (std::vector<double> finish = plainFinishTimes(problem); !finish.empty())
+    result.proof = MergeCertificate{std::move(finish)};
   else
     result.proof = solve(problem, options).certificate;
   result.bound = boundOf(problem, result.proof);
   return result;
 }
 
-Result<PlanResult> Planner::planPriced(const Problem &problem, const SolverOptions &options) const {
-  const bool gathers = std::ranges::any_of(
-      problem.layers, [](const Layer &layer) { return !layer.factorOptions.empty(); });
-  const Result<Problem> priced =
-      sumsOnly() ? withoutGathering(problem) : withDearGathering(problem, *price);
-  if (!priced)
-    return Status::error(priced.status().kind(),
-                         "planner " + quoted(name()) + ": " + priced.status().message());
-  Result<PlanResult> result = (*parsePlanner("optimal"))->plan(*priced, options);
-  if (!result || !gathers)
+/// What "optimal" gives: for a plain problem few messages among the plans that finish first, for
+/// others what the search finds, or a rule's solution where that is better.
+Result<PlanResult> searched(const Problem &problem, const SolverOptions &options) {
+  if (std::vector<double> finish = plainFinishTimes(problem); !finish.empty()) {
+    const auto choices = choicesInFirstMergeClass(
+        problem, [&](const MergeProblem &plain) { return coarsestGroups(plain, finish); });
+    if (!choices)
+      return choices.status();
+    PlanResult result{replay(problem, *choices), MergeCertificate{std::move(finish)}};
+    result.bound = boundOf(problem, result.proof);
     return result;
-  result->plan = replay(problem, choicesOf(problem, result->plan));
-  result->proof = solve(problem, options).certificate;
-  result->bound = boundOf(problem, result->proof);
-  return result;
+  }
+  SolverResult best = solve(problem, options);
+  if (std::optional<Solution> ruled = best.optimal() ? std::nullopt : bestRuledSolution(problem);
+      ruled && ruled->finish < best.plan.finish)
+    best.plan = std::move(*ruled);
+  const double bound = best.bound();
+  return PlanResult{std::move(best.plan), std::move(best.certificate), bound};
 }
 
-Result<Solution> Planner::follow(const Problem &problem) const {
-  Choices choices = choose(problem, {});
+/// What the search gives where messages by factors and rows are dearer; the bound is that of all
+/// plans.
+Result<PlanResult> searched(const Problem &problem, const Search &search,
+                            const SolverOptions &options) {
+  if (search.gatherPrice == 1)
+    return searched(problem, options);
+  const bool gathers = std::ranges::any_of(
+      problem.layers, [](const Layer &layer) { return !layer.factorOptions.empty(); });
+  const Result<Problem> priced = search.sumsOnly() ? withoutGathering(problem)
+                                                   : withDearGathering(problem, search.gatherPrice);
+  if (!priced)
+    return priced.status();
+  Result<PlanResult> result = searched(*priced, options);
+  if (!result || !gathers)
+    return result;
+  return proved(problem, replay(problem, choicesOf(problem, result->plan)), options);
+}
+
+Result<PlanResult> ruled(const Problem &problem, const MergeRule &rule,
+                         const SolverOptions &options) {
+  const Result<std::vector<Choice>> choices = rule(problem);
   if (!choices)
     return choices.status();
-  return replay(problem, *choices);
+  return proved(problem, replay(problem, *choices), options);
+}
+
+} // namespace
+
+Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &options) const {
+  Result<PlanResult> result = Status::badInput("orders messages under the next forward pass: "
+                                               "expected '--overlap step'");
+  if (const auto *rule = std::get_if<MergeRule>(&method))
+    result = ruled(problem, *rule, options);
+  else if (search())
+    result = searched(problem, *search(), options);
+  if (result)
+    return result;
+  return Status::error(result.status().kind(),
+                       "planner " + quoted(name()) + ": " + result.status().message());
 }
 
 std::optional<Solution> bestRuledSolution(const Problem &problem, std::size_t maxMessages) {
   std::optional<Solution> best;
-  for (const Entry &entry : registry()) {
-    if (!entry.plain || entry.name == "optimal")
+  for (const Entry &entry : planners()) {
+    const Method method = entry.method(1);
+    const auto *rule = std::get_if<MergeRule>(&method);
+    if (!rule || entry.name() != entry.usage.form)
       continue;
-    Result<Solution> plan = RulePlanner(std::string(entry.name), entry.plain).follow(problem);
-    if (plan && plan->messages.size() <= maxMessages && (!best || plan->finish < best->finish))
-      best = std::move(*plan);
+    const Result<std::vector<Choice>> choices = (*rule)(problem);
+    if (!choices)
+      continue;
+    Solution plan = replay(problem, *choices);
+    if (plan.messages.size() <= maxMessages && (!best || plan.finish < best->finish))
+      best = std::move(plan);
   }
   return best;
 }
 
-std::span<const PlannerUsage> plannerUsages() { return usages; }
-
-/// A planner of one of the two kinds of rules.
-static std::shared_ptr<const Planner> makePlanner(std::string_view name, Rule rule,
-                                                  OrderRule order) {
-  if (rule)
-    return std::make_shared<RulePlanner>(std::string(name), std::move(rule));
-  return std::make_shared<OrderingPlanner>(std::string(name), std::move(order));
+std::vector<PlannerUsage> plannerUsages() {
+  std::vector<PlannerUsage> usages;
+  for (const Entry &entry : planners())
+    usages.push_back(entry.usage);
+  return usages;
 }
 
-Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text) {
-  std::size_t colon = text.find(':');
-  std::string_view name = text.substr(0, colon);
-  if (name == "z3")
-    return parseLimited(text, text.substr(name.size()));
-  if (name == "passes")
-    return parsePasses(text, text.substr(name.size()));
-  if (text == "sums")
-    return std::shared_ptr<const Planner>(std::make_shared<PricedPlanner>(
-        std::string(text), std::numeric_limits<double>::infinity()));
-  auto entry = std::ranges::find(registry(), name, &Entry::name);
-  if (entry == registry().end())
+Result<PlannerRef> parsePlanner(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const auto entry = std::ranges::find(planners(), name, &Entry::name);
+  if (entry == planners().end())
     return usageError("unknown planner " + quoted(text) + hintAt(name));
+  if (name == "z3")
+    return parseLimited(text, text.substr(name.size()), *entry);
 
-  bool hasSize = colon != std::string_view::npos;
-  if (entry->plain || entry->order) {
+  const bool hasSize = colon != std::string_view::npos;
+  if (entry->usage.form == name) {
     if (hasSize)
       return usageError("planner " + quoted(name) + " takes no size, got " + quoted(text));
-    return makePlanner(text, entry->plain, entry->order);
+    return std::make_shared<const Planner>(std::string(text), entry->method(0));
   }
   if (!hasSize)
     return usageError("planner " + quoted(name) + " needs a size, as in '" + std::string(name) +
                       ":25MiB'");
-  std::string_view sizeText = text.substr(colon + 1);
-  std::optional<std::int64_t> size = parseByteSize(sizeText);
+  const std::string_view sizeText = text.substr(colon + 1);
+  const std::optional<std::int64_t> size = parseByteSize(sizeText);
   if (size.value_or(0) == 0)
     return usageError("planner " + quoted(text) + ": expected a positive size with a unit (" +
                       std::string(byteSizeUnits) + "), got " + quoted(sizeText));
-  return makePlanner(text, entry->sized ? entry->sized(*size) : Rule(),
-                     entry->sized ? OrderRule() : entry->sizedOrder(*size));
+  return std::make_shared<const Planner>(std::string(text), entry->method(*size));
+}
+
+PlannerRef sumsPlanner() {
+  return std::make_shared<const Planner>("sums", Search{std::numeric_limits<double>::infinity()});
+}
+
+PlannerRef passesPlanner(std::int64_t passes) {
+  return std::make_shared<const Planner>("passes:" + std::to_string(passes),
+                                         Search{static_cast<double>(passes)});
+}
+
+Result<PlannerRef> plannerOfPlan(std::string_view name) {
+  constexpr std::string_view passes = "passes:";
+  if (name == "sums")
+    return sumsPlanner();
+  if (const auto count =
+          name.starts_with(passes) ? positiveNumber<std::int64_t>(name.substr(passes.size())) : 0;
+      count > 0 && count <= mostPasses)
+    return passesPlanner(count);
+  return parsePlanner(name);
 }
 
 } // namespace syncline::solver

@@ -10,9 +10,10 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 namespace syncline::solver {
 
@@ -29,58 +30,53 @@ struct PlanResult {
   bool optimal() const { return isProved(plan.finish, bound); }
 };
 
-/// A rule of a planner that orders messages under the next forward pass.
+/// A rule that chooses how each layer travels, or badInput where it has no answer.
+using MergeRule = std::function<Result<std::vector<Choice>>(const Problem &)>;
+
+/// A rule that orders messages under the next forward pass.
 using OrderRule = std::function<Result<OrderSolution>(const OrderProblem &)>;
 
-/// A planner. Immutable and thread-safe.
+/// Our own search among all plans, as if messages by factors and rows were so many times as dear:
+/// infinitely where it has none of them. For steps of several passes (Gathering.h).
+struct Search {
+  double gatherPrice = 1;
+
+  bool sumsOnly() const { return gatherPrice == std::numeric_limits<double>::infinity(); }
+};
+
+/// A planner: a name, and how it plans. Immutable and thread-safe.
 class Planner {
 public:
-  explicit Planner(std::string name, std::optional<std::size_t> maxMessages = std::nullopt,
-                   std::optional<double> gatherPrice = std::nullopt)
-      : specification(std::move(name)), limit(maxMessages), price(gatherPrice) {}
-  virtual ~Planner() = default;
+  using Method = std::variant<Search, MergeRule, OrderRule>;
+
+  Planner(std::string name, Method method, std::optional<std::size_t> maxMessages = std::nullopt)
+      : specification(std::move(name)), method(std::move(method)), limit(maxMessages) {}
 
   /// The planner's name as the user gave it: "optimal", "ddp:25MiB".
   const std::string &name() const { return specification; }
 
-  /// The planner's solution, timed by replay, with a proved bound whichever planner it is. Returns
-  /// badInput, naming planner and layer, where the planner's rule has no answer: it needs a scheme
-  /// that the problem does not offer, or exceeds what a merge class may carry. `options` limit the
-  /// search where the problem is not plain. Deterministic. Precondition: the problem is valid.
+  /// The planner's solution, timed by replay, with a proved bound whichever planner it is: that of
+  /// all plans. Returns badInput, naming planner and layer, where the planner's rule has no answer:
+  /// it needs a scheme that the problem does not offer, or exceeds what a merge class may carry, or
+  /// only orders messages (OrderPlanner.h). `options` limit the search where the problem is not
+  /// plain. Deterministic. Precondition: the problem is valid.
   Result<PlanResult> plan(const Problem &problem, const SolverOptions &options = {}) const;
 
   /// The most messages that a plan may have, for a planner that searches among such plans only.
   std::optional<std::size_t> maxMessages() const { return limit; }
 
-  /// Whether the planner is a rule, whose answer can be computed again.
-  bool isRule() const { return !isOptimal() && !gatherPrice() && !limit; }
-  /// The rule's solution, timed by replay, as plan() gives it but without a bound. Returns badInput
-  /// as plan() does. Preconditions: isRule(), and the problem is valid.
-  Result<Solution> follow(const Problem &problem) const;
+  /// Null for a planner that is not our own search.
+  const Search *search() const { return std::get_if<Search>(&method); }
+  /// Null for a planner that does not only order messages.
+  const OrderRule *orderRule() const { return std::get_if<OrderRule>(&method); }
 
-  /// The rule of a planner that only orders messages under the next forward pass (OrderPlanner.h);
-  /// its plan() and follow() return badInput. Null for every other planner.
-  virtual const OrderRule *orderRule() const { return nullptr; }
-
-  /// Whether this is our own planner, which searches among all plans.
-  bool isOptimal() const { return specification == "optimal"; }
-
-  /// How many times as dear messages by factors and rows are for our own planner, where steps have
-  /// several passes (Gathering.h): infinitely for "sums", which has none of them, and N times for
-  /// "passes:N". The bound is that of all plans. Nothing for other planners.
-  std::optional<double> gatherPrice() const { return price; }
-  bool sumsOnly() const { return price == std::numeric_limits<double>::infinity(); }
+  /// Whether this is "optimal".
+  bool isOptimal() const { return search() && search()->gatherPrice == 1; }
 
 private:
-  /// The planner's choices; `earliestFinish` is empty where the problem is not plain.
-  virtual Result<std::vector<Choice>> choose(const Problem &problem,
-                                             std::span<const double> earliestFinish) const = 0;
-  /// plan() where there is a gatherPrice().
-  Result<PlanResult> planPriced(const Problem &problem, const SolverOptions &options) const;
-
   std::string specification;
+  Method method;
   std::optional<std::size_t> limit;
-  std::optional<double> price;
 };
 
 /// How a planner is written on the command line and what it does, for help texts.
@@ -89,8 +85,8 @@ struct PlannerUsage {
   std::string_view text;
 };
 
-/// Every planner, "optimal" first.
-std::span<const PlannerUsage> plannerUsages();
+/// Every planner that users may name, "optimal" first.
+std::vector<PlannerUsage> plannerUsages();
 
 /// The best of the solutions that rules without a size give and that have at most `maxMessages`
 /// messages; nothing where there is none. The solution of a planner that searches among as many
@@ -99,12 +95,22 @@ std::optional<Solution>
 bestRuledSolution(const Problem &problem,
                   std::size_t maxMessages = std::numeric_limits<std::size_t>::max());
 
-/// The planner that `text` names. A size is a number with a unit: B, KB, MB, GB (powers of 1000),
-/// KiB, MiB, GiB (powers of 1024). Returns badUsage for an unknown name and for a missing,
-/// superfluous or malformed size, limit or number of passes; the message lists the planners.
+/// The planner that a user names by `text`. A size is a number with a unit: B, KB, MB, GB (powers of
+/// 1000), KiB, MiB, GiB (powers of 1024). Returns badUsage for an unknown name and for a missing,
+/// superfluous or malformed size or limit; the message lists the planners.
 ///
 /// "z3:messages=N" is known by name only: its plan() returns badInput, since this library does not
 /// know Z3. `syncline compile` puts a planner of the same name in its place.
 Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text);
+
+/// "sums": our own search without factors and rows.
+std::shared_ptr<const Planner> sumsPlanner();
+
+/// "passes:N": our own search where factors and rows take N times as long, from 1 to mostPasses.
+std::shared_ptr<const Planner> passesPlanner(std::int64_t passes);
+
+/// The planner by whose name a plan says that it was made: one that users may name, or one of the
+/// two above, which `compile --accumulate` compares. Returns badUsage as parsePlanner() does.
+Result<std::shared_ptr<const Planner>> plannerOfPlan(std::string_view name);
 
 } // namespace syncline::solver

@@ -53,37 +53,40 @@ class AccumulatedPlansTest(RefusalTest):
 
     def test_choice_flips_with_the_passes(self):
         """Factors are best for one batch. In each of many passes they cost more than one sum. The
-        choice is the best of three plans, as their steps of one batch and their passes say."""
+        choice is the best of three plans, as their steps of one batch and their passes say. What
+        decides layer by layer is chosen where it is as good as all factors and as none."""
         self.enterContext(stepcache.none())
-        whole = harness.plan_json(self.plan(label="-one"))
-        sums = harness.plan_json(self.plan("--planner", "sums", label="-sums"))
-        self.assertIn("factors", {bucket["scheme"] for bucket in whole["buckets"]})
-        self.assertNotIn("factors", {bucket["scheme"] for bucket in sums["buckets"]})
-        self.assertLess(whole["predicted"]["step"], sums["predicted"]["step"])
+        one = self.plan(label="-one")
+        self.assertIn("factors", self.schemes(one))
+        # With the most passes nothing is gathered, which gives the step of such a plan.
+        most = self.plan("--accumulate", 64, label="-most")
+        self.assertNotIn("factors", self.schemes(most))
+        whole, sums = (harness.plan_json(plan)["predicted"] for plan in (one, most))
+        sums = {"pass": sums["pass"], "step": sums["step"] - 63 * sums["pass"]}
+        self.assertLess(whole["step"], sums["step"])
         chosen = []
         for passes in (2, 4, 16, 64):
             with self.subTest(passes=passes):
-                dear = self.plan("--planner", f"passes:{passes}", label=f"-dear{passes}")
-                steps = [
-                    plan["predicted"]["step"] + (passes - 1) * plan["predicted"]["pass"]
-                    for plan in (whole, harness.plan_json(dear), sums)
-                ]
+                steps = {
+                    name: step["step"] + (passes - 1) * step["pass"]
+                    for name, step in (("optimal", whole), ("sums", sums))
+                }
                 plan = self.plan("--accumulate", passes, label=f"-{passes}")
                 document = harness.plan_json(plan)
                 self.assertEqual(document["accumulate"], passes)
-                self.assertAlmostEqual(
-                    document["predicted"]["step"], min(steps), delta=1e-9 * min(steps)
-                )
-                gathers = "factors" in self.schemes(plan)
-                names = "optimal", f"passes:{passes}", "sums"
-                best = steps.index(min(steps))
-                self.assertEqual(document["planner"], names[best])
-                gathering = document["predicted"]["gathering"]
-                if best == 0:
-                    self.assertIsNone(gathering)
+                planner, predicted = document["planner"], document["predicted"]
+                best = min(steps.values())
+                self.assertLessEqual(predicted["step"], best * (1 + 1e-9))
+                if planner != f"passes:{passes}":
+                    self.assertAlmostEqual(predicted["step"], best, delta=1e-9 * best)
+                    self.assertAlmostEqual(steps[planner], best, delta=1e-9 * best)
+                if planner == "optimal":
+                    self.assertIsNone(predicted["gathering"])
                 else:
-                    self.assertAlmostEqual(gathering, steps[0], delta=1e-9 * gathering)
-                chosen.append(gathers)
+                    self.assertAlmostEqual(
+                        predicted["gathering"], steps["optimal"], delta=1e-9 * steps["optimal"]
+                    )
+                chosen.append("factors" in self.schemes(plan))
         self.assertEqual(chosen, sorted(chosen, reverse=True), "it flips once")
         self.assertIs(chosen[-1], False)
 

@@ -133,7 +133,7 @@ std::optional<ByteRule> byteRuleOf(const merge::PlannedProblem &problem, std::si
 Result<Explanation> explain(const merge::PlannedProblem &problem, const Solution &plan,
                             const std::string &plannerName, std::size_t layer,
                             std::optional<std::int64_t> samples) {
-  Result<std::shared_ptr<const Planner>> planner = parsePlanner(plannerName);
+  Result<std::shared_ptr<const Planner>> planner = plannerOfPlan(plannerName);
   if (!planner)
     return Status::error(ErrorKind::internal, planner.status().message());
   const Problem &planned = problem.asPlanned();

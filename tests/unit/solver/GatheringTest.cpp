@@ -41,7 +41,7 @@ Problem summed(const Problem &problem) {
 /// 500 mixed instances: the plan is the best of all combinations that gather no more than they
 /// must, solves the problem with all its options, and its bound is that of all plans.
 TEST(Gathering, EqualsExhaustiveSearch) {
-  const std::shared_ptr<const Planner> sums = *parsePlanner("sums");
+  const std::shared_ptr<const Planner> sums = sumsPlanner();
   int gathered = 0, refused = 0;
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -71,7 +71,7 @@ TEST(Gathering, EqualsExhaustiveSearch) {
 /// 300 mixed instances: choices are the best where factors take four times as long, times and bound
 /// are those of the problem as it is.
 TEST(Gathering, ChoosesByThePrice) {
-  const std::shared_ptr<const Planner> dear = *parsePlanner("passes:4");
+  const std::shared_ptr<const Planner> dear = passesPlanner(4);
   int other = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -106,7 +106,7 @@ TEST(Gathering, DecidesLayerByLayer) {
   problem.computeFree = 1;
   const auto byFactors = [&](const char *planner) {
     std::vector<std::size_t> layers;
-    const Result<PlanResult> result = (*parsePlanner(planner))->plan(problem);
+    const Result<PlanResult> result = (*plannerOfPlan(planner))->plan(problem);
     EXPECT_TRUE(result.isOk()) << planner;
     for (const Message &message : result->plan.messages)
       if (message.isFactors)
@@ -120,7 +120,7 @@ TEST(Gathering, DecidesLayerByLayer) {
 
 /// 40 orders gather nothing, solve the problem with all its options, and do not beat its bound.
 TEST(Gathering, OrdersWithoutGathering) {
-  const std::shared_ptr<const Planner> sums = *parsePlanner("sums");
+  const std::shared_ptr<const Planner> sums = sumsPlanner();
   int offered = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

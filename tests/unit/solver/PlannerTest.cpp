@@ -38,8 +38,6 @@ TEST(ParsePlanner, KnowsEveryFormItLists) {
       text.replace(size, 4, "1.5 MiB");
     if (text.ends_with("=N"))
       text.replace(text.size() - 1, 1, "4");
-    if (text.ends_with(":N"))
-      text.replace(text.size() - 1, 1, "8");
     auto planner = parsePlanner(text);
     ASSERT_TRUE(planner.isOk()) << planner.status().message();
     EXPECT_EQ((*planner)->name(), text);
@@ -47,11 +45,10 @@ TEST(ParsePlanner, KnowsEveryFormItLists) {
 }
 
 TEST(ParsePlanner, SaysWhatExists) {
-  EXPECT_EQ(errorOf("best"),
-            "unknown planner 'best', expected one of optimal, sums, passes:N, wfbp, "
-            "single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
-            "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
-  EXPECT_EQ(errorOf(""), "unknown planner '', expected one of optimal, sums, passes:N, wfbp, "
+  EXPECT_EQ(errorOf("best"), "unknown planner 'best', expected one of optimal, wfbp, "
+                             "single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
+                             "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
+  EXPECT_EQ(errorOf(""), "unknown planner '', expected one of optimal, wfbp, "
                          "single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
                          "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
   EXPECT_EQ(errorOf("optmal"), "unknown planner 'optmal', did you mean 'optimal'?");
@@ -76,21 +73,26 @@ TEST(ParsePlanner, WantsALimitOfMessages) {
                                  "': expected 'z3:messages=N' with N of at least 1, as in "
                                  "'z3:messages=4'");
   EXPECT_EQ((*parsePlanner("z3:messages=4"))->maxMessages(), 4u);
-  EXPECT_FALSE((*parsePlanner("z3:messages=4"))->isRule());
+  EXPECT_EQ((*parsePlanner("z3:messages=4"))->search(), nullptr);
   EXPECT_EQ((*parsePlanner("ddp:1MiB"))->maxMessages(), std::nullopt);
 }
 
-TEST(ParsePlanner, WantsANumberOfPasses) {
+/// `compile --accumulate` compares two more planners; users cannot name them, but plans do.
+TEST(PlannerOfPlan, KnowsThePlannersOfSeveralPasses) {
+  for (const char *text : {"sums", "passes:4", "passes:1000000"}) {
+    EXPECT_EQ(errorOf(text).substr(0, 16), "unknown planner ") << text;
+    EXPECT_EQ((*plannerOfPlan(text))->name(), text);
+    EXPECT_FALSE((*plannerOfPlan(text))->isOptimal()) << text;
+  }
+  EXPECT_EQ((*plannerOfPlan("passes:4"))->search()->gatherPrice, 4);
+  EXPECT_EQ(passesPlanner(4)->name(), "passes:4");
+  EXPECT_TRUE((*plannerOfPlan("sums"))->search()->sumsOnly());
+  EXPECT_FALSE(passesPlanner(4)->search()->sumsOnly());
+  EXPECT_TRUE((*parsePlanner("optimal"))->isOptimal());
+  EXPECT_EQ((*plannerOfPlan("ddp:1MiB"))->name(), "ddp:1MiB");
   for (const char *text : {"passes", "passes:", "passes:0", "passes:-1", "passes:4x", "passes: 4",
                            "passes:1000001", "passes:1.5"})
-    EXPECT_EQ(errorOf(text), "planner '" + std::string(text) +
-                                 "': expected 'passes:N' with N from 1 to 1000000, as in "
-                                 "'passes:4'");
-  EXPECT_EQ((*parsePlanner("passes:4"))->gatherPrice(), 4);
-  EXPECT_TRUE((*parsePlanner("sums"))->sumsOnly());
-  EXPECT_FALSE((*parsePlanner("passes:4"))->sumsOnly());
-  EXPECT_FALSE((*parsePlanner("sums"))->isRule());
-  EXPECT_EQ((*parsePlanner("optimal"))->gatherPrice(), std::nullopt);
+    EXPECT_FALSE(plannerOfPlan(text)) << text;
 }
 
 /// A bucket closes with the layer that fills it; the first is full at 1 MiB.
@@ -173,8 +175,6 @@ TEST(Planner, ProvesPlainProblemsByAnArray) {
       name.replace(size, 4, "25MiB");
     if (name.ends_with("=N"))
       continue; // asks Z3
-    if (name.ends_with(":N"))
-      name.replace(name.size() - 1, 1, "4");
     auto planner = *parsePlanner(name);
     for (const Problem &problem : {plain, limited, mixedProblem()}) {
       Result<PlanResult> result = planner->plan(problem);

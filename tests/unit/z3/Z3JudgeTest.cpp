@@ -44,7 +44,7 @@ TEST(Z3Judge, FindsPlansUpToTheOptimum) {
 /// A layer-by-layer plan that is called the best is found out by an earlier one.
 TEST(Z3Judge, FindsOutAFalseClaim) {
   const Problem problem = threeLayers();
-  const double claimed = (*solver::parsePlanner("single"))->follow(problem)->finish;
+  const double claimed = (*solver::parsePlanner("single"))->plan(problem)->plan.finish;
   Result<Answer> answer = findPlan(problem, {claimed * (1 - 1e-9), {}}, 600);
   ASSERT_TRUE(answer);
   ASSERT_EQ(answer->verdict, Verdict::possible);
