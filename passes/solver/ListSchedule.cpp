@@ -43,10 +43,7 @@ public:
         now = std::max(now, nextRelease());
         continue;
       }
-      if (mustWait(needed.top().second, now))
-        now = sync.layers[next].ready;
-      else
-        now = send(needed.top().second, now);
+      now = send(needed.top().second, now);
     }
     solution.period = schedules.period(solution);
     return std::move(solution);
@@ -149,18 +146,6 @@ private:
       (now + mergeClass.seconds(middle) > end ? tooLong : fits) = middle;
     }
     return fits;
-  }
-
-  /// Whether even the smallest message would keep the channel from what is needed sooner.
-  bool mustWait(std::size_t k, double now) const {
-    if (!size.waits || next == sync.layers.size())
-      return false;
-    const Way way = solution.ways[k];
-    const double seconds = way.kind == Way::Kind::factors
-                               ? sync.layers[k].factorOptions[way.index].seconds
-                               : sync.mergeClasses[way.index].seconds(
-                                     std::min(size.chunk, sync.layers[k].bytes - sent[k]));
-    return now + seconds > latestEnd(k) && now + seconds > sync.layers[next].ready;
   }
 
   /// When a message with layer k must end to meet the target: before the layer's reader, and early

@@ -27,8 +27,6 @@ struct MessageSize {
   /// Seconds by which a message ends earlier than the target asks, for the latencies of the
   /// messages behind it.
   double reserve = 0;
-  /// With a target: the channel waits where any message would be too long.
-  bool waits = false;
   /// Second halves travel in the order in which the next forward pass needs them.
   Halves halves = Halves::none;
 };

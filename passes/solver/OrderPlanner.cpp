@@ -64,14 +64,7 @@ public:
     tryChunks(Halves::none);
     tryWays();
     tryCases();
-    // The second round looks around the best target of the first one.
-    double low = result.certificate.bound, high = result.solution.period;
-    for (int round = 0; round < 2; ++round) {
-      const double step = (high - low) / targets;
-      const double best = tryTargets(low, step);
-      high = best + step;
-      low = std::max(low, best - step);
-    }
+    tryTargets(result.certificate.bound);
     schedules.emplace(problem, result.solution.ways);
     tryAround(result.solution, rounds, false);
     if (offersHalves()) {
@@ -205,8 +198,8 @@ private:
         isBetter = true;
         chunk = std::max<std::int64_t>(problem.grain, bytes);
       }
-    if (const double step = (result.solution.period - low) / targets; low > 0)
-      isBetter |= tryTargets(low, step) < low + targets * step;
+    if (low > 0)
+      isBetter |= tryTargets(low);
     isBetter |= tryTurns(low > 0);
     if (!isBetter)
       std::swap(schedules, before);
@@ -242,24 +235,18 @@ private:
     return isBetter;
   }
 
-  /// Tries so many targets from `low` on, `step` apart; the best one.
-  double tryTargets(double low, double step) {
+  /// Tries messages that meet targets from `low` to the best period.
+  bool tryTargets(double low) {
     const double latency = problem.sync.mergeClasses[0].seconds(1);
-    double best = low + targets * step;
+    const double step = (result.solution.period - low) / targets;
+    bool isBetter = false;
     for (int i = 0; i < targets; ++i)
-      for (std::int64_t part : {1, 4, 16}) {
-        MessageSize size{.chunk = std::max(problem.grain, chunk / part), .target = low + i * step};
-        size.waits = true;
-        if (attempt(size))
-          best = size.target;
-        size.waits = false;
-        for (double reserve : {0.0, 1.0, 2.0, 4.0, 8.0}) {
-          size.reserve = reserve * latency;
-          if (attempt(size))
-            best = size.target;
-        }
-      }
-    return best;
+      for (std::int64_t part : {1, 4, 16})
+        for (double reserve : {0.0, 1.0, 2.0, 4.0, 8.0})
+          isBetter |= attempt({.chunk = std::max(problem.grain, chunk / part),
+                               .target = low + i * step,
+                               .reserve = reserve * latency});
+    return isBetter;
   }
 
   const OrderProblem &problem;

@@ -95,9 +95,9 @@ std::optional<Solution>
 bestRuledSolution(const Problem &problem,
                   std::size_t maxMessages = std::numeric_limits<std::size_t>::max());
 
-/// The planner that a user names by `text`. A size is a number with a unit: B, KB, MB, GB (powers of
-/// 1000), KiB, MiB, GiB (powers of 1024). Returns badUsage for an unknown name and for a missing,
-/// superfluous or malformed size or limit; the message lists the planners.
+/// The planner that a user names by `text`. A size is a number with a unit: B, KB, MB, GB (powers
+/// of 1000), KiB, MiB, GiB (powers of 1024). Returns badUsage for an unknown name and for a
+/// missing, superfluous or malformed size or limit; the message lists the planners.
 ///
 /// "z3:messages=N" is known by name only: its plan() returns badInput, since this library does not
 /// know Z3. `syncline compile` puts a planner of the same name in its place.
