@@ -36,11 +36,11 @@ void leaveBuckets(std::vector<Choice> &choices, const std::vector<std::size_t> &
   for (std::size_t layer : leaving) {
     const Choice left = choices[layer];
     choices[layer] = {Choice::Kind::piggyback, 0};
-    if (left.kind != Choice::Kind::close)
+    if (left.kind != Choice::Kind::bucket)
       continue;
     for (std::size_t k = layer; k-- > 0;) {
       const bool isOfMergeClass =
-          (choices[k].kind == Choice::Kind::join || choices[k].kind == Choice::Kind::close) &&
+          (choices[k].kind == Choice::Kind::join || choices[k].kind == Choice::Kind::bucket) &&
           choices[k].index == left.index;
       if (!isOfMergeClass)
         continue;

@@ -19,8 +19,8 @@ namespace {
 class LatestEnds {
 public:
   LatestEnds(const OrderProblem &problem, const Solution &plan)
-      : problem(problem), plan(plan), ways(orderFrom(problem, plan).ways), following(problem.tail),
-        riders(ways.size()) {
+      : problem(problem), plan(plan), choices(orderFrom(problem, plan).choices),
+        following(problem.tail), riders(choices.size()) {
     double reconstructions = 0;
     for (std::size_t k : readersOf(problem) | std::views::reverse) {
       following[k] += reconstructions;
@@ -28,7 +28,7 @@ public:
     }
     for (std::size_t k : plan.piggybacks)
       riders[*problem.sync.layers[k].carrier].push_back(k);
-    std::vector<double> awaited(ways.size(), 0); // share of each gradient in later messages
+    std::vector<double> awaited(choices.size(), 0); // share of each gradient in later messages
     brought.resize(plan.messages.size());
     std::vector<std::size_t> arrivals(plan.messages.size()); // messages, the last one first
     std::iota(arrivals.rbegin(), arrivals.rend(), std::size_t{0});
@@ -49,8 +49,8 @@ public:
   /// Computation that follows the gradient's update.
   double tailOf(std::size_t k) const { return following[k]; }
   double reconstructOf(std::size_t k) const {
-    return ways[k].kind == Way::Kind::factors
-               ? problem.sync.layers[k].factorOptions[ways[k].index].reconstruct
+    return choices[k].kind == Choice::Kind::factors
+               ? problem.sync.layers[k].factorOptions[choices[k].index].reconstruct
                : 0;
   }
 
@@ -79,7 +79,7 @@ private:
 
   const OrderProblem &problem;
   const Solution &plan;
-  std::vector<Way> ways;
+  std::vector<Choice> choices;
   std::vector<double> following;
   std::vector<std::vector<std::size_t>> riders; ///< by carrier
   std::vector<std::vector<Brought>> brought;    ///< by message

@@ -19,7 +19,7 @@ OrderSolution reorderedPieces(const OrderProblem &problem, const OrderSolution &
   std::size_t next = 0;
   for (const Piece &piece : solution.pieces)
     ready.push_back(piece.half == Half::second ? 0 : messages.messages[next++].ready);
-  OrderSolution other{.ways = solution.ways, .pieces = {}};
+  OrderSolution other{.choices = solution.choices, .pieces = {}};
   double free = 0;
   for (std::size_t p : order) {
     Piece piece = solution.pieces[p];

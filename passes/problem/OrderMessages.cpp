@@ -7,10 +7,10 @@
 namespace syncline::problem {
 
 static std::vector<ClassLayout> layoutsOf(const OrderProblem &problem,
-                                          const std::vector<Way> &ways) {
+                                          const std::vector<Choice> &choices) {
   std::vector<ClassLayout> layouts;
   for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
-    layouts.emplace_back(problem.sync, ways, l);
+    layouts.emplace_back(problem.sync, choices, l);
   return layouts;
 }
 
@@ -25,7 +25,7 @@ static void list(Message &message, const ClassLayout &layout, const Piece &piece
 }
 
 Solution messagesOf(const OrderProblem &problem, const OrderSolution &solution) {
-  const std::vector<ClassLayout> layouts = layoutsOf(problem, solution.ways);
+  const std::vector<ClassLayout> layouts = layoutsOf(problem, solution.choices);
   Solution messages;
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> halved; // by class and first byte
   for (std::size_t place = 0; place < solution.pieces.size(); ++place) {
@@ -55,28 +55,28 @@ Solution messagesOf(const OrderProblem &problem, const OrderSolution &solution) 
     message.end = message.reconstructed = piece.finish;
     messages.messages.push_back(std::move(message));
   }
-  for (std::size_t k = 0; k < solution.ways.size(); ++k)
-    if (solution.ways[k].kind == Way::Kind::piggyback)
+  for (std::size_t k = 0; k < solution.choices.size(); ++k)
+    if (solution.choices[k].kind == Choice::Kind::piggyback)
       messages.piggybacks.push_back(k);
   messages.computeEnd = problem.sync.computeFree;
   messages.finish = solution.period;
   return messages;
 }
 
-std::vector<Way> waysOf(const Problem &problem, const Solution &solution) {
-  std::vector<Way> ways(problem.layers.size());
-  const auto set = [&](std::size_t k, Way way) {
-    if (k < ways.size())
-      ways[k] = way;
+std::vector<Choice> layerChoices(const Problem &problem, const Solution &solution) {
+  std::vector<Choice> choices(problem.layers.size());
+  const auto set = [&](std::size_t k, Choice choice) {
+    if (k < choices.size())
+      choices[k] = choice;
   };
   for (const Message &message : solution.messages)
     for (std::size_t k : message.layers)
       set(k, message.isFactors
-                 ? Way{Way::Kind::factors, static_cast<std::uint8_t>(message.option)}
-                 : Way{Way::Kind::bucket, static_cast<std::uint8_t>(message.mergeClass)});
+                 ? Choice{Choice::Kind::factors, static_cast<std::uint8_t>(message.option)}
+                 : Choice{Choice::Kind::bucket, static_cast<std::uint8_t>(message.mergeClass)});
   for (std::size_t k : solution.piggybacks)
-    set(k, {Way::Kind::piggyback, 0});
-  return ways;
+    set(k, {Choice::Kind::piggyback, 0});
+  return choices;
 }
 
 /// Puts each second half at the place that its message claims, and the other pieces between them in
@@ -110,8 +110,8 @@ static std::vector<Piece> inOrder(const std::vector<Piece> &pieces, const Soluti
 
 OrderSolution orderFrom(const OrderProblem &problem, const Solution &messages) {
   OrderSolution solution;
-  solution.ways = waysOf(problem.sync, messages);
-  const std::vector<ClassLayout> layouts = layoutsOf(problem, solution.ways);
+  solution.choices = layerChoices(problem.sync, messages);
+  const std::vector<ClassLayout> layouts = layoutsOf(problem, solution.choices);
   for (const Message &message : messages.messages) {
     Piece piece{.isFactors = message.isFactors,
                 .index = message.mergeClass,
@@ -120,7 +120,7 @@ OrderSolution orderFrom(const OrderProblem &problem, const Solution &messages) {
                 .finish = message.end,
                 .half = message.gather ? Half::first : Half::whole};
     if (message.isFactors) {
-      piece.index = message.layers.size() == 1 ? message.layers.front() : solution.ways.size();
+      piece.index = message.layers.size() == 1 ? message.layers.front() : solution.choices.size();
     } else if (message.mergeClass < layouts.size() && !message.layers.empty()) {
       const ClassLayout &layout = layouts[message.mergeClass];
       const auto first = std::ranges::find(layout.layers, message.layers.front());

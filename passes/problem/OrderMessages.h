@@ -14,7 +14,7 @@ Solution messagesOf(const OrderProblem &problem, const OrderSolution &solution);
 
 /// How the layers travel in a solution of a sync problem or of an order problem. Layers that the
 /// problem does not have are left out.
-std::vector<Way> waysOf(const Problem &problem, const Solution &solution);
+std::vector<Choice> layerChoices(const Problem &problem, const Solution &solution);
 
 /// The order that the messages claim, which a checker has yet to judge: messages that do not list
 /// what they carry become pieces that do not exist.

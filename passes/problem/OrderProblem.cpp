@@ -164,10 +164,11 @@ std::optional<std::size_t> bestHalvedOption(const MergeClass &mergeClass, std::i
   return best;
 }
 
-ClassLayout::ClassLayout(const Problem &problem, std::span<const Way> ways, std::size_t mergeClass)
+ClassLayout::ClassLayout(const Problem &problem, std::span<const Choice> choices,
+                         std::size_t mergeClass)
     : begin{0} {
-  for (std::size_t k = ways.size(); k-- > 0;)
-    if (ways[k].kind == Way::Kind::bucket && ways[k].index == mergeClass) {
+  for (std::size_t k = choices.size(); k-- > 0;)
+    if (choices[k].kind == Choice::Kind::bucket && choices[k].index == mergeClass) {
       layers.push_back(k);
       begin.push_back(begin.back() + problem.layers[k].bytes);
     }

@@ -56,15 +56,6 @@ Status validate(const OrderProblem &problem);
 /// The layers in the order in which the next forward pass reads them first.
 std::vector<std::size_t> readersOf(const OrderProblem &problem);
 
-/// How a layer's gradient travels.
-struct Way {
-  enum class Kind : std::uint8_t { bucket, factors, piggyback };
-  Kind kind = Kind::bucket;
-  std::uint8_t index = 0; ///< merge class or factor option; 0 for a piggyback
-
-  friend bool operator==(const Way &, const Way &) = default;
-};
-
 /// A bucket may travel in halves (hasHalves()): a reduce-scatter first, and at a later place in the
 /// order an all-gather. By "reduce-scatter" each rank updates its share in the first half, and the
 /// second one gathers the parameters. By an all-reduce the second one gathers the gradients.
@@ -84,7 +75,8 @@ struct Piece {
 };
 
 struct OrderSolution {
-  std::vector<Way> ways;     ///< one for each layer
+  /// How each layer travels: none joins, since pieces say what is sent together.
+  std::vector<Choice> choices;
   std::vector<Piece> pieces; ///< in issue order, which is the channel's order
   double period = 0;         ///< seconds from one step to the next
 
@@ -105,7 +97,7 @@ struct ClassLayout {
   std::vector<std::size_t> layers; ///< descending
   std::vector<std::int64_t> begin; ///< one byte offset more than there are layers
 
-  ClassLayout(const Problem &problem, std::span<const Way> ways, std::size_t mergeClass);
+  ClassLayout(const Problem &problem, std::span<const Choice> choices, std::size_t mergeClass);
 
   std::int64_t bytes() const { return begin.back(); }
   /// The index in `layers` of the layer that holds byte `at`. Precondition: 0 <= at < bytes().

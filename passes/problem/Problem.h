@@ -92,15 +92,15 @@ std::optional<MergeProblem> plainProblem(const Problem &problem);
 ///     its factor options.
 Status validate(const Problem &problem);
 
-/// What is decided for one layer.
+/// How one layer's gradient travels.
 struct Choice {
   enum class Kind : std::uint8_t {
     join,      ///< the layer goes into the merge class's bucket, which stays open
-    close,     ///< the layer goes into the merge class's bucket, which is then sent
+    bucket,    ///< the layer goes into the merge class's bucket, which is then sent
     factors,   ///< the layer's factors go in a message of their own
     piggyback, ///< the gradient travels inside its carrier's factor message
   };
-  Kind kind = Kind::close;
+  Kind kind = Kind::bucket;
   std::uint8_t index = 0;        ///< merge class or factor option; 0 for a piggyback
   std::uint8_t option = fastest; ///< where the bucket closes: the merge class's option that it uses
 

@@ -29,7 +29,7 @@ public:
     if (Verdict verdict = checkWays())
       return verdict;
     for (std::size_t l = 0; l < sync.mergeClasses.size(); ++l) {
-      layouts.emplace_back(sync, solution.ways, l);
+      layouts.emplace_back(sync, solution.choices, l);
       sent.emplace_back();
       if (layouts[l].bytes() > sync.mergeClasses[l].capacity)
         return refuse(Kind::classTooLarge, "merge class ", l + 1, ": expected at most ",
@@ -49,28 +49,31 @@ public:
 
 private:
   Verdict checkWays() const {
-    if (solution.ways.size() != sync.layers.size())
+    if (solution.choices.size() != sync.layers.size())
       return refuse(Kind::wayNotAllowed, "expected ways for ", sync.layers.size(), " layers, got ",
-                    solution.ways.size());
-    for (std::size_t k = 0; k < solution.ways.size(); ++k) {
-      const Way way = solution.ways[k];
+                    solution.choices.size());
+    for (std::size_t k = 0; k < solution.choices.size(); ++k) {
+      const Choice choice = solution.choices[k];
       const Layer &layer = sync.layers[k];
-      switch (way.kind) {
-      case Way::Kind::bucket:
+      switch (choice.kind) {
+      case Choice::Kind::join:
+        return refuse(Kind::wayNotAllowed, "layer ", k + 1,
+                      ": expected a bucket that is sent, got one that stays open");
+      case Choice::Kind::bucket:
         // A gradient may be cut, so that it need not fit into one message.
-        if (way.index >= sync.mergeClasses.size() || !(layer.mergeClasses >> way.index & 1))
+        if (choice.index >= sync.mergeClasses.size() || !(layer.mergeClasses >> choice.index & 1))
           return refuse(Kind::wayNotAllowed, "layer ", k + 1, ": may not use merge class ",
-                        way.index + 1);
+                        choice.index + 1);
         break;
-      case Way::Kind::factors:
-        if (way.index >= layer.factorOptions.size())
+      case Choice::Kind::factors:
+        if (choice.index >= layer.factorOptions.size())
           return refuse(Kind::wayNotAllowed, "layer ", k + 1, ": has no factor option ",
-                        way.index + 1);
+                        choice.index + 1);
         break;
-      case Way::Kind::piggyback:
+      case Choice::Kind::piggyback:
         if (!layer.carrier)
           return refuse(Kind::wayNotAllowed, "layer ", k + 1, ": has no carrier");
-        if (solution.ways[*layer.carrier].kind != Way::Kind::factors)
+        if (solution.choices[*layer.carrier].kind != Choice::Kind::factors)
           return refuse(Kind::carrierNotFactors, "layer ", k + 1, ": its carrier, layer ",
                         *layer.carrier + 1, ", does not travel by factors");
       }
@@ -81,8 +84,8 @@ private:
   Verdict checkFactors(std::size_t p) {
     const Piece &piece = solution.pieces[p];
     if (piece.index >= sync.layers.size() || piece.half != Half::whole ||
-        solution.ways[piece.index] !=
-            Way{Way::Kind::factors, static_cast<std::uint8_t>(piece.option)})
+        solution.choices[piece.index] !=
+            Choice{Choice::Kind::factors, static_cast<std::uint8_t>(piece.option)})
       return refuse(Kind::pieceNotThere, "message ", p + 1, ": layer ", piece.index + 1,
                     " does not travel by factor option ", piece.option + 1);
     if (!arrived[piece.index].empty())
@@ -194,7 +197,7 @@ private:
                       ", does not travel");
     }
     for (std::size_t k = 0; k < arrived.size(); ++k)
-      if (solution.ways[k].kind == Way::Kind::factors && arrived[k].empty())
+      if (solution.choices[k].kind == Choice::Kind::factors && arrived[k].empty())
         return refuse(Kind::notSent, "the factors of layer ", k + 1, " do not travel");
     return std::nullopt;
   }
@@ -208,9 +211,9 @@ private:
                              [&](std::size_t k) { return problem.tail[k]; });
     double now = sync.computeFree, left = problem.forward;
     for (std::size_t k : readers) {
-      const Way way = solution.ways[k];
+      const Choice choice = solution.choices[k];
       const double update = problem.updateOf(k);
-      const bool rides = way.kind == Way::Kind::piggyback;
+      const bool rides = choice.kind == Choice::Kind::piggyback;
       const auto &parts = arrived[rides ? *sync.layers[k].carrier : k];
       now += left - update - problem.tail[k];
       left = problem.tail[k];
@@ -218,8 +221,8 @@ private:
         now += update;
       for (const auto &[end, part] : parts) {
         now = std::max(now, end) + update * part;
-        if (way.kind == Way::Kind::factors)
-          now += sync.layers[k].factorOptions[way.index].reconstruct;
+        if (choice.kind == Choice::Kind::factors)
+          now += sync.layers[k].factorOptions[choice.index].reconstruct;
       }
     }
     now += left;

@@ -18,7 +18,7 @@ std::vector<Choice> joined(const Problem &problem, std::vector<Choice> choices) 
   std::array<std::optional<std::size_t>, maxMergeClasses> last;
   std::array<std::int64_t, maxMergeClasses> bytes{};
   for (std::size_t k = 0; k < choices.size(); ++k) {
-    if (choices[k].kind != Choice::Kind::close)
+    if (choices[k].kind != Choice::Kind::bucket)
       continue;
     std::size_t mergeClass = choices[k].index;
     std::int64_t own = problem.layers[k].bytes;

@@ -16,7 +16,7 @@ public:
   ListScheduler(const Schedules &schedules, const MessageSize &size, std::span<const Turn> turns)
       : schedules(schedules), problem(schedules.orderProblem()), sync(problem.sync), size(size),
         turns(turns), layouts(schedules.classLayouts()), sent(sync.layers.size(), 0) {
-    solution.ways = schedules.waysOfLayers();
+    solution.choices = schedules.layerChoices();
     if (size.target > 0) {
       for (double lead : schedules.leads())
         latestStart.push_back(size.target - lead - size.reserve);
@@ -53,12 +53,12 @@ private:
   /// Makes the layers available that are ready by now.
   void admit(double now) {
     for (; next < sync.layers.size() && sync.layers[next].ready <= now; ++next) {
-      const auto turn = solution.ways[next].kind == Way::Kind::factors
+      const auto turn = solution.choices[next].kind == Choice::Kind::factors
                             ? std::ranges::find(turns, next, &Turn::layer)
                             : turns.end();
       if (turn != turns.end())
         held.push_back(*turn);
-      else if (solution.ways[next].kind != Way::Kind::piggyback)
+      else if (solution.choices[next].kind != Choice::Kind::piggyback)
         needed.emplace(problem.tail[next], next);
     }
     std::erase_if(held, [&](const Turn &turn) {
@@ -78,24 +78,24 @@ private:
   }
 
   bool isDone(std::size_t k) const {
-    return solution.ways[k].kind == Way::Kind::factors ? sent[k] != 0
-                                                       : sent[k] == sync.layers[k].bytes;
+    return solution.choices[k].kind == Choice::Kind::factors ? sent[k] != 0
+                                                             : sent[k] == sync.layers[k].bytes;
   }
 
   /// Sends layer k next; the time at which the channel is free again.
   double send(std::size_t k, double now) {
     Piece piece;
     piece.start = now;
-    const Way way = solution.ways[k];
-    if (way.kind == Way::Kind::factors) {
+    const Choice choice = solution.choices[k];
+    if (choice.kind == Choice::Kind::factors) {
       piece.isFactors = true;
       piece.index = k;
-      piece.option = way.index;
+      piece.option = choice.index;
       sent[k] = 1;
     } else {
-      const MergeClass &mergeClass = sync.mergeClasses[way.index];
-      const ClassLayout &layout = layouts[way.index];
-      piece.index = way.index;
+      const MergeClass &mergeClass = sync.mergeClasses[choice.index];
+      const ClassLayout &layout = layouts[choice.index];
+      piece.index = choice.index;
       piece.begin = layout.begin[schedules.placeOf(k)] + sent[k];
       piece.end = take(layout, schedules.placeOf(k), wantedAt(now, k, mergeClass), mergeClass);
       piece.option = mergeClass.bestOption(piece.bytes());
@@ -139,7 +139,7 @@ private:
     const double end = latestEnd(k);
     std::int64_t most = mergeClass.largestMessage;
     if (most == unlimited)
-      most = std::max(least, layouts[solution.ways[k].index].bytes());
+      most = std::max(least, layouts[solution.choices[k].index].bytes());
     std::int64_t fits = least, tooLong = most + 1;
     while (tooLong - fits > problem.grain) {
       const std::int64_t middle = fits + (tooLong - fits) / 2;
@@ -214,16 +214,16 @@ private:
 } // namespace
 
 /// See Schedules::leads().
-static std::vector<double> leadsOf(const OrderProblem &problem, std::span<const Way> ways) {
+static std::vector<double> leadsOf(const OrderProblem &problem, std::span<const Choice> choices) {
   const Problem &sync = problem.sync;
   std::vector<double> leads(sync.layers.size());
   std::int64_t bytes = 0;
   double factors = 0, least = std::numeric_limits<double>::infinity();
   for (std::size_t j = leads.size(); j-- > 0;) {
-    if (ways[j].kind == Way::Kind::bucket)
+    if (choices[j].kind == Choice::Kind::bucket)
       bytes += sync.layers[j].bytes;
-    if (ways[j].kind == Way::Kind::factors)
-      factors += sync.layers[j].factorOptions[ways[j].index].seconds;
+    if (choices[j].kind == Choice::Kind::factors)
+      factors += sync.layers[j].factorOptions[choices[j].index].seconds;
     const double seconds = bytes > 0 ? sync.mergeClasses[0].seconds(bytes) : 0;
     least = std::min(least, problem.tail[j] + problem.updateOf(j));
     leads[j] = least + factors + seconds;
@@ -231,11 +231,12 @@ static std::vector<double> leadsOf(const OrderProblem &problem, std::span<const 
   return leads;
 }
 
-Schedules::Schedules(const OrderProblem &problem, std::span<const Way> ways)
-    : problem(&problem), ways(ways.begin(), ways.end()), place(problem.sync.layers.size(), 0),
-      readers(readersOf(problem)), lead(leadsOf(problem, ways)) {
+Schedules::Schedules(const OrderProblem &problem, std::span<const Choice> choices)
+    : problem(&problem), choices(choices.begin(), choices.end()),
+      place(problem.sync.layers.size(), 0), readers(readersOf(problem)),
+      lead(leadsOf(problem, choices)) {
   for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l) {
-    layouts.emplace_back(problem.sync, ways, l);
+    layouts.emplace_back(problem.sync, choices, l);
     for (std::size_t i = 0; i < layouts[l].layers.size(); ++i)
       place[layouts[l].layers[i]] = i;
   }
@@ -259,7 +260,7 @@ struct Arrival {
 std::vector<Arrival> arrivalsOf(const std::vector<ClassLayout> &layouts,
                                 const OrderSolution &solution) {
   std::vector<Arrival> arrivals;
-  arrivals.reserve(solution.ways.size() + 2 * solution.pieces.size());
+  arrivals.reserve(solution.choices.size() + 2 * solution.pieces.size());
   for (const Piece &piece : solution.pieces) {
     if (piece.isFactors) {
       arrivals.push_back({piece.index, piece.finish});
@@ -310,10 +311,10 @@ double Schedules::period(const OrderSolution &solution, std::optional<Wait> *las
     now = std::max(now, at);
   };
   for (std::size_t k : readers) {
-    const Way way = ways[k];
+    const Choice choice = choices[k];
     now += left - problem->tail[k] - problem->updateOf(k);
     left = problem->tail[k];
-    if (way.kind == Way::Kind::piggyback) {
+    if (choice.kind == Choice::Kind::piggyback) {
       awaitArrival(k, arrivals.of(*sync.layers[k].carrier).back().at);
       now += problem->updateOf(k);
       continue;
@@ -322,8 +323,8 @@ double Schedules::period(const OrderSolution &solution, std::optional<Wait> *las
       now += problem->updateOf(k);
     for (const Arrival &arrival : arrivals.of(k)) {
       awaitArrival(k, arrival.at);
-      if (way.kind == Way::Kind::factors)
-        now += sync.layers[k].factorOptions[way.index].reconstruct;
+      if (choice.kind == Choice::Kind::factors)
+        now += sync.layers[k].factorOptions[choice.index].reconstruct;
       now += arrival.part * problem->updateOf(k);
     }
   }
@@ -331,7 +332,7 @@ double Schedules::period(const OrderSolution &solution, std::optional<Wait> *las
 }
 
 double periodOf(const OrderProblem &problem, const OrderSolution &solution) {
-  return Schedules(problem, solution.ways).period(solution);
+  return Schedules(problem, solution.choices).period(solution);
 }
 
 } // namespace syncline::solver

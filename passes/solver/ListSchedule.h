@@ -44,10 +44,10 @@ struct Turn {
 class Schedules {
 public:
   /// Preconditions: the problem is valid, and the ways are allowed. O(n log n).
-  Schedules(const OrderProblem &problem, std::span<const Way> ways);
+  Schedules(const OrderProblem &problem, std::span<const Choice> choices);
 
   const OrderProblem &orderProblem() const { return *problem; }
-  const std::vector<Way> &waysOfLayers() const { return ways; }
+  const std::vector<Choice> &layerChoices() const { return choices; }
   const std::vector<ClassLayout> &classLayouts() const { return layouts; }
   /// The place of a layer in its class's layout.
   std::size_t placeOf(std::size_t layer) const { return place[layer]; }
@@ -66,7 +66,7 @@ public:
 
 private:
   const OrderProblem *problem;
-  std::vector<Way> ways;
+  std::vector<Choice> choices;
   std::vector<ClassLayout> layouts;
   std::vector<std::size_t> place, readers;
   std::vector<double> lead;

@@ -46,8 +46,8 @@ double boundOf(const OrderProblem &problem, std::size_t factors, std::size_t oth
 class Branching {
 public:
   Branching(const OrderProblem &problem, const OrderCertificate &certificate,
-            const std::vector<Way> &ways)
-      : problem(problem), ways(ways) {
+            const std::vector<Choice> &choices)
+      : problem(problem), choices(choices) {
     nodes.push_back({problem, certificate});
     // A case looks at all layers several times.
     limit = std::clamp<std::size_t>(layerVisits / (problem.tail.size() + 1), 2,
@@ -63,7 +63,7 @@ public:
     ProvedCases proved{.certificate = certificateOf(0)};
     for (const Node &node : nodes)
       if (node.firstCase == 0)
-        proved.cases.push_back({node.certificate.bound, waysIn(node)});
+        proved.cases.push_back({node.certificate.bound, choicesIn(node)});
     std::ranges::stable_sort(proved.cases, {}, &ProvedCases::Case::bound);
     keepFirstOfEachWays(proved.cases);
     return proved;
@@ -74,7 +74,7 @@ private:
   static void keepFirstOfEachWays(std::vector<ProvedCases::Case> &cases) {
     std::vector<ProvedCases::Case> kept;
     for (ProvedCases::Case &one : cases)
-      if (std::ranges::find(kept, one.ways, &ProvedCases::Case::ways) == kept.end())
+      if (std::ranges::find(kept, one.choices, &ProvedCases::Case::choices) == kept.end())
         kept.push_back(std::move(one));
     cases = std::move(kept);
   }
@@ -198,17 +198,17 @@ private:
     return factors.seconds + price * factors.reconstruct < inBucket;
   }
 
-  std::vector<Way> waysIn(const Node &node) const {
-    std::vector<Way> next = ways;
+  std::vector<Choice> choicesIn(const Node &node) const {
+    std::vector<Choice> next = choices;
     for (std::size_t k : flippable(problem.sync))
-      if ((next[k].kind == Way::Kind::factors) != goesByFactors(node, k))
+      if ((next[k].kind == Choice::Kind::factors) != goesByFactors(node, k))
         if (auto other = flipped(problem.sync, next, k))
           next = std::move(*other);
     return next;
   }
 
   const OrderProblem &problem;
-  const std::vector<Way> &ways;
+  const std::vector<Choice> &choices;
   std::vector<Node> nodes;
   std::size_t limit, orderSplits = 0;
 };
@@ -222,8 +222,8 @@ bool mayProveByCases(const OrderProblem &problem) {
 }
 
 ProvedCases proveByCases(const OrderProblem &problem, const OrderCertificate &certificate,
-                         const std::vector<Way> &ways, double enough) {
-  return Branching(problem, certificate, ways).run(enough);
+                         const std::vector<Choice> &choices, double enough) {
+  return Branching(problem, certificate, choices).run(enough);
 }
 
 } // namespace syncline::solver

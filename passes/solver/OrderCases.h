@@ -15,7 +15,7 @@ struct ProvedCases {
   OrderCertificate certificate;
   struct Case {
     double bound = 0; ///< seconds
-    std::vector<Way> ways;
+    std::vector<Choice> choices;
   };
   /// The least bound first, each with other ways; one where no ways are told apart.
   std::vector<Case> cases = {};
@@ -27,11 +27,11 @@ bool mayProveByCases(const OrderProblem &problem);
 /// Splits the case of `certificate` that proves least, again and again: by the layer whose factors
 /// save most time on the channel, then by whether some layer's factors travel before or behind
 /// another layer's messages. Ends with a bound of at least `enough`, where the case that proves
-/// least has neither, or at the limits on cases. The ways of a case are `ways`, but
+/// least has neither, or at the limits on cases. The ways of a case are `choices`, but
 /// for the layers that can be flipped (OrderWays.h): those that it fixes travel so; the others by
 /// factors where the certificate's weight makes that cheaper. Precondition: the certificate has no
 /// cases itself.
 ProvedCases proveByCases(const OrderProblem &problem, const OrderCertificate &certificate,
-                         const std::vector<Way> &ways, double enough);
+                         const std::vector<Choice> &choices, double enough);
 
 } // namespace syncline::solver

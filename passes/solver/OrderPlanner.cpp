@@ -19,10 +19,10 @@ namespace syncline::solver {
 
 OrderSolution orderOf(const OrderProblem &problem, const Solution &inReadyOrder) {
   OrderSolution order;
-  order.ways = waysOf(problem.sync, inReadyOrder);
+  order.choices = layerChoices(problem.sync, inReadyOrder);
   std::vector<ClassLayout> layouts;
   for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
-    layouts.emplace_back(problem.sync, order.ways, l);
+    layouts.emplace_back(problem.sync, order.choices, l);
   std::vector<std::int64_t> end; // of each class's layout; messages take it from behind
   for (const ClassLayout &layout : layouts)
     end.push_back(layout.bytes());
@@ -54,7 +54,7 @@ public:
     result.certificate = orderBound(problem);
     result.solution = orderOf(problem, inReadyOrder);
     longest = result.solution.period;
-    schedules.emplace(problem, result.solution.ways);
+    schedules.emplace(problem, result.solution.choices);
     for (const Layer &layer : problem.sync.layers)
       total += layer.bytes;
     chunk = std::max(problem.grain, total / 16);
@@ -62,10 +62,10 @@ public:
 
   OrderResult run() {
     tryChunks(Halves::none);
-    tryWays();
+    tryChoices();
     tryCases();
     tryTargets(result.certificate.bound);
-    schedules.emplace(problem, result.solution.ways);
+    schedules.emplace(problem, result.solution.choices);
     tryAround(result.solution, rounds, false);
     if (offersHalves()) {
       tryChunks(Halves::behind);
@@ -79,7 +79,7 @@ public:
 private:
   static constexpr std::int64_t maxMessages = 1024;
   static constexpr int targets = 16;
-  static constexpr std::size_t maxFlips = 16; ///< gradients whose way changes alone
+  static constexpr std::size_t maxFlips = 16; ///< gradients whose choice changes alone
   static constexpr std::size_t parts = 24; ///< of the gradients with factors, the best ones first
   static constexpr double goodGap = 5e-4;  ///< the search ends here
   static constexpr std::size_t mostBranches = 64; ///< of searchTurns()
@@ -141,10 +141,10 @@ private:
 
   /// Whether a layer travels by a merge class whose buckets may travel in halves.
   bool offersHalves() const {
-    return std::ranges::any_of(schedules->waysOfLayers(), [&](const Way &way) {
-      return way.kind == Way::Kind::bucket &&
+    return std::ranges::any_of(schedules->layerChoices(), [&](const Choice &choice) {
+      return choice.kind == Choice::Kind::bucket &&
              std::ranges::any_of(
-                 problem.sync.mergeClasses[way.index].options,
+                 problem.sync.mergeClasses[choice.index].options,
                  [](const SchemeOption &option) { return hasHalves(option.scheme); });
     });
   }
@@ -152,25 +152,25 @@ private:
   /// Sends by factors the gradients that save most channel time for a second of reconstruction:
   /// none, some, or all of them. Then lets the largest ones change between factors and buckets, one
   /// by one. Keeps what shortens the period.
-  void tryWays() {
+  void tryChoices() {
     std::vector<std::size_t> layers = flippable(problem.sync);
-    std::optional<std::vector<Way>> next = schedules->waysOfLayers();
+    std::optional<std::vector<Choice>> next = schedules->layerChoices();
     for (std::size_t k : layers)
-      if (next && (*next)[k].kind == Way::Kind::factors)
+      if (next && (*next)[k].kind == Choice::Kind::factors)
         next = flipped(problem.sync, *next, k);
     const std::vector<std::size_t> saving = bySavings(problem.sync, layers);
     const std::size_t part = saving.size() / parts + 1;
     for (std::size_t i = 0; next; ++i) {
-      if (i % part == 0 && *next != schedules->waysOfLayers())
-        tryWays(*next);
+      if (i % part == 0 && *next != schedules->layerChoices())
+        tryChoices(*next);
       if (i == saving.size())
         break;
       next = flipped(problem.sync, *next, saving[i]);
     }
     layers.resize(std::min(layers.size(), maxFlips));
     for (std::size_t k : layers)
-      if (const auto other = flipped(problem.sync, schedules->waysOfLayers(), k))
-        tryWays(*other);
+      if (const auto other = flipped(problem.sync, schedules->layerChoices(), k))
+        tryChoices(*other);
   }
 
   /// Proves a bound with cases, and tries the ways of those that do not prove that their solutions
@@ -178,16 +178,16 @@ private:
   void tryCases() {
     if (result.gap() <= goodGap || !mayProveByCases(problem))
       return;
-    ProvedCases proved = proveByCases(problem, result.certificate, result.solution.ways,
+    ProvedCases proved = proveByCases(problem, result.certificate, result.solution.choices,
                                       result.solution.period / (1 + goodGap));
     result.certificate = std::move(proved.certificate);
     for (const ProvedCases::Case &one : proved.cases)
       if (one.bound < result.solution.period)
-        tryWays(one.ways, one.bound);
+        tryChoices(one.choices, one.bound);
   }
 
   /// Tries messages around the best chunk for other ways, and for targets from `low` on if given.
-  void tryWays(const std::vector<Way> &next, double low = 0) {
+  void tryChoices(const std::vector<Choice> &next, double low = 0) {
     std::optional<Schedules> before(std::in_place, problem, next);
     std::swap(schedules, before);
     bool isBetter = false;
@@ -265,7 +265,7 @@ static OrderResult proved(const OrderProblem &problem, OrderSolution order) {
   OrderResult result{std::move(order), orderBound(problem)};
   if (!result.isOptimal() && mayProveByCases(problem))
     result.certificate =
-        proveByCases(problem, result.certificate, result.solution.ways, result.solution.period)
+        proveByCases(problem, result.certificate, result.solution.choices, result.solution.period)
             .certificate;
   return result;
 }

@@ -23,11 +23,11 @@ public:
     if (!problem.cutsGradients ||
         (size >= mergeClass.largestMessage && mergeClass.largestMessage == unlimited))
       this->size = unlimited; // whole layers
-    order.ways.assign(layers.size(), Way{});
+    order.choices.assign(layers.size(), Choice{});
   }
 
   OrderSolution run() {
-    const ClassLayout layout(problem.sync, order.ways, 0);
+    const ClassLayout layout(problem.sync, order.choices, 0);
     std::vector<std::int64_t> begin(layers.size());
     for (std::size_t i = 0; i < layout.layers.size(); ++i)
       begin[layout.layers[i]] = layout.begin[i];
@@ -159,7 +159,7 @@ Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size) 
     bucket.piece.option = *option;
   }
   OrderSolution order;
-  order.ways.assign(problem.tail.size(), Way{});
+  order.choices.assign(problem.tail.size(), Choice{});
   double free = 0;
   const auto send = [&](DearBucket &bucket, Half half) {
     bucket.piece.half = half;

@@ -10,10 +10,10 @@ namespace syncline::solver {
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A merge class without a capacity that the layer may use.
-static std::optional<Way> bucketWay(const Problem &problem, std::size_t k) {
+static std::optional<Choice> bucketChoice(const Problem &problem, std::size_t k) {
   for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)
     if (problem.allows(k, l) && problem.mergeClasses[l].capacity == unlimited)
-      return Way{Way::Kind::bucket, static_cast<std::uint8_t>(l)};
+      return Choice{Choice::Kind::bucket, static_cast<std::uint8_t>(l)};
   return std::nullopt;
 }
 
@@ -21,38 +21,38 @@ const FactorOption &fastestFactors(const Layer &layer) {
   return *std::ranges::min_element(layer.factorOptions, {}, &FactorOption::seconds);
 }
 
-static Way factorsWay(const Layer &layer) {
+static Choice factorsChoice(const Layer &layer) {
   const auto place = &fastestFactors(layer) - layer.factorOptions.data();
-  return {Way::Kind::factors, static_cast<std::uint8_t>(place)};
+  return {Choice::Kind::factors, static_cast<std::uint8_t>(place)};
 }
 
-std::optional<std::vector<Way>> flipped(const Problem &problem, std::span<const Way> ways,
-                                        std::size_t k) {
-  std::vector<Way> next(ways.begin(), ways.end());
-  const bool toFactors = ways[k].kind == Way::Kind::bucket;
+std::optional<std::vector<Choice>> flipped(const Problem &problem, std::span<const Choice> choices,
+                                           std::size_t k) {
+  std::vector<Choice> next(choices.begin(), choices.end());
+  const bool toFactors = choices[k].kind == Choice::Kind::bucket;
   for (std::size_t j = 0; j < next.size(); ++j) {
     if (j != k && problem.layers[j].carrier != k)
       continue;
     if (toFactors && j != k) {
-      next[j] = {Way::Kind::piggyback, 0};
+      next[j] = {Choice::Kind::piggyback, 0};
       continue;
     }
-    const std::optional<Way> way =
-        toFactors ? factorsWay(problem.layers[j]) : bucketWay(problem, j);
-    if (!way)
+    const std::optional<Choice> choice =
+        toFactors ? factorsChoice(problem.layers[j]) : bucketChoice(problem, j);
+    if (!choice)
       return std::nullopt;
-    next[j] = *way;
+    next[j] = *choice;
   }
   for (std::size_t j = 0; j < next.size(); ++j)
-    if (next[j].kind == Way::Kind::piggyback &&
-        next[*problem.layers[j].carrier].kind != Way::Kind::factors)
+    if (next[j].kind == Choice::Kind::piggyback &&
+        next[*problem.layers[j].carrier].kind != Choice::Kind::factors)
       return std::nullopt; // it rides with a piggyback of k
   return next;
 }
 
 static bool isFlippable(const Problem &problem, std::size_t k) {
   return !problem.layers[k].factorOptions.empty() && !problem.layers[k].carrier &&
-         bucketWay(problem, k);
+         bucketChoice(problem, k);
 }
 
 std::vector<std::size_t> flippable(const Problem &problem) {
@@ -67,7 +67,7 @@ std::vector<std::size_t> flippable(const Problem &problem) {
 
 /// Seconds that the layer's factors spare the channel.
 static double savedBy(const Problem &problem, std::size_t k) {
-  const MergeClass &mergeClass = problem.mergeClasses[bucketWay(problem, k)->index];
+  const MergeClass &mergeClass = problem.mergeClasses[bucketChoice(problem, k)->index];
   return mergeClass.seconds(problem.layers[k].bytes) - mergeClass.seconds(1) -
          fastestFactors(problem.layers[k]).seconds;
 }

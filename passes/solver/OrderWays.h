@@ -13,9 +13,9 @@ using namespace problem;
 
 /// The ways where layer k travels by its fastest factor option and its piggybacks ride with it, if
 /// it travelled in a bucket; else where it and its piggybacks travel in buckets. Nothing where the
-/// layer, or a piggyback, has no such way without a capacity. Precondition: `ways` are allowed.
-std::optional<std::vector<Way>> flipped(const Problem &problem, std::span<const Way> ways,
-                                        std::size_t k);
+/// layer, or a piggyback, has no such way without a capacity. Precondition: `choices` are allowed.
+std::optional<std::vector<Choice>> flipped(const Problem &problem, std::span<const Choice> choices,
+                                           std::size_t k);
 
 /// The layers whose way can be flipped, the largest first.
 std::vector<std::size_t> flippable(const Problem &problem);

@@ -84,7 +84,7 @@ void PlanSteps::tryMergeClass(const PlanState &before, std::size_t k, std::size_
   sent.open[mergeClass] = PlanState::closed;
   sent.free = std::max(state.free, layer.ready) + wire.seconds(bytes);
   waitForNext(sent, k);
-  visit(Choice{Choice::Kind::close, index}, sent);
+  visit(Choice{Choice::Kind::bucket, index}, sent);
 
   if (k + 1 < lastOfMergeClass[mergeClass]) {
     state.open[mergeClass] = bytes;

@@ -19,7 +19,7 @@ public:
     case Choice::Kind::join:
       add(k, choice.index);
       return;
-    case Choice::Kind::close:
+    case Choice::Kind::bucket:
       add(k, choice.index);
       sendBucket(choice.index, choice.option);
       return;
@@ -103,7 +103,7 @@ bool choicesAreSound(const Problem &problem, std::span<const Choice> choices) {
     Choice choice = choices[k];
     switch (choice.kind) {
     case Choice::Kind::join:
-    case Choice::Kind::close: {
+    case Choice::Kind::bucket: {
       std::size_t mergeClass = choice.index;
       if (mergeClass >= problem.mergeClasses.size() || !problem.allows(k, mergeClass) ||
           (choice.option != Choice::fastest &&
@@ -143,7 +143,7 @@ std::vector<Choice> choicesOf(const Problem &problem, const Solution &plan) {
     auto mergeClass = static_cast<std::uint8_t>(message.mergeClass);
     for (std::size_t k : message.layers)
       choices[k] = {Choice::Kind::join, mergeClass};
-    choices[message.layers.back()] = {Choice::Kind::close, mergeClass,
+    choices[message.layers.back()] = {Choice::Kind::bucket, mergeClass,
                                       static_cast<std::uint8_t>(message.option)};
   }
   for (std::size_t k : plan.piggybacks)
@@ -156,7 +156,7 @@ std::vector<Choice> choicesOfGroups(const Problem &problem, std::size_t mergeCla
   std::vector<Choice> choices(problem.layers.size(),
                               {Choice::Kind::join, static_cast<std::uint8_t>(mergeClass)});
   for (std::size_t end : ends)
-    choices[end - 1].kind = Choice::Kind::close;
+    choices[end - 1].kind = Choice::Kind::bucket;
   return choices;
 }
 

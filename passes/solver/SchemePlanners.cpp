@@ -10,17 +10,17 @@ namespace syncline::solver {
 
 namespace {
 
-/// One option of one merge class.
-struct Route {
-  std::size_t mergeClass = 0;
-  std::size_t option = 0;
-};
+/// A bucket of one layer, by this option of the merge class.
+Choice alone(std::size_t mergeClass, std::size_t option) {
+  return {Choice::Kind::bucket, static_cast<std::uint8_t>(mergeClass),
+          static_cast<std::uint8_t>(option)};
+}
 
-std::optional<Route> serverRoute(const Problem &problem) {
+std::optional<Choice> byServers(const Problem &problem) {
   for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
     for (std::size_t i = 0; i < problem.mergeClasses[mergeClass].options.size(); ++i)
       if (problem.mergeClasses[mergeClass].options[i].scheme == Scheme::parameterServer)
-        return Route{mergeClass, i};
+        return alone(mergeClass, i);
   return std::nullopt;
 }
 
@@ -53,15 +53,13 @@ Status tooMuch(const MergeClass &mergeClass, std::int64_t held) {
                           std::to_string(mergeClass.capacity) + " B");
 }
 
-/// The rule that the planners share: factors where `byFactors` says so, else `route`, each
+/// The rule that the planners share: factors where `byFactors` says so, else `other`, each
 /// layer alone.
 Result<std::vector<Choice>>
-chooseAll(const Problem &problem, Route route,
+chooseAll(const Problem &problem, const Choice &other,
           const std::function<bool(std::size_t, const FactorOption &)> &byFactors) {
-  std::vector<Choice> choices(problem.layers.size(),
-                              {Choice::Kind::close, static_cast<std::uint8_t>(route.mergeClass),
-                               static_cast<std::uint8_t>(route.option)});
-  const MergeClass &mergeClass = problem.mergeClasses[route.mergeClass];
+  std::vector<Choice> choices(problem.layers.size(), other);
+  const MergeClass &mergeClass = problem.mergeClasses[other.index];
   for (std::size_t k = 0; k < choices.size(); ++k)
     if (auto option = factorsOption(problem.layers[k]);
         option && byFactors(k, problem.layers[k].factorOptions[*option]))
@@ -76,8 +74,8 @@ chooseAll(const Problem &problem, Route route,
       choices[k] = {Choice::Kind::piggyback, 0};
       continue;
     }
-    if (!problem.allows(k, route.mergeClass))
-      return cannotTravel(k, mergeClass.options[route.option]);
+    if (!problem.allows(k, other.index))
+      return cannotTravel(k, mergeClass.options[other.option]);
     held += layer.bytes;
   }
   if (held > mergeClass.capacity)
@@ -168,27 +166,27 @@ Result<std::vector<Choice>> choicesInFirstMergeClass(const Problem &problem,
 }
 
 Result<std::vector<Choice>> poseidonChoices(const Problem &problem) {
-  std::optional<Route> route = serverRoute(problem);
-  if (!route)
+  const std::optional<Choice> servers = byServers(problem);
+  if (!servers)
     return noServers();
-  double perByte = problem.mergeClasses[route->mergeClass].options[route->option].traffic;
-  return chooseAll(problem, *route, [&](std::size_t k, const FactorOption &factors) {
+  const double perByte = problem.mergeClasses[servers->index].options[servers->option].traffic;
+  return chooseAll(problem, *servers, [&](std::size_t k, const FactorOption &factors) {
     return factors.traffic <= perByte * static_cast<double>(problem.layers[k].bytes);
   });
 }
 
 Result<std::vector<Choice>> serverChoices(const Problem &problem) {
-  std::optional<Route> route = serverRoute(problem);
-  if (!route)
+  const std::optional<Choice> servers = byServers(problem);
+  if (!servers)
     return noServers();
-  return chooseAll(problem, *route, [](std::size_t, const FactorOption &) { return false; });
+  return chooseAll(problem, *servers, [](std::size_t, const FactorOption &) { return false; });
 }
 
 Result<std::vector<Choice>> factorChoices(const Problem &problem) {
   if (std::ranges::none_of(problem.layers,
                            [](const Layer &layer) { return factorsOption(layer).has_value(); }))
     return Status::badInput("no layer can travel by 'factors'");
-  return chooseAll(problem, serverRoute(problem).value_or(Route{}),
+  return chooseAll(problem, byServers(problem).value_or(alone(0, 0)),
                    [](std::size_t, const FactorOption &) { return true; });
 }
 
@@ -224,7 +222,7 @@ std::vector<Choice> layerwiseChoices(const Problem &problem, std::size_t mergeCl
     std::optional<std::size_t> other = firstOther(k);
     bool isCaptive = !other && layer.factorOptions.empty();
     auto inMergeClass = [](std::size_t l) {
-      return Choice{Choice::Kind::close, static_cast<std::uint8_t>(l)};
+      return Choice{Choice::Kind::bucket, static_cast<std::uint8_t>(l)};
     };
     if (byFactors[k])
       choices[k] = fastestFactorOption(k);

@@ -169,7 +169,7 @@ void StateBound::fill(const Problem &problem, std::size_t index) {
             mergeClass == limited ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
         consider(Choice::Kind::join, mask | bit, onChannel * body + held, layer.ready,
                  problem.computeFree);
-        consider(Choice::Kind::close, mask & ~bit, onChannel * (line.latency + body) + held,
+        consider(Choice::Kind::bucket, mask & ~bit, onChannel * (line.latency + body) + held,
                  layer.ready + line.latency + body, problem.computeFree);
       }
       table[k * masks * freedoms + now] = best;

@@ -32,17 +32,18 @@ struct Jobs {
   std::vector<Job> messages;
   std::vector<std::vector<Part>> parts; ///< by layer
 
-  Jobs(const OrderProblem &problem, const OrderSolution &solution) : parts(solution.ways.size()) {
+  Jobs(const OrderProblem &problem, const OrderSolution &solution)
+      : parts(solution.choices.size()) {
     std::vector<ClassLayout> layouts;
     for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
-      layouts.emplace_back(problem.sync, solution.ways, l);
+      layouts.emplace_back(problem.sync, solution.choices, l);
     for (const problem::Piece &piece : solution.pieces)
       if (piece.isFactors)
         addFactors(problem, piece);
       else
         addRun(problem, layouts[piece.index], piece);
-    for (std::size_t k = 0; k < solution.ways.size(); ++k)
-      if (solution.ways[k].kind == Way::Kind::piggyback)
+    for (std::size_t k = 0; k < solution.choices.size(); ++k)
+      if (solution.choices[k].kind == Choice::Kind::piggyback)
         for (const Part &part : parts[*problem.sync.layers[k].carrier])
           parts[k].push_back({part.message, 1, 0});
   }

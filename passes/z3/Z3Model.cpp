@@ -227,7 +227,7 @@ std::vector<Choice> Z3Model::choices(const z3::model &model) const {
       if (isTaken(merged.join))
         choice = {Choice::Kind::join, index};
       if (isTaken(merged.close))
-        choice = {Choice::Kind::close, index};
+        choice = {Choice::Kind::bucket, index};
     }
     for (std::size_t i = 0; i < ways.factors.size(); ++i)
       if (isTaken(ways.factors[i]))

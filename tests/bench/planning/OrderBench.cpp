@@ -120,8 +120,9 @@ bool rowOfAllSchemes(const std::vector<TraceLayer> &trace, int ranks, double gig
   const std::optional<Timed> result = planned(problem, ranks, gigabits, merged);
   if (!result)
     return false;
-  const auto factors = std::ranges::count_if(
-      result->order.solution.ways, [](Way way) { return way.kind == Way::Kind::factors; });
+  const auto factors = std::ranges::count_if(result->order.solution.choices, [](Choice choice) {
+    return choice.kind == Choice::Kind::factors;
+  });
   std::printf("| %3td | %4zu | %4zu | %6.1f |\n", factors, countCases(result->order.certificate),
               result->order.solution.pieces.size(), result->planning * 1e3);
   return isGood(problem, *result, merged);

@@ -15,7 +15,7 @@ std::vector<std::vector<Choice>> choicesPerLayer(const Problem &problem) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
       if (problem.allows(k, mergeClass))
-        for (Choice::Kind kind : {Choice::Kind::close, Choice::Kind::join})
+        for (Choice::Kind kind : {Choice::Kind::bucket, Choice::Kind::join})
           all[k].push_back({kind, static_cast<std::uint8_t>(mergeClass)});
     for (std::size_t i = 0; i < problem.layers[k].factorOptions.size(); ++i)
       all[k].push_back({Choice::Kind::factors, static_cast<std::uint8_t>(i)});

@@ -26,22 +26,22 @@ std::int64_t partsOf(const OrderProblem &problem, std::size_t k) {
 }
 
 /// The search for fixed ways.
-class FixedWays {
+class FixedChoices {
 public:
-  FixedWays(const OrderProblem &problem, const std::vector<Way> &ways)
-      : problem(problem), sync(problem.sync), ways(ways), after(ways.size()),
-        afterRiders(ways.size()) {
+  FixedChoices(const OrderProblem &problem, const std::vector<Choice> &choices)
+      : problem(problem), sync(problem.sync), choices(choices), after(choices.size()),
+        afterRiders(choices.size()) {
     for (std::size_t l = 0; l < sync.mergeClasses.size(); ++l)
-      for (std::size_t k = ways.size(); k-- > 0;)
-        if (ways[k] == Way{Way::Kind::bucket, static_cast<std::uint8_t>(l)})
+      for (std::size_t k = choices.size(); k-- > 0;)
+        if (choices[k] == Choice{Choice::Kind::bucket, static_cast<std::uint8_t>(l)})
           for (std::int64_t at = 0; at < sync.layers[k].bytes; at += problem.grain)
             parts.push_back({k, l, std::min(problem.grain, sync.layers[k].bytes - at), false});
-    for (std::size_t k = 0; k < ways.size(); ++k)
-      if (ways[k].kind == Way::Kind::factors)
+    for (std::size_t k = 0; k < choices.size(); ++k)
+      if (choices[k].kind == Choice::Kind::factors)
         parts.push_back({k, 0, 0, true});
     // What the device still has to do once layer k's gradient has arrived, but for its own update.
     // A carrier's message brings its piggybacks' gradients, too.
-    for (std::size_t k = 0; k < ways.size(); ++k) {
+    for (std::size_t k = 0; k < choices.size(); ++k) {
       const double left = problem.tail[k] + reconstructionFrom(k);
       if (senderOf(k) == k)
         after[k] = left;
@@ -88,24 +88,25 @@ private:
   State all() const { return (State{1} << 2 * parts.size()) - 1; }
 
   std::size_t senderOf(std::size_t k) const {
-    return ways[k].kind == Way::Kind::piggyback ? *sync.layers[k].carrier : k;
+    return choices[k].kind == Choice::Kind::piggyback ? *sync.layers[k].carrier : k;
   }
 
   /// Seconds to reconstruct layer k and those read after it, in the order of the readers; of all
   /// layers where k is none.
   double reconstructionFrom(std::size_t k) const {
     double seconds = 0;
-    for (std::size_t j = 0; j < ways.size(); ++j)
-      if (ways[j].kind == Way::Kind::factors && (k == none || problem.tail[j] < problem.tail[k] ||
-                                                 (problem.tail[j] == problem.tail[k] && j >= k)))
-        seconds += sync.layers[j].factorOptions[ways[j].index].reconstruct;
+    for (std::size_t j = 0; j < choices.size(); ++j)
+      if (choices[j].kind == Choice::Kind::factors &&
+          (k == none || problem.tail[j] < problem.tail[k] ||
+           (problem.tail[j] == problem.tail[k] && j >= k)))
+        seconds += sync.layers[j].factorOptions[choices[j].index].reconstruct;
     return seconds;
   }
 
   /// Seconds to update the parts of layer k that have not arrived. Those that have may be updated
   /// while the others are awaited.
   double missing(State state, std::size_t k) const {
-    if (ways[k].kind != Way::Kind::bucket)
+    if (choices[k].kind != Choice::Kind::bucket)
       return problem.updateOf(k);
     double bytes = 0;
     for (std::size_t p = 0; p < parts.size(); ++p)
@@ -147,7 +148,7 @@ private:
       half = with(half, p, p == first ? begins : continues);
       double seconds = 0;
       if (part.isFactors)
-        seconds = sync.layers[part.layer].factorOptions[ways[part.layer].index].seconds;
+        seconds = sync.layers[part.layer].factorOptions[choices[part.layer].index].seconds;
       else if (bytes <= sync.mergeClasses[part.mergeClass].largestMessage)
         seconds = sync.mergeClasses[part.mergeClass].seconds(bytes);
       else
@@ -187,21 +188,22 @@ private:
 
   const OrderProblem &problem;
   const Problem &sync;
-  const std::vector<Way> &ways;
+  const std::vector<Choice> &choices;
   std::vector<Part> parts;
   std::vector<double> after, afterRiders;
 };
 
 /// Calls `visit` with every combination of ways from layer k on.
 template <typename Visit>
-void forAllWays(const Problem &problem, std::vector<Way> &ways, std::size_t k, const Visit &visit) {
+void forAllChoices(const Problem &problem, std::vector<Choice> &choices, std::size_t k,
+                   const Visit &visit) {
   if (k == problem.layers.size()) {
     for (std::size_t j = 0; j < k; ++j)
-      if (ways[j].kind == Way::Kind::piggyback &&
-          ways[*problem.layers[j].carrier].kind != Way::Kind::factors)
+      if (choices[j].kind == Choice::Kind::piggyback &&
+          choices[*problem.layers[j].carrier].kind != Choice::Kind::factors)
         return;
     for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)
-      if (ClassLayout(problem, ways, l).bytes() > problem.mergeClasses[l].capacity)
+      if (ClassLayout(problem, choices, l).bytes() > problem.mergeClasses[l].capacity)
         return;
     visit();
     return;
@@ -209,16 +211,16 @@ void forAllWays(const Problem &problem, std::vector<Way> &ways, std::size_t k, c
   const Layer &layer = problem.layers[k];
   for (std::uint8_t l = 0; l < problem.mergeClasses.size(); ++l)
     if (layer.mergeClasses >> l & 1) {
-      ways[k] = {Way::Kind::bucket, l};
-      forAllWays(problem, ways, k + 1, visit);
+      choices[k] = {Choice::Kind::bucket, l};
+      forAllChoices(problem, choices, k + 1, visit);
     }
   for (std::uint8_t o = 0; o < layer.factorOptions.size(); ++o) {
-    ways[k] = {Way::Kind::factors, o};
-    forAllWays(problem, ways, k + 1, visit);
+    choices[k] = {Choice::Kind::factors, o};
+    forAllChoices(problem, choices, k + 1, visit);
   }
   if (layer.carrier) {
-    ways[k] = {Way::Kind::piggyback, 0};
-    forAllWays(problem, ways, k + 1, visit);
+    choices[k] = {Choice::Kind::piggyback, 0};
+    forAllChoices(problem, choices, k + 1, visit);
   }
 }
 
@@ -232,10 +234,10 @@ std::size_t countParts(const OrderProblem &problem) {
 }
 
 double shortestPeriod(const OrderProblem &problem) {
-  std::vector<Way> ways(problem.sync.layers.size());
+  std::vector<Choice> choices(problem.sync.layers.size());
   double best = infinity;
-  forAllWays(problem.sync, ways, 0,
-             [&] { best = std::min(best, FixedWays(problem, ways).period()); });
+  forAllChoices(problem.sync, choices, 0,
+                [&] { best = std::min(best, FixedChoices(problem, choices).period()); });
   return best;
 }
 

@@ -20,7 +20,7 @@ const Alternative &by(const std::vector<Alternative> &alternatives, Scheme schem
 }
 
 constexpr Choice join{Choice::Kind::join, 0};
-Choice closeBy(std::uint8_t option) { return {Choice::Kind::close, 0, option}; }
+Choice closeBy(std::uint8_t option) { return {Choice::Kind::bucket, 0, option}; }
 constexpr Choice factors{Choice::Kind::factors, 0}, piggyback{Choice::Kind::piggyback, 0};
 
 } // namespace

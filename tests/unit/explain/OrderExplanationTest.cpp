@@ -40,7 +40,7 @@ Piece piece(std::int64_t begin, std::int64_t end, double start) {
 
 /// Half of layer 0 from 1 s to 4 s, layer 2 to 6 s, layer 1 to 9 s, the other half to 12 s.
 OrderSolution inPieces() {
-  return {.ways = std::vector<Way>(3),
+  return {.choices = std::vector<Choice>(3),
           .pieces = {piece(192, 320, 1), piece(0, 64, 4), piece(64, 192, 6), piece(320, 448, 9)},
           .period = 13};
 }
@@ -48,7 +48,7 @@ OrderSolution inPieces() {
 /// The factors of layer 0 from 1 s to 3 s, layer 2 from 4 s to 6 s, layer 1 to 9 s.
 OrderSolution byFactors() {
   OrderSolution order{
-      .ways = {{Way::Kind::factors, 0}, {}, {}},
+      .choices = {{Choice::Kind::factors, 0}, {}, {}},
       .pieces = {{.isFactors = true, .start = 1, .finish = 3}, piece(0, 64, 4), piece(64, 192, 6)},
       .period = 12};
   return order;
@@ -57,7 +57,7 @@ OrderSolution byFactors() {
 /// The three layers in halves, each half of half the time.
 OrderSolution inHalves(std::vector<std::pair<std::size_t, Half>> order) {
   const OrderProblem problem = smallProblem();
-  OrderSolution solution{.ways = std::vector<Way>(3), .pieces = {}};
+  OrderSolution solution{.choices = std::vector<Choice>(3), .pieces = {}};
   double free = 0;
   for (const auto &[layer, half] : order) {
     Piece next = std::vector{piece(192, 448, 0), piece(64, 192, 0), piece(0, 64, 0)}[layer];
@@ -206,7 +206,7 @@ TEST(OrderExplanation, CountsReconstruction) {
 /// Layer 1 rides with layer 0, which is read after it.
 TEST(OrderExplanation, OfAPiggyback) {
   OrderSolution order = byFactors();
-  order.ways[1] = {Way::Kind::piggyback, 0};
+  order.choices[1] = {Choice::Kind::piggyback, 0};
   order.pieces.pop_back();
   const OrderExplanation why = explained(smallProblem(), order, 1);
   EXPECT_EQ(why.carrier, 0u);

@@ -66,7 +66,7 @@ RandomOrder orderOf(std::uint64_t seed) {
   RandomOrder order = randomOrder(seed);
   if (seed % 2 == 0)
     return order;
-  OrderSolution halves{.ways = order.solution.ways, .pieces = {}};
+  OrderSolution halves{.choices = order.solution.choices, .pieces = {}};
   for (Piece piece : order.solution.pieces) {
     const bool halved =
         piece.half == Half::whole && !piece.isFactors &&

@@ -26,7 +26,7 @@ Piece piece(std::int64_t begin, std::int64_t end, double start) {
 /// the last layer, the second, the first.
 OrderSolution goodSolution() {
   OrderSolution solution;
-  solution.ways.assign(3, {});
+  solution.choices.assign(3, {});
   solution.pieces = {piece(192, 320, 1), piece(0, 64, 4), piece(64, 192, 6), piece(320, 448, 9)};
   solution.period = 13;
   return solution;
@@ -52,7 +52,7 @@ TEST(CheckOrder, AcceptsAGoodSolution) {
 /// Factors of 2 s arrive at 6 s; their gradient is reconstructed for 1 s before its reader.
 TEST(CheckOrder, AcceptsFactors) {
   OrderSolution solution;
-  solution.ways = {{Way::Kind::factors, 0}, {}, {}};
+  solution.choices = {{Choice::Kind::factors, 0}, {}, {}};
   Piece factors;
   factors.isFactors = true;
   factors.start = 6;
@@ -66,14 +66,18 @@ TEST(CheckOrder, AcceptsFactors) {
 TEST(CheckOrder, RejectsEachWrongSolution) {
   using Kind = OrderRejectionKind;
   expectRejected(Kind::wayNotAllowed, "O1: layer 2: has no factor option 1",
-                 [](auto &, auto &solution) { solution.ways[1] = {Way::Kind::factors, 0}; });
-  expectRejected(Kind::wayNotAllowed, "O1: layer 3: has no carrier",
-                 [](auto &, auto &solution) { solution.ways[2] = {Way::Kind::piggyback, 0}; });
+                 [](auto &, auto &solution) { solution.choices[1] = {Choice::Kind::factors, 0}; });
+  expectRejected(Kind::wayNotAllowed,
+                 "O1: layer 2: expected a bucket that is sent, got one that stays open",
+                 [](auto &, auto &solution) { solution.choices[1] = {Choice::Kind::join, 0}; });
+  expectRejected(Kind::wayNotAllowed, "O1: layer 3: has no carrier", [](auto &, auto &solution) {
+    solution.choices[2] = {Choice::Kind::piggyback, 0};
+  });
   expectRejected(Kind::carrierNotFactors,
                  "O2: layer 2: its carrier, layer 1, does not travel by factors",
                  [](auto &problem, auto &solution) {
                    problem.sync.layers[1].carrier = 0;
-                   solution.ways[1] = {Way::Kind::piggyback, 0};
+                   solution.choices[1] = {Choice::Kind::piggyback, 0};
                  });
   expectRejected(Kind::pieceNotThere,
                  "O3: message 4: bytes 320 to 449 of merge class 1 by scheme 1 do not exist",
@@ -172,7 +176,7 @@ Piece half(Half which, std::int64_t begin, std::int64_t end, double start) {
 
 OrderSolution halvedSolution() {
   OrderSolution solution;
-  solution.ways.assign(3, {});
+  solution.choices.assign(3, {});
   solution.pieces = {half(Half::first, 192, 448, 1),   // from 1 s to 3.5 s
                      half(Half::first, 0, 192, 4),     // to 6 s
                      half(Half::second, 0, 192, 6),    // to 8 s

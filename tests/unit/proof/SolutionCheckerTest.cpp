@@ -49,16 +49,16 @@ Solution goodPlan() {
   const Choice choices[] = {{Choice::Kind::join, 0},
                             {Choice::Kind::factors, 0},
                             {Choice::Kind::piggyback, 0},
-                            {Choice::Kind::close, 0}};
+                            {Choice::Kind::bucket, 0}};
   return replay(problem(), choices);
 }
 
 /// Layers 1 and 2 in the first merge class, 3 and 4 in a second bucket of it.
 Solution bucketPlan() {
   const Choice choices[] = {{Choice::Kind::join, 0},
-                            {Choice::Kind::close, 0},
+                            {Choice::Kind::bucket, 0},
                             {Choice::Kind::join, 0},
-                            {Choice::Kind::close, 0}};
+                            {Choice::Kind::bucket, 0}};
   return replay(problem(), choices);
 }
 

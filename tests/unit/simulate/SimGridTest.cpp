@@ -118,7 +118,7 @@ Scenario scenarioOf(const problem::OrderProblem &problem, const problem::OrderSo
   scenario.machines = {.ranks = ranks, .network = rates};
   scenario.machines.slowdown.assign(static_cast<std::size_t>(ranks), 1);
   scenario.steps = 4;
-  const problem::ClassLayout layout(problem.sync, order.ways, 0);
+  const problem::ClassLayout layout(problem.sync, order.choices, 0);
   std::vector<std::vector<int>> carriers(problem.tail.size()); // by layer
   std::vector<double> ready;                                   // by message
   for (const problem::Piece &piece : order.pieces) {

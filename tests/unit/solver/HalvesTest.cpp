@@ -163,8 +163,8 @@ TEST(Halves, NoOrderBeatsTheBound) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const double bound = orderBound(problem).bound;
     OrderSolution order;
-    order.ways.assign(problem.tail.size(), Way{});
-    const ClassLayout layout(problem.sync, order.ways, 0);
+    order.choices.assign(problem.tail.size(), Choice{});
+    const ClassLayout layout(problem.sync, order.choices, 0);
     std::vector<Piece> open;
     double free = 0, latest = problem.compute();
     const auto send = [&](Piece piece, double ready) {

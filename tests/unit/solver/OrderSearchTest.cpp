@@ -112,8 +112,8 @@ OrderProblem withFactors() {
 /// travel behind it, they end at 10 s.
 TEST(OrderSearch, TakesTurns) {
   const OrderProblem problem = withFactors();
-  const std::vector<Way> ways = {{}, {Way::Kind::factors, 0}, {}};
-  const Schedules schedules(problem, ways);
+  const std::vector<Choice> choices = {{}, {Choice::Kind::factors, 0}, {}};
+  const Schedules schedules(problem, choices);
   const std::int64_t chunks[] = {10};
   EXPECT_DOUBLE_EQ(searchTurns(schedules, chunks, 1, 0).solution.period, 13);
   const TurnsResult result = searchTurns(schedules, chunks, 8, 0);
@@ -126,8 +126,8 @@ TEST(OrderSearch, TakesTurns) {
 /// A layer's factors have a turn of their own, sooner or later.
 TEST(OrderSearch, SchedulesByTurns) {
   const OrderProblem problem = withFactors();
-  const std::vector<Way> ways = {{}, {Way::Kind::factors, 0}, {}};
-  const Schedules schedules(problem, ways);
+  const std::vector<Choice> choices = {{}, {Choice::Kind::factors, 0}, {}};
+  const Schedules schedules(problem, choices);
   const Turn later[] = {{.layer = 1, .tail = 1, .notBefore = 20}};
   const OrderSolution last = listSchedule(schedules, {.chunk = 10}, later);
   ASSERT_EQ(last.pieces.size(), 3u);
@@ -152,7 +152,7 @@ TEST(OrderSearch, SearchesAroundAnOrder) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const OrderSolution start =
         orderOf(problem, (*parsePlanner("optimal"))->plan(problem.sync)->plan);
-    const Schedules schedules(problem, start.ways);
+    const Schedules schedules(problem, start.choices);
     const SearchEffort effort{500, seed, seed % 2 == 0};
     const OrderSolution found = searchAround(schedules, start, effort);
     const auto rejection = checkOrder(problem, found);

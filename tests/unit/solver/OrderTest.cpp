@@ -46,7 +46,7 @@ void expectSameAsMessages(const OrderProblem &problem, const OrderSolution &solu
   const Solution messages = messagesOf(problem, solution);
   const auto rejection = checkMessages(problem, messages);
   EXPECT_FALSE(rejection) << rejection->message;
-  EXPECT_EQ(orderFrom(problem, messages).ways, solution.ways);
+  EXPECT_EQ(orderFrom(problem, messages).choices, solution.choices);
 }
 
 /// The problem with only schemes that have halves, or none that has.
@@ -157,8 +157,8 @@ TEST(Order, CarriesEveryScheme) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const OrderResult result = planOrder(problem, inReadyOrder(problem));
     ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
-    for (const Way &way : result.solution.ways)
-      byFactors += way.kind == Way::Kind::factors;
+    for (const Choice &choice : result.solution.choices)
+      byFactors += choice.kind == Choice::Kind::factors;
   }
   EXPECT_GT(byFactors, 100);
 }
@@ -225,10 +225,10 @@ TEST(Order, IsTheSameWhereItsWaysAreFixed) {
         randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30, false), seed % 3 == 0);
     SCOPED_TRACE("seed " + std::to_string(seed));
     const OrderSolution order = planOrder(problem, inReadyOrder(problem)).solution;
-    for (std::size_t k = 0; k < order.ways.size(); ++k) {
+    for (std::size_t k = 0; k < order.choices.size(); ++k) {
       if (!travelsBothWays(problem, k))
         continue;
-      const bool isByFactors = order.ways[k].kind == Way::Kind::factors;
+      const bool isByFactors = order.choices[k].kind == Choice::Kind::factors;
       (isByFactors ? byFactors : inBuckets) += 1;
       const auto rejection = checkOrder(restricted(problem, k, isByFactors), order);
       ASSERT_FALSE(rejection) << rejection->message;

@@ -82,8 +82,8 @@ TEST(Poseidon, StopsUsingFactorsForGoogLeNetAtEightNodes) {
     Result<std::vector<Choice>> choices = poseidonChoices(problem);
     ASSERT_TRUE(choices.isOk());
     bool byFactors = ranks <= 7;
-    EXPECT_EQ((*choices)[0].kind, byFactors ? Choice::Kind::factors : Choice::Kind::close);
-    EXPECT_EQ((*choices)[1].kind, byFactors ? Choice::Kind::piggyback : Choice::Kind::close);
+    EXPECT_EQ((*choices)[0].kind, byFactors ? Choice::Kind::factors : Choice::Kind::bucket);
+    EXPECT_EQ((*choices)[1].kind, byFactors ? Choice::Kind::piggyback : Choice::Kind::bucket);
   }
 }
 

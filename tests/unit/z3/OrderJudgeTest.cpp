@@ -39,7 +39,7 @@ bool isPossible(const OrderSolution &solution, const std::vector<std::size_t> &o
 /// the first ones.
 OrderSolution halved(const OrderProblem &problem, const OrderSolution &solution) {
   OrderSolution halves;
-  halves.ways = solution.ways;
+  halves.choices = solution.choices;
   for (Piece piece : solution.pieces) {
     if (piece.half == Half::whole && !piece.isFactors &&
         hasHalves(problem.sync.mergeClasses[piece.index].options[piece.option].scheme)) {
