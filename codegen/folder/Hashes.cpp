@@ -1,18 +1,20 @@
-// Hashes by LLVM's SHA-256.
+// Hashes by libcrypto, which uses the processor's SHA instructions: models have gigabytes.
 #include "codegen/folder/Hashes.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SHA256.h"
 
 #include <nlohmann/json.hpp>
+#include <openssl/evp.h>
 
 namespace syncline::codegen {
 
 std::string sha256(llvm::StringRef bytes) {
-  llvm::SHA256 hash;
-  hash.update(bytes);
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
+  return llvm::toHex(llvm::ArrayRef(digest, size), /*LowerCase=*/true);
 }
 
 Result<std::string> sha256OfFile(const std::string &path) {
