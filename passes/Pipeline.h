@@ -25,8 +25,8 @@ struct PipelineOptions {
   /// The norm to which gradients are clipped; 0: they are not. Planners need not know it: they
   /// minimise no updates, so that those which follow the last message change no optimum.
   double clipNorm = 0;
-  /// The batches whose gradients a step adds up. Planners need not know it (frontend/driver's
-  /// ChoosePasses compares their plans).
+  /// The batches whose gradients a step adds up. Planners need not know it (passes/candidates
+  /// compares their plans).
   std::int64_t accumulate = 1;
   std::vector<std::string> recompute = {}; ///< blocks that are recomputed, as globs
   std::int64_t freeArena = 0; ///< bytes that recomputation shall free, in place of globs
@@ -41,6 +41,9 @@ void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// Appends the passes of that pipeline before the communication is planned: the `nn.step` gets its
 /// backward pass, is fused, each operation gets its seconds and each gradient a `sync.gradient`.
 void buildTimedStep(mlir::OpPassManager &passes, const PipelineOptions &options);
+
+/// Appends the passes of that pipeline behind buildTimedStep(): the communication and the program.
+void buildCommunication(mlir::OpPassManager &passes, const PipelineOptions &options);
 
 /// Appends the passes of that pipeline before a planner answers, buildTimedStep() and pose-problem.
 void buildProblem(mlir::OpPassManager &passes, const PipelineOptions &options);

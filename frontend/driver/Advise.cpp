@@ -1,11 +1,11 @@
 // From a plan folder to bucket sizes: a sweep over planners ddp:SIZE.
 #include "frontend/driver/Advise.h"
 
-#include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/report/AdviceReport.h"
 #include "frontend/sweep/SweepRun.h"
+#include "passes/Diagnostics.h"
 
 using namespace mlir;
 

@@ -2,8 +2,8 @@
 #include "frontend/driver/AskZ3.h"
 
 #include "frontend/driver/AskZ3Order.h"
-#include "frontend/driver/Diagnostics.h"
 #include "frontend/files/FormatUnits.h"
+#include "passes/Diagnostics.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/problem/OrderMessages.h"
 #include "passes/problem/Rounding.h"

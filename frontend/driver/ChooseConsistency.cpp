@@ -1,10 +1,9 @@
-// Simulates the forms that the user names.
+// Plans and simulates the forms that the user names.
 #include "frontend/driver/ChooseConsistency.h"
 
 #include "frontend/report/ConsistencyReport.h"
 #include "frontend/sweep/ConsistencyRun.h"
 
-#include <algorithm>
 #include <string_view>
 
 using namespace mlir;
@@ -31,42 +30,50 @@ Result<std::vector<std::string>> consistenciesOf(const std::string &text) {
   return Status::error(ErrorKind::badUsage, "--consistency: " + forms.status().message());
 }
 
-/// The form's step by the plan that it has when it is named alone.
-static Result<sweep::ConsistencyPoint> simulated(const CompileOptions &options, ModuleOp module,
-                                                 const PlanAs &plan) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  if (Status planned = plan(options, copy); !planned)
-    return planned;
-  Result<simulate::SimulatedPlan> simulated = simulate::SimulatedPlan::create(*copy);
+/// The form's step in virtual time, by its plan.
+static Result<sweep::ConsistencyPoint> simulated(ModuleOp plan, const std::string &form) {
+  Result<simulate::SimulatedPlan> simulated = simulate::SimulatedPlan::create(plan);
   if (!simulated)
     return simulated.status();
-  auto cluster = (*copy)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  return sweep::runConsistency(*simulated, cluster, options.consistency, {});
+  auto cluster = plan->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  return sweep::runConsistency(*simulated, cluster, form, {});
 }
 
-Result<std::string> chooseConsistency(CompileOptions &options, ModuleOp module,
-                                      const PlanAs &plan) {
-  if (!isAutoConsistency(options.consistency))
-    return std::string();
+Result<PlannedForm> planForms(const CompileOptions &options, const PlanAs &plan) {
+  PlannedForm best;
+  if (!isAutoConsistency(options.consistency)) {
+    Result<candidates::Choice> choice = plan(options);
+    if (!choice)
+      return choice.status();
+    best.choice = std::move(*choice);
+    return best;
+  }
   Result<std::vector<std::string>> forms = consistenciesOf(options.consistency);
   if (!forms)
     return forms.status();
   sweep::ConsistencySweep all;
+  double least = 0;
   for (const std::string &form : *forms) {
-    Result<sweep::ConsistencyPoint> point = simulated(asForm(options, form), module, plan);
-    if (point)
+    Result<candidates::Choice> choice = plan(asForm(options, form));
+    Result<sweep::ConsistencyPoint> point =
+        choice ? simulated(*choice->plan, form) : choice.status();
+    if (point) {
+      if (!best.choice.plan || point->step < least) {
+        best.choice = std::move(*choice);
+        least = point->step;
+      }
       all.points.push_back(std::move(*point));
-    else if (point.status().kind() == ErrorKind::badInput)
+    } else if (point.status().kind() == ErrorKind::badInput) {
       all.refused.push_back({form, point.status().message()});
-    else
+    } else {
       return Status::error(point.status().kind(), "--consistency: " + point.status().message());
+    }
   }
   if (all.points.empty())
     return Status::badInput("--consistency: '" + all.refused.front().form +
                             "': " + all.refused.front().reason);
-  options = asForm(options,
-                   std::ranges::min_element(all.points, {}, &sweep::ConsistencyPoint::step)->form);
-  return report::consistencyTable(all);
+  best.trade = report::consistencyTable(all);
+  return best;
 }
 
 } // namespace syncline::driver

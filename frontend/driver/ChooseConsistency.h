@@ -2,11 +2,11 @@
 #pragma once
 
 #include "frontend/driver/Compile.h"
-
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
+#include "passes/candidates/ChoosePlan.h"
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace syncline::driver {
 
@@ -19,15 +19,19 @@ Result<std::vector<std::string>> consistenciesOf(const std::string &text);
 /// beyond the backward pass.
 CompileOptions asForm(const CompileOptions &options, const std::string &form);
 
-/// Plans the module with these options, whose consistency is one form.
-using PlanAs =
-    std::function<Status(const CompileOptions &options, mlir::OwningOpRef<mlir::ModuleOp> &module)>;
+/// Plans with these options, whose consistency is one form.
+using PlanAs = std::function<Result<candidates::Choice>(const CompileOptions &options)>;
 
-/// Plans a copy of the module for each form of "auto:..", and replaces the options by those of the
-/// form that takes least seconds a step in virtual time; of equal ones by the one named first.
-/// Returns the table of all, and what that one trades, for people; nothing where the user named one
-/// form. Errors: badInput where none of the forms can be planned and simulated.
-Result<std::string> chooseConsistency(CompileOptions &options, mlir::ModuleOp module,
-                                      const PlanAs &plan);
+/// A plan, and the table of all forms with what the plan's one trades, for people; empty where the
+/// user named one form.
+struct PlannedForm {
+  candidates::Choice choice;
+  std::string trade;
+};
+
+/// Plans once for each form of "auto:..", and takes the one that takes least seconds a step in
+/// virtual time; of equal ones the one named first. Errors: badInput where none of the forms can be
+/// planned and simulated.
+Result<PlannedForm> planForms(const CompileOptions &options, const PlanAs &plan);
 
 } // namespace syncline::driver

@@ -3,7 +3,6 @@
 
 #include "codegen/step/Text.h"
 #include "frontend/driver/RecordedOptions.h"
-#include "frontend/driver/RunPipeline.h"
 #include "frontend/driver/StepTrace.h"
 #include "frontend/ir/TraceModule.h"
 #include "frontend/onnx/ImportOnnx.h"
@@ -15,6 +14,7 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/Consistency.h"
 #include "ir/sync/Sync.h"
+#include "passes/RunPipeline.h"
 #include "syncline/RowsPart.h"
 
 #include "mlir/IR/Builders.h"

@@ -5,13 +5,12 @@
 #include "codegen/folder/PlanFolder.h"
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/ChooseConsistency.h"
-#include "frontend/driver/ChoosePlan.h"
 #include "frontend/driver/ClusterOption.h"
 #include "frontend/driver/CompileNotes.h"
 #include "frontend/driver/CompileProgress.h"
-#include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/InventoryText.h"
 #include "frontend/driver/ModelTrace.h"
+#include "frontend/driver/PlanAsked.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PrecisionOption.h"
 #include "frontend/driver/RecordedOptions.h"
@@ -36,6 +35,7 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/Consistency.h"
 #include "ir/sync/Sync.h"
+#include "passes/Diagnostics.h"
 #include "passes/merge/RequestedSchemes.h"
 #include "passes/solver/Planner.h"
 #include "syncline/OutputFile.h"
@@ -311,35 +311,31 @@ Status compile(const CompileOptions &requested) {
       return trace.status();
     source->layers = files::formatLayerTrace(*trace);
   }
-  const Result<std::string> trade =
-      chooseConsistency(options, *source->module, [&](const CompileOptions &by, auto &module) {
-        return choosePlan(by, *planner, module, enter).status();
-      });
-  if (!trade)
-    return trade.status();
-  const Result<std::string> overlap = choosePlan(options, *planner, source->module, enter);
-  if (!overlap)
-    return overlap.status();
+  Result<PlannedForm> planned = planForms(options, [&](const CompileOptions &form) {
+    return planAsked(form, *planner, *source->module, enter);
+  });
+  if (!planned)
+    return planned.status();
+  const ModuleOp module = *planned->choice.plan;
   DiagnosticCollector diagnostics(&context);
-  codegen::PlanSources sources{*source->module, *info, files::runtimeIncludes(),
-                               std::move(source->files), enter};
+  codegen::PlanSources sources{module, *info, files::runtimeIncludes(), std::move(source->files),
+                               enter};
   Result<nlohmann::json> plan = codegen::writePlan(options.output, sources);
   progress.reset();
   if (!plan)
     return plan.status();
-  warnOfClashes(*source->module);
+  warnOfClashes(module);
   if (!options.writeLayers.empty())
     if (Status written = writeWholeFile(options.writeLayers, source->layers); !written)
       return written;
   if (options.quiet)
     return Status::ok();
   noteAssumedDevice(options);
-  noteSlowNodes(*source->module);
+  noteSlowNodes(module);
   if (options.schemes.empty())
-    noteRing(**planner, *source->module, *plan);
-  std::fputs(trade->c_str(), stderr);
-  if (!overlap->empty())
-    std::fprintf(stderr, "syncline: note: planned with %s\n", overlap->c_str());
+    noteRing(**planner, module, *plan);
+  std::fputs(planned->trade.c_str(), stderr);
+  noteChoice(planned->choice);
   if (!source->inventory.empty())
     std::fprintf(stderr, "syncline: %s\n", source->inventory.c_str());
   Result<std::string> closing = report::compileClosing(*plan, options.output);

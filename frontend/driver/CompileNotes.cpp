@@ -3,6 +3,7 @@
 
 #include "codegen/nccl/TunerTable.h"
 #include "frontend/files/ClusterKinds.h"
+#include "frontend/files/FormatUnits.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/plan/Plan.h"
@@ -80,6 +81,50 @@ void noteRing(const solver::Planner &planner, ModuleOp module, const nlohmann::j
                  "count as GPUs by a 'kind' of 'device' in the cluster file or by '--backend "
                  "cuda'\n",
                  planner.name().c_str());
+}
+
+/// The options that ask for a candidate: "'--overlap backward --planner single'".
+static std::string optionsFor(const candidates::Candidate &candidate,
+                              const candidates::Candidate &first) {
+  std::string text = "'--overlap " + candidate.overlap;
+  if (candidate.planner != first.planner)
+    text += " --planner " + candidate.planner->name();
+  if (candidate.splitTied)
+    text += " --split-tied always";
+  if (candidate.channels != first.channels)
+    text += " --channels " + std::to_string(candidate.channels);
+  return text + "'";
+}
+
+/// "2.102 ms with '--overlap backward'".
+static std::string outcomeText(const candidates::Outcome &outcome,
+                               const candidates::Candidate &first) {
+  const std::string options = optionsFor(outcome.candidate, first);
+  if (!outcome.status)
+    return options + " is refused: " + outcome.status.message();
+  if (outcome.step)
+    return files::formatSeconds(*outcome.step, 4) + " with " + options;
+  return "at least " + files::formatSeconds(outcome.least, 4) + " with " + options;
+}
+
+void noteChoice(const candidates::Choice &choice) {
+  const candidates::Outcome &chosen = choice.outcomes[choice.chosen];
+  const candidates::Candidate &first = choice.outcomes.front().candidate;
+  std::string others;
+  bool isAlone = true; // planned
+  for (const candidates::Outcome &other : choice.outcomes) {
+    if (&other == &chosen)
+      continue;
+    isAlone = isAlone && other.status && !other.step;
+    others += "; " + outcomeText(other, first);
+  }
+  if (others.empty())
+    return;
+  const std::string why = isAlone && !candidates::canGain(*choice.plan)
+                              ? "messages cost less than 1 % of the step"
+                              : "step " + files::formatSeconds(*chosen.step, 4) + others;
+  std::fprintf(stderr, "syncline: note: planned with %s: %s\n",
+               optionsFor(chosen.candidate, first).c_str(), why.c_str());
 }
 
 } // namespace syncline::driver

@@ -1,6 +1,7 @@
 // What `compile` tells people about cluster, planner and model, on standard error.
 #pragma once
 
+#include "passes/candidates/ChoosePlan.h"
 #include "passes/solver/Planner.h"
 #include "syncline/Status.h"
 
@@ -23,5 +24,8 @@ void noteSlowNodes(mlir::ModuleOp module);
 
 /// Notes that a planner that imitates a system takes Gloo's ring, where that may be NCCL.
 void noteRing(const solver::Planner &planner, mlir::ModuleOp module, const nlohmann::json &plan);
+
+/// Notes which candidate is planned and what became of the others, where there are any.
+void noteChoice(const candidates::Choice &choice);
 
 } // namespace syncline::driver

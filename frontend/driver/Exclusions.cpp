@@ -2,7 +2,8 @@
 #include "frontend/driver/Exclusions.h"
 
 #include "frontend/driver/ChooseConsistency.h"
-#include "frontend/driver/ChooseOverlap.h"
+#include "passes/candidates/Candidates.h"
+#include "passes/solver/Planner.h"
 #include "syncline/WirePrecision.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct Exclusion {
 /// Whether messages reach into the next step, as those of a planner of orders do.
 bool ordersMessages(const CompileOptions &options) {
   const auto planner = solver::parsePlanner(options.planner);
-  return planner && overlapFor(**planner, options.overlap) == "step";
+  return planner && candidates::overlapFor(**planner, options.overlap) == "step";
 }
 
 const Request trace{"a layer trace", [](const CompileOptions &o) { return isTrace(o.model); },

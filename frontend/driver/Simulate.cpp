@@ -3,7 +3,6 @@
 
 #include "codegen/folder/PlanFolder.h"
 #include "codegen/json/SyncJson.h"
-#include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/driver/SimulateConsistency.h"
@@ -17,6 +16,7 @@
 #include "frontend/sweep/SweepRun.h"
 #include "ir/FirstOf.h"
 #include "ir/sync/Consistency.h"
+#include "passes/Diagnostics.h"
 #include "passes/simulate/SimulationSize.h"
 #include "passes/simulate/ir/ReadScenario.h"
 #include "syncline/OutputFile.h"

@@ -226,7 +226,7 @@ files::LayerTrace traceOfStep(nn::StepOp step, double slowdown) {
 
 Result<files::LayerTrace> replaceStep(OwningOpRef<ModuleOp> &module, const std::string &path,
                                       const std::function<void(const std::string &)> &enter) {
-  if (Status timed = runTimedStep(*module, enter); !timed)
+  if (Status timed = runTimedStep(*module, {}, enter); !timed)
     return timed;
   auto spec = (*module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   files::LayerTrace trace = traceOfStep(firstOf<nn::StepOp>(*module), cluster::slowdown(spec));

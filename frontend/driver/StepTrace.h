@@ -1,9 +1,9 @@
 // A layer trace of a step: the same gradients, ready at the same times.
 #pragma once
 
-#include "frontend/driver/RunPipeline.h"
 #include "frontend/files/LayerTrace.h"
 #include "ir/nn/NN.h"
+#include "passes/RunPipeline.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

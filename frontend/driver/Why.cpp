@@ -2,7 +2,6 @@
 #include "frontend/driver/Why.h"
 
 #include "codegen/folder/PlanFolder.h"
-#include "frontend/driver/Diagnostics.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/report/ExchangeText.h"
@@ -13,6 +12,7 @@
 #include "ir/plan/AccumulateAttr.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/PassAttr.h"
+#include "passes/Diagnostics.h"
 #include "passes/explain/ir/Explain.h"
 #include "passes/merge/PlannedModule.h"
 #include "passes/problem/Rounding.h"

@@ -64,6 +64,10 @@ RULES = [
     ("passes/z3", others("z3", "problem"), "Z3 shares nothing with the solver"),
     ("passes/check", r"passes/solver/", "judges share no code with the solver"),
     ("passes/check", r"passes/lower/", "judges share no code with what they judge"),
+    *(
+        (f"passes/{folder}", r"passes/candidates/", "plans are compared above all passes")
+        for folder in "barrier check cost differentiate fuse lower merge recompute".split()
+    ),
     ("codegen", r"frontend/", "plans come through the IR"),
     ("codegen", r"runtime/", "only the runtime's public headers, syncline/..."),
     ("codegen", ONNX, "models are the frontend's"),

@@ -1,5 +1,5 @@
 // Whose fault a failed compilation is.
-#include "frontend/driver/RunPipeline.h"
+#include "passes/RunPipeline.h"
 
 #include "ir/Refusal.h"
 #include "ir/sync/Sync.h"
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace syncline::driver {
+namespace syncline {
 namespace {
 
 /// Two layers on two ranks, with `more` beside the trace.
@@ -80,4 +80,4 @@ TEST(Refusal, MarksALocation) {
 }
 
 } // namespace
-} // namespace syncline::driver
+} // namespace syncline

@@ -1,12 +1,12 @@
 // MLIR's diagnostics as one Status.
-#include "frontend/driver/Diagnostics.h"
+#include "passes/Diagnostics.h"
 
 #include "ir/Refusal.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
-using namespace syncline::driver;
+using namespace syncline;
 
 /// "model.onnx:12:3: " or "conv1: ", empty for unknown places.
 static std::string placeOf(Location marked) {

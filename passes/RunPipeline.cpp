@@ -1,7 +1,7 @@
 // Runs the pipeline and turns diagnostics of its passes into a Status.
-#include "frontend/driver/RunPipeline.h"
+#include "passes/RunPipeline.h"
 
-#include "frontend/driver/Diagnostics.h"
+#include "passes/Diagnostics.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -10,15 +10,13 @@
 
 using namespace mlir;
 
-namespace syncline::driver {
+namespace syncline {
 namespace {
-
-using Enter = std::function<void(const std::string &phase)>;
 
 /// Tells a phase when its first pass begins.
 class PhaseInstrumentation : public PassInstrumentation {
 public:
-  explicit PhaseInstrumentation(Enter enter) : enter(std::move(enter)) {}
+  explicit PhaseInstrumentation(EnterPhase enter) : enter(std::move(enter)) {}
 
   void runBeforePass(Pass *pass, Operation *) override {
     const llvm::StringRef phase = llvm::StringSwitch<llvm::StringRef>(pass->getArgument())
@@ -33,11 +31,11 @@ public:
   }
 
 private:
-  const Enter enter;
+  const EnterPhase enter;
   std::string current;
 };
 
-Status run(ModuleOp module, const PipelineOptions &options, const Enter &enter,
+Status run(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter,
            void (*build)(OpPassManager &, const PipelineOptions &)) {
   DiagnosticCollector diagnostics(module.getContext());
   PassManager passes(module.getContext());
@@ -51,7 +49,7 @@ Status run(ModuleOp module, const PipelineOptions &options, const Enter &enter,
 
 } // namespace
 
-Status runPipeline(ModuleOp module, const PipelineOptions &options, const Enter &enter) {
+Status runPipeline(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
   return run(module, options, enter, buildPipeline);
 }
 
@@ -63,8 +61,12 @@ Status runSolved(ModuleOp module, const PipelineOptions &options) {
   return run(module, options, {}, buildSolved);
 }
 
-Status runTimedStep(ModuleOp module, const Enter &enter) {
-  return run(module, {}, enter, buildTimedStep);
+Status runTimedStep(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
+  return run(module, options, enter, buildTimedStep);
 }
 
-} // namespace syncline::driver
+Status runCommunication(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
+  return run(module, options, enter, buildCommunication);
+}
+
+} // namespace syncline

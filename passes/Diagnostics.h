@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace syncline::driver {
+namespace syncline {
 
 /// Collects errors while it lives. The first error becomes the status's message, its notes behind
 /// it; later errors are consequences and are dropped.
@@ -28,4 +28,4 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-} // namespace syncline::driver
+} // namespace syncline

@@ -1,0 +1,159 @@
+// Plans candidates and compares their predicted steps.
+#include "passes/candidates/ChoosePlan.h"
+
+#include "ir/FirstOf.h"
+#include "ir/plan/Plan.h"
+#include "ir/sync/AloneAttr.h"
+#include "ir/sync/GatheringAttr.h"
+#include "ir/sync/Sync.h"
+#include "ir/sync/WholeAttr.h"
+#include "passes/candidates/PlanCandidate.h"
+#include "passes/merge/ReadProblem.h"
+#include "passes/solver/Planner.h"
+#include "syncline/Scheme.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace syncline::candidates {
+namespace {
+
+bool saves(double step, double other) { return other < step * (1 - leastGain); }
+
+/// The seconds of a step without any waiting for messages.
+double aloneIn(ModuleOp plan) {
+  auto prediction = firstOf<sync::PredictionOp>(plan);
+  auto alone = prediction ? prediction->getAttrOfType<FloatAttr>(sync::aloneAttr) : FloatAttr();
+  return alone ? alone.getValueAsDouble() : 0;
+}
+
+/// The seconds after which one message with all gradients has arrived, at least.
+double endOfOneMessage(ModuleOp plan) {
+  auto posed = firstOf<sync::ProblemOp>(plan);
+  if (!posed)
+    return 0;
+  const problem::Problem problem = merge::statedProblem(posed);
+  std::int64_t bytes = 0;
+  for (const problem::Layer &layer : problem.layers)
+    bytes += layer.bytes;
+  return problem.layers.empty()
+             ? 0
+             : problem.layers.back().ready + problem.mergeClasses.front().seconds(bytes);
+}
+
+/// Whether a bucket of the plan travels in each pass.
+bool gathers(ModuleOp plan) {
+  for (auto program : plan.getOps<plan::ProgramOp>())
+    for (auto bucket : program.getOps<plan::BucketOp>())
+      if (isGathered(bucket.getScheme()))
+        return true;
+  return false;
+}
+
+class Comparison {
+public:
+  Comparison(const Request &request, ModuleOp source, const ExpectFits &fits,
+             const EnterPhase &enter)
+      : asked(request.asked.planner), candidates(candidatesOf(request, source)), fits(fits),
+        planner(source, request.recomputesToFit, enter) {}
+
+  Result<Choice> run() {
+    for (const Candidate &candidate : candidates)
+      if (Status status = consider(candidate); !status)
+        return status;
+    if (!choice.plan)
+      return choice.outcomes.front().status;
+    nameSimpler();
+    return std::move(choice);
+  }
+
+private:
+  bool isSingle(const Candidate &candidate) const {
+    return candidate.planner != asked && candidate.planner->name() == "single";
+  }
+  /// Whether it counts messages of each pass.
+  bool countsPasses(const Candidate &candidate) const {
+    return candidate.planner != asked && !isSingle(candidate);
+  }
+
+  /// The planned candidate that differs only in whole gradients and in the asked planner, or null.
+  const Outcome *simplerThan(const Candidate &candidate) const {
+    for (const Outcome &one : choice.outcomes)
+      if (one.step && one.candidate.planner == asked && !one.candidate.splitTied &&
+          one.candidate.overlap == candidate.overlap &&
+          one.candidate.channels == candidate.channels)
+        return &one;
+    return nullptr;
+  }
+
+  /// The seconds that the candidate's step takes at least, as the best plan shows.
+  double leastStep(const Candidate &candidate) const {
+    const double alone = aloneIn(*choice.plan);
+    return isSingle(candidate) ? std::max(alone, endOfOneMessage(*choice.plan)) : alone;
+  }
+
+  /// Plans the candidate if it can be the best. Errors: internal.
+  Status consider(const Candidate &candidate) {
+    const Outcome *simpler = countsPasses(candidate) ? simplerThan(candidate) : nullptr;
+    if (simpler && !simpler->gathers)
+      return Status::ok();
+    Outcome outcome{.candidate = candidate};
+    outcome.least = choice.plan ? leastStep(candidate) : 0;
+    if (choice.plan && !saves(bestStep, outcome.least)) {
+      choice.outcomes.push_back(std::move(outcome));
+      return Status::ok();
+    }
+    Result<OwningOpRef<ModuleOp>> plan = planner.plan(candidate);
+    outcome.status = plan ? fits(candidate, **plan) : plan.status();
+    if (outcome.status.kind() == ErrorKind::internal)
+      return outcome.status;
+    if (outcome.status) {
+      outcome.step = stepOf(**plan);
+      outcome.gathers = gathers(**plan);
+      if (!choice.plan || saves(bestStep, *outcome.step)) {
+        choice.plan = std::move(*plan);
+        choice.chosen = choice.outcomes.size();
+        bestStep = *outcome.step;
+      }
+    }
+    choice.outcomes.push_back(std::move(outcome));
+    return Status::ok();
+  }
+
+  /// Writes the simpler candidate's step into the prediction.
+  void nameSimpler() {
+    const Candidate &chosen = choice.outcomes[choice.chosen].candidate;
+    const Outcome *simpler = simplerThan(chosen);
+    auto prediction = firstOf<sync::PredictionOp>(*choice.plan);
+    if (!prediction || !simpler || simpler == &choice.outcomes[choice.chosen] || isSingle(chosen))
+      return;
+    prediction->setAttr(chosen.splitTied ? sync::wholeAttr : sync::gatheringAttr,
+                        Builder(prediction.getContext()).getF64FloatAttr(*simpler->step));
+  }
+
+  const std::shared_ptr<const solver::Planner> asked;
+  const std::vector<Candidate> candidates;
+  const ExpectFits &fits;
+  CandidatePlanner planner;
+  Choice choice;
+  double bestStep = 0; ///< of choice.plan
+};
+
+} // namespace
+
+double stepOf(ModuleOp plan) {
+  auto prediction = firstOf<sync::PredictionOp>(plan);
+  return prediction ? prediction.getStep().convertToDouble() : 0;
+}
+
+bool canGain(ModuleOp plan) { return saves(stepOf(plan), aloneIn(plan)); }
+
+Result<Choice> choosePlan(const Request &request, ModuleOp source, const ExpectFits &fits,
+                          const EnterPhase &enter) {
+  return Comparison(request, source, fits, enter).run();
+}
+
+} // namespace syncline::candidates
