@@ -17,12 +17,15 @@ bool isAutoConsistency(const std::string &text) { return text.starts_with(autoPr
 CompileOptions asForm(const CompileOptions &options, const std::string &form) {
   CompileOptions one = options;
   one.consistency = form;
+  one.forms = {form};
   if (options.overlap == "auto" && form != "bsp")
     one.overlap = "backward";
   return one;
 }
 
-Result<std::vector<std::string>> consistenciesOf(const std::string &text) {
+Result<std::vector<std::string>> formsOf(const std::string &text) {
+  if (!isAutoConsistency(text))
+    return std::vector{text};
   Result<std::vector<std::string>> forms =
       sweep::splitForms(std::string_view(text).substr(autoPrefix.size()));
   if (forms)
@@ -48,12 +51,9 @@ Result<PlannedForm> planForms(const CompileOptions &options, const PlanAs &plan)
     best.choice = std::move(*choice);
     return best;
   }
-  Result<std::vector<std::string>> forms = consistenciesOf(options.consistency);
-  if (!forms)
-    return forms.status();
   sweep::ConsistencySweep all;
   double least = 0;
-  for (const std::string &form : *forms) {
+  for (const std::string &form : options.forms) {
     Result<candidates::Choice> choice = plan(asForm(options, form));
     Result<sweep::ConsistencyPoint> point =
         choice ? simulated(*choice->plan, form) : choice.status();

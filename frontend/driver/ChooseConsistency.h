@@ -12,8 +12,9 @@ namespace syncline::driver {
 
 /// Whether the text is "auto:FORM,FORM,..".
 bool isAutoConsistency(const std::string &text);
-/// The forms that it names. Returns badUsage where they are none. Precondition: isAutoConsistency.
-Result<std::vector<std::string>> consistenciesOf(const std::string &text);
+/// The forms that the text names: itself, or those of "auto:..". Returns badUsage where these are
+/// none.
+Result<std::vector<std::string>> formsOf(const std::string &text);
 
 /// The options with which this form is compiled alone. Only gradients, which bsp has, can travel
 /// beyond the backward pass.

@@ -5,9 +5,9 @@
 #include "codegen/folder/PlanFolder.h"
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/ChooseConsistency.h"
-#include "frontend/driver/ClusterOption.h"
 #include "frontend/driver/CompileNotes.h"
 #include "frontend/driver/CompileProgress.h"
+#include "frontend/driver/CompileRequest.h"
 #include "frontend/driver/InventoryText.h"
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanAsked.h"
@@ -15,9 +15,7 @@
 #include "frontend/driver/PrecisionOption.h"
 #include "frontend/driver/RecordedOptions.h"
 #include "frontend/driver/StepTrace.h"
-#include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
-#include "frontend/files/FormatUnits.h"
 #include "frontend/files/Paths.h"
 #include "frontend/ir/ToAttr.h"
 #include "frontend/ir/TraceModule.h"
@@ -33,13 +31,9 @@
 #include "ir/nn/NN.h"
 #include "ir/nn/OptimizerAttr.h"
 #include "ir/plan/Plan.h"
-#include "ir/sync/Consistency.h"
 #include "ir/sync/Sync.h"
 #include "passes/Diagnostics.h"
-#include "passes/merge/RequestedSchemes.h"
-#include "passes/solver/Planner.h"
 #include "syncline/OutputFile.h"
-#include "syncline/PlanConstants.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -63,12 +57,9 @@ struct Source {
   std::string inventory; ///< which of the model's tensors are planned; empty for a layer trace
 };
 
-Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
-                         CompileProgress &progress) {
-  Result<frontend::ImportOptions> import = importOptions(options);
-  if (!import)
-    return import.status();
-  Result<frontend::ImportedModel> imported = frontend::importOnnx(options.model, *import, context);
+Result<Source> readModel(const std::string &path, const frontend::ImportOptions &import,
+                         MLIRContext &context, CompileProgress &progress) {
+  Result<frontend::ImportedModel> imported = frontend::importOnnx(path, import, context);
   if (!imported)
     return imported.status();
   printNotes(imported->notes, progress);
@@ -89,16 +80,17 @@ Result<Source> readModel(const CompileOptions &options, MLIRContext &context,
 
 /// Reads a model to plan for alone: its step, or its layers with their times where an operation
 /// cannot be trained.
-Result<Source> readLayers(const CompileOptions &options, MLIRContext &context,
-                          CompileProgress &progress) {
-  Result<Source> step = readModel(options, context, progress);
+Result<Source> readLayers(const CompileOptions &options, const CompileRequest &request,
+                          MLIRContext &context, CompileProgress &progress) {
+  Result<Source> step = readModel(options.model, request.import, context, progress);
   if (step || step.status().kind() != ErrorKind::badInput) {
     if (step)
       step->files.clear(); // a plan that is not run has no weights
     return step;
   }
   Source source;
-  Result<files::LayerTrace> trace = readModelTrace(options, context, progress, source.inventory);
+  Result<files::LayerTrace> trace =
+      readModelTrace(options, request, context, progress, source.inventory);
   if (!trace)
     return trace.status();
   printNotes({whyNoStep(step.status())}, progress);
@@ -107,42 +99,18 @@ Result<Source> readLayers(const CompileOptions &options, MLIRContext &context,
   return source;
 }
 
-Result<Source> readSource(const CompileOptions &options, MLIRContext &context,
-                          CompileProgress &progress) {
+Result<Source> readSource(const CompileOptions &options, const CompileRequest &request,
+                          MLIRContext &context, CompileProgress &progress) {
   if (options.planOnly)
-    return readLayers(options, context, progress);
+    return readLayers(options, request, context, progress);
   if (!isTrace(options.model))
-    return readModel(options, context, progress);
+    return readModel(options.model, request.import, context, progress);
   Result<OwningOpRef<ModuleOp>> module = frontend::readTraceModule(options.model, context);
   if (!module)
     return module.status();
   Source source;
   source.module = std::move(*module);
   return source;
-}
-
-/// Changes the number of nodes. Refuses where collectives have measured times, which hold for the
-/// file's number of nodes only.
-Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64_t nodes,
-                MLIRContext *context) {
-  if (nodes > maxRanks / cluster.devicesPerNode)
-    return Status::badInput("--nodes: expected at most " + std::to_string(maxRanks) +
-                            " ranks in all, got " + std::to_string(nodes) + " nodes with " +
-                            std::to_string(cluster.devicesPerNode) + " each");
-  const std::int64_t ranks = nodes * cluster.devicesPerNode;
-  if (ranks == cluster.ranks)
-    return Status::ok();
-  for (const files::StatedCost &stated : cluster.collectives)
-    if (!std::holds_alternative<files::FormulaCost>(stated.time))
-      return Status::badInput("--nodes: '" + path + "' states the time of '" +
-                              std::string(schemeName(stated.scheme)) + "' for " +
-                              std::to_string(cluster.ranks) + " ranks, expected a formula");
-  if (Status room =
-          cluster::expectRoom(frontend::toAttr(cluster, context), ranks, "--nodes: '" + path + "'");
-      !room)
-    return room;
-  cluster.ranks = ranks;
-  return Status::ok();
 }
 
 /// A profile's times hold for its own batch only: refuses another one.
@@ -170,31 +138,25 @@ cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
 
 /// Attaches cluster, profile, optimizer, precision and wire to the module as attributes, which the
 /// passes read.
-Status attachCluster(const CompileOptions &options, ModuleOp module) {
-  Result<files::ClusterFile> cluster = readCluster(options);
-  if (!cluster)
-    return cluster.status();
-  if (options.nodes)
-    if (Status s = setNodes(options.cluster, *cluster, *options.nodes, module.getContext()); !s)
-      return s;
+Status attachCluster(const CompileOptions &options, const CompileRequest &request,
+                     ModuleOp module) {
+  const files::ClusterFile &cluster = request.cluster;
+  const std::optional<files::Profile> &profile = request.profile;
   module->setAttr(cluster::specAttr,
-                  cluster::withNccl(frontend::toAttr(*cluster, module.getContext()),
+                  cluster::withNccl(frontend::toAttr(cluster, module.getContext()),
                                     ncclOf(options, module.getContext())));
-  module->setAttr(cluster::provenanceAttr, frontend::provenanceAttr(*cluster, module.getContext()));
+  module->setAttr(cluster::provenanceAttr, frontend::provenanceAttr(cluster, module.getContext()));
   if (options.optimizer != optimizerName(OptimizerKind::sgd))
     module->setAttr(nn::optimizerAttr, StringAttr::get(module.getContext(), options.optimizer));
   if (options.wire != wireName(WirePrecision::fp32))
     module->setAttr(cluster::wireAttr, StringAttr::get(module.getContext(), options.wire));
-  if (options.profile.empty()) {
+  if (!profile) {
     attachPrecision(options, nullptr, module);
     return Status::ok();
   }
-  Result<files::Profile> profile = files::readProfile(options.profile);
-  if (!profile)
-    return profile.status();
   const std::string file = std::filesystem::path(options.profile).filename().string();
   module->setAttr(cluster::provenanceAttr,
-                  frontend::provenanceAttr(*cluster, *profile, file, module.getContext()));
+                  frontend::provenanceAttr(cluster, *profile, file, module.getContext()));
   attachPrecision(options, &*profile, module);
   if (Status s = checkBatch(options, *profile, module); !s)
     return s;
@@ -209,22 +171,7 @@ Status attachCluster(const CompileOptions &options, ModuleOp module) {
   return Status::ok();
 }
 
-/// Refuses inputs that are no regular files: inputs are read more than once, which a pipe does not
-/// allow, and a device may never end.
-Status expectFile(const std::string &path) {
-  std::error_code error;
-  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
-    return Status::badInput(
-        "'" + path + "': cannot open: " +
-        (std::filesystem::is_directory(path, error) ? "is a directory" : "not a regular file"));
-  return Status::ok();
-}
-
 Result<codegen::PlanInfo> describe(const CompileOptions &options) {
-  for (const std::string &path :
-       {options.model, options.cluster, options.profile, options.parameters})
-    if (Status s = expectFile(path); !s)
-      return s;
   Result<std::string> model = codegen::sha256OfFile(options.model),
                       cluster = codegen::sha256OfFile(options.cluster);
   if (!model || !cluster)
@@ -233,61 +180,17 @@ Result<codegen::PlanInfo> describe(const CompileOptions &options) {
                            *model, *cluster, options.backend};
 }
 
-/// Records how the model was read; see RecordedOptions.h.
-Status record(const CompileOptions &options, ModuleOp module, codegen::PlanInfo &info) {
-  Result<frontend::ImportOptions> import = importOptions(options);
-  if (!import)
-    return import.status();
-  info.options = recordOptions(options, *import, module);
-  return Status::ok();
-}
-
-Result<std::shared_ptr<const solver::Planner>> findPlanner(const CompileOptions &options) {
-  Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(options.planner);
-  if (planner && (*planner)->maxMessages())
-    return z3Planner(**planner, z3Seconds);
-  return planner;
-}
-
-Status checkSchemes(const CompileOptions &options) {
-  for (const std::string &text : options.schemes)
-    if (Result<merge::RequestedScheme> requested = merge::parseRequestedScheme(text); !requested)
-      return Status::error(ErrorKind::badUsage, "--scheme: " + requested.status().message());
-  return Status::ok();
-}
-
-/// Reads each form of `--consistency`.
-Status checkForms(const CompileOptions &options, MLIRContext &context) {
-  std::vector<std::string> forms{options.consistency};
-  if (isAutoConsistency(options.consistency)) {
-    Result<std::vector<std::string>> named = consistenciesOf(options.consistency);
-    if (!named)
-      return named.status();
-    forms = std::move(*named);
-  }
-  for (const std::string &form : forms)
-    if (const auto read = sync::parseConsistency(form, &context); !read)
-      return Status::error(ErrorKind::badUsage, "--consistency: " + read.status().message());
-  return Status::ok();
-}
-
 } // namespace
 
 bool isTrace(const std::string &model) {
   return llvm::StringRef(model).ends_with_insensitive(".csv");
 }
 
-Status compile(const CompileOptions &requested) {
-  CompileOptions options = requested;
-  Result<std::shared_ptr<const solver::Planner>> planner = findPlanner(options);
-  if (!planner)
-    return planner.status();
-  if (Status s = checkSchemes(options); !s)
-    return s;
+Status compile(const CompileOptions &options) {
   PlanContext context;
-  if (Status s = checkForms(options, context); !s)
-    return s;
-
+  const Result<CompileRequest> request = readRequest(options, context);
+  if (!request)
+    return request.status();
   Result<codegen::PlanInfo> info = describe(options);
   if (!info)
     return info.status();
@@ -297,14 +200,13 @@ Status compile(const CompileOptions &requested) {
   std::optional<CompileProgress> progress(std::in_place, /*isShown=*/!options.quiet);
   const auto enter = [&progress](const std::string &phase) { progress->enter(phase); };
   enter("reading");
-  Result<Source> source = readSource(options, context, *progress);
+  Result<Source> source = readSource(options, *request, context, *progress);
   if (!source)
     return source.status();
   info->unneededInputs = std::move(source->unneededInputs);
-  if (Status attached = attachCluster(options, *source->module); !attached)
+  if (Status attached = attachCluster(options, *request, *source->module); !attached)
     return attached;
-  if (Status recorded = record(options, *source->module, *info); !recorded)
-    return recorded;
+  info->options = recordOptions(options, request->import, *source->module);
   if (options.planOnly && firstOf<nn::StepOp>(*source->module)) {
     Result<files::LayerTrace> trace = replaceStep(source->module, options.model, enter);
     if (!trace)
@@ -312,7 +214,7 @@ Status compile(const CompileOptions &requested) {
     source->layers = files::formatLayerTrace(*trace);
   }
   Result<PlannedForm> planned = planForms(options, [&](const CompileOptions &form) {
-    return planAsked(form, *planner, *source->module, enter);
+    return planAsked(form, request->planner, *source->module, enter);
   });
   if (!planned)
     return planned.status();
@@ -330,10 +232,11 @@ Status compile(const CompileOptions &requested) {
       return written;
   if (options.quiet)
     return Status::ok();
-  noteAssumedDevice(options);
+  if (request->assumesDevice)
+    noteAssumedDevice();
   noteSlowNodes(module);
   if (options.schemes.empty())
-    noteRing(**planner, module, *plan);
+    noteRing(*request->planner, module, *plan);
   std::fputs(planned->trade.c_str(), stderr);
   noteChoice(planned->choice);
   if (!source->inventory.empty())

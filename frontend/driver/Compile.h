@@ -19,12 +19,13 @@ struct CompileOptions {
   std::string planner = "optimal"; ///< as solver::parsePlanner reads it
   std::string overlap = "auto";    ///< "backward", "step" or "auto"
   std::string channels = "1";      ///< a number up to maxChannels, or "auto"
-  std::string consistency = "bsp"; ///< as sync::parseConsistency reads it
-  std::string optimizer = "sgd";   ///< one of allOptimizers
-  std::optional<double> clipNorm;  ///< to which gradients are clipped; nothing: they are not
-  std::string wire = "fp32";       ///< one of allWires
-  std::string precision;           ///< one of nn::precisions; empty for the profile's, else fp32
-  std::string backend = "cpu";     ///< one of stepTargets()
+  std::string consistency = "bsp"; ///< as sync::parseConsistency reads it, or "auto:FORM,.."
+  std::vector<std::string> forms = {"bsp"}; ///< all forms that `consistency` names
+  std::string optimizer = "sgd";            ///< one of allOptimizers
+  std::optional<double> clipNorm; ///< to which gradients are clipped; nothing: they are not
+  std::string wire = "fp32";      ///< one of allWires
+  std::string precision;          ///< one of nn::precisions; empty for the profile's, else fp32
+  std::string backend = "cpu";    ///< one of stepTargets()
   std::string loss = "cross-entropy";
   std::string classesIn = "auto"; ///< the output's dimension of classes: "1", "-1" or "auto"
   std::string modelOutput;        ///< which graph output the loss is taken on; empty for the first

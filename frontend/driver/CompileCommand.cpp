@@ -340,6 +340,10 @@ Command addCompile(CLI::App &app) {
   addLayers(*command, *options);
   return [options, command]() -> Status {
     const auto isGiven = [&](const std::string &option) { return command->count(option) > 0; };
+    Result<std::vector<std::string>> forms = formsOf(options->consistency);
+    if (!forms)
+      return forms.status();
+    options->forms = std::move(*forms);
     if (Status possible = checkExclusions(*options, isGiven); !possible)
       return possible;
     settleOverlap(*options);

@@ -8,6 +8,8 @@
 #include "ir/cluster/ProvenanceAttr.h"
 #include "ir/plan/Plan.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -37,6 +39,12 @@ void warnOfClashes(ModuleOp module) {
                    clash.firstAlgorithm.c_str(), message, static_cast<long long>(clash.second),
                    clash.secondAlgorithm.c_str());
   }
+}
+
+void noteAssumedDevice() {
+  std::fprintf(stderr,
+               "syncline: note: the cluster file states no rates of 'device'; times are those of "
+               "the kind 'cpu', 60 GFLOP/s; 'syncline profile' measures this machine's\n");
 }
 
 void noteSlowNodes(ModuleOp module) {

@@ -144,12 +144,7 @@ Status checkForm(const CompileOptions &options, const IsGiven &isGiven) {
 } // namespace
 
 Status checkExclusions(const CompileOptions &options, const IsGiven &isGiven) {
-  if (!isAutoConsistency(options.consistency))
-    return checkForm(options, isGiven);
-  const Result<std::vector<std::string>> forms = consistenciesOf(options.consistency);
-  if (!forms)
-    return forms.status();
-  for (const std::string &form : *forms)
+  for (const std::string &form : options.forms)
     if (Status possible = checkForm(asForm(options, form), isGiven); !possible)
       return possible;
   return Status::ok();

@@ -12,8 +12,8 @@ namespace syncline::driver {
 /// Whether the command line names an option, such as "--overlap", also with its default.
 using IsGiven = std::function<bool(const std::string &option)>;
 
-/// Errors: badUsage for the first two requests that exclude each other, with the reason. Of
-/// `--consistency auto:..` each form is checked; badUsage, too, where it names none.
+/// Errors: badUsage for the first two requests that exclude each other, with the reason. Each
+/// form of consistency is checked.
 Status checkExclusions(const CompileOptions &options, const IsGiven &isGiven);
 
 /// All exclusions for the help, "  REQUEST: REQUEST, REQUEST" for each request on the left. Lines

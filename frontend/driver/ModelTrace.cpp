@@ -1,13 +1,10 @@
 // A model's layers with their times, from a profile or from the roofline.
 #include "frontend/driver/ModelTrace.h"
 
-#include "frontend/driver/ClusterOption.h"
 #include "frontend/driver/InventoryText.h"
 #include "frontend/files/Profile.h"
-#include "frontend/files/TextFile.h"
 #include "frontend/ir/ToAttr.h"
 #include "frontend/onnx/ImportLayers.h"
-#include "frontend/report/PlanText.h"
 #include "passes/cost/CostModel.h"
 
 #include <cstdio>
@@ -21,8 +18,8 @@ namespace {
 class Timing {
 public:
   Timing(const CompileOptions &options, cluster::DeviceAttr device,
-         std::optional<files::Profile> profile)
-      : options(options), device(device), profile(std::move(profile)) {}
+         const std::optional<files::Profile> &profile)
+      : options(options), device(device), profile(profile) {}
 
   Result<files::LayerTrace> time(const frontend::ModelLayers &model) {
     if (Status status = checkProfile(model); !status)
@@ -115,46 +112,10 @@ private:
 
   const CompileOptions &options;
   cluster::DeviceAttr device;
-  std::optional<files::Profile> profile;
+  const std::optional<files::Profile> &profile;
 };
 
 } // namespace
-
-/// Reads what --parameters names.
-static Result<frontend::ParameterList> readParameters(const std::string &path) {
-  constexpr std::size_t limit = 64 << 20;
-  Result<std::string> text = files::readTextFile(path, limit);
-  if (!text)
-    return text.status();
-  Result<std::string_view> checked = files::checkText(*text, path);
-  if (!checked)
-    return checked.status();
-  Result<frontend::ParameterList> list = frontend::parseParameterList(*checked);
-  return list ? std::move(list)
-              : Status::badInput(report::printable("'" + path + "': " + list.status().message()));
-}
-
-Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
-  frontend::ImportOptions import;
-  import.batch = options.batch;
-  import.dimensions = options.dimensions;
-  import.batchDimensions = options.batchDimensions;
-  import.loss = options.loss == "mse" ? nn::LossKind::mse : nn::LossKind::cross_entropy;
-  if (options.classesIn != "auto")
-    import.classesIn =
-        options.classesIn == "1" ? frontend::ClassesIn::second : frontend::ClassesIn::last;
-  import.freeze = options.freeze;
-  if (!options.parameters.empty()) {
-    Result<frontend::ParameterList> list = readParameters(options.parameters);
-    if (!list)
-      return list.status();
-    import.parameters = std::move(*list);
-  }
-  import.dropout = options.dropout;
-  import.shapesSuffice = options.planOnly;
-  import.output = options.modelOutput;
-  return import;
-}
 
 void printNotes(const std::vector<std::string> &notes, CompileProgress &progress) {
   if (!notes.empty())
@@ -163,28 +124,17 @@ void printNotes(const std::vector<std::string> &notes, CompileProgress &progress
     std::fprintf(stderr, "syncline: note: %s\n", note.c_str());
 }
 
-Result<files::LayerTrace> readModelTrace(const CompileOptions &options, MLIRContext &context,
+Result<files::LayerTrace> readModelTrace(const CompileOptions &options,
+                                         const CompileRequest &request, MLIRContext &context,
                                          CompileProgress &progress, std::string &inventory) {
-  Result<frontend::ImportOptions> import = importOptions(options);
-  if (!import)
-    return import.status();
-  Result<frontend::ModelLayers> model = frontend::importLayers(options.model, *import, context);
+  Result<frontend::ModelLayers> model =
+      frontend::importLayers(options.model, request.import, context);
   if (!model)
     return model.status();
   printNotes(model->notes, progress);
   inventory = inventoryText(model->inventory);
-  Result<files::ClusterFile> cluster = readCluster(options);
-  if (!cluster)
-    return cluster.status();
-  std::optional<files::Profile> profile;
-  if (!options.profile.empty()) {
-    Result<files::Profile> read = files::readProfile(options.profile);
-    if (!read)
-      return read.status();
-    profile = std::move(*read);
-  }
-  cluster::DeviceAttr device = frontend::toAttr(*cluster, &context).getDevice();
-  return Timing(options, device, std::move(profile)).time(*model);
+  cluster::DeviceAttr device = frontend::toAttr(request.cluster, &context).getDevice();
+  return Timing(options, device, request.profile).time(*model);
 }
 
 } // namespace syncline::driver

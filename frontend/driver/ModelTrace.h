@@ -1,27 +1,23 @@
 // A layer trace from a model, which may have operators that cannot be trained here.
 #pragma once
 
-#include "frontend/driver/Compile.h"
 #include "frontend/driver/CompileProgress.h"
+#include "frontend/driver/CompileRequest.h"
 #include "frontend/files/LayerTrace.h"
-#include "frontend/onnx/ImportOnnx.h"
 
 #include "mlir/IR/MLIRContext.h"
 
 namespace syncline::driver {
 
 /// Reads the model's shapes and predicts every layer's times, in seconds on a node without
-/// slowdown. A node that options.profile names takes its measured time. Other nodes take the
+/// slowdown. A node that the request's profile names takes its measured time. Other nodes take the
 /// roofline's time on the cluster's device (passes/cost): each of their parts for what it computes
 /// and moves, with launch overhead. Updates are those of options.optimizer.
 /// Prints notes to standard error; `inventory` becomes the model's inventoryText. Errors: badInput
 /// for a faulty model, cluster or profile, and where a layer has neither a measured time nor rates.
-Result<files::LayerTrace> readModelTrace(const CompileOptions &options, mlir::MLIRContext &context,
+Result<files::LayerTrace> readModelTrace(const CompileOptions &options,
+                                         const CompileRequest &request, mlir::MLIRContext &context,
                                          CompileProgress &progress, std::string &inventory);
-
-/// The options of `compile` that concern the model, for the importer. Errors: badInput for a faulty
-/// list of parameters.
-Result<frontend::ImportOptions> importOptions(const CompileOptions &options);
 
 /// Prints the notes of an import where the progress line stood.
 void printNotes(const std::vector<std::string> &notes, CompileProgress &progress);

@@ -1,0 +1,171 @@
+// Reads and checks what the command line names.
+#include "frontend/driver/CompileRequest.h"
+
+#include "codegen/step/StepTarget.h"
+#include "frontend/driver/Z3Planner.h"
+#include "frontend/files/ClusterKinds.h"
+#include "frontend/files/TextFile.h"
+#include "frontend/ir/ToAttr.h"
+#include "frontend/report/PlanText.h"
+#include "ir/cluster/ProvenanceAttr.h"
+#include "ir/cluster/SpecFields.h"
+#include "ir/sync/Consistency.h"
+#include "passes/merge/RequestedSchemes.h"
+#include "syncline/PlanConstants.h"
+
+#include <filesystem>
+
+using namespace mlir;
+
+namespace syncline::driver {
+namespace {
+
+Result<std::shared_ptr<const solver::Planner>> findPlanner(const CompileOptions &options) {
+  Result<std::shared_ptr<const solver::Planner>> planner = solver::parsePlanner(options.planner);
+  if (planner && (*planner)->maxMessages())
+    return z3Planner(**planner, z3Seconds);
+  return planner;
+}
+
+Status checkSchemes(const CompileOptions &options) {
+  for (const std::string &text : options.schemes)
+    if (Result<merge::RequestedScheme> requested = merge::parseRequestedScheme(text); !requested)
+      return Status::error(ErrorKind::badUsage, "--scheme: " + requested.status().message());
+  return Status::ok();
+}
+
+/// Reads each form of `--consistency`.
+Status checkForms(const CompileOptions &options, MLIRContext &context) {
+  for (const std::string &form : options.forms)
+    if (const auto read = sync::parseConsistency(form, &context); !read)
+      return Status::error(ErrorKind::badUsage, "--consistency: " + read.status().message());
+  return Status::ok();
+}
+
+/// Refuses inputs that are no regular files: inputs are read more than once, which a pipe does not
+/// allow, and a device may never end.
+Status expectFile(const std::string &path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    return Status::badInput(
+        "'" + path + "': cannot open: " +
+        (std::filesystem::is_directory(path, error) ? "is a directory" : "not a regular file"));
+  return Status::ok();
+}
+
+bool isDeviceOpen(const CompileOptions &options, const files::ClusterFile &cluster) {
+  return !cluster.device.compute && !cluster.device.memory && options.profile.empty() &&
+         !isTrace(options.model) && !codegen::findTarget(options.backend)->usesNccl;
+}
+
+/// Takes the device of kind 'cpu'. What the file states beside rates stays.
+void assumeDevice(files::DeviceRates &device) {
+  const std::string_view kind = cluster::processorKind;
+  const files::DeviceRates usual = *files::deviceKind(kind);
+  device.compute = usual.compute;
+  device.memory = usual.memory;
+  if (device.launchOverhead == 0)
+    device.launchOverhead = usual.launchOverhead;
+  device.kind = kind;
+}
+
+/// Changes the number of nodes. Refuses where collectives have measured times, which hold for the
+/// file's number of nodes only.
+Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64_t nodes,
+                MLIRContext *context) {
+  if (nodes > maxRanks / cluster.devicesPerNode)
+    return Status::badInput("--nodes: expected at most " + std::to_string(maxRanks) +
+                            " ranks in all, got " + std::to_string(nodes) + " nodes with " +
+                            std::to_string(cluster.devicesPerNode) + " each");
+  const std::int64_t ranks = nodes * cluster.devicesPerNode;
+  if (ranks == cluster.ranks)
+    return Status::ok();
+  for (const files::StatedCost &stated : cluster.collectives)
+    if (!std::holds_alternative<files::FormulaCost>(stated.time))
+      return Status::badInput("--nodes: '" + path + "' states the time of '" +
+                              std::string(schemeName(stated.scheme)) + "' for " +
+                              std::to_string(cluster.ranks) + " ranks, expected a formula");
+  if (Status room =
+          cluster::expectRoom(frontend::toAttr(cluster, context), ranks, "--nodes: '" + path + "'");
+      !room)
+    return room;
+  cluster.ranks = ranks;
+  return Status::ok();
+}
+
+/// Reads what --parameters names.
+Result<frontend::ParameterList> readParameters(const std::string &path) {
+  constexpr std::size_t limit = 64 << 20;
+  Result<std::string> text = files::readTextFile(path, limit);
+  if (!text)
+    return text.status();
+  Result<std::string_view> checked = files::checkText(*text, path);
+  if (!checked)
+    return checked.status();
+  Result<frontend::ParameterList> list = frontend::parseParameterList(*checked);
+  return list ? std::move(list)
+              : Status::badInput(report::printable("'" + path + "': " + list.status().message()));
+}
+
+Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
+  frontend::ImportOptions import;
+  import.batch = options.batch;
+  import.dimensions = options.dimensions;
+  import.batchDimensions = options.batchDimensions;
+  import.loss = options.loss == "mse" ? nn::LossKind::mse : nn::LossKind::cross_entropy;
+  if (options.classesIn != "auto")
+    import.classesIn =
+        options.classesIn == "1" ? frontend::ClassesIn::second : frontend::ClassesIn::last;
+  import.freeze = options.freeze;
+  if (!options.parameters.empty()) {
+    Result<frontend::ParameterList> list = readParameters(options.parameters);
+    if (!list)
+      return list.status();
+    import.parameters = std::move(*list);
+  }
+  import.dropout = options.dropout;
+  import.shapesSuffice = options.planOnly;
+  import.output = options.modelOutput;
+  return import;
+}
+
+} // namespace
+
+Result<CompileRequest> readRequest(const CompileOptions &options, MLIRContext &context) {
+  Result<std::shared_ptr<const solver::Planner>> planner = findPlanner(options);
+  if (!planner)
+    return planner.status();
+  if (Status s = checkSchemes(options); !s)
+    return s;
+  if (Status s = checkForms(options, context); !s)
+    return s;
+  for (const std::string &path :
+       {options.model, options.cluster, options.profile, options.parameters})
+    if (Status s = expectFile(path); !s)
+      return s;
+  CompileRequest request;
+  request.planner = *planner;
+  Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
+  if (!cluster)
+    return cluster.status();
+  request.assumesDevice = isDeviceOpen(options, *cluster);
+  if (request.assumesDevice)
+    assumeDevice(cluster->device);
+  if (options.nodes)
+    if (Status s = setNodes(options.cluster, *cluster, *options.nodes, &context); !s)
+      return s;
+  request.cluster = std::move(*cluster);
+  if (!options.profile.empty()) {
+    Result<files::Profile> profile = files::readProfile(options.profile);
+    if (!profile)
+      return profile.status();
+    request.profile = std::move(*profile);
+  }
+  Result<frontend::ImportOptions> import = importOptions(options);
+  if (!import)
+    return import.status();
+  request.import = std::move(*import);
+  return request;
+}
+
+} // namespace syncline::driver
