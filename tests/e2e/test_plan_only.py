@@ -1,6 +1,9 @@
 """Plans of models by their shapes alone: against the same models' own plans, and refusals."""
 
+import ctypes
 import json
+import os
+import struct
 import unittest
 
 from onnx import TensorProto, helper
@@ -12,6 +15,28 @@ from plan_only import PlanOnlyTest, plan_json
 
 SAMPLES = harness.TOP / "samples" / "models"
 TOLERANCE = 0.01  # of the step, and of the ends of forward and backward
+OPENED, CLOSED = 0x20, 0x10  # events of inotify; without the second, equal ones become one
+
+
+class Opens:
+    """Counts how often files are opened."""
+
+    def __init__(self, paths):
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.queue = self.libc.inotify_init1(os.O_NONBLOCK)
+        self.paths = {self.watch(path): path for path in paths}
+
+    def watch(self, path):
+        return self.libc.inotify_add_watch(self.queue, os.fsencode(path), OPENED | CLOSED)
+
+    def counts(self):
+        counts = dict.fromkeys(self.paths.values(), 0)
+        events = os.read(self.queue, 1 << 16)
+        for watch, mask, _, name in struct.iter_unpack("iIII", events):
+            assert name == 0, "files have no names of their own"
+            counts[self.paths[watch]] += bool(mask & OPENED)
+        os.close(self.queue)
+        return counts
 
 
 class SampleTest(PlanOnlyTest):
@@ -61,6 +86,14 @@ class SampleTest(PlanOnlyTest):
                 self.assertAlmostEqual(
                     again["predicted"][key], value, delta=1e-7 * abs(value) + 1e-12
                 )
+
+    def test_reads_each_file_once(self):
+        """The cluster's bytes are hashed besides."""
+        profile = {"schema": 1, "operations": {"/fc/Gemm": {"forward": "2s", "backward": "5s"}}}
+        path = self.write("profile.json", json.dumps(profile))
+        opens = Opens([self.cluster, path])
+        self.plan(SAMPLES / "digits-cnn.onnx", "--batch", 4, "--profile", path)
+        self.assertEqual(opens.counts(), {self.cluster: 2, path: 1})
 
     def test_plan_is_read_but_not_run(self):
         plan = self.plan(SAMPLES / "digits-cnn.onnx", "--batch", 4)
