@@ -81,15 +81,15 @@ void syncline::buildSolved(OpPassManager &passes, const PipelineOptions &options
   buildPlan(passes, options);
 }
 
-void syncline::buildCommunication(OpPassManager &passes, const PipelineOptions &options) {
+void syncline::buildSolution(OpPassManager &passes, const PipelineOptions &options) {
   buildPosed(passes, options);
   passes.addPass(createSolveMerge(options.planner, options.channels));
-  buildSolved(passes, options);
 }
 
 void syncline::buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   buildTimedStep(passes, options);
-  buildCommunication(passes, options);
+  buildSolution(passes, options);
+  buildSolved(passes, options);
 }
 
 void syncline::registerPipeline() {

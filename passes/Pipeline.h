@@ -42,8 +42,9 @@ void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// backward pass, is fused, each operation gets its seconds and each gradient a `sync.gradient`.
 void buildTimedStep(mlir::OpPassManager &passes, const PipelineOptions &options);
 
-/// Appends the passes of that pipeline behind buildTimedStep(): the communication and the program.
-void buildCommunication(mlir::OpPassManager &passes, const PipelineOptions &options);
+/// Appends the passes of that pipeline between buildTimedStep() and buildSolved(): the problem, and
+/// the planner's answer.
+void buildSolution(mlir::OpPassManager &passes, const PipelineOptions &options);
 
 /// Appends the passes of that pipeline before a planner answers, buildTimedStep() and pose-problem.
 void buildProblem(mlir::OpPassManager &passes, const PipelineOptions &options);

@@ -57,16 +57,16 @@ Status runProblem(ModuleOp module, const PipelineOptions &options) {
   return run(module, options, {}, buildProblem);
 }
 
-Status runSolved(ModuleOp module, const PipelineOptions &options) {
-  return run(module, options, {}, buildSolved);
+Status runSolved(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
+  return run(module, options, enter, buildSolved);
 }
 
 Status runTimedStep(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
   return run(module, options, enter, buildTimedStep);
 }
 
-Status runCommunication(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
-  return run(module, options, enter, buildCommunication);
+Status runSolution(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
+  return run(module, options, enter, buildSolution);
 }
 
 } // namespace syncline

@@ -22,11 +22,11 @@ Status runPipeline(mlir::ModuleOp module, const PipelineOptions &options,
 
 /// Runs the passes of buildProblem(), or of buildSolved(), in the same way.
 Status runProblem(mlir::ModuleOp module, const PipelineOptions &options);
-Status runSolved(mlir::ModuleOp module, const PipelineOptions &options);
+Status runSolved(mlir::ModuleOp module, const PipelineOptions &options,
+                 const EnterPhase &enter = {});
 
-/// Runs the passes of buildTimedStep(), or of buildCommunication(), in the same way.
+/// Runs the passes of buildTimedStep(), or of buildSolution(), in the same way.
 Status runTimedStep(mlir::ModuleOp module, const PipelineOptions &options, const EnterPhase &enter);
-Status runCommunication(mlir::ModuleOp module, const PipelineOptions &options,
-                        const EnterPhase &enter);
+Status runSolution(mlir::ModuleOp module, const PipelineOptions &options, const EnterPhase &enter);
 
 } // namespace syncline

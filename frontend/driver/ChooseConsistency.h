@@ -12,8 +12,8 @@ namespace syncline::driver {
 
 /// Whether the text is "auto:FORM,FORM,..".
 bool isAutoConsistency(const std::string &text);
-/// The forms that the text names: itself, or those of "auto:..". Returns badUsage where these are
-/// none.
+/// The forms that the text names: itself, or those of "auto:..". Errors: badUsage where these are
+/// empty or named twice.
 Result<std::vector<std::string>> formsOf(const std::string &text);
 
 /// The options with which this form is compiled alone. Only gradients, which bsp has, can travel

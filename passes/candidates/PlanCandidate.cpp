@@ -1,10 +1,13 @@
-// Runs the pipeline's two halves.
+// Runs the pipeline in three parts.
 #include "passes/candidates/PlanCandidate.h"
 
 #include "ir/FirstOf.h"
 #include "ir/nn/RecomputedAttr.h"
 #include "ir/plan/Plan.h"
+#include "ir/sync/Sync.h"
 #include "passes/candidates/DeviceMemory.h"
+#include "passes/merge/WriteProblem.h"
+#include "passes/solver/Planner.h"
 
 using namespace mlir;
 
@@ -19,7 +22,7 @@ static std::int64_t freedIn(ModuleOp module) {
 }
 
 Result<ModuleOp> CandidatePlanner::timedStep(const Candidate &candidate) {
-  const std::pair key(candidate.splitTied, candidate.freeArena);
+  const StepKey key(candidate.splitTied, candidate.freeArena);
   if (const auto known = timed.find(key); known != timed.end())
     return *known->second;
   OwningOpRef<ModuleOp> module = source.clone();
@@ -28,12 +31,29 @@ Result<ModuleOp> CandidatePlanner::timedStep(const Candidate &candidate) {
   return *timed.emplace(key, std::move(module)).first->second;
 }
 
-Result<OwningOpRef<ModuleOp>> CandidatePlanner::planOnce(const Candidate &candidate) {
+Result<ModuleOp> CandidatePlanner::solution(Candidate candidate) {
+  const std::tuple key(StepKey(candidate.splitTied, candidate.freeArena), candidate.overlap,
+                       candidate.planner->name());
+  if (const auto known = solved.find(key); known != solved.end())
+    return *known->second;
   Result<ModuleOp> step = timedStep(candidate);
   if (!step)
     return step.status();
-  OwningOpRef<ModuleOp> plan = step->clone();
-  if (Status status = runCommunication(*plan, candidate, enter); !status)
+  OwningOpRef<ModuleOp> module = step->clone();
+  candidate.channels = 1;
+  if (Status status = runSolution(*module, candidate, enter); !status)
+    return status;
+  return *solved.emplace(key, std::move(module)).first->second;
+}
+
+Result<OwningOpRef<ModuleOp>> CandidatePlanner::planOnce(const Candidate &candidate) {
+  Result<ModuleOp> solution = this->solution(candidate);
+  if (!solution)
+    return solution.status();
+  OwningOpRef<ModuleOp> plan = solution->clone();
+  for (auto answer : plan->getOps<sync::SolutionOp>())
+    merge::takeTurns(answer, candidate.channels);
+  if (Status status = runSolved(*plan, candidate, enter); !status)
     return status;
   return plan;
 }

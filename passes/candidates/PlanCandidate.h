@@ -8,12 +8,14 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
+#include <tuple>
 #include <utility>
 
 namespace syncline::candidates {
 
-/// Plans candidates for one module. What they have in common, the step with its times, is made
-/// once. Not thread-safe.
+/// Plans candidates for one module. What they have in common is made once: the step with its times,
+/// and the planner's answer, which is of one channel. Not thread-safe.
 class CandidatePlanner {
 public:
   /// Keeps references to all of them. Preconditions: as for candidatesOf(); with `recomputesToFit`
@@ -29,12 +31,16 @@ public:
 private:
   Result<mlir::OwningOpRef<mlir::ModuleOp>> planOnce(const Candidate &candidate);
   Result<mlir::ModuleOp> timedStep(const Candidate &candidate);
+  Result<mlir::ModuleOp> solution(Candidate candidate);
 
   mlir::ModuleOp source;
   const bool recomputesToFit;
   const EnterPhase &enter;
-  /// Steps with their times. Keys: the split of tied gradients, bytes that recomputation frees.
-  std::map<std::pair<bool, std::int64_t>, mlir::OwningOpRef<mlir::ModuleOp>> timed;
+  using StepKey = std::pair<bool, std::int64_t>; ///< split of tied gradients, freeArena
+  std::map<StepKey, mlir::OwningOpRef<mlir::ModuleOp>> timed;
+  std::map<std::tuple<StepKey, std::string, std::string>,
+           mlir::OwningOpRef<mlir::ModuleOp>>
+      solved; ///< by overlap and planner, too
 };
 
 } // namespace syncline::candidates

@@ -207,3 +207,14 @@ sync::SolutionOp syncline::merge::createSolution(OpBuilder &builder, sync::Probl
     solution->setAttr(sync::casesAttr, casesOf(builder, problem, certificate));
   return solution;
 }
+
+void syncline::merge::takeTurns(sync::SolutionOp solution, int channels) {
+  llvm::SmallVector<Attribute> messages;
+  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
+    messages.push_back(sync::MessageAttr::get(
+        solution.getContext(), message.getLayers(), message.getScheme(), message.getMergeClass(),
+        message.getBytes(), message.getCut(), static_cast<std::int64_t>(messages.size()) % channels,
+        message.getReady(), message.getStart(), message.getEnd(), message.getReconstructed(),
+        message.getGather()));
+  solution.setMessagesAttr(ArrayAttr::get(solution.getContext(), messages));
+}

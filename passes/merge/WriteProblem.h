@@ -28,6 +28,9 @@ sync::SolutionOp createSolution(mlir::OpBuilder &builder, sync::ProblemOp op,
                                 const problem::Solution &messages,
                                 const problem::OrderCertificate &certificate);
 
+/// Lets the solution's messages take turns on so many channels. Precondition: channels >= 1.
+void takeTurns(sync::SolutionOp solution, int channels);
+
 sync::MergeClassAttr mergeClassAttr(mlir::MLIRContext *context,
                                     const problem::MergeClass &mergeClass);
 sync::FactorOptionAttr factorOptionAttr(mlir::MLIRContext *context, std::size_t layer,

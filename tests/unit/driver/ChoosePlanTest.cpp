@@ -79,13 +79,14 @@ Request asking(const std::string &planner) {
 /// A choice, and how often each phase of planning was entered.
 struct Chosen {
   Result<Choice> choice = Status::badInput("none");
-  int steps = 0, plans = 0;
+  int steps = 0, solutions = 0, plans = 0;
 
   Chosen(
       const Request &request, mlir::ModuleOp source,
       const ExpectFits &fits = [](const Candidate &, mlir::ModuleOp) { return Status::ok(); }) {
     const EnterPhase enter = [this](const std::string &phase) {
       steps += phase == "differentiating";
+      solutions += phase == "planning"; // a step's times, too
       plans += phase == "lowering";
     };
     choice = choosePlan(request, source, fits, enter);
@@ -177,6 +178,7 @@ TEST(ChoosePlan, TakesTheSimplerPlanUnlessOnePercentIsSaved) {
     const double simple = stepOf(*one.choice->plan), other = stepOf(*two.choice->plan);
     EXPECT_EQ(other < simple * (1 - leastGain), channels == 2) << other << " " << simple;
     EXPECT_EQ(chosen.candidate().channels, channels);
+    EXPECT_EQ(chosen.solutions, 1); // of which two channels make another plan
     EXPECT_EQ(stepOf(*chosen.choice->plan), channels == 2 ? other : simple);
   }
 }
