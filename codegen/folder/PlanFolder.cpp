@@ -265,7 +265,7 @@ Result<Json> readPlanJson(const std::string &folder) {
   const Json schema = document.value("schema", Json());
   if (schema != planSchema)
     return bad(path, "expected schema " + std::to_string(planSchema) + ", got " + schema.dump() +
-                         "; compile the model again");
+                         compileAgain(folder));
   const Json hashes = document.value("hashes", Json());
   if (!hashes.is_object() || !hashes.contains("plan") || !hashes.contains("files") ||
       !hashes["files"].is_object())

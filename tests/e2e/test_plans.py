@@ -57,8 +57,9 @@ class PlanTest(ChangedPlanTest):
 
     def test_another_version(self):
         self.rewrite(lambda plan: plan.update(schema=2))
-        self.refuses(["verify", self.plan], "schema")
-        self.refuses(["run", self.plan, "-n", 2, "--data", IMAGES, "--steps", 1], "schema")
+        anew = f"syncline compile MODEL --cluster FILE -o {self.plan}"
+        self.refuses(["verify", self.plan], "schema", anew)
+        self.refuses(["run", self.plan, "-n", 2, "--data", IMAGES, "--steps", 1], "schema", anew)
 
     def rewrite(self, change):
         """Changes plan.json and puts the hashes right."""

@@ -3,12 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace syncline {
 
 /// The `schema` of plan.json. Raise it whenever a reader of the old schema would misunderstand the
 /// new one.
-inline constexpr int planSchema = 16;
+inline constexpr int planSchema = 17;
+
+/// The end of a message that refuses the plan in a folder for its version: how to make it anew.
+inline std::string compileAgain(const std::string &folder) {
+  return "; make the plan anew with 'syncline compile MODEL --cluster FILE -o " + folder + "'";
+}
 
 /// The largest number of ranks, and of servers, that a cluster file or a plan may state. Costs are
 /// evaluated in doubles and plans list ranks; a million is far beyond any cluster.

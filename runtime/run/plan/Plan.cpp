@@ -259,8 +259,7 @@ Result<Json> parseFile(const std::string &folder) {
                                  : -1;
   if (found != planSchema)
     return bad(path, "expected schema " + std::to_string(planSchema) + ", got " +
-                         (found < 0 ? "none" : std::to_string(found)) +
-                         "; compile the model again");
+                         (found < 0 ? "none" : std::to_string(found)) + compileAgain(folder));
   return json;
 }
 

@@ -16,12 +16,12 @@ template <typename Function> static Function *symbol(void *library, const char *
 }
 
 /// The building function of a library that is a step of this version for this backend.
-static Result<BuildStep *> checkedEntry(void *library, const std::string &path,
+static Result<BuildStep *> checkedEntry(void *library, const Plan &plan, const std::string &path,
                                         const std::string &backend) {
   auto abi = symbol<StepAbi>(library, "synclineStepAbi");
   if (abi && abi() != stepAbi) // another version may lack the other functions
     return Status::badInput("'" + path + "': expected step interface " + std::to_string(stepAbi) +
-                            ", got " + std::to_string(abi()) + "; compile the model again");
+                            ", got " + std::to_string(abi()) + compileAgain(plan.folder));
   auto compiledFor = symbol<StepBackend>(library, "synclineStepBackend");
   auto build = symbol<BuildStep>(library, "synclineBuildStep");
   if (!abi || !compiledFor || !build)
@@ -43,7 +43,8 @@ Result<StepLibrary> StepLibrary::load(const Plan &plan, const core::Backend &bac
   });
   if (!library.handle)
     return Status::badInput("'" + path + "': cannot load: " + dlerror());
-  Result<BuildStep *> build = checkedEntry(library.handle.get(), path, std::string(backend.name()));
+  Result<BuildStep *> build =
+      checkedEntry(library.handle.get(), plan, path, std::string(backend.name()));
   if (!build)
     return build.status();
   Result<std::unique_ptr<core::Executable>> executable = backend.createExecutable(options);

@@ -233,7 +233,7 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 3, "expected schema 16, got 3");
+  refused("schema", 3, "expected schema 17, got 3");
   refused("runnable", false, "layer trace");
   refused("clip_norm", 0, "'clip_norm': expected a number from 1e-30 to 1e30, got 0");
   refused("accumulate", 0, "'accumulate': 0 is out of range");
@@ -279,7 +279,7 @@ TEST(Plan, Numbers) {
   refused("/ranks", true, "'ranks': expected a whole number, got true");
   refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
   refused("/inputs/0/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
-  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 16, got 4294967301");
+  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 17, got 4294967301");
   refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
   refused("/predicted/planner", nlohmann::json::object(), "missing 'step'");
   refused("/predicted/traffic", "much", "'traffic' is of the wrong type");

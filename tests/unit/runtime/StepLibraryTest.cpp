@@ -29,7 +29,7 @@ private:
 };
 
 /// The error of loading a tiny plan's step after `text` in its source became `replacement`, for
-/// `backend`; empty when there is none.
+/// `backend`; empty when there is none. The plan's folder is PLAN.
 std::string errorOf(const std::string &text, const std::string &replacement,
                     const std::string &backend = "cpu") {
   TinyPlan tiny(1);
@@ -43,9 +43,13 @@ std::string errorOf(const std::string &text, const std::string &replacement,
   if (library)
     return "";
   EXPECT_EQ(library.status().exitCode(), 1);
-  const std::string message = library.status().message(),
-                    start = "'" + tiny.file("step.so") + "': ";
-  return message.starts_with(start) ? message.substr(start.size()) : message;
+  std::string message = library.status().message();
+  const std::string start = "'" + tiny.file("step.so") + "': ";
+  if (message.starts_with(start))
+    message.erase(0, start.size());
+  if (const std::size_t named = message.find(tiny.folder()); named != std::string::npos)
+    message.replace(named, tiny.folder().size(), "PLAN");
+  return message;
 }
 
 // Steps of another backend would call what is not there, or with memory that is not theirs.
@@ -58,9 +62,10 @@ TEST(StepLibrary, OfAnotherBackend) {
 
 // A step of another interface is refused before anything of it is called but its version.
 TEST(StepLibrary, OfAnotherInterface) {
-  EXPECT_EQ(errorOf("return stepAbi;", "return 2;"), "expected step interface " +
-                                                         std::to_string(stepAbi) +
-                                                         ", got 2; compile the model again");
+  EXPECT_EQ(errorOf("return stepAbi;", "return 2;"),
+            "expected step interface " + std::to_string(stepAbi) +
+                ", got 2; make the plan anew "
+                "with 'syncline compile MODEL --cluster FILE -o PLAN'");
 }
 
 // Libraries that are no steps are named.
