@@ -144,7 +144,6 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
       %0 = plan.tensor "x" in input at 0 reserve 128 : memref<4x8xf32>
       ...
       plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
-          ready 0.0 start 0.0 end 1.0e-3
       plan.phase forward
       plan.call matmul "fc" ["a", "b", "y"] ins(%0, %2 : ...) outs(%4 : ...) {transpose_b}
       ...
@@ -208,7 +207,7 @@ def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
     of layers that go by factors to be computed in the backward pass too. What a plan does is its
     program: one step of it is run in virtual time, on the plan's own cluster without jitter
     (passes/simulate/README.md), with the message that sums the loss, and what that says becomes a
-    `sync.prediction` and the buckets' ready, start and end. With `cluster.scatter` times are the
+    `sync.prediction`. With `cluster.scatter` times are the
     means of steps that scatter so. Of a trace, layers are run as the solution has them. Where ranks
     differ, the latest counts.
 
@@ -219,10 +218,9 @@ def PredictTimes : Pass<"predict-times", "::mlir::ModuleOp"> {
     none of the cluster's links.
 
     ```mlir
-    // before: the bucket has the solution's times
-    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
-        ready 3.0 start 3.0 end 5.0
-    // after
+    // before
+    sync.solution of @merge by "optimal" messages [#sync.message<layers = [0], ...>] ...
+    // after, behind it
     sync.prediction of @merge ready <[3.0]> start <[3.0]> end <[5.0]>
       reconstructed <[5.0]> exposed <[2.0]>
       forward_end 1.0 backward_end 3.0 communication_end 5.0 reconstruction_end 5.0

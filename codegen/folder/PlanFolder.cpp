@@ -84,10 +84,8 @@ Result<std::vector<GeneratedFile>> generate(ModuleOp module, const StepTarget &t
     return Status::error(ErrorKind::internal,
                          "cannot generate " + target.fileName.str() + ": " + message);
   std::vector<GeneratedFile> files{{target.fileName.str(), std::move(*text)}};
-  if (target.usesNccl) { // emitPlanJson has checked that the cluster has nccl
-    auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-    files.push_back({tunerTableName.str(), tunerTable(*programs.begin(), spec.getNccl()).text});
-  }
+  if (target.usesNccl)
+    files.push_back({tunerTableName.str(), tunerTable(*programs.begin()).text});
   return files;
 }
 

@@ -188,22 +188,10 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   return Status::ok();
 }
 
-/// The choices about messages that the plan does not leave to NCCL; null where NCCL carries none.
-Json ncclJson(cluster::NcclAttr nccl) {
-  if (!nccl)
-    return nullptr;
-  Json json = {{"protocol", nullptr}, {"channels", nullptr}};
-  if (nccl.getProtocol() != cluster::Protocol::any)
-    json["protocol"] = cluster::stringifyProtocol(nccl.getProtocol()).str();
-  if (nccl.getChannels())
-    json["channels"] = *nccl.getChannels();
-  return json;
-}
-
 /// P24: the cluster has `nccl` exactly where NCCL carries the messages of the step's backend.
 Status checkCarrier(const PlanInfo &info, cluster::SpecAttr spec) {
   const StepTarget *target = findTarget(info.backend);
-  if (!target || target->usesNccl == static_cast<bool>(spec.getNccl()))
+  if (!target || target->usesNccl == spec.getNccl())
     return Status::ok();
   return Status::badInput("P24: the step is for backend '" + info.backend +
                           (target->usesNccl
@@ -244,7 +232,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"clip_norm", nullptr},
                {"consistency", nullptr},
                {"backend", info.backend},
-               {"nccl", ncclJson(spec.getNccl())},
+               {"nccl", spec.getNccl()},
                {"runnable", false},
                {"inputs", Json::array()},
                {"unneeded_inputs", info.unneededInputs},

@@ -25,14 +25,7 @@ std::optional<StringRef> algorithmOf(Scheme scheme) {
 
 class TableWriter {
 public:
-  TableWriter(plan::ProgramOp program, cluster::NcclAttr nccl) : program(program) {
-    if (nccl.getProtocol() != cluster::Protocol::any)
-      pinned = cluster::stringifyProtocol(nccl.getProtocol());
-    // The row fits any number of nodes: NCCL counts those on which ranks were started, which need
-    // not be the plan's.
-    pinned += "," + std::to_string(nccl.getChannels().value_or(-1)) + ",-1," +
-              std::to_string(program.getRanks()) + "\n";
-  }
+  explicit TableWriter(plan::ProgramOp program) : program(program) {}
 
   TunerTable write() {
     table.text = header;
@@ -43,7 +36,7 @@ public:
     }
     bool scatters = false, gathers = false;
     for (auto bucket : program.getOps<plan::BucketOp>()) {
-      const bool isRing = plan::updatesItself(bucket) || plan::isHalved(bucket);
+      const bool isRing = plan::updatesItself(bucket) || bucket.getHalved();
       scatters |= isRing;
       gathers |= isRing || plan::travelsByFactors(bucket);
       if (!isRing)
@@ -80,21 +73,20 @@ private:
   }
 
   void addRow(StringRef collective, std::int64_t least, std::int64_t most, StringRef algorithm) {
+    // NCCL chooses protocol and channels. The row fits any number of nodes: NCCL counts those on
+    // which ranks were started, which need not be the plan's.
     table.text += (collective + "," + llvm::Twine(least) + "," + llvm::Twine(most) + "," +
-                   algorithm + "," + pinned)
+                   algorithm + ",,-1,-1," + llvm::Twine(program.getRanks()) + "\n")
                       .str();
   }
 
   plan::ProgramOp program;
-  std::string pinned; ///< the end of each row, from the protocol on
   TunerTable table;
   llvm::DenseMap<std::int64_t, Sum> firstOf; ///< by bytes
 };
 
 } // namespace
 
-TunerTable tunerTable(plan::ProgramOp program, cluster::NcclAttr nccl) {
-  return TableWriter(program, nccl).write();
-}
+TunerTable tunerTable(plan::ProgramOp program) { return TableWriter(program).write(); }
 
 } // namespace syncline::codegen

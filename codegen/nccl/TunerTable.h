@@ -32,6 +32,6 @@ struct TunerTable {
 /// the program's buckets, then one row for all its reduce-scatters and one for all its gathers.
 /// Where weights travel, it has a row for each size of a fragment, and none for buckets. The
 /// function is pure. Preconditions: check-plan accepts the program, and NCCL carries its messages.
-TunerTable tunerTable(plan::ProgramOp program, cluster::NcclAttr nccl);
+TunerTable tunerTable(plan::ProgramOp program);
 
 } // namespace syncline::codegen

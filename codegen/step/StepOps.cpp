@@ -30,9 +30,7 @@ std::string StepOps::declare(plan::BucketOp bucket) {
          ", .channel = " + std::to_string(bucket.getChannel()) +
          ", .scheme = " + quoted(schemeName(bucket.getScheme())) +
          ", .offset = " + std::to_string(bucket.getOffset()) +
-         ", .extent = " + std::to_string(bucket.getExtent()) +
-         ", .start = " + realLiteral(bucket.getStart().convertToDouble()) +
-         ", .end = " + realLiteral(bucket.getEnd().convertToDouble()) + "},";
+         ", .extent = " + std::to_string(bucket.getExtent()) + "},";
 }
 
 std::vector<std::string> StepOps::namesOf(plan::CallOp call, StringRef role) const {

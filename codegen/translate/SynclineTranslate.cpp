@@ -43,7 +43,7 @@ static LogicalResult printTunerTable(ModuleOp module, llvm::raw_ostream &os) {
   if (!spec || !spec.getNccl())
     return module.emitError("expected a cluster with 'nccl'");
   for (auto program : module.getOps<syncline::plan::ProgramOp>()) {
-    const TunerTable table = tunerTable(program, spec.getNccl());
+    const TunerTable table = tunerTable(program);
     os << table.text;
     for (const TunerClash &clash : table.clashes)
       os << "clash of " << clash.first << " by " << clash.firstAlgorithm << " and " << clash.second

@@ -129,13 +129,6 @@ Status checkBatch(const CompileOptions &options, const files::Profile &profile, 
   return Status::ok();
 }
 
-/// Leaves its choices to NCCL; null where the backend does not send by NCCL.
-cluster::NcclAttr ncclOf(const CompileOptions &options, MLIRContext *context) {
-  if (!codegen::findTarget(options.backend)->usesNccl)
-    return {};
-  return cluster::NcclAttr::get(context, cluster::Protocol::any, std::nullopt);
-}
-
 /// Attaches cluster, profile, optimizer, precision and wire to the module as attributes, which the
 /// passes read.
 Status attachCluster(const CompileOptions &options, const CompileRequest &request,
@@ -144,7 +137,7 @@ Status attachCluster(const CompileOptions &options, const CompileRequest &reques
   const std::optional<files::Profile> &profile = request.profile;
   module->setAttr(cluster::specAttr,
                   cluster::withNccl(frontend::toAttr(cluster, module.getContext()),
-                                    ncclOf(options, module.getContext())));
+                                    codegen::findTarget(options.backend)->usesNccl));
   module->setAttr(cluster::provenanceAttr, frontend::provenanceAttr(cluster, module.getContext()));
   if (options.optimizer != optimizerName(OptimizerKind::sgd))
     module->setAttr(nn::optimizerAttr, StringAttr::get(module.getContext(), options.optimizer));

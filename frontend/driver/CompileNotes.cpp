@@ -30,7 +30,7 @@ void warnOfClashes(ModuleOp module) {
     return;
   for (auto program : module.getOps<plan::ProgramOp>()) {
     const char *const message = program.getConsistency() ? "fragment" : "bucket";
-    for (const codegen::TunerClash &clash : codegen::tunerTable(program, spec.getNccl()).clashes)
+    for (const codegen::TunerClash &clash : codegen::tunerTable(program).clashes)
       std::fprintf(stderr,
                    "syncline: warning: %ss %lld and %lld both have %lld bytes, which is all "
                    "that NCCL knows them by: both go by %s, %s %lld not by %s\n",

@@ -194,11 +194,6 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   compare("overlap", a.value("overlap", "backward"), b.value("overlap", "backward"));
   compare("accumulate", passesOf(a), passesOf(b));
   compare("clip-norm", a.value("clip_norm", json()), b.value("clip_norm", json()));
-  auto nccl = [](const json &plan) {
-    std::string text = ncclText(plan);
-    return text.empty() ? json() : json(std::move(text));
-  };
-  compare("messages by NCCL", nccl(a), nccl(b));
   auto consistency = [](const json &plan) { return json(consistencyOf(plan)); };
   compare("consistency", consistency(a), consistency(b));
   compare("requested", requestedText(a), requestedText(b));

@@ -189,26 +189,13 @@ static std::string proof(const nlohmann::json &plan) {
   return text;
 }
 
-std::string syncline::report::ncclText(const nlohmann::json &plan) {
-  const nlohmann::json nccl = plan.value("nccl", nlohmann::json());
-  if (nccl.is_null())
-    return "";
-  std::string text = nccl.at("protocol").is_string() ? "protocol " + printable(nccl.at("protocol"))
-                                                     : "any protocol";
-  return text + ", " +
-         (nccl.at("channels").is_number()
-              ? counted(nccl.at("channels").get<std::int64_t>(), "channel")
-              : "any channels");
-}
-
 /// The library that carries a GPU plan's messages, and the schemes that it lacks.
 static std::string carrier(const nlohmann::json &plan) {
   constexpr auto lacking = schemesWhere<[](Scheme scheme) { return !isCarried(scheme, true); }>;
-  const std::string how = ncclText(plan);
-  return how.empty()
-             ? ""
-             : "for backend " + printable(plan.at("backend")) + ": NCCL carries the messages, " +
-                   how + "; it has no " + listOf(lacking, ", ") + " or dedicated servers\n";
+  return plan.value("nccl", false) ? "for backend " + printable(plan.at("backend")) +
+                                         ": NCCL carries the messages; it has no " +
+                                         listOf(lacking, ", ") + " or dedicated servers\n"
+                                   : "";
 }
 
 static std::string totals(const nlohmann::json &plan) {

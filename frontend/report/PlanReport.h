@@ -17,8 +17,4 @@ namespace syncline::report {
 /// badInput where `plan` does not follow the plan schema.
 Result<std::string> planReport(const nlohmann::json &plan, bool allMembers);
 
-/// How NCCL carries the plan's messages: "protocol simple, 4 channels"; empty where it does not.
-/// Throws as guarded() expects where `plan` does not follow its schema.
-std::string ncclText(const nlohmann::json &plan);
-
 } // namespace syncline::report

@@ -8,7 +8,6 @@
 #include "mlir/IR/Dialect.h"
 
 #include "ir/cluster/ClusterDialect.h.inc"
-#include "ir/cluster/ClusterEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/cluster/ClusterAttrs.h.inc"
 
@@ -25,11 +24,8 @@ inline bool isCost(mlir::Attribute attr) {
   return attr && llvm::isa<FormulaAttr, AffineAttr, TableAttr>(attr);
 }
 
-/// The most channels that NCCL gives a collective (C16).
-inline constexpr std::int64_t maxNcclChannels = 64;
-
-/// The spec with `nccl`, or without it where `nccl` is null.
-SpecAttr withNccl(SpecAttr spec, NcclAttr nccl);
+/// The spec where NCCL carries the messages, or where Syncline's own transport does.
+SpecAttr withNccl(SpecAttr spec, bool nccl);
 
 /// The largest interference that a spec may have (C15).
 inline constexpr double maxInterference = 1000;

@@ -4,7 +4,6 @@
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 
 def Cluster_Dialect : Dialect {
   let name = "cluster";
@@ -37,27 +36,6 @@ def Cluster_SchemeAttr : AttrDef<Cluster_Dialect, "Scheme"> {
   }];
   let parameters = (ins AttrParameter<"::syncline::Scheme", "the scheme">:$value);
   let assemblyFormat = "$value";
-}
-
-def Cluster_ProtocolEnum : I32EnumAttr<"Protocol", "how NCCL moves a message's bytes", [
-  I32EnumAttrCase<"any", 0>, I32EnumAttrCase<"simple", 1>, I32EnumAttrCase<"ll", 2>,
-  I32EnumAttrCase<"ll128", 3>]> {
-  let cppNamespace = "::syncline::cluster";
-  let genSpecializedAttr = 0;
-}
-
-def Cluster_NcclAttr : Cluster_Attr<"Nccl", "nccl"> {
-  let summary = "NCCL carries the messages";
-  let description = [{
-    NCCL decides what a plan leaves open: the protocol where it is `any`, and the number of channels
-    where none is given (C16).
-
-    `#cluster.nccl<protocol = simple, channels = 4>`
-  }];
-  let parameters = (ins
-    AttrParameter<"::syncline::cluster::Protocol", "protocol of NCCL's collectives">:$protocol,
-    OptionalParameter<"::std::optional<int64_t>", "channels of each collective">:$channels);
-  let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
@@ -225,8 +203,8 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     its operations take `interference` times as long, but `latencyInterference` times during the
     message's latency. Two messages at once that take their stated costs take `messageInterference`
     times as long each. A spec has `nccl` in plans for GPUs: NCCL then carries the messages, by the
-    schemes that it has. Absent values and defaults are not printed (C1, C6, C10, C12, C13, C14,
-    C15, C16).
+    schemes and protocols that it has. Absent values and defaults are not printed (C1, C6, C10, C12, C13, C14,
+    C15).
 
     ```mlir
     #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2,
@@ -237,7 +215,7 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
       servers = <count = 2, dedicated = true,
                  link = <alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>>,
       largestMessage = 67108864, overrides = [<nodes = [1], slowdown = 1.5>],
-      nccl = <protocol = any>>
+      nccl = true>
     ```
   }];
   let parameters = (ins
@@ -264,8 +242,8 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     OptionalParameter<"::std::optional<int64_t>",
                       "bytes of the largest message; no limit when absent">:$largestMessage,
     Cluster_Overrides:$overrides,
-    OptionalParameter<"::syncline::cluster::NcclAttr",
-                      "NCCL carries the messages; when absent, Syncline's own transport">:$nccl);
+    DefaultValuedParameter<"bool", "false",
+                           "NCCL carries the messages; otherwise Syncline's own transport">:$nccl);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -46,7 +46,6 @@ static void printNodes(AsmPrinter &printer, ArrayRef<int64_t> nodes) {
 }
 
 #include "ir/cluster/ClusterDialect.cpp.inc"
-#include "ir/cluster/ClusterEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/cluster/ClusterAttrs.cpp.inc"
 
@@ -133,11 +132,6 @@ LogicalResult FormulaAttr::verify(EmitError emitError, Scheme algorithm, int64_t
                  failed(checkTime(emitError, "C3", "alpha", alpha)) ||
                  failed(checkTime(emitError, "C3", "beta", beta)) ||
                  failed(checkTime(emitError, "C3", "gamma", gamma)));
-}
-
-LogicalResult NcclAttr::verify(EmitError emitError, Protocol, std::optional<int64_t> channels) {
-  return channels ? checkCount(emitError, "C16", "channels", *channels, maxNcclChannels)
-                  : success();
 }
 
 LogicalResult AffineAttr::verify(EmitError emitError, Real a, Real b) {
@@ -231,14 +225,12 @@ static int64_t nodesOf(int64_t ranks, int64_t devicesPerNode) {
   return (ranks + devicesPerNode - 1) / devicesPerNode;
 }
 
-LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
-                               int64_t devicesPerNode, int64_t cardsPerNode, DeviceAttr,
-                               LinkAttr link, LinkAttr, bool, Real interference,
-                               std::optional<Real> latencyInterference,
-                               std::optional<Real> messageInterference,
-                               ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
-                               std::optional<int64_t> largestMessage,
-                               ArrayRef<OverrideAttr> overrides, NcclAttr) {
+LogicalResult
+SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks, int64_t devicesPerNode,
+                 int64_t cardsPerNode, DeviceAttr, LinkAttr link, LinkAttr, bool, Real interference,
+                 std::optional<Real> latencyInterference, std::optional<Real> messageInterference,
+                 ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
+                 std::optional<int64_t> largestMessage, ArrayRef<OverrideAttr> overrides, bool) {
   if (failed(checkCount(emitError, "C1", "ranks", ranks)) ||
       failed(checkCount(emitError, "C1", "devicesPerNode", devicesPerNode, ranks)) ||
       failed(checkCount(emitError, "C1", "cardsPerNode", cardsPerNode)) ||
@@ -267,7 +259,7 @@ LogicalResult TimesAttr::verify(EmitError emitError, Real forward, std::optional
                  (backward && failed(checkTime(emitError, "C8", "backward", *backward))));
 }
 
-SpecAttr syncline::cluster::withNccl(SpecAttr spec, NcclAttr nccl) {
+SpecAttr syncline::cluster::withNccl(SpecAttr spec, bool nccl) {
   SpecFields fields(spec);
   fields.nccl = nccl;
   return fields.get(spec.getContext());

@@ -22,7 +22,7 @@ struct SpecFields {
   ServersAttr servers;                        ///< null where they are colocated, one on every rank
   std::optional<std::int64_t> largestMessage; ///< bytes
   llvm::SmallVector<OverrideAttr> overrides;
-  NcclAttr nccl; ///< null where the transport is ours
+  bool nccl = false; ///< whether NCCL carries the messages
 
   SpecFields() = default;
   explicit SpecFields(SpecAttr spec);

@@ -45,9 +45,6 @@ bool travelsByFactors(BucketOp bucket);
 /// Whether the bucket's message writes its parameters, so that no `plan.update` is needed.
 bool updatesItself(BucketOp bucket);
 
-/// Whether the bucket travels in halves (P30): it has the times of an all-gather.
-bool isHalved(BucketOp bucket);
-
 /// The bytes that a rank holds beside the program's spaces for its exchanges. With 'diloco' these
 /// are the common weights, their velocity where there is momentum, and the longest difference under
 /// way. With ssp, asp and dssp they are a change under way, and the weights at a read and as they

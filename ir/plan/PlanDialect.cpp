@@ -102,8 +102,6 @@ bool syncline::plan::updatesItself(BucketOp bucket) {
   return bucket.getScheme() == Scheme::reduceScatter;
 }
 
-bool syncline::plan::isHalved(BucketOp bucket) { return bucket.getGatherStart().has_value(); }
-
 std::int64_t syncline::plan::exchangeBytes(ProgramOp program) {
   sync::ConsistencyAttr consistency = program.getConsistencyAttr();
   if (!consistency)
@@ -226,19 +224,6 @@ LogicalResult TensorOp::verify() {
 }
 
 LogicalResult BucketOp::verify() {
-  double ready = getReady().convertToDouble(), start = getStart().convertToDouble(),
-         end = getEnd().convertToDouble();
-  if (!(0 <= ready && ready <= start && start <= end))
-    return emitOpError("P4: expected 0 <= ready <= start <= end, got ")
-           << ready << ", " << start << " and " << end;
-  if (getGatherStart().has_value() != getGatherEnd().has_value())
-    return emitOpError("P30: expected both times of an all-gather, or none");
-  if (getGatherStart()) {
-    const double from = getGatherStart()->convertToDouble(), to = getGatherEnd()->convertToDouble();
-    if (!(end <= from && from <= to))
-      return emitOpError("P30: expected an all-gather behind the bucket's end at ")
-             << end << ", got " << from << " to " << to;
-  }
   const bool isRows =
       getMembers().size() == 1 && isRowsPart(cast<StringAttr>(getMembers()[0]).getValue());
   if (getMembers().empty() || static_cast<std::int64_t>(getBytes()) < 0 ||

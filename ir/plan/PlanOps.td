@@ -74,22 +74,17 @@ def Plan_BucketOp : Plan_Op<"bucket"> {
     `bytes` is the size of the members. `extent` is the length of their interval in the gradients
     space, where members are aligned. That interval travels, except by `factors`: then the members
     are computed from what `plan.gather` brings (P14 to P16). By `reduce-scatter` the message itself
-    updates the parameters (P17). ready, start and end are predicted seconds in virtual time (P22).
-    A bucket in halves has `gather_start` and `gather_end`, the seconds of its all-gather (P30); the
-    other times are then those of its reduce-scatter.
+    updates the parameters (P17). A bucket that is `halved` travels in halves (P30).
 
     ```mlir
     plan.bucket 0 members ["fc.bias", "fc.weight"] by ring channel 0 at 0 extent 2624 bytes 2600
-      ready 1.0e-3 start 1.0e-3 end 2.0e-3
     ```
   }];
   let arguments = (ins I64Attr:$id, StrArrayAttr:$members, Plan_Scheme:$scheme, I64Attr:$channel,
-                       I64Attr:$offset, I64Attr:$extent, I64Attr:$bytes, F64Attr:$ready,
-                       F64Attr:$start, F64Attr:$end, OptionalAttr<F64Attr>:$gather_start,
-                       OptionalAttr<F64Attr>:$gather_end);
+                       I64Attr:$offset, I64Attr:$extent, I64Attr:$bytes, UnitAttr:$halved);
   let assemblyFormat = [{
     $id `members` $members `by` custom<SchemeName>($scheme) `channel` $channel `at` $offset
-    `extent` $extent `bytes` $bytes `ready` $ready `start` $start `end` $end attr-dict
+    `extent` $extent `bytes` $bytes attr-dict
   }];
   let hasVerifier = 1;
 }

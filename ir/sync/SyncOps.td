@@ -18,21 +18,19 @@ def Sync_AllReduceOp : Sync_Op<"all_reduce", [Pure]> {
   let summary = "one message: the members' mean over all ranks";
   let description = [{
     The members are a bucket: gradients that travel together. `bucket` numbers the messages in issue
-    order. `ready`, `start` and `end` are predicted times from the step's beginning (S1, S2). `cut`
-    is that of `#sync.message`: bytes that it leaves out stay as they are, and another message takes
-    the result. `gather_place` is that of the message's `#sync.gather`: it travels in halves.
+    order (S1). `cut` is that of `#sync.message`: bytes that it leaves out stay as they are, and
+    another message takes the result. `gather_place` is that of the message's `#sync.gather`: it
+    travels in halves.
 
     ```mlir
     %a, %b = sync.all_reduce %da, %db {bucket = 0 : i64, channel = 0 : i64,
-      scheme = #cluster<scheme ring>, members = ["fc.bias", "fc.weight"],
-      ready = 0.1 : f64, start = 0.1 : f64, end = 0.2 : f64}
+      scheme = #cluster<scheme ring>, members = ["fc.bias", "fc.weight"]}
       : (tensor<10xf32>, tensor<10x64xf32>) -> (tensor<10xf32>, tensor<10x64xf32>)
     ```
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$local, StrArrayAttr:$members, I64Attr:$bucket,
-                       I64Attr:$channel, Sync_Scheme:$scheme, F64Attr:$ready, F64Attr:$start,
-                       F64Attr:$end, OptionalAttr<DenseI64ArrayAttr>:$cut,
-                       OptionalAttr<I64Attr>:$gather_place);
+                       I64Attr:$channel, Sync_Scheme:$scheme,
+                       OptionalAttr<DenseI64ArrayAttr>:$cut, OptionalAttr<I64Attr>:$gather_place);
   let results = (outs Variadic<AnyRankedTensor>:$agreed);
   let assemblyFormat = "$local attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -49,12 +47,12 @@ def Sync_AllGatherOp : Sync_Op<"all_gather", [Pure]> {
 
     ```mlir
     %xs, %dys = sync.all_gather %x, %dy {bucket = 0 : i64, channel = 0 : i64,
-      members = ["fc.weight", "fc.bias"], ready = 0.1 : f64, start = 0.1 : f64, end = 0.2 : f64}
+      members = ["fc.weight", "fc.bias"]}
       : (tensor<8x64xf32>, tensor<8x10xf32>) -> (tensor<32x64xf32>, tensor<32x10xf32>)
     ```
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$local, StrArrayAttr:$members, I64Attr:$bucket,
-                       I64Attr:$channel, F64Attr:$ready, F64Attr:$start, F64Attr:$end);
+                       I64Attr:$channel);
   let results = (outs Variadic<AnyRankedTensor>:$gathered);
   let assemblyFormat = "$local attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;

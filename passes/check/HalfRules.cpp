@@ -30,11 +30,11 @@ LogicalResult checkHalves(const PlanFacts &facts) {
   plan::ProgramOp program = facts.program;
   for (auto [number, bucket] : facts.buckets) {
     const auto found = facts.allGathers.find(number);
-    const bool isHalved = plan::isHalved(bucket);
+    const bool isHalved = plan::BucketOp(bucket).getHalved();
     if (found == facts.allGathers.end()) {
       if (isHalved)
-        return plan::BucketOp(bucket).emitOpError("P30: has the times of an all-gather, but "
-                                                  "'plan.all_gather' never hands it over");
+        return plan::BucketOp(bucket).emitOpError("P30: travels in halves, but 'plan.all_gather' "
+                                                  "never hands over the second one");
       continue;
     }
     Operation *allGather = facts.steps[found->second.front()].op;
@@ -50,8 +50,7 @@ LogicalResult checkHalves(const PlanFacts &facts) {
                     program, "this program");
     if (!isHalved)
       return reject(allGather,
-                    "P30: gathers bucket " + llvm::Twine(number) +
-                        ", which has no times of an all-gather",
+                    "P30: gathers bucket " + llvm::Twine(number) + ", which is not 'halved'",
                     bucket, "declared here");
     if (failed(checkPlace(facts, number, found->second)))
       return failure();

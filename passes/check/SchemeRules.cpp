@@ -268,7 +268,7 @@ static LogicalResult checkCarrier(const PlanFacts &facts) {
       program->getParentOfType<ModuleOp>()->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!spec)
     return success();
-  const bool byNccl = static_cast<bool>(spec.getNccl());
+  const bool byNccl = spec.getNccl();
   if (byNccl && program.getServers())
     return program.emitOpError("P24: has servers of its own, which NCCL, who carries the messages, "
                                "does not know");

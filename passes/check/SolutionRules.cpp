@@ -148,7 +148,7 @@ private:
         continue;
       plan::BucketOp bucket = facts.buckets.at(found.first);
       const bool isHalved = bool(messageOf(solution, found.first).getGather());
-      if (isHalved != plan::isHalved(bucket))
+      if (isHalved != bucket.getHalved())
         return reject(bucket,
                       "P19: expected a bucket " +
                           llvm::Twine(isHalved ? "in halves" : "that is one message"),

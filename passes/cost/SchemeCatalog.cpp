@@ -30,7 +30,7 @@ public:
     catalog.ranks = ranks;
     catalog.wire = wire;
     catalog.largestMessage = spec.getLargestMessage();
-    catalog.byNccl = static_cast<bool>(spec.getNccl());
+    catalog.byNccl = spec.getNccl();
     for (cluster::CollectiveAttr stated : spec.getCollectives())
       if (isAllReduce(stated.getScheme()))
         add(stated.getScheme(), this->stated(stated.getScheme()));

@@ -67,9 +67,6 @@ private:
                .scheme = scheme,
                .number = static_cast<std::int64_t>(message.getBucket()),
                .channel = static_cast<std::int64_t>(message.getChannel()),
-               .ready = message.getReadyAttr(),
-               .start = message.getStartAttr(),
-               .end = message.getEndAttr(),
                .completedBy = static_cast<std::int64_t>(message.getBucket())});
   }
 

@@ -30,7 +30,6 @@ struct Bucket {
   mlir::Operation *message = nullptr; ///< a sync.all_reduce or sync.all_gather
   cluster::Scheme scheme = cluster::Scheme::ring;
   std::int64_t number = 0, channel = 0;
-  mlir::FloatAttr ready = {}, start = {}, end = {}; ///< seconds, predicted
   std::vector<Member> members = {}; ///< none where rows travel that are added to another's member
   std::int64_t offset = 0, extent = 0, bytes = 0; ///< its interval; its gradients' dense bytes
   /// Bytes of the first member before the interval, and of the last one behind it; they travel in

@@ -205,9 +205,7 @@ private:
           cluster::SchemeAttr::get(builder.getContext(), bucket.scheme),
           builder.getI64IntegerAttr(bucket.channel), builder.getI64IntegerAttr(bucket.offset),
           builder.getI64IntegerAttr(bucket.extent), builder.getI64IntegerAttr(bucket.bytes),
-          bucket.ready, bucket.start, bucket.end,
-          bucket.gatherPlace ? bucket.end : FloatAttr(), // predict-times sets the times
-          bucket.gatherPlace ? bucket.end : FloatAttr());
+          bucket.gatherPlace ? builder.getUnitAttr() : UnitAttr());
       if (bucket.scheme == cluster::Scheme::sparse)
         declared->setAttr(
             plan::rowsAttr,

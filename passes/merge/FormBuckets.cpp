@@ -111,8 +111,6 @@ private:
         members.front().getLoc(), types, local, builder.getStrArrayAttr(names),
         builder.getI64IntegerAttr(number), builder.getI64IntegerAttr(message.getChannel()),
         cluster::SchemeAttr::get(builder.getContext(), message.getScheme()),
-        builder.getF64FloatAttr(message.getReady()), builder.getF64FloatAttr(message.getStart()),
-        builder.getF64FloatAttr(message.getEnd()),
         message.getCut().empty() ? DenseI64ArrayAttr()
                                  : builder.getDenseI64ArrayAttr(message.getCut()),
         message.getGather() ? builder.getI64IntegerAttr(message.getGather().getPlace())
@@ -145,10 +143,7 @@ private:
                           .carrier = members.front(),
                           .piggybacks = std::move(*piggybacks),
                           .number = number,
-                          .channel = message.getChannel(),
-                          .ready = message.getReady(),
-                          .start = message.getStart(),
-                          .end = message.getEnd()},
+                          .channel = message.getChannel()},
                          cluster.getRanks());
   }
 

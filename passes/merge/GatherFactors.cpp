@@ -156,9 +156,7 @@ sync::AllGatherOp createGather(OpBuilder &builder, const FactorMessage &message,
   const Type types[] = {ofAllRanks(pair.left, ranks), ofAllRanks(pair.right, ranks)};
   return builder.create<sync::AllGatherOp>(
       carrier.getLoc(), types, ValueRange{pair.left, pair.right}, builder.getStrArrayAttr(names),
-      builder.getI64IntegerAttr(message.number), builder.getI64IntegerAttr(message.channel),
-      builder.getF64FloatAttr(message.ready), builder.getF64FloatAttr(message.start),
-      builder.getF64FloatAttr(message.end));
+      builder.getI64IntegerAttr(message.number), builder.getI64IntegerAttr(message.channel));
 }
 
 } // namespace

@@ -15,7 +15,6 @@ struct FactorMessage {
   llvm::SmallVector<sync::GradientOp> piggybacks; ///< gradients reconstructed from the carrier's
                                                   ///< factors too
   std::int64_t number = 0, channel = 0;           ///< of the message
-  double ready = 0, start = 0, end = 0;           ///< seconds from the step's beginning
 };
 
 /// Replaces the message's gradients: puts a `sync.all_gather` at the builder's place, and behind it

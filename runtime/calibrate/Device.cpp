@@ -125,7 +125,7 @@ Kernel smallestOf(Step &step) {
 void declareStream(Step &step) {
   step.declare(Space::parameters, {step.work.stream});
   step.declare(Space::gradients, {step.work.stream});
-  step.builder.bucket({0, 0, "ring", 0, 4 * step.work.stream, 0, 0});
+  step.builder.bucket({0, 0, "ring", 0, 4 * step.work.stream});
 }
 
 Kernel update(Step &step) {
@@ -189,8 +189,8 @@ Result<std::unique_ptr<Device>> Device::create(const core::Backend &backend,
   step.builder.phase("update");
   device->streaming.push_back(update(step));
   for (const core::Bucket &b : options.messages)
-    step.builder.bucket({b.id, b.channel, schemeName(b.scheme), device->roomBegin + b.offset,
-                         b.extent, b.start, b.end});
+    step.builder.bucket(
+        {b.id, b.channel, schemeName(b.scheme), device->roomBegin + b.offset, b.extent});
   if (Status s = executable.finish(); !s)
     return s;
   for (const core::Bucket &b : options.messages)

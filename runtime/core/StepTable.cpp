@@ -53,8 +53,7 @@ void StepTable::declareBucket(const BucketInfo &info) {
     return fail(ErrorKind::badInput, what + ": ends at byte " +
                                          std::to_string(info.offset + info.extent) +
                                          " of a space of " + std::to_string(room));
-  buckets.push_back(
-      {info.id, info.channel, *scheme, info.offset, info.extent, info.start, info.end});
+  buckets.push_back({info.id, info.channel, *scheme, info.offset, info.extent});
 }
 
 OperationInfo &StepTable::append(std::string_view name, std::string_view layer,

@@ -59,7 +59,6 @@ struct Bucket {
   int channel = 0;
   Scheme scheme = Scheme::ring;
   std::int64_t offset = 0, extent = 0; ///< bytes, in Space::gradients and Space::parameters alike
-  double start = 0, end = 0;           ///< predicted seconds from the step's beginning
 };
 
 /// TensorInfo with its name owned.

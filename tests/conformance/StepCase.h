@@ -20,16 +20,10 @@ enum class Form {
   blocked, ///< in the layout that a convolution before it leaves, padded channels included
 };
 
-/// A bucket of `extent` bytes at the beginning of the gradients, without predicted times.
+/// A bucket of `extent` bytes at the beginning of the gradients.
 inline BucketInfo bucketBy(std::string_view scheme, std::int64_t extent, int id = 0,
                            int channel = 0) {
-  return {.id = id,
-          .channel = channel,
-          .scheme = scheme,
-          .offset = 0,
-          .extent = extent,
-          .start = 0,
-          .end = 0};
+  return {.id = id, .channel = channel, .scheme = scheme, .offset = 0, .extent = extent};
 }
 
 class StepCase {

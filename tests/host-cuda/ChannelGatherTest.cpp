@@ -26,7 +26,7 @@ struct Gathered {
         step.tensor({"every", Space::arena, f32, {all(floats)}, 0, 4 * all(floats)});
     const Tensor everyOther =
         step.tensor({"everyOther", Space::arena, type, {all(longs)}, 4096, 8 * all(longs)});
-    step.bucket({5, 0, schemeName(scheme), 0, 4 * floats, 0, 0});
+    step.bucket({5, 0, schemeName(scheme), 0, 4 * floats});
     const Tensor ins[] = {own, others}, outs[] = {every, everyOther};
     step.gather(5, ins, outs);
     step.wait(5);

@@ -179,7 +179,7 @@ TEST(LayoutTest, CopiesOfWeightsFollowUpdates) {
   StepCase run(bf16);
   const auto [weight, dw] = run.parameter("w", w);
   const Tensor input = run.operand(x), before = run.result(x.shape), after = run.result(x.shape);
-  run.step().bucket({0, 0, "ring", 0, 16 * 16 * 9 * 4, 0, 0});
+  run.step().bucket({0, 0, "ring", 0, 16 * 16 * 9 * 4});
   run.step().conv("before", input, weight, none, before, same3);
   run.step().convBackwardWeights("before", input, run.operand(dy), dw, none, same3);
   run.step().update(0);

@@ -150,7 +150,7 @@ TEST(MachineTest, StateThatDoesNotFitIsTold) {
   for (const bool late : {false, true}) {
     StepCase run(backend());
     run.parameter("w", Array({4}));
-    run.step().bucket({0, 0, "ring", 0, 64, 0, 0});
+    run.step().bucket({0, 0, "ring", 0, 64});
     run.step().update(0);
     const OptimizerOptions plain{}, momentum{0.1, 0.9, 0, false};
     EXPECT_TRUE((*run).setOptimizer(late ? plain : momentum).isOk());

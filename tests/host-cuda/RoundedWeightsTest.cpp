@@ -42,8 +42,8 @@ public:
     const Tensor product = run.result(matrix), dx = run.result(image);
     results = {between, residual, product, dx};
     StepBuilder &s = run.step();
-    s.bucket({0, 0, "ring", 0, 2 * filterBytes, 0, 0});
-    s.bucket({1, 0, "ring", 2 * filterBytes, matrixBytes, 0, 0});
+    s.bucket({0, 0, "ring", 0, 2 * filterBytes});
+    s.bucket({1, 0, "ring", 2 * filterBytes, matrixBytes});
     s.conv("first", x, first, none, between, same3);
     s.conv("second", between, second, none, residual, same3);
     bf16.kernels.addRelu.append(s, "sum", std::array{residual, between}, std::array{sum, sign},
@@ -240,8 +240,8 @@ TEST(RoundedWeightsTest, PartsOfOtherRanksAreRoundedTogetherInTheStep) {
     filters.push_back(run.parameter(name, randomArray(filter, 5)).first);
     results.push_back(run.result(image));
   }
-  run.step().bucket({0, 0, "reduce-scatter", 0, filterBytes, 0, 0});
-  run.step().bucket({1, 0, "reduce-scatter", filterBytes, 2 * filterBytes, 0, 0});
+  run.step().bucket({0, 0, "reduce-scatter", 0, filterBytes});
+  run.step().bucket({1, 0, "reduce-scatter", filterBytes, 2 * filterBytes});
   run.step().conv("first", x, filters[0], none, results[0], same3);
   run.step().issue(1);
   run.step().wait(1);

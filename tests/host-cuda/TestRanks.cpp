@@ -34,7 +34,7 @@ TestRank::TestRank(TestMeeting &meeting, int rank, const std::vector<TestBucket>
     const std::string name = "w" + std::to_string(i);
     step.tensor({name, Space::parameters, ElementType::f32, {elements}, offsets[i], elements * 4});
     step.tensor({name, Space::gradients, ElementType::f32, {elements}, offsets[i], elements * 4});
-    step.bucket({static_cast<int>(i), channel, schemeName(scheme), offsets[i], elements * 4, 0, 0});
+    step.bucket({static_cast<int>(i), channel, schemeName(scheme), offsets[i], elements * 4});
     schemes[channel].push_back(scheme);
     if (carries) {
       step.wait(static_cast<int>(i));

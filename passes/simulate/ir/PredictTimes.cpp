@@ -9,7 +9,6 @@
 #include "ir/sync/UnclippedAttr.h"
 #include "ir/sync/WaitingAttr.h"
 #include "passes/Passes.h"
-#include "passes/simulate/ir/ReadProgram.h"
 #include "passes/simulate/ir/ReadScenario.h"
 
 #include "mlir/IR/Builders.h"
@@ -153,23 +152,6 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
     op->setAttr(sync::leastPassAttr, seconds(*prediction.leastPass));
 }
 
-void setTimes(plan::ProgramOp program, const Prediction &prediction) {
-  const std::map<std::int64_t, std::size_t> seconds = secondHalves(program);
-  for (auto bucket : program.getOps<plan::BucketOp>()) {
-    if (bucket.getId() >= prediction.messages.size())
-      continue; // P19 reports this
-    const PredictedMessage &message = prediction.messages[bucket.getId()];
-    bucket.setReady(llvm::APFloat(message.ready));
-    bucket.setStart(llvm::APFloat(message.start));
-    bucket.setEnd(llvm::APFloat(message.end));
-    const auto second = seconds.find(static_cast<std::int64_t>(bucket.getId()));
-    if (second == seconds.end() || second->second >= prediction.messages.size())
-      continue;
-    bucket.setGatherStart(llvm::APFloat(prediction.messages[second->second].start));
-    bucket.setGatherEnd(llvm::APFloat(prediction.messages[second->second].end));
-  }
-}
-
 struct PredictTimes : syncline::impl::PredictTimesBase<PredictTimes> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -181,8 +163,6 @@ struct PredictTimes : syncline::impl::PredictTimesBase<PredictTimes> {
     for (auto old : llvm::make_early_inc_range(module.getOps<sync::PredictionOp>()))
       old.erase();
     writeDown(*module.getOps<sync::SolutionOp>().begin(), *prediction);
-    for (auto program : module.getOps<plan::ProgramOp>())
-      setTimes(program, *prediction);
   }
 };
 

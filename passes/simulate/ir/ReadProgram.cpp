@@ -136,7 +136,7 @@ std::map<std::int64_t, std::size_t> secondHalves(plan::ProgramOp program) {
   const auto buckets = program.getOps<plan::BucketOp>();
   std::map<std::int64_t, std::size_t> seconds;
   for (plan::BucketOp bucket : buckets)
-    if (plan::isHalved(bucket))
+    if (bucket.getHalved())
       seconds[static_cast<std::int64_t>(bucket.getId())] = 0;
   auto message = static_cast<std::size_t>(llvm::range_size(buckets));
   for (auto &[bucket, number] : seconds)

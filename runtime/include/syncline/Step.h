@@ -68,7 +68,6 @@ struct BucketInfo {
   std::string_view scheme; ///< how it travels: a name of Schemes.inc, which says what that does
   std::int64_t offset;     ///< in Space::gradients
   std::int64_t extent;     ///< bytes, alignment between members included
-  double start, end;       ///< predicted seconds from the step's beginning
 };
 
 /// Spatial window of a convolution or a pooling, one entry per spatial dimension.

@@ -67,7 +67,7 @@ double secondsOfUpdate(const Backend &backend, std::int64_t bytes) {
   const Shape shape{bytes / 4};
   step.tensor({"w", Space::parameters, ElementType::f32, shape, 0, bytes});
   step.tensor({"w", Space::gradients, ElementType::f32, shape, 0, bytes});
-  step.bucket({0, 0, "ring", 0, bytes, 0, 0});
+  step.bucket({0, 0, "ring", 0, bytes});
   step.phase("update");
   step.update(0);
   check(executable.finish());

@@ -228,13 +228,8 @@ void Network::train(Tensor logits) {
   step.phase("backward");
   for (auto layer = backward.rbegin(); layer != backward.rend(); ++layer)
     (*layer)();
-  step.bucket({.id = 0,
-               .channel = 0,
-               .scheme = "ring",
-               .offset = 0,
-               .extent = used[Space::parameters],
-               .start = 0,
-               .end = 0});
+  step.bucket(
+      {.id = 0, .channel = 0, .scheme = "ring", .offset = 0, .extent = used[Space::parameters]});
   step.phase("update");
   step.update(0);
 }

@@ -9,8 +9,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 2.0 start 2.0 end 4.0
-  plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 3.0 start 4.0 end 6.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
+  plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64
   plan.phase forward
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
   plan.phase backward
@@ -60,8 +60,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
     %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 2.0 start 2.0 end 4.0
-    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 3.0 start 4.0 end 6.0
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward

@@ -8,7 +8,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
   plan.phase update
   plan.wait 0
   plan.update 0

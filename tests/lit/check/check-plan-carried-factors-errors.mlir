@@ -10,7 +10,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
   %xs = plan.tensor "xs" in arena at 64 reserve 128 live [0, 5] : memref<8x4xf32>
   %h = plan.tensor "h" in arena at 192 reserve 64 live [0, 9] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64
   plan.phase update
   plan.wait 0
   plan.call matmul "dw" ["a", "b", "y"] ins(%xs, %xs : memref<8x4xf32>, memref<8x4xf32>) outs(%dw : memref<4x4xf32>) {transpose_a}

@@ -12,10 +12,10 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %db = plan.tensor "b" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %dc = plan.tensor "c" in gradients at 128 reserve 64 {bucket = 2 : i64} : memref<4x4xf32>
   %dd = plan.tensor "d" in gradients at 192 reserve 64 {bucket = 3 : i64} : memref<4x4xf32>
-  plan.bucket 0 members ["a"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["b"] by ring channel 1 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 2 members ["c"] by ring channel 0 at 128 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 3 members ["d"] by ring channel 1 at 192 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["a"] by ring channel 0 at 0 extent 64 bytes 64
+  plan.bucket 1 members ["b"] by ring channel 1 at 64 extent 64 bytes 64
+  plan.bucket 2 members ["c"] by ring channel 0 at 128 extent 64 bytes 64
+  plan.bucket 3 members ["d"] by ring channel 1 at 192 extent 64 bytes 64
   plan.call matmul "da" ["a", "b", "y"] ins(%a, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%da : memref<4x4xf32>)
   plan.call matmul "db" ["a", "b", "y"] ins(%b, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%db : memref<4x4xf32>)
   plan.call matmul "dc" ["a", "b", "y"] ins(%c, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dc : memref<4x4xf32>)

@@ -8,7 +8,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 0 : i64} : memref<4x2xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 0 : i64} : memref<4x2xf32>
-  plan.bucket 0 members ["w", "v"] by ring channel 0 at 0 extent 128 bytes 96 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w", "v"] by ring channel 0 at 0 extent 128 bytes 96
   // CHECK: plan.exchange 0 members ["w"] by ring at 0 extent 64 bytes 64 start 3 wait 4
   plan.exchange 0 members ["w"] by ring at 0 extent 64 bytes 64 start 3 wait 4 seconds 0.0 traffic 0.0
   plan.exchange 1 members ["v"] by ring at 64 extent 64 bytes 32 start 7 wait 8 seconds 0.0 traffic 0.0

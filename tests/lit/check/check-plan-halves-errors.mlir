@@ -7,7 +7,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
+  plan.bucket 0 members ["w"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 {halved}
   plan.phase update
   plan.wait 0
   plan.phase forward
@@ -74,28 +74,16 @@ error plan.all_gather 0 | P30: gathers bucket 0 after it was waited for
 
 // -----
 
-// P30c: times of a second half that never travels.
+// P30c: a second half that never travels.
 drop plan.all_gather 0
-error plan.bucket 0 | P30: has the times of an all-gather, but 'plan.all_gather' never hands it over
+error plan.bucket 0 | P30: travels in halves, but 'plan.all_gather' never hands over the second one
 
 // -----
 
-// P30c: a second half without times.
-drop plan.bucket 0 | {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
+// P30c: a second half of a bucket that is one message.
+drop plan.bucket 0 | {halved}
 note declared here
-error plan.all_gather 0 | P30: gathers bucket 0, which has no times of an all-gather
-
-// -----
-
-// P30d: one time of two.
-change plan.bucket 0 | gather_start = 1.0 : f64, gather_end = 2.0 : f64 => gather_start = 1.0 : f64
-error P30: expected both times of an all-gather, or none
-
-// -----
-
-// P30d: the channel carries one half at a time.
-change plan.bucket 0 | gather_start = 1.0 => gather_start = 0.5
-error P30: expected an all-gather behind the bucket's end at 1.000000e+00, got 5.000000e-01 to 2.000000e+00
+error plan.all_gather 0 | P30: gathers bucket 0, which is not 'halved'
 
 // -----
 

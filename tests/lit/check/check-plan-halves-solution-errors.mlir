@@ -17,8 +17,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %dv = plan.tensor "v" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
     %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [2, 5] : memref<4x4xf32>
-    plan.bucket 0 members ["v"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 ready 7.0 start 7.0 end 8.0 {gather_start = 9.0 : f64, gather_end = 10.0 : f64}
-    plan.bucket 1 members ["w"] by "reduce-scatter" channel 0 at 64 extent 64 bytes 64 ready 7.0 start 8.0 end 9.0 {gather_start = 10.0 : f64, gather_end = 11.0 : f64}
+    plan.bucket 0 members ["v"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 {halved}
+    plan.bucket 1 members ["w"] by "reduce-scatter" channel 0 at 64 extent 64 bytes 64 {halved}
     plan.phase update
     plan.wait 0
     plan.wait 1
@@ -47,7 +47,7 @@ note sync.solution | as the solution says
 drop plan.all_gather 0
 change place = 2 => place = 3
 change place = 3, start = 5.0, end = 6.0 => place = 2, start = 4.0, end = 5.0
-drop plan.bucket 0 | {gather_start = 9.0 : f64, gather_end = 10.0 : f64}
+drop plan.bucket 0 | {halved}
 error P19: expected a bucket in halves
 note sync.solution | as the solution says
 

@@ -10,8 +10,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %dw = plan.tensor "w" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 3] : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 64 reserve 64 live [1, 1] : memref<4x4xf32>
-  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 0 members ["v"] by ring channel 0 at 0 extent 64 bytes 64
+  plan.bucket 1 members ["w"] by ring channel 0 at 64 extent 64 bytes 64
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "y" ["a", "b", "y"] ins(%h, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
   plan.call matmul "dv" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dv : memref<4x4xf32>)

@@ -2,13 +2,13 @@
 // RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: NCCL has a ring.
-module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, nccl = <protocol = any>>} {
+module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>, nccl = true>} {
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 64 : i64} {
   %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 4] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   plan.call matmul "dw" ["a", "b", "y"] ins(%h, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%dw : memref<4x4xf32>) {transpose_a}
   plan.issue 0
@@ -55,7 +55,7 @@ error P24: has servers of its own, which NCCL, who carries the messages, does no
 // -----
 
 // Valid: Others have more.
-drop module | , nccl = <protocol = any>
+drop module | , nccl = true
 change plan.bucket 0 | ring => "halving-doubling"
 
 // -----
@@ -66,6 +66,6 @@ change plan.bucket 0 | ring => library
 // -----
 
 // P24: elsewhere it does not.
-drop module | , nccl = <protocol = any>
+drop module | , nccl = true
 change plan.bucket 0 | ring => library
 error P24: travels by 'library', which is NCCL's choice, but NCCL does not carry the messages

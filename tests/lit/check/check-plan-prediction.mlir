@@ -15,7 +15,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
     %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
-    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 3.0 start 3.0 end 5.0
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward

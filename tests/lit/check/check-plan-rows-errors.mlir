@@ -10,7 +10,7 @@ plan.program @p ranks 2 batch 2 spaces {input = 128 : i64, target = 64 : i64, pa
   %all = plan.tensor "ids.gathered" in arena at 0 reserve 64 live [0, 9] : memref<4x2xi64>
   %dys = plan.tensor "dy.gathered" in arena at 64 reserve 128 live [0, 9] : memref<4x2x4xf32>
   %r = plan.tensor "r" in arena at 192 reserve 128 live [0, 9] : memref<4x2x4xf32>
-  plan.bucket 0 members ["w"] by sparse channel 0 at 0 extent 192 bytes 192 ready 0.0 start 0.0 end 1.0 {rows = 4 : i64}
+  plan.bucket 0 members ["w"] by sparse channel 0 at 0 extent 192 bytes 192 {rows = 4 : i64}
   plan.gather 0 ins(%ids, %dy : memref<2x2xi64>, memref<2x2x4xf32>) outs(%all, %dys : memref<4x2xi64>, memref<4x2x4xf32>)
   plan.wait 0
   plan.call embeddingBackward "w" ["ids", "dy", "dtable"] ins(%all, %dys : memref<4x2xi64>, memref<4x2x4xf32>) outs(%dw : memref<12x4xf32>)

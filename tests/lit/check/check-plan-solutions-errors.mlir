@@ -15,7 +15,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
     %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
-    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 3.0 start 3.0 end 5.0
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward
@@ -110,7 +110,6 @@ note plan.program | the program
 
 // A gradient that is ready before it is computed.
 change ready = 3.0 => ready = 2.0
-change plan.bucket 0 | ready 3.0 => ready 2.0
 change sync.problem | ready <[3.0]> => ready <[2.0]>
 error P20: gradient 'w' is ready at 2.000000e+00 s, but by the program's operations not before 3.000000e+00 s
 note plan.program | the program
@@ -151,8 +150,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 4] : memref<4x4xf32>
     %xs = plan.tensor "x.gathered" in arena at 128 reserve 128 live [1, 5] : memref<8x4xf32>
     %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [1, 5] : memref<8x4xf32>
-    plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64 ready 1.0 start 2.0 end 3.0
-    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 3.0 start 3.0 end 5.0
+    plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward
@@ -179,7 +178,6 @@ note sync.problem | the problem
 
 // Factors that are ready before the forward pass has made them.
 change ready = 3.0 => ready = 0.5
-change plan.bucket 0 | ready 1.0 => ready 0.5
 change ready <[3.0, 5.0]> => ready <[0.5, 5.0]>
 error P20: gradient 'w' is ready at 5.000000e-01 s, but by the program's operations not before 1.000000e+00 s
 note plan.program | the program

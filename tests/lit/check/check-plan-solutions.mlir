@@ -13,7 +13,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
     %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 1] : memref<4x4xf32>
-    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 3.0 start 3.0 end 5.0
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward
@@ -45,8 +45,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 4] : memref<4x4xf32>
     %xs = plan.tensor "x.gathered" in arena at 128 reserve 128 live [1, 5] : memref<8x4xf32>
     %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [1, 5] : memref<8x4xf32>
-    plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64 ready 3.0 start 3.0 end 4.0
-    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 5.0 start 5.0 end 7.0
+    plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward
@@ -80,7 +80,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
     %db = plan.tensor "b" in gradients at 64 reserve 64 {bucket = 0 : i64} : memref<4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 2] : memref<4x4xf32>
-    plan.bucket 0 members ["w", "b"] by ring channel 0 at 0 extent 128 bytes 80 ready 3.5 start 3.5 end 5.5
+    plan.bucket 0 members ["w", "b"] by ring channel 0 at 0 extent 128 bytes 80
     plan.phase forward
     plan.call matmul "h" ["a", "b", "bias", "y"] ins(%x, %w, %b : memref<4x4xf32>, memref<4x4xf32>, memref<4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward

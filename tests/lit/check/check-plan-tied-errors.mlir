@@ -13,8 +13,8 @@ plan.program @p ranks 2 batch 2 spaces {input = 192 : i64, target = 64 : i64, pa
   %dys = plan.tensor "dy.gathered" in arena at 64 reserve 128 live [0, 9] : memref<4x2x4xf32>
   %sums = plan.tensor "sums" in arena at 192 reserve 192 live [0, 9] : memref<12x4xf32>
   %head = plan.tensor "head" in arena at 384 reserve 192 live [0, 9] : memref<12x4xf32>
-  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 192 bytes 192 ready 0.0 start 0.0 end 1.0
-  plan.bucket 1 members ["w:rows"] by sparse channel 0 at 192 extent 0 bytes 96 ready 0.0 start 1.0 end 2.0 {rows = 4 : i64}
+  plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 192 bytes 192
+  plan.bucket 1 members ["w:rows"] by sparse channel 0 at 192 extent 0 bytes 96 {rows = 4 : i64}
   plan.call sliceBackward "head" ["dy", "dx"] ins(%y : memref<2x4xf32>) outs(%dw : memref<12x4xf32>)
   plan.issue 0
   plan.gather 1 ins(%ids, %dy : memref<2x2xi64>, memref<2x2x4xf32>) outs(%all, %dys : memref<4x2xi64>, memref<4x2x4xf32>)

@@ -17,7 +17,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
     %db = plan.tensor "b" in gradients at 64 reserve 64 {bucket = 0 : i64} : memref<4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 2] : memref<4x4xf32>
-    plan.bucket 0 members ["w", "b"] by ring channel 0 at 0 extent 128 bytes 80 ready 3.5 start 3.5 end 5.5
+    plan.bucket 0 members ["w", "b"] by ring channel 0 at 0 extent 128 bytes 80
     plan.phase forward
     plan.call matmul "h" ["a", "b", "bias", "y"] ins(%x, %w, %b : memref<4x4xf32>, memref<4x4xf32>, memref<4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward

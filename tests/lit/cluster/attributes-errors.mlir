@@ -290,13 +290,3 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 // As many ranks as an int holds, which no cluster file may have.
 // expected-error @+1 {{C3: expected 'ranks' from 1 to 1048576, got 2147483647}}
 module attributes {test.cost = #cluster.formula<algorithm = ring, ranks = 2147483647, alpha = 0.0, beta = 1.0, gamma = 0.0>} {}
-
-// -----
-
-// expected-error @+1 {{C16: expected 'channels' from 1 to 64, got 0}}
-#bad = #cluster.nccl<protocol = any, channels = 0>
-
-// -----
-
-// expected-error @+1 {{C16: expected 'channels' from 1 to 64, got 65}}
-#bad = #cluster.nccl<protocol = ll, channels = 65>

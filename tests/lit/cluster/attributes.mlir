@@ -77,17 +77,10 @@ module @defaults attributes {cluster.spec = #cluster.spec<name = "d", ranks = 4,
 
 // -----
 
-// Who carries the messages, where it is NCCL; what is left to it is not printed.
-// CHECK-LABEL: module @nccl
-// CHECK-SAME: x.nccls = [#cluster.nccl<protocol = simple>, #cluster.nccl<protocol = ll, channels = 1>, #cluster.nccl<protocol = any, channels = 64>]
-module @nccl attributes {x.nccls = [#cluster.nccl<protocol = simple>, #cluster.nccl<channels = 1, protocol = ll>, #cluster.nccl<protocol = any, channels = 64>]} {
-}
-
-// -----
-
+// NCCL carries the messages.
 // CHECK-LABEL: module @gpus
-// CHECK-SAME: link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, nccl = <protocol = ll128, channels = 4>>}
-module @gpus attributes {cluster.spec = #cluster.spec<name = "g", ranks = 4, nccl = <protocol = ll128, channels = 4>, device = <launchOverhead = 0.0>,
+// CHECK-SAME: link = <alpha = 0.0, beta = 1.0, gamma = 0.0>, nccl = true>}
+module @gpus attributes {cluster.spec = #cluster.spec<name = "g", ranks = 4, nccl = true, device = <launchOverhead = 0.0>,
   link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>} {
 }
 

@@ -12,9 +12,9 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   // CHECK: {"h.gathered", Space::arena, ElementType::f32, 2, {8, 4}, 256, 128},
   %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [3, 6] : memref<8x4xf32>
   // CHECK: {.id = 0, .channel = 0, .scheme = "reduce-scatter",
-  plan.bucket 0 members ["v"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["v"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64
   // CHECK: {.id = 1, .channel = 0, .scheme = "factors",
-  plan.bucket 1 members ["w"] by factors channel 0 at 64 extent 64 bytes 64 ready 0.0 start 1.0 end 2.0
+  plan.bucket 1 members ["w"] by factors channel 0 at 64 extent 64 bytes 64
   plan.phase backward
   plan.call matmul "h" ["a", "b", "y"] ins(%x, %v : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>)
   // CHECK: {Op::matmul, "v", {h, x, 0, d_v}, {true, false, false}},
@@ -43,7 +43,7 @@ plan.program @halves ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-  plan.bucket 0 members ["w"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0 {gather_start = 1.0 : f64, gather_end = 2.0 : f64}
+  plan.bucket 0 members ["w"] by "reduce-scatter" channel 0 at 0 extent 64 bytes 64 {halved}
   // CHECK: {Op::wait, "", {}, {0}},
   plan.phase update
   plan.wait 0

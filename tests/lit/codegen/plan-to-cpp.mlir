@@ -47,8 +47,8 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
   %wide = plan.tensor "wide" in arena at 384 reserve 768 live [0, 9] : memref<4x12x4xf32>
   %ws = plan.tensor "ws" in arena at 320 reserve 64 live [0, 9] : memref<4x2x2xui8>
   // CHECK: constexpr BucketInfo buckets[] = {
-  // CHECK-NEXT: {.id = 0, .channel = 0, .scheme = "ring", .offset = 0, .extent = 64, .start = 0.5, .end = 1.0},
-  plan.bucket 0 members ["layer.1"] by ring channel 0 at 0 extent 64 bytes 16 ready 0.0 start 0.5 end 1.0
+  // CHECK-NEXT: {.id = 0, .channel = 0, .scheme = "ring", .offset = 0, .extent = 64},
+  plan.bucket 0 members ["layer.1"] by ring channel 0 at 0 extent 64 bytes 16
   // CHECK: constexpr Row rows[] = {
   // CHECK-NEXT: {Op::phase, "forward"},
   plan.phase forward

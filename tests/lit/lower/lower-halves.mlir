@@ -11,9 +11,9 @@ nn.step @halves batch 4 {
   %v = nn.parameter "v" at 64 : tensor<2x2xf32>
   %w = nn.parameter "w" at 128 : tensor<2x2xf32>
   // Only what travels in halves has times of an all-gather.
-  // CHECK: plan.bucket 0 members ["u"] by "reduce-scatter" {{.*}} end 2.000000e+00 {gather_end = {{.*}} : f64, gather_start = {{.*}} : f64}
-  // CHECK-NEXT: plan.bucket 1 members ["v"] by ring {{.*}} end 3.000000e+00 {gather_end
-  // CHECK-NEXT: plan.bucket 2 members ["w"] by ring {{.*}} end 4.000000e+00{{$}}
+  // CHECK: plan.bucket 0 members ["u"] by "reduce-scatter" {{.*}} {halved}
+  // CHECK-NEXT: plan.bucket 1 members ["v"] by ring {{.*}} {halved}
+  // CHECK-NEXT: plan.bucket 2 members ["w"] by ring channel 0 at {{[0-9]+}} extent {{[0-9]+}} bytes {{[0-9]+}}{{$}}
   // CHECK: plan.phase update
   // CHECK-NEXT: plan.wait 2
   // CHECK-NEXT: plan.update 2
@@ -53,9 +53,9 @@ nn.step @halves batch 4 {
   // CHECK-NEXT: plan.all_gather 0
   // CHECK-NEXT: }
   %dw = nn.matmul %dg, %x {transpose_a, nn.backward, nn.layer = "fc1"} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
-  %au = sync.all_reduce %du {members = ["u"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64, gather_place = 4 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %av = sync.all_reduce %dv {members = ["v"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 2.0 : f64, end = 3.0 : f64, gather_place = 2 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %aw = sync.all_reduce %dw {members = ["w"], bucket = 2 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 3.0 : f64, end = 4.0 : f64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %au = sync.all_reduce %du {members = ["u"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">, gather_place = 4 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %av = sync.all_reduce %dv {members = ["v"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, gather_place = 2 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %aw = sync.all_reduce %dw {members = ["w"], bucket = 2 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   nn.update %u, %au : tensor<2x2xf32>, tensor<2x2xf32>
   nn.update %v, %av : tensor<2x2xf32>, tensor<2x2xf32>
   nn.update %w, %aw : tensor<2x2xf32>, tensor<2x2xf32>

@@ -45,8 +45,8 @@ nn.step @factors batch 4 {
   // CHECK-NEXT: plan.gather 1 ins([[X]], [[DH]] : {{.*}}) outs([[XS]], [[DHS]]
   // CHECK-NEXT: }
   %dv = nn.matmul %d, %h {transpose_a, nn.backward, nn.layer = "fc2"} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
-  %av = sync.all_reduce %dv {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme tree>, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %xs, %dhs = sync.all_gather %x, %dh {members = ["w", "b"], bucket = 1 : i64, channel = 0 : i64, ready = 1.0 : f64, start = 2.0 : f64, end = 3.0 : f64} : (tensor<4x8xf32>, tensor<4x2xf32>) -> (tensor<8x8xf32>, tensor<8x2xf32>)
+  %av = sync.all_reduce %dv {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme tree>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %xs, %dhs = sync.all_gather %x, %dh {members = ["w", "b"], bucket = 1 : i64, channel = 0 : i64} : (tensor<4x8xf32>, tensor<4x2xf32>) -> (tensor<8x8xf32>, tensor<8x2xf32>)
   %aw = nn.matmul %dhs, %xs {transpose_a, nn.backward, nn.layer = "fc1"} : (tensor<8x2xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
   %ab = nn.reduce sum %dhs {axes = array<i64: 0>, nn.backward, nn.layer = "fc1"} : (tensor<8x2xf32>) -> tensor<2xf32>
   nn.update %v, %av : tensor<2x2xf32>, tensor<2x2xf32>
@@ -82,8 +82,8 @@ nn.step @shards batch 4 {
   %dv = nn.matmul %d, %h {transpose_a, nn.backward, nn.layer = "fc2"} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
   %dh = nn.matmul %d, %v {nn.backward, nn.layer = "fc2"} : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
   %dw = nn.matmul %dh, %x {transpose_a, nn.backward, nn.layer = "fc1"} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
-  %av = sync.all_reduce %dv {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %aw = sync.all_reduce %dw {members = ["w"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 2.0 : f64, end = 3.0 : f64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %av = sync.all_reduce %dv {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %aw = sync.all_reduce %dw {members = ["w"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   // CHECK: plan.issue 1
   // CHECK-NEXT: }
   nn.update %v, %av : tensor<2x2xf32>, tensor<2x2xf32>

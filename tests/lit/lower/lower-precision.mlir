@@ -50,8 +50,8 @@ nn.step @net batch 4 {
     nn.yield %s : f32
   }
   %dk = nn.conv_backward_weights %x, %dc {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>, groups = 1 : i64, nn.backward, nn.layer = "conv"} : (tensor<4x16x4x4xf32>, tensor<4x16x4x4xf32>) -> tensor<16x16x1x1xf32>
-  %u1 = sync.all_reduce %dw {members = ["fc.weight"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<2x16xf32>) -> tensor<2x16xf32>
-  %u2 = sync.all_reduce %dk {members = ["conv.weight"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 3.0 : f64, start = 3.0 : f64, end = 4.0 : f64} : (tensor<16x16x1x1xf32>) -> tensor<16x16x1x1xf32>
+  %u1 = sync.all_reduce %dw {members = ["fc.weight"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2x16xf32>) -> tensor<2x16xf32>
+  %u2 = sync.all_reduce %dk {members = ["conv.weight"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<16x16x1x1xf32>) -> tensor<16x16x1x1xf32>
   nn.update %w, %u1 : tensor<2x16xf32>, tensor<2x16xf32>
   nn.update %k, %u2 : tensor<16x16x1x1xf32>, tensor<16x16x1x1xf32>
 }

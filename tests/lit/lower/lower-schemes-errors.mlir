@@ -7,7 +7,7 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
     %x = nn.input "x" : tensor<2xf32>
     %w = nn.parameter "w" at 0 : tensor<2xf32>
     // expected-error @+1 {{gradients that travel by factors are not reduced: expected 'sync.all_gather' of their factors}}
-    %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme factors>, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+    %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme factors>} : (tensor<2xf32>) -> tensor<2xf32>
     nn.update %w, %a : tensor<2xf32>, tensor<2xf32>
   }
 }
@@ -19,7 +19,7 @@ module attributes {cluster.spec = #cluster.spec<name = "one", ranks = 1, device 
   nn.step @raw batch 1 {
     %x = nn.input "x" : tensor<2xf32>
     %w = nn.parameter "w" at 0 : tensor<2xf32>
-    %a = sync.all_gather %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+    %a = sync.all_gather %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64} : (tensor<2xf32>) -> tensor<2xf32>
     // expected-error @+1 {{expected a gradient that comes from 'sync.all_reduce', or is computed from 'sync.all_gather'}}
     nn.update %w, %a : tensor<2xf32>, tensor<2xf32>
   }
@@ -33,7 +33,7 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
     %x = nn.input "x" : tensor<2x2xf32>
     %w = nn.parameter "w" at 0 : tensor<2x2xf32>
     %b = nn.parameter "b" at 0 : tensor<2xf32>
-    %xs = sync.all_gather %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
+    %xs = sync.all_gather %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
     %dw = nn.matmul %xs, %xs {transpose_a} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
     %db = nn.reduce sum %xs {axes = array<i64: 0>} : (tensor<4x2xf32>) -> tensor<2xf32>
     nn.update %w, %dw : tensor<2x2xf32>, tensor<2x2xf32>
@@ -49,8 +49,8 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
   nn.step @mixed batch 2 {
     %x = nn.input "x" : tensor<2x2xf32>
     %w = nn.parameter "w" at 0 : tensor<2x2xf32>
-    %xs = sync.all_gather %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
-    %ys = sync.all_gather %x {members = ["w"], bucket = 1 : i64, channel = 0 : i64, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
+    %xs = sync.all_gather %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
+    %ys = sync.all_gather %x {members = ["w"], bucket = 1 : i64, channel = 0 : i64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
     // expected-error @+1 {{depends on what two messages gather}}
     %dw = nn.matmul %xs, %ys {transpose_a} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
     nn.update %w, %dw : tensor<2x2xf32>, tensor<2x2xf32>
@@ -64,9 +64,9 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
   nn.step @twice batch 2 {
     %x = nn.input "x" : tensor<2x2xf32>
     %w = nn.parameter "w" at 0 : tensor<4x2xf32>
-    %xs = sync.all_gather %x {members = ["v"], bucket = 0 : i64, channel = 0 : i64, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
+    %xs = sync.all_gather %x {members = ["v"], bucket = 0 : i64, channel = 0 : i64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
     // expected-error @+1 {{expected values of this rank, got one of all ranks}}
-    %a = sync.all_reduce %xs {members = ["w"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<4x2xf32>) -> tensor<4x2xf32>
+    %a = sync.all_reduce %xs {members = ["w"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<4x2xf32>) -> tensor<4x2xf32>
     nn.update %w, %a : tensor<4x2xf32>, tensor<4x2xf32>
   }
 }
@@ -79,10 +79,10 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
     %x = nn.input "x" : tensor<2x2xf32>
     %v = nn.parameter "v" at 0 : tensor<2x2xf32>
     %w = nn.parameter "w" at 64 : tensor<4x2xf32>
-    %xs = sync.all_gather %x {members = ["w"], bucket = 1 : i64, channel = 0 : i64, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
+    %xs = sync.all_gather %x {members = ["w"], bucket = 1 : i64, channel = 0 : i64} : (tensor<2x2xf32>) -> tensor<4x2xf32>
     %dw = nn.matmul %xs, %v : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
     // expected-error @+1 {{never leaves: what it waits for is computed from what another message gathers}}
-    %a = sync.all_reduce %x {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    %a = sync.all_reduce %x {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">} : (tensor<2x2xf32>) -> tensor<2x2xf32>
     nn.update %v, %a : tensor<2x2xf32>, tensor<2x2xf32>
     nn.update %w, %dw : tensor<4x2xf32>, tensor<4x2xf32>
   }

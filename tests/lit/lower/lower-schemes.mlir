@@ -24,7 +24,7 @@ nn.step @factors batch 4 {
   // CHECK: [[XS:%.+]] = plan.tensor "x.gathered" in arena at {{[0-9]+}} reserve 256 live [6, 10]
   // CHECK: [[DHS:%.+]] = plan.tensor "fc2.grad.gathered" in arena at {{[0-9]+}} reserve 64 live [6, 11]
   // CHECK: plan.bucket 0 members ["v"] by tree
-  // CHECK: plan.bucket 1 members ["w", "b"] by factors channel 0 at 64 extent 128 bytes 72 ready 1.0{{.*}} start 2.0{{.*}} end 3.0
+  // CHECK: plan.bucket 1 members ["w", "b"] by factors channel 0 at 64 extent 128 bytes 72
   %h = nn.matmul %x, %w {transpose_b, nn.layer = "fc1"} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
   %y = nn.matmul %h, %v bias %b {transpose_b, nn.layer = "fc2"} : (tensor<4x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
   nn.output %y "y" : tensor<4x2xf32>
@@ -37,8 +37,8 @@ nn.step @factors batch 4 {
   // CHECK-NEXT: plan.issue 0
   // CHECK-NEXT: plan.gather 1 ins([[X]], [[DH]] : memref<4x8xf32>, memref<4x2xf32>) outs([[XS]], [[DHS]] : memref<8x8xf32>, memref<8x2xf32>)
   %dv = nn.matmul %d, %h {transpose_a, nn.backward, nn.layer = "fc2"} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
-  %av = sync.all_reduce %dv {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme tree>, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %xs, %dhs = sync.all_gather %x, %dh {members = ["w", "b"], bucket = 1 : i64, channel = 0 : i64, ready = 1.0 : f64, start = 2.0 : f64, end = 3.0 : f64} : (tensor<4x8xf32>, tensor<4x2xf32>) -> (tensor<8x8xf32>, tensor<8x2xf32>)
+  %av = sync.all_reduce %dv {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme tree>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %xs, %dhs = sync.all_gather %x, %dh {members = ["w", "b"], bucket = 1 : i64, channel = 0 : i64} : (tensor<4x8xf32>, tensor<4x2xf32>) -> (tensor<8x8xf32>, tensor<8x2xf32>)
   %aw = nn.matmul %dhs, %xs {transpose_a, nn.backward, nn.layer = "fc1"} : (tensor<8x2xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
   %ab = nn.reduce sum %dhs {axes = array<i64: 0>, nn.backward, nn.layer = "fc1"} : (tensor<8x2xf32>) -> tensor<2xf32>
   // CHECK-NEXT: plan.phase update
@@ -82,8 +82,8 @@ nn.step @shards batch 4 {
   // CHECK-NEXT: plan.call matmul "fc1"
   // CHECK-NEXT: plan.issue 1
   %dw = nn.matmul %dh, %x {transpose_a, nn.backward, nn.layer = "fc1"} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
-  %av = sync.all_reduce %dv {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %aw = sync.all_reduce %dw {members = ["w"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 2.0 : f64, end = 3.0 : f64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %av = sync.all_reduce %dv {members = ["v"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "reduce-scatter">} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %aw = sync.all_reduce %dw {members = ["w"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   // CHECK-NEXT: plan.phase update
   // CHECK-NEXT: plan.wait 0
   // CHECK-NEXT: plan.wait 1
@@ -103,7 +103,7 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
 nn.step @served batch 4 {
   %x = nn.input "x" : tensor<2xf32>
   %w = nn.parameter "w" at 0 : tensor<2xf32>
-  %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "parameter-server">, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+  %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "parameter-server">} : (tensor<2xf32>) -> tensor<2xf32>
   nn.update %w, %a : tensor<2xf32>, tensor<2xf32>
 }
 // CHECK-LABEL: plan.program @unserved
@@ -112,7 +112,7 @@ nn.step @served batch 4 {
 nn.step @unserved batch 4 {
   %x = nn.input "x" : tensor<2xf32>
   %w = nn.parameter "w" at 0 : tensor<2xf32>
-  %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+  %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2xf32>) -> tensor<2xf32>
   nn.update %w, %a : tensor<2xf32>, tensor<2xf32>
 }
 }
@@ -128,7 +128,7 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
 nn.step @colocated batch 4 {
   %x = nn.input "x" : tensor<2xf32>
   %w = nn.parameter "w" at 0 : tensor<2xf32>
-  %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "parameter-server">, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+  %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme "parameter-server">} : (tensor<2xf32>) -> tensor<2xf32>
   nn.update %w, %a : tensor<2xf32>, tensor<2xf32>
 }
 }
@@ -151,7 +151,7 @@ nn.step @early batch 4 {
   // CHECK-NEXT: plan.phase update
   %l, %d = nn.mean_squared_error %y, %t : (tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<f32>, tensor<4x2xf32>)
   nn.loss %l : tensor<f32>
-  %ds, %xs = sync.all_gather %d, %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, ready = 1.0 : f64, start = 2.0 : f64, end = 3.0 : f64} : (tensor<4x2xf32>, tensor<4x8xf32>) -> (tensor<8x2xf32>, tensor<8x8xf32>)
+  %ds, %xs = sync.all_gather %d, %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64} : (tensor<4x2xf32>, tensor<4x8xf32>) -> (tensor<8x2xf32>, tensor<8x8xf32>)
   %aw = nn.matmul %ds, %xs {transpose_a, nn.backward} : (tensor<8x2xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
   nn.update %w, %aw : tensor<2x8xf32>, tensor<2x8xf32>
 }

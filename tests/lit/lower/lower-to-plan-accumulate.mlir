@@ -12,7 +12,7 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
     %y = nn.matmul %x, %w {transpose_b} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
     nn.output %y "y" : tensor<4x2xf32>
     %d = nn.matmul %y, %x {transpose_a, nn.backward} : (tensor<4x2xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
-    %a = sync.all_reduce %d {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<2x8xf32>) -> tensor<2x8xf32>
+    %a = sync.all_reduce %d {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2x8xf32>) -> tensor<2x8xf32>
     nn.update %w, %a : tensor<2x8xf32>, tensor<2x8xf32>
   }
 }

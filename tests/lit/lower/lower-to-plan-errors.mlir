@@ -6,7 +6,7 @@ module attributes {cluster.spec = #cluster.spec<name = "two", ranks = 2, device 
   nn.step @s batch 1 {
     %x = nn.input "x" : tensor<2xf32>
     %w = nn.parameter "w" at 0 : tensor<2xf32>
-    %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 0.0 : f64, start = 0.0 : f64, end = 0.0 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+    %a = sync.all_reduce %x {members = ["w"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2xf32>) -> tensor<2xf32>
     nn.update %w, %a : tensor<2xf32>, tensor<2xf32>
   }
 }

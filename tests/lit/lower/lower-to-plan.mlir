@@ -29,7 +29,7 @@ nn.step @mlp batch 4 {
   // CHECK: plan.tensor "loss.loss" in arena
   // CHECK: plan.tensor "loss.dlogits" in arena
 
-  // CHECK: plan.bucket 0 members ["fc2.weight"] by ring channel 0 at 0 extent 128 bytes 128 ready 1.0{{.*}} start 1.0{{.*}} end 2.0
+  // CHECK: plan.bucket 0 members ["fc2.weight"] by ring channel 0 at 0 extent 128 bytes 128
   // CHECK: plan.bucket 1 members ["fc1.weight"] by ring channel 0 at 128 extent 512 bytes 512
 
   // CHECK: plan.phase forward
@@ -70,8 +70,8 @@ nn.step @mlp batch 4 {
   // CHECK: plan.call matmul "fc1" {{.*}} outs([[D1]]
   %dw1 = nn.matmul %dh, %x {transpose_a, nn.backward, nn.layer = "fc1"} : (tensor<4x16xf32>, tensor<4x8xf32>) -> tensor<16x8xf32>
   // CHECK-NEXT: plan.issue 1
-  %a2 = sync.all_reduce %dw2 {members = ["fc2.weight"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<2x16xf32>) -> tensor<2x16xf32>
-  %a1 = sync.all_reduce %dw1 {members = ["fc1.weight"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 3.0 : f64, start = 3.0 : f64, end = 4.0 : f64} : (tensor<16x8xf32>) -> tensor<16x8xf32>
+  %a2 = sync.all_reduce %dw2 {members = ["fc2.weight"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2x16xf32>) -> tensor<2x16xf32>
+  %a1 = sync.all_reduce %dw1 {members = ["fc1.weight"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<16x8xf32>) -> tensor<16x8xf32>
   // CHECK-NEXT: plan.phase update
   // CHECK-NEXT: plan.wait 0
   // CHECK-NEXT: plan.update 0 {seconds = 2.000000e-03 : f64}
@@ -105,8 +105,8 @@ nn.step @shared batch 2 {
   // CHECK-NEXT: plan.phase backward
   // CHECK-NEXT: plan.issue 0
   // CHECK-NEXT: plan.issue 1
-  %ra = sync.all_reduce %d {members = ["a"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %rb = sync.all_reduce %d {members = ["b"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 0.0 : f64, start = 0.0 : f64, end = 1.0 : f64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %ra = sync.all_reduce %d {members = ["a"], bucket = 1 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %rb = sync.all_reduce %d {members = ["b"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   nn.update %a, %ra : tensor<2x3xf32>, tensor<2x3xf32>
   nn.update %b, %rb : tensor<2x3xf32>, tensor<2x3xf32>
 }
@@ -129,7 +129,7 @@ nn.step @cnn batch 2 {
   // CHECK-NOT: plan.call
   // CHECK: plan.issue 0
   %dx = nn.conv_backward_data %d, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>, nn.backward, nn.layer = "conv"} : (tensor<2x5x4x4xf32>, tensor<5x3x1x1xf32>) -> tensor<2x3x4x4xf32>
-  %r:2 = sync.all_reduce %db, %dw {members = ["conv.bias", "conv.weight"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 1.0 : f64, start = 1.0 : f64, end = 2.0 : f64} : (tensor<5xf32>, tensor<5x3x1x1xf32>) -> (tensor<5xf32>, tensor<5x3x1x1xf32>)
+  %r:2 = sync.all_reduce %db, %dw {members = ["conv.bias", "conv.weight"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<5xf32>, tensor<5x3x1x1xf32>) -> (tensor<5xf32>, tensor<5x3x1x1xf32>)
   nn.update %b, %r#0 : tensor<5xf32>, tensor<5xf32>
   nn.update %w, %r#1 : tensor<5x3x1x1xf32>, tensor<5x3x1x1xf32>
 }

@@ -17,7 +17,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
   %w = plan.tensor "w" in parameters at 0 reserve 128 {bucket = 0 : i64} : memref<8x4xf32>
   %u = plan.tensor "u" in parameters at 128 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
   %v = plan.tensor "v" in parameters at 192 reserve 64 {bucket = 0 : i64} : memref<4xf32>
-  plan.bucket 0 members ["w", "u", "v"] by ring channel 0 at 0 extent 256 bytes 208 ready 0.0 start 0.0 end 1.0
+  plan.bucket 0 members ["w", "u", "v"] by ring channel 0 at 0 extent 256 bytes 208
 }
 }
 

@@ -6,7 +6,7 @@
 // CHECK: %[[W:.*]] = nn.parameter "w"
 // CHECK: %[[B:.*]] = nn.parameter "b"
 // CHECK-NOT: sync.gradient
-// CHECK: %[[AGREED:.*]]:2 = sync.all_reduce %{{.*}}, %{{.*}} {bucket = 0 : i64, channel = 2 : i64, end = 2.000000e+00 : f64, members = ["b", "w"], ready = 1.000000e+00 : f64, scheme = #cluster<scheme tree>, start = 1.000000e+00 : f64}
+// CHECK: %[[AGREED:.*]]:2 = sync.all_reduce %{{.*}}, %{{.*}} {bucket = 0 : i64, channel = 2 : i64, members = ["b", "w"], scheme = #cluster<scheme tree>}
 // CHECK-NEXT: nn.update %[[W]], %[[AGREED]]#1
 // CHECK-NEXT: nn.update %[[B]], %[[AGREED]]#0
 sync.problem @merge layers ["b", "w"] bytes [8, 16] ready <[0.5, 1.0]>
@@ -33,7 +33,7 @@ nn.step @two batch 1 {
 // CHECK-DAG: %[[D:.*]] = nn.reshape %[[DY]]
 // CHECK-NOT: nn.matmul
 // CHECK: %[[V:.*]] = sync.all_reduce %{{.*}} {bucket = 0
-// CHECK: %[[ALL:.*]]:2 = sync.all_gather %[[D]], %[[X]] {bucket = 1 : i64, channel = 1 : i64, end = 2.000000e+00 : f64, members = ["w", "b"], ready = 1.000000e+00 : f64, start = 1.500000e+00 : f64} : (tensor<12x2xf32>, tensor<12x8xf32>) -> (tensor<36x2xf32>, tensor<36x8xf32>)
+// CHECK: %[[ALL:.*]]:2 = sync.all_gather %[[D]], %[[X]] {bucket = 1 : i64, channel = 1 : i64, members = ["w", "b"]} : (tensor<12x2xf32>, tensor<12x8xf32>) -> (tensor<36x2xf32>, tensor<36x8xf32>)
 // CHECK-NEXT: %[[P:.*]] = nn.matmul %[[ALL]]#0, %[[ALL]]#1 {nn.backward, nn.layer = "fc", nn.seconds = 3.000000e+00 : f64, transpose_a} : (tensor<36x2xf32>, tensor<36x8xf32>) -> tensor<2x8xf32>
 // CHECK-NEXT: %[[DW:.*]] = nn.transpose %[[P]] {nn.seconds = 5.000000e-01 : f64, permutation = array<i64: 1, 0>} : (tensor<2x8xf32>) -> tensor<8x2xf32>
 // CHECK-NEXT: %[[DYS:.*]] = nn.reshape %[[ALL]]#0 {nn.layer = "fc"} : (tensor<36x2xf32>) -> tensor<12x3x2xf32>

@@ -3,7 +3,7 @@
 // RUN: not syncline-opt %s --pose-problem='requested=conv=hierarchical' 2>&1 | FileCheck %s --check-prefix=STATED
 // RUN: not syncline-opt %s --pose-problem='requested=conv=tree' 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: not syncline-opt %s --pose-problem='requested=conv=library' 2>&1 | FileCheck %s --check-prefix=UNMEASURED
-// RUN: sed -e 's/, nccl = <protocol = any>//' -e 's/<hierarchical, /<library, /' %s > %t.cpus
+// RUN: sed -e 's/, nccl = true//' -e 's/<hierarchical, /<library, /' %s > %t.cpus
 // RUN: not syncline-opt %t.cpus --pose-problem='requested=conv=library' 2>&1 | FileCheck %s --check-prefix=CPUS
 // RUN: sed -e 's/<ring, #cluster.affine<a = 1.0, b = 0.0>>, //' %t.cpus > %t.alone
 // RUN: not syncline-opt %t.alone --pose-problem 2>&1 | FileCheck %s --check-prefix=ALONE
@@ -31,7 +31,7 @@
 // MORE: S14: merge class 0 is not what the cluster offers
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
     collectives = [<ring, #cluster.affine<a = 1.0, b = 0.0>>, <hierarchical, #cluster.affine<a = 2.0, b = 0.0>>],
-    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, nccl = <protocol = any>>} {
+    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, nccl = true>} {
   sync.trace @net {
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
   }

@@ -8,7 +8,7 @@
 // CHECK-SAME: merge_classes [#sync.merge_class<[<ring, cost = #cluster.formula<algorithm = ring, {{[^>]*}}>, traffic = 3.0>, <tree, cost = #cluster.affine<a = 2.25, b = 1.25>, traffic = 4.0>, <"parameter-server", cost = {{[^>]*}}>, traffic = 3.0>]>]
 // CHECK-SAME: factor_options [#sync.factor_option<layer = 0, scheme = factors
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, device = <compute = 100.0, launchOverhead = 0.0>,
-    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, inside = <alpha = 0.125, beta = 0.25, gamma = 0.0>, nccl = <protocol = any>>} {
+    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, inside = <alpha = 0.125, beta = 0.25, gamma = 0.0>, nccl = true>} {
   sync.trace @net {
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
     sync.layer "fc" bytes 800 forward 1.0 backward 3.0 matmul [10, 20, 8]
@@ -22,7 +22,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, devices
 // CHECK: sync.problem @merge layers ["conv"]
 // CHECK-SAME: merge_classes [#sync.merge_class<[<tree, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 4.0>]>] forward_end
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
-    collectives = [<"recursive-doubling", #cluster.affine<a = 1.0, b = 0.0>>, <tree, #cluster.affine<a = 2.0, b = 0.0>>], nccl = <protocol = any>>} {
+    collectives = [<"recursive-doubling", #cluster.affine<a = 1.0, b = 0.0>>, <tree, #cluster.affine<a = 2.0, b = 0.0>>], nccl = true>} {
   sync.trace @net {
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
   }
@@ -35,7 +35,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
 // CHECK: sync.problem @merge layers ["conv"]
 // CHECK-SAME: merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 3.0>, <library, cost = #cluster.table<[0, 1.0], [1000, 3.0]>, traffic = 3.0>]>] forward_end
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>,
-    collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>, <library, #cluster.table<[0, 1.0], [1000, 3.0]>>], nccl = <protocol = any>>} {
+    collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>, <library, #cluster.table<[0, 1.0], [1000, 3.0]>>], nccl = true>} {
   sync.trace @net {
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
   }
@@ -48,7 +48,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
 // CHECK: sync.problem @merge layers ["conv"]
 // CHECK-SAME: <tree, cost = #cluster.affine<a = 6.0, b = 2.25>, traffic = 4.0>
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 6, devicesPerNode = 2, device = <launchOverhead = 0.0>,
-    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, halfDuplex = true, nccl = <protocol = any>>} {
+    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, halfDuplex = true, nccl = true>} {
   sync.trace @net {
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
   }
@@ -61,7 +61,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 6, devices
 // CHECK: sync.problem @merge layers ["conv"]
 // CHECK-SAME: <tree, cost = #cluster.affine<a = 0.0, b = 0.0>, traffic = 0.0>
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 1, device = <launchOverhead = 0.0>,
-    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, nccl = <protocol = any>>} {
+    link = <alpha = 1.0, beta = 0.5, gamma = 0.25>, nccl = true>} {
   sync.trace @net {
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
   }
@@ -74,7 +74,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 1, device 
 // CHECK: sync.problem @merge layers ["conv"]
 // CHECK-SAME: merge_classes [#sync.merge_class<[<ring, {{[^>]*}}>, traffic = 3.0>, <tree, {{[^>]*}}>, traffic = 4.0>]>] forward_end
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device = <launchOverhead = 0.0>, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>,
-    servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>>, nccl = <protocol = any>>} {
+    servers = <count = 2, dedicated = true, link = <alpha = 1.0, beta = 0.5, gamma = 0.25>>, nccl = true>} {
   sync.trace @net {
     sync.layer "conv" bytes 800 forward 1.0 backward 3.0
   }

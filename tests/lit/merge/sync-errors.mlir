@@ -176,7 +176,7 @@ error expected at most 3 merge classes
 // Base: Factors of two ranks.
 nn.step @s batch 2 {
   %x = nn.input "x" : tensor<2x3xf32>
-  %y = sync.all_gather %x {bucket = 0 : i64, channel = 0 : i64, members = ["w"], ready = 0.0 : f64, start = 0.0 : f64, end = 1.0 : f64} : (tensor<2x3xf32>) -> tensor<4x3xf32>
+  %y = sync.all_gather %x {bucket = 0 : i64, channel = 0 : i64, members = ["w"]} : (tensor<2x3xf32>) -> tensor<4x3xf32>
 }
 
 // -----
@@ -203,12 +203,6 @@ error S4: expected results that hold as many ranks' factors
 // S4: factors for no gradient.
 change members = ["w"] => members = []
 error S4: expected at least one factor, one result a factor and a member
-
-// -----
-
-// S2: a gather that ends before it starts.
-change start = 0.0 => start = 2.0
-error S2: expected 0 <= ready <= start <= end
 
 // -----
 
@@ -270,7 +264,7 @@ error sync.prediction | S16: expected a backward pass that ends after the forwar
 nn.step @step batch 1 {
   %a = nn.input "a" : tensor<2xf32>
   %b = nn.input "b" : tensor<3xf32>
-  %c, %d = sync.all_reduce %a, %b {members = ["a", "b"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>, ready = 0.0 : f64, start = 0.0 : f64, end = 1.0 : f64} : (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>)
+  %c, %d = sync.all_reduce %a, %b {members = ["a", "b"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>)
 }
 sync.trace @net {
   sync.layer "fc" bytes 64 forward 1.0 backward 2.0 matmul [4, 2, 2] {sync.update = 0.5 : f64}

@@ -1,11 +1,9 @@
 // The pass `predict-times` runs a step in virtual time and writes down what it takes.
 // RUN: syncline-opt --predict-times --split-input-file %patched | FileCheck %s
 
-// Base: The first bucket is updated while the second still travels: the step ends half a second before the planner's 7 s. Buckets get these times.
+// Base: The first bucket is updated while the second still travels: the step ends half a second before the planner's 7 s.
 // CHECK: sync.solution {{.*}} finish 6.0
 // CHECK-NEXT: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.5]> forward_end 1.000000e+00 backward_end 3.000000e+00 communication_end 6.000000e+00 reconstruction_end 6.000000e+00 updates 1.000000e+00 step 6.500000e+00
-// CHECK: plan.bucket 0 {{.*}} ready 2.0{{[0e+]*}} start 2.0{{[0e+]*}} end 4.0{{[0e+]*}}
-// CHECK: plan.bucket 1 {{.*}} ready 3.0{{[0e+]*}} start 4.0{{[0e+]*}} end 6.0{{[0e+]*}}
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.problem @merge layers ["w", "v"] bytes [64, 64] ready <[2.0, 3.0]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 2.0>]>]
     forward_end 1.0 backward_end 3.0 updates 1.0
@@ -18,8 +16,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %v = plan.tensor "v" in parameters at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
     %dv = plan.tensor "v" in gradients at 64 reserve 64 {bucket = 1 : i64} : memref<4x4xf32>
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
-    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
-    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
+    plan.bucket 0 members ["w"] by ring channel 0 at 0 extent 64 bytes 64
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward
@@ -39,8 +37,6 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // Operations name buckets by number, in whatever order those are declared: the message of 2 s is the first.
 // CHECK: sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 5.0]> reconstructed <[4.0, 5.0]>
-// CHECK: plan.bucket 1 {{.*}} ready 3.0{{[0e+]*}} start 4.0{{[0e+]*}} end 5.0{{[0e+]*}}
-// CHECK: plan.bucket 0 {{.*}} ready 2.0{{[0e+]*}} start 2.0{{[0e+]*}} end 4.0{{[0e+]*}}
 change collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>] => collectives = [<ring, #cluster.affine<a = 0.0, b = 0.03125>>]
 change sync.merge_class<[<ring, cost = #cluster.affine<a = 2.0, b = 0.0> => sync.merge_class<[<ring, cost = #cluster.affine<a = 0.0, b = 0.03125>
 change bytes [64, 64] => bytes [64, 32]
@@ -100,8 +96,8 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
     %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 9] : memref<4x4xf32>
     %xs = plan.tensor "x.gathered" in arena at 128 reserve 128 live [0, 9] : memref<8x4xf32>
     %hs = plan.tensor "h.gathered" in arena at 256 reserve 128 live [0, 9] : memref<8x4xf32>
-    plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
-    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64 ready 0.0 start 0.0 end 0.0
+    plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64
+    plan.bucket 1 members ["v"] by ring channel 0 at 64 extent 64 bytes 64
     plan.phase forward
     plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%h : memref<4x4xf32>) {seconds = 1.0 : f64}
     plan.phase backward

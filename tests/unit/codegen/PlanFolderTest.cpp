@@ -33,11 +33,10 @@ PlanSources sourcesOf(mlir::ModuleOp module) {
   return sources;
 }
 
-/// As `compile --backend cuda` plans, by a protocol of NCCL.
+/// As `compile --backend cuda` plans.
 void planForNccl(mlir::ModuleOp module) {
   auto spec = module->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  auto nccl = cluster::NcclAttr::get(module.getContext(), cluster::Protocol::ll, std::nullopt);
-  module->setAttr(cluster::specAttr, cluster::withNccl(spec, nccl));
+  module->setAttr(cluster::specAttr, cluster::withNccl(spec, true));
 }
 
 class PlanFolder : public testing::Test {
@@ -209,10 +208,9 @@ TEST_F(PlanFolder, HoldsATunersTableForGpus) {
   unsetenv("NVCC");
   ASSERT_TRUE(written.isOk()) << written.status().message();
   EXPECT_EQ(verify(), "");
-  EXPECT_EQ((*written)["nccl"]["protocol"], "ll");
-  EXPECT_EQ((*written)["nccl"]["channels"], nullptr);
+  EXPECT_EQ((*written)["nccl"], true);
   const std::string table = plan + "/nccl-tuner.csv", text = read(table);
-  EXPECT_NE(text.find("\nallreduce,64,64,ring,ll,-1,-1,2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nallreduce,64,64,ring,,-1,-1,2\n"), std::string::npos) << text;
   std::ofstream(table, std::ios::app) << "allreduce,1,1,tree,ll,-1,-1,2\n";
   EXPECT_NE(verify().find("nccl-tuner.csv': the file was changed"), std::string::npos) << verify();
   rewrite([&](nlohmann::json &json) {

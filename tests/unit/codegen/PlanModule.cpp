@@ -65,8 +65,8 @@ plan.program @small ranks 2 batch 4 spaces {input = 1024 : i64, target = 64 : i6
   %y = plan.tensor "logits" in arena at 1792 reserve 64 live [5, 9] {output} : memref<4x2xf32>
   %l = plan.tensor "loss" in arena at 1856 reserve 64 live [6, 9] : memref<f32>
   %dy = plan.tensor "dy" in arena at 1920 reserve 64 live [6, 9] : memref<4x2xf32>
-  plan.bucket 0 members ["fc.weight"] by ring channel 0 at 0 extent 128 bytes 64 ready 1.0 start 1.0 end 2.0
-  plan.bucket 1 members ["conv.weight"] by ring channel 0 at 128 extent 64 bytes 32 ready 2.0 start 2.0 end 3.0
+  plan.bucket 0 members ["fc.weight"] by ring channel 0 at 0 extent 128 bytes 64
+  plan.bucket 1 members ["conv.weight"] by ring channel 0 at 128 extent 64 bytes 32
   plan.phase forward
   plan.call conv "conv" ["x", "w", "y"] ins(%x, %w : memref<4x1x8x8xf32>, memref<2x1x2x2xf32>)
     outs(%c : memref<4x2x4x4xf32>) {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>,

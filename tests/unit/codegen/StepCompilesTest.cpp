@@ -46,7 +46,7 @@ TEST(StepCompiles, HandsFactorsToTheirChannel) {
       %dw = plan.tensor "w" in gradients at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
       %h = plan.tensor "h" in arena at 0 reserve 64 live [0, 2] : memref<4x4xf32>
       %hs = plan.tensor "h.gathered" in arena at 64 reserve 128 live [1, 3] : memref<8x4xf32>
-      plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64 ready 0.0 start 0.0 end 1.0
+      plan.bucket 0 members ["w"] by factors channel 0 at 0 extent 64 bytes 64
       plan.call matmul "h" ["a", "b", "y"] ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>)
         outs(%h : memref<4x4xf32>)
       plan.gather 0 ins(%h : memref<4x4xf32>) outs(%hs : memref<8x4xf32>)

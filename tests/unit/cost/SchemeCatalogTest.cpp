@@ -158,7 +158,7 @@ TEST(SchemeCatalog, Rows) {
              "#cluster.affine<a = 7.0, b = 3.0>>]");
   EXPECT_DOUBLE_EQ(stated.gather(Scheme::sparse, 100), 7 + 3 * 100);
   for (Scheme scheme : {Scheme::sparse, Scheme::factors})
-    EXPECT_TRUE(Lab(", nccl = <protocol = any>").catalog->gatherOf(scheme));
+    EXPECT_TRUE(Lab(", nccl = true").catalog->gatherOf(scheme));
 }
 
 // Latencies and sums do not depend on the wire: a ring of 8 ranks has 14 rounds and 7/8 of sums.
@@ -187,7 +187,7 @@ TEST(SchemeCatalog, WireAndStatedCosts) {
 TEST(SchemeCatalog, NcclsChoice) {
   const std::string stated = ", collectives = [<ring, #cluster.affine<a = 5.0, b = 2.0>>, "
                              "<library, #cluster.table<[0, 1.0], [1000, 2.0]>>]",
-                    nccl = ", nccl = <protocol = any>";
+                    nccl = ", nccl = true";
   Lab gpus(stated + nccl), cpus(stated), unmeasured(nccl);
   EXPECT_DOUBLE_EQ(gpus.seconds(Scheme::library, 500), 1.5);
   EXPECT_DOUBLE_EQ(gpus.catalog->option(Scheme::library)->traffic,

@@ -38,8 +38,8 @@ std::unique_ptr<core::Executable> makeStep(int rank) {
   s.tensor({"w", Space::gradients, f32, {30}, 0, 128});
   s.tensor({"v", Space::gradients, f32, {90}, 128, 384});
   s.tensor({"mean", Space::state, f32, {5}, 0, 64});
-  s.bucket({0, 0, "ring", 0, 128, 0, 0});
-  s.bucket({1, 0, "reduce-scatter", 128, 384, 0, 0});
+  s.bucket({0, 0, "ring", 0, 128});
+  s.bucket({1, 0, "reduce-scatter", 128, 384});
   EXPECT_EQ(step->finish().message(), "");
   EXPECT_TRUE(step->setOptimizer({.rate = 0.1, .momentum = 0.9}).isOk());
   EXPECT_TRUE(step->takeShard(1, rank * 128, 128).isOk());

@@ -235,8 +235,7 @@ TEST(ServerRun, OutOfMemory) {
   TinyPlan plan(2, 8, "", scheme, 1);
   plan.json["buckets"][1]["extent"] = extent;
   plan.json["memory"]["parameters"] = plan.json["memory"]["gradients"] = 64 + extent;
-  plan.editStep(".extent = 64, .start = 2e-5",
-                ".extent = " + std::to_string(extent) + ", .start = 2e-5");
+  plan.editStep(".offset = 64, .extent = 64", ".offset = 64, .extent = " + std::to_string(extent));
   ServedRun run(plan, 2, 1);
   const rlimit limit{700u << 20, 700u << 20};
   ASSERT_EQ(prlimit(run.processes[2]->id(), RLIMIT_AS, &limit, nullptr), 0);

@@ -40,9 +40,9 @@ BACKWARD}
 
 static const char *const summedBackward = R"(
   s.bucket({.id = 0, .channel = 0, .scheme = "SCHEME",
-            .offset = 0, .extent = 64, .start = 1e-5, .end = 2e-5});
+            .offset = 0, .extent = 64});
   s.bucket({.id = 1, .channel = 0, .scheme = "SCHEME",
-            .offset = 64, .extent = 64, .start = 2e-5, .end = 3e-5});
+            .offset = 64, .extent = 64});
   s.reduce("fc", Reduction::sum, dy, db, {0});
   s.issue(0);
   s.matmul("fc", x, true, dy, false, none, dw);
@@ -58,7 +58,7 @@ static const char *const gatheredBackward = R"(
   Tensor xs = s.tensor({"xs", Space::arena, f32, {ALL, 4}, 4096, ALL * 16});
   Tensor dys = s.tensor({"dys", Space::arena, f32, {ALL, 3}, 4096 + ALL * 64, ALL * 12});
   s.bucket({.id = 0, .channel = 0, .scheme = "SCHEME",
-            .offset = 0, .extent = 128, .start = 1e-5, .end = 2e-5});
+            .offset = 0, .extent = 128});
   s.gather(0, std::vector{x, dy}, std::vector{xs, dys});
   s.phase("update");
   s.wait(0);

@@ -40,13 +40,7 @@ struct Model {
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 BucketInfo bucketBy(std::string_view scheme, int id, std::int64_t offset, std::int64_t extent) {
-  return {.id = id,
-          .channel = 0,
-          .scheme = scheme,
-          .offset = offset,
-          .extent = extent,
-          .start = 0,
-          .end = 0};
+  return {.id = id, .channel = 0, .scheme = scheme, .offset = offset, .extent = extent};
 }
 
 /// A rank's executable with the model's step, its samples and parameters in place.
@@ -109,10 +103,10 @@ private:
     const bool gathers = model.weightScheme == "factors";
     if (gathers) {
       xs = arena("xs", {all, in}), dys = arena("dys", {all, out});
-      s.bucket({1, 0, "factors", 0, weightsAt + model.weightBytes(), 0, 0});
+      s.bucket({1, 0, "factors", 0, weightsAt + model.weightBytes()});
     } else {
-      s.bucket({0, 0, model.biasScheme, 0, model.biasBytes(), 0, 0});
-      s.bucket({1, 0, model.weightScheme, weightsAt, model.weightBytes(), 0, 0});
+      s.bucket({0, 0, model.biasScheme, 0, model.biasBytes()});
+      s.bucket({1, 0, model.weightScheme, weightsAt, model.weightBytes()});
     }
     const auto receive = [&] {
       for (int bucket = gathers ? 1 : 0; bucket < 2; ++bucket) {
