@@ -2,7 +2,7 @@
 #include "codegen/json/ConsistencyJson.h"
 
 #include "ir/sync/Consistency.h"
-#include "ir/sync/WaitingAttr.h"
+#include "ir/sync/Sync.h"
 
 #include <nlohmann/json.hpp>
 
@@ -78,7 +78,7 @@ void addExchanges(Json &predicted, plan::ProgramOp program, sync::PredictionOp p
     traffic += exchange.getTraffic().convertToDouble();
   predicted["traffic"] =
       predicted["traffic"].get<double>() + traffic / static_cast<double>(consistency.getPeriod());
-  if (auto waiting = prediction->getAttrOfType<FloatAttr>(sync::waitingAttr))
+  if (auto waiting = prediction.getWaitingAttr())
     predicted["exposed"] = predicted["exposed"].get<double>() + waiting.getValueAsDouble();
 }
 

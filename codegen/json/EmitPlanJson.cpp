@@ -8,17 +8,10 @@
 #include "codegen/json/SyncJson.h"
 #include "codegen/step/StepTarget.h"
 #include "ir/FirstOf.h"
-#include "ir/cluster/WireAttr.h"
+#include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
-#include "ir/nn/OptimizerAttr.h"
-#include "ir/nn/PrecisionAttr.h"
-#include "ir/plan/AccumulateAttr.h"
-#include "ir/plan/ClipAttr.h"
-#include "ir/plan/FixedAttr.h"
-#include "ir/plan/OfAttr.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
-#include "ir/plan/RowsAttr.h"
 
 #include <nlohmann/json.hpp>
 
@@ -102,8 +95,8 @@ Json inputJson(plan::TensorOp input, plan::ProgramOp program) {
     if (!llvm::all_equal(rows))
       json["element_rows"] = rows;
   }
-  if (input->hasAttr(plan::ofAttr))
-    json["of"] = plan::sourceOf(input).str();
+  if (input.getOf())
+    json["of"] = input.getOf()->str();
   return json;
 }
 
@@ -125,8 +118,8 @@ Json bucketJson(plan::BucketOp bucket) {
                {"bytes", bucket.getBytes()},     {"scheme", schemeName(bucket.getScheme())},
                {"channel", bucket.getChannel()}, {"offset", bucket.getOffset()},
                {"extent", bucket.getExtent()}};
-  if (const std::optional<std::int64_t> rows = plan::rowsOf(bucket))
-    json["rows"] = *rows;
+  if (bucket.getRows())
+    json["rows"] = *bucket.getRows();
   return json;
 }
 

@@ -1,7 +1,7 @@
 // Lists the cases of a certificate of an order.
 #include "codegen/json/OrderJson.h"
 
-#include "ir/sync/CasesAttr.h"
+#include "ir/sync/Cases.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -172,7 +172,7 @@ Json leafJson(sync::ProblemOp problem, const Leaf &leaf) {
 
 Json orderProofJson(sync::ProblemOp problem, sync::SolutionOp solution) {
   llvm::SmallVector<Leaf> leaves;
-  addLeaves(leaves, {}, solution->getAttr(sync::casesAttr));
+  addLeaves(leaves, {}, solution.getCasesAttr());
   if (leaves.empty())
     leaves.push_back({{}, {}, {}, cast<sync::OrderAttr>(*solution.getCertificate()), 0});
   llvm::stable_sort(leaves, [](const Leaf &a, const Leaf &b) { return a.bound < b.bound; });

@@ -2,7 +2,6 @@
 #include "codegen/json/ProvenanceJson.h"
 
 #include "ir/cluster/Cluster.h"
-#include "ir/cluster/ProvenanceAttr.h"
 #include "ir/plan/Plan.h"
 
 #include <nlohmann/json.hpp>

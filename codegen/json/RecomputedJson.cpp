@@ -1,7 +1,7 @@
 // Counts the program's repetitions.
 #include "codegen/json/RecomputedJson.h"
 
-#include "ir/nn/RecomputedAttr.h"
+#include "ir/nn/NN.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,15 +2,9 @@
 #include "codegen/json/SyncJson.h"
 
 #include "codegen/json/OrderJson.h"
-#include "ir/cluster/OverheadAttr.h"
-#include "ir/cluster/ScatterAttr.h"
-#include "ir/sync/AloneAttr.h"
-#include "ir/sync/GatheringAttr.h"
-#include "ir/sync/LeastPassAttr.h"
-#include "ir/sync/PassAttr.h"
+#include "ir/cluster/Cluster.h"
+#include "ir/sync/Sync.h"
 #include "ir/sync/Traffic.h"
-#include "ir/sync/UnclippedAttr.h"
-#include "ir/sync/WholeAttr.h"
 #include "passes/problem/Rounding.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -216,8 +210,7 @@ struct EarlierPasses {
 /// is gathered travels in each pass; the planner's model says nothing of that, virtual time does.
 EarlierPasses earlierOf(sync::SolutionOp solution, sync::PredictionOp prediction,
                         std::int64_t passes) {
-  auto pass = prediction->getAttrOfType<FloatAttr>(sync::passAttr),
-       leastPass = prediction->getAttrOfType<FloatAttr>(sync::leastPassAttr);
+  auto pass = prediction.getPassAttr(), leastPass = prediction.getLeastPassAttr();
   if (passes == 1 || !pass || !leastPass)
     return {};
   const auto earlier = static_cast<double>(passes - 1);
@@ -293,12 +286,12 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
                     sync::PredictionOp prediction, std::int64_t passes) {
   const EarlierPasses earlier = earlierOf(solution, prediction, passes);
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
-  auto alone = prediction->getAttrOfType<FloatAttr>(sync::aloneAttr);
-  auto pass = prediction->getAttrOfType<FloatAttr>(sync::passAttr);
-  auto unclipped = prediction->getAttrOfType<FloatAttr>(sync::unclippedAttr);
+  auto alone = prediction.getAloneAttr();
+  auto pass = prediction.getPassAttr();
+  auto unclipped = prediction.getUnclippedAttr();
   auto overhead = prediction->getParentOp()->getAttrOfType<FloatAttr>(cluster::overheadAttr);
-  auto whole = prediction->getAttrOfType<FloatAttr>(sync::wholeAttr);
-  auto gathering = prediction->getAttrOfType<FloatAttr>(sync::gatheringAttr);
+  auto whole = prediction.getWholeAttr();
+  auto gathering = prediction.getGatheringAttr();
   const double least = bound + earlier.least;
   return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
           {"step", prediction.getStep().convertToDouble()},

@@ -3,7 +3,7 @@
 
 #include "codegen/step/StepOps.h"
 #include "codegen/step/Text.h"
-#include "ir/plan/ClipAttr.h"
+#include "ir/plan/Plan.h"
 
 #include "llvm/ADT/StringExtras.h"
 

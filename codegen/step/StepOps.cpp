@@ -3,7 +3,7 @@
 
 #include "codegen/step/Text.h"
 #include "ir/nn/NN.h"
-#include "ir/plan/RoundedAttr.h"
+#include "ir/plan/Plan.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -22,7 +22,7 @@ std::string StepOps::declare(plan::TensorOp tensor) {
          ", ElementType::" + plan::elementName(type.getElementType()).str() + ", " +
          std::to_string(type.getRank()) + ", " + braced(type.getShape()) + ", " +
          std::to_string(tensor.getOffset()) + ", " + std::to_string(tensor.getReserve()) +
-         (plan::isRounded(tensor) ? ", true}," : "},");
+         (tensor.getRounded() ? ", true}," : "},");
 }
 
 std::string StepOps::declare(plan::BucketOp bucket) {

@@ -8,7 +8,7 @@
 #include "frontend/driver/NamedNumbers.h"
 #include "frontend/files/Paths.h"
 #include "ir/cluster/Cluster.h"
-#include "ir/nn/PrecisionAttr.h"
+#include "ir/nn/NN.h"
 #include "passes/solver/Planner.h"
 #include "passes/z3/Z3Judge.h"
 #include "runtime/launch/CliChecks.h"

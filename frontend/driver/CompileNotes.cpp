@@ -5,7 +5,6 @@
 #include "frontend/files/ClusterKinds.h"
 #include "frontend/files/FormatUnits.h"
 #include "ir/cluster/Cluster.h"
-#include "ir/cluster/ProvenanceAttr.h"
 #include "ir/plan/Plan.h"
 
 #include <nlohmann/json.hpp>

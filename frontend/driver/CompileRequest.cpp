@@ -7,7 +7,7 @@
 #include "frontend/files/TextFile.h"
 #include "frontend/ir/ToAttr.h"
 #include "frontend/report/PlanText.h"
-#include "ir/cluster/ProvenanceAttr.h"
+#include "ir/cluster/Cluster.h"
 #include "ir/cluster/SpecFields.h"
 #include "ir/sync/Consistency.h"
 #include "passes/merge/RequestedSchemes.h"

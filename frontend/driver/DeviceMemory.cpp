@@ -4,7 +4,7 @@
 #include "frontend/files/FormatUnits.h"
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
-#include "ir/nn/RecomputedAttr.h"
+#include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "passes/candidates/DeviceMemory.h"
 

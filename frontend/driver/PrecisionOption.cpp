@@ -2,7 +2,6 @@
 #include "frontend/driver/PrecisionOption.h"
 
 #include "ir/nn/NN.h"
-#include "ir/nn/PrecisionAttr.h"
 
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 // Writes and reads plan.json's `options`.
 #include "frontend/driver/RecordedOptions.h"
 
-#include "ir/nn/PrecisionAttr.h"
+#include "ir/nn/NN.h"
 
 #include <nlohmann/json.hpp>
 

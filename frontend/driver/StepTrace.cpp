@@ -5,7 +5,6 @@
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
-#include "ir/nn/PrecisionAttr.h"
 #include "ir/sync/Sync.h"
 #include "passes/cost/Timeline.h"
 #include "passes/merge/Factors.h"

@@ -9,9 +9,8 @@
 #include "frontend/report/OrderWhy.h"
 #include "frontend/report/WhyReport.h"
 #include "ir/FirstOf.h"
-#include "ir/plan/AccumulateAttr.h"
 #include "ir/plan/Plan.h"
-#include "ir/sync/PassAttr.h"
+#include "ir/sync/Sync.h"
 #include "passes/Diagnostics.h"
 #include "passes/explain/ir/Explain.h"
 #include "passes/merge/PlannedModule.h"
@@ -92,7 +91,7 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
 
 /// Seconds of the step's last pass.
 double lastPassOf(ModuleOp module, sync::PredictionOp prediction) {
-  auto pass = prediction->getAttrOfType<FloatAttr>(sync::passAttr);
+  auto pass = prediction.getPassAttr();
   return prediction.getStep().convertToDouble() -
          static_cast<double>(passesOf(module) - 1) * (pass ? pass.getValueAsDouble() : 0);
 }

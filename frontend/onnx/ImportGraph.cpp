@@ -113,7 +113,8 @@ Status ImportGraph::addInput(std::size_t i, Purpose purpose) {
   if (isMoved)
     std::rotate(dims.begin(), dims.begin() + dimension, dims.begin() + dimension + 1);
   auto input = builder->create<nn::InputOp>(NameLoc::get(builder->getStringAttr(name)),
-                                            RankedTensorType::get(dims, element), name);
+                                            RankedTensorType::get(dims, element),
+                                            builder->getStringAttr(name), StringAttr());
   if (hasBatch)
     graphValues->layout.set(input, BatchPlace{isMoved ? 0 : dimension});
   Value x = isMoved ? inFileOrder(*builder, input, type, dimension) : Value(input);

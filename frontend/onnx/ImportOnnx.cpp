@@ -7,7 +7,7 @@
 #include "frontend/onnx/RepeatIntegers.h"
 #include "frontend/onnx/Skeleton.h"
 #include "frontend/onnx/StoreConstants.h"
-#include "ir/nn/OfAttr.h"
+#include "ir/nn/NN.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -100,7 +100,7 @@ static std::vector<std::string> dropInputs(Block &block, const GraphIndex &index
       kept.insert(input.getName());
   llvm::StringSet<> sources;
   for (auto input : block.getOps<nn::InputOp>()) {
-    const llvm::StringRef source = nn::sourceOf(input);
+    const llvm::StringRef source = input.source();
     sources.insert(source);
     if (!kept.count(source))
       input.setName(source);

@@ -2,7 +2,7 @@
 #include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/GraphValues.h"
 #include "frontend/onnx/NodeImport.h"
-#include "ir/nn/OfAttr.h"
+#include "ir/nn/NN.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -41,8 +41,8 @@ Value GraphValues::realOf(Value integers) {
   Value real;
   if (auto input = dyn_cast<nn::InputOp>(op)) {
     auto own = after.create<nn::InputOp>(op->getLoc(), realType(integers.getType()),
-                                         (input.getName() + " as f32").str());
-    own->setAttr(nn::ofAttr, input.getNameAttr());
+                                         after.getStringAttr(input.getName() + " as f32"),
+                                         input.getNameAttr());
     real = own;
     layout.set(real, layout.of(integers));
   } else if (auto constant = dyn_cast<nn::ConstantOp>(op)) {

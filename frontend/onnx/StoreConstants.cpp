@@ -3,7 +3,6 @@
 
 #include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/Repeats.h"
-#include "ir/nn/FixedAttr.h"
 #include "ir/nn/NN.h"
 #include "ir/nn/Shapes.h"
 
@@ -73,8 +72,7 @@ private:
     auto state = builder.create<nn::StateOp>(
         constant.getLoc(), RankedTensorType::get(dims, elements.getElementType()),
         builder.getStringAttr(name), builder.getI64IntegerAttr(weights.add(name, data)),
-        nn::InitAttr());
-    state->setAttr(nn::fixedAttr, builder.getUnitAttr());
+        nn::InitAttr(), builder.getUnitAttr());
     weights.keep(std::move(proto));
     return state;
   }
@@ -92,7 +90,7 @@ bool isKnown(Value value, int depth = 8) {
   if (isa_and_nonnull<nn::ConstantOp>(op))
     return true;
   if (auto state = dyn_cast_or_null<nn::StateOp>(op))
-    return nn::isFixed(state);
+    return state.getFixed();
   return isa_and_nonnull<nn::BinaryOp>(op) && depth > 0 &&
          llvm::all_of(op->getOperands(), [&](Value x) { return isKnown(x, depth - 1); });
 }

@@ -3,9 +3,11 @@
 
 #include "ir/cluster/Real.h"
 #include "ir/cluster/Scheme.h"
+#include "syncline/WirePrecision.h"
 
-#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
+#include "mlir/IR/Operation.h"
 
 #include "ir/cluster/ClusterDialect.h.inc"
 #define GET_ATTRDEF_CLASSES
@@ -13,11 +15,23 @@
 
 namespace syncline::cluster {
 
-/// The discardable attribute of a module with the `#cluster.spec` its plan is made for (C7).
+/// The attributes of a module, which the driver sets (C7).
 inline constexpr llvm::StringLiteral specAttr = "cluster.spec";
+inline constexpr auto profileAttr = ClusterDialect::ProfileAttrHelper::getNameStr();
+inline constexpr auto updateAttr = ClusterDialect::UpdateAttrHelper::getNameStr();
+inline constexpr auto overheadAttr = ClusterDialect::OverheadAttrHelper::getNameStr();
+inline constexpr auto scatterAttr = ClusterDialect::ScatterAttrHelper::getNameStr();
+inline constexpr auto provenanceAttr = ClusterDialect::ProvenanceAttrHelper::getNameStr();
+inline constexpr auto wireAttr = ClusterDialect::WireAttrHelper::getNameStr();
 
-/// The discardable attribute of a module with the measured `#cluster.times` of each layer (C7, C8).
-inline constexpr llvm::StringLiteral profileAttr = "cluster.profile";
+/// The device that a provenance names where the cluster's rates are a processor's.
+inline constexpr llvm::StringLiteral processorKind = "cpu";
+
+/// Whether the provenance, which may be null, names a kind of GPU.
+bool namesGpu(mlir::DictionaryAttr provenance);
+
+/// The type of gradients in messages of the module that is `op` or around it: fp32 unless stated.
+WirePrecision wireOf(mlir::Operation *op);
 
 /// Whether `attr` gives the time of a collective, as a formula, a line or a table.
 inline bool isCost(mlir::Attribute attr) {

@@ -15,6 +15,10 @@ def Cluster_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+  // All stand on a module, with #cluster.spec as `cluster.spec` (C7).
+  let discardableAttrs = (ins "::mlir::DictionaryAttr":$profile, "::mlir::FloatAttr":$update,
+                              "::mlir::FloatAttr":$overhead, "::mlir::ArrayAttr":$scatter,
+                              "::mlir::DictionaryAttr":$provenance, "::mlir::StringAttr":$wire);
 }
 
 class Cluster_Attr<string name, string attrMnemonic> : AttrDef<Cluster_Dialect, name> {
@@ -203,8 +207,8 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     its operations take `interference` times as long, but `latencyInterference` times during the
     message's latency. Two messages at once that take their stated costs take `messageInterference`
     times as long each. A spec has `nccl` in plans for GPUs: NCCL then carries the messages, by the
-    schemes and protocols that it has. Absent values and defaults are not printed (C1, C6, C10, C12, C13, C14,
-    C15).
+    schemes and protocols that it has. Absent values and defaults are not printed (C1, C6, C10, C12,
+    C13, C14, C15).
 
     ```mlir
     #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2,

@@ -1,10 +1,5 @@
 // Verifies the dialect's discardable attributes, which all stand on a module: C7.
 #include "ir/cluster/Cluster.h"
-#include "ir/cluster/OverheadAttr.h"
-#include "ir/cluster/ProvenanceAttr.h"
-#include "ir/cluster/ScatterAttr.h"
-#include "ir/cluster/UpdateAttr.h"
-#include "ir/cluster/WireAttr.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -35,7 +30,7 @@ static bool isScatter(Attribute attribute) {
          });
 }
 
-/// Whether the attribute has the entries that ProvenanceAttr.h describes, and no others.
+/// Whether the attribute has the entries of C7e, and no others.
 static bool isProvenance(Attribute attribute) {
   auto entries = llvm::dyn_cast<DictionaryAttr>(attribute);
   return entries && llvm::all_of(entries, [](NamedAttribute entry) {
@@ -61,6 +56,12 @@ static bool isWire(Attribute attribute) {
 bool syncline::cluster::namesGpu(DictionaryAttr provenance) {
   const auto kind = provenance ? provenance.getAs<StringAttr>("device") : StringAttr();
   return kind && kind.getValue() != processorKind;
+}
+
+syncline::WirePrecision syncline::cluster::wireOf(Operation *op) {
+  auto module = isa<ModuleOp>(op) ? op : op->getParentOfType<ModuleOp>().getOperation();
+  auto name = module ? module->getAttrOfType<StringAttr>(wireAttr) : StringAttr();
+  return (name ? parseWire(name.getValue()) : std::nullopt).value_or(WirePrecision::fp32);
 }
 
 LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {

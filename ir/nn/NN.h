@@ -1,6 +1,8 @@
 // The C++ interface of the nn dialect: include this to use its operations.
 #pragma once
 
+#include "syncline/OptimizerKind.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -21,14 +23,43 @@
 namespace syncline::nn {
 
 /// Discardable attributes of the dialect, which NNDialect.td describes.
-inline constexpr llvm::StringLiteral layerAttr = "nn.layer";
-inline constexpr llvm::StringLiteral backwardAttr = "nn.backward";
-inline constexpr llvm::StringLiteral secondsAttr = "nn.seconds";
+inline constexpr auto layerAttr = NNDialect::LayerAttrHelper::getNameStr();
+inline constexpr auto backwardAttr = NNDialect::BackwardAttrHelper::getNameStr();
+inline constexpr auto recomputedAttr = NNDialect::RecomputedAttrHelper::getNameStr();
+inline constexpr auto secondsAttr = NNDialect::SecondsAttrHelper::getNameStr();
+inline constexpr auto optimizerAttr = NNDialect::OptimizerAttrHelper::getNameStr();
+inline constexpr auto precisionAttr = NNDialect::PrecisionAttrHelper::getNameStr();
+inline constexpr auto recomputationAttr = NNDialect::RecomputationAttrHelper::getNameStr();
 
 /// The layer that an operation comes from; empty where it has no such attribute.
 inline llvm::StringRef layerOf(mlir::Operation *op) {
   auto name = op->getAttrOfType<mlir::StringAttr>(layerAttr);
   return name ? name.getValue() : llvm::StringRef();
 }
+
+inline bool isRecomputed(mlir::Operation *op) { return op->hasAttr(recomputedAttr); }
+
+/// The parts of `nn.recomputation`; null where it lacks them.
+inline mlir::ArrayAttr blocksOf(mlir::DictionaryAttr recomputation) {
+  return recomputation.getAs<mlir::ArrayAttr>("blocks");
+}
+inline mlir::IntegerAttr freedOf(mlir::DictionaryAttr recomputation) {
+  return recomputation.getAs<mlir::IntegerAttr>("freed");
+}
+inline mlir::IntegerAttr askedOf(mlir::DictionaryAttr recomputation) {
+  return recomputation.getAs<mlir::IntegerAttr>("asked");
+}
+
+/// The optimizer of the module that is `op` or around it: SGD unless stated.
+OptimizerKind optimizerOf(mlir::Operation *op);
+
+/// Every precision by its name; the first is that of a module without the attribute.
+inline constexpr llvm::StringLiteral precisions[] = {"fp32", "tf32", "bf16"};
+
+/// The type in which the module's products and convolutions are computed.
+llvm::StringRef precisionOf(mlir::ModuleOp module);
+
+/// Whether a step of the module keeps convolutions' results as bf16.
+inline bool storesBfloat16(mlir::ModuleOp module) { return precisionOf(module) == "bf16"; }
 
 } // namespace syncline::nn

@@ -1,10 +1,5 @@
-// Registers the nn dialect, and checks its discardable attributes.
-#include "ir/nn/FixedAttr.h"
+// Registers the nn dialect, reads its discardable attributes and checks them.
 #include "ir/nn/NN.h"
-#include "ir/nn/OfAttr.h"
-#include "ir/nn/OptimizerAttr.h"
-#include "ir/nn/PrecisionAttr.h"
-#include "ir/nn/RecomputedAttr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -30,14 +25,21 @@ void NNDialect::initialize() {
       >();
 }
 
+syncline::OptimizerKind syncline::nn::optimizerOf(Operation *op) {
+  auto module = isa<ModuleOp>(op) ? op : op->getParentOfType<ModuleOp>().getOperation();
+  auto name = module ? module->getAttrOfType<StringAttr>(optimizerAttr) : StringAttr();
+  return (name ? parseOptimizer(name.getValue()) : std::nullopt).value_or(OptimizerKind::sgd);
+}
+
+StringRef syncline::nn::precisionOf(ModuleOp module) {
+  auto name = module->getAttrOfType<StringAttr>(precisionAttr);
+  return name ? name.getValue() : StringRef(precisions[0]);
+}
+
 /// NN50 to NN54: discardable attributes have the documented names and types.
 LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == layerAttr && isa<StringAttr>(attribute.getValue()))
-    return success();
-  if (name == ofAttr && isa<InputOp>(op) && isa<StringAttr>(attribute.getValue()))
-    return success();
-  if (name == fixedAttr && isa<StateOp>(op) && isa<UnitAttr>(attribute.getValue()))
     return success();
   if (name == backwardAttr && isa<UnitAttr>(attribute.getValue()))
     return success();

@@ -19,10 +19,19 @@ def NN_Dialect : Dialect {
     [N, C, spatial dimensions ...]. SPEC.md numbers the rules, and the verifiers cite them.
 
     Any operation of the dialect may have these discardable attributes:
-    - `nn.layer` (string): the model's node that the operation comes from, as `"layer1.0.conv1"`;
-    - `nn.backward` (unit): the operation belongs to the backward pass;
-    - `nn.seconds` (f64): the predicted time on one rank.
+    - `nn.layer`: the model's node that the operation comes from, as `"layer1.0.conv1"`;
+    - `nn.backward`: the operation belongs to the backward pass;
+    - `nn.recomputed`: it belongs there, and computes what an operation of the forward pass of the
+      same layer has computed before (NN54);
+    - `nn.seconds`: the predicted time on one rank.
+
+    A module may have `nn.optimizer` (NN51) and `nn.precision` (NN53); a step, and the program that
+    it becomes, `nn.recomputation` (NN54).
   }];
+  let discardableAttrs = (ins "::mlir::StringAttr":$layer, "::mlir::UnitAttr":$backward,
+                              "::mlir::UnitAttr":$recomputed, "::mlir::FloatAttr":$seconds,
+                              "::mlir::StringAttr":$optimizer, "::mlir::StringAttr":$precision,
+                              "::mlir::DictionaryAttr":$recomputation);
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
 }

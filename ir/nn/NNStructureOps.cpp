@@ -1,5 +1,4 @@
 // Verifies a step's structure: NN1 to NN5, NN30 and NN31.
-#include "ir/nn/FixedAttr.h"
 #include "ir/nn/NN.h"
 #include "ir/nn/Shapes.h"
 
@@ -60,7 +59,7 @@ static LogicalResult verifyStored(Operation *op, std::optional<std::uint64_t> of
 LogicalResult ParameterOp::verify() { return verifyStored(*this, getOffset(), getInitAttr()); }
 
 LogicalResult StateOp::verify() {
-  if (isFixed(*this) && !getOffset())
+  if (getFixed() && !getOffset())
     return emitOpError("NN5: expected a constant to have its values 'at' an offset");
   return verifyStored(*this, getOffset(), getInitAttr());
 }

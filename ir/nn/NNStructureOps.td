@@ -33,7 +33,14 @@ class NN_SourceOp<string mnemonic, string what> : NN_Op<mnemonic> {
 
 def NN_InputOp : NN_SourceOp<"input", "this rank's samples"> {
   let description = [{
-    Each step fills the batch anew: `%x = nn.input "data" : tensor<4x3x224x224xf32>`.
+    Each step fills the batch anew: `%x = nn.input "data" : tensor<4x3x224x224xf32>`. `of` names the
+    model's input whose integers the input holds in floating point, so that operations can compute
+    with them.
+  }];
+  let arguments = (ins StrAttr:$name, OptionalAttr<StrAttr>:$of);
+  let extraClassDeclaration = [{
+    /// The model's input whose values the input holds.
+    ::llvm::StringRef source() { return getOf().value_or(getName()); }
   }];
 }
 
@@ -43,10 +50,10 @@ def NN_TargetOp : NN_SourceOp<"target", "what the loss compares the output with"
   }];
 }
 
-class NN_StoredOp<string mnemonic, string what> : NN_Op<mnemonic> {
+class NN_StoredOp<string mnemonic, string what, dag marks = (ins)> : NN_Op<mnemonic> {
   let summary = what;
-  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$offset,
-                       OptionalAttr<NN_InitAttr>:$init);
+  let arguments = !con((ins StrAttr:$name, OptionalAttr<I64Attr>:$offset,
+                            OptionalAttr<NN_InitAttr>:$init), marks);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$name (`at` $offset^)? (`init` $init^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
@@ -63,11 +70,12 @@ def NN_ParameterOp : NN_StoredOp<"parameter", "a trained tensor"> {
   }];
 }
 
-def NN_StateOp : NN_StoredOp<"state", "a tensor kept between steps that is not trained"> {
+def NN_StateOp : NN_StoredOp<"state", "a tensor kept between steps that is not trained",
+                             (ins UnitAttr:$fixed)> {
   let description = [{
     States are running statistics, frozen parameters and large constants of the model. A constant
-    that is the plan's own has `nn.fixed`, a discardable attribute, where its values are too many
-    for the IR.
+    that is the plan's own, and not the model's, is `fixed` where its values are too many for the
+    IR.
 
     ```mlir
     %m = nn.state "bn.running_mean" init <constant, 0.0 : f64, 0.0 : f64> : tensor<64xf32>

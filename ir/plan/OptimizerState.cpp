@@ -1,7 +1,7 @@
 // Counts the elements that a rank updates.
 #include "ir/plan/OptimizerState.h"
 
-#include "ir/nn/OptimizerAttr.h"
+#include "ir/nn/NN.h"
 
 std::int64_t syncline::plan::optimizerBytes(ProgramOp program) {
   const OptimizerKind kind = nn::optimizerOf(program);

@@ -52,6 +52,28 @@ bool updatesItself(BucketOp bucket);
 /// has it. A server in the rank's process has its shard besides.
 std::int64_t exchangeBytes(ProgramOp program);
 
+/// The smallest and the largest norm to which a program may clip.
+inline constexpr double leastClipNorm = 1e-30, mostClipNorm = 1e30;
+
+/// The norm to which the program clips; nothing where it does not clip.
+std::optional<double> clipNormOf(ProgramOp program);
+
+/// The passes of a step.
+std::int64_t passesOf(ProgramOp program);
+
+/// The bytes that a rank holds beside the program's spaces for the sums of the passes before the
+/// last one, as much as the gradients of all buckets; 0 for a program of one pass.
+std::int64_t sumsBytes(ProgramOp program);
+
+/// Whether the tensor is the plan's own: its values are neither the model's nor changed.
+bool isConstant(TensorOp tensor);
+
+/// Bytes of a rounded element.
+inline constexpr std::int64_t roundedBytes = 2;
+
+/// The bytes of the tensor's dense elements as they are stored.
+std::int64_t storedBytes(TensorOp tensor);
+
 /// The name of an element type in plan.json: f32, f64, f16, bf16, i64, i32 or u8. Empty for any
 /// other type.
 llvm::StringRef elementName(mlir::Type type);

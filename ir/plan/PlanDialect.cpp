@@ -3,10 +3,6 @@
 #include "ir/plan/Plan.h"
 
 #include "ir/cluster/Cluster.h"
-#include "ir/plan/AccumulateAttr.h"
-#include "ir/plan/ClipAttr.h"
-#include "ir/plan/RoundedAttr.h"
-#include "ir/plan/RowsAttr.h"
 #include "syncline/PlanConstants.h"
 #include "syncline/RowsPart.h"
 
@@ -130,6 +126,32 @@ std::int64_t syncline::plan::exchangeBytes(ProgramOp program) {
   llvm_unreachable("no form");
 }
 
+std::optional<double> syncline::plan::clipNormOf(ProgramOp program) {
+  const std::optional<llvm::APFloat> norm = program.getClipNorm();
+  return norm ? std::optional(norm->convertToDouble()) : std::nullopt;
+}
+
+std::int64_t syncline::plan::passesOf(ProgramOp program) {
+  return static_cast<std::int64_t>(program.getAccumulate().value_or(1));
+}
+
+std::int64_t syncline::plan::sumsBytes(ProgramOp program) {
+  std::int64_t bytes = 0;
+  if (passesOf(program) > 1)
+    for (auto bucket : program.getOps<BucketOp>())
+      bytes += static_cast<std::int64_t>(bucket.getExtent());
+  return bytes;
+}
+
+bool syncline::plan::isConstant(TensorOp tensor) {
+  return tensor.getFixed() || isa_and_nonnull<ElementsAttr>(tensor.getInitAttr());
+}
+
+std::int64_t syncline::plan::storedBytes(TensorOp tensor) {
+  auto type = cast<MemRefType>(tensor.getType());
+  return tensor.getRounded() ? type.getNumElements() * roundedBytes : denseBytes(type);
+}
+
 StringRef syncline::plan::elementName(Type type) {
   if (type.isF32())
     return "f32";
@@ -154,19 +176,12 @@ LogicalResult ProgramOp::verify() {
            << static_cast<std::int64_t>(*getServers());
   if (getOverlap() && *getOverlap() != overlapStep)
     return emitOpError("P1: expected overlap 'step', or none named, got '") << *getOverlap() << "'";
-  if (const Attribute clip = (*this)->getAttr(clipNormAttr)) {
-    auto norm = dyn_cast<FloatAttr>(clip);
-    if (!norm || !norm.getType().isF64() ||
-        !(norm.getValueAsDouble() >= leastClipNorm && norm.getValueAsDouble() <= mostClipNorm))
-      return emitOpError("P32: expected 'clip_norm' as an f64 from 1e-30 to 1e30, got ") << clip;
-  }
-  if (const Attribute accumulate = (*this)->getAttr(accumulateAttr)) {
-    auto passes = dyn_cast<IntegerAttr>(accumulate);
-    if (!passes || !passes.getType().isInteger(64) || passes.getInt() < 2 ||
-        passes.getInt() > mostPasses)
-      return emitOpError("P36: expected 'accumulate' as an i64 from 2 to ")
-             << mostPasses << ", got " << accumulate;
-  }
+  if (const std::optional<double> norm = clipNormOf(*this);
+      norm && !(*norm >= leastClipNorm && *norm <= mostClipNorm))
+    return emitOpError("P32: expected 'clip_norm' from 1e-30 to 1e30, got ") << *norm;
+  if (const std::int64_t passes = passesOf(*this);
+      getAccumulate() && (passes < 2 || passes > mostPasses))
+    return emitOpError("P36: expected 'accumulate' from 2 to ") << mostPasses << ", got " << passes;
   for (std::uint64_t i = 0; i <= getMaxEnumValForSpace(); ++i) {
     StringRef space = stringifySpace(static_cast<Space>(i));
     auto bytes = getSpaces().getAs<IntegerAttr>(space);
@@ -203,7 +218,7 @@ LogicalResult TensorOp::verify() {
   if (elementName(type.getElementType()).empty())
     return emitOpError("P2: expected elements of f32, f64, f16, bf16, i64, i32 or ui8, got ")
            << type.getElementType();
-  if (isRounded(*this) && (getSpace() != Space::arena || !type.getElementType().isF32()))
+  if (getRounded() && (getSpace() != Space::arena || !type.getElementType().isF32()))
     return emitOpError("P33: expected a rounded tensor in the arena, with elements of f32");
   if (std::int64_t dense = storedBytes(*this); reserve < dense)
     return emitOpError("P2: expected at least ") << dense << " reserved bytes, got " << reserve;
@@ -230,11 +245,10 @@ LogicalResult BucketOp::verify() {
       (getExtent() < getBytes() && !isRows) || getOffset() % alignment != 0)
     return emitOpError(
         "P4: expected members, an aligned offset and an extent of at least their bytes");
-  const std::optional<int64_t> rows = rowsOf(*this);
-  if ((*this)->hasAttr(rowsAttr) != (getScheme() == Scheme::sparse) ||
-      (getScheme() == Scheme::sparse && rows.value_or(0) < 1))
-    return emitOpError("P34: expected '")
-           << rowsAttr << "', the rows of a rank, exactly if it travels by 'sparse'";
+  const bool isSparse = getScheme() == Scheme::sparse;
+  if (getRows().has_value() != isSparse || (isSparse && static_cast<std::int64_t>(*getRows()) < 1))
+    return emitOpError(
+        "P34: expected 'rows', the rows of a rank, exactly if it travels by 'sparse'");
   if (getChannel() >= maxChannels)
     return emitOpError("P4: expected a channel from 0 to ")
            << maxChannels - 1 << ", got " << static_cast<std::int64_t>(getChannel());

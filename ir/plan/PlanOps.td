@@ -18,6 +18,11 @@ def Plan_ProgramOp
 
     With `consistency` gradients stay on their rank, and weights travel in `plan.exchange` (P31).
 
+    With `clip_norm` all mean gradients are multiplied by min(1, clip_norm / norm), where norm is
+    that of all of them together. Then all updates follow the last message (P32). With `accumulate`
+    a step adds up the gradients of so many batches, one pass after the other, and applies their
+    mean; without, it has one pass (P36).
+
     ```mlir
     plan.program @mlp ranks 4 batch 16 spaces {arena = 4096 : i64, parameters = 1024 : i64, ...} {
       ...
@@ -27,7 +32,8 @@ def Plan_ProgramOp
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$batch,
                        DictionaryAttr:$spaces, OptionalAttr<I64Attr>:$servers,
                        OptionalAttr<StrAttr>:$overlap,
-                       OptionalAttr<Plan_Consistency>:$consistency);
+                       OptionalAttr<Plan_Consistency>:$consistency,
+                       OptionalAttr<F64Attr>:$clip_norm, OptionalAttr<I64Attr>:$accumulate);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `ranks` $ranks `batch` $batch `spaces` $spaces attr-dict-with-keyword $body
@@ -45,10 +51,10 @@ def Plan_TensorOp : Plan_Op<"tensor", [MemoryEffects<[MemAlloc]>]> {
     - `values` says where a stored tensor's values start in the weights file.
     - `init` says how a stored tensor without values starts: `#nn.init`, or a constant's elements.
     - `output` marks the model's output, which is complete after the forward phase.
-    - `fixed`, a discardable attribute, marks a constant with `values`: one that is too large for
-      `init` (P27f).
-    - `rounded`, a discardable attribute, marks a tensor of f32 that is stored as bf16, so that it
-      needs two bytes an element (P33).
+    - `fixed` marks a constant with `values`: one that is too large for `init` (P27f).
+    - `rounded` marks a tensor of f32 that is stored as bf16, so that it needs two bytes an element
+      (P33).
+    - `of` names the model's input whose integers an input holds as f32.
 
     ```mlir
     %0 = plan.tensor "fc.weight" in parameters at 0 reserve 2560
@@ -59,13 +65,18 @@ def Plan_TensorOp : Plan_Op<"tensor", [MemoryEffects<[MemAlloc]>]> {
   let arguments = (ins StrAttr:$name, Plan_Space:$space, I64Attr:$offset, I64Attr:$reserve,
                        OptionalAttr<DenseI64ArrayAttr>:$live, OptionalAttr<I64Attr>:$bucket,
                        OptionalAttr<I64Attr>:$values, OptionalAttr<AnyAttr>:$init,
-                       UnitAttr:$output);
+                       UnitAttr:$output, UnitAttr:$rounded, UnitAttr:$fixed,
+                       OptionalAttr<StrAttr>:$of);
   let results = (outs AnyMemRef:$result);
   let assemblyFormat = [{
     $name `in` custom<Space>($space) `at` $offset `reserve` $reserve (`live` $live^)? attr-dict
     `:` type($result)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The model's input whose values the tensor holds.
+    ::llvm::StringRef source() { return getOf().value_or(getName()); }
+  }];
 }
 
 def Plan_BucketOp : Plan_Op<"bucket"> {
@@ -74,14 +85,17 @@ def Plan_BucketOp : Plan_Op<"bucket"> {
     `bytes` is the size of the members. `extent` is the length of their interval in the gradients
     space, where members are aligned. That interval travels, except by `factors`: then the members
     are computed from what `plan.gather` brings (P14 to P16). By `reduce-scatter` the message itself
-    updates the parameters (P17). A bucket that is `halved` travels in halves (P30).
+    updates the parameters (P17). A bucket that is `halved` travels in halves (P30). By
+    `sparse` each rank contributes `rows` rows of an embedding's gradient; no step has more, since
+    the model's batch and sequence are fixed (P34).
 
     ```mlir
     plan.bucket 0 members ["fc.bias", "fc.weight"] by ring channel 0 at 0 extent 2624 bytes 2600
     ```
   }];
   let arguments = (ins I64Attr:$id, StrArrayAttr:$members, Plan_Scheme:$scheme, I64Attr:$channel,
-                       I64Attr:$offset, I64Attr:$extent, I64Attr:$bytes, UnitAttr:$halved);
+                       I64Attr:$offset, I64Attr:$extent, I64Attr:$bytes,
+                       OptionalAttr<I64Attr>:$rows, UnitAttr:$halved);
   let assemblyFormat = [{
     $id `members` $members `by` custom<SchemeName>($scheme) `channel` $channel `at` $offset
     `extent` $extent `bytes` $bytes attr-dict

@@ -215,6 +215,14 @@ def Sync_OrderAttr : Sync_Attr<"Order", "order"> {
   }];
 }
 
+def Sync_GatheredAttr : Sync_Attr<"Gathered", "gathered"> {
+  let summary = "what one rank sends of a layer's gradient that travels by factors or rows";
+  let description = [{`#sync.gathered<sparse, bytes = 8>` (S3d).}];
+  let parameters = (ins Sync_SchemeParameter<"factors or sparse">:$scheme, "int64_t":$bytes);
+  let assemblyFormat = "`<` $scheme `,` `bytes` `=` $bytes `>`";
+  let genVerifyDecl = 1;
+}
+
 def Sync_StatesAttr : Sync_Attr<"States", "states"> {
   let summary = "states of partial solutions, which prove a bound";
   let description = [{

@@ -1,8 +1,6 @@
 // Registers the sync dialect and verifies its messages and traces: S1, S3 and S4 of SPEC.md.
 // SyncProblem.cpp has the problems and solutions.
-#include "ir/sync/GatheredAttr.h"
 #include "ir/sync/Sync.h"
-#include "ir/sync/UpdateAttr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -62,26 +60,22 @@ LogicalResult AllGatherOp::verify() {
   return success();
 }
 
+LogicalResult GatheredAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                   Scheme scheme, int64_t bytes) {
+  if (isGathered(scheme) && bytes >= 1)
+    return success();
+  return emitError() << "S3: expected 'gathered' to have a scheme, "
+                     << listOf(schemesWhere<isGathered>) << ", and bytes";
+}
+
 LogicalResult LayerOp::verify() {
   if (static_cast<std::int64_t>(getBytes()) < 0 || !isTime(getForward().convertToDouble()) ||
       !isTime(getBackward().convertToDouble()))
     return emitOpError("S3: expected bytes and finite times that are not negative");
-  for (StringRef name : {StringRef(updateAttr), StringRef(reconstructAttr)})
-    if (Attribute time = (*this)->getAttr(name))
-      if (auto seconds = dyn_cast<FloatAttr>(time); !seconds || !isTime(seconds.getValueAsDouble()))
-        return emitOpError("S3: expected '")
-               << name << "' to be a finite time that is not negative";
-  if (Attribute gathered = (*this)->getAttr(gatheredAttr)) {
-    auto fields = dyn_cast<DictionaryAttr>(gathered);
-    auto scheme = fields ? fields.getAs<StringAttr>(gatheredScheme) : StringAttr();
-    auto bytes = fields ? fields.getAs<IntegerAttr>(gatheredBytes) : IntegerAttr();
-    const auto known = scheme ? parseScheme(scheme.getValue()) : std::nullopt;
-    if (!known || !isGathered(*known) || !bytes || bytes.getInt() < 1)
-      return emitOpError("S3: expected '") << gatheredAttr << "' to have a scheme, "
-                                           << listOf(schemesWhere<isGathered>) << ", and bytes";
-  }
-  if (Attribute carrier = (*this)->getAttr(carrierAttr); carrier && !isa<StringAttr>(carrier))
-    return emitOpError("S3: expected '") << carrierAttr << "' to be the name of a layer";
+  for (auto [name, seconds] :
+       {std::pair("update", getUpdate()), std::pair("reconstruct", getReconstruct())})
+    if (seconds && !isTime(seconds->convertToDouble()))
+      return emitOpError("S3: expected '") << name << "' to be a finite time that is not negative";
   if (getMatmul() &&
       (getMatmul()->size() != 3 || llvm::any_of(*getMatmul(), [](auto d) { return d < 1; })))
     return emitOpError("S3: expected three dimensions [M, N, K] of at least 1");

@@ -71,7 +71,8 @@ def Sync_TraceOp
   let summary = "a model known only by its layers' times and sizes";
   let description = [{
     The body holds `sync.layer` operations in forward order. A trace takes the place of an `nn.step`
-    in a module that is planned but not run.
+    in a module that is planned but not run. `of_step` marks a trace whose computation is that of a
+    step as a program has it.
 
     ```mlir
     sync.trace @alexnet {
@@ -79,7 +80,7 @@ def Sync_TraceOp
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let arguments = (ins SymbolNameAttr:$sym_name, UnitAttr:$of_step);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
@@ -87,14 +88,20 @@ def Sync_TraceOp
 def Sync_LayerOp : Sync_Op<"layer", [HasParent<"TraceOp">]> {
   let summary = "one layer of a trace";
   let description = [{
-    `matmul` is [M, N, K] of a layer whose gradient is a product of two factors (S3).
+    `matmul` is [M, N, K] of a layer whose gradient is a product of two factors. Traces made from a
+    model say instead what is `gathered`, the seconds that one more rank's samples add to computing
+    the gradient from it (`reconstruct`), and the layer from whose factors the gradient can be
+    computed too (`carrier`), as a bias's can. `update` is the seconds of the optimizer for the
+    layer's parameters. The last two numbers are 0 where absent (S3).
 
     ```mlir
     sync.layer "fc6" bytes 411041792 forward 1.2e-2 backward 2.5e-2 matmul [25088, 4096, 32]
     ```
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$bytes, F64Attr:$forward, F64Attr:$backward,
-                       OptionalAttr<DenseI64ArrayAttr>:$matmul);
+                       OptionalAttr<DenseI64ArrayAttr>:$matmul, OptionalAttr<F64Attr>:$update,
+                       OptionalAttr<Sync_GatheredAttr>:$gathered,
+                       OptionalAttr<F64Attr>:$reconstruct, OptionalAttr<StrAttr>:$carrier);
   let assemblyFormat = [{
     $name `bytes` $bytes `forward` $forward `backward` $backward (`matmul` $matmul^)? attr-dict
   }];
@@ -176,6 +183,16 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
     - #sync.order, for a problem with `tails`.
     - #sync.states, for every other problem.
 
+    `cases` proves the bound of an order in cases (S18). A case is one of these arrays:
+    - a bound in seconds and its #sync.order;
+    - a layer, the case in which it travels by factors, and the case in which it travels in a
+      bucket;
+    - a layer that travels by factors, another layer, the case in which the first one's factors
+      travel before the other one's last message, and the case in which they travel behind all of
+      its messages.
+
+    `certificate` is then the #sync.order of the case that proves least.
+
     The pass `check-solutions` checks the claim; nothing trusts it unchecked.
 
     ```mlir
@@ -189,7 +206,8 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
                        TypedArrayAttrBase<Sync_MessageAttr, "messages">:$messages,
                        OptionalAttr<DenseI64ArrayAttr>:$piggybacks, F64Attr:$finish, F64Attr:$bound,
                        OptionalAttr<AnyAttrOf<[Sync_TimesAttr, Sync_StatesAttr,
-                                               Sync_OrderAttr]>>:$certificate);
+                                               Sync_OrderAttr]>>:$certificate,
+                       OptionalAttr<ArrayAttr>:$cases);
   let assemblyFormat = [{
     `of` $problem `by` $planner `messages` $messages (`piggybacks` $piggybacks^)? `finish` $finish
     `bound` $bound (`certificate` $certificate^)? attr-dict
@@ -226,6 +244,16 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
       finished the forward pass, the backward pass, its messages, its reconstructions;
     - `updates`: seconds of all updates, on the rank that is done last.
 
+    These numbers stand where they apply (P22):
+    - `alone`: the step of one device that sends nothing. It computes what a rank computes, updates
+      all parameters, and has no slowdown. Scaling is measured against it;
+    - `waiting`: what a rank waits for weights in a step, in the mean over a period;
+    - `unclipped`: the step without `clip_norm`;
+    - `pass`: in a step of several batches, a pass that is not the last one;
+    - `least_pass`: what each of these takes at least, by any plan of the problem;
+    - `whole`: the step of the plan without gradients in two parts, as it was planned to compare;
+    - `gathering`: the step with the messages that are best for one batch, which is longer.
+
     The times of a `sync.solution` differ. They are those of the planner's model, in which updates
     come last and messages do not slow computation.
 
@@ -238,7 +266,11 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
   let arguments = (ins FlatSymbolRefAttr:$problem, Sync_TimesAttr:$ready, Sync_TimesAttr:$start,
                        Sync_TimesAttr:$end, Sync_TimesAttr:$reconstructed, Sync_TimesAttr:$exposed,
                        F64Attr:$forward_end, F64Attr:$backward_end, F64Attr:$communication_end,
-                       F64Attr:$reconstruction_end, F64Attr:$updates, F64Attr:$step);
+                       F64Attr:$reconstruction_end, F64Attr:$updates, F64Attr:$step,
+                       OptionalAttr<F64Attr>:$alone, OptionalAttr<F64Attr>:$waiting,
+                       OptionalAttr<F64Attr>:$unclipped, OptionalAttr<F64Attr>:$pass,
+                       OptionalAttr<F64Attr>:$least_pass, OptionalAttr<F64Attr>:$whole,
+                       OptionalAttr<F64Attr>:$gathering);
   let assemblyFormat = [{
     `of` $problem `ready` $ready `start` $start `end` $end `reconstructed` $reconstructed
     `exposed` $exposed `forward_end` $forward_end `backward_end` $backward_end

@@ -2,7 +2,7 @@
 // the attribute #sync.states.
 #include "ir/sync/Sync.h"
 
-#include "ir/sync/CasesAttr.h"
+#include "ir/sync/Cases.h"
 #include "syncline/PlanConstants.h"
 
 #include "mlir/IR/Builders.h"
@@ -245,7 +245,7 @@ LogicalResult SolutionOp::verify() {
     if (piggyback < 0)
       return emitOpError("S13: expected piggybacks that are not negative, got ") << piggyback;
   std::size_t rows = 2 * maxCases - 1; // of a binary tree with so many leaves
-  if (Attribute cases = (*this)->getAttr(casesAttr); cases && !isCase(cases, rows))
+  if (ArrayAttr cases = getCasesAttr(); cases && !isCase(cases, rows))
     return emitOpError("S18: expected 'cases' to be at most ")
            << maxCases
            << " cases, each a bound and a #sync.order, or one or two layers and two cases";

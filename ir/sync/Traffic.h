@@ -1,7 +1,7 @@
 // Computes the bytes that a node moves for a message, in both directions.
 #pragma once
 
-#include "ir/cluster/WireAttr.h"
+#include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
 
 namespace syncline::sync {

@@ -3,16 +3,11 @@
 
 #include "ir/FirstOf.h"
 #include "ir/plan/Plan.h"
-#include "ir/sync/AloneAttr.h"
-#include "ir/sync/GatheringAttr.h"
 #include "ir/sync/Sync.h"
-#include "ir/sync/WholeAttr.h"
 #include "passes/candidates/PlanCandidate.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/solver/Planner.h"
 #include "syncline/Scheme.h"
-
-#include "mlir/IR/Builders.h"
 
 #include <algorithm>
 
@@ -26,7 +21,7 @@ bool saves(double step, double other) { return other < step * (1 - leastGain); }
 /// The seconds of a step without any waiting for messages.
 double aloneIn(ModuleOp plan) {
   auto prediction = firstOf<sync::PredictionOp>(plan);
-  auto alone = prediction ? prediction->getAttrOfType<FloatAttr>(sync::aloneAttr) : FloatAttr();
+  auto alone = prediction ? prediction.getAloneAttr() : FloatAttr();
   return alone ? alone.getValueAsDouble() : 0;
 }
 
@@ -130,8 +125,8 @@ private:
     auto prediction = firstOf<sync::PredictionOp>(*choice.plan);
     if (!prediction || !simpler || simpler == &choice.outcomes[choice.chosen] || isSingle(chosen))
       return;
-    prediction->setAttr(chosen.splitTied ? sync::wholeAttr : sync::gatheringAttr,
-                        Builder(prediction.getContext()).getF64FloatAttr(*simpler->step));
+    const llvm::APFloat step(*simpler->step);
+    chosen.splitTied ? prediction.setWhole(step) : prediction.setGathering(step);
   }
 
   const std::shared_ptr<const solver::Planner> asked;

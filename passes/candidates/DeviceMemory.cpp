@@ -2,8 +2,8 @@
 #include "passes/candidates/DeviceMemory.h"
 
 #include "ir/cluster/Cluster.h"
-#include "ir/plan/AccumulateAttr.h"
 #include "ir/plan/OptimizerState.h"
+#include "ir/plan/Plan.h"
 
 #include <algorithm>
 

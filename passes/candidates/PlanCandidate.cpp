@@ -2,7 +2,7 @@
 #include "passes/candidates/PlanCandidate.h"
 
 #include "ir/FirstOf.h"
-#include "ir/nn/RecomputedAttr.h"
+#include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
 #include "passes/candidates/DeviceMemory.h"

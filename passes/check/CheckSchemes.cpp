@@ -1,9 +1,8 @@
 // Compares a problem with what the cluster offers, number by number.
 #include "passes/check/CheckSchemes.h"
 
-#include "ir/cluster/UpdateAttr.h"
-#include "ir/cluster/WireAttr.h"
-#include "ir/nn/OptimizerAttr.h"
+#include "ir/cluster/Cluster.h"
+#include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "passes/check/SameCost.h"
 #include "passes/cost/CostModel.h"

@@ -1,7 +1,7 @@
 // Rule P32: programs that clip gradients by the norm of all of them.
 #include "passes/check/PlanFacts.h"
 
-#include "ir/plan/ClipAttr.h"
+#include "ir/plan/Plan.h"
 
 using namespace mlir;
 

@@ -2,7 +2,7 @@
 #include "passes/check/PlanFacts.h"
 
 #include "ir/FirstOf.h"
-#include "ir/cluster/WireAttr.h"
+#include "ir/cluster/Cluster.h"
 #include "ir/sync/Consistency.h"
 #include "passes/check/SameCost.h"
 #include "passes/cost/SchemeCatalog.h"

@@ -1,6 +1,6 @@
 // Rules about memory: P9, P10 and P33.
-#include "ir/nn/PrecisionAttr.h"
-#include "ir/plan/RoundedAttr.h"
+#include "ir/nn/NN.h"
+#include "ir/plan/Plan.h"
 #include "passes/check/PlanFacts.h"
 
 #include <map>
@@ -80,7 +80,7 @@ static bool takesPlace(const PlanFacts &facts, plan::TensorOp earlier, plan::Ten
   const std::int64_t shared = (*earlier.getLive())[1];
   if ((*later.getLive())[0] != shared || earlier.getOffset() != later.getOffset() ||
       earlier.getReserve() != later.getReserve() || earlier.getType() != later.getType() ||
-      plan::isRounded(earlier) != plan::isRounded(later) || shared < 0 ||
+      earlier.getRounded() != later.getRounded() || shared < 0 ||
       shared >= static_cast<std::int64_t>(facts.steps.size()))
     return false;
   const Step &step = facts.steps[shared];
@@ -158,7 +158,7 @@ static LogicalResult checkRounded(const PlanFacts &facts) {
   auto module = facts.program->getParentOfType<ModuleOp>();
   const StringRef precision = nn::precisionOf(module);
   for (plan::TensorOp tensor : facts.tensors) {
-    if (!plan::isRounded(tensor))
+    if (!tensor.getRounded())
       continue;
     if (!nn::storesBfloat16(module))
       return tensor.emitOpError("P33: '")

@@ -1,7 +1,7 @@
 // Rule P36: programs whose steps add up the gradients of several batches.
 #include "passes/check/PlanFacts.h"
 
-#include "ir/plan/AccumulateAttr.h"
+#include "ir/plan/Plan.h"
 #include "syncline/RowsPart.h"
 
 using namespace mlir;

@@ -2,13 +2,7 @@
 #include "passes/check/PlanFacts.h"
 
 #include "ir/cluster/Cluster.h"
-#include "ir/sync/AloneAttr.h"
-#include "ir/sync/GatheringAttr.h"
-#include "ir/sync/LeastPassAttr.h"
-#include "ir/sync/PassAttr.h"
-#include "ir/sync/UnclippedAttr.h"
-#include "ir/sync/WaitingAttr.h"
-#include "ir/sync/WholeAttr.h"
+#include "ir/sync/Sync.h"
 #include "passes/problem/Rounding.h"
 #include "passes/simulate/ir/PredictTimes.h"
 
@@ -77,59 +71,51 @@ private:
     for (auto [what, got, expected] : totals)
       if (failed(expect(what, got.getValueAsDouble(), expected)))
         return failure();
-    if (failed(checkOptional(sync::aloneAttr, "one device by itself to take", simulated.alone)))
+    if (failed(
+            checkOptional(claimed.getAloneAttr(), "one device by itself to take", simulated.alone)))
       return failure();
-    if (!simulated.pass && claimed->hasAttr(sync::passAttr))
-      return claimed.emitOpError("P22: expected no '") << sync::passAttr << "' here";
-    if (failed(checkOptional(sync::passAttr, "a pass to take", simulated.pass.value_or(0))))
+    if (!simulated.pass && claimed.getPassAttr())
+      return claimed.emitOpError("P22: expected no 'pass' here");
+    if (failed(
+            checkOptional(claimed.getPassAttr(), "a pass to take", simulated.pass.value_or(0))) ||
+        failed(checkPasses()))
       return failure();
-    if (failed(checkPasses()))
-      return failure();
-    if (claimed->hasAttr(sync::unclippedAttr) != simulated.unclipped.has_value())
+    if (claimed.getUnclipped().has_value() != simulated.unclipped.has_value())
       return claimed.emitOpError("P22: expected ")
-             << (simulated.unclipped ? "'" : "no '") << sync::unclippedAttr << "' beside a program "
-             << (simulated.unclipped ? "with 'clip_norm'" : "without 'clip_norm'");
-    if (simulated.unclipped &&
-        failed(checkOptional(sync::unclippedAttr, "the step to take without clipping",
-                             *simulated.unclipped)))
+             << (simulated.unclipped ? "'unclipped' beside a program with 'clip_norm'"
+                                     : "no 'unclipped' beside a program without 'clip_norm'");
+    if (failed(checkOptional(claimed.getUnclippedAttr(), "the step to take without clipping",
+                             simulated.unclipped.value_or(0))))
       return failure();
-    if (Attribute whole = claimed->getAttr(sync::wholeAttr))
-      if (auto got = dyn_cast<FloatAttr>(whole); !got || !got.getType().isF64())
-        return claimed.emitOpError("P22: expected '")
-               << sync::wholeAttr << "' as an f64, got " << whole;
-    if (simulated.waiting > 0 && !claimed->hasAttr(sync::waitingAttr))
-      return claimed.emitOpError("P22: expected '") << sync::waitingAttr << "'";
-    return checkOptional(sync::waitingAttr, "ranks to wait for weights for", simulated.waiting);
+    if (simulated.waiting > 0 && !claimed.getWaitingAttr())
+      return claimed.emitOpError("P22: expected 'waiting'");
+    return checkOptional(claimed.getWaitingAttr(), "ranks to wait for weights for",
+                         simulated.waiting);
   }
 
   /// Checks what a prediction says only of steps of several passes.
   LogicalResult checkPasses() {
-    const bool hasSeveral = simulated.leastPass.has_value();
-    for (StringRef name : {sync::passAttr, sync::leastPassAttr})
-      if (hasSeveral && !claimed->hasAttr(name))
-        return claimed.emitOpError("P22: expected '")
-               << name << "' beside a program with 'accumulate'";
-    for (StringRef name : {sync::leastPassAttr, sync::gatheringAttr})
-      if (!hasSeveral && claimed->hasAttr(name))
-        return claimed.emitOpError("P22: expected no '")
-               << name << "' beside a program without 'accumulate'";
-    if (Attribute gathering = claimed->getAttr(sync::gatheringAttr))
-      if (auto got = dyn_cast<FloatAttr>(gathering); !got || !got.getType().isF64())
-        return claimed.emitOpError("P22: expected '")
-               << sync::gatheringAttr << "' as an f64, got " << gathering;
-    return checkOptional(sync::leastPassAttr, "a pass of any plan to take at least",
+    const std::pair<StringRef, FloatAttr> pass{"pass", claimed.getPassAttr()},
+        leastPass{"least_pass", claimed.getLeastPassAttr()},
+        gathering{"gathering", claimed.getGatheringAttr()};
+    if (simulated.leastPass) {
+      for (auto [name, seconds] : {pass, leastPass})
+        if (!seconds)
+          return claimed.emitOpError("P22: expected '")
+                 << name << "' beside a program with 'accumulate'";
+    } else {
+      for (auto [name, seconds] : {leastPass, gathering})
+        if (seconds)
+          return claimed.emitOpError("P22: expected no '")
+                 << name << "' beside a program without 'accumulate'";
+    }
+    return checkOptional(leastPass.second, "a pass of any plan to take at least",
                          simulated.leastPass.value_or(0));
   }
 
   /// Checks a time that a prediction may leave out.
-  LogicalResult checkOptional(StringRef name, StringRef what, double expected) {
-    const Attribute time = claimed->getAttr(name);
-    if (!time)
-      return success();
-    auto got = dyn_cast<FloatAttr>(time);
-    if (!got || !got.getType().isF64())
-      return claimed.emitOpError("P22: expected '") << name << "' as an f64, got " << time;
-    return expect(what, got.getValueAsDouble(), expected);
+  LogicalResult checkOptional(FloatAttr got, StringRef what, double expected) {
+    return got ? expect(what, got.getValueAsDouble(), expected) : success();
   }
 
   sync::PredictionOp claimed;

@@ -2,7 +2,7 @@
 #include "passes/check/PlanFacts.h"
 
 #include "ir/cluster/Cluster.h"
-#include "ir/plan/RowsAttr.h"
+#include "ir/plan/Plan.h"
 #include "syncline/RowsPart.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -175,7 +175,7 @@ private:
   LogicalResult checkRows() const {
     const Step &gather = facts.steps[issue];
     const auto typeOf = [](plan::TensorOp tensor) { return cast<MemRefType>(tensor.getType()); };
-    const std::int64_t stated = plan::rowsOf(bucket).value_or(0);
+    const auto stated = static_cast<std::int64_t>(plan::BucketOp(bucket).getRows().value_or(0));
     if (gather.reads.size() != 2 || !typeOf(gather.reads[0]).getElementType().isInteger(64) ||
         !typeOf(gather.reads[1]).getElementType().isF32())
       return reject(gather.op,

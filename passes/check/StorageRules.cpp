@@ -4,7 +4,7 @@
 
 #include "ir/Refusal.h"
 #include "ir/nn/NN.h"
-#include "ir/plan/FixedAttr.h"
+#include "ir/plan/Plan.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -177,8 +177,7 @@ LogicalResult checkBeginning(plan::TensorOp tensor) {
   const auto reject = [&](const llvm::Twine &what) {
     return tensor.emitOpError("P27: '") << tensor.getName() << "' " << what;
   };
-  if (tensor->hasAttr(plan::fixedAttr) &&
-      (tensor.getSpace() != plan::Space::state || !tensor.getValues()))
+  if (tensor.getFixed() && (tensor.getSpace() != plan::Space::state || !tensor.getValues()))
     return reject("is fixed, expected a state with 'values'");
   const int ways = (tensor.getValues() ? 1 : 0) + (tensor.getInitAttr() ? 1 : 0);
   if (!isStored(tensor))

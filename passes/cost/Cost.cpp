@@ -1,6 +1,5 @@
 // The pass `cost`: predicts the time of every operation of a step.
 #include "ir/cluster/Cluster.h"
-#include "ir/cluster/UpdateAttr.h"
 #include "passes/Passes.h"
 #include "passes/cost/CostModel.h"
 

@@ -2,7 +2,7 @@
 #include "passes/cost/CostModel.h"
 
 #include "ir/Refusal.h"
-#include "ir/nn/OptimizerAttr.h"
+#include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 
 #include "mlir/IR/Builders.h"

@@ -2,7 +2,6 @@
 #include "passes/cost/Counts.h"
 
 #include "ir/nn/NN.h"
-#include "ir/nn/OptimizerAttr.h"
 #include "ir/plan/Kernels.h"
 
 #include "llvm/ADT/TypeSwitch.h"

@@ -2,8 +2,7 @@
 #include "passes/cost/Timeline.h"
 
 #include "ir/plan/Plan.h"
-#include "ir/sync/GatheredAttr.h"
-#include "ir/sync/UpdateAttr.h"
+#include "ir/sync/Sync.h"
 #include "passes/cost/Counts.h"
 #include "passes/cost/TiedGradients.h"
 
@@ -134,12 +133,9 @@ std::vector<double> tailsOf(const Timeline &timeline) {
   return tails;
 }
 
-static double secondsOf(sync::LayerOp layer, StringRef name) {
-  auto seconds = layer->getAttrOfType<FloatAttr>(name);
-  return seconds ? seconds.getValueAsDouble() : 0;
-}
+static double orZero(FloatAttr seconds) { return seconds ? seconds.getValueAsDouble() : 0; }
 
-double updateOf(sync::LayerOp layer) { return secondsOf(layer, sync::updateAttr); }
+double updateOf(sync::LayerOp layer) { return orZero(layer.getUpdateAttr()); }
 
 Timeline timelineOf(sync::TraceOp trace, double slowdown) {
   Timeline timeline;
@@ -156,18 +152,17 @@ Timeline timelineOf(sync::TraceOp trace, double slowdown) {
     const double updating = slowdown * updateOf(layer);
     timeline.updates += bytes > 0 ? updating : 0;
     if (bytes > 0)
-      timeline.gradients.push_back(
-          {.name = layer.getName().str(),
-           .bytes = bytes,
-           .ready = timeline.backwardEnd,
-           .firstRead = reading,
-           .lastRead = timeline.backwardEnd,
-           .backward = backward,
-           .updating = updating,
-           .reconstruct = slowdown * secondsOf(layer, sync::reconstructAttr),
-           .update = {},
-           .local = {},
-           .layer = layer});
+      timeline.gradients.push_back({.name = layer.getName().str(),
+                                    .bytes = bytes,
+                                    .ready = timeline.backwardEnd,
+                                    .firstRead = reading,
+                                    .lastRead = timeline.backwardEnd,
+                                    .backward = backward,
+                                    .updating = updating,
+                                    .reconstruct = slowdown * orZero(layer.getReconstructAttr()),
+                                    .update = {},
+                                    .local = {},
+                                    .layer = layer});
   }
   return timeline;
 }

@@ -2,8 +2,8 @@
 #include "passes/lower/Lifetimes.h"
 
 #include "ir/Refusal.h"
-#include "ir/nn/RecomputedAttr.h"
-#include "ir/plan/RoundedAttr.h"
+#include "ir/nn/NN.h"
+#include "ir/plan/Plan.h"
 #include "passes/lower/Kernels.h"
 #include "passes/lower/Placement.h"
 #include "passes/lower/Rounding.h"

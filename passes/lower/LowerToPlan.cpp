@@ -1,9 +1,8 @@
 // The pass `lower-to-plan`: from the messages of a step to a program with order and memory.
 #include "ir/Refusal.h"
 #include "ir/cluster/Cluster.h"
-#include "ir/nn/PrecisionAttr.h"
-#include "ir/plan/AccumulateAttr.h"
-#include "ir/plan/ClipAttr.h"
+#include "ir/nn/NN.h"
+#include "ir/plan/Plan.h"
 #include "passes/Passes.h"
 #include "passes/lower/PlanWriter.h"
 
@@ -63,11 +62,9 @@ LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overl
   if (failed(program))
     return failure();
   if (clipNorm > 0)
-    (*program)->setAttr(plan::clipNormAttr,
-                        FloatAttr::get(Float64Type::get(step.getContext()), clipNorm));
+    program->setClipNorm(llvm::APFloat(clipNorm));
   if (passes > 1)
-    (*program)->setAttr(plan::accumulateAttr,
-                        IntegerAttr::get(IntegerType::get(step.getContext(), 64), passes));
+    program->setAccumulate(passes);
   step.erase();
   return success();
 }

@@ -1,7 +1,7 @@
 // Scales a program's tensors and places them again.
 #include "passes/lower/MemoryElsewhere.h"
 
-#include "ir/plan/RoundedAttr.h"
+#include "ir/plan/Plan.h"
 #include "passes/lower/Lifetimes.h"
 #include "passes/lower/Placement.h"
 
@@ -159,7 +159,7 @@ private:
         continue;
       }
       bufferOf[value] = result.size();
-      result.push_back({first, last, arenaReserve(scaled(value), plan::isRounded(tensor))});
+      result.push_back({first, last, arenaReserve(scaled(value), tensor.getRounded())});
     }
     addFactors(result);
     return result;

@@ -2,13 +2,8 @@
 #include "passes/lower/PlanWriter.h"
 
 #include "ir/Refusal.h"
-#include "ir/nn/FixedAttr.h"
-#include "ir/nn/OfAttr.h"
-#include "ir/nn/RecomputedAttr.h"
-#include "ir/plan/FixedAttr.h"
-#include "ir/plan/OfAttr.h"
-#include "ir/plan/RoundedAttr.h"
-#include "ir/plan/RowsAttr.h"
+#include "ir/nn/NN.h"
+#include "ir/plan/Plan.h"
 #include "passes/lower/Kernels.h"
 #include "passes/lower/Rounding.h"
 
@@ -36,7 +31,7 @@ public:
         decisions.servers > 0 ? builder.getI64IntegerAttr(decisions.servers) : IntegerAttr(),
         decisions.overlap == Overlap::step ? builder.getStringAttr(plan::overlapStep)
                                            : StringAttr(),
-        sync::ConsistencyAttr());
+        sync::ConsistencyAttr(), /*clip_norm=*/FloatAttr(), /*accumulate=*/IntegerAttr());
     if (Attribute recomputation = step->getAttr(nn::recomputationAttr))
       program->setAttr(nn::recomputationAttr, recomputation);
     builder.createBlock(&program.getBody());
@@ -60,8 +55,7 @@ private:
     IntegerAttr bucket = {}, values = {};
     Attribute init = {};
     UnitAttr output = {};
-    bool isRounded = false;
-    bool isFixed = false;
+    UnitAttr rounded = {}, fixed = {};
     StringAttr of = {};
   };
 
@@ -74,13 +68,7 @@ private:
         value.getLoc(), MemRefType::get(type.getShape(), type.getElementType()),
         builder.getStringAttr(what.name), plan::SpaceAttr::get(builder.getContext(), what.space),
         builder.getI64IntegerAttr(what.offset), builder.getI64IntegerAttr(what.reserve), what.live,
-        what.bucket, what.values, what.init, what.output);
-    if (what.isRounded)
-      tensor->setAttr(plan::roundedAttr, builder.getUnitAttr());
-    if (what.isFixed)
-      tensor->setAttr(plan::fixedAttr, builder.getUnitAttr());
-    if (what.of)
-      tensor->setAttr(plan::ofAttr, what.of);
+        what.bucket, what.values, what.init, what.output, what.rounded, what.fixed, what.of);
     if (what.space == plan::Space::gradients)
       gradients[value].push_back(tensor);
     else
@@ -100,13 +88,12 @@ private:
   }
 
   LogicalResult declareState(nn::StateOp state) {
-    const bool isFixed = nn::isFixed(state);
-    const std::string name = isFixed ? nextConstant() : state.getName().str();
+    const std::string name = state.getFixed() ? nextConstant() : state.getName().str();
     return declareNext(state, {.name = name,
                                .space = plan::Space::state,
                                .values = state.getOffsetAttr(),
                                .init = state.getInitAttr(),
-                               .isFixed = isFixed});
+                               .fixed = state.getFixedAttr()});
   }
 
   LogicalResult declareConstant(nn::ConstantOp constant) {
@@ -131,9 +118,8 @@ private:
     for (Operation &op : step.getBody().front()) {
       LogicalResult declared = success();
       if (auto input = dyn_cast<nn::InputOp>(op))
-        declared = declareNext(input, {.name = input.getName(),
-                                       .space = plan::Space::input,
-                                       .of = input->getAttrOfType<StringAttr>(nn::ofAttr)});
+        declared = declareNext(
+            input, {.name = input.getName(), .space = plan::Space::input, .of = input.getOfAttr()});
       else if (auto target = dyn_cast<nn::TargetOp>(op))
         declared = declareNext(target, {.name = target.getName(), .space = plan::Space::target});
       else if (auto state = dyn_cast<nn::StateOp>(op))
@@ -185,33 +171,36 @@ private:
         failed(declareMembers(plan::Space::gradients)))
       return failure();
     for (const auto &[value, tensor] : decisions.arena.tensors)
-      if (failed(declare(value, {.name = tensor.name,
-                                 .space = plan::Space::arena,
-                                 .offset = tensor.offset,
-                                 .reserve = tensor.reserve,
-                                 .live = builder.getDenseI64ArrayAttr({tensor.first, tensor.last}),
-                                 .output = tensor.isOutput ? builder.getUnitAttr() : UnitAttr(),
-                                 .isRounded = tensor.isRounded})))
+      if (failed(
+              declare(value, {.name = tensor.name,
+                              .space = plan::Space::arena,
+                              .offset = tensor.offset,
+                              .reserve = tensor.reserve,
+                              .live = builder.getDenseI64ArrayAttr({tensor.first, tensor.last}),
+                              .output = tensor.isOutput ? builder.getUnitAttr() : UnitAttr(),
+                              .rounded = tensor.isRounded ? builder.getUnitAttr() : UnitAttr()})))
         return failure();
     sizes[static_cast<int>(plan::Space::arena)] = decisions.arena.bytes;
     return success();
   }
 
+  /// What a rank contributes to a bucket of an embedding's rows; null for others.
+  IntegerAttr rowsOf(const Bucket &bucket) {
+    if (bucket.scheme != cluster::Scheme::sparse)
+      return {};
+    auto numbers = cast<ShapedType>(bucket.factors().front().getType());
+    return builder.getI64IntegerAttr(numbers.getNumElements());
+  }
+
   void declareBuckets() {
-    for (const Bucket &bucket : decisions.buckets) {
-      auto declared = builder.create<plan::BucketOp>(
+    for (const Bucket &bucket : decisions.buckets)
+      builder.create<plan::BucketOp>(
           bucket.message->getLoc(), builder.getI64IntegerAttr(bucket.number),
           bucket.message->getAttrOfType<ArrayAttr>("members"),
           cluster::SchemeAttr::get(builder.getContext(), bucket.scheme),
           builder.getI64IntegerAttr(bucket.channel), builder.getI64IntegerAttr(bucket.offset),
           builder.getI64IntegerAttr(bucket.extent), builder.getI64IntegerAttr(bucket.bytes),
-          bucket.gatherPlace ? builder.getUnitAttr() : UnitAttr());
-      if (bucket.scheme == cluster::Scheme::sparse)
-        declared->setAttr(
-            plan::rowsAttr,
-            builder.getI64IntegerAttr(
-                cast<ShapedType>(bucket.factors().front().getType()).getNumElements()));
-    }
+          rowsOf(bucket), bucket.gatherPlace ? builder.getUnitAttr() : UnitAttr());
   }
 
   void append(const Action &action) {

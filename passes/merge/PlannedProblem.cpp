@@ -1,8 +1,8 @@
 // Poses a planned problem at other costs.
 #include "passes/merge/PlannedProblem.h"
 
+#include "ir/cluster/Cluster.h"
 #include "ir/cluster/SpecFields.h"
-#include "ir/cluster/WireAttr.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/problem/SchemeCost.h"
 

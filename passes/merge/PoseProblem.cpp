@@ -1,7 +1,6 @@
 // The pass `pose-problem`: states the sync problem of a cluster and a timed step or a trace.
 #include "ir/Refusal.h"
 #include "ir/cluster/Cluster.h"
-#include "ir/cluster/WireAttr.h"
 #include "ir/sync/Consistency.h"
 #include "passes/Passes.h"
 #include "passes/merge/Instance.h"

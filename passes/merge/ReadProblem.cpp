@@ -1,9 +1,9 @@
 // Reads problems and solutions.
 #include "passes/merge/ReadProblem.h"
 
-#include "ir/cluster/ProvenanceAttr.h"
-#include "ir/nn/OptimizerAttr.h"
-#include "ir/sync/CasesAttr.h"
+#include "ir/cluster/Cluster.h"
+#include "ir/nn/NN.h"
+#include "ir/sync/Cases.h"
 #include "ir/sync/Traffic.h"
 #include "passes/cost/CollectiveTime.h"
 #include "passes/problem/TreeCost.h"
@@ -209,7 +209,7 @@ std::optional<problem::OrderCertificate> syncline::merge::toOrderProof(sync::Sol
   if (!order)
     return std::nullopt;
   const double bound = op.getBound().convertToDouble();
-  const Attribute cases = op->getAttr(sync::casesAttr);
+  const ArrayAttr cases = op.getCasesAttr();
   if (!cases)
     return withoutCases(order, bound);
   auto [proof, weakest] = caseOf(cases);

@@ -1,7 +1,7 @@
 // Finds and times the factors of steps and of traces.
 #include "passes/merge/TimedFactors.h"
 
-#include "ir/sync/GatheredAttr.h"
+#include "ir/sync/Sync.h"
 #include "passes/merge/Factors.h"
 #include "syncline/RowsPart.h"
 
@@ -45,13 +45,11 @@ static std::optional<TimedFactors> ofLayer(const cost::ReadyGradient &gradient,
                                            cluster::DeviceAttr device) {
   constexpr double elementBytes = 4, maxBytes = 0x1p53;
   sync::LayerOp layer = gradient.layer;
-  if (auto form = layer->getAttrOfType<DictionaryAttr>(sync::gatheredAttr)) {
-    const StringRef scheme = form.getAs<StringAttr>(sync::gatheredScheme).getValue();
-    return TimedFactors{.scheme = *cluster::symbolizeScheme(scheme),
-                        .bytes = form.getAs<IntegerAttr>(sync::gatheredBytes).getInt(),
+  if (sync::GatheredAttr form = layer.getGatheredAttr())
+    return TimedFactors{.scheme = form.getScheme(),
+                        .bytes = form.getBytes(),
                         .reconstruct = gradient.reconstruct,
                         .piggybacks = {}};
-  }
   if (!layer.getMatmul())
     return std::nullopt;
   // These are doubles: products of a trace's numbers may exceed any integer, but then match
@@ -78,7 +76,7 @@ static void addPiggybacks(const cost::Timeline &timeline,
     places[timeline.gradients[k].name] = k;
   for (std::size_t k = 0; k < all.size(); ++k) {
     sync::LayerOp layer = timeline.gradients[k].layer;
-    auto carrier = layer ? layer->getAttrOfType<StringAttr>(sync::carrierAttr) : StringAttr();
+    auto carrier = layer ? layer.getCarrierAttr() : StringAttr();
     const auto place = carrier ? places.find(carrier.getValue()) : places.end();
     if (place != places.end() && all[place->second])
       all[place->second]->piggybacks.push_back({k, timeline.gradients[k].reconstruct});

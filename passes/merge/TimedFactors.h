@@ -26,10 +26,10 @@ struct TimedFactors {
 /// The factors of each of timeline.gradients, nothing where a gradient has none. For a step,
 /// factorsOf finds them, which needs the `sync.gradient` operations, and their seconds are those
 /// predicted for the operations that make the gradient. A trace's layer has those that it states
-/// (`sync.gathered`), and its piggybacks are the layers that name it as `sync.carrier`. One that
-/// states none has factors where its bytes are those of its matrix of f32, with or without a bias.
-/// One share then takes 2MNK operations at the device's rate, or where the rate is unknown half of
-/// the layer's backward time (the other half makes the gradient of the layer's input).
+/// (`gathered`), and its piggybacks are the layers that name it as `carrier`. One that states none
+/// has factors where its bytes are those of its matrix of f32, with or without a bias. One share
+/// then takes 2MNK operations at the device's rate, or where the rate is unknown half of the
+/// layer's backward time (the other half makes the gradient of the layer's input).
 std::vector<std::optional<TimedFactors>> timedFactors(const cost::Timeline &timeline,
                                                       cluster::DeviceAttr device);
 

@@ -1,7 +1,7 @@
 // Writes problems and solutions.
 #include "passes/merge/WriteProblem.h"
 
-#include "ir/sync/CasesAttr.h"
+#include "ir/sync/Cases.h"
 #include "passes/cost/CollectiveTime.h"
 
 using namespace mlir;
@@ -148,8 +148,8 @@ static sync::OrderAttr proofAttr(OpBuilder &builder, const problem::Problem &pro
                               lines);
 }
 
-/// The attribute `cases` (ir/sync/CasesAttr.h).
-static Attribute casesOf(OpBuilder &builder, const problem::Problem &problem,
+/// The attribute `cases` of a solution.
+static ArrayAttr casesOf(OpBuilder &builder, const problem::Problem &problem,
                          const problem::OrderCertificate &certificate) {
   if (certificate.cases.empty())
     return builder.getArrayAttr(
@@ -185,7 +185,7 @@ static sync::SolutionOp createSolution(OpBuilder &builder, sync::ProblemOp op,
   return builder.create<sync::SolutionOp>(
       op.getLoc(), FlatSymbolRefAttr::get(op.getSymNameAttr()), builder.getStringAttr(planner),
       builder.getArrayAttr(messages), piggybacks, builder.getF64FloatAttr(solution.finish),
-      builder.getF64FloatAttr(bound), proof);
+      builder.getF64FloatAttr(bound), proof, /*cases=*/ArrayAttr());
 }
 
 sync::SolutionOp syncline::merge::createSolution(OpBuilder &builder, sync::ProblemOp op,
@@ -204,7 +204,7 @@ sync::SolutionOp syncline::merge::createSolution(OpBuilder &builder, sync::Probl
       ::createSolution(builder, op, problem, planner, messages,
                        proofAttr(builder, problem, weakestOf(certificate)), certificate.bound);
   if (!certificate.cases.empty())
-    solution->setAttr(sync::casesAttr, casesOf(builder, problem, certificate));
+    solution.setCasesAttr(casesOf(builder, problem, certificate));
   return solution;
 }
 

@@ -1,7 +1,6 @@
 // The pass `recompute`: results of the forward pass are computed again instead of kept.
 #include "ir/Refusal.h"
-#include "ir/nn/PrecisionAttr.h"
-#include "ir/nn/RecomputedAttr.h"
+#include "ir/nn/NN.h"
 #include "passes/Passes.h"
 #include "passes/recompute/PoseStep.h"
 #include "passes/recompute/RepeatForward.h"

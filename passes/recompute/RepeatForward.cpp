@@ -1,7 +1,7 @@
 // Clones operations in front of their first readers in the backward pass.
 #include "passes/recompute/RepeatForward.h"
 
-#include "ir/nn/RecomputedAttr.h"
+#include "ir/nn/NN.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

@@ -2,12 +2,7 @@
 #include "passes/simulate/ir/PredictTimes.h"
 
 #include "ir/plan/Plan.h"
-#include "ir/sync/AloneAttr.h"
-#include "ir/sync/LeastPassAttr.h"
-#include "ir/sync/PassAttr.h"
 #include "ir/sync/Sync.h"
-#include "ir/sync/UnclippedAttr.h"
-#include "ir/sync/WaitingAttr.h"
 #include "passes/Passes.h"
 #include "passes/simulate/ir/ReadScenario.h"
 
@@ -134,22 +129,17 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
     return listOf(builder.getContext(), prediction, time);
   };
   auto seconds = [&](double time) { return builder.getF64FloatAttr(time); };
-  auto op = builder.create<sync::PredictionOp>(
+  auto orNone = [&](std::optional<double> time) { return time ? seconds(*time) : FloatAttr(); };
+  builder.create<sync::PredictionOp>(
       solution.getLoc(), solution.getProblemAttr(), list(&PredictedMessage::ready),
       list(&PredictedMessage::start), list(&PredictedMessage::end),
       list(&PredictedMessage::reconstructed), list(&PredictedMessage::exposed),
       seconds(prediction.forwardEnd), seconds(prediction.backwardEnd),
       seconds(prediction.communicationEnd), seconds(prediction.reconstructionEnd),
-      seconds(prediction.updates), seconds(prediction.step));
-  op->setAttr(sync::aloneAttr, seconds(prediction.alone));
-  if (prediction.waiting > 0)
-    op->setAttr(sync::waitingAttr, seconds(prediction.waiting));
-  if (prediction.unclipped)
-    op->setAttr(sync::unclippedAttr, seconds(*prediction.unclipped));
-  if (prediction.pass)
-    op->setAttr(sync::passAttr, seconds(*prediction.pass));
-  if (prediction.leastPass)
-    op->setAttr(sync::leastPassAttr, seconds(*prediction.leastPass));
+      seconds(prediction.updates), seconds(prediction.step), seconds(prediction.alone),
+      prediction.waiting > 0 ? seconds(prediction.waiting) : FloatAttr(),
+      orNone(prediction.unclipped), orNone(prediction.pass), orNone(prediction.leastPass),
+      /*whole=*/FloatAttr(), /*gathering=*/FloatAttr());
 }
 
 struct PredictTimes : syncline::impl::PredictTimesBase<PredictTimes> {

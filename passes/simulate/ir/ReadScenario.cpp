@@ -2,15 +2,11 @@
 #include "passes/simulate/ir/ReadScenario.h"
 
 #include "ir/FirstOf.h"
-#include "ir/cluster/OverheadAttr.h"
-#include "ir/cluster/ScatterAttr.h"
-#include "ir/cluster/UpdateAttr.h"
-#include "ir/nn/OptimizerAttr.h"
-#include "ir/plan/AccumulateAttr.h"
-#include "ir/plan/ClipAttr.h"
+#include "ir/cluster/Cluster.h"
+#include "ir/nn/NN.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
-#include "ir/sync/GatheredAttr.h"
+#include "ir/sync/Sync.h"
 #include "passes/cost/CostModel.h"
 #include "passes/cost/Counts.h"
 #include "passes/cost/SchemeCatalog.h"
@@ -239,7 +235,7 @@ bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(mo
 
 bool SimulatedPlan::isOfStep() const {
   auto trace = firstOf<sync::TraceOp>(module);
-  return hasProgram() || (trace && trace->hasAttr(sync::ofStepAttr));
+  return hasProgram() || (trace && trace.getOfStep());
 }
 
 Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {

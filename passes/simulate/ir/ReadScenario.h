@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ir/cluster/Cluster.h"
-#include "ir/cluster/WireAttr.h"
 #include "passes/merge/PlannedModule.h"
 #include "passes/problem/Problem.h"
 #include "passes/simulate/Scenario.h"

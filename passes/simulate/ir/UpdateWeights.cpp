@@ -2,8 +2,8 @@
 #include "passes/simulate/ir/UpdateWeights.h"
 
 #include "ir/FirstOf.h"
-#include "ir/cluster/UpdateAttr.h"
-#include "ir/nn/OptimizerAttr.h"
+#include "ir/cluster/Cluster.h"
+#include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "passes/cost/CostModel.h"
 #include "passes/cost/Timeline.h"

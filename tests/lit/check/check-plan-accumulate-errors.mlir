@@ -29,13 +29,13 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 
 // P36a: a step of one pass says nothing of passes.
 change accumulate = 4 => accumulate = 1
-error P36: expected 'accumulate' as an i64 from 2 to 1000000, got 1 : i64
+error P36: expected 'accumulate' from 2 to 1000000, got 1
 
 // -----
 
 // P36a: it is an i64.
 change accumulate = 4 : i64 => accumulate = 4 : i32
-error P36: expected 'accumulate' as an i64 from 2 to 1000000, got 4 : i32
+error attribute 'accumulate' failed to satisfy constraint: 64-bit signless integer attribute
 
 // -----
 
@@ -124,4 +124,4 @@ error sync.prediction | P22: expected no 'gathering' beside a program without 'a
 
 // P22j: it is an f64.
 change {least_pass = 3.6 => {gathering = 9 : i64, least_pass = 3.6
-error sync.prediction | P22: expected 'gathering' as an f64, got 9 : i64
+error attribute 'gathering' failed to satisfy constraint: 64-bit float attribute

@@ -22,13 +22,13 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 
 // P32a: no gradient has a norm of at most 0.
 change clip_norm = 1.0 => clip_norm = 0.0
-error P32: expected 'clip_norm' as an f64 from 1e-30 to 1e30, got 0.000000e+00 : f64
+error P32: expected 'clip_norm' from 1e-30 to 1e30, got 0.000000e+00
 
 // -----
 
 // P32a: it is an f64.
 change clip_norm = 1.0 : f64 => clip_norm = 1.0 : f32
-error P32: expected 'clip_norm' as an f64 from 1e-30 to 1e30, got 1.000000e+00 : f32
+error attribute 'clip_norm' failed to satisfy constraint: 64-bit float attribute
 
 // -----
 

@@ -137,7 +137,7 @@ error sync.prediction | P22: expected one device by itself to take 3.500000e+00 
 
 // What one device by itself takes is no f64.
 change step 5.5 => step 5.5 {alone = 3 : i64}
-error sync.prediction | P22: expected 'alone' as an f64, got 3 : i64
+error attribute 'alone' failed to satisfy constraint: 64-bit float attribute
 
 // -----
 

@@ -267,9 +267,9 @@ nn.step @step batch 1 {
   %c, %d = sync.all_reduce %a, %b {members = ["a", "b"], bucket = 0 : i64, channel = 0 : i64, scheme = #cluster<scheme ring>} : (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>)
 }
 sync.trace @net {
-  sync.layer "fc" bytes 64 forward 1.0 backward 2.0 matmul [4, 2, 2] {sync.update = 0.5 : f64}
-  sync.layer "rows" bytes 32 forward 0.5 backward 0.5 {sync.gathered = {scheme = "sparse", bytes = 8 : i64}, sync.reconstruct = 0.25 : f64}
-  sync.layer "bias" bytes 4 forward 0.0 backward 0.0 {sync.carrier = "rows"}
+  sync.layer "fc" bytes 64 forward 1.0 backward 2.0 matmul [4, 2, 2] {update = 0.5 : f64}
+  sync.layer "rows" bytes 32 forward 0.5 backward 0.5 {gathered = #sync.gathered<sparse, bytes = 8>, reconstruct = 0.25 : f64}
+  sync.layer "bias" bytes 4 forward 0.0 backward 0.0 {carrier = "rows"}
 }
 
 // -----
@@ -307,14 +307,14 @@ error S3: expected bytes and finite times that are not negative
 // -----
 
 // S3b: an update that takes negative time.
-change sync.update = 0.5 : f64 => sync.update = -0.5 : f64
-error S3: expected 'sync.update' to be a finite time that is not negative
+change update = 0.5 : f64 => update = -0.5 : f64
+error S3: expected 'update' to be a finite time that is not negative
 
 // -----
 
 // S3b: an update that is no time.
-change sync.update = 0.5 : f64 => sync.update = 1 : i64
-error S3: expected 'sync.update' to be a finite time that is not negative
+change update = 0.5 : f64 => update = 1 : i64
+error attribute 'update' failed to satisfy constraint: 64-bit float attribute
 
 // -----
 
@@ -331,23 +331,23 @@ error S3: expected three dimensions [M, N, K] of at least 1
 // -----
 
 // S3d: a scheme that gathers nothing.
-change "sparse" => "ring"
-error S3: expected 'sync.gathered' to have a scheme, factors or sparse, and bytes
+change <sparse => <ring
+error S3: expected 'gathered' to have a scheme, factors or sparse, and bytes
 
 // -----
 
 // S3d: nothing that is gathered.
 change bytes = 8 => bytes = 0
-error S3: expected 'sync.gathered' to have a scheme, factors or sparse, and bytes
+error S3: expected 'gathered' to have a scheme, factors or sparse, and bytes
 
 // -----
 
 // S3d: a product that takes negative time.
-change sync.reconstruct = 0.25 => sync.reconstruct = -0.25
-error S3: expected 'sync.reconstruct' to be a finite time that is not negative
+change reconstruct = 0.25 => reconstruct = -0.25
+error S3: expected 'reconstruct' to be a finite time that is not negative
 
 // -----
 
 // S3e: a carrier without a name.
-change sync.carrier = "rows" => sync.carrier = 1 : i64
-error S3: expected 'sync.carrier' to be the name of a layer
+change carrier = "rows" => carrier = 1 : i64
+error attribute 'carrier' failed to satisfy constraint: string attribute

@@ -75,7 +75,7 @@ nn.step @s batch 1 {
 
 nn.step @s batch 1 {
   // expected-error @+1 {{NN5: expected a constant to have its values 'at' an offset}}
-  %w = nn.state "w" init <constant, 0.0 : f64, 0.0 : f64> {nn.fixed} : tensor<3xf32>
+  %w = nn.state "w" init <constant, 0.0 : f64, 0.0 : f64> {fixed} : tensor<3xf32>
 }
 
 // -----

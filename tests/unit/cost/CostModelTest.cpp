@@ -1,6 +1,6 @@
 // Seconds of operations: roofline, profile, and what is missing.
 #include "passes/cost/CostModel.h"
-#include "ir/nn/OptimizerAttr.h"
+#include "ir/nn/NN.h"
 #include "tests/unit/cost/Parsed.h"
 
 #include <gtest/gtest.h>

@@ -43,7 +43,7 @@ std::string clusterOf(int ranks, double times, const std::string &more = "") {
 Posed pose(const std::string &spec, int samples, const std::string &requested = "",
            const std::string &overlap = "backward") {
   const std::string k = std::to_string(samples), time = std::to_string(samples) + ".0e-4";
-  const std::string update = overlap == "step" ? " {sync.update = 2.0e-4}" : "",
+  const std::string update = overlap == "step" ? " {update = 2.0e-4}" : "",
                     times = "forward " + time + " backward " + time;
   const std::string text = "module attributes {cluster.spec = #cluster.spec<" + spec +
                            ">} { sync.trace @net {\n" + "sync.layer \"conv1\" bytes 4000 " + times +

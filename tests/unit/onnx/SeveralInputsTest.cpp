@@ -26,7 +26,7 @@ TEST(SeveralInputs, MasksAreReal) {
   for (const char *type : {"int64", "int32", "bool", "uint8"}) {
     const Outcome outcome = withMask("f = Cast <to = 1> (m)", std::string(type) + "[2,3] m");
     EXPECT_EQ(outcome.error, "");
-    EXPECT_TRUE(outcome.has("nn.input \"m\" {nn.of = \"m\"} : tensor<2x3xf32>")) << outcome.ir;
+    EXPECT_TRUE(outcome.has("nn.input \"m\" {of = \"m\"} : tensor<2x3xf32>")) << outcome.ir;
     EXPECT_EQ(outcome.count("nn.input"), 2) << outcome.ir;
   }
 }
@@ -48,7 +48,7 @@ TEST(SeveralInputs, TokensAreIntegersAndReal) {
       "e = Equal(m, z) n = Not(e) c = Cast <to = 1> (n) f = Mul(g, c)");
   EXPECT_EQ(outcome.error, "");
   EXPECT_TRUE(outcome.has("nn.input \"m\" : tensor<2x3xi64>")) << outcome.ir;
-  EXPECT_TRUE(outcome.has("nn.input \"m as f32\" {nn.of = \"m\"} : tensor<2x3xf32>")) << outcome.ir;
+  EXPECT_TRUE(outcome.has("nn.input \"m as f32\" {of = \"m\"} : tensor<2x3xf32>")) << outcome.ir;
   EXPECT_TRUE(outcome.has("nn.unary clip")) << outcome.ir;
 }
 

@@ -50,7 +50,7 @@ TEST(StoreConstants, SmallOnesStay) {
   const Outcome outcome = importRange(512, 2, scaled);
   EXPECT_EQ(outcome.error, "");
   EXPECT_EQ(outcome.count("nn.constant"), 1);
-  EXPECT_FALSE(outcome.has("nn.fixed"));
+  EXPECT_FALSE(outcome.has("{fixed}"));
   EXPECT_EQ(outcome.weights, "");
 }
 
@@ -59,7 +59,7 @@ TEST(StoreConstants, AreStoredOnceForAllSamples) {
   for (const std::int64_t batch : {1, 2, 600}) {
     const Outcome outcome = importRange(2000, batch, scaled);
     EXPECT_EQ(outcome.error, "");
-    EXPECT_TRUE(outcome.has("nn.state \"constant/0\" at 0 {nn.fixed} : tensor<1x2000xf32>"))
+    EXPECT_TRUE(outcome.has("nn.state \"constant/0\" at 0 {fixed} : tensor<1x2000xf32>"))
         << outcome.ir;
     EXPECT_FALSE(outcome.has("nn.constant"));
     EXPECT_FALSE(outcome.has("nn.broadcast"));
@@ -93,7 +93,7 @@ TEST(StoreConstants, AreTensorsForOtherOperators) {
                   " part = Slice(less, zero, end, axis) real = Cast <to = 1> (part)"
                   " rest = Slice(x, zero, end, axis) s = Add(rest, real) y = Mul(s, w)");
   EXPECT_EQ(outcome.error, "");
-  EXPECT_TRUE(outcome.has("nn.fixed} : tensor<1x2000xf32>"));
+  EXPECT_TRUE(outcome.has("{fixed} : tensor<1x2000xf32>"));
   EXPECT_TRUE(outcome.has(" : (tensor<1x2000xf32>) -> tensor<600x2000xf32>")) << outcome.ir;
   EXPECT_EQ(numberAt(outcome, 999), 1);
   EXPECT_EQ(numberAt(outcome, 1000), 0);
@@ -117,7 +117,7 @@ TEST(StoreConstants, AreRepeatedForOthers) {
   const Outcome outcome =
       importRange(2000, 3, " j = Concat <axis = 1> (x, c) y = Mul(j, w)", "[2,4000]");
   EXPECT_EQ(outcome.error, "");
-  EXPECT_TRUE(outcome.has("nn.fixed} : tensor<1x2000xf32>"));
+  EXPECT_TRUE(outcome.has("{fixed} : tensor<1x2000xf32>"));
   EXPECT_EQ(outcome.count("nn.broadcast"), 1);
   EXPECT_TRUE(outcome.has(" : (tensor<1x2000xf32>) -> tensor<3x2000xf32>")) << outcome.ir;
 }
@@ -127,7 +127,7 @@ TEST(StoreConstants, EqualOnesAreOne) {
   const Outcome outcome = importRange(
       2000, 2, " d = Add(c, step) e = Add(c, step) s = Add(x, d) t = Mul(s, e) y = Mul(t, w)");
   EXPECT_EQ(outcome.error, "");
-  EXPECT_EQ(outcome.count("nn.fixed"), 1);
+  EXPECT_EQ(outcome.count("{fixed}"), 1);
   EXPECT_EQ(outcome.weights.size(), 2000 * sizeof(float));
 }
 

@@ -1,4 +1,4 @@
-// The discardable attribute `cases` of sync.solution.
+// Reads the attribute `cases` of sync.solution.
 #pragma once
 
 #include "ir/sync/Sync.h"
@@ -6,14 +6,6 @@
 #include <optional>
 
 namespace syncline::sync {
-
-/// An array: the certificate of an order in cases, which tell apart how gradients travel, and when
-/// (S18). A case is an array of its bound in seconds and a #sync.order; or of a layer, the case in
-/// which it travels by factors and the case in which it travels in a bucket; or of a layer that
-/// travels by factors, another layer, the case in which the first one's factors travel before the
-/// other one's last message, and the case in which they travel behind all of its messages.
-/// `certificate` is then the #sync.order of the case that proves least.
-inline constexpr llvm::StringLiteral casesAttr = "cases";
 
 /// What a case says: a bound, or two further cases.
 struct CaseRow {
