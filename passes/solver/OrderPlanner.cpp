@@ -62,7 +62,7 @@ public:
 
   OrderResult run() {
     tryChunks(Halves::none);
-    tryChoices();
+    flipLargest();
     tryCases();
     tryTargets(result.certificate.bound);
     schedules.emplace(problem, result.solution.choices);
@@ -79,9 +79,8 @@ public:
 private:
   static constexpr std::int64_t maxMessages = 1024;
   static constexpr int targets = 16;
-  static constexpr std::size_t maxFlips = 16; ///< gradients whose choice changes alone
-  static constexpr std::size_t parts = 24; ///< of the gradients with factors, the best ones first
-  static constexpr double goodGap = 5e-4;  ///< the search ends here
+  static constexpr std::size_t maxFlips = 16;     ///< gradients whose choice changes alone
+  static constexpr double goodGap = 5e-4;         ///< the search ends here
   static constexpr std::size_t mostBranches = 64; ///< of searchTurns()
   static constexpr std::size_t mostTrials = 2500; ///< of searchAround()
   static constexpr std::uint64_t rounds = 4;      ///< of it, around the best order
@@ -149,24 +148,10 @@ private:
     });
   }
 
-  /// Sends by factors the gradients that save most channel time for a second of reconstruction:
-  /// none, some, or all of them. Then lets the largest ones change between factors and buckets, one
-  /// by one. Keeps what shortens the period.
-  void tryChoices() {
+  /// Lets the largest gradients change between factors and buckets, one by one, and keeps what
+  /// shortens the period.
+  void flipLargest() {
     std::vector<std::size_t> layers = flippable(problem.sync);
-    std::optional<std::vector<Choice>> next = schedules->layerChoices();
-    for (std::size_t k : layers)
-      if (next && (*next)[k].kind == Choice::Kind::factors)
-        next = flipped(problem.sync, *next, k);
-    const std::vector<std::size_t> saving = bySavings(problem.sync, layers);
-    const std::size_t part = saving.size() / parts + 1;
-    for (std::size_t i = 0; next; ++i) {
-      if (i % part == 0 && *next != schedules->layerChoices())
-        tryChoices(*next);
-      if (i == saving.size())
-        break;
-      next = flipped(problem.sync, *next, saving[i]);
-    }
     layers.resize(std::min(layers.size(), maxFlips));
     for (std::size_t k : layers)
       if (const auto other = flipped(problem.sync, schedules->layerChoices(), k))

@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 namespace syncline::solver {
-
-static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A merge class without a capacity that the layer may use.
 static std::optional<Choice> bucketChoice(const Problem &problem, std::size_t k) {
@@ -70,20 +67,6 @@ static double savedBy(const Problem &problem, std::size_t k) {
   const MergeClass &mergeClass = problem.mergeClasses[bucketChoice(problem, k)->index];
   return mergeClass.seconds(problem.layers[k].bytes) - mergeClass.seconds(1) -
          fastestFactors(problem.layers[k]).seconds;
-}
-
-std::vector<std::size_t> bySavings(const Problem &problem, std::span<const std::size_t> layers) {
-  std::vector<std::pair<double, std::size_t>> savings;
-  for (std::size_t k : layers) {
-    const double reconstruct = fastestFactors(problem.layers[k]).reconstruct;
-    if (const double saved = savedBy(problem, k); saved > 0)
-      savings.emplace_back(reconstruct > 0 ? saved / reconstruct : infinity, k);
-  }
-  std::ranges::stable_sort(savings, std::greater(), &std::pair<double, std::size_t>::first);
-  std::vector<std::size_t> sorted;
-  for (const auto &[ratio, k] : savings)
-    sorted.push_back(k);
-  return sorted;
 }
 
 std::optional<std::size_t> mostSaving(const Problem &problem) {

@@ -20,13 +20,9 @@ std::optional<std::vector<Choice>> flipped(const Problem &problem, std::span<con
 /// The layers whose way can be flipped, the largest first.
 std::vector<std::size_t> flippable(const Problem &problem);
 
-/// Those of the layers whose factors take the channel for less time than their gradients in a
-/// bucket do, the most time saved for a second of reconstruction first. A bucket's latency is left
-/// out, since others share it.
-std::vector<std::size_t> bySavings(const Problem &problem, std::span<const std::size_t> layers);
-
-/// The layer whose factors spare the channel most, as above, among those that can be flipped;
-/// nothing where none spares it anything.
+/// Among those that can be flipped, the layer whose factors spare the channel most, compared with
+/// its gradient in a bucket; nothing where none spares it anything. A bucket's latency is left out,
+/// since others share it.
 std::optional<std::size_t> mostSaving(const Problem &problem);
 
 /// The layer's fastest factor option. Precondition: it has one.
