@@ -1,5 +1,5 @@
-// OrderChecker: the judge of order solutions and of the bound on their period. It shares the problem
-// with planners and no other code, runs in release builds and is part of SynclineProof.
+// OrderChecker: the judge of order solutions and of the bound on their period. It shares with
+// planners the problem and no other code, runs in release builds and is part of SynclineProof.
 //
 // Tolerance: two times agree when they differ by at most replayRounding (Rounding.h) of the larger.
 // Functions are pure and thread-safe.

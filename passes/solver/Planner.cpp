@@ -205,7 +205,7 @@ Result<PlanResult> searched(const Problem &problem, const SolverOptions &options
   return PlanResult{std::move(best.plan), std::move(best.certificate), bound};
 }
 
-/// What the search gives where messages by factors and rows are dearer, with the bound of all plans.
+/// What the search gives where messages by factors and rows are dearer, with all plans' bound.
 Result<PlanResult> searched(const Problem &problem, const Search &search,
                             const SolverOptions &options) {
   if (search.gatherPrice == 1)
