@@ -295,7 +295,7 @@ static void addPlanning(CLI::App &command, CompileOptions &options) {
   command
       .add_option("--channels", options.channels,
                   "Let successive messages take turns on so many channels, which carry messages "
-                  "at the same time; auto: 1 or 2, whichever has the shorter predicted step")
+                  "at the same time; auto: 1, or 2 where the predicted step is shorter by 1 %")
       ->check(launch::oneOf(channelCounts()))
       ->capture_default_str()
       ->group("Planning");
