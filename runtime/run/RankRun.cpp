@@ -227,9 +227,7 @@ Status RankRun::notFinite(const EarlierLoss &loss) {
 }
 
 Status RankRun::dump(std::int64_t number) {
-  if (!isFirst() && !options.dumpAllRanks)
-    return Status::ok();
-  const std::string own = options.dumpAllRanks ? "/rank" + std::to_string(identity.rank) : "";
+  const std::string own = isFirst() ? "" : "/rank" + std::to_string(identity.rank);
   return dumpStep(options.dump + own, number, trainer->losses().arrived().back().lastLoss,
                   step->executable(), plan.gradientRanks() * trainer->appliedScale());
 }

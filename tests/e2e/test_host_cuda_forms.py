@@ -44,10 +44,10 @@ class HostCudaFormsTest(RefusalTest):
         out, saved = self.folder / f"{label}.dump", self.folder / f"{label}.onnx"
         words = ("run", plan, "-n", ranks, "--data", PAIR, "--steps", steps, "--lr", 0.05)
         words += ("--momentum", momentum, "--weight-decay", 1e-4, "--save", saved, "--log", "json")
-        words += ("--dump", out, "--dump-steps", steps - 1, "--dump-all-ranks")
+        words += ("--dump", out, "--dump-steps", steps - 1)
         with unittest.mock.patch.dict(os.environ, environment):
             log = harness.syncline(*words, *extra)
-        dumps = [harness.Dump(out / f"rank{rank}") for rank in range(ranks)]
+        dumps = harness.dumps(out, ranks)
         return saved.read_bytes(), dumps, [json.loads(line) for line in log.splitlines()]
 
     def assert_same(self, one, other):

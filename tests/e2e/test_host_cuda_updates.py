@@ -45,10 +45,10 @@ class UpdatesCase(HostCudaCase):
             log = harness.syncline(
                 *("run", plan, "-n", ranks, "--data", ",".join(map(str, files))),
                 *("--steps", STEPS, "--lr", rate, "--log", "json", "--dump", out),
-                *("--dump-all-ranks", "--dump-steps", STEPS - 1, *words),
+                *("--dump-steps", STEPS - 1, *words),
             )
         *log, summary = map(json.loads, log.splitlines())
-        return log, summary, [harness.Dump(out / f"rank{rank}") for rank in range(ranks)]
+        return log, summary, harness.dumps(out, ranks)
 
     def assert_near(self, got, wanted, limit=LIMIT):
         self.assertEqual(got.names(), wanted.names())

@@ -82,10 +82,10 @@ class LocalUpdatesTest(RefusalTest):
         for form in ("local:8", "diloco:8,2,1,0.5"):
             plan, out = self.plan(form), self.folder / f"{form}.dump"
             last = self.train(
-                *(plan, 10, 4, ("--dump", out, "--dump-steps", "6", "--dump-all-ranks")),
+                *(plan, 10, 4, ("--dump", out, "--dump-steps", "6")),
             )[-1]
             self.assertEqual(last["steps"], 10)
-            first, second = (harness.Dump(out / f"rank{r}").parameters(6) for r in (0, 1))
+            first, second = (dump.parameters(6) for dump in harness.dumps(out, 2))
             self.assertTrue(any((first[n] != second[n]).any() for n in first.names()))
 
     def test_learns(self):

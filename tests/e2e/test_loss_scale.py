@@ -47,12 +47,12 @@ class LossScaleTest(RefusalTest):
         done = self.command(
             *("run", plan, "-n", RANKS),
             *(data or self.data),
-            *("--steps", steps, "--log", "json", "--dump", out, "--dump-all-ranks"),
+            *("--steps", steps, "--log", "json", "--dump", out),
             *("--dump-steps", steps - 1, *words),
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         *log, summary = map(json.loads, done.stdout.splitlines())
-        return log, summary, [harness.Dump(out / f"rank{rank}") for rank in range(RANKS)]
+        return log, summary, harness.dumps(out, RANKS)
 
     def assert_same(self, one, other):
         for name in one.names():

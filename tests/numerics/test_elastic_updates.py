@@ -49,9 +49,9 @@ class ElasticUpdatesTest(unittest.TestCase):
         harness.syncline(
             *("run", plan, "-n", ranks, "--data", files, "--steps", STEPS, "--lr", RATE),
             *("--momentum", MOMENTUM, "--weight-decay", DECAY, "--save", saved),
-            *("--dump", dump, "--dump-steps", STEPS - 1, "--dump-all-ranks"),
+            *("--dump", dump, "--dump-steps", STEPS - 1),
         )
-        parts = [harness.Dump(dump / f"rank{r}").parameters(STEPS - 1) for r in range(ranks)]
+        parts = [of.parameters(STEPS - 1) for of in harness.dumps(dump, ranks)]
         return weights_of(saved), parts
 
     def check(self, what, found, truth):

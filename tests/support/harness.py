@@ -100,6 +100,11 @@ class Dump:
         return Tensors(self.folder / f"step{step}" / "parameters")
 
 
+def dumps(folder, ranks):
+    """What each of so many ranks wrote for `--dump folder`."""
+    return [Dump(folder), *(Dump(folder / f"rank{rank}") for rank in range(1, ranks))]
+
+
 class Tensors:
     """A folder of .npy files by tensor name, each read when requested."""
 

@@ -98,15 +98,14 @@ void addOutput(CLI::App &app, Options &o, std::string &log, std::string &dumpSte
       ->type_name("FILE")
       ->group(group);
   app.add_option("--dump", o.dump,
-                 "Write loss, synchronised gradients and parameters to DIR as .npy")
+                 "Write loss, synchronised gradients and parameters to DIR as .npy; those of rank "
+                 "N above 0 to DIR/rankN")
       ->check(launch::someText())
       ->type_name("DIR")
       ->group(group);
   app.add_option("--dump-steps", dumpSteps, "Dump these steps, numbered from 0")
       ->type_name("N,N,..")
       ->capture_default_str()
-      ->group(group);
-  app.add_flag("--dump-all-ranks", o.dumpAllRanks, "Dump on every rank, to DIR/rankN")
       ->group(group);
   app.add_option("--log", log,
                  "Print the log as 'text' on stderr, or as 'json': one object a line on stdout, "

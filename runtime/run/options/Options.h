@@ -37,7 +37,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
   CheckpointOptions checkpoint;
   std::string load, save, dump;
   std::set<std::int64_t> dumpSteps{0};
-  bool dumpAllRanks = false, json = false;
+  bool json = false;
   std::string trace;
   std::int64_t traceSteps = 3;
 

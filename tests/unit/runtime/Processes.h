@@ -47,6 +47,9 @@ struct Outcome {
 Outcome runToEnd(const std::vector<std::string> &arguments,
                  const std::map<std::string, std::string> &environment = {});
 
+/// Where a rank's dump is for `--dump d`, in the folder of d.
+inline std::string dumpOf(int rank) { return rank == 0 ? "d" : "d/rank" + std::to_string(rank); }
+
 /// A port that is free for a listener. The kernel gives it to nobody else until this process ends.
 int freePort();
 /// Takes a port as freePort() does. False where somebody has it.

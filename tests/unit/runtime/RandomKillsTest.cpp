@@ -84,8 +84,7 @@ struct Attempt {
             "--dump",
             files.file("d"),
             "--dump-steps",
-            "300,301,302",
-            "--dump-all-ranks"};
+            "300,301,302"};
   }
 
   /// What came of it: "named", "went on", "was over".
@@ -134,7 +133,7 @@ private:
   void checkFiles() const {
     const std::map<std::string, std::size_t> sizes{
         {"fc%2Fw.npy", 128 + 48}, {"fc%2Fb.npy", 128 + 12}, {"loss.npy", 128 + 8}};
-    const std::string victims = files.file("d/rank" + std::to_string(victim) + "/");
+    const std::string victims = files.file(dumpOf(victim) + "/step");
     for (const auto &entry : std::filesystem::recursive_directory_iterator(files.path)) {
       const std::string path = entry.path();
       if (entry.is_directory())

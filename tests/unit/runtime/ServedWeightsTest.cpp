@@ -18,8 +18,8 @@ using test::repeat;
 
 /// The parameter w after a step.
 std::vector<float> weightsOf(const TemporaryFolder &files, int rank, int step) {
-  const std::string file = readFile(files.file("d/rank" + std::to_string(rank) + "/step" +
-                                               std::to_string(step) + "/parameters/fc%2Fw.npy"));
+  const std::string file = readFile(
+      files.file(dumpOf(rank) + "/step" + std::to_string(step) + "/parameters/fc%2Fw.npy"));
   std::vector<float> values(12);
   EXPECT_EQ(file.size(), 128 + 48u);
   std::memcpy(values.data(), file.data() + file.size() - 48, 48);
@@ -32,8 +32,7 @@ std::vector<float> weightsOf(const TemporaryFolder &files, int rank, int step) {
 TEST(ServedWeights, SspWithoutStalenessIsBsp) {
   const auto train = [](const TinyPlan &plan, const TemporaryFolder &files) {
     return runToEnd({plan.folder(), "--steps", "6", "--momentum", "0.9", "--lr", "0.1",
-                     "--weight-decay", "0.01", "--dump", files.file("d"), "--dump-steps", "4,5",
-                     "--dump-all-ranks"});
+                     "--weight-decay", "0.01", "--dump", files.file("d"), "--dump-steps", "4,5"});
   };
   TinyPlan bsp(3, 5);
   TemporaryFolder plain;

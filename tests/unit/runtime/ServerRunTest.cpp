@@ -27,12 +27,12 @@ using test::patience;
 constexpr const char *scheme = "parameter-server";
 
 std::vector<std::string> trainAndDump(const TinyPlan &plan, const TemporaryFolder &files) {
-  return {plan.folder(),   "--steps",      "4", "--momentum",      "0.9", "--dump",
-          files.file("d"), "--dump-steps", "3", "--dump-all-ranks"};
+  return {plan.folder(),   "--steps",      "4", "--momentum", "0.9", "--dump",
+          files.file("d"), "--dump-steps", "3"};
 }
 
 std::string weightsOf(const TemporaryFolder &files, int rank) {
-  return readFile(files.file("d/rank" + std::to_string(rank) + "/step3/parameters/fc%2Fw.npy"));
+  return readFile(files.file(dumpOf(rank) + "/step3/parameters/fc%2Fw.npy"));
 }
 
 /// Workers and servers, each a process started by itself.

@@ -137,10 +137,10 @@ TEST(TrainingRun, RanksAgreeBitByBit) {
   TinyPlan plan(3, 5);
   TemporaryFolder files;
   Outcome run = runToEnd({plan.folder(), "-n", "3", "--steps", "4", "--momentum", "0.9", "--dump",
-                          files.file("d"), "--dump-steps", "3", "--dump-all-ranks"});
+                          files.file("d"), "--dump-steps", "3"});
   ASSERT_EQ(run.code, 0) << run.output;
   for (const char *name : {"loss.npy", "gradients/fc%2Fw.npy", "parameters/fc%2Fw.npy"}) {
-    std::string first = readFile(files.file("d/rank0/step3/") + name);
+    std::string first = readFile(files.file("d/step3/") + name);
     EXPECT_FALSE(first.empty());
     EXPECT_EQ(first, readFile(files.file("d/rank1/step3/") + name)) << name;
     EXPECT_EQ(first, readFile(files.file("d/rank2/step3/") + name)) << name;
@@ -164,14 +164,14 @@ Trained trainBy(const std::string &scheme, int perNode) {
   for (int r = 0; r < 4; ++r) {
     environment["RANK"] = std::to_string(r);
     environment["LOCAL_RANK"] = std::to_string(r % perNode);
-    ranks.push_back(std::make_unique<Process>(
-        std::vector<std::string>{plan.folder(), "--steps", "3", "--dump", files.file("d"),
-                                 "--dump-steps", "2", "--dump-all-ranks"},
-        environment));
+    ranks.push_back(
+        std::make_unique<Process>(std::vector<std::string>{plan.folder(), "--steps", "3", "--dump",
+                                                           files.file("d"), "--dump-steps", "2"},
+                                  environment));
   }
   for (auto &rank : ranks)
     EXPECT_EQ(rank->wait(), 0) << rank->output();
-  return {readFile(files.file("d/rank0/step2/parameters/fc%2Fw.npy")),
+  return {readFile(files.file("d/step2/parameters/fc%2Fw.npy")),
           readFile(files.file("d/rank3/step2/parameters/fc%2Fw.npy"))};
 }
 
