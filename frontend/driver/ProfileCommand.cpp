@@ -24,30 +24,20 @@ void addModelOptions(CLI::App &command, profile::ProfileOptions &options) {
   };
   for (const Passed &option : std::initializer_list<Passed>{
            {"--batch", "K", "Take so many samples per rank; default: as in the model"},
-           {"--loss", "LOSS",
-            "Take this loss on the model's output: cross-entropy or mse; default: cross-entropy"},
-           {"--classes-in", "DIM",
-            "Take this dimension of the output for the classes: 1 or -1; default: auto"},
-           {"--loss-on", "OUTPUT", "Take the loss on this output; default: the first"},
-           {"--freeze", "GLOB",
-            "Do not train parameters that match; may be repeated; default: train all"},
-           {"--parameters", "FILE",
-            "Train the parameters that this file lists, as 'compile' does; default: all"},
-           {"--dropout", "keep|off",
-            "Train with the model's Dropout nodes, or without; default: keep"},
-           {"--backend", "NAME", "Measure on cpu, or on cuda with a GPU a rank; default: cpu"}})
+           {"--backend", "NAME", "Measure on cpu, or on cuda with a GPU a rank; default: cpu"},
+           {"--precision", "TYPE",
+            "Compute products and convolutions in this type: fp32, bf16 or, on GPUs, tf32; "
+            "default: fp32"}})
     command
-        .add_option_function<std::vector<std::string>>(
+        .add_option_function<std::string>(
             option.name,
-            [&options, name = option.name](const std::vector<std::string> &values) {
-              for (const std::string &value : values)
-                options.compiling.insert(options.compiling.end(), {name, value});
+            [&options, name = option.name](const std::string &value) {
+              options.compiling.insert(options.compiling.end(), {name, value});
             },
             option.help)
-        ->allow_extra_args(false)
         ->type_name(option.type)
         ->check(launch::someText())
-        ->group("Model");
+        ->group("Model (a plan has its own)");
 }
 
 void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
@@ -78,22 +68,6 @@ void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
       ->capture_default_str()
       ->type_name("N")
       ->group(group);
-  command
-      .add_option("--momentum", options.momentum,
-                  "Measure updates of SGD with this momentum; 0 takes less time")
-      ->check(launch::realNumber(0, 1, "a number from 0 to 1"))
-      ->capture_default_str()
-      ->group(group);
-}
-
-void addDeviceOptions(CLI::App &command, profile::ProfileOptions &options) {
-  command
-      .add_option("--precision", options.precision,
-                  "Compute products and convolutions in this type, as the run will: fp32, bf16 or, "
-                  "on GPUs, tf32; default: the plan's, of a model fp32")
-      ->check(launch::oneOf({"fp32", "tf32", "bf16"}))
-      ->type_name("TYPE")
-      ->group("Measuring");
 }
 
 void addImport(CLI::App &command, profile::ProfileOptions &options) {
@@ -114,9 +88,8 @@ void addImport(CLI::App &command, profile::ProfileOptions &options) {
           ->check(launch::someText())
           ->group("Import");
   map->needs(trace);
-  for (const char *other : {"MODEL", "--batch", "--loss", "--classes-in", "--loss-on", "--freeze",
-                            "--parameters", "--dropout", "--cluster", "-n", "--pin", "--threads",
-                            "--momentum", "--backend", "--precision"})
+  for (const char *other :
+       {"MODEL", "--batch", "--cluster", "-n", "--pin", "--threads", "--backend", "--precision"})
     trace->excludes(command.get_option(other));
 }
 
@@ -174,13 +147,13 @@ Command addProfile(CLI::App &app) {
   command->footer("Example:\n"
                   "  syncline profile model.onnx --batch 32 -n 2 -o model.json");
   command->add_option("MODEL", options->source,
-                      "ONNX model, or a plan's folder: one of its ranks is measured");
+                      "ONNX model, which is compiled for one rank; or, for other options of "
+                      "'compile' than these, a plan's folder: one of its ranks is measured");
   command->add_option("-o,--output", options->output, "Write the profile to this file (JSON)")
       ->required()
       ->check(launch::someText());
   addModelOptions(*command, *options);
   addMeasuringOptions(*command, *options);
-  addDeviceOptions(*command, *options);
   addImport(*command, *options);
   return [options]() -> Status {
     if (Status found = files::resolveCluster(options->cluster); !found)

@@ -81,8 +81,7 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
   return read ? checkedRanks(devices, options.source + "/plan.json") : read.status();
 }
 
-/// Notes how ranks compute: in the requested precision, else the plan's, and on processors with how
-/// many threads.
+/// Notes how ranks compute: in the plan's precision, and on processors with how many threads.
 Status noteSettings(const ProfileOptions &options, const std::string &plan,
                     files::Profile &profile) {
   Result<nlohmann::json> document = codegen::readPlanJson(plan);
@@ -91,8 +90,7 @@ Status noteSettings(const ProfileOptions &options, const std::string &plan,
   const Result<std::string> precision = report::guarded([&] {
     if (document->at("backend") == "cpu")
       profile.threads = options.threads;
-    return options.precision.empty() ? document->at("precision").get<std::string>()
-                                     : options.precision;
+    return document->at("precision").get<std::string>();
   });
   if (precision)
     profile.precision = *precision;
@@ -100,24 +98,17 @@ Status noteSettings(const ProfileOptions &options, const std::string &plan,
 }
 
 /// The command line of a rank that runs alone, on the plan's backend; `run` refuses a backend that
-/// it lacks. On GPUs each rank has its own device.
+/// it lacks. On GPUs each rank has its own device. Updates of SGD are those with a momentum.
 std::vector<std::string> runWords(const ProfileOptions &options, const std::string &plan,
-                                  const std::string &backend, int rank) {
-  std::vector<std::string> words{program("syncline-run"),
-                                 plan,
-                                 "--alone",
-                                 "--lr",
-                                 "1e-6",
-                                 "--momentum",
-                                 std::to_string(options.momentum),
-                                 "--threads",
-                                 std::to_string(options.threads),
-                                 "--backend",
-                                 backend};
+                                  const nlohmann::json &document, int rank) {
+  const std::string backend = document.at("backend");
+  std::vector<std::string> words{
+      program("syncline-run"),         plan,        "--alone", "--lr", "1e-6", "--threads",
+      std::to_string(options.threads), "--backend", backend};
+  if (document.at("optimizer") == "sgd")
+    words.insert(words.end(), {"--momentum", "0.9"});
   if (backend != "cpu")
     words.insert(words.end(), {"--device", std::to_string(rank)});
-  if (!options.precision.empty())
-    words.insert(words.end(), {"--precision", options.precision});
   return words;
 }
 
@@ -130,13 +121,12 @@ Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const s
   Result<nlohmann::json> document = codegen::readPlanJson(plan);
   if (!document)
     return document.status();
-  const std::string backend = document->at("backend");
   const auto processors = [&](int rank) {
     return options.pin ? launch::processorBlock(rank, options.threads) : cpu_set_t{};
   };
   std::vector<ChildProcesses::Child> others;
   for (int rank = 1; rank < ranks; ++rank) {
-    std::vector<std::string> endless = runWords(options, plan, backend, rank);
+    std::vector<std::string> endless = runWords(options, plan, *document, rank);
     endless.insert(endless.end(), {"--steps", "1000000000", "--log", "json"});
     auto child = children.start(endless, processors(rank));
     if (!child)
@@ -149,7 +139,7 @@ Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const s
       return s;
     logs.push_back(other.output);
   }
-  std::vector<std::string> words = runWords(options, plan, backend, 0);
+  std::vector<std::string> words = runWords(options, plan, *document, 0);
   words.insert(words.end(), {"--op-times", times});
   // A rank that shares a processor computes in turns of some milliseconds: means need many of them.
   constexpr const char *manyTurns = "3"; // seconds

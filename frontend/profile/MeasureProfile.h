@@ -15,11 +15,9 @@ struct ProfileOptions {
   std::string cluster; ///< cluster file that states devices per node; empty for none
   std::string output;
   std::vector<std::string> compiling; ///< further options of `compile`, for a model
-  std::string precision;              ///< of `syncline run --precision`; empty for the plan's
   std::optional<int> ranks; ///< ranks at a time, 1 to maxLocalRanks; default: devices of a node
   bool pin = false;         ///< bind each rank to as many processors as it has threads
   int threads = 1;
-  double momentum = 0.9;
 
   std::string trace, map; ///< trace instead of a source; map of its events
 };

@@ -314,7 +314,7 @@ class HostProfileTest(RefusalTest):
         self.assertGreater(document["predicted"]["backward_end"], 1e-3)
 
     def test_precision_is_the_runs(self):
-        """On the command line of the run; only GPUs have tf32."""
+        """As 'compile' takes it; only GPUs have tf32."""
         self.profile(DIGITS, "--batch", 2, *CUDA, "--precision", "bf16")
         words = [
             "profile",
@@ -326,7 +326,7 @@ class HostProfileTest(RefusalTest):
             "-o",
             self.folder / "q.json",
         ]
-        self.refuses(words, "--precision tf32 needs --backend cuda", code=2)
+        self.refuses(words, "'--precision tf32' and '--backend cpu' exclude", code=2)
 
 
 @unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "this machine has a GPU")

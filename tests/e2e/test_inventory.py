@@ -66,8 +66,6 @@ class InventoryTest(RefusalTest):
             self.write("parts.txt", text)
             for extra in ([], ["--plan-only"]):
                 self.refuses([*words, *extra], message)
-            profiling = ["profile", words[1], "--parameters", listed, "-o", self.folder / "p"]
-            self.refuses(profiling, message)
         listed.unlink()
         self.refuses(words, str(listed))
 

@@ -143,9 +143,10 @@ class ProfileTest(RefusalTest):
         self.assertNotIn("scatter", shared)
 
     def test_plan(self):
-        """One rank of a plan for four, also under variables of a starter."""
+        """One rank of a plan for four, with its optimizer; also under variables of a starter."""
         plan = harness.compile_plan(
-            DIGITS, self.folder, ranks=4, batch=8, extra=("--scheme", "fc*=sfb")
+            *(DIGITS, self.folder, 4, 8),
+            extra=("--scheme", "fc*=sfb", "--optimizer", "adam", "--freeze", "conv1.*"),
         )
         profile, said = self.profile(plan, environment={"RANK": "3", "WORLD_SIZE": "4"})
         self.assertLessEqual(NODES, profile["operations"].keys())
