@@ -39,6 +39,7 @@ void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
       ->type_name("SCHEME,..")
       ->group(group);
   launch::addDeviceFlags(app, o, group);
+  launch::addPrecisionFlags(app, o, group);
   app.add_option("--threads", o.threads,
                  "Compute with N threads in each rank, as run will; OMP_NUM_THREADS is ignored")
       ->check(CLI::Range(1, 1024))

@@ -58,8 +58,7 @@ std::optional<Precision> parsePrecision(const std::string &name) {
   return found == precisions.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group,
-                           const std::string &usual) {
+std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
   app.add_option("--backend", flags.backend, "Compute on this backend")
       ->check(oneOf({"cpu", "cuda"}))
       ->capture_default_str()
@@ -78,30 +77,24 @@ std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string 
          "Let local ranks beyond the number of GPUs share them; messages then go through sockets")
       ->excludes(device)
       ->group(gpus);
+  return gpus;
+}
+
+void addPrecisionFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
   app.add_option_function<std::string>(
          "--precision",
-         [&flags](const std::string &name) {
-           flags.precision = *parsePrecision(name);
-           flags.choosesPrecision = true;
-         },
+         [&flags](const std::string &name) { flags.precision = *parsePrecision(name); },
          "Compute products and convolutions in TYPE, bf16 on GPUs and on CPUs that have it, tf32 "
-         "on GPUs; weights, gradients and losses stay float32 (default " +
-             usual + ")")
+         "on GPUs; weights, gradients and losses stay float32 (default fp32)")
       ->check(oneOf(precisionNames()))
       ->type_name("TYPE")
       ->group(group);
   app.add_option_function<std::string>(
-         "--wire",
-         [&flags](const std::string &name) {
-           flags.wire = *parseWire(name);
-           flags.choosesWire = true;
-         },
-         "Send gradients in TYPE; GPUs add them in TYPE too, CPUs in float32 (default " + usual +
-             ")")
+         "--wire", [&flags](const std::string &name) { flags.wire = *parseWire(name); },
+         "Send gradients in TYPE; GPUs add them in TYPE too, CPUs in float32 (default fp32)")
       ->check(oneOf(wireNames()))
       ->type_name("TYPE")
       ->group(group);
-  return gpus;
 }
 
 std::string checkDeviceFlags(const DeviceFlags &flags) {

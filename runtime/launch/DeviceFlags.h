@@ -20,9 +20,8 @@ struct DeviceFlags {
   std::string backend = "cpu";
   std::optional<int> device; ///< default: the device of the local rank's number
   bool sharesDevice = false; ///< ranks beyond the devices start again at the first
-  core::Precision precision = core::Precision::fp32;
+  core::Precision precision = core::Precision::fp32; ///< of a run: its plan's
   core::WirePrecision wire = core::WirePrecision::fp32;
-  bool choosesPrecision = false, choosesWire = false; ///< whether the command line has them
 
   /// The first given switch that only GPUs support, or null.
   const char *deviceSwitch() const;
@@ -34,11 +33,12 @@ struct DeviceFlags {
 std::string precisionName(core::Precision precision);
 std::optional<core::Precision> parsePrecision(const std::string &name);
 
-/// Adds --backend, --precision and --wire to `group`, and --device and --share-device to a group of
-/// their own, whose name it returns. `flags` must outlive the parsing.
-/// `usual` says for the help which precision and which wire are taken by default.
-std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group,
-                           const std::string &usual = "fp32");
+/// Adds --backend to `group`, and --device and --share-device to a group of their own, whose name
+/// it returns. `flags` must outlive the parsing.
+std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
+/// Adds --precision and --wire to `group`, for what follows no plan. `flags` must outlive the
+/// parsing.
+void addPrecisionFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
 
 /// The error, after parsing, for a switch that the chosen backend does not support;
 /// otherwise empty.

@@ -12,13 +12,6 @@ namespace syncline::run {
 
 Status RankLinks::agree(const core::Executable &executable, std::int64_t first,
                         std::int64_t steps) {
-  if (run.options.precision == core::Precision::bf16) {
-    const bool has = run.backend.hasPrecision(run.options.precision);
-    if (Status s = run.group.agree({{"bfloat16 arithmetic", has ? "yes" : "no"}},
-                                   transport::Participants::workers);
-        !s)
-      return s;
-  }
   // Different processors may choose different layouts; sums over raw bytes would mix them.
   const std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
   if (Status s = run.group.agree({{"memory layout", layout}}, transport::Participants::workers); !s)

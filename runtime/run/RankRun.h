@@ -35,6 +35,7 @@ private:
   Status load();
   Status openData();
   Status agreeOnOptions();
+  Status expectPrecision();
   Status build();
   Status chooseKernels();
   Status connect();

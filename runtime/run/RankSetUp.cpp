@@ -96,19 +96,30 @@ Status RankRun::openData() {
   return texts.status();
 }
 
+/// Refuses a plan for bf16 where this processor lacks it, or another rank's.
+Status RankRun::expectPrecision() {
+  if (plan.precision != core::Precision::bf16)
+    return Status::ok();
+  const bool has = backend->hasPrecision(plan.precision);
+  if (group)
+    if (Status s = group->agree({{"bfloat16 arithmetic", has ? "yes" : "no"}},
+                                transport::Participants::workers);
+        !s)
+      return s;
+  return has ? Status::ok()
+             : Status::badInput("'" + plan.folder + "': the plan's memory is laid out for bf16: " +
+                                launch::missingBfloat16 +
+                                "; expected a plan of 'syncline compile --precision fp32'");
+}
+
 Status RankRun::build() {
   const Result<int> device =
       chooseDevice({options.device, options.sharesDevice, options.alone ? 0 : identity.machineRank},
                    backend->devices(), options.backend);
   if (!device)
     return device.status();
-  const bool hasPrecision = backend->hasPrecision(options.precision);
-  if (!hasPrecision && plan.precision == core::Precision::bf16)
-    return Status::badInput("'" + plan.folder + "': the plan's memory is laid out for bf16: " +
-                            launch::missingBfloat16 +
-                            "; expected a plan of 'syncline compile --precision fp32'");
-  if (!hasPrecision)
-    report->note(std::string(launch::missingBfloat16) + ": '--precision bf16' computes in fp32");
+  if (Status s = expectPrecision(); !s)
+    return s;
   const core::ExecutableOptions how{plan.sizes,       options.threads,      options.seed,
                                     identity.rank,    plan.gradientRanks(), *device,
                                     options.precision};

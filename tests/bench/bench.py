@@ -110,7 +110,8 @@ def bench_step(models, chosen, folder):
     heading(f"one rank, {precision}", [f"PyTorch {way}" for way in ways], cell=32)
     pinned = ["taskset", "-c", "0"]
     for name, batch in map(split, models or STEP_MODELS):
-        plan = measure.make_plan(folder, name, batch, ranks=1, bandwidth=UNLIMITED)
+        words = ("--precision", precision)
+        plan = measure.make_plan(folder, name, batch, 1, bandwidth=UNLIMITED, extra=words)
         rivals = [
             functools.partial(
                 measure.theirs,
@@ -120,9 +121,7 @@ def bench_step(models, chosen, folder):
             )
             for way in ways
         ]
-        ours = functools.partial(
-            measure.ours, plan, chosen.steps, pinned, ("--precision", precision)
-        )
+        ours = functools.partial(measure.ours, plan, chosen.steps, pinned)
         seconds, peak = alternate(chosen.rounds, ours, *rivals)
         row(f"{name}/{batch}, s a step", seconds[0], seconds[1:], cell=32)
         row("  peak memory, GiB", peak[0] / 2**30, [one / 2**30 for one in peak[1:]], cell=32)

@@ -59,7 +59,7 @@ def ours(folder, files, ranks, precision):
     measure.run([measure.SYNCLINE, *map(str, words)])
     words = ["run", plan, "-n", ranks, "--data", ",".join(map(str, files)), "--steps", STEPS]
     words += ["--lr", RATE, "--weight-decay", DECAY, "--clip-norm", NORM, "--accumulate", passes]
-    words += ["--schedule", "cosine", "--warmup", WARM, "--precision", precision, "--log", "json"]
+    words += ["--schedule", "cosine", "--warmup", WARM, "--log", "json"]
     output, _ = measure.run([measure.SYNCLINE, *map(str, words)])
     lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return numpy.array([line["loss"] for line in lines if "step" in line])

@@ -72,12 +72,12 @@ class HostCudaTest(HostCudaCase):
         super().setUpClass()
         cls.mixed = mixed(cls.folder / "mixed.onnx")
 
-    def plan(self, model, ranks, backend, label=""):
-        label = f"-{backend}{label}"
+    def plan(self, model, ranks, backend, decided=()):
+        label = "-".join(("", backend, *decided))
         folder = self.folder / f"{model.stem}{label}-{ranks}x4.plan"
         if folder.exists():
             return folder
-        extra = ("--backend", backend)
+        extra = ("--backend", backend, *decided)
         return harness.compile_plan(
             model, self.folder, ranks, 4, extra=extra, cluster=NODE, label=label
         )
@@ -90,8 +90,9 @@ class HostCudaTest(HostCudaCase):
         """The CUDA backend's losses, gradients and parameters are the CPU's."""
         expected = self.trained(self.plan(model, ranks, "cpu"), ranks)
         environment.setdefault("SYNCLINE_HOST_CUDA_DEVICES", str(ranks))
+        decided, extra = harness.apart(extra)
         actual = self.trained(
-            self.plan(model, ranks, "cuda"), ranks, (*CUDA, *extra), **environment
+            self.plan(model, ranks, "cuda", decided), ranks, (*CUDA, *extra), **environment
         )
         for step in (0, 2):
             self.assertAlmostEqual(

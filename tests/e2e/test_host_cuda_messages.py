@@ -71,13 +71,13 @@ class Tuner:
 
 
 class MessageTest(HostCudaCase):
-    def plan(self, ranks, scheme, backend):
-        label = f"-{backend}-{scheme}"
+    def plan(self, ranks, scheme, backend, wire="fp32"):
+        label = f"-{backend}-{scheme}-{wire}"
         folder = self.folder / f"{DIGITS.stem}{label}-{ranks}x4.plan"
         if folder.exists():
             return folder
         layers = "fc*" if scheme == "factors" else "*"
-        extra = ("--backend", backend, "--scheme", f"{layers}={scheme}")
+        extra = ("--backend", backend, "--scheme", f"{layers}={scheme}", "--wire", wire)
         cluster = MEASURED if scheme == "library" else NODE
         return harness.compile_plan(
             DIGITS, self.folder, ranks, 4, extra=extra, cluster=cluster, label=label
@@ -90,9 +90,9 @@ class MessageTest(HostCudaCase):
     def compare(self, ranks, scheme, extra=(), wire="fp32"):
         """Losses, gradients and parameters are the CPU's by the ring."""
         expected = self.trained(self.plan(ranks, "ring", "cpu"), ranks)
-        plan = self.plan(ranks, scheme, "cuda")
+        plan = self.plan(ranks, scheme, "cuda", wire)
         self.assertIn(scheme, {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]})
-        actual = self.trained(plan, ranks, (*CUDA, "--wire", wire, *extra))
+        actual = self.trained(plan, ranks, (*CUDA, *extra))
         self.assert_near(actual, expected, LIMITS[wire])
         return actual, expected
 
@@ -138,17 +138,19 @@ class MessageTest(HostCudaCase):
             whole = ("--scheme", "*=ring")
             ring = harness.compile_plan(model, self.folder, ranks, extra=whole, **how)
             expected = harness.train(ring, self.folder, data, ranks)
-            extra = ("--backend", "cuda", *forced)
-            plan = harness.compile_plan(
-                model, self.folder, ranks, extra=extra, label="-rows", **how
-            )
-            self.assertIn("sparse", {each["scheme"] for each in harness.plan_json(plan)["buckets"]})
             for words in ((), ("--wire", "bf16"), ("--cuda-graph",)):
+                decided, running = harness.apart(words)
+                extra = (*CUDA, *forced, *decided)
+                plan = harness.compile_plan(
+                    model, self.folder, ranks, extra=extra, label="-rows", **how
+                )
+                schemes = {each["scheme"] for each in harness.plan_json(plan)["buckets"]}
+                self.assertIn("sparse", schemes)
                 with (
                     self.subTest(ranks=ranks, words=words),
                     unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES=devices),
                 ):
-                    actual = harness.train(plan, self.folder, data, ranks, extra=(*CUDA, *words))
+                    actual = harness.train(plan, self.folder, data, ranks, extra=(*CUDA, *running))
                     limit = LIMITS["bf16" if "bf16" in words else "fp32"]
                     self.assert_near(actual, expected, limit)
 

@@ -63,12 +63,12 @@ class HostCudaRoundedTest(HostCudaCase):
         cls.model = residual(cls.folder / "residual.onnx")
         cls.plans = {}
         # Engines chosen by time round differently, so that all plans share one choice.
-        cls.bf16 = (*BF16, "--tune-convolutions", cls.folder / "convolutions.tsv")
+        cls.backend = (*CUDA, "--tune-convolutions", cls.folder / "convolutions.tsv")
 
     def plan(self, ranks, scheme=WHOLE, extra=()):
         key = (ranks, scheme, extra)
         if key not in self.plans:
-            words = ("--planner", "wfbp", "--scheme", f"*={scheme}", *CUDA, *extra)
+            words = ("--planner", "wfbp", "--scheme", f"*={scheme}", *BF16, *extra)
             self.plans[key] = harness.compile_plan(
                 *(self.model, self.folder, ranks),
                 extra=words, cluster=NODE, label=f"{len(self.plans)}",
@@ -80,7 +80,7 @@ class HostCudaRoundedTest(HostCudaCase):
         out = self.folder / f"trained{len(list(self.folder.iterdir()))}.onnx"
         log = harness.syncline(
             *("run", plan, "-n", ranks, "--data", PAIR, "--steps", steps, "--save", out),
-            *("--log", "json", *self.bf16, *words),
+            *("--log", "json", *self.backend, *words),
         )
         *lines, _ = map(json.loads, log.splitlines())
         weights = onnx.load(str(out)).graph.initializer  # in an order of the plan's
@@ -140,7 +140,7 @@ class HostCudaRoundedTest(HostCudaCase):
                     self.assertEqual(rest[1], through[1][3:])
 
     def accuracies(self, plan, words):
-        log = harness.syncline("run", plan, "--eval", TEST, "--log", "json", *self.bf16, *words)
+        log = harness.syncline("run", plan, "--eval", TEST, "--log", "json", *self.backend, *words)
         lines = [json.loads(line) for line in log.splitlines()]
         return [
             (line["test_loss"], line["test_accuracy"]) for line in lines if "test_loss" in line

@@ -40,9 +40,9 @@ class Overlapped(RefusalTest):
     few = {"factors": (2, 3), "lone-factors": (1,)}  # ranks of these ways
     backend = ()  # options of compile and run
 
-    def plan(self, way, ranks, overlap):
+    def plan(self, way, ranks, overlap, decided=()):
         more = self.ways[way]
-        extra = (*more["extra"], "--overlap", overlap, *self.backend)
+        extra = (*more["extra"], "--overlap", overlap, *self.backend, *decided)
         return harness.compile_plan(
             DIGITS,
             self.folder,
@@ -74,8 +74,9 @@ class Overlapped(RefusalTest):
         return [bucket["members"] for bucket in harness.plan_json(plan)["buckets"]]
 
     def check(self, way, ranks, extra=()):
-        barrier = self.plan(way, ranks, "backward")
-        carrying = self.plan(way, ranks, "step")
+        decided, extra = harness.apart(extra)
+        barrier = self.plan(way, ranks, "backward", decided)
+        carrying = self.plan(way, ranks, "step", decided)
         self.assertEqual(harness.plan_json(carrying)["overlap"], "step")
         wanted, model, log = self.train(barrier, ranks, (0, 7, LAST), "barrier", extra)
         found, same, told = self.train(carrying, ranks, (0, 7, LAST), "step", extra)

@@ -23,34 +23,18 @@ class PrecisionTest(RefusalTest):
     def setUpClass(cls):
         path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.plan = harness.compile_plan(DIGITS, path, ranks=2, cluster=harness.RING)
-        cls.local = harness.compile_plan(
-            *(DIGITS, path, 2), extra=("--consistency", "local:2"), label="local"
-        )
 
-    def weights(self, name, *words, environment=None):
-        """What one step leaves, and what the run said."""
-        out = self.folder / name
-        done = self.command(
-            *("run", self.plan, "-n", 2, "--steps", 2, "--dump", out),
-            *("--dump-steps", "1", *words),
-            environment=environment,
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
+    def weights(self, plan):
+        """What two steps leave."""
+        out = self.folder / f"{plan.stem}.dump"
+        harness.syncline("run", plan, "-n", 2, "--steps", 2, "--dump", out, "--dump-steps", "1")
         tensors = harness.Dump(out).parameters(1)
-        return {key: tensors[key] for key in tensors.names()}, done.stderr
-
-    def test_older_processors_say_so_and_compute_in_fp32(self):
-        plain, _ = self.weights("plain", environment=OLDER)
-        asked, said = self.weights("asked", "--precision", "bf16", environment=OLDER)
-        self.assertEqual(said.count(LACKS), 1, said)
-        for name, values in plain.items():
-            self.assertTrue(numpy.array_equal(values, asked[name]), name)
+        return {key: tensors[key] for key in tensors.names()}
 
     @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
     def test_bf16_changes_little_and_something(self):
-        plain, _ = self.weights("plain")
-        rounded, said = self.weights("rounded", "--precision", "bf16")
-        self.assertNotIn(LACKS, said)
+        plain = self.weights(self.plan)
+        rounded = self.weights(self.planned("rounded", "--precision", "bf16")[0])
         self.assertTrue(any(not numpy.array_equal(plain[n], rounded[n]) for n in plain))
         for name, values in plain.items():
             error = numpy.linalg.norm(values - rounded[name])
@@ -58,8 +42,9 @@ class PrecisionTest(RefusalTest):
 
     @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
     def test_ranks_on_different_processors_are_refused(self):
-        words = ["--steps", "2", "--precision", "bf16"]
-        processes = [self.started(0, 2, words), self.started(1, 2, words, **OLDER)]
+        plan, _ = self.planned("ranks", "--precision", "bf16")
+        words = ["--steps", "2"]
+        processes = [self.started(0, 2, words, plan), self.started(1, 2, words, plan, **OLDER)]
         for code, errors in self.ends(processes):
             self.assertEqual(code, 1, errors)
             self.assertIn("the ranks differ in their bfloat16 arithmetic", errors)
@@ -73,8 +58,13 @@ class PrecisionTest(RefusalTest):
         self.assertFalse((self.folder / "c.yaml").exists())
 
     def test_tf32_is_for_gpus(self):
-        words = ["run", self.plan, "--steps", 1]
-        self.refuses([*words, "--precision", "tf32"], "--precision tf32 needs --backend", code=2)
+        words = ["calibrate", "-n", 2, "--precision", "tf32"]
+        self.refuses(words, "--precision tf32 needs --backend", code=2)
+
+    def test_runs_leave_types_to_the_plan(self):
+        for option, value in (("--precision", "bf16"), ("--wire", "fp16")):
+            words = ["run", self.plan, "--steps", 1, option, value]
+            self.refuses(words, "the plan decides", f"'syncline compile {option}'", code=2)
 
     def planned(self, label, *extra):
         plan = harness.compile_plan(
@@ -88,21 +78,16 @@ class PrecisionTest(RefusalTest):
         self.assertEqual((stated["precision"], stated["wire"]), ("bf16", "fp16"))
         head = harness.syncline("inspect", plan).splitlines()[0]
         self.assertIn("computes in bf16, gradients travel as fp16", head)
-        words = ("--steps", 2, "--dump-steps", 1, "--dump")
-        run = ("run", "-n", 2)
-        quiet = self.command(*run, plan, *words, self.folder / "planned")
-        self.assertNotIn("its predictions do not hold", quiet.stderr)
-        asked = ("--precision", "bf16", "--wire", "fp16")
-        told = self.command(*run, self.plan, *words, self.folder / "asked", *asked)
-        self.assertIn("'--precision bf16': the plan was made for fp32, its", told.stderr)
-        self.assertIn("'--wire fp16': the plan was made for fp32, its", told.stderr)
-        self.assertEqual(told.stderr.count("its predictions do not hold"), 2)
-        one, other = (harness.Dump(self.folder / n).parameters(1) for n in ("planned", "asked"))
-        for name in one.names():
-            self.assertTrue(numpy.array_equal(one[name], other[name]), name)
-        back = self.command(*run, plan, *words, self.folder / "back", "--wire", "fp32")
-        self.assertIn("'--wire fp32': the plan was made for fp16", back.stderr)
+        done = self.command("run", plan, "-n", 2, "--steps", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("its predictions do not hold", done.stderr)
+        # Each of the two changes the bits.
+        both = self.weights(plan)
+        for label, words in (("bf16", ("--precision", "bf16")), ("fp16", ("--wire", "fp16"))):
+            one = self.weights(self.planned(label, *words)[0])
+            self.assertTrue(any(not numpy.array_equal(both[n], one[n]) for n in both), label)
 
+    @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
     def test_a_plan_has_its_profiles_precision(self):
         profile = self.folder / "p.json"
         harness.syncline(
@@ -131,10 +116,6 @@ class PrecisionTest(RefusalTest):
         narrow, _ = self.planned("narrow", "--wire", "bf16")
         said = harness.syncline("inspect", self.plan, "--diff", narrow)
         self.assertRegex(said, r"(?m)^wire +fp32 +bf16$")
-
-    def test_wires_are_for_gradients(self):
-        words = ["run", self.local, "--steps", 4, "--wire", "bf16"]
-        self.refuses(words, "'--wire' rounds gradients", "local:2")
 
     def test_calibrate_measures_float32(self):
         self.refuses(["calibrate", "-n", 2, "--wire", "bf16"], "--wire", code=2)

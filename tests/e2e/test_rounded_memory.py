@@ -6,6 +6,7 @@ import unittest
 import numpy
 
 import harness
+import plans
 import processor
 from host_cuda import CUDA, HostCudaCase
 from refusal import RefusalTest
@@ -20,6 +21,13 @@ OLDER = {"ONEDNN_MAX_CPU_ISA": "AVX2"}  # a processor without bfloat16, to oneDN
 def planned(model, folder, precision, *extra, ranks=1, batch=2):
     words = ("--precision", precision, *extra)
     return harness.compile_plan(model, folder, ranks, batch, extra=words, label=f"-{precision}")
+
+
+def wide_for_bf16(model, folder, *extra, **how):
+    """A plan whose memory is laid out for fp32, and whose run computes in bf16."""
+    plan = planned(model, folder, "fp32", *extra, **how)
+    plans.rehash(plan, harness.plan_json(plan) | {"precision": "bf16"})
+    return plan
 
 
 def arena(plan):
@@ -37,10 +45,10 @@ def assert_same_bits(test, one, other, step):
 
 class RoundedMemoryTest(RefusalTest):
     def trained(self, plan, name, *words):
-        """Two steps in bf16: the dump of the last one, and the process's peak memory."""
+        """Two steps: the dump of the last one, and the process's peak memory."""
         out = self.folder / name
         said = harness.syncline(
-            *("run", plan, "-n", 1, "--steps", 2, "--precision", "bf16"),
+            *("run", plan, "-n", 1, "--steps", 2),
             *("--dump", out, "--dump-steps", "1", "--log", "json", *words),
         )
         return harness.Dump(out), json.loads(said.splitlines()[-1])["peak_memory_bytes"]
@@ -51,7 +59,8 @@ class RoundedMemoryTest(RefusalTest):
         and channels that fill no block of 16."""
         for model in (RESNET, GOOGLENET):
             with self.subTest(model=model.stem):
-                wide, narrow = (planned(model, self.folder, p) for p in ("fp32", "bf16"))
+                wide = wide_for_bf16(model, self.folder)
+                narrow = planned(model, self.folder, "bf16")
                 self.assertLess(arena(narrow), 0.62 * arena(wide))
                 one, all_bytes = self.trained(wide, f"{model.stem}-wide")
                 other, fewer_bytes = self.trained(narrow, f"{model.stem}-narrow")
@@ -72,21 +81,13 @@ class RoundedMemoryTest(RefusalTest):
         self.assertRegex(said, r"(?m)^memory: arena +[\d.]+ KiB +[\d.]+ KiB +0\.\d\dx$")
         self.assertNotIn("memory: parameters", said)
 
-    def test_other_precisions_are_refused(self):
-        plan = planned(DIGITS, self.folder, "bf16")
-        words = ["run", plan, "--steps", 1]
-        self.refuses(
-            [*words, "--precision", "fp32"],
-            "the plan's memory is laid out for bf16",
-            "'syncline compile --precision fp32'",
-        )
-
     def test_older_processors_refuse(self):
         plan = planned(DIGITS, self.folder, "bf16")
         done = self.command("run", plan, "--steps", 1, environment=OLDER)
         self.assert_refused(
             done,
             [
+                "the plan's memory is laid out for bf16",
                 "this processor has no bfloat16 arithmetic",
                 "'syncline compile --precision fp32'",
             ],
@@ -97,29 +98,20 @@ class RoundedCudaMemoryTest(HostCudaCase):
     """The CUDA backend, over libraries of the host."""
 
     def test_the_same_bits_over_ranks_and_in_graphs(self):
-        wide, narrow = (
-            planned(DIGITS, self.folder, name, *CUDA, ranks=2) for name in ("fp32", "bf16")
-        )
+        wide = wide_for_bf16(DIGITS, self.folder, *CUDA, ranks=2)
+        narrow = planned(DIGITS, self.folder, "bf16", *CUDA, ranks=2)
         self.assertLess(arena(narrow), 0.9 * arena(wide))
         data = [
             numpy.load(harness.TOP / "samples" / "data" / f"digits-train-{name}.npy")[:4]
             for name in "xy"
         ]
-        words = (*CUDA, "--precision", "bf16", "--share-device")
+        words = (*CUDA, "--share-device")
         for graph in ((), ("--cuda-graph",)):
             one, other = (
                 harness.train(plan, self.folder, data, 2, extra=(*words, *graph))
                 for plan in (wide, narrow)
             )
             assert_same_bits(self, one, other, 2)
-
-    def test_other_precisions_are_refused(self):
-        plan = planned(DIGITS, self.folder, "bf16", *CUDA)
-        for given in ("fp32", "tf32"):
-            with self.assertRaisesRegex(AssertionError, f"laid out for bf16.*--precision {given}"):
-                harness.syncline(
-                    *("run", plan, *CUDA, "--steps", 1, "--precision", given)
-                )
 
 
 if __name__ == "__main__":

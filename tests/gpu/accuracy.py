@@ -10,7 +10,6 @@ from table import Check, Failed, Skipped
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / name) for name in ("numerics", "support")]
 
-MODES = ("tf32", "bf16")
 TIMES = 2  # how much worse than PyTorch in the same precision
 SCHEDULE = ("--schedule", "cosine", "--warmup", 3)
 SCHEDULED = 8  # steps with it
@@ -33,7 +32,7 @@ class Accuracy:
                 *(name, f"<= {cases.LIMIT:.0e} against {against}", self.against_torch, (entry,))
             )
         for entry in numbers:
-            for precision in MODES if entry.get("modes") else ():
+            for precision in entry.get("modes", {}):
                 name = f"numbers {entry['name']} {precision}: 1 rank"
                 expected = f"<= {TIMES} x PyTorch's own error in {precision}"
                 yield Check(name, expected, self.against_mode, (entry, precision))
@@ -43,20 +42,20 @@ class Accuracy:
                 name, f"<= {cases.SAME:.0e} against one rank", self.against_one, (entry,)
             )
         for entry in whole[:1]:
-            for words in (["--cuda-graph"], ["--wire", "bf16"], ["--wire", "fp16"]):
-                yield self.variant(entry, words)
+            yield self.variant(entry, "--cuda-graph", 0.0, entry["many"], "--cuda-graph")
+            for wire, limit in (("bf16", 2e-2), ("fp16", 2e-3)):
+                yield self.variant(entry, f"--wire {wire}", limit, entry["wires"][wire])
             name = f"numbers {entry['name']} {' '.join(map(str, SCHEDULE))} --cuda-graph"
             yield Check(name, "the same bits as without --cuda-graph", self.scheduled, (entry,))
 
-    def variant(self, entry, words):
-        """The same plan with and without a switch: a captured step computes the same bits; a
-        narrower wire rounds gradients once on each rank and in each sum."""
-        limit = 0.0 if "--cuda-graph" in words else 2e-2 if "bf16" in words else 2e-3
+    def variant(self, entry, what, limit, plan, *words):
+        """With and without a switch of `run`, or of `compile`: a captured step computes the same
+        bits; a narrower wire rounds gradients once on each rank and in each sum."""
         expected = (
             f"<= {limit:.0e} against the same without" if limit else "the same bits as without"
         )
-        name = f"numbers {entry['name']} {' '.join(words)}"
-        return Check(name, expected, self.against_itself, (entry, words, limit))
+        name = f"numbers {entry['name']} {what}"
+        return Check(name, expected, self.against_itself, (entry, what, limit, plan, *words))
 
     def train(self, label, plan, ranks, data, seed, *extra, steps=cases.STEPS):
         """These steps on these samples; what was dumped of the first and the last one."""
@@ -117,9 +116,9 @@ class Accuracy:
         Twice, and both runs have the same bits."""
         self.machine.needs_torch()
         data = self.prepared_samples(entry)
-        label, words = f"{entry['name']}-{precision}", ("--precision", precision)
+        label, plan = f"{entry['name']}-{precision}", entry["modes"][precision]
         dumps = [
-            self.train(f"{label}-{turn}", entry["plan"], 1, data, entry["seed"], *words)
+            self.train(f"{label}-{turn}", plan, 1, data, entry["seed"])
             for turn in (1, 2)
         ]
         self.judge(*dumps, True, 0.0)
@@ -156,11 +155,11 @@ class Accuracy:
         one = self.train(f"{entry['name']}-in-one", entry["one"], 1, data, entry["seed"])
         return self.judge(many, one, entry["gradients"], cases.SAME)
 
-    def against_itself(self, entry, words, limit):
+    def against_itself(self, entry, what, limit, plan, *words):
         data = self.samples(entry["samples"], entry["shape"], entry["classes"], entry["seed"])
-        label = f"{entry['name']}{'-'.join(words)}"
+        label = f"{entry['name']}{what.replace(' ', '-')}"
         plain = self.train(f"{label}-without", entry["many"], entry["ranks"], data, entry["seed"])
-        other = self.train(label, entry["many"], entry["ranks"], data, entry["seed"], *words)
+        other = self.train(label, plan, entry["ranks"], data, entry["seed"], *words)
         return self.judge(other, plain, True, limit)
 
     def scheduled(self, entry):

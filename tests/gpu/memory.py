@@ -29,7 +29,7 @@ class Memory:
         machine.needs_gpu("the card's memory")
         machine.needs_torch()
         plan = machine.file(entry["plans"][precision])
-        words = f"--steps {STEPS} --lr 0.001 --momentum 0.9 --precision {precision}".split()
+        words = f"--steps {STEPS} --lr 0.001 --momentum 0.9".split()
         ours, _ = self.peak(
             lambda: machine.must("memory-syncline", *machine.words(plan, 1, *words))
         )

@@ -101,6 +101,10 @@ class Preparation:
         say(f"compiled {label}")
         return plan
 
+    def relative(self, *words, **how):
+        """The path of a plan beside the manifest."""
+        return str(self.plan(*words, **how).relative_to(self.out))
+
     def numbers(self, case):
         path, script = self.model(case.model, case.size, case)
         for ranks, start in zip(case.ranks, case.seeds):
@@ -119,6 +123,14 @@ class Preparation:
             file.write_text(json.dumps(sketches(reference)))
             say(f"{label}: seed {seed}, float32 PyTorch on this processor {own:.1e}")
             files = {"plan": plan, "script": script, "reference": file}
+            modes = {
+                precision: self.relative(
+                    *(f"{label}-{precision}", path, ranks, case.batch),
+                    extra=("--precision", precision),
+                )
+                for precision in ("tf32", "bf16")
+                if case.modes and ranks == 1
+            }
             self.manifest["numbers"].append(
                 {
                     "name": label,
@@ -126,7 +138,7 @@ class Preparation:
                     "batch": case.batch,
                     "size": case.size,
                     "seed": seed,
-                    "modes": case.modes and ranks == 1,
+                    "modes": modes,
                 }
                 | {key: str(value.relative_to(self.out)) for key, value in files.items()}
             )
@@ -143,12 +155,21 @@ class Preparation:
             many = self.plan(label, path, ranks, case.batch, extra=case.extra)
             one = self.plan(f"{label}-in-one", path, 1, case.batch * ranks)
             seed = choose_whole(case, one, script, ranks) if script else 7
+            wires = {
+                wire: self.relative(
+                    *(f"{label}-{wire}", path, ranks, case.batch),
+                    extra=(*case.extra, "--wire", wire),
+                )
+                for wire in ("bf16", "fp16")
+                if not self.manifest["whole"]  # others are not compared by wire
+            }
             self.manifest["whole"].append(
                 {"name": label, "ranks": ranks, "seed": seed, "samples": case.batch * ranks}
                 | {
                     "shape": case.shape,
                     "classes": case.classes,
                     "gradients": "reduce-scatter" not in str(case.extra),
+                    "wires": wires,
                 }
                 | {"one": str(one.relative_to(self.out)), "many": str(many.relative_to(self.out))}
             )
@@ -159,7 +180,8 @@ class Preparation:
         )
         for bandwidth in (case.bandwidth, cases.SLOW):
             plan = self.plan(
-                f"speed-{case.name}", path, case.ranks, case.batch, bandwidth, case.extra
+                *(f"speed-{case.name}", path, case.ranks, case.batch, bandwidth),
+                extra=(*case.extra, "--precision", "tf32"),
             )
             schemes = {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]}
             if not case.wants or case.wants in schemes:
@@ -168,7 +190,7 @@ class Preparation:
             raise SystemExit(
                 f"prepare: {case.name}: expected a bucket by '{case.wants}', got {sorted(schemes)}"
             )
-        plans = {"tf32": plan, "bf16": plan}
+        plans = {"tf32": plan}
         if case.ranks == 1 and case is not cases.TOO_LARGE:
             plans["bf16"] = self.plan(
                 *(f"speed-{case.name}-bf16", path, 1, case.batch, bandwidth),

@@ -98,8 +98,8 @@ class Speed:
         mine, theirs = [], []
         for _ in range(ROUNDS):
             plan = entry["plans"][precision]
-            one = {"eager": self.ours(plan, 1, "--precision", precision)}
-            one["graph"] = self.ours(plan, 1, "--precision", precision, "--cuda-graph")
+            one = {"eager": self.ours(plan, 1)}
+            one["graph"] = self.ours(plan, 1, "--cuda-graph")
             mine.append(one)
             theirs.append(
                 self.machine.python("speed-torch", *self.theirs(entry, precision, *graph))
@@ -114,7 +114,7 @@ class Speed:
         self.machine.needs_torch()
         ours, theirs = [], []
         for _ in range(ROUNDS):
-            ours.append(self.ours(entry["plan"], entry["ranks"], "--precision", "tf32"))
+            ours.append(self.ours(entry["plan"], entry["ranks"]))
             theirs.append(self.distributed(entry))
         best = min(theirs[0]["seconds"], key=theirs[0]["seconds"].get)
         seconds = statistics.median(said["seconds"][best] for said in theirs)

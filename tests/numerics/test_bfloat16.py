@@ -101,22 +101,25 @@ class BFloat16Test(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def plan(self, kind, seed, batch=BATCH):
+    def plan(self, kind, seed, batch=BATCH, precision="bf16"):
         torch.manual_seed(seed)
         model = kind()
         path = self.folder / f"{kind.__name__.lower()}{seed}.onnx"
         export.write(model, torch.from_numpy(draw(seed, 2)[0]), path)
-        return model, harness.compile_plan(path, self.folder, batch=batch)
+        words, label = ("--precision", precision), f"-{precision}"
+        return model, harness.compile_plan(
+            path, self.folder, batch=batch, extra=words, label=label
+        )
 
-    def train(self, plan, data, *extra, **how):
-        return harness.train(plan, self.folder, data, extra=extra, **how)
+    def train(self, plan, data, **how):
+        return harness.train(plan, self.folder, data, **how)
 
     def test_gradients(self):
         for kind in MODELS:
             for seed in range(3):
                 model, plan = self.plan(kind, seed)
                 data = draw(seed)
-                rounded = self.train(plan, data, "--precision", "bf16", steps=1, dump=(0,))
+                rounded = self.train(plan, data, steps=1, dump=(0,))
                 ours, theirs = rounded.gradients(0), autocast(model, data)
                 truth = reference.train(model, data, steps=1).gradients
                 largest = 0.0
@@ -133,12 +136,12 @@ class BFloat16Test(unittest.TestCase):
 
     def test_loss_falls_as_in_float32(self):
         """A hundred steps on one batch of 32: the means of ten losses, one after the other."""
-        _, plan = self.plan(Residual, 1, 32)
         data = draw(5, 32)
         how = {"steps": 100, "dump": range(0, 100), "settings": {"lr": 0.02, "momentum": 0.9}}
         curves = []
-        for words in ((), ("--precision", "bf16")):
-            dump = self.train(plan, data, *words, **how)
+        for precision in ("fp32", "bf16"):
+            _, plan = self.plan(Residual, 1, 32, precision)
+            dump = self.train(plan, data, **how)
             losses = numpy.array([dump.loss(step) for step in range(100)])
             curves.append(losses.reshape(10, 10).mean(axis=1))
         print("\n  float32:", *(f"{x:.4f}" for x in curves[0]))

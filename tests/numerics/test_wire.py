@@ -35,24 +35,25 @@ class WireTest(unittest.TestCase):
         images = random.standard_normal((RANKS * EACH, 1, 8, 8)).astype(numpy.float32)
         self.data = images, random.randint(0, 10, RANKS * EACH)
 
-    def plan(self, scheme, **how):
-        how = {"extra": ["--scheme", f"*={scheme}"], **how}
+    def plan(self, wire, scheme, extra=(), **how):
+        extra = (*(extra or ("--scheme", f"*={scheme}")), "--wire", wire)
+        label = f"-{scheme}-{wire}"
         return harness.compile_plan(
-            DIGITS, self.folder, ranks=RANKS, batch=EACH, label="-" + scheme, **how
+            DIGITS, self.folder, ranks=RANKS, batch=EACH, label=label, extra=extra, **how
         )
 
-    def train(self, plan, wire, *extra):
-        words = ("--wire", wire, *extra)
-        return harness.train(plan, self.folder, self.data, ranks=RANKS, extra=words)
+    def train(self, *what, **how):
+        plan = self.plan(*what, **how)
+        return harness.train(plan, self.folder, self.data, ranks=RANKS)
 
-    def compare(self, plan, what, gradients=True):
-        wide = self.train(plan, "fp32")
+    def compare(self, what, scheme, gradients=True, **how):
+        wide = self.train("fp32", scheme, **how)
         wide = [
             {n: tensors[n] for n in tensors.names()}
             for tensors in (wide.gradients(0), wide.parameters(2))
         ]
         for wire, limit in LIMITS.items():
-            narrow = self.train(plan, wire)
+            narrow = self.train(wire, scheme, **how)
             for name, value in wide[0].items() if gradients else ():
                 found = narrow.gradients(0)[name]
                 error = compare.norm(found - value) / compare.norm(value)
@@ -71,26 +72,26 @@ class WireTest(unittest.TestCase):
     def test_all_reduces(self):
         for scheme in SCHEMES:
             with self.subTest(scheme=scheme):
-                self.compare(self.plan(scheme), scheme)
+                self.compare(scheme, scheme)
 
     def test_hierarchies(self):
-        self.compare(self.plan("hierarchical", cluster=harness.NODES), "hierarchical")
+        self.compare("hierarchical", "hierarchical", cluster=harness.NODES)
 
     def test_servers_of_their_own(self):
-        self.compare(self.plan("parameter-server", **harness.BY_SERVERS), "2 servers")
+        self.compare("2 servers", "parameter-server", **harness.BY_SERVERS)
 
     def test_shards(self):
-        self.compare(self.plan("reduce-scatter"), "reduce-scatter", gradients=False)
+        self.compare("reduce-scatter", "reduce-scatter", gradients=False)
 
     def test_factors(self):
-        plan = self.plan("factors", extra=["--scheme", "fc*.weight=sfb"])
-        self.compare(plan, "factors", gradients=False)
+        words = ("--scheme", "fc*.weight=sfb")
+        self.compare("factors", "factors", gradients=False, extra=words)
 
     def test_bytes(self):
-        plan = self.plan("ring")
         moved = []
         for wire in ("fp32", "bf16"):
-            words = ("run", plan, "-n", RANKS, "--steps", 4, "--wire", wire, "--log", "json")
+            plan = self.plan(wire, "ring")
+            words = ("run", plan, "-n", RANKS, "--steps", 4, "--log", "json")
             moved.append(json.loads(harness.syncline(*words).splitlines()[-1])["median_bytes_sent"])
         print(f"\n  bytes a step: {moved}", end="")
         self.assertLess(moved[1], 0.51 * moved[0])

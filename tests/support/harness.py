@@ -146,6 +146,20 @@ def train(plan, folder, data, ranks=1, steps=3, dump=(0, 2), settings=None, extr
     return Dump(out)
 
 
+DECIDED = ("--precision", "--wire")  # by a plan
+
+
+def apart(words):
+    """The words of `compile` among these, and those of `run`."""
+    words, compiled = list(words), []
+    for option in DECIDED:
+        while option in words:
+            at = words.index(option)
+            compiled += words[at : at + 2]
+            del words[at : at + 2]
+    return tuple(compiled), tuple(words)
+
+
 def hold(port):
     """A socket that has the port, with all the machine's addresses, and does not listen: a process
     that says SO_REUSEADDR, as ranks do, can listen there beside it."""

@@ -161,9 +161,21 @@ std::string checkProfiling(const CLI::App &app) {
   return "";
 }
 
+/// What a plan has decided: its predictions hold for that alone. Help does not list these words.
+void addDecided(CLI::App &app) {
+  for (const std::string name : {"--precision", "--wire"})
+    app.add_option_function<std::string>(name,
+                                         [name](const std::string &) {
+                                           throw CLI::ValidationError(
+                                               "the plan decides on '" + name +
+                                               "': expected 'syncline compile " + name + "'");
+                                         })
+        ->group("");
+}
+
 void addLimits(CLI::App &app, Options &o) {
   const char *group = "Machine and limits";
-  const std::string gpus = launch::addDeviceFlags(app, o, group, "the plan's");
+  const std::string gpus = launch::addDeviceFlags(app, o, group);
   app.add_flag("--cuda-graph", o.capturesSteps,
                "Capture a whole step once, messages included, and replay it")
       ->group(gpus);
@@ -218,8 +230,6 @@ Status Options::checkPlan(const Plan &plan) const {
   if (plan.backend != backend)
     return Status::badInput(folder + " is compiled for backend '" + plan.backend + "', not '" +
                             backend + "'");
-  if (Status s = checkPrecision(plan); !s)
-    return s;
   if (clipsNorm())
     if (Status s = checkClipping(plan); !s)
       return s;
@@ -232,9 +242,6 @@ Status Options::checkPlan(const Plan &plan) const {
   if (!save.empty() && !plan.hasSkeleton)
     return Status::badInput(folder + " has no model.onnx: '--save' needs one");
   const PlanConsistency &c = plan.consistency;
-  if (wire != core::WirePrecision::fp32 && c.isLocal())
-    return Status::badInput(folder + ": '--wire' rounds gradients, but with consistency '" +
-                            c.text + "' weights travel, in float32");
   if (c.isServed() && backend != "cpu")
     return Status::badInput(folder + ": the weights of '" + c.text +
                             "' travel by servers, which backend '" + backend +
@@ -343,6 +350,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   o.checkpoint.addTo(app);
   addMeasuring(app, o);
   addProfiling(app, o);
+  addDecided(app);
   addLimits(app, o);
   if (std::optional<int> code = launch::parseWords(app, argc, argv, complain))
     return code;

@@ -54,9 +54,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
 
   /// Whether updates wait for the norm of all gradients.
   bool clipsNorm() const { return optimizerFlags.clipNorm.has_value(); }
-  /// Takes the plan's precision, wire, norm of clipping and passes where the command line names
-  /// none.
-  /// Returns what to tell people of each that changes the plan's times.
+  /// Takes the plan's precision and wire, and its norm of clipping and passes where the command line
+  /// names none. Returns what to tell people of each that changes the plan's times.
   std::vector<std::string> follow(const Plan &plan);
   /// Ok when the plan is for the chosen backend and can run as requested; otherwise badInput.
   Status checkPlan(const Plan &plan) const;
@@ -67,8 +66,6 @@ struct Options : launch::DeviceFlags, ImageFlags {
   /// Ok when a run of `steps` steps can do what the options request; otherwise badUsage.
   Status checkSteps(std::int64_t steps) const;
   Status checkClipping(const Plan &plan) const;
-  /// A plan for bf16 has room for bf16 alone.
-  Status checkPrecision(const Plan &plan) const;
   Status checkLossScale(const Plan &plan) const;
   /// Whether a step of several passes can run as requested.
   Status checkPasses(const Plan &plan) const;

@@ -13,14 +13,8 @@ std::vector<std::string> Options::follow(const Plan &plan) {
                     ", its predictions do not hold; 'syncline compile " + option + " " + here +
                     "' makes one");
   };
-  if (!choosesPrecision)
-    precision = plan.precision;
-  else if (precision != plan.precision)
-    differs("--precision", launch::precisionName(precision), launch::precisionName(plan.precision));
-  if (!choosesWire)
-    wire = plan.wire;
-  else if (wire != plan.wire)
-    differs("--wire", std::string(wireName(wire)), std::string(wireName(plan.wire)));
+  precision = plan.precision;
+  wire = plan.wire;
   if (!optimizerFlags.clipNorm && opTimes.empty()) // which measures each update by itself
     optimizerFlags.clipNorm = plan.clipNorm;
   passes = wantedPasses.value_or(alone ? 1 : plan.passes);
@@ -32,16 +26,6 @@ std::vector<std::string> Options::follow(const Plan &plan) {
                     " in each rank, its predictions do not hold; 'syncline profile --threads " +
                     std::to_string(threads) + "' measures others");
   return notes;
-}
-
-Status Options::checkPrecision(const Plan &plan) const {
-  if (plan.precision != core::Precision::bf16 || precision == core::Precision::bf16)
-    return Status::ok();
-  const std::string here = "--precision " + launch::precisionName(precision);
-  return Status::badInput("'" + plan.folder + "': '" + here +
-                          "': the plan's memory is laid out for bf16, which takes half of the "
-                          "room; expected a plan of 'syncline compile " +
-                          here + "'");
 }
 
 /// Rows travel in every pass, and would be added to gradients that travel in the last pass only. Of
