@@ -39,7 +39,7 @@ void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
       ->type_name("SCHEME,..")
       ->group(group);
   launch::addDeviceFlags(app, o, group);
-  launch::addPrecisionFlags(app, o, group);
+  launch::addPrecisionFlag(app, o, group);
   app.add_option("--threads", o.threads,
                  "Compute with N threads in each rank, as run will; OMP_NUM_THREADS is ignored")
       ->check(CLI::Range(1, 1024))
@@ -180,8 +180,6 @@ std::optional<int> parseCalibrateOptions(int argc, char **argv, CalibrateOptions
   addOutput(app, o);
   if (std::optional<int> code = launch::parseWords(app, argc, argv, complain))
     return code;
-  if (o.backend == "cpu" && o.wire != core::WirePrecision::fp32)
-    return complain("--wire: the CPUs' messages are measured in float32 only");
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
   if (Status s = readTime(texts.time, o.seconds); !s)

@@ -165,7 +165,6 @@ Status CalibrationRun::chooseSettings() {
   settings.seconds = options.seconds;
   settings.threads = options.threads;
   settings.precision = options.precision;
-  settings.wire = options.wire;
   settings.sharesDevice = options.sharesDevice;
   settings.sizes = options.sizes.empty() ? defaultSizes() : options.sizes;
   const std::vector<Scheme> usable = usableSchemes(*backend, identity.size, settings);
@@ -193,9 +192,6 @@ std::string CalibrationRun::whyNot(Scheme scheme) const {
   if (!backend->hasChannels())
     return name + " needs several nodes of several ranks, numbered node by node; "
                   "'--ranks-per-node' takes ranks for several nodes";
-  if (const auto wide = channelSchemes(core::WirePrecision::fp32);
-      std::find(wide.begin(), wide.end(), scheme) != wide.end())
-    return name + " is measured by '--wire fp32' only";
   return "backend '" + options.backend + "' does not carry " + name + "; expected some of " +
          listOf(usableSchemes(*backend, identity.size, settings), ", ");
 }

@@ -12,7 +12,6 @@
 namespace syncline::launch {
 
 using core::Precision;
-using core::WirePrecision;
 
 namespace {
 
@@ -23,13 +22,6 @@ std::vector<std::string> precisionNames() {
   std::vector<std::string> names;
   for (const auto &[name, meant] : precisions)
     names.push_back(name);
-  return names;
-}
-
-std::vector<std::string> wireNames() {
-  std::vector<std::string> names;
-  for (const WirePrecision wire : allWires)
-    names.emplace_back(wireName(wire));
   return names;
 }
 
@@ -80,19 +72,13 @@ std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string 
   return gpus;
 }
 
-void addPrecisionFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
+void addPrecisionFlag(CLI::App &app, DeviceFlags &flags, const std::string &group) {
   app.add_option_function<std::string>(
          "--precision",
          [&flags](const std::string &name) { flags.precision = *parsePrecision(name); },
          "Compute products and convolutions in TYPE, bf16 on GPUs and on CPUs that have it, tf32 "
          "on GPUs; weights, gradients and losses stay float32 (default fp32)")
       ->check(oneOf(precisionNames()))
-      ->type_name("TYPE")
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--wire", [&flags](const std::string &name) { flags.wire = *parseWire(name); },
-         "Send gradients in TYPE; GPUs add them in TYPE too, CPUs in float32 (default fp32)")
-      ->check(oneOf(wireNames()))
       ->type_name("TYPE")
       ->group(group);
 }

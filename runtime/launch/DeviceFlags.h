@@ -20,8 +20,8 @@ struct DeviceFlags {
   std::string backend = "cpu";
   std::optional<int> device; ///< default: the device of the local rank's number
   bool sharesDevice = false; ///< ranks beyond the devices start again at the first
-  core::Precision precision = core::Precision::fp32; ///< of a run: its plan's
-  core::WirePrecision wire = core::WirePrecision::fp32;
+  core::Precision precision = core::Precision::fp32;    ///< of a run: its plan's
+  core::WirePrecision wire = core::WirePrecision::fp32; ///< of a run: its plan's
 
   /// The first given switch that only GPUs support, or null.
   const char *deviceSwitch() const;
@@ -36,9 +36,8 @@ std::optional<core::Precision> parsePrecision(const std::string &name);
 /// Adds --backend to `group`, and --device and --share-device to a group of their own, whose name
 /// it returns. `flags` must outlive the parsing.
 std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
-/// Adds --precision and --wire to `group`, for what follows no plan. `flags` must outlive the
-/// parsing.
-void addPrecisionFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
+/// Adds --precision to `group`, for what follows no plan. `flags` must outlive the parsing.
+void addPrecisionFlag(CLI::App &app, DeviceFlags &flags, const std::string &group);
 
 /// The error, after parsing, for a switch that the chosen backend does not support;
 /// otherwise empty.

@@ -61,11 +61,11 @@ TEST(CalibrateOptions, SaysWhere) {
   const Parsed cpu = parse({"-n", "2", "--threads", "3"});
   EXPECT_EQ(cpu.options.backend, "cpu");
   EXPECT_EQ(cpu.options.conditions(), "compute threads a rank: 3");
-  const Parsed gpu = parse({"-n", "2", "--backend", "cuda", "--share-device", "--wire", "bf16"});
+  const Parsed gpu = parse({"-n", "2", "--backend", "cuda", "--share-device"});
   ASSERT_FALSE(gpu.code) << gpu.message;
   EXPECT_TRUE(gpu.options.sharesDevice);
   EXPECT_EQ(gpu.options.conditions(),
-            "--precision fp32 --wire bf16 --share-device, messages go through sockets");
+            "--precision fp32 --wire fp32 --share-device, messages go through sockets");
   EXPECT_EQ(parse({"--backend", "cuda", "--device", "1"}).options.device, 1);
   EXPECT_NE(gpu.options.sharedOptions(),
             parse({"-n", "2", "--backend", "cuda"}).options.sharedOptions());
