@@ -54,8 +54,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
 
   /// Whether updates wait for the norm of all gradients.
   bool clipsNorm() const { return optimizerFlags.clipNorm.has_value(); }
-  /// Takes the plan's precision and wire, and its norm of clipping and passes where the command line
-  /// names none. Returns what to tell people of each that changes the plan's times.
+  /// Takes the plan's precision and wire, and its norm of clipping and passes where the command
+  /// line names none. Returns what to tell people of each that changes the plan's times.
   std::vector<std::string> follow(const Plan &plan);
   /// Ok when the plan is for the chosen backend and can run as requested; otherwise badInput.
   Status checkPlan(const Plan &plan) const;
