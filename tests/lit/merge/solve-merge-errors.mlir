@@ -6,7 +6,7 @@
 // What a planner cannot answer is said with its name and what it lacks.
 
 // CHANNELS: error: expected 1 to 8 channels, got 9
-// NAME: error: unknown planner 'fastest', expected one of optimal, sums,
+// NAME: error: unknown planner 'fastest', expected one of optimal, wfbp,
 // PS: error: planner 'ps': {{.*}}parameter servers
 // SINGLE: error: planner 'single': {{.*}}layer 2
 sync.problem @p layers ["fc2", "fc1"] bytes [4, 1000] ready <[1.0, 1.0]>
