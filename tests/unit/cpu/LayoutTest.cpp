@@ -235,7 +235,7 @@ TEST(StepTableTest, RefusesWhatDoesNotFitOrRepeats) {
             "tensor 'w': ends at byte 132 of a space of 128");
   EXPECT_EQ(messageOf([&](StepTable &t) { t.declare(fits), t.declare(fits); }),
             "tensor 'w' is declared twice");
-  EXPECT_EQ(messageOf([](StepTable &t) { t.declareBucket({1, 0, "ring", 64, 128, 0, 0}); }),
+  EXPECT_EQ(messageOf([](StepTable &t) { t.declareBucket({1, 0, "ring", 64, 128}); }),
             "bucket 1: ends at byte 192 of a space of 128");
   EXPECT_EQ(
       messageOf([](StepTable &t) { t.appendBucketOperation("issue", OperationKind::issue, 5); }),
