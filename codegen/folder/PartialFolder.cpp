@@ -162,9 +162,7 @@ PartialFolder::~PartialFolder() {
 
 Status PartialFolder::create(const std::string &place) {
   wanted = place;
-  Result<std::string> end = endOfLinks(place);
-  if (!end)
-    return end.status();
+  SYNCLINE_TRY_GET(end, endOfLinks(place));
   target = *end;
   removeAbandoned(target);
   return claim(0777);

@@ -104,18 +104,12 @@ void enter(const PlanSources &sources, const char *phase) {
 
 Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json &document) {
   std::vector<std::string> names{"plan.mlir"};
-  if (Status s = writeText(partial.file("plan.mlir"), moduleText(sources.module, sources.info)); !s)
-    return s;
-  Result<const StepTarget *> target = targetOf(document, partial.file("plan.json"));
-  if (!target)
-    return target.status();
-  Result<std::vector<GeneratedFile>> generated =
-      generate(sources.module, **target, sources.info.version, document["planner"]);
-  if (!generated)
-    return generated.status();
+  SYNCLINE_TRY(writeText(partial.file("plan.mlir"), moduleText(sources.module, sources.info)));
+  SYNCLINE_TRY_GET(target, targetOf(document, partial.file("plan.json")));
+  SYNCLINE_TRY_GET(generated,
+                   generate(sources.module, **target, sources.info.version, document["planner"]));
   for (const GeneratedFile &file : *generated) {
-    if (Status s = writeText(partial.file(file.name), file.text); !s)
-      return s;
+    SYNCLINE_TRY(writeText(partial.file(file.name), file.text));
     names.push_back(file.name);
   }
   if (!generated->empty()) {
@@ -128,14 +122,11 @@ Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json
     enter(sources, "writing");
   }
   for (const PlanFile &file : sources.files) {
-    if (Status s = file.write(partial.file(file.name)); !s)
-      return s;
+    SYNCLINE_TRY(file.write(partial.file(file.name)));
     names.push_back(file.name);
   }
   for (const std::string &name : names) {
-    Result<std::string> hash = sha256OfFile(partial.file(name));
-    if (!hash)
-      return hash.status();
+    SYNCLINE_TRY_GET(hash, sha256OfFile(partial.file(name)));
     document["hashes"]["files"][name] = *hash;
   }
   document["hashes"]["plan"] = planHash(document);
@@ -159,14 +150,11 @@ Status checkHashedNames(const std::string &folder, const Json &document, const S
 }
 
 Status checkFileHashes(const std::string &folder, const Json &document, const StepTarget &target) {
-  if (Status s = checkHashedNames(folder, document, target); !s)
-    return s;
+  SYNCLINE_TRY(checkHashedNames(folder, document, target));
   for (const auto &[name, expected] : document["hashes"]["files"].items()) {
     if (name.find('/') != std::string::npos)
       return bad(folder + "/plan.json", "'hashes.files' names '" + name + "' outside the folder");
-    Result<std::string> actual = sha256OfFile(folder + "/" + name);
-    if (!actual)
-      return actual.status();
+    SYNCLINE_TRY_GET(actual, sha256OfFile(folder + "/" + name));
     if (expected != *actual)
       return bad(folder + "/" + name,
                  "the file was changed after it was compiled: its hash differs");
@@ -229,21 +217,17 @@ Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
   if (const std::string name = fs::path(target).filename();
       name.empty() || name.find_first_not_of('.') >= name.size())
     return bad(folder, "expected the name of a new folder or of a plan's");
-  if (Status s = expectReplaceable(target); !s)
-    return s;
+  SYNCLINE_TRY(expectReplaceable(target));
   enter(sources, "writing");
   Result<Json> document = emitPlanJson(sources.module, sources.info);
   if (!document)
     return document;
   PartialFolder partial;
-  if (Status s = partial.create(target); !s)
-    return s;
-  if (Status s = writeFiles(partial, sources, *document); !s)
-    return s;
+  SYNCLINE_TRY(partial.create(target));
+  SYNCLINE_TRY(writeFiles(partial, sources, *document));
   if (Status s = expectReplaceable(target); !s) // a folder may have come while the step compiled
     return s;
-  if (Status s = partial.rename(); !s)
-    return s;
+  SYNCLINE_TRY(partial.rename());
   return document;
 }
 
@@ -252,11 +236,8 @@ Result<Json> readPlanJson(const std::string &folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     return bad(folder, fs::exists(folder, ignored) ? "expected a plan folder" : "does not exist");
-  Result<std::string> text = readText(path);
-  if (!text)
-    return text.status();
-  if (Status s = checkJsonDepth(*text, "'" + path + "'", maxPlanLevels); !s)
-    return s;
+  SYNCLINE_TRY_GET(text, readText(path));
+  SYNCLINE_TRY(checkJsonDepth(*text, "'" + path + "'", maxPlanLevels));
   Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object())
     return bad(path, text->empty() ? "the file is empty" : "not a JSON object");
@@ -277,30 +258,19 @@ Result<Json> readPlanJson(const std::string &folder) {
 }
 
 Result<OwningOpRef<ModuleOp>> verifyPlanFolder(const std::string &folder, MLIRContext &context) {
-  Result<Json> document = readPlanJson(folder);
-  if (!document)
-    return document.status();
-  Result<const StepTarget *> target = targetOf(*document, folder + "/plan.json");
-  if (!target)
-    return target.status();
-  if (Status s = checkFileHashes(folder, *document, **target); !s)
-    return s;
+  SYNCLINE_TRY_GET(document, readPlanJson(folder));
+  SYNCLINE_TRY_GET(target, targetOf(*document, folder + "/plan.json"));
+  SYNCLINE_TRY(checkFileHashes(folder, *document, **target));
   Result<OwningOpRef<ModuleOp>> module = parsePlan(folder + "/plan.mlir", context);
   if (!module)
     return module;
-  if (Status s = compareDocument(folder, *document, **module); !s)
-    return s;
-  if (Status s = checkStoredValues(folder, **module); !s)
-    return s;
-  Result<std::vector<GeneratedFile>> generated =
-      generate(**module, **target, document->value("version", ""), document->value("planner", ""));
-  if (!generated)
-    return generated.status();
+  SYNCLINE_TRY(compareDocument(folder, *document, **module));
+  SYNCLINE_TRY(checkStoredValues(folder, **module));
+  SYNCLINE_TRY_GET(generated, generate(**module, **target, document->value("version", ""),
+                                       document->value("planner", "")));
   for (const GeneratedFile &file : *generated) {
     const std::string path = folder + "/" + file.name;
-    Result<std::string> written = readText(path);
-    if (!written)
-      return written.status();
+    SYNCLINE_TRY_GET(written, readText(path));
     if (*written != file.text)
       return bad(path, "differs from what plan.mlir gives");
   }

@@ -207,8 +207,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
     return missing("sync.prediction");
   if (!spec)
     return missing("cluster.spec");
-  if (Status carried = checkCarrier(info, spec); !carried)
-    return carried;
+  SYNCLINE_TRY(checkCarrier(info, spec));
   const auto planOnly = info.options.find("plan_only"); // of a file, which may say anything
   const bool isPlannedModel = planOnly != info.options.end() && *planOnly == true;
   Json plan = {{"schema", planSchema},
@@ -246,18 +245,15 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
   auto program = firstOf<plan::ProgramOp>(module);
   const std::int64_t passes = program ? plan::passesOf(program) : 1;
   plan["accumulate"] = passes;
-  if (Status added = addAgreement(plan, problem, solution, prediction, passes); !added)
-    return added;
+  SYNCLINE_TRY(addAgreement(plan, problem, solution, prediction, passes));
   plan["predicted"] = predictionJson(problem, solution, prediction, passes);
   if (program) {
-    if (Status added = addProgram(plan, program); !added)
-      return added;
+    SYNCLINE_TRY(addProgram(plan, program));
     addExchanges(plan["predicted"], program, prediction);
   } else {
     plan["buckets"] = traceBucketsJson(problem, solution);
   }
-  if (Status added = addPredictedTimes(plan["buckets"], problem, solution, prediction); !added)
-    return added;
+  SYNCLINE_TRY(addPredictedTimes(plan["buckets"], problem, solution, prediction));
   try {
     (void)plan.dump();
   } catch (const Json::exception &) {

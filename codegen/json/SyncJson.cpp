@@ -267,8 +267,7 @@ Json layersJson(sync::ProblemOp problem) {
 
 Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution,
                     sync::PredictionOp prediction, std::int64_t passes) {
-  if (Result<double> traffic = checkedTraffic(problem, solution, passes); !traffic)
-    return traffic.status();
+  SYNCLINE_TRY(checkedTraffic(problem, solution, passes));
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   plan["planner"] = solution.getPlanner().str();
   plan["requested"] = Json::array();

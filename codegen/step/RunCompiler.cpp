@@ -155,9 +155,7 @@ bool works(const Found &found, const Compiler &compiler, const std::string &fold
 
 Status runCompiler(const Compiler &compiler, const std::string &source, const std::string &object,
                    const std::string &includeDirectory) {
-  Result<Found> found = find(compiler);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, find(compiler));
   const std::string partial = object + ".partial", log = object + ".log";
   llvm::FileRemover removeLog(log), removePartial(partial);
   reserve(log);

@@ -18,10 +18,8 @@ Result<sweep::SweepPoint> planPoint(const simulate::SimulatedPlan &plan,
                                     cluster::SpecAttr cluster) {
   sweep::SweepOptions kept;
   kept.replan = false;
-  Result<sweep::Sweep> sweep =
-      sweep::runSweep(plan, cluster, {sweep::SweepAxis::Kind::slow, 1, 1}, kept);
-  if (!sweep)
-    return sweep.status();
+  SYNCLINE_TRY_GET(sweep,
+                   sweep::runSweep(plan, cluster, {sweep::SweepAxis::Kind::slow, 1, 1}, kept));
   return sweep->points.front();
 }
 
@@ -29,11 +27,8 @@ Result<sweep::SweepPoint> planPoint(const simulate::SimulatedPlan &plan,
 
 Result<std::string> adviseDdp(const std::string &folder) {
   PlanContext context;
-  Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
-  if (!module)
-    return module.status();
-  if (Status travel = expectGradientsTravel(**module, folder, "--advise"); !travel)
-    return travel;
+  SYNCLINE_TRY_GET(module, readPlanModule(folder, context));
+  SYNCLINE_TRY(expectGradientsTravel(**module, folder, "--advise"));
   DiagnosticCollector diagnostics(&context);
   Result<simulate::SimulatedPlan> plan = simulate::SimulatedPlan::create(**module);
   if (!plan)
@@ -46,16 +41,14 @@ Result<std::string> adviseDdp(const std::string &folder) {
   std::int64_t bytes = 0;
   for (const problem::Layer &layer : plan->problem().asPlanned().layers)
     bytes += layer.bytes;
-  Result<sweep::SweepPoint> own = planPoint(*plan, cluster);
-  if (!own)
-    return own.status();
+  SYNCLINE_TRY_GET(own, planPoint(*plan, cluster));
   const std::vector<double> sizes = report::ddpSizes(bytes);
   sweep::SweepOptions asDdp; // which waits for its messages before the optimizer's step
   asDdp.overlap = sweep::Overlap::backward;
-  Result<sweep::Sweep> sweep = sweep::runSweep(
-      *plan, cluster, {sweep::SweepAxis::Kind::bucket, sizes.front(), sizes.back(), sizes}, asDdp);
-  if (!sweep)
-    return sweep.status();
+  SYNCLINE_TRY_GET(
+      sweep,
+      sweep::runSweep(*plan, cluster,
+                      {sweep::SweepAxis::Kind::bucket, sizes.front(), sizes.back(), sizes}, asDdp));
   return report::ddpAdvice(*sweep, *own, bytes);
 }
 

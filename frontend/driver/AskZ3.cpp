@@ -42,10 +42,8 @@ public:
   /// more than rounding.
   Result<Finding> beats(double time, std::optional<std::size_t> maxMessages = std::nullopt) {
     const double deadline = time * (1 - problem::sumRounding);
-    Result<z3judge::Answer> answer =
-        z3judge::findPlan(problem, {deadline, maxMessages}, seconds - elapsed());
-    if (!answer)
-      return answer.status();
+    SYNCLINE_TRY_GET(answer,
+                     z3judge::findPlan(problem, {deadline, maxMessages}, seconds - elapsed()));
     if (answer->verdict != Verdict::possible)
       return Finding{answer->verdict};
     return finding(answer->choices, time);
@@ -85,9 +83,7 @@ std::string provedIn(const Prover &prover) {
 
 /// Whether Z3 proves the bound again or has no answer; internal where it finds an earlier plan.
 Result<Verdict> askAboutBound(Prover &prover, const std::string &folder, double bound) {
-  Result<Finding> earlier = prover.beats(bound);
-  if (!earlier)
-    return earlier.status();
+  SYNCLINE_TRY_GET(earlier, prover.beats(bound));
   if (earlier->verdict == Verdict::possible)
     return Status::error(ErrorKind::internal,
                          "'" + folder + "' states a proof that no plan finishes before " +
@@ -106,9 +102,7 @@ Result<std::string> askAboutLimited(Prover &prover, const std::string &folder, s
     return Status::badInput("'" + folder + "': expected " + most +
                             ", as its planner's name says, got " + std::to_string(messages));
   const std::string limited = "no plan with " + most + " finishes before ";
-  Result<Finding> better = prover.beats(finish, maxMessages);
-  if (!better)
-    return better.status();
+  SYNCLINE_TRY_GET(better, prover.beats(finish, maxMessages));
   if (better->verdict == Verdict::noAnswer)
     return prover.noAnswer();
   if (better->verdict == Verdict::possible)
@@ -117,9 +111,7 @@ Result<std::string> askAboutLimited(Prover &prover, const std::string &folder, s
                             formatSeconds(better->finish, 9));
   const std::string proved = "Z3: " + limited + formatSeconds(finish);
   const std::string provedAlone = proved + provedIn(prover);
-  Result<Verdict> ofAll = askAboutBound(prover, folder, bound);
-  if (!ofAll)
-    return ofAll.status();
+  SYNCLINE_TRY_GET(ofAll, askAboutBound(prover, folder, bound));
   if (*ofAll == Verdict::noAnswer)
     return provedAlone + "; no answer in time about the bound for more messages";
   return proved + ", and none with more before " + formatSeconds(bound) + provedIn(prover);
@@ -127,9 +119,7 @@ Result<std::string> askAboutLimited(Prover &prover, const std::string &folder, s
 
 /// About a plan that is not proved to be optimal: whether there is a better one.
 Result<std::string> compareWithBest(Prover &prover, double finish, double bound) {
-  Result<Finding> better = prover.beats(finish);
-  if (!better)
-    return better.status();
+  SYNCLINE_TRY_GET(better, prover.beats(finish));
   if (better->verdict == Verdict::noAnswer && bound == 0)
     return prover.noAnswer();
   if (better->verdict == Verdict::impossible)
@@ -174,9 +164,7 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
     return askAboutLimited(prover, folder, solution.getMessages().size(), finish, bound,
                            *(*planner)->maxMessages());
   if (bound > 0) {
-    Result<Verdict> earlier = askAboutBound(prover, folder, bound);
-    if (!earlier)
-      return earlier.status();
+    SYNCLINE_TRY_GET(earlier, askAboutBound(prover, folder, bound));
     if (*earlier == Verdict::noAnswer)
       return prover.noAnswer();
   }

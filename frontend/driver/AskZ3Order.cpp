@@ -42,10 +42,8 @@ Result<std::string> askZ3AboutOrder(const std::string &folder, const problem::Or
                             " messages; Z3 compares orders of at most " +
                             std::to_string(z3judge::maxAskedMessages));
   const double period = solution.period;
-  const Result<z3judge::OrderAnswer> answer =
-      z3judge::findOrder(problem, solution, period * (1 - problem::sumRounding), seconds);
-  if (!answer)
-    return answer.status();
+  SYNCLINE_TRY_GET(
+      answer, z3judge::findOrder(problem, solution, period * (1 - problem::sumRounding), seconds));
   const std::string messages =
       "the plan's " + (count == 1 ? "message" : std::to_string(count) + " messages");
   if (answer->verdict == z3judge::Verdict::noAnswer)
@@ -57,9 +55,7 @@ Result<std::string> askZ3AboutOrder(const std::string &folder, const problem::Or
     return "Z3: " + messages + " have no order with a step below " + formatSeconds(period) +
            " in the planner's model (proved in " + took +
            "); Z3 was not asked about other messages: bytes, schemes and cuts are the plan's";
-  const Result<double> shorter = periodOf(folder, problem, solution, *answer);
-  if (!shorter)
-    return shorter.status();
+  SYNCLINE_TRY_GET(shorter, periodOf(folder, problem, solution, *answer));
   if (*shorter < bound * (1 - problem::sumRounding))
     return Status::error(ErrorKind::internal,
                          "'" + folder + "' states a proof that no order has a step below " +

@@ -35,9 +35,7 @@ Result<std::vector<std::string>> formsOf(const std::string &text) {
 
 /// The form's step in virtual time, by its plan.
 static Result<sweep::ConsistencyPoint> simulated(ModuleOp plan, const std::string &form) {
-  Result<simulate::SimulatedPlan> simulated = simulate::SimulatedPlan::create(plan);
-  if (!simulated)
-    return simulated.status();
+  SYNCLINE_TRY_GET(simulated, simulate::SimulatedPlan::create(plan));
   auto cluster = plan->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   return sweep::runConsistency(*simulated, cluster, form, {});
 }
@@ -45,9 +43,7 @@ static Result<sweep::ConsistencyPoint> simulated(ModuleOp plan, const std::strin
 Result<PlannedForm> planForms(const CompileOptions &options, const PlanAs &plan) {
   PlannedForm best;
   if (!isAutoConsistency(options.consistency)) {
-    Result<candidates::Choice> choice = plan(options);
-    if (!choice)
-      return choice.status();
+    SYNCLINE_TRY_GET(choice, plan(options));
     best.choice = std::move(*choice);
     return best;
   }

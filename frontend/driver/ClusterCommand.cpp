@@ -72,16 +72,12 @@ Status readSources(ClusterOptions &options) {
       !s)
     return s;
   if (!options.topology.empty()) {
-    Result<files::NcclTopology> topology = files::readNcclTopology(options.topology);
-    if (!topology)
-      return topology.status();
+    SYNCLINE_TRY_GET(topology, files::readNcclTopology(options.topology));
     sources.topology = *topology;
     sources.topologyName = std::filesystem::path(options.topology).filename().string();
   }
   if (!options.hostfile.empty()) {
-    Result<std::vector<files::Host>> hosts = files::readHostfile(options.hostfile);
-    if (!hosts)
-      return hosts.status();
+    SYNCLINE_TRY_GET(hosts, files::readHostfile(options.hostfile));
     sources.hosts = std::move(*hosts);
     sources.hostfileName = std::filesystem::path(options.hostfile).filename().string();
   }
@@ -95,9 +91,7 @@ Status listSamples() {
                        {"what"}});
   for (const std::string &sample : files::sampleClusters()) {
     Result<std::string> path = files::findSampleCluster(sample);
-    Result<files::ClusterFile> file = path ? files::readClusterFile(*path) : path.status();
-    if (!file)
-      return file.status();
+    SYNCLINE_TRY_GET(file, path ? files::readClusterFile(*path) : path.status());
     table.addRow(
         {sample, std::to_string(file->nodes()), std::to_string(file->devicesPerNode), file->name});
   }
@@ -115,9 +109,7 @@ Status checkUsage(const ClusterOptions &options) {
 
 /// Prints which file was written and which command comes next.
 Status close(const std::string &output, const std::string &text) {
-  Result<files::ClusterFile> file = files::parseClusterFile(text, output);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(file, files::parseClusterFile(text, output));
   std::string what = std::to_string(file->ranks) + (file->ranks == 1 ? " rank" : " ranks") +
                      " on " + std::to_string(file->nodes()) +
                      (file->nodes() == 1 ? " node" : " nodes");
@@ -135,16 +127,11 @@ Status close(const std::string &output, const std::string &text) {
 Status import(ClusterOptions &options) {
   if (options.lists)
     return listSamples();
-  if (Status s = checkUsage(options); !s)
-    return s;
+  SYNCLINE_TRY(checkUsage(options));
   if (!options.output.empty())
-    if (Status s = expectWritableFile(options.output); !s)
-      return s;
-  if (Status s = readSources(options); !s)
-    return s;
-  Result<files::ImportedCluster> cluster = files::importedCluster(options.sources);
-  if (!cluster)
-    return cluster.status();
+    SYNCLINE_TRY(expectWritableFile(options.output));
+  SYNCLINE_TRY(readSources(options));
+  SYNCLINE_TRY_GET(cluster, files::importedCluster(options.sources));
   for (const std::string &note : cluster->notes)
     std::fprintf(stderr, "syncline: note: %s\n", note.c_str());
   if (!options.output.empty()) {

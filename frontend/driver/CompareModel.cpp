@@ -107,10 +107,8 @@ public:
     if (!lowered)
       return Status::badInput("'" + folder + "': '" + path + "' cannot be lowered as the plan " +
                               "says: " + lowered.message());
-    if (Status s = expectEqual(textOf(plan), textOf(*module)); !s)
-      return s;
-    if (Status s = imported ? compareFiles() : Status::ok(); !s)
-      return s;
+    SYNCLINE_TRY(expectEqual(textOf(plan), textOf(*module)));
+    SYNCLINE_TRY(imported ? compareFiles() : Status::ok());
     return true;
   }
 
@@ -119,15 +117,11 @@ private:
 
   Status read() {
     if (isTrace(path)) {
-      Result<OwningOpRef<ModuleOp>> trace = frontend::readTraceModule(path, context());
-      if (!trace)
-        return trace.status();
+      SYNCLINE_TRY_GET(trace, frontend::readTraceModule(path, context()));
       module = std::move(*trace);
       return Status::ok();
     }
-    Result<frontend::ImportedModel> model = frontend::importOnnx(path, recorded.import, context());
-    if (!model)
-      return model.status();
+    SYNCLINE_TRY_GET(model, frontend::importOnnx(path, recorded.import, context()));
     module = std::move(model->module);
     imported = std::move(*model);
     return Status::ok();
@@ -138,21 +132,18 @@ private:
     if (recorded.planOnly && !isTrace(path)) {
       imported.reset(); // such a plan has no files of values
       (*module)->setAttr(nn::precisionAttr, StringAttr::get(&context(), recorded.precision));
-      if (Result<files::LayerTrace> trace = replaceStep(module, path, {}); !trace)
-        return trace.status();
+      SYNCLINE_TRY(replaceStep(module, path, {}));
     }
     rename();
     const PipelineOptions options = pipelineOf(plan, recorded);
-    if (Status posed = runProblem(*module, options); !posed)
-      return posed;
+    SYNCLINE_TRY(runProblem(*module, options));
     auto problem = firstOf<sync::ProblemOp>(*module);
     if (Status s = expectEqual(textOf(firstOf<sync::ProblemOp>(plan)), textOf(problem)); !s)
       return Status::ok(); // the whole comparison says the same
     OpBuilder builder(&context());
     builder.setInsertionPointAfter(problem);
     builder.clone(*firstOf<sync::SolutionOp>(plan));
-    if (Status solved = runSolved(*module, options); !solved)
-      return solved;
+    SYNCLINE_TRY(runSolved(*module, options));
     auto prediction = firstOf<sync::PredictionOp>(*module);
     for (NamedAttribute other : firstOf<sync::PredictionOp>(plan)->getDiscardableAttrs())
       prediction->setAttr(other.getName(), other.getValue()); // plans that were tried besides
@@ -187,8 +178,7 @@ private:
   Status compareFiles() {
     ComparingBuffer values(folder + "/weights.bin"), skeleton(folder + "/model.onnx");
     std::ostream valuesOut(&values), skeletonOut(&skeleton);
-    if (Status written = imported->weights.write(valuesOut); !written)
-      return written;
+    SYNCLINE_TRY(imported->weights.write(valuesOut));
     skeletonOut << imported->skeleton;
     for (auto [buffer, name] : {std::pair(&values, "weights.bin"), {&skeleton, "model.onnx"}})
       if (!buffer->isEqual())

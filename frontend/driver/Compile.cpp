@@ -54,9 +54,7 @@ struct Source {
 
 Result<Source> readModel(const std::string &path, const frontend::ImportOptions &import,
                          MLIRContext &context, CompileProgress &progress) {
-  Result<frontend::ImportedModel> imported = frontend::importOnnx(path, import, context);
-  if (!imported)
-    return imported.status();
+  SYNCLINE_TRY_GET(imported, frontend::importOnnx(path, import, context));
   printNotes(imported->notes, progress);
   auto model = std::make_shared<frontend::ImportedModel>(std::move(*imported));
   Source source;
@@ -84,10 +82,7 @@ Result<Source> readLayers(const CompileOptions &options, const CompileRequest &r
     return step;
   }
   Source source;
-  Result<files::LayerTrace> trace =
-      readModelTrace(options, request, context, progress, source.inventory);
-  if (!trace)
-    return trace.status();
+  SYNCLINE_TRY_GET(trace, readModelTrace(options, request, context, progress, source.inventory));
   printNotes({whyNoStep(step.status())}, progress);
   source.module = frontend::traceModule(*trace, options.model, context);
   source.layers = files::formatLayerTrace(*trace);
@@ -100,9 +95,7 @@ Result<Source> readSource(const CompileOptions &options, const CompileRequest &r
     return readLayers(options, request, context, progress);
   if (!isTrace(options.model))
     return readModel(options.model, request.import, context, progress);
-  Result<OwningOpRef<ModuleOp>> module = frontend::readTraceModule(options.model, context);
-  if (!module)
-    return module.status();
+  SYNCLINE_TRY_GET(module, frontend::readTraceModule(options.model, context));
   Source source;
   source.module = std::move(*module);
   return source;
@@ -146,8 +139,7 @@ Status attachCluster(const CompileOptions &options, const CompileRequest &reques
   module->setAttr(cluster::provenanceAttr,
                   frontend::provenanceAttr(cluster, *profile, file, module.getContext()));
   attachPrecision(options, &*profile, module);
-  if (Status s = checkBatch(options, *profile, module); !s)
-    return s;
+  SYNCLINE_TRY(checkBatch(options, *profile, module));
   Builder builder(module.getContext());
   module->setAttr(cluster::profileAttr, frontend::toAttr(*profile, module.getContext()));
   if (profile->update)
@@ -176,29 +168,19 @@ bool isTrace(const std::string &model) {
 
 Status compile(const CompileOptions &options) {
   PlanContext context;
-  const Result<CompileRequest> request = readRequest(options, context);
-  if (!request)
-    return request.status();
-  Result<codegen::PlanInfo> info = describe(options);
-  if (!info)
-    return info.status();
+  SYNCLINE_TRY_GET(request, readRequest(options, context));
+  SYNCLINE_TRY_GET(info, describe(options));
   if (!options.writeLayers.empty())
-    if (Status s = expectWritableFile(options.writeLayers); !s)
-      return s;
+    SYNCLINE_TRY(expectWritableFile(options.writeLayers));
   std::optional<CompileProgress> progress(std::in_place, /*isShown=*/!options.quiet);
   const auto enter = [&progress](const std::string &phase) { progress->enter(phase); };
   enter("reading");
-  Result<Source> source = readSource(options, *request, context, *progress);
-  if (!source)
-    return source.status();
+  SYNCLINE_TRY_GET(source, readSource(options, *request, context, *progress));
   info->unneededInputs = std::move(source->unneededInputs);
-  if (Status attached = attachCluster(options, *request, *source->module); !attached)
-    return attached;
+  SYNCLINE_TRY(attachCluster(options, *request, *source->module));
   info->options = recordOptions(options, request->import, *source->module);
   if (options.planOnly && firstOf<nn::StepOp>(*source->module)) {
-    Result<files::LayerTrace> trace = replaceStep(source->module, options.model, enter);
-    if (!trace)
-      return trace.status();
+    SYNCLINE_TRY_GET(trace, replaceStep(source->module, options.model, enter));
     source->layers = files::formatLayerTrace(*trace);
   }
   Result<PlannedForm> planned = planForms(options, [&](const CompileOptions &form) {
@@ -216,8 +198,7 @@ Status compile(const CompileOptions &options) {
     return plan.status();
   warnOfClashes(module);
   if (!options.writeLayers.empty())
-    if (Status written = writeWholeFile(options.writeLayers, source->layers); !written)
-      return written;
+    SYNCLINE_TRY(writeWholeFile(options.writeLayers, source->layers));
   if (options.quiet)
     return Status::ok();
   if (request->assumesDevice)

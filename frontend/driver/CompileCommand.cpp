@@ -340,15 +340,11 @@ Command addCompile(CLI::App &app) {
   addLayers(*command, *options);
   return [options, command]() -> Status {
     const auto isGiven = [&](const std::string &option) { return command->count(option) > 0; };
-    Result<std::vector<std::string>> forms = formsOf(options->consistency);
-    if (!forms)
-      return forms.status();
+    SYNCLINE_TRY_GET(forms, formsOf(options->consistency));
     options->forms = std::move(*forms);
-    if (Status possible = checkExclusions(*options, isGiven); !possible)
-      return possible;
+    SYNCLINE_TRY(checkExclusions(*options, isGiven));
     settleOverlap(*options);
-    if (Status found = files::resolveCluster(options->cluster); !found)
-      return found;
+    SYNCLINE_TRY(files::resolveCluster(options->cluster));
     return compile(*options);
   };
 }

@@ -96,12 +96,8 @@ Status setNodes(const std::string &path, files::ClusterFile &cluster, std::int64
 /// Reads what --parameters names.
 Result<frontend::ParameterList> readParameters(const std::string &path) {
   constexpr std::size_t limit = 64 << 20;
-  Result<std::string> text = files::readTextFile(path, limit);
-  if (!text)
-    return text.status();
-  Result<std::string_view> checked = files::checkText(*text, path);
-  if (!checked)
-    return checked.status();
+  SYNCLINE_TRY_GET(text, files::readTextFile(path, limit));
+  SYNCLINE_TRY_GET(checked, files::checkText(*text, path));
   Result<frontend::ParameterList> list = frontend::parseParameterList(*checked);
   return list ? std::move(list)
               : Status::badInput(report::printable("'" + path + "': " + list.status().message()));
@@ -118,9 +114,7 @@ Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
         options.classesIn == "1" ? frontend::ClassesIn::second : frontend::ClassesIn::last;
   import.freeze = options.freeze;
   if (!options.parameters.empty()) {
-    Result<frontend::ParameterList> list = readParameters(options.parameters);
-    if (!list)
-      return list.status();
+    SYNCLINE_TRY_GET(list, readParameters(options.parameters));
     import.parameters = std::move(*list);
   }
   import.dropout = options.dropout;
@@ -132,38 +126,26 @@ Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
 } // namespace
 
 Result<CompileRequest> readRequest(const CompileOptions &options, MLIRContext &context) {
-  Result<std::shared_ptr<const solver::Planner>> planner = findPlanner(options);
-  if (!planner)
-    return planner.status();
-  if (Status s = checkSchemes(options); !s)
-    return s;
-  if (Status s = checkForms(options, context); !s)
-    return s;
+  SYNCLINE_TRY_GET(planner, findPlanner(options));
+  SYNCLINE_TRY(checkSchemes(options));
+  SYNCLINE_TRY(checkForms(options, context));
   for (const std::string &path :
        {options.model, options.cluster, options.profile, options.parameters})
-    if (Status s = expectFile(path); !s)
-      return s;
+    SYNCLINE_TRY(expectFile(path));
   CompileRequest request;
   request.planner = *planner;
-  Result<files::ClusterFile> cluster = files::readClusterFile(options.cluster);
-  if (!cluster)
-    return cluster.status();
+  SYNCLINE_TRY_GET(cluster, files::readClusterFile(options.cluster));
   request.assumesDevice = isDeviceOpen(options, *cluster);
   if (request.assumesDevice)
     assumeDevice(cluster->device);
   if (options.nodes)
-    if (Status s = setNodes(options.cluster, *cluster, *options.nodes, &context); !s)
-      return s;
+    SYNCLINE_TRY(setNodes(options.cluster, *cluster, *options.nodes, &context));
   request.cluster = std::move(*cluster);
   if (!options.profile.empty()) {
-    Result<files::Profile> profile = files::readProfile(options.profile);
-    if (!profile)
-      return profile.status();
+    SYNCLINE_TRY_GET(profile, files::readProfile(options.profile));
     request.profile = std::move(*profile);
   }
-  Result<frontend::ImportOptions> import = importOptions(options);
-  if (!import)
-    return import.status();
+  SYNCLINE_TRY_GET(import, importOptions(options));
   request.import = std::move(*import);
   return request;
 }

@@ -145,8 +145,7 @@ Status checkForm(const CompileOptions &options, const IsGiven &isGiven) {
 
 Status checkExclusions(const CompileOptions &options, const IsGiven &isGiven) {
   for (const std::string &form : options.forms)
-    if (Status possible = checkForm(asForm(options, form), isGiven); !possible)
-      return possible;
+    SYNCLINE_TRY(checkForm(asForm(options, form), isGiven));
   return Status::ok();
 }
 

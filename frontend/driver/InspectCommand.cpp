@@ -46,9 +46,7 @@ std::string lastPart(const std::string &folder) {
 }
 
 Result<std::string> compare(const InspectOptions &options, const nlohmann::json &plan) {
-  Result<nlohmann::json> other = codegen::readPlanJson(options.other);
-  if (!other)
-    return other.status();
+  SYNCLINE_TRY_GET(other, codegen::readPlanJson(options.other));
   std::string left = lastPart(options.plan), right = lastPart(options.other);
   if (left == right) {
     left = options.plan;
@@ -73,17 +71,14 @@ Result<std::string> reportOn(const InspectOptions &options) {
     return whyGradient(options.plan, options.why);
   if (!options.advise.empty())
     return adviseDdp(options.plan);
-  Result<nlohmann::json> plan = codegen::readPlanJson(options.plan);
-  if (!plan)
-    return plan.status();
+  SYNCLINE_TRY_GET(plan, codegen::readPlanJson(options.plan));
   if (!options.other.empty())
     return compare(options, *plan);
   Result<std::string> report = report::planReport(*plan, options.members);
   if (!report)
     return inPlanJson(options, report.status());
   if (!options.plot.empty())
-    if (Status drawn = draw(options, *plan); !drawn)
-      return drawn;
+    SYNCLINE_TRY(draw(options, *plan));
   return report;
 }
 
@@ -92,14 +87,10 @@ Status inspectMeasured(const InspectOptions &options) {
   constexpr double usualTolerance = 0.05;
   double limit = usualTolerance;
   if (!options.maxError.empty()) {
-    Result<double> parsed = parseFraction(options.maxError, "--max-error");
-    if (!parsed)
-      return parsed.status();
+    SYNCLINE_TRY_GET(parsed, parseFraction(options.maxError, "--max-error"));
     limit = *parsed;
   }
-  Result<report::Comparison> comparison = measurePlan(options.plan, options.measured, limit);
-  if (!comparison)
-    return comparison.status();
+  SYNCLINE_TRY_GET(comparison, measurePlan(options.plan, options.measured, limit));
   std::fputs(comparison->report.c_str(), stdout);
   if (options.maxError.empty() || std::fabs(comparison->worst) <= limit)
     return Status::ok();
@@ -113,14 +104,10 @@ Status inspectMeasured(const InspectOptions &options) {
 Status inspect(const InspectOptions &options) {
   if (!options.measured.empty())
     return inspectMeasured(options);
-  if (Status named = expectSvgName(options.plot); !named)
-    return named;
+  SYNCLINE_TRY(expectSvgName(options.plot));
   if (!options.plot.empty())
-    if (Status writable = expectWritableFile(options.plot); !writable)
-      return writable;
-  Result<std::string> report = reportOn(options);
-  if (!report)
-    return report.status();
+    SYNCLINE_TRY(expectWritableFile(options.plot));
+  SYNCLINE_TRY_GET(report, reportOn(options));
   std::fputs(report->c_str(), stdout);
   return Status::ok();
 }

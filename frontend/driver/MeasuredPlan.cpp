@@ -32,20 +32,13 @@ static report::LayerSeconds layersOf(ModuleOp module) {
 
 Result<report::Comparison> measurePlan(const std::string &folder, const std::string &trace,
                                        double tolerance) {
-  Result<nlohmann::json> plan = codegen::readPlanJson(folder);
-  if (!plan)
-    return plan.status();
-  Result<files::ChromeTrace> read = files::readChromeTrace(trace);
-  if (!read)
-    return read.status();
+  SYNCLINE_TRY_GET(plan, codegen::readPlanJson(folder));
+  SYNCLINE_TRY_GET(read, files::readChromeTrace(trace));
   if (!read->leftOut.empty())
     std::fprintf(stderr, "syncline: note: '%s': %s\n", trace.c_str(), read->leftOut.c_str());
   PlanContext context;
-  Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
-  if (!module)
-    return module.status();
-  if (Status travel = expectGradientsTravel(**module, folder, "--measured"); !travel)
-    return travel;
+  SYNCLINE_TRY_GET(module, readPlanModule(folder, context));
+  SYNCLINE_TRY(expectGradientsTravel(**module, folder, "--measured"));
   return report::compareMeasured(*plan, layersOf(**module), *read, tolerance, trace);
 }
 

@@ -22,8 +22,7 @@ public:
       : options(options), device(device), profile(profile) {}
 
   Result<files::LayerTrace> time(const frontend::ModelLayers &model) {
-    if (Status status = checkProfile(model); !status)
-      return status;
+    SYNCLINE_TRY(checkProfile(model));
     files::LayerTrace trace;
     for (const frontend::ModelLayer &layer : model.layers) {
       Result<double> forward = seconds(layer, layer.forward),
@@ -127,10 +126,7 @@ void printNotes(const std::vector<std::string> &notes, CompileProgress &progress
 Result<files::LayerTrace> readModelTrace(const CompileOptions &options,
                                          const CompileRequest &request, MLIRContext &context,
                                          CompileProgress &progress, std::string &inventory) {
-  Result<frontend::ModelLayers> model =
-      frontend::importLayers(options.model, request.import, context);
-  if (!model)
-    return model.status();
+  SYNCLINE_TRY_GET(model, frontend::importLayers(options.model, request.import, context));
   printNotes(model->notes, progress);
   inventory = inventoryText(model->inventory);
   cluster::DeviceAttr device = frontend::toAttr(request.cluster, &context).getDevice();

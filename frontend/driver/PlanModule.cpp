@@ -15,13 +15,9 @@ using namespace syncline;
 
 Result<OwningOpRef<ModuleOp>> driver::readPlanModule(const std::string &folder,
                                                      MLIRContext &context) {
-  Result<nlohmann::json> document = codegen::readPlanJson(folder);
-  if (!document)
-    return document.status();
+  SYNCLINE_TRY_GET(document, codegen::readPlanJson(folder));
   const std::string path = folder + "/plan.mlir";
-  Result<std::string> hash = codegen::sha256OfFile(path);
-  if (!hash)
-    return hash.status();
+  SYNCLINE_TRY_GET(hash, codegen::sha256OfFile(path));
   if (nlohmann::json expected = (*document)["hashes"]["files"].value("plan.mlir", nlohmann::json());
       expected != *hash)
     return Status::badInput("'" + path +

@@ -110,8 +110,7 @@ Status checkUsage(const profile::ProfileOptions &options) {
 }
 
 Status write(const profile::ProfileOptions &options, const files::Profile &profile) {
-  if (Status s = writeWholeFile(options.output, files::formatProfile(profile)); !s)
-    return s;
+  SYNCLINE_TRY(writeWholeFile(options.output, files::formatProfile(profile)));
   const std::string model = isModel(options.source) ? options.source : "MODEL";
   const std::string cluster = options.cluster.empty() ? "CLUSTER" : options.cluster;
   std::vector<std::string> next{"syncline", "compile", model};
@@ -122,18 +121,13 @@ Status write(const profile::ProfileOptions &options, const files::Profile &profi
 }
 
 Status profile(const profile::ProfileOptions &options) {
-  if (Status s = checkUsage(options); !s)
-    return s;
+  SYNCLINE_TRY(checkUsage(options));
   if (!options.trace.empty()) {
-    Result<profile::ImportedProfile> imported = profile::importTrace(options.trace, options.map);
-    if (!imported)
-      return imported.status();
+    SYNCLINE_TRY_GET(imported, profile::importTrace(options.trace, options.map));
     std::fprintf(stderr, "%s", profile::importSummary(*imported).c_str());
     return write(options, imported->profile);
   }
-  Result<profile::MeasuredProfile> measured = profile::measureProfile(options);
-  if (!measured)
-    return measured.status();
+  SYNCLINE_TRY_GET(measured, profile::measureProfile(options));
   std::fprintf(stderr, "%s", profile::profileSummary(*measured).c_str());
   return write(options, measured->profile);
 }
@@ -156,8 +150,7 @@ Command addProfile(CLI::App &app) {
   addMeasuringOptions(*command, *options);
   addImport(*command, *options);
   return [options]() -> Status {
-    if (Status found = files::resolveCluster(options->cluster); !found)
-      return found;
+    SYNCLINE_TRY(files::resolveCluster(options->cluster));
     return profile(*options);
   };
 }

@@ -76,15 +76,12 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
           plan.memory(plan.problem().asPlanned(), plan.decisions(), {cluster}), cluster);
       !fits)
     return Status::badInput("the plan " + fits.message());
-  Result<Scenario> lastPass = plan.asPlanned(cluster);
-  if (!lastPass)
-    return lastPass.status();
+  SYNCLINE_TRY_GET(lastPass, plan.asPlanned(cluster));
   const bool isCarrying = plan.problem().hasOrder();
   lastPass->warmUp = isCarrying ? simulate::carriedWarmUp : 0;
   lastPass->steps = options.steps.value_or(1) + lastPass->warmUp;
   Scenario disturbed = *lastPass;
-  if (Status slow = addSlowRanks(disturbed, options); !slow)
-    return slow;
+  SYNCLINE_TRY(addSlowRanks(disturbed, options));
   disturbed.jitter = options.jitter;
   disturbed.seed = options.seed;
   if (Status fits = simulate::expectFits(disturbed, {.path = true, .trace = !options.trace.empty()},
@@ -92,23 +89,14 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
       !fits)
     return fits;
   const Scenario scenario = plan.wholeStep(disturbed), calm = plan.wholeStep(*lastPass);
-  Result<Simulation> simulation = simulate::runScenario(scenario);
-  if (!simulation)
-    return simulation.status();
-  Result<report::SimulationContext> context = contextOf(options, plan, cluster, document);
-  if (!context)
-    return context.status();
-  Result<std::optional<report::Stragglers>> stragglers =
-      report::findStragglers(scenario, *simulation, plan.samples());
-  if (!stragglers)
-    return stragglers.status();
+  SYNCLINE_TRY_GET(simulation, simulate::runScenario(scenario));
+  SYNCLINE_TRY_GET(context, contextOf(options, plan, cluster, document));
+  SYNCLINE_TRY_GET(stragglers, report::findStragglers(scenario, *simulation, plan.samples()));
   context->stragglers = std::move(*stragglers);
   if (isCarrying && (options.jitter > 0 || !options.slow.empty())) {
-    Result<report::LateRanks> late =
-        report::compareLateRanks({scenario, plan.wholeStep(plan.inReadyOrder(disturbed))},
-                                 *simulation, {calm, plan.wholeStep(plan.inReadyOrder(*lastPass))});
-    if (!late)
-      return late.status();
+    SYNCLINE_TRY_GET(late, report::compareLateRanks(
+                               {scenario, plan.wholeStep(plan.inReadyOrder(disturbed))},
+                               *simulation, {calm, plan.wholeStep(plan.inReadyOrder(*lastPass))}));
     context->lateRanks = std::move(*late);
   }
   if (!options.trace.empty())
@@ -128,12 +116,9 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
 Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
                 cluster::SpecAttr cluster, const report::SimulationContext &context) {
   for (const sweep::SweepAxis &axis : options.sweeps) {
-    Result<sweep::Sweep> sweep = sweep::runSweep(plan, cluster, axis, options);
-    if (!sweep)
-      return sweep.status();
+    SYNCLINE_TRY_GET(sweep, sweep::runSweep(plan, cluster, axis, options));
     if (!options.csv.empty())
-      if (Status written = writeWholeFile(options.csv, report::sweepCsv(*sweep)); !written)
-        return written;
+      SYNCLINE_TRY(writeWholeFile(options.csv, report::sweepCsv(*sweep)));
     if (!options.plot.empty())
       if (Status written = writeWholeFile(
               options.plot,
@@ -152,15 +137,10 @@ Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
 
 Status simulatePlan(const SimulateOptions &options) {
   for (const std::string &output : {options.trace, options.csv, options.plot})
-    if (Status writable = output.empty() ? Status::ok() : expectWritableFile(output); !writable)
-      return writable;
+    SYNCLINE_TRY(output.empty() ? Status::ok() : expectWritableFile(output));
   PlanContext context;
-  Result<nlohmann::json> document = codegen::readPlanJson(options.plan);
-  if (!document)
-    return document.status();
-  Result<OwningOpRef<ModuleOp>> module = readPlanModule(options.plan, context);
-  if (!module)
-    return module.status();
+  SYNCLINE_TRY_GET(document, codegen::readPlanJson(options.plan));
+  SYNCLINE_TRY_GET(module, readPlanModule(options.plan, context));
   DiagnosticCollector diagnostics(&context);
   Result<SimulatedPlan> plan = SimulatedPlan::create(**module);
   if (!plan)
@@ -171,9 +151,7 @@ Status simulatePlan(const SimulateOptions &options) {
         std::to_string(plan->passes()) + "; expected a plan without '--accumulate'");
   auto cluster = (**module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!options.cluster.empty()) {
-    Result<files::ClusterFile> file = files::readClusterFile(options.cluster);
-    if (!file)
-      return file.status();
+    SYNCLINE_TRY_GET(file, files::readClusterFile(options.cluster));
     cluster = cluster::withNccl(frontend::toAttr(*file, &context), cluster.getNccl());
   }
   const bool needsGradients = !options.sweeps.empty() || !options.trace.empty();
@@ -188,15 +166,11 @@ Status simulatePlan(const SimulateOptions &options) {
   const bool sweeps = !options.sweeps.empty() || !options.consistencySweeps.empty();
   if (!sweeps && !consistency)
     return simulateOnce(options, *plan, cluster, *document);
-  Result<report::SimulationContext> facts = contextOf(options, *plan, cluster, *document);
-  if (!facts)
-    return facts.status();
+  SYNCLINE_TRY_GET(facts, contextOf(options, *plan, cluster, *document));
   if (!sweeps)
     return simulateConsistency(options, *plan, cluster, sync::consistencyText(consistency), *facts);
-  if (Status swept = sweepAll(options, *plan, cluster, *facts); !swept)
-    return swept;
-  if (Status swept = sweepConsistencies(options, *plan, cluster, *facts); !swept)
-    return swept;
+  SYNCLINE_TRY(sweepAll(options, *plan, cluster, *facts));
+  SYNCLINE_TRY(sweepConsistencies(options, *plan, cluster, *facts));
   std::fputs(facts->provenance.c_str(), stdout);
   return Status::ok();
 }

@@ -55,12 +55,10 @@ Status readSlow(const std::string &text, std::pair<int, double> &slow) {
 
 Status finish(const RawOptions &raw, SimulateOptions &options) {
   if (!raw.jitter.empty())
-    if (Status read = readJitter(raw.jitter, options.jitter); !read)
-      return read;
+    SYNCLINE_TRY(readJitter(raw.jitter, options.jitter));
   std::set<int> slowRanks;
   for (const std::string &text : raw.slow) {
-    if (Status read = readSlow(text, options.slow.emplace_back()); !read)
-      return read;
+    SYNCLINE_TRY(readSlow(text, options.slow.emplace_back()));
     if (!slowRanks.insert(options.slow.back().first).second)
       return usage("--slow: rank " + std::to_string(options.slow.back().first) + " is given twice");
   }
@@ -73,9 +71,7 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
       options.consistencySweeps.push_back(*forms);
       continue;
     }
-    Result<sweep::SweepAxis> axis = sweep::parseSweep(text);
-    if (!axis)
-      return axis.status();
+    SYNCLINE_TRY_GET(axis, sweep::parseSweep(text));
     options.sweeps.push_back(*axis);
   }
   options.replan = raw.replan == "yes";
@@ -84,8 +80,7 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
   if (!options.plot.empty() && !options.sweeps.empty() &&
       options.sweeps.front().kind == sweep::SweepAxis::Kind::overlap)
     return usage("--plot draws over numbers, and overlaps are none");
-  if (Status named = expectSvgName(options.plot); !named)
-    return named;
+  SYNCLINE_TRY(expectSvgName(options.plot));
   if (!raw.sweeps.empty() && (options.json || !options.trace.empty()))
     return usage("--json and --trace are of one simulation, not of a sweep");
   return Status::ok();
@@ -186,10 +181,8 @@ Command addSimulate(CLI::App &app) {
       ->group("Output");
   addSweepOptions(command, raw.get(), options.get());
   return [options, raw]() -> Status {
-    if (Status ready = finish(*raw, *options); !ready)
-      return ready;
-    if (Status found = files::resolveCluster(options->cluster); !found)
-      return found;
+    SYNCLINE_TRY(finish(*raw, *options));
+    SYNCLINE_TRY(files::resolveCluster(options->cluster));
     return simulatePlan(*options);
   };
 }

@@ -28,9 +28,7 @@ std::string heading(const SimulateOptions &options, cluster::SpecAttr cluster,
 Status simulateConsistency(const SimulateOptions &options, const simulate::SimulatedPlan &plan,
                            cluster::SpecAttr cluster, const std::string &form,
                            const report::SimulationContext &context) {
-  Result<sweep::ConsistencyPoint> point = sweep::runConsistency(plan, cluster, form, options);
-  if (!point)
-    return point.status();
+  SYNCLINE_TRY_GET(point, sweep::runConsistency(plan, cluster, form, options));
   std::string text;
   if (options.json) {
     nlohmann::json json = report::consistencyJson(*point);
@@ -54,8 +52,7 @@ Status sweepConsistencies(const SimulateOptions &options, const simulate::Simula
       return Status::error(sweep.status().kind(),
                            "--sweep consistency: " + sweep.status().message());
     if (!options.csv.empty())
-      if (Status written = writeWholeFile(options.csv, report::consistencyCsv(*sweep)); !written)
-        return written;
+      SYNCLINE_TRY(writeWholeFile(options.csv, report::consistencyCsv(*sweep)));
     if (!options.plot.empty())
       if (Status written = writeWholeFile(
               options.plot,

@@ -225,8 +225,7 @@ files::LayerTrace traceOfStep(nn::StepOp step, double slowdown) {
 
 Result<files::LayerTrace> replaceStep(OwningOpRef<ModuleOp> &module, const std::string &path,
                                       const std::function<void(const std::string &)> &enter) {
-  if (Status timed = runTimedStep(*module, {}, enter); !timed)
-    return timed;
+  SYNCLINE_TRY(runTimedStep(*module, {}, enter));
   auto spec = (*module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   files::LayerTrace trace = traceOfStep(firstOf<nn::StepOp>(*module), cluster::slowdown(spec));
   OwningOpRef<ModuleOp> replaced = frontend::traceModule(trace, path, *module->getContext());

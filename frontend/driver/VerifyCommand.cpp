@@ -56,9 +56,7 @@ Status checkSource(const VerifyOptions &options, const nlohmann::json &hashes,
   std::error_code ignored;
   if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
     return Status::badInput("'" + file + "': expected a regular file");
-  Result<std::string> hash = codegen::sha256OfFile(file);
-  if (!hash)
-    return hash.status();
+  SYNCLINE_TRY_GET(hash, codegen::sha256OfFile(file));
   return *hash == digest ? Status::ok()
                          : Status::badInput("'" + options.plan + "' was not made from '" + file +
                                             "': its hash differs");
@@ -66,14 +64,10 @@ Status checkSource(const VerifyOptions &options, const nlohmann::json &hashes,
 
 /// Checks what plan.json states about the plan's origin.
 Status checkOrigin(const VerifyOptions &options) {
-  Result<nlohmann::json> document = codegen::readPlanJson(options.plan);
-  if (!document)
-    return document.status();
+  SYNCLINE_TRY_GET(document, codegen::readPlanJson(options.plan));
   const nlohmann::json &hashes = (*document)["hashes"];
-  if (Status s = checkSource(options, hashes, "model", options.model); !s)
-    return s;
-  if (Status s = checkSource(options, hashes, "cluster", options.cluster); !s)
-    return s;
+  SYNCLINE_TRY(checkSource(options, hashes, "model", options.model));
+  SYNCLINE_TRY(checkSource(options, hashes, "cluster", options.cluster));
   const std::string planner = (*document)["planner"];
   if (!solver::plannerOfPlan(planner))
     return Status::badInput("'" + options.plan + "/plan.json': no planner has the name '" +
@@ -97,9 +91,7 @@ frontend::PlannedNames namesOf(const nlohmann::json &document) {
 
 /// The cluster that the plan has is the file's, for the plan's number of ranks.
 Status compareCluster(const VerifyOptions &options, ModuleOp plan) {
-  Result<files::ClusterFile> file = files::readClusterFile(options.cluster);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(file, files::readClusterFile(options.cluster));
   auto spec = plan->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   file->ranks = spec.getRanks();
   if (cluster::withNccl(frontend::toAttr(*file, plan.getContext()), spec.getNccl()) == spec)
@@ -110,23 +102,17 @@ Status compareCluster(const VerifyOptions &options, ModuleOp plan) {
 
 /// Compares what the options name, and says what was compared and what was not.
 Result<std::string> compareSources(const VerifyOptions &options, ModuleOp plan) {
-  Result<nlohmann::json> document = codegen::readPlanJson(options.plan);
-  if (!document)
-    return document.status();
+  SYNCLINE_TRY_GET(document, codegen::readPlanJson(options.plan));
   const bool runs = static_cast<bool>(firstOf<plan::ProgramOp>(plan));
   if (runs)
-    if (Status s = frontend::checkSkeleton(options.plan + "/model.onnx", namesOf(*document)); !s)
-      return s;
+    SYNCLINE_TRY(frontend::checkSkeleton(options.plan + "/model.onnx", namesOf(*document)));
   bool comparesModel = false;
   if (!options.model.empty()) {
-    Result<bool> compared = compareModel(options.plan, *document, plan, options.model);
-    if (!compared)
-      return compared.status();
+    SYNCLINE_TRY_GET(compared, compareModel(options.plan, *document, plan, options.model));
     comparesModel = *compared;
   }
   if (!options.cluster.empty())
-    if (Status s = compareCluster(options, plan); !s)
-      return s;
+    SYNCLINE_TRY(compareCluster(options, plan));
   const std::string model = runs ? "program, values and model.onnx" : "layers";
   std::string equal = comparesModel ? model + " as the model gives them" : "",
               open = comparesModel ? "" : model + " with the model";
@@ -147,31 +133,24 @@ Result<std::string> compareSources(const VerifyOptions &options, ModuleOp plan) 
 
 Status verify(const VerifyOptions &options) {
   const std::string &folder = options.plan;
-  if (Status s = checkOrigin(options); !s)
-    return s;
+  SYNCLINE_TRY(checkOrigin(options));
   PlanContext context;
   DiagnosticCollector diagnostics(&context);
-  Result<OwningOpRef<ModuleOp>> module = codegen::verifyPlanFolder(folder, context);
-  if (!module)
-    return module.status();
+  SYNCLINE_TRY_GET(module, codegen::verifyPlanFolder(folder, context));
   PassManager passes(&context);
   passes.addPass(createCheckSolutions());
   passes.addPass(createCheckPlan());
   passes.addPass(createCheckRunnable());
   if (failed(passes.run(module->get())))
     return diagnostics.status("'" + folder + "' fails a check without a reason");
-  Result<std::string> compared = compareSources(options, module->get());
-  if (!compared)
-    return compared.status();
+  SYNCLINE_TRY_GET(compared, compareSources(options, module->get()));
   auto solution = firstOf<sync::SolutionOp>(module->get());
   std::printf("%s: files unchanged, plan valid, bound %sproved; %s\n", folder.c_str(),
               solution && solution.channels() > 1 ? "of one channel " : "", compared->c_str());
   if (!options.withZ3)
     return Status::ok();
   std::fflush(stdout); // Z3 may take long
-  Result<std::string> opinion = askZ3(folder, module->get(), z3Seconds);
-  if (!opinion)
-    return opinion.status();
+  SYNCLINE_TRY_GET(opinion, askZ3(folder, module->get(), z3Seconds));
   std::printf("%s\n", opinion->c_str());
   return Status::ok();
 }
@@ -203,10 +182,8 @@ Command addVerify(CLI::App &app) {
           std::string(z3judge::checkAvailable() ? "" : " (this build has no Z3)"));
   return [options]() -> Status {
     if (options->withZ3)
-      if (Status available = z3judge::checkAvailable(); !available)
-        return available;
-    if (Status found = files::resolveCluster(options->cluster); !found)
-      return found;
+      SYNCLINE_TRY(z3judge::checkAvailable());
+    SYNCLINE_TRY(files::resolveCluster(options->cluster));
     return verify(*options);
   };
 }

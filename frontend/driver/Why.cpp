@@ -235,17 +235,13 @@ std::string channelsText(const problem::Solution &plan) {
 
 /// When the weights that have this gradient travel, where gradients do not.
 static Result<std::string> whyLocal(const std::string &folder, const std::string &parameter) {
-  Result<nlohmann::json> plan = codegen::readPlanJson(folder);
-  if (!plan)
-    return plan.status();
+  SYNCLINE_TRY_GET(plan, codegen::readPlanJson(folder));
   return report::whyExchange(*plan, parameter);
 }
 
 Result<std::string> whyGradient(const std::string &folder, const std::string &name) {
   PlanContext context;
-  Result<OwningOpRef<ModuleOp>> module = readPlanModule(folder, context);
-  if (!module)
-    return module.status();
+  SYNCLINE_TRY_GET(module, readPlanModule(folder, context));
   DiagnosticCollector diagnostics(&context);
   Result<merge::PlannedModule> planned = merge::readPlannedModule(**module);
   if (!planned)
@@ -261,11 +257,9 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   if (planned->problemOp.getTails())
     return whyOrdered(**module, *planned, names, *layer) + rows + passes +
            channelsText(planned->solution);
-  Result<explain::Explanation> explanation =
-      explain::explain(planned->problem, planned->solution, planned->solutionOp.getPlanner().str(),
-                       *layer, planned->samples);
-  if (!explanation)
-    return explanation.status();
+  SYNCLINE_TRY_GET(explanation, explain::explain(planned->problem, planned->solution,
+                                                 planned->solutionOp.getPlanner().str(), *layer,
+                                                 planned->samples));
   report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
   why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
                                  planned->solution.finish + why.updates);

@@ -35,10 +35,8 @@ Result<std::vector<Choice>> choose(const Problem &problem, std::size_t maxMessag
       return Status::error(ErrorKind::internal, "Z3's plan breaks a rule of the problem");
     return solver::replay(problem, choices).finish;
   };
-  Result<z3judge::Answer> best =
-      z3judge::findBestPlan(problem, maxMessages, knownOf(problem, maxMessages), seconds, clock);
-  if (!best)
-    return best.status();
+  SYNCLINE_TRY_GET(best, z3judge::findBestPlan(problem, maxMessages, knownOf(problem, maxMessages),
+                                               seconds, clock));
   switch (best->verdict) {
   case Verdict::possible:
     return std::move(best->choices);

@@ -185,8 +185,7 @@ static Result<ChromeTrace> parse(std::istream &in, const std::string &fileName) 
   const TraceParts parts{
       [&](const std::string &text, const EventPlace &place) { return reader.add(text, place); },
       [&](const std::string &text) { return reader.readHead(text); }};
-  if (Status read = cutTrace(in, fileName, maxDepth, parts); !read)
-    return read;
+  SYNCLINE_TRY(cutTrace(in, fileName, maxDepth, parts));
   Result<ChromeTrace> trace = reader.finish();
   return trace ? std::move(trace) : error(fileName, trace.status().message());
 }
@@ -198,8 +197,7 @@ Result<ChromeTrace> parseChromeTrace(const std::string &text, const std::string 
 
 Result<ChromeTrace> readChromeTrace(const std::string &path) {
   GzipFile file;
-  if (Status opened = file.open(path); !opened)
-    return opened;
+  SYNCLINE_TRY(file.open(path));
   std::istream in(&file);
   Result<ChromeTrace> trace = parse(in, path);
   return file.status() ? std::move(trace) : file.status();

@@ -45,36 +45,26 @@ Status readConstants(const YamlMap &map, const YamlValue &formula,
     cost = {cost.algorithm, network->latency, 1 / network->bandwidth, network->secondsPerReduce};
   else if (!map.find("alpha") || !map.find("beta"))
     return formula.error("expected a 'network', or 'alpha' and 'beta' here, got neither");
-  if (Status s = readOptional(map, "alpha", "a time", parseSeconds, cost.alpha); !s)
-    return s;
-  if (Status s = readOptional(map, "beta", "a time per byte", parseSecondsPerByte, cost.beta); !s)
-    return s;
+  SYNCLINE_TRY(readOptional(map, "alpha", "a time", parseSeconds, cost.alpha));
+  SYNCLINE_TRY(readOptional(map, "beta", "a time per byte", parseSecondsPerByte, cost.beta));
   return readOptional(map, "gamma", "a time per byte", parseSecondsPerByte, cost.gamma);
 }
 
 Status readLine(const YamlMap &map, CollectiveTime &time) {
   AffineCost cost;
-  if (Status s = readRequired(map, "a", "a time", parseSeconds, cost.a); !s)
-    return s;
-  if (Status s = readRequired(map, "b", "a time per byte", parseSecondsPerByte, cost.b); !s)
-    return s;
+  SYNCLINE_TRY(readRequired(map, "a", "a time", parseSeconds, cost.a));
+  SYNCLINE_TRY(readRequired(map, "b", "a time per byte", parseSecondsPerByte, cost.b));
   time = cost;
   return Status::ok();
 }
 
 Result<TableCost::Point> readPoint(const YamlValue &point, const TableCost &before) {
-  Result<std::vector<YamlValue>> pair = point.list("a point such as [4KiB, 0.1ms]");
-  if (!pair)
-    return pair.status();
+  SYNCLINE_TRY_GET(pair, point.list("a point such as [4KiB, 0.1ms]"));
   if (pair->size() != 2)
     return point.error("expected a size and a time, got " + std::to_string(pair->size()) +
                        " values");
-  Result<std::int64_t> bytes = quantity((*pair)[0], "a size", parseBytes);
-  if (!bytes)
-    return bytes.status();
-  Result<double> seconds = quantity((*pair)[1], "a time", parseSeconds);
-  if (!seconds)
-    return seconds.status();
+  SYNCLINE_TRY_GET(bytes, quantity((*pair)[0], "a size", parseBytes));
+  SYNCLINE_TRY_GET(seconds, quantity((*pair)[1], "a time", parseSeconds));
   if (!before.points.empty() && *bytes <= before.points.back().bytes)
     return (*pair)[0].error("expected sizes in ascending order, got " + std::to_string(*bytes) +
                             " B after " + std::to_string(before.points.back().bytes) + " B");
@@ -89,16 +79,12 @@ Result<TableCost::Point> readPoint(const YamlValue &point, const TableCost &befo
 }
 
 Status readTable(const YamlValue &value, CollectiveTime &time) {
-  Result<std::vector<YamlValue>> points = value.list("a list of points such as [4KiB, 0.1ms]");
-  if (!points)
-    return points.status();
+  SYNCLINE_TRY_GET(points, value.list("a list of points such as [4KiB, 0.1ms]"));
   if (points->empty())
     return value.error("expected at least one point, got an empty list");
   TableCost cost;
   for (const YamlValue &written : *points) {
-    Result<TableCost::Point> point = readPoint(written, cost);
-    if (!point)
-      return point.status();
+    SYNCLINE_TRY_GET(point, readPoint(written, cost));
     cost.points.push_back(*point);
   }
   time = std::move(cost);
@@ -111,14 +97,12 @@ public:
 
   Status read(const YamlMap &map) {
     if (const auto value = map.find("all-reduce"))
-      if (Status s = readAllReduce(*value); !s)
-        return s;
+      SYNCLINE_TRY(readAllReduce(*value));
     for (const auto &[key, scheme] : {std::pair{"reduce-scatter", Scheme::reduceScatter},
                                       std::pair{"parameter-server", Scheme::parameterServer},
                                       std::pair{"all-gather", Scheme::factors}})
       if (const auto value = map.find(key))
-        if (Status s = readScheme(*value, scheme); !s)
-          return s;
+        SYNCLINE_TRY(readScheme(*value, scheme));
     return Status::ok();
   }
 
@@ -128,9 +112,7 @@ private:
   /// Reads one cost (the ring's unless a formula names another scheme), or a map of schemes
   /// to costs.
   Status readAllReduce(const YamlValue &value) {
-    Result<YamlMap> map = YamlMap::open(value, allReduceKeys);
-    if (!map)
-      return map.status();
+    SYNCLINE_TRY_GET(map, YamlMap::open(value, allReduceKeys));
     const std::string_view *one =
         std::find_if(costKeys.begin(), costKeys.end(), [&](auto key) { return map->find(key); });
     const Scheme *named = std::find_if(allReduces.begin(), allReduces.end(), [&](Scheme scheme) {
@@ -143,8 +125,7 @@ private:
                          std::string(*one) + "' and '" + std::string(schemeName(*named)) + "'");
     for (Scheme scheme : allReduces)
       if (const auto cost = map->find(schemeName(scheme)))
-        if (Status s = readScheme(*cost, scheme); !s)
-          return s;
+        SYNCLINE_TRY(readScheme(*cost, scheme));
     return Status::ok();
   }
 
@@ -177,16 +158,13 @@ private:
     if (scheme && !hasFormula(*scheme))
       return value.error("expected 'a' with 'b', or 'table': no formula says what this costs");
     using Names = std::span<const std::string_view>;
-    Result<std::size_t> index =
-        readChoice(value, "formula", scheme ? Names(formulaNames) : Names(summingNames));
-    if (!index)
-      return index.status();
+    SYNCLINE_TRY_GET(
+        index, readChoice(value, "formula", scheme ? Names(formulaNames) : Names(summingNames)));
     FormulaCost formula{scheme ? formulas[*index] : summingFormulas[*index], 0, 0, 0};
     if (scheme && formula.algorithm != *scheme)
       return value.error("expected the formula '" + std::string(schemeName(*scheme)) + "', got '" +
                          std::string(schemeName(formula.algorithm)) + "'");
-    if (Status s = readConstants(map, value, network, formula); !s)
-      return s;
+    SYNCLINE_TRY(readConstants(map, value, network, formula));
     cost = {formula.algorithm, formula};
     return Status::ok();
   }
@@ -198,12 +176,9 @@ private:
 
 Result<std::vector<StatedCost>> readCollectives(const YamlValue &value,
                                                 const std::optional<Link> &network) {
-  Result<YamlMap> map = YamlMap::open(value, collectiveKeys);
-  if (!map)
-    return map.status();
+  SYNCLINE_TRY_GET(map, YamlMap::open(value, collectiveKeys));
   CollectivesReader reader(network);
-  if (Status s = reader.read(*map); !s)
-    return s;
+  SYNCLINE_TRY(reader.read(*map));
   std::ranges::sort(reader.stated, {}, &StatedCost::scheme);
   return std::move(reader.stated);
 }

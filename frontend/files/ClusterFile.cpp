@@ -35,14 +35,10 @@ Status readRanks(const YamlMap &map, ClusterFile &cluster) {
         .error("expected either 'ranks' or 'nodes' with 'devices-per-node', got both");
   if (!ranks && !nodes)
     return map.self().error("expected the key 'ranks' or 'nodes', got none");
-  Result<std::int64_t> count =
-      ranks ? readCount(*ranks, "ranks", maxRanks) : readCount(*nodes, "nodes", maxRanks);
-  if (!count)
-    return count.status();
+  SYNCLINE_TRY_GET(count, ranks ? readCount(*ranks, "ranks", maxRanks)
+                                : readCount(*nodes, "nodes", maxRanks));
   if (devices) {
-    Result<std::int64_t> each = readCount(*devices, "devices", maxRanks);
-    if (!each)
-      return each.status();
+    SYNCLINE_TRY_GET(each, readCount(*devices, "devices", maxRanks));
     cluster.devicesPerNode = *each;
   }
   cluster.ranks = *count * cluster.devicesPerNode;
@@ -57,9 +53,7 @@ Status readEfficiency(const YamlMap &map, DeviceRates &device) {
   const auto value = map.find("efficiency");
   if (!value)
     return Status::ok();
-  Result<double> share = readShare(*value);
-  if (!share)
-    return share.status();
+  SYNCLINE_TRY_GET(share, readShare(*value));
   if (!device.compute && !device.memory)
     return value->error("expected a 'kind', a 'compute' or a 'memory' rate beside it, got none");
   device.efficiency = *share;
@@ -72,12 +66,8 @@ Status readDevice(const YamlMap &root, DeviceRates &device) {
   const auto value = root.find("device");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, deviceKeys);
-  if (!map)
-    return map.status();
-  Result<std::optional<std::string>> kind = readKind(*map, "device", deviceKinds());
-  if (!kind)
-    return kind.status();
+  SYNCLINE_TRY_GET(map, YamlMap::open(*value, deviceKeys));
+  SYNCLINE_TRY_GET(kind, readKind(*map, "device", deviceKinds()));
   if (*kind) {
     device = *deviceKind(**kind);
     device.kind = **kind;
@@ -85,10 +75,8 @@ Status readDevice(const YamlMap &root, DeviceRates &device) {
   if (Status s = readOptional(*map, "compute", "a compute rate", parseComputeRate, device.compute);
       !s)
     return s;
-  if (Status s = readOptional(*map, "memory", "a data rate", parseByteRate, device.memory); !s)
-    return s;
-  if (Status s = readSize(*map, "memory-size", device.memorySize); !s)
-    return s;
+  SYNCLINE_TRY(readOptional(*map, "memory", "a data rate", parseByteRate, device.memory));
+  SYNCLINE_TRY(readSize(*map, "memory-size", device.memorySize));
   if (Status s =
           readOptional(*map, "launch-overhead", "a time", parseSeconds, device.launchOverhead);
       !s)
@@ -108,21 +96,15 @@ Status readInterference(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("interference");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, interferenceKeys);
-  if (!map)
-    return map.status();
+  SYNCLINE_TRY_GET(map, YamlMap::open(*value, interferenceKeys));
   if (const auto computation = map->find("computation")) {
-    Result<double> times = readMultiple(*computation, maxInterference);
-    if (!times)
-      return times.status();
+    SYNCLINE_TRY_GET(times, readMultiple(*computation, maxInterference));
     cluster.interference = *times;
   }
   for (auto [key, field] : {std::pair("latency", &ClusterFile::latencyInterference),
                             std::pair("messages", &ClusterFile::messageInterference)})
     if (const auto value = map->find(key)) {
-      Result<double> times = readMultiple(*value, maxInterference);
-      if (!times)
-        return times.status();
+      SYNCLINE_TRY_GET(times, readMultiple(*value, maxInterference));
       cluster.*field = *times;
     }
   return Status::ok();
@@ -131,9 +113,7 @@ Status readInterference(const YamlMap &root, ClusterFile &cluster) {
 /// Reads 'collectives'; refuses a file by which no scheme for every gradient has a cost.
 Status readCosts(const YamlMap &map, ClusterFile &cluster) {
   if (const auto value = map.find("collectives")) {
-    Result<std::vector<StatedCost>> collectives = readCollectives(*value, cluster.network);
-    if (!collectives)
-      return collectives.status();
+    SYNCLINE_TRY_GET(collectives, readCollectives(*value, cluster.network));
     cluster.collectives = std::move(*collectives);
   }
   if (!cluster.network && std::ranges::all_of(cluster.collectives, [](const StatedCost &cost) {
@@ -145,12 +125,8 @@ Status readCosts(const YamlMap &map, ClusterFile &cluster) {
 }
 
 Status readName(const YamlMap &map, ClusterFile &cluster) {
-  Result<YamlValue> value = map.require("name");
-  if (!value)
-    return value.status();
-  Result<std::string> text = value->scalar("a name");
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(value, map.require("name"));
+  SYNCLINE_TRY_GET(text, value->scalar("a name"));
   if (text->empty())
     return value->error("expected a name, got nothing");
   cluster.name = *text;
@@ -159,31 +135,21 @@ Status readName(const YamlMap &map, ClusterFile &cluster) {
 
 /// Reads all keys, each after those that it refers to.
 Status readCluster(const YamlMap &map, ClusterFile &cluster) {
-  if (Status s = readName(map, cluster); !s)
-    return s;
-  if (Status s = readRanks(map, cluster); !s)
-    return s;
-  if (Status s = readDevice(map, cluster.device); !s)
-    return s;
+  SYNCLINE_TRY(readName(map, cluster));
+  SYNCLINE_TRY(readRanks(map, cluster));
+  SYNCLINE_TRY(readDevice(map, cluster.device));
   for (auto read : {readNetwork, readInside, readServers, readOverrides, readLimits,
                     readInterference, readCosts})
-    if (Status s = read(map, cluster); !s)
-      return s;
+    SYNCLINE_TRY(read(map, cluster));
   return Status::ok();
 }
 
 } // namespace
 
 Result<ClusterFile> parseClusterFile(std::string_view text, std::string_view fileName) {
-  Result<std::string_view> checked = checkText(text, fileName);
-  if (!checked)
-    return checked.status();
-  Result<YamlValue> root = parseYaml(*checked, fileName);
-  if (!root)
-    return root.status();
-  Result<YamlMap> map = YamlMap::open(*root, clusterKeys);
-  if (!map)
-    return map.status();
+  SYNCLINE_TRY_GET(checked, checkText(text, fileName));
+  SYNCLINE_TRY_GET(root, parseYaml(*checked, fileName));
+  SYNCLINE_TRY_GET(map, YamlMap::open(*root, clusterKeys));
   ClusterFile cluster;
   Status s = readCluster(*map, cluster);
   return s ? Result<ClusterFile>(std::move(cluster)) : s;

@@ -28,13 +28,10 @@ constexpr std::int64_t maxCards = 1024;
 
 /// Sets what `map` says of a link; what it leaves out stays as it is.
 Status readLinkKeys(const YamlMap &map, Link &link) {
-  if (Status s = readOptional(map, "bandwidth", "a data rate", parseByteRate, link.bandwidth); !s)
-    return s;
-  if (Status s = readOptional(map, "latency", "a time", parseSeconds, link.latency); !s)
-    return s;
+  SYNCLINE_TRY(readOptional(map, "bandwidth", "a data rate", parseByteRate, link.bandwidth));
+  SYNCLINE_TRY(readOptional(map, "latency", "a time", parseSeconds, link.latency));
   std::optional<double> reduceRate;
-  if (Status s = readOptional(map, "reduce-rate", "a data rate", parseByteRate, reduceRate); !s)
-    return s;
+  SYNCLINE_TRY(readOptional(map, "reduce-rate", "a data rate", parseByteRate, reduceRate));
   if (reduceRate)
     link.secondsPerReduce = 1 / *reduceRate;
   return Status::ok();
@@ -42,9 +39,7 @@ Status readLinkKeys(const YamlMap &map, Link &link) {
 
 /// Sets what `map` says of a link, starting from its kind's values where it has a kind.
 Status readOver(const YamlMap &map, LinkPlace place, Link &link) {
-  Result<std::optional<std::string>> kind = readKind(map, "link", linkKinds(place));
-  if (!kind)
-    return kind.status();
+  SYNCLINE_TRY_GET(kind, readKind(map, "link", linkKinds(place)));
   if (*kind) {
     const Link named = *linkKind(**kind, place);
     link.bandwidth = named.bandwidth;
@@ -57,8 +52,7 @@ Status readOver(const YamlMap &map, LinkPlace place, Link &link) {
 Result<Link> readLink(const YamlMap &map, LinkPlace place) {
   if (!map.find("kind"))
     for (std::string_view key : {"bandwidth", "latency"})
-      if (Result<YamlValue> value = map.require(key); !value)
-        return value.status();
+      SYNCLINE_TRY(map.require(key));
   Link link;
   Status s = readOver(map, place, link);
   return s ? Result<Link>(link) : s;
@@ -87,16 +81,12 @@ Status readServersLink(const YamlMap &map, const std::optional<Link> &network, S
 Result<std::vector<std::int64_t>> readNodes(const YamlValue &value, std::int64_t count,
                                             std::map<std::int64_t, std::size_t> &taken,
                                             std::size_t override) {
-  Result<std::vector<YamlValue>> written = value.list("a list of nodes such as [0, 3]");
-  if (!written)
-    return written.status();
+  SYNCLINE_TRY_GET(written, value.list("a list of nodes such as [0, 3]"));
   if (written->empty())
     return value.error("expected at least one node, got an empty list");
   std::vector<std::int64_t> nodes;
   for (const YamlValue &one : *written) {
-    Result<std::int64_t> node = readIndex(one, "a node", count);
-    if (!node)
-      return node.status();
+    SYNCLINE_TRY_GET(node, readIndex(one, "a node", count));
     const auto [before, isNew] = taken.try_emplace(*node, override);
     if (!isNew)
       return one.error("node " + std::to_string(*node) + " is given twice, first in 'overrides[" +
@@ -108,12 +98,8 @@ Result<std::vector<std::int64_t>> readNodes(const YamlValue &value, std::int64_t
 }
 
 Status readSlowdown(const YamlValue &device, NodeOverride &change) {
-  Result<YamlMap> map = YamlMap::open(device, overriddenDeviceKeys);
-  if (!map)
-    return map.status();
-  Result<YamlValue> value = map->require("slowdown");
-  if (!value)
-    return value.status();
+  SYNCLINE_TRY_GET(map, YamlMap::open(device, overriddenDeviceKeys));
+  SYNCLINE_TRY_GET(value, map->require("slowdown"));
   Result<double> factor = readFactor(*value);
   if (factor)
     change.slowdown = *factor;
@@ -123,9 +109,7 @@ Status readSlowdown(const YamlValue &device, NodeOverride &change) {
 /// Reads the network's link, with the values of `value` in place of its own.
 Status readOverriddenLink(const YamlValue &value, const ClusterFile &cluster,
                           NodeOverride &change) {
-  Result<YamlMap> map = YamlMap::open(value, linkKeys);
-  if (!map)
-    return map.status();
+  SYNCLINE_TRY_GET(map, YamlMap::open(value, linkKeys));
   if (!cluster.network)
     return value.error("expected a 'network' of the cluster to stand in for, got none");
   if (std::ranges::none_of(linkKeys, [&](auto key) { return map->find(key).has_value(); }))
@@ -141,9 +125,7 @@ Result<std::optional<std::string>> readKind(const YamlMap &map, std::string_view
   const auto value = map.find("kind");
   if (!value)
     return std::optional<std::string>();
-  Result<std::string> name = value->scalar("a kind of " + std::string(what));
-  if (!name)
-    return name.status();
+  SYNCLINE_TRY_GET(name, value->scalar("a kind of " + std::string(what)));
   if (std::ranges::find(kinds, *name) == kinds.end())
     return value->error("unknown kind of " + std::string(what) + " '" + name->substr(0, 60) + "'" +
                         suggestion(*name, kinds));
@@ -154,23 +136,15 @@ Status readNetwork(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("network");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, networkKeys);
-  if (!map)
-    return map.status();
-  Result<Link> link = readLink(*map, LinkPlace::betweenNodes);
-  if (!link)
-    return link.status();
+  SYNCLINE_TRY_GET(map, YamlMap::open(*value, networkKeys));
+  SYNCLINE_TRY_GET(link, readLink(*map, LinkPlace::betweenNodes));
   cluster.network = *link;
   if (const auto cards = map->find("cards")) {
-    Result<std::int64_t> count = readCount(*cards, "network cards", maxCards);
-    if (!count)
-      return count.status();
+    SYNCLINE_TRY_GET(count, readCount(*cards, "network cards", maxCards));
     cluster.cardsPerNode = *count;
   }
   if (const auto duplex = map->find("duplex")) {
-    Result<std::size_t> choice = readChoice(*duplex, "duplex", duplexNames);
-    if (!choice)
-      return choice.status();
+    SYNCLINE_TRY_GET(choice, readChoice(*duplex, "duplex", duplexNames));
     cluster.halfDuplex = *choice == 1;
   }
   return Status::ok();
@@ -180,16 +154,12 @@ Status readInside(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("inside");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, linkKeys);
-  if (!map)
-    return map.status();
+  SYNCLINE_TRY_GET(map, YamlMap::open(*value, linkKeys));
   if (!root.find("devices-per-node"))
     return value->error("expected 'devices-per-node' beside it, got none");
   if (!cluster.network)
     return value->error("expected a 'network' between the nodes beside it, got none");
-  Result<Link> link = readLink(*map, LinkPlace::insideNode);
-  if (!link)
-    return link.status();
+  SYNCLINE_TRY_GET(link, readLink(*map, LinkPlace::insideNode));
   cluster.inside = *link;
   return Status::ok();
 }
@@ -198,30 +168,18 @@ Status readServers(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("servers");
   if (!value)
     return Status::ok();
-  Result<YamlMap> map = YamlMap::open(*value, serversKeys);
-  if (!map)
-    return map.status();
-  Result<YamlValue> countValue = map->require("count");
-  if (!countValue)
-    return countValue.status();
-  Result<YamlValue> dedicatedValue = map->require("dedicated");
-  if (!dedicatedValue)
-    return dedicatedValue.status();
-  Result<std::int64_t> count = readCount(*countValue, "servers", maxRanks);
-  if (!count)
-    return count.status();
-  Result<bool> dedicated = readYesNo(*dedicatedValue);
-  if (!dedicated)
-    return dedicated.status();
+  SYNCLINE_TRY_GET(map, YamlMap::open(*value, serversKeys));
+  SYNCLINE_TRY_GET(countValue, map->require("count"));
+  SYNCLINE_TRY_GET(dedicatedValue, map->require("dedicated"));
+  SYNCLINE_TRY_GET(count, readCount(*countValue, "servers", maxRanks));
+  SYNCLINE_TRY_GET(dedicated, readYesNo(*dedicatedValue));
   if (!*dedicated && *count > cluster.ranks)
     return countValue->error(
         "expected at most one server a rank, for they are not dedicated, got " +
         std::to_string(*count) + " servers for " + std::to_string(cluster.ranks) + " ranks");
   Servers servers{*count, *dedicated, {}, std::nullopt};
-  if (Status s = readServersLink(*map, cluster.network, servers); !s)
-    return s;
-  if (Status s = readSize(*map, "memory", servers.memory); !s)
-    return s;
+  SYNCLINE_TRY(readServersLink(*map, cluster.network, servers));
+  SYNCLINE_TRY(readSize(*map, "memory", servers.memory));
   cluster.servers = servers;
   return Status::ok();
 }
@@ -230,31 +188,20 @@ Status readOverrides(const YamlMap &root, ClusterFile &cluster) {
   const auto value = root.find("overrides");
   if (!value)
     return Status::ok();
-  Result<std::vector<YamlValue>> list =
-      value->list("a list of maps with the keys " + quotedList(overrideKeys));
-  if (!list)
-    return list.status();
+  SYNCLINE_TRY_GET(list, value->list("a list of maps with the keys " + quotedList(overrideKeys)));
   std::map<std::int64_t, std::size_t> taken;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    Result<YamlMap> map = YamlMap::open((*list)[i], overrideKeys);
-    if (!map)
-      return map.status();
-    Result<YamlValue> nodesValue = map->require("nodes");
-    if (!nodesValue)
-      return nodesValue.status();
-    Result<std::vector<std::int64_t>> nodes = readNodes(*nodesValue, cluster.nodes(), taken, i);
-    if (!nodes)
-      return nodes.status();
+    SYNCLINE_TRY_GET(map, YamlMap::open((*list)[i], overrideKeys));
+    SYNCLINE_TRY_GET(nodesValue, map->require("nodes"));
+    SYNCLINE_TRY_GET(nodes, readNodes(*nodesValue, cluster.nodes(), taken, i));
     NodeOverride change{.nodes = std::move(*nodes), .network = std::nullopt};
     const auto device = map->find("device"), network = map->find("network");
     if (!device && !network)
       return (*list)[i].error("expected 'device' or 'network', got neither");
     if (device)
-      if (Status s = readSlowdown(*device, change); !s)
-        return s;
+      SYNCLINE_TRY(readSlowdown(*device, change));
     if (network)
-      if (Status s = readOverriddenLink(*network, cluster, change); !s)
-        return s;
+      SYNCLINE_TRY(readOverriddenLink(*network, cluster, change));
     cluster.overrides.push_back(std::move(change));
   }
   return Status::ok();

@@ -14,9 +14,7 @@ public:
       CsvRow row{line, {}};
       bool quoted = false;
       do {
-        Result<std::string> cell = peek() == '"' ? quotedCell() : Result<std::string>(plainCell());
-        if (!cell)
-          return cell.status();
+        SYNCLINE_TRY_GET(cell, peek() == '"' ? quotedCell() : Result<std::string>(plainCell()));
         quoted |= lastQuoted;
         row.cells.push_back(std::move(*cell));
       } while (take(','));

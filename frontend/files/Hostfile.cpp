@@ -31,15 +31,12 @@ public:
     const std::size_t address = name.find(']');
     const std::size_t colon = name.find(':', address == std::string_view::npos ? 0 : address);
     if (colon != std::string_view::npos && name.find(':', colon + 1) == std::string_view::npos) {
-      if (Status s = setSlots(name.substr(colon + 1), slots); !s)
-        return s;
+      SYNCLINE_TRY(setSlots(name.substr(colon + 1), slots));
       name = name.substr(0, colon);
     }
-    if (Status s = checkName(name); !s)
-      return s;
+    SYNCLINE_TRY(checkName(name));
     for (std::string_view word : std::span(words).subspan(1))
-      if (Status s = readOption(word, slots); !s)
-        return s;
+      SYNCLINE_TRY(readOption(word, slots));
     return std::optional(Host{withoutBrackets(name), slots, number});
   }
 
@@ -115,9 +112,7 @@ private:
 } // namespace
 
 Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view fileName) {
-  Result<std::string_view> checked = checkText(text, fileName);
-  if (!checked)
-    return checked.status();
+  SYNCLINE_TRY_GET(checked, checkText(text, fileName));
   std::vector<Host> hosts;
   std::map<std::string, std::size_t> places;
   std::size_t number = 0;

@@ -46,11 +46,9 @@ public:
   explicit Importer(const ClusterSources &sources) : sources(sources) {}
 
   Result<ImportedCluster> cluster() {
-    if (Status s = countDevices(); !s)
-      return s;
+    SYNCLINE_TRY(countDevices());
     countNodes();
-    if (Status s = nameDevice(); !s)
-      return s;
+    SYNCLINE_TRY(nameDevice());
     // In a single node the link between its devices is the network.
     const bool isOneNode = nodes == 1 && devices > 1;
     if (sources.inside && devices == 1)
@@ -61,8 +59,7 @@ public:
     if (!isOpen && (!isOneNode || inside.empty()))
       describeNetwork();
     if (isOneNode && !inside.empty())
-      if (Status s = refuseNetwork(); !s)
-        return s;
+      SYNCLINE_TRY(refuseNetwork());
     if (!missing.empty())
       return Status::error(ErrorKind::badUsage, missingText());
     return ImportedCluster{written(isOneNode && !inside.empty()), std::move(notes)};

@@ -60,19 +60,13 @@ public:
       return error(row.line, knownColumns[0],
                    "expected unique names, got '" + layer.name + "' again (first in line " +
                        std::to_string(first->second) + ")");
-    if (Status s = cell(row, 1, parseBytes, layer.bytes); !s)
-      return s;
-    if (Status s = cell(row, 2, parseSeconds, layer.forward); !s)
-      return s;
-    if (Status s = cell(row, 3, parseSeconds, layer.backward); !s)
-      return s;
-    if (Status s = factors(row, layer.factors); !s)
-      return s;
+    SYNCLINE_TRY(cell(row, 1, parseBytes, layer.bytes));
+    SYNCLINE_TRY(cell(row, 2, parseSeconds, layer.forward));
+    SYNCLINE_TRY(cell(row, 3, parseSeconds, layer.backward));
+    SYNCLINE_TRY(factors(row, layer.factors));
     if (columns >= updateColumns && !row.cells[factorColumns].empty())
-      if (Status s = cell(row, factorColumns, parseSeconds, layer.update); !s)
-        return s;
-    if (Status s = gathered(row, layer); !s)
-      return s;
+      SYNCLINE_TRY(cell(row, factorColumns, parseSeconds, layer.update));
+    SYNCLINE_TRY(gathered(row, layer));
     total += layer.bytes;
     if (total > maxTotalBytes)
       return error(row.line, knownColumns[1],
@@ -145,8 +139,7 @@ private:
         return error(row.line, knownColumns[8],
                      "expected " + listOf(schemesWhere<isGathered>) + ", got '" + scheme + "'");
       layer.gathered = GatheredForm{*known, 0};
-      if (Status s = cell(row, 9, parseBytes, layer.gathered->bytes); !s)
-        return s;
+      SYNCLINE_TRY(cell(row, 9, parseBytes, layer.gathered->bytes));
       if (layer.gathered->bytes < 1)
         return error(row.line, knownColumns[9], "expected at least 1 byte, got 0");
     }
@@ -170,25 +163,18 @@ private:
 } // namespace
 
 Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileName) {
-  Result<std::string_view> checked = checkText(text, fileName);
-  if (!checked)
-    return checked.status();
-  Result<std::vector<CsvRow>> rows = parseCsv(*checked, fileName);
-  if (!rows)
-    return rows.status();
+  SYNCLINE_TRY_GET(checked, checkText(text, fileName));
+  SYNCLINE_TRY_GET(rows, parseCsv(*checked, fileName));
   if (rows->empty())
     return Status::badInput(std::string(fileName) + ": expected a layer trace, got an empty file");
   Reader reader(fileName);
-  if (Status s = reader.header(rows->front()); !s)
-    return s;
+  SYNCLINE_TRY(reader.header(rows->front()));
   if (rows->size() == 1)
     return Status::badInput(std::string(fileName) + ": expected at least one layer, got none");
   reader.trace.layers.reserve(rows->size() - 1);
   for (auto row = rows->begin() + 1; row != rows->end(); ++row)
-    if (Status s = reader.layer(*row); !s)
-      return s;
-  if (Status s = reader.finish(); !s)
-    return s;
+    SYNCLINE_TRY(reader.layer(*row));
+  SYNCLINE_TRY(reader.finish());
   return std::move(reader.trace);
 }
 

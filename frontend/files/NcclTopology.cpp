@@ -34,8 +34,7 @@ public:
   explicit TopologyReader(std::string_view fileName) : fileName(fileName) {}
 
   Result<NcclTopology> read(const XMLElement &system) {
-    if (Status s = walk(system, 0); !s)
-      return s;
+    SYNCLINE_TRY(walk(system, 0));
     if (hosts.size() > 1)
       return error(system, "expected the topology of one host, got those of " +
                                std::to_string(hosts.size()) + " ('host_hash')");
@@ -78,8 +77,7 @@ private:
       return s;
     for (const XMLElement *child = element.FirstChildElement(); child;
          child = child->NextSiblingElement())
-      if (Status inner = walk(*child, depth + 1); !inner)
-        return inner;
+      SYNCLINE_TRY(walk(*child, depth + 1));
     return Status::ok();
   }
 
@@ -105,16 +103,12 @@ private:
                              "' on one host, got another");
     for (const XMLElement *link = element.FirstChildElement("nvlink"); link;
          link = link->NextSiblingElement("nvlink")) {
-      Result<std::int64_t> count = number(*link, "count", 1, 1024);
-      if (!count)
-        return count.status();
+      SYNCLINE_TRY_GET(count, number(*link, "count", 1, 1024));
       gpu.nvlinks += *count;
       gpu.targets.emplace_back(link->Attribute("target") ? link->Attribute("target") : "");
     }
     if (gpu.nvlinks > 0 || element.Attribute("sm")) {
-      Result<std::int64_t> capability = number(element, "sm", 10, 1000);
-      if (!capability)
-        return capability.status();
+      SYNCLINE_TRY_GET(capability, number(element, "sm", 10, 1000));
       gpu.capability = *capability;
     }
     gpu.hasOtherLinks = element.FirstChildElement("xgmi") != nullptr;
@@ -207,9 +201,7 @@ std::string reason(const tinyxml2::XMLDocument &document) {
 
 Result<NcclTopology> parseNcclTopology(std::string_view text, std::string_view fileName) {
   const std::string name(fileName);
-  Result<std::string_view> checked = checkText(text, name);
-  if (!checked)
-    return checked.status();
+  SYNCLINE_TRY_GET(checked, checkText(text, name));
   tinyxml2::XMLDocument document;
   if (document.Parse(checked->data(), checked->size()) != tinyxml2::XML_SUCCESS)
     return Status::badInput(name + ":" + std::to_string(std::max(1, document.ErrorLineNum())) +

@@ -95,21 +95,16 @@ Result<double> readTime(const Json &value, std::string_view fileName, const std:
 
 Result<OperationTimes> readTimes(const Json &value, std::string_view fileName,
                                  const std::string &path) {
-  if (Status s = checkKeys(value, timeKeys, fileName, path); !s)
-    return s;
+  SYNCLINE_TRY(checkKeys(value, timeKeys, fileName, path));
   if (!value.contains("forward"))
     return error(fileName, path, "expected the key 'forward', got none");
   OperationTimes times;
-  Result<double> forward = readTime(value["forward"], fileName, path + ".forward");
-  if (!forward)
-    return forward.status();
+  SYNCLINE_TRY_GET(forward, readTime(value["forward"], fileName, path + ".forward"));
   times.forward = *forward;
   for (auto [key, time] : {std::pair("backward", &times.backward), {"spread", &times.spread}}) {
     if (!value.contains(key))
       continue;
-    Result<double> read = readTime(value[key], fileName, path + "." + key);
-    if (!read)
-      return read.status();
+    SYNCLINE_TRY_GET(read, readTime(value[key], fileName, path + "." + key));
     *time = *read;
   }
   return times;
@@ -148,9 +143,7 @@ Status readScatter(const Json &value, std::string_view fileName, Profile &profil
                      value.dump().substr(0, 60));
   for (const Json &rank : value) {
     const std::string path = "scatter[" + std::to_string(profile.scatter.size()) + "]";
-    Result<std::vector<double>> factors = readFactors(rank, fileName, path);
-    if (!factors)
-      return factors.status();
+    SYNCLINE_TRY_GET(factors, readFactors(rank, fileName, path));
     profile.scatter.push_back(std::move(*factors));
     const std::size_t expected = profile.scatter.front().size(),
                       got = profile.scatter.back().size();
@@ -201,15 +194,11 @@ Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
     profile.threads = *threads;
   }
   if (json.contains("update")) {
-    Result<double> update = readUpdate(json["update"], fileName);
-    if (!update)
-      return update.status();
+    SYNCLINE_TRY_GET(update, readUpdate(json["update"], fileName));
     profile.update = *update;
   }
   if (json.contains("overhead")) {
-    Result<double> overhead = readTime(json["overhead"], fileName, "overhead");
-    if (!overhead)
-      return overhead.status();
+    SYNCLINE_TRY_GET(overhead, readTime(json["overhead"], fileName, "overhead"));
     profile.overhead = *overhead;
   }
   if (json.contains("scatter"))
@@ -220,25 +209,17 @@ Status readHead(const Json &json, std::string_view fileName, Profile &profile) {
 } // namespace
 
 Result<Profile> parseProfile(std::string_view text, std::string_view fileName) {
-  Result<std::string_view> checked = checkText(text, fileName);
-  if (!checked)
-    return checked.status();
+  SYNCLINE_TRY_GET(checked, checkText(text, fileName));
   if (checked->find_first_not_of(" \t\r\n") == std::string_view::npos)
     return error(fileName, "", "expected a profile, got an empty file");
-  Result<Json> json = parseStrictly(*checked, fileName);
-  if (!json)
-    return json.status();
-  if (Status s = checkKeys(*json, knownKeys, fileName, ""); !s)
-    return s;
+  SYNCLINE_TRY_GET(json, parseStrictly(*checked, fileName));
+  SYNCLINE_TRY(checkKeys(*json, knownKeys, fileName, ""));
   Profile profile;
-  if (Status s = readHead(*json, fileName, profile); !s)
-    return s;
+  SYNCLINE_TRY(readHead(*json, fileName, profile));
   if (!json->contains("operations") || !(*json)["operations"].is_object())
     return error(fileName, "operations", "expected an object of times by operation");
   for (const auto &[name, value] : (*json)["operations"].items()) {
-    Result<OperationTimes> times = readTimes(value, fileName, "operations." + name);
-    if (!times)
-      return times.status();
+    SYNCLINE_TRY_GET(times, readTimes(value, fileName, "operations." + name));
     profile.operations.emplace(name, *times);
   }
   return profile;

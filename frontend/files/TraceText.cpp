@@ -131,10 +131,8 @@ private:
         return level == 0 && number > 0 ? Status::ok() : isCut();
       const EventPlace place{++number, position};
       bool isBroken = false;
-      if (Status read = value(text, isBroken); !read)
-        return read;
-      if (Status used = parts.event(text, place); !used)
-        return used;
+      SYNCLINE_TRY(value(text, isBroken));
+      SYNCLINE_TRY(parts.event(text, place));
       if (isBroken)
         toNextEvent();
       else if (const int next = peek(); next == ',')
@@ -150,8 +148,7 @@ private:
     std::string key, text;
     bool isBroken = false;
     while (peek() != '}') {
-      if (Status read = peek() == '"' ? value(key, isBroken) : unexpected("a name in '\"'"); !read)
-        return read;
+      SYNCLINE_TRY(peek() == '"' ? value(key, isBroken) : unexpected("a name in '\"'"));
       if (peek() != ':')
         return unexpected("':'");
       take();
@@ -160,11 +157,9 @@ private:
         return noTrace();
       if (isList)
         take();
-      if (Status read = isList ? events() : value(text, isBroken); !read)
-        return read;
+      SYNCLINE_TRY(isList ? events() : value(text, isBroken));
       if (key == "\"otherData\"")
-        if (Status used = parts.otherData(text); !used)
-          return used;
+        SYNCLINE_TRY(parts.otherData(text));
       if (peek() == ',')
         take();
       else if (peek() != '}')

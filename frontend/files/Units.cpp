@@ -201,9 +201,7 @@ Result<double> parseSecondsPerByte(std::string_view text) {
 }
 
 Result<std::int64_t> parseBytes(std::string_view text) {
-  Result<double> bytes = parseQuantity(text, byteUnits);
-  if (!bytes)
-    return bytes.status();
+  SYNCLINE_TRY_GET(bytes, parseQuantity(text, byteUnits));
   if (const std::optional<std::int64_t> size = parseByteSize(trim(text)))
     return *size;
   return Status::badInput("expected a whole number of bytes up to 8 PiB, got " +

@@ -73,9 +73,7 @@ Result<YamlMap> YamlMap::open(const YamlValue &value, std::span<const std::strin
   const std::string prefix = value.path.empty() ? "" : value.path + ".";
   for (const auto &pair : *value.node) {
     const YamlValue keyValue(pair.first, pair.first, value.fileName, value.path);
-    Result<std::string> key = keyValue.scalar("a key");
-    if (!key)
-      return key.status();
+    SYNCLINE_TRY_GET(key, keyValue.scalar("a key"));
     if (result.find(*key))
       return keyValue.error("key '" + *key + "' is given twice");
     if (std::find(known.begin(), known.end(), *key) == known.end())
@@ -137,8 +135,7 @@ static Status checkOneDocument(const std::string &text, const std::string &fileN
 Result<YamlValue> parseYaml(std::string_view view, std::string_view fileName) {
   const std::string name(fileName), text(view);
   try {
-    if (Status s = checkOneDocument(text, name); !s)
-      return s;
+    SYNCLINE_TRY(checkOneDocument(text, name));
     const YAML::Node document = YAML::Load(text);
     if (document.IsNull())
       return Status::badInput(name + ": expected a YAML document, got an empty file");

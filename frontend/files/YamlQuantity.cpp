@@ -22,9 +22,7 @@ Status readSize(const YamlMap &map, std::string_view key, std::optional<std::int
   const std::optional<YamlValue> value = map.find(key);
   if (!value)
     return Status::ok();
-  Result<std::int64_t> bytes = quantity(*value, "a size", parseBytes);
-  if (!bytes)
-    return bytes.status();
+  SYNCLINE_TRY_GET(bytes, quantity(*value, "a size", parseBytes));
   if (*bytes == 0)
     return value->error("expected a size of at least one byte, got '0B'");
   target = *bytes;
@@ -32,18 +30,14 @@ Status readSize(const YamlMap &map, std::string_view key, std::optional<std::int
 }
 
 Result<std::int64_t> readCount(const YamlValue &value, std::string_view what, std::int64_t limit) {
-  Result<std::string> text = value.scalar("a whole number of " + std::string(what));
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, value.scalar("a whole number of " + std::string(what)));
   Result<std::int64_t> count = parseCount(*text, what, limit);
   return count ? count : value.error(count.status().message());
 }
 
 Result<std::int64_t> readIndex(const YamlValue &value, std::string_view what, std::int64_t count) {
   const std::string wanted = std::string(what) + " from 0 to " + std::to_string(count - 1);
-  Result<std::string> text = value.scalar(wanted);
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, value.scalar(wanted));
   std::int64_t index = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), index);
   if (error != std::errc() || end != text->data() + text->size() || index < 0 || index >= count)
@@ -54,9 +48,7 @@ Result<std::int64_t> readIndex(const YamlValue &value, std::string_view what, st
 /// A plain number that `isAllowed`, which is never asked about what is not finite.
 static Result<double> readNumber(const YamlValue &value, const std::string &wanted,
                                  const std::function<bool(double)> &isAllowed) {
-  Result<std::string> text = value.scalar(wanted);
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, value.scalar(wanted));
   double number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
   if (error != std::errc() || end != text->data() + text->size() || !std::isfinite(number) ||
@@ -66,9 +58,7 @@ static Result<double> readNumber(const YamlValue &value, const std::string &want
 }
 
 Result<double> readFactor(const YamlValue &value) {
-  Result<std::string> text = value.scalar("a number such as 1.5");
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, value.scalar("a number such as 1.5"));
   Result<double> factor = parseFactor(*text);
   return factor ? factor : value.error(factor.status().message());
 }
@@ -86,9 +76,7 @@ Result<double> readShare(const YamlValue &value) {
 
 Result<std::size_t> readChoice(const YamlValue &value, std::string_view what,
                                std::span<const std::string_view> words) {
-  Result<std::string> text = value.scalar("one of " + quotedList(words));
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, value.scalar("one of " + quotedList(words)));
   const auto found = std::find(words.begin(), words.end(), *text);
   if (found == words.end())
     return value.error("unknown " + std::string(what) + " '" + text->substr(0, 60) + "'" +
@@ -98,9 +86,7 @@ Result<std::size_t> readChoice(const YamlValue &value, std::string_view what,
 
 Result<bool> readYesNo(const YamlValue &value) {
   constexpr std::string_view wanted = "'yes' or 'no'";
-  Result<std::string> text = value.scalar(wanted);
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, value.scalar(wanted));
   if (*text == "yes" || *text == "true")
     return true;
   if (*text == "no" || *text == "false")

@@ -17,9 +17,7 @@ template <typename T> using QuantityParser = Result<T> (*)(std::string_view);
 /// there, such as "a time".
 template <typename T>
 Result<T> quantity(const YamlValue &value, std::string_view wanted, QuantityParser<T> parse) {
-  Result<std::string> text = value.scalar(wanted);
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, value.scalar(wanted));
   Result<T> parsed = parse(*text);
   if (!parsed)
     return value.error(parsed.status().message());

@@ -39,8 +39,6 @@ OwningOpRef<ModuleOp> frontend::traceModule(const files::LayerTrace &trace, cons
 
 Result<OwningOpRef<ModuleOp>> frontend::readTraceModule(const std::string &path,
                                                         MLIRContext &context) {
-  Result<files::LayerTrace> trace = files::readLayerTrace(path);
-  if (!trace)
-    return trace.status();
+  SYNCLINE_TRY_GET(trace, files::readLayerTrace(path));
   return traceModule(*trace, path, context);
 }

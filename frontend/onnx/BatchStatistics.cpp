@@ -23,8 +23,7 @@ static Result<llvm::StringSet<>> recordedNames(const onnx::ModelProto &model) {
     if (entry.key() != trainingModeKey)
       continue;
     const std::string place = "metadata '" + std::string(trainingModeKey) + "'";
-    if (Status shallow = checkJsonDepth(entry.value(), place, 1); !shallow)
-      return shallow;
+    SYNCLINE_TRY(checkJsonDepth(entry.value(), place, 1));
     llvm::Expected<llvm::json::Value> list = llvm::json::parse(entry.value());
     const llvm::json::Array *array = list ? list->getAsArray() : nullptr;
     if (!list)
@@ -77,11 +76,8 @@ static Status checkComputed(llvm::StringSet<> recorded, const onnx::GraphProto &
 
 Status frontend::findBatchStatistics(const ModelFile &file, GraphIndex &index,
                                      StoredTensors &stored, Notes &notes) {
-  const Result<llvm::StringSet<>> recorded = recordedNames(*file.model);
-  if (!recorded)
-    return recorded.status();
-  if (Status known = checkComputed(*recorded, file.model->graph()); !known)
-    return known;
+  SYNCLINE_TRY_GET(recorded, recordedNames(*file.model));
+  SYNCLINE_TRY(checkComputed(*recorded, file.model->graph()));
   std::vector<int> nodes;
   auto &[frozen, inTraining] = index.normalizations;
   for (int i : index.order) {
@@ -96,9 +92,7 @@ Status frontend::findBatchStatistics(const ModelFile &file, GraphIndex &index,
   llvm::StringMap<bool> owners; // running statistic → whether it is frozen
   for (int i : nodes) {
     const onnx::NodeProto &node = file.model->graph().node(i);
-    Result<bool> isChosen = isFrozen(node, stored);
-    if (!isChosen)
-      return isChosen.status();
+    SYNCLINE_TRY_GET(isChosen, isFrozen(node, stored));
     const bool isKept = *isChosen || (isMixed && !inTraining.contains(node.output(0)));
     if (isKept) {
       frozen.insert(node.output(0));

@@ -51,9 +51,7 @@ public:
     const bool isFirst = bound.types.empty();
     if (!tensor.has_shape() || (isFirst && tensor.shape().dim_size() == 0))
       return Status::badInput(name + "expected a shape whose first dimension is the batch");
-    Result<int> place = batchDimension(input.name(), tensor.shape());
-    if (!place)
-      return place.status();
+    SYNCLINE_TRY_GET(place, batchDimension(input.name(), tensor.shape()));
     nn::Dims dims;
     for (int i = 0; i < tensor.shape().dim_size(); ++i) {
       const Dimension &dimension = tensor.shape().dim(i);
@@ -192,12 +190,9 @@ Result<BoundInputs> frontend::bindInputs(const GraphIndex &index, const ImportOp
                                          Notes &notes, MLIRContext &context) {
   Binder binder(options, notes, context);
   for (const onnx::ValueInfoProto *input : index.inputs)
-    if (Status status = binder.bind(*input); !status)
-      return status;
-  if (Status status = binder.checkNames(); !status)
-    return status;
+    SYNCLINE_TRY(binder.bind(*input));
+  SYNCLINE_TRY(binder.checkNames());
   if (!index.inputs.empty())
-    if (Status status = binder.checkOutput(*index.inputs.front(), *index.output); !status)
-      return status;
+    SYNCLINE_TRY(binder.checkOutput(*index.inputs.front(), *index.output));
   return binder.finish();
 }

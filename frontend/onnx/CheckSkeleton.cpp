@@ -20,9 +20,7 @@ static Status check(ModelFile &file, const PlannedNames &plan) {
       file.initializers.push_back(std::make_unique<onnx::TensorProto>());
       file.initializers.back()->set_name(name);
     }
-  Result<GraphIndex> index = indexGraph(file, plan.output);
-  if (!index)
-    return index.status();
+  SYNCLINE_TRY_GET(index, indexGraph(file, plan.output));
   for (const std::string &name : plan.parameters)
     if (!index->uses.count(name))
       return Status::badInput("the output '" + plan.output + "' does not need parameter '" + name +
@@ -46,9 +44,7 @@ static Status check(ModelFile &file, const PlannedNames &plan) {
 }
 
 Status frontend::checkSkeleton(const std::string &path, const PlannedNames &plan) {
-  Result<ModelFile> file = readModelFile(path);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(file, readModelFile(path));
   const Status checked = check(*file, plan);
   return checked ? checked : Status::error(checked.kind(), "'" + path + "': " + checked.message());
 }

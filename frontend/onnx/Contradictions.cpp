@@ -88,8 +88,7 @@ static Status checkOperator(const onnx::NodeProto &node, const onnx::OpSchema &s
 }
 
 static Status checkDefinition(const onnx::NodeProto &node, std::int64_t opset) {
-  if (Status status = checkAttributes(node); !status)
-    return status;
+  SYNCLINE_TRY(checkAttributes(node));
   // The newest definitions that the library has are those of its own operator set.
   static const int newest =
       onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
@@ -129,20 +128,16 @@ static Status compareWithInputs(const onnx::GraphProto &graph, const GraphIndex 
 Status frontend::refuseContradictions(const ModelFile &file, const GraphIndex &index,
                                       Notes &notes) {
   for (const auto &tensor : file.initializers)
-    if (Status status = checkFields(*tensor); !status)
-      return status;
-  if (Status status = compareChecksums(file, notes); !status)
-    return status;
-  if (Status status = compareWithInputs(file.model->graph(), index); !status)
-    return status;
+    SYNCLINE_TRY(checkFields(*tensor));
+  SYNCLINE_TRY(compareChecksums(file, notes));
+  SYNCLINE_TRY(compareWithInputs(file.model->graph(), index));
   llvm::StringSet<> functions;
   for (const onnx::FunctionProto &function : file.model->functions())
     if (isDefaultDomain(function.domain()))
       functions.insert(function.name());
   for (int i : index.order) {
     const onnx::NodeProto &node = file.model->graph().node(i);
-    if (Status status = checkDefinition(node, file.opset); !status)
-      return status;
+    SYNCLINE_TRY(checkDefinition(node, file.opset));
     if (isDefaultDomain(node.domain()) && functions.contains(node.op_type()))
       notes.add("computed as ONNX defines the operator, not by the file's function of its name",
                 index.layers[i]);

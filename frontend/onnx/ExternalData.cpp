@@ -89,20 +89,14 @@ static Result<fs::path> resolve(const std::string &location, const DataFolders &
 
 Result<std::string> frontend::findExternal(const onnx::TensorProto &proto,
                                            const DataFolders &folders) {
-  Result<Reference> reference = readReference(proto);
-  if (!reference)
-    return reference.status();
-  Result<fs::path> file = resolve(reference->location, folders);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(reference, readReference(proto));
+  SYNCLINE_TRY_GET(file, resolve(reference->location, folders));
   return file->string();
 }
 
 Result<ExternalSlice> frontend::locateExternal(const onnx::TensorProto &proto,
                                                const DataFolders &folders, std::int64_t bytes) {
-  Result<std::string> file = findExternal(proto, folders);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(file, findExternal(proto, folders));
   const Result<Reference> reference = readReference(proto); // which findExternal() has read
   std::error_code error;
   auto available = static_cast<std::int64_t>(fs::file_size(*file, error));

@@ -53,14 +53,11 @@ static Status checkEnding(const GraphIndex &index, const std::string &name) {
 /// The names of the nodes that the output needs, and of all that they read and make.
 static Status checkNames(const onnx::GraphProto &graph, const GraphIndex &index) {
   for (const onnx::ValueInfoProto *input : index.inputs)
-    if (Status status = checkName("tensor", input->name()); !status)
-      return status;
-  if (Status status = checkName("tensor", index.output->name()); !status)
-    return status;
+    SYNCLINE_TRY(checkName("tensor", input->name()));
+  SYNCLINE_TRY(checkName("tensor", index.output->name()));
   for (int i : index.order) {
     const onnx::NodeProto &node = graph.node(i);
-    if (Status status = checkName("node", node.name()); !status)
-      return status;
+    SYNCLINE_TRY(checkName("node", node.name()));
     for (const auto *names : {&node.input(), &node.output()})
       for (const std::string &name : *names)
         for (Status status : {checkName("tensor", name), checkEnding(index, name)})
@@ -251,14 +248,10 @@ Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string
   for (Status status : {findOutput(graph, output, index), indexProducers(graph, index)})
     if (!status)
       return status;
-  Result<std::vector<bool>> needed = markNeeded(graph, index);
-  if (!needed)
-    return needed.status();
-  if (Status status = sortNodes(graph, index, *needed); !status)
-    return status;
+  SYNCLINE_TRY_GET(needed, markNeeded(graph, index));
+  SYNCLINE_TRY(sortNodes(graph, index, *needed));
   dropUnneededInputs(index);
-  if (Status status = checkNames(graph, index); !status)
-    return status;
+  SYNCLINE_TRY(checkNames(graph, index));
   nameLayers(graph, index);
   return index;
 }

@@ -33,18 +33,13 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
                                                         const ImportOptions &options,
                                                         Purpose purpose, MLIRContext &context) {
   std::unique_ptr<ImportGraph> graph(new ImportGraph());
-  Result<GraphIndex> index = indexGraph(file, options.output);
-  if (!index)
-    return index.status();
+  SYNCLINE_TRY_GET(index, indexGraph(file, options.output));
   graph->index = std::move(*index);
-  if (Status status = refuseContradictions(file, graph->index, graph->notes); !status)
-    return status;
+  SYNCLINE_TRY(refuseContradictions(file, graph->index, graph->notes));
   noteOutputs(file.model->graph(), graph->index, options, graph->notes);
   if (std::optional<std::string> note = noteInferenceExport(file, graph->index))
     graph->notes.add(*note);
-  Result<BoundInputs> bound = bindInputs(graph->index, options, graph->notes, context);
-  if (!bound)
-    return bound.status();
+  SYNCLINE_TRY_GET(bound, bindInputs(graph->index, options, graph->notes, context));
   graph->bound = std::move(*bound);
 
   graph->module = ModuleOp::create(NameLoc::get(StringAttr::get(&context, file.stem)));
@@ -54,24 +49,18 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
   graph->block = &step.getBody().emplaceBlock();
   builder.setInsertionPointToEnd(graph->block);
   StoredTensors &stored = graph->storedTensors.emplace(*graph->block, &context);
-  if (Status status = stored.freeze(options.freeze); !status)
-    return status;
+  SYNCLINE_TRY(stored.freeze(options.freeze));
   if (options.parameters)
-    if (Status status = findListed(file, *options.parameters, graph->index, graph->notes); !status)
-      return status;
-  if (Status status = findBuffers(file, graph->index, stored, graph->notes); !status)
-    return status;
-  if (Status status = findEqual(file, graph->index, stored, graph->notes); !status)
-    return status;
-  if (Status status = findBatchStatistics(file, graph->index, stored, graph->notes); !status)
-    return status;
+    SYNCLINE_TRY(findListed(file, *options.parameters, graph->index, graph->notes));
+  SYNCLINE_TRY(findBuffers(file, graph->index, stored, graph->notes));
+  SYNCLINE_TRY(findEqual(file, graph->index, stored, graph->notes));
+  SYNCLINE_TRY(findBatchStatistics(file, graph->index, stored, graph->notes));
   GraphValues &values =
       graph->graphValues.emplace(file, graph->index, builder, stored, graph->notes,
                                  purpose == Purpose::step, options.shapesSuffice);
   values.layout = BatchLayout(graph->bound.batch, graph->bound.exportedBatch);
   for (std::size_t i = 0; i < graph->index.inputs.size(); ++i)
-    if (Status status = graph->addInput(i, purpose); !status)
-      return status;
+    SYNCLINE_TRY(graph->addInput(i, purpose));
   graph->importState.emplace(ImportState{file, graph->index, options, builder, values, graph->notes,
                                          graph->bound.batch, graph->bound.exportedBatch,
                                          graph->bound.dimensions, purpose == Purpose::step});

@@ -53,9 +53,7 @@ Result<Model> importNamed(const std::string &path, const ImportOptions &options,
   if (options.batch && *options.batch < 1)
     return Status::badInput("expected a batch of at least 1, got " +
                             std::to_string(*options.batch));
-  Result<ModelFile> file = readModelFile(path);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(file, readModelFile(path));
   const Status parted = partMerged(*file);
   Result<Model> model = parted ? import(*file) : Result<Model>(parted);
   if (!model)

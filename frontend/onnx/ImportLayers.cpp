@@ -25,8 +25,7 @@ public:
 
   Status build() {
     for (int i : graph.index.order) {
-      if (Status status = checkQuantised(i); !status)
-        return status;
+      SYNCLINE_TRY(checkQuantised(i));
       follow(i);
     }
     for (const std::string &layer : graph.index.layers)
@@ -36,8 +35,7 @@ public:
         add(i);
     if (!values.status)
       return values.status;
-    if (Status status = graph.stored().checkFrozen(); !status)
-      return status;
+    SYNCLINE_TRY(graph.stored().checkFrozen());
     if (placedParameters.empty() || !isGradientWanted(graph.index.output->name()))
       return Status::badInput("no parameter that could be trained reaches the output");
     addLoss();
@@ -289,15 +287,10 @@ private:
 
 Result<ModelLayers> importModel(const ModelFile &file, const ImportOptions &options,
                                 MLIRContext &context) {
-  Result<std::unique_ptr<ImportGraph>> graph =
-      ImportGraph::begin(file, options, Purpose::layers, context);
-  if (!graph)
-    return graph.status();
-  if (Status status = importNodes((*graph)->state(), Refused::haveShapes); !status)
-    return status;
+  SYNCLINE_TRY_GET(graph, ImportGraph::begin(file, options, Purpose::layers, context));
+  SYNCLINE_TRY(importNodes((*graph)->state(), Refused::haveShapes));
   Layers layers(**graph, file.model->graph());
-  if (Status status = layers.build(); !status)
-    return status;
+  SYNCLINE_TRY(layers.build());
   Inventory inventory;
   std::vector<std::string> planned;
   for (const auto &parameter : layers.placed())

@@ -139,38 +139,26 @@ static Inventory inventoryOf(const ModelFile &file, ImportGraph &graph) {
 /// Imports the model; errors do not name the file yet.
 static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &options,
                                          MLIRContext &context) {
-  Result<std::unique_ptr<ImportGraph>> begun =
-      ImportGraph::begin(file, options, Purpose::step, context);
-  if (!begun)
-    return begun.status();
+  SYNCLINE_TRY_GET(begun, ImportGraph::begin(file, options, Purpose::step, context));
   ImportGraph &graph = **begun;
   ImportState &state = graph.state();
-  if (Status status = importNodes(state, Refused::areErrors); !status)
-    return status;
-  Result<Value> output = findOutput(state);
-  if (!output)
-    return output.status();
-  if (Status status = attachLoss(state, *output, graph.index.output->name()); !status)
-    return status;
+  SYNCLINE_TRY(importNodes(state, Refused::areErrors));
+  SYNCLINE_TRY_GET(output, findOutput(state));
+  SYNCLINE_TRY(attachLoss(state, *output, graph.index.output->name()));
   recognizeLayerNorms(*graph.block);
   eraseDead(*graph.block);
   ImportedModel result;
   result.unneededInputs = dropInputs(*graph.block, graph.index);
   for (const std::string &input : result.unneededInputs)
     graph.notes.add("the output does not need this input", input);
-  Result<std::vector<std::string>> names = graph.stored().finish(result.weights);
-  if (!names)
-    return names.status();
+  SYNCLINE_TRY_GET(names, graph.stored().finish(result.weights));
   storeLargeConstants(*graph.block, result.weights);
   repeatIntegers(*graph.block);
-  if (Status status = verifyModule(*graph.module); !status)
-    return status;
+  SYNCLINE_TRY(verifyModule(*graph.module));
   result.inventory = inventoryOf(file, graph);
-  Result<std::string> skeleton = options.shapesSuffice
-                                     ? std::string()
-                                     : makeSkeleton(file, graph.index, *names, result.weights);
-  if (!skeleton)
-    return skeleton.status();
+  SYNCLINE_TRY_GET(skeleton, options.shapesSuffice
+                                 ? std::string()
+                                 : makeSkeleton(file, graph.index, *names, result.weights));
   result.skeleton = std::move(*skeleton);
   if (options.shapesSuffice)
     result.weights = {}; // which may lack values

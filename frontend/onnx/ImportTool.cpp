@@ -23,15 +23,9 @@ namespace cl = llvm::cl;
 static Status printKnown(const std::string &path, const ImportOptions &options,
                          mlir::MLIRContext &context) {
   context.loadDialect<nn::NNDialect>();
-  Result<ModelFile> file = readModelFile(path);
-  if (!file)
-    return file.status();
-  Result<std::unique_ptr<ImportGraph>> graph =
-      ImportGraph::begin(*file, options, Purpose::step, context);
-  if (!graph)
-    return graph.status();
-  if (Status status = importNodes((*graph)->state(), Refused::areErrors); !status)
-    return status;
+  SYNCLINE_TRY_GET(file, readModelFile(path));
+  SYNCLINE_TRY_GET(graph, ImportGraph::begin(*file, options, Purpose::step, context));
+  SYNCLINE_TRY(importNodes((*graph)->state(), Refused::areErrors));
   for (const int i : (*graph)->index.order)
     for (const std::string &name : file->model->graph().node(i).output()) {
       if (!(*graph)->values().isKnown(name))

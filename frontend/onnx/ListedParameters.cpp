@@ -84,8 +84,7 @@ public:
       names.insert(parameter.name);
     findNames();
     for (const ListedParameter &parameter : list)
-      if (Status status = matchName(parameter); !status)
-        return status;
+      SYNCLINE_TRY(matchName(parameter));
     if (groups.empty())
       return Status::ok();
     findRenamed();

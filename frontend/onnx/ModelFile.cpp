@@ -76,18 +76,14 @@ static Result<std::int64_t> findOpset(const onnx::ModelProto &model, const std::
 }
 
 Result<ModelFile> frontend::readModelFile(const std::string &path) {
-  if (Status status = checkFile(path); !status)
-    return status;
+  SYNCLINE_TRY(checkFile(path));
   ModelFile file;
   file.path = path;
   file.folders = dataFoldersOf(path);
   file.stem = fs::path(path).stem().string();
   file.model = std::make_unique<onnx::ModelProto>();
-  if (Status status = parse(path, *file.model); !status)
-    return status;
-  Result<std::int64_t> opset = findOpset(*file.model, path);
-  if (!opset)
-    return opset.status();
+  SYNCLINE_TRY(parse(path, *file.model));
+  SYNCLINE_TRY_GET(opset, findOpset(*file.model, path));
   file.opset = *opset;
   auto &list = *file.model->mutable_graph()->mutable_initializer();
   file.initializers.resize(list.size());

@@ -61,9 +61,7 @@ public:
         *graph.add_output()->mutable_type() = type;
       return graph.SerializeAsString();
     };
-    const Result<ChildAnswer> answer = answerOfChild(infer, seconds);
-    if (!answer)
-      return answer.status();
+    SYNCLINE_TRY_GET(answer, answerOfChild(infer, seconds));
     if (answer->signal != 0)
       return Status::badInput("the ONNX library fails on it");
     onnx::GraphProto graph;
@@ -242,8 +240,7 @@ Result<llvm::SmallVector<RankedTensorType>> frontend::inferTypes(NodeImport &nod
   if (schema && (!isComplete(node, *schema) || !areSane(node)))
     return Status::badInput("its operands or attributes are not what the operator asks for");
   if (schema)
-    if (Status status = context.apply(*schema); !status)
-      return status;
+    SYNCLINE_TRY(context.apply(*schema));
   for (unsigned i = 0; i < types.size(); ++i) {
     if (!node.isUsed(i))
       continue;

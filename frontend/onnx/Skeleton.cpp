@@ -68,8 +68,7 @@ Result<std::string> frontend::makeSkeleton(ModelFile &file, const GraphIndex &in
   graph.mutable_node()->Swap(&kept);
   setInference(graph);
   recordTrainingMode(*file.model, index);
-  if (Status status = inlineValues(*file.model, file.folders); !status)
-    return status;
+  SYNCLINE_TRY(inlineValues(*file.model, file.folders));
   if (removed && file.model->ir_version() < 4) // before, initialisers had to be inputs as well
     file.model->set_ir_version(4);
   if (file.model->ByteSizeLong() > std::numeric_limits<std::int32_t>::max())

@@ -84,8 +84,7 @@ std::string StoredTensors::leftByPatterns() const {
 }
 
 Result<std::vector<std::string>> StoredTensors::finish(WeightsFile &weights) {
-  if (Status status = checkFrozen(); !status)
-    return status;
+  SYNCLINE_TRY(checkFrozen());
   std::vector<std::string> names;
   bool trains = false;
   for (Operation &op : llvm::make_early_inc_range(block)) {

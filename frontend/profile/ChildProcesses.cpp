@@ -79,8 +79,7 @@ private:
 
 Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::string> &arguments,
                                                     const cpu_set_t &processors) {
-  if (Status s = checkInterruption(); !s)
-    return s;
+  SYNCLINE_TRY(checkInterruption());
   Child child;
   const std::string number = std::to_string(started++);
   child.program = fs::path(arguments.front()).filename().string();
@@ -132,8 +131,7 @@ Status ChildProcesses::wait(Child &child, const std::function<void()> &meanwhile
   if (running.empty())
     group = 0;
   codegen::Interruption::setCompiler(group);
-  if (Status s = checkInterruption(); !s)
-    return s;
+  SYNCLINE_TRY(checkInterruption());
   return failureOf(child, status);
 }
 

@@ -39,16 +39,12 @@ std::function<void()> telling(launch::ProgressLine &progress, const std::string 
 Result<std::string> compileModel(const ProfileOptions &options, ChildProcesses &children,
                                  launch::ProgressLine &progress) {
   const std::string cluster = children.file("cluster.yaml"), plan = children.file("profile.plan");
-  if (Status written = writeWholeFile(cluster, oneRank); !written)
-    return written;
+  SYNCLINE_TRY(writeWholeFile(cluster, oneRank));
   std::vector<std::string> words{program("syncline"), "compile", "--quiet", options.source,
                                  "--cluster",         cluster,   "-o",      plan};
   words.insert(words.end(), options.compiling.begin(), options.compiling.end());
-  auto child = children.start(words);
-  if (!child)
-    return child.status();
-  if (Status s = children.wait(*child, telling(progress, "compiling " + options.source)); !s)
-    return s;
+  SYNCLINE_TRY_GET(child, children.start(words));
+  SYNCLINE_TRY(children.wait(*child, telling(progress, "compiling " + options.source)));
   return plan;
 }
 
@@ -70,9 +66,7 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
     return checkedRanks(cluster->devicesPerNode, options.cluster);
   if (!isPlan)
     return 1;
-  Result<nlohmann::json> plan = codegen::readPlanJson(options.source);
-  if (!plan)
-    return plan.status();
+  SYNCLINE_TRY_GET(plan, codegen::readPlanJson(options.source));
   std::int64_t devices = 1;
   Result<std::string> read = report::guarded([&] {
     devices = plan->at("cluster").at("devices_per_node").get<std::int64_t>();
@@ -84,9 +78,7 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
 /// Notes how ranks compute: in the plan's precision, and on processors with how many threads.
 Status noteSettings(const ProfileOptions &options, const std::string &plan,
                     files::Profile &profile) {
-  Result<nlohmann::json> document = codegen::readPlanJson(plan);
-  if (!document)
-    return document.status();
+  SYNCLINE_TRY_GET(document, codegen::readPlanJson(plan));
   const Result<std::string> precision = report::guarded([&] {
     if (document->at("backend") == "cpu")
       profile.threads = options.threads;
@@ -118,9 +110,7 @@ Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const s
                                           int ranks, const std::string &times,
                                           ChildProcesses &children,
                                           launch::ProgressLine &progress) {
-  Result<nlohmann::json> document = codegen::readPlanJson(plan);
-  if (!document)
-    return document.status();
+  SYNCLINE_TRY_GET(document, codegen::readPlanJson(plan));
   const auto processors = [&](int rank) {
     return options.pin ? launch::processorBlock(rank, options.threads) : cpu_set_t{};
   };
@@ -128,15 +118,12 @@ Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const s
   for (int rank = 1; rank < ranks; ++rank) {
     std::vector<std::string> endless = runWords(options, plan, *document, rank);
     endless.insert(endless.end(), {"--steps", "1000000000", "--log", "json"});
-    auto child = children.start(endless, processors(rank));
-    if (!child)
-      return child.status();
+    SYNCLINE_TRY_GET(child, children.start(endless, processors(rank)));
     others.push_back(std::move(*child));
   }
   std::vector<std::string> logs;
   for (ChildProcesses::Child &other : others) {
-    if (Status s = children.waitForOutput(other); !s)
-      return s;
+    SYNCLINE_TRY(children.waitForOutput(other));
     logs.push_back(other.output);
   }
   std::vector<std::string> words = runWords(options, plan, *document, 0);
@@ -159,14 +146,10 @@ Result<SideBySide> readOthers(const std::string &times, const std::vector<std::s
                               bool sharesProcessors) {
   if (sharesProcessors)
     return SideBySide{.others = std::vector<RankSteps>(logs.size()), .sharesProcessors = true};
-  Result<double> end = lastWritten(times);
-  if (!end)
-    return end.status();
+  SYNCLINE_TRY_GET(end, lastWritten(times));
   SideBySide beside{.others = {}, .end = *end};
   for (const std::string &log : logs) {
-    Result<RankSteps> steps = readSteps(log);
-    if (!steps)
-      return steps.status();
+    SYNCLINE_TRY_GET(steps, readSteps(log));
     beside.others.push_back(std::move(*steps));
   }
   return beside;
@@ -179,41 +162,26 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   const bool isPlan = std::filesystem::is_directory(options.source, ignored);
   std::optional<files::ClusterFile> cluster;
   if (!options.cluster.empty()) {
-    Result<files::ClusterFile> read = files::readClusterFile(options.cluster);
-    if (!read)
-      return read.status();
+    SYNCLINE_TRY_GET(read, files::readClusterFile(options.cluster));
     cluster = std::move(*read);
   }
-  Result<int> ranks = ranksOf(options, cluster, isPlan);
-  if (!ranks)
-    return ranks.status();
+  SYNCLINE_TRY_GET(ranks, ranksOf(options, cluster, isPlan));
   ChildProcesses children;
-  if (Status s = children.create(); !s)
-    return s;
+  SYNCLINE_TRY(children.create());
   launch::ProgressLine progress(/*isShown=*/true);
-  Result<std::string> plan = isPlan ? options.source : compileModel(options, children, progress);
-  if (!plan)
-    return plan.status();
+  SYNCLINE_TRY_GET(plan, isPlan ? options.source : compileModel(options, children, progress));
   const std::string times = children.file("times.json");
-  Result<std::vector<std::string>> logs =
-      runRanks(options, *plan, *ranks, times, children, progress);
-  if (!logs)
-    return logs.status();
-  Result<SideBySide> beside =
-      readOthers(times, *logs, *ranks * options.threads > launch::usableProcessors());
-  if (!beside)
-    return beside.status();
+  SYNCLINE_TRY_GET(logs, runRanks(options, *plan, *ranks, times, children, progress));
+  SYNCLINE_TRY_GET(beside,
+                   readOthers(times, *logs, *ranks * options.threads > launch::usableProcessors()));
   constexpr std::size_t maxBytes = std::size_t{1} << 30;
-  Result<std::string> text = files::readTextFile(times, maxBytes);
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, files::readTextFile(times, maxBytes));
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   Result<MeasuredProfile> measured = profileOfTimes(json, *beside);
   if (!measured)
     return measured;
   measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");
-  if (Status s = noteSettings(options, *plan, measured->profile); !s)
-    return s;
+  SYNCLINE_TRY(noteSettings(options, *plan, measured->profile));
   return measured;
 }
 

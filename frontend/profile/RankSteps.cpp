@@ -23,12 +23,8 @@ Result<double> lastWritten(const std::string &path) {
 
 Result<RankSteps> readSteps(const std::string &log) {
   constexpr std::size_t maxBytes = std::size_t{1} << 30;
-  Result<double> end = lastWritten(log);
-  if (!end)
-    return end.status();
-  Result<std::string> text = files::readTextFile(log, maxBytes);
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(end, lastWritten(log));
+  SYNCLINE_TRY_GET(text, files::readTextFile(log, maxBytes));
   RankSteps steps{.seconds = {}, .end = *end};
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) {

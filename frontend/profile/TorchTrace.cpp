@@ -238,8 +238,7 @@ EventMap mapFrom(const nlohmann::json &json) {
 
 Result<EventMap> parseEventMap(std::string_view text, std::string_view fileName) {
   constexpr int maxLevels = 8;
-  if (Status s = checkJsonDepth(text, fileName, maxLevels); !s)
-    return s;
+  SYNCLINE_TRY(checkJsonDepth(text, fileName, maxLevels));
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded())
     return Status::badInput(std::string(fileName) + ": not valid JSON");
@@ -303,17 +302,13 @@ static Result<ImportedProfile> importRead(const files::ChromeTrace &read, const 
   if (isRun)
     return importRun(read, trace);
   constexpr std::size_t maxBytes = 64u << 20;
-  Result<std::string> text = files::readTextFile(map, maxBytes);
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, files::readTextFile(map, maxBytes));
   Result<EventMap> events = parseEventMap(*text, map);
   return events ? importEvents(read, *events, trace) : Result<ImportedProfile>(events.status());
 }
 
 Result<ImportedProfile> importTrace(const std::string &trace, const std::string &map) {
-  Result<files::ChromeTrace> read = files::readChromeTrace(trace);
-  if (!read)
-    return read.status();
+  SYNCLINE_TRY_GET(read, files::readChromeTrace(trace));
   Result<ImportedProfile> imported = importRead(*read, trace, map);
   if (imported)
     imported->leftOut = read->leftOut;

@@ -69,9 +69,7 @@ Result<std::size_t> findGradient(std::span<const GradientName> gradients, const 
   for (std::size_t i = 0; i < gradients.size(); ++i)
     if (gradients[i].parameter == text)
       return i;
-  Result<std::vector<std::size_t>> found = candidates(gradients, text);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, candidates(gradients, text));
   if (found->empty())
     return unknown(gradients, text);
   std::set<std::string_view> layers;

@@ -55,9 +55,7 @@ void addWaits(LateRanks &found, const Scenario &scenario, const std::vector<doub
 }
 
 Result<double> stepOf(const Scenario &scenario) {
-  const Result<Simulation> simulation = simulate::runScenario(scenario);
-  if (!simulation)
-    return simulation.status();
+  SYNCLINE_TRY_GET(simulation, simulate::runScenario(scenario));
   return simulation->stepSeconds();
 }
 
@@ -75,9 +73,7 @@ std::string gainText(double gain) {
 
 Result<LateRanks> compareLateRanks(const TwoOrders &late, const Simulation &simulation,
                                    const TwoOrders &calm) {
-  const Result<Simulation> undisturbed = simulate::runScenario(calm.planned);
-  if (!undisturbed)
-    return undisturbed.status();
+  SYNCLINE_TRY_GET(undisturbed, simulate::runScenario(calm.planned));
   const Result<double> ready = stepOf(late.ready), calmReady = stepOf(calm.ready);
   if (!ready || !calmReady)
     return ready ? calmReady.status() : ready.status();

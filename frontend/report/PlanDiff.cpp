@@ -292,8 +292,7 @@ Status checkPlan(const NamedPlan &named) {
 
 Result<std::string> planDiff(const NamedPlan &left, const NamedPlan &right) {
   for (const NamedPlan *plan : {&left, &right})
-    if (Status s = checkPlan(*plan); !s)
-      return s;
+    SYNCLINE_TRY(checkPlan(*plan));
   bool nothingCommon = false;
   Result<std::string> text = guarded([&] {
     const Comparison comparison(left.plan, right.plan);

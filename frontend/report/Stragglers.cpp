@@ -74,9 +74,7 @@ void readWaits(Stragglers &found, const Scenario &scenario, const Simulation &si
 }
 
 Result<double> stepOf(Scenario scenario) {
-  Result<Simulation> simulation = simulate::runScenario(scenario);
-  if (!simulation)
-    return simulation.status();
+  SYNCLINE_TRY_GET(simulation, simulate::runScenario(scenario));
   return simulation->stepSeconds();
 }
 
@@ -152,9 +150,7 @@ Result<std::optional<Stragglers>> findStragglers(const Scenario &scenario,
   Scenario other = scenario;
   for (double &factor : other.machines.slowdown)
     factor = std::min(factor, usual);
-  Result<double> without = stepOf(other);
-  if (!without)
-    return without.status();
+  SYNCLINE_TRY_GET(without, stepOf(other));
   found.without = *without;
 
   other = scenario;
@@ -168,9 +164,7 @@ Result<std::optional<Stragglers>> findStragglers(const Scenario &scenario,
   }
   if (!canBalance)
     return std::optional(found);
-  Result<double> balanced = stepOf(other);
-  if (!balanced)
-    return balanced.status();
+  SYNCLINE_TRY_GET(balanced, stepOf(other));
   found.balanced = *balanced;
   return std::optional(found);
 }

@@ -32,25 +32,17 @@ Status simulateGradients(const simulate::SimulatedPlan &plan, cluster::SpecAttr 
   if (firstOf<sync::ProblemOp>(plan.planModule()).getConsistency())
     return Status::badInput("the plan has no messages of gradients: compile it without "
                             "'--consistency' to compare with 'bsp'");
-  Result<Scenario> scenario = plan.asPlanned(cluster);
-  if (!scenario)
-    return scenario.status();
-  if (Status slowed = slowDown(scenario->machines, options); !slowed)
-    return slowed;
+  SYNCLINE_TRY_GET(scenario, plan.asPlanned(cluster));
+  SYNCLINE_TRY(slowDown(scenario->machines, options));
   constexpr int jitteredSteps = 100;
   scenario->warmUp = plan.problem().hasOrder() ? simulate::carriedWarmUp : 0;
   scenario->steps =
       scenario->warmUp + options.steps.value_or(options.jitter > 0 ? jitteredSteps : 1);
   scenario->jitter = options.jitter;
   scenario->seed = options.seed;
-  if (Status fits = simulate::expectFits(*scenario, {}); !fits)
-    return fits;
-  Result<simulate::Simulation> simulation = simulate::runScenario(*scenario);
-  if (!simulation)
-    return simulation.status();
-  Result<problem::Problem> posed = plan.problem().poseOn(cluster, 1);
-  if (!posed)
-    return posed.status();
+  SYNCLINE_TRY(simulate::expectFits(*scenario, {}));
+  SYNCLINE_TRY_GET(simulation, simulate::runScenario(*scenario));
+  SYNCLINE_TRY_GET(posed, plan.problem().poseOn(cluster, 1));
   double computed = 0, slowdown = 0;
   for (const simulate::Operation &op : scenario->operations)
     computed += op.seconds;
@@ -65,17 +57,12 @@ Status simulateGradients(const simulate::SimulatedPlan &plan, cluster::SpecAttr 
 Status simulateWorkers(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
                        sync::ConsistencyAttr consistency, const SweepOptions &options,
                        ConsistencyPoint &point) {
-  Result<simulate::WorkerScenario> scenario = simulate::readWorkers(plan, cluster, consistency);
-  if (!scenario)
-    return scenario.status();
-  if (Status slowed = slowDown(scenario->machines, options); !slowed)
-    return slowed;
+  SYNCLINE_TRY_GET(scenario, simulate::readWorkers(plan, cluster, consistency));
+  SYNCLINE_TRY(slowDown(scenario->machines, options));
   scenario->steps = options.steps.value_or(consistencySteps(point.ranks));
   scenario->jitter = options.jitter;
   scenario->seed = options.seed;
-  Result<simulate::WorkerSimulation> simulation = simulate::runWorkers(*scenario);
-  if (!simulation)
-    return simulation.status();
+  SYNCLINE_TRY_GET(simulation, simulate::runWorkers(*scenario));
   point.step = simulation->stepSeconds();
   point.waiting = simulation->waitingShare();
   point.traffic = simulation->traffic;

@@ -35,17 +35,13 @@ Result<double> parseValue(Kind kind, std::string_view text) {
   case Kind::ranks:
   case Kind::nodes:
   case Kind::batch: {
-    Result<std::int64_t> count = files::parseCount(text, axisName(kind), maxRanks);
-    if (!count)
-      return count.status();
+    SYNCLINE_TRY_GET(count, files::parseCount(text, axisName(kind), maxRanks));
     return static_cast<double>(*count);
   }
   case Kind::slow:
     return files::parseFactor(text);
   case Kind::bucket: {
-    Result<std::int64_t> bytes = files::parseBytes(text);
-    if (!bytes)
-      return bytes.status();
+    SYNCLINE_TRY_GET(bytes, files::parseBytes(text));
     if (*bytes == 0)
       return Status::badInput("expected a size above zero, got '" + std::string(text) + "'");
     return static_cast<double>(*bytes);
@@ -70,9 +66,7 @@ Result<std::vector<double>> parseValues(Kind kind, std::string_view text) {
   std::vector<double> values;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(separator, at), text.size());
-    Result<double> value = parseValue(kind, text.substr(at, end - at));
-    if (!value)
-      return value.status();
+    SYNCLINE_TRY_GET(value, parseValue(kind, text.substr(at, end - at)));
     if (!values.empty() && separator == "," && *value <= values.back())
       return Status::badInput("expected values that ascend");
     values.push_back(*value);

@@ -69,9 +69,7 @@ problem::OrderProblem waiting(problem::OrderProblem problem, double slowest) {
 }
 
 Result<Decisions> planInReadyOrder(const Problem &problem, const solver::Planner &planner) {
-  Result<solver::PlanResult> planned = planner.plan(problem);
-  if (!planned)
-    return planned.status();
+  SYNCLINE_TRY_GET(planned, planner.plan(problem));
   const double gap = planned->gap();
   return Decisions{std::move(planned->plan), gap};
 }
@@ -79,11 +77,8 @@ Result<Decisions> planInReadyOrder(const Problem &problem, const solver::Planner
 /// Judged, since a table of a sweep has no certificate that others could check.
 Result<Decisions> planAcrossSteps(const problem::OrderProblem &problem,
                                   const solver::Planner &planner) {
-  if (Status valid = problem::validate(problem); !valid)
-    return valid;
-  Result<solver::OrderResult> planned = solver::planOrder(problem, planner);
-  if (!planned)
-    return planned.status();
+  SYNCLINE_TRY(problem::validate(problem));
+  SYNCLINE_TRY_GET(planned, solver::planOrder(problem, planner));
   Solution messages = problem::messagesOf(problem, planned->solution);
   auto rejection = proof::checkMessages(problem, messages);
   if (!rejection)
@@ -110,9 +105,7 @@ public:
       : plan(plan), cluster(cluster), options(options) {}
 
   Result<SweepPoint> at(Kind kind, double value) const {
-    Result<Place> place = placeOf(kind, value);
-    if (!place)
-      return place.status();
+    SYNCLINE_TRY_GET(place, placeOf(kind, value));
     const bool isAlone = place->where.cluster.getRanks() == 1;
     Result<SweepPoint> point = isAlone ? simulateAlone(*place) : simulateThere(*place);
     if (!point)
@@ -161,9 +154,7 @@ private:
     if (Status whole = expectWholeNodes(cluster, change.ranks.value_or(cluster.getRanks()));
         kind == Kind::ranks && !whole)
       return whole;
-    Result<cluster::SpecAttr> there = merge::changed(place.where.cluster, change);
-    if (!there)
-      return there.status();
+    SYNCLINE_TRY_GET(there, merge::changed(place.where.cluster, change));
     place.where.cluster = *there;
     return place;
   }
@@ -186,13 +177,9 @@ private:
     for (cluster::OverrideAttr own : place.where.cluster.getOverrides())
       if (own.getNodes().front() == 0)
         scenario.machines.slowdown = {own.getSlowdown()};
-    if (Status slowed = slowDown(scenario.machines, place.slowest); !slowed)
-      return slowed;
-    if (Status fits = prepare(scenario, false, 1); !fits)
-      return fits;
-    Result<Simulation> simulation = simulate::runScenario(scenario);
-    if (!simulation)
-      return simulation.status();
+    SYNCLINE_TRY(slowDown(scenario.machines, place.slowest));
+    SYNCLINE_TRY(prepare(scenario, false, 1));
+    SYNCLINE_TRY_GET(simulation, simulate::runScenario(scenario));
     SweepPoint point = pointOf(scenario, *simulation, problem, {});
     point.schemes.clear();
     point.messages.clear();
@@ -201,28 +188,18 @@ private:
 
   Result<SweepPoint> simulateThere(const Place &place) const {
     const simulate::Elsewhere &where = place.where;
-    Result<Problem> posed = plan.problem().poseOn(where.cluster, where.batch);
-    if (!posed)
-      return posed.status();
+    SYNCLINE_TRY_GET(posed, plan.problem().poseOn(where.cluster, where.batch));
     simulate::Machines machines = simulate::machinesOf(where.cluster);
-    if (Status slowed = slowDown(machines, place.slowest); !slowed)
-      return slowed;
-    Result<Decisions> decisions = decide(*posed, place, machines);
-    if (!decisions)
-      return decisions.status();
+    SYNCLINE_TRY(slowDown(machines, place.slowest));
+    SYNCLINE_TRY_GET(decisions, decide(*posed, place, machines));
     if (Status fits = expectMemory(plan.memory(*posed, decisions->plan, where), where.cluster);
         !fits)
       return fits;
-    Result<Scenario> scenario = plan.withDecisions(*posed, decisions->plan, where);
-    if (!scenario)
-      return scenario.status();
+    SYNCLINE_TRY_GET(scenario, plan.withDecisions(*posed, decisions->plan, where));
     scenario->machines.slowdown = machines.slowdown;
-    if (Status fits = prepare(*scenario, where.isOrder, plan.passes()); !fits)
-      return fits;
+    SYNCLINE_TRY(prepare(*scenario, where.isOrder, plan.passes()));
     *scenario = plan.wholeStep(*scenario);
-    Result<Simulation> simulation = simulate::runScenario(*scenario);
-    if (!simulation)
-      return simulation.status();
+    SYNCLINE_TRY_GET(simulation, simulate::runScenario(*scenario));
     SweepPoint point = pointOf(*scenario, *simulation, *posed, decisions->plan);
     point.overlap = place.overlap();
     if (plan.passes() == 1) // a planner's gap is that of the last pass
@@ -236,9 +213,7 @@ private:
                            const simulate::Machines &machines) const {
     if (!options.replan)
       return Decisions{plan.decisions(), std::nullopt};
-    Result<std::shared_ptr<const solver::Planner>> planner = solver::plannerOfPlan(place.planner);
-    if (!planner)
-      return planner.status();
+    SYNCLINE_TRY_GET(planner, solver::plannerOfPlan(place.planner));
     const double slowest = slowestOf(machines) / cluster::slowdown(place.where.cluster);
     if (!place.where.isOrder)
       return planInReadyOrder(waiting(posed, slowest), **planner);
@@ -339,8 +314,7 @@ Status expectMemory(std::optional<std::int64_t> needed, cluster::SpecAttr cluste
 
 Result<Sweep> runSweep(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
                        const SweepAxis &axis, const SweepOptions &options) {
-  if (Status possible = checkAxis(plan, cluster, axis.kind, options.replan); !possible)
-    return possible;
+  SYNCLINE_TRY(checkAxis(plan, cluster, axis.kind, options.replan));
   Sweep sweep{axis, options.replan, plan.names(), {}};
   const Sweeper sweeper(plan, cluster, options);
   for (double value : sweepValues(axis, static_cast<int>(cluster.getDevicesPerNode()))) {

@@ -57,8 +57,7 @@ public:
 
   Result<Choice> run() {
     for (const Candidate &candidate : candidates)
-      if (Status status = consider(candidate); !status)
-        return status;
+      SYNCLINE_TRY(consider(candidate));
     if (!choice.plan)
       return choice.outcomes.front().status;
     nameSimpler();

@@ -26,8 +26,7 @@ Result<ModuleOp> CandidatePlanner::timedStep(const Candidate &candidate) {
   if (const auto known = timed.find(key); known != timed.end())
     return *known->second;
   OwningOpRef<ModuleOp> module = source.clone();
-  if (Status status = runTimedStep(*module, candidate, enter); !status)
-    return status;
+  SYNCLINE_TRY(runTimedStep(*module, candidate, enter));
   return *timed.emplace(key, std::move(module)).first->second;
 }
 
@@ -36,25 +35,19 @@ Result<ModuleOp> CandidatePlanner::solution(Candidate candidate) {
                        candidate.planner->name());
   if (const auto known = solved.find(key); known != solved.end())
     return *known->second;
-  Result<ModuleOp> step = timedStep(candidate);
-  if (!step)
-    return step.status();
+  SYNCLINE_TRY_GET(step, timedStep(candidate));
   OwningOpRef<ModuleOp> module = step->clone();
   candidate.channels = 1;
-  if (Status status = runSolution(*module, candidate, enter); !status)
-    return status;
+  SYNCLINE_TRY(runSolution(*module, candidate, enter));
   return *solved.emplace(key, std::move(module)).first->second;
 }
 
 Result<OwningOpRef<ModuleOp>> CandidatePlanner::planOnce(const Candidate &candidate) {
-  Result<ModuleOp> solution = this->solution(candidate);
-  if (!solution)
-    return solution.status();
+  SYNCLINE_TRY_GET(solution, this->solution(candidate));
   OwningOpRef<ModuleOp> plan = solution->clone();
   for (auto answer : plan->getOps<sync::SolutionOp>())
     merge::takeTurns(answer, candidate.channels);
-  if (Status status = runSolved(*plan, candidate, enter); !status)
-    return status;
+  SYNCLINE_TRY(runSolved(*plan, candidate, enter));
   return plan;
 }
 

@@ -23,9 +23,7 @@ Result<std::shared_ptr<const problem::CollectiveCost>> collectiveTime(Attribute 
     std::vector<problem::CostPoint> points;
     for (const cluster::Point &point : table.getPoints())
       points.push_back({point.bytes, point.seconds});
-    Result<problem::TableCost> created = problem::TableCost::create(points);
-    if (!created)
-      return created.status();
+    SYNCLINE_TRY_GET(created, problem::TableCost::create(points));
     return Pointer(std::make_shared<problem::TableCost>(std::move(*created)));
   }
   std::string got = "nothing";

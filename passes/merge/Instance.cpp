@@ -28,16 +28,12 @@ public:
   }
 
   Result<Instance> pose(ArrayRef<RequestedScheme> patterns) {
-    if (Status status = force(patterns); !status)
-      return status;
+    SYNCLINE_TRY(force(patterns));
     addLayers();
-    if (Status status = addFactorOptions(); !status)
-      return status;
+    SYNCLINE_TRY(addFactorOptions());
     addPiggybacks();
-    if (Status status = addMergeClasses(); !status)
-      return status;
-    if (Status status = checkSizes(); !status)
-      return status;
+    SYNCLINE_TRY(addMergeClasses());
+    SYNCLINE_TRY(checkSizes());
     return std::move(instance);
   }
 
@@ -64,8 +60,7 @@ private:
   /// Reads the requests. A reduce-scatter's message writes parameters, so it waits for their
   /// readers and takes over their updates.
   Status force(ArrayRef<RequestedScheme> patterns) {
-    if (Status status = match(patterns); !status)
-      return status;
+    SYNCLINE_TRY(match(patterns));
     // Adds up the updates that remain: a difference would leave a residue where nothing remains.
     instance.timeline.updates = 0;
     for (std::size_t k = 0; k < requested.size(); ++k) {
@@ -125,8 +120,7 @@ private:
             carriers[piggyback.gradient] = k;
     for (std::size_t k = 0; k < factors.size(); ++k) {
       if (requested[k] && isGathered(*requested[k]))
-        if (Status status = checkFactors(k, *requested[k]); !status)
-          return status;
+        SYNCLINE_TRY(checkFactors(k, *requested[k]));
       if (factors[k] && catalog.gatherOf(factors[k]->scheme) &&
           (catalog.ranks > 1 || requested[k]) && mayUse(k, factors[k]->scheme))
         layers()[k].factorOptions.push_back(factorOptionOf(k));

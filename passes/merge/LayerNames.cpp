@@ -43,9 +43,7 @@ Result<std::vector<std::optional<cluster::Scheme>>> requestedSchemes(sync::Probl
   llvm::SmallVector<RequestedScheme> patterns;
   if (problem.getRequested())
     for (StringRef text : problem.getRequestedAttr().getAsValueRange<StringAttr>()) {
-      Result<RequestedScheme> pattern = parseRequestedScheme(text);
-      if (!pattern)
-        return pattern.status();
+      SYNCLINE_TRY_GET(pattern, parseRequestedScheme(text));
       patterns.push_back(*pattern);
     }
   llvm::StringMap<GradientNames> known;

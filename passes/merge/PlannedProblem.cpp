@@ -112,8 +112,7 @@ std::int64_t fewestRanks(cluster::SpecAttr spec) {
 Result<cluster::SpecAttr> changed(cluster::SpecAttr spec, const Change &change) {
   const std::int64_t ranks = change.ranks.value_or(spec.getRanks());
   const std::string what = "cluster '" + spec.getName().str() + "'";
-  if (Status room = cluster::expectRoom(spec, ranks, what); !room)
-    return room;
+  SYNCLINE_TRY(cluster::expectRoom(spec, ranks, what));
   const auto byBandwidth = [&](cluster::LinkAttr link) { return faster(link, change.bandwidth); };
   cluster::SpecFields fields(spec);
   fields.setRanks(ranks);
@@ -170,33 +169,25 @@ static Status limitMergeClasses(problem::Problem &problem, const cost::SchemeCat
 }
 
 Result<problem::Problem> PlannedProblem::poseOn(cluster::SpecAttr other, double batch) const {
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(other, planned.wire);
-  if (!catalog)
-    return catalog.status();
+  SYNCLINE_TRY_GET(catalog, cost::catalogOf(other, planned.wire));
   const double slower = slowerOn(other);
   const Repricing repricing(planned, *catalog, slower);
   problem::Problem posed = problem;
   posed.computeFree *= batch * slower;
-  if (Status limited = limitMergeClasses(posed, *catalog); !limited)
-    return limited;
+  SYNCLINE_TRY(limitMergeClasses(posed, *catalog));
   for (problem::MergeClass &mergeClass : posed.mergeClasses)
     for (problem::SchemeOption &option : mergeClass.options) {
-      Result<problem::SchemeOption> priced = repricing.option(option);
-      if (!priced)
-        return priced.status();
+      SYNCLINE_TRY_GET(priced, repricing.option(option));
       option = std::move(*priced);
     }
   for (problem::Layer &layer : posed.layers) {
     layer.ready *= batch * slower;
     for (problem::FactorOption &factorOption : layer.factorOptions) {
-      Result<problem::FactorOption> priced = repricing.price(factorOption, layer.bytes, batch);
-      if (!priced)
-        return priced.status();
+      SYNCLINE_TRY_GET(priced, repricing.price(factorOption, layer.bytes, batch));
       factorOption = *priced;
     }
   }
-  if (Status valid = problem::validate(posed); !valid)
-    return valid;
+  SYNCLINE_TRY(problem::validate(posed));
   return posed;
 }
 

@@ -34,8 +34,7 @@ Result<RequestedScheme> parseRequestedScheme(StringRef text) {
   const auto [glob, name] = text.rsplit('=');
   if (!text.contains('=') || glob.empty())
     return Status::badInput("expected LAYERS=SCHEME, as in 'fc*=factors', got " + quoted(text));
-  if (Result<llvm::GlobPattern> pattern = patternOf(glob); !pattern)
-    return pattern.status();
+  SYNCLINE_TRY(patternOf(glob));
   if (std::optional<Scheme> scheme = schemeNamed(name))
     return RequestedScheme{glob.str(), *scheme};
   std::vector<std::string_view> known;
@@ -64,9 +63,7 @@ Result<std::vector<std::optional<Scheme>>> requestedSchemes(ArrayRef<GradientNam
     if (isRows(k))
       requested[k] = Scheme::sparse;
   for (const RequestedScheme &entry : patterns) {
-    Result<llvm::GlobPattern> pattern = patternOf(entry.glob);
-    if (!pattern)
-      return pattern.status();
+    SYNCLINE_TRY_GET(pattern, patternOf(entry.glob));
     bool isUsed = false;
     auto fits = [&](const std::string &name) { return pattern->match(name); };
     for (std::size_t k = 0; k < gradients.size(); ++k)

@@ -40,8 +40,7 @@ std::vector<std::size_t> readersOf(const OrderProblem &problem) {
 }
 
 Status validate(const OrderProblem &problem) {
-  if (Status status = validate(problem.sync); !status)
-    return status;
+  SYNCLINE_TRY(validate(problem.sync));
   if (!std::isfinite(problem.forward) || problem.forward < 0)
     return Status::badInput("order problem: expected a finite forward pass >= 0 s, got " +
                             std::to_string(problem.forward) + " s");
@@ -55,8 +54,7 @@ Status validate(const OrderProblem &problem) {
           "layer " + std::to_string(k + 1) +
           " in backward order: expected a tail from 0 s to the forward pass's " +
           std::to_string(problem.forward) + " s, got " + std::to_string(problem.tail[k]) + " s");
-  if (Status status = validateUpdates(problem); !status)
-    return status;
+  SYNCLINE_TRY(validateUpdates(problem));
   if (problem.grain < 1)
     return Status::badInput("order problem: expected a grain of at least 1 B, got " +
                             std::to_string(problem.grain) + " B");

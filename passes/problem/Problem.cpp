@@ -137,8 +137,7 @@ bool Problem::hasNoMergeClass(std::size_t layer) const {
 }
 
 Status validate(const Problem &problem) {
-  if (Status status = validateMergeClasses(problem); !status)
-    return status;
+  SYNCLINE_TRY(validateMergeClasses(problem));
   std::int64_t total = 0;
   double previous = 0;
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
@@ -152,8 +151,7 @@ Status validate(const Problem &problem) {
       return layerError(k, "expected a finite ready time >= " + std::to_string(previous) +
                                ", got " + std::to_string(layer.ready));
     previous = layer.ready;
-    if (Status status = validateChoices(problem, k); !status)
-      return status;
+    SYNCLINE_TRY(validateChoices(problem, k));
   }
   if (!std::isfinite(problem.computeFree) || problem.computeFree < previous)
     return Status::badInput("problem: expected the backward pass to end at " +

@@ -196,9 +196,7 @@ struct Run {
 };
 
 Result<Run> run(const Scenario &scenario, int counted) {
-  Result<Simulation> simulation = runScenario(scenario);
-  if (!simulation)
-    return simulation.status();
+  SYNCLINE_TRY_GET(simulation, runScenario(scenario));
   return Run{std::move(*simulation), counted};
 }
 
@@ -259,11 +257,8 @@ Result<Prediction> predictStep(Scenario scenario) {
   scenario.warmUp = 0;
   scenario.jitter = 0;
   scenario.maxTasks = maxWork;
-  if (Status valid = validate(scenario); !valid)
-    return valid;
-  Result<Run> result = runEnough(scenario);
-  if (!result)
-    return result.status();
+  SYNCLINE_TRY(validate(scenario));
+  SYNCLINE_TRY_GET(result, runEnough(scenario));
   return Reader(scenario, result->simulation, result->counted).read();
 }
 

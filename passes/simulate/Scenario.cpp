@@ -140,8 +140,7 @@ std::vector<bool> carriedOperations(const Scenario &scenario) {
 }
 
 Status validate(const Scenario &scenario) {
-  if (Status machines = checkMachines(scenario.machines); !machines)
-    return machines;
+  SYNCLINE_TRY(checkMachines(scenario.machines));
   if (scenario.steps < 1)
     return refuse("expected at least one step");
   if (scenario.warmUp < 0 || scenario.warmUp >= scenario.steps)
@@ -154,8 +153,7 @@ Status validate(const Scenario &scenario) {
   for (const Message &message : scenario.messages) {
     if (message.bytes < 0 || message.channel < 0 || !isTime(message.shardUpdate))
       return refuse("message '" + message.name + "': expected bytes, channel and times of zero up");
-    if (Status scheme = checkScheme(message, scenario.machines); !scheme)
-      return scheme;
+    SYNCLINE_TRY(checkScheme(message, scenario.machines));
   }
   if (scenario.loss >= 0 && scenario.loss + 1 != static_cast<int>(scenario.messages.size()))
     return refuse("expected the loss's message behind the others");

@@ -47,8 +47,7 @@ public:
   }
 
   Result<Simulation> run() {
-    if (Status possible = checkSize(); !possible)
-      return possible;
+    SYNCLINE_TRY(checkSize());
     const auto rankSteps = static_cast<std::size_t>(scenario.steps) * result.ranks;
     result.operations.resize(rankSteps * result.operationCount);
     result.messages.resize(rankSteps * result.messageCount);
@@ -284,8 +283,7 @@ private:
 } // namespace
 
 Result<Simulation> runScenario(const Scenario &scenario) {
-  if (Status valid = validate(scenario); !valid)
-    return valid;
+  SYNCLINE_TRY(validate(scenario));
   return Simulator(scenario).run();
 }
 

@@ -11,15 +11,12 @@ Result<Problem> withoutGathering(const Problem &problem) {
   for (Layer &layer : sums.layers)
     if (layer.carrier && sums.layers[*layer.carrier].factorOptions.empty())
       layer.carrier.reset();
-  if (Status valid = validate(sums); !valid)
-    return valid;
+  SYNCLINE_TRY(validate(sums));
   return sums;
 }
 
 Result<OrderProblem> withoutGathering(const OrderProblem &problem) {
-  Result<Problem> sums = withoutGathering(problem.sync);
-  if (!sums)
-    return sums.status();
+  SYNCLINE_TRY_GET(sums, withoutGathering(problem.sync));
   OrderProblem order = problem;
   order.sync = std::move(*sums);
   return order;

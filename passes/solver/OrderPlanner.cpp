@@ -278,9 +278,7 @@ Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planne
   }
   if (planner.search() && planner.search()->sumsOnly())
     return planSums(problem);
-  Result<PlanResult> inReadyOrder = planner.plan(problem.sync);
-  if (!inReadyOrder)
-    return inReadyOrder.status();
+  SYNCLINE_TRY_GET(inReadyOrder, planner.plan(problem.sync));
   if (planner.isOptimal()) {
     // That plan finishes first of all, but a rule's plan may have the shorter period.
     const std::optional<Solution> ruled = bestRuledSolution(problem.sync);

@@ -28,8 +28,7 @@ using PlannerRef = std::shared_ptr<const Planner>;
 /// A rule of OrderRivals.h.
 template <typename Rival> Method ordering(Rival rival) {
   return OrderRule([rival](const OrderProblem &problem) -> Result<OrderSolution> {
-    if (Status usable = usesFirstClass(problem); !usable)
-      return usable;
+    SYNCLINE_TRY(usesFirstClass(problem));
     return rival(problem);
   });
 }
@@ -212,10 +211,8 @@ Result<PlanResult> searched(const Problem &problem, const Search &search,
     return searched(problem, options);
   const bool gathers = std::ranges::any_of(
       problem.layers, [](const Layer &layer) { return !layer.factorOptions.empty(); });
-  const Result<Problem> priced = search.sumsOnly() ? withoutGathering(problem)
-                                                   : withDearGathering(problem, search.gatherPrice);
-  if (!priced)
-    return priced.status();
+  SYNCLINE_TRY_GET(priced, search.sumsOnly() ? withoutGathering(problem)
+                                             : withDearGathering(problem, search.gatherPrice));
   Result<PlanResult> result = searched(*priced, options);
   if (!result || !gathers)
     return result;
@@ -224,9 +221,7 @@ Result<PlanResult> searched(const Problem &problem, const Search &search,
 
 Result<PlanResult> ruled(const Problem &problem, const MergeRule &rule,
                          const SolverOptions &options) {
-  const Result<std::vector<Choice>> choices = rule(problem);
-  if (!choices)
-    return choices.status();
+  SYNCLINE_TRY_GET(choices, rule(problem));
   return proved(problem, replay(problem, *choices), options);
 }
 

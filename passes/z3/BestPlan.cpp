@@ -26,9 +26,7 @@ public:
         known.plan ? Answer{Verdict::possible, *known.plan, {}} : ask(std::nullopt);
     if (!best || best->verdict != Verdict::possible)
       return best;
-    Result<double> finish = clock(best->choices);
-    if (!finish)
-      return finish.status();
+    SYNCLINE_TRY_GET(finish, clock(best->choices));
     double impossible = known.bound;
     while (impossible < justBefore(*finish)) {
       const double deadline = nextDeadline(impossible, *finish);
@@ -39,9 +37,7 @@ public:
         impossible = deadline;
         continue;
       }
-      const Result<double> earlier = clock(answer->choices);
-      if (!earlier)
-        return earlier.status();
+      SYNCLINE_TRY_GET(earlier, clock(answer->choices));
       if (*earlier >= *finish)
         return Status::error(ErrorKind::internal, "Z3's plan finishes later than it says");
       best = std::move(answer);

@@ -20,10 +20,7 @@ Result<std::vector<std::vector<Piece>>> allPieces(const Problem &problem) {
         most += problem.layers[k].bytes;
       }
     most = std::min(most, problem.mergeClasses[mergeClass].largestMessage);
-    Result<std::vector<Piece>> own =
-        piecesOf(problem.mergeClasses[mergeClass], std::min(fewest, most), most);
-    if (!own)
-      return own.status();
+    SYNCLINE_TRY_GET(own, piecesOf(problem.mergeClasses[mergeClass], std::min(fewest, most), most));
     pieces.push_back(std::move(*own));
   }
   return pieces;
@@ -51,9 +48,7 @@ Result<Answer> ask(const Problem &problem, const std::vector<std::vector<Piece>>
 Status checkAvailable() { return Status::ok(); }
 
 Result<Answer> findPlan(const Problem &problem, const Question &question, double seconds) {
-  Result<std::vector<std::vector<Piece>>> pieces = allPieces(problem);
-  if (!pieces)
-    return pieces.status();
+  SYNCLINE_TRY_GET(pieces, allPieces(problem));
   try {
     return ask(problem, *pieces, question, seconds);
   } catch (const z3::exception &error) {
@@ -65,9 +60,7 @@ Result<Answer> findPlan(const Problem &problem, const Question &question, double
 }
 
 Result<bool> canFinishBy(const Problem &problem, double deadline) {
-  Result<Answer> answer = findPlan(problem, {deadline, {}}, 3600);
-  if (!answer)
-    return answer.status();
+  SYNCLINE_TRY_GET(answer, findPlan(problem, {deadline, {}}, 3600));
   if (answer->verdict == Verdict::noAnswer)
     return Status::error(ErrorKind::internal, "Z3 judge: " + answer->reason);
   return answer->verdict == Verdict::possible;

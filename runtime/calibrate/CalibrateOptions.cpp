@@ -82,9 +82,7 @@ std::vector<std::string> items(const std::string &list) {
 }
 
 Status readTime(const std::string &text, double &seconds) {
-  Result<double> time = parseTime(text);
-  if (!time)
-    return time.status();
+  SYNCLINE_TRY_GET(time, parseTime(text));
   if (*time < 1 || *time > longest)
     return Status::badInput("expected a time from 1s to 1e6 s, got '" + text + "'");
   seconds = *time;
@@ -93,9 +91,7 @@ Status readTime(const std::string &text, double &seconds) {
 
 Status readSizes(const std::string &text, std::vector<std::int64_t> &sizes) {
   for (const std::string &item : items(text)) {
-    Result<std::int64_t> size = parseSize(item);
-    if (!size)
-      return size.status();
+    SYNCLINE_TRY_GET(size, parseSize(item));
     if (*size < smallestSize || *size > largestSize || *size % 4 != 0)
       return Status::badInput("expected multiples of 4B up to 1GiB, got '" + item + "'");
     if (!sizes.empty() && *size <= sizes.back())
@@ -108,9 +104,7 @@ Status readSizes(const std::string &text, std::vector<std::int64_t> &sizes) {
 
 Status readSchemes(const std::string &text, std::vector<Scheme> &schemes) {
   for (const std::string &item : items(text)) {
-    const Result<Scheme> scheme = readScheme(item);
-    if (!scheme)
-      return scheme.status();
+    SYNCLINE_TRY_GET(scheme, readScheme(item));
     if (std::find(schemes.begin(), schemes.end(), *scheme) != schemes.end())
       return Status::badInput("'" + item + "' is given twice");
     schemes.push_back(*scheme);

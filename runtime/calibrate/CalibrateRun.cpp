@@ -73,16 +73,11 @@ private:
 
 Status CalibrationRun::run() {
   if (identity.rank == 0 && !options.output.empty())
-    if (Status s = expectWritableFile(options.output); !s)
-      return s;
-  if (Status s = openBackend(); !s)
-    return s;
-  if (Status s = join(); !s)
-    return s;
-  if (Status s = chooseSettings(); !s)
-    return s;
-  if (Status s = connect(); !s)
-    return s;
+    SYNCLINE_TRY(expectWritableFile(options.output));
+  SYNCLINE_TRY(openBackend());
+  SYNCLINE_TRY(join());
+  SYNCLINE_TRY(chooseSettings());
+  SYNCLINE_TRY(connect());
   Result<Findings> findings = [&] {
     Progress progress(identity.rank == 0 && !options.quiet, options.seconds);
     Calibration calibration({*backend, group->transport(), peers.get(), device}, settings,
@@ -95,15 +90,12 @@ Status CalibrationRun::run() {
   findings->conditions = options.conditions();
   // The other ranks succeed only if the file is written.
   if (identity.rank == 0)
-    if (Status s = write(*findings); !s)
-      return s;
+    SYNCLINE_TRY(write(*findings));
   return group->leave(options.timeout);
 }
 
 Status CalibrationRun::openBackend() {
-  Result<const core::Backend *> opened = run::openBackend(options.backend);
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(opened, run::openBackend(options.backend));
   backend = *opened;
   if (!backend->hasPrecision(options.precision))
     return Status::badInput("--precision bf16: " + std::string(launch::missingBfloat16));
@@ -117,19 +109,13 @@ Status CalibrationRun::openBackend() {
 }
 
 Status CalibrationRun::join() {
-  Result<std::unique_ptr<transport::Group>> found =
-      launch::joinGroup(identity, options.startTimeout);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, launch::joinGroup(identity, options.startTimeout));
   group = std::move(*found);
-  if (Status s = group->agree({{"versions", versions}, {"options", options.sharedOptions()}}); !s)
-    return s;
+  SYNCLINE_TRY(group->agree({{"versions", versions}, {"options", options.sharedOptions()}}));
   std::string place = hostName();
   if (const std::string name = backend->deviceName(device); !name.empty())
     place += " (" + name + ")";
-  Result<std::vector<std::string>> all = group->gather("host", place, options.startTimeout);
-  if (!all)
-    return all.status();
+  SYNCLINE_TRY_GET(all, group->gather("host", place, options.startTimeout));
   hosts = std::move(*all);
   if (options.backend != "cpu")
     return Status::ok();
@@ -146,9 +132,7 @@ Status CalibrationRun::join() {
 Result<int> CalibrationRun::ranksPerNode() {
   const std::string own =
       std::to_string(identity.localSize) + " " + std::to_string(identity.localRank);
-  auto all = group->gather("node", own, options.startTimeout);
-  if (!all)
-    return all.status();
+  SYNCLINE_TRY_GET(all, group->gather("node", own, options.startTimeout));
   const int size = identity.localSize;
   for (int rank = 0; rank < identity.size; ++rank)
     if (size < 1 || identity.size % size != 0 ||
@@ -158,9 +142,7 @@ Result<int> CalibrationRun::ranksPerNode() {
 }
 
 Status CalibrationRun::chooseSettings() {
-  Result<int> perNode = ranksPerNode();
-  if (!perNode)
-    return perNode.status();
+  SYNCLINE_TRY_GET(perNode, ranksPerNode());
   settings.ranksPerNode = *perNode;
   settings.seconds = options.seconds;
   settings.threads = options.threads;
@@ -174,8 +156,7 @@ Status CalibrationRun::chooseSettings() {
       return Status::error(ErrorKind::badUsage, "--schemes: " + whyNot(scheme));
   // Without '--schemes', schemes without a suitable size are left out, and the file says so.
   for (Scheme scheme : options.schemes)
-    if (Status s = checkSizes(scheme, identity.size, settings.sizes); !s)
-      return s;
+    SYNCLINE_TRY(checkSizes(scheme, identity.size, settings.sizes));
   return Status::ok();
 }
 

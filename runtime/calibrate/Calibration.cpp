@@ -47,9 +47,7 @@ Result<Findings> Calibration::run() {
 
 Status Calibration::open() {
   progress.tell("nothing yet: connecting", 0);
-  Result<Instruments> opened = Instruments::open(site, settings);
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(opened, Instruments::open(site, settings));
   with = std::move(*opened);
   team = with.team.get();
   for (Scheme scheme : settings.schemes)
@@ -64,8 +62,7 @@ double Calibration::deadline(double until, int measurements) const {
 Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double until) {
   progress.tell(kernel.name, team->now());
   auto time = [&](int runs) -> Result<double> {
-    if (Status s = team->align(); !s)
-      return s;
+    SYNCLINE_TRY(team->align());
     Result<double> seconds = with.device->time([&] { return with.device->run(kernel, runs); });
     return seconds ? Result<double>(*seconds / runs) : seconds;
   };
@@ -75,16 +72,12 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
     Result<double> own = time(runs);
     if (!own)
       return own;
-    Result<std::vector<double>> all = team->share(*own);
-    if (!all)
-      return all.status();
+    SYNCLINE_TRY_GET(all, team->share(*own));
     const auto [least, most] = std::minmax_element(all->begin(), all->end());
     fastest.push_back(*least);
     return *most;
   };
-  const Result<double> seconds = takeWarm(sample);
-  if (!seconds)
-    return seconds.status();
+  SYNCLINE_TRY_GET(seconds, takeWarm(sample));
   constexpr double longEnough = 2e-3;
   constexpr double maxRuns = 10000;
   runs = static_cast<int>(std::clamp(longEnough / std::max(*seconds, 1e-9), 1.0, maxRuns));
@@ -105,9 +98,7 @@ Status Calibration::measureDevice() {
   for (auto [kernels, into] :
        {std::pair(&device->compute(), &found.compute), std::pair(&device->memory(), &found.memory)})
     for (const Kernel &kernel : *kernels) {
-      auto measured = measureKernel(kernel, deadline(until, left--));
-      if (!measured)
-        return measured.status();
+      SYNCLINE_TRY_GET(measured, measureKernel(kernel, deadline(until, left--)));
       into->push_back(*measured);
     }
   auto smallest = measureKernel(device->smallest(), deadline(until, left));
@@ -137,9 +128,7 @@ Status Calibration::measurePairs() {
 
 Result<SizeFinding> Calibration::measureSize(Team &ranks, const TimedScheme &scheme,
                                              std::int64_t bytes, double until) {
-  Result<double> once = scheme.time(bytes, {});
-  if (!once)
-    return once.status();
+  SYNCLINE_TRY_GET(once, scheme.time(bytes, {}));
   double last = *once, fastest = *once;
   const Sample sample = [&]() -> Result<double> {
     Result<double> seconds = scheme.time(bytes, Repetitions::of(bytes, fastest, last));
@@ -166,19 +155,15 @@ Status Calibration::measureInside() {
   Team *nodeTeam = with.nodeTeam.get();
   findings.inside.scheme = Scheme::ring;
   const double seconds = (insideEnd - pairsEnd) * settings.seconds;
-  if (Result<double> clock = nodeTeam->slowest(0); !clock)
-    return clock.status();
+  SYNCLINE_TRY(nodeTeam->slowest(0));
   const double start = nodeTeam->now();
   for (std::size_t i = 0; i < settings.sizes.size(); ++i) {
     progress.tell("the ring inside a node", team->now());
     const double share = static_cast<double>(i + 1) / static_cast<double>(settings.sizes.size());
-    auto size = measureSize(*nodeTeam, *with.nodeRing, settings.sizes[i], start + share * seconds);
-    if (!size)
-      return size.status();
+    SYNCLINE_TRY_GET(
+        size, measureSize(*nodeTeam, *with.nodeRing, settings.sizes[i], start + share * seconds));
     // All nodes report the times of the slowest node.
-    Result<double> slowest = team->slowest(size->seconds.median);
-    if (!slowest)
-      return slowest.status();
+    SYNCLINE_TRY_GET(slowest, team->slowest(size->seconds.median));
     size->seconds.median = *slowest;
     findings.inside.sizes.push_back(*size);
   }
@@ -190,15 +175,11 @@ Status Calibration::measureOverlap() {
   Summary latency;
   if (with.latencyOverlap) {
     progress.tell("computation beside short messages", team->now());
-    Result<Summary> found = with.latencyOverlap->measure(deadline(until, 3));
-    if (!found)
-      return found.status();
+    SYNCLINE_TRY_GET(found, with.latencyOverlap->measure(deadline(until, 3)));
     latency = *found;
   }
   progress.tell("computation beside messages", team->now());
-  Result<Interference> found = with.overlap->measure(until);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, with.overlap->measure(until));
   findings.interference = *found;
   findings.interference.latency = latency;
   return Status::ok();
@@ -207,9 +188,7 @@ Status Calibration::measureOverlap() {
 Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until) {
   const TimedScheme &by = with.messages.schemes[scheme];
   progress.tell(std::string(schemeName(by.scheme)) + " of " + sizeText(bytes), team->now());
-  auto size = measureSize(*team, by, bytes, until);
-  if (!size)
-    return size.status();
+  SYNCLINE_TRY_GET(size, measureSize(*team, by, bytes, until));
   std::vector<SizeFinding> &sizes = findings.schemes[scheme].sizes;
   auto after = std::find_if(sizes.begin(), sizes.end(),
                             [&](const SizeFinding &other) { return other.bytes > bytes; });
@@ -226,9 +205,7 @@ Status Calibration::probe() {
       probes.push_back({});
       continue;
     }
-    Result<double> seconds = scheme.time(bytes, {.warmUps = 1});
-    if (!seconds)
-      return seconds.status();
+    SYNCLINE_TRY_GET(seconds, scheme.time(bytes, {.warmUps = 1}));
     probes.push_back({bytes, *seconds});
   }
   return Status::ok();
@@ -258,8 +235,7 @@ std::vector<double> Calibration::minCosts(std::span<const std::int64_t> sizes) c
 /// Measures all sizes, shortest first. Short sizes and the first one are measured even if no time
 /// is left; spare time is shared equally among all sizes.
 Status Calibration::measureGrid() {
-  if (Status s = probe(); !s)
-    return s;
+  SYNCLINE_TRY(probe());
   const double until = gridEnd * settings.seconds;
   const std::span<const std::int64_t> all(settings.sizes);
   const std::vector<TimedScheme> &schemes = with.messages.schemes;
@@ -275,8 +251,7 @@ Status Calibration::measureGrid() {
         continue;
       const double seconds =
           minCost(estimate(i, all[at])) + allotted.spare / static_cast<double>(measured);
-      if (Status s = addSize(i, all[at], team->now() + seconds); !s)
-        return s;
+      SYNCLINE_TRY(addSize(i, all[at], team->now() + seconds));
     }
   }
   return Status::ok();
@@ -303,8 +278,7 @@ Status Calibration::refine() {
         searches[i].skip();
         continue;
       }
-      if (Status s = addSize(i, *bytes, deadline(until, points)); !s)
-        return s;
+      SYNCLINE_TRY(addSize(i, *bytes, deadline(until, points)));
       for (const SizeFinding &size : findings.schemes[i].sizes)
         if (size.bytes == *bytes)
           searches[i].tell(size.seconds.median, size.seconds.uncertainty());

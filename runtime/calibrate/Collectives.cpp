@@ -57,18 +57,15 @@ Result<std::vector<Collective>> openCollectives(transport::Transport &transport,
   std::vector<Collective> all;
   for (Scheme scheme : schemes) {
     if (!isSum(scheme)) {
-      auto made = transport::Ring::create(transport, name + "/" + std::string(schemeName(scheme)));
-      if (!made)
-        return made.status();
+      SYNCLINE_TRY_GET(
+          made, transport::Ring::create(transport, name + "/" + std::string(schemeName(scheme))));
       std::shared_ptr<transport::Ring> ring = std::move(*made);
       const std::int64_t most = largestMessage(scheme, transport.size(), largest);
       all.push_back(scheme == Scheme::reduceScatter ? reduceScatter(ring, buffers, most)
                                                     : factors(ring, buffers, most));
       continue;
     }
-    auto made = transport::createAllReduce(scheme, transport, name, layout);
-    if (!made)
-      return made.status();
+    SYNCLINE_TRY_GET(made, transport::createAllReduce(scheme, transport, name, layout));
     std::shared_ptr<transport::AllReduce> by = std::move(*made);
     all.push_back({scheme,
                    [by, buffers](std::int64_t bytes) {

@@ -145,8 +145,7 @@ Status touch(core::Executable &executable) {
   int id = 0;
   for (const core::StepTensor &tensor : executable.tensors()) {
     const auto dense = static_cast<std::size_t>(core::elementCount(tensor.shape)) * sizeof(float);
-    if (Status s = executable.write(id++, bytes.first(dense)); !s)
-      return s;
+    SYNCLINE_TRY(executable.write(id++, bytes.first(dense)));
   }
   return Status::ok();
 }
@@ -172,9 +171,7 @@ Result<std::unique_ptr<Device>> Device::create(const core::Backend &backend,
   const Work &chosen = works[static_cast<std::size_t>(work)];
   core::ExecutableOptions how = options.how;
   how.sizes = sizesOf(chosen, options.messageBytes);
-  auto made = backend.createExecutable(how);
-  if (!made)
-    return made.status();
+  SYNCLINE_TRY_GET(made, backend.createExecutable(how));
   std::unique_ptr<Device> device(new Device);
   device->executable = std::move(*made);
   device->roomBegin = parameterBytes(chosen);
@@ -191,16 +188,12 @@ Result<std::unique_ptr<Device>> Device::create(const core::Backend &backend,
   for (const core::Bucket &b : options.messages)
     step.builder.bucket(
         {b.id, b.channel, schemeName(b.scheme), device->roomBegin + b.offset, b.extent});
-  if (Status s = executable.finish(); !s)
-    return s;
+  SYNCLINE_TRY(executable.finish());
   for (const core::Bucket &b : options.messages)
     if (b.scheme == Scheme::reduceScatter)
-      if (Status s = executable.takeShard(b.id, 0, 0); !s)
-        return s;
-  if (Status s = executable.setOptimizer({.momentum = 0.9}); !s)
-    return s;
-  if (Status s = touch(executable); !s)
-    return s;
+      SYNCLINE_TRY(executable.takeShard(b.id, 0, 0));
+  SYNCLINE_TRY(executable.setOptimizer({.momentum = 0.9}));
+  SYNCLINE_TRY(touch(executable));
   return device;
 }
 
@@ -215,8 +208,7 @@ Status Device::runAll(int passes) {
   for (int pass = 0; pass < passes; ++pass)
     for (const std::vector<Kernel> *kernels : {&computing, &streaming})
       for (const Kernel &kernel : *kernels)
-        if (Status s = run(kernel); !s)
-          return s;
+        SYNCLINE_TRY(run(kernel));
   return Status::ok();
 }
 
@@ -231,15 +223,11 @@ Result<std::vector<double>> Device::marks() {
 }
 
 Result<double> Device::time(const std::function<Status()> &work) {
-  if (Status s = begin(); !s)
-    return s;
+  SYNCLINE_TRY(begin());
   // Place 0 is not used, because beginning the step may enqueue other work.
-  if (Status s = mark(1); !s)
-    return s;
-  if (Status s = work(); !s)
-    return s;
-  if (Status s = mark(2); !s)
-    return s;
+  SYNCLINE_TRY(mark(1));
+  SYNCLINE_TRY(work());
+  SYNCLINE_TRY(mark(2));
   const auto seconds = marks();
   return seconds ? Result<double>((*seconds)[2] - (*seconds)[1]) : seconds.status();
 }

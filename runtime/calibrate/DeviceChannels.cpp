@@ -76,17 +76,13 @@ Result<std::shared_ptr<DeviceChannels>> DeviceChannels::open(const core::Backend
     opened->channels.emplace_back();
     if (carried.empty())
       continue;
-    Result<TunerFolder> folder = TunerFolder::create(algorithmOf(carried.front()));
-    if (!folder)
-      return folder.status();
-    auto channel = backend.openChannel(device.forChannels(), peers,
-                                       {.channel = number,
-                                        .schemes = carried,
-                                        .wire = wishes.wire,
-                                        .sharesDevice = wishes.sharesDevice,
-                                        .planFolder = folder->path()});
-    if (!channel)
-      return channel.status();
+    SYNCLINE_TRY_GET(folder, TunerFolder::create(algorithmOf(carried.front())));
+    SYNCLINE_TRY_GET(channel, backend.openChannel(device.forChannels(), peers,
+                                                  {.channel = number,
+                                                   .schemes = carried,
+                                                   .wire = wishes.wire,
+                                                   .sharesDevice = wishes.sharesDevice,
+                                                   .planFolder = folder->path()}));
     opened->channels.back() = std::move(*channel);
   }
   return opened;
@@ -103,8 +99,7 @@ Route DeviceChannels::secondRoute() const {
 }
 
 Status DeviceChannels::begin() {
-  if (Status s = device.begin(); !s)
-    return s;
+  SYNCLINE_TRY(device.begin());
   for (const std::unique_ptr<core::Channel> &channel : channels)
     if (channel)
       channel->startStep(device.step());
@@ -135,12 +130,10 @@ Status DeviceChannels::sendAll(std::span<const Route> routes, int first, int cou
                                std::int64_t bytes) {
   for (int number = first; number < first + count; ++number)
     for (const Route &route : routes)
-      if (Status s = send(route, number, bytes); !s)
-        return s;
+      SYNCLINE_TRY(send(route, number, bytes));
   for (int number = first; number < first + count; ++number)
     for (const Route &route : routes)
-      if (Status s = wait(route, number); !s)
-        return s;
+      SYNCLINE_TRY(wait(route, number));
   return Status::ok();
 }
 
@@ -148,21 +141,13 @@ Status DeviceChannels::sendAll(std::span<const Route> routes, int first, int cou
 Result<double> DeviceChannels::time(std::span<const Route> routes, std::int64_t bytes,
                                     Repetitions times) {
   const int warmUps = std::max(1, times.warmUps);
-  if (Status s = team.align(); !s)
-    return s;
-  if (Status s = begin(); !s)
-    return s;
-  if (Status s = sendAll(routes, 0, warmUps, std::min(bytes, longestWarmUp)); !s)
-    return s;
-  if (Status s = device.mark(1); !s)
-    return s;
-  if (Status s = sendAll(routes, warmUps, times.runs, bytes); !s)
-    return s;
-  if (Status s = device.mark(2); !s)
-    return s;
-  const auto seconds = device.marks();
-  if (!seconds)
-    return seconds.status();
+  SYNCLINE_TRY(team.align());
+  SYNCLINE_TRY(begin());
+  SYNCLINE_TRY(sendAll(routes, 0, warmUps, std::min(bytes, longestWarmUp)));
+  SYNCLINE_TRY(device.mark(1));
+  SYNCLINE_TRY(sendAll(routes, warmUps, times.runs, bytes));
+  SYNCLINE_TRY(device.mark(2));
+  SYNCLINE_TRY_GET(seconds, device.marks());
   return team.slowest(((*seconds)[2] - (*seconds)[1]) / times.runs);
 }
 

@@ -40,12 +40,9 @@ private:
 /// Begins a sample with one message, which uses up the burst that passes after a pause and lets all
 /// ranks begin together.
 Status DeviceOverlap::begin() {
-  if (Status s = team.align(); !s)
-    return s;
-  if (Status s = channels->begin(); !s)
-    return s;
-  if (Status s = channels->send(route, 0, minBytes, place(minBytes)); !s)
-    return s;
+  SYNCLINE_TRY(team.align());
+  SYNCLINE_TRY(channels->begin());
+  SYNCLINE_TRY(channels->send(route, 0, minBytes, place(minBytes)));
   return channels->wait(route, 0);
 }
 
@@ -70,11 +67,8 @@ Result<DeviceOverlap::Sample> DeviceOverlap::sample() {
       [this] { return device.mark(1); }, [this] { return device.runAll(passes); },
       [this] { return device.mark(2); }, [this] { return waitForAll(); }};
   for (const auto &step : steps)
-    if (Status s = step(); !s)
-      return s;
-  const auto seconds = device.marks();
-  if (!seconds)
-    return seconds.status();
+    SYNCLINE_TRY(step());
+  SYNCLINE_TRY_GET(seconds, device.marks());
   Sample own{(*seconds)[2] - (*seconds)[1], (*seconds)[2], {}};
   for (const core::BucketTiming &message : route.channel->timings())
     own.ends.push_back(message.finished);
@@ -86,27 +80,19 @@ Result<DeviceOverlap::Sample> DeviceOverlap::sample() {
 
 Result<Overlap::Both> DeviceOverlap::computeBeside() {
   for (;; count *= 2) {
-    Result<Sample> own = sample();
-    if (!own)
-      return own.status();
+    SYNCLINE_TRY_GET(own, sample());
     const auto through = std::count_if(own->ends.begin() + 1, own->ends.end(),
                                        [&](double end) { return end <= own->end; });
-    Result<std::vector<double>> passed = team.share(static_cast<double>(through));
-    if (!passed)
-      return passed.status();
+    SYNCLINE_TRY_GET(passed, team.share(static_cast<double>(through)));
     const auto [least, most] = std::minmax_element(passed->begin(), passed->end());
     // On some rank all messages ended before the computation, so twice as many are sent, up to
     // the limit.
     if (static_cast<int>(*most) == count && 2 * count < DeviceChannels::maxUnderWay)
       continue;
     const int messages = static_cast<int>(*least);
-    Result<double> computing = team.slowest(own->computing);
-    if (!computing)
-      return computing.status();
+    SYNCLINE_TRY_GET(computing, team.slowest(own->computing));
     const double seconds = own->ends[static_cast<std::size_t>(messages)] - own->ends.front();
-    Result<double> message = team.slowest(seconds / std::max(1, messages));
-    if (!message)
-      return message.status();
+    SYNCLINE_TRY_GET(message, team.slowest(seconds / std::max(1, messages)));
     return Both{*computing, *message, messages};
   }
 }

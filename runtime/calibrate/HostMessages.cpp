@@ -14,9 +14,7 @@ Result<std::vector<Shared>> open(transport::Transport &transport,
                                  const transport::RankLayout &layout,
                                  const std::vector<Scheme> &schemes, std::int64_t largest,
                                  const std::string &name) {
-  auto opened = openCollectives(transport, layout, schemes, largest, name);
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(opened, openCollectives(transport, layout, schemes, largest, name));
   std::vector<Shared> all;
   for (Collective &collective : *opened)
     all.push_back(std::make_shared<Collective>(std::move(collective)));
@@ -35,12 +33,8 @@ TimedScheme timed(Team &team, const Shared &by) {
 Result<Messages> openHostMessages(transport::Transport &transport, Team &team,
                                   const transport::RankLayout &layout,
                                   const std::vector<Scheme> &schemes, std::int64_t largest) {
-  auto all = open(transport, layout, schemes, largest, "calibrate/0");
-  if (!all)
-    return all.status();
-  auto second = open(transport, layout, {schemes.front()}, largest, "calibrate/1");
-  if (!second)
-    return second.status();
+  SYNCLINE_TRY_GET(all, open(transport, layout, schemes, largest, "calibrate/0"));
+  SYNCLINE_TRY_GET(second, open(transport, layout, {schemes.front()}, largest, "calibrate/1"));
   Messages messages;
   for (const Shared &by : *all)
     messages.schemes.push_back(timed(team, by));

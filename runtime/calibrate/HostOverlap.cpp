@@ -39,8 +39,7 @@ private:
 Result<bool> HostOverlap::carry(std::int64_t length, bool isThrough) {
   float *message = &buffer[static_cast<std::size_t>(place(length)) / sizeof(float)];
   message[0] = isThrough ? 1 : 0;
-  if (Status s = channel->run(message, length, ElementType::f32); !s)
-    return s;
+  SYNCLINE_TRY(channel->run(message, length, ElementType::f32));
   return std::exchange(message[0], 0) == static_cast<float>(team.size());
 }
 
@@ -79,18 +78,12 @@ Result<Overlap::Both> HostOverlap::computeBeside() {
     return carried.status ? computed.status() : carried.status;
   const auto past = std::upper_bound(carried.ends.begin(), carried.ends.end(), end);
   const auto own = std::max<std::int64_t>(0, past - carried.ends.begin() - 1);
-  Result<double> computing = team.slowest(*computed);
-  if (!computing)
-    return computing.status();
-  Result<std::vector<double>> counts = team.share(static_cast<double>(own));
-  if (!counts)
-    return counts.status();
+  SYNCLINE_TRY_GET(computing, team.slowest(*computed));
+  SYNCLINE_TRY_GET(counts, team.share(static_cast<double>(own)));
   const int count = static_cast<int>(*std::min_element(counts->begin(), counts->end()));
   const double seconds =
       std::chrono::duration<double>(carried.ends[count] - carried.ends.front()).count();
-  Result<double> message = team.slowest(seconds / std::max(1, count));
-  if (!message)
-    return message.status();
+  SYNCLINE_TRY_GET(message, team.slowest(seconds / std::max(1, count)));
   return Both{*computing, *message, count};
 }
 
@@ -117,9 +110,8 @@ Result<double> HostOverlap::messagesAlone(int count) {
 
 Result<std::unique_ptr<Overlap>> openHostOverlap(transport::Transport &transport, Team &team,
                                                  Device &device) {
-  auto channel = transport::createAllReduce(Scheme::ring, transport, "calibrate/overlap", {});
-  if (!channel)
-    return channel.status();
+  SYNCLINE_TRY_GET(channel,
+                   transport::createAllReduce(Scheme::ring, transport, "calibrate/overlap", {}));
   return std::unique_ptr<Overlap>(std::make_unique<HostOverlap>(team, device, std::move(*channel)));
 }
 

@@ -26,9 +26,7 @@ Result<double> busySeconds(Device &device, Team &team) {
     Result<double> own = device.time([&] { return device.run(device.compute().back()); });
     if (!own)
       return own;
-    auto all = team.share(*own);
-    if (!all)
-      return all.status();
+    SYNCLINE_TRY_GET(all, team.share(*own));
     least = *std::min_element(all->begin(), all->end());
   }
   return least;
@@ -47,13 +45,10 @@ Result<Instruments> Instruments::open(const Site &site, const Settings &settings
   if (site.backend.hasChannels()) {
     all.team = Team::create(*site.peers);
   } else {
-    auto made = Team::create(*site.transport, "calibrate");
-    if (!made)
-      return made.status();
+    SYNCLINE_TRY_GET(made, Team::create(*site.transport, "calibrate"));
     all.team = std::move(*made);
   }
-  if (Status s = all.openDevice(site, settings); !s)
-    return s;
+  SYNCLINE_TRY(all.openDevice(site, settings));
   Status s = site.backend.hasChannels() ? all.openOnDevice(site, settings)
                                         : all.openOnHost(site, settings);
   return s ? Result<Instruments>(std::move(all)) : s;
@@ -76,9 +71,7 @@ Status Instruments::openDevice(const Site &site, const Settings &settings) {
   }
   for (int work = hasChannels ? 0 : Device::processorWork;; ++work) {
     device.reset(); // frees its memory for the next one
-    auto made = Device::create(site.backend, options, work);
-    if (!made)
-      return made.status();
+    SYNCLINE_TRY_GET(made, Device::create(site.backend, options, work));
     device = std::move(*made);
     if (!hasChannels || work == Device::maxWork)
       return Status::ok();
@@ -90,33 +83,23 @@ Status Instruments::openDevice(const Site &site, const Settings &settings) {
 
 Status Instruments::openOnHost(const Site &site, const Settings &settings) {
   transport::Transport &transport = *site.transport;
-  auto madePairs = Pairs::open(transport);
-  if (!madePairs)
-    return madePairs.status();
+  SYNCLINE_TRY_GET(madePairs, Pairs::open(transport));
   pairs = std::move(*madePairs);
-  auto madeOverlap = openHostOverlap(transport, *team, *device);
-  if (!madeOverlap)
-    return madeOverlap.status();
+  SYNCLINE_TRY_GET(madeOverlap, openHostOverlap(transport, *team, *device));
   overlap = std::move(*madeOverlap);
-  auto madeLatency = LatencyOverlap::open(transport, *team, *device);
-  if (!madeLatency)
-    return madeLatency.status();
+  SYNCLINE_TRY_GET(madeLatency, LatencyOverlap::open(transport, *team, *device));
   latencyOverlap = std::move(*madeLatency);
   const int perNode = settings.ranksPerNode;
   const std::int64_t largest = settings.sizes.back();
-  auto opened =
-      openHostMessages(transport, *team, {.ranksPerNode = perNode}, settings.schemes, largest);
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(opened, openHostMessages(transport, *team, {.ranksPerNode = perNode},
+                                            settings.schemes, largest));
   messages = std::move(*opened);
   if (perNode == 1 || perNode == transport.size())
     return Status::ok();
   std::vector<int> members(static_cast<std::size_t>(perNode));
   std::iota(members.begin(), members.end(), transport.rank() / perNode * perNode);
   node = std::make_unique<transport::RankSubset>(transport, members);
-  auto madeTeam = Team::create(*node, "calibrate/node");
-  if (!madeTeam)
-    return madeTeam.status();
+  SYNCLINE_TRY_GET(madeTeam, Team::create(*node, "calibrate/node"));
   nodeTeam = std::move(*madeTeam);
   auto ring = openNodeRing(*node, *nodeTeam, largest);
   if (ring)
@@ -127,9 +110,8 @@ Status Instruments::openOnHost(const Site &site, const Settings &settings) {
 /// Opens channels without pairs and without rings inside nodes: these need links between some of
 /// the ranks, but the channels connect all of them.
 Status Instruments::openOnDevice(const Site &site, const Settings &settings) {
-  auto opened = DeviceChannels::open(site.backend, *site.peers, *team, *device, wishesOf(settings));
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(
+      opened, DeviceChannels::open(site.backend, *site.peers, *team, *device, wishesOf(settings)));
   std::shared_ptr<DeviceChannels> channels = std::move(*opened);
   messages = channelMessages(channels, settings.schemes, settings.sizes.back());
   overlap = createDeviceOverlap(*team, *device, channels);

@@ -17,10 +17,8 @@ static constexpr int turns = 10;
 Result<std::unique_ptr<LatencyOverlap>> LatencyOverlap::open(transport::Transport &transport,
                                                              Team &team, Device &device) {
   // Plans give short messages to the scheme with the fewest rounds.
-  auto opened =
-      transport::CommunicationThread::create(transport, /*channel=*/0, {Scheme::recursiveDoubling});
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(opened, transport::CommunicationThread::create(transport, /*channel=*/0,
+                                                                  {Scheme::recursiveDoubling}));
   return std::unique_ptr<LatencyOverlap>(new LatencyOverlap(team, device, std::move(*opened)));
 }
 
@@ -29,15 +27,12 @@ Result<std::unique_ptr<LatencyOverlap>> LatencyOverlap::open(transport::Transpor
 Result<double> LatencyOverlap::seconds(bool sends, bool computes) {
   const auto begin = core::Clock::now();
   if (sends)
-    if (Status s = channel->issue(0, message.data(), bytes, ElementType::f32); !s)
-      return s;
+    SYNCLINE_TRY(channel->issue(0, message.data(), bytes, ElementType::f32));
   if (computes)
-    if (Status s = compute(); !s)
-      return s;
+    SYNCLINE_TRY(compute());
   const double computed = core::secondsSince(begin);
   if (sends)
-    if (Status s = channel->wait(0); !s)
-      return s;
+    SYNCLINE_TRY(channel->wait(0));
   return computes ? computed : core::secondsSince(begin);
 }
 
@@ -48,17 +43,11 @@ Status LatencyOverlap::choose() {
   std::vector<double> messages, passes;
   for (int turn = 0; turn < turns; ++turn)
     for (auto [into, sends] : {std::pair(&messages, true), {&passes, false}}) {
-      Result<double> own = seconds(sends, !sends);
-      if (!own)
-        return own.status();
+      SYNCLINE_TRY_GET(own, seconds(sends, !sends));
       into->push_back(*own);
     }
-  Result<double> pass = team.slowest(core::median(passes));
-  if (!pass)
-    return pass.status();
-  Result<double> alone = team.slowest(core::median(messages));
-  if (!alone)
-    return alone.status();
+  SYNCLINE_TRY_GET(pass, team.slowest(core::median(passes)));
+  SYNCLINE_TRY_GET(alone, team.slowest(core::median(messages)));
   const double wanted = std::max(shortestPass, perMessage * *alone);
   runs = static_cast<int>(std::ceil(std::max(1.0, tried * wanted / std::max(*pass, 1e-9))));
   return Status::ok();
@@ -67,10 +56,8 @@ Status LatencyOverlap::choose() {
 /// One sample: the share of a message's time alone that operations lose to it.
 Result<double> LatencyOverlap::round() {
   channel->startStep(0);
-  if (Status s = device.begin(); !s)
-    return s;
-  if (Status s = team.align(); !s)
-    return s;
+  SYNCLINE_TRY(device.begin());
+  SYNCLINE_TRY(team.align());
   std::vector<double> alone, beside, messages;
   for (int turn = 0; turn < turns; ++turn)
     for (auto [into, sends, computes] :
@@ -90,8 +77,7 @@ Result<double> LatencyOverlap::round() {
 }
 
 Result<Summary> LatencyOverlap::measure(double until) {
-  if (Status s = choose(); !s)
-    return s;
+  SYNCLINE_TRY(choose());
   const Sample sample = [this] { return round(); };
   auto shares = repeat(std::span(&sample, 1), {.until = until}, [&] { return team.now(); });
   if (!shares)

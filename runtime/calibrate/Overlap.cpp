@@ -29,8 +29,7 @@ std::int64_t Overlap::place(std::int64_t length) {
 
 /// Seconds of the computation on the slowest rank without messages.
 Result<double> Overlap::computeAlone() {
-  if (Status s = team.align(); !s)
-    return s;
+  SYNCLINE_TRY(team.align());
   Result<double> own = compute();
   return own ? team.slowest(*own) : own;
 }
@@ -44,9 +43,7 @@ Status Overlap::choose(double until) {
     return seconds.status();
   const double wanted = std::min(minPart * (until - team.now()), longEnough);
   passes = static_cast<int>(std::ceil(std::max(wanted / *seconds, 1.0)));
-  Result<double> message = messagesAlone(2);
-  if (!message)
-    return message.status();
+  SYNCLINE_TRY_GET(message, messagesAlone(2));
   const double most = std::min(std::max(wanted, *seconds) / messagesAlongside / *message,
                                static_cast<double>(maxBytes / minBytes));
   while (static_cast<double>(2 * bytes) <= most * static_cast<double>(minBytes))
@@ -69,9 +66,7 @@ Result<double> Overlap::round(Row &row) {
   Result<double> alone = computeAlone();
   if (!alone)
     return alone;
-  Result<Both> both = computeBeside();
-  if (!both)
-    return both.status();
+  SYNCLINE_TRY_GET(both, computeBeside());
   row.alone.push_back(*alone);
   if (both->messages > 0 && !isStable(summarize(row.messages), StopRule().share)) {
     Result<double> message = messagesAlone(both->messages);
@@ -83,8 +78,7 @@ Result<double> Overlap::round(Row &row) {
 }
 
 Result<Interference> Overlap::measure(double until) {
-  if (Status s = choose(until); !s)
-    return s;
+  SYNCLINE_TRY(choose(until));
   Row row;
   const Sample sample = [&] { return round(row); };
   auto ratios = repeat(std::span(&sample, 1), {.until = until}, [&] { return team.now(); });

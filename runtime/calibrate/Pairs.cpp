@@ -26,9 +26,7 @@ Result<std::unique_ptr<Pairs>> Pairs::open(transport::Transport &transport) {
       ends.push_back({peer, sends,
                       "calibrate/pair/" + std::to_string(sender) + "-" + std::to_string(receiver)});
     }
-  auto links = transport.open(ends);
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(links, transport.open(ends));
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const int partner = rank == 0 ? peers[i] : rank;
     pairs->to[partner] = std::move((*links)[2 * i]);
@@ -70,8 +68,7 @@ Status Pairs::sendAll(int partner, std::int64_t bytes) {
 /// Runs `exchange` on rank 0 and the partner. Returns rank 0's seconds on all ranks.
 Result<double> Pairs::timed(Team &team, int partner,
                             const std::function<Result<double>()> &exchange) {
-  if (Status s = team.align(); !s)
-    return s;
+  SYNCLINE_TRY(team.align());
   double seconds = 0;
   if (transport.rank() == 0 || transport.rank() == partner) {
     Result<double> own = exchange();
@@ -95,8 +92,7 @@ Result<double> Pairs::latency(Team &team, int partner) {
 
 Result<double> Pairs::stream(Team &team, int partner) {
   return timed(team, partner, [&]() -> Result<double> {
-    if (Status s = sendAll(partner, burstBytes); !s)
-      return s;
+    SYNCLINE_TRY(sendAll(partner, burstBytes));
     auto start = core::Clock::now();
     Status s = sendAll(partner, streamBytes);
     return s ? Result<double>(core::secondsSince(start)) : s;

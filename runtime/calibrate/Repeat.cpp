@@ -16,9 +16,7 @@ Result<std::vector<Summary>> repeat(std::span<const Sample> conditions, const St
   std::vector<Summary> summaries(conditions.size());
   for (int round = -rule.warmUps; round < rule.maxRounds; ++round) {
     for (std::size_t i = 0; i < conditions.size(); ++i) {
-      Result<double> sample = conditions[i]();
-      if (!sample)
-        return sample.status();
+      SYNCLINE_TRY_GET(sample, conditions[i]());
       if (round >= 0)
         samples[i].push_back(*sample);
     }

@@ -49,9 +49,7 @@ private:
   Result<std::vector<Values>> exchange(const Values &own) override {
     std::string bytes(sizeof own, '\0');
     std::memcpy(bytes.data(), &own, sizeof own);
-    const auto texts = peers.exchange(nextKey(), bytes);
-    if (!texts)
-      return texts.status();
+    SYNCLINE_TRY_GET(texts, peers.exchange(nextKey(), bytes));
     std::vector<Values> all;
     for (const std::string &text : *texts) {
       if (text.size() != sizeof(Values))
@@ -71,13 +69,9 @@ private:
 Result<std::unique_ptr<Team>> Team::create(transport::Transport &transport,
                                            const std::string &name) {
   // Among all schemes, recursive doubling releases its ranks closest in time.
-  auto barrier =
-      transport::createAllReduce(Scheme::recursiveDoubling, transport, name + "/barrier", {});
-  if (!barrier)
-    return barrier.status();
-  auto ring = transport::Ring::create(transport, name + "/share");
-  if (!ring)
-    return ring.status();
+  SYNCLINE_TRY_GET(barrier, transport::createAllReduce(Scheme::recursiveDoubling, transport,
+                                                       name + "/barrier", {}));
+  SYNCLINE_TRY_GET(ring, transport::Ring::create(transport, name + "/share"));
   return std::unique_ptr<Team>(
       std::make_unique<LinkTeam>(transport, std::move(*barrier), std::move(*ring)));
 }
@@ -87,9 +81,7 @@ std::unique_ptr<Team> Team::create(core::Peers &peers) {
 }
 
 Result<std::vector<double>> Team::share(double own) {
-  auto all = exchange({own, core::secondsSince(start)});
-  if (!all)
-    return all.status();
+  SYNCLINE_TRY_GET(all, exchange({own, core::secondsSince(start)}));
   agreedNow = all->front().now;
   std::vector<double> values;
   for (const Values &each : *all)

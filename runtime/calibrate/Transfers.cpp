@@ -92,13 +92,10 @@ Result<double> timeTransfers(Team &team, std::span<const Transfer> atOnce, Repet
   Carriers carriers;
   for (const Transfer &transfer : atOnce)
     carriers.push_back(std::make_unique<Carrier>(transfer));
-  if (Status s = team.align(); !s)
-    return s;
-  if (Status s = repeat(carriers, times.warmUps, longestWarmUp); !s)
-    return s;
+  SYNCLINE_TRY(team.align());
+  SYNCLINE_TRY(repeat(carriers, times.warmUps, longestWarmUp));
   const auto begin = core::Clock::now();
-  if (Status s = repeat(carriers, times.runs, std::numeric_limits<std::int64_t>::max()); !s)
-    return s;
+  SYNCLINE_TRY(repeat(carriers, times.runs, std::numeric_limits<std::int64_t>::max()));
   return team.slowest(core::secondsSince(begin) / times.runs);
 }
 

@@ -169,8 +169,7 @@ Status Optimizer::expectWhole(int bucket) const {
 Status Optimizer::allocate() {
   if (!isFinished || options.slots() == 0)
     return Status::ok();
-  if (Status s = checkWhole(); !s)
-    return s;
+  SYNCLINE_TRY(checkWhole());
   if (!hasWholeBuckets)
     addWholeBuckets();
   for (const auto &[bucket, shard] : shards)

@@ -88,14 +88,10 @@ Status writeTo(int descriptor, const std::string &path,
 } // namespace
 
 Status expectWritableFile(const std::string &path) {
-  Result<Place> place = placeAt(path);
-  if (!place)
-    return place.status();
+  SYNCLINE_TRY_GET(place, placeAt(path));
   if (*place == Place::other)
     return access(path.c_str(), W_OK) == 0 ? Status::ok() : cannotWrite(path, errno);
-  Result<std::string> end = endOfLinks(path);
-  if (!end)
-    return end.status();
+  SYNCLINE_TRY_GET(end, endOfLinks(path));
   const fs::path folder = fs::path(*end).parent_path();
   return expectWritableIn(path, folder.empty() ? "." : folder);
 }
@@ -116,24 +112,17 @@ Status writeWholeFile(const std::string &path, std::string_view bytes) {
 }
 
 Status writeWholeFile(const std::string &path, const std::function<Status(std::ostream &)> &write) {
-  Result<Place> place = placeAt(path);
-  if (!place)
-    return place.status();
+  SYNCLINE_TRY_GET(place, placeAt(path));
   if (*place == Place::other) {
     Result<int> other = openOther(path);
     return other ? writeTo(*other, path, write) : other.status();
   }
-  Result<std::string> target = endOfLinks(path);
-  if (!target)
-    return target.status();
-  Result<core::PartialFile> file = createFor(*target, path);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(target, endOfLinks(path));
+  SYNCLINE_TRY_GET(file, createFor(*target, path));
   const int copy = fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0); // the stream closes it
   if (copy < 0)
     return cannotWrite(path, errno);
-  if (Status written = writeTo(copy, path, write); !written)
-    return written;
+  SYNCLINE_TRY(writeTo(copy, path, write));
   const int error = file->putInPlace();
   return error == 0 ? Status::ok() : cannotWrite(path, error);
 }

@@ -153,8 +153,7 @@ Status CpuExecutable::allocate() {
 Status CpuExecutable::finish() {
   if (program.table.hasFailed())
     return program.table.status();
-  if (Status status = optimizer.checkTypes(); !status)
-    return status;
+  SYNCLINE_TRY(optimizer.checkTypes());
   for (int id = 0; id < static_cast<int>(program.placements.size()); ++id)
     if (!program.placements[id].isLaidOut)
       program.layOut({id}, program.placements[id].layout);
@@ -249,14 +248,11 @@ Result<std::vector<double>> CpuExecutable::marks() {
 }
 
 Status CpuExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
-  const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
-  if (!own)
-    return own.status();
+  SYNCLINE_TRY_GET(own, optimizer.shardUpdates(bucket));
   // A channel's thread uses one processor and leaves the others to the computation. The network is
   // slower than the update anyway.
   omp_set_num_threads(program.options.ranks == 1 ? program.options.threads : 1);
-  if (Status s = sum ? Status::ok() : optimizer.expectWhole(bucket); !s)
-    return s;
+  SYNCLINE_TRY(sum ? Status::ok() : optimizer.expectWhole(bucket));
   return update(bucket, *own, sum);
 }
 
@@ -272,9 +268,7 @@ Status CpuExecutable::addSquares(int bucket) {
     squares.whole[bucket] = squaresFrom(of.offset, of.extent);
     return Status::ok();
   }
-  const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
-  if (!own)
-    return own.status();
+  SYNCLINE_TRY_GET(own, optimizer.shardUpdates(bucket));
   double &sum = squares.parts[bucket];
   sum = 0;
   for (const core::Optimizer::Update &part : *own)
@@ -382,12 +376,10 @@ bool hasPrecision(core::Precision precision) {
 
 Result<std::unique_ptr<core::Executable>>
 createCpuExecutable(const core::ExecutableOptions &options) {
-  if (Status status = instructionSets(); !status)
-    return status;
+  SYNCLINE_TRY(instructionSets());
   try {
     auto executable = std::make_unique<CpuExecutable>(options);
-    if (Status status = executable->allocate(); !status)
-      return status;
+    SYNCLINE_TRY(executable->allocate());
     return std::unique_ptr<core::Executable>(std::move(executable));
   } catch (const dnnl::error &error) {
     return Status::error(ErrorKind::internal, std::string("oneDNN did not start: ") + error.what());

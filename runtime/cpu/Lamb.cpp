@@ -122,8 +122,7 @@ Result<bool> updateByNorms(std::span<const LambPart> parts, double scale,
     squares[2 * part.place] = own.weights;
     squares[2 * part.place + 1] = own.directions;
   }
-  if (Status s = sum(squares); !s)
-    return s;
+  SYNCLINE_TRY(sum(squares));
   for (const LambPart &part : parts) {
     const core::LambSquares all{squares[2 * part.place], squares[2 * part.place + 1]};
     kept = updateWeights(part, all, correction) || kept;

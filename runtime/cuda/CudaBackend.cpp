@@ -31,8 +31,7 @@ public:
 
   Result<std::unique_ptr<core::Executable>>
   createExecutable(const core::ExecutableOptions &options) const override {
-    if (Status usable = available(); !usable)
-      return usable;
+    SYNCLINE_TRY(available());
     if (options.ranks > 1)
       prepareNcclMemory();
     std::unique_ptr<core::Executable> executable;
@@ -53,15 +52,11 @@ public:
   Result<std::unique_ptr<core::Channel>>
   openChannel(core::Executable &made, core::Peers &peers,
               const core::ChannelOptions &options) const override {
-    if (Status usable = checkNcclVersion(); !usable)
-      return usable;
+    SYNCLINE_TRY(checkNcclVersion());
     auto &executable = static_cast<CudaExecutable &>(made);
-    const auto places = meetPlaces(peers, "places/" + std::to_string(options.channel),
-                                   executable.device().index, options.sharesDevice);
-    if (!places)
-      return places.status();
-    if (Status reachable = expectLoopback(*places, std::getenv, usableInterfaces()); !reachable)
-      return reachable;
+    SYNCLINE_TRY_GET(places, meetPlaces(peers, "places/" + std::to_string(options.channel),
+                                        executable.device().index, options.sharesDevice));
+    SYNCLINE_TRY(expectLoopback(*places, std::getenv, usableInterfaces()));
     prepareNcclEnvironment(options, *places, channelsOf(executable, peers.size()), peers.rank());
     std::shared_ptr<NcclLinks> links = executable.links.lock();
     if (!links)

@@ -40,8 +40,7 @@ Status CudaExecutable::withReason(const Status &ofOptimizer) const {
 Status CudaExecutable::finish() {
   if (program.table.hasFailed())
     return program.table.status();
-  if (Status status = optimizer.checkTypes(); !status)
-    return status;
+  SYNCLINE_TRY(optimizer.checkTypes());
   const Status allocated = statusOf("", [&] {
     program.device.makeCurrent();
     program.allocateScratch();
@@ -50,8 +49,7 @@ Status CudaExecutable::finish() {
       clocks = DeviceMemory(
           static_cast<std::int64_t>(program.table.buckets.size() * sizeof(UpdateClock)));
   });
-  if (Status counted = allocated ? setUpdates(0) : allocated; !counted)
-    return counted;
+  SYNCLINE_TRY(allocated ? setUpdates(0) : allocated);
   return withReason(optimizer.finish());
 }
 
@@ -132,9 +130,7 @@ Status CudaExecutable::writeVelocity(int parameter, std::span<const std::byte> d
 
 Status CudaExecutable::transferState(const core::StateInterval &interval, std::byte *host,
                                      std::size_t bytes, bool toHost) {
-  const Result<std::byte *> data = optimizer.stateOf(interval, bytes);
-  if (!data)
-    return data.status();
+  SYNCLINE_TRY_GET(data, optimizer.stateOf(interval, bytes));
   return statusOf("the optimizer's state: ", [&] {
     program.device.makeCurrent();
     check(cudaMemcpyAsync(toHost ? host : *data, toHost ? *data : host, bytes,

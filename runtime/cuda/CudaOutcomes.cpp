@@ -20,8 +20,7 @@ Status CudaExecutable::endStep() {
 Result<core::StepOutcome> CudaExecutable::outcome(std::int64_t step) {
   if (!outcomes)
     return Status::error(ErrorKind::internal, "no step has ended");
-  if (Status s = waitFor(outcomes->end(step)); !s)
-    return s;
+  SYNCLINE_TRY(waitFor(outcomes->end(step)));
   seen = step;
   return outcomes->of(step, norm);
 }

@@ -106,11 +106,8 @@ Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream,
 
 Status CudaExecutable::updatePart(int bucket, cudaStream_t stream, const double *rate,
                                   const core::SumOverRanks &sum) {
-  const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
-  if (!own)
-    return own.status();
-  if (Status s = sum ? Status::ok() : optimizer.expectWhole(bucket); !s)
-    return s;
+  SYNCLINE_TRY_GET(own, optimizer.shardUpdates(bucket));
+  SYNCLINE_TRY(sum ? Status::ok() : optimizer.expectWhole(bucket));
   return statusOf("update: ", [&] { update(bucket, *own, stream, rate, sum); });
 }
 
@@ -119,9 +116,7 @@ Status CudaExecutable::addSquares(int bucket) {
   const bool isPart = of.scheme == Scheme::reduceScatter;
   std::int64_t begin = of.offset, bytes = of.extent;
   if (isPart) {
-    const Result<std::vector<core::Optimizer::Update>> own = optimizer.shardUpdates(bucket);
-    if (!own)
-      return own.status();
+    SYNCLINE_TRY_GET(own, optimizer.shardUpdates(bucket));
     begin = own->empty() ? begin : own->front().begin;
     bytes = own->empty() ? 0 : own->back().begin + own->back().bytes - begin;
   }

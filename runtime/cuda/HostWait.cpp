@@ -15,8 +15,7 @@ int HostWait::add(DeviceWatch watch) {
 
 Status HostWait::ask() const {
   for (const auto &[number, watch] : watches)
-    if (Status s = watch(); !s)
-      return s;
+    SYNCLINE_TRY(watch());
   return Status::ok();
 }
 
@@ -32,8 +31,7 @@ Status HostWait::until(const std::function<bool()> &isDone) const {
     const auto now = core::Clock::now();
     if (now - asked >= pace) {
       asked = now;
-      if (Status s = ask(); !s)
-        return s;
+      SYNCLINE_TRY(ask());
     }
     if (now - start >= spin)
       std::this_thread::sleep_for(std::min((now - start) / 50, longest));

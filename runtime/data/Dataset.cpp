@@ -34,9 +34,7 @@ Result<bool> isImageFolder(const std::string &where) {
 Result<std::vector<SampleFiles>> findFiles(const std::string &where, const SampleFormat &format) {
   if (std::error_code error; std::filesystem::is_directory(where, error))
     return findShards(where, format);
-  Result<SampleFiles> files = parseFiles(where, format);
-  if (!files)
-    return files.status();
+  SYNCLINE_TRY_GET(files, parseFiles(where, format));
   return std::vector<SampleFiles>{std::move(*files)};
 }
 
@@ -64,9 +62,7 @@ std::int64_t rowsOf(const SampleFormat &format, const std::string &name) {
 
 Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &format,
                               const ImageOptions &images) {
-  const Result<bool> hasFolders = isImageFolder(where);
-  if (!hasFolders)
-    return hasFolders.status();
+  SYNCLINE_TRY_GET(hasFolders, isImageFolder(where));
   std::shared_ptr<const Preparation> preparation;
   if (*hasFolders || images.isAny()) {
     auto made = Preparation::create(images, format);
@@ -79,21 +75,15 @@ Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &form
     set.inputBytes.push_back(sampleBytes(input.shape, input.type));
   set.targetBytes = sampleBytes(format.targetShape, format.targetType);
   if (*hasFolders) {
-    auto opened = ImageFolder::open(where, format, std::move(preparation));
-    if (!opened)
-      return opened.status();
+    SYNCLINE_TRY_GET(opened, ImageFolder::open(where, format, std::move(preparation)));
     set.classNames = (*opened)->classes();
     set.ignored = (*opened)->ignored();
     set.nested = (*opened)->ignoredFolders();
     set.store = std::move(*opened);
     return set;
   }
-  const Result<std::vector<SampleFiles>> files = findFiles(where, format);
-  if (!files)
-    return files.status();
-  auto opened = Shards::open(*files, format, std::move(preparation));
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(files, findFiles(where, format));
+  SYNCLINE_TRY_GET(opened, Shards::open(*files, format, std::move(preparation)));
   set.store = std::move(*opened);
   return set;
 }
@@ -117,14 +107,12 @@ Status Dataset::read(const Samples &samples, HostBatch &batch) const {
   std::byte *to = batch.inputs.data();
   for (std::size_t number = 0; number < inputBytes.size(); ++number)
     for (const std::int64_t sample : samples.indices) {
-      if (Status s = store->readInput(sample, number, samples.epoch, to); !s)
-        return s;
+      SYNCLINE_TRY(store->readInput(sample, number, samples.epoch, to));
       to += inputBytes[number];
     }
   to = batch.targets.data();
   for (const std::int64_t sample : samples.indices) {
-    if (Status s = store->readTarget(sample, to); !s)
-      return s;
+    SYNCLINE_TRY(store->readTarget(sample, to));
     to += targetBytes;
   }
   return Status::ok();

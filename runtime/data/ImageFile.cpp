@@ -81,17 +81,14 @@ bool isImageName(const std::string &name) {
 
 /// As readImage(), which says whose memory it is.
 static Status decodeFile(const std::string &path, std::int64_t channels, Image &image) {
-  const Result<InputFile> file = InputFile::open(path);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(file, InputFile::open(path));
   if (file->size() > mostBytes)
     return Status::badInput("'" + path + "': the file has " + std::to_string(file->size()) +
                             " bytes, expected at most " + std::to_string(mostBytes));
   static thread_local std::vector<std::byte> bytes; // kept from call to call, as is `pixels`
   static thread_local Pixels pixels;
   bytes.resize(static_cast<std::size_t>(file->size()));
-  if (Status s = file->read(0, bytes); !s)
-    return s;
+  SYNCLINE_TRY(file->read(0, bytes));
   if (Status s = decode(bytes, pixels); !s)
     return Status::error(s.kind(), "'" + path + "': " + s.message());
   image.resize(channels, pixels.height, pixels.width);

@@ -43,16 +43,12 @@ Result<Listing> list(const std::string &folder) {
 } // namespace
 
 Result<std::vector<std::string>> findFolders(const std::string &folder) {
-  Result<Listing> found = list(folder);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, list(folder));
   return std::move(found->folders);
 }
 
 Status ImageFolder::addClass(const std::string &folder, const std::string &name) {
-  Result<Listing> found = list(folder);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, list(folder));
   nested += static_cast<std::int64_t>(found->folders.size());
   const auto before = files.size();
   for (std::string &file : found->files)
@@ -76,9 +72,7 @@ ImageFolder::open(const std::string &folder, const SampleFormat &format,
     return Status::badInput("'" + folder +
                             "': images in folders have one class each, but the "
                             "model's targets are none");
-  Result<std::vector<std::string>> found = findFolders(folder);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, findFolders(folder));
   const auto count = static_cast<std::int64_t>(found->size());
   if (format.classCount > 0 && count > format.classCount)
     return Status::badInput("'" + folder + "' has " + std::to_string(count) +
@@ -89,8 +83,7 @@ ImageFolder::open(const std::string &folder, const SampleFormat &format,
   all->targetType = format.targetType;
   all->preparation = std::move(preparation);
   for (const std::string &name : *found)
-    if (Status s = all->addClass(folder + "/" + name, name); !s)
-      return s;
+    SYNCLINE_TRY(all->addClass(folder + "/" + name, name));
   return all;
 }
 
@@ -104,8 +97,7 @@ std::string ImageFolder::nameOf(std::int64_t sample) const { return "'" + pathOf
 Status ImageFolder::readInput(std::int64_t sample, std::size_t /*number*/, std::int64_t epoch,
                               std::byte *to) const {
   static thread_local Image image; // kept from call to call: its memory is large
-  if (Status s = readImage(pathOf(sample), preparation->channels(), image); !s)
-    return s;
+  SYNCLINE_TRY(readImage(pathOf(sample), preparation->channels(), image));
   preparation->write(image, epoch, sample, to);
   constexpr std::size_t kept = std::size_t{1} << 26; // values; a larger image is an exception
   if (image.values.capacity() > kept)

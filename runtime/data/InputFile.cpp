@@ -54,9 +54,7 @@ InputFile::openDescriptor(const std::string &path, Links links) {
 }
 
 Result<InputFile> InputFile::open(const std::string &path, Links links) {
-  auto opened = openDescriptor(path, links);
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(opened, openDescriptor(path, links));
   InputFile file;
   file.name = path;
   file.links = links;
@@ -69,9 +67,7 @@ Result<InputFile> InputFile::open(const std::string &path, Links links) {
 Status InputFile::read(std::int64_t offset, std::span<std::byte> to) const {
   std::shared_ptr<const Descriptor> from = descriptor;
   if (!from) {
-    auto opened = openDescriptor(name, links);
-    if (!opened)
-      return opened.status();
+    SYNCLINE_TRY_GET(opened, openDescriptor(name, links));
     from = std::move(*opened);
     if (from->size != bytes)
       return Status::badInput("'" + name + "': the file changed while it was read: expected " +

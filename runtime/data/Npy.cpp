@@ -117,8 +117,7 @@ Result<HeaderPlace> findHeader(const InputFile &file) {
     return bad(path, "the file is empty");
   std::array<std::byte, 12> start{};
   const auto known = static_cast<std::size_t>(std::min<std::int64_t>(file.size(), start.size()));
-  if (Status s = file.read(0, std::span(start).first(known)); !s)
-    return s;
+  SYNCLINE_TRY(file.read(0, std::span(start).first(known)));
   if (known < 10 || std::memcmp(start.data(), magic.data(), magic.size()) != 0)
     return bad(path, "not a .npy file");
   const int version = static_cast<int>(start[6]);
@@ -166,20 +165,14 @@ Status NpyFile::parse(const std::string &header) {
 }
 
 Result<NpyFile> NpyFile::open(const std::string &path) {
-  Result<InputFile> opened = InputFile::open(path);
-  if (!opened)
-    return opened.status();
-  const Result<HeaderPlace> place = findHeader(*opened);
-  if (!place)
-    return place.status();
+  SYNCLINE_TRY_GET(opened, InputFile::open(path));
+  SYNCLINE_TRY_GET(place, findHeader(*opened));
   NpyFile npy;
   npy.file = std::move(*opened);
   npy.begin = place->prefix + place->length;
   std::string header(static_cast<std::size_t>(place->length), ' ');
-  if (Status s = npy.file.read(place->prefix, std::as_writable_bytes(std::span(header))); !s)
-    return s;
-  if (Status s = npy.parse(header); !s)
-    return s;
+  SYNCLINE_TRY(npy.file.read(place->prefix, std::as_writable_bytes(std::span(header))));
+  SYNCLINE_TRY(npy.parse(header));
   return npy;
 }
 

@@ -41,16 +41,12 @@ Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted
                                     const std::string &what, const std::string &hint) {
   SampleFile file;
   if (path.ends_with(".npy")) {
-    Result<NpyFile> opened = NpyFile::open(path);
-    if (!opened)
-      return opened.status();
+    SYNCLINE_TRY_GET(opened, NpyFile::open(path));
     file.npy = std::move(*opened);
   } else if (path.ends_with(".csv")) {
     if (Result<InputFile> opened = InputFile::open(path); !opened) // no pipe, no device
       return opened.status();
-    Result<Array> read = readCsv(path);
-    if (!read)
-      return read.status();
+    SYNCLINE_TRY_GET(read, readCsv(path));
     file.table = std::move(*read);
   } else {
     return Status::badInput("'" + path + "': expected a .npy or a .csv file");

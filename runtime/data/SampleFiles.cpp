@@ -147,9 +147,7 @@ Result<std::vector<SampleFiles>> findShards(const std::string &folder, const Sam
       if (!files.contains(input))
         return Status::badInput("'" + files.begin()->second + "': expected a file '" + name +
                                 ending + "' beside it");
-    Result<SampleFiles> shard = filesOf(files, files.at(""), folder, format);
-    if (!shard)
-      return shard.status();
+    SYNCLINE_TRY_GET(shard, filesOf(files, files.at(""), folder, format));
     shards.push_back(std::move(*shard));
   }
   if (shards.empty()) {

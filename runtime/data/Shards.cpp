@@ -51,22 +51,17 @@ Result<std::unique_ptr<Shards>> Shards::open(const std::vector<SampleFiles> &gro
   for (const SampleFiles &group : groups) {
     std::vector<SampleFile> inputs;
     for (std::size_t i = 0; i < format.inputs.size(); ++i) {
-      Result<SampleFile> input = openInput(group.inputs[i], format.inputs[i]);
-      if (!input)
-        return input.status();
+      SYNCLINE_TRY_GET(input, openInput(group.inputs[i], format.inputs[i]));
       inputs.push_back(std::move(*input));
     }
-    Result<SampleFile> target =
-        SampleFile::open(group.target, format.targetShape, "the targets", hint);
-    if (!target)
-      return target.status();
+    SYNCLINE_TRY_GET(target,
+                     SampleFile::open(group.target, format.targetShape, "the targets", hint));
     for (const SampleFile &input : inputs)
       if (input.size() != target->size())
         return Status::badInput(countOf(input) + ", " + countOf(*target));
     Shard shard{std::move(inputs), std::move(*target), 0};
     if (format.classes)
-      if (Status s = shard.target.checkClasses(format.classCount); !s)
-        return s;
+      SYNCLINE_TRY(shard.target.checkClasses(format.classCount));
     if (all->shards.size() >= keptShards) {
       shard.target.letGo();
       std::ranges::for_each(shard.inputs, &SampleFile::letGo);

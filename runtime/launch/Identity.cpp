@@ -81,8 +81,7 @@ Result<Identity> fromStarted(const Started &started, EnvironmentReader &variable
   id.localRank = started.localRank.value_or(id.rank % std::max(1, id.localSize));
   id.machineRank = variables.number(machineRankVariable).value_or(id.localRank);
   id.listener = variables.number(listenerVariable).value_or(-1);
-  if (Status s = findMeeting(started, variables, id); !s)
-    return s;
+  SYNCLINE_TRY(findMeeting(started, variables, id));
   return id;
 }
 
@@ -181,9 +180,7 @@ struct Source {
 Result<Source> takeFlags(const IdentityFlags &flags, Identity &id) {
   if (flags.localRanks)
     return usage("'-n' starts local ranks; it does not go with '--rank' and '--ranks'");
-  Result<Identity> found = fromFlags(flags, id);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, fromFlags(flags, id));
   id = *found;
   return Source{"the command line"};
 }
@@ -196,33 +193,26 @@ Result<Source> takeLocalRanks(const IdentityFlags &flags, EnvironmentReader &var
     return usage("'-n " + std::to_string(ranks) + "': more ranks than can be counted");
   id.launchesLocally = id.size > 1;
   if (!flags.localRanks)
-    if (Status s = checkHosts(id, variables); !s)
-      return s;
+    SYNCLINE_TRY(checkHosts(id, variables));
   return Source{"'-n'"};
 }
 
 /// The identity by launchers' variables, else that of a process which starts the ranks.
 Result<Source> takeLauncher(const IdentityFlags &flags, EnvironmentReader &variables,
                             const RunShape &plan, Identity &id) {
-  Result<std::vector<Started>> all = findStarted(variables);
-  if (!all)
-    return all.status();
+  SYNCLINE_TRY_GET(all, findStarted(variables));
   // Pods of an indexed Job may each train by themselves.
   if (plan.processes() == 1 && !all->empty() && all->back().kind == StarterKind::kubernetes)
     all->pop_back();
-  if (Status s = checkAgreement(*all); !s)
-    return s;
+  SYNCLINE_TRY(checkAgreement(*all));
   if (all->empty())
     return takeLocalRanks(flags, variables, plan, id);
   Started started = combined(*all);
   if (flags.localRanks && isForLocalRanks(started, variables))
     return takeLocalRanks(flags, variables, plan, id);
   if (!started.size)
-    if (Status s = takeSize(started, plan); !s)
-      return s;
-  Result<Identity> found = fromStarted(started, variables, id);
-  if (!found)
-    return found.status();
+    SYNCLINE_TRY(takeSize(started, plan));
+  SYNCLINE_TRY_GET(found, fromStarted(started, variables, id));
   id = *found;
   const std::string text =
       started.sizeVariable.empty() ? "the plan" : "'" + started.sizeVariable + "'";
@@ -253,30 +243,23 @@ Status checkLocalRanks(const IdentityFlags &flags, const Identity &id) {
 
 Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
                               const RunShape &plan) {
-  if (Status s = checkFlags(flags, plan); !s)
-    return s;
+  SYNCLINE_TRY(checkFlags(flags, plan));
   EnvironmentReader variables(environment);
   Identity id;
   id.servers = plan.servers;
   // The value until a launcher's variables replace it.
   id.localSize = flags.ranksPerNode.value_or(plan.ranksPerNode > 0 ? plan.ranksPerNode : 1);
   id.interface = variables.text("GLOO_SOCKET_IFNAME");
-  Result<Source> source =
-      flags.rank || flags.ranks ? takeFlags(flags, id) : takeLauncher(flags, variables, plan, id);
-  if (!source)
-    return source.status();
-  Result<std::string> job = findJob(source->starters, variables);
-  if (!job)
-    return job.status();
+  SYNCLINE_TRY_GET(source, flags.rank || flags.ranks ? takeFlags(flags, id)
+                                                     : takeLauncher(flags, variables, plan, id));
+  SYNCLINE_TRY_GET(job, findJob(source->starters, variables));
   id.job = *job;
-  if (Status s = checkSize(id, plan, source->text); !s)
-    return s;
+  SYNCLINE_TRY(checkSize(id, plan, source->text));
   if (flags.ranksPerNode) {
     id.localSize = *flags.ranksPerNode;
     id.localRank = id.rank % id.localSize;
   }
-  if (Status s = checkLocalRanks(flags, id); !s)
-    return s;
+  SYNCLINE_TRY(checkLocalRanks(flags, id));
   if (!flags.masterAddress.empty())
     id.masterAddress = flags.masterAddress;
   if (flags.masterPort)

@@ -49,10 +49,8 @@ Result<std::vector<std::string>> notesOnThreads(int threads, transport::Group *g
     notes.push_back(std::move(text));
   std::vector<std::string> processors{asText(grantedProcessors())};
   if (group) {
-    auto all =
-        group->gather("processors", processors[0], seconds, transport::Participants::workers);
-    if (!all)
-      return all.status();
+    SYNCLINE_TRY_GET(
+        all, group->gather("processors", processors[0], seconds, transport::Participants::workers));
     processors = std::move(*all);
   }
   std::vector<int> lacking;

@@ -155,9 +155,7 @@ Result<std::optional<Started>> readSlurm(EnvironmentReader &variables) {
   if (task.size == 1) {
     task.address = "127.0.0.1";
   } else {
-    Result<std::string> host = firstHostOfSlurm(variables, /*ofStep=*/true);
-    if (!host)
-      return host.status();
+    SYNCLINE_TRY_GET(host, firstHostOfSlurm(variables, /*ofStep=*/true));
     task.address = *host;
   }
   constexpr int firstPort = 20000, ports = 20000;
@@ -258,9 +256,7 @@ Result<std::vector<Started>> findStarted(EnvironmentReader &variables) {
   // An MPI places rank 0 on the first host of its Slurm job, where it may start no daemon.
   if (!all.empty() && all[0].kind == StarterKind::mpi && all[0].address.empty() &&
       !variables.text("SLURM_JOB_ID").empty()) {
-    Result<std::string> host = firstHostOfSlurm(variables, /*ofStep=*/false);
-    if (!host)
-      return host.status();
+    SYNCLINE_TRY_GET(host, firstHostOfSlurm(variables, /*ofStep=*/false));
     all[0].address = *host;
   }
   nameJobs(all, variables);

@@ -44,14 +44,12 @@ Result<std::optional<double>> Batch::write(std::int64_t number) {
   std::optional<double> waited;
   if (ahead) {
     const auto start = core::Clock::now();
-    if (Status s = ahead->take(number, batch); !s)
-      return s;
+    SYNCLINE_TRY(ahead->take(number, batch));
     waited = core::secondsSince(start);
   } else if (isInPlace && !source.isMeasured) {
     return waited;
   }
-  if (Status s = copyToStep(/*isNext=*/true); !s)
-    return s;
+  SYNCLINE_TRY(copyToStep(/*isNext=*/true));
   isInPlace = true;
   return waited;
 }
@@ -65,16 +63,14 @@ Result<StepSamples> Batch::describe(std::int64_t number) {
   StepSamples samples;
   if (source.data) {
     const data::Samples own = chosen(source, number);
-    if (Status s = source.data->read(own, batch); !s)
-      return s;
+    SYNCLINE_TRY(source.data->read(own, batch));
     for (const std::int64_t sample : own.indices)
       samples.names.push_back(source.data->nameOf(sample));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i)
     samples.inputs.push_back({format.inputs[i].name, format.inputs[i].type, format.inputs[i].shape,
                               batch.input(format, i)});
-  if (Status s = copyToStep(/*isNext=*/false); !s)
-    return s;
+  SYNCLINE_TRY(copyToStep(/*isNext=*/false));
   return samples;
 }
 
@@ -84,8 +80,7 @@ Status Batch::copyToStep(bool isNext) {
     return isNext ? executable->feed(tensor, dense) : executable->write(tensor, dense);
   };
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (Status s = copy(inputs[i], batch.input(format, i)); !s)
-      return s;
+    SYNCLINE_TRY(copy(inputs[i], batch.input(format, i)));
   return copy(target, batch.targets);
 }
 

@@ -29,8 +29,7 @@ Result<std::string> badElement(core::Executable &executable, int tensor) {
   const core::StepTensor &t = executable.tensors()[tensor];
   std::vector<std::byte> values(
       static_cast<std::size_t>(core::elementCount(t.shape) * core::elementBytes(t.type)));
-  if (Status s = executable.read(tensor, values); !s)
-    return s;
+  SYNCLINE_TRY(executable.read(tensor, values));
   const auto at = firstNotFinite(t.type, values);
   if (!at)
     return std::string();
@@ -152,9 +151,8 @@ Status notFiniteError(transport::Group *group, const NotFinite &own, double seco
   std::vector<NotFinite> found{own};
   if (group) {
     group->enter("after a step that was not finite");
-    auto all = group->gather("cause", textOf(own), seconds, transport::Participants::workers);
-    if (!all)
-      return all.status();
+    SYNCLINE_TRY_GET(
+        all, group->gather("cause", textOf(own), seconds, transport::Participants::workers));
     found.clear();
     std::ranges::transform(*all, std::back_inserter(found), parseNotFinite);
   }

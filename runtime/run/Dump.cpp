@@ -64,8 +64,7 @@ Status dumpTensor(const std::string &folder, core::TensorStore &store, int index
   if (!kind)
     return Status::ok();
   std::vector<std::byte> values(core::elementCount(t.shape) * core::elementBytes(t.type));
-  if (Status s = store.read(index, values); !s)
-    return s;
+  SYNCLINE_TRY(store.read(index, values));
   if (t.space == Space::gradients)
     divide(values, t.type, divisor);
   return data::writeNpy(folder + "/" + kind + "/" + escapeName(t.name) + ".npy", t.type, t.shape,
@@ -103,11 +102,9 @@ Status dumpStep(const std::string &folder, std::int64_t step, double loss, core:
   for (const char *kind : {"gradients", "parameters", "state"})
     if (std::filesystem::create_directories(here + "/" + kind, error); error)
       return Status::badInput("'" + here + "': cannot create: " + error.message());
-  if (Status s = data::writeNpy(here + "/loss.npy", ElementType::f64, {}, &loss); !s)
-    return s;
+  SYNCLINE_TRY(data::writeNpy(here + "/loss.npy", ElementType::f64, {}, &loss));
   for (std::size_t i = 0; i < store.tensors().size(); ++i)
-    if (Status s = dumpTensor(here, store, static_cast<int>(i), divisor); !s)
-      return s;
+    SYNCLINE_TRY(dumpTensor(here, store, static_cast<int>(i), divisor));
   return Status::ok();
 }
 

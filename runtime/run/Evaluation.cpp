@@ -70,8 +70,7 @@ private:
     std::size_t at = 0;
     for (int i : tensors) {
       const auto size = static_cast<std::size_t>(bytesOf(store.tensors()[i]));
-      if (Status s = copy(i, std::span(bytes).subspan(at, size)); !s)
-        return s;
+      SYNCLINE_TRY(copy(i, std::span(bytes).subspan(at, size)));
       at += size;
     }
     return Status::ok();
@@ -116,22 +115,16 @@ Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape, con
 Status Evaluation::shareStates() {
   constexpr std::size_t piece = 4u << 20; // a message to the store has at most 16 MiB
   StoredTensors states(executable, Space::state);
-  if (Status s = states.read(); !s)
-    return s;
+  SYNCLINE_TRY(states.read());
   const std::span<char> text = states.text();
   for (std::size_t at = 0; at < text.size(); at += piece) {
     const std::span<char> part = text.subspan(at, std::min(piece, text.size() - at));
     const std::string key = "states/" + std::to_string(at);
     if (group->rank() == 0)
-      if (Status s = group->tell(key, std::string(part.begin(), part.end()), seconds); !s)
-        return s;
-    auto told = group->gather("told/" + std::to_string(number) + "/" + key, "", seconds,
-                              transport::Participants::workers);
-    if (!told)
-      return told.status();
-    const Result<std::optional<std::string>> value = group->ask(key, seconds);
-    if (!value)
-      return value.status();
+      SYNCLINE_TRY(group->tell(key, std::string(part.begin(), part.end()), seconds));
+    SYNCLINE_TRY_GET(told, group->gather("told/" + std::to_string(number) + "/" + key, "", seconds,
+                                         transport::Participants::workers));
+    SYNCLINE_TRY_GET(value, group->ask(key, seconds));
     if (!*value || (*value)->size() != part.size())
       return Status::error(ErrorKind::internal, "rank 0's states have another size");
     std::ranges::copy(**value, part.begin());
@@ -176,10 +169,8 @@ Result<std::optional<Score>> Evaluation::sum(const Score &own, bool isCut) {
   std::snprintf(text, sizeof text, "%.17g %lld %lld %lld %d", own.lossSum,
                 static_cast<long long>(own.losses), static_cast<long long>(own.correct),
                 static_cast<long long>(own.predictions), isCut ? 1 : 0);
-  auto all = group->gather("score/" + std::to_string(number), text, seconds,
-                           transport::Participants::workers);
-  if (!all)
-    return all.status();
+  SYNCLINE_TRY_GET(all, group->gather("score/" + std::to_string(number), text, seconds,
+                                      transport::Participants::workers));
   Score sum;
   for (const std::string &line : *all) {
     long long losses = 0, correct = 0, predictions = 0;

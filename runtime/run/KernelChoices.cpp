@@ -47,9 +47,7 @@ void KernelFlags::addTo(CLI::App &app, const std::string &group) {
 
 Result<ChosenKernels> KernelFlags::chooseFirst(const KernelRun &run, std::string &table) const {
   const std::string path = isGiven() ? value : run.plan.file(planFile);
-  const Result<std::string> text = textOf(path);
-  if (!text)
-    return text.status();
+  SYNCLINE_TRY_GET(text, textOf(path));
   const core::Clock::time_point start = core::Clock::now();
   Result<core::KernelChoice> choice = run.backend.chooseKernels(run.executable, *text, true);
   if (!choice)
@@ -81,20 +79,14 @@ Result<ChosenKernels> KernelFlags::choose(const KernelRun &run) const {
     chosen = chooseFirst(run, table);
     if (!chosen)
       return chosen;
-    if (Status s = run.group->tell(key, table, run.seconds); !s)
-      return s;
+    SYNCLINE_TRY(run.group->tell(key, table, run.seconds));
   }
   const auto told =
       run.group->gather("kernels told", "", run.seconds, transport::Participants::workers);
   if (!told || isFirst)
     return told ? chosen : Result<ChosenKernels>(told.status());
-  const Result<std::optional<std::string>> value = run.group->ask(key, run.seconds);
-  if (!value)
-    return value.status();
-  Result<core::KernelChoice> choice =
-      run.backend.chooseKernels(run.executable, value->value_or(""), false);
-  if (!choice)
-    return choice.status();
+  SYNCLINE_TRY_GET(value, run.group->ask(key, run.seconds));
+  SYNCLINE_TRY_GET(choice, run.backend.chooseKernels(run.executable, value->value_or(""), false));
   return ChosenKernels{std::move(choice->kernels), ""};
 }
 

@@ -46,8 +46,7 @@ Status LossExchange::receive() {
   if (!isUnderWay)
     return Status::ok();
   if (channel)
-    if (Status s = channel->wait(core::lossMessage); !s)
-      return s;
+    SYNCLINE_TRY(channel->wait(core::lossMessage));
   isUnderWay = false;
   received.push_back({.step = lastSent,
                       .loss = shared.loss / (static_cast<double>(sharedSteps) * ranks),

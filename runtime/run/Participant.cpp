@@ -12,9 +12,7 @@ int receivedSignal(const transport::Group *group) {
 }
 
 Status Participant::loadPlan() {
-  Result<Plan> loaded = run::loadPlan(options.plan);
-  if (!loaded)
-    return loaded.status();
+  SYNCLINE_TRY_GET(loaded, run::loadPlan(options.plan));
   plan = std::move(*loaded);
   notes = options.follow(plan);
   return Status::ok();
@@ -23,10 +21,7 @@ Status Participant::loadPlan() {
 Status Participant::join() {
   if (identity.size == 1)
     return Status::ok();
-  Result<std::unique_ptr<transport::Group>> found =
-      launch::joinGroup(identity, options.startTimeout);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, launch::joinGroup(identity, options.startTimeout));
   group = std::move(*found);
   return group->agree({{"plan", plan.hash.substr(0, 16)}});
 }

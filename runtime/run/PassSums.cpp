@@ -10,10 +10,7 @@ Status PassSums::add(int bucket, std::span<const float> gradients) {
   if (std::exchange(sum.isOpen, true))
     return arithmetic->add(sum.values, gradients, 1);
   if (sum.values.empty()) {
-    const Result<std::span<float>> made =
-        arithmetic->allocate("the sums of several batches", gradients.size());
-    if (!made)
-      return made.status();
+    SYNCLINE_TRY_GET(made, arithmetic->allocate("the sums of several batches", gradients.size()));
     sum.values = *made;
   }
   return arithmetic->copy(sum.values, gradients);

@@ -14,10 +14,8 @@ Status RankLinks::agree(const core::Executable &executable, std::int64_t first,
                         std::int64_t steps) {
   // Different processors may choose different layouts; sums over raw bytes would mix them.
   const std::string layout = sha256(executable.layoutFingerprint()).substr(0, 16);
-  if (Status s = run.group.agree({{"memory layout", layout}}, transport::Participants::workers); !s)
-    return s;
-  if (Status s = agreeOnNodes(); !s)
-    return s;
+  SYNCLINE_TRY(run.group.agree({{"memory layout", layout}}, transport::Participants::workers));
+  SYNCLINE_TRY(agreeOnNodes());
   if (run.plan.servers == 0)
     return Status::ok();
   // Servers have neither step nor data, so they cannot compute the number of steps themselves.
@@ -70,15 +68,13 @@ Result<std::unique_ptr<Trainer>> RankLinks::openServed(core::Executable &executa
   auto trainer = Trainer::create(executable, 1);
   if (!trainer)
     return trainer;
-  auto opened = ServedWeights::open({run.options, run.plan, run.group, run.timeoutSeconds});
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(opened,
+                   ServedWeights::open({run.options, run.plan, run.group, run.timeoutSeconds}));
   served = std::move(*opened);
   const core::Interval all = executable.space(Space::parameters);
   auto worker = served->worker(
       {static_cast<float *>(all.data), static_cast<std::size_t>(all.bytes) / sizeof(float)});
-  if (Status s = worker->begin(); !s)
-    return s;
+  SYNCLINE_TRY(worker->begin());
   (*trainer)->exchangeBy(std::move(worker), [this] { return run.group.transport()->traffic(); });
   // Rank 0 serves the meeting point, without which nothing goes on.
   std::set<int> spared;
@@ -92,8 +88,7 @@ Result<std::unique_ptr<Trainer>> RankLinks::openServed(core::Executable &executa
 Result<TrainerLinks> RankLinks::open(core::Executable &executable) {
   const Plan &plan = run.plan;
   if (!run.backend.hasChannels()) {
-    if (Status s = run.group.connect(run.timeoutSeconds); !s)
-      return s;
+    SYNCLINE_TRY(run.group.connect(run.timeoutSeconds));
     return hostLinks(executable, *run.group.transport(), plan.ranks,
                      {.ranksPerNode = run.identity.localSize, .servers = plan.servers},
                      run.options.wire);

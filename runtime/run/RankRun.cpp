@@ -22,8 +22,7 @@ Status RankRun::run() {
            &RankRun::load, &RankRun::join, &RankRun::watchRanks, &RankRun::agreeOnOptions,
            &RankRun::openData, &RankRun::build, &RankRun::chooseKernels, &RankRun::connect,
            &RankRun::observe, &RankRun::train, &RankRun::writeObservations, &RankRun::finish})
-    if (Status s = (this->*stage)(); !s)
-      return s;
+    SYNCLINE_TRY((this->*stage)());
   return checkpoints ? checkpoints->last() : Status::ok();
 }
 
@@ -52,14 +51,11 @@ Status RankRun::train() {
   batch.seek(first * options.passes);
   phase = nullptr;
   for (std::int64_t number = first; number < steps && stopSignal == 0; ++number) {
-    if (Status s = observations.beforeStep(number, *trainer); !s)
-      return s;
-    if (Status s = trainer->beginStep(number); !s)
-      return s;
+    SYNCLINE_TRY(observations.beforeStep(number, *trainer));
+    SYNCLINE_TRY(trainer->beginStep(number));
     const auto start = core::Clock::now();
     waited.reset();
-    if (Status s = writeSamples(number * options.passes); !s)
-      return s;
+    SYNCLINE_TRY(writeSamples(number * options.passes));
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
     const bool saves = checkpoints && checkpoints->isDue(number + 1);
     const bool drains = number + 1 == steps || saves || isTested(number);
@@ -71,13 +67,10 @@ Status RankRun::train() {
         !s)
       return s;
     told.push_back({rate, waited});
-    if (Status s = completeAllBut(end == StepEnd::open ? trainer->ahead() : 0); !s)
-      return s;
-    if (Status s = finishStep(number, dumps, saves); !s)
-      return s;
+    SYNCLINE_TRY(completeAllBut(end == StepEnd::open ? trainer->ahead() : 0));
+    SYNCLINE_TRY(finishStep(number, dumps, saves));
     if (isTested(number) && stopSignal == 0)
-      if (Status s = testAfter(number); !s)
-        return s;
+      SYNCLINE_TRY(testAfter(number));
     if (observations.isDone())
       break;
   }
@@ -91,9 +84,7 @@ Status RankRun::train() {
 /// Completes the steps that were told, but for the last `steps` ones.
 Status RankRun::completeAllBut(std::size_t steps) {
   while (told.size() > steps) {
-    Result<StepTimes> times = trainer->complete();
-    if (!times)
-      return times.status();
+    SYNCLINE_TRY_GET(times, trainer->complete());
     times->data = told.front().waited;
     times->rate = told.front().rate;
     told.pop_front();
@@ -106,8 +97,7 @@ Status RankRun::completeAllBut(std::size_t steps) {
 /// Puts the samples of this pass in place, counted over all steps.
 Status RankRun::writeSamples(std::int64_t pass) {
   if (labelWeights)
-    if (Status s = trainer->weighLoss(labelWeights->of(pass)); !s)
-      return s;
+    SYNCLINE_TRY(trainer->weighLoss(labelWeights->of(pass)));
   const Result<std::optional<double>> seconds = batch.write(pass);
   if (seconds && *seconds)
     waited = waited.value_or(0) + **seconds;
@@ -132,18 +122,15 @@ Status RankRun::testAfter(std::int64_t number) {
 Status RankRun::finishStep(std::int64_t number, bool dumps, bool saves) {
   LossExchange &losses = trainer->losses();
   if (!group || dumps || saves || isTested(number) || number + 1 == steps)
-    if (Status s = losses.settle(); !s)
-      return s;
+    SYNCLINE_TRY(losses.settle());
   if (dumps)
-    if (Status s = dump(number); !s)
-      return s;
+    SYNCLINE_TRY(dump(number));
   if (group)
     report->tellLost(group->lost());
   // Ranks end together at the end of the window, when weights are others: search now.
   const auto &own = losses.firstNotFinite();
   if (own && own->step == number && plan.consistency.isLocal() && !options.allowsNonFinite)
-    if (Status s = search({number, std::isfinite(own->loss), ""}); !s)
-      return s;
+    SYNCLINE_TRY(search({number, std::isfinite(own->loss), ""}));
   const std::vector<EarlierLoss> arrived = losses.arrived();
   losses.forget();
   for (const EarlierLoss &loss : arrived) {
@@ -157,8 +144,7 @@ Status RankRun::finishStep(std::int64_t number, bool dumps, bool saves) {
     return stop(number + 1);
   if (!saves)
     return Status::ok();
-  if (Status s = compareWeights(number + 1); !s)
-    return s;
+  SYNCLINE_TRY(compareWeights(number + 1));
   return checkpoints->save(number + 1);
 }
 
@@ -171,11 +157,8 @@ Status RankRun::compareWeights(std::int64_t completed) {
 }
 
 Status RankRun::stop(std::int64_t completed) {
-  if (Status s = completeAllBut(0); !s)
-    return s;
-  const Result<int> drained = trainer->drain();
-  if (!drained)
-    return drained.status();
+  SYNCLINE_TRY(completeAllBut(0));
+  SYNCLINE_TRY_GET(drained, trainer->drain());
   EarlierLoss last{.step = completed - 1, .loss = 0};
   int bad = *drained;
   for (const EarlierLoss &loss : trainer->losses().arrived()) {
@@ -186,10 +169,8 @@ Status RankRun::stop(std::int64_t completed) {
   if (bad > 0 && !options.allowsNonFinite)
     return notFinite(last);
   report->stop(stopSignal, completed);
-  if (Status s = compareWeights(completed); !s)
-    return s;
-  if (Status s = checkpoints ? checkpoints->save(completed) : Status::ok(); !s)
-    return s;
+  SYNCLINE_TRY(compareWeights(completed));
+  SYNCLINE_TRY(checkpoints ? checkpoints->save(completed) : Status::ok());
   if (plan.servers == 0 || !group || isServed())
     return Status::ok();
   return stopServers(*group, stopSignal, timeout());
@@ -202,13 +183,9 @@ Status RankRun::search(const NotFinite &what) {
   for (const bool computes : {false, true})
     for (int pass = 0; pass < options.passes && finding.cause.empty(); ++pass) {
       const std::int64_t number = what.step * options.passes + pass;
-      const Result<StepSamples> samples = batch.describe(number);
-      if (!samples)
-        return samples.status();
-      const Result<std::string> cause =
-          computes ? findNotFinite(step->executable(), number, *samples) : badSample(*samples);
-      if (!cause)
-        return cause.status();
+      SYNCLINE_TRY_GET(samples, batch.describe(number));
+      SYNCLINE_TRY_GET(cause, computes ? findNotFinite(step->executable(), number, *samples)
+                                       : badSample(*samples));
       finding.cause = *cause;
     }
   return Status::ok();
@@ -220,8 +197,7 @@ Status RankRun::notFinite(const EarlierLoss &loss) {
   if (const Result<int> drained = trainer->drain(); !drained)
     return drained.status();
   if (!plan.consistency.isLocal()) // else this rank has searched after its own first such step
-    if (Status s = search({loss.step, std::isfinite(loss.loss), ""}); !s)
-      return s;
+    SYNCLINE_TRY(search({loss.step, std::isfinite(loss.loss), ""}));
   // With servers, only this rank is known to be at this step.
   return notFiniteError(isServed() ? nullptr : group.get(), finding, 10 * options.startTimeout);
 }
@@ -248,16 +224,11 @@ Status RankRun::finish() {
       return s;
   if (!equal)
     return equal;
-  if (Status s = checkpoints ? checkpoints->finish() : Status::ok(); !s)
-    return s;
-  const Result<Usage> used =
-      largestUsage(group.get(), {peakMemoryBytes(), report->medianTraffic()}, timeout());
-  if (!used)
-    return used.status();
+  SYNCLINE_TRY(checkpoints ? checkpoints->finish() : Status::ok());
+  SYNCLINE_TRY_GET(
+      used, largestUsage(group.get(), {peakMemoryBytes(), report->medianTraffic()}, timeout()));
   if (isServed()) {
-    const Result<Drift> drift = sumDrift(*group, {trainer->drift(), report->own()}, timeout());
-    if (!drift)
-      return drift.status();
+    SYNCLINE_TRY_GET(drift, sumDrift(*group, {trainer->drift(), report->own()}, timeout()));
     report->addDrift(*drift, group->lost());
   }
   report->finish(used->peakBytes, used->traffic, *scored);

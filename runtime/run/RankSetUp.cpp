@@ -14,19 +14,13 @@
 namespace syncline::run {
 
 Status RankRun::load() {
-  if (Status s = loadPlan(); !s)
-    return s;
-  if (Status s = options.checkPlan(plan); !s)
-    return s;
-  if (Status s = options.chooseOptimizer(plan); !s)
-    return s;
-  Result<const core::Backend *> opened = openBackend(options.backend);
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY(loadPlan());
+  SYNCLINE_TRY(options.checkPlan(plan));
+  SYNCLINE_TRY(options.chooseOptimizer(plan));
+  SYNCLINE_TRY_GET(opened, openBackend(options.backend));
   backend = *opened;
   schedule = options.schedule;
-  if (Status s = schedule.load(); !s)
-    return s;
+  SYNCLINE_TRY(schedule.load());
   if (!isFirst())
     return Status::ok();
   if (Status s = options.checkFiles(); !s || options.save.empty())
@@ -37,15 +31,12 @@ Status RankRun::load() {
 Status RankRun::agreeOnOptions() {
   std::vector<transport::SharedFact> facts{
       {"options", options.sharedOptions() + " --schedule " + schedule.text()}};
-  const Result<std::string> hash =
-      options.load.empty() ? Result<std::string>("none") : sha256OfFile(options.load);
-  if (!hash)
-    return hash.status();
+  SYNCLINE_TRY_GET(hash,
+                   options.load.empty() ? Result<std::string>("none") : sha256OfFile(options.load));
   facts.push_back({"file of '--load'", *hash});
   if (!group)
     return Status::ok();
-  if (Status s = group->agree(facts, transport::Participants::workers); !s)
-    return s;
+  SYNCLINE_TRY(group->agree(facts, transport::Participants::workers));
   // Rank 0 writes the file, so that other ranks need not be told of it.
   const auto saves = group->gather("saves", options.save.empty() ? "" : "1", options.startTimeout,
                                    transport::Participants::workers);
@@ -59,11 +50,9 @@ Status RankRun::agreeOnOptions() {
 }
 
 Status RankRun::openData() {
-  if (Status s = data.open(options, plan, identity.rank); !s)
-    return s;
+  SYNCLINE_TRY(data.open(options, plan, identity.rank));
   if (group)
-    if (Status s = group->agree({{"data", data.sizes()}}, transport::Participants::workers); !s)
-      return s;
+    SYNCLINE_TRY(group->agree({{"data", data.sizes()}}, transport::Participants::workers));
   std::int64_t syntheticSteps = 10;
   if (!options.opTimes.empty())
     syntheticSteps = options.opTimesFor ? 1'000'000 // however short they are, time ends them
@@ -73,8 +62,7 @@ Status RankRun::openData() {
                                                : syntheticSteps);
   if (options.evalOnly)
     steps = 0;
-  if (Status s = options.checkSteps(steps); !s)
-    return s;
+  SYNCLINE_TRY(options.checkSteps(steps));
   report.emplace(
       plan, options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
       options.json, !isFirst(), RunLength{steps, perEpoch, options.passes, schedule.isGiven()});
@@ -113,35 +101,25 @@ Status RankRun::expectPrecision() {
 }
 
 Status RankRun::build() {
-  const Result<int> device =
-      chooseDevice({options.device, options.sharesDevice, options.alone ? 0 : identity.machineRank},
-                   backend->devices(), options.backend);
-  if (!device)
-    return device.status();
-  if (Status s = expectPrecision(); !s)
-    return s;
+  SYNCLINE_TRY_GET(device, chooseDevice({options.device, options.sharesDevice,
+                                         options.alone ? 0 : identity.machineRank},
+                                        backend->devices(), options.backend));
+  SYNCLINE_TRY(expectPrecision());
   const core::ExecutableOptions how{plan.sizes,       options.threads,      options.seed,
                                     identity.rank,    plan.gradientRanks(), *device,
                                     options.precision};
-  Result<StepLibrary> loaded = StepLibrary::load(plan, *backend, how);
-  if (!loaded)
-    return loaded.status();
+  SYNCLINE_TRY_GET(loaded, StepLibrary::load(plan, *backend, how));
   step = std::move(*loaded);
   core::Executable &executable = step->executable();
   report->expectClipping(options.optimizer.clipNorm);
-  if (Status s = executable.setOptimizer(options.optimizer); !s)
-    return s;
+  SYNCLINE_TRY(executable.setOptimizer(options.optimizer));
   const Result<std::map<int, core::ParameterRule>> rules =
       options.optimizerFlags.rules(executable.tensors(), options.optimizer);
-  if (Status s = rules ? executable.setRules(*rules) : rules.status(); !s)
-    return s;
-  if (Status s = checkStep(plan, executable); !s)
-    return s;
-  if (Status s = initialize(plan, executable, options.seed); !s)
-    return s;
+  SYNCLINE_TRY(rules ? executable.setRules(*rules) : rules.status());
+  SYNCLINE_TRY(checkStep(plan, executable));
+  SYNCLINE_TRY(initialize(plan, executable, options.seed));
   if (!options.load.empty())
-    if (Status s = loadOnnx(plan, executable, options.load); !s)
-      return s;
+    SYNCLINE_TRY(loadOnnx(plan, executable, options.load));
   batch = Batch(plan, executable,
                 {data.training ? &*data.training : nullptr, data.sampler.get(), steps, options.seed,
                  identity.rank, options.passes, observations.isMeasured(), options.dataThreads});
@@ -173,9 +151,7 @@ Status RankRun::chooseKernels() {
   if (!options.kernels.isOn() || !backend->choosesKernels())
     return Status::ok();
   const KernelRun run{*backend, step->executable(), plan, group.get(), 10 * options.startTimeout};
-  Result<ChosenKernels> chosen = options.kernels.choose(run);
-  if (!chosen)
-    return chosen.status();
+  SYNCLINE_TRY_GET(chosen, options.kernels.choose(run));
   if (!chosen->note.empty())
     report->note(chosen->note);
   report->addKernels(std::move(chosen->kernels));
@@ -185,24 +161,20 @@ Status RankRun::chooseKernels() {
 Status RankRun::connect() {
   core::Executable &executable = step->executable();
   const bool isPlain = options.alone || plan.consistency.isServed();
-  auto opened = Checkpoints::open({options, schedule, plan, executable, group.get(), identity.rank,
-                                   data.training ? data.training->size() : 0,
-                                   data.batchesPerEpoch(), timeout(), *report});
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(opened,
+                   Checkpoints::open({options, schedule, plan, executable, group.get(),
+                                      identity.rank, data.training ? data.training->size() : 0,
+                                      data.batchesPerEpoch(), timeout(), *report}));
   checkpoints = std::move(*opened);
   first = checkpoints ? checkpoints->firstStep() : 0;
   if (group) {
     links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
-    if (Status s = links->agree(executable, first, steps); !s)
-      return s;
+    SYNCLINE_TRY(links->agree(executable, first, steps));
   }
-  Result<std::unique_ptr<Trainer>> made =
-      group ? links->openTrainer(executable)
-            : Trainer::create(executable, 1, {}, isPlain ? PlanConsistency() : plan.consistency,
-                              options.optimizer.rate);
-  if (!made)
-    return made.status();
+  SYNCLINE_TRY_GET(made, group ? links->openTrainer(executable)
+                               : Trainer::create(executable, 1, {},
+                                                 isPlain ? PlanConsistency() : plan.consistency,
+                                                 options.optimizer.rate));
   trainer = std::move(*made);
   if (data.test)
     evaluation.emplace(plan, executable, *data.test, group.get(), timeout());
@@ -214,11 +186,9 @@ Status RankRun::connect() {
     trainer->clipByNorm();
   if (options.optimizerFlags.lossScale) {
     report->expectLossScale();
-    if (Status s = trainer->scaleLoss(*options.optimizerFlags.lossScale); !s)
-      return s;
+    SYNCLINE_TRY(trainer->scaleLoss(*options.optimizerFlags.lossScale));
   }
-  if (Status s = weighLabels(); !s)
-    return s;
+  SYNCLINE_TRY(weighLabels());
   if (!observations.isMeasured())
     trainer->runAhead();
   trainer->askForSignal([this] { return receivedSignal(group.get()); });

@@ -21,8 +21,7 @@ Status RunData::open(const Options &options, const Plan &plan, int rank) {
     *set = std::move(*opened);
   }
   if (training && test)
-    if (Status s = compareClasses(options); !s)
-      return s;
+    SYNCLINE_TRY(compareClasses(options));
   if (!training)
     return Status::ok();
   sampler =

@@ -111,9 +111,7 @@ Result<Schedule> Schedule::parse(const std::string &text) {
 Status Schedule::load() {
   if (kind != Kind::file)
     return Status::ok();
-  const Result<data::Array> table = data::readCsv(given);
-  if (!table)
-    return table.status();
+  SYNCLINE_TRY_GET(table, data::readCsv(given));
   const auto bad = [&](std::int64_t line, const std::string &what) {
     return Status::badInput("'" + given + "': row " + std::to_string(line + 1) + ": " + what);
   };

@@ -84,16 +84,13 @@ Status ServerRun::run() {
   using Stage = Status (ServerRun::*)();
   for (Stage stage : std::initializer_list<Stage>{&ServerRun::loadPlan, &ServerRun::join,
                                                   &ServerRun::learnSteps, &ServerRun::serve})
-    if (Status s = (this->*stage)(); !s)
-      return s;
+    SYNCLINE_TRY((this->*stage)());
   return Status::ok();
 }
 
 Status ServerRun::learnSteps() {
   // Workers prepare their step meanwhile, which may take longer than the start of all ranks.
-  auto told = group->gather(stepsKey, "", 10 * options.startTimeout);
-  if (!told)
-    return told.status();
+  SYNCLINE_TRY_GET(told, group->gather(stepsKey, "", 10 * options.startTimeout));
   const std::string &text = told->front();
   std::istringstream words(text);
   if (!(words >> steps))
@@ -106,8 +103,7 @@ Status ServerRun::serve() {
   served = servedBuckets(plan);
   // The links get no time limit, because a server cannot know how long workers compute. When
   // workers declare a rank lost, watch() learns of it.
-  if (Status s = group->connect(1e6); !s)
-    return s;
+  SYNCLINE_TRY(group->connect(1e6));
   running = 1;
   threads.emplace_back([this] {
     conclude(core::guarded(
@@ -146,13 +142,11 @@ Status ServerRun::openChannels() {
     rounding->begin(); // a server's messages are all gradients
   }
   for (const auto &[channel, buckets] : served) {
-    auto made =
-        transport::DedicatedServer::create(*carrier,
-                                           transport::CommunicationThread::linkName(channel) + "/" +
-                                               std::string(schemeName(Scheme::parameterServer)),
-                                           roles);
-    if (!made)
-      return made.status();
+    SYNCLINE_TRY_GET(made, transport::DedicatedServer::create(
+                               *carrier,
+                               transport::CommunicationThread::linkName(channel) + "/" +
+                                   std::string(schemeName(Scheme::parameterServer)),
+                               roles));
     servers[channel] = std::move(*made);
   }
   std::lock_guard lock(mutex);
@@ -170,9 +164,7 @@ Status ServerRun::openChannels() {
 /// Opens the connections to the workers and starts the threads that serve them. With a trace,
 /// returns when it is sent.
 Status ServerRun::openShard() {
-  auto made = servers::Connections::open(*group->transport(), rolesOf(plan));
-  if (!made)
-    return made.status();
+  SYNCLINE_TRY_GET(made, servers::Connections::open(*group->transport(), rolesOf(plan)));
   connections = std::move(*made);
   peers = transport::createPeers(*group, timeout(), options.startTimeout);
   shard.emplace(shardOptions(plan, identity.rank, [this] { return peers->lost(); }), connections);
@@ -192,9 +184,7 @@ Status ServerRun::openShard() {
 /// Records what the shard does, and sends it to rank 0 when all workers have left.
 Status ServerRun::traceShard() {
   shard->log().start(steps - traced);
-  Result<ServerTrace> trace = ServerTrace::open(*group, timeout(), plan.ranks + plan.servers);
-  if (!trace)
-    return trace.status();
+  SYNCLINE_TRY_GET(trace, ServerTrace::open(*group, timeout(), plan.ranks + plan.servers));
   {
     std::lock_guard lock(mutex);
     areOpen = true;
@@ -297,8 +287,7 @@ Status ServerRun::watch() {
 Status stopServers(transport::Group &group, int signal, double timeoutSeconds) {
   // Servers wait for sums that will not come, and ask every second whether the run has ended.
   if (group.rank() == 0)
-    if (Status s = group.tell(stoppedKey, std::to_string(signal), timeoutSeconds); !s)
-      return s;
+    SYNCLINE_TRY(group.tell(stoppedKey, std::to_string(signal), timeoutSeconds));
   return group.gather("left", "", timeoutSeconds).status();
 }
 

@@ -58,8 +58,7 @@ Status Trainer::runOperation(std::size_t index) {
   case OperationKind::update:
     return runUpdate(index);
   case OperationKind::issue:
-    if (Status s = passSums.finish(op.bucket, gradientsOf(op.bucket)); !s)
-      return s;
+    SYNCLINE_TRY(passSums.finish(op.bucket, gradientsOf(op.bucket)));
     return takeRate(op.bucket), issue(op.bucket);
   case OperationKind::gather:
     return takeRate(op.bucket), gather(index);
@@ -76,8 +75,7 @@ Status Trainer::runOperation(std::size_t index) {
 Status Trainer::wait(int bucket) {
   const BucketPlace &b = places.at(bucket);
   if (sums())
-    if (Status s = b.channel->wait(bucket); !s)
-      return s;
+    SYNCLINE_TRY(b.channel->wait(bucket));
   return updatesLast && b.scheme == Scheme::reduceScatter ? executable.addSquares(bucket)
                                                           : Status::ok();
 }
@@ -88,8 +86,7 @@ Status Trainer::runUpdate(std::size_t index) {
   // A carried bucket is updated in the first pass of the next step.
   if (carried.isCarried(bucket) ? pass > 0 : !isLastPass())
     return passSums.add(bucket, gradientsOf(bucket));
-  if (Status s = passSums.finish(bucket, gradientsOf(bucket)); !s)
-    return s;
+  SYNCLINE_TRY(passSums.finish(bucket, gradientsOf(bucket)));
   return updatesLast ? executable.addSquares(bucket) : executable.run(static_cast<int>(index));
 }
 
@@ -112,24 +109,20 @@ Status Trainer::runOperations() {
   const auto count = executable.operations().size();
   for (std::size_t i = 0; i < count; ++i) {
     if (isRecording)
-      if (Status s = executable.mark(static_cast<int>(i)); !s)
-        return s;
+      SYNCLINE_TRY(executable.mark(static_cast<int>(i)));
     if (carried.isLeftOut(i))
       continue;
     const core::OperationInfo &op = executable.operations()[i];
     if (!isLastPass() && isOfLastPass(op)) {
       if (op.kind == OperationKind::issue)
-        if (Status s = passSums.add(op.bucket, gradientsOf(op.bucket)); !s)
-          return s;
+        SYNCLINE_TRY(passSums.add(op.bucket, gradientsOf(op.bucket)));
       continue;
     }
-    if (Status s = runOperation(i); !s)
-      return s;
+    SYNCLINE_TRY(runOperation(i));
     carried.ran(i);
   }
   if (isLastPass() && updatesLast)
-    if (Status s = finishUpdates(); !s)
-      return s;
+    SYNCLINE_TRY(finishUpdates());
   return isRecording ? executable.mark(static_cast<int>(count)) : Status::ok();
 }
 
@@ -137,8 +130,7 @@ Status Trainer::runDue() {
   for (std::size_t i = 0; i < executable.operations().size() && carried.isAnyUnderWay(); ++i) {
     if (!carried.isDue(i))
       continue;
-    if (Status s = runOperation(i); !s)
-      return s;
+    SYNCLINE_TRY(runOperation(i));
     carried.ran(i);
   }
   return Status::ok();
@@ -148,11 +140,9 @@ Result<int> Trainer::drain() {
   while (!told.empty())
     if (const Result<StepTimes> times = complete(); !times)
       return times.status();
-  if (Status s = lossExchange->settle(); !s)
-    return s;
+  SYNCLINE_TRY(lossExchange->settle());
   if (exchanges)
-    if (Status s = settled(exchanges->drain()); !s)
-      return s;
+    SYNCLINE_TRY(settled(exchanges->drain()));
   if (!carried.isAnyUnderWay())
     return 0;
   Status s = runDue();
@@ -175,9 +165,7 @@ Status Trainer::duringExchange(const Status &s, std::int64_t number) const {
 }
 
 Status Trainer::record(std::int64_t number) {
-  const Result<std::vector<double>> marks = executable.marks();
-  if (!marks)
-    return marks.status();
+  SYNCLINE_TRY_GET(marks, executable.marks());
   StepRecord &record = recorded.emplace_back();
   record.step = number;
   record.start = exchanges ? begunAt : began;
@@ -234,8 +222,7 @@ void Trainer::runAhead() {
 
 Result<StepTimes> Trainer::step(std::int64_t number, StepEnd end,
                                 const std::function<void()> &meanwhile) {
-  if (Status s = tell(number, end, meanwhile); !s)
-    return s;
+  SYNCLINE_TRY(tell(number, end, meanwhile));
   return complete();
 }
 
@@ -243,10 +230,8 @@ Status Trainer::tell(std::int64_t number, StepEnd end, const std::function<void(
                      core::Clock::time_point start) {
   wholeGradients = end == StepEnd::wholeGradients;
   drains = end != StepEnd::open;
-  if (Status s = beginStep(number); !s)
-    return s;
-  if (Status s = runStep(number, meanwhile); !s)
-    return s;
+  SYNCLINE_TRY(beginStep(number));
+  SYNCLINE_TRY(runStep(number, meanwhile));
   told.push_back({number, start, isRecording, weight});
   return Status::ok();
 }
@@ -263,10 +248,8 @@ core::StepOutcome Trainer::outcomeNow() {
 Result<StepTimes> Trainer::complete() {
   const auto [number, start, isRecorded, lossWeight] = told.front();
   told.pop_front();
-  const Result<core::StepOutcome> outcome =
-      runsAhead ? executable.outcome(number) : Result<core::StepOutcome>(outcomeNow());
-  if (!outcome)
-    return outcome.status();
+  SYNCLINE_TRY_GET(outcome, runsAhead ? executable.outcome(number)
+                                      : Result<core::StepOutcome>(outcomeNow()));
   if (hasWindows)
     addLoss(number, *outcome, lossWeight);
   if (exchanges)
@@ -278,8 +261,7 @@ Result<StepTimes> Trainer::complete() {
     times.exposed += channel->exposedSeconds();
   // The loss of the step before had this whole step to arrive.
   if (!hasWindows)
-    if (Status s = lossExchange->receive(); !s)
-      return s;
+    SYNCLINE_TRY(lossExchange->receive());
   ++uncounted;
   // Where all messages have been waited for, the counters stand still.
   const bool areStill = exchanges ? exchanges->isStill(number) : !carried.isAnyUnderWay();
@@ -290,8 +272,7 @@ Result<StepTimes> Trainer::complete() {
   }
   if (!hasWindows) {
     addLoss(number, *outcome, lossWeight);
-    if (Status s = lossExchange->send(); !s)
-      return s;
+    SYNCLINE_TRY(lossExchange->send());
   }
   times.gradientNorm = outcome->gradientNorm;
   times.lossScale = applied;
@@ -302,8 +283,7 @@ Result<StepTimes> Trainer::complete() {
   const auto began = std::max(start, std::exchange(completedAt, now));
   times.seconds = beginning + std::chrono::duration<double>(now - began).count();
   if (isRecorded)
-    if (Status s = record(number); !s)
-      return s;
+    SYNCLINE_TRY(record(number));
   return times;
 }
 
@@ -329,8 +309,7 @@ Status Trainer::forward(std::int64_t number) {
   executable.beginStep(number);
   for (std::size_t i = 0; i < executable.operations().size(); ++i)
     if (executable.operations()[i].phase == "forward")
-      if (Status s = executable.run(static_cast<int>(i)); !s)
-        return s;
+      SYNCLINE_TRY(executable.run(static_cast<int>(i)));
   return executable.synchronize();
 }
 

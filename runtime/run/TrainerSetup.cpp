@@ -43,14 +43,11 @@ Result<std::unique_ptr<Trainer>> Trainer::create(core::Executable &executable, i
   if (ranks > 1) {
     trainer->traffic = links.traffic;
     trainer->counted = links.traffic ? links.traffic() : transport::Traffic();
-    if (Status s = trainer->openChannels(links, local); !s)
-      return s;
+    SYNCLINE_TRY(trainer->openChannels(links, local));
   }
   if (local.isLocal())
-    if (Status s = trainer->openLocal(local, rate); !s)
-      return s;
-  if (Status s = trainer->findBuckets(); !s)
-    return s;
+    SYNCLINE_TRY(trainer->openLocal(local, rate));
+  SYNCLINE_TRY(trainer->findBuckets());
   trainer->carried = CarriedBuckets(executable.operations());
   return trainer;
 }
@@ -88,9 +85,7 @@ Status Trainer::openChannels(const TrainerLinks &links, const PlanConsistency &w
         own.push_back(exchange.scheme);
   }
   for (const auto &[id, used] : schemes) {
-    auto channel = links.open(id, used);
-    if (!channel)
-      return channel.status();
+    SYNCLINE_TRY_GET(channel, links.open(id, used));
     channels[id] = std::move(*channel);
   }
   lossExchange = std::make_unique<LossExchange>(channels.at(0).get(), lossScheme, ranks);
@@ -135,8 +130,7 @@ Status Trainer::findBuckets() {
                     types.empty() ? ElementType::f32 : *types.begin(),
                     b.scheme};
     if (b.scheme == Scheme::reduceScatter)
-      if (Status s = takeShard(b.id, places[b.id]); !s)
-        return s;
+      SYNCLINE_TRY(takeShard(b.id, places[b.id]));
   }
   for (const core::OperationInfo &operation : executable.operations())
     if (operation.kind == core::OperationKind::allGather)

@@ -22,8 +22,7 @@ void Trainer::startChannels(std::int64_t number, bool replayed) {
 }
 
 Status Trainer::capture(bool &isDone) {
-  if (Status s = executable.beginCapture(); !s)
-    return s;
+  SYNCLINE_TRY(executable.beginCapture());
   const Status told = runOperations();
   const Status ended = executable.endCapture();
   isDone = told && ended;
@@ -38,8 +37,7 @@ Status Trainer::replay(std::int64_t number) {
                              [static_cast<std::size_t>(part())];
   if (!(isThere && executable.isCaptured())) {
     startChannels(number, false);
-    if (Status s = capture(isThere); !s)
-      return s;
+    SYNCLINE_TRY(capture(isThere));
   }
   startChannels(number, true);
   if (Status s = executable.replay(); !s || !isLastPass())
@@ -90,18 +88,14 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
     executable.beginPass(number * passes);
   if (scale) {
     applied = scale->value();
-    if (Status s = executable.setLossScale(applied); !s)
-      return s;
+    SYNCLINE_TRY(executable.setLossScale(applied));
   }
-  if (Status s = runEarlierPasses(number, replays); !s)
-    return s;
+  SYNCLINE_TRY(runEarlierPasses(number, replays));
   began = core::Clock::now();
-  if (Status s = replays ? replay(number) : tellPass(number); !s)
-    return s;
+  SYNCLINE_TRY(replays ? replay(number) : tellPass(number));
   pass = 0;
   if (drains)
-    if (Status s = runDue(); !s)
-      return s;
+    SYNCLINE_TRY(runDue());
   isWarm = isWarm || isWhole;
   if (meanwhile)
     meanwhile();

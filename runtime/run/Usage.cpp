@@ -29,9 +29,8 @@ Result<Usage> largestUsage(transport::Group *group, const Usage &own, double tim
   text << own.peakBytes;
   if (own.traffic)
     text << ' ' << own.traffic->sent << ' ' << own.traffic->received;
-  auto all = group->gather("used", text.str(), timeoutSeconds, transport::Participants::workers);
-  if (!all)
-    return all.status();
+  SYNCLINE_TRY_GET(
+      all, group->gather("used", text.str(), timeoutSeconds, transport::Participants::workers));
   Usage largest = own;
   for (const std::string &other : *all) {
     std::int64_t memory = 0;

@@ -23,13 +23,10 @@ Status AdditiveWorker::beforeStep(std::int64_t number) {
   // Without bounds a worker need not know what others do: the answer may come one step late.
   const std::int64_t late = bounds.upper == Bounds::none ? 1 : 0;
   while (unanswered > late)
-    if (Status s = takeGrant(); !s)
-      return s;
+    SYNCLINE_TRY(takeGrant());
   if (read != 0 && courier.isDone(read))
-    if (Status s = takeRead(); !s)
-      return s;
-  if (Status s = refresh(std::max<std::int64_t>(clock - bounds.upper, 0)); !s)
-    return s;
+    SYNCLINE_TRY(takeRead());
+  SYNCLINE_TRY(refresh(std::max<std::int64_t>(clock - bounds.upper, 0)));
   counts.largestStaleness = std::max(counts.largestStaleness, clock - cached);
   counts.staleness += clock - cached;
   ++counts.steps;
@@ -44,8 +41,7 @@ Status AdditiveWorker::refresh(std::int64_t need) {
     if (read == 0)
       startRead();
     const bool isLatest = readClock == clock;
-    if (Status s = takeRead(); !s)
-      return s;
+    SYNCLINE_TRY(takeRead());
     if (isLatest && cached < need)
       return Status::error(ErrorKind::internal,
                            "the weights before step " + std::to_string(clock) +
@@ -88,8 +84,7 @@ void AdditiveWorker::startRead() {
 }
 
 Status AdditiveWorker::takeRead() {
-  if (Status s = wait(read); !s)
-    return s;
+  SYNCLINE_TRY(wait(read));
   read = 0;
   cached = contained;
   const std::span<float> weights = options.weights;
@@ -110,12 +105,10 @@ Status AdditiveWorker::wait(std::uint64_t job) {
 
 Status AdditiveWorker::afterStep(std::int64_t number) {
   clock = number + 1;
-  if (Status s = client.tick(clock, options.signal()); !s)
-    return s;
+  SYNCLINE_TRY(client.tick(clock, options.signal()));
   ++unanswered;
   const auto turn = static_cast<std::size_t>(number % 2);
-  if (Status s = wait(pushes[turn]); !s)
-    return s;
+  SYNCLINE_TRY(wait(pushes[turn]));
   std::vector<float> &update = updates[turn];
   for (std::size_t i = 0; i < update.size(); ++i) {
     update[i] = share * (options.weights[i] - base[i]);
@@ -127,14 +120,11 @@ Status AdditiveWorker::afterStep(std::int64_t number) {
 
 Status AdditiveWorker::finish() {
   while (unanswered > 0)
-    if (Status s = takeGrant(); !s)
-      return s;
-  if (Status s = client.leaveKeeper(options.signal()); !s)
-    return s;
+    SYNCLINE_TRY(takeGrant());
+  SYNCLINE_TRY(client.leaveKeeper(options.signal()));
   courier.add([this] { return client.leave(); });
   courier.add([this] { return client.read(answer, clock, allHaveLeft).status(); });
-  if (Status s = courier.waitForAll(); !s)
-    return s;
+  SYNCLINE_TRY(courier.waitForAll());
   std::ranges::copy(answer, options.weights.begin());
   return Status::ok();
 }

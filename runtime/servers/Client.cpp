@@ -30,12 +30,9 @@ Result<std::int64_t> Client::receiveAll(std::span<float> values, RequestLog::Ent
   for (int i = 0; i < roles.shards(); ++i) {
     const int index = (peers.rank() + i) % roles.shards();
     Connection &from = connections.shards[index];
-    const Result<Reply> ready = reply(from, entry);
-    if (!ready)
-      return ready.status();
+    SYNCLINE_TRY_GET(ready, reply(from, entry));
     const core::Range part = roles.parts[index];
-    if (Status s = receiveValues(*from.from, begin + part.begin, part.size()); !s)
-      return s;
+    SYNCLINE_TRY(receiveValues(*from.from, begin + part.begin, part.size()));
     least = std::min(least, ready->clock);
   }
   return least;
@@ -48,16 +45,14 @@ Result<Reply> Client::reply(Connection &from, RequestLog::Entry &entry) {
   Reply late{};
   core::Deadline limit;
   for (;;) {
-    if (Status s = receiveMessage(*from.from, found); !s)
-      return s;
+    SYNCLINE_TRY(receiveMessage(*from.from, found));
     if (found.kind == Reply::Kind::ready) {
       entry.answered(found.held);
       return found;
     }
     if (found.kind != Reply::Kind::waiting || found.worker < 0 || found.worker >= roles.workers)
       return Status::error(ErrorKind::internal, "a server's answer is malformed");
-    if (Status s = peers.verdict(); !s)
-      return s;
+    SYNCLINE_TRY(peers.verdict());
     if (!waiting || found.worker != late.worker || found.clock != late.clock) {
       late = found;
       waiting = peers.waitingFor(late.worker);
@@ -116,9 +111,7 @@ Status Client::tick(std::int64_t clock, int signal) {
 Result<Grant> Client::awaitGrant() {
   RequestLog::Entry entry(requests, Kind::grant, ticked.front());
   ticked.pop_front();
-  const Result<Reply> found = reply(connections.keeper, entry);
-  if (!found)
-    return found.status();
+  SYNCLINE_TRY_GET(found, reply(connections.keeper, entry));
   return Grant{found->clock, found->lead, found->signal};
 }
 

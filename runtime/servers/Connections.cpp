@@ -36,9 +36,7 @@ public:
   Status open(transport::Transport &transport) {
     if (ends.empty())
       return Status::ok();
-    auto links = transport.open(ends);
-    if (!links)
-      return links.status();
+    SYNCLINE_TRY_GET(links, transport.open(ends));
     for (std::size_t i = 0; i < places.size(); ++i)
       *places[i] = std::move((*links)[i]);
     return Status::ok();
@@ -96,8 +94,7 @@ Result<Connections> Connections::open(transport::Transport &transport, const Rol
     else if (keeps)
       opening.between("ticks", worker, rank, made.ticks[worker]);
   }
-  if (Status s = opening.open(transport); !s)
-    return s;
+  SYNCLINE_TRY(opening.open(transport));
   return made;
 }
 

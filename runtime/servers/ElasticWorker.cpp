@@ -11,8 +11,7 @@ ElasticWorker::ElasticWorker(Client &client, const Elastic &elastic, WorkerOptio
 
 Status ElasticWorker::begin() {
   if (options.isFirst)
-    if (Status s = client.initialise(options.weights); !s)
-      return s;
+    SYNCLINE_TRY(client.initialise(options.weights));
   if (!elastic.takesTurns)
     return Status::ok();
   ++unanswered;
@@ -21,8 +20,7 @@ Status ElasticWorker::begin() {
 
 Status ElasticWorker::beforeStep(std::int64_t number) {
   // Where workers do not take turns, nobody is held, and answers may come one step late.
-  if (Status s = takeGrants(elastic.takesTurns ? 0 : 1); !s)
-    return s;
+  SYNCLINE_TRY(takeGrants(elastic.takesTurns ? 0 : 1));
   if (!isDue(number))
     return Status::ok();
   std::ranges::copy(options.weights, sent.begin());
@@ -34,8 +32,7 @@ Status ElasticWorker::beforeStep(std::int64_t number) {
 Status ElasticWorker::afterStep(std::int64_t number) {
   clock = number + 1;
   if (isDue(number)) {
-    if (Status s = wait(); !s)
-      return s;
+    SYNCLINE_TRY(wait());
     const auto share = static_cast<float>(elastic.share);
     for (std::size_t i = 0; i < sent.size(); ++i)
       options.weights[i] -= share * (sent[i] - centre[i]);
@@ -50,9 +47,7 @@ Status ElasticWorker::afterStep(std::int64_t number) {
 Status ElasticWorker::takeGrants(std::int64_t late) {
   const auto start = core::Clock::now();
   for (; unanswered > late; --unanswered) {
-    const Result<Grant> grant = client.awaitGrant();
-    if (!grant)
-      return grant.status();
+    SYNCLINE_TRY_GET(grant, client.awaitGrant());
     if (grant->signal != 0)
       signal = grant->signal;
     counts.largestLead = std::max(counts.largestLead, grant->lead);
@@ -70,14 +65,11 @@ Status ElasticWorker::wait() {
 
 Status ElasticWorker::finish() {
   if (!elastic.takesTurns)
-    if (Status s = takeGrants(0); !s)
-      return s;
+    SYNCLINE_TRY(takeGrants(0));
   courier.add([this] { return client.leave(); });
   courier.add([this] { return client.read(centre, clock, allHaveLeft).status(); });
-  if (Status s = client.leaveKeeper(options.signal()); !s)
-    return s;
-  if (Status s = courier.waitForAll(); !s)
-    return s;
+  SYNCLINE_TRY(client.leaveKeeper(options.signal()));
+  SYNCLINE_TRY(courier.waitForAll());
   std::ranges::copy(centre, options.weights.begin());
   return Status::ok();
 }

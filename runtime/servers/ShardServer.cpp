@@ -97,8 +97,7 @@ Status ShardServer::check(int worker, const Request &request) {
   case Request::Kind::push:
     return advance(worker, request, valuePace.by, last);
   case Request::Kind::elastic:
-    if (Status s = advance(worker, request, valuePace.by, last); !s)
-      return s;
+    SYNCLINE_TRY(advance(worker, request, valuePace.by, last));
     return checkFactor(worker, request.factor);
   case Request::Kind::read:
     if (request.need == allHaveLeft || (request.clock == last && request.need <= last))
@@ -164,8 +163,7 @@ Status ShardServer::answer(int worker, const Request &request, Connection &at,
   case Request::Kind::initialise:
   case Request::Kind::push:
   case Request::Kind::elastic:
-    if (Status s = receiveValues(*at.from, values.data(), shard.bytes()); !s)
-      return s;
+    SYNCLINE_TRY(receiveValues(*at.from, values.data(), shard.bytes()));
     if (request.kind == Request::Kind::initialise)
       return shard.initialise(values) ? Status::ok() : unexpected(worker, request);
     note(Service::Kind::receive, worker, request, arrived);

@@ -29,15 +29,11 @@ CommunicationThread::create(Transport &transport, int channel, const std::vector
       if (ring)
         continue;
       RankSubset workers = firstRanks(carrier, transport.size() - layout.servers);
-      auto made = Ring::create(workers, linkName(channel) + "/blocks");
-      if (!made)
-        return made.status();
+      SYNCLINE_TRY_GET(made, Ring::create(workers, linkName(channel) + "/blocks"));
       ring = std::move(*made);
       continue;
     }
-    auto made = createAllReduce(scheme, carrier, linkName(channel), layout);
-    if (!made)
-      return made.status();
+    SYNCLINE_TRY_GET(made, createAllReduce(scheme, carrier, linkName(channel), layout));
     first = first ? first : made->get();
     allReduces[scheme] = std::move(*made);
   }

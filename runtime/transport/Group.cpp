@@ -18,9 +18,7 @@ Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
     if (!listener.isOpen()) {
       // Who meets on loopback must not be reachable from other hosts.
       const std::string address = options.address == "localhost" ? "127.0.0.1" : options.address;
-      Result<Socket> fresh = Socket::listen(options.port, isLoopback(address) ? address : "");
-      if (!fresh)
-        return fresh.status();
+      SYNCLINE_TRY_GET(fresh, Socket::listen(options.port, isLoopback(address) ? address : ""));
       listener = std::move(*fresh);
     }
     group->server =
@@ -28,15 +26,11 @@ Result<std::unique_ptr<Group>> Group::join(const GroupOptions &options) {
     port = group->server->port();
   }
   core::Deadline deadline = core::deadlineIn(options.startSeconds);
-  auto watch =
-      Watch::connect(options.address, port, options.rank, options.size, deadline, options.key);
-  if (!watch)
-    return watch.status();
+  SYNCLINE_TRY_GET(watch, Watch::connect(options.address, port, options.rank, options.size,
+                                         deadline, options.key));
   group->watch = std::move(*watch);
-  auto store =
-      Store::connect(options.address, port, options.rank, options.size, deadline, options.key);
-  if (!store)
-    return store.status();
+  SYNCLINE_TRY_GET(store, Store::connect(options.address, port, options.rank, options.size,
+                                         deadline, options.key));
   group->store = std::make_unique<Store>(std::move(*store));
   return group;
 }
@@ -64,9 +58,7 @@ static std::string withoutCommon(const std::string &value, const std::vector<std
 
 Status Group::agree(const std::vector<SharedFact> &facts, Participants who) {
   for (const SharedFact &fact : facts) {
-    auto values = gather("agree/" + fact.what, fact.value, options.startSeconds, who);
-    if (!values)
-      return values.status();
+    SYNCLINE_TRY_GET(values, gather("agree/" + fact.what, fact.value, options.startSeconds, who));
     std::map<std::string, std::vector<int>> holders;
     for (std::size_t r = 0; r < values->size(); ++r)
       holders[(*values)[r]].push_back(static_cast<int>(r));
@@ -95,9 +87,7 @@ Status Group::connect(double timeoutSeconds) {
   if (server && isLoopback(own.address))
     if (std::string reachable = server->reachableAddress(); !reachable.empty())
       own.address = reachable;
-  auto transport = createHostTransport(own, *store, watch.get());
-  if (!transport)
-    return transport.status();
+  SYNCLINE_TRY_GET(transport, createHostTransport(own, *store, watch.get()));
   connected = std::move(*transport);
   return Status::ok();
 }

@@ -38,19 +38,14 @@ Result<std::unique_ptr<Link>> HostTransport::makeLink(const LinkEnd &end,
   if (!connection)
     return connection.status();
   const double limit = end.isPatient ? patientSeconds : options.timeoutSeconds;
-  Result<std::unique_ptr<Wire>> wire =
-      TcpWire::create(std::move(*connection), limit, monitor.nameOf(end.peer));
-  if (!wire)
-    return wire.status();
+  SYNCLINE_TRY_GET(wire, TcpWire::create(std::move(*connection), limit, monitor.nameOf(end.peer)));
   return std::unique_ptr<Link>(
       std::make_unique<WatchedLink>(monitor, end.peer, end.isPatient, std::move(*wire)));
 }
 
 Result<Links> HostTransport::open(std::span<const LinkEnd> ends) {
-  auto opening = LinkOpening::begin(ends, options.address, store, monitor, options.rank,
-                                    {options.startSeconds, options.timeoutSeconds});
-  if (!opening)
-    return opening.status();
+  SYNCLINE_TRY_GET(opening, LinkOpening::begin(ends, options.address, store, monitor, options.rank,
+                                               {options.startSeconds, options.timeoutSeconds}));
   // In parallel, because the peer of one link may itself be waiting at another.
   std::vector<std::future<Result<std::unique_ptr<Link>>>> connecting;
   for (std::size_t i = 0; i < ends.size(); ++i)
@@ -74,10 +69,8 @@ Result<std::unique_ptr<Transport>> createHostTransport(const HostTransportOption
                                                        Store &store, Watch *watch) {
   HostTransportOptions own = options;
   if (!options.interface.empty()) {
-    Result<std::string> address =
-        interfaceAddress("GLOO_SOCKET_IFNAME", options.interface, options.reachesOtherHost);
-    if (!address)
-      return address.status();
+    SYNCLINE_TRY_GET(address, interfaceAddress("GLOO_SOCKET_IFNAME", options.interface,
+                                               options.reachesOtherHost));
     own.address = std::move(*address);
   }
   return std::unique_ptr<Transport>(new HostTransport(own, store, watch));

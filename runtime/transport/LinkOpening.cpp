@@ -19,13 +19,10 @@ Result<std::unique_ptr<LinkOpening>> LinkOpening::begin(std::span<const LinkEnd>
                                                         Limits limits) {
   const Deadline begun = core::deadlineIn(limits.startSeconds);
   std::unique_ptr<LinkOpening> opening(new LinkOpening(ends, monitor, rank));
-  if (Status s = opening->publish(address, store); !s)
-    return s;
+  SYNCLINE_TRY(opening->publish(address, store));
   // Places are read one after the other, because the store answers one request at a time.
   for (const LinkEnd &end : ends) {
-    Result<std::string> place = end.sends ? opening->placeOf(end, store, begun) : std::string();
-    if (!place)
-      return place.status();
+    SYNCLINE_TRY_GET(place, end.sends ? opening->placeOf(end, store, begun) : std::string());
     opening->places.push_back(std::move(*place));
   }
   // All ranks have begun to open their ends.
@@ -38,13 +35,10 @@ Status LinkOpening::publish(const std::string &address, Store &store) {
     if (end.sends)
       continue;
     if (!listener) {
-      Result<std::unique_ptr<RankListener>> opened = RankListener::open(address);
-      if (!opened)
-        return opened.status();
+      SYNCLINE_TRY_GET(opened, RankListener::open(address));
       listener = std::move(*opened);
     }
-    if (Status s = store.set(keyOf(end), address + " " + listener->place()); !s)
-      return s;
+    SYNCLINE_TRY(store.set(keyOf(end), address + " " + listener->place()));
   }
   return Status::ok();
 }
@@ -52,9 +46,7 @@ Status LinkOpening::publish(const std::string &address, Store &store) {
 /// Reads where the peer listens.
 Result<std::string> LinkOpening::placeOf(const LinkEnd &end, Store &store, Deadline begun) const {
   Watch::Waiting waiting(monitor.watcher(), end.peer, end.sends);
-  auto place = store.get(keyOf(end), begun);
-  if (!place)
-    return place.status();
+  SYNCLINE_TRY_GET(place, store.get(keyOf(end), begun));
   if (!*place)
     return monitor.blame(end.peer, late);
   return **place;

@@ -19,9 +19,7 @@ std::string makeSecret() {
 }
 
 Result<std::unique_ptr<RankListener>> RankListener::open(const std::string &address) {
-  Result<Socket> listener = Socket::listen(0, address);
-  if (!listener)
-    return listener.status();
+  SYNCLINE_TRY_GET(listener, Socket::listen(0, address));
   return std::unique_ptr<RankListener>(new RankListener(std::move(*listener), makeSecret()));
 }
 

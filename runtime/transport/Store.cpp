@@ -46,9 +46,7 @@ static Result<Socket> join(const char *role, const std::string &host, int port, 
 
 Result<Store> Store::connect(const std::string &host, int port, int rank, int size,
                              Deadline deadline, const RunKey &key) {
-  Result<Socket> socket = join("store", host, port, rank, size, deadline, key);
-  if (!socket)
-    return socket.status();
+  SYNCLINE_TRY_GET(socket, join("store", host, port, rank, size, deadline, key));
   return Store(std::move(*socket));
 }
 
@@ -69,20 +67,16 @@ Status Store::set(const std::string &key, const std::string &value, double secon
 
 Result<std::optional<std::string>> Store::get(const std::string &key, Deadline deadline,
                                               double grace) {
-  Result<Frame> reply = request({"get", key, std::to_string(core::remaining(deadline).count())},
-                                answerBy(deadline, grace));
-  if (!reply)
-    return reply.status();
+  SYNCLINE_TRY_GET(reply, request({"get", key, std::to_string(core::remaining(deadline).count())},
+                                  answerBy(deadline, grace)));
   return reply->size() == 2 ? std::optional(reply->at(1)) : std::nullopt;
 }
 
 Result<std::vector<std::string>> Store::gather(const std::string &key, const std::string &value,
                                                Deadline deadline, bool workersOnly) {
-  Result<Frame> reply = request({workersOnly ? "gather-workers" : "gather", key, value,
-                                 std::to_string(core::remaining(deadline).count())},
-                                answerBy(deadline));
-  if (!reply)
-    return reply.status();
+  SYNCLINE_TRY_GET(reply, request({workersOnly ? "gather-workers" : "gather", key, value,
+                                   std::to_string(core::remaining(deadline).count())},
+                                  answerBy(deadline)));
   if (reply->at(0) != "ok") {
     std::string message = "no sign in time of " + (reply->size() > 1 ? reply->at(1) : "a rank");
     if (reply->size() > 2 && !reply->at(2).empty())
@@ -106,9 +100,7 @@ std::string Verdict::describe(const core::RankNames &names) const {
 
 Result<std::unique_ptr<Watch>> Watch::connect(const std::string &host, int port, int rank, int size,
                                               Deadline deadline, const RunKey &key) {
-  Result<Socket> socket = join("watch", host, port, rank, size, deadline, key);
-  if (!socket)
-    return socket.status();
+  SYNCLINE_TRY_GET(socket, join("watch", host, port, rank, size, deadline, key));
   return std::unique_ptr<Watch>(new Watch(std::move(*socket), rank));
 }
 

@@ -106,8 +106,7 @@ Status TcpWire::send(const void *data, std::size_t bytes) {
 
 Status TcpWire::receive(void *data, std::size_t bytes) {
   Length length = 0;
-  if (Status s = fill(&length, sizeof length); !s)
-    return s;
+  SYNCLINE_TRY(fill(&length, sizeof length));
   if (length != bytes)
     return Status::badInput(peerName + " sent a message of " + std::to_string(length) +
                             " bytes, expected one of " + std::to_string(bytes) + " bytes");

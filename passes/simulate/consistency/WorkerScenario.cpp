@@ -52,8 +52,7 @@ Status validateLinks(const WorkerScenario &scenario) {
 } // namespace
 
 Status validate(const WorkerScenario &scenario) {
-  if (Status valid = validateForm(scenario.consistency); !valid)
-    return valid;
+  SYNCLINE_TRY(validateForm(scenario.consistency));
   if (!(scenario.step > 0 && std::isfinite(scenario.step)))
     return Status::badInput("expected a step that takes time");
   if (!(scenario.jitter >= 0 && scenario.jitter < 1))

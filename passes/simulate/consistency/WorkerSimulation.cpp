@@ -86,11 +86,9 @@ double WorkerSimulation::waitingShare() const {
 }
 
 Result<WorkerSimulation> runWorkers(const WorkerScenario &requested) {
-  if (Status valid = validate(requested); !valid)
-    return valid;
+  SYNCLINE_TRY(validate(requested));
   const WorkerScenario scenario = inWholePeriods(requested);
-  if (Status valid = validate(scenario); !valid)
-    return valid;
+  SYNCLINE_TRY(validate(scenario));
   ActionQueue queue;
   Workers workers(scenario, queue);
   ServerLinks links(scenario.machines, scenario.bytes, queue);

@@ -57,12 +57,8 @@ static Result<Prediction> predictIssued(const SimulatedPlan &plan) {
 static Result<double> wholeSeconds(const SimulatedPlan &plan, double pass) {
   constexpr std::int64_t most = 8;
   const std::int64_t passes = std::min(plan.passes(), most);
-  const Result<Scenario> lastPass = plan.asPlanned(plan.problem().cluster());
-  if (!lastPass)
-    return lastPass.status();
-  const Result<Prediction> whole = predictStep(plan.wholeStep(*lastPass, passes));
-  if (!whole)
-    return whole.status();
+  SYNCLINE_TRY_GET(lastPass, plan.asPlanned(plan.problem().cluster()));
+  SYNCLINE_TRY_GET(whole, predictStep(plan.wholeStep(*lastPass, passes)));
   return whole->step + static_cast<double>(plan.passes() - passes) * pass;
 }
 
@@ -70,23 +66,17 @@ static Result<double> wholeSeconds(const SimulatedPlan &plan, double pass) {
 /// gradients travel (P36).
 static Status countPasses(Prediction &prediction, const SimulatedPlan &plan) {
   prediction.leastPass = plan.leastPassSeconds();
-  const Result<double> step = wholeSeconds(plan, *prediction.pass);
-  if (!step)
-    return step.status();
+  SYNCLINE_TRY_GET(step, wholeSeconds(plan, *prediction.pass));
   prediction.step = *step;
   if (!prediction.unclipped)
     return Status::ok();
-  const Result<double> unclipped = wholeSeconds(plan.withoutClipping(), *prediction.pass);
-  if (!unclipped)
-    return unclipped.status();
+  SYNCLINE_TRY_GET(unclipped, wholeSeconds(plan.withoutClipping(), *prediction.pass));
   prediction.unclipped = *unclipped;
   return Status::ok();
 }
 
 Result<Prediction> predictPlan(ModuleOp module) {
-  Result<SimulatedPlan> plan = SimulatedPlan::create(module);
-  if (!plan)
-    return plan.status();
+  SYNCLINE_TRY_GET(plan, SimulatedPlan::create(module));
   Result<Prediction> prediction = predictIssued(*plan);
   if (!prediction)
     return prediction;
@@ -104,8 +94,7 @@ Result<Prediction> predictPlan(ModuleOp module) {
   }
   prediction->alone = plan->aloneSeconds(1);
   if (plan->passes() > 1)
-    if (Status s = countPasses(*prediction, *plan); !s)
-      return s;
+    SYNCLINE_TRY(countPasses(*prediction, *plan));
   for (auto program : module.getOps<plan::ProgramOp>())
     prediction->waiting = exchangeWaiting(program, prediction->step);
   prediction->step += prediction->waiting;

@@ -80,9 +80,7 @@ Status place(Scenario &scenario, cluster::SpecAttr spec, const cost::SchemeCatal
     const bool isOfGradients =
         std::cmp_not_equal(i, scenario.loss) && std::cmp_not_equal(i, scenario.norm);
     message.wireShare = isOfGradients ? wireShare(catalog.wire) : 1;
-    auto cost = costOf(spec, catalog, message.scheme);
-    if (!cost)
-      return cost.status();
+    SYNCLINE_TRY_GET(cost, costOf(spec, catalog, message.scheme));
     message.cost = std::move(*cost);
     message.isStated = isStated(spec, message.scheme);
   }
@@ -181,9 +179,7 @@ Machines machinesOf(cluster::SpecAttr spec) {
 }
 
 Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
-  Result<merge::PlannedModule> read = merge::readPlannedModule(module);
-  if (!read)
-    return read.status();
+  SYNCLINE_TRY_GET(read, merge::readPlannedModule(module));
   SimulatedPlan result(module, std::move(*read));
   sync::ProblemOp problem = result.planned.problemOp;
   for (StringAttr name : problem.getLayers().getAsRange<StringAttr>())
@@ -239,9 +235,7 @@ bool SimulatedPlan::isOfStep() const {
 }
 
 Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
-  const Result<cost::SchemeCatalog> catalog = cost::catalogOf(cluster, wire());
-  if (!catalog)
-    return catalog.status();
+  SYNCLINE_TRY_GET(catalog, cost::catalogOf(cluster, wire()));
   Scenario scenario;
   if (auto program = firstOf<plan::ProgramOp>(module)) {
     scenario = readProgram(program);
@@ -273,8 +267,7 @@ Result<Scenario> SimulatedPlan::complete(Scenario scenario, double shardUpdate,
   undoSlowdown(scenario, timedOn);
   if (isOfStep() && few)
     addLoss(scenario, *few);
-  if (Status placed = place(scenario, cluster, catalog); !placed)
-    return placed;
+  SYNCLINE_TRY(place(scenario, cluster, catalog));
   addOverhead(scenario, overhead);
   scenario.scatter = scatter;
   return scenario;
@@ -306,9 +299,7 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
                                               const Elsewhere &where) const {
   const double slower =
       planned.problem.slowerOn(where.cluster); // the posed problem's times contain it
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(where.cluster, wire());
-  if (!catalog)
-    return catalog.status();
+  SYNCLINE_TRY_GET(catalog, cost::catalogOf(where.cluster, wire()));
   const std::vector<double> reading =
       where.isOrder ? planned.problem.readingOn(where.cluster, where.batch) : std::vector<double>();
   problem::Solution turns = decisions;

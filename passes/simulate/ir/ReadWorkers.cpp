@@ -70,9 +70,7 @@ Result<WorkerScenario> readWorkers(const SimulatedPlan &plan, cluster::SpecAttr 
     scenario.bytes += layer.bytes;
   if (scenario.consistency.hasServers())
     return scenario;
-  Result<cost::SchemeCatalog> catalog = cost::catalogOf(cluster);
-  if (!catalog)
-    return catalog.status();
+  SYNCLINE_TRY_GET(catalog, cost::catalogOf(cluster));
   std::vector<Fragment> fragments = plannedFragments(plan.planModule(), consistency);
   if (fragments.empty()) {
     Fragment one{.bytes = scenario.bytes / scenario.consistency.fragments};
@@ -80,8 +78,7 @@ Result<WorkerScenario> readWorkers(const SimulatedPlan &plan, cluster::SpecAttr 
       one.scheme = Scheme::tree;
     fragments.assign(static_cast<std::size_t>(scenario.consistency.fragments), one);
   }
-  if (Status added = addExchanges(scenario, fragments, *catalog); !added)
-    return added;
+  SYNCLINE_TRY(addExchanges(scenario, fragments, *catalog));
   return scenario;
 }
 

@@ -160,9 +160,7 @@ std::string EngineTable::text() const {
 }
 
 Result<core::KernelChoice> CudaExecutable::chooseEngines(const std::string &text, bool times) {
-  Result<EngineTable> table = EngineTable::parse(text);
-  if (!table)
-    return table.status();
+  SYNCLINE_TRY_GET(table, EngineTable::parse(text));
   core::KernelChoice choice;
   choice.table = text;
   choice.machine = program.device.model + " with cuDNN " + dnnVersion();

@@ -32,8 +32,7 @@ Result<std::unique_ptr<core::Channel>> NcclChannel::open(CudaExecutable &executa
                                                          std::shared_ptr<NcclLinks> links,
                                                          core::Peers &peers,
                                                          const core::ChannelOptions &options) {
-  if (Status s = checkSchemes(options); !s)
-    return s;
+  SYNCLINE_TRY(checkSchemes(options));
   if (!links->failure())
     return links->failure();
   std::unique_ptr<core::Channel> channel;

@@ -50,8 +50,7 @@ Status NcclLinks::judge() {
     const Failure failure = communicator.judge(failureOf(state, "NCCL", communicator.handle()));
     return Status::error(failure.kind, failure.message);
   }
-  if (Status known = peers.verdict(); !known)
-    return known;
+  SYNCLINE_TRY(peers.verdict());
   const auto now = core::Clock::now();
   if (isWaiting && now - counted < std::chrono::milliseconds(20))
     return Status::ok();

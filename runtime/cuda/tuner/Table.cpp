@@ -114,9 +114,7 @@ Result<Table> readTable(std::istream &in, const std::string &name) {
       hasColumns = true;
       continue;
     }
-    const Result<Row> row = readRow(line, where);
-    if (!row)
-      return row.status();
+    SYNCLINE_TRY_GET(row, readRow(line, where));
     table.rows.push_back(*row);
   }
   if (!hasColumns)

@@ -82,4 +82,23 @@ private:
   Status failure;
 };
 
+/// The error that SYNCLINE_TRY returns.
+inline Status errorOf(Status &&status) { return std::move(status); }
+template <typename T> Status errorOf(Result<T> &&result) { return result.status(); }
+
 } // namespace syncline
+
+/// Returns from the function around it if the Status or Result that the expression makes is an
+/// error, with that error.
+#define SYNCLINE_TRY(...)                                                                          \
+  do {                                                                                             \
+    if (auto tried = __VA_ARGS__; !tried)                                                          \
+      return ::syncline::errorOf(std::move(tried));                                                \
+  } while (false)
+
+/// Declares `name`, the Result that the expression makes, and returns from the function around it
+/// if that is an error, with the error. Behind it, *name is the value.
+#define SYNCLINE_TRY_GET(name, ...)                                                                \
+  auto name = __VA_ARGS__;                                                                         \
+  if (!name)                                                                                       \
+  return name.status()

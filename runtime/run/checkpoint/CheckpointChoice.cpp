@@ -79,9 +79,7 @@ Status CheckpointChoice::open() {
   std::string token, error;
   if (isFirst())
     error = makeFolder(token);
-  auto said = gather(error.empty() ? token : errorMark + error);
-  if (!said)
-    return said.status();
+  SYNCLINE_TRY_GET(said, gather(error.empty() ? token : errorMark + error));
   if (said->front().starts_with(errorMark))
     return errorOf(said->front());
   const auto seen = gather(seeToken(said->front()));
@@ -106,9 +104,7 @@ Status CheckpointChoice::expectNone() {
   if (isFirst() && error.empty())
     for (const CheckpointFolder::Entry &entry : folder.list())
       folder.remove(entry.step);
-  const auto said = gather(error);
-  if (!said)
-    return said.status();
+  SYNCLINE_TRY_GET(said, gather(error));
   return said->front().empty() ? Status::ok() : Status::badInput(said->front());
 }
 
@@ -167,9 +163,7 @@ std::string CheckpointChoice::judgeOwnFiles(const CheckpointManifest &manifest) 
 Result<std::optional<CheckpointManifest>>
 CheckpointChoice::choose(const std::function<Opinion(const CheckpointManifest &)> &judge) {
   for (;;) {
-    const auto proposals = gather(isFirst() ? propose(judge) : "");
-    if (!proposals)
-      return proposals.status();
+    SYNCLINE_TRY_GET(proposals, gather(isFirst() ? propose(judge) : ""));
     const std::string &proposal = proposals->front();
     if (proposal.empty())
       return std::optional<CheckpointManifest>();
@@ -179,12 +173,11 @@ CheckpointChoice::choose(const std::function<Opinion(const CheckpointManifest &)
     const Result<std::string> text = folder.readManifest(step);
     auto manifest = text ? CheckpointManifest::parse(*text) : text.status();
     const bool isSeen = manifest && proposal.ends_with(" " + sha256(*text));
-    const auto verdicts = gather(
-        isSeen ? judgeOwnFiles(*manifest)
-               : unseenMark + ("rank " + std::to_string(rank()) + " does not see rank 0's '" +
-                               folder.manifestOf(step) + "': all ranks need the same folder"));
-    if (!verdicts)
-      return verdicts.status();
+    SYNCLINE_TRY_GET(verdicts, gather(isSeen ? judgeOwnFiles(*manifest)
+                                             : unseenMark + ("rank " + std::to_string(rank()) +
+                                                             " does not see rank 0's '" +
+                                                             folder.manifestOf(step) +
+                                                             "': all ranks need the same folder")));
     std::string why;
     for (const std::string &verdict : *verdicts) {
       if (verdict.starts_with(unseenMark))

@@ -70,9 +70,7 @@ std::string describe(const CheckpointKey &key) {
 
 Result<CheckpointDigest> writeCheckpointFile(const std::string &path,
                                              std::span<const CheckpointPart> parts) {
-  Result<DurableFile> file = DurableFile::create(path);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(file, DurableFile::create(path));
   Sha256 sha;
   CheckpointDigest digest;
   const auto add = [&](std::span<const std::byte> bytes) {
@@ -81,8 +79,7 @@ Result<CheckpointDigest> writeCheckpointFile(const std::string &path,
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
       const auto next = bytes.subspan(at, std::min(piece, bytes.size() - at));
       sha.add(next);
-      if (Status s = file->write(next); !s)
-        return s;
+      SYNCLINE_TRY(file->write(next));
     }
     digest.bytes += static_cast<std::int64_t>(bytes.size());
     return Status::ok();
@@ -100,24 +97,19 @@ Result<CheckpointDigest> writeCheckpointFile(const std::string &path,
 }
 
 Result<CheckpointFile> CheckpointFile::open(const std::string &path) {
-  Result<data::InputFile> file = data::InputFile::open(path, data::Links::refused);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(file, data::InputFile::open(path, data::Links::refused));
   char head[magicBytes] = {};
   std::uint64_t length = 0;
   constexpr std::int64_t headBytes = magicBytes + sizeof length;
   if (file->size() < headBytes)
     return malformed(path);
-  if (Status s = file->read(0, std::as_writable_bytes(std::span(head))); !s)
-    return s;
-  if (Status s = file->read(magicBytes, std::as_writable_bytes(std::span(&length, 1))); !s)
-    return s;
+  SYNCLINE_TRY(file->read(0, std::as_writable_bytes(std::span(head))));
+  SYNCLINE_TRY(file->read(magicBytes, std::as_writable_bytes(std::span(&length, 1))));
   if (std::memcmp(head, magic, magicBytes) != 0 || length > longestTable ||
       static_cast<std::int64_t>(length) > file->size() - headBytes)
     return malformed(path);
   std::string text(length, '\0');
-  if (Status s = file->read(headBytes, std::as_writable_bytes(std::span(text))); !s)
-    return s;
+  SYNCLINE_TRY(file->read(headBytes, std::as_writable_bytes(std::span(text))));
   CheckpointFile opened(std::move(*file));
   return opened.place(text, headBytes + static_cast<std::int64_t>(length))
              ? Result<CheckpointFile>(std::move(opened))

@@ -18,10 +18,7 @@ namespace fs = std::filesystem;
 namespace syncline::run {
 
 Result<std::string> CheckpointFolder::readManifest(std::int64_t step) const {
-  const Result<data::InputFile> file =
-      data::InputFile::open(manifestOf(step), data::Links::refused);
-  if (!file)
-    return file.status();
+  SYNCLINE_TRY_GET(file, data::InputFile::open(manifestOf(step), data::Links::refused));
   if (file->size() > CheckpointManifest::longest)
     return Status::badInput("'" + file->path() + "': expected at most " +
                             std::to_string(CheckpointManifest::longest) + " bytes, got " +
@@ -53,11 +50,8 @@ Status CheckpointFolder::complete(const CheckpointManifest &manifest) const {
   const std::string folder = of(manifest.step), text = manifest.text();
   // The files' names first, and the folder's own: a manifest promises them.
   for (const std::string &each : {folder, path})
-    if (Status s = syncFolder(each); !s)
-      return s;
-  Result<DurableFile> file = DurableFile::create(manifestOf(manifest.step));
-  if (!file)
-    return file.status();
+    SYNCLINE_TRY(syncFolder(each));
+  SYNCLINE_TRY_GET(file, DurableFile::create(manifestOf(manifest.step)));
   Status s = file->write(std::as_bytes(std::span(text)));
   if (s)
     s = file->commit();

@@ -14,23 +14,18 @@ static std::string describe(int rank) { return core::RankNames{}.of(rank); }
 Result<CheckpointLinks> CheckpointLinks::open(transport::Group *group, double timeoutSeconds) {
   CheckpointLinks links(group, timeoutSeconds);
   if (group && group->workers() > 1)
-    if (Status s = links.connect(); !s)
-      return s;
+    SYNCLINE_TRY(links.connect());
   return links;
 }
 
 Status CheckpointLinks::connect() {
   std::unique_ptr<transport::RankListener> listener;
   if (group->rank() == 0) {
-    Result<std::unique_ptr<transport::RankListener>> opened = transport::RankListener::open("");
-    if (!opened)
-      return opened.status();
+    SYNCLINE_TRY_GET(opened, transport::RankListener::open(""));
     listener = std::move(*opened);
   }
-  const auto told = group->gather("checkpoint/place", listener ? listener->place() : "", timeout,
-                                  transport::Participants::workers);
-  if (!told)
-    return told.status();
+  SYNCLINE_TRY_GET(told, group->gather("checkpoint/place", listener ? listener->place() : "",
+                                       timeout, transport::Participants::workers));
   const transport::ConnectLimit limit{core::deadlineIn(timeout),
                                       [this] { return !group->verdict(); }};
   if (!listener) {
@@ -61,8 +56,7 @@ Status CheckpointLinks::send(std::int64_t step, const CheckpointReport &own) {
 Result<CheckpointReport> CheckpointLinks::receive(std::int64_t step, int other) {
   const transport::Socket &socket = others.at(other);
   while (!socket.hasInput(core::deadlineIn(0.5)))
-    if (Status s = group->verdict(); !s)
-      return s;
+    SYNCLINE_TRY(group->verdict());
   transport::Frame frame;
   if (!transport::receiveFrame(socket, frame, core::deadlineIn(timeout)) || frame.size() != 4)
     return Status::error(ErrorKind::peerLost, "lost " + describe(other) + " in a checkpoint");
@@ -76,15 +70,12 @@ Result<std::vector<CheckpointReport>> CheckpointLinks::collect(std::int64_t step
                                                                const CheckpointReport &own) {
   std::vector<CheckpointReport> all;
   if (group && group->rank() != 0) {
-    if (Status s = others.empty() ? Status::ok() : send(step, own); !s)
-      return s;
+    SYNCLINE_TRY(others.empty() ? Status::ok() : send(step, own));
     return all;
   }
   all.push_back(own);
   for (const auto &[other, socket] : others) {
-    Result<CheckpointReport> report = receive(step, other);
-    if (!report)
-      return report.status();
+    SYNCLINE_TRY_GET(report, receive(step, other));
     all.push_back(std::move(*report));
   }
   return all;

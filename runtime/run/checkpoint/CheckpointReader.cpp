@@ -12,9 +12,7 @@ Result<CheckpointReader> CheckpointReader::open(const CheckpointFolder &folder,
   for (int i = 0; i < manifest.ranks; ++i) {
     // The rank's own file comes first, and the first part of a key counts.
     const int other = (rank + i) % manifest.ranks;
-    Result<CheckpointFile> file = CheckpointFile::open(folder.fileOf(manifest.step, other));
-    if (!file)
-      return file.status();
+    SYNCLINE_TRY_GET(file, CheckpointFile::open(folder.fileOf(manifest.step, other)));
     for (const auto &[key, bytes] : file->parts()) {
       reader.places.try_emplace(key, Place{reader.files.size(), bytes});
       if (key.kind == CheckpointKey::Kind::optimizer)
@@ -50,8 +48,7 @@ Status CheckpointReader::readMoment(const std::string &parameter, int slot, std:
     if (key.kind != wanted.kind || key.name != parameter || key.slot != slot || left <= 0)
       return missing(wanted);
     const auto count = std::min(to.size(), static_cast<std::size_t>(left));
-    if (Status s = files[place.file].read(key, from, to.first(count)); !s)
-      return s;
+    SYNCLINE_TRY(files[place.file].read(key, from, to.first(count)));
     to = to.subspan(count);
     wanted.begin += static_cast<std::int64_t>(count);
   }

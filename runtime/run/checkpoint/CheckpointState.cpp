@@ -122,8 +122,7 @@ Status CheckpointState::write(const Piece &piece, std::span<const std::byte> fro
 
 Status CheckpointState::save(std::span<CheckpointPart> parts) {
   for (std::size_t i = 0; i < saved.size(); ++i)
-    if (Status s = read(pieces[saved[i]], parts[i].bytes); !s)
-      return s;
+    SYNCLINE_TRY(read(pieces[saved[i]], parts[i].bytes));
   return Status::ok();
 }
 

@@ -36,9 +36,7 @@ CheckpointReport CheckpointWriter::writeOwn(const CheckpointImage &image) const 
 Status CheckpointWriter::write(const CheckpointImage &image) {
   const std::int64_t step = image.manifest.step;
   const CheckpointReport own = writeOwn(image);
-  auto all = links.collect(step, own);
-  if (!all)
-    return all.status();
+  SYNCLINE_TRY_GET(all, links.collect(step, own));
   if (rank != 0)
     return Status::ok();
   CheckpointManifest manifest = image.manifest;

@@ -18,8 +18,7 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::open(const Run &run) {
   CheckpointChoice choice(made->folder,
                           {run.group, std::max(longestFile, 10 * run.options.startTimeout),
                            [&run](const std::string &text) { run.report.note(text); }});
-  if (Status s = choice.open(); !s)
-    return s;
+  SYNCLINE_TRY(choice.open());
   if (auto lock = choice.takeLock())
     made->lock.emplace(std::move(*lock));
   if (!run.options.checkpoint.resumes) {
@@ -173,9 +172,7 @@ Status Checkpoints::begin(Trainer &opened, std::int64_t length) {
   } catch (const std::bad_alloc &) {
     return Status::badInput("not enough memory for a copy of what a checkpoint holds");
   }
-  Result<CheckpointLinks> links = CheckpointLinks::open(run.group, run.timeoutSeconds);
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(links, CheckpointLinks::open(run.group, run.timeoutSeconds));
   // A run that was killed behind its last checkpoint's manifest has left older ones.
   if (resumed && run.rank == 0)
     folder.prune(resumed->step, run.options.checkpoint.keep);
@@ -240,8 +237,7 @@ Status Checkpoints::save(std::int64_t completed) {
     run.report.note(before.message() + "; training goes on");
   const double waited = core::secondsSince(begun);
   image.manifest = manifest(completed);
-  if (Status s = state->save(image.parts); !s)
-    return s;
+  SYNCLINE_TRY(state->save(image.parts));
   writer->begin(image);
   savedAt = completed;
   costs.add(core::secondsSince(begun), waited);

@@ -67,8 +67,7 @@ Result<std::string> sha256OfFile(const data::InputFile &file) {
   for (std::int64_t at = 0; at < file.size();) {
     const auto left = static_cast<std::size_t>(file.size() - at);
     const auto piece = std::span(buffer).first(std::min(buffer.size(), left));
-    if (Status s = file.read(at, piece); !s)
-      return s;
+    SYNCLINE_TRY(file.read(at, piece));
     digest.add(piece);
     at += static_cast<std::int64_t>(piece.size());
   }

@@ -231,14 +231,11 @@ Status Options::checkPlan(const Plan &plan) const {
     return Status::badInput(folder + " is compiled for backend '" + plan.backend + "', not '" +
                             backend + "'");
   if (clipsNorm())
-    if (Status s = checkClipping(plan); !s)
-      return s;
+    SYNCLINE_TRY(checkClipping(plan));
   if (optimizerFlags.lossScale)
-    if (Status s = checkLossScale(plan); !s)
-      return s;
+    SYNCLINE_TRY(checkLossScale(plan));
   if (passes > 1)
-    if (Status s = checkPasses(plan); !s)
-      return s;
+    SYNCLINE_TRY(checkPasses(plan));
   if (!save.empty() && !plan.hasSkeleton)
     return Status::badInput(folder + " has no model.onnx: '--save' needs one");
   const PlanConsistency &c = plan.consistency;
@@ -282,14 +279,12 @@ Status Options::chooseOptimizer(const Plan &plan) {
 Status Options::checkFiles() const {
   for (const std::string &file : {save, trace, opTimes, kernels.ownFile()})
     if (!file.empty())
-      if (Status s = expectWritableFile(file); !s)
-        return s;
+      SYNCLINE_TRY(expectWritableFile(file));
   return dump.empty() ? Status::ok() : expectWritableFolder(dump);
 }
 
 Status Options::checkSteps(std::int64_t steps) const {
-  if (Status s = schedule.check(steps); !s)
-    return s;
+  SYNCLINE_TRY(schedule.check(steps));
   constexpr auto warmUp = static_cast<std::int64_t>(Steadiness::warmUp);
   if (!opTimes.empty() && steps <= warmUp)
     return Status::error(ErrorKind::badUsage,

@@ -249,8 +249,7 @@ Result<Json> parseFile(const std::string &folder) {
   if (!in)
     return bad(path, std::string("cannot open: ") + std::strerror(errno));
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (Status s = checkJsonDepth(text, "'" + path + "'", maxPlanLevels); !s)
-    return s;
+  SYNCLINE_TRY(checkJsonDepth(text, "'" + path + "'", maxPlanLevels));
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return bad(path, text.empty() ? "the file is empty" : "not a JSON object");
@@ -278,9 +277,7 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
   for (const auto &[name, hash] : files.items()) {
     if (name.find('/') != std::string::npos || !hash.is_string())
       throw SchemaError{"'hashes.files' is malformed"};
-    Result<std::string> actual = sha256OfFile(plan.file(name));
-    if (!actual)
-      return actual.status();
+    SYNCLINE_TRY_GET(actual, sha256OfFile(plan.file(name)));
     if (*actual != hash.get<std::string>())
       return bad(plan.file(name), "the file was changed after it was compiled: its hash differs");
   }
@@ -333,9 +330,7 @@ data::SampleFormat Plan::sampleFormat() const {
 }
 
 Result<launch::RunShape> readRunShape(const std::string &folder) {
-  Result<Json> json = parseFile(folder);
-  if (!json)
-    return json.status();
+  SYNCLINE_TRY_GET(json, parseFile(folder));
   try {
     return runShape(*json);
   } catch (const SchemaError &e) {
@@ -344,9 +339,7 @@ Result<launch::RunShape> readRunShape(const std::string &folder) {
 }
 
 Result<Plan> loadPlan(const std::string &folder) {
-  Result<Json> json = parseFile(folder);
-  if (!json)
-    return json.status();
+  SYNCLINE_TRY_GET(json, parseFile(folder));
   std::string path = folder + "/plan.json";
   try {
     member(*json, "hashes");
@@ -354,10 +347,8 @@ Result<Plan> loadPlan(const std::string &folder) {
       return bad(folder, "the plan comes from a layer trace: it can be inspected but not run");
     Plan plan = planFrom(*json);
     plan.folder = folder;
-    if (Status s = checkHashes(folder, std::move(*json), plan); !s)
-      return s;
-    if (Status s = checkSamples(plan); !s)
-      return s;
+    SYNCLINE_TRY(checkHashes(folder, std::move(*json), plan));
+    SYNCLINE_TRY(checkSamples(plan));
     auto bytes = [](const NamedTensor &t) {
       return (core::elementCount(t.shape) * core::elementBytes(t.type) + 63) / 64 * 64;
     };

@@ -32,20 +32,16 @@ Status checkTensor(const Plan &plan, const Executable &executable, Space space,
 
 Status checkTensors(const Plan &plan, const Executable &executable) {
   for (const PlanInput &input : plan.inputs)
-    if (Status s = checkTensor(plan, executable, Space::input, input); !s)
-      return s;
-  if (Status s = checkTensor(plan, executable, Space::target, plan.target); !s)
-    return s;
+    SYNCLINE_TRY(checkTensor(plan, executable, Space::input, input));
+  SYNCLINE_TRY(checkTensor(plan, executable, Space::target, plan.target));
   if (plan.output)
-    if (Status s = checkTensor(plan, executable, Space::arena, *plan.output); !s)
-      return s;
+    SYNCLINE_TRY(checkTensor(plan, executable, Space::arena, *plan.output));
   for (const PlanTensor &t : plan.tensors) {
     const bool isParameter = t.kind == PlanTensor::Kind::parameter;
     const Space space = isParameter ? Space::parameters : Space::state;
     if (!isParameter && executable.find(space, t.name) < 0)
       continue;
-    if (Status s = checkTensor(plan, executable, space, {t.name, t.type, t.shape}); !s)
-      return s;
+    SYNCLINE_TRY(checkTensor(plan, executable, space, {t.name, t.type, t.shape}));
   }
   return Status::ok();
 }
@@ -151,10 +147,8 @@ Status checkSamples(const Plan &plan) {
 }
 
 Status checkStep(const Plan &plan, const Executable &executable) {
-  if (Status s = checkTensors(plan, executable); !s)
-    return s;
-  if (Status s = checkBuckets(plan, executable); !s)
-    return s;
+  SYNCLINE_TRY(checkTensors(plan, executable));
+  SYNCLINE_TRY(checkBuckets(plan, executable));
   if (CarriedBuckets(executable.operations()).any() && !plan.overlapsSteps)
     return differ(plan, "'overlap': step.so waits for messages of the step before");
   return checkOrder(plan, executable);

@@ -43,17 +43,12 @@ Result<StepLibrary> StepLibrary::load(const Plan &plan, const core::Backend &bac
   });
   if (!library.handle)
     return Status::badInput("'" + path + "': cannot load: " + dlerror());
-  Result<BuildStep *> build =
-      checkedEntry(library.handle.get(), plan, path, std::string(backend.name()));
-  if (!build)
-    return build.status();
-  Result<std::unique_ptr<core::Executable>> executable = backend.createExecutable(options);
-  if (!executable)
-    return executable.status();
+  SYNCLINE_TRY_GET(build,
+                   checkedEntry(library.handle.get(), plan, path, std::string(backend.name())));
+  SYNCLINE_TRY_GET(executable, backend.createExecutable(options));
   library.prepared = std::move(*executable);
   (*build)(library.prepared->builder());
-  if (Status s = library.prepared->finish(); !s)
-    return s;
+  SYNCLINE_TRY(library.prepared->finish());
   return library;
 }
 

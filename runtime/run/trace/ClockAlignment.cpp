@@ -27,16 +27,13 @@ Result<RankZeroLinks> RankZeroLinks::open(transport::Group &group, double timeou
   RankZeroLinks links(group, timeoutSeconds, ranks);
   std::unique_ptr<transport::RankListener> listener;
   if (group.rank() == 0) {
-    Result<std::unique_ptr<transport::RankListener>> opened = transport::RankListener::open("");
-    if (!opened)
-      return opened.status();
+    SYNCLINE_TRY_GET(opened, transport::RankListener::open(""));
     listener = std::move(*opened);
   }
-  auto told = group.gather("trace/place", listener ? listener->place() : "", timeoutSeconds,
-                           ranks > group.workers() ? transport::Participants::all
-                                                   : transport::Participants::workers);
-  if (!told)
-    return told.status();
+  SYNCLINE_TRY_GET(told,
+                   group.gather("trace/place", listener ? listener->place() : "", timeoutSeconds,
+                                ranks > group.workers() ? transport::Participants::all
+                                                        : transport::Participants::workers));
   Status met = listener ? links.meet(*listener) : links.join(told->front());
   return met ? Result<RankZeroLinks>(std::move(links)) : met;
 }
@@ -100,8 +97,7 @@ Status RankZeroLinks::receive(int other, void *data, std::size_t bytes) {
   core::Deadline deadline = core::deadlineIn(timeout);
   const transport::Socket &socket = others.at(other);
   while (!socket.hasInput(std::min(deadline, core::deadlineIn(0.5)))) {
-    if (Status s = group->verdict(); !s)
-      return s;
+    SYNCLINE_TRY(group->verdict());
     const std::size_t known = group->lost().size();
     if (Clock::now() < deadline && !isLost(other))
       continue;
@@ -121,10 +117,8 @@ Result<ClockOffset> RankZeroLinks::measure(int other) {
   for (int round = 0; round < kRounds; ++round) {
     const double asked = clockSeconds(Clock::now());
     double told = 0;
-    if (Status s = send(other, &asked, sizeof asked); !s)
-      return s;
-    if (Status s = receive(other, &told, sizeof told); !s)
-      return s;
+    SYNCLINE_TRY(send(other, &asked, sizeof asked));
+    SYNCLINE_TRY(receive(other, &told, sizeof told));
     const double arrived = clockSeconds(Clock::now());
     const double middle = (asked + arrived) / 2, error = (arrived - asked) / 2;
     if (round == 0 || error < best.error)
@@ -147,11 +141,9 @@ Result<std::vector<ClockOffset>> RankZeroLinks::measureOffsets() {
   }
   for (int round = 0; round < kRounds; ++round) {
     double asked = 0;
-    if (Status s = receive(0, &asked, sizeof asked); !s)
-      return s;
+    SYNCLINE_TRY(receive(0, &asked, sizeof asked));
     const double now = clockSeconds(Clock::now());
-    if (Status s = send(0, &now, sizeof now); !s)
-      return s;
+    SYNCLINE_TRY(send(0, &now, sizeof now));
   }
   return offsets;
 }
@@ -183,8 +175,7 @@ Result<std::vector<std::vector<double>>> RankZeroLinks::collect(const std::vecto
 
 Status RankZeroLinks::receiveValues(int other, std::vector<double> &values) {
   std::uint64_t count = 0;
-  if (Status s = receive(other, &count, sizeof count); !s)
-    return s;
+  SYNCLINE_TRY(receive(other, &count, sizeof count));
   values.resize(count);
   return count > 0 ? receive(other, values.data(), count * sizeof(double)) : Status::ok();
 }

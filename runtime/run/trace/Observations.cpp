@@ -12,9 +12,7 @@ Status Observations::begin(Trainer &trainer, transport::Group *group, const Trac
   if (run.steps == 0)
     return isResumed ? Status::ok()
                      : Status::error(ErrorKind::badUsage, "--trace: the run has no steps");
-  Result<TraceRecorder> made = TraceRecorder::create(group, run);
-  if (!made)
-    return made.status();
+  SYNCLINE_TRY_GET(made, TraceRecorder::create(group, run));
   trace = std::move(*made);
   return Status::ok();
 }
@@ -33,9 +31,7 @@ Status Observations::write(const Plan &plan, const core::Executable &executable,
                            Report &report, bool isStopped) {
   bool isWritten = !isStopped;
   if (trace) {
-    const Result<bool> traced = trace->finish(options.trace, plan, executable, trainer);
-    if (!traced)
-      return traced.status();
+    SYNCLINE_TRY_GET(traced, trace->finish(options.trace, plan, executable, trainer));
     isWritten = *traced;
   } else if (!options.trace.empty()) {
     report.note("'" + options.trace + "' is not written: no step was left to trace");

@@ -6,9 +6,7 @@
 namespace syncline::run {
 
 Result<ServerTrace> ServerTrace::open(transport::Group &group, double timeoutSeconds, int ranks) {
-  Result<RankZeroLinks> links = RankZeroLinks::open(group, timeoutSeconds, ranks);
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(links, RankZeroLinks::open(group, timeoutSeconds, ranks));
   if (auto compared = links->measureOffsets(); !compared)
     return compared.status();
   return ServerTrace(std::move(*links));

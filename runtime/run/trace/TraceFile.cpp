@@ -347,9 +347,7 @@ Result<Trace> alignTrace(const std::vector<std::vector<double>> &collected,
   for (std::size_t rank = 0; rank < count; ++rank)
     trace.clockError = std::max({trace.clockError, before[rank].error, after[rank].error});
   for (std::size_t rank = 0; rank < collected.size(); ++rank) {
-    auto steps = unpackRecords(collected[rank], operations);
-    if (!steps)
-      return steps.status();
+    SYNCLINE_TRY_GET(steps, unpackRecords(collected[rank], operations));
     for (TracedStep &step : *steps)
       step.start -= offsetAt(before[rank], after[rank], step.start);
     trace.ranks.push_back(std::move(*steps));

@@ -9,24 +9,19 @@ namespace syncline::run {
 Result<TraceRecorder> TraceRecorder::create(transport::Group *group, const Run &run) {
   TraceRecorder recorder(run, !group || group->rank() == 0);
   if (group && group->workers() + run.servers > 1) {
-    Result<RankZeroLinks> links =
-        RankZeroLinks::open(*group, run.timeoutSeconds, group->workers() + run.servers);
-    if (!links)
-      return links.status();
+    SYNCLINE_TRY_GET(
+        links, RankZeroLinks::open(*group, run.timeoutSeconds, group->workers() + run.servers));
     recorder.links = std::move(*links);
   }
   if (run.services)
     run.services->start(recorder.first);
   if (run.isLoose)
-    if (Status s = recorder.compareClocks(); !s)
-      return s;
+    SYNCLINE_TRY(recorder.compareClocks());
   return recorder;
 }
 
 Status TraceRecorder::compareClocks() {
-  auto measured = offsets();
-  if (!measured)
-    return measured.status();
+  SYNCLINE_TRY_GET(measured, offsets());
   before = std::move(*measured);
   hasCompared = true;
   return Status::ok();
@@ -56,12 +51,8 @@ Result<bool> TraceRecorder::finish(const std::string &path, const Plan &plan,
                                    const core::StepRunner &runner, const Trainer &trainer) {
   if (!hasCompared) // the run has stopped before the first traced step, on all ranks
     return false;
-  auto after = offsets();
-  if (!after)
-    return after.status();
-  auto all = collect(packRecords(trainer.records()));
-  if (!all)
-    return all.status();
+  SYNCLINE_TRY_GET(after, offsets());
+  SYNCLINE_TRY_GET(all, collect(packRecords(trainer.records())));
   Result<std::vector<std::vector<double>>> services(std::vector<std::vector<double>>{});
   if (run.isLoose)
     services = collect(run.services ? packServices(run.services->take()) : std::vector<double>());

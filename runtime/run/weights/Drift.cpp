@@ -13,9 +13,8 @@ Result<Drift> sumDrift(transport::Group &group, const Drift &own, double timeout
   const core::DriftCounts &c = own.counts;
   text << c.largestLead << ' ' << c.largestStaleness << ' ' << c.staleness << ' ' << c.steps << ' '
        << c.waited << ' ' << own.result.samplesPerSecond << ' ' << own.result.loss;
-  auto all = group.gather("drift", text.str(), timeoutSeconds, transport::Participants::workers);
-  if (!all)
-    return all.status();
+  SYNCLINE_TRY_GET(
+      all, group.gather("drift", text.str(), timeoutSeconds, transport::Participants::workers));
   Drift sum;
   sum.ranks = static_cast<int>(all->size());
   for (const std::string &told : *all) {

@@ -10,16 +10,14 @@ ElasticUpdates::create(const PlanConsistency &plan, double rate, ExchangedWeight
                        int ranks, core::Channel *channel, LossExchange *losses) {
   std::unique_ptr<ElasticUpdates> made(
       new ElasticUpdates(plan, rate, weights, ranks, channel, losses));
-  if (Status s = made->allocate(); !s)
-    return s;
+  SYNCLINE_TRY(made->allocate());
   return made;
 }
 
 Status ElasticUpdates::allocate() {
   for (std::span<float> *each : {&centre, &own, &sum}) {
-    const auto room = weights.by.allocate("the weights of EASGD's centre", weights.all.size());
-    if (!room)
-      return room.status();
+    SYNCLINE_TRY_GET(room,
+                     weights.by.allocate("the weights of EASGD's centre", weights.all.size()));
     *each = *room;
   }
   return weights.by.copy(centre, weights.all);
@@ -70,8 +68,7 @@ Status ElasticUpdates::exchangeLosses(std::int64_t number) {
 /// The two steps towards each other.
 Status ElasticUpdates::pull() {
   if (channel && plan.variant == Variant::sync3)
-    if (Status s = wait(); !s)
-      return s;
+    SYNCLINE_TRY(wait());
   // With sync1 only the roots have sums. What other ranks get here as their centre is replaced by
   // the next broadcast.
   return weights.by.apply(core::ElasticPull{share, static_cast<float>(ranks)}, weights.all, centre,
@@ -80,8 +77,7 @@ Status ElasticUpdates::pull() {
 
 Status ElasticUpdates::finish() {
   if (channel && plan.variant == Variant::sync1)
-    if (Status s = broadcastCentre(); !s)
-      return s;
+    SYNCLINE_TRY(broadcastCentre());
   return weights.by.copy(weights.all, centre);
 }
 

@@ -62,8 +62,7 @@ Result<std::string> weightsDigest(core::TensorStore &store) {
       continue;
     values.resize(
         static_cast<std::size_t>(core::elementCount(t.shape) * core::elementBytes(t.type)));
-    if (Status s = store.read(static_cast<int>(i), values); !s)
-      return s;
+    SYNCLINE_TRY(store.read(static_cast<int>(i), values));
     digest.add(values);
   }
   return digest.hex();
@@ -71,9 +70,7 @@ Result<std::string> weightsDigest(core::TensorStore &store) {
 
 Status expectEqualWeights(core::TensorStore &store, transport::Group &group,
                           std::int64_t completed) {
-  const Result<std::string> digest = weightsDigest(store);
-  if (!digest)
-    return digest.status();
+  SYNCLINE_TRY_GET(digest, weightsDigest(store));
   const std::string after = "after " + std::to_string(completed) + " steps";
   group.enter("in the comparison of weights " + after + "; " + core::lastCompletedStep(completed));
   return group.agree({{"weights " + after, *digest}}, transport::Participants::workers);

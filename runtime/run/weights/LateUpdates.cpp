@@ -47,16 +47,13 @@ Status Trainer::updateShards() {
   for (const auto &[id, place] : places) {
     if (place.scheme != Scheme::reduceScatter)
       continue;
-    if (Status s = executable.updateShard(id, sum); !s)
-      return s;
+    SYNCLINE_TRY(executable.updateShard(id, sum));
     if (sums())
-      if (Status s = issueSharded(id, core::Half::second); !s)
-        return s;
+      SYNCLINE_TRY(issueSharded(id, core::Half::second));
   }
   for (const auto &[id, place] : places)
     if (place.scheme == Scheme::reduceScatter && sums())
-      if (Status s = place.channel->wait(id); !s)
-        return s;
+      SYNCLINE_TRY(place.channel->wait(id));
   return Status::ok();
 }
 
@@ -64,19 +61,16 @@ Status Trainer::updateShards() {
 Status Trainer::runUpdates() {
   for (std::size_t i = 0; i < executable.operations().size(); ++i)
     if (executable.operations()[i].kind == core::OperationKind::update)
-      if (Status s = executable.run(static_cast<int>(i)); !s)
-        return s;
+      SYNCLINE_TRY(executable.run(static_cast<int>(i)));
   return Status::ok();
 }
 
 Status Trainer::finishUpdates() {
-  if (Status s = shareSquares(); !s)
-    return s;
+  SYNCLINE_TRY(shareSquares());
   isSkipped = scale && scale->skips() && !std::isfinite(executable.gradientNorm());
   if (isSkipped)
     return Status::ok();
-  if (Status s = updateShards(); !s)
-    return s;
+  SYNCLINE_TRY(updateShards());
   return runUpdates();
 }
 

@@ -10,8 +10,7 @@ Result<std::unique_ptr<LocalUpdates>> LocalUpdates::create(const PlanConsistency
                                                            core::Channel *channel,
                                                            LossExchange &losses) {
   std::unique_ptr<LocalUpdates> made(new LocalUpdates(plan, weights, ranks, channel, losses));
-  if (Status s = made->isDiloco() ? made->allocate() : Status::ok(); !s)
-    return s;
+  SYNCLINE_TRY(made->isDiloco() ? made->allocate() : Status::ok());
   for (const PlanExchange &exchange : made->plan.exchanges) {
     const auto part = [&](std::span<float> all) {
       return all.empty() ? all
@@ -67,15 +66,12 @@ Status LocalUpdates::drain() { return underWay && !hasArrived ? wait() : Status:
 
 Status LocalUpdates::finish() {
   if (underWay)
-    if (Status s = arrive(*underWay, static_cast<float>(plan.mix)); !s)
-      return s;
+    SYNCLINE_TRY(arrive(*underWay, static_cast<float>(plan.mix)));
   for (Fragment &fragment : fragments) {
     if (fragment.sentAfter == steps)
       continue;
-    if (Status s = start(fragment); !s)
-      return s;
-    if (Status s = arrive(fragment, 0); !s)
-      return s;
+    SYNCLINE_TRY(start(fragment));
+    SYNCLINE_TRY(arrive(fragment, 0));
   }
   for (Fragment &fragment : fragments)
     if (Status s = isDiloco() ? weights.by.copy(fragment.weights, fragment.common) : Status::ok();
@@ -96,8 +92,7 @@ Status LocalUpdates::start(Fragment &fragment) {
   std::span<float> sent = fragment.weights;
   if (isDiloco()) {
     sent = difference.first(sent.size());
-    if (Status s = weights.by.subtract(sent, fragment.common, fragment.weights); !s)
-      return s;
+    SYNCLINE_TRY(weights.by.subtract(sent, fragment.common, fragment.weights));
   }
   underWay = &fragment;
   hasArrived = channel == nullptr;
@@ -114,8 +109,7 @@ Status LocalUpdates::wait() {
 }
 
 Status LocalUpdates::arrive(Fragment &fragment, float mix) {
-  if (Status s = drain(); !s)
-    return s;
+  SYNCLINE_TRY(drain());
   underWay = nullptr;
   if (mix == 0)
     fragment.sentAfter = steps;

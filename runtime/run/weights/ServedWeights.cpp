@@ -62,13 +62,10 @@ servers::ShardServer::Options shardOptions(const Plan &plan, int rank,
 
 Result<std::unique_ptr<ServedWeights>> ServedWeights::open(const Run &run) {
   std::unique_ptr<ServedWeights> made(new ServedWeights(run));
-  if (Status s = run.group.connect(run.timeoutSeconds); !s)
-    return s;
+  SYNCLINE_TRY(run.group.connect(run.timeoutSeconds));
   made->peers = transport::createPeers(run.group, run.timeoutSeconds, run.options.startTimeout);
   const servers::Roles roles = rolesOf(run.plan);
-  auto connections = servers::Connections::open(*run.group.transport(), roles);
-  if (!connections)
-    return connections.status();
+  SYNCLINE_TRY_GET(connections, servers::Connections::open(*run.group.transport(), roles));
   made->connections = std::move(*connections);
   made->client.emplace(made->connections, roles, *made->peers);
   if (!made->connections.workers.empty())

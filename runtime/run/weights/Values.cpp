@@ -83,24 +83,19 @@ Result<std::vector<std::byte>> presentValues(const Plan &plan, TensorStore &stor
   if (index < 0)
     return initialValues(plan, t, seed);
   std::vector<std::byte> values(denseBytes(t));
-  if (Status s = store.read(index, values); !s)
-    return s;
+  SYNCLINE_TRY(store.read(index, values));
   return values;
 }
 
 Status writeModel(const Plan &plan, TensorStore &store, std::uint64_t seed, bool allowsNonFinite,
                   std::ostream &out) {
-  const Result<std::string> head = readSkeleton(plan);
-  if (!head)
-    return head.status();
+  SYNCLINE_TRY_GET(head, readSkeleton(plan));
   out << *head;
   std::uint64_t bytes = head->size(); // counted here, because a pipe has no position
   for (const PlanTensor &t : plan.tensors) {
     if (t.kind == PlanTensor::Kind::constant)
       continue;
-    auto values = presentValues(plan, store, t, seed);
-    if (!values)
-      return values.status();
+    SYNCLINE_TRY_GET(values, presentValues(plan, store, t, seed));
     if (const auto at = firstNotFinite(t.type, *values); at && !allowsNonFinite)
       return Status::badInput("'" + t.name + "', element " + std::to_string(*at) +
                               ", is not finite: the model is not saved; '--allow-nonfinite' saves "
@@ -151,19 +146,14 @@ Status initialize(const Plan &plan, TensorStore &store, std::uint64_t seed) {
     int index = findIn(store, t);
     if (index < 0)
       continue;
-    auto values = initialValues(plan, t, seed);
-    if (!values)
-      return values.status();
-    if (Status s = store.write(index, *values); !s)
-      return s;
+    SYNCLINE_TRY_GET(values, initialValues(plan, t, seed));
+    SYNCLINE_TRY(store.write(index, *values));
   }
   return Status::ok();
 }
 
 Status loadOnnx(const Plan &plan, TensorStore &store, const std::string &path) {
-  const Result<OnnxValues> values = OnnxValues::read(path);
-  if (!values)
-    return values.status();
+  SYNCLINE_TRY_GET(values, OnnxValues::read(path));
   for (const PlanTensor &t : plan.tensors) {
     const int index = findIn(store, t);
     if (t.kind == PlanTensor::Kind::constant || index < 0)

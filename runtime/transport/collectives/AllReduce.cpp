@@ -64,8 +64,7 @@ Status checkSummable(std::size_t bytes, ElementType type) {
 }
 
 Status AllReduce::run(void *data, std::size_t bytes, ElementType type) {
-  if (Status s = checkSummable(bytes, type); !s)
-    return s;
+  SYNCLINE_TRY(checkSummable(bytes, type));
   if (ranks == 1 || bytes == 0)
     return Status::ok();
   return sum(static_cast<std::byte *>(data), bytes, type);
@@ -74,8 +73,7 @@ Status AllReduce::run(void *data, std::size_t bytes, ElementType type) {
 Status AllReduce::runHalf(void *data, std::size_t bytes, ElementType type, core::Half half) {
   if (half == core::Half::whole)
     return run(data, bytes, type);
-  if (Status s = checkSummable(bytes, type); !s)
-    return s;
+  SYNCLINE_TRY(checkSummable(bytes, type));
   if (ranks == 1 || bytes == 0)
     return Status::ok();
   return sumHalf(static_cast<std::byte *>(data), bytes, type, half);

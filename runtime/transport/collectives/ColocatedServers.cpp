@@ -17,9 +17,7 @@ Result<std::unique_ptr<AllReduce>> ColocatedServers::create(Transport &transport
   for (int r = 0; r < ranks; ++r)
     if (r != rank)
       others.insert(r);
-  auto links = PeerLinks::open(transport, name, others, others);
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(links, PeerLinks::open(transport, name, others, others));
   return std::unique_ptr<AllReduce>(new ColocatedServers(rank, ranks, std::move(*links)));
 }
 

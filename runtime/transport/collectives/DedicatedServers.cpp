@@ -66,23 +66,17 @@ Status checkGroup(const Transport &transport, const ServerGroup &group) {
 
 Result<std::unique_ptr<AllReduce>> createServerClient(Transport &transport, const std::string &name,
                                                       const ServerGroup &group) {
-  if (Status s = checkGroup(transport, group); !s)
-    return s;
+  SYNCLINE_TRY(checkGroup(transport, group));
   const std::set<int> servers = peersFrom(group.workers, transport.size(), group);
-  auto links = PeerLinks::open(transport, name, servers, servers);
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(links, PeerLinks::open(transport, name, servers, servers));
   return std::unique_ptr<AllReduce>(new ServerClient(transport.rank(), group, std::move(*links)));
 }
 
 Result<std::unique_ptr<DedicatedServer>>
 DedicatedServer::create(Transport &transport, const std::string &name, const ServerGroup &group) {
-  if (Status s = checkGroup(transport, group); !s)
-    return s;
+  SYNCLINE_TRY(checkGroup(transport, group));
   const std::set<int> workers = peersFrom(0, group.workers, group);
-  auto links = PeerLinks::open(transport, name, workers, workers);
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(links, PeerLinks::open(transport, name, workers, workers));
   const int index = transport.rank() - group.workers;
   std::vector<int> order;
   for (int k = 0; k < group.servers; ++k)

@@ -71,9 +71,7 @@ Result<std::unique_ptr<AllReduce>> HalvingDoubling::create(Transport &transport,
   // A guest sends to its host and later receives from it.
   std::set<int> peers = partnersAndGuests(levels);
   peers.merge(partnersAndHosts(levels));
-  auto links = PeerLinks::open(transport, name, peers, peers);
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(links, PeerLinks::open(transport, name, peers, peers));
   return std::unique_ptr<AllReduce>(
       new HalvingDoubling(transport.size(), std::move(levels), std::move(*links)));
 }

@@ -20,13 +20,9 @@ Hierarchical::create(Transport &transport, const std::string &name, const RankLa
     counterparts.push_back(i * perNode + place);
   // The names distinguish the groups of one node and of one place.
   RankSubset nodeRanks(transport, std::move(neighbours));
-  auto inside = Ring::create(nodeRanks, name + "/node" + std::to_string(node));
-  if (!inside)
-    return inside.status();
+  SYNCLINE_TRY_GET(inside, Ring::create(nodeRanks, name + "/node" + std::to_string(node)));
   RankSubset placeRanks(transport, std::move(counterparts));
-  auto between = Ring::create(placeRanks, name + "/place" + std::to_string(place));
-  if (!between)
-    return between.status();
+  SYNCLINE_TRY_GET(between, Ring::create(placeRanks, name + "/place" + std::to_string(place)));
   return std::unique_ptr<AllReduce>(
       new Hierarchical(ranks, place, std::move(*inside), std::move(*between)));
 }

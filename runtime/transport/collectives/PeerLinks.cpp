@@ -23,9 +23,7 @@ Result<std::unique_ptr<PeerLinks>> PeerLinks::open(Transport &transport, const s
   links->from.resize(transport.size());
   if (ends.empty())
     return links;
-  auto opened = transport.open(ends);
-  if (!opened)
-    return opened.status();
+  SYNCLINE_TRY_GET(opened, transport.open(ends));
   for (std::size_t i = 0; i < ends.size(); ++i)
     (ends[i].sends ? links->to : links->from)[ends[i].peer] = std::move((*opened)[i]);
   return links;

@@ -20,10 +20,8 @@ Result<std::unique_ptr<AllReduce>> RecursiveDoubling::create(Transport &transpor
                                                              const std::string &name) {
   std::vector<RankHalving> levels = halvingsOf(transport.rank(), transport.size());
   std::reverse(levels.begin(), levels.end());
-  auto links =
-      PeerLinks::open(transport, name, partnersAndGuests(levels), partnersAndHosts(levels));
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(
+      links, PeerLinks::open(transport, name, partnersAndGuests(levels), partnersAndHosts(levels)));
   return std::unique_ptr<AllReduce>(
       new RecursiveDoubling(transport.size(), std::move(levels), std::move(*links)));
 }
@@ -32,8 +30,7 @@ Status RecursiveDoubling::sendTo(const RankHalving &level, const std::byte *data
                                  std::size_t bytes) {
   for (int peer : {level.partner, level.guest})
     if (peer >= 0)
-      if (Status s = links->send(peer, data, bytes); !s)
-        return s;
+      SYNCLINE_TRY(links->send(peer, data, bytes));
   return Status::ok();
 }
 

@@ -104,9 +104,8 @@ Result<std::unique_ptr<Ring>> Ring::create(Transport &transport, const std::stri
   std::unique_ptr<Ring> ring(new Ring(rank, ranks));
   if (ranks == 1)
     return ring;
-  auto links = PeerLinks::open(transport, name, {(rank + 1) % ranks}, {(rank + ranks - 1) % ranks});
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(
+      links, PeerLinks::open(transport, name, {(rank + 1) % ranks}, {(rank + ranks - 1) % ranks}));
   ring->links = std::move(*links);
   return ring;
 }
@@ -163,8 +162,7 @@ Status Ring::gatherPacked(std::span<const GatherPart> parts, std::size_t bytes) 
   };
   copy(rank, true);
   const std::vector<std::size_t> sizes(ranks, bytes);
-  if (Status s = allGather(packed.data(), sizes); !s)
-    return s;
+  SYNCLINE_TRY(allGather(packed.data(), sizes));
   for (int r = 0; r < ranks; ++r)
     if (r != rank)
       copy(r, false);

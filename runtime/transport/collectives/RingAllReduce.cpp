@@ -5,9 +5,7 @@ namespace syncline::transport {
 
 Result<std::unique_ptr<AllReduce>> RingAllReduce::create(Transport &transport,
                                                          const std::string &name) {
-  auto ring = Ring::create(transport, name);
-  if (!ring)
-    return ring.status();
+  SYNCLINE_TRY_GET(ring, Ring::create(transport, name));
   return std::unique_ptr<AllReduce>(new RingAllReduce(transport.size(), std::move(*ring)));
 }
 

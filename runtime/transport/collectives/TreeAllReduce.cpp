@@ -63,9 +63,7 @@ Result<std::unique_ptr<AllReduce>> TreeAllReduce::create(Transport &transport,
     if (places.back().parent >= 0)
       peers.insert(places.back().parent);
   }
-  auto links = PeerLinks::open(transport, name, peers, peers);
-  if (!links)
-    return links.status();
+  SYNCLINE_TRY_GET(links, PeerLinks::open(transport, name, peers, peers));
   return std::unique_ptr<AllReduce>(
       new TreeAllReduce(transport.size(), std::move(places), std::move(*links)));
 }
