@@ -102,7 +102,7 @@ private:
     }
     Result<OwningOpRef<ModuleOp>> plan = planner.plan(candidate);
     outcome.status = plan ? fits(candidate, **plan) : plan.status();
-    if (outcome.status.kind() == ErrorKind::internal)
+    if (!outcome.status && outcome.status.kind() == ErrorKind::internal)
       return outcome.status;
     if (outcome.status) {
       outcome.step = stepOf(**plan);

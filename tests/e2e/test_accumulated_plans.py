@@ -215,6 +215,11 @@ class AccumulatedPlansTest(RefusalTest):
         free = self.plan(*words, "--accumulate", 64, label="-free")
         self.assertEqual(harness.plan_json(free)["planner"], "sums")
         self.assertNotIn("factors", self.schemes(free))
+        said = self.command(
+            *("compile", self.model, "--cluster", self.folder / f"cluster{RANKS}-free.yaml"),
+            *("--batch", BATCH, *words, "--accumulate", 64, "-o", self.folder / "said.plan"),
+        ).stderr
+        self.assertIn("planned with '--overlap step' by sums alone: step", said)
 
     def simulated(self, plan, *words):
         return json.loads(harness.syncline("simulate", plan, "--json", *words))
