@@ -15,7 +15,7 @@ EXAMPLES = {
     "An all-reduce scheme: halving-doubling": (r"(?i)halving-?_?doubling", 12),
     "A scheme by which ranks gather: sparse": (r'Scheme::sparse|"sparse"|SCHEME\(sparse', 20),
     "A planner: mg-wfbp": (r"mg-wfbp|mgWfbp", 3),
-    "A form of consistency: dssp": (r'::dssp\b|"dssp"|, dssp,', 12),
+    "A form of consistency: dssp": (r'::dssp\b|\bdssp\(|"dssp"|, dssp,', 13),
 }
 
 
