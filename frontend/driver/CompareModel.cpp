@@ -145,8 +145,9 @@ private:
     builder.clone(*firstOf<sync::SolutionOp>(plan));
     SYNCLINE_TRY(runSolved(*module, options));
     auto prediction = firstOf<sync::PredictionOp>(*module);
-    for (NamedAttribute other : firstOf<sync::PredictionOp>(plan)->getDiscardableAttrs())
-      prediction->setAttr(other.getName(), other.getValue()); // plans that were tried besides
+    auto planned = firstOf<sync::PredictionOp>(plan);
+    prediction.setWholeAttr(planned.getWholeAttr()); // plans that were tried besides
+    prediction.setGatheringAttr(planned.getGatheringAttr());
     return Status::ok();
   }
 

@@ -86,6 +86,7 @@ class AccumulatedPlansTest(RefusalTest):
                     self.assertAlmostEqual(
                         predicted["gathering"], steps["optimal"], delta=1e-9 * steps["optimal"]
                     )
+                    harness.syncline("verify", plan, "--model", self.model)
                 chosen.append("factors" in self.schemes(plan))
         self.assertEqual(chosen, sorted(chosen, reverse=True), "it flips once")
         self.assertIs(chosen[-1], False)
