@@ -53,7 +53,7 @@ public:
   Comparison(const Request &request, ModuleOp source, const ExpectFits &fits,
              const EnterPhase &enter)
       : asked(request.asked.planner), candidates(candidatesOf(request, source)), fits(fits),
-        planner(source, request.recomputesToFit, enter) {}
+        recomputes(request.recomputesToFit), planner(source, recomputes, enter) {}
 
   Result<Choice> run() {
     for (const Candidate &candidate : candidates)
@@ -83,10 +83,15 @@ private:
     return nullptr;
   }
 
-  /// The seconds that the candidate's step takes at least, as the best plan shows.
+  /// The seconds that the candidate's step takes at least, as the best plan shows. Nothing is known
+  /// where the best plan recomputes as much as it needs: another one may need less.
   double leastStep(const Candidate &candidate) const {
+    if (!choice.plan || recomputes)
+      return 0;
     const double alone = aloneIn(*choice.plan);
-    return isSingle(candidate) ? std::max(alone, endOfOneMessage(*choice.plan)) : alone;
+    // Rows of a split gradient are layers of their own; one message has them in the table.
+    const bool isWhole = !choice.outcomes[choice.chosen].candidate.splitTied;
+    return isSingle(candidate) && isWhole ? std::max(alone, endOfOneMessage(*choice.plan)) : alone;
   }
 
   /// Plans the candidate if it can be the best. Errors: internal.
@@ -95,7 +100,7 @@ private:
     if (simpler && !simpler->gathers)
       return Status::ok();
     Outcome outcome{.candidate = candidate};
-    outcome.least = choice.plan ? leastStep(candidate) : 0;
+    outcome.least = leastStep(candidate);
     if (choice.plan && !saves(bestStep, outcome.least)) {
       choice.outcomes.push_back(std::move(outcome));
       return Status::ok();
@@ -131,6 +136,7 @@ private:
   const std::shared_ptr<const solver::Planner> asked;
   const std::vector<Candidate> candidates;
   const ExpectFits &fits;
+  const bool recomputes;
   CandidatePlanner planner;
   Choice choice;
   double bestStep = 0; ///< of choice.plan
