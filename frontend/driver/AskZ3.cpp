@@ -92,16 +92,15 @@ Result<Verdict> askAboutBound(Prover &prover, const std::string &folder, double 
   return earlier->verdict;
 }
 
-/// About a plan of so many messages whose planner's name states that it is the best with at most
-/// `maxMessages` of them. The bound, which holds for more messages too, is the second question.
-Result<std::string> askAboutLimited(Prover &prover, const std::string &folder, std::size_t messages,
-                                    double finish, double bound, std::size_t maxMessages) {
-  const std::string most =
-      "at most " + std::to_string(maxMessages) + (maxMessages == 1 ? " message" : " messages");
-  if (messages > maxMessages)
-    return Status::badInput("'" + folder + "': expected " + most +
-                            ", as its planner's name says, got " + std::to_string(messages));
-  const std::string limited = "no plan with " + most + " finishes before ";
+std::string atMost(std::size_t messages) {
+  return "at most " + std::to_string(messages) + (messages == 1 ? " message" : " messages");
+}
+
+/// About a plan whose planner's name states that it is the best with at most so many messages. The
+/// bound, which holds for more messages too, is the second question.
+Result<std::string> askAboutLimited(Prover &prover, const std::string &folder, double finish,
+                                    double bound, std::size_t maxMessages) {
+  const std::string limited = "no plan with " + atMost(maxMessages) + " finishes before ";
   SYNCLINE_TRY_GET(better, prover.beats(finish, maxMessages));
   if (better->verdict == Verdict::noAnswer)
     return prover.noAnswer();
@@ -160,9 +159,13 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
   const double bound = solution.getBound().convertToDouble();
   Prover prover(folder, *problem, seconds);
   const auto planner = solver::plannerOfPlan(solution.getPlanner());
-  if (planner && (*planner)->maxMessages() && !problem::isProved(finish, bound))
-    return askAboutLimited(prover, folder, solution.getMessages().size(), finish, bound,
-                           *(*planner)->maxMessages());
+  const auto limit = planner ? (*planner)->maxMessages() : std::nullopt;
+  const std::size_t messages = solution.getMessages().size();
+  if (limit && messages > *limit)
+    return Status::badInput("'" + folder + "': expected " + atMost(*limit) +
+                            ", as its planner's name says, got " + std::to_string(messages));
+  if (limit && !problem::isProved(finish, bound))
+    return askAboutLimited(prover, folder, finish, bound, *limit);
   if (bound > 0) {
     SYNCLINE_TRY_GET(earlier, askAboutBound(prover, folder, bound));
     if (*earlier == Verdict::noAnswer)
