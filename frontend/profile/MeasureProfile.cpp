@@ -92,12 +92,12 @@ Status noteSettings(const ProfileOptions &options, const std::string &plan,
 /// The command line of a rank that runs alone, on the plan's backend; `run` refuses a backend that
 /// it lacks. On GPUs each rank has its own device. Updates of SGD are those with a momentum.
 std::vector<std::string> runWords(const ProfileOptions &options, const std::string &plan,
-                                  const nlohmann::json &document, int rank) {
-  const std::string backend = document.at("backend");
+                                  const std::string &backend, const std::string &optimizer,
+                                  int rank) {
   std::vector<std::string> words{
       program("syncline-run"),         plan,        "--alone", "--lr", "1e-6", "--threads",
       std::to_string(options.threads), "--backend", backend};
-  if (document.at("optimizer") == "sgd")
+  if (optimizer == "sgd")
     words.insert(words.end(), {"--momentum", "0.9"});
   if (backend != "cpu")
     words.insert(words.end(), {"--device", std::to_string(rank)});
@@ -111,12 +111,18 @@ Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const s
                                           ChildProcesses &children,
                                           launch::ProgressLine &progress) {
   SYNCLINE_TRY_GET(document, codegen::readPlanJson(plan));
+  std::string backend, optimizer;
+  SYNCLINE_TRY(report::guarded([&] {
+    backend = document->at("backend");
+    optimizer = document->at("optimizer");
+    return plan;
+  }));
   const auto processors = [&](int rank) {
     return options.pin ? launch::processorBlock(rank, options.threads) : cpu_set_t{};
   };
   std::vector<ChildProcesses::Child> others;
   for (int rank = 1; rank < ranks; ++rank) {
-    std::vector<std::string> endless = runWords(options, plan, *document, rank);
+    std::vector<std::string> endless = runWords(options, plan, backend, optimizer, rank);
     endless.insert(endless.end(), {"--steps", "1000000000", "--log", "json"});
     SYNCLINE_TRY_GET(child, children.start(endless, processors(rank)));
     others.push_back(std::move(*child));
@@ -126,7 +132,7 @@ Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const s
     SYNCLINE_TRY(children.waitForOutput(other));
     logs.push_back(other.output);
   }
-  std::vector<std::string> words = runWords(options, plan, *document, 0);
+  std::vector<std::string> words = runWords(options, plan, backend, optimizer, 0);
   words.insert(words.end(), {"--op-times", times});
   // A rank that shares a processor computes in turns of some milliseconds: means need many of them.
   constexpr const char *manyTurns = "3"; // seconds

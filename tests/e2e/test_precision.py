@@ -65,6 +65,7 @@ class PrecisionTest(RefusalTest):
         for option, value in (("--precision", "bf16"), ("--wire", "fp16")):
             words = ["run", self.plan, "--steps", 1, option, value]
             self.refuses(words, "the plan decides", f"'syncline compile {option}'", code=2)
+            self.refuses(words[:-1], "the plan decides", option, code=2)  # without a value, too
 
     def planned(self, label, *extra):
         plan = harness.compile_plan(

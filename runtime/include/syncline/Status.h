@@ -92,8 +92,8 @@ template <typename T> Status errorOf(Result<T> &&result) { return result.status(
 /// error, with that error.
 #define SYNCLINE_TRY(...)                                                                          \
   do {                                                                                             \
-    if (auto tried = __VA_ARGS__; !tried)                                                          \
-      return ::syncline::errorOf(std::move(tried));                                                \
+    if (auto synclineTried = __VA_ARGS__; !synclineTried)                                          \
+      return ::syncline::errorOf(std::move(synclineTried));                                        \
   } while (false)
 
 /// Declares `name`, the Result that the expression makes, and returns from the function around it

@@ -170,6 +170,7 @@ void addDecided(CLI::App &app) {
                                                "the plan decides on '" + name +
                                                "': expected 'syncline compile " + name + "'");
                                          })
+        ->expected(0, 1) // CLI11 does not name hidden options where a value is missing
         ->group("");
 }
 

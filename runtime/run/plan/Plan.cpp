@@ -227,6 +227,9 @@ Plan planFrom(const Json &json) {
   plan.sizes.gradients = size(memory, "gradients", 0);
   plan.sizes.state = size(memory, "state", 0);
   plan.consistency = readConsistency(json, plan.sizes.parameters, plan.ranks, plan.servers);
+  if (plan.consistency.isLocal() && plan.wire != core::WirePrecision::fp32)
+    throw SchemaError{"'wire': expected fp32 (rule P31), since with '" + plan.consistency.text +
+                      "' weights travel, got '" + std::string(wireName(plan.wire)) + "'"};
   plan.predictedStep = prediction(member(json, "predicted"), "step");
   const Json &predicted = member(json, "predicted");
   if (predicted.contains("pass") && !predicted.at("pass").is_null())

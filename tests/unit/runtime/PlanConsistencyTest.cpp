@@ -154,6 +154,15 @@ TEST_F(Consistency, ShardsBreakP31) {
   EXPECT_NE(ring.find("breaks rule P31"), std::string::npos) << ring;
 }
 
+// A wire rounds gradients, and these forms send weights.
+TEST_F(Consistency, Wire) {
+  plan.json["wire"] = "fp16";
+  const Result<Plan> loaded = load(diloco());
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(loaded.status().message().find("'wire': expected fp32 (rule P31)"), std::string::npos)
+      << loaded.status().message();
+}
+
 // Unknown words and numbers out of range are named.
 TEST_F(Consistency, Numbers) {
   const auto expect = [](const std::string &said, const char *what) {
