@@ -148,7 +148,7 @@ class TiedTest(unittest.TestCase):
                 self.assertLessEqual(predicted["step"], whole["predicted"]["step"])
                 if parts:
                     self.assertEqual(predicted["whole"], whole["predicted"]["step"])
-                    harness.syncline("verify", plan, "--model", self.model)
+                    harness.syncline("verify", plan, "--model", self.path)
 
     def test_the_dense_part_leaves_early(self):
         plan = self.split(2, cluster=SLOW, label="-early")
