@@ -83,9 +83,10 @@ std::string textOf(Operation *op) {
   return text;
 }
 
-std::string shortened(StringRef line) {
-  constexpr std::size_t most = 160;
-  line = line.trim();
+/// The line from shortly before its character `difference` on.
+std::string shortened(StringRef line, std::size_t difference) {
+  constexpr std::size_t most = 160, before = 60;
+  line = difference > before ? line.drop_front(difference - before) : line.trim();
   return codegen::oneLine((line.size() > most ? line.take_front(most) + "..." : line).str());
 }
 
@@ -168,10 +169,13 @@ private:
     for (std::size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
       const StringRef mine = i < ours.size() ? ours[i] : "",
                       other = i < theirs.size() ? theirs[i] : "";
-      if (mine != other)
-        return Status::badInput("'" + folder + "/plan.mlir': '" + path +
-                                "' gives something else: expected '" + shortened(other) +
-                                "', got '" + shortened(mine) + "'");
+      if (mine == other)
+        continue;
+      const auto end = std::ranges::mismatch(mine, other).in1;
+      const auto difference = static_cast<std::size_t>(end - mine.begin());
+      return Status::badInput("'" + folder + "/plan.mlir': '" + path +
+                              "' gives something else: expected '" + shortened(other, difference) +
+                              "', got '" + shortened(mine, difference) + "'");
     }
     return Status::ok();
   }

@@ -90,10 +90,18 @@ void noteRing(const solver::Planner &planner, ModuleOp module, const nlohmann::j
                  planner.name().c_str());
 }
 
-/// The options that ask for a candidate: "'--overlap backward --planner single'". How often what
-/// travels in every micro-batch counts is compared, but is no option.
+/// The options that ask for a candidate: "'--overlap backward --planner single'". Where only the
+/// number of channels is open these are "'--channels 2'", since a plan without a step has no
+/// --overlap. How often what travels in every micro-batch counts is compared, but is no option.
 static std::string optionsFor(const candidates::Candidate &candidate,
-                              const candidates::Candidate &first) {
+                              const candidates::Choice &choice) {
+  const candidates::Candidate &first = choice.outcomes.front().candidate;
+  if (std::ranges::all_of(choice.outcomes, [&](const candidates::Outcome &other) {
+        return other.candidate.overlap == first.overlap &&
+               other.candidate.planner == first.planner &&
+               other.candidate.splitTied == first.splitTied;
+      }))
+    return "'--channels " + std::to_string(candidate.channels) + "'";
   std::string text = "'--overlap " + candidate.overlap;
   const std::string planner = candidate.planner->name();
   const bool isOffered = solver::parsePlanner(planner).isOk();
@@ -112,8 +120,8 @@ static std::string optionsFor(const candidates::Candidate &candidate,
 
 /// "2.102 ms with '--overlap backward'".
 static std::string outcomeText(const candidates::Outcome &outcome,
-                               const candidates::Candidate &first) {
-  const std::string options = optionsFor(outcome.candidate, first);
+                               const candidates::Choice &choice) {
+  const std::string options = optionsFor(outcome.candidate, choice);
   if (!outcome.status)
     return options + " is refused: " + outcome.status.message();
   if (outcome.step)
@@ -123,14 +131,13 @@ static std::string outcomeText(const candidates::Outcome &outcome,
 
 void noteChoice(const candidates::Choice &choice) {
   const candidates::Outcome &chosen = choice.outcomes[choice.chosen];
-  const candidates::Candidate &first = choice.outcomes.front().candidate;
   std::string others;
   bool isAlone = true; // planned
   for (const candidates::Outcome &other : choice.outcomes) {
     if (&other == &chosen)
       continue;
     isAlone = isAlone && other.status && !other.step;
-    others += "; " + outcomeText(other, first);
+    others += "; " + outcomeText(other, choice);
   }
   if (others.empty())
     return;
@@ -138,7 +145,7 @@ void noteChoice(const candidates::Choice &choice) {
                               ? "messages cost less than 1 % of the step"
                               : "step " + files::formatSeconds(*chosen.step, 4) + others;
   std::fprintf(stderr, "syncline: note: planned with %s: %s\n",
-               optionsFor(chosen.candidate, first).c_str(), why.c_str());
+               optionsFor(chosen.candidate, choice).c_str(), why.c_str());
 }
 
 } // namespace syncline::driver

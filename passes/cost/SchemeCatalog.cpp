@@ -145,7 +145,8 @@ private:
 
   /// The cost of NCCL's tree. The last node may have fewer devices than the others.
   Cost ncclTree() const {
-    problem::NodeLayout nodes{.nodes = ranks};
+    problem::NodeLayout nodes;
+    nodes.nodes = ranks;
     if (spec.getInside() && ranks > 1) {
       nodes.devicesPerNode = static_cast<int>(spec.getDevicesPerNode());
       nodes.nodes = (ranks + nodes.devicesPerNode - 1) / nodes.devicesPerNode;

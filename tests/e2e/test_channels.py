@@ -137,6 +137,10 @@ class ChosenChannelsTest(RefusalTest):
                 steps = {n: self.compile_trace(cluster, n)[0] for n in (1, 2)}
                 self.assertEqual(steps[2] < steps[1] * (1 - GAIN), chosen == 2, steps)
                 self.assertEqual(self.compile_trace(cluster, "auto"), (steps[chosen], chosen))
+                words = ("--cluster", self.folder / "cluster.yaml", "--planner", "wfbp")
+                words += ("--channels", "auto", "-o", self.folder / "said.plan")
+                said = self.command("compile", TRACE, *words).stderr  # a trace has no --overlap
+                self.assertIn(f"planned with '--channels {chosen}': step", said)
 
     def test_composes_with_overlap(self):
         """What is on 'auto' has the best of the steps that it may take, but for what saves too

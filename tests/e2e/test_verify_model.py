@@ -75,6 +75,9 @@ class VerifyModelTest(RefusalTest):
             "not compared: program, values and model.onnx with the model", self.verify(plan)
         )
         self.refuses(["verify", plan, "--model", model], *names)
+        said = self.command("verify", plan, "--model", model).stderr
+        if quoted := re.search("expected '(.*)', got '(.*)'", said):
+            self.assertNotEqual(*quoted.groups())
 
     def test_says_what_it_compared(self):
         plan = self.plans[DIGITS]
