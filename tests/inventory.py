@@ -103,7 +103,7 @@ SOURCES = {
         names(r'^SCHEME\(\w+, +"([a-z-]+)"', "runtime/include/syncline/Schemes.inc"), of_scheme, ""
     ),
     "planners": (
-        names(r'^      \{\{"([\w-]+)', "passes/solver/Planner.cpp"),
+        names(r'^ +\{\{"([\w-]+)', "passes/solver/*.cpp"),
         of_planner, "",
     ),
     "forms of consistency": (

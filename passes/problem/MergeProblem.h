@@ -2,8 +2,8 @@
 // message on one in-order channel (see plainProblem in Problem.h), and the certificate of its
 // bound. README.md has the mathematics.
 //
-// This file neither searches nor judges: FinishTimes.h, Coarsen.h and ComparisonPlanners.h hold the
-// algorithms, MergeChecker.h the judge.
+// This file neither searches nor judges: FinishTimes.h, Coarsen.h and ComparisonPlanners.cpp hold
+// the algorithms, MergeChecker.h the judge.
 #pragma once
 
 #include "passes/problem/CollectiveCost.h"

@@ -1,5 +1,8 @@
-// The grouping rules of WFBP, MG-WFBP, PyTorch DDP and Horovod, written from their descriptions.
-#include "passes/solver/ComparisonPlanners.h"
+// ComparisonPlanners: the rules by which other systems group gradients, written from their
+// descriptions. Each returns the ends of the groups (see choicesOfGroups) and needs a valid problem.
+// README.md names the sources and what is idealised.
+#include "passes/solver/PlannerRows.h"
+#include "passes/solver/SchemePlanners.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +12,7 @@ namespace syncline::solver {
 namespace {
 
 constexpr std::int64_t ddpFirstCap = 1 << 20;
+constexpr double horovodCycle = 1e-3; // seconds
 
 /// The line that MG-WFBP fits. Its profiler measures sizes of 1 to 63 times 8,192 floats.
 AffineFit believedLine(const CollectiveCost &cost) {
@@ -20,8 +24,7 @@ AffineFit believedLine(const CollectiveCost &cost) {
   return fitAffine(cost, sizes);
 }
 
-} // namespace
-
+/// WFBP (Poseidon): every layer in a message of its own.
 std::vector<std::size_t> layerwiseGroups(const MergeProblem &problem) {
   std::vector<std::size_t> ends(problem.layers.size());
   for (std::size_t i = 0; i < ends.size(); ++i)
@@ -29,12 +32,17 @@ std::vector<std::size_t> layerwiseGroups(const MergeProblem &problem) {
   return ends;
 }
 
+/// All layers in one message.
 std::vector<std::size_t> singleGroup(const MergeProblem &problem) {
   if (problem.layers.empty())
     return {};
   return {problem.layers.size()};
 }
 
+/// MG-WFBP's published rule (INFOCOM 2019) scans the layers once and merges the next layer into the
+/// open group when it is ready less than one latency `a` after the group would start.
+/// T = a + b * bytes is the first option's line; for a cost that is no line, it is the
+/// least-squares fit to what the authors' profiler would measure (32 KiB to 2 MiB).
 std::vector<std::size_t> mgWfbpGroups(const MergeProblem &problem) {
   AffineFit line = believedLine(*problem.options.front().cost);
   std::vector<std::size_t> ends;
@@ -56,6 +64,8 @@ std::vector<std::size_t> mgWfbpGroups(const MergeProblem &problem) {
   return ends;
 }
 
+/// PyTorch DDP closes a bucket, in backward order, with the layer that brings it to its cap. The
+/// first bucket's cap is 1 MiB, the others' is `cap` bytes.
 std::vector<std::size_t> ddpGroups(const MergeProblem &problem, std::int64_t cap) {
   std::vector<std::size_t> ends;
   std::int64_t bytes = 0, limit = ddpFirstCap;
@@ -70,13 +80,15 @@ std::vector<std::size_t> ddpGroups(const MergeProblem &problem, std::int64_t cap
   return ends;
 }
 
-std::vector<std::size_t> horovodGroups(const MergeProblem &problem, std::int64_t capacity,
-                                       double cycle) {
+/// Horovod's background loop wakes every `horovodCycle` (not while it sends), takes the layers
+/// that are ready and packs them, in order, into messages of at most `capacity` bytes; a larger
+/// layer travels alone.
+std::vector<std::size_t> horovodGroups(const MergeProblem &problem, std::int64_t capacity) {
   std::vector<std::size_t> ends;
   std::size_t next = 0;
   for (double wake = 0; next < problem.layers.size();) {
     if (double wait = problem.layers[next].ready - wake; wait > 0)
-      wake += std::ceil(wait / cycle) * cycle;
+      wake += std::ceil(wait / horovodCycle) * horovodCycle;
     // Rounding may put the wake-up just before the layer that it waited for.
     double now = std::max(wake, problem.layers[next].ready);
     double sent = now;
@@ -88,9 +100,50 @@ std::vector<std::size_t> horovodGroups(const MergeProblem &problem, std::int64_t
       ends.push_back(next);
       sent += problem.seconds(bytes);
     }
-    wake = std::max(now + cycle, sent);
+    wake = std::max(now + horovodCycle, sent);
   }
   return ends;
+}
+
+MergeRule merging(MergeClassGroups groups) {
+  return [groups](const Problem &problem) { return choicesInFirstMergeClass(problem, groups); };
+}
+
+/// A rule that sends messages as PyTorch DDP and Horovod do. On GPUs they use NCCL, which takes its
+/// ring, its tree or another algorithm, whose time only a measurement tells. On CPUs they use Gloo,
+/// whose all-reduce is a ring by default, and both keep the default.
+MergeRule mergingBySystem(MergeClassGroups groups) {
+  static constexpr auto nccl =
+      schemesWhere<[](Scheme scheme) { return isAllReduce(scheme) && isCarried(scheme, true); }>;
+  static constexpr Scheme gloo[] = {Scheme::ring};
+  return [groups](const Problem &problem) {
+    return choicesInFirstMergeClass(problem, groups,
+                                    problem.onGpus ? std::span<const Scheme>(nccl) : gloo);
+  };
+}
+
+} // namespace
+
+std::vector<PlannerRow> groupingPlanners() {
+  return {
+      {{"wfbp", "every layer alone (wait-free backpropagation)"}, always(merging(layerwiseGroups))},
+      {{"single", "all layers in one message after the backward pass"},
+       always(merging(singleGroup))},
+      {{"mg-wfbp", "the published merging rule of MG-WFBP"}, always(merging(mgWfbpGroups))},
+      {{"ddp:SIZE", "PyTorch DDP's buckets: the first 1 MiB, then SIZE (its default: 25MiB); by "
+                    "ring, on GPUs by ring, tree or library, as Gloo and NCCL have"},
+       [](std::int64_t cap) {
+         return mergingBySystem(
+             [cap](const MergeProblem &mergeClass) { return ddpGroups(mergeClass, cap); });
+       }},
+      {{"horovod:SIZE", "Horovod's fusion buffer of SIZE (its default: 128MiB), cycle 1 ms; by "
+                        "what ddp has"},
+       [](std::int64_t capacity) {
+         return mergingBySystem([capacity](const MergeProblem &mergeClass) {
+           return horovodGroups(mergeClass, capacity);
+         });
+       }},
+  };
 }
 
 } // namespace syncline::solver

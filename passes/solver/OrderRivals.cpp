@@ -2,6 +2,7 @@
 #include "passes/solver/OrderRivals.h"
 
 #include "passes/solver/ListSchedule.h"
+#include "passes/solver/PlannerRows.h"
 
 #include <algorithm>
 #include <deque>
@@ -189,6 +190,43 @@ OrderSolution ticTacOrder(const OrderProblem &problem) {
   // In a chain of layers only the first one that is missing lets computation go on, so TicTac's
   // comparison always prefers the layer that is read first.
   return byPriority(problem, unlimited, 0);
+}
+
+namespace {
+
+/// A rule whose preconditions hold.
+template <typename Rival> Planner::Method ordering(Rival rival) {
+  return OrderRule([rival](const OrderProblem &problem) -> Result<OrderSolution> {
+    SYNCLINE_TRY(usesFirstClass(problem));
+    return rival(problem);
+  });
+}
+
+} // namespace
+
+std::vector<PlannerRow> orderingPlanners() {
+  return {
+      {{"p3:SIZE", "P3's slices of SIZE (its default: 200KB), what the next forward pass reads "
+                   "first before others; with --overlap step"},
+       [](std::int64_t size) {
+         return ordering([size](const OrderProblem &p) { return p3Order(p, size); });
+       }},
+      {{"bytescheduler:SIZE", "ByteScheduler's partitions of SIZE (its default: 4096KB) through a "
+                              "queue of SIZE; with --overlap step"},
+       [](std::int64_t size) {
+         return ordering(
+             [size](const OrderProblem &p) { return byteSchedulerOrder(p, size, size); });
+       }},
+      {{"dear:SIZE", "DeAR's buckets of SIZE: reduce-scatters in the backward pass, then "
+                     "all-gathers, what the next forward pass reads first before others; with "
+                     "--overlap step"},
+       [](std::int64_t size) {
+         return ordering([size](const OrderProblem &p) { return dearOrder(p, size); });
+       }},
+      {{"tictac", "whole layers, what the next forward pass reads first before others; with "
+                  "--overlap step"},
+       always(ordering(ticTacOrder))},
+  };
 }
 
 } // namespace syncline::solver

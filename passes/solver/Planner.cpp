@@ -1,11 +1,10 @@
-// The table of planners, and the parsing of "NAME" and "NAME:SIZE".
+// The planners that users may name, and the parsing of "NAME" and "NAME:SIZE".
 #include "passes/solver/Planner.h"
 
 #include "passes/solver/Coarsen.h"
-#include "passes/solver/ComparisonPlanners.h"
 #include "passes/solver/FinishTimes.h"
 #include "passes/solver/Gathering.h"
-#include "passes/solver/OrderRivals.h"
+#include "passes/solver/PlannerRows.h"
 #include "passes/solver/Replay.h"
 #include "passes/solver/SchemePlanners.h"
 #include "syncline/ByteSize.h"
@@ -15,116 +14,40 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <functional>
+#include <iterator>
 #include <optional>
 
 namespace syncline::solver {
 
 namespace {
 
-using Method = Planner::Method;
 using PlannerRef = std::shared_ptr<const Planner>;
-
-/// A rule of OrderRivals.h.
-template <typename Rival> Method ordering(Rival rival) {
-  return OrderRule([rival](const OrderProblem &problem) -> Result<OrderSolution> {
-    SYNCLINE_TRY(usesFirstClass(problem));
-    return rival(problem);
-  });
-}
-
-MergeRule merging(MergeClassGroups groups) {
-  return [groups](const Problem &problem) { return choicesInFirstMergeClass(problem, groups); };
-}
-
-/// A rule that sends messages as PyTorch DDP and Horovod do. On GPUs they use NCCL, which takes its
-/// ring, its tree or another algorithm, whose time only a measurement tells. On CPUs they use Gloo,
-/// whose all-reduce is a ring by default, and both keep the default.
-MergeRule mergingBySystem(MergeClassGroups groups) {
-  static constexpr auto nccl =
-      schemesWhere<[](Scheme scheme) { return isAllReduce(scheme) && isCarried(scheme, true); }>;
-  static constexpr Scheme gloo[] = {Scheme::ring};
-  return [groups](const Problem &problem) {
-    return choicesInFirstMergeClass(problem, groups,
-                                    problem.onGpus ? std::span<const Scheme>(nccl) : gloo);
-  };
-}
-
-/// One line of the table.
-struct Entry {
-  PlannerUsage usage;
-  std::function<Method(std::int64_t)> method; ///< given the SIZE or the N of the form
-
-  std::string_view name() const { return usage.form.substr(0, usage.form.find(':')); }
-};
-
-/// A planner whose form has no argument.
-std::function<Method(std::int64_t)> always(Method method) {
-  return [method](std::int64_t) { return method; };
-}
 
 /// Stands for the planner that asks Z3, where that one is not at hand.
 Result<std::vector<Choice>> chooseByZ3(const Problem &) {
   return Status::badInput("plans only in 'syncline compile'");
 }
 
-const std::vector<Entry> &planners() {
-  static const std::vector<Entry> table = {
-      {{"optimal", "schemes and buckets together so that the step finishes first, proven"},
-       always(Search{})},
-      {{"wfbp", "every layer alone (wait-free backpropagation)"}, always(merging(layerwiseGroups))},
-      {{"single", "all layers in one message after the backward pass"},
-       always(merging(singleGroup))},
-      {{"mg-wfbp", "the published merging rule of MG-WFBP"}, always(merging(mgWfbpGroups))},
-      {{"ddp:SIZE", "PyTorch DDP's buckets: the first 1 MiB, then SIZE (its default: 25MiB); by "
-                    "ring, on GPUs by ring, tree or library, as Gloo and NCCL have"},
-       [](std::int64_t cap) {
-         return mergingBySystem(
-             [cap](const MergeProblem &mergeClass) { return ddpGroups(mergeClass, cap); });
-       }},
-      {{"horovod:SIZE", "Horovod's fusion buffer of SIZE (its default: 128MiB), cycle 1 ms; by "
-                        "what ddp has"},
-       [](std::int64_t capacity) {
-         return mergingBySystem([capacity](const MergeProblem &mergeClass) {
-           return horovodGroups(mergeClass, capacity);
-         });
-       }},
-      {{"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},
-       always(MergeRule(poseidonChoices))},
-      {{"ps", "every layer alone, through sharded parameter servers"},
-       always(MergeRule(serverChoices))},
-      {{"sfb", "every layer alone, by sufficient factors wherever a layer can"},
-       always(MergeRule(factorChoices))},
-      {{"p3:SIZE", "P3's slices of SIZE (its default: 200KB), what the next forward pass reads "
-                   "first before others; with --overlap step"},
-       [](std::int64_t size) {
-         return ordering([size](const OrderProblem &p) { return p3Order(p, size); });
-       }},
-      {{"bytescheduler:SIZE", "ByteScheduler's partitions of SIZE (its default: 4096KB) through a "
-                              "queue of SIZE; with --overlap step"},
-       [](std::int64_t size) {
-         return ordering(
-             [size](const OrderProblem &p) { return byteSchedulerOrder(p, size, size); });
-       }},
-      {{"dear:SIZE", "DeAR's buckets of SIZE: reduce-scatters in the backward pass, then "
-                     "all-gathers, what the next forward pass reads first before others; with "
-                     "--overlap step"},
-       [](std::int64_t size) {
-         return ordering([size](const OrderProblem &p) { return dearOrder(p, size); });
-       }},
-      {{"tictac", "whole layers, what the next forward pass reads first before others; with "
-                  "--overlap step"},
-       always(ordering(ticTacOrder))},
-      {{"z3:messages=N", "the first to finish of all plans with at most N messages, by Z3; for "
-                         "small models, within 60 s"},
-       always(MergeRule(chooseByZ3))},
-  };
+const std::vector<PlannerRow> &planners() {
+  static const std::vector<PlannerRow> table = [] {
+    std::vector<PlannerRow> rows = {
+        {{"optimal", "schemes and buckets together so that the step finishes first, proven"},
+         always(Search{})},
+    };
+    for (const auto rowsOfFile : {groupingPlanners, schemePlanners, orderingPlanners})
+      std::ranges::move(rowsOfFile(), std::back_inserter(rows));
+    rows.push_back(
+        {{"z3:messages=N", "the first to finish of all plans with at most N messages, by Z3; for "
+                           "small models, within 60 s"},
+         always(MergeRule(chooseByZ3))});
+    return rows;
+  }();
   return table;
 }
 
 std::string knownForms() {
   std::string list;
-  for (const Entry &entry : planners())
+  for (const PlannerRow &entry : planners())
     list += (list.empty() ? "" : ", ") + std::string(entry.usage.form);
   return list;
 }
@@ -134,10 +57,10 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 /// A hint at the form with a similar name, or else at all forms.
 std::string hintAt(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const Entry &entry : planners())
+  for (const PlannerRow &entry : planners())
     names.push_back(entry.name());
   const std::string_view meant = nearestName(name, names);
-  const auto entry = std::ranges::find(planners(), meant, &Entry::name);
+  const auto entry = std::ranges::find(planners(), meant, &PlannerRow::name);
   return entry == planners().end() ? ", expected one of " + knownForms()
                                    : ", did you mean " + quoted(entry->usage.form) + "?";
 }
@@ -156,7 +79,7 @@ template <typename Number> Number positiveNumber(std::string_view text) {
 
 /// Parses "z3:messages=N", given what stands behind "z3".
 Result<PlannerRef> parseLimited(std::string_view text, std::string_view argument,
-                                const Entry &entry) {
+                                const PlannerRow &entry) {
   constexpr std::string_view key = ":messages=";
   const auto limit =
       argument.starts_with(key) ? positiveNumber<std::size_t>(argument.substr(key.size())) : 0;
@@ -242,8 +165,8 @@ Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &op
 
 std::optional<Solution> bestRuledSolution(const Problem &problem, std::size_t maxMessages) {
   std::optional<Solution> best;
-  for (const Entry &entry : planners()) {
-    const Method method = entry.method(1);
+  for (const PlannerRow &entry : planners()) {
+    const Planner::Method method = entry.method(1);
     const auto *rule = std::get_if<MergeRule>(&method);
     if (!rule || entry.name() != entry.usage.form)
       continue;
@@ -259,7 +182,7 @@ std::optional<Solution> bestRuledSolution(const Problem &problem, std::size_t ma
 
 std::vector<PlannerUsage> plannerUsages() {
   std::vector<PlannerUsage> usages;
-  for (const Entry &entry : planners())
+  for (const PlannerRow &entry : planners())
     usages.push_back(entry.usage);
   return usages;
 }
@@ -267,7 +190,7 @@ std::vector<PlannerUsage> plannerUsages() {
 Result<PlannerRef> parsePlanner(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  const auto entry = std::ranges::find(planners(), name, &Entry::name);
+  const auto entry = std::ranges::find(planners(), name, &PlannerRow::name);
   if (entry == planners().end())
     return usageError("unknown planner " + quoted(text) + hintAt(name));
   if (name == "z3")

@@ -2,6 +2,7 @@
 // one class.
 #include "passes/solver/SchemePlanners.h"
 
+#include "passes/solver/PlannerRows.h"
 #include "passes/solver/Replay.h"
 
 #include <algorithm>
@@ -243,6 +244,17 @@ std::vector<Choice> layerwiseChoices(const Problem &problem, std::size_t mergeCl
                                                   choices[*carrier].kind == Choice::Kind::factors)
       choices[k] = {Choice::Kind::piggyback, 0};
   return choices;
+}
+
+std::vector<PlannerRow> schemePlanners() {
+  return {
+      {{"poseidon", "every layer alone, by factors where they move fewer bytes than servers"},
+       always(MergeRule(poseidonChoices))},
+      {{"ps", "every layer alone, through sharded parameter servers"},
+       always(MergeRule(serverChoices))},
+      {{"sfb", "every layer alone, by sufficient factors wherever a layer can"},
+       always(MergeRule(factorChoices))},
+  };
 }
 
 } // namespace syncline::solver

@@ -21,6 +21,9 @@ std::int64_t bytesOf(const Preparation &p, Tensor tensor) {
   return p.count(tensor) * static_cast<std::int64_t>(sizeof(float));
 }
 
+using LrnDescriptor =
+    Descriptor<cudnnLRNDescriptor_t, cudnnCreateLRNDescriptor, cudnnDestroyLRNDescriptor>;
+
 LrnDescriptor lrnDescriptor(const Preparation &p, Tensor x, std::int64_t size, double alpha,
                             double beta, double bias) {
   if (p.rank(x) < 2)

@@ -32,8 +32,6 @@ using FilterDescriptor =
 using ConvolutionDescriptor =
     Descriptor<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
                cudnnDestroyConvolutionDescriptor>;
-using LrnDescriptor =
-    Descriptor<cudnnLRNDescriptor_t, cudnnCreateLRNDescriptor, cudnnDestroyLRNDescriptor>;
 
 /// The values as ints, for cuDNN. Precondition: no value is above 2^31 - 1.
 std::vector<int> asInts(const Shape &values);

@@ -2,7 +2,6 @@
 #include "passes/solver/Planner.h"
 
 #include "passes/proof/SolutionChecker.h"
-#include "passes/solver/ComparisonPlanners.h"
 #include "tests/support/ProblemBuilder.h"
 #include "tests/unit/solver/RandomMergeProblem.h"
 
@@ -29,6 +28,15 @@ std::string errorOf(std::string_view text) {
     return "accepted";
   EXPECT_EQ(planner.status().kind(), ErrorKind::badUsage);
   return planner.status().message();
+}
+
+/// The ends of the groups that a planner makes of merging alone.
+Ends endsBy(std::string_view planner, const MergeProblem &problem) {
+  const Result<PlanResult> result = (*parsePlanner(planner))->plan(problemOf(problem));
+  Ends ends;
+  for (const Message &message : result->plan.messages)
+    ends.push_back(message.layers.back() + 1);
+  return ends;
 }
 
 TEST(ParsePlanner, KnowsEveryFormItLists) {
@@ -100,37 +108,38 @@ TEST(Ddp, ClosesABucketWithTheLayerThatReachesTheCap) {
   auto problem = affineProblem(
       {{600 * kib, 0.0}, {600 * kib, 0.0}, {mib, 0.0}, {mib, 0.0}, {5 * mib, 0.0}, {1, 0.0}}, 0,
       1e-9);
-  EXPECT_EQ(ddpGroups(problem, 2 * mib), (Ends{2, 4, 5, 6}));
-  EXPECT_EQ(ddpGroups(problem, 100 * mib), (Ends{2, 6}));
+  EXPECT_EQ(endsBy("ddp:2MiB", problem), (Ends{2, 4, 5, 6}));
+  EXPECT_EQ(endsBy("ddp:100MiB", problem), (Ends{2, 6}));
 }
 
-/// Cycle 1 s: layers ready by a wake-up are packed; the loop sleeps while it sends.
+/// Cycle 1 ms: layers ready by a wake-up are packed; the loop sleeps while it sends.
 TEST(Horovod, PacksWhatIsReadyWhenItWakes) {
-  auto problem =
-      affineProblem({{10, 0.2}, {10, 0.9}, {10, 1.0}, {10, 1.1}, {10, 2.5}, {10, 9.3}}, 0.25, 0.05);
-  // Wakes at 1: {1, 2} and {3} by capacity, busy until 3: {4, 5}; wakes at 10.
-  EXPECT_EQ(horovodGroups(problem, 20, 1.0), (Ends{2, 3, 5, 6}));
+  auto problem = affineProblem(
+      {{10, 0.2e-3}, {10, 0.9e-3}, {10, 1e-3}, {10, 1.1e-3}, {10, 2.5e-3}, {10, 9.3e-3}}, 0.25e-3,
+      0.05e-3);
+  // Wakes at 1 ms: {1, 2} and {3} by capacity, busy until 3 ms: {4, 5}; wakes at 10 ms.
+  EXPECT_EQ(endsBy("horovod:20B", problem), (Ends{2, 3, 5, 6}));
   // A layer that is larger than the buffer travels alone.
-  EXPECT_EQ(horovodGroups(problem, 5, 1.0), (Ends{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(endsBy("horovod:5B", problem), (Ends{1, 2, 3, 4, 5, 6}));
 }
 
 /// Merges the next layer when it is ready less than a = 1 after the group would start.
 TEST(MgWfbp, MergesWhileWaitingIsShorterThanTheLatency) {
   auto problem = affineProblem({{10, 0.0}, {10, 0.9}, {10, 2.0}, {10, 2.1}, {10, 20.0}}, 1, 0.1);
   // 0.9 < 0 + 1 merges; 2.0 < 0.9 + 1 does not: busy until 3.9; 2.1 < 3.9 + 1 merges.
-  EXPECT_EQ(mgWfbpGroups(problem), (Ends{2, 4, 5}));
+  EXPECT_EQ(endsBy("mg-wfbp", problem), (Ends{2, 4, 5}));
 }
 
 TEST(MgWfbp, DoesNotWaitForEqualTimesWithoutLatency) {
   auto problem = affineProblem({{10, 0.0}, {10, 0.0}}, 0, 0.1);
-  EXPECT_EQ(mgWfbpGroups(problem), (Ends{1, 2}));
+  EXPECT_EQ(endsBy("mg-wfbp", problem), (Ends{1, 2}));
 }
 
 TEST(MgWfbp, FitsALineToATable) {
   std::vector<CostPoint> points{{10, 2.0}, {20, 3.0}, {30, 4.0}}; // a = 1, b = 0.1
   MergeProblem problem{{{10, 0.0}, {10, 0.9}, {10, 2.0}},
                        {{Scheme::ring, std::make_shared<TableCost>(*TableCost::create(points))}}};
-  EXPECT_EQ(mgWfbpGroups(problem), (Ends{2, 3}));
+  EXPECT_EQ(endsBy("mg-wfbp", problem), (Ends{2, 3}));
 }
 
 /// The rule looks one layer ahead: with layers always just within one latency, it merges them all
