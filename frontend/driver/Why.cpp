@@ -183,8 +183,7 @@ std::string rowsText(ModuleOp module, const merge::PlannedModule &planned,
                      const std::string &parameter, std::size_t layer) {
   const problem::Problem &problem = planned.problem.asPlanned();
   const auto &options = problem.layers[layer].factorOptions;
-  const auto rows =
-      llvm::find_if(options, [](auto &option) { return option.scheme == Scheme::sparse; });
+  const auto rows = llvm::find_if(options, [](auto &option) { return hasRows(option.scheme); });
   const auto message = llvm::find_if(planned.solution.messages, [&](const auto &candidate) {
     return llvm::is_contained(candidate.layers, layer);
   });
@@ -196,7 +195,8 @@ std::string rowsText(ModuleOp module, const merge::PlannedModule &planned,
     if (tensor.getSpace() != plan::Space::gradients ||
         tensor.getName() != StringRef(parameterOf(parameter)) || type.getRank() < 1)
       continue;
-    report::RowRule rule{.ranks = planned.problem.cluster().getRanks(),
+    report::RowRule rule{.scheme = rows->scheme,
+                         .ranks = planned.problem.cluster().getRanks(),
                          .table = type.getDimSize(0),
                          .rowBytes = plan::denseBytes(type) / type.getDimSize(0)};
     constexpr std::int64_t idBytes = 8;

@@ -235,11 +235,12 @@ std::string rowRule(const RowRule &rule, Scheme chosen) {
                      most = static_cast<std::int64_t>(2.0 * static_cast<double>(rule.table) *
                                                       static_cast<double>(rule.rowBytes) /
                                                       static_cast<double>(rule.rowBytes + idBytes));
-  const Scheme byRows = all <= most ? Scheme::sparse : Scheme::ring;
+  const Scheme byRows = all <= most ? rule.scheme : Scheme::ring;
   return "rule of rows: " + std::to_string(rule.rows) + " rows on each of " +
          std::to_string(rule.ranks) + " ranks are " + std::to_string(all) + "; up to " +
          std::to_string(most) + ", twice the table's " + std::to_string(rule.table) +
-         " less what their numbers take, sparse moves fewer bytes than a ring: " + nameOf(byRows) +
+         " less what their numbers take, " + nameOf(rule.scheme) +
+         " moves fewer bytes than a ring: " + nameOf(byRows) +
          (isGathered(chosen) == isGathered(byRows)
               ? ", as chosen\n"
               : "; latency, computation and other messages decided otherwise\n");

@@ -37,13 +37,14 @@ struct WhyContext {
 
 /// What decides whether the rows of an embedding's gradient are fewer bytes than the gradient.
 struct RowRule {
+  Scheme scheme;             ///< which gathers the rows
   std::int64_t rows = 0;     ///< of one rank: batch times sequence
   std::int64_t ranks = 1;    ///< that send them
   std::int64_t table = 1;    ///< rows of the table
   std::int64_t rowBytes = 1; ///< of one row
 };
 
-/// A line: with how many rows of all ranks `sparse` moves as many bytes as a ring's all-reduce, and
+/// A line: with how many rows of all ranks the scheme moves as many bytes as a ring, and
 /// what the plan has.
 std::string rowRule(const RowRule &rule, Scheme chosen);
 

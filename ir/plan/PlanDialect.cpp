@@ -245,10 +245,11 @@ LogicalResult BucketOp::verify() {
       (getExtent() < getBytes() && !isRows) || getOffset() % alignment != 0)
     return emitOpError(
         "P4: expected members, an aligned offset and an extent of at least their bytes");
-  const bool isSparse = getScheme() == Scheme::sparse;
-  if (getRows().has_value() != isSparse || (isSparse && static_cast<std::int64_t>(*getRows()) < 1))
-    return emitOpError(
-        "P34: expected 'rows', the rows of a rank, exactly if it travels by 'sparse'");
+  const bool gathersRows = hasRows(getScheme());
+  if (getRows().has_value() != gathersRows ||
+      (gathersRows && static_cast<std::int64_t>(*getRows()) < 1))
+    return emitOpError("P34: expected 'rows', the rows of a rank, exactly if it travels by '")
+           << listOf(schemesWhere<hasRows>) << "'";
   if (getChannel() >= maxChannels)
     return emitOpError("P4: expected a channel from 0 to ")
            << maxChannels - 1 << ", got " << static_cast<std::int64_t>(getChannel());

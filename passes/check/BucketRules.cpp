@@ -70,8 +70,9 @@ private:
   /// Rule P35: rows that are added to another bucket's gradient travel by themselves.
   LogicalResult checkRowsMember(plan::BucketOp bucket, plan::TensorOp gradient) const {
     auto name = cast<StringAttr>(bucket.getMembers()[0]).getValue();
-    if (bucket.getMembers().size() != 1 || bucket.getScheme() != Scheme::sparse)
-      return bucket.emitOpError("P35: expected rows to travel alone, by 'sparse'");
+    if (bucket.getMembers().size() != 1 || !hasRows(bucket.getScheme()))
+      return bucket.emitOpError("P35: expected rows to travel alone, by '")
+             << listOf(schemesWhere<hasRows>) << "'";
     if (!gradient)
       return bucket.emitOpError("P35: brings '") << name << "', but there is no such gradient";
     const RowsPart &part = *facts.rowsOf(gradient.getName());

@@ -120,7 +120,7 @@ private:
       if (factorOption.getFactorBytes() != product.bytes ||
           differ(factorOption.getReconstruct(), reconstruct))
         return reject("P23: expected '" + name + "' to have " +
-                      (product.scheme == Scheme::sparse ? "rows of " : "factors of ") +
+                      (hasRows(product.scheme) ? "rows of " : "factors of ") +
                       llvm::Twine(product.bytes) + " B that are reconstructed in ")
                << reconstruct << " s, got " << factorOption;
     }

@@ -40,7 +40,7 @@ public:
                     bucket, "declared here");
     if (gather && (failed(checkFactors()) || failed(checkReconstructed())))
       return failure();
-    if (bucket.getScheme() == Scheme::sparse && failed(checkRows()))
+    if (hasRows(bucket.getScheme()) && failed(checkRows()))
       return failure();
     return plan::updatesItself(bucket) ? checkUnread() : success();
   }

@@ -219,8 +219,8 @@ private:
   }
 
   void addGather() {
-    catalog.gather = gatherCost(Scheme::factors);
-    catalog.rows = gatherCost(Scheme::sparse);
+    for (Scheme scheme : schemesWhere<isGathered>)
+      (hasRows(scheme) ? catalog.rows : catalog.gather) = gatherCost(scheme);
   }
 
   /// The cost of the all-gather that the cluster states, for the bytes that travel by the scheme.
@@ -260,7 +260,7 @@ Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec, WirePrecision wire) {
 }
 
 double wireShareOf(Scheme scheme, WirePrecision wire) {
-  if (scheme == Scheme::sparse)
+  if (hasRows(scheme))
     return 1;
   const double share = wireShare(wire);
   return scheme == Scheme::reduceScatter ? (share + 1) / 2 : share;

@@ -36,7 +36,7 @@ struct SchemeCatalog {
   const problem::SchemeOption *option(Scheme scheme) const;
   /// The cost of the all-gather of a scheme with isGathered(); null where it is not offered.
   std::shared_ptr<const problem::CollectiveCost> gatherOf(Scheme scheme) const {
-    return scheme == Scheme::sparse ? rows : gather;
+    return hasRows(scheme) ? rows : gather;
   }
 };
 

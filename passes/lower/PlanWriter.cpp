@@ -184,9 +184,9 @@ private:
     return success();
   }
 
-  /// What a rank contributes to a bucket of an embedding's rows; null for others.
+  /// What a rank contributes to a bucket of rows; null for others.
   IntegerAttr rowsOf(const Bucket &bucket) {
-    if (bucket.scheme != cluster::Scheme::sparse)
+    if (!hasRows(bucket.scheme))
       return {};
     auto numbers = cast<ShapedType>(bucket.factors().front().getType());
     return builder.getI64IntegerAttr(numbers.getNumElements());

@@ -141,7 +141,7 @@ private:
     if (factors[k] && factors[k]->scheme == scheme)
       return Status::ok();
     if (!carriers[k] || factors[*carriers[k]]->scheme != scheme)
-      return refuse(k, scheme == Scheme::sparse
+      return refuse(k, hasRows(scheme)
                            ? "its gradient is not the sums of one embedding's rows alone"
                            : "its gradient is no product of two factors that sums over samples");
     if (!isRequested(*carriers[k], scheme))

@@ -17,7 +17,7 @@ EXAMPLES = {
     "A scheme by which ranks gather: sparse": (
         r'Scheme::sparse|"sparse"|SCHEME\(sparse',
         r"`sparse`|\*\*sparse|\| sparse",
-        22,
+        12,
     ),
     "A planner: mg-wfbp": (r"mg-wfbp|mgWfbp", None, 2),
     "A form of consistency: dssp": (r'::dssp\b|\bdssp\(|"dssp"|, dssp,', r"\bdssp\b", 17),

@@ -34,7 +34,13 @@ enum class Scheme {
 namespace detail {
 
 /// What else a scheme is, as a set of bits.
-enum SchemeProperty : unsigned { noProperty = 0, ownTransport = 1, formula = 2, halves = 4 };
+enum SchemeProperty : unsigned {
+  noProperty = 0,
+  ownTransport = 1,
+  formula = 2,
+  halves = 4,
+  rows = 8,
+};
 
 struct SchemeRow {
   std::string_view name;
@@ -43,14 +49,14 @@ struct SchemeRow {
   unsigned properties;
 };
 
-inline constexpr SchemeRow schemeRows[] = {
+inline constexpr SchemeRow schemeTable[] = {
 #define SCHEME(enumerator, name, kind, ncclName, properties)                                       \
   {name, SchemeKind::kind, ncclName, properties},
 #include "syncline/Schemes.inc"
 };
 
 constexpr const SchemeRow &rowOf(Scheme scheme) {
-  return schemeRows[static_cast<std::size_t>(scheme)];
+  return schemeTable[static_cast<std::size_t>(scheme)];
 }
 
 constexpr bool has(Scheme scheme, SchemeProperty property) {
@@ -58,7 +64,7 @@ constexpr bool has(Scheme scheme, SchemeProperty property) {
 }
 
 inline constexpr auto schemes = [] {
-  std::array<Scheme, std::size(schemeRows)> all{};
+  std::array<Scheme, std::size(schemeTable)> all{};
   for (std::size_t i = 0; i < all.size(); ++i)
     all[i] = static_cast<Scheme>(i);
   return all;
@@ -92,6 +98,10 @@ constexpr bool hasFormula(Scheme scheme) { return detail::has(scheme, detail::fo
 /// and, later, an all-gather, of the parameters by "reduce-scatter" and of the sums by an
 /// all-reduce. A tree has halves too (reduce and broadcast); only exchanges of weights use them.
 constexpr bool hasHalves(Scheme scheme) { return detail::has(scheme, detail::halves); }
+
+/// Whether what ranks gather are rows and their numbers. They travel as they are, whatever the wire,
+/// and plans say how many a rank has.
+constexpr bool hasRows(Scheme scheme) { return detail::has(scheme, detail::rows); }
 
 /// Whether messages can travel by the scheme: where NCCL carries them, by what it has (Ring, Tree,
 /// what it chooses itself, or sends and receives); elsewhere by Syncline's own transport.

@@ -139,7 +139,7 @@ PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors
   if (!scheme)
     throw SchemaError{"bucket " + std::to_string(b.id) + ": " + scheme.status().message()};
   b.scheme = *scheme;
-  if (b.scheme == Scheme::sparse)
+  if (hasRows(b.scheme))
     size(object, "rows", 1);
   b.ready = prediction(object, "ready");
   b.start = prediction(object, "start");

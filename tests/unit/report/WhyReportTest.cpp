@@ -54,11 +54,11 @@ bool contains(const std::string &text, const std::string &part) {
 
 // The limit is 2V · 4d / (4d + 8) rows of all ranks.
 TEST(WhyReport, RuleOfRows) {
-  const RowRule few{.rows = 8, .ranks = 4, .table = 36, .rowBytes = 16};
+  const RowRule few{.scheme = Scheme::sparse, .rows = 8, .ranks = 4, .table = 36, .rowBytes = 16};
   EXPECT_EQ(rowRule(few, Scheme::sparse),
             "rule of rows: 8 rows on each of 4 ranks are 32; up to 48, twice the table's 36 less "
             "what their numbers take, sparse moves fewer bytes than a ring: sparse, as chosen\n");
-  const RowRule many{.rows = 8, .ranks = 4, .table = 20, .rowBytes = 16};
+  const RowRule many{.scheme = Scheme::sparse, .rows = 8, .ranks = 4, .table = 20, .rowBytes = 16};
   EXPECT_TRUE(contains(rowRule(many, Scheme::tree), "up to 26, twice"));
   EXPECT_TRUE(contains(rowRule(many, Scheme::tree), ": ring, as chosen\n"));
   EXPECT_TRUE(contains(rowRule(many, Scheme::sparse), "decided otherwise\n"));

@@ -25,6 +25,7 @@ TEST(Scheme, Lists) {
             "reduce-scatter, factors and sparse");
   EXPECT_EQ(listOf({}), "");
   EXPECT_EQ(listOf(schemesWhere<hasHalves>, ", "), "ring, halving-doubling, reduce-scatter");
+  EXPECT_EQ(listOf(schemesWhere<hasRows>), "sparse");
 }
 
 // NCCL's names are those of its tuner; a gathered message is priced as "factors".
