@@ -267,26 +267,11 @@ BatchLayout::Place BatchLayout::ofTranspose(nn::TransposeOp op) {
   return place;
 }
 
-/// Operations over channels, windows or whole dimensions of their first operand.
-BatchLayout::Place BatchLayout::ofNormalization(Operation *op) {
-  Value x = op->getOperand(0);
-  nn::Dims axes{1};
-  if (auto softmax = dyn_cast<nn::SoftmaxOp>(op))
-    axes = {static_cast<std::int64_t>(softmax.getAxis())};
-  if (auto norm = dyn_cast<nn::LayerNormOp>(op)) {
-    axes.clear();
-    for (std::int64_t d = rankOf(x) - rankOf(norm.getScale()); d < rankOf(x); ++d)
-      axes.push_back(d);
-  }
-  if (isa<nn::ConvOp, nn::MaxPoolOp, nn::AveragePoolOp>(op))
-    for (std::int64_t d = isa<nn::ConvOp>(op) ? 1 : 2; d < rankOf(x); ++d)
-      axes.push_back(d);
-  if (isa<nn::MaxPoolOp, nn::AveragePoolOp>(op))
-    axes.erase(axes.begin()); // channels are pooled apart
-  for (Value operand : op->getOperands().drop_front())
-    if (of(operand))
+BatchLayout::Place BatchLayout::ofAxes(nn::AxesOpInterface op) {
+  for (Value weight : op->getOperands().drop_front())
+    if (of(weight))
       return mixed("its weights have the batch");
-  return along(x, axes, "it would compute over");
+  return along(op->getOperand(0), op.getComputedAxes(), "it would compute over");
 }
 
 BatchLayout::Place BatchLayout::find(Operation *op) {
@@ -308,7 +293,9 @@ BatchLayout::Place BatchLayout::find(Operation *op) {
       .Case<nn::ConcatOp>([&](nn::ConcatOp op) { return ofConcat(op); })
       .Case<nn::PadOp>([&](nn::PadOp op) { return ofPad(op); })
       .Case<nn::TransposeOp>([&](nn::TransposeOp op) { return ofTranspose(op); })
-      .Case<nn::ConvOp, nn::MaxPoolOp, nn::AveragePoolOp, nn::BatchNormOp, nn::LayerNormOp,
-            nn::LrnOp, nn::SoftmaxOp>([&](auto op) { return ofNormalization(op); })
-      .Default([](Operation *) { return Place(); }); // stored, or known by its shape alone
+      .Case<nn::AxesOpInterface>([&](nn::AxesOpInterface op) { return ofAxes(op); })
+      .Default([&](Operation *op) { // stored, or known by its shape alone
+        const bool hasBatch = llvm::any_of(op->getOperands(), [&](Value x) { return of(x); });
+        return hasBatch ? mixed("it is not known where its result has the batch") : Place();
+      });
 }

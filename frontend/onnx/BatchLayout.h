@@ -89,7 +89,7 @@ private:
   Place ofConcat(nn::ConcatOp op);
   Place ofPad(nn::PadOp op);
   Place ofTranspose(nn::TransposeOp op);
-  Place ofNormalization(mlir::Operation *op);
+  Place ofAxes(nn::AxesOpInterface op);
 
   llvm::DenseMap<mlir::Value, Place> places;
   std::string fault;

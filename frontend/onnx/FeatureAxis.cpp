@@ -58,13 +58,11 @@ private:
 
   Axis axisOf(Operation &op) const {
     return llvm::TypeSwitch<Operation *, Axis>(&op)
-        .Case<nn::ConvOp, nn::BatchNormOp, nn::LrnOp, nn::MaxPoolOp, nn::AveragePoolOp>(
-            [](auto) { return 1; })
-        .Case([](nn::EmbeddingOp o) { return rankOf(o->getResult(0)) - 1; })
-        .Case([&](nn::LayerNormOp o) {
-          return rankOf(o.getScale()) == 1 ? Axis(rankOf(o.getY()) - 1) : of(o.getX());
+        .Case([&](nn::AxesOpInterface o) {
+          const Axis axis = o.getFeatureAxis();
+          return axis ? axis : of(o->getOperand(0));
         })
-        .Case([](nn::SoftmaxOp o) { return static_cast<std::int64_t>(o.getAxis()); })
+        .Case([](nn::EmbeddingOp o) { return rankOf(o->getResult(0)) - 1; })
         .Case([&](nn::MatmulOp o) { return ofProduct(o); })
         .Case([&](nn::TransposeOp o) { return ofTransposed(o); })
         .Case([&](nn::ReshapeOp o) {

@@ -15,6 +15,7 @@
 
 #include "ir/nn/NNDialect.h.inc"
 #include "ir/nn/NNEnums.h.inc"
+#include "ir/nn/NNInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/nn/NNAttrs.h.inc"
 #define GET_OP_CLASSES

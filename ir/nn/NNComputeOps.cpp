@@ -2,8 +2,12 @@
 #include "ir/nn/NN.h"
 #include "ir/nn/Shapes.h"
 
+#include "llvm/ADT/Sequence.h"
+
 using namespace mlir;
 using namespace syncline::nn;
+
+#include "ir/nn/NNInterfaces.cpp.inc"
 
 static DimsRef shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
@@ -20,6 +24,24 @@ static LogicalResult expectShape(Operation *op, StringRef rule, llvm::Expected<D
 
 template <typename Op> static WindowRef windowOf(Op op, DimsRef kernel) {
   return {kernel, op.getStrides(), op.getDilations(), op.getPadsBegin(), op.getPadsEnd()};
+}
+
+/// Dimension `first` of a tensor and those behind it.
+static llvm::SmallVector<int64_t> axesFrom(std::size_t first, Value x) {
+  return llvm::to_vector(llvm::seq<int64_t>(first, shapeOf(x).size()));
+}
+
+llvm::SmallVector<int64_t> ConvOp::getComputedAxes() { return axesFrom(1, getX()); }
+std::optional<int64_t> ConvOp::getFeatureAxis() { return 1; }
+
+// Channels are pooled apart.
+llvm::SmallVector<int64_t> MaxPoolOp::getComputedAxes() { return axesFrom(2, getX()); }
+std::optional<int64_t> MaxPoolOp::getFeatureAxis() { return 1; }
+llvm::SmallVector<int64_t> AveragePoolOp::getComputedAxes() { return axesFrom(2, getX()); }
+std::optional<int64_t> AveragePoolOp::getFeatureAxis() { return 1; }
+
+llvm::SmallVector<int64_t> LayerNormOp::getComputedAxes() {
+  return axesFrom(shapeOf(getX()).size() - shapeOf(getScale()).size(), getX());
 }
 
 LogicalResult ConvOp::verify() {

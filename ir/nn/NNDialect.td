@@ -2,6 +2,7 @@
 #ifndef SYNCLINE_NN_DIALECT_TD
 #define SYNCLINE_NN_DIALECT_TD
 
+include "ir/nn/NNInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"

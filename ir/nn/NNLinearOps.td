@@ -9,7 +9,8 @@ defvar windowArguments = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dil
                               DenseI64ArrayAttr:$pads_begin, DenseI64ArrayAttr:$pads_end,
                               DefaultValuedAttr<I64Attr, "1">:$groups);
 
-def NN_ConvOp : NN_ComputeOp<"conv"> {
+def NN_ConvOp
+    : NN_ComputeOp<"conv", [DeclareOpInterfaceMethods<NN_AxesOpInterface, ["getFeatureAxis"]>]> {
   let summary = "cross-correlation over any number of spatial dimensions";
   let description = [{
     x is [N, C, ...], w is [M, C/groups, ...] and bias is [M]. Shapes follow NN10, as in ONNX Conv.

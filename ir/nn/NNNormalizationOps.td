@@ -4,7 +4,7 @@
 
 include "ir/nn/NNDialect.td"
 
-def NN_BatchNormOp : NN_Op<"batch_norm", [MemoryEffects<[MemWrite]>]> {
+def NN_BatchNormOp : NN_Op<"batch_norm", [MemoryEffects<[MemWrite]>, NN_AxesOpInterface]> {
   let summary = "batch normalisation with the batch's statistics";
   let description = [{
     y = scale·(x - mean)/sqrt(variance + epsilon) + shift for each channel. The batch's mean and
@@ -29,6 +29,7 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [MemoryEffects<[MemWrite]>]> {
     $x `,` $scale `,` $shift `,` $running_mean `,` $running_variance attr-dict
     `:` functional-type(operands, results)
   }];
+  let extraClassDeclaration = "::llvm::SmallVector<int64_t> getComputedAxes() { return {1}; }";
   let hasVerifier = 1;
 }
 
@@ -51,7 +52,9 @@ def NN_BatchNormBackwardOp : NN_ComputeOp<"batch_norm_backward"> {
   let hasVerifier = 1;
 }
 
-def NN_LayerNormOp : NN_ComputeOp<"layer_norm", [AllTypesMatch<["x", "y"]>]> {
+def NN_LayerNormOp
+    : NN_ComputeOp<"layer_norm", [AllTypesMatch<["x", "y"]>,
+                                  DeclareOpInterfaceMethods<NN_AxesOpInterface>]> {
   let summary = "normalisation of each sample's last dimensions";
   let description = [{
     y = scale·(x - mean)/sqrt(variance + epsilon) + shift. Mean and biased variance are taken over
@@ -90,7 +93,7 @@ def NN_LayerNormBackwardOp
 
 defvar lrnArguments = (ins I64Attr:$size, F64Attr:$alpha, F64Attr:$beta, F64Attr:$bias);
 
-def NN_LrnOp : NN_ComputeOp<"lrn", [AllTypesMatch<["x", "y"]>]> {
+def NN_LrnOp : NN_ComputeOp<"lrn", [AllTypesMatch<["x", "y"]>, NN_AxesOpInterface]> {
   let summary = "local response normalisation across channels";
   let description = [{
     y = x / (bias + alpha/size·Σx²)^beta, where the sum is over `size` neighbouring channels, as in
@@ -99,6 +102,7 @@ def NN_LrnOp : NN_ComputeOp<"lrn", [AllTypesMatch<["x", "y"]>]> {
   let arguments = !con((ins NN_FloatTensor:$x), lrnArguments);
   let results = (outs NN_FloatTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x)";
+  let extraClassDeclaration = "::llvm::SmallVector<int64_t> getComputedAxes() { return {1}; }";
 }
 
 def NN_LrnBackwardOp : NN_ComputeOp<"lrn_backward", [AllTypesMatch<["x", "dy", "dx"]>]> {
@@ -109,12 +113,16 @@ def NN_LrnBackwardOp : NN_ComputeOp<"lrn_backward", [AllTypesMatch<["x", "dy", "
   let assemblyFormat = "$x `,` $dy attr-dict `:` type($x)";
 }
 
-def NN_SoftmaxOp : NN_ComputeOp<"softmax", [AllTypesMatch<["x", "y"]>]> {
+def NN_SoftmaxOp
+    : NN_ComputeOp<"softmax", [AllTypesMatch<["x", "y"]>, NN_AxesOpInterface]> {
   let summary = "softmax along one axis, or its logarithm";
   let description = [{`%y = nn.softmax %x {axis = 1 : i64, logarithm} : tensor<4x10xf32>` (NN15).}];
   let arguments = (ins NN_FloatTensor:$x, I64Attr:$axis, UnitAttr:$logarithm);
   let results = (outs NN_FloatTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x)";
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<int64_t> getComputedAxes() { return {int64_t(getAxis())}; }
+  }];
   let hasVerifier = 1;
 }
 

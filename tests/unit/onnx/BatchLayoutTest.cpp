@@ -1,7 +1,10 @@
 // Every sample of a batch is computed as if it were alone, or the node that mixes them is named.
 #include "TestModel.h"
 
+#include "frontend/onnx/BatchLayout.h"
 #include "frontend/onnx/ImportLayers.h"
+
+#include "mlir/IR/Builders.h"
 
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
@@ -335,4 +338,25 @@ TEST(BatchLayout, TilesThatFollowTheBatch) {
       << outcome.error << outcome.ir;
   expectRefused(head + "u = Concat <axis = 0> (one, one, n) all = Tile(x, u) y = Relu(all) }", 3,
                 "(Tile): it would repeat samples as often as the batch has them");
+}
+
+/// An operation that says nothing of its dimensions is not taken for one without a batch.
+TEST(BatchLayout, UnknownOperationIsRefused) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<nn::NNDialect>();
+  mlir::OpBuilder builder(&context);
+  mlir::Block block;
+  const mlir::Location place = builder.getUnknownLoc();
+  const auto type = mlir::RankedTensorType::get({3, 8}, builder.getF32Type());
+  mlir::Value samples = block.addArgument(type, place), weights = block.addArgument(type, place);
+  builder.setInsertionPointToStart(&block);
+  const auto backward = [&](mlir::Value dy) -> mlir::Value {
+    return builder.create<nn::DropoutBackwardOp>(place, type, dy, weights, llvm::APFloat(0.5));
+  };
+  BatchLayout layout(3, std::nullopt);
+  layout.set(samples, BatchPlace{});
+  EXPECT_EQ(layout.of(backward(weights)), std::nullopt);
+  EXPECT_EQ(layout.takeFault(), "");
+  EXPECT_EQ(layout.of(backward(samples)), std::nullopt);
+  EXPECT_EQ(layout.takeFault(), "it is not known where its result has the batch");
 }
