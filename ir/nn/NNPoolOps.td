@@ -9,7 +9,8 @@ defvar poolArguments = (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride
                             DenseI64ArrayAttr:$pads_end);
 
 def NN_MaxPoolOp
-    : NN_ComputeOp<"max_pool", [DeclareOpInterfaceMethods<NN_AxesOpInterface, ["getFeatureAxis"]>]> {
+    : NN_ComputeOp<"max_pool",
+                   [DeclareOpInterfaceMethods<NN_AxesOpInterface, ["getFeatureAxis"]>]> {
   let summary = "maximum over windows";
   let description = [{
     `workspace` says where each maximum came from. Ceiling mode is expressed by larger `pads_end`
@@ -40,7 +41,8 @@ def NN_MaxPoolBackwardOp : NN_ComputeOp<"max_pool_backward"> {
 }
 
 def NN_AveragePoolOp
-    : NN_ComputeOp<"average_pool", [DeclareOpInterfaceMethods<NN_AxesOpInterface, ["getFeatureAxis"]>]> {
+    : NN_ComputeOp<"average_pool",
+                   [DeclareOpInterfaceMethods<NN_AxesOpInterface, ["getFeatureAxis"]>]> {
   let summary = "mean over windows";
   let description = [{
     With `count_include_pad` the mean counts padding as zeroes; without it counts no padding (NN13).

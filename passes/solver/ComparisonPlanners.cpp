@@ -1,6 +1,6 @@
 // ComparisonPlanners: the rules by which other systems group gradients, written from their
-// descriptions. Each returns the ends of the groups (see choicesOfGroups) and needs a valid problem.
-// README.md names the sources and what is idealised.
+// descriptions. Each returns the ends of the groups (see choicesOfGroups) and needs a valid
+// problem. README.md names the sources and what is idealised.
 #include "passes/solver/PlannerRows.h"
 #include "passes/solver/SchemePlanners.h"
 
