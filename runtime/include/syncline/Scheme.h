@@ -99,8 +99,8 @@ constexpr bool hasFormula(Scheme scheme) { return detail::has(scheme, detail::fo
 /// all-reduce. A tree has halves too (reduce and broadcast); only exchanges of weights use them.
 constexpr bool hasHalves(Scheme scheme) { return detail::has(scheme, detail::halves); }
 
-/// Whether ranks gather rows and their numbers. They travel as they are, whatever the wire, and plans
-/// say how many a rank has.
+/// Whether ranks gather rows and their numbers. They travel as they are, whatever the wire, and
+/// plans say how many a rank has.
 constexpr bool hasRows(Scheme scheme) { return detail::has(scheme, detail::rows); }
 
 /// Whether messages can travel by the scheme: where NCCL carries them, by what it has (Ring, Tree,
