@@ -123,7 +123,7 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     stand before the first operation of the forward phase that reads one of its parameters, and
     concern the message of the step before. With `clip-norm` the program has `clip_norm`, by which
     all updates follow the last message (P32). With `accumulate` it has `accumulate`: a step has so
-    many passes (P36).
+    many micro-batches (P36).
 
     Assumes: a `cluster.spec` on the module; every update takes the result of a `sync.all_reduce` or
     what is computed from a `sync.all_gather`; elementwise operations are fused.

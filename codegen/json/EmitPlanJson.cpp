@@ -243,10 +243,10 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                  {"files", Json::object()},
                  {"plan", ""}}}};
   auto program = firstOf<plan::ProgramOp>(module);
-  const std::int64_t passes = program ? plan::passesOf(program) : 1;
-  plan["accumulate"] = passes;
-  SYNCLINE_TRY(addAgreement(plan, problem, solution, prediction, passes));
-  plan["predicted"] = predictionJson(problem, solution, prediction, passes);
+  const std::int64_t microBatches = program ? plan::microBatchesOf(program) : 1;
+  plan["accumulate"] = microBatches;
+  SYNCLINE_TRY(addAgreement(plan, problem, solution, prediction, microBatches));
+  plan["predicted"] = predictionJson(problem, solution, prediction, microBatches);
   if (program) {
     SYNCLINE_TRY(addProgram(plan, program));
     addExchanges(plan["predicted"], program, prediction);

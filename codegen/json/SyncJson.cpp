@@ -167,9 +167,9 @@ private:
 };
 
 /// Layers and schemes that the problem has; the bytes that a node moves for all messages in a step
-/// of so many passes. What is gathered travels in each of them.
+/// of so many micro-batches. What is gathered travels in each of them.
 Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution,
-                              std::int64_t passes) {
+                              std::int64_t microBatches) {
   const auto layers = static_cast<std::int64_t>(problem.getLayers().size());
   const MessageFacts facts(problem, solution);
   double total = 0;
@@ -182,7 +182,7 @@ Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution
                                cluster::stringifyScheme(message.getScheme()) +
                                "', which its problem does not offer")
                                   .str());
-    total += *traffic * (message.isFactors() ? static_cast<double>(passes) : 1);
+    total += *traffic * (message.isFactors() ? static_cast<double>(microBatches) : 1);
   }
   return total;
 }
@@ -199,25 +199,28 @@ double finishOf(sync::ProblemOp problem, sync::SolutionOp solution) {
                   solution.getFinish().convertToDouble());
 }
 
-/// Seconds of all passes of a step but the last one.
-struct EarlierPasses {
+/// Seconds of all micro-batches of a step but the last one.
+struct EarlierMicroBatches {
   double least = 0; ///< by any plan
   double own = 0;   ///< by this one, in the planner's model
   double excess() const { return own - least; }
 };
 
-/// Where nothing is gathered, passes only compute and add, and none takes longer than it must. What
-/// is gathered travels in each pass; the planner's model says nothing of that, virtual time does.
-EarlierPasses earlierOf(sync::SolutionOp solution, sync::PredictionOp prediction,
-                        std::int64_t passes) {
-  auto pass = prediction.getPassAttr(), leastPass = prediction.getLeastPassAttr();
-  if (passes == 1 || !pass || !leastPass)
+/// Where nothing is gathered, micro-batches only compute and add, and none takes longer than it
+/// must. What is gathered travels in each micro-batch; the planner's model says nothing of that,
+/// virtual time does.
+EarlierMicroBatches earlierOf(sync::SolutionOp solution, sync::PredictionOp prediction,
+                              std::int64_t microBatches) {
+  auto microBatch = prediction.getMicroBatchAttr(),
+       leastMicroBatch = prediction.getLeastMicroBatchAttr();
+  if (microBatches == 1 || !microBatch || !leastMicroBatch)
     return {};
-  const auto earlier = static_cast<double>(passes - 1);
+  const auto earlier = static_cast<double>(microBatches - 1);
   const bool gathers = llvm::any_of(solution.getMessages().getAsRange<sync::MessageAttr>(),
                                     [](sync::MessageAttr message) { return message.isFactors(); });
-  const double least = leastPass.getValueAsDouble();
-  return {earlier * least, earlier * (gathers ? std::max(least, pass.getValueAsDouble()) : least)};
+  const double least = leastMicroBatch.getValueAsDouble();
+  return {earlier * least,
+          earlier * (gathers ? std::max(least, microBatch.getValueAsDouble()) : least)};
 }
 
 } // namespace
@@ -266,8 +269,8 @@ Json layersJson(sync::ProblemOp problem) {
 }
 
 Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp solution,
-                    sync::PredictionOp prediction, std::int64_t passes) {
-  SYNCLINE_TRY(checkedTraffic(problem, solution, passes));
+                    sync::PredictionOp prediction, std::int64_t microBatches) {
+  SYNCLINE_TRY(checkedTraffic(problem, solution, microBatches));
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   plan["planner"] = solution.getPlanner().str();
   plan["requested"] = Json::array();
@@ -276,17 +279,17 @@ Status addAgreement(Json &plan, sync::ProblemOp problem, sync::SolutionOp soluti
       plan["requested"].push_back(text.str());
   plan["optimal"] =
       solution.getCertificate().has_value() && solution.channels() == 1 &&
-      problem::isProved(finish + earlierOf(solution, prediction, passes).excess(), bound);
+      problem::isProved(finish + earlierOf(solution, prediction, microBatches).excess(), bound);
   plan["certificate"] = certificateJson(problem, solution);
   return Status::ok();
 }
 
 Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
-                    sync::PredictionOp prediction, std::int64_t passes) {
-  const EarlierPasses earlier = earlierOf(solution, prediction, passes);
+                    sync::PredictionOp prediction, std::int64_t microBatches) {
+  const EarlierMicroBatches earlier = earlierOf(solution, prediction, microBatches);
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   auto alone = prediction.getAloneAttr();
-  auto pass = prediction.getPassAttr();
+  auto microBatch = prediction.getMicroBatchAttr();
   auto unclipped = prediction.getUnclippedAttr();
   auto overhead = prediction->getParentOp()->getAttrOfType<FloatAttr>(cluster::overheadAttr);
   auto whole = prediction.getWholeAttr();
@@ -294,7 +297,7 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
   const double least = bound + earlier.least;
   return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
           {"step", prediction.getStep().convertToDouble()},
-          {"pass", pass ? Json(pass.getValueAsDouble()) : Json(nullptr)},
+          {"micro_batch", microBatch ? Json(microBatch.getValueAsDouble()) : Json(nullptr)},
           {"unclipped", unclipped ? Json(unclipped.getValueAsDouble()) : Json(nullptr)},
           {"whole", whole ? Json(whole.getValueAsDouble()) : Json(nullptr)},
           {"gathering", gathering ? Json(gathering.getValueAsDouble()) : Json(nullptr)},
@@ -306,7 +309,7 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
           {"updates", prediction.getUpdates().convertToDouble()},
           {"overhead", overhead ? overhead.getValueAsDouble() : 0},
           {"scatters", prediction->getParentOp()->hasAttr(cluster::scatterAttr)},
-          {"traffic", *checkedTraffic(problem, solution, passes)},
+          {"traffic", *checkedTraffic(problem, solution, microBatches)},
           {"planner",
            {{"step", stepOf(problem, finish) + earlier.own},
             {"finish", finish},

@@ -16,16 +16,16 @@ nlohmann::json clusterJson(cluster::SpecAttr spec);
 /// Gradients in backward order, as the planner saw them.
 nlohmann::json layersJson(sync::ProblemOp problem);
 
-/// Sets `planner`, `requested`, `optimal` and `certificate`, for steps of so many passes. badInput
-/// where a message travels by a scheme that its problem does not offer, or has a layer that the
-/// problem does not have.
+/// Sets `planner`, `requested`, `optimal` and `certificate`, for steps of so many micro-batches.
+/// badInput where a message travels by a scheme that its problem does not offer, or has a layer
+/// that the problem does not have.
 Status addAgreement(nlohmann::json &plan, sync::ProblemOp problem, sync::SolutionOp solution,
-                    sync::PredictionOp prediction, std::int64_t passes);
+                    sync::PredictionOp prediction, std::int64_t microBatches);
 
-/// What a step of so many passes takes in virtual time, what it moves, and, as `planner`, what the
-/// planner's model says. Precondition: addAgreement accepted the solution.
+/// What a step of so many micro-batches takes in virtual time, what it moves, and, as `planner`,
+/// what the planner's model says. Precondition: addAgreement accepted the solution.
 nlohmann::json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
-                              sync::PredictionOp prediction, std::int64_t passes);
+                              sync::PredictionOp prediction, std::int64_t microBatches);
 
 /// The buckets where there is no program, without times. Precondition: as predictionJson.
 nlohmann::json traceBucketsJson(sync::ProblemOp problem, sync::SolutionOp solution);

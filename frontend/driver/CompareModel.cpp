@@ -66,7 +66,7 @@ PipelineOptions pipelineOf(ModuleOp plan, const RecordedOptions &recorded) {
     return options;
   options.overlap = program.getOverlap().value_or(options.overlap).str();
   options.clipNorm = plan::clipNormOf(program).value_or(0);
-  options.accumulate = plan::passesOf(program);
+  options.accumulate = plan::microBatchesOf(program);
   auto recomputed = program->getAttrOfType<DictionaryAttr>(nn::recomputationAttr);
   const IntegerAttr asked = recomputed ? nn::askedOf(recomputed) : IntegerAttr();
   if (asked)

@@ -31,7 +31,7 @@ struct CompileOptions {
   std::string modelOutput;        ///< which graph output the loss is taken on; empty for the first
   std::string splitTied = "auto"; ///< "auto", "never" or "always"
   std::optional<std::int64_t> batch;
-  std::int64_t accumulate = 1;       ///< batches whose gradients a step adds up, up to mostPasses
+  std::int64_t accumulate = 1; ///< batches whose gradients a step adds up, up to mostMicroBatches
   std::optional<std::int64_t> nodes; ///< replaces the cluster file's number
   std::vector<std::string> schemes;  ///< "LAYER=SCHEME", as parseRequestedScheme reads it
   std::vector<std::string> freeze;

@@ -96,10 +96,10 @@ static void addAccumulation(CLI::App &command, CompileOptions &options) {
       .add_option(
           "--accumulate", options.accumulate,
           "Plan steps that compute the gradients of M batches one after the other and apply "
-          "their mean: sums travel in the last pass only, factors and rows in each; 'run' "
+          "their mean: sums travel in the last micro-batch only, factors and rows in each; 'run' "
           "takes M from the plan")
       ->type_name("M")
-      ->check(launch::wholeNumber(1, "batches", mostPasses))
+      ->check(launch::wholeNumber(1, "batches", mostMicroBatches))
       ->capture_default_str()
       ->group("Training");
 }

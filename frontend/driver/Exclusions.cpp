@@ -115,7 +115,8 @@ const std::vector<Exclusion> &exclusions() {
        "number"},
       {inParts,
        {several},
-       "rows would be added to a gradient in each pass, but the rest of it travels once a step"},
+       "rows would be added to a gradient in each micro-batch, but the rest of it travels once a "
+       "step"},
       {inParts, {weights}, "gradients stay on their rank"},
       {inParts, {ordered}, "both parts have one update, for which a step waits at its end"},
       {inParts, {otherPlanner}, "it follows a system that sends gradients whole"},

@@ -58,7 +58,7 @@ Result<report::SimulationContext> contextOf(const SimulateOptions &options,
                                                    options.jitter > 0 || !options.slow.empty(),
                                     .predicted = plan.predictedStep(),
                                     .samples = plan.samples(),
-                                    .passes = plan.passes(),
+                                    .microBatches = plan.microBatches(),
                                     .alone = plan.aloneSeconds(1)};
   Result<std::string> provenance = report::guarded([&] {
     return report::provenanceText(document.value("provenance", nlohmann::json()),
@@ -76,27 +76,28 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
           plan.memory(plan.problem().asPlanned(), plan.decisions(), {cluster}), cluster);
       !fits)
     return Status::badInput("the plan " + fits.message());
-  SYNCLINE_TRY_GET(lastPass, plan.asPlanned(cluster));
+  SYNCLINE_TRY_GET(lastMicroBatch, plan.asPlanned(cluster));
   const bool isCarrying = plan.problem().hasOrder();
-  lastPass->warmUp = isCarrying ? simulate::carriedWarmUp : 0;
-  lastPass->steps = options.steps.value_or(1) + lastPass->warmUp;
-  Scenario disturbed = *lastPass;
+  lastMicroBatch->warmUp = isCarrying ? simulate::carriedWarmUp : 0;
+  lastMicroBatch->steps = options.steps.value_or(1) + lastMicroBatch->warmUp;
+  Scenario disturbed = *lastMicroBatch;
   SYNCLINE_TRY(addSlowRanks(disturbed, options));
   disturbed.jitter = options.jitter;
   disturbed.seed = options.seed;
   if (Status fits = simulate::expectFits(disturbed, {.path = true, .trace = !options.trace.empty()},
-                                         plan.passes());
+                                         plan.microBatches());
       !fits)
     return fits;
-  const Scenario scenario = plan.wholeStep(disturbed), calm = plan.wholeStep(*lastPass);
+  const Scenario scenario = plan.wholeStep(disturbed), calm = plan.wholeStep(*lastMicroBatch);
   SYNCLINE_TRY_GET(simulation, simulate::runScenario(scenario));
   SYNCLINE_TRY_GET(context, contextOf(options, plan, cluster, document));
   SYNCLINE_TRY_GET(stragglers, report::findStragglers(scenario, *simulation, plan.samples()));
   context->stragglers = std::move(*stragglers);
   if (isCarrying && (options.jitter > 0 || !options.slow.empty())) {
-    SYNCLINE_TRY_GET(late, report::compareLateRanks(
-                               {scenario, plan.wholeStep(plan.inReadyOrder(disturbed))},
-                               *simulation, {calm, plan.wholeStep(plan.inReadyOrder(*lastPass))}));
+    SYNCLINE_TRY_GET(
+        late, report::compareLateRanks({scenario, plan.wholeStep(plan.inReadyOrder(disturbed))},
+                                       *simulation,
+                                       {calm, plan.wholeStep(plan.inReadyOrder(*lastMicroBatch))}));
     context->lateRanks = std::move(*late);
   }
   if (!options.trace.empty())
@@ -145,10 +146,10 @@ Status simulatePlan(const SimulateOptions &options) {
   Result<SimulatedPlan> plan = SimulatedPlan::create(**module);
   if (!plan)
     return diagnostics.status("'" + options.plan + "/plan.mlir': " + plan.status().message());
-  if (plan->passes() > 1 && !options.consistencySweeps.empty())
+  if (plan->microBatches() > 1 && !options.consistencySweeps.empty())
     return Status::badInput(
         "'" + options.plan + "': '--sweep consistency' knows steps of one batch, the plan's have " +
-        std::to_string(plan->passes()) + "; expected a plan without '--accumulate'");
+        std::to_string(plan->microBatches()) + "; expected a plan without '--accumulate'");
   auto cluster = (**module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (!options.cluster.empty()) {
     SYNCLINE_TRY_GET(file, files::readClusterFile(options.cluster));

@@ -52,9 +52,9 @@ std::vector<report::GradientName> namesOf(ModuleOp module, sync::ProblemOp probl
   return gradients;
 }
 
-std::int64_t passesOf(ModuleOp module) {
+std::int64_t microBatchesOf(ModuleOp module) {
   auto program = firstOf<plan::ProgramOp>(module);
-  return program ? plan::passesOf(program) : 1;
+  return program ? plan::microBatchesOf(program) : 1;
 }
 
 report::WhyContext contextOf(const std::vector<report::GradientName> &names, std::size_t layer,
@@ -71,7 +71,7 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
   const double finish = solution.getFinish().convertToDouble();
   const bool gathers = llvm::any_of(planned.solution.messages,
                                     [](const auto &message) { return message.isFactors; });
-  context.optimal = (passesOf(op->getParentOfType<ModuleOp>()) == 1 || !gathers) &&
+  context.optimal = (microBatchesOf(op->getParentOfType<ModuleOp>()) == 1 || !gathers) &&
                     solution.getCertificate().has_value() &&
                     problem::isProved(finish, solution.getBound().convertToDouble());
   context.byNccl = planned.problem.catalog().byNccl;
@@ -89,11 +89,12 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
   return context;
 }
 
-/// Seconds of the step's last pass.
-double lastPassOf(ModuleOp module, sync::PredictionOp prediction) {
-  auto pass = prediction.getPassAttr();
+/// Seconds of the step's last micro-batch.
+double lastMicroBatchOf(ModuleOp module, sync::PredictionOp prediction) {
+  auto microBatch = prediction.getMicroBatchAttr();
   return prediction.getStep().convertToDouble() -
-         static_cast<double>(passesOf(module) - 1) * (pass ? pass.getValueAsDouble() : 0);
+         static_cast<double>(microBatchesOf(module) - 1) *
+             (microBatch ? microBatch.getValueAsDouble() : 0);
 }
 
 /// How the plan's first bucket with this gradient travels.
@@ -106,14 +107,14 @@ std::optional<Scheme> schemeOf(ModuleOp module, StringRef gradient) {
   return std::nullopt;
 }
 
-/// What a step of several passes moves for the message that brings this gradient.
-std::string passesText(ModuleOp module, const std::string &gradient) {
-  const std::int64_t passes = passesOf(module);
+/// What a step of several micro-batches moves for the message that brings this gradient.
+std::string microBatchText(ModuleOp module, const std::string &gradient) {
+  const std::int64_t microBatches = microBatchesOf(module);
   const std::optional<Scheme> scheme = schemeOf(module, gradient);
-  if (passes == 1 || !scheme)
+  if (microBatches == 1 || !scheme)
     return "";
-  const std::string count = std::to_string(passes);
-  return "a step has " + count + " passes, and all times are those of the last one: by " +
+  const std::string count = std::to_string(microBatches);
+  return "a step has " + count + " micro-batches, and all times are those of the last one: by " +
          std::string(schemeName(*scheme)) +
          (isGathered(*scheme) ? " the message travels in each, which is " + count +
                                     " times the traffic above a step"
@@ -137,7 +138,7 @@ std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, std::size_t 
                               .start = at(prediction.getStart()),
                               .end = prediction.getEnd().getValues()[last],
                               .reconstructed = prediction.getReconstructed().getValues()[last],
-                              .step = lastPassOf(module, prediction),
+                              .step = lastMicroBatchOf(module, prediction),
                               .plannersStep = plannersStep};
 }
 
@@ -253,9 +254,9 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   if (planned->problemOp.getConsistency())
     return whyLocal(folder, names[*layer].parameter);
   const std::string rows = rowsText(**module, *planned, names[*layer].parameter, *layer);
-  const std::string passes = passesText(**module, names[*layer].parameter);
+  const std::string microBatches = microBatchText(**module, names[*layer].parameter);
   if (planned->problemOp.getTails())
-    return whyOrdered(**module, *planned, names, *layer) + rows + passes +
+    return whyOrdered(**module, *planned, names, *layer) + rows + microBatches +
            channelsText(planned->solution);
   SYNCLINE_TRY_GET(explanation, explain::explain(planned->problem, planned->solution,
                                                  planned->solutionOp.getPlanner().str(), *layer,
@@ -263,8 +264,8 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
   why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
                                  planned->solution.finish + why.updates);
-  return report::whyReport(*explanation, why) + rows + partsText(names, why.gradient) + passes +
-         channelsText(planned->solution);
+  return report::whyReport(*explanation, why) + rows + partsText(names, why.gradient) +
+         microBatches + channelsText(planned->solution);
 }
 
 } // namespace syncline::driver

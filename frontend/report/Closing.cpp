@@ -4,7 +4,7 @@
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/ExchangeText.h"
 #include "frontend/report/MemoryText.h"
-#include "frontend/report/PassesText.h"
+#include "frontend/report/MicroBatchText.h"
 #include "frontend/report/PlanText.h"
 #include "runtime/launch/CommandLineText.h"
 
@@ -31,7 +31,9 @@ static std::string planSummary(const nlohmann::json &plan) {
            formatSeconds(step) + ", exposed " + formatSeconds(exposed) + ", in the mean";
   return std::to_string(buckets.size()) + (buckets.size() == 1 ? " message, " : " messages, ") +
          formatBytes(bytes) + "; predicted step " + formatSeconds(step) +
-         (passesOf(plan) == 1 ? "" : " of " + std::to_string(passesOf(plan)) + " passes") +
+         (microBatchesOf(plan) == 1
+              ? ""
+              : " of " + std::to_string(microBatchesOf(plan)) + " micro-batches") +
          ", exposed " + formatSeconds(exposed) + " (" + percent(step > 0 ? exposed / step : 0) +
          "), " + gap;
 }

@@ -18,7 +18,7 @@ using simulate::Operation;
 using simulate::Scenario;
 using simulate::Simulation;
 
-/// Seconds a step for which a rank waits for each message in all passes, mean of the ranks.
+/// Seconds a step for which a rank waits for each message in all micro-batches, mean of the ranks.
 std::vector<double> waitsOf(const Scenario &scenario, const Simulation &simulation) {
   std::vector<double> waits(scenario.messages.size());
   for (int step = simulation.warmUp; step < simulation.steps; ++step)
@@ -26,8 +26,9 @@ std::vector<double> waitsOf(const Scenario &scenario, const Simulation &simulati
       for (std::size_t i = 0; i < simulation.operationCount; ++i)
         if (const Operation &op = scenario.operations[i]; op.kind == Operation::Kind::wait) {
           const simulate::Span &span = simulation.operation(step, rank, i);
-          const int inLastPass = scenario.messages[static_cast<std::size_t>(op.message)].inLastPass;
-          waits[static_cast<std::size_t>(inLastPass < 0 ? op.message : inLastPass)] +=
+          const int inLastMicroBatch =
+              scenario.messages[static_cast<std::size_t>(op.message)].inLastMicroBatch;
+          waits[static_cast<std::size_t>(inLastMicroBatch < 0 ? op.message : inLastMicroBatch)] +=
               span.end - span.start;
         }
   for (double &wait : waits)

@@ -2,7 +2,7 @@
 #include "frontend/report/MeasuredReport.h"
 
 #include "frontend/files/FormatUnits.h"
-#include "frontend/report/PassesText.h"
+#include "frontend/report/MicroBatchText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
 #include "runtime/core/Statistics.h"
@@ -266,7 +266,7 @@ Comparison compare(const Json &plan, const LayerSeconds &layers, const Measureme
     return [time](const RankStep &step) { return step.*time - step.begin; };
   };
   const double step = measured.typical(since(&RankStep::end)),
-               expected = lastPassSeconds(plan); // a trace has steps of one pass
+               expected = lastMicroBatchSeconds(plan); // a trace has steps of one micro-batch
   const double updating = measured.typical([](const RankStep &s) { return s.updating; });
   std::vector<Row> rows;
   const bool travels = plan.at("ranks").get<std::int64_t>() > 1;

@@ -2,7 +2,7 @@
 #include "frontend/report/OrderText.h"
 
 #include "frontend/files/FormatUnits.h"
-#include "frontend/report/PassesText.h"
+#include "frontend/report/MicroBatchText.h"
 #include "frontend/report/PlanText.h"
 #include "syncline/Scheme.h"
 
@@ -151,16 +151,16 @@ static std::string certificate(const nlohmann::json &plan) {
 
 std::string orderText(const nlohmann::json &plan) {
   const nlohmann::json &planner = plan.at("predicted").at("planner");
-  std::string text =
-      hidden(plan) + halves(plan) + overtaking(plan) +
-      "in the planner's model (messages do not slow computation) " +
-      (passesOf(plan) == 1 ? "a step takes " + formatSeconds(planner.at("step"))
-                           : "the last pass takes " + formatSeconds(planner.at("finish"))) +
-      ", and ";
+  std::string text = hidden(plan) + halves(plan) + overtaking(plan) +
+                     "in the planner's model (messages do not slow computation) " +
+                     (microBatchesOf(plan) == 1
+                          ? "a step takes " + formatSeconds(planner.at("step"))
+                          : "the last micro-batch takes " + formatSeconds(planner.at("finish"))) +
+                     ", and ";
   text += plan.at("requested").empty() ? "no order" : "no order with the schemes requested";
-  text += (passesOf(plan) == 1 ? " has a step below " : " has one below ") +
-          formatSeconds(planner.at("bound")) + earlierPasses(plan) + ": " + verdictText(plan) +
-          "\n";
+  text += (microBatchesOf(plan) == 1 ? " has a step below " : " has one below ") +
+          formatSeconds(planner.at("bound")) + earlierMicroBatches(plan) + ": " +
+          verdictText(plan) + "\n";
   return text + certificate(plan);
 }
 

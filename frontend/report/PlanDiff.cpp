@@ -4,9 +4,9 @@
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/ExchangeText.h"
 #include "frontend/report/MemoryText.h"
+#include "frontend/report/MicroBatchText.h"
 #include "frontend/report/OrderDiff.h"
 #include "frontend/report/OrderText.h"
-#include "frontend/report/PassesText.h"
 #include "frontend/report/PlanReport.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
@@ -192,7 +192,7 @@ std::string headerText(const NamedPlan &left, const NamedPlan &right) {
   compare("precision", a.value("precision", json()), b.value("precision", json()));
   compare("wire", a.value("wire", "fp32"), b.value("wire", "fp32"));
   compare("overlap", a.value("overlap", "backward"), b.value("overlap", "backward"));
-  compare("accumulate", passesOf(a), passesOf(b));
+  compare("accumulate", microBatchesOf(a), microBatchesOf(b));
   compare("clip-norm", a.value("clip_norm", json()), b.value("clip_norm", json()));
   auto consistency = [](const json &plan) { return json(consistencyOf(plan)); };
   compare("consistency", consistency(a), consistency(b));
@@ -232,8 +232,8 @@ std::string predictions(const NamedPlan &left, const NamedPlan &right) {
   };
   auto seconds = [](double value) { return files::formatSeconds(value); };
   add("step", "step", seconds);
-  if (passesOf(left.plan) > 1 && passesOf(right.plan) > 1)
-    add("each pass but the last", "pass", seconds);
+  if (microBatchesOf(left.plan) > 1 && microBatchesOf(right.plan) > 1)
+    add("each micro-batch but the last", "micro_batch", seconds);
   add("communication ends", "communication_end", seconds);
   add("exposed", "exposed", seconds);
   add("traffic of a node", "traffic", formatTraffic);

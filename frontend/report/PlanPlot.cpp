@@ -2,7 +2,7 @@
 #include "frontend/report/PlanPlot.h"
 
 #include "frontend/files/FormatUnits.h"
-#include "frontend/report/PassesText.h"
+#include "frontend/report/MicroBatchText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/PlanTimeline.h"
 #include "frontend/report/Svg.h"
@@ -85,7 +85,8 @@ struct LegendEntry {
 class Plot {
 public:
   explicit Plot(const nlohmann::json &plan)
-      : plan(plan), step(std::min(secondsOf(plan.at("predicted"), "step"), lastPassSeconds(plan))),
+      : plan(plan),
+        step(std::min(secondsOf(plan.at("predicted"), "step"), lastMicroBatchSeconds(plan))),
         isCarried(plan.value("overlap", "backward") == "step"), axis(0) {
     double end = step;
     for (const nlohmann::json &bucket : plan.at("buckets")) {
@@ -131,10 +132,11 @@ private:
     const nlohmann::json &predicted = plan.at("predicted");
     const double exposed = secondsOf(predicted, "exposed");
     const std::int64_t ranks = plan.at("ranks");
-    return svg::title(left, "plan " + printable(plan.at("name")) + ", planner " +
-                                printable(plan.at("planner")) + ": " +
-                                (passesOf(plan) == 1 ? "step " : "last pass of a step ") +
-                                formatSeconds(step) + " in virtual time") +
+    return svg::title(left,
+                      "plan " + printable(plan.at("name")) + ", planner " +
+                          printable(plan.at("planner")) + ": " +
+                          (microBatchesOf(plan) == 1 ? "step " : "last micro-batch of a step ") +
+                          formatSeconds(step) + " in virtual time") +
            text(left, 46, "start",
                 std::to_string(ranks) + (ranks == 1 ? " rank, " : " ranks, ") +
                     std::to_string(buckets.size()) +
@@ -279,7 +281,8 @@ private:
   std::string stepEnd() const {
     return line(axis.x(step), computationTop - 14, axis.x(step), axisTop, stepColour) +
            text(axis.x(step) - 4, computationTop - 8, "end",
-                (passesOf(plan) == 1 ? "step ends: " : "pass ends: ") + formatSeconds(step),
+                (microBatchesOf(plan) == 1 ? "step ends: " : "micro-batch ends: ") +
+                    formatSeconds(step),
                 stepColour);
   }
 
@@ -321,7 +324,7 @@ private:
   }
 
   const nlohmann::json &plan;
-  double step;    ///< seconds of its last pass
+  double step;    ///< seconds of its last micro-batch
   bool isCarried; ///< messages may end in the next step
   std::vector<PlottedBucket> buckets;
   std::vector<Phase> phases;

@@ -5,8 +5,8 @@
 #include "frontend/report/BucketTable.h"
 #include "frontend/report/ExchangeText.h"
 #include "frontend/report/MemoryText.h"
+#include "frontend/report/MicroBatchText.h"
 #include "frontend/report/OrderText.h"
-#include "frontend/report/PassesText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
 #include "frontend/report/Throughput.h"
@@ -62,8 +62,9 @@ static std::string header(const nlohmann::json &plan) {
   if (std::int64_t servers = plan.at("servers"); servers > 0)
     text += " and " + counted(servers, "server");
   if (plan.at("batch").is_number())
-    text += (passesOf(plan) == 1 ? ", batch "
-                                 : ", " + std::to_string(passesOf(plan)) + " batches a step of ") +
+    text += (microBatchesOf(plan) == 1
+                 ? ", batch "
+                 : ", " + std::to_string(microBatchesOf(plan)) + " batches a step of ") +
             std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank";
   if (const std::string optimizer = plan.value("optimizer", "sgd"); optimizer != "sgd")
     text += ", optimizer " + optimizer;
@@ -132,7 +133,7 @@ static std::string tied(const nlohmann::json &plan) {
 static std::string prediction(const nlohmann::json &plan) {
   const nlohmann::json &predicted = plan.at("predicted");
   const double step = predicted.at("step"), exposed = predicted.at("exposed"),
-               last = lastPassSeconds(plan);
+               last = lastMicroBatchSeconds(plan);
   const double overhead = predicted.value("overhead", 0.0);
   return "predicted step " + formatSeconds(step) + " in virtual time" +
          (predicted.value("scatters", false) ? ", the mean of steps that scatter as the profile's"
@@ -143,7 +144,7 @@ static std::string prediction(const nlohmann::json &plan) {
          percent(last > 0 ? exposed / last : 0) + "), updates take " +
          formatSeconds(predicted.at("updates")) +
          (overhead > 0 ? ", " + formatSeconds(overhead) + " are outside of operations" : "") +
-         "\n" + passesText(plan) + clipping(plan) + tied(plan) +
+         "\n" + microBatchText(plan) + clipping(plan) + tied(plan) +
          (hasOrder(plan)
               ? "messages may reach into the next forward pass, which waits for a bucket where it "
                 "first reads the bucket's parameters and updates them there; times of a message "
@@ -158,7 +159,7 @@ static std::string throughput(const nlohmann::json &plan) {
     return value.is_number() ? value.get<double>() : 0;
   };
   const Throughput rate{
-      plan.at("ranks"), numberOr0(plan.at("batch")) * static_cast<double>(passesOf(plan)),
+      plan.at("ranks"), numberOr0(plan.at("batch")) * static_cast<double>(microBatchesOf(plan)),
       predicted.at("step"), numberOr0(predicted.value("alone", nlohmann::json()))};
   const std::string text = throughputText(rate);
   return text.empty() ? "" : text + "\n";
@@ -182,10 +183,10 @@ static std::string proof(const nlohmann::json &plan) {
   std::string text = "in the planner's model (messages do not slow computation, updates come last) "
                      "all gradients exist at " +
                      formatSeconds(planner.at("finish")) +
-                     (passesOf(plan) == 1 ? "" : " of the last pass") + ", and ";
+                     (microBatchesOf(plan) == 1 ? "" : " of the last micro-batch") + ", and ";
   text += plan.at("requested").empty() ? "no plan" : "no plan with the schemes requested";
-  text += " finishes before " + formatSeconds(planner.at("bound")) + earlierPasses(plan) + ": " +
-          verdictText(plan) + "\n";
+  text += " finishes before " + formatSeconds(planner.at("bound")) + earlierMicroBatches(plan) +
+          ": " + verdictText(plan) + "\n";
   return text;
 }
 

@@ -2,7 +2,7 @@
 #include "frontend/report/PlanTimeline.h"
 
 #include "frontend/files/FormatUnits.h"
-#include "frontend/report/PassesText.h"
+#include "frontend/report/MicroBatchText.h"
 #include "frontend/report/PlanText.h"
 
 #include <algorithm>
@@ -41,8 +41,8 @@ PlottedBucket bucketOf(const nlohmann::json &json) {
 std::vector<Phase> phasesOf(const nlohmann::json &plan, const std::vector<PlottedBucket> &buckets) {
   const nlohmann::json &predicted = plan.at("predicted");
   const double forwardEnd = secondsOf(predicted, "forward_end"),
-               backwardEnd = secondsOf(predicted, "backward_end"), step = lastPassSeconds(plan),
-               updates = secondsOf(predicted, "updates");
+               backwardEnd = secondsOf(predicted, "backward_end"),
+               step = lastMicroBatchSeconds(plan), updates = secondsOf(predicted, "updates");
   std::vector<Phase> phases{{"forward", forwardColour, 0, forwardEnd, ""},
                             {"backward", backwardColour, forwardEnd, backwardEnd, ""}};
   if (plan.value("overlap", "backward") == "step")

@@ -122,8 +122,8 @@ std::string heading(const Scenario &scenario, const Simulation &simulation,
                     const SimulationContext &context) {
   std::string text = "plan " + printable(context.plan) + " on " + printable(context.cluster) +
                      ", " + std::to_string(scenario.machines.ranks) + " ranks";
-  if (context.passes > 1)
-    text += ", steps of " + std::to_string(context.passes) + " batches";
+  if (context.microBatches > 1)
+    text += ", steps of " + std::to_string(context.microBatches) + " batches";
   if (simulation.isFolded && scenario.machines.ranks > 1)
     text += ", all alike: one is simulated";
   if (simulation.counted() > 1)
@@ -134,7 +134,7 @@ std::string heading(const Scenario &scenario, const Simulation &simulation,
 Throughput throughputOf(const Scenario &scenario, const Simulation &simulation,
                         const SimulationContext &context) {
   return {scenario.machines.ranks,
-          static_cast<double>(context.samples.value_or(0) * context.passes),
+          static_cast<double>(context.samples.value_or(0) * context.microBatches),
           simulation.stepSeconds(), context.alone};
 }
 
@@ -150,7 +150,7 @@ std::string totals(const Scenario &scenario, const Simulation &simulation,
     text += rate + "\n";
   if (context.stragglers)
     text += stragglersText(*context.stragglers, scenario.machines.ranks, context.samples,
-                           context.passes);
+                           context.microBatches);
   if (context.lateRanks)
     text += lateRanksText(*context.lateRanks);
   if (!context.isElsewhere)
@@ -175,17 +175,17 @@ nlohmann::json messagesJson(const Scenario &scenario, const Simulation &simulati
       start = rank == 0 ? span.start : std::min(start, span.start);
       end = std::max(end, span.end);
     }
-    messages.push_back(
-        {{"name", message.name},
-         {"scheme", schemeName(message.scheme)},
-         {"bytes", message.bytes},
-         {"channel", message.channel},
-         {"in_last_pass",
-          message.inLastPass < 0 ? nlohmann::json() : nlohmann::json(message.inLastPass)},
-         {"issued", issued},
-         {"start", start},
-         {"end", end},
-         {"by_cost", message.isStated || simulation.isWhole[i]}});
+    messages.push_back({{"name", message.name},
+                        {"scheme", schemeName(message.scheme)},
+                        {"bytes", message.bytes},
+                        {"channel", message.channel},
+                        {"in_last_micro_batch", message.inLastMicroBatch < 0
+                                                    ? nlohmann::json()
+                                                    : nlohmann::json(message.inLastMicroBatch)},
+                        {"issued", issued},
+                        {"start", start},
+                        {"end", end},
+                        {"by_cost", message.isStated || simulation.isWhole[i]}});
   }
   return messages;
 }
@@ -228,7 +228,7 @@ nlohmann::json simulationJson(const Scenario &scenario, const Simulation &simula
           {"ranks", scenario.machines.ranks},
           {"folded", simulation.isFolded},
           {"steps", simulation.steps},
-          {"passes", context.passes},
+          {"micro_batches", context.microBatches},
           {"step", simulation.stepSeconds()},
           {"exposed", simulation.exposed(scenario)},
           {"alone", known(context.alone)},

@@ -19,8 +19,8 @@ struct SimulationContext {
   std::string cluster;      ///< the cluster's name
   bool isElsewhere = false; ///< another cluster than the plan's, or ranks that differ
   double predicted = 0;     ///< the plan's step, seconds
-  std::optional<std::int64_t> samples = {}; ///< samples of one rank in a pass, where known
-  std::int64_t passes = 1;                  ///< passes of a step
+  std::optional<std::int64_t> samples = {}; ///< samples of one rank in a micro-batch, where known
+  std::int64_t microBatches = 1;            ///< micro-batches of a step
   double alone = 0;                         ///< seconds of one device's step that sends nothing
   std::string provenance = {};              ///< whole lines: where times come from
   std::optional<Stragglers> stragglers = {};

@@ -68,8 +68,8 @@ private:
   }
 
   /// One event of a bucket's flow: "s" at the operation that completes it, "t" at its message, "f"
-  /// at its update (at the message where that updates the parameters, or where an earlier pass adds
-  /// up what it brings).
+  /// at its update (at the message where that updates the parameters, or where an earlier
+  /// micro-batch adds up what it brings).
   void addFlow(const char *kind, int step, int message, int rank, int thread, double at) {
     json event{{"ph", kind},
                {"name", "bucket"},
@@ -94,9 +94,9 @@ private:
     return first < 0 ? message : first;
   }
 
-  /// The number of the bucket that the message carries, in this pass or an earlier one.
+  /// The number of the bucket that the message carries, in this micro-batch or an earlier one.
   int bucketOf(int message) const {
-    const int bucket = scenario.messages[static_cast<std::size_t>(message)].inLastPass;
+    const int bucket = scenario.messages[static_cast<std::size_t>(message)].inLastMicroBatch;
     return bucket < 0 ? flowOf(message) : bucket;
   }
 
@@ -171,7 +171,7 @@ private:
     if (isOfNumbers(message))
       return;
     const bool updates = what.scheme == Scheme::reduceScatter && what.half != Half::first;
-    const bool isLast = updates || what.inLastPass >= 0;
+    const bool isLast = updates || what.inLastMicroBatch >= 0;
     addFlow(isLast ? "f" : "t", step, flowOf(message), rank, 1 + what.channel, span.start);
   }
 

@@ -113,7 +113,7 @@ std::vector<int> othersOf(const Stragglers &stragglers, int ranks) {
 
 /// "a batch of 21 on rank 3 (of 32) evens it out: 70.1 ms, 1670 samples/s in place of 1281".
 std::string advice(const Stragglers &stragglers, int ranks, std::optional<std::int64_t> samples,
-                   std::int64_t passes) {
+                   std::int64_t microBatches) {
   if (!stragglers.balanced)
     return "even one sample there takes longer than the others' batch\n";
   std::string text;
@@ -129,7 +129,7 @@ std::string advice(const Stragglers &stragglers, int ranks, std::optional<std::i
   text += " evens it out: step " + formatSeconds(*stragglers.balanced, 4);
   if (!samples)
     return text + "\n";
-  const auto batch = static_cast<double>(*samples * passes);
+  const auto batch = static_cast<double>(*samples * microBatches);
   return text + ", " + formatRate((ranks - missing) * batch / *stragglers.balanced) +
          " samples/s in place of " + formatRate(ranks * batch / stragglers.step) + "\n";
 }
@@ -170,7 +170,7 @@ Result<std::optional<Stragglers>> findStragglers(const Scenario &scenario,
 }
 
 std::string stragglersText(const Stragglers &stragglers, int ranks,
-                           std::optional<std::int64_t> samples, std::int64_t passes) {
+                           std::optional<std::int64_t> samples, std::int64_t microBatches) {
   std::string text;
   for (const SlowRanks &group : stragglers.groups)
     text += (text.empty() ? "" : ", ") + rankList(group.ranks) +
@@ -184,7 +184,7 @@ std::string stragglersText(const Stragglers &stragglers, int ranks,
           formatSeconds(stragglers.minWait);
   if (formatSeconds(stragglers.minWait) != formatSeconds(stragglers.maxWait))
     text += " to " + formatSeconds(stragglers.maxWait);
-  return text + " a step for messages\n" + advice(stragglers, ranks, samples, passes);
+  return text + " a step for messages\n" + advice(stragglers, ranks, samples, microBatches);
 }
 
 nlohmann::json stragglersJson(const std::optional<Stragglers> &stragglers) {

@@ -34,14 +34,14 @@ struct Stragglers {
 
 /// Finds the ranks whose slowdown is above the median, and simulates twice more: without slowdowns
 /// above the median, and with the batches that even the passes out. Nothing where no rank is slow.
-/// `samples` are a rank's in a pass, where known. Errors are runScenario's.
+/// `samples` are a rank's in a micro-batch, where known. Errors are runScenario's.
 Result<std::optional<Stragglers>> findStragglers(const simulate::Scenario &scenario,
                                                  const simulate::Simulation &simulation,
                                                  std::optional<std::int64_t> samples);
 
 /// "rank 3 computes 1.5 times as long: 69.8 -> 99.9 ms (+43.2 %); the others wait .." in two lines.
 std::string stragglersText(const Stragglers &stragglers, int ranks,
-                           std::optional<std::int64_t> samples, std::int64_t passes = 1);
+                           std::optional<std::int64_t> samples, std::int64_t microBatches = 1);
 nlohmann::json stragglersJson(const std::optional<Stragglers> &stragglers);
 
 } // namespace syncline::report

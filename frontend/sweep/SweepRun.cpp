@@ -113,7 +113,7 @@ public:
     point->value = value;
     point->ranks = place->where.cluster.getRanks();
     point->samples =
-        static_cast<double>(plan.samples().value_or(0) * plan.passes()) * place->where.batch;
+        static_cast<double>(plan.samples().value_or(0) * plan.microBatches()) * place->where.batch;
     point->alone = plan.aloneSeconds(place->where.batch);
     return point;
   }
@@ -159,13 +159,13 @@ private:
     return place;
   }
 
-  /// Sets how a step of so many of the scenario's passes is simulated, and checks its size.
-  Status prepare(Scenario &scenario, bool isOrder, std::int64_t passes) const {
+  /// Sets how a step of so many of the scenario's micro-batches is simulated, and checks its size.
+  Status prepare(Scenario &scenario, bool isOrder, std::int64_t microBatches) const {
     scenario.warmUp = isOrder ? simulate::carriedWarmUp : 0;
     scenario.steps = options.steps.value_or(1) + scenario.warmUp;
     scenario.jitter = options.jitter;
     scenario.seed = options.seed;
-    return simulate::expectFits(scenario, {}, passes);
+    return simulate::expectFits(scenario, {}, microBatches);
   }
 
   Result<SweepPoint> simulateAlone(const Place &place) const {
@@ -197,12 +197,12 @@ private:
       return fits;
     SYNCLINE_TRY_GET(scenario, plan.withDecisions(*posed, decisions->plan, where));
     scenario->machines.slowdown = machines.slowdown;
-    SYNCLINE_TRY(prepare(*scenario, where.isOrder, plan.passes()));
+    SYNCLINE_TRY(prepare(*scenario, where.isOrder, plan.microBatches()));
     *scenario = plan.wholeStep(*scenario);
     SYNCLINE_TRY_GET(simulation, simulate::runScenario(*scenario));
     SweepPoint point = pointOf(*scenario, *simulation, *posed, decisions->plan);
     point.overlap = place.overlap();
-    if (plan.passes() == 1) // a planner's gap is that of the last pass
+    if (plan.microBatches() == 1) // a planner's gap is that of the last micro-batch
       point.gap = decisions->gap;
     return point;
   }

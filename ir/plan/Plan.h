@@ -58,11 +58,11 @@ inline constexpr double leastClipNorm = 1e-30, mostClipNorm = 1e30;
 /// The norm to which the program clips; nothing where it does not clip.
 std::optional<double> clipNormOf(ProgramOp program);
 
-/// The passes of a step.
-std::int64_t passesOf(ProgramOp program);
+/// The micro-batches of a step.
+std::int64_t microBatchesOf(ProgramOp program);
 
-/// The bytes that a rank holds beside the program's spaces for the sums of the passes before the
-/// last one, as much as the gradients of all buckets; 0 for a program of one pass.
+/// The bytes that a rank holds beside the program's spaces for the sums of the micro-batches before
+/// the last one, as much as the gradients of all buckets; 0 for a program of one micro-batch.
 std::int64_t sumsBytes(ProgramOp program);
 
 /// Whether the tensor is the plan's own: its values are neither the model's nor changed.

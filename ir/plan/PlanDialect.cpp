@@ -131,13 +131,13 @@ std::optional<double> syncline::plan::clipNormOf(ProgramOp program) {
   return norm ? std::optional(norm->convertToDouble()) : std::nullopt;
 }
 
-std::int64_t syncline::plan::passesOf(ProgramOp program) {
+std::int64_t syncline::plan::microBatchesOf(ProgramOp program) {
   return static_cast<std::int64_t>(program.getAccumulate().value_or(1));
 }
 
 std::int64_t syncline::plan::sumsBytes(ProgramOp program) {
   std::int64_t bytes = 0;
-  if (passesOf(program) > 1)
+  if (microBatchesOf(program) > 1)
     for (auto bucket : program.getOps<BucketOp>())
       bytes += static_cast<std::int64_t>(bucket.getExtent());
   return bytes;
@@ -179,9 +179,10 @@ LogicalResult ProgramOp::verify() {
   if (const std::optional<double> norm = clipNormOf(*this);
       norm && !(*norm >= leastClipNorm && *norm <= mostClipNorm))
     return emitOpError("P32: expected 'clip_norm' from 1e-30 to 1e30, got ") << *norm;
-  if (const std::int64_t passes = passesOf(*this);
-      getAccumulate() && (passes < 2 || passes > mostPasses))
-    return emitOpError("P36: expected 'accumulate' from 2 to ") << mostPasses << ", got " << passes;
+  if (const std::int64_t microBatches = microBatchesOf(*this);
+      getAccumulate() && (microBatches < 2 || microBatches > mostMicroBatches))
+    return emitOpError("P36: expected 'accumulate' from 2 to ")
+           << mostMicroBatches << ", got " << microBatches;
   for (std::uint64_t i = 0; i <= getMaxEnumValForSpace(); ++i) {
     StringRef space = stringifySpace(static_cast<Space>(i));
     auto bytes = getSpaces().getAs<IntegerAttr>(space);

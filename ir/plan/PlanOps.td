@@ -20,8 +20,8 @@ def Plan_ProgramOp
 
     With `clip_norm` all mean gradients are multiplied by min(1, clip_norm / norm), where norm is
     that of all of them together. Then all updates follow the last message (P32). With `accumulate`
-    a step adds up the gradients of so many batches, one pass after the other, and applies their
-    mean; without, it has one pass (P36).
+    a step adds up the gradients of so many batches, one micro-batch after the other, and applies
+    their mean; without, it has one micro-batch (P36).
 
     ```mlir
     plan.program @mlp ranks 4 batch 16 spaces {arena = 4096 : i64, parameters = 1024 : i64, ...} {

@@ -239,7 +239,8 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
 
     The other numbers concern the step:
     - `step`: the last rank is done, counted from when it was done with the step before. Where the
-      program has `accumulate`, this counts all its passes, all other times the last one only;
+      program has `accumulate`, this counts all its micro-batches, all other times the last
+      one only;
     - `forward_end`, `backward_end`, `communication_end`, `reconstruction_end`: the last rank has
       finished the forward pass, the backward pass, its messages, its reconstructions;
     - `updates`: seconds of all updates, on the rank that is done last.
@@ -249,8 +250,8 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
       all parameters, and has no slowdown. Scaling is measured against it;
     - `waiting`: what a rank waits for weights in a step, in the mean over a period;
     - `unclipped`: the step without `clip_norm`;
-    - `pass`: in a step of several batches, a pass that is not the last one;
-    - `least_pass`: what each of these takes at least, by any plan of the problem;
+    - `micro_batch`: in a step of several batches, a micro-batch that is not the last one;
+    - `least_micro_batch`: what each of these takes at least, by any plan of the problem;
     - `whole`: the step of the plan without gradients in two parts, as it was planned to compare;
     - `gathering`: the step with the messages that are best for one batch, which is longer.
 
@@ -268,8 +269,8 @@ def Sync_PredictionOp : Sync_Op<"prediction"> {
                        F64Attr:$forward_end, F64Attr:$backward_end, F64Attr:$communication_end,
                        F64Attr:$reconstruction_end, F64Attr:$updates, F64Attr:$step,
                        OptionalAttr<F64Attr>:$alone, OptionalAttr<F64Attr>:$waiting,
-                       OptionalAttr<F64Attr>:$unclipped, OptionalAttr<F64Attr>:$pass,
-                       OptionalAttr<F64Attr>:$least_pass, OptionalAttr<F64Attr>:$whole,
+                       OptionalAttr<F64Attr>:$unclipped, OptionalAttr<F64Attr>:$micro_batch,
+                       OptionalAttr<F64Attr>:$least_micro_batch, OptionalAttr<F64Attr>:$whole,
                        OptionalAttr<F64Attr>:$gathering);
   let assemblyFormat = [{
     `of` $problem `ready` $ready `start` $start `end` $end `reconstructed` $reconstructed

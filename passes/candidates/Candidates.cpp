@@ -43,7 +43,7 @@ void appendVariants(std::vector<Candidate> &all, const Request &request, const C
     return; // it follows a system
   if (first.accumulate > 1) {
     if (!crosses)
-      append(solver::passesPlanner(first.accumulate), false);
+      append(solver::microBatchesPlanner(first.accumulate), false);
     append(solver::sumsPlanner(), false);
   } else if (request.opensSplit && !crosses && first.consistency == "bsp" && !isOneRank(source) &&
              hasTied(source)) {

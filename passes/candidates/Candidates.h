@@ -29,13 +29,14 @@ std::string overlapFor(const solver::Planner &planner, const std::string &wanted
 
 /// All ways that the request leaves open and that can differ for this model, simplest first: fewer
 /// channels, messages behind the backward pass, gradients whole. With the overlap open, 'single' is
-/// among them, which disturbs no computation. Where a step has several passes, so are 'passes:N'
-/// and 'sums' (solver/Gathering.h), for messages by factors and rows travel in each pass; orders
-/// know 'sums' only, because their periods have times of their own for factors.
+/// among them, which disturbs no computation. Where a step has several micro-batches, so are
+/// 'micro-batches:N' and 'sums' (solver/Gathering.h), for messages by factors and rows travel
+/// in each micro-batch; orders know 'sums' only, because their periods have times of their own
+/// for factors.
 ///
-/// Sums are never scattered over the ranks in each pass: a reduce-scatter a pass moves as many
-/// times the bytes, and the last one is the same message as that of a step which sends once, so no
-/// step ends sooner. It would only save 1 - 1/ranks of the sums' memory.
+/// Sums are never scattered over the ranks in each micro-batch: a reduce-scatter a micro-batch
+/// moves as many times the bytes, and the last one is the same message as that of a step which
+/// sends once, so no step ends sooner. It would only save 1 - 1/ranks of the sums' memory.
 ///
 /// Precondition: `source` has `cluster.spec` and no backward pass.
 std::vector<Candidate> candidatesOf(const Request &request, mlir::ModuleOp source);

@@ -39,7 +39,7 @@ double endOfOneMessage(ModuleOp plan) {
              : problem.layers.back().ready + problem.mergeClasses.front().seconds(bytes);
 }
 
-/// Whether a bucket of the plan travels in each pass.
+/// Whether a bucket of the plan travels in each micro-batch.
 bool gathers(ModuleOp plan) {
   for (auto program : plan.getOps<plan::ProgramOp>())
     for (auto bucket : program.getOps<plan::BucketOp>())
@@ -68,8 +68,8 @@ private:
   bool isSingle(const Candidate &candidate) const {
     return candidate.planner != asked && candidate.planner->name() == "single";
   }
-  /// Whether it counts messages of each pass.
-  bool countsPasses(const Candidate &candidate) const {
+  /// Whether it counts messages of each micro-batch.
+  bool countsMicroBatches(const Candidate &candidate) const {
     return candidate.planner != asked && !isSingle(candidate);
   }
 
@@ -96,7 +96,7 @@ private:
 
   /// Plans the candidate if it can be the best. Errors: internal.
   Status consider(const Candidate &candidate) {
-    const Outcome *simpler = countsPasses(candidate) ? simplerThan(candidate) : nullptr;
+    const Outcome *simpler = countsMicroBatches(candidate) ? simplerThan(candidate) : nullptr;
     if (simpler && !simpler->gathers)
       return Status::ok();
     Outcome outcome{.candidate = candidate};

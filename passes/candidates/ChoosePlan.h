@@ -26,7 +26,7 @@ struct Outcome {
   Status status = Status::ok();    ///< why it is refused
   std::optional<double> step = {}; ///< seconds
   double least = 0;                ///< seconds
-  bool gathers = false;            ///< whether some of its messages travel in each pass
+  bool gathers = false;            ///< whether some of its messages travel in each micro-batch
 };
 
 struct Choice {
@@ -46,10 +46,10 @@ bool canGain(mlir::ModuleOp plan);
 
 /// Plans the module in all ways of candidatesOf(), one after the other, and takes each one that
 /// saves leastGain of the step of the one taken before. Candidates that cannot save it are not
-/// planned, nor are 'passes:N' and 'sums' where nothing travels in each pass anyway. Refused ones
-/// are left out. Where the plan has tied gradients in two parts, its prediction's `whole` has the
-/// step with whole ones; where another planner counts messages of each pass, `gathering` has the
-/// step by the asked one (P22).
+/// planned, nor are 'micro-batches:N' and 'sums' where nothing travels in each micro-batch anyway.
+/// Refused ones are left out. Where the plan has tied gradients in two parts, its prediction's
+/// `whole` has the step with whole ones; where another planner counts messages of each micro-batch,
+/// `gathering` has the step by the asked one (P22).
 ///
 /// Errors: internal where the compiler is at fault in one of them; where all are refused, the first
 /// one's refusal. Preconditions: as for candidatesOf(); with `recomputesToFit` the cluster states

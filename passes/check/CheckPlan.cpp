@@ -18,7 +18,7 @@ LogicalResult checkProgram(plan::ProgramOp program) {
       failed(facts) || failed(check::checkBuckets(*facts)) || failed(check::checkHalves(*facts)) ||
       failed(check::checkRowsParts(*facts)) || failed(check::checkCarried(*facts)) ||
       failed(check::checkSchemes(*facts)) || failed(check::checkClipping(*facts)) ||
-      failed(check::checkPasses(*facts)) || failed(check::checkMemory(*facts)) ||
+      failed(check::checkMicroBatches(*facts)) || failed(check::checkMemory(*facts)) ||
       failed(check::checkExchanges(*facts, program->getParentOfType<ModuleOp>())) ||
       failed(check::checkAgainstSolution(*facts, program->getParentOfType<ModuleOp>())) ||
       failed(check::checkFactors(*facts, program->getParentOfType<ModuleOp>())));

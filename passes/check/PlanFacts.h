@@ -142,8 +142,8 @@ mlir::LogicalResult checkExchanges(const PlanFacts &facts, mlir::ModuleOp module
 /// Rule P32: updates that follow the last message.
 mlir::LogicalResult checkClipping(const PlanFacts &facts);
 
-/// Rule P36: steps of several passes.
-mlir::LogicalResult checkPasses(const PlanFacts &facts);
+/// Rule P36: steps of several micro-batches.
+mlir::LogicalResult checkMicroBatches(const PlanFacts &facts);
 
 /// Rules P14 to P18, P24: factors and sharded updates, where messages stand, and which schemes
 /// their transport has.

@@ -74,11 +74,11 @@ private:
     if (failed(
             checkOptional(claimed.getAloneAttr(), "one device by itself to take", simulated.alone)))
       return failure();
-    if (!simulated.pass && claimed.getPassAttr())
-      return claimed.emitOpError("P22: expected no 'pass' here");
-    if (failed(
-            checkOptional(claimed.getPassAttr(), "a pass to take", simulated.pass.value_or(0))) ||
-        failed(checkPasses()))
+    if (!simulated.microBatch && claimed.getMicroBatchAttr())
+      return claimed.emitOpError("P22: expected no 'micro_batch' here");
+    if (failed(checkOptional(claimed.getMicroBatchAttr(), "a micro-batch to take",
+                             simulated.microBatch.value_or(0))) ||
+        failed(checkMicroBatches()))
       return failure();
     if (claimed.getUnclipped().has_value() != simulated.unclipped.has_value())
       return claimed.emitOpError("P22: expected ")
@@ -93,24 +93,24 @@ private:
                          simulated.waiting);
   }
 
-  /// Checks what a prediction says only of steps of several passes.
-  LogicalResult checkPasses() {
-    const std::pair<StringRef, FloatAttr> pass{"pass", claimed.getPassAttr()},
-        leastPass{"least_pass", claimed.getLeastPassAttr()},
+  /// Checks what a prediction says only of steps of several micro-batches.
+  LogicalResult checkMicroBatches() {
+    const std::pair<StringRef, FloatAttr> microBatch{"micro_batch", claimed.getMicroBatchAttr()},
+        leastMicroBatch{"least_micro_batch", claimed.getLeastMicroBatchAttr()},
         gathering{"gathering", claimed.getGatheringAttr()};
-    if (simulated.leastPass) {
-      for (auto [name, seconds] : {pass, leastPass})
+    if (simulated.leastMicroBatch) {
+      for (auto [name, seconds] : {microBatch, leastMicroBatch})
         if (!seconds)
           return claimed.emitOpError("P22: expected '")
                  << name << "' beside a program with 'accumulate'";
     } else {
-      for (auto [name, seconds] : {leastPass, gathering})
+      for (auto [name, seconds] : {leastMicroBatch, gathering})
         if (seconds)
           return claimed.emitOpError("P22: expected no '")
                  << name << "' beside a program without 'accumulate'";
     }
-    return checkOptional(leastPass.second, "a pass of any plan to take at least",
-                         simulated.leastPass.value_or(0));
+    return checkOptional(leastMicroBatch.second, "a micro-batch of any plan to take at least",
+                         simulated.leastMicroBatch.value_or(0));
   }
 
   /// Checks a time that a prediction may leave out.

@@ -36,7 +36,7 @@ std::int64_t serversOf(cluster::SpecAttr cluster, const std::vector<lower::Bucke
 }
 
 LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overlap overlap,
-                        double clipNorm, std::int64_t passes, bool rounds) {
+                        double clipNorm, std::int64_t microBatches, bool rounds) {
   eraseDeadOperations(step);
   FailureOr<lower::Messages> messages = lower::collectMessages(step);
   if (failed(messages))
@@ -63,8 +63,8 @@ LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overl
     return failure();
   if (clipNorm > 0)
     program->setClipNorm(llvm::APFloat(clipNorm));
-  if (passes > 1)
-    program->setAccumulate(passes);
+  if (microBatches > 1)
+    program->setAccumulate(microBatches);
   step.erase();
   return success();
 }

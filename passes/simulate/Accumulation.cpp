@@ -1,4 +1,5 @@
-// Leaves out what only the last pass of a step does, and puts passes one behind the other.
+// Leaves out what only the last micro-batch of a step does, and puts micro-batches one behind
+// the other.
 #include "passes/simulate/Accumulation.h"
 
 #include <algorithm>
@@ -34,29 +35,29 @@ void appendSum(Scenario &to, const Message &message, double seconds) {
     to.operations.push_back({.phase = Phase::update, .layer = message.name, .seconds = seconds});
 }
 
-class PassMaker {
+class MicroBatchMaker {
 public:
-  PassMaker(const Scenario &step, double share)
+  MicroBatchMaker(const Scenario &step, double share)
       : step(step), numbers(step.messages.size(), -1), sums(addingSeconds(step, share)) {}
 
   Scenario make() {
-    pass = step;
-    pass.loss = pass.norm = pass.overhead = -1;
+    microBatch = step;
+    microBatch.loss = microBatch.norm = microBatch.overhead = -1;
     keepFactors();
-    pass.operations.clear();
+    microBatch.operations.clear();
     for (std::size_t i = 0; i < step.operations.size(); ++i)
       add(i);
-    return std::move(pass);
+    return std::move(microBatch);
   }
 
 private:
   /// Keeps the messages by factors and numbers them anew.
   void keepFactors() {
-    pass.messages.clear();
+    microBatch.messages.clear();
     for (std::size_t i = 0; i < step.messages.size(); ++i)
       if (isGathered(step.messages[i].scheme)) {
-        numbers[i] = static_cast<int>(pass.messages.size());
-        pass.messages.push_back(step.messages[i]);
+        numbers[i] = static_cast<int>(microBatch.messages.size());
+        microBatch.messages.push_back(step.messages[i]);
       }
   }
 
@@ -66,8 +67,8 @@ private:
     switch (op.kind) {
     case Kind::compute:
       if (static_cast<int>(number) == step.overhead)
-        pass.overhead = static_cast<int>(pass.operations.size());
-      pass.operations.push_back(std::move(op));
+        microBatch.overhead = static_cast<int>(microBatch.operations.size());
+      microBatch.operations.push_back(std::move(op));
       return;
     case Kind::issue:
       if (kept < 0)
@@ -85,24 +86,25 @@ private:
       return;
     }
     op.message = kept;
-    pass.operations.push_back(std::move(op));
+    microBatch.operations.push_back(std::move(op));
   }
 
   void addSum(const Operation &of) {
     const auto message = static_cast<std::size_t>(of.message);
-    appendSum(pass, step.messages[message], sums[message]);
+    appendSum(microBatch, step.messages[message], sums[message]);
   }
 
   const Scenario &step;
-  std::vector<int> numbers;       ///< of the messages in the pass; -1 where they do not travel
+  std::vector<int> numbers; ///< of the messages in the micro-batch; -1 where they do not travel
   const std::vector<double> sums; ///< by message
-  Scenario pass;
+  Scenario microBatch;
 };
 
 class StepMaker {
 public:
-  StepMaker(const Scenario &step, std::int64_t passes, double share)
-      : step(step), passes(passes), sums(addingSeconds(step, share)), issues(issuesOf(step)) {}
+  StepMaker(const Scenario &step, std::int64_t microBatches, double share)
+      : step(step), microBatches(microBatches), sums(addingSeconds(step, share)),
+        issues(issuesOf(step)) {}
 
   Scenario make() {
     whole = step;
@@ -112,9 +114,9 @@ public:
       const auto factors = std::ranges::count_if(
           step.messages, [](const Message &message) { return isGathered(message.scheme); });
       whole.loss =
-          static_cast<int>(whole.messages.size()) + static_cast<int>((passes - 1) * factors);
+          static_cast<int>(whole.messages.size()) + static_cast<int>((microBatches - 1) * factors);
     }
-    for (pass = 0; pass < passes; ++pass) {
+    for (microBatch = 0; microBatch < microBatches; ++microBatch) {
       std::swap(previous, current);
       current = isLast() ? std::vector<int>() : addFactors();
       for (std::size_t i = 0; i < step.operations.size(); ++i)
@@ -126,7 +128,7 @@ public:
   }
 
 private:
-  bool isLast() const { return pass + 1 == passes; }
+  bool isLast() const { return microBatch + 1 == microBatches; }
 
   /// The number of the operation that hands over a message, or its first half; by message.
   static std::vector<std::size_t> issuesOf(const Scenario &step) {
@@ -140,20 +142,20 @@ private:
     return issues;
   }
 
-  /// Adds the messages of a pass that is not the last one. Returns their numbers, by message of the
-  /// step; -1 where none travels.
+  /// Adds the messages of a micro-batch that is not the last one. Returns their numbers, by message
+  /// of the step; -1 where none travels.
   std::vector<int> addFactors() {
     std::vector<int> numbers(step.messages.size(), -1);
     for (std::size_t i = 0; i < numbers.size(); ++i)
       if (isGathered(step.messages[i].scheme)) {
         numbers[i] = static_cast<int>(whole.messages.size());
         whole.messages.push_back(step.messages[i]);
-        whole.messages.back().inLastPass = static_cast<int>(i);
+        whole.messages.back().inLastMicroBatch = static_cast<int>(i);
       }
     return numbers;
   }
 
-  /// The number of a message by factors that a pass hands over.
+  /// The number of a message by factors that a micro-batch hands over.
   static int numberIn(const std::vector<int> &numbers, int message) {
     return numbers.empty() ? message : numbers[static_cast<std::size_t>(message)];
   }
@@ -171,7 +173,7 @@ private:
     const auto message = static_cast<std::size_t>(op.message);
     // What stands before a message's issue belongs to the message of the step before.
     const bool isCarried = number < issues[message];
-    const bool isOnce = isCarried ? pass == 0 : isLast();
+    const bool isOnce = isCarried ? microBatch == 0 : isLast();
     const bool gathers = isGathered(step.messages[message].scheme);
     const bool moves = op.kind == Kind::issue || op.kind == Kind::wait;
     if (!isOnce && !(gathers && moves)) {
@@ -184,33 +186,33 @@ private:
     whole.operations.push_back(std::move(op));
   }
 
-  /// The loss of the step before travels from the beginning of the first pass on.
+  /// The loss of the step before travels from the beginning of the first micro-batch on.
   void addLoss(Operation op) {
-    if (op.kind == Kind::issue ? pass > 0 : !isLast())
+    if (op.kind == Kind::issue ? microBatch > 0 : !isLast())
       return;
     op.message = whole.loss;
     whole.operations.push_back(std::move(op));
   }
 
   const Scenario &step;
-  const std::int64_t passes;
+  const std::int64_t microBatches;
   const std::vector<double> sums;        ///< by message
   const std::vector<std::size_t> issues; ///< by message
-  std::int64_t pass = 0;
-  /// The numbers of the messages by factors in the pass before and in this one; empty for those of
-  /// the last pass.
+  std::int64_t microBatch = 0;
+  /// The numbers of the messages by factors in the micro-batch before and in this one; empty for
+  /// those of the last micro-batch.
   std::vector<int> previous, current;
   Scenario whole;
 };
 
 } // namespace
 
-Scenario accumulatingPass(const Scenario &scenario, double share) {
-  return PassMaker(scenario, share).make();
+Scenario accumulatingMicroBatch(const Scenario &scenario, double share) {
+  return MicroBatchMaker(scenario, share).make();
 }
 
-Scenario wholeStep(const Scenario &scenario, std::int64_t passes, double share) {
-  return StepMaker(scenario, passes, share).make();
+Scenario wholeStep(const Scenario &scenario, std::int64_t microBatches, double share) {
+  return StepMaker(scenario, microBatches, share).make();
 }
 
 } // namespace syncline::simulate

@@ -9,8 +9,8 @@
 namespace syncline::simulate {
 
 /// The times of one message in seconds from the beginning of the step that issues it, with several
-/// passes of its last pass; they may lie beyond it. Where ranks differ the latest counts, since the
-/// others wait for it.
+/// passes of its last micro-batch; they may lie beyond it. Where ranks differ the latest counts,
+/// since the others wait for it.
 struct PredictedMessage {
   double ready = 0; ///< when all ranks have its gradients or factors
   double start = 0; ///< when all ranks have begun it
@@ -25,19 +25,19 @@ struct Prediction {
   double forwardEnd = 0, backwardEnd = 0;
   double communicationEnd = 0, reconstructionEnd = 0; ///< of all messages; 0 without any
   double updates = 0; ///< seconds of all updates, on the rank that ends last
-  double step = 0;    ///< seconds from the end of a step to the end of the next one, all passes
+  double step = 0; ///< seconds from the end of a step to the end of the next one, all micro-batches
   double waiting = 0; ///< seconds of `step` in which ranks wait for weights; 0 before predictPlan
   int ranks = 1;      ///< number of simulated ranks; 1 where one stands for all
   double alone = 0;   ///< seconds of one device's step without messages; 0 before predictPlan
   /// Seconds of the step if gradients were not clipped by their norm. Nothing where they are not,
   /// and before predictPlan.
   std::optional<double> unclipped = std::nullopt;
-  /// Seconds of a pass of a step of several batches that is not the last one. Nothing for a trace
-  /// and where gradients do not travel, and before predictPlan.
-  std::optional<double> pass = std::nullopt;
-  /// Seconds that such a pass takes at least, by any plan. Nothing where a step has one pass, and
-  /// before predictPlan.
-  std::optional<double> leastPass = std::nullopt;
+  /// Seconds of a micro-batch of a step of several batches that is not the last one. Nothing for a
+  /// trace and where gradients do not travel, and before predictPlan.
+  std::optional<double> microBatch = std::nullopt;
+  /// Seconds that such a micro-batch takes at least, by any plan. Nothing where a step has one
+  /// micro-batch, and before predictPlan.
+  std::optional<double> leastMicroBatch = std::nullopt;
 };
 
 /// Simulates one step without jitter or, where steps wait for messages of the step before, as many

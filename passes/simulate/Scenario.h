@@ -56,8 +56,9 @@ struct Message {
   double shardUpdate = 0; ///< seconds per byte between the two halves of a reduce-scatter
   Half half = Half::whole;
   int firstHalf = -1; ///< for a second half: the number of the first half's message
-  /// In a step of several passes, for a message of an earlier pass: its number in the last pass.
-  int inLastPass = -1;
+  /// In a step of several micro-batches, for a message of an earlier one: its number in the
+  /// last one.
+  int inLastMicroBatch = -1;
 
   /// The `cost` of the message; each half has the part of it that its bytes have.
   double costSeconds() const {

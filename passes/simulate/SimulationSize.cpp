@@ -5,11 +5,12 @@
 
 namespace syncline::simulate {
 
-Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted, std::int64_t passes) {
+Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted,
+                  std::int64_t microBatches) {
   constexpr double maxKept = 40e6, maxOnPath = 2e6, maxTraced = 4e6;
   const double ranks =
       simulate::MessageRuns::canFold(scenario) ? 1 : static_cast<double>(scenario.machines.ranks);
-  const double ofRank = static_cast<double>(scenario.steps) * static_cast<double>(passes) *
+  const double ofRank = static_cast<double>(scenario.steps) * static_cast<double>(microBatches) *
                         static_cast<double>(scenario.operations.size() + scenario.messages.size());
   struct Limit {
     bool isRequested;
@@ -17,7 +18,7 @@ Status expectFits(const simulate::Scenario &scenario, const Wanted &wanted, std:
     const char *what;
   };
   for (const Limit &limit : {Limit{true, ofRank * ranks, maxKept, "in memory"},
-                             Limit{wanted.path || passes > 1, ofRank, maxOnPath, "in a row"},
+                             Limit{wanted.path || microBatches > 1, ofRank, maxOnPath, "in a row"},
                              Limit{wanted.trace, ofRank * ranks, maxTraced, "in a trace"}})
     if (limit.isRequested && limit.count > limit.most)
       return Status::badInput("expected at most " +

@@ -1,5 +1,5 @@
 // Problems for steps of several batches. Messages that gather what each rank has computed, factors
-// and an embedding's rows, travel in each pass of such a step, sums in the last one only.
+// and an embedding's rows, travel in each micro-batch of such a step, sums in the last one only.
 #pragma once
 
 #include "passes/problem/OrderProblem.h"
@@ -19,8 +19,8 @@ Result<Problem> withoutGathering(const Problem &problem);
 Result<OrderProblem> withoutGathering(const OrderProblem &problem);
 
 /// The problem in which each factor option takes the channel, and the device, so many times as
-/// long. That is too much where a pass hides its own messages, so it serves to choose, not to
-/// predict. Its solutions' choices are choices for `problem`. Precondition: as above.
+/// long. That is too much where a micro-batch hides its own messages, so it serves to choose, not
+/// to predict. Its solutions' choices are choices for `problem`. Precondition: as above.
 Problem withDearGathering(const Problem &problem, double times);
 
 } // namespace syncline::solver

@@ -217,19 +217,20 @@ PlannerRef sumsPlanner() {
   return std::make_shared<const Planner>("sums", Search{std::numeric_limits<double>::infinity()});
 }
 
-PlannerRef passesPlanner(std::int64_t passes) {
-  return std::make_shared<const Planner>("passes:" + std::to_string(passes),
-                                         Search{static_cast<double>(passes)});
+PlannerRef microBatchesPlanner(std::int64_t microBatches) {
+  return std::make_shared<const Planner>("micro-batches:" + std::to_string(microBatches),
+                                         Search{static_cast<double>(microBatches)});
 }
 
 Result<PlannerRef> plannerOfPlan(std::string_view name) {
-  constexpr std::string_view passes = "passes:";
+  constexpr std::string_view microBatches = "micro-batches:";
   if (name == "sums")
     return sumsPlanner();
-  if (const auto count =
-          name.starts_with(passes) ? positiveNumber<std::int64_t>(name.substr(passes.size())) : 0;
-      count > 0 && count <= mostPasses)
-    return passesPlanner(count);
+  if (const auto count = name.starts_with(microBatches)
+                             ? positiveNumber<std::int64_t>(name.substr(microBatches.size()))
+                             : 0;
+      count > 0 && count <= mostMicroBatches)
+    return microBatchesPlanner(count);
   return parsePlanner(name);
 }
 

@@ -37,7 +37,7 @@ using MergeRule = std::function<Result<std::vector<Choice>>(const Problem &)>;
 using OrderRule = std::function<Result<OrderSolution>(const OrderProblem &)>;
 
 /// Our own search among all plans, as if messages by factors and rows were so many times as dear:
-/// infinitely where it has none of them. For steps of several passes (Gathering.h).
+/// infinitely where it has none of them. For steps of several micro-batches (Gathering.h).
 struct Search {
   double gatherPrice = 1;
 
@@ -106,8 +106,9 @@ Result<std::shared_ptr<const Planner>> parsePlanner(std::string_view text);
 /// "sums": our own search without factors and rows.
 std::shared_ptr<const Planner> sumsPlanner();
 
-/// "passes:N": our own search where factors and rows take N times as long, from 1 to mostPasses.
-std::shared_ptr<const Planner> passesPlanner(std::int64_t passes);
+/// "micro-batches:N": our own search where factors and rows take N times as long, from 1
+/// to mostMicroBatches.
+std::shared_ptr<const Planner> microBatchesPlanner(std::int64_t microBatches);
 
 /// The planner by whose name a plan says that it was made: one that users may name, or one of the
 /// two above, which `compile --accumulate` compares. Returns badUsage as parsePlanner() does.

@@ -92,8 +92,8 @@ public:
   /// called, and the timings are those of the captured step's buckets.
   virtual void startStep(std::int64_t step, bool replayed = false) = 0;
   /// Goes on with the step in the part of it that StepRunner::choosePart() has chosen, which the
-  /// executable captures or replays apart. Not called for a step of one pass, nor before its first
-  /// part. `replayed` as startStep() has it.
+  /// executable captures or replays apart. Not called for a step of one micro-batch, nor before its
+  /// first part. `replayed` as startStep() has it.
   virtual void startPart(bool /*replayed*/) {}
   /// Queues the sum of a bucket over the ranks by one of the channel's all-reduces, the first one
   /// without `scheme`. The bytes belong to the channel until wait(). Bucket lossMessage is the loss

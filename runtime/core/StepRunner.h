@@ -18,8 +18,8 @@ struct StepOutcome {
   double gradientNorm = std::numeric_limits<double>::quiet_NaN(); ///< as StepRunner's
 };
 
-/// A part of a step that is captured by itself. A step of several passes has up to three, one for
-/// each kind of pass; a step of one pass is its own first part.
+/// A part of a step that is captured by itself. A step of several micro-batches has up to three,
+/// one for each kind of micro-batch; a step of one micro-batch is its own first part.
 enum class StepPart { first, between, last };
 inline constexpr std::size_t stepParts = 3;
 
@@ -47,9 +47,9 @@ public:
 
   /// Begins step number `step`, counted from 0, which seeds random operations.
   virtual void beginStep(std::int64_t step) = 0;
-  /// Begins a pass of the step that was begun last, where a step has several. Random operations
-  /// take `pass`, counted from 0 over all steps, for the step's number.
-  virtual void beginPass(std::int64_t pass) { beginStep(pass); }
+  /// Begins a micro-batch of the step that was begun last, where a step has several. Random
+  /// operations take `microBatch`, counted from 0 over all steps, for the step's number.
+  virtual void beginMicroBatch(std::int64_t microBatch) { beginStep(microBatch); }
   /// Runs operation i (compute, gather or update), or enqueues it on a device. Does nothing for
   /// issue and wait.
   virtual Status run(int operation) = 0;
@@ -94,10 +94,10 @@ public:
   /// internal where the backend cannot.
   virtual Status setLossScale(double scale);
 
-  /// From the next pass that is run or enqueued on, the gradient of a cross-entropy is multiplied
-  /// by `weight`, 0 or above; updates do not divide by it, and loss() does not contain it, but is 0
-  /// at weight 0. Before the first call the weight is 1. A captured step keeps the weight with
-  /// which it was captured. Errors: internal where the backend cannot.
+  /// From the next micro-batch that is run or enqueued on, the gradient of a cross-entropy is
+  /// multiplied by `weight`, 0 or above; updates do not divide by it, and loss() does not contain
+  /// it, but is 0 at weight 0. Before the first call the weight is 1. A captured step keeps the
+  /// weight with which it was captured. Errors: internal where the backend cannot.
   virtual Status weighLoss(double weight);
 
   /// Marks the moment at which all that was run so far is done, without waiting for it. Places are
@@ -114,7 +114,7 @@ public:
   ///
   /// Where a wait stands before its bucket's issue, and where steps run ahead, steps of even and of
   /// odd numbers are captured apart. The calls are then about steps like the one that was begun
-  /// last, even or odd. Where a step has several passes, the calls are about one part of it.
+  /// last, even or odd. Where a step has several micro-batches, the calls are about one part of it.
   virtual bool canCapture() const { return false; }
   /// Chooses the part that the calls are about. beginStep() chooses the first one.
   virtual void choosePart(StepPart) {}

@@ -163,11 +163,11 @@ void CudaExecutable::beginStep(std::int64_t step) {
   });
 }
 
-void CudaExecutable::beginPass(std::int64_t pass) {
+void CudaExecutable::beginMicroBatch(std::int64_t microBatch) {
   if (begun)
-    begun = statusOf("the pass's start: ", [&] {
+    begun = statusOf("the micro-batch's start: ", [&] {
       program.device.makeCurrent();
-      check(setStepNumber(program.device.compute, program.step, pass), "setStepNumber");
+      check(setStepNumber(program.device.compute, program.step, microBatch), "setStepNumber");
     });
 }
 

@@ -70,7 +70,7 @@ public:
 
   void beginStep(std::int64_t step) override;
   /// The step keeps its start and its turn.
-  void beginPass(std::int64_t pass) override;
+  void beginMicroBatch(std::int64_t microBatch) override;
   Status run(int operation) override;
   Status synchronize() override;
   Status mark(int place) override;

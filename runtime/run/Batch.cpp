@@ -17,18 +17,18 @@ Batch::Batch(const Plan &plan, core::Executable &executable, const SampleSource 
       inputs(inputsOf(plan, executable)), target(executable.find(Space::target, plan.target.name)) {
   if (!from.data)
     return;
-  auto read = [from](std::int64_t pass, data::HostBatch &to) {
-    return from.data->read(chosen(from, pass), to);
+  auto read = [from](std::int64_t microBatch, data::HostBatch &to) {
+    return from.data->read(chosen(from, microBatch), to);
   };
-  ahead =
-      std::make_unique<data::ReadAhead>(std::move(read), from.threads, from.steps * from.passes);
+  ahead = std::make_unique<data::ReadAhead>(std::move(read), from.threads,
+                                            from.steps * from.microBatches);
 }
 
-/// The samples of pass `number`.
+/// The samples of micro-batch `number`.
 data::Samples Batch::chosen(const SampleSource &from, std::int64_t number) {
-  data::Samples samples = from.sampler->at(number / from.passes);
-  const std::int64_t count = std::ssize(samples.indices) / from.passes;
-  const auto begin = samples.indices.begin() + number % from.passes * count;
+  data::Samples samples = from.sampler->at(number / from.microBatches);
+  const std::int64_t count = std::ssize(samples.indices) / from.microBatches;
+  const auto begin = samples.indices.begin() + number % from.microBatches * count;
   samples.indices = {begin, begin + count};
   return samples;
 }

@@ -14,15 +14,15 @@ namespace syncline::run {
 
 /// Where a rank's samples come from. What it points to outlives the batch.
 ///
-/// With several passes a step, pass p of step s has number s·passes + p and takes block p of the
-/// step's samples.
+/// With several micro-batches a step, micro-batch p of step s has number s·microBatches + p and
+/// takes block p of the step's samples.
 struct SampleSource {
   const data::Dataset *data = nullptr; ///< null for synthetic samples
   data::Sampler *sampler = nullptr;    ///< null where `data` is
   std::int64_t steps = 0;              ///< of the run
   std::uint64_t seed = 0;              ///< of synthetic samples
   int rank = 0;
-  int passes = 1;          ///< of a step; `sampler` chooses the samples of all of them
+  int microBatches = 1;    ///< of a step; `sampler` chooses the samples of all of them
   bool isMeasured = false; ///< every step takes as long as if a file in memory had its samples
   int threads = 1;         ///< that read ahead
 };
@@ -36,17 +36,17 @@ public:
   /// Room for a batch of the plan; `executable` is its step and outlives this object.
   Batch(const Plan &plan, core::Executable &executable, const SampleSource &source);
 
-  /// Begins to read the samples of pass `number` and of those behind it. A pass's samples depend on
-  /// its number alone, so that a run may begin at any step. Called once before the first step.
+  /// Begins to read the samples of micro-batch `number` and of those behind it. Its samples depend
+  /// on its number alone, so that a run may begin at any step. Called once before the first step.
   void seek(std::int64_t number);
-  /// Waits for the samples of pass `number` and copies them to the step's inputs and target.
+  /// Waits for the samples of micro-batch `number` and copies them to the step's inputs and target.
   /// Returns the seconds that it waited; none for synthetic samples. Errors: those of reading the
   /// samples, and the backend's.
   Result<std::optional<double>> write(std::int64_t number);
   /// Takes as long as reading a batch from memory, where the source is measured.
   void imitateReading();
-  /// Writes the batch of pass `number` again, and describes it. The result is valid until the next
-  /// call. Errors: as write().
+  /// Writes the batch of micro-batch `number` again, and describes it. The result is valid until
+  /// the next call. Errors: as write().
   Result<StepSamples> describe(std::int64_t number);
 
 private:

@@ -1,4 +1,4 @@
-// Counting the labels of a pass and of its step.
+// Counting the labels of a micro-batch and of its step.
 #include "runtime/run/LabelWeights.h"
 
 #include <limits>
@@ -9,20 +9,21 @@ namespace syncline::run {
 LabelWeights::LabelWeights(const data::Dataset &data, const Share &share, bool shuffle,
                            std::uint64_t seed)
     : data(data), share(share),
-      sampler(data.size(), 1, 0, share.ranks * share.passes * share.batch, shuffle, seed) {}
+      sampler(data.size(), 1, 0, share.ranks * share.microBatches * share.batch, shuffle, seed) {}
 
-double LabelWeights::of(std::int64_t pass) {
-  const data::Samples step = sampler.at(pass / share.passes);
+double LabelWeights::of(std::int64_t microBatch) {
+  const data::Samples step = sampler.at(microBatch / share.microBatches);
   const std::span<const std::int64_t> all(step.indices);
   const auto each = static_cast<std::size_t>(share.batch);
-  const std::size_t ofRank = each * static_cast<std::size_t>(share.passes);
+  const std::size_t ofRank = each * static_cast<std::size_t>(share.microBatches);
   const auto mine = all.subspan(static_cast<std::size_t>(share.rank) * ofRank, ofRank);
-  const auto own = mine.subspan(static_cast<std::size_t>(pass % share.passes) * each, each);
+  const auto own =
+      mine.subspan(static_cast<std::size_t>(microBatch % share.microBatches) * each, each);
   const std::int64_t total = data.countedLabels(share.isOverRanks ? all : mine);
   if (total == 0)
     return std::numeric_limits<double>::quiet_NaN();
-  const std::int64_t passes = share.passes * (share.isOverRanks ? share.ranks : 1);
-  return static_cast<double>(data.countedLabels(own) * passes) / static_cast<double>(total);
+  const std::int64_t microBatches = share.microBatches * (share.isOverRanks ? share.ranks : 1);
+  return static_cast<double>(data.countedLabels(own) * microBatches) / static_cast<double>(total);
 }
 
 } // namespace syncline::run

@@ -1,4 +1,4 @@
-// What the loss of a pass weighs in its step where some labels are ignored.
+// What the loss of a micro-batch weighs in its step where some labels are ignored.
 #pragma once
 
 #include "runtime/data/Dataset.h"
@@ -7,26 +7,26 @@
 
 namespace syncline::run {
 
-/// Makes the mean of the passes' mean losses, over ranks and the passes of a step, the mean over
-/// all labels of the step that are not ignored. Every rank has all labels and knows the samples of
-/// all ranks, so that nothing travels. Not thread-safe.
+/// Makes the mean of the micro-batches' mean losses, over ranks and the micro-batches of a step,
+/// the mean over all labels of the step that are not ignored. Every rank has all labels and knows
+/// the samples of all ranks, so that nothing travels. Not thread-safe.
 class LabelWeights {
 public:
   /// The part of a step that is this rank's.
   struct Share {
-    bool isOverRanks; ///< the mean is that of all ranks; otherwise of this rank's passes
+    bool isOverRanks; ///< the mean is that of all ranks; otherwise of this rank's micro-batches
     int ranks, rank;
-    std::int64_t batch; ///< samples of a pass
-    int passes;         ///< of a step
+    std::int64_t batch; ///< samples of a micro-batch
+    int microBatches;   ///< of a step
   };
 
   /// `data` ignores labels and outlives this object; the samples are ordered as by data::Sampler.
   LabelWeights(const data::Dataset &data, const Share &share, bool shuffle, std::uint64_t seed);
 
-  /// The number of labels of this rank's pass `pass`, counted over all steps, over the mean number
-  /// of a pass of its step. Exactly 1 where all passes of the step have equally many; NaN where the
-  /// step has none.
-  double of(std::int64_t pass);
+  /// The number of labels of this rank's micro-batch `microBatch`, counted over all steps, over the
+  /// mean number of a micro-batch of its step. Exactly 1 where all micro-batches of the step have
+  /// equally many; NaN where the step has none.
+  double of(std::int64_t microBatch);
 
 private:
   const data::Dataset &data;

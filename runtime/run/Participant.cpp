@@ -27,7 +27,7 @@ Status Participant::join() {
 }
 
 double Participant::timeout() const {
-  return options.timeout.value_or(plan.usualTimeout(options.passes));
+  return options.timeout.value_or(plan.usualTimeout(options.microBatches));
 }
 
 } // namespace syncline::run

@@ -48,14 +48,14 @@ Status RankRun::writeObservations() {
 }
 
 Status RankRun::train() {
-  batch.seek(first * options.passes);
+  batch.seek(first * options.microBatches);
   phase = nullptr;
   for (std::int64_t number = first; number < steps && stopSignal == 0; ++number) {
     SYNCLINE_TRY(observations.beforeStep(number, *trainer));
     SYNCLINE_TRY(trainer->beginStep(number));
     const auto start = core::Clock::now();
     waited.reset();
-    SYNCLINE_TRY(writeSamples(number * options.passes));
+    SYNCLINE_TRY(writeSamples(number * options.microBatches));
     const bool dumps = !options.dump.empty() && options.dumpSteps.contains(number);
     const bool saves = checkpoints && checkpoints->isDue(number + 1);
     const bool drains = number + 1 == steps || saves || isTested(number);
@@ -94,11 +94,11 @@ Status RankRun::completeAllBut(std::size_t steps) {
   return Status::ok();
 }
 
-/// Puts the samples of this pass in place, counted over all steps.
-Status RankRun::writeSamples(std::int64_t pass) {
+/// Puts the samples of this micro-batch in place, counted over all steps.
+Status RankRun::writeSamples(std::int64_t microBatch) {
   if (labelWeights)
-    SYNCLINE_TRY(trainer->weighLoss(labelWeights->of(pass)));
-  const Result<std::optional<double>> seconds = batch.write(pass);
+    SYNCLINE_TRY(trainer->weighLoss(labelWeights->of(microBatch)));
+  const Result<std::optional<double>> seconds = batch.write(microBatch);
   if (seconds && *seconds)
     waited = waited.value_or(0) + **seconds;
   return seconds.status();
@@ -181,8 +181,9 @@ Status RankRun::stop(std::int64_t completed) {
 Status RankRun::search(const NotFinite &what) {
   finding = {what.step, what.hasLoss, "", identity.rank};
   for (const bool computes : {false, true})
-    for (int pass = 0; pass < options.passes && finding.cause.empty(); ++pass) {
-      const std::int64_t number = what.step * options.passes + pass;
+    for (int microBatch = 0; microBatch < options.microBatches && finding.cause.empty();
+         ++microBatch) {
+      const std::int64_t number = what.step * options.microBatches + microBatch;
       SYNCLINE_TRY_GET(samples, batch.describe(number));
       SYNCLINE_TRY_GET(cause, computes ? findNotFinite(step->executable(), number, *samples)
                                        : badSample(*samples));

@@ -43,7 +43,7 @@ private:
   bool isServed() const { return group && plan.consistency.isServed(); }
   Status observe();
   Status train();
-  Status writeSamples(std::int64_t pass);
+  Status writeSamples(std::int64_t microBatch);
   Status completeAllBut(std::size_t steps);
   bool isTested(std::int64_t step) const;
   Status testAfter(std::int64_t step);
@@ -70,7 +70,8 @@ private:
   std::unique_ptr<Checkpoints> checkpoints; ///< null without --checkpoint
   Observations observations{options};
   Batch batch;
-  std::optional<LabelWeights> labelWeights; ///< none where all passes have equally many labels
+  std::optional<LabelWeights>
+      labelWeights;             ///< none where all micro-batches have equally many labels
   std::optional<double> waited; ///< seconds for the present step's samples; none for synthetic ones
   /// A step that the trainer was told, and has not completed.
   struct Told {

@@ -63,9 +63,10 @@ Status RankRun::openData() {
   if (options.evalOnly)
     steps = 0;
   SYNCLINE_TRY(options.checkSteps(steps));
-  report.emplace(
-      plan, options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
-      options.json, !isFirst(), RunLength{steps, perEpoch, options.passes, schedule.isGiven()});
+  report.emplace(plan,
+                 options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
+                 options.json, !isFirst(),
+                 RunLength{steps, perEpoch, options.microBatches, schedule.isGiven()});
   if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.optimizer.rate);
       !text.empty())
     report->note(text);
@@ -120,13 +121,15 @@ Status RankRun::build() {
   SYNCLINE_TRY(initialize(plan, executable, options.seed));
   if (!options.load.empty())
     SYNCLINE_TRY(loadOnnx(plan, executable, options.load));
-  batch = Batch(plan, executable,
-                {data.training ? &*data.training : nullptr, data.sampler.get(), steps, options.seed,
-                 identity.rank, options.passes, observations.isMeasured(), options.dataThreads});
+  batch =
+      Batch(plan, executable,
+            {data.training ? &*data.training : nullptr, data.sampler.get(), steps, options.seed,
+             identity.rank, options.microBatches, observations.isMeasured(), options.dataThreads});
   return Status::ok();
 }
 
-/// Where labels are ignored, passes of other numbers of labels weigh differently in a step's mean.
+/// Where labels are ignored, micro-batches of other numbers of labels weigh differently in a
+/// step's mean.
 Status RankRun::weighLabels() {
   if (!data.training || !data.training->ignoresLabels())
     return Status::ok();
@@ -134,7 +137,7 @@ Status RankRun::weighLabels() {
   if (group && !isOverRanks)
     report->note("some labels are ignored: each rank takes the mean over its own labels, because "
                  "weights travel in place of gradients");
-  if (!isOverRanks && options.passes == 1)
+  if (!isOverRanks && options.microBatches == 1)
     return Status::ok();
   if (options.capturesSteps)
     return Status::badInput("'" + options.data +
@@ -142,7 +145,7 @@ Status RankRun::weighLabels() {
                             "each step: expected a run without '--cuda-graph'");
   labelWeights.emplace(
       *data.training,
-      LabelWeights::Share{isOverRanks, plan.ranks, identity.rank, plan.batch, options.passes},
+      LabelWeights::Share{isOverRanks, plan.ranks, identity.rank, plan.batch, options.microBatches},
       options.shuffle, options.seed);
   return Status::ok();
 }
@@ -180,8 +183,9 @@ Status RankRun::connect() {
     evaluation.emplace(plan, executable, *data.test, group.get(), timeout());
   if (options.capturesSteps)
     trainer->captureSteps();
-  if (options.passes > 1)
-    trainer->accumulate(options.passes, [this](std::int64_t pass) { return writeSamples(pass); });
+  if (options.microBatches > 1)
+    trainer->accumulate(options.microBatches,
+                        [this](std::int64_t microBatch) { return writeSamples(microBatch); });
   if (options.clipsNorm())
     trainer->clipByNorm();
   if (options.optimizerFlags.lossScale) {

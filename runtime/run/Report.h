@@ -19,7 +19,7 @@ namespace syncline::run {
 struct RunLength {
   std::int64_t steps = 0;
   std::int64_t perEpoch = 0; ///< 0 for a run without epochs
-  int passes = 1;            ///< batches of a rank in a step
+  int microBatches = 1;      ///< batches of a rank in a step
   bool hasRates = false;
 };
 
@@ -118,7 +118,7 @@ private:
   void tellJson(const Totals &total, const std::optional<Score> &score) const;
   void tellText(const Totals &total, const std::optional<Score> &score) const;
   double samplesPerSecond(double seconds) const;
-  double samplesOfRank() const { return static_cast<double>(plan.batch * length.passes); }
+  double samplesOfRank() const { return static_cast<double>(plan.batch * length.microBatches); }
   /// The number of steps whose gradients were scaled; none without `--clip-norm`.
   std::optional<std::int64_t> clippedSteps() const;
   std::int64_t skippedSteps() const;

@@ -24,13 +24,13 @@ Status RunData::open(const Options &options, const Plan &plan, int rank) {
     SYNCLINE_TRY(compareClasses(options));
   if (!training)
     return Status::ok();
-  sampler =
-      std::make_unique<data::Sampler>(training->size(), plan.ranks, rank,
-                                      plan.batch * options.passes, options.shuffle, options.seed);
+  sampler = std::make_unique<data::Sampler>(training->size(), plan.ranks, rank,
+                                            plan.batch * options.microBatches, options.shuffle,
+                                            options.seed);
   if (sampler->batchesPerEpoch() == 0)
     return Status::badInput("'" + options.data + "' has " + std::to_string(training->size()) +
                             " samples, fewer than one global batch of " +
-                            std::to_string(plan.ranks * plan.batch * options.passes));
+                            std::to_string(plan.ranks * plan.batch * options.microBatches));
   return Status::ok();
 }
 
@@ -83,7 +83,7 @@ std::vector<std::string> RunData::notes(const Options &options, const Plan &plan
     texts.push_back("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
                     std::to_string(training->size()) +
                     " samples: they do not fill a global batch of " +
-                    std::to_string(plan.ranks * plan.batch * options.passes));
+                    std::to_string(plan.ranks * plan.batch * options.microBatches));
   for (const auto &[set, where] : {std::pair(&training, &options.data), {&test, &options.eval}})
     if (*set && (*set)->ignoredFiles() > 0)
       texts.push_back("'" + *where + "' has " + std::to_string((*set)->ignoredFiles()) +

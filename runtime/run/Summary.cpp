@@ -113,7 +113,7 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
                               {total.kind + "_step_seconds", total.seconds},
                               {"samples_per_second", samplesPerSecond(total.seconds)},
                               {total.kind + "_exposed_seconds", total.exposed}};
-  if (const auto predicted = plan.stepOf(length.passes))
+  if (const auto predicted = plan.stepOf(length.microBatches))
     line["predicted_step_seconds"] = *predicted;
   if (total.data)
     line[total.kind + "_data_seconds"] = *total.data;
@@ -121,7 +121,7 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
     line["median_bytes_sent"] = total.traffic->sent;
     line["median_bytes_received"] = total.traffic->received;
   }
-  line["predicted_traffic_bytes"] = plan.trafficOf(length.passes);
+  line["predicted_traffic_bytes"] = plan.trafficOf(length.microBatches);
   line["peak_memory_bytes"] = total.peakBytes;
   if (lastLoss)
     line["loss"] = number(drift ? drift->result.loss : *lastLoss);
@@ -156,7 +156,7 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
 
 void Report::tellText(const Totals &total, const std::optional<Score> &score) const {
   const auto predicted = [](const std::string &text) { return " (predicted " + text + ")"; };
-  const std::optional<double> step = plan.stepOf(length.passes);
+  const std::optional<double> step = plan.stepOf(length.microBatches);
   if (!steps.empty())
     std::fprintf(stderr,
                  "%zu steps on %d rank%s: %s step %.2f ms%s, %.1f samples/s, "
@@ -172,7 +172,7 @@ void Report::tellText(const Totals &total, const std::optional<Score> &score) co
         sizeText(static_cast<double>(total.traffic->sent)).c_str(),
         sizeText(static_cast<double>(total.traffic->received)).c_str(),
         sizeText(static_cast<double>(total.traffic->sent + total.traffic->received)).c_str(),
-        predicted(sizeText(plan.trafficOf(length.passes))).c_str());
+        predicted(sizeText(plan.trafficOf(length.microBatches))).c_str());
   if (const auto clipped = clippedSteps(); clipped)
     std::fprintf(stderr, "the gradients' norm exceeded %g in %lld of %zu steps and was clipped\n",
                  clipNorm, static_cast<long long>(*clipped), steps.size());

@@ -58,7 +58,7 @@ Status Trainer::runOperation(std::size_t index) {
   case OperationKind::update:
     return runUpdate(index);
   case OperationKind::issue:
-    SYNCLINE_TRY(passSums.finish(op.bucket, gradientsOf(op.bucket)));
+    SYNCLINE_TRY(microBatchSums.finish(op.bucket, gradientsOf(op.bucket)));
     return takeRate(op.bucket), issue(op.bucket);
   case OperationKind::gather:
     return takeRate(op.bucket), gather(index);
@@ -80,17 +80,17 @@ Status Trainer::wait(int bucket) {
                                                           : Status::ok();
 }
 
-/// Runs an update, or adds up what factors of an earlier pass have made.
+/// Runs an update, or adds up what factors of an earlier micro-batch have made.
 Status Trainer::runUpdate(std::size_t index) {
   const int bucket = executable.operations()[index].bucket;
-  // A carried bucket is updated in the first pass of the next step.
-  if (carried.isCarried(bucket) ? pass > 0 : !isLastPass())
-    return passSums.add(bucket, gradientsOf(bucket));
-  SYNCLINE_TRY(passSums.finish(bucket, gradientsOf(bucket)));
+  // A carried bucket is updated in the first micro-batch of the next step.
+  if (carried.isCarried(bucket) ? microBatch > 0 : !isLastMicroBatch())
+    return microBatchSums.add(bucket, gradientsOf(bucket));
+  SYNCLINE_TRY(microBatchSums.finish(bucket, gradientsOf(bucket)));
   return updatesLast ? executable.addSquares(bucket) : executable.run(static_cast<int>(index));
 }
 
-bool Trainer::isOfLastPass(const core::OperationInfo &operation) const {
+bool Trainer::isOfLastMicroBatch(const core::OperationInfo &operation) const {
   switch (operation.kind) {
   case OperationKind::compute:
   case OperationKind::gather:
@@ -113,15 +113,15 @@ Status Trainer::runOperations() {
     if (carried.isLeftOut(i))
       continue;
     const core::OperationInfo &op = executable.operations()[i];
-    if (!isLastPass() && isOfLastPass(op)) {
+    if (!isLastMicroBatch() && isOfLastMicroBatch(op)) {
       if (op.kind == OperationKind::issue)
-        SYNCLINE_TRY(passSums.add(op.bucket, gradientsOf(op.bucket)));
+        SYNCLINE_TRY(microBatchSums.add(op.bucket, gradientsOf(op.bucket)));
       continue;
     }
     SYNCLINE_TRY(runOperation(i));
     carried.ran(i);
   }
-  if (isLastPass() && updatesLast)
+  if (isLastMicroBatch() && updatesLast)
     SYNCLINE_TRY(finishUpdates());
   return isRecording ? executable.mark(static_cast<int>(count)) : Status::ok();
 }
@@ -215,7 +215,8 @@ Status Trainer::beginStep(std::int64_t number) {
 }
 
 void Trainer::runAhead() {
-  runsAhead = executable.canRunAhead() && !exchanges && !carried.any() && !scale && passes == 1;
+  runsAhead =
+      executable.canRunAhead() && !exchanges && !carried.any() && !scale && microBatches == 1;
   if (runsAhead)
     executable.runAhead();
 }
@@ -300,7 +301,7 @@ void Trainer::addLoss(std::int64_t number, const core::StepOutcome &outcome, dou
   if (stop == 0 && exchanges)
     stop = exchanges->stopSignal();
   lossExchange->add({.step = number,
-                     .loss = (earlierLosses + lossWeight * outcome.loss) / passes,
+                     .loss = (earlierLosses + lossWeight * outcome.loss) / microBatches,
                      .isUpdateFinite = outcome.isUpdateFinite,
                      .stopSignal = stop});
 }

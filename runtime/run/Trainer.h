@@ -8,7 +8,7 @@
 #include "runtime/core/WirePrecision.h"
 #include "runtime/run/LossExchange.h"
 #include "runtime/run/LossScale.h"
-#include "runtime/run/PassSums.h"
+#include "runtime/run/MicroBatchSums.h"
 #include "runtime/run/plan/PlanConsistency.h"
 #include "runtime/run/trace/StepRecord.h"
 #include "runtime/run/weights/CarriedBuckets.h"
@@ -99,8 +99,8 @@ public:
 
   /// Lets each step begin while the step before it still runs, where the executable can. Not where
   /// the host must know a step's end before the next one: where buckets are carried over it,
-  /// weights are exchanged, gradients are scaled or added up over several passes. Called behind
-  /// these choices and before the first step.
+  /// weights are exchanged, gradients are scaled or added up over several micro-batches. Called
+  /// behind these choices and before the first step.
   void runAhead();
   /// How many steps may be told and not complete when the next one is told. While steps are
   /// recorded, there is none.
@@ -112,13 +112,13 @@ public:
   /// Preconditions: no bucket is carried; the executable can.
   void clipByNorm() { updatesLast = true; }
 
-  /// Makes a step of `passes` forward and backward passes, whose mean gradients it applies. Sums
-  /// travel in the last pass; factors travel in each pass. Input and target of a step's first pass
-  /// are in place when it begins; `next` puts those of pass n in place, counted from 0 over all
-  /// steps, whose random operations take n for the step's number. With captureSteps() the first
-  /// pass, those between and the last one are captured apart, and no bucket is gathered.
-  /// Precondition: gradients are f32.
-  void accumulate(int passes, std::function<Status(std::int64_t)> next);
+  /// Makes a step of `microBatches` forward and backward passes, whose mean gradients it applies.
+  /// Sums travel in the last micro-batch; factors travel in each micro-batch. Input and target of a
+  /// step's first micro-batch are in place when it begins; `next` puts those of micro-batch n in
+  /// place, counted from 0 over all steps, whose random operations take n for the step's number.
+  /// With captureSteps() the first micro-batch, those between and the last one are captured apart,
+  /// and no bucket is gathered. Precondition: gradients are f32.
+  void accumulate(int microBatches, std::function<Status(std::int64_t)> next);
 
   /// Multiplies the loss's gradient by this scale, and leaves out the updates of a step whose
   /// gradients are not finite on some rank, on all ranks alike. Updates are made as clipByNorm()
@@ -129,8 +129,8 @@ public:
   /// The loss's scale in the last step; its gradients contain it.
   double appliedScale() const { return applied; }
 
-  /// Multiplies the loss of the next pass, and its gradient, by this weight. Errors: those that
-  /// StepRunner::weighLoss() has.
+  /// Multiplies the loss of the next micro-batch, and its gradient, by this weight. Errors: those
+  /// that StepRunner::weighLoss() has.
   Status weighLoss(double chosen) {
     weight = chosen;
     return executable.weighLoss(chosen);
@@ -223,12 +223,12 @@ private:
   Status runOperation(std::size_t index);
   Status runUpdate(std::size_t index);
   Status wait(int bucket);
-  Status runEarlierPasses(std::int64_t number, bool replays);
+  Status runEarlierMicroBatches(std::int64_t number, bool replays);
   core::StepPart part() const;
   void startChannels(std::int64_t number, bool replayed);
-  bool isLastPass() const { return pass + 1 == passes; }
-  /// Whether earlier passes leave the operation out.
-  bool isOfLastPass(const core::OperationInfo &operation) const;
+  bool isLastMicroBatch() const { return microBatch + 1 == microBatches; }
+  /// Whether earlier micro-batches leave the operation out.
+  bool isOfLastMicroBatch(const core::OperationInfo &operation) const;
   std::span<float> gradientsOf(int bucket) const {
     const BucketPlace &b = places.at(bucket);
     return {reinterpret_cast<float *>(b.gradients), b.bytes / sizeof(float)};
@@ -242,7 +242,7 @@ private:
   }
   Status capture(bool &isDone);
   Status replay(std::int64_t number);
-  Status tellPass(std::int64_t number);
+  Status tellMicroBatch(std::int64_t number);
   bool hasShards() const;
   Status shareSquares();
   Status share(std::span<double> squares);
@@ -274,12 +274,12 @@ private:
   std::map<int, BucketPlace> places;          ///< by bucket id
   bool updatesLast = false;                   ///< updates wait for the norm of all gradients
   std::optional<double> rate;                 ///< of the present step
-  int passes = 1;                             ///< of a step
-  int pass = 0;                               ///< the present one; 0 between steps
-  PassSums passSums{1, executable.weights()};
+  int microBatches = 1;                       ///< of a step
+  int microBatch = 0;                         ///< the present one; 0 between steps
+  MicroBatchSums microBatchSums{1, executable.weights()};
   std::function<Status(std::int64_t)> nextSamples; ///< see accumulate()
-  double earlierLosses = 0;                        ///< sum over the step's earlier passes
-  double weight = 1;                               ///< of the present pass's loss
+  double earlierLosses = 0;                        ///< sum over the step's earlier micro-batches
+  double weight = 1;                               ///< of the present micro-batch's loss
   std::optional<LossScale> scale;                  ///< of the next step
   double applied = 1;                              ///< scale of the present step
   bool isSkipped = false;                          ///< whether the present step updates nothing
@@ -293,7 +293,7 @@ private:
     std::int64_t number;
     core::Clock::time_point start;
     bool isRecorded; ///< the step has marks
-    double weight;   ///< of its last pass's loss
+    double weight;   ///< of its last micro-batch's loss
   };
   std::deque<Told> told;                 ///< steps that are not complete
   bool runsAhead = false;                ///< runAhead(), and the executable can

@@ -1,21 +1,21 @@
-// One step: its passes, told or captured once and replayed.
+// One step: its micro-batches, told or captured once and replayed.
 #include "runtime/run/Trainer.h"
 
 namespace syncline::run {
 
-/// Which part of a step the present pass is, for captures.
+/// Which part of a step the present micro-batch is, for captures.
 core::StepPart Trainer::part() const {
-  if (pass == 0)
+  if (microBatch == 0)
     return core::StepPart::first;
-  return isLastPass() ? core::StepPart::last : core::StepPart::between;
+  return isLastMicroBatch() ? core::StepPart::last : core::StepPart::between;
 }
 
-/// Tells the channels of gradients that the present pass begins, and whether it is replayed.
+/// Tells the channels of gradients that the present micro-batch begins, and whether it is replayed.
 void Trainer::startChannels(std::int64_t number, bool replayed) {
   if (exchanges) // beginStep() has told channels of weights that the step begins
     return;
   for (auto &[id, channel] : channels)
-    if (pass == 0)
+    if (microBatch == 0)
       channel->startStep(number, replayed);
     else
       channel->startPart(replayed);
@@ -29,7 +29,7 @@ Status Trainer::capture(bool &isDone) {
   return told ? ended : told;
 }
 
-/// Replays the present pass, which it captures first where it has not yet.
+/// Replays the present micro-batch, which it captures first where it has not yet.
 Status Trainer::replay(std::int64_t number) {
   executable.choosePart(part());
   const bool takesTurns = carried.any() || runsAhead;
@@ -40,7 +40,7 @@ Status Trainer::replay(std::int64_t number) {
     SYNCLINE_TRY(capture(isThere));
   }
   startChannels(number, true);
-  if (Status s = executable.replay(); !s || !isLastPass())
+  if (Status s = executable.replay(); !s || !isLastMicroBatch())
     return s;
   // Carried buckets now wait for updates with this step's rate, which may be told. No thread of the
   // host updates what a graph has issued, so that rates can be set at once.
@@ -50,32 +50,32 @@ Status Trainer::replay(std::int64_t number) {
   return Status::ok();
 }
 
-/// Tells the present pass.
-Status Trainer::tellPass(std::int64_t number) {
-  if (pass == 0)
+/// Tells the present micro-batch.
+Status Trainer::tellMicroBatch(std::int64_t number) {
+  if (microBatch == 0)
     startChannels(number, false);
   return runOperations();
 }
 
 void Trainer::accumulate(int count, std::function<Status(std::int64_t)> next) {
-  passes = count;
-  passSums = PassSums(count, executable.weights());
+  microBatches = count;
+  microBatchSums = MicroBatchSums(count, executable.weights());
   nextSamples = std::move(next);
 }
 
-Status Trainer::runEarlierPasses(std::int64_t number, bool replays) {
+Status Trainer::runEarlierMicroBatches(std::int64_t number, bool replays) {
   earlierLosses = 0;
-  for (pass = 0; !isLastPass(); ++pass) {
-    Status s = replays ? replay(number) : tellPass(number);
+  for (microBatch = 0; !isLastMicroBatch(); ++microBatch) {
+    Status s = replays ? replay(number) : tellMicroBatch(number);
     if (s)
       s = executable.synchronize();
     if (!s)
       return s;
     earlierLosses += weight * executable.loss();
-    const std::int64_t next = number * passes + pass + 1;
+    const std::int64_t next = number * microBatches + microBatch + 1;
     if (s = nextSamples(next); !s)
       return s;
-    executable.beginPass(next);
+    executable.beginMicroBatch(next);
   }
   return Status::ok();
 }
@@ -84,16 +84,16 @@ Status Trainer::runStep(std::int64_t number, const std::function<void()> &meanwh
   const bool isWhole = carried.areAllUnderWay();
   const bool replays = captures && isWarm && isWhole && !wholeGradients;
   executable.beginStep(number);
-  if (passes > 1)
-    executable.beginPass(number * passes);
+  if (microBatches > 1)
+    executable.beginMicroBatch(number * microBatches);
   if (scale) {
     applied = scale->value();
     SYNCLINE_TRY(executable.setLossScale(applied));
   }
-  SYNCLINE_TRY(runEarlierPasses(number, replays));
+  SYNCLINE_TRY(runEarlierMicroBatches(number, replays));
   began = core::Clock::now();
-  SYNCLINE_TRY(replays ? replay(number) : tellPass(number));
-  pass = 0;
+  SYNCLINE_TRY(replays ? replay(number) : tellMicroBatch(number));
+  microBatch = 0;
   if (drains)
     SYNCLINE_TRY(runDue());
   isWarm = isWarm || isWhole;

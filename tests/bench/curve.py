@@ -1,7 +1,7 @@
 """A loss curve beside PyTorch's: `bench.py curve`.
 
 ResNet-18 on Fashion-MNIST, AdamW, a linear warm-up, then a cosine, gradients clipped by their norm,
-four parts of 16 samples a step: as accumulated passes of one rank, of two, or as four ranks. All of
+four parts of 16 samples a step: as micro-batches of one rank, of two, or as four ranks. All of
 them are the same sums, and batch normalization sees the same 16 samples.
 """
 
@@ -52,13 +52,14 @@ def ours(folder, files, ranks, precision):
     """Every step's loss."""
     plan, cluster = folder / f"curve-{ranks}-{precision}.plan", folder / f"curve-{ranks}.yaml"
     cluster.write_text(training.CLUSTER.format(ranks=ranks, bandwidth="10 Gb/s"))
-    passes = PARTS // ranks
+    micro_batches = PARTS // ranks
     words = ["--cluster", cluster, "--batch", PART, "--optimizer", "adamw", "--overlap", "backward"]
     words += ["--precision", precision]
     words = ["compile", "--quiet", model_file(folder), *words, "-o", plan]
     measure.run([measure.SYNCLINE, *map(str, words)])
     words = ["run", plan, "-n", ranks, "--data", ",".join(map(str, files)), "--steps", STEPS]
-    words += ["--lr", RATE, "--weight-decay", DECAY, "--clip-norm", NORM, "--accumulate", passes]
+    words += ["--lr", RATE, "--weight-decay", DECAY, "--clip-norm", NORM]
+    words += ["--accumulate", micro_batches]
     words += ["--schedule", "cosine", "--warmup", WARM, "--log", "json"]
     output, _ = measure.run([measure.SYNCLINE, *map(str, words)])
     lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]

@@ -51,33 +51,30 @@ class AccumulatedPlansTest(RefusalTest):
     def schemes(self, plan):
         return {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]}
 
-    def test_choice_flips_with_the_passes(self):
-        """Factors are best for one batch. In each of many passes they cost more than one sum. The
-        choice is the best of three plans, as their steps of one batch and their passes say. What
-        decides layer by layer is chosen where it is as good as all factors and as none."""
-        self.enterContext(stepcache.none())
-        one = self.plan(label="-one")
-        self.assertIn("factors", self.schemes(one))
-        # With the most passes nothing is gathered, which gives the step of such a plan.
-        most = self.plan("--accumulate", 64, label="-most")
-        self.assertNotIn("factors", self.schemes(most))
-        whole, sums = (harness.plan_json(plan)["predicted"] for plan in (one, most))
-        sums = {"pass": sums["pass"], "step": sums["step"] - 63 * sums["pass"]}
-        self.assertLess(whole["step"], sums["step"])
-        chosen = []
-        for passes in (2, 4, 16, 64):
-            with self.subTest(passes=passes):
+    def test_choice_flips_with_the_micro_batches(self):
+        """Factors are best for one batch. In each of many micro-batches they cost more than one
+        sum. The choice is the best of three plans, as their steps of one batch and their
+        micro-batches say. What decides layer by layer is chosen where it is as good as all
+        factors and as none.""" self.enterContext(stepcache.none()) one =
+        self.plan(label="-one") self.assertIn("factors", self.schemes(one)) # With the most
+        micro-batches nothing is gathered, which gives the step of such a plan. most =
+        self.plan("--accumulate", 64, label="-most") self.assertNotIn("factors",
+        self.schemes(most)) whole, sums = (harness.plan_json(plan)["predicted"] for plan in
+        (one, most)) sums = {"micro_batch": sums["micro_batch"], "step": sums["step"] - 63 *
+        sums["micro_batch"]} self.assertLess(whole["step"], sums["step"]) chosen = [] for
+        micro_batches in (2, 4, 16, 64):
+            with self.subTest(micro_batches=micro_batches):
                 steps = {
-                    name: step["step"] + (passes - 1) * step["pass"]
+                    name: step["step"] + (micro_batches - 1) * step["micro_batch"]
                     for name, step in (("optimal", whole), ("sums", sums))
                 }
-                plan = self.plan("--accumulate", passes, label=f"-{passes}")
+                plan = self.plan("--accumulate", micro_batches, label=f"-{micro_batches}")
                 document = harness.plan_json(plan)
-                self.assertEqual(document["accumulate"], passes)
+                self.assertEqual(document["accumulate"], micro_batches)
                 planner, predicted = document["planner"], document["predicted"]
                 best = min(steps.values())
                 self.assertLessEqual(predicted["step"], best * (1 + 1e-9))
-                if planner != f"passes:{passes}":
+                if planner != f"micro-batches:{micro_batches}":
                     self.assertAlmostEqual(predicted["step"], best, delta=1e-9 * best)
                     self.assertAlmostEqual(steps[planner], best, delta=1e-9 * best)
                 if planner == "optimal":
@@ -97,25 +94,27 @@ class AccumulatedPlansTest(RefusalTest):
         plan = self.plan("--scheme", "*=ring", "--accumulate", 4, label="-four")
         document = harness.plan_json(plan)
         predicted, single = document["predicted"], one["predicted"]
-        self.assertEqual(predicted["pass"], single["pass"])
+        self.assertEqual(predicted["micro_batch"], single["micro_batch"])
         self.assertAlmostEqual(
-            predicted["step"], single["step"] + 3 * single["pass"], places=12
+            predicted["step"], single["step"] + 3 * single["micro_batch"], places=12
         )
         self.assertEqual(predicted["traffic"], single["traffic"])
         self.assertEqual(document["buckets"], one["buckets"])
         self.assertEqual(document["certificate"], one["certificate"])
-        # Passes that only compute and add up are as short as any, so that the proof holds.
+        # Micro-batches that only compute and add up are as short as any, so that the proof holds.
         self.assertTrue(document["optimal"])
-        self.assertAlmostEqual(predicted["planner"]["earlier"], 3 * predicted["pass"], places=12)
+        self.assertAlmostEqual(
+            predicted["planner"]["earlier"], 3 * predicted["micro_batch"], places=12
+        )
         self.assertEqual(document["memory"]["sums"], document["memory"]["gradients"])
         self.assertEqual(one["memory"]["sums"], 0)
         said = harness.syncline("inspect", plan)
         for text in (
             "4 batches a step of 16 a rank",
-            ": 3 passes of ",
-            "a step adds up the gradients of 4 batches, one pass each: sums travel in the last",
-            "of the last pass, and no plan with the schemes requested finishes before",
-            ", behind 3 passes that take ",
+            ": 3 micro-batches of ",
+            "a step adds up the gradients of 4 micro-batches: sums travel with the last one",
+            "of the last micro-batch, and no plan with the schemes requested finishes before",
+            ", behind 3 micro-batches that take ",
             "optimal, proved by the certificate",
             "sums ",
         ):
@@ -123,9 +122,9 @@ class AccumulatedPlansTest(RefusalTest):
         other = self.plan("--scheme", "*=ring", label="-other")
         self.assertIn("accumulate", harness.syncline("inspect", plan, "--diff", other))
         why = harness.syncline("inspect", plan, "--why", "fc1.weight")
-        self.assertIn("a step has 4 passes", why)
+        self.assertIn("a step has 4 micro-batches", why)
 
-    def test_factors_travel_in_each_pass(self):
+    def test_factors_travel_in_each_micro_batch(self):
         words = ("--scheme", "fc1*=factors")
         one = harness.plan_json(self.plan(*words, label="-one"))
         plan = self.plan(*words, "--accumulate", 3, label="-three")
@@ -135,14 +134,14 @@ class AccumulatedPlansTest(RefusalTest):
         self.assertEqual(
             document["predicted"]["traffic"], one["predicted"]["traffic"] + 2 * factors
         )
-        # Each pass waits for its own factors, so that it is longer than it must be.
+        # Each micro-batch waits for its own factors, so that it is longer than it must be.
         planner = document["predicted"]["planner"]
-        self.assertLess(planner["earlier"], 2 * document["predicted"]["pass"])
+        self.assertLess(planner["earlier"], 2 * document["predicted"]["micro_batch"])
         self.assertFalse(document["optimal"])
         self.assertGreater(planner["gap"], 0)
         why = harness.syncline("inspect", plan, "--why", "fc1.weight")
         self.assertIn("travels in each, which is 3 times the traffic above a step", why)
-        self.assertIn("messages by factors in each", harness.syncline("inspect", plan))
+        self.assertIn("messages by factors with each", harness.syncline("inspect", plan))
         # A run moves what was predicted.
         done = self.command("run", plan, "-n", RANKS, "--steps", 2, "--log", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -185,7 +184,7 @@ class AccumulatedPlansTest(RefusalTest):
                 )
                 predicted = harness.plan_json(four)["predicted"]["step"]
                 self.assertEqual(summary["predicted_step_seconds"], predicted)
-                # Four passes hide a loss behind which one batch's messages waited.
+                # Four micro-batches hide a loss behind which one batch's messages waited.
                 late = 0.003 if "step" in words else 1e-9
                 self.assertAlmostEqual(
                     other["predicted_step_seconds"], predicted, delta=late * predicted
@@ -196,27 +195,21 @@ class AccumulatedPlansTest(RefusalTest):
                 )
 
     def test_overlap_of_steps(self):
-        """Messages hide behind the next step's first pass as behind the next step of one batch."""
-        self.enterContext(stepcache.none())
-        words = ("--overlap", "step")
-        plan = self.plan(*words, "--accumulate", 3, "--scheme", "*=ring", label="-order")
-        one = harness.plan_json(self.plan(*words, "--scheme", "*=ring", label="-one"))
-        document = harness.plan_json(plan)
-        self.assertEqual(document["overlap"], "step")
-        predicted = document["predicted"]
-        passes = one["predicted"]["step"] + 2 * one["predicted"]["pass"]
-        # The loss, for which messages of one batch wait, has all passes to arrive.
-        self.assertLess(predicted["step"], passes)
-        self.assertAlmostEqual(predicted["step"], passes, delta=0.003 * passes)
-        planner = predicted["planner"]
-        self.assertAlmostEqual(planner["earlier"], 2 * predicted["pass"], places=12)
-        said = harness.syncline("inspect", plan)
-        self.assertIn("the last pass takes", said)
-        self.assertIn("has one below", said)
-        free = self.plan(*words, "--accumulate", 64, label="-free")
-        self.assertEqual(harness.plan_json(free)["planner"], "sums")
-        self.assertNotIn("factors", self.schemes(free))
-        said = self.command(
+        """Messages hide behind the next step's first micro-batch as behind the next step of one
+        batch.""" self.enterContext(stepcache.none()) words = ("--overlap", "step") plan =
+        self.plan(*words, "--accumulate", 3, "--scheme", "*=ring", label="-order") one =
+        harness.plan_json(self.plan(*words, "--scheme", "*=ring", label="-one")) document =
+        harness.plan_json(plan) self.assertEqual(document["overlap"], "step") predicted =
+        document["predicted"] micro_batches = one["predicted"]["step"] + 2 *
+        one["predicted"]["micro_batch"] # The loss, for which messages of one batch wait, has all
+        micro-batches to arrive. self.assertLess(predicted["step"], micro_batches)
+        self.assertAlmostEqual(predicted["step"], micro_batches, delta=0.003 * micro_batches)
+        planner = predicted["planner"] self.assertAlmostEqual(planner["earlier"], 2 *
+        predicted["micro_batch"], places=12) said = harness.syncline("inspect", plan)
+        self.assertIn("the last micro-batch takes", said) self.assertIn("has one below", said) free
+        = self.plan(*words, "--accumulate", 64, label="-free")
+        self.assertEqual(harness.plan_json(free)["planner"], "sums") self.assertNotIn("factors",
+        self.schemes(free)) said = self.command(
             *("compile", self.model, "--cluster", self.folder / f"cluster{RANKS}-free.yaml"),
             *("--batch", BATCH, *words, "--accumulate", 64, "-o", self.folder / "said.plan"),
         ).stderr
@@ -225,11 +218,11 @@ class AccumulatedPlansTest(RefusalTest):
     def simulated(self, plan, *words):
         return json.loads(harness.syncline("simulate", plan, "--json", *words))
 
-    def test_simulates_all_passes(self):
-        """Passes one behind the other take what was predicted pass by pass."""
+    def test_simulates_all_micro_batches(self):
+        """Micro-batches one behind the other take what was predicted micro-batch by micro-batch."""
         self.enterContext(stepcache.none())
         factors = ("--scheme", "*=ring", "--scheme", "fc1*=factors")
-        for passes, words in (
+        for micro_batches, words in (
             (3, factors),
             (3, ("--scheme", "*=reduce-scatter", "--clip-norm", "1")),
             (2, (*factors, "--overlap", "step")),
@@ -237,24 +230,24 @@ class AccumulatedPlansTest(RefusalTest):
             (2, ("--scheme", "*=ring", "--overlap", "step")),
             (10, (*factors, "--overlap", "step")),
         ):
-            with self.subTest(words=words, passes=passes):
-                plan = self.plan(*words, "--accumulate", passes, label="-several")
+            with self.subTest(words=words, micro_batches=micro_batches):
+                plan = self.plan(*words, "--accumulate", micro_batches, label="-several")
                 document = harness.plan_json(plan)
                 predicted = document["predicted"]["step"]
                 simulated = self.simulated(plan)
                 self.assertAlmostEqual(simulated["step"], predicted, delta=1e-9 * predicted)
-                self.assertEqual(simulated["passes"], passes)
+                self.assertEqual(simulated["micro_batches"], micro_batches)
                 self.assertEqual(simulated["alone"], document["predicted"]["alone"])
-                rate = RANKS * BATCH * passes / predicted
+                rate = RANKS * BATCH * micro_batches / predicted
                 self.assertAlmostEqual(simulated["samples_per_second"], rate, delta=1e-6 * rate)
                 gathered = [b for b in document["buckets"] if b["scheme"] == "factors"]
                 sent = [m for m in simulated["messages"] if m["scheme"] == "factors"]
-                self.assertEqual(len(sent), passes * len(gathered))
+                self.assertEqual(len(sent), micro_batches * len(gathered))
                 for message in sent[len(gathered) :]:
-                    last = simulated["messages"][message["in_last_pass"]]
+                    last = simulated["messages"][message["in_last_micro_batch"]]
                     self.assertEqual(last["name"], message["name"])
-                    self.assertIsNone(last["in_last_pass"])
-                # A rank that computes twice as long does so in each pass.
+                    self.assertIsNone(last["in_last_micro_batch"])
+                # A rank that computes twice as long does so in each micro-batch.
                 late = self.simulated(plan, "--slow", "1:2")
                 computed = document["predicted"]["alone"]
                 self.assertGreater(late["step"], predicted + 0.5 * computed)
@@ -263,10 +256,10 @@ class AccumulatedPlansTest(RefusalTest):
                     longer = [wait["name"] for wait in late["late_ranks"]["longer_waits"]]
                     self.assertEqual(len(longer), len({*longer}))
                 said = harness.syncline("simulate", plan, "--slow", "1:2")
-                self.assertIn(f"2 ranks, steps of {passes} batches", said)
+                self.assertIn(f"2 ranks, steps of {micro_batches} batches", said)
                 self.assertIn("a batch of 8 on rank 1 in place of 16 evens it out", said)
 
-    def test_traces_the_messages_of_each_pass(self):
+    def test_traces_the_messages_of_each_micro_batch(self):
         words = ("--scheme", "*=ring", "--scheme", "fc1*=factors", "--accumulate", 3)
         plan, trace = self.plan(*words, label="-three"), self.folder / "simulated.json"
         harness.syncline("simulate", plan, "--trace", trace)
@@ -278,7 +271,7 @@ class AccumulatedPlansTest(RefusalTest):
         flows = [e["ph"] for e in events if e["ph"] in "sf" and e["pid"] == 0]
         self.assertEqual(flows.count("s"), flows.count("f"))
 
-    def test_sweeps_all_passes(self):
+    def test_sweeps_all_micro_batches(self):
         self.enterContext(stepcache.none())
         words = ("--scheme", "*=ring", "--accumulate", 3)
         plan = self.plan(*words, label="-three")
@@ -302,7 +295,7 @@ class AccumulatedPlansTest(RefusalTest):
         self.assertEqual((document["overlap"], document["accumulate"]), ("backward", 4))
         predicted = document["predicted"]
         self.assertGreater(predicted["step"], predicted["unclipped"])
-        self.assertGreater(predicted["unclipped"], 3 * predicted["pass"])
+        self.assertGreater(predicted["unclipped"], 3 * predicted["micro_batch"])
 
     def test_memory_of_the_sums(self):
         self.enterContext(stepcache.none())

@@ -118,8 +118,8 @@ class HostCudaRoundedTest(HostCudaCase):
                     graph = self.trained(plan, ranks, (*rates, *words, "--cuda-graph"))
                     self.assertEqual(graph[:2], told[:2])
 
-    def test_several_passes(self):
-        """Copies stay while a step's passes add up gradients."""
+    def test_several_micro_batches(self):
+        """Copies stay while a step's micro-batches add up gradients."""
         words = (*OPTIMIZERS["momentum"], "--accumulate", 2)
         whole, parts = (self.trained(self.plan(2, by), 2, words)[:2] for by in (WHOLE, PARTS))
         self.assertEqual(whole, parts)

@@ -187,17 +187,16 @@ class HostCudaAccumulationTest(UpdatesCase):
                 with self.subTest(scheme=scheme, overlap=overlap):
                     self.compare(scheme, extra=("--overlap", overlap))
 
-    def replay(self, ranks, scheme, words=(), extra=(), model=DIGITS, passes=3, rate=0.1):
-        """Captured passes train the bits of told ones, and their losses are the same numbers."""
-        plan = self.plan(ranks, scheme, "cuda", extra, model)
-        late = {"SYNCLINE_HOST_CUDA_DEVICES": str(ranks), "SYNCLINE_HOST_CUDA_DELAY": "100"}
-        runs = []
-        for graph in ((), ("--cuda-graph",)):
+    def replay(self, ranks, scheme, words=(), extra=(), model=DIGITS, micro_batches=3, rate=0.1):
+        """Captured micro-batches train the bits of told ones, and their losses are the same
+        numbers.""" plan = self.plan(ranks, scheme, "cuda", extra, model) late =
+        {"SYNCLINE_HOST_CUDA_DEVICES": str(ranks), "SYNCLINE_HOST_CUDA_DELAY": "100"} runs = [] for
+        graph in ((), ("--cuda-graph",)):
             saved = self.folder / "out.onnx"
             with unittest.mock.patch.dict(os.environ, late):
                 log = harness.syncline(
                     *("run", plan, *CUDA, "-n", ranks, "--data", PAIR, "--shuffle"),
-                    *("--steps", 2 * STEPS, "--accumulate", passes, "--lr", rate),
+                    *("--steps", 2 * STEPS, "--accumulate", micro_batches, "--lr", rate),
                     *("--log", "json", "--save", saved, *words, *graph),
                 )
             *steps, _ = map(json.loads, log.splitlines())
@@ -207,14 +206,14 @@ class HostCudaAccumulationTest(UpdatesCase):
         self.assertEqual(*runs)
 
     def test_graphs(self):
-        """The first pass, those between and the last one are captured once each."""
+        """The first micro-batch, those between and the last one are captured once each."""
         momentum = ("--momentum", 0.9)
         for scheme in (*SUMS, "reduce-scatter"):
             for overlap in ("backward", "step"):
                 with self.subTest(scheme=scheme, overlap=overlap):
                     self.replay(2, scheme, momentum, ("--overlap", overlap))
-        self.replay(2, "ring", momentum, passes=2)
-        self.replay(1, "ring", momentum, passes=5)
+        self.replay(2, "ring", momentum, micro_batches=2)
+        self.replay(1, "ring", momentum, micro_batches=5)
 
     def test_graphs_of_masks_and_statistics(self):
         self.replay(2, "ring", model=mixed(self.folder / "mixed.onnx"))
@@ -224,7 +223,7 @@ class HostCudaAccumulationTest(UpdatesCase):
         self.replay(2, "reduce-scatter", words, ("--optimizer", "adamw"), rate=1e-2)
 
     def test_graphs_of_rounded_weights(self):
-        """Copies of weights in bf16 follow the updates of the last pass."""
+        """Copies of weights in bf16 follow the updates of the last micro-batch."""
         for scheme in WHOLE_AND_PARTS:
             with self.subTest(scheme=scheme):
                 self.replay(2, scheme, ("--momentum", 0.9), ("--precision", "bf16"))
@@ -233,8 +232,8 @@ class HostCudaAccumulationTest(UpdatesCase):
         self.replay(2, "ring", ("--momentum", 0.9), ("--consistency", "local:2"))
 
     def test_graphs_of_factors(self):
-        """A message would travel in several captured passes."""
-        message = "travels by 'factors', in each pass, but with '--cuda-graph'"
+        """A message would travel in several captured micro-batches."""
+        message = "travels by 'factors', in each micro-batch, but with '--cuda-graph'"
         with self.assertRaisesRegex(AssertionError, message):
             self.replay(2, "factors")
         self.replay(1, "factors")

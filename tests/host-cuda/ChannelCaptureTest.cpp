@@ -118,9 +118,9 @@ TEST_P(CaptureChannelTest, ReplaysMessages) {
 INSTANTIATE_TEST_SUITE_P(Wires, CaptureChannelTest,
                          testing::Values(WirePrecision::fp32, WirePrecision::bf16));
 
-/// A step of four passes, whose messages travel in the last one.
-struct StepOfPasses {
-  StepOfPasses(TestMeeting &meeting, int rank) : step(meeting, rank, WirePrecision::fp32) {
+/// A step of four micro-batches, whose messages travel in the last one.
+struct StepOfMicroBatches {
+  StepOfMicroBatches(TestMeeting &meeting, int rank) : step(meeting, rank, WirePrecision::fp32) {
     step.own.begin(0);
     step.tell();
     step.synchronize();
@@ -132,7 +132,7 @@ struct StepOfPasses {
       step.tell();
   }
 
-  /// Replays a pass, which it captures first where it has not yet.
+  /// Replays a micro-batch, which it captures first where it has not yet.
   void replay(StepPart part, std::int64_t number) {
     TestRank &own = step.own;
     own->choosePart(part);
@@ -150,27 +150,27 @@ struct StepOfPasses {
     ASSERT_TRUE(own->replay().isOk());
   }
 
-  static constexpr std::array passes{StepPart::first, StepPart::between, StepPart::between,
-                                     StepPart::last};
+  static constexpr std::array microBatches{StepPart::first, StepPart::between, StepPart::between,
+                                           StepPart::last};
   CapturedStep step;
   std::vector<StepPart> done; ///< what the device has done
 };
 
 // Each replay of the last part adds what ranks have now. Times count from the step's start.
-TEST(CaptureChannelTest, ReplaysPassesApart) {
+TEST(CaptureChannelTest, ReplaysMicroBatchesApart) {
   const Variable late("SYNCLINE_HOST_CUDA_DELAY", "200");
   TestMeeting meeting(2);
   runRanks(meeting, [&](int rank) {
-    StepOfPasses passes(meeting, rank);
-    CapturedStep &step = passes.step;
+    StepOfMicroBatches microBatches(meeting, rank);
+    CapturedStep &step = microBatches.step;
     for (int number = 1; number < 5; ++number) {
-      passes.done.clear();
+      microBatches.done.clear();
       step.input = static_cast<float>(number + 2 * rank);
-      for (const StepPart part : StepOfPasses::passes) {
-        passes.replay(part, number);
+      for (const StepPart part : StepOfMicroBatches::microBatches) {
+        microBatches.replay(part, number);
         step.synchronize();
       }
-      EXPECT_TRUE(std::ranges::equal(passes.done, StepOfPasses::passes));
+      EXPECT_TRUE(std::ranges::equal(microBatches.done, StepOfMicroBatches::microBatches));
       EXPECT_EQ(*step.seen[0], Floats(103, static_cast<float>(2 * number + 2)));
       EXPECT_EQ(*step.seen[1], Floats(77, static_cast<float>(2 * number + 2)));
       const auto timings = step.own.channel(0).timings();
@@ -184,20 +184,20 @@ TEST(CaptureChannelTest, ReplaysPassesApart) {
   });
 }
 
-// Rank 1 does not come to the last pass.
-TEST(CaptureChannelTest, NamesTheMessageOfALastPass) {
+// Rank 1 does not come to the last micro-batch.
+TEST(CaptureChannelTest, NamesTheMessageOfALastMicroBatch) {
   TestMeeting meeting(2);
   std::atomic<bool> over = false;
   runRanks(meeting, [&](int rank) {
-    StepOfPasses passes(meeting, rank);
+    StepOfMicroBatches microBatches(meeting, rank);
     for (int number = 1; number < 4; ++number)
-      for (const StepPart part : StepOfPasses::passes) {
+      for (const StepPart part : StepOfMicroBatches::microBatches) {
         if (number == 3 && part == StepPart::last)
           meeting.limit(rank, 0.3);
         if (number == 3 && rank == 1 && part == StepPart::last)
           break;
-        passes.replay(part, number);
-        const Status done = passes.step.own->synchronize();
+        microBatches.replay(part, number);
+        const Status done = microBatches.step.own->synchronize();
         if (number < 3 || part != StepPart::last) {
           ASSERT_TRUE(done.isOk()) << done.message();
           continue;

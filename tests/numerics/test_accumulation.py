@@ -19,7 +19,7 @@ from test_clipping import DATA, DECAY, DIGITS, GLOBAL, MOMENTUM, NORM, RATE, SAM
 
 PAIR = f"{DATA}/digits-train-x.npy,{DATA}/digits-train-y.npy"
 SGD = ("--lr", RATE, "--momentum", MOMENTUM, "--weight-decay", DECAY)
-BATCH, SLOW = 8, 5e-3  # of one pass and rank, and AdamW's rate, with batch normalization
+BATCH, SLOW = 8, 5e-3  # of one micro-batch and rank, and AdamW's rate, with batch normalization
 
 
 class Normalized(torch.nn.Module):
@@ -37,23 +37,23 @@ class Normalized(torch.nn.Module):
         return self.fc(torch.flatten(x, 1))
 
 
-def distributed(model, ranks, passes):
+def distributed(model, ranks, micro_batches):
     """PyTorch's AdamW on `ranks` copies of the model, each with statistics of its own, whose mean
-    gradients of `passes` batches are applied. Returns parameters and rank 0's statistics."""
+    gradients of `micro_batches` batches are applied. Returns parameters and rank 0's statistics."""
     copies = [copy.deepcopy(model).double().train() for _ in range(ranks)]
     optimizer = torch.optim.AdamW(copies[0].parameters(), SLOW, weight_decay=0.01, foreach=False)
     images = torch.from_numpy(numpy.load(DATA / "digits-train-x.npy")).double()
     labels = torch.from_numpy(numpy.load(DATA / "digits-train-y.npy"))
-    count = ranks * passes * BATCH
+    count = ranks * micro_batches * BATCH
     for step in range(STEPS):
         first = step % (len(labels) // count) * count
         for each in copies:
             each.load_state_dict(copies[0].state_dict() | dict(each.named_buffers()))
             each.zero_grad()
-            for _ in range(passes):
+            for _ in range(micro_batches):
                 part = slice(first, first + BATCH)
                 loss = torch.nn.functional.cross_entropy(each(images[part]), labels[part])
-                (loss / passes).backward()
+                (loss / micro_batches).backward()
                 first += BATCH
         for mean, *others in zip(*(each.parameters() for each in copies)):
             mean.grad = sum((other.grad for other in others), mean.grad) / ranks
@@ -66,11 +66,11 @@ class AccumulationTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def train(self, plan, ranks, passes, *extra):
+    def train(self, plan, ranks, micro_batches, *extra):
         saved = self.folder / "trained.onnx"
         log = harness.syncline(
             *("run", plan, "-n", ranks, "--data", PAIR, "--steps", STEPS, "--log", "json"),
-            *(() if passes is None else ("--accumulate", passes)),
+            *(() if micro_batches is None else ("--accumulate", micro_batches)),
             *("--save", saved, *extra),
         )
         return test_clipping.weights_of(saved), [json.loads(line) for line in log.splitlines()]
@@ -80,18 +80,18 @@ class AccumulationTest(unittest.TestCase):
         print(f"\n  {what}: {worst}")
         self.assertLessEqual(worst.error, SAME, what)
 
-    def check_whole(self, label, ranks, passes, extra=(), words=(), norm=None, **how):
+    def check_whole(self, label, ranks, micro_batches, extra=(), words=(), norm=None, **how):
         """A net without batch normalization trains as with one pass over all samples."""
         plan = harness.compile_plan(
-            *(DIGITS, self.folder, ranks, GLOBAL // ranks // passes),
+            *(DIGITS, self.folder, ranks, GLOBAL // ranks // micro_batches),
             label="-" + label,
             extra=extra,
             **how,
         )
-        given = None if "--accumulate" in extra else passes  # else the plan says it
+        given = None if "--accumulate" in extra else micro_batches  # else the plan says it
         found, log = self.train(plan, ranks, given, *SGD, *words)
         truth, norms = test_clipping.reference(norm=norm)
-        self.check(f"{label}, {ranks} ranks, {passes} passes", found, truth)
+        self.check(f"{label}, {ranks} ranks, {micro_batches} micro-batches", found, truth)
         self.assertEqual([line["step"] for line in log[:-1]], list(range(STEPS)))
         return log, norms
 
@@ -113,9 +113,9 @@ class AccumulationTest(unittest.TestCase):
         for scheme in ("ring", "reduce-scatter", "factors"):
             pattern = "fc*.weight" if scheme == "factors" else "*"
             extra = ("--overlap", "step", "--scheme", f"{pattern}={scheme}")
-            for passes in (2, 4):
-                with self.subTest(scheme=scheme, passes=passes):
-                    self.check_whole(f"step-{scheme}", 2, passes, extra)
+            for micro_batches in (2, 4):
+                with self.subTest(scheme=scheme, micro_batches=micro_batches):
+                    self.check_whole(f"step-{scheme}", 2, micro_batches, extra)
 
     def test_nodes_and_servers(self):
         hierarchical = ("--scheme", "*=hierarchical")
@@ -124,9 +124,9 @@ class AccumulationTest(unittest.TestCase):
         self.check_whole("servers", 2, 4, **harness.BY_SERVERS)
 
     def test_one_rank(self):
-        for passes in (1, 2, 8):
-            with self.subTest(passes=passes):
-                self.check_whole("one", 1, passes)
+        for micro_batches in (1, 2, 8):
+            with self.subTest(micro_batches=micro_batches):
+                self.check_whole("one", 1, micro_batches)
 
     def test_clips_the_mean_gradient(self):
         for scheme in ("*=ring", "fc*.weight=factors"):
@@ -137,10 +137,9 @@ class AccumulationTest(unittest.TestCase):
                 numpy.testing.assert_allclose(measured, norms, 1e-5)
 
     def test_batch_normalization_and_adamw(self):
-        """Statistics are those of one pass's samples on one rank; running ones see every pass."""
-        model, path = Normalized(), self.folder / "normalized.onnx"
-        export.write(model, torch.zeros(2, 1, 8, 8), path)
-        for ranks in repeat((1, 4), (1, 2, 4)):
+        """Statistics are those of one micro-batch's samples on one rank; running ones see every
+        micro-batch.""" model, path = Normalized(), self.folder / "normalized.onnx"
+        export.write(model, torch.zeros(2, 1, 8, 8), path) for ranks in repeat((1, 4), (1, 2, 4)):
             for scheme in ("*=ring", "*=reduce-scatter", "fc.weight=factors"):
                 if ranks == 1 and scheme != "*=ring":
                     continue
@@ -153,9 +152,9 @@ class AccumulationTest(unittest.TestCase):
                     self.check(f"{scheme}, {ranks} ranks", found, distributed(model, ranks, 3))
 
     def test_whole_numbers_are_those_of_steps(self):
-        """The loss is the mean over the passes, and steps, epochs and rates count no passes."""
-        plan = harness.compile_plan(DIGITS, self.folder, 2, GLOBAL // 4)
-        _, one = self.train(
+        """The loss is the mean over the micro-batches, and steps, epochs and rates count no
+        micro-batches.""" plan = harness.compile_plan(DIGITS, self.folder, 2, GLOBAL // 4) _, one
+        = self.train(
             harness.compile_plan(DIGITS, self.folder, 2, GLOBAL // 2), 2, 1, *SGD
         )
         _, two = self.train(plan, 2, 2, *SGD)
@@ -167,7 +166,7 @@ class AccumulationTest(unittest.TestCase):
             self.assertEqual([line[key] for line in two[:-1]], [line[key] for line in one[:-1]])
         predicted = harness.plan_json(plan)["predicted"]
         self.assertEqual(
-            two[-1]["predicted_step_seconds"], predicted["step"] + predicted["pass"]
+            two[-1]["predicted_step_seconds"], predicted["step"] + predicted["micro_batch"]
         )
 
 

@@ -119,13 +119,13 @@ class OptimizersTest(unittest.TestCase):
         cls.scope.cleanup()
 
     def check(
-        self, name, ranks, *extra, cluster=harness.CLUSTER, label="plain", run=(), passes=1
+        self, name, ranks, *extra, cluster=harness.CLUSTER, label="plain", run=(), micro_batches=1
     ):
         plan = harness.compile_plan(
             self.path,
             self.folder,
             ranks=ranks,
-            batch=GLOBAL_BATCH // ranks // passes,
+            batch=GLOBAL_BATCH // ranks // micro_batches,
             cluster=cluster,
             label=f"-{name}-{label}",
             extra=("--optimizer", name, *extra),
@@ -134,7 +134,7 @@ class OptimizersTest(unittest.TestCase):
         out = self.folder / f"{plan.stem}.dump"
         harness.syncline(
             *("run", plan, "-n", ranks, "--data", files, "--steps", STEPS, "--dump", out),
-            *("--dump-steps", STEPS - 1, "--accumulate", passes, *FLAGS, *GROUPS, *run),
+            *("--dump-steps", STEPS - 1, "--accumulate", micro_batches, *FLAGS, *GROUPS, *run),
         )
         found = harness.Dump(out).parameters(STEPS - 1)
         worst = compare.parameters(found, self.truth[name])
@@ -175,12 +175,12 @@ class OptimizersTest(unittest.TestCase):
                 memory = harness.plan_json(plan)["memory"]
                 self.assertLess(memory["optimizer"], 0.55 * memory["parameters"])
 
-    def test_several_passes(self):
+    def test_several_micro_batches(self):
         every = ("lamb", "reduce-scatter"), ("adam", "ring"), ("lamb", "ring")
         for name, scheme in repeat(every[:2], every):
             with self.subTest(name=name, scheme=scheme):
                 how = ("--scheme", f"*={scheme}")
-                self.check(name, 2, *how, label=f"passes-{scheme}", passes=2)
+                self.check(name, 2, *how, label=f"micro-batches-{scheme}", micro_batches=2)
 
     def test_factors(self):
         for name in ("adamw", "lamb"):

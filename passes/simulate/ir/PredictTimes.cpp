@@ -51,26 +51,27 @@ static Result<Prediction> predictIssued(const SimulatedPlan &plan) {
   return prediction;
 }
 
-/// Seconds of a step with all its passes, of which one that is not the last takes `pass`. Messages
-/// of the step before, and its loss, reach into the first passes; every pass behind them takes
-/// `pass`. Eight passes are simulated, and the loss is taken to have arrived by then.
-static Result<double> wholeSeconds(const SimulatedPlan &plan, double pass) {
+/// Seconds of a step with all its micro-batches, of which one that is not the last takes
+/// `microBatch`. Messages of the step before, and its loss, reach into the first micro-batches;
+/// every micro-batch behind them takes `microBatch`. Eight micro-batches are simulated, and the
+/// loss is taken to have arrived by then.
+static Result<double> wholeSeconds(const SimulatedPlan &plan, double microBatch) {
   constexpr std::int64_t most = 8;
-  const std::int64_t passes = std::min(plan.passes(), most);
-  SYNCLINE_TRY_GET(lastPass, plan.asPlanned(plan.problem().cluster()));
-  SYNCLINE_TRY_GET(whole, predictStep(plan.wholeStep(*lastPass, passes)));
-  return whole->step + static_cast<double>(plan.passes() - passes) * pass;
+  const std::int64_t microBatches = std::min(plan.microBatches(), most);
+  SYNCLINE_TRY_GET(lastMicroBatch, plan.asPlanned(plan.problem().cluster()));
+  SYNCLINE_TRY_GET(whole, predictStep(plan.wholeStep(*lastMicroBatch, microBatches)));
+  return whole->step + static_cast<double>(plan.microBatches() - microBatches) * microBatch;
 }
 
-/// Has the times of whole steps count all passes. Precondition: the plan has several, so that its
-/// gradients travel (P36).
-static Status countPasses(Prediction &prediction, const SimulatedPlan &plan) {
-  prediction.leastPass = plan.leastPassSeconds();
-  SYNCLINE_TRY_GET(step, wholeSeconds(plan, *prediction.pass));
+/// Has the times of whole steps count all micro-batches. Precondition: the plan has several, so
+/// that its gradients travel (P36).
+static Status countMicroBatches(Prediction &prediction, const SimulatedPlan &plan) {
+  prediction.leastMicroBatch = plan.leastMicroBatchSeconds();
+  SYNCLINE_TRY_GET(step, wholeSeconds(plan, *prediction.microBatch));
   prediction.step = *step;
   if (!prediction.unclipped)
     return Status::ok();
-  SYNCLINE_TRY_GET(unclipped, wholeSeconds(plan.withoutClipping(), *prediction.pass));
+  SYNCLINE_TRY_GET(unclipped, wholeSeconds(plan.withoutClipping(), *prediction.microBatch));
   prediction.unclipped = *unclipped;
   return Status::ok();
 }
@@ -87,14 +88,14 @@ Result<Prediction> predictPlan(ModuleOp module) {
     prediction->unclipped = without->step;
   }
   if (plan->sendsGradients()) {
-    const Result<Prediction> pass = predictScenario(plan->accumulatingPass());
-    if (!pass)
-      return pass;
-    prediction->pass = pass->step;
+    const Result<Prediction> microBatch = predictScenario(plan->accumulatingMicroBatch());
+    if (!microBatch)
+      return microBatch;
+    prediction->microBatch = microBatch->step;
   }
   prediction->alone = plan->aloneSeconds(1);
-  if (plan->passes() > 1)
-    SYNCLINE_TRY(countPasses(*prediction, *plan));
+  if (plan->microBatches() > 1)
+    SYNCLINE_TRY(countMicroBatches(*prediction, *plan));
   for (auto program : module.getOps<plan::ProgramOp>())
     prediction->waiting = exchangeWaiting(program, prediction->step);
   prediction->step += prediction->waiting;
@@ -127,7 +128,8 @@ void writeDown(sync::SolutionOp solution, const Prediction &prediction) {
       seconds(prediction.communicationEnd), seconds(prediction.reconstructionEnd),
       seconds(prediction.updates), seconds(prediction.step), seconds(prediction.alone),
       prediction.waiting > 0 ? seconds(prediction.waiting) : FloatAttr(),
-      orNone(prediction.unclipped), orNone(prediction.pass), orNone(prediction.leastPass),
+      orNone(prediction.unclipped), orNone(prediction.microBatch),
+      orNone(prediction.leastMicroBatch),
       /*whole=*/FloatAttr(), /*gathering=*/FloatAttr());
 }
 

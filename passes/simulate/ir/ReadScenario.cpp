@@ -188,7 +188,7 @@ Result<SimulatedPlan> SimulatedPlan::create(ModuleOp module) {
   result.updates = problem.getUpdates().convertToDouble();
   result.updateWeights = updateWeightsOf(module, problem, result.problem().cluster());
   for (auto program : module.getOps<plan::ProgramOp>()) {
-    result.passCount = plan::passesOf(program);
+    result.microBatchCount = plan::microBatchesOf(program);
     result.squares = plan::clipNormOf(program) ? cost::readingShare(nn::optimizerOf(module)) : 0;
   }
   if (auto overhead = module->getAttrOfType<FloatAttr>(cluster::overheadAttr))
@@ -210,21 +210,22 @@ bool SimulatedPlan::sendsGradients() const {
   return program && !program.getConsistency();
 }
 
-Result<Scenario> SimulatedPlan::accumulatingPass() const {
+Result<Scenario> SimulatedPlan::accumulatingMicroBatch() const {
   Result<Scenario> step = asPlanned(planned.problem.cluster());
   if (!step)
     return step;
-  return simulate::accumulatingPass(*step, cost::addingShare(nn::optimizerOf(module)));
+  return simulate::accumulatingMicroBatch(*step, cost::addingShare(nn::optimizerOf(module)));
 }
 
-double SimulatedPlan::leastPassSeconds() const {
+double SimulatedPlan::leastMicroBatchSeconds() const {
   sync::ProblemOp problem = planned.problemOp;
   return problem.getBackwardEnd().convertToDouble() +
          cost::addingShare(nn::optimizerOf(module)) * updates;
 }
 
-Scenario SimulatedPlan::wholeStep(const Scenario &lastPass, std::int64_t passes) const {
-  return simulate::wholeStep(lastPass, passes, cost::addingShare(nn::optimizerOf(module)));
+Scenario SimulatedPlan::wholeStep(const Scenario &lastMicroBatch, std::int64_t microBatches) const {
+  return simulate::wholeStep(lastMicroBatch, microBatches,
+                             cost::addingShare(nn::optimizerOf(module)));
 }
 
 bool SimulatedPlan::hasProgram() const { return bool(firstOf<plan::ProgramOp>(module)); }
@@ -313,7 +314,7 @@ Result<Scenario> SimulatedPlan::withDecisions(const problem::Problem &problem,
                   where.cluster, *catalog);
 }
 
-std::vector<Operation> SimulatedPlan::alonePass(double batch, bool isLast) const {
+std::vector<Operation> SimulatedPlan::aloneMicroBatch(double batch, bool isLast) const {
   const problem::Problem &problem = planned.problem.asPlanned();
   const double slowdown = cluster::slowdown(planned.problem.cluster()),
                updating =
@@ -330,8 +331,8 @@ std::vector<Operation> SimulatedPlan::alonePass(double batch, bool isLast) const
 
 Scenario SimulatedPlan::alone(double batch) const {
   Scenario scenario;
-  for (std::int64_t pass = 1; pass <= passCount; ++pass) {
-    for (Operation &op : alonePass(batch, pass == passCount))
+  for (std::int64_t microBatch = 1; microBatch <= microBatchCount; ++microBatch) {
+    for (Operation &op : aloneMicroBatch(batch, microBatch == microBatchCount))
       scenario.operations.push_back(std::move(op));
     addOverhead(scenario, overhead);
   }
@@ -342,11 +343,12 @@ Scenario SimulatedPlan::alone(double batch) const {
 double SimulatedPlan::aloneSeconds(double batch) const {
   auto secondsOf = [&](bool isLast) {
     double seconds = 0;
-    for (const Operation &op : alonePass(batch, isLast))
+    for (const Operation &op : aloneMicroBatch(batch, isLast))
       seconds += op.seconds;
     return seconds + overhead;
   };
-  const double seconds = secondsOf(true) + static_cast<double>(passCount - 1) * secondsOf(false);
+  const double seconds =
+      secondsOf(true) + static_cast<double>(microBatchCount - 1) * secondsOf(false);
   return seconds * scatter.slowest(1);
 }
 

@@ -52,8 +52,8 @@ public:
                                  const Elsewhere &where) const;
 
   /// One device by itself, without slowdown and with `batch` times the plan's samples: it computes
-  /// what a rank does in all passes, updates all parameters and sends nothing. The machines have
-  /// one rank.
+  /// what a rank does in all micro-batches, updates all parameters and sends nothing. The machines
+  /// have one rank.
   Scenario alone(double batch) const;
 
   /// Bytes on every device of the tensors of a plan with these decisions; nothing for a trace. See
@@ -68,17 +68,22 @@ public:
   /// The plan as if it did not.
   SimulatedPlan withoutClipping() const;
 
-  /// In a step of several batches, a pass of asPlanned()'s on the plan's cluster that is not the
-  /// last one (Accumulation.h). Precondition: sendsGradients().
-  Result<Scenario> accumulatingPass() const;
-  /// The passes of a step, at least 1 (P36). All scenarios above but alone() have the last one.
-  std::int64_t passes() const { return passCount; }
-  /// The step with all its passes or with some, from a scenario of the last one (Accumulation.h).
-  Scenario wholeStep(const Scenario &lastPass) const { return wholeStep(lastPass, passCount); }
-  Scenario wholeStep(const Scenario &lastPass, std::int64_t passes) const;
-  /// Seconds that a pass which is not the last one takes at least, by any plan of the problem: what
-  /// it computes, and adding all gradients up but those that a reduce-scatter would update.
-  double leastPassSeconds() const;
+  /// In a step of several batches, a micro-batch of asPlanned()'s on the plan's cluster that is not
+  /// the last one (Accumulation.h). Precondition: sendsGradients().
+  Result<Scenario> accumulatingMicroBatch() const;
+  /// The micro-batches of a step, at least 1 (P36). All scenarios above but alone() have the
+  /// last one.
+  std::int64_t microBatches() const { return microBatchCount; }
+  /// The step with all its micro-batches or with some, from a scenario of the last
+  /// one (Accumulation.h).
+  Scenario wholeStep(const Scenario &lastMicroBatch) const {
+    return wholeStep(lastMicroBatch, microBatchCount);
+  }
+  Scenario wholeStep(const Scenario &lastMicroBatch, std::int64_t microBatches) const;
+  /// Seconds that a micro-batch which is not the last one takes at least, by any plan of the
+  /// problem: what it computes, and adding all gradients up but those that a reduce-scatter
+  /// would update.
+  double leastMicroBatchSeconds() const;
   /// Whether the plan has a program whose gradients travel.
   bool sendsGradients() const;
 
@@ -94,7 +99,8 @@ public:
   const std::vector<std::string> &names() const { return gradientNames; }
   /// Samples per rank; for a trace only where its fully connected layers agree.
   std::optional<std::int64_t> samples() const { return planned.samples; }
-  /// Seconds of a step with all its passes by the module's prediction; 0 before `predict-times`.
+  /// Seconds of a step with all its micro-batches by the module's prediction; 0
+  /// before `predict-times`.
   double predictedStep() const { return predicted; }
 
 private:
@@ -104,11 +110,11 @@ private:
   /// Whether computation is that of a model's step: of a program, or of a trace made from a step.
   /// Other traces' layers keep their times, and no loss travels beside their gradients.
   bool isOfStep() const;
-  /// The operations of alone() in the last pass, or in an earlier one.
-  std::vector<Operation> alonePass(double batch, bool isLast) const;
-  /// The scenario of a pass of operations with messages, clipped where the plan does, with the
-  /// loss's message, costs and machines. Operations have the slowdown of `timedOn`; `shardUpdate`
-  /// is that of each message by reduce-scatter.
+  /// The operations of alone() in the last micro-batch, or in an earlier one.
+  std::vector<Operation> aloneMicroBatch(double batch, bool isLast) const;
+  /// The scenario of a micro-batch of operations with messages, clipped where the plan does, with
+  /// the loss's message, costs and machines. Operations have the slowdown of `timedOn`;
+  /// `shardUpdate` is that of each message by reduce-scatter.
   Result<Scenario> complete(Scenario scenario, double shardUpdate, cluster::SpecAttr timedOn,
                             cluster::SpecAttr cluster, const cost::SchemeCatalog &catalog) const;
   WirePrecision wire() const { return cluster::wireOf(module); }
@@ -118,7 +124,7 @@ private:
   std::vector<std::string> gradientNames;
   std::vector<double> updateWeights; ///< of each gradient; empty where unknown
   double forwardEnd = 0, updates = 0, predicted = 0;
-  std::int64_t passCount = 1;
+  std::int64_t microBatchCount = 1;
   double overhead = 0; ///< seconds of a step beside its operations
   double squares = 0;  ///< their time as a part of the updates'; 0 for a plan that does not clip
   Scatter scatter;

@@ -9,7 +9,7 @@ namespace syncline {
 
 /// The `schema` of plan.json. Raise it whenever a reader of the old schema would misunderstand the
 /// new one.
-inline constexpr int planSchema = 17;
+inline constexpr int planSchema = 18;
 
 /// The end of a message that refuses the plan in a folder for its version: how to make it anew.
 inline std::string compileAgain(const std::string &folder) {
@@ -28,7 +28,7 @@ inline constexpr int maxLocalRanks = 256;
 inline constexpr int maxChannels = 8;
 
 /// The most batches whose gradients one step adds up.
-inline constexpr std::int64_t mostPasses = 1'000'000;
+inline constexpr std::int64_t mostMicroBatches = 1'000'000;
 
 /// Dedicated servers sum a message in pieces of at most so many bytes: they receive one piece while
 /// they send the sum of the piece before it.

@@ -52,7 +52,7 @@ void Checkpoints::tellChoice() const {
   };
   run.report.note("the checkpoint is of another plan, for " + size(resumed->ranks, resumed->batch) +
                   ", and this one is for " +
-                  size(run.plan.ranks, run.plan.batch * run.options.passes) +
+                  size(run.plan.ranks, run.plan.batch * run.options.microBatches) +
                   ": results differ from those of the plan before; sums, the order of samples, "
                   "dropout and each rank's running statistics are this plan's from step " +
                   std::to_string(resumed->step) + " on");
@@ -122,7 +122,7 @@ CheckpointChoice::Opinion Checkpoints::judge(const CheckpointManifest &m) const 
   if (m.samples != run.samples)
     return {.error = "its training set has " + std::to_string(m.samples) + " samples, '--data' " +
                      std::to_string(run.samples)};
-  if (const std::int64_t batch = run.plan.batch * run.options.passes;
+  if (const std::int64_t batch = run.plan.batch * run.options.microBatches;
       m.planHash == run.plan.hash && m.batch != batch)
     return {.refusal = "its manifest is for " + std::to_string(m.batch) +
                        " samples a rank, expected " + std::to_string(batch)};
@@ -200,7 +200,7 @@ CheckpointManifest Checkpoints::manifest(std::int64_t completed) const {
   m.consistency = run.plan.consistency.text;
   m.layout = run.executable.layoutFingerprint();
   m.ranks = run.plan.ranks;
-  m.batch = run.plan.batch * run.options.passes;
+  m.batch = run.plan.batch * run.options.microBatches;
   m.step = completed;
   m.epoch = run.perEpoch > 0 ? completed / run.perEpoch : 0;
   m.batchInEpoch = run.perEpoch > 0 ? completed % run.perEpoch : 0;

@@ -81,12 +81,12 @@ void addData(CLI::App &app, Options &o) {
           ->check(launch::wholeNumber(0, "steps"))
           ->type_name("N")
           ->group(group);
-  auto *epochs = app.add_option("--epochs", o.epochs, "Train for N passes over the data");
+  auto *epochs = app.add_option("--epochs", o.epochs, "Go N times through the data");
   epochs->check(launch::wholeNumber(0, "epochs"))->type_name("N")->excludes(steps)->group(group);
-  app.add_option("--accumulate", o.wantedPasses,
+  app.add_option("--accumulate", o.wantedMicroBatches,
                  "Let a step compute the gradients of M batches one after the other, and apply "
                  "their mean (default: that of 'compile --accumulate', else 1)")
-      ->check(launch::wholeNumber(1, "batches", mostPasses))
+      ->check(launch::wholeNumber(1, "batches", mostMicroBatches))
       ->type_name("M")
       ->group(group);
 }
@@ -235,8 +235,8 @@ Status Options::checkPlan(const Plan &plan) const {
     SYNCLINE_TRY(checkClipping(plan));
   if (optimizerFlags.lossScale)
     SYNCLINE_TRY(checkLossScale(plan));
-  if (passes > 1)
-    SYNCLINE_TRY(checkPasses(plan));
+  if (microBatches > 1)
+    SYNCLINE_TRY(checkMicroBatches(plan));
   if (!save.empty() && !plan.hasSkeleton)
     return Status::badInput(folder + " has no model.onnx: '--save' needs one");
   const PlanConsistency &c = plan.consistency;
@@ -310,8 +310,8 @@ std::string Options::sharedOptions() const {
     text << " --steps " << *steps;
   if (epochs)
     text << " --epochs " << *epochs;
-  if (passes > 1)
-    text << " --accumulate " << passes;
+  if (microBatches > 1)
+    text << " --accumulate " << microBatches;
   if (!dump.empty())
     for (std::int64_t step : dumpSteps)
       text << " --dump-steps " << step;
@@ -364,7 +364,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
     return complain(wrong);
   for (const char *other : {"--trace", "--alone"})
-    if (o.wantedPasses.value_or(1) > 1 && app.count(other) > 0)
+    if (o.wantedMicroBatches.value_or(1) > 1 && app.count(other) > 0)
       return complain("--accumulate cannot be combined with " + std::string(other));
   if (o.capturesSteps && o.backend == "cpu")
     return complain("--cuda-graph needs --backend cuda");

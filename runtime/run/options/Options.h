@@ -24,8 +24,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
   std::string data, eval; ///< as Dataset::open(); an empty `data` means synthetic samples
   bool shuffle = false;
   std::optional<std::int64_t> steps, epochs;
-  int passes = 1; ///< forward and backward passes of a step, each with a batch of the plan
-  std::optional<int> wantedPasses; ///< by the command line; else they are the plan's
+  int microBatches = 1; ///< forward and backward passes of a step, each with a batch of the plan
+  std::optional<int> wantedMicroBatches; ///< by the command line; else they are the plan's
   std::uint64_t seed = 0;
 
   OptimizerFlags optimizerFlags;
@@ -54,8 +54,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
 
   /// Whether updates wait for the norm of all gradients.
   bool clipsNorm() const { return optimizerFlags.clipNorm.has_value(); }
-  /// Takes the plan's precision and wire, and its norm of clipping and passes where the command
-  /// line names none. Returns what to tell people of each that changes the plan's times.
+  /// Takes the plan's precision and wire, and its norm of clipping and micro-batches where the
+  /// command line names none. Returns what to tell people of each that changes the plan's times.
   std::vector<std::string> follow(const Plan &plan);
   /// Ok when the plan is for the chosen backend and can run as requested; otherwise badInput.
   Status checkPlan(const Plan &plan) const;
@@ -67,8 +67,8 @@ struct Options : launch::DeviceFlags, ImageFlags {
   Status checkSteps(std::int64_t steps) const;
   Status checkClipping(const Plan &plan) const;
   Status checkLossScale(const Plan &plan) const;
-  /// Whether a step of several passes can run as requested.
-  Status checkPasses(const Plan &plan) const;
+  /// Whether a step of several micro-batches can run as requested.
+  Status checkMicroBatches(const Plan &plan) const;
   /// The options that must be equal on all ranks, as text.
   std::string sharedOptions() const;
 };

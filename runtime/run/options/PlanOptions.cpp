@@ -17,9 +17,9 @@ std::vector<std::string> Options::follow(const Plan &plan) {
   wire = plan.wire;
   if (!optimizerFlags.clipNorm && opTimes.empty()) // which measures each update by itself
     optimizerFlags.clipNorm = plan.clipNorm;
-  passes = wantedPasses.value_or(alone ? 1 : plan.passes);
-  if (passes != plan.passes && !alone && !plan.consistency.isLocal())
-    differs("--accumulate", std::to_string(passes), std::to_string(plan.passes));
+  microBatches = wantedMicroBatches.value_or(alone ? 1 : plan.microBatches);
+  if (microBatches != plan.microBatches && !alone && !plan.consistency.isLocal())
+    differs("--accumulate", std::to_string(microBatches), std::to_string(plan.microBatches));
   if (plan.threads && threads != *plan.threads && opTimes.empty() && backend == "cpu")
     notes.push_back("'--threads " + std::to_string(threads) + "': the plan's times are those of " +
                     std::to_string(*plan.threads) +
@@ -28,27 +28,28 @@ std::vector<std::string> Options::follow(const Plan &plan) {
   return notes;
 }
 
-/// Rows travel in every pass, and would be added to gradients that travel in the last pass only. Of
-/// a message that travels in several captured passes it is not known which of them it has done.
-Status Options::checkPasses(const Plan &plan) const {
+/// Rows travel in every micro-batch, and would be added to gradients that travel in the last
+/// micro-batch only. Of a message that travels in several captured micro-batches it is not known
+/// which of them it has done.
+Status Options::checkMicroBatches(const Plan &plan) const {
   if (!trace.empty())
     return Status::badInput("'" + plan.folder +
                             "': '--trace' is for steps of one batch, but the plan's have " +
-                            std::to_string(passes) + "; expected '--accumulate 1' beside it");
+                            std::to_string(microBatches) + "; expected '--accumulate 1' beside it");
   for (const PlanBucket &bucket : plan.buckets) {
     const std::string what =
         "'" + plan.folder + "': '--accumulate': bucket " + std::to_string(bucket.id);
     for (const std::string &member : bucket.members)
       if (isRowsPart(member))
-        return Status::badInput(
-            what + " brings rows of '" + std::string(parameterOf(member)) +
-            "' in each pass, but the rest of that gradient travels once a step; expected a plan of "
-            "'syncline compile --split-tied never'");
+        return Status::badInput(what + " brings rows of '" + std::string(parameterOf(member)) +
+                                "' in each micro-batch, but the rest of that gradient travels once "
+                                "a step; expected a plan of "
+                                "'syncline compile --split-tied never'");
     if (capturesSteps && plan.gradientRanks() > 1 && isGathered(bucket.scheme))
-      return Status::badInput(
-          what + " travels by '" + std::string(schemeName(bucket.scheme)) +
-          "', in each pass, but with '--cuda-graph' messages can travel in the last one only; "
-          "expected a plan of 'syncline compile --scheme *=ring'");
+      return Status::badInput(what + " travels by '" + std::string(schemeName(bucket.scheme)) +
+                              "', in each micro-batch, but with '--cuda-graph' messages can travel "
+                              "in the last one only; "
+                              "expected a plan of 'syncline compile --scheme *=ring'");
   }
   return Status::ok();
 }

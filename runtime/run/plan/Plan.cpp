@@ -196,10 +196,10 @@ Plan planFrom(const Json &json) {
                         json.at("clip_norm").dump()};
   }
   if (json.contains("accumulate"))
-    plan.passes = count(json, "accumulate", 1);
-  if (plan.passes > mostPasses)
-    throw SchemaError{"'accumulate': expected at most " + std::to_string(mostPasses) + ", got " +
-                      std::to_string(plan.passes)};
+    plan.microBatches = count(json, "accumulate", 1);
+  if (plan.microBatches > mostMicroBatches)
+    throw SchemaError{"'accumulate': expected at most " + std::to_string(mostMicroBatches) +
+                      ", got " + std::to_string(plan.microBatches)};
   const launch::RunShape shape = runShape(json);
   plan.ranks = shape.ranks;
   plan.servers = shape.servers;
@@ -232,8 +232,8 @@ Plan planFrom(const Json &json) {
                       "' weights travel, got '" + std::string(wireName(plan.wire)) + "'"};
   plan.predictedStep = prediction(member(json, "predicted"), "step");
   const Json &predicted = member(json, "predicted");
-  if (predicted.contains("pass") && !predicted.at("pass").is_null())
-    plan.predictedPass = prediction(predicted, "pass");
+  if (predicted.contains("micro_batch") && !predicted.at("micro_batch").is_null())
+    plan.predictedMicroBatch = prediction(predicted, "micro_batch");
   if (json.contains("provenance") && json.at("provenance").contains("threads"))
     plan.threads = size(json.at("provenance"), "threads", 1);
   plan.plannedStep = prediction(member(member(json, "predicted"), "planner"), "step");
@@ -296,24 +296,25 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
 } // namespace
 
 std::optional<double> Plan::stepOf(int count) const {
-  if (count == passes)
+  if (count == microBatches)
     return predictedStep;
-  if (!predictedPass)
+  if (!predictedMicroBatch)
     return std::nullopt;
-  return predictedStep + (count - passes) * *predictedPass;
+  return predictedStep + (count - microBatches) * *predictedMicroBatch;
 }
 
 double Plan::trafficOf(int count) const {
   double bytes = predictedTraffic;
   for (const PlanBucket &bucket : buckets)
     if (isGathered(bucket.scheme))
-      bytes += (count - passes) * bucket.traffic;
+      bytes += (count - microBatches) * bucket.traffic;
   return bytes;
 }
 
 double Plan::usualTimeout(int count) const {
-  // With local updates a rank waits for another's window. A pass takes no longer than a step.
-  const int longer = (count + passes - 1) / passes;
+  // With local updates a rank waits for another's window. A micro-batch takes no longer than
+  // a step.
+  const int longer = (count + microBatches - 1) / microBatches;
   const double minSeconds = 30, steps = 20.0 * longer * static_cast<double>(consistency.window());
   return std::max(minSeconds, steps * std::max(predictedStep, plannedStep));
 }

@@ -77,7 +77,7 @@ struct Plan {
   /// That times are predicted and memory is laid out for.
   core::Precision precision = core::Precision::fp32;
   core::WirePrecision wire = core::WirePrecision::fp32; ///< that messages are predicted for
-  int passes = 1; ///< batches whose gradients a step adds up, by the predictions below
+  int microBatches = 1; ///< batches whose gradients a step adds up, by the predictions below
   std::optional<double> clipNorm; ///< that predictions count; nothing: gradients are not clipped
   bool overlapsSteps = false;     ///< whether messages may reach over a step's end
   std::int64_t batch = 1;         ///< samples of one rank in a step
@@ -92,21 +92,22 @@ struct Plan {
   core::SpaceSizes sizes;
   /// Compute threads of each rank for which times are predicted; nothing where nobody measured.
   std::optional<std::int64_t> threads;
-  double predictedStep = 0; ///< seconds of a step of `passes` passes, in virtual time
-  /// Seconds of a pass of a step of several batches that is not the last one; nothing where the
-  /// plan does not say.
-  std::optional<double> predictedPass;
+  double predictedStep = 0; ///< seconds of a step of `microBatches` micro-batches, in virtual time
+  /// Seconds of a micro-batch of a step of several batches that is not the last one; nothing where
+  /// the plan does not say.
+  std::optional<double> predictedMicroBatch;
   double plannedStep = 0;      ///< seconds, in the planner's model
   double predictedTraffic = 0; ///< bytes a node moves in a step, both directions
   bool hasSkeleton = false;    ///< the folder has a model.onnx
 
-  /// The predicted seconds of a step of `count` passes; nothing where the plan does not say.
+  /// The predicted seconds of a step of `count` micro-batches; nothing where the plan does not say.
   std::optional<double> stepOf(int count) const;
-  /// The predicted bytes that a node moves in such a step. Factors and rows travel in each pass.
+  /// The predicted bytes that a node moves in such a step. Factors and rows travel in
+  /// each micro-batch.
   double trafficOf(int count) const;
 
   /// The default time limit for waiting between ranks, in seconds: 30, or 20 predicted steps of
-  /// `count` passes if that is more. With local updates it is 20 predicted windows.
+  /// `count` micro-batches if that is more. With local updates it is 20 predicted windows.
   double usualTimeout(int count = 1) const;
 
   std::string file(const std::string &name) const { return folder + "/" + name; }

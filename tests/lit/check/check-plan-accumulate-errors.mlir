@@ -1,7 +1,7 @@
-// Plans with steps of several passes where they cannot be, and predictions of them: P22, P36.
-// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
+// Plans with steps of several micro-batches where they cannot be, and predictions of them: P22,
+// P36. RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
-// Base: A step of four passes.
+// Base: A step of four micro-batches.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} attributes {accumulate = 4 : i64} {
   %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
   %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -27,7 +27,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, par
 
 // -----
 
-// P36a: a step of one pass says nothing of passes.
+// P36a: a step of one micro-batch says nothing of micro-batches.
 change accumulate = 4 => accumulate = 1
 error P36: expected 'accumulate' from 2 to 1000000, got 1
 
@@ -52,7 +52,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
     #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
   sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.5]>
-    forward_end 1.0 backward_end 3.0 communication_end 6.0 reconstruction_end 6.0 updates 1.0 step 17.3 {least_pass = 3.6 : f64, pass = 3.6 : f64}
+    forward_end 1.0 backward_end 3.0 communication_end 6.0 reconstruction_end 6.0 updates 1.0 step 17.3 {least_micro_batch = 3.6 : f64, micro_batch = 3.6 : f64}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} attributes {accumulate = 4 : i64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -80,48 +80,48 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // -----
 
 // Valid: It may say what one device by itself takes.
-change {least_pass = 3.6 => {alone = 14.8 : f64, least_pass = 3.6
+change {least_micro_batch = 3.6 => {alone = 14.8 : f64, least_micro_batch = 3.6
 
 // -----
 
-// P22g: the step has four passes.
+// P22g: the step has four micro-batches.
 change step 17.3 => step 6.5
 error sync.prediction | P22: expected the step to end at 1.730000e+01 s as in virtual time, got 6.500000e+00 s
 
 // -----
 
-// P22g: what a pass takes is there.
-change {least_pass = 3.6 : f64, pass = 3.6 : f64} => {least_pass = 3.6 : f64}
-error sync.prediction | P22: expected 'pass' beside a program with 'accumulate'
+// P22g: what a micro-batch takes is there.
+change {least_micro_batch = 3.6 : f64, micro_batch = 3.6 : f64} => {least_micro_batch = 3.6 : f64}
+error sync.prediction | P22: expected 'micro_batch' beside a program with 'accumulate'
 
 // -----
 
 // P22i: what it takes at least is there.
-change {least_pass = 3.6 : f64, pass = 3.6 : f64} => {pass = 3.6 : f64}
-error sync.prediction | P22: expected 'least_pass' beside a program with 'accumulate'
+change {least_micro_batch = 3.6 : f64, micro_batch = 3.6 : f64} => {micro_batch = 3.6 : f64}
+error sync.prediction | P22: expected 'least_micro_batch' beside a program with 'accumulate'
 
 // -----
 
 // P22i: the problem says what it takes at least.
-change least_pass = 3.6 => least_pass = 3.0
-error sync.prediction | P22: expected a pass of any plan to take at least 3.600000e+00 s as in virtual time, got 3.000000e+00 s
+change least_micro_batch = 3.6 => least_micro_batch = 3.0
+error sync.prediction | P22: expected a micro-batch of any plan to take at least 3.600000e+00 s as in virtual time, got 3.000000e+00 s
 
 // -----
 
-// P22i: this is not there where a step has one pass.
+// P22i: this is not there where a step has one micro-batch.
 change step 17.3 => step 6.5
 drop plan.program | attributes {accumulate = 4 : i64}
-error sync.prediction | P22: expected no 'least_pass' beside a program without 'accumulate'
+error sync.prediction | P22: expected no 'least_micro_batch' beside a program without 'accumulate'
 
 // -----
 
-// P22j: only steps of several passes are compared with those that gather in each.
-change step 17.3 {least_pass = 3.6 : f64, pass = 3.6 : f64} => step 6.5 {gathering = 9.0 : f64, pass = 3.6 : f64}
+// P22j: only steps of several micro-batches are compared with those that gather in each.
+change step 17.3 {least_micro_batch = 3.6 : f64, micro_batch = 3.6 : f64} => step 6.5 {gathering = 9.0 : f64, micro_batch = 3.6 : f64}
 drop plan.program | attributes {accumulate = 4 : i64}
 error sync.prediction | P22: expected no 'gathering' beside a program without 'accumulate'
 
 // -----
 
 // P22j: it is an f64.
-change {least_pass = 3.6 => {gathering = 9 : i64, least_pass = 3.6
+change {least_micro_batch = 3.6 => {gathering = 9 : i64, least_micro_batch = 3.6
 error attribute 'gathering' failed to satisfy constraint: 64-bit float attribute

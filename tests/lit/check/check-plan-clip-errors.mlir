@@ -1,5 +1,5 @@
-// Plans that clip gradients where they cannot, and predictions of clipping and of passes: P22, P32.
-// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
+// Plans that clip gradients where they cannot, and predictions of clipping and of micro-batches:
+// P22, P32. RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: A step that clips its gradients.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 512 : i64} attributes {clip_norm = 1.0 : f64} {
@@ -51,7 +51,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
   sync.solution of @merge by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 64, ready = 2.0, start = 2.0, end = 4.0>,
     #sync.message<layers = [1], scheme = ring, merge_class = 0, bytes = 64, ready = 3.0, start = 4.0, end = 6.0>] finish 6.0 bound 0.0
   sync.prediction of @merge ready <[2.0, 3.0]> start <[2.0, 4.0]> end <[4.0, 6.0]> reconstructed <[4.0, 6.0]> exposed <[1.0, 1.9]>
-    forward_end 1.0 backward_end 3.0 communication_end 6.0 reconstruction_end 6.0 updates 1.0 step 7.1 {pass = 3.6 : f64, unclipped = 6.5 : f64}
+    forward_end 1.0 backward_end 3.0 communication_end 6.0 reconstruction_end 6.0 updates 1.0 step 7.1 {micro_batch = 3.6 : f64, unclipped = 6.5 : f64}
   plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} attributes {clip_norm = 1.0 : f64} {
     %x = plan.tensor "x" in input at 0 reserve 64 : memref<4x4xf32>
     %w = plan.tensor "w" in parameters at 0 reserve 64 {bucket = 0 : i64} : memref<4x4xf32>
@@ -79,7 +79,7 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 // -----
 
 // Valid: It may say what one device by itself takes.
-change {pass = 3.6 => {alone = 4.2 : f64, pass = 3.6
+change {micro_batch = 3.6 => {alone = 4.2 : f64, micro_batch = 3.6
 
 // -----
 
@@ -91,7 +91,7 @@ error P22: expected that message 1 is exposed for 1.900000e+00 s as in virtual t
 // -----
 
 // P22f: what clipping costs is there.
-change {pass = 3.6 : f64, unclipped = 6.5 : f64} => {pass = 3.6 : f64}
+change {micro_batch = 3.6 : f64, unclipped = 6.5 : f64} => {micro_batch = 3.6 : f64}
 error sync.prediction | P22: expected 'unclipped' beside a program with 'clip_norm'
 
 // -----
@@ -110,8 +110,8 @@ error P22: expected no 'unclipped' beside a program without 'clip_norm'
 
 // -----
 
-// P22g: a pass that is not the last one.
-change step 7.1 {pass = 3.6 : f64, unclipped = 6.5 : f64} => step 6.5 {pass = 3.0 : f64}
+// P22g: a micro-batch that is not the last one.
+change step 7.1 {micro_batch = 3.6 : f64, unclipped = 6.5 : f64} => step 6.5 {micro_batch = 3.0 : f64}
 drop plan.program | attributes {clip_norm = 1.0 : f64}
 change exposed <[1.0, 1.9]> => exposed <[1.0, 1.5]>
-error P22: expected a pass to take 3.600000e+00 s as in virtual time, got 3.000000e+00 s
+error P22: expected a micro-batch to take 3.600000e+00 s as in virtual time, got 3.000000e+00 s

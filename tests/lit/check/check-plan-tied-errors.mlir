@@ -128,6 +128,6 @@ note plan.pointwise "w" | this one
 
 // -----
 
-// P36b: rows would be added to a sum in each pass.
+// P36b: rows would be added to a sum in each micro-batch.
 change plan.program | arena = 576 : i64} => arena = 576 : i64} attributes {accumulate = 2 : i64}
-error plan.bucket 1 | P36: expected no gradient in two parts with 'accumulate', got 'w:rows', which would be added in each pass
+error plan.bucket 1 | P36: expected no gradient in two parts with 'accumulate', got 'w:rows', which would be added in each micro-batch

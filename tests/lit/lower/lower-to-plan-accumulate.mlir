@@ -1,4 +1,4 @@
-// `accumulate` is an attribute of the program, which is otherwise that of one pass.
+// `accumulate` is an attribute of the program, which is otherwise that of one micro-batch.
 // RUN: syncline-opt --lower-to-plan=accumulate=4 %s | FileCheck %s
 // RUN: syncline-opt --lower-to-plan %s | FileCheck --check-prefix=WITHOUT %s
 

@@ -223,12 +223,12 @@ TEST_F(PlanFolder, HoldsATunersTableForGpus) {
 }
 
 TEST_F(PlanFolder, RefusesAnotherSchema) {
-  rewrite([](nlohmann::json &json) { json["schema"] = 16; });
+  rewrite([](nlohmann::json &json) { json["schema"] = 17; });
   const auto read = readPlanJson(plan);
   ASSERT_FALSE(read.isOk());
   EXPECT_EQ(read.status().message(),
             "'" + plan +
-                "/plan.json': expected schema 17, got 16; make the plan anew with "
+                "/plan.json': expected schema 18, got 17; make the plan anew with "
                 "'syncline compile MODEL --cluster FILE -o " +
                 plan + "'");
 }
@@ -276,7 +276,7 @@ TEST_F(PlanFolder, LeavesAFolderAloneThatIsNoPlan) {
   const std::string other = scratch.file("thesis");
   fs::create_directory(other);
   std::ofstream(other + "/chapter1") << "dear reader";
-  for (const char *text : {"", "{\"mine\": 1}", "[]", "{", "{\"schema\": 17, \"hashes\": {}}"}) {
+  for (const char *text : {"", "{\"mine\": 1}", "[]", "{", "{\"schema\": 18, \"hashes\": {}}"}) {
     const auto written = writePlan(other, sourcesOf(*module));
     ASSERT_FALSE(written.isOk());
     EXPECT_NE(written.status().message().find("is not a plan"), std::string::npos) << text;

@@ -80,15 +80,16 @@ TEST(PlanPlot, DrawsClippedUpdatesAtTheEnd) {
   EXPECT_TRUE(contains(svg, "updates: 3.10 ms to 3.50 ms")) << svg;
 }
 
-// The picture of a step of several passes is that of the last one, in which all messages travel.
-TEST(PlanPlot, DrawsTheLastPass) {
+// The picture of a step of several micro-batches is that of the last one, in which all
+// messages travel.
+TEST(PlanPlot, DrawsTheLastMicroBatch) {
   json plan = smallPlan();
   plan["accumulate"] = 3;
-  plan["predicted"]["pass"] = 0.002;
+  plan["predicted"]["micro_batch"] = 0.002;
   plan["predicted"]["step"] = 0.0071;
   const std::string svg = svgOf(plan);
-  EXPECT_TRUE(contains(svg, ": last pass of a step 3.10 ms in virtual time<")) << svg;
-  EXPECT_TRUE(contains(svg, ">pass ends: 3.10 ms<")) << svg;
+  EXPECT_TRUE(contains(svg, ": last micro-batch of a step 3.10 ms in virtual time<")) << svg;
+  EXPECT_TRUE(contains(svg, ">micro-batch ends: 3.10 ms<")) << svg;
 }
 
 // The axis has 760 pixels for 3.1 ms, from 110 on.

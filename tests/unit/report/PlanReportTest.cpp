@@ -67,30 +67,32 @@ TEST(PlanReport, Totals) {
       << reportOf(plan);
 }
 
-// A step of several passes is taken apart, and the bound is that of the last one.
-TEST(PlanReport, SaysHowAStepOfSeveralPassesIsMadeUp) {
+// A step of several micro-batches is taken apart, and the bound is that of the last one.
+TEST(PlanReport, SaysHowAStepOfSeveralMicroBatchesIsMadeUp) {
   json plan = smallPlan();
-  EXPECT_FALSE(contains(reportOf(plan), "pass of")) << reportOf(plan);
+  EXPECT_FALSE(contains(reportOf(plan), "micro-batch of")) << reportOf(plan);
   const double last = plan["predicted"]["step"];
   plan["accumulate"] = 4;
   plan["batch"] = 8;
-  plan["predicted"]["pass"] = 0.002;
+  plan["predicted"]["micro_batch"] = 0.002;
   plan["predicted"]["step"] = last + 3 * 0.002;
   plan["predicted"]["planner"]["earlier"] = 0.0054;
   const std::string report = reportOf(plan);
   EXPECT_TRUE(contains(report, "4 batches a step of 8 a rank")) << report;
-  EXPECT_TRUE(contains(report, ": 3 passes of 2.00 ms each and a last one of 4.00 ms. In the last "
-                               "one backward ends at"))
+  EXPECT_TRUE(contains(report,
+                       ": 3 micro-batches of 2.00 ms each and a last one of 4.00 ms. In the last "
+                       "one backward ends at"))
       << report;
-  EXPECT_TRUE(contains(report, "\na step adds up the gradients of 4 batches, one pass each: sums "
-                               "travel in the last pass\n"))
+  EXPECT_TRUE(contains(report,
+                       "\na step adds up the gradients of 4 micro-batches: sums travel with "
+                       "the last one\n"))
       << report;
-  EXPECT_TRUE(contains(report, "of the last pass, and no plan")) << report;
-  EXPECT_TRUE(contains(report, ", behind 3 passes that take 5.40 ms or more: ")) << report;
+  EXPECT_TRUE(contains(report, "of the last micro-batch, and no plan")) << report;
+  EXPECT_TRUE(contains(report, ", behind 3 micro-batches that take 5.40 ms or more: ")) << report;
   plan["buckets"][0]["scheme"] = "factors";
   plan["predicted"]["gathering"] = 0.02;
   EXPECT_TRUE(contains(reportOf(plan),
-                       "travel in the last pass, messages by factors in each; with the messages "
+                       "travel with the last one, messages by factors with each; with the messages "
                        "that are best for steps of one batch it would take 20.0 ms\n"))
       << reportOf(plan);
 }

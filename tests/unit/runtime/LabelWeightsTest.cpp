@@ -1,4 +1,4 @@
-// What the loss of a pass weighs where some labels are ignored.
+// What the loss of a micro-batch weighs where some labels are ignored.
 #include "tests/support/TemporaryFolder.h"
 
 #include "runtime/core/Labels.h"
@@ -34,8 +34,8 @@ Result<Dataset> withLabels(const test::TemporaryFolder &folder,
                        {{{"x", ElementType::f32, {1, 1}}}, ElementType::i64, {1, 4}, true, 5});
 }
 
-// Samples 0 to 7 are the first step, those of rank 1 the second half, two a pass.
-TEST(LabelWeights, AreAPassesLabelsOverTheMeanOfTheStep) {
+// Samples 0 to 7 are the first step, those of rank 1 the second half, two a micro-batch.
+TEST(LabelWeights, AreAMicroBatchesLabelsOverTheMeanOfTheStep) {
   const test::TemporaryFolder folder;
   const std::vector<std::int64_t> counts{4, 4, 0, 0, 1, 0, 3, 4, 1, 1, 1, 1, 2, 0, 1, 1};
   const Result<Dataset> data = withLabels(folder, counts);
@@ -47,9 +47,9 @@ TEST(LabelWeights, AreAPassesLabelsOverTheMeanOfTheStep) {
   EXPECT_EQ(first.of(1), 0);
   EXPECT_EQ(second.of(0), 1 / 4.0);
   EXPECT_EQ(second.of(1), 7 / 4.0);
-  for (const std::int64_t pass : {2, 3}) { // equal numbers of labels
-    EXPECT_EQ(first.of(pass), 1);
-    EXPECT_EQ(second.of(pass), 1);
+  for (const std::int64_t microBatch : {2, 3}) { // equal numbers of labels
+    EXPECT_EQ(first.of(microBatch), 1);
+    EXPECT_EQ(second.of(microBatch), 1);
   }
 }
 
@@ -62,7 +62,7 @@ TEST(LabelWeights, OfARankByItselfLeaveTheOthersOut) {
   EXPECT_EQ(own.of(1), 7 / 4.0);
 }
 
-// Whatever the order of samples is, the weights of all passes of a step have the mean 1.
+// Whatever the order of samples is, the weights of all micro-batches of a step have the mean 1.
 TEST(LabelWeights, FollowTheShuffledSamples) {
   const test::TemporaryFolder folder;
   const std::vector<std::int64_t> counts{4, 4, 0, 0, 1, 0, 3, 4, 1, 1, 1, 1};

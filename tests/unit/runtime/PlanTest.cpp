@@ -56,15 +56,15 @@ TEST(Plan, WaitsLongEnough) {
   EXPECT_EQ(plan.usualTimeout(3), 240);
 }
 
-// A step of several passes repeats computation, and what travels in each pass.
-TEST(Plan, PredictsStepsOfSeveralPasses) {
+// A step of several micro-batches repeats computation, and what travels in each micro-batch.
+TEST(Plan, PredictsStepsOfSeveralMicroBatches) {
   TinyPlan tiny(2);
   Result<Plan> plan = loadPlan(tiny.folder());
   ASSERT_TRUE(plan.isOk()) << plan.status().message();
   EXPECT_EQ(plan->stepOf(1), 1e-4);
   EXPECT_EQ(plan->stepOf(3), std::nullopt); // the plan does not say
   EXPECT_EQ(plan->trafficOf(3), 256);
-  tiny.json["predicted"]["pass"] = 0.5e-4;
+  tiny.json["predicted"]["micro_batch"] = 0.5e-4;
   tiny.json["buckets"][0]["scheme"] = "factors";
   tiny.json["buckets"][0]["traffic"] = 64.0;
   tiny.seal();
@@ -74,19 +74,19 @@ TEST(Plan, PredictsStepsOfSeveralPasses) {
   EXPECT_EQ(plan->trafficOf(3), 256 + 2 * 64);
 }
 
-// A plan of several passes predicts the whole step, from which others follow.
-TEST(Plan, PredictsItsOwnPasses) {
+// A plan of several micro-batches predicts the whole step, from which others follow.
+TEST(Plan, PredictsItsOwnMicroBatches) {
   TinyPlan tiny(2);
   tiny.json["accumulate"] = 4;
   tiny.json["predicted"]["step"] = 3e-4;
   tiny.json["predicted"]["planner"]["step"] = 3e-4;
-  tiny.json["predicted"]["pass"] = 0.5e-4;
+  tiny.json["predicted"]["micro_batch"] = 0.5e-4;
   tiny.json["buckets"][0]["scheme"] = "factors";
   tiny.json["buckets"][0]["traffic"] = 64.0;
   tiny.seal();
   const Result<Plan> plan = loadPlan(tiny.folder());
   ASSERT_TRUE(plan.isOk()) << plan.status().message();
-  EXPECT_EQ(plan->passes, 4);
+  EXPECT_EQ(plan->microBatches, 4);
   EXPECT_EQ(plan->stepOf(4), 3e-4);
   EXPECT_DOUBLE_EQ(*plan->stepOf(1), 1.5e-4);
   EXPECT_DOUBLE_EQ(*plan->stepOf(6), 4e-4);
@@ -103,25 +103,26 @@ TEST(Plan, PredictsItsOwnPasses) {
             std::string::npos);
 }
 
-// A run has the plan's passes, unless the command line names a number or one rank is measured.
-TEST(Plan, FollowsThePlansPasses) {
+// A run has the plan's micro-batches, unless the command line names a number or one rank
+// is measured.
+TEST(Plan, FollowsThePlansMicroBatches) {
   Plan plan;
-  plan.passes = 4;
+  plan.microBatches = 4;
   Options follows, chooses, agrees, measures;
   EXPECT_TRUE(follows.follow(plan).empty());
-  EXPECT_EQ(follows.passes, 4);
-  chooses.wantedPasses = 2;
+  EXPECT_EQ(follows.microBatches, 4);
+  chooses.wantedMicroBatches = 2;
   const std::vector<std::string> notes = chooses.follow(plan);
   ASSERT_EQ(notes.size(), 1);
   EXPECT_EQ(notes.front(),
             "'--accumulate 2': the plan was made for 4, its predictions do not hold; "
             "'syncline compile --accumulate 2' makes one");
-  EXPECT_EQ(chooses.passes, 2);
-  agrees.wantedPasses = 4;
+  EXPECT_EQ(chooses.microBatches, 2);
+  agrees.wantedMicroBatches = 4;
   EXPECT_TRUE(agrees.follow(plan).empty());
   measures.alone = true;
   EXPECT_TRUE(measures.follow(plan).empty());
-  EXPECT_EQ(measures.passes, 1);
+  EXPECT_EQ(measures.microBatches, 1);
   follows.trace = "trace.json";
   follows.backend = plan.backend = "cpu";
   EXPECT_NE(follows.checkPlan(plan).message().find(
@@ -233,7 +234,7 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 3, "expected schema 17, got 3");
+  refused("schema", 3, "expected schema 18, got 3");
   refused("runnable", false, "layer trace");
   refused("clip_norm", 0, "'clip_norm': expected a number from 1e-30 to 1e30, got 0");
   refused("accumulate", 0, "'accumulate': 0 is out of range");
@@ -279,7 +280,7 @@ TEST(Plan, Numbers) {
   refused("/ranks", true, "'ranks': expected a whole number, got true");
   refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
   refused("/inputs/0/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
-  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 17, got 4294967301");
+  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 18, got 4294967301");
   refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
   refused("/predicted/planner", nlohmann::json::object(), "missing 'step'");
   refused("/predicted/traffic", "much", "'traffic' is of the wrong type");

@@ -192,13 +192,13 @@ TEST(TrainerCapture, CarriedBucketsKeepTheRateOfTheirStep) {
   EXPECT_EQ(run.executable.bucketRate, 8);
 }
 
-// The first pass, those between and the last one are three parts, captured once each. The host
-// learns of each pass, and puts the next one's samples in place.
-TEST(TrainerCapture, CapturesEachKindOfPass) {
+// The first micro-batch, those between and the last one are three parts, captured once each. The
+// host learns of each micro-batch, and puts the next one's samples in place.
+TEST(TrainerCapture, CapturesEachKindOfMicroBatch) {
   Captured run;
   std::vector<std::int64_t> samples;
-  run.trainer->accumulate(4, [&](std::int64_t pass) {
-    samples.push_back(pass);
+  run.trainer->accumulate(4, [&](std::int64_t microBatch) {
+    samples.push_back(microBatch);
     return Status::ok();
   });
   EXPECT_EQ(run.step(), "bb01.b01.b01.b01.");
@@ -207,7 +207,7 @@ TEST(TrainerCapture, CapturesEachKindOfPass) {
   EXPECT_EQ(samples, (std::vector<std::int64_t>{1, 2, 3, 5, 6, 7, 9, 10, 11}));
 }
 
-TEST(TrainerCapture, CapturesTwoPasses) {
+TEST(TrainerCapture, CapturesTwoMicroBatches) {
   Captured run;
   run.trainer->accumulate(2, [](std::int64_t) { return Status::ok(); });
   EXPECT_EQ(run.step(), "bb01.b01.");

@@ -1,4 +1,4 @@
-// Passes of a step of several batches: what travels, what is added up, what is left out.
+// Micro-batches of a step of several batches: what travels, what is added up, what is left out.
 #include "passes/simulate/Accumulation.h"
 #include "passes/simulate/ClipByNorm.h"
 #include "passes/simulate/IssueOrder.h"
@@ -86,33 +86,34 @@ Scenario randomStep(std::uint64_t seed, bool isCarried) {
 
 } // namespace
 
-// Both passes, 0.5 s of a sum's 1 s update share, then 3 s of factors, the product and its sum.
+// Both micro-batches, 0.5 s of a sum's 1 s update share, then 3 s of factors, the product and
+// its sum.
 TEST(AccumulationTest, OnlyFactorsTravel) {
   EXPECT_DOUBLE_EQ(secondsOf(twoMessages()), 2 + 2 + 3 + 0.25 + 1);
-  const Scenario pass = accumulatingPass(twoMessages(), 0.5);
-  ASSERT_EQ(pass.messages.size(), 1);
-  EXPECT_EQ(pass.messages.front().name, "factors");
-  EXPECT_DOUBLE_EQ(secondsOf(pass), 2 + 0.25 + 3 + 0.25 + 0.5);
+  const Scenario microBatch = accumulatingMicroBatch(twoMessages(), 0.5);
+  ASSERT_EQ(microBatch.messages.size(), 1);
+  EXPECT_EQ(microBatch.messages.front().name, "factors");
+  EXPECT_DOUBLE_EQ(secondsOf(microBatch), 2 + 0.25 + 3 + 0.25 + 0.5);
 }
 
-// What a step takes beside its operations each pass takes; the loss travels once a step.
+// What a step takes beside its operations each micro-batch takes; the loss travels once a step.
 TEST(AccumulationTest, HasTheOverheadAndNoLoss) {
   Scenario step = twoMessages();
   addLoss(step, Scheme::ring);
   step.messages.back().cost = std::make_shared<problem::AffineCost>(7, 0);
   step.messages.back().isStated = true;
   addOverhead(step, 0.125);
-  const Scenario pass = accumulatingPass(step, 0.5);
-  EXPECT_EQ(pass.loss, -1);
-  EXPECT_EQ(pass.overhead, static_cast<int>(pass.operations.size()) - 1);
-  EXPECT_DOUBLE_EQ(secondsOf(pass), 6.125);
+  const Scenario microBatch = accumulatingMicroBatch(step, 0.5);
+  EXPECT_EQ(microBatch.loss, -1);
+  EXPECT_EQ(microBatch.overhead, static_cast<int>(microBatch.operations.size()) - 1);
+  EXPECT_DOUBLE_EQ(secondsOf(microBatch), 6.125);
 }
 
-// Clipping belongs to the last pass.
+// Clipping belongs to the last micro-batch.
 TEST(AccumulationTest, AddsUpNoSquares) {
   Scenario step = twoMessages();
   clipByNorm(step, 0.25);
-  EXPECT_DOUBLE_EQ(secondsOf(accumulatingPass(step, 0.5)), 6);
+  EXPECT_DOUBLE_EQ(secondsOf(accumulatingMicroBatch(step, 0.5)), 6);
 }
 
 // A message that updates has no update beside it; its sum takes what all ranks' shares take.
@@ -121,31 +122,32 @@ TEST(AccumulationTest, AddsUpWhatAReduceScatterWouldUpdate) {
   step.operations.erase(step.operations.begin() + 5);
   step.messages[0].scheme = Scheme::reduceScatter;
   step.messages[0].shardUpdate = 0.25 / 8;
-  EXPECT_DOUBLE_EQ(secondsOf(accumulatingPass(step, 0.5)), 6);
+  EXPECT_DOUBLE_EQ(secondsOf(accumulatingMicroBatch(step, 0.5)), 6);
   clipByNorm(step, 0.25, Scheme::ring);
-  EXPECT_DOUBLE_EQ(secondsOf(accumulatingPass(step, 0.5)), 6);
+  EXPECT_DOUBLE_EQ(secondsOf(accumulatingMicroBatch(step, 0.5)), 6);
 }
 
-// A message that the next step waits for is waited for by the next pass.
-TEST(AccumulationTest, FactorsReachIntoTheNextPass) {
+// A message that the next step waits for is waited for by the next micro-batch.
+TEST(AccumulationTest, FactorsReachIntoTheNextMicroBatch) {
   Scenario step = twoMessages();
   std::rotate(step.operations.begin(), step.operations.end() - 3, step.operations.end());
-  const Scenario pass = accumulatingPass(step, 0.5);
-  EXPECT_EQ(carriedMessages(pass), std::vector<bool>{true});
-  // 2 s of passes and the other sum hide nothing of the factors, which are handed over last.
-  EXPECT_DOUBLE_EQ(secondsOf(pass), 2 + 0.25 + 3 + 0.25 + 0.5);
+  const Scenario microBatch = accumulatingMicroBatch(step, 0.5);
+  EXPECT_EQ(carriedMessages(microBatch), std::vector<bool>{true});
+  // 2 s of micro-batches and the other sum hide nothing of the factors, which are handed over last.
+  EXPECT_DOUBLE_EQ(secondsOf(microBatch), 2 + 0.25 + 3 + 0.25 + 0.5);
 }
 
-// 400 random steps of two to five passes: the last pass and the others, each predicted by itself,
-// take as long as all of them one behind the other.
-TEST(AccumulationTest, PassesAddUpToTheWholeStep) {
+// 400 random steps of two to five micro-batches: the last micro-batch and the others, each
+// predicted by itself, take as long as all of them one behind the other.
+TEST(AccumulationTest, MicroBatchesAddUpToTheWholeStep) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const bool isCarried = seed % 2 == 0;
-    const int passes = 2 + static_cast<int>(seed % 4);
+    const int microBatches = 2 + static_cast<int>(seed % 4);
     const Scenario step = randomStep(seed, isCarried);
-    const double sum = secondsOf(step) + (passes - 1) * secondsOf(accumulatingPass(step, 0.6));
-    const double whole = secondsOf(wholeStep(step, passes, 0.6));
+    const double sum =
+        secondsOf(step) + (microBatches - 1) * secondsOf(accumulatingMicroBatch(step, 0.6));
+    const double whole = secondsOf(wholeStep(step, microBatches, 0.6));
     EXPECT_NEAR(sum, whole, 1e-9 * whole);
   }
 }
@@ -163,15 +165,15 @@ static std::vector<std::string> wordsOf(const Scenario &scenario) {
   return words;
 }
 
-// 2.25 s until factors travel for 3 s and become gradients in 0.75 s; 2 s of the last pass, 2 s of
-// the sum, 3 s of factors, 1.25 s behind them.
-TEST(AccumulationTest, TwoPassesTakeTheirTime) {
+// 2.25 s until factors travel for 3 s and become gradients in 0.75 s; 2 s of the last micro-batch,
+// 2 s of the sum, 3 s of factors, 1.25 s behind them.
+TEST(AccumulationTest, TwoMicroBatchesTakeTheirTime) {
   EXPECT_DOUBLE_EQ(secondsOf(wholeStep(twoMessages(), 2, 0.5)), 14.25);
 }
 
-// Behind eight passes, each of which hides what is left of the loss, another takes as long as one
-// by itself.
-TEST(AccumulationTest, FurtherPassesTakeEquallyLong) {
+// Behind eight micro-batches, each of which hides what is left of the loss, another takes as long
+// as one by itself.
+TEST(AccumulationTest, FurtherMicroBatchesTakeEquallyLong) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Scenario step = randomStep(seed, seed % 2 == 0);
@@ -180,12 +182,13 @@ TEST(AccumulationTest, FurtherPassesTakeEquallyLong) {
     step.messages.back().isStated = true;
     const double eight = secondsOf(wholeStep(step, 8, 0.6));
     const double eleven = secondsOf(wholeStep(step, 11, 0.6));
-    EXPECT_NEAR(eleven, eight + 3 * secondsOf(accumulatingPass(step, 0.6)), 1e-9 * eleven);
+    EXPECT_NEAR(eleven, eight + 3 * secondsOf(accumulatingMicroBatch(step, 0.6)), 1e-9 * eleven);
   }
 }
 
-// The first pass adds both gradients up and has factors of its own, message 2. The loss is last.
-TEST(AccumulationTest, WritesDownAllPasses) {
+// The first micro-batch adds both gradients up and has factors of its own, message 2. The loss
+// is last.
+TEST(AccumulationTest, WritesDownAllMicroBatches) {
   Scenario step = twoMessages();
   addLoss(step, Scheme::ring);
   addOverhead(step, 0.125);
@@ -201,13 +204,14 @@ TEST(AccumulationTest, WritesDownAllPasses) {
   EXPECT_EQ(sum.phase, Phase::update); // a rank with fewer samples adds up as many gradients
   EXPECT_EQ(factors.phase, Phase::update);
   ASSERT_EQ(whole.messages.size(), 4u);
-  EXPECT_EQ(whole.messages[2].inLastPass, 1);
+  EXPECT_EQ(whole.messages[2].inLastMicroBatch, 1);
   EXPECT_EQ(whole.loss, 3);
   EXPECT_EQ(whole.overhead, static_cast<int>(whole.operations.size()) - 1);
 }
 
-// The first pass waits for the step before: for its sums, and the factors of its last pass.
-TEST(AccumulationTest, WritesDownPassesThatWaitForTheStepBefore) {
+// The first micro-batch waits for the step before: for its sums, and the factors of its
+// last micro-batch.
+TEST(AccumulationTest, WritesDownMicroBatchesThatWaitForTheStepBefore) {
   Scenario step = twoMessages();
   std::rotate(step.operations.begin(), step.operations.begin() + 4, step.operations.end());
   const Scenario whole = wholeStep(step, 3, 0.5);
@@ -222,7 +226,7 @@ TEST(AccumulationTest, WritesDownPassesThatWaitForTheStepBefore) {
   EXPECT_EQ(carriedMessages(whole), (std::vector<bool>{true, true, false, false}));
 }
 
-// The factors of an earlier pass take the number that the loss had in the step of one batch.
+// The factors of an earlier micro-batch take the number that the loss had in the step of one batch.
 TEST(AccumulationTest, WritesDownTheLossBehindFactorsOfTheStepBefore) {
   Scenario step = twoMessages();
   std::rotate(step.operations.begin(), step.operations.begin() + 4, step.operations.end());
@@ -233,7 +237,7 @@ TEST(AccumulationTest, WritesDownTheLossBehindFactorsOfTheStepBefore) {
                                       "factors", "f", "b", "issue 0", "issue 1", "wait 3"}));
 }
 
-// Parameters that are gathered behind the norm belong to the last pass, as squares do.
+// Parameters that are gathered behind the norm belong to the last micro-batch, as squares do.
 TEST(AccumulationTest, WritesDownHalvesAndSquaresOnce) {
   Scenario step = twoMessages();
   step.operations.erase(step.operations.begin() + 5);
@@ -243,7 +247,7 @@ TEST(AccumulationTest, WritesDownHalvesAndSquaresOnce) {
   step.messages.at(static_cast<std::size_t>(step.norm)).cost =
       std::make_shared<problem::AffineCost>(0.5, 0);
   step.messages.at(static_cast<std::size_t>(step.norm)).isStated = true;
-  const double sum = secondsOf(step) + secondsOf(accumulatingPass(step, 0.5));
+  const double sum = secondsOf(step) + secondsOf(accumulatingMicroBatch(step, 0.5));
   const Scenario whole = wholeStep(step, 2, 0.5);
   EXPECT_DOUBLE_EQ(secondsOf(whole), sum);
   const auto count = [&](Kind kind) {
@@ -254,8 +258,8 @@ TEST(AccumulationTest, WritesDownHalvesAndSquaresOnce) {
   EXPECT_EQ(count(Kind::issue), 5); // two of factors, the two halves, the norm
 }
 
-// One pass is the step itself.
-TEST(AccumulationTest, WritesDownOnePass) {
+// One micro-batch is the step itself.
+TEST(AccumulationTest, WritesDownOneMicroBatch) {
   Scenario step = twoMessages();
   addLoss(step, Scheme::ring);
   EXPECT_EQ(wordsOf(wholeStep(step, 1, 0.5)), wordsOf(step));

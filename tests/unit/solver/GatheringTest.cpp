@@ -71,7 +71,7 @@ TEST(Gathering, EqualsExhaustiveSearch) {
 /// 300 mixed instances: choices are the best where factors take four times as long, times and bound
 /// are those of the problem as it is.
 TEST(Gathering, ChoosesByThePrice) {
-  const std::shared_ptr<const Planner> dear = passesPlanner(4);
+  const std::shared_ptr<const Planner> dear = microBatchesPlanner(4);
   int other = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -96,7 +96,7 @@ TEST(Gathering, ChoosesByThePrice) {
   EXPECT_GE(other, 20) << "of 300 are chosen otherwise, so that the test says something";
 }
 
-/// Four passes: a gradient of 10 s travels by factors of 1 s in each, one of 2 s as a sum.
+/// Four micro-batches: a gradient of 10 s travels by factors of 1 s in each, one of 2 s as a sum.
 TEST(Gathering, DecidesLayerByLayer) {
   Problem problem;
   problem.mergeClasses = {{{{Scheme::ring, std::make_shared<AffineCost>(0, 0.1)}}}};
@@ -114,7 +114,7 @@ TEST(Gathering, DecidesLayerByLayer) {
     return layers;
   };
   EXPECT_EQ(byFactors("optimal"), (std::vector<std::size_t>{0, 1}));
-  EXPECT_EQ(byFactors("passes:4"), std::vector<std::size_t>{1});
+  EXPECT_EQ(byFactors("micro-batches:4"), std::vector<std::size_t>{1});
   EXPECT_EQ(byFactors("sums"), std::vector<std::size_t>());
 }
 

@@ -86,20 +86,21 @@ TEST(ParsePlanner, WantsALimitOfMessages) {
 }
 
 /// `compile --accumulate` compares two more planners; users cannot name them, but plans do.
-TEST(PlannerOfPlan, KnowsThePlannersOfSeveralPasses) {
-  for (const char *text : {"sums", "passes:4", "passes:1000000"}) {
+TEST(PlannerOfPlan, KnowsThePlannersOfSeveralMicroBatches) {
+  for (const char *text : {"sums", "micro-batches:4", "micro-batches:1000000"}) {
     EXPECT_EQ(errorOf(text).substr(0, 16), "unknown planner ") << text;
     EXPECT_EQ((*plannerOfPlan(text))->name(), text);
     EXPECT_FALSE((*plannerOfPlan(text))->isOptimal()) << text;
   }
-  EXPECT_EQ((*plannerOfPlan("passes:4"))->search()->gatherPrice, 4);
-  EXPECT_EQ(passesPlanner(4)->name(), "passes:4");
+  EXPECT_EQ((*plannerOfPlan("micro-batches:4"))->search()->gatherPrice, 4);
+  EXPECT_EQ(microBatchesPlanner(4)->name(), "micro-batches:4");
   EXPECT_TRUE((*plannerOfPlan("sums"))->search()->sumsOnly());
-  EXPECT_FALSE(passesPlanner(4)->search()->sumsOnly());
+  EXPECT_FALSE(microBatchesPlanner(4)->search()->sumsOnly());
   EXPECT_TRUE((*parsePlanner("optimal"))->isOptimal());
   EXPECT_EQ((*plannerOfPlan("ddp:1MiB"))->name(), "ddp:1MiB");
-  for (const char *text : {"passes", "passes:", "passes:0", "passes:-1", "passes:4x", "passes: 4",
-                           "passes:1000001", "passes:1.5"})
+  for (const char *text :
+       {"micro-batches", "micro-batches:", "micro-batches:0", "micro-batches:-1",
+        "micro-batches:4x", "micro-batches: 4", "micro-batches:1000001", "micro-batches:1.5"})
     EXPECT_FALSE(plannerOfPlan(text)) << text;
 }
 

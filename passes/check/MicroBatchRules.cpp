@@ -8,9 +8,9 @@ using namespace mlir;
 
 namespace syncline::check {
 
-LogicalResult checkPasses(const PlanFacts &facts) {
+LogicalResult checkMicroBatches(const PlanFacts &facts) {
   plan::ProgramOp program = facts.program;
-  if (plan::passesOf(program) == 1)
+  if (plan::microBatchesOf(program) == 1)
     return success();
   if (program.getConsistency())
     return program.emitOpError("P36: expected no consistency with 'accumulate', which is for "
@@ -20,7 +20,7 @@ LogicalResult checkPasses(const PlanFacts &facts) {
       if (isRowsPart(member.getValue()))
         return bucket.emitOpError("P36: expected no gradient in two parts with 'accumulate', got "
                                   "'")
-               << member.getValue() << "', which would be added in each pass";
+               << member.getValue() << "', which would be added in each micro-batch";
   return success();
 }
 

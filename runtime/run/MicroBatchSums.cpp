@@ -1,11 +1,11 @@
-// Adds up the gradients of passes.
-#include "runtime/run/PassSums.h"
+// Adds up the gradients of micro-batches.
+#include "runtime/run/MicroBatchSums.h"
 
 #include <utility>
 
 namespace syncline::run {
 
-Status PassSums::add(int bucket, std::span<const float> gradients) {
+Status MicroBatchSums::add(int bucket, std::span<const float> gradients) {
   Sum &sum = sums[bucket];
   if (std::exchange(sum.isOpen, true))
     return arithmetic->add(sum.values, gradients, 1);
@@ -16,11 +16,11 @@ Status PassSums::add(int bucket, std::span<const float> gradients) {
   return arithmetic->copy(sum.values, gradients);
 }
 
-Status PassSums::finish(int bucket, std::span<float> gradients) {
+Status MicroBatchSums::finish(int bucket, std::span<float> gradients) {
   Sum &sum = sums[bucket];
   if (!std::exchange(sum.isOpen, false))
     return Status::ok();
-  return arithmetic->add(gradients, sum.values, 1.0F / static_cast<float>(passes));
+  return arithmetic->add(gradients, sum.values, 1.0F / static_cast<float>(microBatches));
 }
 
 } // namespace syncline::run
