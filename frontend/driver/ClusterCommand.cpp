@@ -205,11 +205,6 @@ Command addCluster(CLI::App &app) {
                  "List the sample clusters instead, which '--cluster' takes by name")
       ->group("Output");
   command
-      ->add_option("--name", options->sources.name,
-                   "Name the cluster so; default: the files' names, or what it is made of")
-      ->check(launch::someText())
-      ->group("Output");
-  command
       ->add_option("-o,--output", options->output,
                    "Write the cluster file here, replacing one; default: standard output")
       ->check(launch::someText())

@@ -256,7 +256,7 @@ private:
     return sources.topology ? sources.topologyName : sources.hostfileName;
   }
 
-  /// The cluster's default name: "8 x 4 v100, ethernet-10g".
+  /// The cluster's name, where no file has one: "8 x 4 v100, ethernet-10g".
   std::string ownName() const {
     if (hasFiles())
       return sourceNames();
@@ -271,7 +271,7 @@ private:
     std::string text = "# Written by 'syncline cluster' from " +
                        (hasFiles() ? plain(sourceNames()) : "its options") +
                        ".\n# Nothing here was measured: rates are nominal, latencies typical.\n";
-    text += "name: " + inQuotes(sources.name.value_or(ownName())) + "\n";
+    text += "name: " + inQuotes(ownName()) + "\n";
     if (insideIsNetwork)
       return text + "ranks: " + std::to_string(devices) + "\n" + device +
              "network: # the devices of the one node are joined by what is inside\n" + inside;

@@ -18,7 +18,6 @@ struct ClusterSources {
   std::vector<Host> hosts;              ///< empty: no host file
   std::string hostfileName;
 
-  std::optional<std::string> name;
   std::optional<std::int64_t> nodes;
   std::optional<std::int64_t> devicesPerNode; ///< badUsage where a file says it, too
   std::optional<std::string> device, network, inside;

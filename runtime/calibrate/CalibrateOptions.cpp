@@ -52,13 +52,10 @@ void addOutput(CLI::App &app, CalibrateOptions &o) {
   const char *group = "Output and limits";
   app.add_option(
          "-o,--output", o.output,
-         "Write the cluster file to FILE, replacing an existing one (default standard output)")
+         "Write the cluster file to FILE, which names the cluster, replacing an existing one "
+         "(default standard output)")
       ->check(launch::someText())
       ->type_name("FILE")
-      ->group(group);
-  app.add_option("--name", o.name, "Give the cluster this name")
-      ->check(launch::someText())
-      ->capture_default_str()
       ->group(group);
   app.add_flag("--quiet", o.quiet, "Print no progress and no table on standard error")
       ->group(group);

@@ -15,7 +15,6 @@ namespace syncline::calibrate {
 struct CalibrateOptions : launch::DeviceFlags {
   launch::IdentityFlags identity;
   std::string output; ///< empty for standard output
-  std::string name = "calibrated";
   double seconds = 60;
   std::vector<std::int64_t> sizes; ///< ascending; empty for the default sizes
   std::vector<Scheme> schemes;     ///< empty for all that the ranks can use

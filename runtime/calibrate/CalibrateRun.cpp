@@ -13,9 +13,11 @@
 #include "runtime/run/DeviceChoice.h"
 #include "runtime/transport/GroupPeers.h"
 #include "syncline/OutputFile.h"
+#include "syncline/Printable.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <unistd.h>
 
 namespace syncline::calibrate {
@@ -178,7 +180,9 @@ std::string CalibrationRun::whyNot(Scheme scheme) const {
 }
 
 Status CalibrationRun::write(const Findings &findings) const {
-  const std::string text = clusterText(findings, analyse(findings), {options.name, versions});
+  const std::string name =
+      options.output.empty() ? "calibrated" : std::filesystem::path(options.output).stem().string();
+  const std::string text = clusterText(findings, analyse(findings), {printable(name), versions});
   if (!options.quiet)
     std::fputs(resultTable(findings).c_str(), stderr);
   if (!options.output.empty()) {

@@ -121,7 +121,7 @@ TEST(ImportCluster, Precedence) {
   sources.bandwidth = 1.1e9 / 3;
   sources.latency = 1e-5 / 3;
   sources.inside = "pcie-4";
-  sources.name = "the \"lab\"\\\n";
+  sources.topologyName = "the \"lab\"\\\n";
   const ClusterFile cluster = written(sources);
   EXPECT_DOUBLE_EQ(cluster.network->bandwidth, 1.1e9 / 3);
   EXPECT_DOUBLE_EQ(cluster.network->latency, 1e-5 / 3);
