@@ -140,7 +140,7 @@ Status checkHashedNames(const std::string &folder, const Json &document, const S
     needed.insert(needed.end(), {target.fileName.str(), "step.so"});
   if (needed.size() > 1 && target.usesNccl)
     needed.push_back(tunerTableName.str());
-  for (const char *name : {"weights.bin", "model.onnx"})
+  for (const char *name : {"weights.bin", "model.onnx", "layers.csv"})
     if (std::error_code ignored; fs::exists(folder + "/" + name, ignored))
       needed.push_back(name);
   for (const std::string &name : needed)

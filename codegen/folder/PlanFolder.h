@@ -11,7 +11,7 @@
 
 namespace syncline::codegen {
 
-/// A file of the folder that the caller writes: weights.bin, model.onnx.
+/// A file of the folder that the caller writes: weights.bin, model.onnx, layers.csv.
 struct PlanFile {
   std::string name;
   std::function<Status(const std::string &path)> write;

@@ -47,7 +47,6 @@ namespace {
 struct Source {
   OwningOpRef<ModuleOp> module;
   std::vector<codegen::PlanFile> files;
-  std::string layers; ///< a layer trace that was made from a model, as CSV
   std::vector<std::string> unneededInputs;
   std::string inventory; ///< which of the model's tensors are planned; empty for a layer trace
 };
@@ -71,6 +70,13 @@ Result<Source> readModel(const std::string &path, const frontend::ImportOptions 
   return source;
 }
 
+/// The layer trace that was made from a model, as a file of the plan.
+codegen::PlanFile layersFile(const files::LayerTrace &trace) {
+  return {"layers.csv", [text = files::formatLayerTrace(trace)](const std::string &path) {
+            return writeWholeFile(path, text);
+          }};
+}
+
 /// Reads a model to plan for alone: its step, or its layers with their times where an operation
 /// cannot be trained.
 Result<Source> readLayers(const CompileOptions &options, const CompileRequest &request,
@@ -85,7 +91,7 @@ Result<Source> readLayers(const CompileOptions &options, const CompileRequest &r
   SYNCLINE_TRY_GET(trace, readModelTrace(options, request, context, progress, source.inventory));
   printNotes({whyNoStep(step.status())}, progress);
   source.module = frontend::traceModule(*trace, options.model, context);
-  source.layers = files::formatLayerTrace(*trace);
+  source.files.push_back(layersFile(*trace));
   return source;
 }
 
@@ -170,8 +176,6 @@ Status compile(const CompileOptions &options) {
   PlanContext context;
   SYNCLINE_TRY_GET(request, readRequest(options, context));
   SYNCLINE_TRY_GET(info, describe(options));
-  if (!options.writeLayers.empty())
-    SYNCLINE_TRY(expectWritableFile(options.writeLayers));
   std::optional<CompileProgress> progress(std::in_place, /*isShown=*/!options.quiet);
   const auto enter = [&progress](const std::string &phase) { progress->enter(phase); };
   enter("reading");
@@ -181,7 +185,7 @@ Status compile(const CompileOptions &options) {
   info->options = recordOptions(options, request->import, *source->module);
   if (options.planOnly && firstOf<nn::StepOp>(*source->module)) {
     SYNCLINE_TRY_GET(trace, replaceStep(source->module, options.model, enter));
-    source->layers = files::formatLayerTrace(*trace);
+    source->files.push_back(layersFile(*trace));
   }
   Result<PlannedForm> planned = planForms(options, [&](const CompileOptions &form) {
     return planAsked(form, request->planner, *source->module, enter);
@@ -197,8 +201,6 @@ Status compile(const CompileOptions &options) {
   if (!plan)
     return plan.status();
   warnOfClashes(module);
-  if (!options.writeLayers.empty())
-    SYNCLINE_TRY(writeWholeFile(options.writeLayers, source->layers));
   if (options.quiet)
     return Status::ok();
   if (request->assumesDevice)

@@ -41,8 +41,7 @@ struct CompileOptions {
   bool quiet = false;                                  ///< do not print what was written
   std::map<std::string, std::int64_t> dimensions;      ///< sizes of symbolic dimensions, by name
   std::map<std::string, std::int64_t> batchDimensions; ///< of inputs, by name, from 0
-  bool planOnly = false;   ///< plan a model by its shapes alone, as a layer trace
-  std::string writeLayers; ///< CSV of that trace; empty for none
+  bool planOnly = false; ///< plan a model by its shapes alone, as a layer trace
 
   /// Whether as much is recomputed as the devices' memory wants.
   bool recomputesToFit() const { return recompute == std::vector<std::string>{"auto"}; }

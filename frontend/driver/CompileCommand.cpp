@@ -181,14 +181,9 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
       .add_flag(
           "--plan-only", options.planOnly,
           "Plan by the model's shapes alone, to read and simulate, not to run: takes operators "
-          "that cannot be trained, several inputs, and a loss inside the model")
+          "that cannot be trained, several inputs, and a loss inside the model; the plan has the "
+          "model's layer trace, layers.csv")
       ->group("Planning");
-  command
-      .add_option(
-          "--write-layers", options.writeLayers,
-          "Write the model's layer trace (CSV) to this file, with --plan-only; default: none")
-      ->check(launch::someText())
-      ->group("Output");
   addNamedNumbers(
       command, "--dim", "N", 1, options.dimensions,
       "Set a symbolic dimension of the model's inputs besides the batch; may be repeated");

@@ -73,8 +73,6 @@ const Request overlapStep{"--overlap step",
 const Request inParts{"--split-tied always",
                       [](const CompileOptions &o) { return o.splitTied == "always"; }};
 const Request several{"--accumulate", [](const CompileOptions &o) { return o.accumulate != 1; }};
-const Request stepOfModel{"a model without --plan-only",
-                          [](const CompileOptions &o) { return !o.planOnly; }};
 const Request classes{"--classes-in",
                       [](const CompileOptions &o) { return o.classesIn != "auto"; }};
 const Request mse{"--loss mse", [](const CompileOptions &o) { return o.loss == "mse"; }};
@@ -85,11 +83,25 @@ const Request cpu{"--backend cpu", [](const CompileOptions &o) { return o.backen
 const std::vector<Exclusion> &exclusions() {
   static const std::vector<Exclusion> table = {
       {trace,
-       {{"--backend"},    {"--batch"},           {"--loss"},         {"--classes-in"},
-        {"--loss-on"},    {"--freeze"},          {"--dropout"},      {"--optimizer"},
-        {"--clip-norm"},  {"--precision"},       {"--overlap"},      {"--consistency"},
-        {"--recompute"},  {"--plan-only"},       {"--write-layers"}, {"--dim"},
-        {"--split-tied"}, {"--batch-dimension"}, {"--accumulate"},   {"--parameters"}},
+       {{"--backend"},
+        {"--batch"},
+        {"--loss"},
+        {"--classes-in"},
+        {"--loss-on"},
+        {"--freeze"},
+        {"--dropout"},
+        {"--optimizer"},
+        {"--clip-norm"},
+        {"--precision"},
+        {"--overlap"},
+        {"--consistency"},
+        {"--recompute"},
+        {"--plan-only"},
+        {"--dim"},
+        {"--split-tied"},
+        {"--batch-dimension"},
+        {"--accumulate"},
+        {"--parameters"}},
        "a trace has layers in place of a model"},
       {{"--plan-only"},
        {{"--overlap"},
@@ -100,7 +112,6 @@ const std::vector<Exclusion> &exclusions() {
         {"--split-tied"},
         {"--accumulate"}},
        "such a plan does not run"},
-      {{"--write-layers"}, {stepOfModel}, "a plan that runs has operations in place of layers"},
       {classes, {mse}, "mse has no classes"},
       {tf32, {cpu}, "only GPUs have it"},
       {weights,

@@ -21,9 +21,10 @@ constexpr std::array<std::string_view, 16> inputs{
     "--model",        "--data",     "--eval",       "--load",    "--schedule",
     "--diff",         "--measured", "--from-trace", "--map",     "--from-nccl-topology",
     "--from-hostfile"};
-constexpr std::array<std::string_view, 10> outputs{
-    "--output",   "--save", "--trace", "--dump",         "--checkpoint",
-    "--op-times", "--csv",  "--plot",  "--write-layers", "--tune-convolutions"};
+constexpr std::array<std::string_view, 9> outputs{
+    "--output", "--save",       "--trace",
+    "--dump",   "--checkpoint", "--op-times",
+    "--csv",    "--plot",       "--tune-convolutions"};
 
 /// A path and the option that names it.
 struct Named {

@@ -360,7 +360,7 @@ class BadCommandLineTest(RefusalTest):
         words = ["compile", model, "--plan-only", "--batch", 2, "--cluster", self.cluster]
         data = f"{hosts},{self.cluster}"
         for said, *typed in (
-            ("read by MODEL", *words, "-o", self.folder / "b.plan", "--write-layers", model),
+            ("read by MODEL", *words, "-o", model),
             ("read by MODEL", "profile", linked, "--batch", 2, "-o", values),
             ("read by --cluster", *words, "-o", self.cluster),
             ("read by --from-hostfile", "cluster", "--from-hostfile", hosts, "-o", hosts),

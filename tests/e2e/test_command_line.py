@@ -12,7 +12,7 @@ SAMPLES = harness.TOP / "samples"
 DIGITS = SAMPLES / "models" / "digits-cnn.onnx"
 TRACE = SAMPLES / "traces" / "vgg11.csv"
 COMMANDS = "compile inspect verify simulate run calibrate profile cluster".split()
-MOST_OPTIONS = 141  # of all commands, but for --help and --version
+MOST_OPTIONS = 140  # of all commands, but for --help and --version
 
 
 class MeantTest(RefusalTest):
@@ -125,7 +125,6 @@ class ExclusionTest(RefusalTest):
     # Words for each request of the table, where the option alone does not do.
     WORDS = {
         "a layer trace": (),
-        "a model without --plan-only": (),
         "--consistency other than bsp": ("--consistency", "local:2"),
         "--consistency easgd:momentum": ("--consistency", "easgd:momentum,0.1"),
         "--overlap step, or a planner of orders": ("--overlap", "step"),

@@ -10,6 +10,7 @@ from onnx import TensorProto, helper
 
 import harness
 import models
+import plans
 import stepcache
 from plan_only import PlanOnlyTest, plan_json
 
@@ -71,9 +72,9 @@ class SampleTest(PlanOnlyTest):
         self.agree("googlenet", 8)
 
     def test_layers_are_a_trace(self):
-        """Planned from the file that --write-layers writes, the plan is the same."""
-        model, file = SAMPLES / "alexnet.onnx", self.folder / "alexnet.csv"
-        only = plan_json(self.plan(model, "--batch", 4, "--write-layers", file))
+        """Planned from the layers in the plan's folder, the plan is the same."""
+        folder = self.plan(SAMPLES / "alexnet.onnx", "--batch", 4)
+        only, file = plan_json(folder), folder / "layers.csv"
         harness.syncline("compile", file, "--cluster", self.cluster, "-o", self.folder / "csv.plan")
         harness.syncline("verify", self.folder / "csv.plan")
         again = plan_json(self.folder / "csv.plan")
@@ -172,11 +173,6 @@ class RefusedTest(PlanOnlyTest):
     def test_command_line(self):
         model = models.save(models.linear(), self.folder / "m.onnx")
         words = ["compile", model, "--cluster", self.cluster, "-o", self.folder / "x.plan"]
-        self.refuses(
-            [*words, "--write-layers", self.folder / "l.csv"],
-            "'--write-layers' and 'a model without --plan-only' exclude each other",
-            code=2,
-        )
         trace = self.write("t.csv", "name,bytes,forward,backward\na,4KiB,1ms,2ms\n")
         words[1] = trace
         said = f"'the layer trace {trace}' and '--plan-only'"
@@ -188,9 +184,20 @@ class RefusedTest(PlanOnlyTest):
         words = ["compile", model, "--cluster", self.cluster, "--plan-only", "--batch", 2]
         return [*words, "-o", self.folder / "x.plan"]
 
-    def test_unwritable_layers(self):
+    def test_layers_belong_to_the_plan(self):
+        """They have a hash, and are replaced with the plan."""
         words = self.planning()
-        self.refuses([*words, "--write-layers", self.folder / "no" / "l.csv"], "l.csv")
+        harness.syncline(*words)
+        layers = self.folder / "x.plan" / "layers.csv"
+        text = layers.read_text()
+        layers.write_text(text.replace("weight", "wieght"))
+        self.refuses(["verify", self.folder / "x.plan"], "layers.csv", "its hash differs")
+        harness.syncline(*words)
+        self.assertEqual(layers.read_text(), text)
+        document = plan_json(self.folder / "x.plan")
+        del document["hashes"]["files"]["layers.csv"]
+        plans.rehash(self.folder / "x.plan", document)
+        self.refuses(["verify", self.folder / "x.plan"], "no hash of 'layers.csv'")
 
     def test_device_without_rates(self):
         self.cluster = self.write(

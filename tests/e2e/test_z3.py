@@ -92,12 +92,13 @@ class PlannerTest(RefusalTest):
 
     def hard_words(self):
         """Words of a plan that Z3 needs far longer than a second for."""
-        whole = self.folder / "whole.csv"
+        whole = self.folder / "whole.plan"
         cluster = SAMPLES / "clusters" / "poseidon-titanx-10gbe.yaml"
         model = SAMPLES / "models" / "googlenet.onnx"
-        layers = ["--plan-only", "--write-layers", whole, "-o", self.folder / "whole.plan"]
-        harness.syncline("compile", model, "--cluster", cluster, "--batch", 8, *layers)
-        half = self.write("half.csv", "".join(whole.read_text().splitlines(True)[:101]))
+        words = ["--cluster", cluster, "--batch", 8, "--plan-only", "-o", whole]
+        harness.syncline("compile", model, *words)
+        layers = (whole / "layers.csv").read_text()
+        half = self.write("half.csv", "".join(layers.splitlines(True)[:101]))
         words = ["compile", half, "--cluster", cluster, "--planner", "z3:messages=4"]
         return [*words, "-o", self.folder / "limited.plan"]
 

@@ -26,9 +26,7 @@ class PlanOnlyTest(RefusalTest):
 
     def layers(self, model, *extra):
         """The rows of the layer trace that goes with the plan, by name."""
-        file = self.folder / "layers.csv"
-        self.plan(model, *extra, "--write-layers", file)
-        with open(file, newline="") as rows:
+        with open(self.plan(model, *extra) / "layers.csv", newline="") as rows:
             return {row["name"]: row for row in csv.DictReader(rows)}
 
     def trained(self, rows):
