@@ -57,22 +57,20 @@ void appendRowMajor(Preparation &p, const Forward &f) {
   const bool tracksBoth = f.runningMean.isValid() && f.runningVariance.isValid();
   p.call("cudnn", [=, &program = p.program, epsilon = f.epsilon, momentum = f.momentum] {
     if (program.isEvaluation && tracksBoth) {
-      check(cudnnBatchNormalizationForwardInference(program.device.cudnn, spatial, &one, &zero,
-                                                    data, from, data, to, statistics, factor,
-                                                    offset, oldMean, oldVariance, epsilon),
-            "cudnnBatchNormalizationForwardInference");
+      SYNCLINE_CHECK(cudnnBatchNormalizationForwardInference(
+          program.device.cudnn, spatial, &one, &zero, data, from, data, to, statistics, factor,
+          offset, oldMean, oldVariance, epsilon));
       return;
     }
-    check(cudnnBatchNormalizationForwardTraining(
-              program.device.cudnn, spatial, &one, &zero, data, from, data, to, statistics, factor,
-              offset, momentum, oldMean, oldVariance, epsilon, batchMean, deviation),
-          "cudnnBatchNormalizationForwardTraining");
-    check(toVariance(program.device.compute, deviation, static_cast<float>(epsilon), channels),
-          "toVariance");
+    SYNCLINE_CHECK(cudnnBatchNormalizationForwardTraining(
+        program.device.cudnn, spatial, &one, &zero, data, from, data, to, statistics, factor,
+        offset, momentum, oldMean, oldVariance, epsilon, batchMean, deviation));
+    SYNCLINE_CHECK(
+        toVariance(program.device.compute, deviation, static_cast<float>(epsilon), channels));
   });
   if (f.hasRelu)
     p.call("", [=, &program = p.program, mask = p.output<std::uint8_t>(f.workspace)] {
-      check(reluMask(program.device.compute, to, mask, n), "reluMask");
+      SYNCLINE_CHECK(reluMask(program.device.compute, to, mask, n));
     });
 }
 
@@ -90,14 +88,13 @@ void appendRowMajor(Preparation &p, const Backward &b) {
   p.call("cudnn", [=, &program = p.program, epsilon = b.epsilon] {
     const cudaStream_t stream = program.device.compute;
     if (mask.isValid())
-      check(applyMask(stream, given, mask, masked, n), "applyMask");
+      SYNCLINE_CHECK(applyMask(stream, given, mask, masked, n));
     const float *const gradient = mask.isValid() ? Place<const float>(masked) : given;
-    check(toInverseDeviation(stream, batchVariance, inverse, static_cast<float>(epsilon), channels),
-          "toInverseDeviation");
-    check(cudnnBatchNormalizationBackward(program.device.cudnn, spatial, &one, &zero, &one, &zero,
-                                          data, from, data, gradient, data, toX, statistics, factor,
-                                          toScale, toShift, epsilon, batchMean, inverse),
-          "cudnnBatchNormalizationBackward");
+    SYNCLINE_CHECK(
+        toInverseDeviation(stream, batchVariance, inverse, static_cast<float>(epsilon), channels));
+    SYNCLINE_CHECK(cudnnBatchNormalizationBackward(
+        program.device.cudnn, spatial, &one, &zero, &one, &zero, data, from, data, gradient, data,
+        toX, statistics, factor, toScale, toShift, epsilon, batchMean, inverse));
   });
 }
 
@@ -137,15 +134,15 @@ void appendChannelsLast(Preparation &p, const Forward &f, const Layout &layout) 
     return operands;
   };
   if (made)
-    made->engines->followBy([=, &program = p.program,
-                             gain = p.scratchPlace<float>(bytesOf(p, f.mean))](bool hasSums) {
-      BatchNormForward<T> operands = given(hasSums);
-      operands.runningMean = operands.runningVariance = nullptr; // timing changes no state
-      operands.gain = gain;                                      // nor computes elements
-      operands.trustsSums = true;                                // it reads equal numbers alone
-      check(batchNorm(program.device.compute, shape, operands, {scratch, program.columnCounters()}),
-            "batchNorm");
-    });
+    made->engines->followBy(
+        [=, &program = p.program, gain = p.scratchPlace<float>(bytesOf(p, f.mean))](bool hasSums) {
+          BatchNormForward<T> operands = given(hasSums);
+          operands.runningMean = operands.runningVariance = nullptr; // timing changes no state
+          operands.gain = gain;                                      // nor computes elements
+          operands.trustsSums = true;                                // it reads equal numbers alone
+          SYNCLINE_CHECK(batchNorm(program.device.compute, shape, operands,
+                                   {scratch, program.columnCounters()}));
+        });
   p.call("columns", [=, &program = p.program] {
     BatchNormForward<T> operands = given(made && made->areMade());
     SumAfterNorm<T> sum;
@@ -160,10 +157,10 @@ void appendChannelsLast(Preparation &p, const Forward &f, const Layout &layout) 
     if (program.isEvaluation && operands.runningMean && operands.runningVariance) {
       operands.mean = operands.runningMean;
       operands.variance = operands.runningVariance;
-      check(batchNormBy(program.device.compute, shape, operands, memory, sum), "batchNormBy");
+      SYNCLINE_CHECK(batchNormBy(program.device.compute, shape, operands, memory, sum));
       return;
     }
-    check(batchNorm(program.device.compute, shape, operands, memory, sum), "batchNorm");
+    SYNCLINE_CHECK(batchNorm(program.device.compute, shape, operands, memory, sum));
   });
 }
 
@@ -183,9 +180,8 @@ void appendChannelsLast(Preparation &p, const Backward &b, const Layout &layout)
     if (workspace.isValid())
       operands.positives = {shape, workspace};
     const ColumnMemory memory{scratch, program.columnCounters()};
-    check(batchNormBackward(program.device.compute, shape, operands, memory,
-                            sum ? sum->template operands<T>() : SumBeforeNorm<T>()),
-          "batchNormBackward");
+    SYNCLINE_CHECK(batchNormBackward(program.device.compute, shape, operands, memory,
+                                     sum ? sum->template operands<T>() : SumBeforeNorm<T>()));
   });
 }
 

@@ -3,7 +3,7 @@
 
 namespace syncline::cuda {
 
-void check(cudaError_t status, const char *call) {
+void check(cudaError_t status, std::string_view call) {
   if (status == cudaSuccess)
     return;
   const bool isMemory = status == cudaErrorMemoryAllocation;
@@ -12,7 +12,7 @@ void check(cudaError_t status, const char *call) {
                 std::string(call) + ": " + cudaGetErrorString(status)};
 }
 
-void check(cudnnStatus_t status, const char *call) {
+void check(cudnnStatus_t status, std::string_view call) {
   if (status == CUDNN_STATUS_SUCCESS)
     return;
   char detail[512] = "";
@@ -26,7 +26,7 @@ void check(cudnnStatus_t status, const char *call) {
                     (detail[0] ? std::string(": ") + detail : "")};
 }
 
-void check(cublasStatus_t status, const char *call) {
+void check(cublasStatus_t status, std::string_view call) {
   if (status == CUBLAS_STATUS_SUCCESS)
     return;
   const bool isUnsupported = status == CUBLAS_STATUS_NOT_SUPPORTED;

@@ -8,6 +8,7 @@
 #include <cudnn.h>
 
 #include <string>
+#include <string_view>
 
 namespace syncline::cuda {
 
@@ -19,9 +20,19 @@ struct Failure {
 };
 
 /// Throws a Failure such as "cudaMalloc: out of memory" when a call did not succeed.
-void check(cudaError_t status, const char *call);
-void check(cudnnStatus_t status, const char *call);
-void check(cublasStatus_t status, const char *call);
+void check(cudaError_t status, std::string_view call);
+void check(cudnnStatus_t status, std::string_view call);
+void check(cublasStatus_t status, std::string_view call);
+
+/// The name in the source text of a call: "maxPool" in "cuda::maxPool<T>(stream, map)".
+consteval std::string_view nameInCall(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find_first_of("<("));
+  return name.substr(name.rfind(':') + 1);
+}
+
+/// Makes a call and throws a Failure with its name if it did not succeed.
+#define SYNCLINE_CHECK(...)                                                                        \
+  ::syncline::cuda::check(__VA_ARGS__, ::syncline::cuda::nameInCall(#__VA_ARGS__))
 
 /// Calls `f` and returns what it throws as a Status. Exceptions other than Failure are
 /// internal errors.

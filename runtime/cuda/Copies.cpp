@@ -4,7 +4,7 @@
 namespace syncline::cuda {
 
 void PreparedCopy::run(cudaStream_t stream, void *to, const void *from) const {
-  check(copyWords(stream, to, from, map, wordBytes), "copyWords");
+  SYNCLINE_CHECK(copyWords(stream, to, from, map, wordBytes));
 }
 
 static CopyMap mapOf(const Preparation &p, const std::vector<core::CopyLoop> &loops) {
@@ -52,11 +52,11 @@ void Conversion::convert(cudaStream_t stream, void *toData, const void *fromData
   auto *const result = static_cast<To *>(toData);
   const auto *const source = static_cast<const From *>(fromData);
   if (turned.count > 0)
-    return check(turnMatrices<To, From>(stream, result, source, turned), "turnMatrices");
+    return SYNCLINE_CHECK(turnMatrices<To, From>(stream, result, source, turned));
   if constexpr (std::is_same_v<To, From>)
     copy.run(stream, toData, fromData);
   else
-    check(convertElements<To, From>(stream, result, source, copy.map), "convertElements");
+    SYNCLINE_CHECK(convertElements<To, From>(stream, result, source, copy.map));
 }
 
 void Conversion::run(cudaStream_t stream, void *toData, const void *fromData) const {

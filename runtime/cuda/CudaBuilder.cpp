@@ -26,9 +26,8 @@ void CudaBuilder::loss(Tensor loss) {
     p.expectType(loss, {ElementType::f32});
     p.expectCount(loss, 1);
     p.call("copy", [&program = program, value = p.input(loss)] {
-      check(cudaMemcpyAsync(program.loss, value, sizeof(float), cudaMemcpyDeviceToHost,
-                            program.device.compute),
-            "cudaMemcpyAsync");
+      SYNCLINE_CHECK(cudaMemcpyAsync(program.loss, value, sizeof(float), cudaMemcpyDeviceToHost,
+                                     program.device.compute));
       program.hasLoss = true;
     });
   });

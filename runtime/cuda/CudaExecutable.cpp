@@ -24,10 +24,9 @@ std::byte *CudaExecutable::allocateState(std::int64_t bytes) {
     program.device.makeCurrent();
     program.expectRoom("the optimizer's state", bytes);
     DeviceMemory memory(bytes);
-    check(
-        cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(bytes), program.device.compute),
-        "cudaMemsetAsync");
-    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+    SYNCLINE_CHECK(
+        cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(bytes), program.device.compute));
+    SYNCLINE_CHECK(cudaStreamSynchronize(program.device.compute));
     data = state.emplace_back(std::move(memory)).data();
   });
   return data;
@@ -72,11 +71,10 @@ Status CudaExecutable::transfer(int tensor, std::byte *data, std::byte *host, st
     fromDense(info, layout, dense, stored);
   return statusOf(what, [&] {
     program.device.makeCurrent();
-    check(cudaMemcpyAsync(toHost ? stored.data() : data, toHost ? data : stored.data(),
-                          stored.size(), toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
-                          program.device.compute),
-          "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+    SYNCLINE_CHECK(cudaMemcpyAsync(
+        toHost ? stored.data() : data, toHost ? data : stored.data(), stored.size(),
+        toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice, program.device.compute));
+    SYNCLINE_CHECK(cudaStreamSynchronize(program.device.compute));
     if (!isDense && toHost)
       toDense(info, layout, stored, dense);
   });
@@ -133,11 +131,10 @@ Status CudaExecutable::transferState(const core::StateInterval &interval, std::b
   SYNCLINE_TRY_GET(data, optimizer.stateOf(interval, bytes));
   return statusOf("the optimizer's state: ", [&] {
     program.device.makeCurrent();
-    check(cudaMemcpyAsync(toHost ? host : *data, toHost ? *data : host, bytes,
-                          toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
-                          program.device.compute),
-          "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+    SYNCLINE_CHECK(cudaMemcpyAsync(toHost ? host : *data, toHost ? *data : host, bytes,
+                                   toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
+                                   program.device.compute));
+    SYNCLINE_CHECK(cudaStreamSynchronize(program.device.compute));
   });
 }
 
@@ -154,7 +151,7 @@ void CudaExecutable::beginStep(std::int64_t step) {
   begun = statusOf("the step's start: ", [&] {
     program.device.makeCurrent();
     program.fillUnwritten();
-    check(setStepNumber(program.device.compute, program.step, step), "setStepNumber");
+    SYNCLINE_CHECK(setStepNumber(program.device.compute, program.step, step));
     present = step;
     turn = takesTurns() ? static_cast<std::size_t>(step % 2) : 0;
     part = 0;
@@ -167,7 +164,7 @@ void CudaExecutable::beginMicroBatch(std::int64_t microBatch) {
   if (begun)
     begun = statusOf("the micro-batch's start: ", [&] {
       program.device.makeCurrent();
-      check(setStepNumber(program.device.compute, program.step, microBatch), "setStepNumber");
+      SYNCLINE_CHECK(setStepNumber(program.device.compute, program.step, microBatch));
     });
 }
 

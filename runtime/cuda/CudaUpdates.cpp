@@ -21,10 +21,9 @@ Status CudaExecutable::setUpdates(std::int64_t made) {
     UpdateClock clock;
     clock.made = made;
     const std::vector<UpdateClock> all(program.table.buckets.size(), clock);
-    check(cudaMemcpyAsync(clocks.data(), all.data(), all.size() * sizeof(UpdateClock),
-                          cudaMemcpyHostToDevice, program.device.compute),
-          "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+    SYNCLINE_CHECK(cudaMemcpyAsync(clocks.data(), all.data(), all.size() * sizeof(UpdateClock),
+                                   cudaMemcpyHostToDevice, program.device.compute));
+    SYNCLINE_CHECK(cudaStreamSynchronize(program.device.compute));
   });
 }
 
@@ -54,7 +53,7 @@ void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update>
   auto at = [](std::byte *data) { return reinterpret_cast<float *>(data); };
   if (needsWholeParameters(optimizer.current().kind)) {
     const core::OptimizerOptions &all = optimizer.current();
-    check(countUpdate(stream, clockOf(bucket), all.beta1, all.beta2), "countUpdate");
+    SYNCLINE_CHECK(countUpdate(stream, clockOf(bucket), all.beta1, all.beta2));
     return lamb.enqueue({stream, bucket, meanScale(), norm.factor(), rate, clockOf(bucket)},
                         updates, sum);
   }
@@ -62,7 +61,7 @@ void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update>
   for (const core::Optimizer::Update &what : updates) {
     if (!clock && what.options.kind != OptimizerKind::sgd) {
       clock = clockOf(bucket);
-      check(countUpdate(stream, clock, what.options.beta1, what.options.beta2), "countUpdate");
+      SYNCLINE_CHECK(countUpdate(stream, clock, what.options.beta1, what.options.beta2));
     }
     const UpdateOperands operands{at(program.space(Space::parameters).data() + what.begin),
                                   at(program.space(Space::gradients).data() + what.begin),
@@ -72,8 +71,8 @@ void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update>
                                   rate,
                                   what.rateFactor,
                                   program.weights.updated(what.begin, what.bytes)};
-    check(updateElements(stream, operands, what.options, meanScale(), clock, program.keptFlag),
-          "updateElements");
+    SYNCLINE_CHECK(
+        updateElements(stream, operands, what.options, meanScale(), clock, program.keptFlag));
   }
 }
 
@@ -85,8 +84,7 @@ Status CudaExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
     return enqueueShardUpdate(bucket, program.device.compute, sum);
   const cudaStream_t stream = program.device.channel;
   const auto sumOfStream = [&](std::span<double> numbers) {
-    const Status there =
-        statusOf("", [&] { check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); });
+    const Status there = statusOf("", [&] { SYNCLINE_CHECK(cudaStreamSynchronize(stream)); });
     return there ? sum(numbers) : there;
   };
   // A thread of a channel may be here, which knows neither captures nor the present turn.
@@ -94,9 +92,8 @@ Status CudaExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
                             sum ? core::SumOverRanks(sumOfStream) : core::SumOverRanks());
       !s)
     return s;
-  return statusOf("update: ", [&] {
-    check(cudaStreamSynchronize(program.device.channel), "cudaStreamSynchronize");
-  });
+  return statusOf("update: ",
+                  [&] { SYNCLINE_CHECK(cudaStreamSynchronize(program.device.channel)); });
 }
 
 Status CudaExecutable::enqueueShardUpdate(int bucket, cudaStream_t stream,

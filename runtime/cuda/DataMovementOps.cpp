@@ -35,8 +35,7 @@ void appendFill(Preparation &p, Tensor tensor, ElementType type, const Place<std
                 double value) {
   p.call("copy", [&program = p.program, to, bits = core::elementBits(type, value),
                   bytes = core::elementBytes(type), n = p.count(tensor)] {
-    check(fillElements(program.device.compute, to, bits, static_cast<int>(bytes), n),
-          "fillElements");
+    SYNCLINE_CHECK(fillElements(program.device.compute, to, bits, static_cast<int>(bytes), n));
   });
 }
 
@@ -46,9 +45,8 @@ void appendMemcpy(Preparation &p, const Place<std::byte> &to, const Place<const 
     std::byte *const result = to;
     const std::byte *const source = from;
     if (result != source)
-      check(cudaMemcpyAsync(result, source, static_cast<std::size_t>(bytes),
-                            cudaMemcpyDeviceToDevice, program.device.compute),
-            "cudaMemcpyAsync");
+      SYNCLINE_CHECK(cudaMemcpyAsync(result, source, static_cast<std::size_t>(bytes),
+                                     cudaMemcpyDeviceToDevice, program.device.compute));
   });
 }
 

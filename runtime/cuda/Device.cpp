@@ -63,7 +63,7 @@ std::string libraryVersions() {
 
 Device::Device(int index) : index(index) {
   int count = 0;
-  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  SYNCLINE_CHECK(cudaGetDeviceCount(&count));
   if (index < 0 || index >= count)
     throw Failure{ErrorKind::badInput, "no CUDA device " + std::to_string(index) +
                                            ": this machine shows " + std::to_string(count)};
@@ -83,7 +83,7 @@ Device::~Device() {
 
 void Device::identify() {
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  SYNCLINE_CHECK(cudaGetDeviceProperties(&properties, index));
   name = "device " + std::to_string(index) + " (" + properties.name + ")";
   model = std::string(properties.name) + " (" + std::to_string(properties.major) + "." +
           std::to_string(properties.minor) + ")";
@@ -96,11 +96,11 @@ void Device::identify() {
 
 void Device::open() {
   makeCurrent();
-  check(cudaStreamCreateWithFlags(&compute, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  check(cudaStreamCreateWithFlags(&channel, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  check(cudnnCreate(&cudnn), "cudnnCreate");
-  check(cudnnSetStream(cudnn, compute), "cudnnSetStream");
-  check(cublasLtCreate(&blas), "cublasLtCreate");
+  SYNCLINE_CHECK(cudaStreamCreateWithFlags(&compute, cudaStreamNonBlocking));
+  SYNCLINE_CHECK(cudaStreamCreateWithFlags(&channel, cudaStreamNonBlocking));
+  SYNCLINE_CHECK(cudnnCreate(&cudnn));
+  SYNCLINE_CHECK(cudnnSetStream(cudnn, compute));
+  SYNCLINE_CHECK(cublasLtCreate(&blas));
 }
 
 void Device::close() {

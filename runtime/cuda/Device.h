@@ -34,7 +34,7 @@ public:
   ~Device();
 
   /// Makes this the calling thread's device. Each thread calls it before other CUDA calls.
-  void makeCurrent() const { check(cudaSetDevice(index), "cudaSetDevice"); }
+  void makeCurrent() const { SYNCLINE_CHECK(cudaSetDevice(index)); }
 
   int index;
   std::string name;               ///< for messages: "device 0 (NVIDIA H100 80GB HBM3)"

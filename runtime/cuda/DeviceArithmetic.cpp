@@ -22,7 +22,7 @@ Result<std::span<float>> DeviceArithmetic::allocate(const std::string &what, std
     program.device.makeCurrent();
     program.expectRoom(what, bytes);
     DeviceMemory &room = memory.emplace_back(bytes);
-    check(cudaMemsetAsync(room.data(), 0, n * sizeof(float), stream()), "cudaMemsetAsync");
+    SYNCLINE_CHECK(cudaMemsetAsync(room.data(), 0, n * sizeof(float), stream()));
     made = {reinterpret_cast<float *>(room.data()), n};
   });
   return s ? Result<std::span<float>>(made) : s;
@@ -41,39 +41,34 @@ Status DeviceArithmetic::change(std::span<const float> elements, const F &enqueu
 
 Status DeviceArithmetic::copy(std::span<float> to, std::span<const float> from) {
   return change(to, [&] {
-    check(cudaMemcpyAsync(to.data(), from.data(), to.size_bytes(), cudaMemcpyDeviceToDevice,
-                          stream()),
-          "cudaMemcpyAsync");
+    SYNCLINE_CHECK(cudaMemcpyAsync(to.data(), from.data(), to.size_bytes(),
+                                   cudaMemcpyDeviceToDevice, stream()));
   });
 }
 
 Status DeviceArithmetic::subtract(std::span<float> to, std::span<const float> from,
                                   std::span<const float> less) {
   return change(to, [&] {
-    check(subtractElements(stream(), to.data(), from.data(), less.data(), countOf(to)),
-          "subtractElements");
+    SYNCLINE_CHECK(subtractElements(stream(), to.data(), from.data(), less.data(), countOf(to)));
   });
 }
 
 Status DeviceArithmetic::scale(std::span<float> values, float by) {
-  return change(values, [&] {
-    check(scaleElements(stream(), values.data(), by, countOf(values)), "scaleElements");
-  });
+  return change(
+      values, [&] { SYNCLINE_CHECK(scaleElements(stream(), values.data(), by, countOf(values))); });
 }
 
 Status DeviceArithmetic::add(std::span<float> to, std::span<const float> more, float by) {
-  return change(to, [&] {
-    check(addElements(stream(), to.data(), more.data(), by, countOf(to)), "addElements");
-  });
+  return change(
+      to, [&] { SYNCLINE_CHECK(addElements(stream(), to.data(), more.data(), by, countOf(to))); });
 }
 
 Status DeviceArithmetic::apply(const core::OuterStep &rule, std::span<float> weights,
                                std::span<float> common, std::span<float> velocity,
                                std::span<const float> sum) {
   return change(weights, [&] {
-    check(outerStep(stream(), rule, weights.data(), common.data(), velocity.data(), sum.data(),
-                    countOf(weights)),
-          "outerStep");
+    SYNCLINE_CHECK(outerStep(stream(), rule, weights.data(), common.data(), velocity.data(),
+                             sum.data(), countOf(weights)));
   });
 }
 
@@ -81,9 +76,8 @@ Status DeviceArithmetic::apply(const core::ElasticPull &rule, std::span<float> w
                                std::span<float> centre, std::span<const float> own,
                                std::span<const float> sum) {
   return change(weights, [&] {
-    check(elasticPull(stream(), rule, weights.data(), centre.data(), own.data(), sum.data(),
-                      countOf(weights)),
-          "elasticPull");
+    SYNCLINE_CHECK(elasticPull(stream(), rule, weights.data(), centre.data(), own.data(),
+                               sum.data(), countOf(weights)));
   });
 }
 
@@ -91,8 +85,8 @@ Status DeviceArithmetic::transfer(void *to, const void *from, std::size_t bytes,
                                   cudaMemcpyKind kind) {
   return statusOf(place, [&] {
     program.device.makeCurrent();
-    check(cudaMemcpyAsync(to, from, bytes, kind, stream()), "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+    SYNCLINE_CHECK(cudaMemcpyAsync(to, from, bytes, kind, stream()));
+    SYNCLINE_CHECK(cudaStreamSynchronize(stream()));
   });
 }
 

@@ -22,7 +22,7 @@ void *allocate(std::size_t bytes, MemoryUse &use) {
     // memory carries messages too.
     use = MemoryUse::computation;
   }
-  check(cudaMalloc(&data, bytes), "cudaMalloc");
+  SYNCLINE_CHECK(cudaMalloc(&data, bytes));
   return data;
 }
 

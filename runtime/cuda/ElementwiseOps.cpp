@@ -102,11 +102,10 @@ void CudaBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mas
                       numbers = core::dropoutStream(program.options, layer, ratio),
                       from = p.input(x), to = p.output(y), kept = p.output<std::uint8_t>(mask)] {
       if (program.isEvaluation)
-        return check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(float),
-                                     cudaMemcpyDeviceToDevice, program.device.compute),
-                     "cudaMemcpyAsync");
-      check(cuda::dropout(program.device.compute, numbers, program.step, from, to, kept, scale, n),
-            "dropout");
+        return SYNCLINE_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(float),
+                                              cudaMemcpyDeviceToDevice, program.device.compute));
+      SYNCLINE_CHECK(
+          cuda::dropout(program.device.compute, numbers, program.step, from, to, kept, scale, n));
     });
   });
 }
@@ -118,8 +117,7 @@ void CudaBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask
     core::checkDropout(p, dy, dx, mask);
     p.call("mask", [&program = program, n = p.count(dy), scale = core::keptScale(ratio),
                     from = p.input(dy), kept = p.input<std::uint8_t>(mask), to = p.output(dx)] {
-      check(cuda::dropoutBackward(program.device.compute, from, kept, to, scale, n),
-            "dropoutBackward");
+      SYNCLINE_CHECK(cuda::dropoutBackward(program.device.compute, from, kept, to, scale, n));
     });
   });
 }

@@ -19,7 +19,7 @@ void CudaBuilder::embedding(std::string_view layer, Tensor ids, Tensor table, Te
     core::checkEmbedding(p, ids, table, y);
     p.call("copies", [&program = program, shape = embeddingShape(p, ids, table),
                       ids = p.input<std::int64_t>(ids), table = p.input(table), y = p.output(y)] {
-      check(cuda::embedding(program.device.compute, shape, ids, table, y), "embedding");
+      SYNCLINE_CHECK(cuda::embedding(program.device.compute, shape, ids, table, y));
     });
   });
 }
@@ -32,8 +32,7 @@ void CudaBuilder::embeddingBackward(std::string_view layer, Tensor ids, Tensor d
     const auto below = onto.isValid() ? p.input(onto) : Place<const float>();
     p.call("rows", [&program = program, shape = embeddingShape(p, ids, dtable), below,
                     ids = p.input<std::int64_t>(ids), dy = p.input(dy), to = p.output(dtable)] {
-      check(cuda::embeddingBackward(program.device.compute, shape, ids, dy, below, to),
-            "embeddingBackward");
+      SYNCLINE_CHECK(cuda::embeddingBackward(program.device.compute, shape, ids, dy, below, to));
     });
   });
 }

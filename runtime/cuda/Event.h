@@ -22,7 +22,7 @@ class Event {
 public:
   explicit Event(EventUse use) {
     const unsigned flags = use == EventUse::order ? cudaEventDisableTiming : cudaEventDefault;
-    check(cudaEventCreateWithFlags(&handle, flags), "cudaEventCreateWithFlags");
+    SYNCLINE_CHECK(cudaEventCreateWithFlags(&handle, flags));
   }
   Event(Event &&other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
   Event &operator=(Event &&other) noexcept {
@@ -35,13 +35,11 @@ public:
   }
 
   /// Records the event after all work of `stream` so far.
-  void record(cudaStream_t stream) const {
-    check(cudaEventRecord(handle, stream), "cudaEventRecord");
-  }
+  void record(cudaStream_t stream) const { SYNCLINE_CHECK(cudaEventRecord(handle, stream)); }
   /// As record(). In a captured step each replay records it.
   void recordEach(cudaStream_t stream) const {
     const unsigned flags = isCaptured(stream) ? cudaEventRecordExternal : cudaEventRecordDefault;
-    check(cudaEventRecordWithFlags(handle, stream, flags), "cudaEventRecordWithFlags");
+    SYNCLINE_CHECK(cudaEventRecordWithFlags(handle, stream, flags));
   }
   /// Whether the event has been reached. Must not be called during a capture.
   bool isReached() const {
@@ -65,14 +63,12 @@ public:
     return status == cudaSuccess && milliseconds >= 0;
   }
   /// Makes all further work of `stream` start after the event.
-  void holdUp(cudaStream_t stream) const {
-    check(cudaStreamWaitEvent(stream, handle, 0), "cudaStreamWaitEvent");
-  }
+  void holdUp(cudaStream_t stream) const { SYNCLINE_CHECK(cudaStreamWaitEvent(stream, handle, 0)); }
 
   /// As holdUp(). In a captured step each replay waits for the last record before its launch.
   void holdUpEach(cudaStream_t stream) const {
     const unsigned flags = isCaptured(stream) ? cudaEventWaitExternal : cudaEventWaitDefault;
-    check(cudaStreamWaitEvent(stream, handle, flags), "cudaStreamWaitEvent");
+    SYNCLINE_CHECK(cudaStreamWaitEvent(stream, handle, flags));
   }
 
   cudaEvent_t handle = nullptr;
@@ -80,7 +76,7 @@ public:
 private:
   static bool isCaptured(cudaStream_t stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    SYNCLINE_CHECK(cudaStreamIsCapturing(stream, &status));
     return status != cudaStreamCaptureStatusNone;
   }
 };
@@ -88,7 +84,7 @@ private:
 /// Seconds between two events. Precondition: both have been reached.
 inline double secondsBetween(const Event &from, const Event &to) {
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, from.handle, to.handle), "cudaEventElapsedTime");
+  SYNCLINE_CHECK(cudaEventElapsedTime(&milliseconds, from.handle, to.handle));
   return milliseconds * 1e-3;
 }
 

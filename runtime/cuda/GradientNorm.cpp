@@ -5,11 +5,11 @@ namespace syncline::cuda {
 
 void GradientNorm::allocate() {
   void *host = nullptr;
-  check(cudaMallocHost(&host, sizeof(double)), "cudaMallocHost");
+  SYNCLINE_CHECK(cudaMallocHost(&host, sizeof(double)));
   norm.reset(static_cast<double *>(host));
   const std::size_t bytes = (2 * buckets() + squareBlocks + 2) * sizeof(double);
   sums = DeviceMemory(static_cast<std::int64_t>(bytes));
-  check(cudaMemsetAsync(sums.data(), 0, bytes, program.device.compute), "cudaMemsetAsync");
+  SYNCLINE_CHECK(cudaMemsetAsync(sums.data(), 0, bytes, program.device.compute));
 }
 
 void GradientNorm::add(const core::Bucket &bucket, std::int64_t begin, std::int64_t bytes,
@@ -18,19 +18,17 @@ void GradientNorm::add(const core::Bucket &bucket, std::int64_t begin, std::int6
     allocate();
   const auto place = static_cast<std::size_t>(&bucket - program.table.buckets.data());
   const std::byte *const gradients = program.space(Space::gradients).data() + begin;
-  check(sumSquares(program.device.compute, reinterpret_cast<const float *>(gradients),
-                   bytes / static_cast<std::int64_t>(sizeof(float)), scratch(),
-                   at(isPart ? buckets() + place : place)),
-        "sumSquares");
+  SYNCLINE_CHECK(sumSquares(program.device.compute, reinterpret_cast<const float *>(gradients),
+                            bytes / static_cast<std::int64_t>(sizeof(float)), scratch(),
+                            at(isPart ? buckets() + place : place)));
   isDue = true;
 }
 
 double *GradientNorm::sumParts() {
   if (!isUsed())
     allocate();
-  check(sumTerms(program.device.compute, at(buckets()), static_cast<std::uint32_t>(buckets()),
-                 ofParts()),
-        "sumTerms");
+  SYNCLINE_CHECK(sumTerms(program.device.compute, at(buckets()),
+                          static_cast<std::uint32_t>(buckets()), ofParts()));
   isDue = true;
   return ofParts();
 }
@@ -40,9 +38,8 @@ const double *GradientNorm::factor() {
     return nullptr;
   double *const found = ofParts() + 1;
   if (isDue)
-    check(findFactor(program.device.compute, at(0), static_cast<std::uint32_t>(buckets()),
-                     ofParts(), mean, norm.get(), found),
-          "findFactor");
+    SYNCLINE_CHECK(findFactor(program.device.compute, at(0), static_cast<std::uint32_t>(buckets()),
+                              ofParts(), mean, norm.get(), found));
   isDue = false;
   return found;
 }

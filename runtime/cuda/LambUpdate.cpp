@@ -36,15 +36,13 @@ void LambUpdate::enqueue(const Job &job, std::span<const core::Optimizer::Update
   };
   const auto updateWeights = [&](const core::Optimizer::Update &what, const double *squares,
                                  std::uint32_t blocks) {
-    check(lambWeights(job.stream, operandsOf(job, what), what.options, job.clock, squares, blocks,
-                      program.keptFlag),
-          "lambWeights");
+    SYNCLINE_CHECK(lambWeights(job.stream, operandsOf(job, what), what.options, job.clock, squares,
+                               blocks, program.keptFlag));
   };
   for (const core::Optimizer::Update &what : updates) {
     double *const squares = squaresOf(first + what.place);
-    check(
-        lambMoments(job.stream, operandsOf(job, what), what.options, job.scale, job.clock, squares),
-        "lambMoments");
+    SYNCLINE_CHECK(lambMoments(job.stream, operandsOf(job, what), what.options, job.scale,
+                               job.clock, squares));
     if (!sum) // while the parameter is in the device's caches
       updateWeights(what, squares, blocksOf(what));
   }
@@ -52,12 +50,11 @@ void LambUpdate::enqueue(const Job &job, std::span<const core::Optimizer::Update
     return;
   const std::size_t count = 2 * optimizer.parametersOf(job.bucket);
   double *const sums = sumsOf(first);
-  check(cudaMemsetAsync(sums, 0, count * sizeof(double), job.stream),
-        "cudaMemsetAsync"); // this rank may have no part of a parameter
+  SYNCLINE_CHECK(cudaMemsetAsync(sums, 0, count * sizeof(double),
+                                 job.stream)); // this rank may have no part of a parameter
   for (const core::Optimizer::Update &what : updates)
-    check(joinSquares(job.stream, squaresOf(first + what.place), blocksOf(what),
-                      sums + 2 * what.place),
-          "joinSquares");
+    SYNCLINE_CHECK(joinSquares(job.stream, squaresOf(first + what.place), blocksOf(what),
+                               sums + 2 * what.place));
   if (const Status s = sum({sums, count}); !s)
     throw Failure{s.kind(), s.message()};
   for (const core::Optimizer::Update &what : updates)

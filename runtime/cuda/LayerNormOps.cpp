@@ -27,7 +27,7 @@ void CudaBuilder::layerNorm(std::string_view layer, Tensor x, Tensor scale, Tens
     p.expectLike(y, x);
     p.call("rows", [&program = program, shape = matrixOf(p, x, scale, epsilon), x = p.input(x),
                     scale = p.input(scale), shift = inputOrNull(p, shift), y = p.output(y)] {
-      check(cuda::layerNorm(program.device.compute, shape, x, scale, shift, y), "layerNorm");
+      SYNCLINE_CHECK(cuda::layerNorm(program.device.compute, shape, x, scale, shift, y));
     });
   });
 }
@@ -45,9 +45,8 @@ void CudaBuilder::layerNormBackward(std::string_view layer, Tensor x, Tensor sca
            [&program = program, shape, scratch = p.scratchPlace<std::byte>(layerNormScratch(shape)),
             x = p.input(x), scale = p.input(scale), dy = p.input(dy), dx = p.outputOrNull(dx),
             dscale = p.outputOrNull(dscale), dshift = p.outputOrNull(dshift)] {
-             check(cuda::layerNormBackward(program.device.compute, shape,
-                                           {x, scale, dy, dx, dscale, dshift}, scratch),
-                   "layerNormBackward");
+             SYNCLINE_CHECK(cuda::layerNormBackward(program.device.compute, shape,
+                                                    {x, scale, dy, dx, dscale, dshift}, scratch));
            });
   });
 }

@@ -16,9 +16,8 @@ void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor tar
     p.call("warps", [&program = program, view, scratch = p.scratchPlace<double>(places * 8),
                      x = p.input(logits), labels = p.input<std::int64_t>(target),
                      result = p.output(loss), gradient = p.outputOrNull(dlogits)] {
-      check(cuda::crossEntropy(program.device.compute, x, labels, result, gradient, view,
-                               program.lossScale * program.lossWeight, scratch),
-            "crossEntropy");
+      SYNCLINE_CHECK(cuda::crossEntropy(program.device.compute, x, labels, result, gradient, view,
+                                        program.lossScale * program.lossWeight, scratch));
     });
   });
 }
@@ -32,9 +31,8 @@ void CudaBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor targ
            [&program = program, n = p.count(y),
             scratch = p.scratchPlace<double>(std::int64_t{errorBlocks} * 8), y = p.input(y),
             target = p.input(target), result = p.output(loss), gradient = p.outputOrNull(dy)] {
-             check(cuda::meanSquaredError(program.device.compute, y, target, result, gradient, n,
-                                          program.lossScale, scratch),
-                   "meanSquaredError");
+             SYNCLINE_CHECK(cuda::meanSquaredError(program.device.compute, y, target, result,
+                                                   gradient, n, program.lossScale, scratch));
            });
   });
 }

@@ -86,8 +86,7 @@ void CudaBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tens
            [product] { product.run(); });
     if (activation == Activation::relu)
       p.call("", [&program = program, to = operands.y, n = p.count(y)] {
-        check(addBias<float>(program.device.compute, to, nullptr, 1, 1, /*relu=*/true, n),
-              "addBias");
+        SYNCLINE_CHECK(addBias<float>(program.device.compute, to, nullptr, 1, 1, /*relu=*/true, n));
       });
   });
 }

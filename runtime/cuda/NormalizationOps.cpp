@@ -32,8 +32,7 @@ LrnDescriptor lrnDescriptor(const Preparation &p, Tensor x, std::int64_t size, d
       bias < CUDNN_LRN_MIN_K)
     p.fail("expected a size of 1 to 16, a beta of at least 0.01 and a bias of at least 0.00001");
   LrnDescriptor lrn;
-  check(cudnnSetLRNDescriptor(lrn, static_cast<unsigned>(size), alpha, beta, bias),
-        "cudnnSetLRNDescriptor");
+  SYNCLINE_CHECK(cudnnSetLRNDescriptor(lrn, static_cast<unsigned>(size), alpha, beta, bias));
   return lrn;
 }
 
@@ -48,13 +47,13 @@ void CudaBuilder::lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t s
   prepare("lrn", layer, [&](Preparation &p) {
     p.expectType(x, {ElementType::f32});
     p.expectLike(y, x);
-    p.call("cudnn", [&program = program, from = p.input(x), to = p.output(y),
-                     lrn = lrnDescriptor(p, x, size, alpha, beta, bias),
-                     data = aroundDimension(p, x, 1)] {
-      check(cudnnLRNCrossChannelForward(program.device.cudnn, lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1,
-                                        &one, data, from, &zero, data, to),
-            "cudnnLRNCrossChannelForward");
-    });
+    p.call("cudnn",
+           [&program = program, from = p.input(x), to = p.output(y),
+            lrn = lrnDescriptor(p, x, size, alpha, beta, bias), data = aroundDimension(p, x, 1)] {
+             SYNCLINE_CHECK(cudnnLRNCrossChannelForward(program.device.cudnn, lrn,
+                                                        CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, data,
+                                                        from, &zero, data, to));
+           });
   });
 }
 
@@ -69,13 +68,12 @@ void CudaBuilder::lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tenso
                      from = p.input(x), gradient = p.input(dy), to = p.output(dx),
                      lrn = lrnDescriptor(p, x, size, alpha, beta, bias),
                      data = aroundDimension(p, x, 1)] {
-      check(cudnnLRNCrossChannelForward(program.device.cudnn, lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1,
-                                        &one, data, from, &zero, data, again),
-            "cudnnLRNCrossChannelForward");
-      check(cudnnLRNCrossChannelBackward(program.device.cudnn, lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1,
-                                         &one, data, again, data, gradient, data, from, &zero, data,
-                                         to),
-            "cudnnLRNCrossChannelBackward");
+      SYNCLINE_CHECK(cudnnLRNCrossChannelForward(program.device.cudnn, lrn,
+                                                 CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, data, from,
+                                                 &zero, data, again));
+      SYNCLINE_CHECK(cudnnLRNCrossChannelBackward(program.device.cudnn, lrn,
+                                                  CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, data, again,
+                                                  data, gradient, data, from, &zero, data, to));
     });
   });
 }
@@ -87,9 +85,9 @@ void CudaBuilder::softmax(std::string_view layer, Tensor x, Tensor y, std::int64
     p.expectLike(y, x);
     p.call("cudnn", [=, &program = program, from = p.input(x), to = p.output(y),
                      data = aroundDimension(p, x, p.expectAxis(x, axis))] {
-      check(cudnnSoftmaxForward(program.device.cudnn, softmaxKind(logarithm),
-                                CUDNN_SOFTMAX_MODE_CHANNEL, &one, data, from, &zero, data, to),
-            "cudnnSoftmaxForward");
+      SYNCLINE_CHECK(cudnnSoftmaxForward(program.device.cudnn, softmaxKind(logarithm),
+                                         CUDNN_SOFTMAX_MODE_CHANNEL, &one, data, from, &zero, data,
+                                         to));
     });
   });
 }
@@ -102,10 +100,9 @@ void CudaBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, T
     p.expectLike(dx, y);
     p.call("cudnn", [=, &program = program, result = p.input(y), gradient = p.input(dy),
                      to = p.output(dx), data = aroundDimension(p, y, p.expectAxis(y, axis))] {
-      check(cudnnSoftmaxBackward(program.device.cudnn, softmaxKind(logarithm),
-                                 CUDNN_SOFTMAX_MODE_CHANNEL, &one, data, result, data, gradient,
-                                 &zero, data, to),
-            "cudnnSoftmaxBackward");
+      SYNCLINE_CHECK(cudnnSoftmaxBackward(program.device.cudnn, softmaxKind(logarithm),
+                                          CUDNN_SOFTMAX_MODE_CHANNEL, &one, data, result, data,
+                                          gradient, &zero, data, to));
     });
   });
 }

@@ -30,7 +30,7 @@ void appendMaxPool(Preparation &p, const Pooling &pool, Tensor x, Tensor y, Tens
   const Layout taps{p.info(workspace).type, pool.layout.isChannelsLast};
   p.call("window", [&program = p.program, pool, from = p.input<T>(x, pool.layout),
                     to = p.output<T>(y, pool.layout), taps = p.output<Tap>(workspace, taps)] {
-    check(maxPool<T, Tap>(program.device.compute, pool.map, from, to, taps, pool.n), "maxPool");
+    SYNCLINE_CHECK(maxPool<T, Tap>(program.device.compute, pool.map, from, to, taps, pool.n));
   });
 }
 
@@ -40,8 +40,8 @@ void appendMaxPoolBackward(Preparation &p, const Pooling &pool, Tensor dy, Tenso
   const Layout taps{p.info(workspace).type, pool.layout.isChannelsLast};
   p.call("window", [&program = p.program, pool, from = p.input<T>(dy, pool.layout),
                     taps = p.input<Tap>(workspace, taps), to = p.output<T>(dx, pool.layout)] {
-    check(maxPoolBackward<T, Tap>(program.device.compute, pool.map, from, taps, to, pool.n),
-          "maxPoolBackward");
+    SYNCLINE_CHECK(
+        maxPoolBackward<T, Tap>(program.device.compute, pool.map, from, taps, to, pool.n));
   });
 }
 
@@ -81,8 +81,7 @@ void CudaBuilder::averagePool(std::string_view layer, Tensor x, Tensor y, const 
     withElement(pool.layout.type, [&]<typename T> {
       p.call("window", [&program = program, pool, from = p.input<T>(x, pool.layout),
                         to = p.output<T>(y, pool.layout)] {
-        check(cuda::averagePool<T>(program.device.compute, pool.map, from, to, pool.n),
-              "averagePool");
+        SYNCLINE_CHECK(cuda::averagePool<T>(program.device.compute, pool.map, from, to, pool.n));
       });
     });
   });
@@ -95,8 +94,8 @@ void CudaBuilder::averagePoolBackward(std::string_view layer, Tensor dy, Tensor 
     withElement(pool.layout.type, [&]<typename T> {
       p.call("window", [&program = program, pool, from = p.input<T>(dy, pool.layout),
                         to = p.output<T>(dx, pool.layout)] {
-        check(cuda::averagePoolBackward<T>(program.device.compute, pool.map, from, to, pool.n),
-              "averagePoolBackward");
+        SYNCLINE_CHECK(
+            cuda::averagePoolBackward<T>(program.device.compute, pool.map, from, to, pool.n));
       });
     });
   });

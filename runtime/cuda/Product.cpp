@@ -14,33 +14,28 @@ template <typename T> using Owned = std::shared_ptr<std::remove_pointer_t<T>>;
 
 template <typename Value>
 void set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute, const Value &value) {
-  check(cublasLtMatmulDescSetAttribute(desc, attribute, &value, sizeof value),
-        "cublasLtMatmulDescSetAttribute");
+  SYNCLINE_CHECK(cublasLtMatmulDescSetAttribute(desc, attribute, &value, sizeof value));
 }
 
 template <typename Value>
 void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t attribute,
          const Value &value) {
-  check(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value),
-        "cublasLtMatmulPreferenceSetAttribute");
+  SYNCLINE_CHECK(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value));
 }
 
 /// A column-major layout for cuBLASLt. Matrices of a stack are `stride` elements apart.
 Owned<cublasLtMatrixLayout_t> layoutOf(ElementType type, std::int64_t rows, std::int64_t columns,
                                        std::int64_t copies, std::int64_t stride) {
   cublasLtMatrixLayout_t made = nullptr;
-  check(cublasLtMatrixLayoutCreate(&made, type == ElementType::bf16 ? CUDA_R_16BF : CUDA_R_32F,
-                                   static_cast<std::uint64_t>(rows),
-                                   static_cast<std::uint64_t>(columns), rows),
-        "cublasLtMatrixLayoutCreate");
+  SYNCLINE_CHECK(cublasLtMatrixLayoutCreate(
+      &made, type == ElementType::bf16 ? CUDA_R_16BF : CUDA_R_32F, static_cast<std::uint64_t>(rows),
+      static_cast<std::uint64_t>(columns), rows));
   Owned<cublasLtMatrixLayout_t> layout(made, cublasLtMatrixLayoutDestroy);
   const auto count = static_cast<std::int32_t>(copies);
-  check(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
-                                         sizeof count),
-        "cublasLtMatrixLayoutSetAttribute");
-  check(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                                         sizeof stride),
-        "cublasLtMatrixLayoutSetAttribute");
+  SYNCLINE_CHECK(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                                  sizeof count));
+  SYNCLINE_CHECK(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                                  &stride, sizeof stride));
   return layout;
 }
 
@@ -53,7 +48,7 @@ Owned<cublasLtMatmulDesc_t> describe(const ProductShape &shape, const ProductOpe
   const auto compute =
       precision == core::Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   cublasLtMatmulDesc_t made = nullptr;
-  check(cublasLtMatmulDescCreate(&made, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
+  SYNCLINE_CHECK(cublasLtMatmulDescCreate(&made, compute, CUDA_R_32F));
   Owned<cublasLtMatmulDesc_t> desc(made, cublasLtMatmulDescDestroy);
   set(made, CUBLASLT_MATMUL_DESC_TRANSA, shape.transposeB ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(made, CUBLASLT_MATMUL_DESC_TRANSB, shape.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -96,7 +91,7 @@ struct Product::Plan {
 
 void Product::Plan::choose(Preparation &p) {
   cublasLtMatmulPreference_t made = nullptr;
-  check(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
+  SYNCLINE_CHECK(cublasLtMatmulPreferenceCreate(&made));
   const Owned<cublasLtMatmulPreference_t> preference(made, cublasLtMatmulPreferenceDestroy);
   set(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(workspaceLimit));
   std::uint64_t alignments[3] = {256, 256, 256};

@@ -19,7 +19,7 @@ constexpr std::array<Space, core::spaceCount> allSpaces{
 /// Bytes free on the current device.
 std::int64_t freeMemory() {
   std::size_t free = 0, total = 0;
-  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  SYNCLINE_CHECK(cudaMemGetInfo(&free, &total));
   return static_cast<std::int64_t>(free);
 }
 
@@ -47,7 +47,7 @@ Program::Program(const core::ExecutableOptions &options)
     : options(options), table(options.sizes), device(options.device) {
   allocateSpaces();
   void *host = nullptr;
-  check(cudaMallocHost(&host, sizeof *loss + sizeof *keptFlag), "cudaMallocHost");
+  SYNCLINE_CHECK(cudaMallocHost(&host, sizeof *loss + sizeof *keptFlag));
   loss = static_cast<float *>(host);
   keptFlag = reinterpret_cast<std::int32_t *>(loss + 1);
   *keptFlag = 0;
@@ -76,17 +76,16 @@ void Program::allocateSpaces() {
     return;
   }
   step = reinterpret_cast<std::int64_t *>(stepNumber.data());
-  check(setStepNumber(device.compute, step, 0), "setStepNumber");
+  SYNCLINE_CHECK(setStepNumber(device.compute, step, 0));
   const auto clear = [&](const DeviceMemory &memory) {
     if (memory.bytes() > 0)
-      check(cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(memory.bytes()),
-                            device.compute),
-            "cudaMemsetAsync");
+      SYNCLINE_CHECK(cudaMemsetAsync(memory.data(), 0, static_cast<std::size_t>(memory.bytes()),
+                                     device.compute));
   };
   for (const DeviceMemory &memory : spaces)
     clear(memory);
   clear(counters);
-  check(cudaStreamSynchronize(device.compute), "cudaStreamSynchronize");
+  SYNCLINE_CHECK(cudaStreamSynchronize(device.compute));
 }
 
 std::byte *Program::data(Tensor tensor) const {
@@ -166,9 +165,8 @@ void Program::allocateScratch() {
 
 void Program::fillUnwritten() const {
   const auto fill = [&](const DeviceMemory &memory, std::int64_t offset, std::int64_t bytes) {
-    check(cudaMemsetAsync(memory.data() + offset, core::nanByte, static_cast<std::size_t>(bytes),
-                          device.compute),
-          "cudaMemsetAsync");
+    SYNCLINE_CHECK(cudaMemsetAsync(memory.data() + offset, core::nanByte,
+                                   static_cast<std::size_t>(bytes), device.compute));
   };
   for (const core::SpaceRange &range : unwritten)
     fill(space(range.space), range.offset, range.bytes);
@@ -183,7 +181,7 @@ void Program::fillUnwritten() const {
 bool Program::growWorkspace(std::int64_t bytes) {
   if (bytes <= workspace.bytes())
     return true;
-  check(cudaStreamSynchronize(device.compute), "cudaStreamSynchronize");
+  SYNCLINE_CHECK(cudaStreamSynchronize(device.compute));
   workspace = {}; // first, so that both need not fit
   if (bytes <= freeMemory() && fits([&] { workspace = DeviceMemory(bytes); }))
     return true;
@@ -197,7 +195,7 @@ void Program::fitWorkspace() {
     expectWorkspace(static_cast<std::int64_t>(*engines->best().workspace));
   if (workspace.bytes() == expected)
     return;
-  check(cudaStreamSynchronize(device.compute), "cudaStreamSynchronize");
+  SYNCLINE_CHECK(cudaStreamSynchronize(device.compute));
   workspace = {};
   workspace = DeviceMemory(expected);
 }

@@ -13,7 +13,7 @@ void appendReduction(Preparation &p, std::string_view implementation, const Redu
   const std::int64_t parts = reduceParts(map);
   const auto scratch = p.scratchPlace<double>(parts == 1 ? 0 : parts * map.results * 8);
   p.call(implementation, [&program = p.program, map, divisor, scratch, x, y] {
-    check(reduceTerms<T>(program.device.compute, map, x, y, divisor, scratch), "reduceTerms");
+    SYNCLINE_CHECK(reduceTerms<T>(program.device.compute, map, x, y, divisor, scratch));
   });
 }
 

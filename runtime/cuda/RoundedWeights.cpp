@@ -94,7 +94,7 @@ void RoundedWeights::round(std::span<const Tensor> tensors) const {
     arrays.push_back({reinterpret_cast<const float *>(program.data(tensor)),
                       program.at<BFloat16>(program.roundedPlace(tensor)),
                       core::elementCount(program.table.of(tensor).shape)});
-  check(roundArrays(program.device.compute, arrays), "roundArrays");
+  SYNCLINE_CHECK(roundArrays(program.device.compute, arrays));
 }
 
 void RoundedWeights::refresh() {

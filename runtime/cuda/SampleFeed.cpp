@@ -6,7 +6,7 @@
 namespace syncline::cuda {
 
 SampleFeed::SampleFeed(const Program &program) : program(program) {
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  SYNCLINE_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 }
 
 SampleFeed::~SampleFeed() {
@@ -23,7 +23,7 @@ SampleFeed::Place &SampleFeed::placeOf(int tensor, std::int64_t bytes) {
   place.second = DeviceMemory(bytes);
   for (Pinned &buffer : place.buffers) {
     void *host = nullptr;
-    check(cudaMallocHost(&host, static_cast<std::size_t>(bytes)), "cudaMallocHost");
+    SYNCLINE_CHECK(cudaMallocHost(&host, static_cast<std::size_t>(bytes)));
     buffer.memory.reset(static_cast<std::byte *>(host));
   }
   return places.emplace(tensor, std::move(place)).first->second;
@@ -38,15 +38,13 @@ Status SampleFeed::write(int tensor, std::span<const std::byte> dense, const Hos
     return s;
   std::memcpy(buffer.memory.get(), dense.data(), dense.size());
   place.taken.holdUp(stream);
-  check(cudaMemcpyAsync(place.second.data(), buffer.memory.get(), dense.size(),
-                        cudaMemcpyHostToDevice, stream),
-        "cudaMemcpyAsync");
+  SYNCLINE_CHECK(cudaMemcpyAsync(place.second.data(), buffer.memory.get(), dense.size(),
+                                 cudaMemcpyHostToDevice, stream));
   buffer.copied.record(stream);
   const cudaStream_t compute = program.device.compute;
   buffer.copied.holdUp(compute);
-  check(cudaMemcpyAsync(program.data({tensor}), place.second.data(), dense.size(),
-                        cudaMemcpyDeviceToDevice, compute),
-        "cudaMemcpyAsync");
+  SYNCLINE_CHECK(cudaMemcpyAsync(program.data({tensor}), place.second.data(), dense.size(),
+                                 cudaMemcpyDeviceToDevice, compute));
   place.taken.record(compute);
   return Status::ok();
 }

@@ -15,14 +15,14 @@ void StepGraph::begin(cudaStream_t stream) {
 void StepGraph::captureApart(cudaStream_t stream) {
   if (std::ranges::find(captured, stream) != captured.end())
     return;
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  SYNCLINE_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   captured.push_back(stream);
 }
 
 void StepGraph::note(const std::string &who) {
   for (cudaStream_t stream : captured) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-    check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    SYNCLINE_CHECK(cudaStreamIsCapturing(stream, &status));
     if (spoiler.empty() && status != cudaStreamCaptureStatusActive)
       spoiler = who;
   }
@@ -31,10 +31,9 @@ void StepGraph::note(const std::string &who) {
 void StepGraph::add(cudaStream_t stream, cudaGraph_t noted) {
   cudaGraphExec_t made = nullptr;
   // Messages keep their streams' priority over computation.
-  check(cudaGraphInstantiate(&made, noted, cudaGraphInstantiateFlagUseNodePriority),
-        "cudaGraphInstantiate");
+  SYNCLINE_CHECK(cudaGraphInstantiate(&made, noted, cudaGraphInstantiateFlagUseNodePriority));
   graphs.push_back({stream, std::unique_ptr<CUgraphExec_st, Destroy>(made)});
-  check(cudaGraphUpload(made, stream), "cudaGraphUpload"); // or else the first replay would do it
+  SYNCLINE_CHECK(cudaGraphUpload(made, stream)); // or else the first replay would do it
 }
 
 void StepGraph::end() {
@@ -49,7 +48,7 @@ void StepGraph::end() {
   }
   const std::vector<cudaStream_t> streams = std::exchange(captured, {});
   const std::string blame = spoiler.empty() ? "" : spoiler + " cannot be captured: ";
-  check(ended, (blame + "cudaStreamEndCapture").c_str());
+  check(ended, blame + "cudaStreamEndCapture");
   try {
     for (std::size_t i = 0; i < streams.size(); ++i)
       add(streams[i], noted[i].get());
@@ -61,7 +60,7 @@ void StepGraph::end() {
 
 void StepGraph::launch() const {
   for (const Graph &graph : graphs)
-    check(cudaGraphLaunch(graph.executable.get(), graph.stream), "cudaGraphLaunch");
+    SYNCLINE_CHECK(cudaGraphLaunch(graph.executable.get(), graph.stream));
 }
 
 } // namespace syncline::cuda

@@ -7,14 +7,13 @@ namespace syncline::cuda {
 
 StepOutcomes::StepOutcomes(const Program &program) : program(program) {
   void *host = nullptr;
-  check(cudaMallocHost(&host, 2 * sizeof(NotedOutcome)), "cudaMallocHost");
+  SYNCLINE_CHECK(cudaMallocHost(&host, 2 * sizeof(NotedOutcome)));
   noted.reset(new (host) NotedOutcome[2]);
 }
 
 void StepOutcomes::note(std::int64_t step, const GradientNorm &norm) const {
-  check(noteOutcome(program.device.compute, program.loss, program.keptFlag,
-                    norm.isUsed() ? norm.hostPlace() : nullptr, &noted[turnOf(step)]),
-        "noteOutcome");
+  SYNCLINE_CHECK(noteOutcome(program.device.compute, program.loss, program.keptFlag,
+                             norm.isUsed() ? norm.hostPlace() : nullptr, &noted[turnOf(step)]));
   end(step).record(program.device.compute);
 }
 

@@ -10,7 +10,7 @@ void StepRates::begin(std::size_t turn) {
   if (!memory.data() || written[turn] == next)
     return;
   auto *const place = reinterpret_cast<double *>(memory.data()) + turn;
-  check(setRate(program.device.compute, place, next), "setRate");
+  SYNCLINE_CHECK(setRate(program.device.compute, place, next));
   written[turn] = next;
 }
 

@@ -132,7 +132,7 @@ std::optional<double> ConvolutionEngines::secondsOf(ConvolutionEngine &engine) {
     check(enqueueTimed(engine), "the convolution");
     events[static_cast<std::size_t>(i) + 1].record(stream);
   }
-  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  SYNCLINE_CHECK(cudaStreamSynchronize(stream));
   std::vector<double> all;
   for (std::size_t i = 1; i < events.size(); ++i)
     all.push_back(secondsBetween(events[i - 1], events[i]));

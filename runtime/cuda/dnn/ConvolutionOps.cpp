@@ -54,8 +54,8 @@ void appendBias(Preparation &p, Tensor bias, Tensor y, const Layout &layout,
   const auto added = bias.isValid() ? p.input(bias) : Place<const float>();
   withElement(layout.type, [&]<typename T> {
     p.call("", [=, &program = p.program, to = result.as<T>()] {
-      check(addBias<T>(program.device.compute, to, added, channels, inner, hasRelu, count),
-            "addBias");
+      SYNCLINE_CHECK(
+          addBias<T>(program.device.compute, to, added, channels, inner, hasRelu, count));
     });
   });
 }
@@ -162,9 +162,8 @@ static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const La
   const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));
   withElement(layout.type, [&]<typename T> {
     p.call("columns", [=, &program = p.program, from = gradient.as<const T>()] {
-      check(biasGradient<T>(program.device.compute, shape, from, result,
-                            {scratch, program.columnCounters()}),
-            "biasGradient");
+      SYNCLINE_CHECK(biasGradient<T>(program.device.compute, shape, from, result,
+                                     {scratch, program.columnCounters()}));
     });
   });
 }

@@ -83,20 +83,18 @@ ConvolutionPlan::ConvolutionPlan(const Preparation &p, Tensor x, Tensor w, Tenso
   pads = withPlane(isPadded ? Shape(spatial, 0) : window.padsBegin, spatial, 0);
   strides = withPlane(window.strides, spatial, 1);
   dilations = withPlane(window.dilations, spatial, 1);
-  check(cudnnSetConvolutionNdDescriptor(
-            convolution, static_cast<int>(pads.size()), asInts(pads).data(), asInts(strides).data(),
-            asInts(dilations).data(), CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
-        "cudnnSetConvolutionNdDescriptor");
-  check(cudnnSetConvolutionGroupCount(convolution, static_cast<int>(groups)),
-        "cudnnSetConvolutionGroupCount");
+  SYNCLINE_CHECK(cudnnSetConvolutionNdDescriptor(
+      convolution, static_cast<int>(pads.size()), asInts(pads).data(), asInts(strides).data(),
+      asInts(dilations).data(), CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+  SYNCLINE_CHECK(cudnnSetConvolutionGroupCount(convolution, static_cast<int>(groups)));
   text = "x " + joined(padded, 'x') + " w " + joined(p.shape(w), 'x') + " y " +
          joined(p.shape(y), 'x') + " pads " +
          joined(isPadded ? Shape(spatial, 0) : window.padsBegin, ',') + " strides " +
          joined(window.strides, ',') + " dilations " + joined(window.dilations, ',') + " groups " +
          std::to_string(groups);
   const bool isExact = p.program.options.precision == core::Precision::fp32;
-  check(cudnnSetConvolutionMathType(convolution, isExact ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH),
-        "cudnnSetConvolutionMathType");
+  SYNCLINE_CHECK(
+      cudnnSetConvolutionMathType(convolution, isExact ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH));
 }
 
 Place<const std::byte> appendPadding(Preparation &p, const ConvolutionPlan &plan,
@@ -106,8 +104,8 @@ Place<const std::byte> appendPadding(Preparation &p, const ConvolutionPlan &plan
   const std::int64_t bytes = plan.paddedBytes();
   const auto place = p.scratchPlace<std::byte>(bytes);
   p.call("", [&program = p.program, place, bytes, x, part = partCopy(p, plan, true)] {
-    check(cudaMemsetAsync(place, 0, static_cast<std::size_t>(bytes), program.device.compute),
-          "cudaMemsetAsync");
+    SYNCLINE_CHECK(
+        cudaMemsetAsync(place, 0, static_cast<std::size_t>(bytes), program.device.compute));
     part.copy.run(program.device.compute, place + part.inPadded, x + part.inGiven);
   });
   return place;
@@ -117,8 +115,9 @@ void appendUnpadding(Preparation &p, const ConvolutionPlan &plan,
                      const Place<const std::byte> &padded, const Place<std::byte> &dx) {
   p.call("", [&program = p.program, padded, dx, bytes = layoutBytes(plan.layout, plan.given),
               part = partCopy(p, plan, false)] {
-    check(cudaMemsetAsync(dx, 0, static_cast<std::size_t>(bytes), program.device.compute),
-          "cudaMemsetAsync"); // elements that no window reaches have gradient 0
+    SYNCLINE_CHECK(
+        cudaMemsetAsync(dx, 0, static_cast<std::size_t>(bytes),
+                        program.device.compute)); // elements that no window reaches have gradient 0
     part.copy.run(program.device.compute, dx + part.inGiven, padded + part.inPadded);
   });
 }

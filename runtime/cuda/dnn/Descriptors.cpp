@@ -12,18 +12,16 @@ std::vector<int> asInts(const Shape &values) { return {values.begin(), values.en
 TensorDescriptor describeTensor(const Shape &dims, const Layout &layout) {
   TensorDescriptor descriptor;
   const std::vector<int> extents = asInts(dims), strides = asInts(stridesOf(layout, dims));
-  check(cudnnSetTensorNdDescriptor(descriptor, dnnType(layout), static_cast<int>(dims.size()),
-                                   extents.data(), strides.data()),
-        "cudnnSetTensorNdDescriptor");
+  SYNCLINE_CHECK(cudnnSetTensorNdDescriptor(
+      descriptor, dnnType(layout), static_cast<int>(dims.size()), extents.data(), strides.data()));
   return descriptor;
 }
 
 FilterDescriptor describeFilter(const Shape &dims, const Layout &layout) {
   FilterDescriptor descriptor;
-  check(cudnnSetFilterNdDescriptor(descriptor, dnnType(layout),
-                                   layout.isChannelsLast ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
-                                   static_cast<int>(dims.size()), asInts(dims).data()),
-        "cudnnSetFilterNdDescriptor");
+  SYNCLINE_CHECK(cudnnSetFilterNdDescriptor(
+      descriptor, dnnType(layout), layout.isChannelsLast ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
+      static_cast<int>(dims.size()), asInts(dims).data()));
   return descriptor;
 }
 

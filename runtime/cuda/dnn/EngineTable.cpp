@@ -54,10 +54,10 @@ private:
     for (const DeviceMemory *memory :
          {&program.space(Space::arena), &program.space(Space::gradients), scratch})
       if (memory->bytes() > 0)
-        check(cudaMemsetAsync(memory->data(), byte, static_cast<std::size_t>(memory->bytes()),
-                              program.device.compute),
-              "cudaMemsetAsync");
-    check(cudaStreamSynchronize(program.device.compute), "cudaStreamSynchronize");
+        SYNCLINE_CHECK(cudaMemsetAsync(memory->data(), byte,
+                                       static_cast<std::size_t>(memory->bytes()),
+                                       program.device.compute));
+    SYNCLINE_CHECK(cudaStreamSynchronize(program.device.compute));
   }
 
   Program &program;

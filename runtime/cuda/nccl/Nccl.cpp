@@ -25,14 +25,14 @@ std::string versionText(int version) {
 
 } // namespace
 
-NcclFailure failureOf(ncclResult_t status, const char *call, ncclComm_t handle) {
+NcclFailure failureOf(ncclResult_t status, std::string_view call, ncclComm_t handle) {
   const char *detail = ncclGetLastError(handle);
   return {{kindOf(status), std::string(call) + ": " + ncclGetErrorString(status) +
                                (detail && *detail ? std::string(": ") + detail : "")},
           status};
 }
 
-void check(ncclResult_t status, const char *call, ncclComm_t handle) {
+void check(ncclResult_t status, std::string_view call, ncclComm_t handle) {
   if (status != ncclSuccess && status != ncclInProgress)
     throw failureOf(status, call, handle);
 }

@@ -17,10 +17,14 @@ struct NcclFailure : Failure {
 /// rank failed, badInput for what the machine or the environment lacks, otherwise internal.
 /// `handle` may be null; with it NCCL's message has more details. ncclInProgress counts as success,
 /// because the call continues in the background.
-void check(ncclResult_t status, const char *call, ncclComm_t handle = nullptr);
+void check(ncclResult_t status, std::string_view call, ncclComm_t handle = nullptr);
+
+/// As SYNCLINE_CHECK() for a call on a communicator.
+#define SYNCLINE_CHECK_ON(handle, ...)                                                             \
+  ::syncline::cuda::check(__VA_ARGS__, ::syncline::cuda::nameInCall(#__VA_ARGS__), handle)
 
 /// The failure of a call. Precondition: the status is neither success nor ncclInProgress.
-NcclFailure failureOf(ncclResult_t status, const char *call, ncclComm_t handle = nullptr);
+NcclFailure failureOf(ncclResult_t status, std::string_view call, ncclComm_t handle = nullptr);
 
 ncclDataType_t ncclTypeOf(ElementType type);
 

@@ -94,14 +94,13 @@ std::int64_t NcclChannel::scratchFor(const CudaExecutable &of, int channel) cons
 
 NcclChannel::Stream::Stream() {
   int least = 0, greatest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
-  check(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, greatest),
-        "cudaStreamCreateWithPriority");
+  SYNCLINE_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  SYNCLINE_CHECK(cudaStreamCreateWithPriority(&handle, cudaStreamNonBlocking, greatest));
 }
 
 NcclChannel::Loss::Loss() {
   void *memory = nullptr;
-  check(cudaMallocHost(&memory, room), "cudaMallocHost");
+  SYNCLINE_CHECK(cudaMallocHost(&memory, room));
   host = static_cast<double *>(memory);
 }
 
@@ -270,13 +269,11 @@ Status NcclChannel::issueLoss(int bucket, void *data, std::size_t bytes, Element
     loss.result = static_cast<double *>(data);
     loss.bytes = bytes;
     std::memcpy(loss.host, data, bytes);
-    check(cudaMemcpyAsync(loss.device.data(), loss.host, bytes, cudaMemcpyHostToDevice,
-                          stream.handle),
-          "cudaMemcpyAsync");
+    SYNCLINE_CHECK(cudaMemcpyAsync(loss.device.data(), loss.host, bytes, cudaMemcpyHostToDevice,
+                                   stream.handle));
     collectives.allReduce(loss.device.data(), bytes, type);
-    check(cudaMemcpyAsync(loss.host, loss.device.data(), bytes, cudaMemcpyDeviceToHost,
-                          stream.handle),
-          "cudaMemcpyAsync");
+    SYNCLINE_CHECK(cudaMemcpyAsync(loss.host, loss.device.data(), bytes, cudaMemcpyDeviceToHost,
+                                   stream.handle));
   });
 }
 

@@ -91,9 +91,8 @@ NcclCollectives::Travelling NcclCollectives::depart(void *data, std::size_t byte
   if (!isRounded(type))
     return {static_cast<std::byte *>(data), count, type, widthOf(type)};
   std::byte *const to = scratchAt(0, sumScratch(bytes));
-  check(roundToWire(stream, static_cast<const float *>(data), to, static_cast<std::int64_t>(count),
-                    wire),
-        "roundToWire");
+  SYNCLINE_CHECK(roundToWire(stream, static_cast<const float *>(data), to,
+                             static_cast<std::int64_t>(count), wire));
   const ElementType narrow =
       wire == core::WirePrecision::bf16 ? ElementType::bf16 : ElementType::f16;
   return {to, count, narrow, widthOf(narrow)};
@@ -103,18 +102,17 @@ void NcclCollectives::arrive(const Travelling &message, void *data, std::size_t 
                              std::size_t end) {
   if (message.data == data)
     return;
-  check(widenFromWire(stream, message.data + begin * message.width,
-                      static_cast<float *>(data) + begin, static_cast<std::int64_t>(end - begin),
-                      wire),
-        "widenFromWire");
+  SYNCLINE_CHECK(widenFromWire(stream, message.data + begin * message.width,
+                               static_cast<float *>(data) + begin,
+                               static_cast<std::int64_t>(end - begin), wire));
 }
 
 void NcclCollectives::allReduce(void *data, std::size_t bytes, ElementType type) {
   const Travelling message = depart(data, bytes, type);
   communicator.group([&] {
-    check(ncclAllReduce(message.data, message.data, message.count, ncclTypeOf(message.type),
-                        ncclSum, communicator.handle(), stream),
-          "ncclAllReduce", communicator.handle());
+    SYNCLINE_CHECK_ON(communicator.handle(), ncclAllReduce(message.data, message.data,
+                                                           message.count, ncclTypeOf(message.type),
+                                                           ncclSum, communicator.handle(), stream));
   });
   arrive(message, data, 0, message.count);
 }
@@ -127,9 +125,9 @@ void NcclCollectives::exchange(ncclDataType_t type, const Sends &sends, const Re
       if (peer == rank)
         continue;
       if (const Piece piece = sends(peer); piece.count > 0)
-        check(ncclSend(piece.data, piece.count, type, peer, comm, stream), "ncclSend", comm);
+        SYNCLINE_CHECK_ON(comm, ncclSend(piece.data, piece.count, type, peer, comm, stream));
       if (const Piece piece = receives(peer); piece.count > 0)
-        check(ncclRecv(piece.data, piece.count, type, peer, comm, stream), "ncclRecv", comm);
+        SYNCLINE_CHECK_ON(comm, ncclRecv(piece.data, piece.count, type, peer, comm, stream));
     }
   });
 }
@@ -151,9 +149,8 @@ void NcclCollectives::sumByServers(void *data, std::size_t bytes, ElementType ty
   exchange(ncclTypeOf(message.type), partOf, [&](int peer) {
     return Piece{others + static_cast<std::size_t>(peer) * stride * message.width, own.count};
   });
-  check(sumOfRanks(stream, own.data, others, static_cast<std::int64_t>(stride), rank, ranks,
-                   static_cast<std::int64_t>(own.count), wire),
-        "sumOfRanks");
+  SYNCLINE_CHECK(sumOfRanks(stream, own.data, others, static_cast<std::int64_t>(stride), rank,
+                            ranks, static_cast<std::int64_t>(own.count), wire));
   exchange(ncclTypeOf(message.type), [&](int) { return own; }, partOf);
   arrive(message, data, 0, message.count);
 }
@@ -176,22 +173,22 @@ void NcclCollectives::gather(std::span<const core::GatherPart> parts) {
     const auto count = part.bytes / static_cast<std::int64_t>(sizeof(float));
     buffers.push_back({scratchAt(used, all), static_cast<std::size_t>(count * wireBytes(wire))});
     used += all;
-    check(roundToWire(stream, reinterpret_cast<const float *>(data + rank * part.bytes),
-                      buffers.back().data + rank * count * wireBytes(wire), count, wire),
-          "roundToWire");
+    SYNCLINE_CHECK(roundToWire(stream, reinterpret_cast<const float *>(data + rank * part.bytes),
+                               buffers.back().data + rank * count * wireBytes(wire), count, wire));
   }
   communicator.group([&] {
     for (const Gathered &each : buffers)
-      check(ncclAllGather(each.data + static_cast<std::size_t>(rank) * each.ownBytes, each.data,
-                          each.ownBytes, ncclUint8, communicator.handle(), stream),
-            "ncclAllGather", communicator.handle());
+      SYNCLINE_CHECK_ON(communicator.handle(),
+                        ncclAllGather(each.data + static_cast<std::size_t>(rank) * each.ownBytes,
+                                      each.data, each.ownBytes, ncclUint8, communicator.handle(),
+                                      stream));
   });
   // This rank's own part is converted too, so that all ranks compute with the same numbers.
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (isRounded(parts[i], parts))
-      check(widenFromWire(stream, buffers[i].data, static_cast<float *>(parts[i].data),
-                          parts[i].bytes / static_cast<std::int64_t>(sizeof(float)) * ranks, wire),
-            "widenFromWire");
+      SYNCLINE_CHECK(
+          widenFromWire(stream, buffers[i].data, static_cast<float *>(parts[i].data),
+                        parts[i].bytes / static_cast<std::int64_t>(sizeof(float)) * ranks, wire));
 }
 
 void NcclCollectives::scatterSum(void *data, std::size_t bytes, ElementType type) {
@@ -203,13 +200,12 @@ void NcclCollectives::scatterSum(void *data, std::size_t bytes, ElementType type
   std::byte *const rest = message.data + whole * message.width;
   communicator.group([&] {
     if (each > 0)
-      check(ncclReduceScatter(message.data, own, each, ncclTypeOf(message.type), ncclSum, comm,
-                              stream),
-            "ncclReduceScatter", comm);
+      SYNCLINE_CHECK_ON(comm, ncclReduceScatter(message.data, own, each, ncclTypeOf(message.type),
+                                                ncclSum, comm, stream));
     if (message.count > whole)
-      check(ncclReduce(rest, rest, message.count - whole, ncclTypeOf(message.type), ncclSum,
-                       ranks - 1, comm, stream),
-            "ncclReduce", comm);
+      SYNCLINE_CHECK_ON(comm,
+                        ncclReduce(rest, rest, message.count - whole, ncclTypeOf(message.type),
+                                   ncclSum, ranks - 1, comm, stream));
   });
   const core::Range shard = shardOfRank(rank, ranks, bytes, type);
   arrive(message, data, shard.begin / widthOf(type), shard.end / widthOf(type));
@@ -217,9 +213,9 @@ void NcclCollectives::scatterSum(void *data, std::size_t bytes, ElementType type
 
 void NcclCollectives::broadcast(void *data, std::size_t bytes, ElementType type) {
   communicator.group([&] {
-    check(ncclBroadcast(data, data, bytes / widthOf(type), ncclTypeOf(type), /*root=*/0,
-                        communicator.handle(), stream),
-          "ncclBroadcast", communicator.handle());
+    SYNCLINE_CHECK_ON(communicator.handle(),
+                      ncclBroadcast(data, data, bytes / widthOf(type), ncclTypeOf(type), /*root=*/0,
+                                    communicator.handle(), stream));
   });
 }
 
@@ -231,12 +227,12 @@ void NcclCollectives::gatherParts(const Travelling &message) {
   std::byte *const rest = message.data + whole * message.width;
   communicator.group([&] {
     if (each > 0)
-      check(ncclAllGather(message.data + static_cast<std::size_t>(rank) * each * message.width,
-                          message.data, each, type, comm, stream),
-            "ncclAllGather", comm);
+      SYNCLINE_CHECK_ON(
+          comm, ncclAllGather(message.data + static_cast<std::size_t>(rank) * each * message.width,
+                              message.data, each, type, comm, stream));
     if (message.count > whole)
-      check(ncclBroadcast(rest, rest, message.count - whole, type, ranks - 1, comm, stream),
-            "ncclBroadcast", comm);
+      SYNCLINE_CHECK_ON(
+          comm, ncclBroadcast(rest, rest, message.count - whole, type, ranks - 1, comm, stream));
   });
 }
 

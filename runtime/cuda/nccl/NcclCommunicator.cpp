@@ -26,7 +26,7 @@ NcclCommunicator::NcclCommunicator(core::Peers &peers, const std::string &key) :
 void NcclCommunicator::join(const std::string &key) {
   ncclUniqueId id{};
   if (rank() == 0)
-    check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+    SYNCLINE_CHECK(ncclGetUniqueId(&id));
   const auto ids = peers.exchange(key, rank() == 0 ? idText(id) : "");
   if (!ids)
     throw Failure{ids.status().kind(), ids.status().message()};
@@ -92,8 +92,8 @@ void NcclCommunicator::keep(const core::Interval &memory) {
   if (memory.bytes == 0)
     return;
   void *handle = nullptr;
-  check(ncclCommRegister(comm, memory.data, static_cast<std::size_t>(memory.bytes), &handle),
-        "ncclCommRegister", comm);
+  SYNCLINE_CHECK_ON(
+      comm, ncclCommRegister(comm, memory.data, static_cast<std::size_t>(memory.bytes), &handle));
   if (handle)
     kept.push_back(handle);
 }
@@ -114,10 +114,10 @@ void NcclCommunicator::abort() {
 /// Leaving needs all ranks, whose last messages may still be under way, so it has a time limit.
 void NcclCommunicator::close() {
   for (void *handle : kept)
-    check(ncclCommDeregister(comm, handle), "ncclCommDeregister", comm);
+    SYNCLINE_CHECK_ON(comm, ncclCommDeregister(comm, handle));
   kept.clear();
   settle(ncclCommFinalize(comm), "ncclCommFinalize");
-  check(ncclCommDestroy(comm), "ncclCommDestroy");
+  SYNCLINE_CHECK(ncclCommDestroy(comm));
   comm = nullptr;
 }
 

@@ -39,7 +39,7 @@ public:
 
   /// Runs NCCL calls as one group and returns when NCCL has enqueued them on their stream. Throws.
   template <typename Calls> void group(const Calls &calls) {
-    check(ncclGroupStart(), "ncclGroupStart");
+    SYNCLINE_CHECK(ncclGroupStart());
     try {
       calls();
     } catch (const NcclFailure &failure) {

@@ -27,8 +27,8 @@ std::string machineName() {
 Result<DevicePlaces> meetPlaces(core::Peers &peers, const std::string &key, int device,
                                 bool mayShare) {
   cudaDeviceProp properties{};
-  const Status known = statusOf(
-      "", [&] { check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties"); });
+  const Status known =
+      statusOf("", [&] { SYNCLINE_CHECK(cudaGetDeviceProperties(&properties, device)); });
   if (!known)
     return known;
   const auto places = peers.exchange(
