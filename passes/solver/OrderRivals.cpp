@@ -195,7 +195,7 @@ OrderSolution ticTacOrder(const OrderProblem &problem) {
 namespace {
 
 /// A rule whose preconditions hold.
-template <typename Rival> Planner::Method ordering(Rival rival) {
+template <typename Rival> PlannerMethod ordering(Rival rival) {
   return OrderRule([rival](const OrderProblem &problem) -> Result<OrderSolution> {
     SYNCLINE_TRY(usesFirstClass(problem));
     return rival(problem);

@@ -2,11 +2,10 @@
 // today; they run on the same problem and the same clock for comparison.
 #pragma once
 
-#include "passes/problem/OrderProblem.h"
+#include "passes/solver/PlannerRows.h"
 #include "passes/solver/Solver.h"
 
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -30,24 +29,10 @@ struct PlanResult {
   bool optimal() const { return isProved(plan.finish, bound); }
 };
 
-/// A rule that chooses how each layer travels, or badInput where it has no answer.
-using MergeRule = std::function<Result<std::vector<Choice>>(const Problem &)>;
-
-/// A rule that orders messages under the next forward pass.
-using OrderRule = std::function<Result<OrderSolution>(const OrderProblem &)>;
-
-/// Our own search among all plans, as if messages by factors and rows were so many times as dear:
-/// infinitely where it has none of them. For steps of several micro-batches (Gathering.h).
-struct Search {
-  double gatherPrice = 1;
-
-  bool sumsOnly() const { return gatherPrice == std::numeric_limits<double>::infinity(); }
-};
-
 /// A planner: a name, and how it plans. Immutable and thread-safe.
 class Planner {
 public:
-  using Method = std::variant<Search, MergeRule, OrderRule>;
+  using Method = PlannerMethod;
 
   Planner(std::string name, Method method, std::optional<std::size_t> maxMessages = std::nullopt)
       : specification(std::move(name)), method(std::move(method)), limit(maxMessages) {}
@@ -77,12 +62,6 @@ private:
   std::string specification;
   Method method;
   std::optional<std::size_t> limit;
-};
-
-/// How a planner is written on the command line and what it does, for help texts.
-struct PlannerUsage {
-  std::string_view form; ///< "ddp:SIZE", "z3:messages=N"
-  std::string_view text;
 };
 
 /// Every planner that users may name, "optimal" first.
