@@ -22,7 +22,7 @@ using MergeRule = std::function<Result<std::vector<Choice>>(const Problem &)>;
 using OrderRule = std::function<Result<OrderSolution>(const OrderProblem &)>;
 
 /// Our own search among all plans, as if messages by factors and rows were so many times as dear:
-/// infinitely where it has none of them. For steps of several passes (Gathering.h).
+/// infinitely where it has none of them. For steps of several micro-batches (Gathering.h).
 struct Search {
   double gatherPrice = 1;
 
