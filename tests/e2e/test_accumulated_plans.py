@@ -52,17 +52,20 @@ class AccumulatedPlansTest(RefusalTest):
         return {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]}
 
     def test_choice_flips_with_the_micro_batches(self):
-        """Factors are best for one batch. In each of many micro-batches they cost more than one
-        sum. The choice is the best of three plans, as their steps of one batch and their
-        micro-batches say. What decides layer by layer is chosen where it is as good as all
-        factors and as none.""" self.enterContext(stepcache.none()) one =
-        self.plan(label="-one") self.assertIn("factors", self.schemes(one)) # With the most
-        micro-batches nothing is gathered, which gives the step of such a plan. most =
-        self.plan("--accumulate", 64, label="-most") self.assertNotIn("factors",
-        self.schemes(most)) whole, sums = (harness.plan_json(plan)["predicted"] for plan in
-        (one, most)) sums = {"micro_batch": sums["micro_batch"], "step": sums["step"] - 63 *
-        sums["micro_batch"]} self.assertLess(whole["step"], sums["step"]) chosen = [] for
-        micro_batches in (2, 4, 16, 64):
+        """Factors are best for one batch. In each of many micro-batches they cost more than a sum.
+        The choice is the best of three plans, by their steps of one batch and micro-batches. What
+        decides layer by layer is chosen where it is as good as all factors and as none."""
+        self.enterContext(stepcache.none())
+        one = self.plan(label="-one")
+        self.assertIn("factors", self.schemes(one))
+        # With the most micro-batches nothing is gathered, which gives the step of such a plan.
+        most = self.plan("--accumulate", 64, label="-most")
+        self.assertNotIn("factors", self.schemes(most))
+        whole, sums = (harness.plan_json(plan)["predicted"] for plan in (one, most))
+        sums = {"micro_batch": sums["micro_batch"], "step": sums["step"] - 63 * sums["micro_batch"]}
+        self.assertLess(whole["step"], sums["step"])
+        chosen = []
+        for micro_batches in (2, 4, 16, 64):
             with self.subTest(micro_batches=micro_batches):
                 steps = {
                     name: step["step"] + (micro_batches - 1) * step["micro_batch"]
@@ -195,21 +198,27 @@ class AccumulatedPlansTest(RefusalTest):
                 )
 
     def test_overlap_of_steps(self):
-        """Messages hide behind the next step's first micro-batch as behind the next step of one
-        batch.""" self.enterContext(stepcache.none()) words = ("--overlap", "step") plan =
-        self.plan(*words, "--accumulate", 3, "--scheme", "*=ring", label="-order") one =
-        harness.plan_json(self.plan(*words, "--scheme", "*=ring", label="-one")) document =
-        harness.plan_json(plan) self.assertEqual(document["overlap"], "step") predicted =
-        document["predicted"] micro_batches = one["predicted"]["step"] + 2 *
-        one["predicted"]["micro_batch"] # The loss, for which messages of one batch wait, has all
-        micro-batches to arrive. self.assertLess(predicted["step"], micro_batches)
+        """Messages hide behind the next step's first micro-batch as behind a step of one batch."""
+        self.enterContext(stepcache.none())
+        words = ("--overlap", "step")
+        plan = self.plan(*words, "--accumulate", 3, "--scheme", "*=ring", label="-order")
+        one = harness.plan_json(self.plan(*words, "--scheme", "*=ring", label="-one"))
+        document = harness.plan_json(plan)
+        self.assertEqual(document["overlap"], "step")
+        predicted = document["predicted"]
+        micro_batches = one["predicted"]["step"] + 2 * one["predicted"]["micro_batch"]
+        # The loss, for which messages of one batch wait, has all micro-batches to arrive.
+        self.assertLess(predicted["step"], micro_batches)
         self.assertAlmostEqual(predicted["step"], micro_batches, delta=0.003 * micro_batches)
-        planner = predicted["planner"] self.assertAlmostEqual(planner["earlier"], 2 *
-        predicted["micro_batch"], places=12) said = harness.syncline("inspect", plan)
-        self.assertIn("the last micro-batch takes", said) self.assertIn("has one below", said) free
-        = self.plan(*words, "--accumulate", 64, label="-free")
-        self.assertEqual(harness.plan_json(free)["planner"], "sums") self.assertNotIn("factors",
-        self.schemes(free)) said = self.command(
+        planner = predicted["planner"]
+        self.assertAlmostEqual(planner["earlier"], 2 * predicted["micro_batch"], places=12)
+        said = harness.syncline("inspect", plan)
+        self.assertIn("the last micro-batch takes", said)
+        self.assertIn("has one below", said)
+        free = self.plan(*words, "--accumulate", 64, label="-free")
+        self.assertEqual(harness.plan_json(free)["planner"], "sums")
+        self.assertNotIn("factors", self.schemes(free))
+        said = self.command(
             *("compile", self.model, "--cluster", self.folder / f"cluster{RANKS}-free.yaml"),
             *("--batch", BATCH, *words, "--accumulate", 64, "-o", self.folder / "said.plan"),
         ).stderr

@@ -59,8 +59,8 @@ class AccumulationTest(CheckpointedTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 summary = json.loads(done.stdout.splitlines()[-1])
                 self.assertAlmostEqual(
-                    summary["predicted_step_seconds"], predicted["step"] + 2
-                    * predicted["micro_batch"]
+                    summary["predicted_step_seconds"],
+                    predicted["step"] + 2 * predicted["micro_batch"],
                 )
                 buckets = harness.plan_json(plan)["buckets"]
                 factors = sum(b["traffic"] for b in buckets if b["scheme"] == "factors")
@@ -105,8 +105,10 @@ class AccumulationTest(CheckpointedTest):
                 self.assertEqual(summary["skipped_steps"], 0)
 
     def test_dropout_differs_between_micro_batches(self):
-        """With synthetic samples, a second micro-batch differs from the first by its dropout
-        alone.""" plan = self.plan_of("ring") losses = [] for micro_batches in (1, 2):
+        """With synthetic samples, the second micro-batch differs by its dropout alone."""
+        plan = self.plan_of("ring")
+        losses = []
+        for micro_batches in (1, 2):
             words = ("--steps", 1, "--log", "json", "--accumulate", micro_batches)
             done = self.command("run", plan, "-n", RANKS, *words)
             losses.append(json.loads(done.stdout.splitlines()[0])["loss"])

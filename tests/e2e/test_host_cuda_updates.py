@@ -188,10 +188,11 @@ class HostCudaAccumulationTest(UpdatesCase):
                     self.compare(scheme, extra=("--overlap", overlap))
 
     def replay(self, ranks, scheme, words=(), extra=(), model=DIGITS, micro_batches=3, rate=0.1):
-        """Captured micro-batches train the bits of told ones, and their losses are the same
-        numbers.""" plan = self.plan(ranks, scheme, "cuda", extra, model) late =
-        {"SYNCLINE_HOST_CUDA_DEVICES": str(ranks), "SYNCLINE_HOST_CUDA_DELAY": "100"} runs = [] for
-        graph in ((), ("--cuda-graph",)):
+        """Captured micro-batches train the bits of told ones, with the same losses."""
+        plan = self.plan(ranks, scheme, "cuda", extra, model)
+        late = {"SYNCLINE_HOST_CUDA_DEVICES": str(ranks), "SYNCLINE_HOST_CUDA_DELAY": "100"}
+        runs = []
+        for graph in ((), ("--cuda-graph",)):
             saved = self.folder / "out.onnx"
             with unittest.mock.patch.dict(os.environ, late):
                 log = harness.syncline(

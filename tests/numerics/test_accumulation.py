@@ -137,9 +137,10 @@ class AccumulationTest(unittest.TestCase):
                 numpy.testing.assert_allclose(measured, norms, 1e-5)
 
     def test_batch_normalization_and_adamw(self):
-        """Statistics are those of one micro-batch's samples on one rank; running ones see every
-        micro-batch.""" model, path = Normalized(), self.folder / "normalized.onnx"
-        export.write(model, torch.zeros(2, 1, 8, 8), path) for ranks in repeat((1, 4), (1, 2, 4)):
+        """Statistics are of one micro-batch on one rank; running ones see every micro-batch."""
+        model, path = Normalized(), self.folder / "normalized.onnx"
+        export.write(model, torch.zeros(2, 1, 8, 8), path)
+        for ranks in repeat((1, 4), (1, 2, 4)):
             for scheme in ("*=ring", "*=reduce-scatter", "fc.weight=factors"):
                 if ranks == 1 and scheme != "*=ring":
                     continue
@@ -152,9 +153,9 @@ class AccumulationTest(unittest.TestCase):
                     self.check(f"{scheme}, {ranks} ranks", found, distributed(model, ranks, 3))
 
     def test_whole_numbers_are_those_of_steps(self):
-        """The loss is the mean over the micro-batches, and steps, epochs and rates count no
-        micro-batches.""" plan = harness.compile_plan(DIGITS, self.folder, 2, GLOBAL // 4) _, one
-        = self.train(
+        """The loss is the mean over micro-batches; steps, epochs and rates do not count them."""
+        plan = harness.compile_plan(DIGITS, self.folder, 2, GLOBAL // 4)
+        _, one = self.train(
             harness.compile_plan(DIGITS, self.folder, 2, GLOBAL // 2), 2, 1, *SGD
         )
         _, two = self.train(plan, 2, 2, *SGD)

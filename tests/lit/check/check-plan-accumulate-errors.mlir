@@ -1,5 +1,5 @@
-// Plans with steps of several micro-batches where they cannot be, and predictions of them: P22,
-// P36. RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
+// Steps of several micro-batches where they cannot be, and predictions of them: P22, P36.
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: A step of four micro-batches.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 128 : i64, gradients = 128 : i64, state = 64 : i64, arena = 384 : i64} attributes {accumulate = 4 : i64} {

@@ -1,5 +1,5 @@
-// Plans that clip gradients where they cannot, and predictions of clipping and of micro-batches:
-// P22, P32. RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
+// Plans that clip gradients where they cannot, predictions of clipping and micro-batches: P22, P32.
+// RUN: syncline-opt --check-plan --split-input-file --verify-diagnostics %patched
 
 // Base: A step that clips its gradients.
 plan.program @p ranks 2 batch 4 spaces {input = 64 : i64, target = 64 : i64, parameters = 64 : i64, gradients = 64 : i64, state = 64 : i64, arena = 512 : i64} attributes {clip_norm = 1.0 : f64} {
