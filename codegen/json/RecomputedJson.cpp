@@ -22,8 +22,7 @@ Json recomputedJson(plan::ProgramOp program) {
   for (Operation &op : program.getBody().front())
     if (nn::isRecomputed(&op)) {
       ++operations;
-      if (auto taken = op.getAttrOfType<FloatAttr>("seconds"))
-        seconds += taken.getValueAsDouble();
+      seconds += plan::secondsOf(&op);
     }
   return {{"blocks", blocks},
           {"operations", operations},

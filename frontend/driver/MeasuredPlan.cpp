@@ -6,6 +6,8 @@
 #include "frontend/driver/PlanModule.h"
 #include "ir/plan/Plan.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -19,13 +21,10 @@ namespace syncline::driver {
 static report::LayerSeconds layersOf(ModuleOp module) {
   report::LayerSeconds layers;
   module.walk([&](Operation *op) {
-    auto seconds = op->getAttrOfType<FloatAttr>("seconds");
-    if (!seconds)
-      return;
-    if (auto call = dyn_cast<plan::CallOp>(op))
-      layers[call.getLayer().str()] += seconds.getValueAsDouble();
-    else if (auto loop = dyn_cast<plan::PointwiseOp>(op))
-      layers[loop.getLayer().str()] += seconds.getValueAsDouble();
+    llvm::TypeSwitch<Operation *>(op).Case<plan::CallOp, plan::PointwiseOp>([&](auto timed) {
+      if (timed.getSeconds())
+        layers[timed.getLayer().str()] += plan::secondsOf(timed);
+    });
   });
   return layers;
 }

@@ -1,6 +1,7 @@
 // The C++ interface of the nn dialect: include this to use its operations.
 #pragma once
 
+#include "ir/KnownAttributes.h"
 #include "syncline/OptimizerKind.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -2,6 +2,7 @@
 #ifndef SYNCLINE_NN_DIALECT_TD
 #define SYNCLINE_NN_DIALECT_TD
 
+include "ir/KnownAttributes.td"
 include "ir/nn/NNInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -37,7 +38,8 @@ def NN_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
 }
 
-class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
+class NN_Op<string mnemonic, list<Trait> traits = []>
+    : Op<NN_Dialect, mnemonic, !listconcat([KnownAttributes], traits)>;
 
 // An operation that computes has no effect but its results.
 class NN_ComputeOp<string mnemonic, list<Trait> traits = []>

@@ -1,6 +1,7 @@
 // The C++ interface of the plan dialect: include this to use its operations.
 #pragma once
 
+#include "ir/KnownAttributes.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
 

@@ -79,6 +79,10 @@ void PlanDialect::initialize() {
       >();
 }
 
+LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return op->emitError("unknown attribute '") << attribute.getName().getValue() << "'";
+}
+
 std::int64_t syncline::plan::denseBytes(ShapedType type) {
   return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
@@ -88,8 +92,11 @@ bool syncline::plan::executes(Operation *op) {
 }
 
 double syncline::plan::secondsOf(Operation *op) {
-  auto seconds = op->getAttrOfType<FloatAttr>("seconds");
-  return seconds ? seconds.getValueAsDouble() : 0;
+  const auto found =
+      llvm::TypeSwitch<Operation *, std::optional<llvm::APFloat>>(op)
+          .Case<CallOp, PointwiseOp, UpdateOp>([](auto timed) { return timed.getSeconds(); })
+          .Default([](Operation *) { return std::nullopt; });
+  return found ? found->convertToDouble() : 0;
 }
 
 bool syncline::plan::travelsByFactors(BucketOp bucket) { return isGathered(bucket.getScheme()); }
@@ -276,24 +283,19 @@ LogicalResult GatherOp::verify() {
 }
 
 /// P21: the predicted seconds of an operation are finite and not negative.
-static LogicalResult verifySeconds(Operation *op) {
-  Attribute found = op->getAttr("seconds");
-  if (!found)
-    return success();
-  auto seconds = dyn_cast<FloatAttr>(found);
-  if (!seconds || !seconds.getType().isF64() || !std::isfinite(seconds.getValueAsDouble()) ||
-      seconds.getValueAsDouble() < 0)
-    return op->emitOpError("P21: expected finite seconds that are not negative, got ") << found;
+static LogicalResult verifySeconds(Operation *op, FloatAttr seconds) {
+  if (seconds && (!std::isfinite(seconds.getValueAsDouble()) || seconds.getValueAsDouble() < 0))
+    return op->emitOpError("P21: expected finite seconds that are not negative, got ") << seconds;
   return success();
 }
 
-LogicalResult UpdateOp::verify() { return verifySeconds(*this); }
+LogicalResult UpdateOp::verify() { return verifySeconds(*this, getSecondsAttr()); }
 
 LogicalResult CallOp::verify() {
   if (getRoles().size() != getIns().size() + getOuts().size())
     return emitOpError("P6: expected one role an operand, got ")
            << getRoles().size() << " for " << getIns().size() + getOuts().size();
-  return verifySeconds(*this);
+  return verifySeconds(*this, getSecondsAttr());
 }
 
 LogicalResult PointwiseOp::verify() {
@@ -306,5 +308,5 @@ LogicalResult PointwiseOp::verify() {
     if (getFlat() && cast<MemRefType>(operand.getType()).getShape() != shape)
       return emitOpError("P6: operands of a flat loop have one shape, got ")
              << operand.getType() << " beside " << getOuts()[0].getType();
-  return verifySeconds(*this);
+  return verifySeconds(*this, getSecondsAttr());
 }

@@ -2,6 +2,8 @@
 #ifndef SYNCLINE_PLAN_DIALECT_TD
 #define SYNCLINE_PLAN_DIALECT_TD
 
+include "ir/KnownAttributes.td"
+
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
@@ -23,9 +25,11 @@ def Plan_Dialect : Dialect {
     arrived. SPEC.md numbers the rules.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
-class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
+class Plan_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Plan_Dialect, mnemonic, !listconcat([KnownAttributes], traits)>;
 
 class Plan_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {

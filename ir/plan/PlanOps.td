@@ -148,12 +148,13 @@ def Plan_PhaseOp : Plan_Op<"phase"> {
   let assemblyFormat = "custom<Phase>($phase) attr-dict";
 }
 
-def Plan_CallOp : Plan_Op<"call", [AttrSizedOperandSegments]> {
+def Plan_CallOp : Op<Plan_Dialect, "call", [AttrSizedOperandSegments]> {
   let summary = "one kernel";
   let description = [{
     `roles` names the operands, inputs first, as the runtime's step builder names its arguments.
-    Absent operands are left out. The attributes of the nn operation that the call comes from keep
-    their names.
+    Absent operands are left out. `seconds` is the predicted time, and may be absent (P21). The
+    attributes of the nn operation that the call comes from keep their names. They are not declared
+    here, because syncline/Kernels.inc lists them for each kernel; that operation judges them (P28).
 
     ```mlir
     plan.call conv "conv1" ["x", "w", "y"] ins(%0, %1 : memref<...>, memref<...>)
@@ -161,7 +162,8 @@ def Plan_CallOp : Plan_Op<"call", [AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins Plan_Kernel:$callee, StrAttr:$layer, StrArrayAttr:$roles,
-                       Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs);
+                       Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs,
+                       OptionalAttr<F64Attr>:$seconds);
   let assemblyFormat = [{
     custom<Kernel>($callee) $layer $roles (`ins` `(` $ins^ `:` type($ins) `)`)?
     (`outs` `(` $outs^ `:` type($outs) `)`)? attr-dict
@@ -176,7 +178,7 @@ def Plan_PointwiseOp
   let description = [{
     The body computes one element of each result (P6). `flat` says that all operands have the
     results' shape, so that the loop works in any layout that they have in common. `keeps_zero` says
-    that the loop maps zeroes to zeroes.
+    that the loop maps zeroes to zeroes. `seconds` is the predicted time (P21).
 
     ```mlir
     plan.pointwise "relu1" ins(%0 : memref<4x8xf32>) outs(%1 : memref<4x8xf32>)
@@ -189,7 +191,7 @@ def Plan_PointwiseOp
     ```
   }];
   let arguments = (ins StrAttr:$layer, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs,
-                       UnitAttr:$flat, UnitAttr:$keeps_zero);
+                       UnitAttr:$flat, UnitAttr:$keeps_zero, OptionalAttr<F64Attr>:$seconds);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $layer (`ins` `(` $ins^ `:` type($ins) `)`)? `outs` `(` $outs `:` type($outs) `)`
@@ -262,6 +264,7 @@ def Plan_UpdateOp : Plan_BucketStepOp<"update", "the optimizer's step for a buck
     `plan.update 0 {seconds = 1.0e-4 : f64}` is one loop over the bucket's interval. `seconds` is
     the predicted time, and may be absent (P21).
   }];
+  let arguments = (ins I64Attr:$bucket, OptionalAttr<F64Attr>:$seconds);
   let hasVerifier = 1;
 }
 

@@ -28,6 +28,10 @@ void SyncDialect::initialize() {
       >();
 }
 
+LogicalResult SyncDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return op->emitError("unknown attribute '") << attribute.getName().getValue() << "'";
+}
+
 static bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
 LogicalResult AllReduceOp::verify() {

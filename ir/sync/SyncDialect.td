@@ -2,6 +2,8 @@
 #ifndef SYNCLINE_SYNC_DIALECT_TD
 #define SYNCLINE_SYNC_DIALECT_TD
 
+include "ir/KnownAttributes.td"
+
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
@@ -23,9 +25,11 @@ def Sync_Dialect : Dialect {
     tensor each, and has no buckets, no order and no times, which this dialect is for.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
-class Sync_Op<string mnemonic, list<Trait> traits = []> : Op<Sync_Dialect, mnemonic, traits>;
+class Sync_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Sync_Dialect, mnemonic, !listconcat([KnownAttributes], traits)>;
 
 // A #cluster<scheme ...>. Its TableGen source is not included, because this dialect's files would
 // then define the enum a second time.

@@ -260,7 +260,7 @@ private:
     Version version = finalOf(layer);
     for (;;) {
       plan::CallOp writer = facts.writerOf(version);
-      if (!writer || writer.getCallee() != plan::Kernel::reshape || writer->hasAttr("seconds") ||
+      if (!writer || writer.getCallee() != plan::Kernel::reshape || writer.getSeconds() ||
           writer.getIns().empty())
         return version.writer;
       version = facts.readBy(version.writer, facts.steps[version.writer].reads.front());

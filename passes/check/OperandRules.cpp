@@ -146,8 +146,7 @@ private:
       else if (result.kind == plan::ParameterKind::skippableOut)
         state.types.push_back(typeOfMissing(result.name));
     for (NamedAttribute attribute : call->getDiscardableAttrs())
-      if (attribute.getName() != "seconds")
-        state.attributes.push_back(attribute);
+      state.attributes.push_back(attribute);
     std::string reason;
     {
       ScopedDiagnosticHandler handler(call.getContext(), [&](Diagnostic &diagnostic) {

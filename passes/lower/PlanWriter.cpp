@@ -239,20 +239,21 @@ private:
   /// Appends the update with the sum of its members' seconds, or without seconds if one is unknown.
   /// A member that is cut counts by the part of it that the bucket carries.
   void appendUpdate(std::int64_t bucket) {
-    auto update = builder.create<plan::UpdateOp>(step.getLoc(), builder.getI64IntegerAttr(bucket));
+    auto update = builder.create<plan::UpdateOp>(step.getLoc(), builder.getI64IntegerAttr(bucket),
+                                                 FloatAttr());
     double seconds = 0;
     const Bucket &updated = decisions.buckets[bucket];
     for (const Member &member : updated.members) {
       nn::ParameterOp parameter = member.parameter;
       for (Operation *user : parameter.getResult().getUsers())
         if (isa<nn::UpdateOp>(user)) {
-          auto taken = user->getAttrOfType<FloatAttr>(nn::secondsAttr);
+          const FloatAttr taken = secondsOf(user);
           if (!taken)
             return;
           seconds += taken.getValueAsDouble() * updated.partOf(member);
         }
     }
-    update->setAttr("seconds", builder.getF64FloatAttr(seconds));
+    update.setSecondsAttr(builder.getF64FloatAttr(seconds));
   }
 
   void appendGather(const Bucket &bucket) {
@@ -279,6 +280,11 @@ private:
     return StringAttr::get(op->getContext(), layer.empty() ? op->getName().stripDialect() : layer);
   }
 
+  /// The predicted time of an nn operation; null before the pass `cost`.
+  static FloatAttr secondsOf(Operation *op) {
+    return op->getAttrOfType<FloatAttr>(nn::secondsAttr);
+  }
+
   void appendCall(Operation *op) {
     KernelUse use = *kernelOf(op);
     llvm::SmallVector<StringRef> roles(use.ins.begin(), use.ins.end());
@@ -297,14 +303,14 @@ private:
                   ValueRange ins, ValueRange outs) {
     auto call = builder.create<plan::CallOp>(
         op->getLoc(), plan::KernelAttr::get(builder.getContext(), kernel), labelOf(op),
-        builder.getStrArrayAttr(roles), ins, outs);
+        builder.getStrArrayAttr(roles), ins, outs, FloatAttr());
     if (call.getCallee() == plan::Kernel::reshape && !isa<nn::ReshapeOp>(op))
       return; // a copy does not have the attributes of the operation
+    call.setSecondsAttr(secondsOf(op));
     for (NamedAttribute attribute : op->getAttrs())
-      if (attribute.getName() != nn::layerAttr && attribute.getName() != nn::backwardAttr)
-        call->setAttr(attribute.getName() == nn::secondsAttr ? builder.getStringAttr("seconds")
-                                                             : attribute.getName(),
-                      attribute.getValue());
+      if (!llvm::is_contained({nn::layerAttr, nn::backwardAttr, nn::secondsAttr},
+                              attribute.getName().getValue()))
+        call->setAttr(attribute.getName(), attribute.getValue());
   }
 
   void appendCopy(const Action &action) {
@@ -324,9 +330,7 @@ private:
     for (OpResult result : op->getResults())
       outs.push_back(placeOf(result));
     auto loop = builder.create<plan::PointwiseOp>(op.getLoc(), labelOf(op), ins, outs, isFlat(op),
-                                                  keepsZero(op));
-    if (Attribute seconds = op->getAttr(nn::secondsAttr))
-      loop->setAttr("seconds", seconds);
+                                                  keepsZero(op), secondsOf(op));
     if (nn::isRecomputed(op))
       loop->setAttr(nn::recomputedAttr, builder.getUnitAttr());
     OpBuilder::InsertionGuard guard(builder);

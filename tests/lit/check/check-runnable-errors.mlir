@@ -218,6 +218,12 @@ error P28: softmax 'fc': requires attribute 'axis'
 
 // -----
 
+// P28: an attribute that the kernel does not have.
+change outs(%y | transpose_b => transposed_b
+error P28: matmul 'fc': has no attribute 'transposed_b'
+
+// -----
+
 // P28: an attribute of another kind.
 drop outs(%y
 after plan.phase forward | plan.call softmax "fc" ["x", "y"] ins(%x : memref<4x4xf32>) outs(%y : memref<4x4xf32>) {axis = "one"}

@@ -130,7 +130,7 @@ error P21: expected finite seconds that are not negative, got 0x7FF0000000000000
 
 // P21: seconds that are no f64.
 change plan.update 0 | seconds = 1.0 : f64 => seconds = 1 : i64
-error P21: expected finite seconds that are not negative, got 1 : i64
+error attribute 'seconds' failed to satisfy constraint: 64-bit float attribute
 
 // -----
 
@@ -146,3 +146,15 @@ before plan.update 0 | ^bb0(%e: f32):
 before plan.update 0 | plan.yield %e : f32
 before plan.update 0 | }
 error plan.pointwise "h" | P21: expected finite seconds that are not negative, got 0x7FF8000000000000 : f64
+
+// -----
+
+// A misspelled attribute.
+change plan.update 0 | seconds = 1.0 => second = 1.0
+error has no attribute 'second'
+
+// -----
+
+// An attribute of no operation.
+change plan.update 0 | seconds = 1.0 => plan.seconds = 1.0
+error unknown attribute 'plan.seconds'

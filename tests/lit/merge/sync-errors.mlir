@@ -1,4 +1,5 @@
-// Rules S1 to S13 and S16 of ir/sync/SPEC.md: invalid problems, solutions, messages and layers.
+// Rules S1 to S13 and S16 of ir/sync/SPEC.md: invalid problems, solutions, messages and
+// layers. Attributes that nothing has.
 // RUN: syncline-opt --split-input-file --verify-diagnostics %patched
 
 // Base: A problem of two layers.
@@ -351,3 +352,28 @@ error S3: expected 'reconstruct' to be a finite time that is not negative
 // S3e: a carrier without a name.
 change carrier = "rows" => carrier = 1 : i64
 error attribute 'carrier' failed to satisfy constraint: string attribute
+
+// -----
+
+// An attribute that a layer had, and now writes without the dialect's name.
+change reconstruct = 0.25 => sync.reconstruct = 0.25
+error unknown attribute 'sync.reconstruct'
+
+// -----
+
+// A misspelled attribute.
+change reconstruct = 0.25 => reconstuct = 0.25
+error has no attribute 'reconstuct'
+
+// -----
+
+// An attribute of a dialect that there is not.
+change reconstruct = 0.25 => synk.reconstruct = 0.25
+error has no attribute 'synk.reconstruct'
+
+// -----
+
+// An attribute of no module.
+// expected-error @+1 {{unknown attribute 'sync.overhead'}}
+module attributes {sync.overhead = 1.0} {
+}

@@ -143,3 +143,10 @@ nn.step @s batch 1 attributes {nn.optimizer = "adam"} {
 
 // expected-error @+1 {{NN53: expected 'nn.precision' on a module, as fp32, tf32 or bf16, got "fp8"}}
 module attributes {nn.precision = "fp8"} {}
+
+// -----
+
+nn.step @s batch 4 {
+  // expected-error @+1 {{'nn.input' op has no attribute 'layer'}}
+  %x = nn.input "x" {layer = "conv1"} : tensor<4x8xf32>
+}
