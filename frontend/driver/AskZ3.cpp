@@ -5,7 +5,6 @@
 #include "frontend/files/FormatUnits.h"
 #include "passes/Diagnostics.h"
 #include "passes/merge/ReadProblem.h"
-#include "passes/problem/OrderMessages.h"
 #include "passes/problem/Rounding.h"
 #include "passes/proof/SolutionChecker.h"
 #include "passes/solver/Planner.h"

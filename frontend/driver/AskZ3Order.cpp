@@ -18,7 +18,7 @@ using files::formatSeconds;
 /// Z3's order on our clock, and judged by our judge.
 Result<double> periodOf(const std::string &folder, const problem::OrderProblem &problem,
                         const problem::OrderSolution &planned, const z3judge::OrderAnswer &answer) {
-  const problem::OrderSolution other = explain::reorderedPieces(problem, planned, answer.order);
+  const problem::OrderSolution other = explain::reordered(problem, planned, answer.order);
   auto fault = [&](const std::string &what) {
     return Status::error(ErrorKind::internal, "'" + folder + "': Z3's order " + what);
   };
@@ -36,7 +36,7 @@ Result<std::string> askZ3AboutOrder(const std::string &folder, const problem::Or
                                     const problem::OrderSolution &solution, double bound,
                                     double seconds) {
   const auto start = std::chrono::steady_clock::now();
-  const std::size_t count = solution.pieces.size();
+  const std::size_t count = solution.messages.size();
   if (count > z3judge::maxAskedMessages)
     return Status::badInput("'" + folder + "' has an order of " + std::to_string(count) +
                             " messages; Z3 compares orders of at most " +

@@ -99,7 +99,7 @@ std::string deadline(const OrderExplanation &explanation) {
 /// Where one of its messages must end earlier than the gradient alone asks.
 std::string mates(const OrderExplanation &explanation, const OrderWhyContext &context) {
   for (const OrderedPart &part : explanation.parts) {
-    const OrderedMessage &entry = explanation.messages[part.message];
+    const ExplainedMessage &entry = explanation.messages[part.message];
     const std::string latest = formatSeconds(entry.latest, 4);
     if (entry.urgent != explanation.layer && latest != formatSeconds(part.latest, 4))
       return "bucket " + std::to_string(part.message) + " must end by " + latest +
@@ -118,7 +118,7 @@ template <typename List> void mark(Marks &marks, const List &list, const std::st
 }
 
 /// "conv1.weight and 12 others, cut": the gradient that sets the latest end stands first.
-std::string members(const OrderedMessage &entry, const OrderWhyContext &context) {
+std::string members(const ExplainedMessage &entry, const OrderWhyContext &context) {
   const problem::Message &message = entry.message;
   std::string text = printable(context.gradients[entry.urgent]);
   const bool isRider = std::ranges::find(message.layers, entry.urgent) == message.layers.end();
@@ -129,9 +129,10 @@ std::string members(const OrderedMessage &entry, const OrderWhyContext &context)
 
 /// What the table's columns and the marks in it mean.
 std::string legend(const OrderExplanation &explanation, bool hasParts) {
-  const bool hasHalves = std::ranges::any_of(explanation.messages, [](const OrderedMessage &entry) {
-    return entry.message.gather.has_value();
-  });
+  const bool hasHalves =
+      std::ranges::any_of(explanation.messages, [](const ExplainedMessage &entry) {
+        return entry.message.gather.has_value();
+      });
   const std::string left = hasHalves ? "left or arrived " : "left ";
   std::string text = "*: brings it";
   if (!explanation.overtakers.empty())
@@ -162,7 +163,7 @@ std::string table(const OrderExplanation &explanation, const OrderWhyContext &co
     columns.push_back({time, Align::right});
   Table table(std::move(columns));
   for (const auto &[number, sign] : marks) {
-    const OrderedMessage &entry = explanation.messages[number];
+    const ExplainedMessage &entry = explanation.messages[number];
     std::vector<std::string> row{sign, std::to_string(number), members(entry, context),
                                  formatBytes(entry.message.bytes)};
     const auto part = std::ranges::find(explanation.parts, number, &OrderedPart::message);

@@ -3,7 +3,6 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "ir/cluster/SpecFields.h"
-#include "passes/problem/OrderMessages.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/simulate/Simulation.h"
 #include "passes/simulate/SimulationSize.h"

@@ -2,7 +2,6 @@
 #include "passes/explain/OrderExplanation.h"
 
 #include "passes/explain/Reorder.h"
-#include "passes/problem/OrderMessages.h"
 
 #include <algorithm>
 #include <functional>
@@ -19,7 +18,7 @@ namespace {
 class LatestEnds {
 public:
   LatestEnds(const OrderProblem &problem, const Solution &plan)
-      : problem(problem), plan(plan), choices(orderFrom(problem, plan).choices),
+      : problem(problem), plan(plan), choices(layerChoices(problem.sync, plan)),
         following(problem.tail), riders(choices.size()) {
     double reconstructions = 0;
     for (std::size_t k : readersOf(problem) | std::views::reverse) {
@@ -90,10 +89,10 @@ void addMessages(OrderExplanation &explanation, const OrderProblem &problem, con
                  const LatestEnds &ends) {
   for (std::size_t m = 0; m < plan.messages.size(); ++m) {
     const Message &message = plan.messages[m];
-    OrderedMessage entry{.message = message,
-                         .scheme = plan.scheme(problem.sync, message),
-                         .latest = plan.finish,
-                         .urgent = message.layers.front()};
+    ExplainedMessage entry{.message = message,
+                           .scheme = plan.scheme(problem.sync, message),
+                           .latest = plan.finish,
+                           .urgent = message.layers.front()};
     for (const LatestEnds::Brought &part : ends.broughtBy(m)) {
       if (part.latest < entry.latest) {
         entry.latest = part.latest;
@@ -114,7 +113,7 @@ bool hasOvertaken(const Message &first, const Message &second, bool leftFirst) {
 
 /// The messages that overtook one of `own`, and those that one of `own` overtook.
 void addOvertaking(OrderExplanation &explanation, const std::vector<std::size_t> &own) {
-  const std::vector<OrderedMessage> &all = explanation.messages;
+  const std::vector<ExplainedMessage> &all = explanation.messages;
   for (std::size_t m = 0; m < all.size(); ++m) {
     if (std::ranges::binary_search(own, m))
       continue;
@@ -136,10 +135,10 @@ void addOvertaking(OrderExplanation &explanation, const std::vector<std::size_t>
   }
 }
 
-/// `order` lists pieces.
+/// `order` lists the solution's messages.
 OtherOrder timed(const OrderProblem &problem, const OrderSolution &solution,
                  const std::vector<std::size_t> &order) {
-  return {reorderedPieces(problem, solution, order).period, std::ranges::is_sorted(order)};
+  return {reordered(problem, solution, order).period, std::ranges::is_sorted(order)};
 }
 
 OrderProof proofFor(const OrderProblem &problem, const OrderCertificate &certificate,
@@ -181,8 +180,8 @@ OrderExplanation explainOrder(const OrderProblem &problem, const Solution &messa
     own.push_back(part.message);
   addOvertaking(explanation, own);
   const OrderSolution solution = orderFrom(problem, messages);
-  explanation.raised = timed(problem, solution, raised(messages, own));
-  explanation.lowered = timed(problem, solution, lowered(messages, own));
+  explanation.raised = timed(problem, solution, raised(messages, solution, own));
+  explanation.lowered = timed(problem, solution, lowered(solution, own));
   if (certificate)
     explanation.proof = proofFor(problem, *certificate, layer);
   return explanation;

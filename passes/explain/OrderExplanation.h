@@ -14,7 +14,7 @@
 namespace syncline::explain {
 
 /// One message of the plan.
-struct OrderedMessage {
+struct ExplainedMessage {
   problem::Message message;
   Scheme scheme = Scheme::ring;
   /// When it must end so that the step is as short as planned, where all others end as planned.
@@ -77,10 +77,10 @@ struct OrderExplanation {
   double tail = 0;
   double period = 0;
   std::optional<std::size_t> carrier; ///< where it is a piggyback, the layer whose message it uses
-  std::vector<OrderedMessage> messages; ///< the plan's
-  std::vector<OrderedPart> parts;       ///< ascending; none for a gradient without bytes
-  std::vector<Overtaking> overtakers;   ///< messages that overtook one of its messages, ascending
-  std::vector<Overtaking> overtaken;    ///< messages that one of its messages overtook, ascending
+  std::vector<ExplainedMessage> messages; ///< the plan's
+  std::vector<OrderedPart> parts;         ///< ascending; none for a gradient without bytes
+  std::vector<Overtaking> overtakers;     ///< messages that overtook one of its messages, ascending
+  std::vector<Overtaking> overtaken;      ///< messages that one of its messages overtook, ascending
   OtherOrder raised;  ///< its messages leave before all that start once they are ready
   OtherOrder lowered; ///< its messages leave last, with both halves
   std::optional<OrderProof> proof;

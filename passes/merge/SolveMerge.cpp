@@ -4,7 +4,6 @@
 #include "passes/Passes.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/merge/WriteProblem.h"
-#include "passes/problem/OrderMessages.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/proof/SolutionChecker.h"
 #include "passes/solver/OrderPlanner.h"

@@ -1,4 +1,4 @@
-// Validation of order problems, and the layout of merge classes.
+// Validation of order problems, the layout of merge classes, and orders as plans hold them.
 #include "passes/problem/OrderProblem.h"
 
 #include "passes/problem/Rounding.h"
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <string>
 
@@ -139,12 +140,12 @@ WeakestCase weakestCase(const OrderProblem &problem, const OrderCertificate &cer
   return weakest;
 }
 
-double secondsOf(const Problem &problem, const Piece &piece) {
-  if (piece.isFactors)
-    return problem.layers[piece.index].factorOptions[piece.option].seconds;
+double secondsOf(const Problem &problem, const OrderMessage &message) {
+  if (message.isFactors)
+    return problem.layers[message.index].factorOptions[message.option].seconds;
   const double whole =
-      problem.mergeClasses[piece.index].options[piece.option].cost->seconds(piece.bytes());
-  return piece.half == Half::whole ? whole : whole / 2;
+      problem.mergeClasses[message.index].options[message.option].cost->seconds(message.bytes());
+  return message.half == Half::whole ? whole : whole / 2;
 }
 
 std::optional<std::size_t> bestHalvedOption(const MergeClass &mergeClass, std::int64_t bytes) {
@@ -176,6 +177,133 @@ std::size_t ClassLayout::indexAt(std::int64_t at) const {
   return static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), at) -
                                   begin.begin()) -
          1;
+}
+
+std::ranges::iota_view<std::size_t, std::size_t>
+ClassLayout::carriedBy(const OrderMessage &message) const {
+  const std::size_t first = indexAt(message.begin);
+  std::size_t end = first;
+  while (end < layers.size() && begin[end] < message.end)
+    ++end;
+  return std::views::iota(first, end);
+}
+
+std::vector<ClassLayout> layoutsOf(const Problem &problem, std::span<const Choice> choices) {
+  std::vector<ClassLayout> layouts;
+  for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)
+    layouts.emplace_back(problem, choices, l);
+  return layouts;
+}
+
+std::vector<std::size_t> numbersInPlan(const OrderSolution &order) {
+  std::vector<std::size_t> numbers;
+  std::map<std::pair<std::size_t, std::int64_t>, std::size_t> halved; // by class and first byte
+  std::size_t next = 0;
+  for (const OrderMessage &message : order.messages) {
+    const std::pair first(message.index, message.begin);
+    if (message.half == Half::first)
+      halved[first] = next;
+    numbers.push_back(message.half == Half::second ? halved.at(first) : next++);
+  }
+  return numbers;
+}
+
+Solution messagesOf(const OrderProblem &problem, const OrderSolution &order) {
+  const std::vector<ClassLayout> layouts = layoutsOf(problem.sync, order.choices);
+  const std::vector<std::size_t> numbers = numbersInPlan(order);
+  Solution plan;
+  for (std::size_t place = 0; place < order.messages.size(); ++place) {
+    const OrderMessage &own = order.messages[place];
+    plan.communicationEnd = own.finish;
+    if (own.half == Half::second) {
+      plan.messages[numbers[place]].gather = {place, own.start, own.finish};
+      continue;
+    }
+    Message message{.layers = {},
+                    .isFactors = own.isFactors,
+                    .option = own.option,
+                    .start = own.start,
+                    .end = own.finish,
+                    .reconstructed = own.finish};
+    if (own.isFactors) {
+      message.layers = {own.index};
+      message.bytes = problem.sync.layers[own.index].bytes;
+    } else {
+      const ClassLayout &layout = layouts[own.index];
+      const auto carried = layout.carriedBy(own);
+      message.mergeClass = own.index;
+      message.bytes = own.bytes();
+      message.cutBefore = own.begin - layout.begin[carried.front()];
+      message.cutBehind = layout.begin[carried.back() + 1] - own.end;
+      for (std::size_t i : carried)
+        message.layers.push_back(layout.layers[i]);
+    }
+    for (std::size_t k : message.layers)
+      message.ready = std::max(message.ready, problem.sync.layers[k].ready);
+    plan.messages.push_back(std::move(message));
+  }
+  for (std::size_t k = 0; k < order.choices.size(); ++k)
+    if (order.choices[k].kind == Choice::Kind::piggyback)
+      plan.piggybacks.push_back(k);
+  plan.computeEnd = problem.sync.computeFree;
+  plan.finish = order.period;
+  return plan;
+}
+
+/// The first half of a plan's message, or all of it.
+static OrderMessage firstOf(const Message &message, std::span<const ClassLayout> layouts,
+                            std::size_t layers) {
+  OrderMessage own{.isFactors = message.isFactors,
+                   .index = message.mergeClass,
+                   .option = message.option,
+                   .start = message.start,
+                   .finish = message.end,
+                   .half = message.gather ? Half::first : Half::whole};
+  if (message.isFactors) {
+    own.index = message.layers.size() == 1 ? message.layers.front() : layers;
+  } else if (message.mergeClass < layouts.size() && !message.layers.empty()) {
+    const ClassLayout &layout = layouts[message.mergeClass];
+    const auto first = std::ranges::find(layout.layers, message.layers.front());
+    // Numbers that the layout does not have could overflow in a sum.
+    const auto fits = [&](std::int64_t bytes) { return bytes >= 0 && bytes <= layout.bytes(); };
+    if (first != layout.layers.end() && fits(message.cutBefore) && fits(message.bytes)) {
+      own.begin =
+          layout.begin[static_cast<std::size_t>(first - layout.layers.begin())] + message.cutBefore;
+      own.end = own.begin + message.bytes;
+    }
+  }
+  return own;
+}
+
+OrderSolution orderFrom(const OrderProblem &problem, const Solution &plan) {
+  OrderSolution order{
+      .choices = layerChoices(problem.sync, plan), .messages = {}, .period = plan.finish};
+  const std::vector<ClassLayout> layouts = layoutsOf(problem.sync, order.choices);
+  const auto halved = std::ranges::count_if(
+      plan.messages, [](const Message &message) { return message.gather.has_value(); });
+  // Second halves at the places that they claim; the other messages fill the places between.
+  std::vector<std::optional<OrderMessage>> places(plan.messages.size() +
+                                                  static_cast<std::size_t>(halved));
+  std::vector<OrderMessage> others, lost;
+  for (const Message &message : plan.messages) {
+    others.push_back(firstOf(message, layouts, order.choices.size()));
+    if (!message.gather)
+      continue;
+    const auto &[place, start, end] = *message.gather;
+    if (place < places.size() && !places[place]) {
+      places[place] = others.back();
+      places[place]->half = Half::second;
+      places[place]->start = start;
+      places[place]->finish = end;
+    } else {
+      lost.push_back({.half = Half::second});
+    }
+  }
+  others.insert(others.end(), lost.begin(), lost.end());
+  auto next = others.begin();
+  for (const std::optional<OrderMessage> &second : places)
+    order.messages.push_back(second ? *second : *next++);
+  return order;
 }
 
 } // namespace syncline::problem

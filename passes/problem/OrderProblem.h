@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -61,8 +62,10 @@ std::vector<std::size_t> readersOf(const OrderProblem &problem);
 /// second one gathers the parameters. By an all-reduce the second one gathers the gradients.
 enum class Half : std::uint8_t { whole, first, second };
 
-/// One message: a run of bytes of a merge class's layout, or one layer's factors.
-struct Piece {
+/// One message of an order: a run of bytes of a merge class's layout, or one layer's factors. Where
+/// a plan's Message lists gradients, this one says which bytes take the channel when, so that it
+/// can be cut, joined and moved. Each half of a bucket is one.
+struct OrderMessage {
   bool isFactors = false;
   std::size_t index = 0;           ///< the merge class, or the layer whose factors travel
   std::size_t option = 0;          ///< number of the merge class's or the layer's factor option
@@ -75,18 +78,18 @@ struct Piece {
 };
 
 struct OrderSolution {
-  /// How each layer travels: none joins, since pieces say what is sent together.
+  /// How each layer travels: none joins, since messages say what is sent together.
   std::vector<Choice> choices;
-  std::vector<Piece> pieces; ///< in issue order, which is the channel's order
-  double period = 0;         ///< seconds from one step to the next
+  std::vector<OrderMessage> messages; ///< in issue order, which is the channel's order
+  double period = 0;                  ///< seconds from one step to the next
 
   /// How much longer than the bound the period is, relative to the bound.
   double gap(double bound) const { return bound > 0 ? period / bound - 1 : 0; }
 };
 
-/// Seconds that the piece takes the channel. Each half of a bucket takes half of the bucket's time.
+/// Seconds that the message takes the channel. A half of a bucket takes half of the bucket's time.
 /// Precondition: its class, or layer, and its option exist.
-double secondsOf(const Problem &problem, const Piece &piece);
+double secondsOf(const Problem &problem, const OrderMessage &message);
 
 /// The fastest of the class's schemes that have halves, for so many bytes; none if it has none.
 std::optional<std::size_t> bestHalvedOption(const MergeClass &mergeClass, std::int64_t bytes);
@@ -102,7 +105,27 @@ struct ClassLayout {
   std::int64_t bytes() const { return begin.back(); }
   /// The index in `layers` of the layer that holds byte `at`. Precondition: 0 <= at < bytes().
   std::size_t indexAt(std::int64_t at) const;
+  /// The indexes in `layers` of those of which the message carries bytes. Precondition: its bytes
+  /// lie in the layout, and there is one.
+  std::ranges::iota_view<std::size_t, std::size_t> carriedBy(const OrderMessage &message) const;
 };
+
+/// The layouts of all merge classes.
+std::vector<ClassLayout> layoutsOf(const Problem &problem, std::span<const Choice> choices);
+
+/// The order as plans hold it, in issue order. Two halves are one message, at the place of the
+/// first. A message lists its layers in descending order, as they lie in memory, and says which
+/// bytes at its two ends travel elsewhere. Times count from the start of the backward pass;
+/// `finish` is the period. Precondition: the solution is valid for the problem (proof::checkOrder).
+Solution messagesOf(const OrderProblem &problem, const OrderSolution &order);
+
+/// For each message of the order the number, from 0, of the plan's message that it is or is a half
+/// of. Precondition: each second half follows its first one.
+std::vector<std::size_t> numbersInPlan(const OrderSolution &order);
+
+/// The order that the plan claims, which a checker has yet to judge: messages that do not list what
+/// they carry become messages of bytes that do not exist.
+OrderSolution orderFrom(const OrderProblem &problem, const Solution &plan);
 
 /// The problem in which the layer travels by factors, or else in a bucket. The least time to
 /// reconstruct it from factors is then a part of the forward pass and of the layer's update, so

@@ -190,6 +190,22 @@ double Solution::traffic(const Problem &problem) const {
   return bytes;
 }
 
+std::vector<Choice> layerChoices(const Problem &problem, const Solution &solution) {
+  std::vector<Choice> choices(problem.layers.size());
+  const auto set = [&](std::size_t k, Choice choice) {
+    if (k < choices.size())
+      choices[k] = choice;
+  };
+  for (const Message &message : solution.messages)
+    for (std::size_t k : message.layers)
+      set(k, message.isFactors
+                 ? Choice{Choice::Kind::factors, static_cast<std::uint8_t>(message.option)}
+                 : Choice{Choice::Kind::bucket, static_cast<std::uint8_t>(message.mergeClass)});
+  for (std::size_t k : solution.piggybacks)
+    set(k, {Choice::Kind::piggyback, 0});
+  return choices;
+}
+
 PairBits::PairBits(const Problem &problem) : ofLayer(problem.layers.size()) {
   std::size_t n = problem.layers.size();
   std::vector<std::vector<std::size_t>> piggybacksOf(n);

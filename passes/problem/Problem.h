@@ -111,7 +111,7 @@ struct Choice {
 
 /// One message.
 struct Message {
-  /// Layers in the message: ascending, or descending in an order (OrderMessages.h).
+  /// Layers in the message: ascending, or descending in an order (OrderProblem.h).
   std::vector<std::size_t> layers;
   bool isFactors = false;
   std::size_t mergeClass = 0; ///< number of the merge class, where !isFactors
@@ -153,6 +153,10 @@ struct Solution {
   /// The number of channels that carry messages, at least 1.
   int channels() const;
 };
+
+/// How the layers travel in a solution of a sync problem or of an order problem. Layers that the
+/// problem does not have are left out.
+std::vector<Choice> layerChoices(const Problem &problem, const Solution &solution);
 
 /// The state of a partial solution after some layer: all that later choices depend on.
 struct PlanState {

@@ -1,7 +1,6 @@
 // Checks order solutions message by message.
 #include "passes/proof/OrderChecker.h"
 
-#include "passes/problem/OrderMessages.h"
 #include "passes/proof/Rejections.h"
 
 #include <numeric>
@@ -28,15 +27,15 @@ public:
   Verdict run() {
     if (Verdict verdict = checkWays())
       return verdict;
-    for (std::size_t l = 0; l < sync.mergeClasses.size(); ++l) {
-      layouts.emplace_back(sync, solution.choices, l);
-      sent.emplace_back();
+    layouts = layoutsOf(sync, solution.choices);
+    sent.resize(layouts.size());
+    for (std::size_t l = 0; l < layouts.size(); ++l) {
       if (layouts[l].bytes() > sync.mergeClasses[l].capacity)
         return refuse(Kind::classTooLarge, "merge class ", l + 1, ": expected at most ",
                       sync.mergeClasses[l].capacity, " B, got ", layouts[l].bytes(), " B");
     }
-    for (std::size_t p = 0; p < solution.pieces.size(); ++p) {
-      Verdict verdict = solution.pieces[p].isFactors ? checkFactors(p) : checkPiece(p);
+    for (std::size_t p = 0; p < solution.messages.size(); ++p) {
+      Verdict verdict = solution.messages[p].isFactors ? checkFactors(p) : checkBucket(p);
       if (!verdict)
         verdict = checkTimes(p);
       if (verdict)
@@ -82,37 +81,37 @@ private:
   }
 
   Verdict checkFactors(std::size_t p) {
-    const Piece &piece = solution.pieces[p];
-    if (piece.index >= sync.layers.size() || piece.half != Half::whole ||
-        solution.choices[piece.index] !=
-            Choice{Choice::Kind::factors, static_cast<std::uint8_t>(piece.option)})
-      return refuse(Kind::pieceNotThere, "message ", p + 1, ": layer ", piece.index + 1,
-                    " does not travel by factor option ", piece.option + 1);
-    if (!arrived[piece.index].empty())
-      return refuse(Kind::sentTwice, "message ", p + 1, ": the factors of layer ", piece.index + 1,
-                    " travelled before");
-    return arrive(p, piece.index, 1);
+    const OrderMessage &message = solution.messages[p];
+    if (message.index >= sync.layers.size() || message.half != Half::whole ||
+        solution.choices[message.index] !=
+            Choice{Choice::Kind::factors, static_cast<std::uint8_t>(message.option)})
+      return refuse(Kind::messageNotThere, "message ", p + 1, ": layer ", message.index + 1,
+                    " does not travel by factor option ", message.option + 1);
+    if (!arrived[message.index].empty())
+      return refuse(Kind::sentTwice, "message ", p + 1, ": the factors of layer ",
+                    message.index + 1, " travelled before");
+    return arrive(p, message.index, 1);
   }
 
-  Verdict checkPiece(std::size_t p) {
-    const Piece &piece = solution.pieces[p];
-    if (piece.index >= layouts.size() ||
-        piece.option >= sync.mergeClasses[piece.index].options.size() || piece.begin < 0 ||
-        piece.begin >= piece.end || piece.end > layouts[piece.index].bytes())
-      return refuse(Kind::pieceNotThere, "message ", p + 1, ": bytes ", piece.begin, " to ",
-                    piece.end, " of merge class ", piece.index + 1, " by scheme ", piece.option + 1,
-                    " do not exist");
-    if (piece.bytes() > sync.mergeClasses[piece.index].largestMessage)
-      return refuse(Kind::pieceTooLarge, "message ", p + 1, ": expected at most ",
-                    sync.mergeClasses[piece.index].largestMessage, " B, got ", piece.bytes(), " B");
+  Verdict checkBucket(std::size_t p) {
+    const OrderMessage &message = solution.messages[p];
+    if (message.index >= layouts.size() ||
+        message.option >= sync.mergeClasses[message.index].options.size() || message.begin < 0 ||
+        message.begin >= message.end || message.end > layouts[message.index].bytes())
+      return refuse(Kind::messageNotThere, "message ", p + 1, ": bytes ", message.begin, " to ",
+                    message.end, " of merge class ", message.index + 1, " by scheme ",
+                    message.option + 1, " do not exist");
+    if (message.bytes() > sync.mergeClasses[message.index].largestMessage)
+      return refuse(Kind::messageTooLarge, "message ", p + 1, ": expected at most ",
+                    sync.mergeClasses[message.index].largestMessage, " B, got ", message.bytes(),
+                    " B");
     if (Verdict verdict = checkHalf(p))
       return verdict;
-    const ClassLayout &layout = layouts[piece.index];
-    if (piece.half != Half::second)
-      sent[piece.index].push_back({piece.begin, piece.end});
-    for (std::size_t i = layout.indexAt(piece.begin);
-         i < layout.layers.size() && layout.begin[i] < piece.end; ++i) {
-      for (std::int64_t cut : {piece.begin, piece.end}) {
+    const ClassLayout &layout = layouts[message.index];
+    if (message.half != Half::second)
+      sent[message.index].push_back({message.begin, message.end});
+    for (std::size_t i : layout.carriedBy(message)) {
+      for (std::int64_t cut : {message.begin, message.end}) {
         if (cut <= layout.begin[i] || cut >= layout.begin[i + 1])
           continue;
         const std::int64_t place = cut - layout.begin[i];
@@ -125,7 +124,7 @@ private:
       }
       const auto all = static_cast<double>(sync.layers[layout.layers[i]].bytes);
       const std::int64_t carried =
-          std::min(piece.end, layout.begin[i + 1]) - std::max(piece.begin, layout.begin[i]);
+          std::min(message.end, layout.begin[i + 1]) - std::max(message.begin, layout.begin[i]);
       if (all > 0)
         if (Verdict verdict = arrive(p, layout.layers[i], static_cast<double>(carried) / all))
           return verdict;
@@ -136,44 +135,44 @@ private:
   /// A second half follows its first half, and not every scheme has halves. What remains open at
   /// the end has no second half.
   Verdict checkHalf(std::size_t p) {
-    const Piece &piece = solution.pieces[p];
-    if (piece.half == Half::whole)
+    const OrderMessage &message = solution.messages[p];
+    if (message.half == Half::whole)
       return std::nullopt;
-    const auto bytes = std::tuple(piece.index, piece.option, piece.begin, piece.end);
-    const Scheme scheme = sync.mergeClasses[piece.index].options[piece.option].scheme;
+    const auto bytes = std::tuple(message.index, message.option, message.begin, message.end);
+    const Scheme scheme = sync.mergeClasses[message.index].options[message.option].scheme;
     if (!hasHalves(scheme))
       return refuse(Kind::wrongHalf, "message ", p + 1, ": travels in halves by '",
                     schemeName(scheme), "', which has none");
-    if (piece.half == Half::first)
+    if (message.half == Half::first)
       halved.insert(bytes);
     else if (halved.erase(bytes) == 0)
-      return refuse(Kind::wrongHalf, "message ", p + 1, ": gathers bytes ", piece.begin, " to ",
-                    piece.end, " of merge class ", piece.index + 1,
+      return refuse(Kind::wrongHalf, "message ", p + 1, ": gathers bytes ", message.begin, " to ",
+                    message.end, " of merge class ", message.index + 1,
                     ", which no message has reduced before");
     return std::nullopt;
   }
 
   /// Message p brings so much of layer k.
   Verdict arrive(std::size_t p, std::size_t k, double part) {
-    if (isBefore(solution.pieces[p].start, sync.layers[k].ready))
+    if (isBefore(solution.messages[p].start, sync.layers[k].ready))
       return refuse(Kind::startsBeforeReady, "message ", p + 1, ": starts at ",
-                    solution.pieces[p].start, " s, before layer ", k + 1, " is ready at ",
+                    solution.messages[p].start, " s, before layer ", k + 1, " is ready at ",
                     sync.layers[k].ready, " s");
-    if (solution.pieces[p].half != Half::first)
-      arrived[k].push_back({solution.pieces[p].finish, part});
+    if (solution.messages[p].half != Half::first)
+      arrived[k].push_back({solution.messages[p].finish, part});
     return std::nullopt;
   }
 
   Verdict checkTimes(std::size_t p) const {
-    const Piece &piece = solution.pieces[p];
-    const double seconds = secondsOf(sync, piece);
-    if (!isCheckedTime(piece.start) || !isCheckedTime(piece.finish) ||
-        isOther(piece.finish, piece.start + seconds))
+    const OrderMessage &message = solution.messages[p];
+    const double seconds = secondsOf(sync, message);
+    if (!isCheckedTime(message.start) || !isCheckedTime(message.finish) ||
+        isOther(message.finish, message.start + seconds))
       return refuse(Kind::wrongDuration, "message ", p + 1, ": expected ", seconds, " s, got from ",
-                    piece.start, " s to ", piece.finish, " s");
-    if (p > 0 && isBefore(piece.start, solution.pieces[p - 1].finish))
-      return refuse(Kind::channelBusy, "message ", p + 1, ": starts at ", piece.start,
-                    " s, before the channel is free at ", solution.pieces[p - 1].finish, " s");
+                    message.start, " s to ", message.finish, " s");
+    if (p > 0 && isBefore(message.start, solution.messages[p - 1].finish))
+      return refuse(Kind::channelBusy, "message ", p + 1, ": starts at ", message.start,
+                    " s, before the channel is free at ", solution.messages[p - 1].finish, " s");
     return std::nullopt;
   }
 
@@ -249,13 +248,13 @@ Verdict checkOrder(const OrderProblem &problem, const OrderSolution &solution) {
   return OrderCheck(problem, solution).run();
 }
 
-Verdict checkMessages(const OrderProblem &problem, const Solution &messages) {
-  const OrderSolution order = orderFrom(problem, messages);
+Verdict checkMessages(const OrderProblem &problem, const Solution &plan) {
+  const OrderSolution order = orderFrom(problem, plan);
   if (Verdict verdict = checkOrder(problem, order))
     return verdict;
   const Solution carried = messagesOf(problem, order);
   for (std::size_t m = 0; m < carried.messages.size(); ++m) {
-    const Message &claimed = messages.messages[m], &expected = carried.messages[m];
+    const Message &claimed = plan.messages[m], &expected = carried.messages[m];
     if (claimed.layers != expected.layers || claimed.cutBefore != expected.cutBefore ||
         claimed.cutBehind != expected.cutBehind || claimed.bytes != expected.bytes)
       return refuse(Kind::wrongList, "message ", m + 1, ": lists ", claimed.layers.size(),

@@ -19,8 +19,8 @@ using namespace problem;
 enum class OrderRejectionKind {
   wayNotAllowed = 1, ///< a layer travels by a way that the problem does not offer
   carrierNotFactors, ///< a piggyback's carrier does not travel by factors
-  pieceNotThere,     ///< a message's merge class, layer, option or bytes do not exist
-  pieceTooLarge,     ///< a message is larger than its merge class allows
+  messageNotThere,   ///< a message's merge class, layer, option or bytes do not exist
+  messageTooLarge,   ///< a message is larger than its merge class allows
   classTooLarge,     ///< a merge class holds more than its capacity
   cutOffGrain, ///< a message ends inside a gradient, not at a multiple of the grain, or at all
   sentTwice,   ///< bytes or factors travel twice
@@ -48,9 +48,9 @@ struct OrderRejection {
 std::optional<OrderRejection> checkOrder(const OrderProblem &problem,
                                          const OrderSolution &solution);
 
-/// As checkOrder, for an order in the form in which plans hold it (OrderMessages.h). Each message
+/// As checkOrder, for an order in the form in which plans hold it (messagesOf()). Each message
 /// must list exactly the gradients whose bytes it carries.
-std::optional<OrderRejection> checkMessages(const OrderProblem &problem, const Solution &messages);
+std::optional<OrderRejection> checkMessages(const OrderProblem &problem, const Solution &plan);
 
 /// Returns nothing when no solution has a shorter period than the certificate's bound, and `period`
 /// is no shorter. O(n log n) a case, and one look at each cost's pieces. Precondition: the problem

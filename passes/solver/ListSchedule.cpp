@@ -1,4 +1,4 @@
-// List scheduling of pieces by the length of their tails.
+// List scheduling of messages by the length of their tails.
 #include "passes/solver/ListSchedule.h"
 
 #include <algorithm>
@@ -84,51 +84,51 @@ private:
 
   /// Sends layer k next; the time at which the channel is free again.
   double send(std::size_t k, double now) {
-    Piece piece;
-    piece.start = now;
+    OrderMessage message;
+    message.start = now;
     const Choice choice = solution.choices[k];
     if (choice.kind == Choice::Kind::factors) {
-      piece.isFactors = true;
-      piece.index = k;
-      piece.option = choice.index;
+      message.isFactors = true;
+      message.index = k;
+      message.option = choice.index;
       sent[k] = 1;
     } else {
       const MergeClass &mergeClass = sync.mergeClasses[choice.index];
       const ClassLayout &layout = layouts[choice.index];
-      piece.index = choice.index;
-      piece.begin = layout.begin[schedules.placeOf(k)] + sent[k];
-      piece.end = take(layout, schedules.placeOf(k), wantedAt(now, k, mergeClass), mergeClass);
-      piece.option = mergeClass.bestOption(piece.bytes());
-      const auto halvedOption =
-          size.halves == Halves::none ? std::nullopt : bestHalvedOption(mergeClass, piece.bytes());
+      message.index = choice.index;
+      message.begin = layout.begin[schedules.placeOf(k)] + sent[k];
+      message.end = take(layout, schedules.placeOf(k), wantedAt(now, k, mergeClass), mergeClass);
+      message.option = mergeClass.bestOption(message.bytes());
+      const auto halvedOption = size.halves == Halves::none
+                                    ? std::nullopt
+                                    : bestHalvedOption(mergeClass, message.bytes());
       if (halvedOption) {
-        piece.option = *halvedOption;
-        piece.half = Half::first;
-        halved.emplace(longestTail(layout, piece), solution.pieces.size());
+        message.option = *halvedOption;
+        message.half = Half::first;
+        halved.emplace(longestTail(layout, message), solution.messages.size());
       }
     }
-    piece.finish = now + secondsOf(sync, piece);
-    solution.pieces.push_back(piece);
-    return piece.finish;
+    message.finish = now + secondsOf(sync, message);
+    solution.messages.push_back(message);
+    return message.finish;
   }
 
-  double longestTail(const ClassLayout &layout, const Piece &piece) const {
+  double longestTail(const ClassLayout &layout, const OrderMessage &message) const {
     double tail = 0;
-    for (std::size_t i = layout.indexAt(piece.begin);
-         i < layout.layers.size() && layout.begin[i] < piece.end; ++i)
+    for (std::size_t i : layout.carriedBy(message))
       tail = std::max(tail, problem.tail[layout.layers[i]]);
     return tail;
   }
 
   /// Sends the second half that is needed first; the time at which the channel is free again.
   double sendSecondHalf(double now) {
-    Piece piece = solution.pieces[halved.top().second];
+    OrderMessage message = solution.messages[halved.top().second];
     halved.pop();
-    piece.half = Half::second;
-    piece.start = now;
-    piece.finish = now + secondsOf(sync, piece);
-    solution.pieces.push_back(piece);
-    return piece.finish;
+    message.half = Half::second;
+    message.start = now;
+    message.finish = now + secondsOf(sync, message);
+    solution.messages.push_back(message);
+    return message.finish;
   }
 
   /// Bytes that a message which starts now with layer k should have.
@@ -207,7 +207,7 @@ private:
   std::size_t next = 0; ///< the first layer that is not ready
   /// Layers that are ready, the longest tail first; of equals the last in backward order.
   std::priority_queue<std::pair<double, std::size_t>> needed;
-  /// First halves whose second one has not travelled, by their longest tail; numbers of pieces.
+  /// First halves whose second one has not travelled, by their longest tail; numbers of messages.
   std::priority_queue<std::pair<double, std::size_t>> halved;
 };
 
@@ -233,13 +233,11 @@ static std::vector<double> leadsOf(const OrderProblem &problem, std::span<const 
 
 Schedules::Schedules(const OrderProblem &problem, std::span<const Choice> choices)
     : problem(&problem), choices(choices.begin(), choices.end()),
-      place(problem.sync.layers.size(), 0), readers(readersOf(problem)),
-      lead(leadsOf(problem, choices)) {
-  for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l) {
-    layouts.emplace_back(problem.sync, choices, l);
-    for (std::size_t i = 0; i < layouts[l].layers.size(); ++i)
-      place[layouts[l].layers[i]] = i;
-  }
+      layouts(layoutsOf(problem.sync, choices)), place(problem.sync.layers.size(), 0),
+      readers(readersOf(problem)), lead(leadsOf(problem, choices)) {
+  for (const ClassLayout &layout : layouts)
+    for (std::size_t i = 0; i < layout.layers.size(); ++i)
+      place[layout.layers[i]] = i;
 }
 
 OrderSolution listSchedule(const Schedules &schedules, const MessageSize &size,
@@ -260,21 +258,20 @@ struct Arrival {
 std::vector<Arrival> arrivalsOf(const std::vector<ClassLayout> &layouts,
                                 const OrderSolution &solution) {
   std::vector<Arrival> arrivals;
-  arrivals.reserve(solution.choices.size() + 2 * solution.pieces.size());
-  for (const Piece &piece : solution.pieces) {
-    if (piece.isFactors) {
-      arrivals.push_back({piece.index, piece.finish});
+  arrivals.reserve(solution.choices.size() + 2 * solution.messages.size());
+  for (const OrderMessage &message : solution.messages) {
+    if (message.isFactors) {
+      arrivals.push_back({message.index, message.finish});
       continue;
     }
-    if (piece.half == Half::first)
+    if (message.half == Half::first)
       continue; // the second half completes the bucket
-    const ClassLayout &layout = layouts[piece.index];
-    for (std::size_t i = layout.indexAt(piece.begin);
-         i < layout.layers.size() && layout.begin[i] < piece.end; ++i)
+    const ClassLayout &layout = layouts[message.index];
+    for (std::size_t i : layout.carriedBy(message))
       if (const std::int64_t bytes = layout.begin[i + 1] - layout.begin[i]; bytes > 0)
-        arrivals.push_back({layout.layers[i], piece.finish,
-                            static_cast<double>(std::min(piece.end, layout.begin[i + 1]) -
-                                                std::max(piece.begin, layout.begin[i])) /
+        arrivals.push_back({layout.layers[i], message.finish,
+                            static_cast<double>(std::min(message.end, layout.begin[i + 1]) -
+                                                std::max(message.begin, layout.begin[i])) /
                                 static_cast<double>(bytes)});
   }
   return arrivals;

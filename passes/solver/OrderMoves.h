@@ -12,7 +12,7 @@ inline constexpr double messagePrice = 1e-5;
 /// The period, a little longer for every message: handing one over costs the device some time
 /// that the problem leaves out.
 inline double priceOf(const OrderSolution &solution) {
-  return solution.period * (1 + messagePrice * static_cast<double>(solution.pieces.size()));
+  return solution.period * (1 + messagePrice * static_cast<double>(solution.messages.size()));
 }
 
 /// How far a random search goes.

@@ -1,7 +1,6 @@
 // Tries list schedules and keeps the best.
 #include "passes/solver/OrderPlanner.h"
 
-#include "passes/problem/OrderMessages.h"
 #include "passes/problem/Rounding.h"
 #include "passes/solver/Gathering.h"
 #include "passes/solver/ListSchedule.h"
@@ -18,29 +17,12 @@
 namespace syncline::solver {
 
 OrderSolution orderOf(const OrderProblem &problem, const Solution &inReadyOrder) {
-  OrderSolution order;
-  order.choices = layerChoices(problem.sync, inReadyOrder);
-  std::vector<ClassLayout> layouts;
-  for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
-    layouts.emplace_back(problem.sync, order.choices, l);
-  std::vector<std::int64_t> end; // of each class's layout; messages take it from behind
-  for (const ClassLayout &layout : layouts)
-    end.push_back(layout.bytes());
-  for (const Message &message : inReadyOrder.messages) {
-    Piece piece;
-    piece.isFactors = message.isFactors;
-    piece.index = message.isFactors ? message.layers.front() : message.mergeClass;
-    piece.option = message.option;
-    piece.start = message.start;
-    piece.finish = message.end;
-    if (!message.isFactors) {
-      piece.end = end[message.mergeClass];
-      piece.begin = end[message.mergeClass] -= message.bytes;
-      if (piece.begin == piece.end)
-        continue;
-    }
-    order.pieces.push_back(piece);
-  }
+  Solution plan = inReadyOrder;
+  for (Message &message : plan.messages)
+    std::ranges::reverse(message.layers); // as they lie in memory
+  OrderSolution order = orderFrom(problem, plan);
+  std::erase_if(order.messages,
+                [](const OrderMessage &own) { return !own.isFactors && own.bytes() == 0; });
   order.period = periodOf(problem, order);
   return order;
 }
@@ -108,8 +90,8 @@ private:
   /// `maxMessages` or as many as ours: each costs the device some time.
   void keepIfShorter(OrderSolution next) {
     const std::size_t most =
-        std::max(static_cast<std::size_t>(maxMessages), result.solution.pieces.size());
-    if (next.pieces.size() <= most && next.period <= longest &&
+        std::max(static_cast<std::size_t>(maxMessages), result.solution.messages.size());
+    if (next.messages.size() <= most && next.period <= longest &&
         next.period < result.solution.period * (1 - messagePrice))
       result.solution = std::move(next);
   }
@@ -213,7 +195,7 @@ private:
     const std::size_t trials = std::min(mostTrials, trialVisits / (problem.tail.size() + 1));
     bool isBetter = false;
     for (std::uint64_t seed = 0; seed < searches; ++seed)
-      if (result.gap() > goodGap && start.pieces.size() <= mostMoved) {
+      if (result.gap() > goodGap && start.messages.size() <= mostMoved) {
         start = searchAround(*schedules, std::move(start), {trials, seed, inHalves});
         isBetter |= keepIfBetter(start);
       }

@@ -1,4 +1,4 @@
-// OrderPlanner: which gradients travel when, in which pieces and by which schemes, where the next
+// OrderPlanner: which gradients travel when, in which messages and by which schemes, where the next
 // forward pass waits for each gradient alone (README.md, "The order problem").
 #pragma once
 

@@ -66,11 +66,11 @@ private:
     const std::int64_t bytes = std::min(size, layers[k].bytes - sent[k]);
     const double start = std::max(free, now);
     free = start + mergeClass.seconds(bytes);
-    order.pieces.push_back({.option = mergeClass.bestOption(bytes),
-                            .begin = begin[k] + sent[k],
-                            .end = begin[k] + sent[k] + bytes,
-                            .start = start,
-                            .finish = free});
+    order.messages.push_back({.option = mergeClass.bestOption(bytes),
+                              .begin = begin[k] + sent[k],
+                              .end = begin[k] + sent[k] + bytes,
+                              .start = start,
+                              .finish = free});
     queued.push_back({bytes, free});
     queuedBytes += bytes;
     if ((sent[k] += bytes) == layers[k].bytes)
@@ -118,9 +118,9 @@ Status usesFirstClass(const OrderProblem &problem) {
 
 namespace {
 
-/// Buckets of whole layers in ready order, as pieces of the first class's layout without times.
+/// Buckets of whole layers in ready order, as messages of the first class's layout without times.
 struct DearBucket {
-  Piece piece;
+  OrderMessage message;
   double ready = 0, tail = 0; ///< the latest of its layers, the longest
 };
 
@@ -134,12 +134,12 @@ std::vector<DearBucket> dearBuckets(const OrderProblem &problem, std::int64_t si
     const Layer &layer = problem.sync.layers[k];
     if (layer.bytes == 0)
       continue;
-    if (buckets.empty() || buckets.back().piece.bytes() >= size ||
-        buckets.back().piece.bytes() + layer.bytes > mergeClass.largestMessage)
-      buckets.push_back({.piece = {.begin = begin, .end = begin}});
+    if (buckets.empty() || buckets.back().message.bytes() >= size ||
+        buckets.back().message.bytes() + layer.bytes > mergeClass.largestMessage)
+      buckets.push_back({.message = {.begin = begin, .end = begin}});
     DearBucket &bucket = buckets.back();
     begin -= layer.bytes; // the class's layout is in forward order
-    bucket.piece.begin = begin;
+    bucket.message.begin = begin;
     bucket.ready = layer.ready;
     bucket.tail = std::max(bucket.tail, problem.tail[k]);
   }
@@ -152,21 +152,21 @@ Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size) 
   const MergeClass &mergeClass = problem.sync.mergeClasses[0];
   std::vector<DearBucket> buckets = dearBuckets(problem, size);
   for (DearBucket &bucket : buckets) {
-    const auto option = bestHalvedOption(mergeClass, bucket.piece.bytes());
+    const auto option = bestHalvedOption(mergeClass, bucket.message.bytes());
     if (!option)
       return Status::badInput("sends reduce-scatters and all-gathers: expected gradients that "
                               "travel by " +
                               listOf(schemesWhere<hasHalves>) + ", as with --scheme '*=ring'");
-    bucket.piece.option = *option;
+    bucket.message.option = *option;
   }
   OrderSolution order;
   order.choices.assign(problem.tail.size(), Choice{});
   double free = 0;
   const auto send = [&](DearBucket &bucket, Half half) {
-    bucket.piece.half = half;
-    bucket.piece.start = half == Half::first ? std::max(free, bucket.ready) : free;
-    free = bucket.piece.finish = bucket.piece.start + secondsOf(problem.sync, bucket.piece);
-    order.pieces.push_back(bucket.piece);
+    bucket.message.half = half;
+    bucket.message.start = half == Half::first ? std::max(free, bucket.ready) : free;
+    free = bucket.message.finish = bucket.message.start + secondsOf(problem.sync, bucket.message);
+    order.messages.push_back(bucket.message);
   };
   for (DearBucket &bucket : buckets)
     send(bucket, Half::first);

@@ -11,14 +11,14 @@ namespace syncline::solver {
 
 namespace {
 
-/// When the first of the piece's gradients exists.
-double firstReady(const Schedules &schedules, const Piece &piece) {
+/// When the first of the message's gradients exists.
+double firstReady(const Schedules &schedules, const OrderMessage &message) {
   const std::vector<Layer> &layers = schedules.orderProblem().sync.layers;
-  if (piece.isFactors)
-    return layers[piece.index].ready;
+  if (message.isFactors)
+    return layers[message.index].ready;
   // A layout begins with the layer that is ready last.
-  const ClassLayout &layout = schedules.classLayouts()[piece.index];
-  return layers[layout.layers[layout.indexAt(piece.end - 1)]].ready;
+  const ClassLayout &layout = schedules.classLayouts()[message.index];
+  return layers[layout.layers[layout.indexAt(message.end - 1)]].ready;
 }
 
 /// The turns where one layer's is replaced.
@@ -34,30 +34,30 @@ std::vector<Turn> with(std::span<const Turn> turns, const Turn &turn) {
 std::vector<std::vector<Turn>> branchesOf(const Schedules &schedules, const OrderSolution &solution,
                                           std::span<const Turn> turns) {
   const OrderProblem &problem = schedules.orderProblem();
-  const std::vector<Piece> &pieces = solution.pieces;
+  const std::vector<OrderMessage> &messages = solution.messages;
   std::optional<Schedules::Wait> wait;
   schedules.period(solution, &wait);
   if (!wait)
     return {};
   const double tail = problem.tail[wait->layer];
-  const auto awaited = std::ranges::find(pieces, wait->since, &Piece::finish);
+  const auto awaited = std::ranges::find(messages, wait->since, &OrderMessage::finish);
   double release = std::numeric_limits<double>::infinity();
-  for (auto piece = awaited; piece != pieces.end(); --piece) {
-    if (piece->isFactors && piece != awaited) {
-      const auto place = std::ranges::find(turns, piece->index, &Turn::layer);
+  for (auto message = awaited; message != messages.end(); --message) {
+    if (message->isFactors && message != awaited) {
+      const auto place = std::ranges::find(turns, message->index, &Turn::layer);
       const Turn turn =
-          place != turns.end() ? *place : Turn{piece->index, problem.tail[piece->index], 0};
+          place != turns.end() ? *place : Turn{message->index, problem.tail[message->index], 0};
       if (turn.tail < tail) {
-        const double between = wait->since - piece->finish;
+        const double between = wait->since - message->finish;
         std::vector<std::vector<Turn>> branches;
         branches.push_back(with(turns, {turn.layer, tail + between, turn.notBefore}));
-        if (release + between > piece->start)
+        if (release + between > message->start)
           branches.push_back(with(turns, {turn.layer, turn.tail, release + between}));
         return branches;
       }
     }
-    release = std::min(release, firstReady(schedules, *piece));
-    if (piece == pieces.begin() || (piece - 1)->finish < piece->start)
+    release = std::min(release, firstReady(schedules, *message));
+    if (message == messages.begin() || (message - 1)->finish < message->start)
       break;
   }
   return {};

@@ -34,14 +34,12 @@ struct Jobs {
 
   Jobs(const OrderProblem &problem, const OrderSolution &solution)
       : parts(solution.choices.size()) {
-    std::vector<ClassLayout> layouts;
-    for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
-      layouts.emplace_back(problem.sync, solution.choices, l);
-    for (const problem::Piece &piece : solution.pieces)
-      if (piece.isFactors)
-        addFactors(problem, piece);
+    const std::vector<ClassLayout> layouts = layoutsOf(problem.sync, solution.choices);
+    for (const OrderMessage &message : solution.messages)
+      if (message.isFactors)
+        addFactors(problem, message);
       else
-        addRun(problem, layouts[piece.index], piece);
+        addRun(problem, layouts[message.index], message);
     for (std::size_t k = 0; k < solution.choices.size(); ++k)
       if (solution.choices[k].kind == Choice::Kind::piggyback)
         for (const Part &part : parts[*problem.sync.layers[k].carrier])
@@ -49,30 +47,30 @@ struct Jobs {
   }
 
 private:
-  void addFactors(const OrderProblem &problem, const problem::Piece &piece) {
-    const Layer &layer = problem.sync.layers[piece.index];
-    const FactorOption &option = layer.factorOptions[piece.option];
-    parts[piece.index].push_back({messages.size(), 1, option.reconstruct});
+  void addFactors(const OrderProblem &problem, const OrderMessage &message) {
+    const Layer &layer = problem.sync.layers[message.index];
+    const FactorOption &option = layer.factorOptions[message.option];
+    parts[message.index].push_back({messages.size(), 1, option.reconstruct});
     messages.push_back({layer.ready, option.seconds});
   }
 
-  void addRun(const OrderProblem &problem, const ClassLayout &layout, const problem::Piece &piece) {
-    Job job{.isHalf = piece.half != Half::whole};
-    job.seconds =
-        problem.sync.mergeClasses[piece.index].options[piece.option].cost->seconds(piece.bytes()) /
-        (job.isHalf ? 2 : 1);
-    if (piece.half == Half::first)
-      firsts[{piece.index, piece.begin}] = messages.size();
-    if (piece.half == Half::second)
-      job.first = firsts.at({piece.index, piece.begin});
+  void addRun(const OrderProblem &problem, const ClassLayout &layout, const OrderMessage &message) {
+    Job job{.isHalf = message.half != Half::whole};
+    job.seconds = problem.sync.mergeClasses[message.index].options[message.option].cost->seconds(
+                      message.bytes()) /
+                  (job.isHalf ? 2 : 1);
+    if (message.half == Half::first)
+      firsts[{message.index, message.begin}] = messages.size();
+    if (message.half == Half::second)
+      job.first = firsts.at({message.index, message.begin});
     for (std::size_t i = 0; i < layout.layers.size(); ++i) {
-      const std::int64_t begin = std::max(piece.begin, layout.begin[i]),
-                         end = std::min(piece.end, layout.begin[i + 1]);
+      const std::int64_t begin = std::max(message.begin, layout.begin[i]),
+                         end = std::min(message.end, layout.begin[i + 1]);
       if (begin >= end)
         continue;
       const std::size_t k = layout.layers[i];
       job.ready = std::max(job.ready, problem.sync.layers[k].ready);
-      if (piece.half == Half::first)
+      if (message.half == Half::first)
         continue; // the second half brings the gradients
       parts[k].push_back({messages.size(), static_cast<double>(end - begin) /
                                                static_cast<double>(problem.sync.layers[k].bytes)});
@@ -239,9 +237,9 @@ Result<OrderAnswer> ask(const OrderProblem &problem, const Jobs &jobs, double de
 
 Result<OrderAnswer> findOrder(const OrderProblem &problem, const OrderSolution &solution,
                               double deadline, double seconds) {
-  if (solution.pieces.size() > maxAskedMessages)
+  if (solution.messages.size() > maxAskedMessages)
     return Status::badInput("Z3 compares orders of at most " + std::to_string(maxAskedMessages) +
-                            " messages, got " + std::to_string(solution.pieces.size()));
+                            " messages, got " + std::to_string(solution.messages.size()));
   try {
     return ask(problem, Jobs(problem, solution), deadline, seconds);
   } catch (const z3::exception &error) {

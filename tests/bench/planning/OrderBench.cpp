@@ -101,7 +101,7 @@ bool row(const std::vector<TraceLayer> &trace, int ranks, double gigabits) {
   const double period = result->order.solution.period;
   std::printf("| %5.3f | %5.3f | %5.3f | %5.3f | %4zu | %6.1f |\n", rivals.dear / period,
               rivals.p3 / period, rivals.byteScheduler / period, rivals.ticTac / period,
-              result->order.solution.pieces.size(), result->planning * 1e3);
+              result->order.solution.messages.size(), result->planning * 1e3);
   const double best = std::min({rivals.dear, rivals.p3, rivals.byteScheduler, rivals.ticTac});
   return isGood(problem, *result, merged) && period <= best * (1 + 1.1e-5);
 }
@@ -124,7 +124,7 @@ bool rowOfAllSchemes(const std::vector<TraceLayer> &trace, int ranks, double gig
     return choice.kind == Choice::Kind::factors;
   });
   std::printf("| %3td | %4zu | %4zu | %6.1f |\n", factors, countCases(result->order.certificate),
-              result->order.solution.pieces.size(), result->planning * 1e3);
+              result->order.solution.messages.size(), result->planning * 1e3);
   return isGood(problem, *result, merged);
 }
 

@@ -2,7 +2,6 @@
 // and against the next forward pass.
 #include "passes/explain/OrderExplanation.h"
 
-#include "passes/problem/OrderMessages.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/solver/ListSchedule.h"
 #include "tests/unit/explain/RandomOrders.h"
@@ -31,7 +30,7 @@ OrderProblem smallProblem() {
   return problem;
 }
 
-Piece piece(std::int64_t begin, std::int64_t end, double start) {
+OrderMessage message(std::int64_t begin, std::int64_t end, double start) {
   return {.begin = begin,
           .end = end,
           .start = start,
@@ -39,32 +38,35 @@ Piece piece(std::int64_t begin, std::int64_t end, double start) {
 }
 
 /// Half of layer 0 from 1 s to 4 s, layer 2 to 6 s, layer 1 to 9 s, the other half to 12 s.
-OrderSolution inPieces() {
+OrderSolution inParts() {
   return {.choices = std::vector<Choice>(3),
-          .pieces = {piece(192, 320, 1), piece(0, 64, 4), piece(64, 192, 6), piece(320, 448, 9)},
+          .messages = {message(192, 320, 1), message(0, 64, 4), message(64, 192, 6),
+                       message(320, 448, 9)},
           .period = 13};
 }
 
 /// The factors of layer 0 from 1 s to 3 s, layer 2 from 4 s to 6 s, layer 1 to 9 s.
 OrderSolution byFactors() {
-  OrderSolution order{
-      .choices = {{Choice::Kind::factors, 0}, {}, {}},
-      .pieces = {{.isFactors = true, .start = 1, .finish = 3}, piece(0, 64, 4), piece(64, 192, 6)},
-      .period = 12};
+  OrderSolution order{.choices = {{Choice::Kind::factors, 0}, {}, {}},
+                      .messages = {{.isFactors = true, .start = 1, .finish = 3},
+                                   message(0, 64, 4),
+                                   message(64, 192, 6)},
+                      .period = 12};
   return order;
 }
 
 /// The three layers in halves, each half of half the time.
 OrderSolution inHalves(std::vector<std::pair<std::size_t, Half>> order) {
   const OrderProblem problem = smallProblem();
-  OrderSolution solution{.choices = std::vector<Choice>(3), .pieces = {}};
+  OrderSolution solution{.choices = std::vector<Choice>(3), .messages = {}};
   double free = 0;
   for (const auto &[layer, half] : order) {
-    Piece next = std::vector{piece(192, 448, 0), piece(64, 192, 0), piece(0, 64, 0)}[layer];
+    OrderMessage next =
+        std::vector{message(192, 448, 0), message(64, 192, 0), message(0, 64, 0)}[layer];
     next.half = half;
     next.start = half == Half::first ? std::max(free, problem.sync.layers[layer].ready) : free;
     next.finish = free = next.start + next.finish / 2;
-    solution.pieces.push_back(next);
+    solution.messages.push_back(next);
   }
   solution.period = solver::periodOf(problem, solution);
   return solution;
@@ -93,7 +95,7 @@ using Numbers = std::vector<std::size_t>;
 
 /// Layer 0 travels in two messages; its second half arrives just in time, the first 8 s early.
 TEST(OrderExplanation, OfAGradientThatIsCut) {
-  const OrderExplanation why = explained(smallProblem(), inPieces(), 0);
+  const OrderExplanation why = explained(smallProblem(), inParts(), 0);
   EXPECT_DOUBLE_EQ(why.ready, 1);
   EXPECT_DOUBLE_EQ(why.tail, 1);
   ASSERT_EQ(why.parts.size(), 2u);
@@ -115,7 +117,7 @@ TEST(OrderExplanation, OfAGradientThatIsCut) {
 
 /// Layer 2 leaves when it is ready, before messages that were ready earlier.
 TEST(OrderExplanation, OfAGradientThatOvertakes) {
-  const OrderExplanation why = explained(smallProblem(), inPieces(), 2);
+  const OrderExplanation why = explained(smallProblem(), inParts(), 2);
   ASSERT_EQ(why.parts.size(), 1u);
   EXPECT_DOUBLE_EQ(why.parts[0].latest, 8);
   EXPECT_DOUBLE_EQ(why.messages[1].latest, 8);
@@ -131,8 +133,8 @@ TEST(OrderExplanation, OfAGradientThatOvertakes) {
 /// Layer 2 overtakes the others, and only where it is read before them it has to.
 TEST(OrderExplanation, SaysWhetherOvertakingIsNeeded) {
   OrderProblem problem = smallProblem();
-  OrderSolution order = inPieces();
-  order.pieces = {piece(0, 64, 4), piece(192, 448, 6), piece(64, 192, 11)};
+  OrderSolution order = inParts();
+  order.messages = {message(0, 64, 4), message(192, 448, 6), message(64, 192, 11)};
   order.period = 16;
   EXPECT_EQ(numbers(explained(problem, order, 2).overtaken), (Numbers{1, 2}));
   problem.tail = {5, 2, 1};
@@ -183,7 +185,7 @@ TEST(OrderExplanation, OfHalvesThatLeaveFirstAndArriveLast) {
 TEST(OrderExplanation, CountsTheUpdateOfWhatIsMissing) {
   OrderProblem problem = smallProblem();
   problem.update = {1, 0, 0};
-  OrderSolution order = inPieces();
+  OrderSolution order = inParts();
   order.period = 13.5;
   const OrderExplanation why = explained(problem, order, 0);
   EXPECT_DOUBLE_EQ(why.update, 1);
@@ -207,7 +209,7 @@ TEST(OrderExplanation, CountsReconstruction) {
 TEST(OrderExplanation, OfAPiggyback) {
   OrderSolution order = byFactors();
   order.choices[1] = {Choice::Kind::piggyback, 0};
-  order.pieces.pop_back();
+  order.messages.pop_back();
   const OrderExplanation why = explained(smallProblem(), order, 1);
   EXPECT_EQ(why.carrier, 0u);
   ASSERT_EQ(why.parts.size(), 1u);
@@ -221,7 +223,7 @@ TEST(OrderExplanation, OfAPiggyback) {
 TEST(OrderExplanation, OfTheBound) {
   OrderCertificate certificate{.bound = 12, .ready = 1, .tail = 1, .lines = {}};
   const auto proofOf = [&](std::size_t layer) {
-    return *explained(smallProblem(), inPieces(), layer, certificate).proof;
+    return *explained(smallProblem(), inParts(), layer, certificate).proof;
   };
   EXPECT_TRUE(proofOf(0).isMember);
   EXPECT_FALSE(proofOf(0).isByComputation());
@@ -248,7 +250,7 @@ TEST(OrderExplanation, LatestEndsAgreeWithTheForwardPass) {
     const Solution plan = messagesOf(problem, solution);
     const OrderExplanation why = explainOrder(problem, plan, {}, 0);
     const double period = solution.period, d = period / 8;
-    const std::vector<std::size_t> pieces = bringing(solution);
+    const std::vector<std::size_t> messages = bringing(solution);
     std::vector<double> earliest(plan.messages.size(), period);
     for (std::size_t k = 0; k < problem.tail.size(); ++k)
       for (const OrderedPart &part : explainOrder(problem, plan, {}, k).parts)
@@ -257,9 +259,9 @@ TEST(OrderExplanation, LatestEndsAgreeWithTheForwardPass) {
       ASSERT_EQ(why.messages[m].latest, earliest[m]);
       ASSERT_GE(why.messages[m].latest, plan.messages[m].arrived() - 1e-11 * period);
       OrderSolution late = solution;
-      late.pieces[pieces[m]].finish = why.messages[m].latest;
+      late.messages[messages[m]].finish = why.messages[m].latest;
       ASSERT_LE(solver::periodOf(problem, late), period * (1 + 1e-11));
-      late.pieces[pieces[m]].finish += d;
+      late.messages[messages[m]].finish += d;
       ASSERT_NEAR(solver::periodOf(problem, late), period + d, 1e-11 * period);
       cut += plan.messages[m].cutBefore > 0 || plan.messages[m].cutBehind > 0;
       factors += plan.messages[m].isFactors;

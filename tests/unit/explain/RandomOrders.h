@@ -25,21 +25,21 @@ inline RandomOrder randomOrder(std::uint64_t seed) {
   return order;
 }
 
-/// For each message of the solution the piece that brings its gradients.
+/// For each message of the plan the one of its order that brings its gradients.
 inline std::vector<std::size_t> bringing(const problem::OrderSolution &solution) {
-  std::vector<std::size_t> pieces;
+  std::vector<std::size_t> messages;
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> halved; // by class and first byte
-  for (std::size_t p = 0; p < solution.pieces.size(); ++p) {
-    const problem::Piece &piece = solution.pieces[p];
-    if (piece.half == problem::Half::second) {
-      pieces[halved.at({piece.index, piece.begin})] = p;
+  for (std::size_t p = 0; p < solution.messages.size(); ++p) {
+    const problem::OrderMessage &message = solution.messages[p];
+    if (message.half == problem::Half::second) {
+      messages[halved.at({message.index, message.begin})] = p;
       continue;
     }
-    if (piece.half == problem::Half::first)
-      halved[{piece.index, piece.begin}] = pieces.size();
-    pieces.push_back(p);
+    if (message.half == problem::Half::first)
+      halved[{message.index, message.begin}] = messages.size();
+    messages.push_back(p);
   }
-  return pieces;
+  return messages;
 }
 
 } // namespace syncline::explain

@@ -1,7 +1,6 @@
 // The judge of orders: every numbered reason to reject, on a good solution spoilt in one place.
 #include "passes/proof/OrderChecker.h"
 
-#include "passes/problem/OrderMessages.h"
 #include "tests/unit/proof/SmallOrder.h"
 
 #include <gtest/gtest.h>
@@ -13,13 +12,13 @@ namespace syncline::proof {
 using namespace problem;
 namespace {
 
-Piece piece(std::int64_t begin, std::int64_t end, double start) {
-  Piece piece;
-  piece.begin = begin;
-  piece.end = end;
-  piece.start = start;
-  piece.finish = start + 1 + static_cast<double>(end - begin) / 64;
-  return piece;
+OrderMessage message(std::int64_t begin, std::int64_t end, double start) {
+  OrderMessage message;
+  message.begin = begin;
+  message.end = end;
+  message.start = start;
+  message.finish = start + 1 + static_cast<double>(end - begin) / 64;
+  return message;
 }
 
 /// Half of the first layer from 1 s to 4 s, the last layer to 6 s, the rest to 11 s. The layout is
@@ -27,7 +26,8 @@ Piece piece(std::int64_t begin, std::int64_t end, double start) {
 OrderSolution goodSolution() {
   OrderSolution solution;
   solution.choices.assign(3, {});
-  solution.pieces = {piece(192, 320, 1), piece(0, 64, 4), piece(64, 192, 6), piece(320, 448, 9)};
+  solution.messages = {message(192, 320, 1), message(0, 64, 4), message(64, 192, 6),
+                       message(320, 448, 9)};
   solution.period = 13;
   return solution;
 }
@@ -53,11 +53,11 @@ TEST(CheckOrder, AcceptsAGoodSolution) {
 TEST(CheckOrder, AcceptsFactors) {
   OrderSolution solution;
   solution.choices = {{Choice::Kind::factors, 0}, {}, {}};
-  Piece factors;
+  OrderMessage factors;
   factors.isFactors = true;
   factors.start = 6;
   factors.finish = 8;
-  solution.pieces = {piece(0, 64, 4), factors, piece(64, 192, 8)};
+  solution.messages = {message(0, 64, 4), factors, message(64, 192, 8)};
   solution.period = 11 + 1 + 2;
   const auto rejection = checkOrder(smallProblem(), solution);
   EXPECT_FALSE(rejection) << rejection->message;
@@ -79,10 +79,10 @@ TEST(CheckOrder, RejectsEachWrongSolution) {
                    problem.sync.layers[1].carrier = 0;
                    solution.choices[1] = {Choice::Kind::piggyback, 0};
                  });
-  expectRejected(Kind::pieceNotThere,
+  expectRejected(Kind::messageNotThere,
                  "O3: message 4: bytes 320 to 449 of merge class 1 by scheme 1 do not exist",
-                 [](auto &, auto &solution) { solution.pieces[3].end = 449; });
-  expectRejected(Kind::pieceTooLarge, "O4: message 1: expected at most 127 B, got 128 B",
+                 [](auto &, auto &solution) { solution.messages[3].end = 449; });
+  expectRejected(Kind::messageTooLarge, "O4: message 1: expected at most 127 B, got 128 B",
                  [](auto &problem, auto &) { problem.sync.mergeClasses[0].largestMessage = 127; });
   expectRejected(Kind::classTooLarge, "O5: merge class 1: expected at most 447 B, got 448 B",
                  [](auto &problem, auto &) { problem.sync.mergeClasses[0].capacity = 447; });
@@ -93,18 +93,18 @@ TEST(CheckOrder, RejectsEachWrongSolution) {
                  "whole",
                  [](auto &problem, auto &) { problem.cutsGradients = false; });
   expectRejected(Kind::sentTwice, "O7: merge class 1: byte 256 travels twice",
-                 [](auto &, auto &solution) { solution.pieces[3] = piece(256, 448, 9); });
+                 [](auto &, auto &solution) { solution.messages[3] = message(256, 448, 9); });
   expectRejected(Kind::notSent,
                  "O8: merge class 1: byte 320, which belongs to layer 1, does not travel",
-                 [](auto &, auto &solution) { solution.pieces.pop_back(); });
+                 [](auto &, auto &solution) { solution.messages.pop_back(); });
   expectRejected(Kind::startsBeforeReady,
                  "O9: message 1: starts at 0.5 s, before layer 1 is ready at 1 s",
-                 [](auto &, auto &solution) { solution.pieces[0] = piece(192, 320, 0.5); });
+                 [](auto &, auto &solution) { solution.messages[0] = message(192, 320, 0.5); });
   expectRejected(Kind::channelBusy,
                  "O10: message 3: starts at 5.5 s, before the channel is free at 6 s",
-                 [](auto &, auto &solution) { solution.pieces[2] = piece(64, 192, 5.5); });
+                 [](auto &, auto &solution) { solution.messages[2] = message(64, 192, 5.5); });
   expectRejected(Kind::wrongDuration, "O11: message 2: expected 2 s, got from 4 s to 5 s",
-                 [](auto &, auto &solution) { solution.pieces[1].finish = 5; });
+                 [](auto &, auto &solution) { solution.messages[1].finish = 5; });
   expectRejected(Kind::wrongPeriod, "O12: expected a period of 13 s, got 12 s",
                  [](auto &, auto &solution) { solution.period = 12; });
 }
@@ -153,10 +153,11 @@ TEST(CheckOrder, MessagesListWhatTheyCarry) {
   using Kind = OrderRejectionKind;
   EXPECT_EQ(rejects([](Message &message) { message.cutBehind = 0; }), Kind::wrongList);
   EXPECT_EQ(rejects([](Message &message) { message.layers = {0, 1}; }), Kind::wrongList);
-  EXPECT_EQ(rejects([](Message &message) { message.layers = {7}; }), Kind::pieceNotThere);
+  EXPECT_EQ(rejects([](Message &message) { message.layers = {7}; }), Kind::messageNotThere);
   EXPECT_EQ(rejects([](Message &message) { message.cutBefore = 64; }), Kind::notSent);
-  EXPECT_EQ(rejects([](Message &message) { message.cutBefore = unlimited; }), Kind::pieceNotThere);
-  EXPECT_EQ(rejects([](Message &message) { message.bytes = unlimited; }), Kind::pieceNotThere);
+  EXPECT_EQ(rejects([](Message &message) { message.cutBefore = unlimited; }),
+            Kind::messageNotThere);
+  EXPECT_EQ(rejects([](Message &message) { message.bytes = unlimited; }), Kind::messageNotThere);
 }
 
 /// The good solution's layers by reduce-scatter: the first half of the first layer travels from 1 s
@@ -167,8 +168,8 @@ OrderProblem shardedProblem() {
   return problem;
 }
 
-Piece half(Half which, std::int64_t begin, std::int64_t end, double start) {
-  Piece part = piece(begin, end, start);
+OrderMessage half(Half which, std::int64_t begin, std::int64_t end, double start) {
+  OrderMessage part = message(begin, end, start);
   part.half = which;
   part.finish = start + (part.finish - start) / 2;
   return part;
@@ -177,10 +178,10 @@ Piece half(Half which, std::int64_t begin, std::int64_t end, double start) {
 OrderSolution halvedSolution() {
   OrderSolution solution;
   solution.choices.assign(3, {});
-  solution.pieces = {half(Half::first, 192, 448, 1),   // from 1 s to 3.5 s
-                     half(Half::first, 0, 192, 4),     // to 6 s
-                     half(Half::second, 0, 192, 6),    // to 8 s
-                     half(Half::second, 192, 448, 8)}; // to 10.5 s
+  solution.messages = {half(Half::first, 192, 448, 1),   // from 1 s to 3.5 s
+                       half(Half::first, 0, 192, 4),     // to 6 s
+                       half(Half::second, 0, 192, 6),    // to 8 s
+                       half(Half::second, 192, 448, 8)}; // to 10.5 s
   solution.period = 13;
   return solution;
 }
@@ -217,17 +218,17 @@ TEST(CheckOrder, RejectsWrongHalves) {
     problem.sync.mergeClasses[0].options[0].scheme = Scheme::tree;
   });
   rejects("O14: merge class 1: byte 192 is reduced, but never gathered",
-          [](auto &, auto &solution) { solution.pieces.pop_back(); });
+          [](auto &, auto &solution) { solution.messages.pop_back(); });
   rejects("O14: message 2: gathers bytes 0 to 192 of merge class 1, which no message has reduced "
           "before",
-          [](auto &, auto &solution) { solution.pieces[1].half = Half::second; });
+          [](auto &, auto &solution) { solution.messages[1].half = Half::second; });
   rejects("O14: message 4: gathers bytes 192 to 320 of merge class 1, which no message has reduced "
           "before",
-          [](auto &, auto &solution) { solution.pieces[3] = half(Half::second, 192, 320, 8); });
+          [](auto &, auto &solution) { solution.messages[3] = half(Half::second, 192, 320, 8); });
   rejects("O9: message 2: starts at 3.5 s, before layer 3 is ready at 4 s",
-          [](auto &, auto &solution) { solution.pieces[1] = half(Half::first, 0, 192, 3.5); });
+          [](auto &, auto &solution) { solution.messages[1] = half(Half::first, 0, 192, 3.5); });
   rejects("O11: message 4: expected 2.5 s, got from 8 s to 13 s",
-          [](auto &, auto &solution) { solution.pieces[3].finish = 13; });
+          [](auto &, auto &solution) { solution.messages[3].finish = 13; });
   rejects("O12: expected a period of 13 s, got 11.5 s",
           [](auto &, auto &solution) { solution.period = 11.5; });
 }

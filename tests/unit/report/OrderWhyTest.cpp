@@ -9,9 +9,9 @@ using namespace syncline::explain;
 
 namespace {
 
-OrderedMessage message(std::vector<std::size_t> layers, std::int64_t bytes, double ready,
-                       double start, double end, double latest) {
-  OrderedMessage entry;
+ExplainedMessage message(std::vector<std::size_t> layers, std::int64_t bytes, double ready,
+                         double start, double end, double latest) {
+  ExplainedMessage entry;
   entry.urgent = layers.front();
   entry.message.layers = std::move(layers);
   entry.message.bytes = bytes;

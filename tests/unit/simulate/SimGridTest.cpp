@@ -121,17 +121,17 @@ Scenario scenarioOf(const problem::OrderProblem &problem, const problem::OrderSo
   const problem::ClassLayout layout(problem.sync, order.choices, 0);
   std::vector<std::vector<int>> carriers(problem.tail.size()); // by layer
   std::vector<double> ready;                                   // by message
-  for (const problem::Piece &piece : order.pieces) {
+  for (const problem::OrderMessage &message : order.messages) {
     ready.push_back(0);
-    for (std::size_t i = layout.indexAt(piece.begin); i <= layout.indexAt(piece.end - 1); ++i) {
+    for (std::size_t i = layout.indexAt(message.begin); i <= layout.indexAt(message.end - 1); ++i) {
       const std::size_t layer = layout.layers[i];
-      if (piece.half != problem::Half::first) // the all-gather brings the gradients
+      if (message.half != problem::Half::first) // the all-gather brings the gradients
         carriers[layer].push_back(static_cast<int>(scenario.messages.size()));
       ready.back() = std::max(ready.back(), problem.sync.layers[layer].ready);
     }
-    Message &message = scenario.messages.emplace_back(Message{.name = "m", .bytes = piece.bytes()});
-    if (piece.half != problem::Half::whole)
-      message.half = piece.half == problem::Half::first ? Half::first : Half::second;
+    Message &sent = scenario.messages.emplace_back(Message{.name = "m", .bytes = message.bytes()});
+    if (message.half != problem::Half::whole)
+      sent.half = message.half == problem::Half::first ? Half::first : Half::second;
   }
   std::set<int> awaited;
   for (std::size_t k = problem.tail.size(); k-- > 0;) {

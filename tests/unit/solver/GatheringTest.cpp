@@ -133,8 +133,8 @@ TEST(Gathering, OrdersWithoutGathering) {
     ASSERT_TRUE(result.isOk()) << result.status().message();
     const auto rejection = checkOrder(problem, result->solution);
     ASSERT_FALSE(rejection) << rejection->message;
-    for (const Piece &piece : result->solution.pieces)
-      EXPECT_FALSE(piece.isFactors);
+    for (const OrderMessage &message : result->solution.messages)
+      EXPECT_FALSE(message.isFactors);
     EXPECT_GE(result->solution.period, result->certificate.bound * (1 - 1e-11));
     ++offered;
   }

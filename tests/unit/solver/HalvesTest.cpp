@@ -1,6 +1,5 @@
 // Messages in halves: DeAR's rule against its calculation, the planner's use of them, and the
 // judge on random orders.
-#include "passes/problem/OrderMessages.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/solver/ListSchedule.h"
 #include "passes/solver/OrderBound.h"
@@ -43,17 +42,18 @@ Solution inReadyOrder(const OrderProblem &problem) {
 }
 
 std::size_t halvesOf(const OrderSolution &solution) {
-  return static_cast<std::size_t>(std::ranges::count(solution.pieces, Half::second, &Piece::half));
+  return static_cast<std::size_t>(
+      std::ranges::count(solution.messages, Half::second, &OrderMessage::half));
 }
 
-/// Written as messages and read again, an order has the same pieces.
+/// Written as messages and read again, an order has the same messages.
 void expectSameAsMessages(const OrderProblem &problem, const OrderSolution &solution) {
   const OrderSolution same = orderFrom(problem, messagesOf(problem, solution));
-  ASSERT_EQ(same.pieces.size(), solution.pieces.size());
-  for (std::size_t p = 0; p < same.pieces.size(); ++p) {
-    EXPECT_EQ(same.pieces[p].half, solution.pieces[p].half);
-    EXPECT_EQ(same.pieces[p].begin, solution.pieces[p].begin);
-    EXPECT_EQ(same.pieces[p].start, solution.pieces[p].start);
+  ASSERT_EQ(same.messages.size(), solution.messages.size());
+  for (std::size_t p = 0; p < same.messages.size(); ++p) {
+    EXPECT_EQ(same.messages[p].half, solution.messages[p].half);
+    EXPECT_EQ(same.messages[p].begin, solution.messages[p].begin);
+    EXPECT_EQ(same.messages[p].start, solution.messages[p].start);
   }
 }
 
@@ -68,7 +68,7 @@ TEST(Halves, DearHasItsCalculatedPeriod) {
     const auto rejection = checkOrder(problem, *order);
     ASSERT_FALSE(rejection) << rejection->message;
     expectSameAsMessages(problem, *order);
-    EXPECT_EQ(2 * halvesOf(*order), order->pieces.size());
+    EXPECT_EQ(2 * halvesOf(*order), order->messages.size());
     const double period = dearPeriod(problem, 1 << 14);
     ASSERT_NEAR(order->period, period, 1e-9 * period);
   }
@@ -100,11 +100,11 @@ TEST(Halves, TakeTheFastestSchemeThatHasThem) {
   ASSERT_TRUE(order.isOk()) << order.status().message();
   const auto rejection = checkOrder(problem, *order);
   EXPECT_FALSE(rejection) << rejection->message;
-  ASSERT_EQ(order->pieces.size(), 4u);
-  EXPECT_EQ(order->pieces[0].option, 2u); // 4 s by halving-doubling, 5 s by the ring
-  EXPECT_EQ(order->pieces[1].option, 1u); // 14 s by the ring
-  EXPECT_EQ(order->pieces[2].bytes(), 10);
-  EXPECT_EQ(order->pieces[2].finish, 17); // from 1 s on: 2, 7 and 7 s
+  ASSERT_EQ(order->messages.size(), 4u);
+  EXPECT_EQ(order->messages[0].option, 2u); // 4 s by halving-doubling, 5 s by the ring
+  EXPECT_EQ(order->messages[1].option, 1u); // 14 s by the ring
+  EXPECT_EQ(order->messages[2].bytes(), 10);
+  EXPECT_EQ(order->messages[2].finish, 17); // from 1 s on: 2, 7 and 7 s
 }
 
 /// 300 random networks: the planner's orders are accepted, no longer than without halves but for
@@ -165,12 +165,12 @@ TEST(Halves, NoOrderBeatsTheBound) {
     OrderSolution order;
     order.choices.assign(problem.tail.size(), Choice{});
     const ClassLayout layout(problem.sync, order.choices, 0);
-    std::vector<Piece> open;
+    std::vector<OrderMessage> open;
     double free = 0, latest = problem.compute();
-    const auto send = [&](Piece piece, double ready) {
-      piece.start = std::max(free, ready);
-      free = piece.finish = piece.start + secondsOf(problem.sync, piece);
-      order.pieces.push_back(piece);
+    const auto send = [&](OrderMessage message, double ready) {
+      message.start = std::max(free, ready);
+      free = message.finish = message.start + secondsOf(problem.sync, message);
+      order.messages.push_back(message);
     };
     for (std::size_t i = layout.layers.size(); i > 0 || !open.empty();)
       if (i > 0 && (open.empty() || random.below(2) == 0)) {
@@ -184,7 +184,7 @@ TEST(Halves, NoOrderBeatsTheBound) {
         send(open.back(), problem.sync.layers[layout.layers[i]].ready);
       } else {
         const auto which = random.below(static_cast<std::int64_t>(open.size()));
-        Piece second = open[static_cast<std::size_t>(which)];
+        OrderMessage second = open[static_cast<std::size_t>(which)];
         open.erase(open.begin() + which);
         second.half = Half::second;
         send(second, 0);

@@ -130,9 +130,9 @@ TEST(OrderSearch, SchedulesByTurns) {
   const Schedules schedules(problem, choices);
   const Turn later[] = {{.layer = 1, .tail = 1, .notBefore = 20}};
   const OrderSolution last = listSchedule(schedules, {.chunk = 10}, later);
-  ASSERT_EQ(last.pieces.size(), 3u);
-  EXPECT_TRUE(last.pieces[2].isFactors);
-  EXPECT_DOUBLE_EQ(last.pieces[2].start, 20);
+  ASSERT_EQ(last.messages.size(), 3u);
+  EXPECT_TRUE(last.messages[2].isFactors);
+  EXPECT_DOUBLE_EQ(last.messages[2].start, 20);
   std::optional<Schedules::Wait> wait;
   EXPECT_DOUBLE_EQ(schedules.period(last, &wait), 27);
   ASSERT_TRUE(wait);

@@ -2,7 +2,6 @@
 // other systems' rules.
 #include "passes/solver/OrderPlanner.h"
 
-#include "passes/problem/OrderMessages.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/solver/ListSchedule.h"
 #include "passes/solver/OrderBound.h"
@@ -286,7 +285,7 @@ TEST(OrderRivals, FollowTheirRules) {
   EXPECT_DOUBLE_EQ(ticTacOrder(problem).period, 11);
   // Slices of 2 B: from 0 to 3 s, then the second layer until 6 s, the rest until 9 s.
   EXPECT_DOUBLE_EQ(p3Order(problem, 2).period, 10);
-  EXPECT_EQ(p3Order(problem, 2).pieces.size(), 3u);
+  EXPECT_EQ(p3Order(problem, 2).messages.size(), 3u);
   // With credit for both slices of the first layer they are queued before the second one exists.
   EXPECT_DOUBLE_EQ(byteSchedulerOrder(problem, 2, 4).period, 12);
   // Halves of 2.5 s and 1.5 s, then 1.5 s and 2.5 s: the second layer at 6 s, the first at 8.5 s.

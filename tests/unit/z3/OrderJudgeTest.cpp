@@ -26,10 +26,10 @@ std::vector<std::size_t> numbers(std::size_t count) {
 bool isPossible(const OrderSolution &solution, const std::vector<std::size_t> &order) {
   std::set<std::pair<std::size_t, std::int64_t>> reduced; // by merge class and first byte
   for (std::size_t p : order) {
-    const Piece &piece = solution.pieces[p];
-    if (piece.half == Half::first)
-      reduced.emplace(piece.index, piece.begin);
-    if (piece.half == Half::second && !reduced.contains({piece.index, piece.begin}))
+    const OrderMessage &message = solution.messages[p];
+    if (message.half == Half::first)
+      reduced.emplace(message.index, message.begin);
+    if (message.half == Half::second && !reduced.contains({message.index, message.begin}))
       return false;
   }
   return true;
@@ -40,24 +40,24 @@ bool isPossible(const OrderSolution &solution, const std::vector<std::size_t> &o
 OrderSolution halved(const OrderProblem &problem, const OrderSolution &solution) {
   OrderSolution halves;
   halves.choices = solution.choices;
-  for (Piece piece : solution.pieces) {
-    if (piece.half == Half::whole && !piece.isFactors &&
-        hasHalves(problem.sync.mergeClasses[piece.index].options[piece.option].scheme)) {
-      piece.half = Half::first;
-      halves.pieces.push_back(piece);
-      piece.half = Half::second;
+  for (OrderMessage message : solution.messages) {
+    if (message.half == Half::whole && !message.isFactors &&
+        hasHalves(problem.sync.mergeClasses[message.index].options[message.option].scheme)) {
+      message.half = Half::first;
+      halves.messages.push_back(message);
+      message.half = Half::second;
     }
-    halves.pieces.push_back(piece);
+    halves.messages.push_back(message);
   }
-  return explain::reorderedPieces(problem, halves, numbers(halves.pieces.size()));
+  return explain::reordered(problem, halves, numbers(halves.messages.size()));
 }
 
 double shortestPeriod(const OrderProblem &problem, const OrderSolution &solution) {
-  std::vector<std::size_t> order = numbers(solution.pieces.size());
+  std::vector<std::size_t> order = numbers(solution.messages.size());
   double shortest = solution.period;
   do
     if (isPossible(solution, order))
-      shortest = std::min(shortest, explain::reorderedPieces(problem, solution, order).period);
+      shortest = std::min(shortest, explain::reordered(problem, solution, order).period);
   while (std::ranges::next_permutation(order).found);
   return shortest;
 }
@@ -72,15 +72,15 @@ TEST(OrderJudge, AgreesWithAllOrders) {
     auto [problem, solution] = explain::randomOrder(seed);
     if (asked % 3 == 0)
       solution = halved(problem, solution);
-    if (solution.pieces.size() < 2 || solution.pieces.size() > most)
+    if (solution.messages.size() < 2 || solution.messages.size() > most)
       continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    inHalves += std::ranges::count(solution.pieces, Half::second, &Piece::half) > 0;
+    inHalves += std::ranges::count(solution.messages, Half::second, &OrderMessage::half) > 0;
     if (asked++ % 2 == 1) {
-      std::vector<std::size_t> order = numbers(solution.pieces.size());
+      std::vector<std::size_t> order = numbers(solution.messages.size());
       std::ranges::rotate(order, order.begin() + 1);
       if (isPossible(solution, order))
-        solution = explain::reorderedPieces(problem, solution, order);
+        solution = explain::reordered(problem, solution, order);
     }
     const double shortest = shortestPeriod(problem, solution);
     better += shortest < solution.period * (1 - 1e-6);
@@ -88,8 +88,7 @@ TEST(OrderJudge, AgreesWithAllOrders) {
     ASSERT_TRUE(answer) << answer.status().message();
     ASSERT_EQ(answer->verdict, Verdict::possible);
     ASSERT_TRUE(isPossible(solution, answer->order));
-    ASSERT_LE(explain::reorderedPieces(problem, solution, answer->order).period,
-              shortest * (1 + 2e-9));
+    ASSERT_LE(explain::reordered(problem, solution, answer->order).period, shortest * (1 + 2e-9));
     answer = findOrder(problem, solution, shortest * (1 - 1e-9), patience);
     ASSERT_TRUE(answer) << answer.status().message();
     ASSERT_EQ(answer->verdict, Verdict::impossible);
@@ -100,7 +99,7 @@ TEST(OrderJudge, AgreesWithAllOrders) {
 
 TEST(OrderJudge, RefusesTooManyMessages) {
   OrderSolution solution;
-  solution.pieces.resize(maxAskedMessages + 1);
+  solution.messages.resize(maxAskedMessages + 1);
   const Result<OrderAnswer> answer = findOrder({}, solution, 1, patience);
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.status().message(), "Z3 compares orders of at most 64 messages, got 65");
