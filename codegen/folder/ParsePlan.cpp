@@ -7,7 +7,7 @@
 // what the child refuses, because a refusal can leave the parser's memory broken.
 #include "codegen/folder/ParsePlan.h"
 
-#include "syncline/ChildAnswer.h"
+#include "syncline/ChildProcess.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -65,9 +65,8 @@ Status tryInChild(const std::string &path, llvm::StringRef text, MLIRContext &co
   });
   if (!answer)
     return bad(path, answer.status().message() + " to parse it");
-  if (answer->signal != 0)
-    return bad(path, "nests too deeply or is broken: MLIR's parser ended by signal " +
-                         std::to_string(answer->signal));
+  if (answer->end.signal != 0)
+    return bad(path, "nests too deeply or is broken: MLIR's parser " + answer->end.text());
   return answer->text.empty() ? Status::ok() : Status::badInput(answer->text);
 }
 

@@ -1,8 +1,8 @@
 // Finds a compiler, runs it, and tells faults of the user's compiler from faults of our source.
 #include "codegen/step/RunCompiler.h"
 
-#include "codegen/step/GuardedProgram.h"
 #include "codegen/step/Interruption.h"
+#include "syncline/ChildProcess.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -42,26 +42,23 @@ static std::string messages(StringRef file) {
   return buffer ? (*buffer)->getBuffer().take_front(most).rtrim().str() : std::string();
 }
 
-/// Runs the compiler and returns its exit code. Its messages go to `log`. Its temporary files go to
-/// the same folder, and are removed with it. It is in a process group of its own, so that an
-/// interruption ends it and its children; if this process is killed, they are too.
-static int execute(StringRef program, llvm::ArrayRef<StringRef> arguments, StringRef log,
-                   std::string &reason) {
-  GuardedProgram compiler{program.str(), {arguments.begin(), arguments.end()}, {}, log.str()};
-  compiler.environment = {"TMPDIR=" + llvm::sys::path::parent_path(log).str()};
-  for (char **entry = environ; *entry; ++entry)
-    if (!StringRef(*entry).starts_with("TMPDIR="))
-      compiler.environment.push_back(*entry);
-  llvm::sys::ProcessInfo process;
-  process.Pid = process.Process = compiler.start();
-  if (process.Pid < 0) {
-    reason = std::string("cannot start it: ") + std::strerror(errno);
-    return -1;
-  }
-  Interruption::setCompiler(process.Pid);
-  process = llvm::sys::Wait(process, std::nullopt, &reason);
+/// Runs the compiler. Its messages go to `log`. Its temporary files go to the same folder, and are
+/// removed with it. An interruption ends it and what it started; so does the end of this process.
+static Result<ProcessEnd> execute(const std::string &program, llvm::ArrayRef<StringRef> arguments,
+                                  const std::string &log) {
+  SYNCLINE_TRY_GET(
+      compiler,
+      ChildProcess::start({.path = program,
+                           .arguments = {arguments.begin(), arguments.end()},
+                           .variables = {{"TMPDIR", llvm::sys::path::parent_path(log).str()}},
+                           .input = "/dev/null",
+                           .output = log,
+                           .errors = log,
+                           .hasGuard = true}));
+  Interruption::setCompiler(compiler->id());
+  const ProcessEnd end = compiler->wait();
   Interruption::setCompiler(0);
-  return process.ReturnCode;
+  return end;
 }
 
 namespace {
@@ -144,11 +141,11 @@ bool works(const Found &found, const Compiler &compiler, const std::string &fold
       out.clear_error();
     }
   }
-  std::string reason;
-  return !error &&
-         execute(found.program, argumentsOf(found, compiler, {"-o", object, source}), log,
-                 reason) == 0 &&
-         llvm::sys::fs::exists(object);
+  if (error)
+    return false;
+  const Result<ProcessEnd> end =
+      execute(found.program, argumentsOf(found, compiler, {"-o", object, source}), log);
+  return end && end->isSuccess() && llvm::sys::fs::exists(object);
 }
 
 } // namespace
@@ -160,13 +157,14 @@ Status runCompiler(const Compiler &compiler, const std::string &source, const st
   llvm::FileRemover removeLog(log), removePartial(partial);
   reserve(log);
   const std::string include = "-I" + includeDirectory;
-  std::string reason;
-  const int code = execute(
-      found->program, argumentsOf(*found, compiler, {include, "-o", partial, source}), log, reason);
+  const Result<ProcessEnd> end =
+      execute(found->program, argumentsOf(*found, compiler, {include, "-o", partial, source}), log);
   if (Interruption::pending())
     return Status::badInput("interrupted while '" + found->name + "' compiled '" + source + "'");
-  if (code != 0 || !llvm::sys::fs::exists(partial)) {
-    const std::string said = reason.empty() ? messages(log) : reason;
+  if (!end || !end->isSuccess() || !llvm::sys::fs::exists(partial)) {
+    const std::string said = !end               ? "cannot start it: " + end.status().message()
+                             : end->signal != 0 ? "it " + end->text()
+                                                : messages(log);
     const std::string folder = llvm::sys::path::parent_path(object).str();
     if (const int error = fullness(said, folder))
       return Status::badInput("cannot write '" + object + "': " + std::strerror(error));

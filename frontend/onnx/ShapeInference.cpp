@@ -7,7 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include "onnx/defs/schema.h"
-#include "syncline/ChildAnswer.h"
+#include "syncline/ChildProcess.h"
 
 #include <algorithm>
 
@@ -62,7 +62,7 @@ public:
       return graph.SerializeAsString();
     };
     SYNCLINE_TRY_GET(answer, answerOfChild(infer, seconds));
-    if (answer->signal != 0)
+    if (answer->end.signal != 0)
       return Status::badInput("the ONNX library fails on it");
     onnx::GraphProto graph;
     if (!graph.ParseFromString(answer->text) ||

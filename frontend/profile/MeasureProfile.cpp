@@ -105,7 +105,7 @@ std::vector<std::string> runWords(const ProfileOptions &options, const std::stri
 }
 
 /// Starts the other ranks, then the first one, and waits for the first. Returns the logs of the
-/// others, which run until `children` ends them.
+/// others, which run as long as the first.
 Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const std::string &plan,
                                           int ranks, const std::string &times,
                                           ChildProcesses &children,

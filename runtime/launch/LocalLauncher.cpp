@@ -4,8 +4,10 @@
 #include "runtime/core/RankNames.h"
 #include "runtime/launch/Identity.h"
 #include "runtime/launch/Processors.h"
+#include "runtime/launch/Starters.h"
 #include "runtime/transport/RankConnections.h"
 #include "runtime/transport/Socket.h"
+#include "syncline/ChildProcess.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,10 +16,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <memory>
 #include <optional>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace syncline::launch {
@@ -31,18 +30,16 @@ constexpr double graceSeconds = 5, afterTerm = 2;
 constexpr const char *loopback = "127.0.0.1";
 
 struct Child {
-  pid_t pid = -1;
+  std::optional<ChildProcess> process;
   std::FILE *output = nullptr; ///< stdout and stderr of a rank other than 0
-  std::optional<int> status;
-  bool failed() const { return status && *status != 0; }
+  std::optional<ProcessEnd> end;
+  bool failed() const { return end && !end->isSuccess(); }
   /// Whether the child stopped properly: after a signal, with a shell's exit code (128 + signal).
   bool stopped() const {
-    if (!status || !WIFEXITED(*status))
-      return false;
-    const int code = WEXITSTATUS(*status);
-    return code == 128 + SIGINT || code == 128 + SIGTERM || code == 128 + SIGHUP;
+    return end &&
+           (end->code == 128 + SIGINT || end->code == 128 + SIGTERM || end->code == 128 + SIGHUP);
   }
-  bool wasKilled() const { return status && WIFSIGNALED(*status); }
+  bool wasKilled() const { return end && end->signal != 0; }
 };
 
 /// Whether the signal was ignored when the program started, as nohup arranges. The ranks ignore
@@ -83,77 +80,66 @@ private:
 
   void start(int rank, const transport::Socket &listener) {
     Child &child = children[rank];
-    if (rank > 0)
-      child.output = std::tmpfile();
-    pid_t parent = getpid();
-    child.pid = fork();
-    if (child.pid < 0)
-      giveUp(rank, errno);
-    if (child.pid != 0)
-      return;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-      _exit(1);
-    become(rank, listener, child.output);
+    const bool computes = rank < shape.ranks;
+    ChildProgram program{.path = "/proc/self/exe", .arguments = arguments};
+    program.variables = variablesOf(rank, listener);
+    program.blocked = &before;
+    program.deathSignal = SIGTERM;
+    if (how.pins && computes)
+      program.processors = processorBlock(rank, how.threads);
+    if (rank > 0 && (child.output = std::tmpfile()))
+      program.output = program.errors = "/proc/self/fd/" + std::to_string(fileno(child.output));
+    fcntl(listener.get(), F_SETFD, rank == 0 ? 0 : FD_CLOEXEC); // rank 0 inherits it
+    Result<ChildProcess> started = ChildProcess::start(program);
+    if (started)
+      child.process.emplace(std::move(*started));
+    else
+      giveUp(rank, started.status());
   }
 
   /// The machine cannot start this rank. The ranks after it are not tried, and the ranks before it
   /// end at once, so that the machine is free again.
-  void giveUp(int rank, int error) {
+  void giveUp(int rank, const Status &why) {
     std::fprintf(stderr, "%s: error: cannot start %s of %d: %s\n", program.c_str(),
-                 names.of(rank).c_str(), size(), std::strerror(error));
+                 names.of(rank).c_str(), size(), why.message().c_str());
     for (int other = rank; other < size(); ++other)
-      children[other].status = W_EXITCODE(1, 0);
+      children[other].end = ProcessEnd{.code = 1};
     firstFailed = rank;
     signalAll(SIGTERM);
     refused = true;
   }
 
-  /// Runs in the child process and does not return.
-  void become(int rank, const transport::Socket &listener, std::FILE *output) {
-    forgetStarters();
-    auto set = [](const char *name, const std::string &value) { setenv(name, value.c_str(), 1); };
-    set("RANK", std::to_string(rank));
-    set("WORLD_SIZE", std::to_string(size()));
+  /// The environment variables of a rank or server.
+  decltype(ChildProgram::variables) variablesOf(int rank, const transport::Socket &listener) const {
     const bool computes = rank < shape.ranks;
     const int perNode = !computes                ? shape.servers
                         : shape.ranksPerNode > 0 ? shape.ranksPerNode
                                                  : shape.ranks;
-    set("LOCAL_RANK", std::to_string((computes ? rank : rank - shape.ranks) % perNode));
-    set("LOCAL_WORLD_SIZE", std::to_string(perNode));
-    set(machineRankVariable, std::to_string(rank));
-    setenv(jobVariable, job.c_str(), 0);
-    set(secretVariable, secret);
-    set("MASTER_ADDR", loopback);
-    set("MASTER_PORT", std::to_string(listener.localPort()));
-    unsetenv("GLOO_SOCKET_IFNAME"); // local ranks meet on the loopback interface
-    unsetenv(listenerVariable);
-    if (rank == 0) {
-      fcntl(listener.get(), F_SETFD, 0);
-      set(listenerVariable, std::to_string(listener.get()));
-    } else if (output) {
-      dup2(fileno(output), 1);
-      dup2(fileno(output), 2);
-    }
-    if (how.pins && computes)
-      keepOn(processorBlock(rank, how.threads));
-    sigprocmask(SIG_SETMASK, &before, nullptr);
-    std::vector<char *> argv;
-    for (const std::string &a : arguments)
-      argv.push_back(const_cast<char *>(a.c_str()));
-    argv.push_back(nullptr);
-    execv("/proc/self/exe", argv.data());
-    std::fprintf(stderr, "%s: error: cannot start a rank: %s\n", program.c_str(),
-                 std::strerror(errno));
-    _exit(3);
+    const char *givenJob = std::getenv(jobVariable);
+    decltype(ChildProgram::variables) variables{
+        {"RANK", std::to_string(rank)},
+        {"WORLD_SIZE", std::to_string(size())},
+        {"LOCAL_RANK", std::to_string((computes ? rank : rank - shape.ranks) % perNode)},
+        {"LOCAL_WORLD_SIZE", std::to_string(perNode)},
+        {machineRankVariable, std::to_string(rank)},
+        {jobVariable, givenJob ? givenJob : job},
+        {secretVariable, secret},
+        {"MASTER_ADDR", loopback},
+        {"MASTER_PORT", std::to_string(listener.localPort())},
+        {"GLOO_SOCKET_IFNAME", {}}, // local ranks meet on the loopback interface
+        {listenerVariable, {}}};
+    for (const std::string &name : starterVariables())
+      variables.insert({name, {}});
+    if (rank == 0)
+      variables[listenerVariable] = std::to_string(listener.get());
+    return variables;
   }
 
   void collect() {
     for (int rank = 0; rank < size(); ++rank) {
       Child &c = children[rank];
-      int status = 0;
-      if (!c.status && waitpid(c.pid, &status, WNOHANG) == c.pid)
-        c.status = status;
+      if (!c.end)
+        c.end = c.process->waitFor(std::chrono::milliseconds(0));
       if (c.failed() && !isSpared(rank) && (firstFailed < 0 || isCauseBefore(c)))
         firstFailed = rank;
     }
@@ -174,20 +160,20 @@ private:
   bool isSpared(int rank) const {
     const Child &c = children[rank];
     return shape.sparesWorkers && rank > 0 && rank < shape.ranks &&
-           (c.wasKilled() || WEXITSTATUS(*c.status) == 1);
+           (c.wasKilled() || c.end->code == 1);
   }
 
   bool anyRuns() const {
     for (const Child &c : children)
-      if (!c.status)
+      if (!c.end)
         return true;
     return false;
   }
 
   void signalTo(const Child &c, int signal) {
     hasSignalled = true;
-    if (!c.status)
-      kill(c.pid, signal);
+    if (c.process)
+      c.process->send(signal);
   }
 
   void signalAll(int signal) {
@@ -206,7 +192,7 @@ private:
     bool ending = false, terminated = false, allTold = false;
     for (collect(); anyRuns(); collect()) {
       // Rank 0 ends first: it would name others, which end by the launcher's signal, as lost.
-      if (terminated && !allTold && children[0].status) {
+      if (terminated && !allTold && children[0].end) {
         allTold = true;
         signalAll(SIGTERM);
       }
@@ -264,9 +250,9 @@ private:
 
   int report() {
     // Rank 0 has said where it stopped, or was done before the signal came.
-    const auto isProper = [](const Child &c) { return c.stopped() || c.status == 0; };
+    const auto isProper = [](const Child &c) { return c.stopped() || c.end->isSuccess(); };
     if (interrupted && std::ranges::all_of(children, isProper))
-      return WEXITSTATUS(*children[0].status);
+      return children[0].end->code;
     if (interrupted) {
       std::fprintf(stderr, "%s: ended by signal %d\n", program.c_str(), interrupted);
       return 128 + interrupted;
@@ -276,25 +262,19 @@ private:
     if (refused)
       return 1;
     const Child &first = children[firstFailed];
-    bool told = WIFEXITED(*children[0].status) && WEXITSTATUS(*children[0].status) != 0;
+    const bool told = children[0].end->code != 0;
     if (firstFailed > 0 && !told && first.output)
       show(firstFailed, first.output);
     if (firstFailed == 0 && first.wasKilled())
       showSurvivor();
-    if (WIFSIGNALED(*first.status)) {
-      int signal = WTERMSIG(*first.status);
-      std::fprintf(stderr, "%s: %s was killed by signal %d (%s)\n", program.c_str(),
-                   names.of(firstFailed).c_str(), signal, strsignal(signal));
-      bool crash = signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGFPE ||
-                   signal == SIGILL;
-      return crash ? 3 : 1;
-    }
-    int code = WEXITSTATUS(*first.status);
     // When rank 0 has printed the reason, no other output is shown.
-    if (firstFailed > 0 && !told)
-      std::fprintf(stderr, "%s: %s ended with exit code %d\n", program.c_str(),
-                   names.of(firstFailed).c_str(), code);
-    return code;
+    if (first.wasKilled() || (firstFailed > 0 && !told))
+      std::fprintf(stderr, "%s: %s %s\n", program.c_str(), names.of(firstFailed).c_str(),
+                   first.end->text().c_str());
+    if (!first.wasKilled())
+      return first.end->code;
+    constexpr int crashes[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
+    return std::ranges::find(crashes, first.end->signal) != std::end(crashes) ? 3 : 1;
   }
 
   const RunShape shape;

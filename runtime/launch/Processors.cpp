@@ -61,11 +61,6 @@ cpu_set_t processorBlock(int n, int width) {
   return block;
 }
 
-void keepOn(const cpu_set_t &processors) {
-  if (CPU_COUNT(&processors) > 0)
-    sched_setaffinity(0, sizeof processors, &processors);
-}
-
 std::string ignoredThreads(const char *wanted, int threads) {
   if (!wanted || threads != 1 || std::string_view(wanted).empty() ||
       std::string_view(wanted) == "1")

@@ -21,11 +21,6 @@ double processorQuota(const std::string &root, const std::string &group);
 /// their number. Empty where the kernel does not say which these are.
 cpu_set_t processorBlock(int n, int width);
 
-/// Keeps this process, and the threads that it will start, on these processors. Does nothing where
-/// there are none. Where the kernel refuses, the process may use the same processors as before.
-/// Makes only system calls.
-void keepOn(const cpu_set_t &processors);
-
 /// Says that OMP_NUM_THREADS, whose value is `wanted` or nullptr, is ignored. Empty where it asks
 /// for the number of threads that compute, or where another number than one was asked for.
 std::string ignoredThreads(const char *wanted, int threads);

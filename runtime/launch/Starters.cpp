@@ -265,14 +265,14 @@ Result<std::vector<Started>> findStarted(EnvironmentReader &variables) {
   return all;
 }
 
-void forgetStarters() {
+std::vector<std::string> starterVariables() {
+  std::vector<std::string> all{"PET_NPROC_PER_NODE", "SLURM_PROCID", "TORCHELASTIC_RUN_ID",
+                               "TORCHELASTIC_USE_AGENT_STORE"};
   for (const Names &names : {byVariables, petNode, openMpi, pmi, pmix, kubernetes})
     for (const char *name : {names.rank, names.size, names.localRank, names.localSize})
       if (name)
-        unsetenv(name);
-  for (const char *name : {"PET_NPROC_PER_NODE", "SLURM_PROCID", "TORCHELASTIC_RUN_ID",
-                           "TORCHELASTIC_USE_AGENT_STORE"})
-    unsetenv(name);
+        all.emplace_back(name);
+  return all;
 }
 
 std::string firstSlurmHost(std::string_view list) {

@@ -68,8 +68,8 @@ struct Started {
 /// torchrun should run but does not.
 Result<std::vector<Started>> findStarted(EnvironmentReader &variables);
 
-/// Removes the variables of all launchers from this process, for one that becomes a local rank.
-void forgetStarters();
+/// The variables of all launchers, which a local rank must not have.
+std::vector<std::string> starterVariables();
 
 /// The first host of a Slurm node list: "gpu003" for "gpu[003-007,9],login". Empty when the
 /// list is malformed.

@@ -45,7 +45,7 @@ TEST_F(ChildProcessesTest, WaitingForOutputEndsBySignals) {
     kill(getpid(), SIGINT);
   });
   EXPECT_EQ(children.waitForOutput(*child).message(), "interrupted");
-  EXPECT_TRUE(isRunning(child->pid));
+  EXPECT_TRUE(isRunning(child->process.id()));
   signals.join();
 }
 
