@@ -46,7 +46,7 @@ measure() {
 }
 
 say "measuring this machine with $ranks ranks at once, about 15 s"
-if measure; then
+if measure 2>&1 | tee "$out/measuring"; then
   isMeasured=yes
   planned=(--cluster "$out/machine.yaml" --profile "$out/operations.json")
 else
@@ -55,7 +55,8 @@ else
   sed "s/^name: .*/name: $ranks local ranks/; s/^ranks: .*/ranks: $ranks/" $nominal \
     > "$out/nominal.yaml"
   planned=(--cluster "$out/nominal.yaml")
-  say "this machine cannot be measured: planning with the nominal rates of $nominal"
+  say "this machine cannot be measured: planning with the nominal rates of $nominal;" \
+    "the reason: $(tail -n 1 "$out/measuring")"
 fi
 
 say "compiling a plan of models/digits-cnn.onnx"

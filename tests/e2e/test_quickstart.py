@@ -75,11 +75,17 @@ class QuickstartTest(unittest.TestCase):
         self.assertAlmostEqual(int(step[3]), 100 * (predicted / measured - 1), delta=1)
 
     def test_machine_that_cannot_be_measured(self):
-        """Where `calibrate` fails, the plan is of nominal rates, and the script says so. There is a
-        rank for each processor."""
-        printed = self.quickstart(before='[ "$1" != calibrate ] || exit 1', processors=3)
+        """Where `profile` fails, the plan is of nominal rates, and the script says so and why. There
+        is a rank for each processor."""
+        fails = '[ "$1" != profile ] || { echo "syncline: error: no room" >&2; exit 1; }'
+        skips = '[ "$1" != calibrate ] || exit 0'
+        printed = self.quickstart(before=f"{skips}\n{fails}", processors=3)
         self.assertIn("== training with 3 local ranks", printed)
-        self.assertIn("planning with the nominal rates of clusters/local4.yaml", printed)
+        self.assertIn(
+            "planning with the nominal rates of clusters/local4.yaml; the reason: "
+            "syncline: error: no room\n",
+            printed,
+        )
         self.assertIn("by nominal rates", printed.splitlines()[-1])
         self.assertRegex(printed.splitlines()[-2], STEP)
 
