@@ -99,7 +99,7 @@ std::pair<std::string, std::string> namesIn(const std::string &text) {
 
 // One broken event costs itself alone, whatever is broken in it.
 TEST(ChromeTrace, LeavesBrokenEventsOut) {
-  for (const std::string broken :
+  for (const std::string &broken :
        {event("\x01"), event("C:\\Users"), event("\xff"), event("C:\\"),
         std::string(R"({"ph": "X", "ts": 1, "name": "x"})"), std::string(R"({"ph": "X" "ts": 1})"),
         std::string("{\"ph\": \"X\", \"name\": \"C:\\\",\n\"ts\": 1,\n\"args\": {\n}\n}")}) {

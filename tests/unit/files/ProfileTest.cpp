@@ -164,6 +164,7 @@ TEST(Profile, Writes) {
   Profile profile{.name = "two \"words\"",
                   .batch = 4,
                   .precision = {},
+                  .threads = {},
                   .update = 1.23456e-9,
                   .overhead = {},
                   .scatter = {},

@@ -93,8 +93,9 @@ std::string refusal(const std::vector<Request> &requests, Pace pace = {}) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     EXPECT_TRUE(sendMessage(*at.to, requests[i]));
     const bool isSecond = i > 0 && requests[i].kind == Request::Kind::initialise;
-    if (i + 1 < requests.size() || isSecond)
+    if (i + 1 < requests.size() || isSecond) {
       EXPECT_TRUE(sendValues(*at.to, pair.weights.data(), bytes));
+    }
     if (i + 1 == requests.size() || requests[i].kind != Request::Kind::elastic)
       continue;
     Reply reply{};
