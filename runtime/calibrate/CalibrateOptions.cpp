@@ -130,8 +130,9 @@ int complain(const std::string &message) {
 std::string CalibrateOptions::sharedOptions() const {
   std::ostringstream text;
   text.precision(17);
-  text << "--time " << seconds << "s --threads " << threads << " --backend " << backend << ' '
-       << launch::DeviceFlags::sharedOptions() << (sharesDevice ? " --share-device" : "");
+  text << "--time " << seconds << "s --threads " << threads << " --backend " << backend
+       << " --precision " << launch::precisionName(precision)
+       << (sharesDevice ? " --share-device" : "");
   for (std::int64_t size : sizes)
     text << " --sizes " << sizeText(size);
   for (Scheme scheme : schemes)
@@ -143,7 +144,7 @@ std::string CalibrateOptions::conditions() const {
   return backend == "cpu"
              ? "compute threads a rank: " + std::to_string(threads) +
                    (precision == core::Precision::bf16 ? "; --precision bf16" : "")
-             : launch::DeviceFlags::sharedOptions() +
+             : "--precision " + launch::precisionName(precision) +
                    (sharesDevice ? " --share-device, messages go through sockets" : "");
 }
 

@@ -42,11 +42,9 @@ int firstBucket(int channel, Scheme scheme) {
 
 } // namespace
 
-std::vector<Scheme> channelSchemes(core::WirePrecision wire) {
+std::vector<Scheme> channelSchemes() {
   std::vector<Scheme> schemes = carriedSchemes(/*byNccl=*/true);
-  std::erase_if(schemes, [&](Scheme scheme) {
-    return pricedAs(scheme) != scheme || (isGathered(scheme) && wire != core::WirePrecision::fp32);
-  });
+  std::erase_if(schemes, [](Scheme scheme) { return pricedAs(scheme) != scheme; });
   return schemes;
 }
 
@@ -80,7 +78,6 @@ Result<std::shared_ptr<DeviceChannels>> DeviceChannels::open(const core::Backend
     SYNCLINE_TRY_GET(channel, backend.openChannel(device.forChannels(), peers,
                                                   {.channel = number,
                                                    .schemes = carried,
-                                                   .wire = wishes.wire,
                                                    .sharesDevice = wishes.sharesDevice,
                                                    .planFolder = folder->path()}));
     opened->channels.back() = std::move(*channel);

@@ -13,14 +13,11 @@ namespace syncline::calibrate {
 struct ChannelWishes {
   std::vector<Scheme> schemes;
   std::int64_t largest = 0; ///< bytes of the longest message
-  core::WirePrecision wire = core::WirePrecision::fp32;
   bool sharesDevice = false;
 };
 
-/// The schemes that a backend's channels carry. Factors are included only for fp32: rounded
-/// factors need scratch memory that is sized by a step's gather operations, and the measuring
-/// step has none.
-std::vector<Scheme> channelSchemes(core::WirePrecision wire);
+/// The schemes that a backend's channels carry.
+std::vector<Scheme> channelSchemes();
 
 /// The buckets that the device's step must declare for the channels' scratch memory and updates.
 std::vector<core::Bucket> bucketsFor(const ChannelWishes &wishes);

@@ -15,7 +15,7 @@ namespace syncline::calibrate {
 namespace {
 
 ChannelWishes wishesOf(const Settings &settings) {
-  return {settings.schemes, std::max(settings.sizes.back(), Overlap::maxBytes), settings.wire,
+  return {settings.schemes, std::max(settings.sizes.back(), Overlap::maxBytes),
           settings.sharesDevice};
 }
 
@@ -36,8 +36,7 @@ Result<double> busySeconds(Device &device, Team &team) {
 
 std::vector<Scheme> usableSchemes(const core::Backend &backend, int ranks,
                                   const Settings &settings) {
-  return backend.hasChannels() ? channelSchemes(settings.wire)
-                               : usableSchemes(ranks, settings.ranksPerNode);
+  return backend.hasChannels() ? channelSchemes() : usableSchemes(ranks, settings.ranksPerNode);
 }
 
 Result<Instruments> Instruments::open(const Site &site, const Settings &settings) {

@@ -27,7 +27,6 @@ struct Settings {
   int ranksPerNode = 1;            ///< ranks [i·n, (i+1)·n) share a node; divides the ranks
   int threads = 1;
   core::Precision precision = core::Precision::fp32;
-  core::WirePrecision wire = core::WirePrecision::fp32; ///< for the backend's own channels
   bool sharesDevice = false;
 };
 

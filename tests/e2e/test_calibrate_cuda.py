@@ -68,7 +68,7 @@ class CalibrateCudaTest(RefusalTest):
         text = output.read_text()
         self.assertRegex(text, r"\(Syncline [\d.]+, CUDA [\d.]+, cuDNN [\d.]+, NCCL [\d.]+\)\.\n")
         self.assertRegex(
-            text, r"# 2 ranks: 2 on .* \(.+\); --precision fp32 --wire fp32 --share-device"
+            text, r"# 2 ranks: 2 on .* \(.+\); --precision fp32 --share-device"
         )
         for part in (
             "ranks: 2",
@@ -136,7 +136,7 @@ class CalibrateCudaTest(RefusalTest):
         """A device each, no ring: the network is not made up."""
         words = ["-n", 2, "--backend", "cuda", "--schemes", "tree,reduce-scatter"]
         text = self.calibrate(*words, *SHORT, SYNCLINE_HOST_CUDA_DEVICES="2")
-        self.assertIn("--precision fp32 --wire fp32; measured", text)
+        self.assertIn("--precision fp32; measured", text)
         self.assertNotIn("    ring:", text)
         text = self.calibrate("-n", 2, *SHARED, *SHORT, "--schemes", "tree")
         self.assertIn("# Nothing is known of the network beside the collectives' times", text)

@@ -47,7 +47,7 @@ TEST(Channels, MeasureEveryScheme) {
   Settings settings;
   settings.seconds = 3;
   settings.sizes = {1 << 10, 64 << 10}; // for which there is always time
-  settings.schemes = channelSchemes(WirePrecision::fp32);
+  settings.schemes = channelSchemes();
   std::erase(settings.schemes, Scheme::library); // a thread of the host has no NCCL
   std::vector<Findings> all(2);
   syncline::testing::runRanks(2, [&](int rank, Group &group) {
@@ -131,16 +131,15 @@ TEST(Channels, BucketsOfEachChannel) {
   EXPECT_EQ(sharded, 2 * Repetitions::maxCount);
 }
 
-// Rounded factors take scratch that only a step which gathers them has.
-TEST(Channels, SchemesOfWires) {
-  const auto carries = [](WirePrecision wire, Scheme scheme) {
-    const auto schemes = channelSchemes(wire);
+// Schemes that NCCL has, and those whose messages are gathered.
+TEST(Channels, Schemes) {
+  const auto carries = [](Scheme scheme) {
+    const auto schemes = channelSchemes();
     return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
   };
-  EXPECT_TRUE(carries(WirePrecision::fp32, Scheme::factors));
-  EXPECT_FALSE(carries(WirePrecision::bf16, Scheme::factors));
-  EXPECT_TRUE(carries(WirePrecision::bf16, Scheme::tree));
-  EXPECT_FALSE(carries(WirePrecision::fp32, Scheme::halvingDoubling));
+  EXPECT_TRUE(carries(Scheme::factors));
+  EXPECT_TRUE(carries(Scheme::tree));
+  EXPECT_FALSE(carries(Scheme::halvingDoubling));
 }
 
 } // namespace

@@ -54,9 +54,9 @@ TEST(ClusterText, TablesHoldTheChosenTimes) {
 TEST(ClusterText, NoPairs) {
   Findings f = invent(4, truth);
   f.pairs.clear();
-  f.conditions = "--precision tf32 --wire fp32";
+  f.conditions = "--precision tf32";
   const std::string text = textOf(f);
-  EXPECT_TRUE(contains(text, "4 on alpha; --precision tf32 --wire fp32; measured")) << text;
+  EXPECT_TRUE(contains(text, "4 on alpha; --precision tf32; measured")) << text;
   EXPECT_TRUE(contains(text, "# No pair of ranks was measured alone"));
   EXPECT_TRUE(contains(text, "\nnetwork:\n"));
   EXPECT_FALSE(contains(text, "Ranks 0 and"));

@@ -65,7 +65,7 @@ TEST(CalibrateOptions, SaysWhere) {
   ASSERT_FALSE(gpu.code) << gpu.message;
   EXPECT_TRUE(gpu.options.sharesDevice);
   EXPECT_EQ(gpu.options.conditions(),
-            "--precision fp32 --wire fp32 --share-device, messages go through sockets");
+            "--precision fp32 --share-device, messages go through sockets");
   EXPECT_EQ(parse({"--backend", "cuda", "--device", "1"}).options.device, 1);
   EXPECT_NE(gpu.options.sharedOptions(),
             parse({"-n", "2", "--backend", "cuda"}).options.sharedOptions());
