@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <numeric>
+#include <ranges>
+#include <utility>
 
 namespace syncline::solver {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t thorough = 5'000'000, quick = 20'000; ///< effort, see bestFor()
+constexpr std::size_t thorough = 5'000'000, quick = 20'000; ///< effort, see Bounds::best()
 
 /// Values at positions 0..n-1 with addition to a prefix and the maximum of all, each O(log n).
 class PrefixAddition {
@@ -58,10 +59,13 @@ private:
   std::vector<double> greatest, added;
 };
 
-/// The least seconds that a layer costs the channel beside a message's latency, what that latency
-/// is, and what the layer costs without a bucket.
+/// A layer that needs a message of its own, and the least seconds that it costs the channel.
 struct LayerWork {
-  double work = infinity, latency = infinity, alone = infinity;
+  double ready = 0, tail = 0; ///< of the layer
+  bool inBucket = false;      ///< whether it must travel in a bucket
+  double work = infinity;     ///< beside a message's latency
+  double latency = infinity;
+  double alone = infinity; ///< without a bucket
 };
 
 /// Whether the layer needs a message of its own in every solution. A piggyback may also arrive
@@ -70,12 +74,12 @@ bool mustTravel(const Layer &layer) { return !layer.carrier && layer.bytes > 0; 
 
 /// A second of reconstruction costs as many seconds on the channel as the weight of computation has
 /// for each unit of the channel's weight.
-LayerWork workOf(const Problem &problem, const OrderCertificate &certificate, std::size_t k) {
+LayerWork workOf(const OrderProblem &problem, const OrderCertificate &certificate, std::size_t k) {
   const CostLines &lines = certificate.lines;
   const double price = (1 - certificate.channelWeight) / certificate.channelWeight;
-  const Layer &layer = problem.layers[k];
-  LayerWork least;
-  for (std::size_t l = 0; l < problem.mergeClasses.size(); ++l)
+  const Layer &layer = problem.sync.layers[k];
+  LayerWork least{layer.ready, problem.tailBehind(k), layer.factorOptions.empty()};
+  for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
     if (layer.mergeClasses >> l & 1) {
       least.work = std::min(least.work, lines[l].secondsPerByte * static_cast<double>(layer.bytes));
       least.latency = std::min(least.latency, lines[l].latency);
@@ -83,7 +87,7 @@ LayerWork workOf(const Problem &problem, const OrderCertificate &certificate, st
   for (const FactorOption &option : layer.factorOptions)
     least.alone = std::min(least.alone, option.seconds + price * option.reconstruct);
   least.work = std::min(least.work, least.alone);
-  if (!layer.factorOptions.empty())
+  if (!least.inBucket)
     least.latency = std::min(least.latency, least.alone - least.work);
   return least;
 }
@@ -99,6 +103,7 @@ struct Released {
 double earliestEnd(std::span<const Released> parts, double latency) {
   std::vector<double> end(parts.size() + 1, 0), overhead(parts.size() + 1, 0);
   std::vector<std::size_t> late;
+  late.reserve(parts.size());
   std::size_t early = 0, firstLate = 0;
   double done = 0; // work of all parts so far
   for (std::size_t j = 1; j <= parts.size(); ++j) {
@@ -119,106 +124,123 @@ double earliestEnd(std::span<const Released> parts, double latency) {
   return end.back();
 }
 
-/// The layers that the thresholds name; with `inBuckets` only those that must travel in a bucket.
-struct Members {
-  std::vector<Released> byReady, byTail;
-  double latency = infinity; ///< of every message, beside the layers' work
-  double inOne = 0;          ///< seconds in one message
-
-  Members(const OrderProblem &problem, const OrderCertificate &certificate, bool inBuckets) {
-    double least = 0, alone = 0, once = 0;
-    for (std::size_t k = 0; k < problem.tail.size(); ++k) {
-      const Layer &layer = problem.sync.layers[k];
-      const double tail = problem.tailBehind(k);
-      if (!mustTravel(layer) || layer.ready < certificate.ready || tail < certificate.tail ||
-          (inBuckets && !layer.factorOptions.empty()))
-        continue;
-      const LayerWork work = workOf(problem.sync, certificate, k);
-      byReady.push_back({layer.ready, work.work});
-      byTail.push_back({tail, work.work});
-      latency = std::min(latency, work.latency);
-      least += work.work;
-      alone += work.alone;
-      if (layer.factorOptions.empty())
-        once = std::max(once, work.latency);
-    }
-    latency = std::min(latency, alone - least);
-    inOne = once + least;
-    std::ranges::stable_sort(byReady, {}, &Released::release); // ordered() problems need it
-    std::ranges::sort(byTail, {}, &Released::release);
+/// What thresholds prove by the lines and the weight of `base`.
+class Bounds {
+public:
+  Bounds(const OrderProblem &problem, const OrderCertificate &base) : problem(problem), base(base) {
+    for (std::size_t k = 0; k < problem.tail.size(); ++k)
+      if (mustTravel(problem.sync.layers[k]))
+        inOrder.push_back(workOf(problem, base, k));
+    byReady = inOrder;
+    std::ranges::stable_sort(byReady, {}, &LayerWork::ready); // ordered() problems need it
   }
 
-  double period(const OrderCertificate &certificate) const {
-    if (byReady.empty())
-      return 0;
-    return std::max({certificate.ready + inOne + certificate.tail,
-                     earliestEnd(byReady, latency) + certificate.tail,
-                     certificate.ready + earliestEnd(byTail, latency)});
+  OrderCertificate prove(double ready, double tail) const {
+    double layers = layersBound(ready, tail, false);
+    if (!std::ranges::all_of(inOrder, &LayerWork::inBucket))
+      layers = std::max(layers, layersBound(ready, tail, true));
+    OrderCertificate certificate = base;
+    certificate.ready = ready;
+    certificate.tail = tail;
+    certificate.bound = std::max(problem.compute(), weighted(layers));
+    return certificate;
   }
+
+  /// The best thresholds. Layers enter with falling ready times; each adds its work to all
+  /// thresholds on the tail that it reaches. Latencies are left out there, since they hardly differ
+  /// between sets; those with the most work are then proved. `effort` is how many layers all proofs
+  /// may look at, roughly.
+  OrderCertificate best(std::size_t effort) const;
+
+private:
+  /// The layers with at least this ready time and tail, and the bound without their latencies.
+  struct Thresholds {
+    double ready = 0, tail = 0, bound = 0; ///< seconds
+  };
+  /// One for each ready time.
+  std::vector<Thresholds> candidates() const;
+
+  double weighted(double layers) const {
+    return base.channelWeight * layers + (1 - base.channelWeight) * problem.compute();
+  }
+
+  /// When the layers that the thresholds name, with `inBuckets` only those that must travel in a
+  /// bucket, have travelled and what follows them is computed.
+  double layersBound(double ready, double tail, bool inBuckets) const;
+
+  const OrderProblem &problem;
+  const OrderCertificate &base;
+  std::vector<LayerWork> inOrder, byReady;
 };
 
-/// Proves what the thresholds and lines of `certificate` prove.
-void prove(const OrderProblem &problem, OrderCertificate &certificate) {
-  double layers = Members(problem, certificate, false).period(certificate);
-  if (std::ranges::any_of(problem.sync.layers,
-                          [](const Layer &layer) { return !layer.factorOptions.empty(); }))
-    layers = std::max(layers, Members(problem, certificate, true).period(certificate));
-  const double weight = certificate.channelWeight;
-  certificate.bound =
-      std::max(problem.compute(), weight * layers + (1 - weight) * problem.compute());
+double Bounds::layersBound(double ready, double tail, bool inBuckets) const {
+  const auto isNamed = [&](const LayerWork &layer) {
+    return layer.ready >= ready && layer.tail >= tail && (layer.inBucket || !inBuckets);
+  };
+  double latency = infinity; // of every message, beside the layers' work
+  double least = 0, alone = 0, once = 0;
+  std::vector<Released> forward, backward;
+  forward.reserve(inOrder.size());
+  backward.reserve(inOrder.size());
+  for (const LayerWork &layer : inOrder) {
+    if (!isNamed(layer))
+      continue;
+    backward.push_back({layer.tail, layer.work});
+    latency = std::min(latency, layer.latency);
+    least += layer.work;
+    alone += layer.alone;
+    if (layer.inBucket)
+      once = std::max(once, layer.latency);
+  }
+  if (backward.empty())
+    return 0;
+  for (const LayerWork &layer : byReady)
+    if (isNamed(layer))
+      forward.push_back({layer.ready, layer.work});
+  std::ranges::sort(backward, {}, &Released::release);
+  latency = std::min(latency, alone - least);
+  return std::max({ready + (once + least) + tail, earliestEnd(forward, latency) + tail,
+                   ready + earliestEnd(backward, latency)});
 }
 
-/// The best thresholds for the lines and the weight of `base`. Layers enter with falling ready
-/// times; each adds its work to all thresholds on the tail that it reaches. Latencies are left out
-/// there, since they hardly differ between sets; those with the most work are then proved.
-/// `effort` is how many layers all proofs may look at, roughly.
-OrderCertificate bestFor(const OrderProblem &problem, const OrderCertificate &base,
-                         std::size_t effort) {
-  const std::size_t n = problem.tail.size();
-  std::vector<double> tails(n);
-  for (std::size_t k = 0; k < n; ++k)
-    tails[k] = problem.tailBehind(k);
+std::vector<Bounds::Thresholds> Bounds::candidates() const {
+  std::vector<double> tails;
+  for (std::size_t k = 0; k < problem.tail.size(); ++k)
+    tails.push_back(problem.tailBehind(k));
   std::ranges::sort(tails);
   tails.erase(std::unique(tails.begin(), tails.end()), tails.end());
-  std::vector<std::size_t> latestFirst(n);
-  std::iota(latestFirst.rbegin(), latestFirst.rend(), std::size_t{0});
-  std::ranges::stable_sort(latestFirst, std::greater(),
-                           [&](std::size_t k) { return problem.sync.layers[k].ready; });
   PrefixAddition bounds(tails);
-  std::vector<OrderCertificate> sets;
-  for (std::size_t k : latestFirst) {
-    if (!mustTravel(problem.sync.layers[k]))
-      continue;
-    const auto reached = static_cast<std::size_t>(
-        std::ranges::upper_bound(tails, problem.tailBehind(k)) - tails.begin());
-    bounds.add(reached, workOf(problem.sync, base, k).work);
-    const double ready = problem.sync.layers[k].ready;
-    sets.push_back({.bound = ready + bounds.max(),
-                    .channelWeight = base.channelWeight,
-                    .ready = ready,
-                    .tail = tails[bounds.argMax()],
-                    .lines = base.lines});
+  std::vector<Thresholds> sets;
+  for (const LayerWork &layer : byReady | std::views::reverse) {
+    const auto reached =
+        static_cast<std::size_t>(std::ranges::upper_bound(tails, layer.tail) - tails.begin());
+    bounds.add(reached, layer.work);
+    sets.push_back({layer.ready, tails[bounds.argMax()], layer.ready + bounds.max()});
   }
+  return sets;
+}
+
+OrderCertificate Bounds::best(std::size_t effort) const {
+  std::vector<Thresholds> sets = candidates();
   // Each proof looks at all layers.
-  const std::size_t proofs = std::min(sets.size(), std::max<std::size_t>(8, effort / (n + 1)));
+  const std::size_t proofs =
+      std::min(sets.size(), std::max<std::size_t>(8, effort / (problem.tail.size() + 1)));
   std::ranges::partial_sort(sets, sets.begin() + static_cast<std::ptrdiff_t>(proofs),
-                            std::greater(), &OrderCertificate::bound);
-  OrderCertificate best = base;
-  prove(problem, best);
+                            std::greater(), &Thresholds::bound);
+  OrderCertificate best = prove(0, 0);
   // Latencies add about as much to one set as to another. Sets that would need several times as
   // much are left out.
   double mostAdded = 0;
   std::size_t proved = 0;
-  for (OrderCertificate &set : std::span(sets).first(proofs)) {
-    const double rough =
-        base.channelWeight * set.bound + (1 - base.channelWeight) * problem.compute();
+  for (const Thresholds &set : std::span(sets).first(proofs)) {
+    const double rough = weighted(set.bound);
     if (proved++ >= 8 && rough + 4 * mostAdded < best.bound)
       break;
-    prove(problem, set);
-    if (set.bound > problem.compute())
-      mostAdded = std::max(mostAdded, set.bound - rough);
-    if (set.bound > best.bound)
-      best = set;
+    OrderCertificate next = prove(set.ready, set.tail);
+    if (next.bound > problem.compute())
+      mostAdded = std::max(mostAdded, next.bound - rough);
+    if (next.bound > best.bound)
+      best = std::move(next);
   }
   return best;
 }
@@ -239,10 +261,9 @@ static std::vector<CostLines> linesOf(const OrderProblem &problem) {
 }
 
 OrderCertificate quickOrderBound(const OrderProblem &problem, const OrderCertificate &known) {
-  OrderCertificate same = known;
-  prove(problem, same);
-  OrderCertificate best =
-      bestFor(problem, {.channelWeight = known.channelWeight, .lines = known.lines}, quick);
+  const OrderCertificate base{.channelWeight = known.channelWeight, .lines = known.lines};
+  const Bounds bounds(problem, base);
+  OrderCertificate same = bounds.prove(known.ready, known.tail), best = bounds.best(quick);
   return best.bound > same.bound ? best : same;
 }
 
@@ -251,16 +272,15 @@ OrderCertificate orderBound(const OrderProblem &problem, const OrderCertificate 
   OrderCertificate best;
   best.bound = problem.compute();
   const auto attempt = [&](double weight, const CostLines &under, std::size_t effort) {
-    OrderCertificate next = bestFor(problem, {.channelWeight = weight, .lines = under}, effort);
+    const OrderCertificate base{.channelWeight = weight, .lines = under};
+    OrderCertificate next = Bounds(problem, base).best(effort);
     const bool isBetter = next.bound > best.bound;
     if (isBetter)
       best = next;
     return isBetter;
   };
-  if (known) {
-    best = *known;
-    prove(problem, best);
-  }
+  if (known)
+    best = Bounds(problem, *known).prove(known->ready, known->tail);
   for (const CostLines &under : lines)
     attempt(1, under, known ? quick : thorough);
   const auto reconstructs = [](const Layer &layer) {
