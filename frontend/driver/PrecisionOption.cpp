@@ -32,13 +32,12 @@ void attachPrecision(const CompileOptions &options, const files::Profile *profil
   if (!profile && precision != usual)
     std::fprintf(stderr,
                  "syncline: note: computation is predicted by the cluster file's rates, which are "
-                 "not of one precision; 'syncline profile --precision %s' measures it\n",
-                 precision.c_str());
+                 "not of one precision; 'syncline profile' of this plan measures it\n");
   if (!measured.empty() && measured != precision)
     std::fprintf(stderr,
                  "syncline: note: '%s' was measured in %s, the plan computes in %s; 'syncline "
-                 "profile --precision %s' measures that\n",
-                 options.profile.c_str(), measured.c_str(), precision.c_str(), precision.c_str());
+                 "profile' of this plan measures that\n",
+                 options.profile.c_str(), measured.c_str(), precision.c_str());
 }
 
 } // namespace syncline::driver

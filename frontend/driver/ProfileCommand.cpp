@@ -17,27 +17,16 @@
 namespace syncline::driver {
 namespace {
 
-/// Options of `compile` that decide which step is measured; they are passed on unchanged.
-void addModelOptions(CLI::App &command, profile::ProfileOptions &options) {
-  struct Passed {
-    const char *name, *type, *help;
-  };
-  for (const Passed &option : std::initializer_list<Passed>{
-           {"--batch", "K", "Take so many samples per rank; default: as in the model"},
-           {"--backend", "NAME", "Measure on cpu, or on cuda with a GPU a rank; default: cpu"},
-           {"--precision", "TYPE",
-            "Compute products and convolutions in this type: fp32, bf16 or, on GPUs, tf32; "
-            "default: fp32"}})
-    command
-        .add_option_function<std::string>(
-            option.name,
-            [&options, name = option.name](const std::string &value) {
-              options.compiling.insert(options.compiling.end(), {name, value});
-            },
-            option.help)
-        ->type_name(option.type)
-        ->check(launch::someText())
-        ->group("Model (a plan has its own)");
+/// How many samples a model is compiled for.
+void addBatch(CLI::App &command, profile::ProfileOptions &options) {
+  command
+      .add_option_function<std::string>(
+          "--batch",
+          [&options](const std::string &samples) { options.compiling = {"--batch", samples}; },
+          "Take so many samples per rank; default: as in the model")
+      ->type_name("K")
+      ->check(launch::someText())
+      ->group("Model (a plan has its own)");
 }
 
 void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {
@@ -88,8 +77,7 @@ void addImport(CLI::App &command, profile::ProfileOptions &options) {
           ->check(launch::someText())
           ->group("Import");
   map->needs(trace);
-  for (const char *other :
-       {"MODEL", "--batch", "--cluster", "-n", "--pin", "--threads", "--backend", "--precision"})
+  for (const char *other : {"MODEL", "--batch", "--cluster", "-n", "--pin", "--threads"})
     trace->excludes(command.get_option(other));
 }
 
@@ -140,13 +128,15 @@ Command addProfile(CLI::App &app) {
       "profile", "Measure what every operation of a model takes on this machine");
   command->footer("Example:\n"
                   "  syncline profile model.onnx --batch 32 -n 2 -o model.json");
-  command->add_option("MODEL", options->source,
-                      "ONNX model, which is compiled for one rank; or, for other options of "
-                      "'compile' than these, a plan's folder: one of its ranks is measured");
+  command->add_option(
+      "MODEL", options->source,
+      "ONNX model, which is compiled for one rank of CPUs; or, for other options of "
+      "'compile' than --batch, such as --backend and --precision, a plan's folder: "
+      "one of its ranks is measured");
   command->add_option("-o,--output", options->output, "Write the profile to this file (JSON)")
       ->required()
       ->check(launch::someText());
-  addModelOptions(*command, *options);
+  addBatch(*command, *options);
   addMeasuringOptions(*command, *options);
   addImport(*command, *options);
   return [options]() -> Status {

@@ -89,14 +89,14 @@ Status noteSettings(const ProfileOptions &options, const std::string &plan,
   return precision.status();
 }
 
-/// The command line of a rank that runs alone, on the plan's backend; `run` refuses a backend that
-/// it lacks. On GPUs each rank has its own device. Updates of SGD are those with a momentum.
+/// The command line of a rank that runs alone; `run` refuses a backend that it lacks. On GPUs each
+/// rank has its own device. Updates of SGD are those with a momentum.
 std::vector<std::string> runWords(const ProfileOptions &options, const std::string &plan,
                                   const std::string &backend, const std::string &optimizer,
                                   int rank) {
   std::vector<std::string> words{
-      program("syncline-run"),         plan,        "--alone", "--lr", "1e-6", "--threads",
-      std::to_string(options.threads), "--backend", backend};
+      program("syncline-run"),        plan, "--alone", "--lr", "1e-6", "--threads",
+      std::to_string(options.threads)};
   if (optimizer == "sgd")
     words.insert(words.end(), {"--momentum", "0.9"});
   if (backend != "cpu")

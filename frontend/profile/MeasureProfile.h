@@ -14,7 +14,7 @@ struct ProfileOptions {
   std::string source;  ///< ONNX model, or a plan folder
   std::string cluster; ///< cluster file that states devices per node; empty for none
   std::string output;
-  std::vector<std::string> compiling; ///< further options of `compile`, for a model
+  std::vector<std::string> compiling; ///< further words of `compile`, for a model
   std::optional<int> ranks; ///< ranks at a time, 1 to maxLocalRanks; default: devices of a node
   bool pin = false;         ///< bind each rank to as many processors as it has threads
   int threads = 1;

@@ -38,8 +38,8 @@ void addMeasurements(CLI::App &app, CalibrateOptions &o, Texts &texts) {
                  "Measure these schemes (default all that the ranks can use)")
       ->type_name("SCHEME,..")
       ->group(group);
-  launch::addDeviceFlags(app, o, group);
-  launch::addPrecisionFlag(app, o, group);
+  launch::addPlanlessFlags(app, o, group);
+  launch::addDeviceFlags(app, o, "GPUs (--backend cuda)");
   app.add_option("--threads", o.threads,
                  "Compute with N threads in each rank, as run will; OMP_NUM_THREADS is ignored")
       ->check(CLI::Range(1, 1024))

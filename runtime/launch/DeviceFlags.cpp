@@ -50,29 +50,27 @@ std::optional<Precision> parsePrecision(const std::string &name) {
   return found == precisions.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
-  app.add_option("--backend", flags.backend, "Compute on this backend")
-      ->check(oneOf({"cpu", "cuda"}))
-      ->capture_default_str()
-      ->type_name("NAME")
-      ->group(group);
-  std::string gpus = "GPUs (--backend cuda)";
+void addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
   auto *device =
       app.add_option(
              "--device", flags.device,
              "Compute on GPU N of those that this process sees (default: the local rank's number)")
           ->check(wholeNumber(0, "a GPU's number"))
           ->type_name("N")
-          ->group(gpus);
+          ->group(group);
   app.add_flag(
          "--share-device", flags.sharesDevice,
          "Let local ranks beyond the number of GPUs share them; messages then go through sockets")
       ->excludes(device)
-      ->group(gpus);
-  return gpus;
+      ->group(group);
 }
 
-void addPrecisionFlag(CLI::App &app, DeviceFlags &flags, const std::string &group) {
+void addPlanlessFlags(CLI::App &app, DeviceFlags &flags, const std::string &group) {
+  app.add_option("--backend", flags.backend, "Compute on this backend")
+      ->check(oneOf({"cpu", "cuda"}))
+      ->capture_default_str()
+      ->type_name("NAME")
+      ->group(group);
   app.add_option_function<std::string>(
          "--precision",
          [&flags](const std::string &name) { flags.precision = *parsePrecision(name); },

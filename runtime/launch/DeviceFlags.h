@@ -17,9 +17,9 @@ inline constexpr const char *missingBfloat16 =
     "this processor has no bfloat16 arithmetic (AVX512_BF16 or AMX)";
 
 struct DeviceFlags {
-  std::string backend = "cpu";
-  std::optional<int> device; ///< default: the device of the local rank's number
-  bool sharesDevice = false; ///< ranks beyond the devices start again at the first
+  std::string backend = "cpu"; ///< of a run: its plan's
+  std::optional<int> device;   ///< default: the device of the local rank's number
+  bool sharesDevice = false;   ///< ranks beyond the devices start again at the first
   core::Precision precision = core::Precision::fp32;    ///< of a run: its plan's
   core::WirePrecision wire = core::WirePrecision::fp32; ///< of a run: its plan's
 
@@ -33,11 +33,11 @@ struct DeviceFlags {
 std::string precisionName(core::Precision precision);
 std::optional<core::Precision> parsePrecision(const std::string &name);
 
-/// Adds --backend to `group`, and --device and --share-device to a group of their own, whose name
-/// it returns. `flags` must outlive the parsing.
-std::string addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
-/// Adds --precision to `group`, for what follows no plan. `flags` must outlive the parsing.
-void addPrecisionFlag(CLI::App &app, DeviceFlags &flags, const std::string &group);
+/// Adds --device and --share-device to `group`. `flags` must outlive the parsing.
+void addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
+/// Adds --backend and --precision to `group`, for what follows no plan. `flags` must outlive the
+/// parsing.
+void addPlanlessFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
 
 /// The error, after parsing, for a switch that the chosen backend does not support;
 /// otherwise empty.

@@ -39,7 +39,7 @@ class ChannelsTest(RefusalTest):
     ways = WAYS
     late = ("servers", 2, "step"), ("servers", 8, "backward"), ("hierarchical", 2, "step")
     cases = [*((way, 2, "backward") for way in WAYS), *repeat(late[:1], late)]
-    backend = ()  # options of compile and run
+    backend = ()  # options of compile
 
     def plan(self, way, channels, overlap="backward"):
         chosen = self.ways[way]
@@ -59,7 +59,7 @@ class ChannelsTest(RefusalTest):
         harness.syncline(
             *("run", plan, "-n", ranks, "--data", PAIR, "--steps", STEPS, "--lr", 0.05),
             *("--momentum", 0.9, "--dump", out, "--dump-steps", f"3,{STEPS - 1}"),
-            *(*self.backend, *extra),
+            *extra,
         )
         return harness.Dump(out)
 

@@ -12,7 +12,7 @@ SAMPLES = harness.TOP / "samples"
 DIGITS = SAMPLES / "models" / "digits-cnn.onnx"
 TRACE = SAMPLES / "traces" / "vgg11.csv"
 COMMANDS = "compile inspect verify simulate run calibrate profile cluster".split()
-MOST_OPTIONS = 140  # of all commands, but for --help and --version
+MOST_OPTIONS = 137  # of all commands, but for --help and --version
 
 
 class MeantTest(RefusalTest):
@@ -46,7 +46,7 @@ class MeantTest(RefusalTest):
             ([*compiling, "--planner", "optmal"], "'optmal', did you mean 'optimal'?"),
             ([*compiling, "--scheme", "*=rign"], "'rign' for '*', did you mean 'ring'?"),
             ([*compiling, "--backend", "cdua"], "'cdua', did you mean 'cuda'?"),
-            (["run", "x", "--backend", "gpu"], "'gpu', did you mean 'cpu'?"),
+            (["calibrate", "-n", 2, "--backend", "gpu"], "'gpu', did you mean 'cpu'?"),
             (["cluster", "--device", "v1000"], "'v1000', did you mean 'v100'?"),
             (
                 ["cluster", "--network", "ethernet-10"],

@@ -296,14 +296,15 @@ class HostProfileTest(RefusalTest):
         harness.syncline("profile", *words, "-o", out)
         return out, json.loads(out.read_text())
 
-    def test_of_models_and_plans(self):
-        """A model is compiled for the backend that it is measured on; a plan has its own."""
+    def test_of_plans(self):
+        """A plan is measured on its backend, also where it was planned by such times."""
         words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 8, *CUDA)
-        path, model = self.profile(DIGITS, "--batch", 8, *CUDA)
-        self.assertEqual(model["batch"], 8)
+        harness.syncline(*words, "-o", self.folder / "nominal.plan")
+        path, nominal = self.profile(self.folder / "nominal.plan", "-n", 1)
+        self.assertEqual(nominal["batch"], 8)
         harness.syncline(*words, "--profile", path, "-o", self.folder / "out.plan")
         _, plan = self.profile(self.folder / "out.plan")
-        for profile in (model, plan):
+        for profile in (nominal, plan):
             self.assertLessEqual(
                 {"/conv1/Conv", "/conv2/Conv", "/fc/Gemm", "loss"}, profile["operations"].keys()
             )
@@ -313,20 +314,11 @@ class HostProfileTest(RefusalTest):
         # some microseconds.
         self.assertGreater(document["predicted"]["backward_end"], 1e-3)
 
-    def test_precision_is_the_runs(self):
-        """As 'compile' takes it; only GPUs have tf32."""
-        self.profile(DIGITS, "--batch", 2, *CUDA, "--precision", "bf16")
-        words = [
-            "profile",
-            DIGITS,
-            "--batch",
-            2,
-            "--precision",
-            "tf32",
-            "-o",
-            self.folder / "q.json",
-        ]
-        self.refuses(words, "'--precision tf32' and '--backend cpu' exclude", code=2)
+    def test_precision_is_the_plans(self):
+        words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 2, *CUDA)
+        harness.syncline(*words, "--precision", "bf16", "-o", self.folder / "out.plan")
+        _, profile = self.profile(self.folder / "out.plan", "-n", 1)
+        self.assertEqual(profile["precision"], "bf16")
 
 
 @unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "this machine has a GPU")
@@ -335,14 +327,13 @@ class NoGpuTest(EveryMachineTest):
 
     def test_profiles(self):
         plan, _, _ = self.compile()
-        words = ["--backend", "cuda", "-o", self.folder / "p.json"]
+        words = ["-o", self.folder / "p.json"]
         missing = (
             "backend 'cuda'" if CUDA_MODULE.exists() else "libsyncline-cuda.so': no such backend"
         )
-        self.refuses(["profile", DIGITS, "--batch", 2, *words], missing)
-        self.refuses(["profile", plan, *words[2:]], missing)
-        self.refuses(["profile", plan, *words], "--backend is for models", code=2)
-        self.refuses(["profile", DIGITS, "--backend", "tpu", *words[2:]], "tpu", code=2)
+        self.refuses(["profile", plan, *words], missing)
+        self.refuses(["run", plan, "--steps", 1], missing)
+        self.refuses(["profile", plan, "--batch", 2, *words], "--batch is for models", code=2)
 
 
 class CudaRefusalTest(RefusalTest):
@@ -368,10 +359,20 @@ class CudaRefusalTest(RefusalTest):
             words = ["compile", model, "--cluster", self.cluster, "--backend", backend]
             self.refuses([*words, "-o", self.folder / "out.plan"], said, code=2)
 
+    def test_options_of_gpus(self):
+        plan = harness.compile_plan(DIGITS, self.folder, ranks=1, batch=2)
+        for option, *value in (
+            ("--device", 0),
+            ("--share-device",),
+            ("--cuda-graph",),
+            ("--tune-convolutions", "off"),
+        ):
+            said = f"{option} needs a plan of 'syncline compile --backend cuda'"
+            self.refuses(["run", plan, "-n", 1, "--steps", 1, option, *value], said, code=2)
+
     @unittest.skipUnless(NVCC, "nvcc is not installed")
-    def test_changed_and_foreign_plans(self):
+    def test_changed_plans(self):
         plan = harness.compile_plan(DIGITS, self.folder, ranks=1, batch=2, extra=CUDA)
-        self.refuses(["run", plan, "-n", 1, "--steps", 1], "for backend 'cuda', not 'cpu'")
         with (plan / "step.cu").open("a") as step:
             step.write("// and more\n")
         self.refuses(["verify", plan], "step.cu", "changed")

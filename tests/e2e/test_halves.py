@@ -21,7 +21,7 @@ SLOW = harness.CLUSTER.replace("10 Gb/s", "200 Mb/s")  # messages take as long a
 class HalvesTest(RefusalTest):
     """Runs on CPUs; test_host_cuda_halves.py derives runs of the CUDA backend."""
 
-    backend = ()  # options of compile and run
+    backend = ()  # options of compile
     ranks = {"reduce-scatter": (1, 2, 4), "ring": (1, 2, 4), "halving-doubling": (2, 3)}
     train = test_overlap.OverlapTest.train
     assert_same = test_overlap.OverlapTest.assert_same
@@ -188,7 +188,7 @@ class HalvesTest(RefusalTest):
             begin, end = forward[rank, step + 1]
             hidden += second["ts"] < end and second["ts"] + second["dur"] > begin
         self.assertGreater(hidden, 0)
-        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, *self.backend)
+        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6)
         harness.syncline(*run, "--trace", trace)
         messages, _ = self.messages(trace)
         self.assertEqual({key[3] for key in messages}, {"reduce-scatter", "all-gather"})
@@ -205,7 +205,7 @@ class HalvesTest(RefusalTest):
                 self.loses(self.plan("dear:4KiB", "step", 3, scheme))
 
     def loses(self, plan):
-        words = ["--data", PAIR, "--steps", LONG, "--timeout", PATIENCE, *self.backend]
+        words = ["--data", PAIR, "--steps", LONG, "--timeout", PATIENCE]
         ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
         for _ in range(20):
             ranks[0].stdout.readline()

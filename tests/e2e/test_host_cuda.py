@@ -92,7 +92,7 @@ class HostCudaTest(HostCudaCase):
         environment.setdefault("SYNCLINE_HOST_CUDA_DEVICES", str(ranks))
         decided, extra = harness.apart(extra)
         actual = self.trained(
-            self.plan(model, ranks, "cuda", decided), ranks, (*CUDA, *extra), **environment
+            self.plan(model, ranks, "cuda", decided), ranks, extra, **environment
         )
         for step in (0, 2):
             self.assertAlmostEqual(
@@ -171,7 +171,7 @@ class HostCudaRefusalTest(RefusalTest):
 
     def refuses_run(self, *names, extra=(), **environment):
         with unittest.mock.patch.dict(os.environ, {**PLAYED, **environment}):
-            self.refuses(["run", self.plan, "-n", 1, "--steps", 1, *CUDA, *extra], *names)
+            self.refuses(["run", self.plan, "-n", 1, "--steps", 1, *extra], *names)
 
     def test_old_driver(self):
         self.refuses_run("expected an NVIDIA driver", "12.4", SYNCLINE_HOST_CUDA_DRIVER="12040")

@@ -28,7 +28,7 @@ class HostCudaAheadTest(HostCudaCase):
         super().setUpClass()
         cls.plans = {
             ranks: harness.compile_plan(
-                DIGITS, cls.folder, ranks, BATCH, extra=("--backend", "cuda"), cluster=NODE
+                DIGITS, cls.folder, ranks, BATCH, extra=CUDA, cluster=NODE
             )
             for ranks in (1, 2)
         }
@@ -37,7 +37,7 @@ class HostCudaAheadTest(HostCudaCase):
         )
 
     def words(self, ranks, *extra):
-        return ["run", self.plans[ranks], *CUDA, "-n", ranks, "--log", "json", *extra]
+        return ["run", self.plans[ranks], "-n", ranks, "--log", "json", *extra]
 
     def samples(self, count, poisoned=None):
         arrays = [array.astype(array.dtype) for array in digits(count)]

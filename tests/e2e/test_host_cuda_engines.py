@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import harness
-from host_cuda import CUDA, TwoDevicesCase
+from host_cuda import TwoDevicesCase
 from waiting import PATIENCE
 
 
@@ -18,7 +18,7 @@ class HostCudaEnginesTest(TwoDevicesCase):
         self.table.unlink(missing_ok=True)
 
     def run_plan(self, *words):
-        words = ("run", self.plan, "-n", 2, *CUDA, "--steps", 2, "--log", "json", *words)
+        words = ("run", self.plan, "-n", 2, "--steps", 2, "--log", "json", *words)
         command = [str(harness.SYNCLINE), *map(str, words)]
         return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 

@@ -76,7 +76,7 @@ class HostCudaFormsTest(RefusalTest):
             for ranks in repeat((3,), (1, 3)):
                 with self.subTest(form=form, ranks=ranks):
                     wanted = self.trained(self.plan(form, ranks, "cpu"), ranks, "cpu")
-                    found = self.trained(self.plan(form, ranks), ranks, "cuda", CUDA, **LATE)
+                    found = self.trained(self.plan(form, ranks), ranks, "cuda", **LATE)
                     self.assert_near(found, wanted)
 
     def test_captured_steps(self):
@@ -84,8 +84,8 @@ class HostCudaFormsTest(RefusalTest):
         for form in FORMS:
             with self.subTest(form=form):
                 plan = self.plan(form, 2)
-                told = self.trained(plan, 2, "told", CUDA)
-                self.assert_same(self.trained(plan, 2, "r", (*CUDA, "--cuda-graph"), **LATE), told)
+                told = self.trained(plan, 2, "told")
+                self.assert_same(self.trained(plan, 2, "r", ("--cuda-graph",), **LATE), told)
 
     def test_variants_of_easgd(self):
         """sync1, sync2 and sync3 have the same bits."""
@@ -93,7 +93,7 @@ class HostCudaFormsTest(RefusalTest):
             first = None
             for variant in ("sync1", "sync2", "sync3"):
                 form = f"easgd:{variant},0.5,{period}"
-                found = self.trained(self.plan(form, 3), 3, variant, CUDA, **LATE)
+                found = self.trained(self.plan(form, 3), 3, variant, **LATE)
                 first = first or found
                 self.assert_same(found, first)
 
@@ -102,21 +102,21 @@ class HostCudaFormsTest(RefusalTest):
         for form in ("diloco:6,1,3,0.25", "easgd:sync3,0.5,2"):
             with self.subTest(form=form):
                 plan, place = self.plan(form, 2), self.folder / form
-                through = self.trained(plan, 2, "through", CUDA)
-                saves = (*CUDA, "--checkpoint", place, "--every", 6, "--resume")
+                through = self.trained(plan, 2, "through")
+                saves = ("--checkpoint", place, "--every", 6, "--resume")
                 self.trained(plan, 2, "part", saves, steps=6)
                 self.assert_same(self.trained(plan, 2, "rest", saves), through)
 
     def test_learns(self):
         plan = self.plan("diloco:10,2,1,0", 2)
-        extra = (*CUDA, "--eval", TEST)
+        extra = ("--eval", TEST)
         log = self.trained(plan, 2, "long", extra, steps=200, momentum=0)[2]
         self.assertGreater(log[-1]["test_accuracy"], 0.8)
 
     def test_traces(self):
         """A fragment's message spans steps."""
         plan, trace = self.plan("diloco:4,1,2,0", 2), self.folder / "trace.json"
-        self.trained(plan, 2, "traced", (*CUDA, "--trace", trace, "--trace-steps", STEPS))
+        self.trained(plan, 2, "traced", ("--trace", trace, "--trace-steps", STEPS))
         events = json.loads(trace.read_text())["traceEvents"]
         fragments = [e for e in events if e.get("cat") == "message" and "fragment" in e["args"]]
         issued = {(e["pid"], e["args"]["step"]) for e in fragments}
@@ -129,7 +129,7 @@ class HostCudaFormsTest(RefusalTest):
         is under way when they learn of it."""
         for form in ("diloco:4,2,1,0.5", "easgd:sync2,0.5"):
             plan = self.plan(form, 3)
-            words = (*CUDA, "--data", PAIR, "--timeout", PATIENCE, "--steps", LONG)
+            words = ("--data", PAIR, "--timeout", PATIENCE, "--steps", LONG)
             ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
             for _ in range(20):
                 ranks[0].stdout.readline()

@@ -92,7 +92,7 @@ class MessageTest(HostCudaCase):
         expected = self.trained(self.plan(ranks, "ring", "cpu"), ranks)
         plan = self.plan(ranks, scheme, "cuda", wire)
         self.assertIn(scheme, {bucket["scheme"] for bucket in harness.plan_json(plan)["buckets"]})
-        actual = self.trained(plan, ranks, (*CUDA, *extra))
+        actual = self.trained(plan, ranks, extra)
         self.assert_near(actual, expected, LIMITS[wire])
         return actual, expected
 
@@ -150,7 +150,7 @@ class MessageTest(HostCudaCase):
                     self.subTest(ranks=ranks, words=words),
                     unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES=devices),
                 ):
-                    actual = harness.train(plan, self.folder, data, ranks, extra=(*CUDA, *running))
+                    actual = harness.train(plan, self.folder, data, ranks, extra=running)
                     limit = LIMITS["bf16" if "bf16" in words else "fp32"]
                     self.assert_near(actual, expected, limit)
 
@@ -169,7 +169,7 @@ class MessageTest(HostCudaCase):
         trace = self.folder / "trace.json"
         plan = self.plan(2, "ring", "cuda")
         with unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES="2"):
-            harness.syncline("run", plan, *CUDA, "-n", 2, "--steps", 4, "--trace", trace)
+            harness.syncline("run", plan, "-n", 2, "--steps", 4, "--trace", trace)
         events = json.loads(trace.read_text())["traceEvents"]
         sent = [e for e in events if e.get("ph") == "X" and "bucket" in e["name"]]
         buckets = len(harness.plan_json(plan)["buckets"])
@@ -178,7 +178,7 @@ class MessageTest(HostCudaCase):
 
     def test_variables_that_contradict_the_plan(self):
         plan = self.plan(2, "ring", "cuda")
-        command = [str(harness.SYNCLINE), "run", str(plan), *CUDA, "-n", "2", "--steps", "1"]
+        command = [str(harness.SYNCLINE), "run", str(plan), "-n", "2", "--steps", "1"]
         variables = {"SYNCLINE_HOST_CUDA_DEVICES": "2", "NCCL_ALGO": "Tree", "NCCL_DEBUG": "WARN"}
         done = subprocess.run(
             command,
@@ -217,7 +217,7 @@ class MessageTest(HostCudaCase):
         why = harness.syncline("inspect", plan, "--why", "conv1.weight")
         self.assertRegex(why, r"\* *library")
         with unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_NCCL_NVLS="1"):
-            self.trained(plan, 2, CUDA)
+            self.trained(plan, 2)
         harness.syncline(*words)
         why = harness.syncline("inspect", plan, "--why", "conv1.weight")
         self.assertIn("not offered, as NCCL does not carry the messages: library", why)
@@ -258,7 +258,6 @@ class MessageTest(HostCudaCase):
         words = [
             "run",
             self.plan(ranks, "tree", "cuda"),
-            *CUDA,
             "--steps",
             10_000_000,
             "--log",

@@ -63,7 +63,7 @@ class HostCudaRoundedTest(HostCudaCase):
         cls.model = residual(cls.folder / "residual.onnx")
         cls.plans = {}
         # Engines chosen by time round differently, so that all plans share one choice.
-        cls.backend = (*CUDA, "--tune-convolutions", cls.folder / "convolutions.tsv")
+        cls.engines = ("--tune-convolutions", cls.folder / "convolutions.tsv")
 
     def plan(self, ranks, scheme=WHOLE, extra=()):
         key = (ranks, scheme, extra)
@@ -80,7 +80,7 @@ class HostCudaRoundedTest(HostCudaCase):
         out = self.folder / f"trained{len(list(self.folder.iterdir()))}.onnx"
         log = harness.syncline(
             *("run", plan, "-n", ranks, "--data", PAIR, "--steps", steps, "--save", out),
-            *("--log", "json", *self.backend, *words),
+            *("--log", "json", *self.engines, *words),
         )
         *lines, _ = map(json.loads, log.splitlines())
         weights = onnx.load(str(out)).graph.initializer  # in an order of the plan's
@@ -140,7 +140,7 @@ class HostCudaRoundedTest(HostCudaCase):
                     self.assertEqual(rest[1], through[1][3:])
 
     def accuracies(self, plan, words):
-        log = harness.syncline("run", plan, "--eval", TEST, "--log", "json", *self.backend, *words)
+        log = harness.syncline("run", plan, "--eval", TEST, "--log", "json", *self.engines, *words)
         lines = [json.loads(line) for line in log.splitlines()]
         return [
             (line["test_loss"], line["test_accuracy"]) for line in lines if "test_loss" in line

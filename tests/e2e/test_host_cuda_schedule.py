@@ -33,7 +33,7 @@ class HostCudaScheduleTest(HostCudaCase):
         folder = self.folder / f"digits-cnn{label}-{ranks}x4.plan"
         if folder.exists():
             return folder
-        words = ("--backend", "cuda", *extra)
+        words = (*CUDA, *extra)
         return harness.compile_plan(
             DIGITS, self.folder, ranks, 4, extra=words, cluster=NODE, label=label
         )
@@ -42,7 +42,7 @@ class HostCudaScheduleTest(HostCudaCase):
         """What the steps' lines say, and the weights."""
         saved = self.folder / "out.onnx"
         said = harness.syncline(
-            *("run", plan, *CUDA, "-n", ranks, "--steps", STEPS, "--log", "json"),
+            *("run", plan, "-n", ranks, "--steps", STEPS, "--log", "json"),
             *("--save", saved, *SCHEDULE, *words),
         )
         *steps, _ = [json.loads(line) for line in said.splitlines()]

@@ -6,7 +6,7 @@ import unittest
 import unittest.mock
 
 import harness
-from host_cuda import CUDA, TwoDevicesCase
+from host_cuda import TwoDevicesCase
 
 EAGER_AND_CAPTURED = ((), ("--cuda-graph",))
 
@@ -24,7 +24,6 @@ class HostCudaTimesTest(TwoDevicesCase):
                     self.plan,
                     "-n",
                     2,
-                    *CUDA,
                     "--steps",
                     5,
                     "--trace",
@@ -61,7 +60,7 @@ class HostCudaTimesTest(TwoDevicesCase):
         for extra in EAGER_AND_CAPTURED:
             with self.subTest(extra=extra):
                 file = self.folder / "o.json"
-                run = ("run", self.plan, "--alone", *CUDA, "--steps", 8, "--op-times", file)
+                run = ("run", self.plan, "--alone", "--steps", 8, "--op-times", file)
                 harness.syncline(*run, *extra)
                 times = json.loads(file.read_text())
                 self.assertEqual(len(times["steps"]), 5)
@@ -73,7 +72,7 @@ class HostCudaTimesTest(TwoDevicesCase):
 
     def test_nobody_counts_bytes(self):
         """What nobody measured is not told; the predicted bytes are."""
-        told = harness.syncline("run", self.plan, "-n", 2, *CUDA, "--steps", 3, "--log", "json")
+        told = harness.syncline("run", self.plan, "-n", 2, "--steps", 3, "--log", "json")
         lines = [json.loads(line) for line in told.splitlines()]
         self.assertEqual(len(lines), 4)
         for line in lines:

@@ -9,7 +9,7 @@ import unittest.mock
 
 import harness
 import numpy
-from host_cuda import CUDA, DIGITS, NODE, HostCudaCase
+from host_cuda import DIGITS, NODE, HostCudaCase
 from test_host_cuda import digits, mixed
 
 SCHEMES = ("ring", "tree", "parameter-server", "reduce-scatter", "factors")
@@ -68,9 +68,7 @@ class HostCudaClippingTest(UpdatesCase):
         plan = self.plan(ranks, "ring", "cpu", extra)
         log, told, expected = self.trained(plan, ranks, words)
         plan = self.plan(ranks, scheme, "cuda", extra)
-        found_log, found, actual = self.trained(
-            plan, ranks, (*CUDA, *words, *on_device), **environment
-        )
+        found_log, found, actual = self.trained(plan, ranks, (*words, *on_device), **environment)
         self.assertEqual(found["clipped_steps"], told["clipped_steps"])
         self.assertGreater(told["clipped_steps"], 0)
         for line, own in zip(log, found_log):
@@ -115,7 +113,7 @@ class HostCudaClippingTest(UpdatesCase):
         plan = self.plan(2, "reduce-scatter", "cpu", adam)
         _, told, dumps = self.trained(plan, 2, words, rate=1e-3)
         plan = self.plan(2, "reduce-scatter", "cuda", adam)
-        _, found, own = self.trained(plan, 2, (*CUDA, *words, "--cuda-graph"), rate=1e-3)
+        _, found, own = self.trained(plan, 2, (*words, "--cuda-graph"), rate=1e-3)
         self.assertEqual(found["clipped_steps"], told["clipped_steps"])
         self.assert_near(own[0].parameters(STEPS - 1), dumps[0].parameters(STEPS - 1), 1e-4)
 
@@ -125,7 +123,7 @@ class HostCudaLossScaleTest(UpdatesCase):
         for scheme in SCHEMES:
             with self.subTest(scheme=scheme):
                 plan = self.plan(2, scheme, "cuda")
-                words = (*CUDA, "--momentum", 0.9, "--clip-norm", 0.5)
+                words = ("--momentum", 0.9, "--clip-norm", 0.5)
                 plain_log, _, plain = self.trained(plan, 2, words)
                 log, told, scaled = self.trained(plan, 2, (*words, "--loss-scale", 1024))
                 self.assertEqual(told["skipped_steps"], 0)
@@ -139,10 +137,10 @@ class HostCudaLossScaleTest(UpdatesCase):
         for scheme in WHOLE_AND_PARTS:
             with self.subTest(scheme=scheme):
                 plan = self.plan(2, scheme, "cuda", ("--wire", "fp16", "--optimizer", "adam"))
-                log, told, dumps = self.trained(plan, 2, (*CUDA, "--loss-scale", 1e9))
+                log, told, dumps = self.trained(plan, 2, ("--loss-scale", 1e9))
                 self.assertEqual(told["skipped_steps"], STEPS)
                 self.assertTrue(all(line["skipped"] for line in log))
-                start = self.trained(plan, 2, CUDA, rate=0)[2][0].parameters(STEPS - 1)
+                start = self.trained(plan, 2, rate=0)[2][0].parameters(STEPS - 1)
                 for dump in dumps:
                     self.assert_same(start, dump.parameters(STEPS - 1))
 
@@ -153,7 +151,7 @@ class HostCudaLossScaleTest(UpdatesCase):
                 found = []
                 for backend in ("cpu", "cuda"):
                     plan = self.plan(2, scheme, backend, ("--wire", "fp16"))
-                    words = ("--backend", backend, "--loss-scale", "dynamic")
+                    words = ("--loss-scale", "dynamic")
                     log, told, dumps = self.trained(plan, 2, words, times=1e3, rate=1e-8)
                     found.append([(line["loss_scale"], line["skipped"]) for line in log])
                 self.assertEqual(*found)
@@ -163,7 +161,7 @@ class HostCudaLossScaleTest(UpdatesCase):
         """The host decides whether a step is skipped."""
         with self.assertRaisesRegex(AssertionError, "--loss-scale cannot be combined with"):
             plan = self.plan(2, "ring", "cuda")
-            self.trained(plan, 2, (*CUDA, "--cuda-graph", "--loss-scale", "dynamic"))
+            self.trained(plan, 2, ("--cuda-graph", "--loss-scale", "dynamic"))
 
 
 class HostCudaAccumulationTest(UpdatesCase):
@@ -174,8 +172,7 @@ class HostCudaAccumulationTest(UpdatesCase):
         dumps = []
         for backend in ("cpu", "cuda"):
             plan = self.plan(2, scheme, backend, extra, model)
-            all_words = ("--backend", backend, *words)
-            log, _, found = self.trained(plan, 2, all_words, **environment)
+            log, _, found = self.trained(plan, 2, words, **environment)
             dumps.append((found[0].parameters(STEPS - 1), [line["loss"] for line in log]))
         (wanted, losses), (got, found) = dumps
         self.assert_near(got, wanted)
@@ -196,7 +193,7 @@ class HostCudaAccumulationTest(UpdatesCase):
             saved = self.folder / "out.onnx"
             with unittest.mock.patch.dict(os.environ, late):
                 log = harness.syncline(
-                    *("run", plan, *CUDA, "-n", ranks, "--data", PAIR, "--shuffle"),
+                    *("run", plan, "-n", ranks, "--data", PAIR, "--shuffle"),
                     *("--steps", 2 * STEPS, "--accumulate", micro_batches, "--lr", rate),
                     *("--log", "json", "--save", saved, *words, *graph),
                 )

@@ -38,7 +38,7 @@ class Overlapped(RefusalTest):
     ways = WAYS
     ranks = (1, 2, 3)
     few = {"factors": (2, 3), "lone-factors": (1,)}  # ranks of these ways
-    backend = ()  # options of compile and run
+    backend = ()  # options of compile
 
     def plan(self, way, ranks, overlap, decided=()):
         more = self.ways[way]
@@ -58,7 +58,7 @@ class Overlapped(RefusalTest):
             *("run", plan, "-n", ranks, "--data", PAIR, "--eval", TEST, "--steps", STEPS),
             *("--lr", 0.05, "--momentum", 0.9, "--weight-decay", 1e-4, "--save", saved),
             *("--dump", out, "--dump-steps", ",".join(map(str, dumped)), "--log", "json"),
-            *(*self.backend, *extra),
+            *extra,
         )
         return harness.Dump(out), saved.read_bytes(), [json.loads(x) for x in log.splitlines()]
 
@@ -114,7 +114,7 @@ class Overlapped(RefusalTest):
 
     def loses(self, extra=()):
         plan = self.plan("ring", 3, "step")
-        words = ["--data", PAIR, "--steps", LONG, "--timeout", PATIENCE, *self.backend, *extra]
+        words = ["--data", PAIR, "--steps", LONG, "--timeout", PATIENCE, *extra]
         ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
         for _ in range(20):
             ranks[0].stdout.readline()
@@ -131,7 +131,7 @@ class Overlapped(RefusalTest):
 
     def traces(self, plan, extra=()):
         trace = self.folder / "measured.json"
-        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6, *self.backend)
+        run = ("run", plan, "-n", 2, "--data", PAIR, "--steps", 6)
         harness.syncline(*run, "--trace", trace, *extra)
         events = json.loads(trace.read_text())["traceEvents"]
         messages = [e for e in events if e.get("cat") == "message"]
@@ -230,7 +230,7 @@ class OverlapTest(Overlapped):
         saved = []
         for disturbed in (False, True):
             models = self.folder / f"disturbed-{disturbed}.onnx"
-            words = ["--data", PAIR, "--steps", 60, "--lr", 0.05, "--save", models, *self.backend]
+            words = ["--data", PAIR, "--steps", 60, "--lr", 0.05, "--save", models]
             ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
             chance = random.Random(7)
             while disturbed and ranks[0].poll() is None:

@@ -62,7 +62,7 @@ class PrecisionTest(RefusalTest):
         self.refuses(words, "--precision tf32 needs --backend", code=2)
 
     def test_runs_leave_types_to_the_plan(self):
-        for option, value in (("--precision", "bf16"), ("--wire", "fp16")):
+        for option, value in (("--precision", "bf16"), ("--wire", "fp16"), ("--backend", "cuda")):
             words = ["run", self.plan, "--steps", 1, option, value]
             self.refuses(words, "the plan decides", f"'syncline compile {option}'", code=2)
             self.refuses(words[:-1], "the plan decides", option, code=2)  # without a value, too
@@ -91,9 +91,8 @@ class PrecisionTest(RefusalTest):
     @unittest.skipUnless(HAS_BF16, "this processor has no bfloat16 arithmetic")
     def test_a_plan_has_its_profiles_precision(self):
         profile = self.folder / "p.json"
-        harness.syncline(
-            *("profile", DIGITS, "--batch", 4, "--precision", "bf16", "-o", profile)
-        )
+        plan, _ = self.planned("unprofiled", "--precision", "bf16")
+        harness.syncline("profile", plan, "-n", 1, "-o", profile)
         self.assertEqual(json.loads(profile.read_text())["precision"], "bf16")
         _, stated = self.planned("profiled", "--profile", profile)
         self.assertEqual(stated["precision"], "bf16")

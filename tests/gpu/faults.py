@@ -34,7 +34,8 @@ class Faults:
         one = "one message, exit code 1"
         yield Check("more ranks than GPUs", one, self.too_many)
         yield Check("too little memory", one, self.too_large)
-        yield Check("a plan for processors", one, self.for_processors)
+        usage = "one message, exit code 2"
+        yield Check("an option of GPUs for a processor's plan", usage, self.for_processors)
         yield Check("a processor's backend", one, self.without_cpu)
         for tool, kernels in TOOLS:
             of = f" of {kernels}'s kernels" if kernels else ""
@@ -80,7 +81,7 @@ class Faults:
             raise Failed(text)
         return text
 
-    def refused(self, log, words, *names):
+    def refused(self, log, words, *names, code=1):
         done = self.machine.run(log, *words, limit=120)
         lines = [line for line in done.stderr.splitlines() if "error:" in line]
         text = (
@@ -89,7 +90,7 @@ class Faults:
         )
         crashed = any(crash in done.stderr for crash in CRASHES)
         if (
-            done.returncode != 1
+            done.returncode != code
             or len(lines) != 1
             or crashed
             or not all(name in lines[0] for name in names)
@@ -120,9 +121,8 @@ class Faults:
 
     def for_processors(self):
         plan = self.machine.file(self.machine.manifest["processor"])
-        return self.refused(
-            "processor", self.machine.words(plan, 1, "--steps", 1), "'cpu'", "'cuda'"
-        )
+        words = self.machine.words(plan, 1, "--steps", 1, "--cuda-graph")
+        return self.refused("processor", words, "--cuda-graph", "'syncline compile", code=2)
 
     def without_cpu(self):
         """This build has no CPU backend, and says so."""

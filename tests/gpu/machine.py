@@ -107,8 +107,6 @@ class Machine:
             plan,
             "-n",
             ranks,
-            "--backend",
-            "cuda",
             *shared,
             *extra,
         ]

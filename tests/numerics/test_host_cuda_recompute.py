@@ -37,14 +37,14 @@ class HostCudaRecomputeTest(HostCudaCase):
         if not plan.exists():
             harness.compile_plan(
                 *(model, self.folder, RANKS, BATCH),
-                extra=("--backend", "cuda", "--scheme", "*=ring", *extra),
+                extra=(*CUDA, "--scheme", "*=ring", *extra),
                 cluster=NODE, label=label,
             )
         self.assertEqual("recomputed" in harness.plan_json(plan), bool(extra))
         saved = self.folder / "saved.onnx"
         with unittest.mock.patch.dict(os.environ, SYNCLINE_HOST_CUDA_DEVICES=str(RANKS)):
             dump = harness.train(
-                plan, self.folder, data, RANKS, extra=(*CUDA, *words, "--save", saved)
+                plan, self.folder, data, RANKS, extra=(*words, "--save", saved)
             )
         return dump, saved.read_bytes()
 

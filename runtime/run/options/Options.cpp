@@ -163,7 +163,7 @@ std::string checkProfiling(const CLI::App &app) {
 
 /// What a plan has decided: its predictions hold for that alone. Help does not list these words.
 void addDecided(CLI::App &app) {
-  for (const std::string name : {"--precision", "--wire"})
+  for (const std::string name : {"--backend", "--precision", "--wire"})
     app.add_option_function<std::string>(name,
                                          [name](const std::string &) {
                                            throw CLI::ValidationError(
@@ -176,7 +176,8 @@ void addDecided(CLI::App &app) {
 
 void addLimits(CLI::App &app, Options &o) {
   const char *group = "Machine and limits";
-  const std::string gpus = launch::addDeviceFlags(app, o, group);
+  const std::string gpus = "GPUs (plans of 'compile --backend cuda')";
+  launch::addDeviceFlags(app, o, gpus);
   app.add_flag("--cuda-graph", o.capturesSteps,
                "Capture a whole step once, messages included, and replay it")
       ->group(gpus);
@@ -228,9 +229,14 @@ int complain(const std::string &message) {
 
 Status Options::checkPlan(const Plan &plan) const {
   const std::string folder = "'" + plan.folder + "'";
-  if (plan.backend != backend)
-    return Status::badInput(folder + " is compiled for backend '" + plan.backend + "', not '" +
-                            backend + "'");
+  for (auto [isGiven, name] : {std::pair{device.has_value(), "--device"},
+                               {sharesDevice, "--share-device"},
+                               {capturesSteps, "--cuda-graph"},
+                               {kernels.isGiven(), "--tune-convolutions"}})
+    if (isGiven && backend == "cpu")
+      return Status::error(ErrorKind::badUsage,
+                           std::string(name) +
+                               " needs a plan of 'syncline compile --backend cuda'");
   if (clipsNorm())
     SYNCLINE_TRY(checkClipping(plan));
   if (optimizerFlags.lossScale)
@@ -361,15 +367,9 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
     return complain("--epochs needs --data");
   if (Status s = o.optimizerFlags.check(); !s)
     return complain(s.message());
-  if (std::string wrong = launch::checkDeviceFlags(o); !wrong.empty())
-    return complain(wrong);
   for (const char *other : {"--trace", "--alone"})
     if (o.wantedMicroBatches.value_or(1) > 1 && app.count(other) > 0)
       return complain("--accumulate cannot be combined with " + std::string(other));
-  if (o.capturesSteps && o.backend == "cpu")
-    return complain("--cuda-graph needs --backend cuda");
-  if (o.kernels.isGiven() && o.backend == "cpu")
-    return complain("--tune-convolutions needs --backend cuda");
   if (o.capturesSteps && o.optimizerFlags.lossScale)
     return complain("--loss-scale cannot be combined with --cuda-graph, because the host decides "
                     "whether a step is skipped");

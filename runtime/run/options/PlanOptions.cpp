@@ -13,6 +13,7 @@ std::vector<std::string> Options::follow(const Plan &plan) {
                     ", its predictions do not hold; 'syncline compile " + option + " " + here +
                     "' makes one");
   };
+  backend = plan.backend;
   precision = plan.precision;
   wire = plan.wire;
   if (!optimizerFlags.clipNorm && opTimes.empty()) // which measures each update by itself

@@ -172,6 +172,8 @@ Plan planFrom(const Json &json) {
   plan.name = get<std::string>(json, "name");
   plan.planner = get<std::string>(json, "planner");
   plan.backend = get<std::string>(json, "backend");
+  if (plan.backend != "cpu" && plan.backend != "cuda")
+    throw SchemaError{"'backend': expected cpu or cuda, got '" + plan.backend + "'"};
   plan.loss = get<std::string>(json, "loss");
   const auto optimizer = get<std::string>(json, "optimizer");
   const std::optional<OptimizerKind> kind = parseOptimizer(optimizer);
