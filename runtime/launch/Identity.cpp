@@ -177,11 +177,14 @@ struct Source {
   std::vector<Started> starters = {};
 };
 
-Result<Source> takeFlags(const IdentityFlags &flags, Identity &id) {
+Result<Source> takeFlags(const IdentityFlags &flags, EnvironmentReader &variables, Identity &id) {
   if (flags.localRanks)
     return usage("'-n' starts local ranks; it does not go with '--rank' and '--ranks'");
   SYNCLINE_TRY_GET(found, fromFlags(flags, id));
   id = *found;
+  Started typed{};
+  typed.address = id.masterAddress;
+  SYNCLINE_TRY(findMeeting(typed, variables, id));
   return Source{"the command line"};
 }
 
@@ -223,19 +226,11 @@ Result<Source> takeLauncher(const IdentityFlags &flags, EnvironmentReader &varia
 }
 
 /// Checks what concerns ranks that this process starts.
-Status checkLocalRanks(const IdentityFlags &flags, const Identity &id) {
-  if (!id.launchesLocally)
-    return Status::ok();
-  if (id.size > maxLocalRanks)
+Status checkLocalRanks(const Identity &id) {
+  if (id.launchesLocally && id.size > maxLocalRanks)
     return usage(std::to_string(id.size) + " ranks on one host: at most " +
                  std::to_string(maxLocalRanks) +
                  " are started here; start them on several hosts by torchrun, mpirun or srun");
-  if (!flags.masterAddress.empty() && flags.masterAddress != "localhost" &&
-      flags.masterAddress != id.masterAddress)
-    return usage("'--master-addr " + flags.masterAddress +
-                 "' is where ranks of several hosts "
-                 "meet, but this process starts all ranks on this one: expected '--rank' and "
-                 "'--ranks' with it, or none");
   return Status::ok();
 }
 
@@ -250,7 +245,7 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
   // The value until a launcher's variables replace it.
   id.localSize = flags.ranksPerNode.value_or(plan.ranksPerNode > 0 ? plan.ranksPerNode : 1);
   id.interface = variables.text("GLOO_SOCKET_IFNAME");
-  SYNCLINE_TRY_GET(source, flags.rank || flags.ranks ? takeFlags(flags, id)
+  SYNCLINE_TRY_GET(source, flags.rank || flags.ranks ? takeFlags(flags, variables, id)
                                                      : takeLauncher(flags, variables, plan, id));
   SYNCLINE_TRY_GET(job, findJob(source->starters, variables));
   id.job = *job;
@@ -259,11 +254,7 @@ Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &env
     id.localSize = *flags.ranksPerNode;
     id.localRank = id.rank % id.localSize;
   }
-  SYNCLINE_TRY(checkLocalRanks(flags, id));
-  if (!flags.masterAddress.empty())
-    id.masterAddress = flags.masterAddress;
-  if (flags.masterPort)
-    id.masterPort = *flags.masterPort;
+  SYNCLINE_TRY(checkLocalRanks(id));
   return id;
 }
 

@@ -28,8 +28,6 @@ struct IdentityFlags {
   bool pins = false;                    ///< --pin
   std::optional<int> ranksPerNode = {}; ///< --ranks-per-node
   std::optional<int> rank = {}, ranks = {};
-  std::string masterAddress = {};
-  std::optional<int> masterPort = {};
 };
 
 struct Identity {
@@ -52,14 +50,14 @@ struct Identity {
 };
 
 /// Finds the identity. Flags take precedence over the variables of launchers (Starters.h), which
-/// must agree. Without any of them this process starts all ranks and servers of the plan on this
+/// must agree; MASTER_ADDR and MASTER_PORT count beside flags, too. Without any of them this process starts all ranks and servers of the plan on this
 /// host, or is the only rank; so it does with -n where a launcher started it alone. A Kubernetes
 /// index counts where the plan has several processes and, beside -n, where MASTER_ADDR says where
 /// they meet. The job is that of SYNCLINE_JOB, else that of the launcher.
 ///
 /// Errors: badUsage for flags and variables that contradict each other or the plan, naming both;
-/// for more than maxLocalRanks local ranks, or local ranks that should meet on another host; and
-/// for starting, without -n, all ranks on the first of several hosts of a Slurm job.
+/// for more than maxLocalRanks local ranks; and for starting, without -n, all ranks on the first of
+/// several hosts of a Slurm job.
 Result<Identity> findIdentity(const IdentityFlags &flags, const Environment &environment,
                               const RunShape &plan);
 

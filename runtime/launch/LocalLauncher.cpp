@@ -57,7 +57,7 @@ public:
 
   int run() {
     // All ranks are on this host, so the port must not be reachable from other hosts.
-    Result<transport::Socket> socket = transport::Socket::listen(how.port, loopback);
+    Result<transport::Socket> socket = transport::Socket::listen(0, loopback);
     if (!socket) {
       std::fprintf(stderr, "%s: error: %s\n", program.c_str(), socket.status().message().c_str());
       return 1;

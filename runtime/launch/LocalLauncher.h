@@ -12,11 +12,10 @@ namespace syncline::launch {
 struct LocalLaunch {
   bool pins = false;
   int threads = 1; ///< that compute in each rank
-  int port = 0;
 };
 
 inline LocalLaunch localLaunch(const IdentityFlags &flags, int threads) {
-  return {flags.pins, threads, flags.masterPort.value_or(0)};
+  return {flags.pins, threads};
 }
 
 /// Runs this program again for each rank and server, with RANK, WORLD_SIZE, LOCAL_RANK,
@@ -28,7 +27,7 @@ inline LocalLaunch localLaunch(const IdentityFlags &flags, int threads) {
 /// With `pins`, rank i stays on as many processors as it has threads: the i-th such block of those
 /// that this process may use, modulo their number. Servers may use all.
 ///
-/// Rank 0 listens on `port` of the loopback interface; 0 takes a free one.
+/// Rank 0 listens on a free port of the loopback interface.
 ///
 /// Once a rank has failed, the others have a few seconds to end by themselves. The first SIGINT,
 /// SIGTERM or SIGHUP lets all ranks finish their step and save, the second ends them. All ranks

@@ -26,19 +26,13 @@ void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &text
       ->check(wholeNumber(1, "ranks"))
       ->type_name("N")
       ->group(texts.group);
-  app.add_option("--rank", flags.rank, "Run as rank R, counted from 0")
+  app.add_option("--rank", flags.rank,
+                 "Run as rank R, counted from 0; the variables MASTER_ADDR and MASTER_PORT say "
+                 "where rank 0 is (default 127.0.0.1 and 29500)")
       ->type_name("R")
       ->group(texts.group);
   app.add_option("--ranks", flags.ranks, "State the number of ranks on all hosts, servers included")
       ->type_name("P")
-      ->group(texts.group);
-  app.add_option("--master-addr", flags.masterAddress, "Set the host of rank 0 (default 127.0.0.1)")
-      ->type_name("HOST")
-      ->group(texts.group);
-  app.add_option("--master-port", flags.masterPort,
-                 "Set the port on which rank 0 listens (default 29500; for local ranks a free one)")
-      ->check(CLI::Range(1, 65535))
-      ->type_name("PORT")
       ->group(texts.group);
 }
 

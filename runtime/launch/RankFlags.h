@@ -19,7 +19,7 @@ struct RankFlagTexts {
   int fewestRanks = 1;      ///< the smallest value of -n
 };
 
-/// Adds -n, --pin, --ranks-per-node, --rank, --ranks, --master-addr and --master-port. `flags` must
+/// Adds -n, --pin, --ranks-per-node, --rank and --ranks. `flags` must
 /// outlive the parsing.
 void addRankFlags(CLI::App &app, IdentityFlags &flags, const RankFlagTexts &texts);
 

@@ -12,14 +12,14 @@ CALIBRATE = harness.BUILD / "bin" / "syncline-calibrate"
 
 class CalibrateRanksTest(RefusalTest):
     def start(self, rank, ranks, port, flags, environment):
-        flags = ["--rank", rank, "--ranks", ranks, "--master-port", port, "--time", "60s", *flags]
+        flags = ["--rank", rank, "--ranks", ranks, "--time", "60s", *flags]
         inherited = {k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE")}
         process = subprocess.Popen(
             [str(CALIBRATE), *map(str, flags), "-o", str(self.folder / "c.yaml")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            env={**inherited, **environment},
+            env={**inherited, "MASTER_PORT": str(port), **environment},
         )
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)

@@ -151,12 +151,16 @@ class LaunchersTest(unittest.TestCase):
             _, errors = self.start(one, words, {"OMP_NUM_THREADS": "3"}).communicate()
             self.assertIn(f"syncline-run: {said}\n", errors)
 
-    def test_local_port(self):
-        """Local ranks meet at the port that the user chose; one that is taken is said at once."""
+    def test_typed_ranks(self):
+        """They meet at the port that a variable says; one that is taken is said at once."""
         port = harness.free_port()
-        self.trains([], more=["-n", RANKS, "--master-port", port])
+        meeting, ranks = {"MASTER_PORT": str(port)}, ("--ranks", RANKS, "--save", self.saved)
+        started = [
+            self.start([], self.words("--rank", rank, *ranks), meeting) for rank in range(RANKS)
+        ]
+        self.learns(started)
         with socket.create_server(("127.0.0.1", port)):
-            done = self.start([], self.words("-n", RANKS, "--master-port", port))
+            done = self.start([], self.words("--rank", 0, "--ranks", RANKS), meeting)
             _, errors = done.communicate(timeout=PATIENCE)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(
@@ -218,11 +222,12 @@ class LaunchersTest(unittest.TestCase):
             ("--load", "their file of '--load': rank 1 '[0-9a-f]+', ranks 0, 2, 3 'none'"),
             ("--save", "rank 1 was given '--save', but rank 0, which writes the file, was not"),
         ):
-            port = ("--master-port", harness.free_port(), "--ranks", RANKS)
+            meeting = {"MASTER_PORT": str(harness.free_port())}
             model = self.plan / "model.onnx" if option == "--load" else self.saved
+            more = ("--ranks", RANKS)
             given = {1: (option, model)}
             ranks = [
-                self.start([], self.words("--rank", rank, *port, *given.get(rank, ())))
+                self.start([], self.words("--rank", rank, *more, *given.get(rank, ())), meeting)
                 for rank in range(RANKS)
             ]
             for process in ranks:

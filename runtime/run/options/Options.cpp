@@ -151,7 +151,7 @@ void addProfiling(CLI::App &app, Options &o) {
 /// What is wrong with them, or nothing. CLI11 does not name hidden options in its messages.
 std::string checkProfiling(const CLI::App &app) {
   for (const char *other : {"--checkpoint", "--save", "--dump", "--eval", "--trace", "-n", "--rank",
-                            "--ranks", "--ranks-per-node", "--master-addr", "--master-port"})
+                            "--ranks", "--ranks-per-node"})
     if (app.count("--alone") > 0 && app.count(other) > 0)
       return std::string(other) + " excludes --alone";
   for (auto [option, needed] :

@@ -64,19 +64,11 @@ struct Crew {
   }
 
   std::unique_ptr<Process> start(int rank) const {
-    std::vector<std::string> arguments{folder,
-                                       "--rank",
-                                       std::to_string(rank),
-                                       "--ranks",
-                                       std::to_string(size),
-                                       "--master-port",
-                                       portText(),
-                                       "--log",
-                                       "json",
-                                       "--momentum",
-                                       "0.5"};
+    std::vector<std::string> arguments{
+        folder,  "--rank", std::to_string(rank), "--ranks", std::to_string(size),
+        "--log", "json",   "--momentum",         "0.5"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return std::make_unique<Process>(arguments);
+    return std::make_unique<Process>(arguments, meetingAt(port));
   }
 
   /// "rank 2", "server 0 (rank 3)"
@@ -98,8 +90,6 @@ struct Crew {
   std::vector<std::unique_ptr<Process>> processes;
 
 private:
-  std::string portText() const { return std::to_string(port); }
-
   const std::string folder;
   const int workers, size, port = freePort();
   const std::vector<std::string> more;

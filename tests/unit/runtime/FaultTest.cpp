@@ -20,17 +20,11 @@ struct Ranks {
   int port = freePort();
 
   void start(const TinyPlan &plan, int rank, int ranks, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{plan.folder(),
-                                       "--rank",
-                                       std::to_string(rank),
-                                       "--ranks",
-                                       std::to_string(ranks),
-                                       "--master-port",
-                                       std::to_string(port),
-                                       "--log",
-                                       "json"};
+    std::vector<std::string> arguments{
+        plan.folder(), "--rank", std::to_string(rank), "--ranks", std::to_string(ranks),
+        "--log",       "json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    processes.push_back(std::make_unique<Process>(arguments));
+    processes.push_back(std::make_unique<Process>(arguments, meetingAt(port)));
   }
   Process &operator[](int rank) { return *processes[rank]; }
 };

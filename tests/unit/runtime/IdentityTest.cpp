@@ -146,31 +146,31 @@ TEST(Identity, RanksOfAMachine) {
   EXPECT_EQ(find({}, {.rank = 3, .ranks = 4}, plan)->machineRank, 1);
 }
 
-// All local ranks meet on this host, at a port of the user's choice.
+// All local ranks meet on this host, wherever others do.
 TEST(Identity, LocalMeeting) {
-  IdentityFlags flags{.localRanks = 4, .masterAddress = "localhost", .masterPort = 29611};
-  EXPECT_EQ(find({}, flags)->masterPort, 29611);
-  flags.masterAddress = "node1";
-  for (const std::optional<int> typed : {std::optional(4), std::optional<int>()}) {
-    flags.localRanks = typed;
-    expectUsage(find({}, flags),
-                "'--master-addr node1' is where ranks of several hosts meet, but this process "
-                "starts all ranks on this one: expected '--rank' and '--ranks' with it, or none");
-  }
+  const Variables others{{"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29611"}};
+  auto id = find(others, {.localRanks = 4});
+  ASSERT_TRUE(id.isOk()) << id.status().message();
+  EXPECT_TRUE(id->launchesLocally);
+  EXPECT_EQ(id->masterAddress, "127.0.0.1");
 }
 
-// Flags go before the environment.
+// Flags go before the environment, which says where all meet.
 TEST(Identity, FlagsFirst) {
-  IdentityFlags flags;
-  flags.rank = 1;
-  flags.ranks = 4;
-  flags.masterAddress = "m";
-  flags.masterPort = 5;
-  auto id = find({{"RANK", "0"}, {"WORLD_SIZE", "2"}}, flags);
+  const IdentityFlags flags{.rank = 1, .ranks = 4};
+  Variables v{{"RANK", "0"}, {"WORLD_SIZE", "2"}};
+  auto id = find(v, flags);
   ASSERT_TRUE(id.isOk()) << id.status().message();
   EXPECT_EQ(id->rank, 1);
+  EXPECT_EQ(id->masterAddress, "127.0.0.1");
+  EXPECT_EQ(id->masterPort, 29500);
+  v.insert({{"MASTER_ADDR", "m"}, {"MASTER_PORT", "5"}});
+  id = find(v, flags);
   EXPECT_EQ(id->masterAddress, "m");
   EXPECT_EQ(id->masterPort, 5);
+  v["MASTER_PORT"] = "0";
+  expectUsage(find(v, flags),
+              "environment variable 'MASTER_PORT': expected a port from 1 to 65534, got '0'");
 }
 
 } // namespace

@@ -131,8 +131,7 @@ TEST(OpTimes, Usage) {
     EXPECT_EQ(run.code, 2);
     EXPECT_NE(run.output.find(std::string(option) + " needs --"), std::string::npos) << run.output;
   }
-  for (const char *flag :
-       {"-n", "--rank", "--ranks", "--ranks-per-node", "--master-addr", "--master-port"}) {
+  for (const char *flag : {"-n", "--rank", "--ranks", "--ranks-per-node"}) {
     Outcome run = runToEnd({plan.folder(), "--alone", flag, "2"});
     EXPECT_EQ(run.code, 2) << flag << run.output;
     EXPECT_NE(run.output.find("excludes --alone"), std::string::npos) << run.output;

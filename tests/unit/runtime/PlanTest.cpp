@@ -236,6 +236,7 @@ TEST(Plan, Unfit) {
   };
   refused("schema", 3, "expected schema 18, got 3");
   refused("runnable", false, "layer trace");
+  refused("backend", "tpu", "'backend': expected cpu or cuda, got 'tpu'");
   refused("clip_norm", 0, "'clip_norm': expected a number from 1e-30 to 1e30, got 0");
   refused("accumulate", 0, "'accumulate': 0 is out of range");
   refused("clip_norm", "1", "'clip_norm' is of the wrong type");

@@ -47,6 +47,11 @@ struct Outcome {
 Outcome runToEnd(const std::vector<std::string> &arguments,
                  const std::map<std::string, std::string> &environment = {});
 
+/// The variable by which ranks that a test starts meet at a port of this host.
+inline std::map<std::string, std::string> meetingAt(int port) {
+  return {{"MASTER_PORT", std::to_string(port)}};
+}
+
 /// Where a rank's dump is for `--dump d`, in the folder of d.
 inline std::string dumpOf(int rank) { return rank == 0 ? "d" : "d/rank" + std::to_string(rank); }
 

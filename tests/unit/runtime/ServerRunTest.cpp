@@ -39,13 +39,13 @@ std::string weightsOf(const TemporaryFolder &files, int rank) {
 struct ServedRun {
   ServedRun(const TinyPlan &plan, int workers, int servers,
             const std::vector<std::string> &more = {}) {
-    const std::string size = std::to_string(workers + servers), port = std::to_string(freePort());
+    const std::string size = std::to_string(workers + servers);
+    const int port = freePort();
     for (int rank = 0; rank < workers + servers; ++rank) {
-      std::vector<std::string> arguments{plan.folder(), "--rank", std::to_string(rank),
-                                         "--ranks",     size,     "--master-port",
-                                         port,          "--log",  "json"};
+      std::vector<std::string> arguments{
+          plan.folder(), "--rank", std::to_string(rank), "--ranks", size, "--log", "json"};
       arguments.insert(arguments.end(), more.begin(), more.end());
-      processes.push_back(std::make_unique<Process>(arguments));
+      processes.push_back(std::make_unique<Process>(arguments, meetingAt(port)));
     }
   }
   std::vector<std::unique_ptr<Process>> processes;
@@ -155,12 +155,13 @@ TEST(ServerRun, DifferentPlan) {
   TinyPlan plan(2, 8, "", scheme, 1), other(2, 8, "", scheme, 1);
   other.json["name"] = "other";
   other.seal();
-  const std::string port = std::to_string(freePort());
+  const int port = freePort();
   std::vector<std::unique_ptr<Process>> ranks;
   for (int r = 0; r < 3; ++r)
     ranks.push_back(std::make_unique<Process>(
         std::vector<std::string>{(r == 2 ? other : plan).folder(), "--rank", std::to_string(r),
-                                 "--ranks", "3", "--master-port", port}));
+                                 "--ranks", "3"},
+        meetingAt(port)));
   for (auto &rank : ranks) {
     EXPECT_EQ(rank->wait(), 1);
     EXPECT_NE(rank->output().find("the ranks differ in their plan: "), std::string::npos);
@@ -200,8 +201,9 @@ TEST(ServerRun, NamesWhoDoesNotConnect) {
   Result<Socket> listener = Socket::listen(0);
   const int port = listener->localPort();
   StoreServer meeting(std::move(*listener), 3, RankNames{2});
-  Process server({plan.folder(), "--rank", "2", "--ranks", "3", "--master-port",
-                  std::to_string(port), "--timeout", "1", "--start-timeout", "5"});
+  Process server(
+      {plan.folder(), "--rank", "2", "--ranks", "3", "--timeout", "1", "--start-timeout", "5"},
+      meetingAt(port));
   // The workers' port takes connections and never answers.
   const Socket silent = std::move(*Socket::listen(0, "127.0.0.1"));
   const std::string place = "127.0.0.1 " + std::to_string(silent.localPort()) + " 1-2-3-4";
