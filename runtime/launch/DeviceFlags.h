@@ -35,8 +35,7 @@ std::optional<core::Precision> parsePrecision(const std::string &name);
 
 /// Adds --device and --share-device to `group`. `flags` must outlive the parsing.
 void addDeviceFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
-/// Adds --backend and --precision to `group`, for what follows no plan. `flags` must outlive the
-/// parsing.
+/// Adds --backend and --precision, for what follows no plan. `flags` must outlive the parsing.
 void addPlanlessFlags(CLI::App &app, DeviceFlags &flags, const std::string &group);
 
 /// The error, after parsing, for a switch that the chosen backend does not support;
