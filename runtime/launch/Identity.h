@@ -52,8 +52,8 @@ struct Identity {
 /// Finds the identity. Flags take precedence over the variables of launchers (Starters.h), which
 /// must agree; MASTER_ADDR and MASTER_PORT count beside flags, too. Without flags and variables
 /// this process starts all ranks and servers of the plan on this host, or is the only rank; so it
-/// does with -n where a launcher started it alone. A Kubernetes index counts where the plan has several
-/// processes and, beside -n, where MASTER_ADDR says where they meet. The job is that of
+/// does with -n where a launcher started it alone. A Kubernetes index counts where the plan has
+/// several processes and, beside -n, where MASTER_ADDR says where they meet. The job is that of
 /// SYNCLINE_JOB, else that of the launcher.
 ///
 /// Errors: badUsage for flags and variables that contradict each other or the plan, naming both;
