@@ -75,8 +75,8 @@ class QuickstartTest(unittest.TestCase):
         self.assertAlmostEqual(int(step[3]), 100 * (predicted / measured - 1), delta=1)
 
     def test_machine_that_cannot_be_measured(self):
-        """Where `profile` fails, the plan is of nominal rates, and the script says so and why. There
-        is a rank for each processor."""
+        """Where `profile` fails, the plan is of nominal rates, and the script says so, and why.
+        There is a rank for each processor."""
         fails = '[ "$1" != profile ] || { echo "syncline: error: no room" >&2; exit 1; }'
         skips = '[ "$1" != calibrate ] || exit 0'
         printed = self.quickstart(before=f"{skips}\n{fails}", processors=3)
