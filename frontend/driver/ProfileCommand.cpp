@@ -27,6 +27,10 @@ void addBatch(CLI::App &command, profile::ProfileOptions &options) {
       ->type_name("K")
       ->check(launch::someText())
       ->group("Model (a plan has its own)");
+  launch::addDecided(command,
+                     {"--loss", "--classes-in", "--loss-on", "--freeze", "--parameters",
+                      "--dropout", "--optimizer", "--backend", "--precision"},
+                     ", and then 'syncline profile PLAN'");
 }
 
 void addMeasuringOptions(CLI::App &command, profile::ProfileOptions &options) {

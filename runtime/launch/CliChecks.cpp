@@ -41,4 +41,16 @@ CLI::Validator someText() {
       "");
 }
 
+void addDecided(CLI::App &app, const std::vector<std::string> &names, const std::string &then) {
+  for (const std::string &name : names)
+    app.add_option_function<std::string>(
+           name,
+           [name, then](const std::string &) {
+             throw CLI::ValidationError("the plan decides on '" + name +
+                                        "': expected 'syncline compile " + name + "'" + then);
+           })
+        ->expected(0, 1) // CLI11 does not name hidden options where a value is missing
+        ->group("");
+}
+
 } // namespace syncline::launch

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace syncline::launch {
 
@@ -18,5 +19,9 @@ CLI::Validator realNumber(double min, double max, const std::string &wanted);
 
 /// Accepts a text that is not empty.
 CLI::Validator someText();
+
+/// Adds options of 'compile' that are refused, because a plan has decided on them. The message
+/// continues with `then`. Help does not list them.
+void addDecided(CLI::App &app, const std::vector<std::string> &names, const std::string &then = "");
 
 } // namespace syncline::launch

@@ -152,6 +152,11 @@ class ProfileTest(RefusalTest):
         self.assertLessEqual(NODES, profile["operations"].keys())
         self.assert_adds_up(said)
         self.refuses(["profile", plan, "--batch", 4, "-o", "x"], "--batch is for models", code=2)
+        for option, value in (("--loss", "mse"), ("--parameters", "list"), ("--dropout", "off")):
+            words = ["profile", DIGITS, "-o", "x", option, value]
+            said = f"'syncline compile {option}', and then 'syncline profile PLAN'"
+            self.refuses(words, said, code=2)
+            self.refuses(words[:-1], said, code=2)
 
     def test_refusals(self):
         self.refuses(["profile", "/nowhere.onnx", "-o", self.folder / "p"], "/nowhere.onnx")

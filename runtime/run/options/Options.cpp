@@ -161,19 +161,6 @@ std::string checkProfiling(const CLI::App &app) {
   return "";
 }
 
-/// What a plan has decided: its predictions hold for that alone. Help does not list these words.
-void addDecided(CLI::App &app) {
-  for (const std::string name : {"--backend", "--precision", "--wire"})
-    app.add_option_function<std::string>(name,
-                                         [name](const std::string &) {
-                                           throw CLI::ValidationError(
-                                               "the plan decides on '" + name +
-                                               "': expected 'syncline compile " + name + "'");
-                                         })
-        ->expected(0, 1) // CLI11 does not name hidden options where a value is missing
-        ->group("");
-}
-
 void addLimits(CLI::App &app, Options &o) {
   const char *group = "Machine and limits";
   const std::string gpus = "GPUs (plans of 'compile --backend cuda')";
@@ -352,7 +339,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &o) {
   o.checkpoint.addTo(app);
   addMeasuring(app, o);
   addProfiling(app, o);
-  addDecided(app);
+  launch::addDecided(app, {"--backend", "--precision", "--wire"});
   addLimits(app, o);
   if (std::optional<int> code = launch::parseWords(app, argc, argv, complain))
     return code;
