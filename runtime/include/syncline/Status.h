@@ -35,10 +35,13 @@ public:
   bool isOk() const { return !failure; }
   explicit operator bool() const { return isOk(); }
 
-  /// Precondition: !isOk().
-  ErrorKind kind() const { return failure->first; }
-  /// Precondition: !isOk().
-  const std::string &message() const { return failure->second; }
+  /// The error's category. Whoever asks a good status has a defect: internal.
+  ErrorKind kind() const { return failure ? failure->first : ErrorKind::internal; }
+  /// The error's message; empty for a good status.
+  const std::string &message() const {
+    static const std::string none;
+    return failure ? failure->second : none;
+  }
 
   /// 0 success, 1 bad input or a lost peer, 2 bad command line, 3 a defect of Syncline.
   int exitCode() const {

@@ -30,5 +30,12 @@ TEST(Status, TryReturnsTheFirstError) {
   EXPECT_EQ(*quartered(8), 2);
 }
 
+// A good status has no error, and says nothing that was never written.
+TEST(Status, GoodOneHasNoMessage) {
+  EXPECT_EQ(Status::ok().kind(), ErrorKind::internal);
+  EXPECT_EQ(Result<int>(1).status().message(), "");
+  EXPECT_EQ(Status::ok().exitCode(), 0);
+}
+
 } // namespace
 } // namespace syncline
