@@ -137,7 +137,9 @@ public:
 
   OrderCertificate prove(double ready, double tail) const {
     double layers = layersBound(ready, tail, false);
-    if (!std::ranges::all_of(inOrder, &LayerWork::inBucket))
+    if (std::ranges::any_of(inOrder, [&](const LayerWork &layer) {
+          return !layer.inBucket && layer.ready >= ready && layer.tail >= tail;
+        }))
       layers = std::max(layers, layersBound(ready, tail, true));
     OrderCertificate certificate = base;
     certificate.ready = ready;
