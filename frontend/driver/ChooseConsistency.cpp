@@ -1,4 +1,4 @@
-// Plans and simulates the forms that the user names.
+// Has the forms that the user names compared, and tabulates them.
 #include "frontend/driver/ChooseConsistency.h"
 
 #include "frontend/report/ConsistencyReport.h"
@@ -13,15 +13,6 @@ namespace syncline::driver {
 static constexpr std::string_view autoPrefix = "auto:";
 
 bool isAutoConsistency(const std::string &text) { return text.starts_with(autoPrefix); }
-
-CompileOptions asForm(const CompileOptions &options, const std::string &form) {
-  CompileOptions one = options;
-  one.consistency = form;
-  one.forms = {form};
-  if (options.overlap == "auto" && form != "bsp")
-    one.overlap = "backward";
-  return one;
-}
 
 Result<std::vector<std::string>> formsOf(const std::string &text) {
   if (!isAutoConsistency(text))
@@ -40,36 +31,25 @@ static Result<sweep::ConsistencyPoint> simulated(ModuleOp plan, const std::strin
   return sweep::runConsistency(*simulated, cluster, form, {});
 }
 
-Result<PlannedForm> planForms(const CompileOptions &options, const PlanAs &plan) {
-  PlannedForm best;
-  if (!isAutoConsistency(options.consistency)) {
-    SYNCLINE_TRY_GET(choice, plan(options));
-    best.choice = std::move(*choice);
-    return best;
+Result<PlannedForm> planForms(const candidates::Request &request,
+                              const std::vector<std::string> &openForms,
+                              const candidates::PlanOneForm &plan) {
+  if (openForms.empty()) {
+    SYNCLINE_TRY_GET(choice, plan(request));
+    return PlannedForm{std::move(*choice), ""};
   }
   sweep::ConsistencySweep all;
-  double least = 0;
-  for (const std::string &form : options.forms) {
-    Result<candidates::Choice> choice = plan(asForm(options, form));
-    Result<sweep::ConsistencyPoint> point =
-        choice ? simulated(*choice->plan, form) : choice.status();
-    if (point) {
-      if (!best.choice.plan || point->step < least) {
-        best.choice = std::move(*choice);
-        least = point->step;
-      }
-      all.points.push_back(std::move(*point));
-    } else if (point.status().kind() == ErrorKind::badInput) {
-      all.refused.push_back({form, point.status().message()});
-    } else {
-      return Status::error(point.status().kind(), "--consistency: " + point.status().message());
-    }
-  }
-  if (all.points.empty())
-    return Status::badInput("--consistency: '" + all.refused.front().form +
-                            "': " + all.refused.front().reason);
-  best.trade = report::consistencyTable(all);
-  return best;
+  const auto simulate = [&all](ModuleOp planned, const std::string &form) -> Result<double> {
+    SYNCLINE_TRY_GET(point, simulated(planned, form));
+    all.points.push_back(std::move(*point));
+    return all.points.back().step;
+  };
+  Result<candidates::FormChoice> best = candidates::chooseForm(request, openForms, plan, simulate);
+  if (!best)
+    return Status::error(best.status().kind(), "--consistency: " + best.status().message());
+  for (candidates::RefusedForm &form : best->refused)
+    all.refused.push_back({std::move(form.form), std::move(form.reason)});
+  return PlannedForm{std::move(best->choice), report::consistencyTable(all)};
 }
 
 } // namespace syncline::driver

@@ -2,6 +2,7 @@
 #include "frontend/driver/CompareModel.h"
 
 #include "codegen/step/Text.h"
+#include "frontend/driver/Compile.h"
 #include "frontend/driver/RecordedOptions.h"
 #include "frontend/driver/StepTrace.h"
 #include "frontend/ir/TraceModule.h"

@@ -79,36 +79,37 @@ codegen::PlanFile layersFile(const files::LayerTrace &trace) {
 
 /// Reads a model to plan for alone: its step, or its layers with their times where an operation
 /// cannot be trained.
-Result<Source> readLayers(const CompileOptions &options, const CompileRequest &request,
-                          MLIRContext &context, CompileProgress &progress) {
-  Result<Source> step = readModel(options.model, request.import, context, progress);
+Result<Source> readLayers(const CompileRequest &request, MLIRContext &context,
+                          CompileProgress &progress) {
+  Result<Source> step = readModel(request.paths.model, request.import, context, progress);
   if (step || step.status().kind() != ErrorKind::badInput) {
     if (step)
       step->files.clear(); // a plan that is not run has no weights
     return step;
   }
   Source source;
-  SYNCLINE_TRY_GET(trace, readModelTrace(options, request, context, progress, source.inventory));
+  SYNCLINE_TRY_GET(trace, readModelTrace(request, context, progress, source.inventory));
   printNotes({whyNoStep(step.status())}, progress);
-  source.module = frontend::traceModule(*trace, options.model, context);
+  source.module = frontend::traceModule(*trace, request.paths.model, context);
   source.files.push_back(layersFile(*trace));
   return source;
 }
 
-Result<Source> readSource(const CompileOptions &options, const CompileRequest &request,
-                          MLIRContext &context, CompileProgress &progress) {
-  if (options.planOnly)
-    return readLayers(options, request, context, progress);
-  if (!isTrace(options.model))
-    return readModel(options.model, request.import, context, progress);
-  SYNCLINE_TRY_GET(module, frontend::readTraceModule(options.model, context));
+Result<Source> readSource(const CompileRequest &request, MLIRContext &context,
+                          CompileProgress &progress) {
+  if (request.import.shapesSuffice)
+    return readLayers(request, context, progress);
+  const std::string &model = request.paths.model;
+  if (!isTrace(model))
+    return readModel(model, request.import, context, progress);
+  SYNCLINE_TRY_GET(module, frontend::readTraceModule(model, context));
   Source source;
   source.module = std::move(*module);
   return source;
 }
 
 /// A profile's times hold for its own batch only: refuses another one.
-Status checkBatch(const CompileOptions &options, const files::Profile &profile, ModuleOp module) {
+Status checkBatch(const std::string &path, const files::Profile &profile, ModuleOp module) {
   for (auto step : module.getOps<nn::StepOp>()) {
     auto inputs = step.getOps<nn::InputOp>();
     if (!profile.batch || inputs.empty())
@@ -116,7 +117,7 @@ Status checkBatch(const CompileOptions &options, const files::Profile &profile, 
     const std::int64_t batch =
         cast<ShapedType>((*inputs.begin())->getResult(0).getType()).getDimSize(0);
     if (batch != *profile.batch)
-      return Status::badInput("'" + options.profile + "' was measured with batch " +
+      return Status::badInput("'" + path + "' was measured with batch " +
                               std::to_string(*profile.batch) + ", expected " +
                               std::to_string(batch) + " as this plan's");
   }
@@ -125,27 +126,26 @@ Status checkBatch(const CompileOptions &options, const files::Profile &profile, 
 
 /// Attaches cluster, profile, optimizer, precision and wire to the module as attributes, which the
 /// passes read.
-Status attachCluster(const CompileOptions &options, const CompileRequest &request,
-                     ModuleOp module) {
+Status attachRequest(const CompileRequest &request, ModuleOp module) {
   const files::ClusterFile &cluster = request.cluster;
   const std::optional<files::Profile> &profile = request.profile;
   module->setAttr(cluster::specAttr,
                   cluster::withNccl(frontend::toAttr(cluster, module.getContext()),
-                                    codegen::findTarget(options.backend)->usesNccl));
+                                    codegen::findTarget(request.backend)->usesNccl));
   module->setAttr(cluster::provenanceAttr, frontend::provenanceAttr(cluster, module.getContext()));
-  if (options.optimizer != optimizerName(OptimizerKind::sgd))
-    module->setAttr(nn::optimizerAttr, StringAttr::get(module.getContext(), options.optimizer));
-  if (options.wire != wireName(WirePrecision::fp32))
-    module->setAttr(cluster::wireAttr, StringAttr::get(module.getContext(), options.wire));
-  if (!profile) {
-    attachPrecision(options, nullptr, module);
+  if (request.optimizer != OptimizerKind::sgd)
+    module->setAttr(nn::optimizerAttr,
+                    StringAttr::get(module.getContext(), optimizerName(request.optimizer)));
+  if (request.wire != wireName(WirePrecision::fp32))
+    module->setAttr(cluster::wireAttr, StringAttr::get(module.getContext(), request.wire));
+  const std::string &path = request.paths.profile;
+  attachPrecision(request.precision, profile ? &*profile : nullptr, path, module);
+  if (!profile)
     return Status::ok();
-  }
-  const std::string file = std::filesystem::path(options.profile).filename().string();
+  const std::string file = std::filesystem::path(path).filename().string();
   module->setAttr(cluster::provenanceAttr,
                   frontend::provenanceAttr(cluster, *profile, file, module.getContext()));
-  attachPrecision(options, &*profile, module);
-  SYNCLINE_TRY(checkBatch(options, *profile, module));
+  SYNCLINE_TRY(checkBatch(path, *profile, module));
   Builder builder(module.getContext());
   module->setAttr(cluster::profileAttr, frontend::toAttr(*profile, module.getContext()));
   if (profile->update)
@@ -157,13 +157,13 @@ Status attachCluster(const CompileOptions &options, const CompileRequest &reques
   return Status::ok();
 }
 
-Result<codegen::PlanInfo> describe(const CompileOptions &options) {
-  Result<std::string> model = codegen::sha256OfFile(options.model),
-                      cluster = codegen::sha256OfFile(options.cluster);
+Result<codegen::PlanInfo> describe(const InputPaths &paths, const std::string &backend) {
+  Result<std::string> model = codegen::sha256OfFile(paths.model),
+                      cluster = codegen::sha256OfFile(paths.cluster);
   if (!model || !cluster)
     return model ? cluster.status() : model.status();
-  return codegen::PlanInfo{SYNCLINE_VERSION, std::filesystem::path(options.model).stem().string(),
-                           *model, *cluster, options.backend};
+  return codegen::PlanInfo{SYNCLINE_VERSION, std::filesystem::path(paths.model).stem().string(),
+                           *model, *cluster, backend};
 }
 
 } // namespace
@@ -175,31 +175,34 @@ bool isTrace(const std::string &model) {
 Status compile(const CompileOptions &options) {
   PlanContext context;
   SYNCLINE_TRY_GET(request, readRequest(options, context));
-  SYNCLINE_TRY_GET(info, describe(options));
+  SYNCLINE_TRY_GET(info, describe(request->paths, request->backend));
   std::optional<CompileProgress> progress(std::in_place, /*isShown=*/!options.quiet);
   const auto enter = [&progress](const std::string &phase) { progress->enter(phase); };
   enter("reading");
-  SYNCLINE_TRY_GET(source, readSource(options, *request, context, *progress));
+  SYNCLINE_TRY_GET(source, readSource(*request, context, *progress));
   info->unneededInputs = std::move(source->unneededInputs);
-  SYNCLINE_TRY(attachCluster(options, *request, *source->module));
-  info->options = recordOptions(options, request->import, *source->module);
+  SYNCLINE_TRY(attachRequest(*request, *source->module));
+  info->options =
+      recordOptions({request->import, options.recompute, options.schemes,
+                     nn::precisionOf(*source->module).str(), request->import.shapesSuffice});
   if (options.planOnly && firstOf<nn::StepOp>(*source->module)) {
     SYNCLINE_TRY_GET(trace, replaceStep(source->module, options.model, enter));
     source->files.push_back(layersFile(*trace));
   }
-  Result<PlannedForm> planned = planForms(options, [&](const CompileOptions &form) {
-    return planAsked(form, request->planner, *source->module, enter);
-  });
+  const auto plan = [&](const candidates::Request &form) {
+    return planAsked(form, request->paths, *source->module, enter);
+  };
+  Result<PlannedForm> planned = planForms(request->plan, request->openForms, plan);
   if (!planned)
     return planned.status();
   const ModuleOp module = *planned->choice.plan;
   DiagnosticCollector diagnostics(&context);
   codegen::PlanSources sources{module, *info, files::runtimeIncludes(), std::move(source->files),
                                enter};
-  Result<nlohmann::json> plan = codegen::writePlan(options.output, sources);
+  Result<nlohmann::json> written = codegen::writePlan(options.output, sources);
   progress.reset();
-  if (!plan)
-    return plan.status();
+  if (!written)
+    return written.status();
   warnOfClashes(module);
   if (options.quiet)
     return Status::ok();
@@ -207,12 +210,12 @@ Status compile(const CompileOptions &options) {
     noteAssumedDevice();
   noteSlowNodes(module);
   if (options.schemes.empty())
-    noteRing(*request->planner, module, *plan);
+    noteRing(*request->plan.asked.planner, module, *written);
   std::fputs(planned->trade.c_str(), stderr);
   noteChoice(planned->choice);
   if (!source->inventory.empty())
     std::fprintf(stderr, "syncline: %s\n", source->inventory.c_str());
-  Result<std::string> closing = report::compileClosing(*plan, options.output);
+  Result<std::string> closing = report::compileClosing(*written, options.output);
   if (closing)
     std::fputs(closing->c_str(), stderr);
   return closing.status();

@@ -2,6 +2,8 @@
 #include "frontend/driver/CompileRequest.h"
 
 #include "codegen/step/StepTarget.h"
+#include "frontend/driver/ChooseConsistency.h"
+#include "frontend/driver/PrecisionOption.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterKinds.h"
 #include "frontend/files/TextFile.h"
@@ -11,6 +13,7 @@
 #include "ir/cluster/SpecFields.h"
 #include "ir/sync/Consistency.h"
 #include "passes/merge/RequestedSchemes.h"
+#include "passes/solver/Planner.h"
 #include "syncline/PlanConstants.h"
 
 #include <filesystem>
@@ -123,6 +126,30 @@ Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
   return import;
 }
 
+/// What is asked of the plan, and what is left open.
+candidates::Request planRequest(const CompileOptions &options,
+                                std::shared_ptr<const solver::Planner> planner) {
+  candidates::Request request;
+  request.opensOverlap = options.overlap == "auto";
+  request.opensChannels = options.channels == "auto";
+  request.opensSplit = options.splitTied == "auto";
+  request.recomputesToFit = options.recomputesToFit();
+  candidates::Candidate &asked = request.asked;
+  asked.planner = std::move(planner);
+  asked.requested = options.schemes;
+  if (!request.opensOverlap)
+    asked.overlap = options.overlap;
+  if (!request.opensChannels)
+    asked.channels = std::stoi(options.channels);
+  asked.splitTied = options.splitTied == "always";
+  asked.consistency = options.consistency;
+  asked.clipNorm = options.clipNorm.value_or(0);
+  asked.accumulate = options.accumulate;
+  if (!request.recomputesToFit)
+    asked.recompute = options.recompute;
+  return request;
+}
+
 } // namespace
 
 Result<CompileRequest> readRequest(const CompileOptions &options, MLIRContext &context) {
@@ -133,7 +160,13 @@ Result<CompileRequest> readRequest(const CompileOptions &options, MLIRContext &c
        {options.model, options.cluster, options.profile, options.parameters})
     SYNCLINE_TRY(expectFile(path));
   CompileRequest request;
-  request.planner = *planner;
+  request.paths = {options.model, options.cluster, options.profile};
+  request.plan = planRequest(options, *planner);
+  if (isAutoConsistency(options.consistency))
+    request.openForms = options.forms;
+  request.optimizer = *parseOptimizer(options.optimizer);
+  request.wire = options.wire;
+  request.backend = options.backend;
   SYNCLINE_TRY_GET(cluster, files::readClusterFile(options.cluster));
   request.assumesDevice = isDeviceOpen(options, *cluster);
   if (request.assumesDevice)
@@ -145,6 +178,8 @@ Result<CompileRequest> readRequest(const CompileOptions &options, MLIRContext &c
     SYNCLINE_TRY_GET(profile, files::readProfile(options.profile));
     request.profile = std::move(*profile);
   }
+  request.precision = precisionFor(
+      options.precision, request.profile ? request.profile->precision : "", options.backend);
   SYNCLINE_TRY_GET(import, importOptions(options));
   request.import = std::move(*import);
   return request;

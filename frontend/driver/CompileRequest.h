@@ -5,20 +5,33 @@
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/Profile.h"
 #include "frontend/onnx/ImportOnnx.h"
-#include "passes/solver/Planner.h"
+#include "passes/candidates/Candidates.h"
+#include "syncline/OptimizerKind.h"
 
 #include "mlir/IR/MLIRContext.h"
 
-#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace syncline::driver {
 
+/// What messages call the inputs.
+struct InputPaths {
+  std::string model, cluster;
+  std::string profile; ///< empty for none
+};
+
 /// The files and texts of CompileOptions as types. Each is read here and nowhere else.
 struct CompileRequest {
-  std::shared_ptr<const solver::Planner> planner;
-  frontend::ImportOptions import; ///< how the model is read
-  files::ClusterFile cluster;     ///< with the requested nodes, and a device
+  InputPaths paths;
+  candidates::Request plan; ///< with the planner that answers, which is Z3 where it was asked for
+  std::vector<std::string> openForms; ///< of consistency, to compare; empty: the plan's is settled
+  frontend::ImportOptions import;     ///< how the model is read
+  OptimizerKind optimizer = OptimizerKind::sgd;
+  std::string wire = "fp32", precision = "fp32"; ///< of allWires, of nn::precisions
+  std::string backend = "cpu";                   ///< one of stepTargets()
+  files::ClusterFile cluster;                    ///< with the requested nodes, and a device
   /// Whether the device is that of kind 'cpu', because the file states no rates, no profile is
   /// given and the plan is for processors. A layer trace has its times, and needs none.
   bool assumesDevice = false;

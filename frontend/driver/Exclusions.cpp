@@ -1,7 +1,6 @@
 // The table, and its two readers.
 #include "frontend/driver/Exclusions.h"
 
-#include "frontend/driver/ChooseConsistency.h"
 #include "passes/candidates/Candidates.h"
 #include "passes/solver/Planner.h"
 #include "syncline/WirePrecision.h"
@@ -138,6 +137,17 @@ const std::vector<Exclusion> &exclusions() {
       {momentum, {otherOptimizer}, "it is SGD with momentum"},
   };
   return table;
+}
+
+/// The options with which this form is compiled alone. Only gradients, which bsp has, can travel
+/// beyond the backward pass.
+CompileOptions asForm(const CompileOptions &options, const std::string &form) {
+  CompileOptions one = options;
+  one.consistency = form;
+  one.forms = {form};
+  if (options.overlap == "auto" && form != "bsp")
+    one.overlap = "backward";
+  return one;
 }
 
 Status checkForm(const CompileOptions &options, const IsGiven &isGiven) {

@@ -17,9 +17,9 @@ namespace {
 
 class Timing {
 public:
-  Timing(const CompileOptions &options, cluster::DeviceAttr device,
-         const std::optional<files::Profile> &profile)
-      : options(options), device(device), profile(profile) {}
+  Timing(const CompileRequest &request, cluster::DeviceAttr device)
+      : paths(request.paths), optimizer(request.optimizer), profile(request.profile),
+        device(device) {}
 
   Result<files::LayerTrace> time(const frontend::ModelLayers &model) {
     SYNCLINE_TRY(checkProfile(model));
@@ -36,8 +36,7 @@ public:
       timed.backward = *backward;
       const auto bytes = static_cast<double>(layer.bytes);
       timed.update = cost::updateSeconds(static_cast<double>(layer.elements), bytes, device,
-                                         profile ? profile->update : std::nullopt,
-                                         *parseOptimizer(options.optimizer));
+                                         profile ? profile->update : std::nullopt, optimizer);
       timed.update = layer.bytes > 0 ? timed.update : 0;
       if (layer.factors)
         timed.factors = {(*layer.factors)[0], (*layer.factors)[1], (*layer.factors)[2]};
@@ -57,14 +56,14 @@ private:
     if (!profile)
       return Status::ok();
     if (profile->batch && *profile->batch != model.batch)
-      return Status::badInput("'" + options.profile + "' was measured with batch " +
+      return Status::badInput("'" + paths.profile + "' was measured with batch " +
                               std::to_string(*profile->batch) + ", expected " +
                               std::to_string(model.batch) + " as this plan's");
     for (const frontend::ModelLayer &layer : model.layers)
       if (isMeasured(layer))
         return Status::ok();
-    return Status::badInput("'" + options.profile + "': expected times of nodes of '" +
-                            options.model + "', got none of them");
+    return Status::badInput("'" + paths.profile + "': expected times of nodes of '" + paths.model +
+                            "', got none of them");
   }
 
   /// Seconds by the roofline. Where the device has no rates, the bytes of a measured node stand in
@@ -78,7 +77,7 @@ private:
       else if (isMeasured(layer))
         sum += part.bytes;
       else
-        return Status::badInput("'" + options.cluster +
+        return Status::badInput("'" + paths.cluster +
                                 "': expected a device with compute and "
                                 "memory rates, or a profile with the node '" +
                                 layer.node + "'");
@@ -109,9 +108,10 @@ private:
     }
   }
 
-  const CompileOptions &options;
-  cluster::DeviceAttr device;
+  const InputPaths &paths;
+  OptimizerKind optimizer;
   const std::optional<files::Profile> &profile;
+  cluster::DeviceAttr device;
 };
 
 } // namespace
@@ -123,14 +123,13 @@ void printNotes(const std::vector<std::string> &notes, CompileProgress &progress
     std::fprintf(stderr, "syncline: note: %s\n", note.c_str());
 }
 
-Result<files::LayerTrace> readModelTrace(const CompileOptions &options,
-                                         const CompileRequest &request, MLIRContext &context,
+Result<files::LayerTrace> readModelTrace(const CompileRequest &request, MLIRContext &context,
                                          CompileProgress &progress, std::string &inventory) {
-  SYNCLINE_TRY_GET(model, frontend::importLayers(options.model, request.import, context));
+  SYNCLINE_TRY_GET(model, frontend::importLayers(request.paths.model, request.import, context));
   printNotes(model->notes, progress);
   inventory = inventoryText(model->inventory);
   cluster::DeviceAttr device = frontend::toAttr(request.cluster, &context).getDevice();
-  return Timing(options, device, request.profile).time(*model);
+  return Timing(request, device).time(*model);
 }
 
 } // namespace syncline::driver

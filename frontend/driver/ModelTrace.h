@@ -12,11 +12,10 @@ namespace syncline::driver {
 /// Reads the model's shapes and predicts every layer's times, in seconds on a node without
 /// slowdown. A node that the request's profile names takes its measured time. Other nodes take the
 /// roofline's time on the cluster's device (passes/cost): each of their parts for what it computes
-/// and moves, with launch overhead. Updates are those of options.optimizer.
+/// and moves, with launch overhead. Updates are those of the request's optimizer.
 /// Prints notes to standard error; `inventory` becomes the model's inventoryText. Errors: badInput
 /// for a faulty model, cluster or profile, and where a layer has neither a measured time nor rates.
-Result<files::LayerTrace> readModelTrace(const CompileOptions &options,
-                                         const CompileRequest &request, mlir::MLIRContext &context,
+Result<files::LayerTrace> readModelTrace(const CompileRequest &request, mlir::MLIRContext &context,
                                          CompileProgress &progress, std::string &inventory);
 
 /// Prints the notes of an import where the progress line stood.

@@ -8,25 +8,22 @@
 using namespace mlir;
 
 namespace syncline::driver {
-namespace {
 
-const std::string usual = nn::precisions[0].str();
+static const std::string usual = nn::precisions[0].str();
 
-std::string precisionFor(const CompileOptions &options, const std::string &measured) {
-  if (!options.precision.empty())
-    return options.precision;
-  const bool isKnown = !measured.empty() && (measured != "tf32" || options.backend != "cpu");
+std::string precisionFor(const std::string &requested, const std::string &measured,
+                         const std::string &backend) {
+  if (!requested.empty())
+    return requested;
+  const bool isKnown = !measured.empty() && (measured != "tf32" || backend != "cpu");
   return isKnown ? measured : usual;
 }
 
-} // namespace
-
-void attachPrecision(const CompileOptions &options, const files::Profile *profile,
-                     ModuleOp module) {
+void attachPrecision(const std::string &precision, const files::Profile *profile,
+                     const std::string &path, ModuleOp module) {
   if (module.getOps<nn::StepOp>().empty())
     return;
   const std::string measured = profile ? profile->precision : "";
-  const std::string precision = precisionFor(options, measured);
   if (precision != usual)
     module->setAttr(nn::precisionAttr, StringAttr::get(module.getContext(), precision));
   if (!profile && precision != usual)
@@ -37,7 +34,7 @@ void attachPrecision(const CompileOptions &options, const files::Profile *profil
     std::fprintf(stderr,
                  "syncline: note: '%s' was measured in %s, the plan computes in %s; 'syncline "
                  "profile' of this plan measures that\n",
-                 options.profile.c_str(), measured.c_str(), precision.c_str());
+                 path.c_str(), measured.c_str(), precision.c_str());
 }
 
 } // namespace syncline::driver

@@ -63,8 +63,8 @@ frontend::ImportOptions readImport(const Json &json) {
 
 } // namespace
 
-Json recordOptions(const CompileOptions &options, const frontend::ImportOptions &import,
-                   mlir::ModuleOp module) {
+Json recordOptions(const RecordedOptions &options) {
+  const frontend::ImportOptions &import = options.import;
   return {{"batch", import.batch ? Json(*import.batch) : Json()},
           {"dimensions", import.dimensions},
           {"batch_dimensions", import.batchDimensions},
@@ -76,7 +76,7 @@ Json recordOptions(const CompileOptions &options, const frontend::ImportOptions 
           {"dropout", import.dropout},
           {"recompute", options.recompute},
           {"schemes", options.schemes},
-          {"precision", nn::precisionOf(module).str()},
+          {"precision", options.precision},
           {"plan_only", options.planOnly}};
 }
 

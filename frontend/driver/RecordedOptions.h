@@ -1,12 +1,14 @@
 // What plan.json records of the options that say how the model is read.
 #pragma once
 
-#include "frontend/driver/Compile.h"
 #include "frontend/onnx/ImportOnnx.h"
 
-#include "mlir/IR/BuiltinOps.h"
+#include "syncline/Status.h"
 
 #include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <vector>
 
 namespace syncline::driver {
 
@@ -19,9 +21,8 @@ struct RecordedOptions {
   bool planOnly = false;
 };
 
-/// The object `options` of plan.json. `module` has its precision already.
-nlohmann::json recordOptions(const CompileOptions &options, const frontend::ImportOptions &import,
-                             mlir::ModuleOp module);
+/// The object `options` of plan.json.
+nlohmann::json recordOptions(const RecordedOptions &options);
 
 /// Reads `options` of plan.json. badInput where it is missing or malformed; the message does not
 /// name the plan.

@@ -1,5 +1,5 @@
-// Which of several plans is taken, and which are not made.
-#include "passes/candidates/ChoosePlan.h"
+// Which of several plans, or forms of consistency, is taken, and which plans are not made.
+#include "passes/candidates/ChooseForm.h"
 
 #include "passes/RegisterAll.h"
 #include "passes/solver/Planner.h"
@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -205,6 +206,61 @@ TEST(ChoosePlan, LeavesOutWhatIsRefused) {
   const Chosen wrong(request, *module, refusing("step", ErrorKind::internal));
   ASSERT_FALSE(wrong.choice);
   EXPECT_EQ(wrong.choice.status().kind(), ErrorKind::internal);
+}
+
+/// Chooses among forms whose steps take so many seconds, and plans nothing. A form without seconds
+/// is refused.
+Result<FormChoice> formOf(const std::vector<std::string> &forms,
+                          const std::map<std::string, double> &seconds,
+                          std::vector<Request> &planned, ErrorKind refused = ErrorKind::badInput) {
+  Request request = asking("optimal");
+  request.opensOverlap = true;
+  const PlanOneForm plan = [&planned](const Request &one) -> Result<Choice> {
+    planned.push_back(one);
+    Choice choice;
+    choice.plan = parsed("module {}");
+    choice.outcomes.push_back(Outcome{.candidate = one.asked});
+    return choice;
+  };
+  const SimulateForm simulate = [&](mlir::ModuleOp, const std::string &form) -> Result<double> {
+    const auto found = seconds.find(form);
+    if (found == seconds.end())
+      return Status::error(refused, "no " + form);
+    return found->second;
+  };
+  return chooseForm(request, forms, plan, simulate);
+}
+
+TEST(ChooseForm, TakesTheShortestStepAndOfEqualOnesTheFirst) {
+  std::vector<Request> planned;
+  const auto best = formOf({"asp", "bsp", "ssp:3", "dssp:3,15"},
+                           {{"bsp", 2}, {"ssp:3", 1}, {"dssp:3,15", 1}}, planned);
+  ASSERT_TRUE(best) << best.status().message();
+  EXPECT_EQ(best->choice.outcomes[0].candidate.consistency, "ssp:3");
+  ASSERT_EQ(best->refused.size(), 1u);
+  EXPECT_EQ(best->refused[0].form + ", " + best->refused[0].reason, "asp, no asp");
+  ASSERT_EQ(planned.size(), 4u);
+  for (const Request &one : planned) { // weights have nothing to hide behind the next step
+    EXPECT_EQ(one.opensOverlap, one.asked.consistency == "bsp");
+    EXPECT_EQ(one.asked.overlap, "backward");
+  }
+}
+
+TEST(ChooseForm, NamesTheFirstFormWhereAllAreRefused) {
+  std::vector<Request> planned;
+  const auto none = formOf({"asp", "ssp:3"}, {}, planned);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.status().message(), "'asp': no asp");
+  EXPECT_EQ(none.status().kind(), ErrorKind::badInput);
+}
+
+// A fault of the compiler is no refusal of a form.
+TEST(ChooseForm, TellsFaults) {
+  std::vector<Request> planned;
+  const auto fault = formOf({"asp", "bsp"}, {{"bsp", 2}}, planned, ErrorKind::internal);
+  ASSERT_FALSE(fault);
+  EXPECT_EQ(fault.status().kind(), ErrorKind::internal);
+  EXPECT_EQ(planned.size(), 1u);
 }
 
 } // namespace
