@@ -1,4 +1,4 @@
-// TreeCost: the runtime's all-reduce by trees (runtime/transport/collectives/TreeAllReduce.h):
+// TreeCost: the runtime's all-reduce by trees (runtime/transport/collectives/TreeAllReduce.cpp):
 // how it cuts a message, where each rank stands, and what that costs. README.md, "The tree", has
 // the formula.
 //

@@ -1,16 +1,12 @@
 // The algorithm of each scheme, and checks that all algorithms share.
 #include "runtime/transport/collectives/AllReduce.h"
 
+#include "runtime/core/Channel.h"
 #include "runtime/core/StepTypes.h"
-#include "runtime/transport/collectives/ColocatedServers.h"
+#include "runtime/transport/collectives/Algorithms.h"
 #include "runtime/transport/collectives/DedicatedServers.h"
-#include "runtime/transport/collectives/HalvingDoubling.h"
-#include "runtime/transport/collectives/Hierarchical.h"
 #include "runtime/transport/collectives/RankSubset.h"
-#include "runtime/transport/collectives/RecursiveDoubling.h"
-#include "runtime/transport/collectives/RingAllReduce.h"
 #include "runtime/transport/collectives/Sum.h"
-#include "runtime/transport/collectives/TreeAllReduce.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,28 +14,19 @@
 namespace syncline::transport {
 namespace {
 
-using Creator = Result<std::unique_ptr<AllReduce>> (*)(Transport &, const std::string &name,
-                                                       const RankLayout &);
-
-template <typename Algorithm>
-Result<std::unique_ptr<AllReduce>> create(Transport &transport, const std::string &name,
-                                          const RankLayout &) {
-  return Algorithm::create(transport, name);
-}
-
 Result<std::unique_ptr<AllReduce>> createServers(Transport &transport, const std::string &name,
                                                  const RankLayout &layout) {
   if (layout.servers == 0)
-    return ColocatedServers::create(transport, name);
+    return createColocatedServers(transport, name, layout);
   return createServerClient(transport, name, {transport.size() - layout.servers, layout.servers});
 }
 
-constexpr std::pair<Scheme, Creator> creators[] = {
-    {Scheme::ring, create<RingAllReduce>},
-    {Scheme::recursiveDoubling, create<RecursiveDoubling>},
-    {Scheme::halvingDoubling, create<HalvingDoubling>},
-    {Scheme::tree, create<TreeAllReduce>},
-    {Scheme::hierarchical, Hierarchical::create},
+constexpr std::pair<Scheme, CreateAllReduce *> creators[] = {
+    {Scheme::ring, createRing},
+    {Scheme::recursiveDoubling, createRecursiveDoubling},
+    {Scheme::halvingDoubling, createHalvingDoubling},
+    {Scheme::tree, createTrees},
+    {Scheme::hierarchical, createHierarchical},
     {Scheme::parameterServer, createServers},
 };
 

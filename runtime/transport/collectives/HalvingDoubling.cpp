@@ -1,4 +1,4 @@
-// Halving-doubling over point-to-point messages.
+// All-reduce by recursive halving and doubling (Rabenseifner), with few rounds and little traffic.
 //
 // The message has one block for each rank. A group of ranks sums the blocks of its own ranks: each
 // half sends the other half its values of the other's blocks, then continues alone. Each element is
@@ -6,15 +6,38 @@
 //
 // Order of the messages: the levels of halving, then those of doubling; within a level partners
 // before guests, then segment by segment.
-#include "runtime/transport/collectives/HalvingDoubling.h"
-
+#include "runtime/core/Channel.h"
 #include "runtime/core/StepTypes.h"
+#include "runtime/transport/collectives/Algorithms.h"
+#include "runtime/transport/collectives/Blocks.h"
+#include "runtime/transport/collectives/PeerLinks.h"
+#include "runtime/transport/collectives/RankHalves.h"
 
 #include <algorithm>
 
 namespace syncline::transport {
+namespace {
 
-/// The sum of one message.
+/// Takes 2·ceil(log2 P) rounds: a reduce-scatter that exchanges halves, quarters and so on of the
+/// message, then an all-gather in the reverse order. A rank sends and receives 2(P-1)/P·N when P is
+/// a power of two. Otherwise hosts (RankHalves.h) send more; with 3 ranks, 2N in all.
+class HalvingDoubling : public AllReduce {
+public:
+  HalvingDoubling(int ranks, std::vector<RankHalving> levels, std::unique_ptr<PeerLinks> links)
+      : AllReduce(ranks), levels(std::move(levels)), links(std::move(links)) {}
+
+private:
+  struct Pass;
+  Status sum(std::byte *data, std::size_t bytes, ElementType type) override {
+    return sumHalf(data, bytes, type, core::Half::whole);
+  }
+  Status sumHalf(std::byte *data, std::size_t bytes, ElementType type, core::Half half) override;
+
+  const std::vector<RankHalving> levels; ///< from all ranks to pairs
+  const std::unique_ptr<PeerLinks> links;
+};
+
+/// The sum of one message. A peer of -1 is none.
 struct HalvingDoubling::Pass {
   PeerLinks &links;
   const Blocks blocks;
@@ -26,55 +49,38 @@ struct HalvingDoubling::Pass {
   }
 
   Status send(int peer, const Segments &segments) {
-    Status s;
-    for (int i = 0; i < segments.count() && s && peer >= 0; ++i)
-      s = links.send(peer, data + segments[i].begin, segments[i].size());
-    return s;
+    for (int i = 0; i < segments.count() && peer >= 0; ++i)
+      SYNCLINE_TRY(links.send(peer, data + segments[i].begin, segments[i].size()));
+    return Status::ok();
   }
   Status receiveAndAdd(int peer, const Segments &segments) {
-    Status s;
-    for (int i = 0; i < segments.count() && s && peer >= 0; ++i)
-      s = links.receiveAndAdd(peer, data + segments[i].begin, segments[i].size(), type);
-    return s;
+    for (int i = 0; i < segments.count() && peer >= 0; ++i)
+      SYNCLINE_TRY(links.receiveAndAdd(peer, data + segments[i].begin, segments[i].size(), type));
+    return Status::ok();
   }
   /// Received in place: a final value contains this rank's own values, so these have been sent.
   Status receive(int peer, const Segments &segments) {
-    Status s;
-    for (int i = 0; i < segments.count() && s && peer >= 0; ++i)
-      s = links.receive(peer, data + segments[i].begin, segments[i].size());
-    return s;
+    for (int i = 0; i < segments.count() && peer >= 0; ++i)
+      SYNCLINE_TRY(links.receive(peer, data + segments[i].begin, segments[i].size()));
+    return Status::ok();
   }
 
   Status halve(const RankHalving &level) {
     const Segments own = cut(level.ownFirst(), level.ownLast());
-    Status s = send(level.host >= 0 ? level.host : level.partner,
-                    cut(level.otherFirst(), level.otherLast()));
-    if (s)
-      s = receiveAndAdd(level.partner, own);
-    return s ? receiveAndAdd(level.guest, own) : s;
+    SYNCLINE_TRY(send(level.host >= 0 ? level.host : level.partner,
+                      cut(level.otherFirst(), level.otherLast())));
+    SYNCLINE_TRY(receiveAndAdd(level.partner, own));
+    return receiveAndAdd(level.guest, own);
   }
 
   Status doubleUp(const RankHalving &level) {
     const Segments own = cut(level.ownFirst(), level.ownLast());
-    Status s = send(level.partner, own);
-    if (s)
-      s = send(level.guest, own);
-    return s ? receive(level.host >= 0 ? level.host : level.partner,
-                       cut(level.otherFirst(), level.otherLast()))
-             : s;
+    SYNCLINE_TRY(send(level.partner, own));
+    SYNCLINE_TRY(send(level.guest, own));
+    return receive(level.host >= 0 ? level.host : level.partner,
+                   cut(level.otherFirst(), level.otherLast()));
   }
 };
-
-Result<std::unique_ptr<AllReduce>> HalvingDoubling::create(Transport &transport,
-                                                           const std::string &name) {
-  std::vector<RankHalving> levels = halvingsOf(transport.rank(), transport.size());
-  // A guest sends to its host and later receives from it.
-  std::set<int> peers = partnersAndGuests(levels);
-  peers.merge(partnersAndHosts(levels));
-  SYNCLINE_TRY_GET(links, PeerLinks::open(transport, name, peers, peers));
-  return std::unique_ptr<AllReduce>(
-      new HalvingDoubling(transport.size(), std::move(levels), std::move(*links)));
-}
 
 Status HalvingDoubling::sumHalf(std::byte *data, std::size_t bytes, ElementType type,
                                 core::Half half) {
@@ -92,6 +98,19 @@ Status HalvingDoubling::sumHalf(std::byte *data, std::size_t bytes, ElementType 
     for (auto level = levels.rbegin(); level != levels.rend() && s; ++level)
       s = pass.doubleUp(*level);
   return links->finish(s);
+}
+
+} // namespace
+
+Result<std::unique_ptr<AllReduce>>
+createHalvingDoubling(Transport &transport, const std::string &name, const RankLayout &) {
+  std::vector<RankHalving> levels = halvingsOf(transport.rank(), transport.size());
+  // A guest sends to its host and later receives from it.
+  std::set<int> peers = partnersAndGuests(levels);
+  peers.merge(partnersAndHosts(levels));
+  SYNCLINE_TRY_GET(links, PeerLinks::open(transport, name, peers, peers));
+  return std::unique_ptr<AllReduce>(
+      new HalvingDoubling(transport.size(), std::move(levels), std::move(*links)));
 }
 
 } // namespace syncline::transport

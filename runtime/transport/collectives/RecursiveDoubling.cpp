@@ -1,4 +1,4 @@
-// Recursive doubling over point-to-point messages.
+// All-reduce by recursive doubling: the fewest rounds, with the whole message in each round.
 //
 // When a level begins, all ranks of a half hold the same bits, the sum of their half. lower + upper
 // and upper + lower have the same bits too, once each side has rounded its own sum as the links
@@ -7,24 +7,32 @@
 //
 // Order of the messages: level by level, then segment by segment. Segment i is sent at the next
 // level as soon as it is summed at this level.
-#include "runtime/transport/collectives/RecursiveDoubling.h"
-
 #include "runtime/core/StepTypes.h"
+#include "runtime/transport/collectives/Algorithms.h"
 #include "runtime/transport/collectives/Blocks.h"
+#include "runtime/transport/collectives/PeerLinks.h"
+#include "runtime/transport/collectives/RankHalves.h"
 
 #include <algorithm>
 
 namespace syncline::transport {
+namespace {
 
-Result<std::unique_ptr<AllReduce>> RecursiveDoubling::create(Transport &transport,
-                                                             const std::string &name) {
-  std::vector<RankHalving> levels = halvingsOf(transport.rank(), transport.size());
-  std::reverse(levels.begin(), levels.end());
-  SYNCLINE_TRY_GET(
-      links, PeerLinks::open(transport, name, partnersAndGuests(levels), partnersAndHosts(levels)));
-  return std::unique_ptr<AllReduce>(
-      new RecursiveDoubling(transport.size(), std::move(levels), std::move(*links)));
-}
+/// Takes ceil(log2 P) rounds, from pairs to all ranks. A rank sends and receives N in each
+/// round, or 2N in a round where it has a guest (RankHalves.h), which happens only when P is no
+/// power of two.
+class RecursiveDoubling : public AllReduce {
+public:
+  RecursiveDoubling(int ranks, std::vector<RankHalving> levels, std::unique_ptr<PeerLinks> links)
+      : AllReduce(ranks), levels(std::move(levels)), links(std::move(links)) {}
+
+private:
+  Status sum(std::byte *data, std::size_t bytes, ElementType type) override;
+  Status sendTo(const RankHalving &level, const std::byte *data, std::size_t bytes);
+
+  const std::vector<RankHalving> levels; ///< in order: pairs first, all ranks last
+  const std::unique_ptr<PeerLinks> links;
+};
 
 Status RecursiveDoubling::sendTo(const RankHalving &level, const std::byte *data,
                                  std::size_t bytes) {
@@ -65,6 +73,18 @@ Status RecursiveDoubling::sum(std::byte *data, std::size_t bytes, ElementType ty
         s = send(levels[l + 1], i);
     }
   return links->finish(s);
+}
+
+} // namespace
+
+Result<std::unique_ptr<AllReduce>>
+createRecursiveDoubling(Transport &transport, const std::string &name, const RankLayout &) {
+  std::vector<RankHalving> levels = halvingsOf(transport.rank(), transport.size());
+  std::reverse(levels.begin(), levels.end());
+  SYNCLINE_TRY_GET(
+      links, PeerLinks::open(transport, name, partnersAndGuests(levels), partnersAndHosts(levels)));
+  return std::unique_ptr<AllReduce>(
+      new RecursiveDoubling(transport.size(), std::move(levels), std::move(*links)));
 }
 
 } // namespace syncline::transport
