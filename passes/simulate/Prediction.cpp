@@ -205,9 +205,7 @@ Result<Run> run(const Scenario &scenario, int counted) {
 Result<Run> settle(Scenario &scenario) {
   constexpr int most = 24;
   for (scenario.steps = 3;; scenario.steps *= 2) {
-    Result<Run> result = run(scenario, 1);
-    if (!result)
-      return result;
+    SYNCLINE_TRY_GET(result, run(scenario, 1));
     const Simulation &simulation = result->simulation;
     const int last = scenario.steps - 1;
     const double step = simulation.stepEnd(last) - simulation.stepEnd(last - 1),

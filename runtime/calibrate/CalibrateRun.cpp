@@ -10,7 +10,6 @@
 #include "runtime/launch/CommandLineText.h"
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
-#include "runtime/run/DeviceChoice.h"
 #include "runtime/transport/GroupPeers.h"
 #include "syncline/OutputFile.h"
 #include "syncline/Printable.h"
@@ -80,14 +79,12 @@ Status CalibrationRun::run() {
   SYNCLINE_TRY(join());
   SYNCLINE_TRY(chooseSettings());
   SYNCLINE_TRY(connect());
-  Result<Findings> findings = [&] {
+  SYNCLINE_TRY_GET(findings, [&] {
     Progress progress(identity.rank == 0 && !options.quiet, options.seconds);
     Calibration calibration({*backend, group->transport(), peers.get(), device}, settings,
                             progress);
     return calibration.run();
-  }();
-  if (!findings)
-    return findings.status();
+  }());
   findings->hosts = hosts;
   findings->conditions = options.conditions();
   // The other ranks succeed only if the file is written.

@@ -6,7 +6,6 @@
 #include "runtime/calibrate/SizeText.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace syncline::calibrate {
 namespace {
@@ -69,9 +68,7 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
   std::vector<double> fastest;
   int runs = 1;
   const Sample sample = [&]() -> Result<double> {
-    Result<double> own = time(runs);
-    if (!own)
-      return own;
+    SYNCLINE_TRY_GET(own, time(runs));
     SYNCLINE_TRY_GET(all, team->share(*own));
     const auto [least, most] = std::minmax_element(all->begin(), all->end());
     fastest.push_back(*least);
@@ -82,10 +79,9 @@ Result<KernelFinding> Calibration::measureKernel(const Kernel &kernel, double un
   constexpr double maxRuns = 10000;
   runs = static_cast<int>(std::clamp(longEnough / std::max(*seconds, 1e-9), 1.0, maxRuns));
   fastest.clear();
-  auto summaries = repeat(std::span(&sample, 1), {.minRounds = minRounds, .until = until},
-                          [&] { return team->now(); });
-  if (!summaries)
-    return summaries.status();
+  SYNCLINE_TRY_GET(summaries,
+                   repeat(std::span(&sample, 1), {.minRounds = minRounds, .until = until},
+                          [&] { return team->now(); }));
   return KernelFinding{kernel.name, kernel.flops, kernel.bytes, summaries->front(),
                        summarize(fastest).median};
 }
@@ -116,11 +112,10 @@ Status Calibration::measurePairs() {
     progress.tell("ranks 0 and " + std::to_string(partner), team->now());
     const Sample samples[] = {[&] { return with.pairs->latency(*team, partner); },
                               [&] { return with.pairs->stream(*team, partner); }};
-    auto summaries = repeat(
-        samples, {.minRounds = minRounds, .until = deadline(pairsEnd * settings.seconds, left--)},
-        [&] { return team->now(); });
-    if (!summaries)
-      return summaries.status();
+    SYNCLINE_TRY_GET(summaries, repeat(samples,
+                                       {.minRounds = minRounds,
+                                        .until = deadline(pairsEnd * settings.seconds, left--)},
+                                       [&] { return team->now(); }));
     findings.pairs.push_back({partner, (*summaries)[0], (*summaries)[1]});
   }
   return Status::ok();
@@ -141,9 +136,7 @@ Result<SizeFinding> Calibration::measureSize(Team &ranks, const TimedScheme &sch
   StopRule rule{.minRounds = minRounds, .until = until};
   if (last >= longMessage)
     rule = {.minRounds = 2, .stableRounds = minRounds, .warmUps = 0, .until = until};
-  auto summaries = repeat(std::span(&sample, 1), rule, [&] { return ranks.now(); });
-  if (!summaries)
-    return summaries.status();
+  SYNCLINE_TRY_GET(summaries, repeat(std::span(&sample, 1), rule, [&] { return ranks.now(); }));
   return SizeFinding{bytes, summaries->front()};
 }
 
@@ -312,11 +305,10 @@ Status Calibration::measureMessages() {
                                 Result<double> both = time(with.messages.two);
                                 return both ? Result<double>(*both / alone) : both;
                               }};
-    auto summaries =
-        repeat(samples, {.minRounds = minRounds, .until = deadline(settings.seconds, left--)},
-               [&] { return team->now(); });
-    if (!summaries)
-      return summaries.status();
+    SYNCLINE_TRY_GET(summaries,
+                     repeat(samples,
+                            {.minRounds = minRounds, .until = deadline(settings.seconds, left--)},
+                            [&] { return team->now(); }));
     crowded.push_back((*summaries)[1].median);
   }
   findings.interference.messages = summarize(crowded);

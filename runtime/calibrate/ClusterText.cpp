@@ -4,9 +4,9 @@
 #include "runtime/calibrate/LatencyOverlap.h"
 #include "runtime/calibrate/Pairs.h"
 #include "runtime/calibrate/SizeText.h"
+#include "runtime/core/Formatted.h"
 
 #include <cstdarg>
-#include <cstdio>
 #include <map>
 
 namespace syncline::calibrate {
@@ -16,24 +16,17 @@ namespace {
 class Lines {
 public:
   [[gnu::format(printf, 2, 3)]] void add(const char *format, ...) {
-    va_list arguments, again;
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    std::string line(std::vsnprintf(nullptr, 0, format, arguments) + 1, '\0');
-    std::vsnprintf(line.data(), line.size(), format, again);
-    va_end(again);
+    text += core::formattedBy(format, arguments) + '\n';
     va_end(arguments);
-    line.back() = '\n';
-    text += line;
   }
   std::string text;
 };
 
 /// A share in percent: "2.5 %", "340 %".
 std::string percent(double share) {
-  char text[40];
-  std::snprintf(text, sizeof text, share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
-  return text;
+  return core::formatted(share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
 }
 
 /// The spread as text: "quartiles 1.1us to 1.3us, median within 2 %, 20 samples".
@@ -142,20 +135,16 @@ void addPairs(Lines &out, const std::vector<PairFinding> &pairs) {
 
 /// A factor as text: "1.36 times as long, quartiles 1.33 to 1.39, median within 2 %, 20 samples".
 std::string factor(const Summary &s) {
-  char text[160];
-  std::snprintf(text, sizeof text, "%.4g times as long, quartiles %.4g to %.4g, %s %s, %d samples",
-                s.median, s.lowerQuartile, s.upperQuartile,
-                s.samples >= fewestForInterval ? "median within" : "all within",
-                percent(s.uncertainty()).c_str(), s.samples);
-  return text;
+  return core::formatted("%.4g times as long, quartiles %.4g to %.4g, %s %s, %d samples", s.median,
+                         s.lowerQuartile, s.upperQuartile,
+                         s.samples >= fewestForInterval ? "median within" : "all within",
+                         percent(s.uncertainty()).c_str(), s.samples);
 }
 
 /// A share as text: "0.52, quartiles 0.49 to 0.55, 20 samples".
 std::string share(const Summary &s) {
-  char text[160];
-  std::snprintf(text, sizeof text, "%.3g, quartiles %.3g to %.3g, %d samples", s.median,
-                s.lowerQuartile, s.upperQuartile, s.samples);
-  return text;
+  return core::formatted("%.3g, quartiles %.3g to %.3g, %d samples", s.median, s.lowerQuartile,
+                         s.upperQuartile, s.samples);
 }
 
 void addBesideComputation(Lines &out, const Interference &i) {
@@ -243,14 +232,11 @@ void addTables(Lines &out, const Findings &f, const Analysis &a) {
 } // namespace
 
 std::string timeText(double seconds, int digits, const char *gap) {
-  char text[40];
   if (seconds < 1e-3)
-    std::snprintf(text, sizeof text, "%.*g%sus", digits, seconds * 1e6, gap);
-  else if (seconds < 1)
-    std::snprintf(text, sizeof text, "%.*g%sms", digits, seconds * 1e3, gap);
-  else
-    std::snprintf(text, sizeof text, "%.*g%ss", digits, seconds, gap);
-  return text;
+    return core::formatted("%.*g%sus", digits, seconds * 1e6, gap);
+  if (seconds < 1)
+    return core::formatted("%.*g%sms", digits, seconds * 1e3, gap);
+  return core::formatted("%.*g%ss", digits, seconds, gap);
 }
 
 std::string clusterText(const Findings &findings, const Analysis &analysis, const Labels &labels) {

@@ -4,9 +4,7 @@
 #include "runtime/transport/collectives/AllReduce.h"
 
 #include <functional>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace syncline::calibrate {

@@ -198,10 +198,9 @@ Result<std::unique_ptr<Device>> Device::create(const core::Backend &backend,
 }
 
 Status Device::run(const Kernel &kernel, int runs) {
-  Status s;
-  for (int run = 0; run < runs && s; ++run)
-    s = executable->run(kernel.operation);
-  return s;
+  for (int run = 0; run < runs; ++run)
+    SYNCLINE_TRY(executable->run(kernel.operation));
+  return Status::ok();
 }
 
 Status Device::runAll(int passes) {

@@ -1,5 +1,6 @@
 // Kernels on one stream and messages on another.
-#include "runtime/calibrate/DeviceOverlap.h"
+#include "runtime/calibrate/DeviceChannels.h"
+#include "runtime/calibrate/Overlap.h"
 
 #include <algorithm>
 #include <utility>
@@ -47,17 +48,15 @@ Status DeviceOverlap::begin() {
 }
 
 Status DeviceOverlap::sendAll() {
-  Status s;
-  for (int message = 1; message <= count && s; ++message)
-    s = channels->send(route, message, bytes, place(bytes));
-  return s;
+  for (int message = 1; message <= count; ++message)
+    SYNCLINE_TRY(channels->send(route, message, bytes, place(bytes)));
+  return Status::ok();
 }
 
 Status DeviceOverlap::waitForAll() {
-  Status s;
-  for (int message = 1; message <= count && s; ++message)
-    s = channels->wait(route, message);
-  return s;
+  for (int message = 1; message <= count; ++message)
+    SYNCLINE_TRY(channels->wait(route, message));
+  return Status::ok();
 }
 
 /// All messages are enqueued before the computation, so that they follow each other beside it.

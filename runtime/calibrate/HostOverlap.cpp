@@ -1,6 +1,5 @@
 // One thread computes while another carries messages.
-#include "runtime/calibrate/HostOverlap.h"
-
+#include "runtime/calibrate/Overlap.h"
 #include "runtime/core/Guarded.h"
 #include "runtime/transport/collectives/AllReduce.h"
 

@@ -3,9 +3,7 @@
 
 #include "runtime/calibrate/Collectives.h"
 #include "runtime/calibrate/DeviceChannels.h"
-#include "runtime/calibrate/DeviceOverlap.h"
 #include "runtime/calibrate/HostMessages.h"
-#include "runtime/calibrate/HostOverlap.h"
 #include "runtime/transport/collectives/RankSubset.h"
 
 #include <algorithm>
@@ -23,9 +21,7 @@ ChannelWishes wishesOf(const Settings &settings) {
 Result<double> busySeconds(Device &device, Team &team) {
   double least = 0;
   for (int run = 0; run < 2; ++run) {
-    Result<double> own = device.time([&] { return device.run(device.compute().back()); });
-    if (!own)
-      return own;
+    SYNCLINE_TRY_GET(own, device.time([&] { return device.run(device.compute().back()); }));
     SYNCLINE_TRY_GET(all, team.share(*own));
     least = *std::min_element(all->begin(), all->end());
   }

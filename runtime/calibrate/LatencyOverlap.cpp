@@ -62,26 +62,19 @@ Result<double> LatencyOverlap::round() {
   for (int turn = 0; turn < turns; ++turn)
     for (auto [into, sends, computes] :
          {std::tuple(&alone, false, true), {&beside, true, true}, {&messages, true, false}}) {
-      Result<double> own = seconds(sends, computes);
-      if (!own)
-        return own;
+      SYNCLINE_TRY_GET(own, seconds(sends, computes));
       into->push_back(*own);
     }
-  Result<double> lost = team.slowest(core::median(beside) - core::median(alone));
-  if (!lost)
-    return lost;
-  Result<double> message = team.slowest(core::median(messages));
-  if (!message)
-    return message;
+  SYNCLINE_TRY_GET(lost, team.slowest(core::median(beside) - core::median(alone)));
+  SYNCLINE_TRY_GET(message, team.slowest(core::median(messages)));
   return std::clamp(*lost / *message, 0.0, 1.0);
 }
 
 Result<Summary> LatencyOverlap::measure(double until) {
   SYNCLINE_TRY(choose());
   const Sample sample = [this] { return round(); };
-  auto shares = repeat(std::span(&sample, 1), {.until = until}, [&] { return team.now(); });
-  if (!shares)
-    return shares.status();
+  SYNCLINE_TRY_GET(shares,
+                   repeat(std::span(&sample, 1), {.until = until}, [&] { return team.now(); }));
   return shares->front();
 }
 

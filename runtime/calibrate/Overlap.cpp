@@ -38,9 +38,7 @@ Result<double> Overlap::computeAlone() {
 Status Overlap::choose(double until) {
   passes = 1;
   bytes = minBytes;
-  const Result<double> seconds = takeWarm([this] { return computeAlone(); });
-  if (!seconds)
-    return seconds.status();
+  SYNCLINE_TRY_GET(seconds, takeWarm([this] { return computeAlone(); }));
   const double wanted = std::min(minPart * (until - team.now()), longEnough);
   passes = static_cast<int>(std::ceil(std::max(wanted / *seconds, 1.0)));
   SYNCLINE_TRY_GET(message, messagesAlone(2));
@@ -63,15 +61,11 @@ struct Overlap::Row {
 
 /// One round: the computation's time beside messages, relative to its time alone.
 Result<double> Overlap::round(Row &row) {
-  Result<double> alone = computeAlone();
-  if (!alone)
-    return alone;
+  SYNCLINE_TRY_GET(alone, computeAlone());
   SYNCLINE_TRY_GET(both, computeBeside());
   row.alone.push_back(*alone);
   if (both->messages > 0 && !isStable(summarize(row.messages), StopRule().share)) {
-    Result<double> message = messagesAlone(both->messages);
-    if (!message)
-      return message;
+    SYNCLINE_TRY_GET(message, messagesAlone(both->messages));
     row.messages.push_back(both->message / *message);
   }
   return both->computing / *alone;
@@ -81,9 +75,8 @@ Result<Interference> Overlap::measure(double until) {
   SYNCLINE_TRY(choose(until));
   Row row;
   const Sample sample = [&] { return round(row); };
-  auto ratios = repeat(std::span(&sample, 1), {.until = until}, [&] { return team.now(); });
-  if (!ratios)
-    return ratios.status();
+  SYNCLINE_TRY_GET(ratios,
+                   repeat(std::span(&sample, 1), {.until = until}, [&] { return team.now(); }));
   return Interference{.alone = summarize(row.alone),
                       .computation = ratios->front(),
                       .beside = summarize(row.messages),

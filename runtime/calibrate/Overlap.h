@@ -7,6 +7,8 @@
 
 namespace syncline::calibrate {
 
+class DeviceChannels;
+
 /// Times a fixed amount of computation alone and while the channel always has a message under way.
 /// Messages are long and travel by the ring. Short messages would keep a processor as busy as
 /// computation does, and each of their rounds may wait for a scheduler's time slice; in training
@@ -64,5 +66,13 @@ private:
   const double longEnough;
   std::int64_t next = 0; ///< end of the last message
 };
+
+/// Beside messages that the host carries: one thread computes while another one carries them. All
+/// ranks call it together; the arguments outlive the result. Errors: peerLost.
+Result<std::unique_ptr<Overlap>> openHostOverlap(transport::Transport &transport, Team &team,
+                                                 Device &device);
+/// Beside messages on a device's streams. `team` and `device` outlive the result.
+std::unique_ptr<Overlap> createDeviceOverlap(Team &team, Device &device,
+                                             std::shared_ptr<DeviceChannels> channels);
 
 } // namespace syncline::calibrate

@@ -46,20 +46,16 @@ Status Pairs::roundTrips(int partner) {
   float token = 0;
   for (int trip = 0; trip < trips; ++trip)
     for (bool sends : {transport.rank() == 0, transport.rank() != 0})
-      if (Status s = sends ? to[partner]->send(&token, sizeof token)
-                           : from[partner]->receive(&token, sizeof token);
-          !s)
-        return s;
+      SYNCLINE_TRY(sends ? to[partner]->send(&token, sizeof token)
+                         : from[partner]->receive(&token, sizeof token));
   return Status::ok();
 }
 
 Status Pairs::sendAll(int partner, std::int64_t bytes) {
   const bool sends = transport.rank() == 0;
   for (std::int64_t at = 0; at < bytes; at += pieceBytes)
-    if (Status s = sends ? to[partner]->send(landing.data(), pieceBytes)
-                         : from[partner]->receive(landing.data(), pieceBytes);
-        !s)
-      return s;
+    SYNCLINE_TRY(sends ? to[partner]->send(landing.data(), pieceBytes)
+                       : from[partner]->receive(landing.data(), pieceBytes));
   float token = 0;
   return sends ? from[partner]->receive(&token, sizeof token)
                : to[partner]->send(&token, sizeof token);
@@ -71,9 +67,7 @@ Result<double> Pairs::timed(Team &team, int partner,
   SYNCLINE_TRY(team.align());
   double seconds = 0;
   if (transport.rank() == 0 || transport.rank() == partner) {
-    Result<double> own = exchange();
-    if (!own)
-      return own;
+    SYNCLINE_TRY_GET(own, exchange());
     seconds = *own;
   }
   // Only rank 0's time counts: it sees the last byte, and the partner may have begun to

@@ -3,6 +3,8 @@
 
 #include "runtime/launch/ProgressLine.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace syncline::calibrate {
@@ -12,8 +14,12 @@ public:
   /// Prints nothing unless `isShown`. `seconds` is the time of the whole calibration.
   Progress(bool isShown, double seconds) : line(isShown), seconds(seconds) {}
 
-  /// Reports what is measured from now on, `now` seconds after the start.
-  void tell(const std::string &what, double now);
+  /// Reports what is measured next, `now` seconds after the start.
+  void tell(const std::string &next, double now) {
+    what = next;
+    const long left = std::lround(std::max(0.0, seconds - now));
+    line.show("calibrating: " + what + ", " + std::to_string(left) + " s left");
+  }
   const std::string &current() const { return what; }
 
 private:

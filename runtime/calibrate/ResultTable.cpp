@@ -3,9 +3,9 @@
 
 #include "runtime/calibrate/ClusterText.h"
 #include "runtime/calibrate/SizeText.h"
+#include "runtime/core/Formatted.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <vector>
 
@@ -53,9 +53,8 @@ Row rowOf(std::int64_t bytes, const std::map<std::size_t, double> &times,
     row.insert(row.end(), {"-", "-"});
     return row;
   }
-  char rate[32];
-  std::snprintf(rate, sizeof rate, "%.3g", static_cast<double>(bytes) / best->second / 1e9);
-  row.insert(row.end(), {std::string(schemeName(schemes[best->first].scheme)), rate});
+  row.insert(row.end(), {std::string(schemeName(schemes[best->first].scheme)),
+                         core::formatted("%.3g", static_cast<double>(bytes) / best->second / 1e9)});
   return row;
 }
 

@@ -1,9 +1,10 @@
 // Checks, for every backend, that the operands of an operation fit each other. An operation that
 // passes can be computed without reading or writing outside a tensor.
 //
-// All functions throw PreparationError (badInput). They check shapes and the types that must agree;
-// each backend checks which types its kernels take. An invalid handle stands for an operand that is
-// absent, where syncline/Step.h allows it. Negative axes count from the end.
+// All functions throw PreparationError (badInput). They check shapes and the types that must agree,
+// and f32 where no backend takes another type; otherwise each backend checks which types its
+// kernels take. An invalid handle stands for an operand that is absent, where syncline/Step.h
+// allows it. Negative axes count from the end.
 #pragma once
 
 #include "runtime/core/Operands.h"
@@ -21,6 +22,8 @@ void checkMatmul(const Operands &, Tensor a, bool transposeA, Tensor b, bool tra
                  Tensor bias, Tensor y);
 /// `channels` are tensors with one value for each channel of x. Invalid handles are skipped.
 void checkChannels(const Operands &, Tensor x, std::initializer_list<Tensor> channels);
+/// Checks that x is f32 and the others have its shape and type.
+void checkAlike(const Operands &, Tensor x, std::initializer_list<Tensor> others);
 /// Checks that `learned` have the shape of x's last dimensions. Invalid handles are skipped.
 void checkLayerNorm(const Operands &, Tensor x, std::initializer_list<Tensor> learned);
 /// Checks the workspace of a batch normalization. Without an activation the workspace is not used

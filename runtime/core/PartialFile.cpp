@@ -1,6 +1,8 @@
 // Making a file without a name, or with a random one, and giving it its own.
 #include "runtime/core/PartialFile.h"
 
+#include "runtime/core/Formatted.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -17,9 +19,8 @@ constexpr const char *openFiles = "/proc/self/fd";
 
 std::string randomName(const std::string &name) {
   std::random_device random;
-  char digits[20];
-  std::snprintf(digits, sizeof digits, "-%08x%08x", random(), random());
-  return (name.size() < longestStem ? name : "") + std::string(PartialFile::mark) + digits;
+  return (name.size() < longestStem ? name : "") + std::string(PartialFile::mark) +
+         formatted("-%08x%08x", random(), random());
 }
 
 } // namespace

@@ -8,36 +8,24 @@
 
 namespace syncline::core {
 
-SYNCLINE_CLONES static void widenBf16(const std::uint16_t *__restrict from, float *__restrict to,
-                                      std::int64_t n) {
+namespace {
+
+template <auto convert, typename From, typename To>
+SYNCLINE_CLONES void convertEach(const From *__restrict from, To *__restrict to, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
-    to[i] = core::floatFromBf16(from[i]);
+    to[i] = convert(from[i]);
 }
 
-SYNCLINE_CLONES static void narrowBf16(const float *__restrict from, std::uint16_t *__restrict to,
-                                       std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i)
-    to[i] = core::bf16FromFloat(from[i]);
-}
-
-SYNCLINE_CLONES static void widenF16(const std::uint16_t *__restrict from, float *__restrict to,
-                                     std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i)
-    to[i] = core::floatFromF16(from[i]);
-}
-
-SYNCLINE_CLONES static void narrowF16(const float *__restrict from, std::uint16_t *__restrict to,
-                                      std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i)
-    to[i] = core::f16FromFloat(from[i]);
-}
+} // namespace
 
 void widen(ElementType type, const std::uint16_t *from, float *to, std::int64_t n) {
-  type == ElementType::bf16 ? widenBf16(from, to, n) : widenF16(from, to, n);
+  type == ElementType::bf16 ? convertEach<core::floatFromBf16>(from, to, n)
+                            : convertEach<core::floatFromF16>(from, to, n);
 }
 
 void narrow(ElementType type, const float *from, std::uint16_t *to, std::int64_t n) {
-  type == ElementType::bf16 ? narrowBf16(from, to, n) : narrowF16(from, to, n);
+  type == ElementType::bf16 ? convertEach<core::bf16FromFloat>(from, to, n)
+                            : convertEach<core::f16FromFloat>(from, to, n);
 }
 
 void roundOff(ElementType type, float *values, std::int64_t n) {

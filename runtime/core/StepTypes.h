@@ -4,7 +4,6 @@
 #include "syncline/Scheme.h"
 #include "syncline/Step.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

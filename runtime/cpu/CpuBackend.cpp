@@ -2,8 +2,9 @@
 #include "runtime/cpu/CpuBackend.h"
 #include "runtime/core/Clipping.h"
 #include "runtime/core/Deadline.h"
+#include "runtime/core/Formatted.h"
 #include "runtime/core/HostArithmetic.h"
-#include "runtime/core/Optimizer.h"
+#include "runtime/core/PreparedExecutable.h"
 #include "runtime/core/Random.h"
 #include "runtime/cpu/CpuBuilder.h"
 #include "runtime/cpu/InstructionSets.h"
@@ -16,7 +17,6 @@
 
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <map>
 
@@ -38,26 +38,16 @@ core::ExecutableOptions supported(core::ExecutableOptions options) {
   return options;
 }
 
-class CpuExecutable final : public core::Executable {
+class CpuExecutable final : public core::PreparedExecutable<Program, CpuBuilder> {
 public:
   explicit CpuExecutable(const core::ExecutableOptions &options)
-      : program(supported(options)), steps(program),
-        optimizer(program.table, options.ranks,
-                  [this](std::int64_t bytes) { return state.emplace_back(bytes).data(); }) {}
+      : PreparedExecutable(supported(options), [this](std::int64_t bytes) {
+          return state.emplace_back(bytes).data();
+        }) {}
 
   Status allocate();
 
-  StepBuilder &builder() override { return steps; }
   Status finish() override;
-
-  std::span<const core::OperationInfo> operations() const override {
-    return program.table.operations;
-  }
-  std::span<const core::Bucket> buckets() const override { return program.table.buckets; }
-  std::span<const core::StepTensor> tensors() const override { return program.table.tensors; }
-  int find(Space space, std::string_view name) const override {
-    return program.table.find(space, name);
-  }
 
   core::Interval space(Space space) override {
     core::HostMemory &memory = program.spaces[static_cast<int>(space)];
@@ -66,18 +56,12 @@ public:
 
   Status read(int tensor, std::span<std::byte> dense) override;
   Status write(int tensor, std::span<const std::byte> dense) override;
-  Status readVelocity(int parameter, std::span<std::byte> dense) override;
-  Status writeVelocity(int parameter, std::span<const std::byte> dense) override;
-  std::vector<core::StateInterval> stateIntervals() const override {
-    return optimizer.stateIntervals();
-  }
   Status readState(const core::StateInterval &interval, std::span<std::byte> raw) override;
   Status writeState(const core::StateInterval &interval, std::span<const std::byte> raw) override;
 
   Status setOptimizer(const core::OptimizerOptions &options) override {
     return optimizer.setOptimizer(options);
   }
-  void setRate(int bucket, double rate) override { optimizer.setRate(bucket, rate); }
   Status setRules(const std::map<int, core::ParameterRule> &rules) override {
     return optimizer.setRules(rules);
   }
@@ -103,12 +87,7 @@ public:
     program.lossScale = scale;
     return Status::ok();
   }
-  Status weighLoss(double weight) override {
-    program.lossWeight = weight;
-    return Status::ok();
-  }
   bool metNonFinite() override { return keptElements.exchange(false); }
-  void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
 
   std::string layout(int tensor) const override {
     return describe(program.placements[static_cast<std::size_t>(tensor)].layout);
@@ -118,23 +97,16 @@ public:
   std::int64_t extraBytes() const override { return program.scratch.bytes() + optimizer.bytes(); }
 
 private:
-  /// Copies between dense memory and `data`, which holds the tensor in its layout.
-  Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes, bool toDense);
+  Status transfer(int tensor, std::byte *data, std::byte *dense, std::size_t bytes,
+                  bool toDense) override;
   Status update(int bucket, std::span<const core::Optimizer::Update> updates,
                 const core::SumOverRanks &sum = {});
   UpdateOperands operandsOf(const core::Optimizer::Update &what);
-  /// What makes the mean over the ranks of a sum of gradients.
-  double meanScale() const { return 1.0 / program.options.ranks / program.lossScale; }
-  /// As transfer(), for a parameter's velocity.
-  Status transferVelocity(int parameter, std::byte *dense, std::size_t bytes, bool toDense);
 
-  Program program;
-  CpuBuilder steps;
   std::vector<core::HostMemory> state;
   SquareSums squares;
   std::atomic<bool> keptElements = false;      ///< atomic, because a channel's thread updates too
   std::vector<core::Clock::time_point> marked; ///< time of each mark, by place
-  core::Optimizer optimizer;
   core::HostArithmetic arithmetic;
 };
 
@@ -199,20 +171,6 @@ Status CpuExecutable::read(int tensor, std::span<std::byte> dense) {
 Status CpuExecutable::write(int tensor, std::span<const std::byte> dense) {
   std::byte *data = program.table.isDeclared({tensor}) ? program.placements[tensor].data : nullptr;
   return transfer(tensor, data, const_cast<std::byte *>(dense.data()), dense.size(), false);
-}
-
-Status CpuExecutable::transferVelocity(int parameter, std::byte *dense, std::size_t bytes,
-                                       bool toDense) {
-  const Result<std::byte *> data = optimizer.velocityOf(parameter);
-  return data ? transfer(parameter, *data, dense, bytes, toDense) : data.status();
-}
-
-Status CpuExecutable::readVelocity(int parameter, std::span<std::byte> dense) {
-  return transferVelocity(parameter, dense.data(), dense.size(), true);
-}
-
-Status CpuExecutable::writeVelocity(int parameter, std::span<const std::byte> dense) {
-  return transferVelocity(parameter, const_cast<std::byte *>(dense.data()), dense.size(), false);
 }
 
 Status CpuExecutable::readState(const core::StateInterval &interval, std::span<std::byte> raw) {
@@ -320,9 +278,7 @@ Status CpuExecutable::run(int operation) {
   const core::OperationInfo &info = program.table.operations[operation];
   omp_set_num_threads(program.options.threads); // applies to the calling thread only
   if (info.kind == core::OperationKind::update)
-    if (Status s = update(info.bucket, optimizer.updates(*program.table.findBucket(info.bucket)));
-        !s)
-      return s;
+    SYNCLINE_TRY(update(info.bucket, optimizer.updates(*program.table.findBucket(info.bucket))));
   const auto where = [&] { return "layer '" + info.layer + "': " + info.name; };
   try {
     for (const Command &command : program.commands[operation]) {
@@ -349,9 +305,7 @@ std::string CpuExecutable::layoutFingerprint() const {
                                   describe(program.placements[id].layout) + ";",
                               hash);
   }
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
-  return digits;
+  return core::formatted("%016llx", static_cast<unsigned long long>(hash));
 }
 
 } // namespace

@@ -54,7 +54,6 @@ void applyMask(const float *x, const std::uint8_t *mask, float *y, std::int64_t 
 void CpuBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, Tensor y,
                         const Shape &axes) {
   prepare("reduce", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
     core::checkReduce(p, x, y, axes);
     const Shape strides = core::reducedStrides(p.shape(x), axes);
     const std::int64_t n = core::elementCount(p.shape(y));
@@ -73,7 +72,6 @@ void CpuBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, T
 
 void CpuBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask, double ratio) {
   prepare("dropout", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
     core::checkDropout(p, x, y, mask);
     // The layout is plain, so that the choice of kept elements does not depend on it.
     p.call("loop", [=, &program = program, x = p.plainInput(x), y = p.plainOutput(y),
@@ -93,7 +91,6 @@ void CpuBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask
 void CpuBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask, Tensor dx,
                                  double ratio) {
   prepare("dropoutBackward", layer, [&](Preparation &p) {
-    p.expectType(dy, {ElementType::f32});
     core::checkDropout(p, dy, dx, mask);
     p.call("loop", [=, dy = p.plainInput(dy), mask = p.plainInput(mask), dx = p.plainOutput(dx),
                     n = core::elementCount(p.shape(dy))] {

@@ -95,7 +95,6 @@ void addRows(const TableRows &of, const std::int64_t *ids, const float *dy, cons
 
 void CpuBuilder::embedding(std::string_view layer, Tensor ids, Tensor table, Tensor y) {
   prepare("embedding", layer, [&](Preparation &p) {
-    p.expectType(table, {ElementType::f32});
     core::checkEmbedding(p, ids, table, y);
     p.call("copies", [of = tableRows(p, ids, table), ids = p.plainInput(ids),
                       table = p.plainInput(table), y = p.plainOutput(y)] {
@@ -107,7 +106,6 @@ void CpuBuilder::embedding(std::string_view layer, Tensor ids, Tensor table, Ten
 void CpuBuilder::embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor onto,
                                    Tensor dtable) {
   prepare("embeddingBackward", layer, [&](Preparation &p) {
-    p.expectType(dtable, {ElementType::f32});
     core::checkEmbeddingBackward(p, ids, dy, onto, dtable);
     const TableRows of = tableRows(p, ids, dtable);
     const dnnl::memory below = onto.isValid() ? p.plainInput(onto) : dnnl::memory();

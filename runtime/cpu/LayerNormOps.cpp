@@ -134,7 +134,6 @@ float *addressOrNull(const dnnl::memory &memory) {
 void CpuBuilder::layerNorm(std::string_view layer, Tensor x, Tensor scale, Tensor shift, Tensor y,
                            double epsilon) {
   prepare("layerNorm", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
     core::checkLayerNorm(p, x, {scale, shift});
     p.expectLike(y, x);
     p.call("sums in double",
@@ -156,7 +155,6 @@ void CpuBuilder::layerNorm(std::string_view layer, Tensor x, Tensor scale, Tenso
 void CpuBuilder::layerNormBackward(std::string_view layer, Tensor x, Tensor scale, Tensor dy,
                                    Tensor dx, Tensor dscale, Tensor dshift, double epsilon) {
   prepare("layerNormBackward", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
     core::checkLayerNorm(p, x, {scale, dscale, dshift});
     p.expectLike(dy, x);
     if (dx.isValid())

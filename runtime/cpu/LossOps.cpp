@@ -2,7 +2,6 @@
 // step's time.
 #include "runtime/core/Labels.h"
 #include "runtime/cpu/CpuBuilder.h"
-#include "runtime/cpu/Loops.h"
 
 #include <algorithm>
 #include <cmath>
@@ -88,9 +87,8 @@ double crossEntropyOver(const float *logits, const std::int64_t *target, float *
 void CpuBuilder::softmax(std::string_view layer, Tensor x, Tensor y, std::int64_t axis,
                          bool logarithm) {
   prepare("softmax", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
+    core::checkAlike(p, x, {y});
     p.expectAxis(x, axis);
-    p.expectLike(y, x);
     p.call("loop", [=, view = core::aroundAxis(p.shape(x), axis), x = p.plainInput(x),
                     y = p.plainOutput(y)] {
       softmaxAlong(pointer<float>(x), pointer<float>(y), view, logarithm);
@@ -101,10 +99,8 @@ void CpuBuilder::softmax(std::string_view layer, Tensor x, Tensor y, std::int64_
 void CpuBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Tensor dx,
                                  std::int64_t axis, bool logarithm) {
   prepare("softmaxBackward", layer, [&](Preparation &p) {
-    p.expectType(y, {ElementType::f32});
+    core::checkAlike(p, y, {dy, dx});
     p.expectAxis(y, axis);
-    p.expectLike(dy, y);
-    p.expectLike(dx, y);
     p.call("loop", [=, view = core::aroundAxis(p.shape(y), axis), y = p.plainInput(y),
                     dy = p.plainInput(dy), dx = p.plainOutput(dx)] {
       softmaxBackwardAlong(pointer<float>(y), pointer<float>(dy), pointer<float>(dx), view,
@@ -116,7 +112,6 @@ void CpuBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Te
 void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
                               Tensor dlogits) {
   prepare("crossEntropy", layer, [&](Preparation &p) {
-    p.expectType(logits, {ElementType::f32});
     core::checkCrossEntropy(p, logits, target, loss, dlogits);
     const bool backward = dlogits.isValid();
     dnnl::memory gradient = backward ? p.plainOutput(dlogits) : dnnl::memory();
@@ -135,7 +130,6 @@ void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor targ
 void CpuBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor target, Tensor loss,
                                   Tensor dy) {
   prepare("meanSquaredError", layer, [&](Preparation &p) {
-    p.expectType(y, {ElementType::f32});
     core::checkMeanSquaredError(p, y, target, loss, dy);
     const bool backward = dy.isValid();
     const std::int64_t n = core::elementCount(p.shape(y));

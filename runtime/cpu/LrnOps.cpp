@@ -75,8 +75,7 @@ LrnConstants constants(std::int64_t size, double alpha, double beta, double bias
 void CpuBuilder::lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t size, double alpha,
                      double beta, double bias) {
   prepare("lrn", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
-    p.expectLike(y, x);
+    core::checkAlike(p, x, {y});
     p.call("loop", [view = core::aroundAxis(p.shape(x), 1), x = p.plainInput(x),
                     y = p.plainOutput(y), k = constants(size, alpha, beta, bias)] {
       const std::int64_t sample = view.extent * view.inner;
@@ -92,9 +91,7 @@ void CpuBuilder::lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t si
 void CpuBuilder::lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tensor dx,
                              std::int64_t size, double alpha, double beta, double bias) {
   prepare("lrnBackward", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
-    p.expectLike(dy, x);
-    p.expectLike(dx, x);
+    core::checkAlike(p, x, {dy, dx});
     p.call("loop",
            [view = core::aroundAxis(p.shape(x), 1), x = p.plainInput(x), dy = p.plainInput(dy),
             dx = p.plainOutput(dx), k = constants(size, alpha, beta, bias)] {

@@ -8,7 +8,6 @@
 #include "runtime/core/Clones.h"
 #include "runtime/cpu/Loops.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -9,8 +9,6 @@
 #include "runtime/core/OperandChecks.h"
 #include "runtime/cpu/Program.h"
 
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

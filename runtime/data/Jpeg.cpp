@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstdio> // jpeglib.h needs it
-#include <cstring>
 
 #include <jpeglib.h>
 

@@ -11,7 +11,6 @@
 #include <optional>
 #include <ostream>
 #include <string_view>
-#include <vector>
 
 namespace syncline::data {
 namespace {

@@ -51,10 +51,8 @@ Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted
   } else {
     return Status::badInput("'" + path + "': expected a .npy or a .csv file");
   }
-  if (Status s =
-          checkShape(path, file.npy ? file.npy->shape() : file.table.shape, wanted, what, hint);
-      !s)
-    return s;
+  SYNCLINE_TRY(
+      checkShape(path, file.npy ? file.npy->shape() : file.table.shape, wanted, what, hint));
   file.perSample = core::elementCount(sampleShape(wanted));
   return file;
 }
@@ -88,10 +86,8 @@ Status SampleFile::checkNumbers(const Accepts &accepts, const Expected &expected
   std::vector<double> values(static_cast<std::size_t>(std::min(all, block)));
   for (std::int64_t first = 0; first < all; first += block) {
     const std::int64_t count = std::min(block, all - first);
-    if (Status s = readElements(first, count, ElementType::f64,
-                                reinterpret_cast<std::byte *>(values.data()));
-        !s)
-      return s;
+    SYNCLINE_TRY(
+        readElements(first, count, ElementType::f64, reinterpret_cast<std::byte *>(values.data())));
     for (std::int64_t i = 0; i < count; ++i) {
       const double value = values[static_cast<std::size_t>(i)];
       if (value != std::floor(value) || !accepts(value, first + i))

@@ -19,9 +19,7 @@ std::string countOf(const SampleFile &file) {
 }
 
 Result<SampleFile> openInput(const std::string &path, const InputFormat &format) {
-  Result<SampleFile> file = SampleFile::open(path, format.shape, "input '" + format.name + "'");
-  if (!file)
-    return file;
+  SYNCLINE_TRY_GET(file, SampleFile::open(path, format.shape, "input '" + format.name + "'"));
   Status s = Status::ok();
   if (format.rowCount > 0)
     s = file->checkRows(format.elementRows.empty() ? std::vector{format.rowCount}

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <set>
 #include <sstream>
-#include <vector>
 
 namespace syncline::run {
 namespace {
@@ -42,9 +41,7 @@ Result<std::string> badValue(core::Executable &executable) {
     const core::StepTensor &t = executable.tensors()[i];
     if (t.space != Space::parameters && t.space != Space::state)
       continue;
-    auto found = badElement(executable, i);
-    if (!found)
-      return found;
+    SYNCLINE_TRY_GET(found, badElement(executable, i));
     if (!found->empty())
       return (t.space == Space::parameters ? "parameter '" : "state '") + t.name + "': " + *found;
   }
@@ -130,16 +127,11 @@ Result<std::string> findNotFinite(core::Executable &executable, std::int64_t num
     const core::OperationInfo &op = executable.operations()[i];
     if (op.kind != core::OperationKind::compute || !isReady(executable, op, written))
       continue;
-    Status s = executable.run(i);
-    if (s)
-      s = executable.synchronize();
-    if (!s)
-      return s;
+    SYNCLINE_TRY(executable.run(i));
+    SYNCLINE_TRY(executable.synchronize());
     for (int result : op.results) {
       written.insert(result);
-      auto found = badElement(executable, result);
-      if (!found)
-        return found;
+      SYNCLINE_TRY_GET(found, badElement(executable, result));
       if (!found->empty())
         return nameOf(op) + ", makes it of finite values: " + *found + " in its result";
     }

@@ -1,6 +1,7 @@
 // Forward passes over a test set.
 #include "runtime/run/Evaluation.h"
 
+#include "runtime/core/Formatted.h"
 #include "runtime/core/Labels.h"
 #include "runtime/core/Strides.h"
 #include "runtime/run/Batch.h"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <span>
 
 namespace syncline::run {
@@ -146,15 +146,11 @@ Result<Score> Evaluation::ownScore(Trainer &trainer) {
     data::Samples samples;
     for (std::int64_t i = 0; i < plan.batch; ++i)
       samples.indices.push_back(std::min(first + i, data.size() - 1));
-    Status s = data.read(samples, batch);
-    for (std::size_t i = 0; s && i < inputs.size(); ++i)
-      s = executable.write(inputs[i], batch.input(format, i));
-    if (s)
-      s = trainer.forward(0);
-    if (s)
-      s = executable.read(output, logits);
-    if (!s)
-      return s;
+    SYNCLINE_TRY(data.read(samples, batch));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      SYNCLINE_TRY(executable.write(inputs[i], batch.input(format, i)));
+    SYNCLINE_TRY(trainer.forward(0));
+    SYNCLINE_TRY(executable.read(output, logits));
     score.add(scoreBatch(format, plan.output->shape,
                          view(logits, plan.output->type, plan.output->shape),
                          view(batch.targets, plan.target.type, plan.target.shape),
@@ -165,10 +161,9 @@ Result<Score> Evaluation::ownScore(Trainer &trainer) {
 
 /// The sum over all workers' scores. Nothing where a worker was interrupted (`isCut`).
 Result<std::optional<Score>> Evaluation::sum(const Score &own, bool isCut) {
-  char text[128];
-  std::snprintf(text, sizeof text, "%.17g %lld %lld %lld %d", own.lossSum,
-                static_cast<long long>(own.losses), static_cast<long long>(own.correct),
-                static_cast<long long>(own.predictions), isCut ? 1 : 0);
+  const std::string text = core::formatted(
+      "%.17g %lld %lld %lld %d", own.lossSum, static_cast<long long>(own.losses),
+      static_cast<long long>(own.correct), static_cast<long long>(own.predictions), isCut ? 1 : 0);
   SYNCLINE_TRY_GET(all, group->gather("score/" + std::to_string(number), text, seconds,
                                       transport::Participants::workers));
   Score sum;
@@ -193,25 +188,19 @@ Result<std::optional<Score>> Evaluation::score(Trainer &trainer) {
     return Status::badInput("'" + plan.folder + "/plan.json' names no output: cannot evaluate");
   ++number;
   StoredTensors samples(executable, Space::input), own(executable, Space::state);
-  Status s = samples.read();
-  if (s)
-    s = own.read();
-  if (s && group) {
+  SYNCLINE_TRY(samples.read());
+  SYNCLINE_TRY(own.read());
+  if (group) {
     group->enter("during evaluation");
-    s = shareStates();
+    SYNCLINE_TRY(shareStates());
   }
-  if (!s)
-    return s;
   executable.setEvaluation(true);
   const Result<Score> scored = ownScore(trainer);
   executable.setEvaluation(false);
   if (!scored)
     return scored.status();
-  s = own.write();
-  if (s)
-    s = samples.write();
-  if (!s)
-    return s;
+  SYNCLINE_TRY(own.write());
+  SYNCLINE_TRY(samples.write());
   const bool isCut = StopSignal::received() != 0;
   if (group)
     return sum(*scored, isCut);

@@ -7,7 +7,6 @@
 #include "runtime/transport/Group.h"
 
 #include <optional>
-#include <string>
 
 namespace syncline::run {
 

@@ -2,6 +2,7 @@
 #include "runtime/run/KernelChoices.h"
 
 #include "runtime/core/Deadline.h"
+#include "runtime/core/Formatted.h"
 #include "runtime/launch/CliChecks.h"
 #include "syncline/OutputFile.h"
 
@@ -56,10 +57,8 @@ Result<ChosenKernels> KernelFlags::chooseFirst(const KernelRun &run, std::string
   ChosenKernels chosen{std::move(choice->kernels), ""};
   if (choice->timed == 0)
     return chosen;
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.1f s", core::secondsSince(start));
   chosen.note = "timed the engines of " + std::to_string(choice->timed) + " convolutions on " +
-                choice->machine + " in " + seconds;
+                choice->machine + core::formatted(" in %.1f s", core::secondsSince(start));
   const Status written = writeWholeFile(path, table);
   if (!written && isGiven())
     return written;

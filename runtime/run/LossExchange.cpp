@@ -65,22 +65,18 @@ int LossExchange::stopSignal() const {
 }
 
 Status LossExchange::settle() {
-  Status s = receive();
-  if (s && unsentSteps > 0) {
-    s = send();
-    if (s)
-      s = receive();
-  }
-  return s;
+  SYNCLINE_TRY(receive());
+  if (unsentSteps == 0)
+    return Status::ok();
+  SYNCLINE_TRY(send());
+  return receive();
 }
 
 Result<int> LossExchange::count(bool met) {
   shared = {.notFinite = met ? 1.0 : 0.0};
-  Status s = issue(offsetof(Sums, lastLoss));
-  if (s && channel)
-    s = channel->wait(core::lossMessage);
-  if (!s)
-    return s;
+  SYNCLINE_TRY(issue(offsetof(Sums, lastLoss)));
+  if (channel)
+    SYNCLINE_TRY(channel->wait(core::lossMessage));
   return static_cast<int>(shared.notFinite);
 }
 

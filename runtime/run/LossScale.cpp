@@ -1,9 +1,10 @@
 // Growing and shrinking of the loss's scale.
 #include "runtime/run/LossScale.h"
 
+#include "runtime/core/Formatted.h"
+
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
 namespace syncline::run {
 
@@ -40,12 +41,7 @@ void LossScale::resume(const State &saved) {
 }
 
 std::string LossScale::text() const {
-  if (isDynamic)
-    return "dynamic";
-  std::ostringstream text;
-  text.precision(17);
-  text << state.value;
-  return text.str();
+  return isDynamic ? "dynamic" : core::formatted("%.17g", state.value);
 }
 
 } // namespace syncline::run

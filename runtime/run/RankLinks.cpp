@@ -36,10 +36,8 @@ Status RankLinks::agreeOnNodes() {
       std::none_of(plan.consistency.exchanges.begin(), plan.consistency.exchanges.end(),
                    isHierarchical))
     return Status::ok();
-  if (Status s = run.group.agree({{"number of ranks a node", std::to_string(identity.localSize)}},
-                                 transport::Participants::workers);
-      !s)
-    return s;
+  SYNCLINE_TRY(run.group.agree({{"number of ranks a node", std::to_string(identity.localSize)}},
+                               transport::Participants::workers));
   if (plan.ranksPerNode > 0 && identity.localSize != plan.ranksPerNode)
     return Status::badInput("scheme 'hierarchical' of a plan for " +
                             std::to_string(plan.ranksPerNode) +
@@ -65,9 +63,7 @@ Result<std::unique_ptr<Trainer>> RankLinks::openTrainer(core::Executable &execut
 
 /// To the trainer, a worker of servers is a lone rank with exchanges between its steps.
 Result<std::unique_ptr<Trainer>> RankLinks::openServed(core::Executable &executable) {
-  auto trainer = Trainer::create(executable, 1);
-  if (!trainer)
-    return trainer;
+  SYNCLINE_TRY_GET(trainer, Trainer::create(executable, 1));
   SYNCLINE_TRY_GET(opened,
                    ServedWeights::open({run.options, run.plan, run.group, run.timeoutSeconds}));
   served = std::move(*opened);

@@ -62,10 +62,7 @@ Status RankRun::train() {
     const StepEnd end = dumps ? StepEnd::wholeGradients : drains ? StepEnd::drained : StepEnd::open;
     const double rate = schedule.rateAt(number, steps, options.optimizer.rate);
     trainer->setRate(rate);
-    if (Status s = trainer->tell(
-            number, end, /*meanwhile=*/[&] { batch.imitateReading(); }, start);
-        !s)
-      return s;
+    SYNCLINE_TRY(trainer->tell(number, end, /*meanwhile=*/[&] { batch.imitateReading(); }, start));
     told.push_back({rate, waited});
     SYNCLINE_TRY(completeAllBut(end == StepEnd::open ? trainer->ahead() : 0));
     SYNCLINE_TRY(finishStep(number, dumps, saves));
@@ -219,10 +216,8 @@ Status RankRun::finish() {
   // What was trained is saved all the same: it may be days of work, and rank 0 may be right.
   const Status equal = stopSignal == 0 ? compareWeights(steps) : Status::ok();
   if (isFirst() && !options.save.empty())
-    if (Status s =
-            saveOnnx(plan, step->executable(), options.seed, options.save, options.allowsNonFinite);
-        !s)
-      return s;
+    SYNCLINE_TRY(
+        saveOnnx(plan, step->executable(), options.seed, options.save, options.allowsNonFinite));
   if (!equal)
     return equal;
   SYNCLINE_TRY(checkpoints ? checkpoints->finish() : Status::ok());

@@ -3,7 +3,6 @@
 
 #include "runtime/launch/Joining.h"
 #include "runtime/run/Backends.h"
-#include "runtime/run/DeviceChoice.h"
 #include "runtime/run/StopSignal.h"
 #include "runtime/run/checkpoint/Sha256.h"
 #include "runtime/run/plan/PlanChecks.h"
@@ -91,10 +90,8 @@ Status RankRun::expectPrecision() {
     return Status::ok();
   const bool has = backend->hasPrecision(plan.precision);
   if (group)
-    if (Status s = group->agree({{"bfloat16 arithmetic", has ? "yes" : "no"}},
-                                transport::Participants::workers);
-        !s)
-      return s;
+    SYNCLINE_TRY(group->agree({{"bfloat16 arithmetic", has ? "yes" : "no"}},
+                              transport::Participants::workers));
   return has ? Status::ok()
              : Status::badInput("'" + plan.folder + "': the plan's memory is laid out for bf16: " +
                                 launch::missingBfloat16 +

@@ -1,6 +1,7 @@
 // Printing progress.
 #include "runtime/run/Report.h"
 
+#include "runtime/core/Formatted.h"
 #include "runtime/launch/ProgressLine.h"
 #include "runtime/run/ReportText.h"
 #include "syncline/Printable.h"
@@ -19,13 +20,9 @@ namespace {
 /// "0:07", "12:30", "3:04:05".
 std::string timeText(double seconds) {
   const auto whole = static_cast<long long>(std::lround(seconds));
-  char text[64];
   if (whole < 3600)
-    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
-  else
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60,
-                  whole % 60);
-  return text;
+    return core::formatted("%lld:%02lld", whole / 60, whole % 60);
+  return core::formatted("%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
 } // namespace
@@ -128,20 +125,17 @@ void Report::tellText(std::int64_t step, double loss) {
   if (length.perEpoch > 0)
     epoch = ", epoch " + std::to_string(step / length.perEpoch + 1) + " of " +
             std::to_string((length.steps + length.perEpoch - 1) / length.perEpoch);
-  char rate[32] = "";
-  if (length.hasRates)
-    std::snprintf(rate, sizeof rate, "  rate %.4g", t.rate);
-  char line[1024];
-  std::snprintf(line, sizeof line,
-                "%lld of %lld steps%s  loss %.4f, mean%s %.4f%s  %.1f samples/s  exposed %.2f ms%s",
-                static_cast<long long>(step + 1), static_cast<long long>(length.steps),
-                epoch.c_str(), loss, epoch.empty() ? "" : " of the epoch",
-                lossSum / static_cast<double>(losses), rate, samplesPerSecond(t.seconds),
-                t.exposed * 1e3,
-                last ? "" : ("  " + timeText(remainingSeconds()) + " left").c_str());
+  const std::string rate = length.hasRates ? core::formatted("  rate %.4g", t.rate) : "";
+  const std::string line = core::formatted(
+      "%lld of %lld steps%s  loss %.4f, mean%s %.4f%s  %.1f samples/s  exposed %.2f ms%s",
+      static_cast<long long>(step + 1), static_cast<long long>(length.steps), epoch.c_str(), loss,
+      epoch.empty() ? "" : " of the epoch", lossSum / static_cast<double>(losses), rate.c_str(),
+      samplesPerSecond(t.seconds), t.exposed * 1e3,
+      last ? "" : ("  " + timeText(remainingSeconds()) + " left").c_str());
   isLineOpen = terminal && !last;
   std::fprintf(stderr, "%s%s%s", terminal ? "\r\033[K" : "",
-               isLineOpen ? launch::fittedToTerminal(line).c_str() : line, isLineOpen ? "" : "\n");
+               (isLineOpen ? launch::fittedToTerminal(line) : line).c_str(),
+               isLineOpen ? "" : "\n");
 }
 
 void Report::addTest(std::int64_t step, const Score &score) {

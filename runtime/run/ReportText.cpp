@@ -1,8 +1,9 @@
 // Scores and numbers as text and JSON.
 #include "runtime/run/ReportText.h"
 
+#include "runtime/core/Formatted.h"
+
 #include <cmath>
-#include <cstdio>
 
 namespace syncline::run {
 
@@ -20,15 +21,12 @@ void addScore(nlohmann::ordered_json &line, const Score &score) {
 
 std::string scoreText(const Score &score) {
   const double loss = ratio(score.lossSum, score.losses);
-  char text[160];
   if (score.predictions > 0)
-    std::snprintf(text, sizeof text, "test accuracy %.2f %% (%lld of %lld), test loss %.4f",
-                  100 * ratio(static_cast<double>(score.correct), score.predictions),
-                  static_cast<long long>(score.correct), static_cast<long long>(score.predictions),
-                  loss);
-  else
-    std::snprintf(text, sizeof text, "test loss %.6f", loss);
-  return text;
+    return core::formatted("test accuracy %.2f %% (%lld of %lld), test loss %.4f",
+                           100 * ratio(static_cast<double>(score.correct), score.predictions),
+                           static_cast<long long>(score.correct),
+                           static_cast<long long>(score.predictions), loss);
+  return core::formatted("test loss %.6f", loss);
 }
 
 } // namespace syncline::run

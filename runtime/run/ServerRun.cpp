@@ -3,7 +3,6 @@
 
 #include "runtime/core/Guarded.h"
 #include "runtime/run/StopSignal.h"
-#include "runtime/run/plan/PlanChecks.h"
 #include "runtime/run/trace/ServerTrace.h"
 #include "runtime/run/weights/ServedWeights.h"
 #include "runtime/transport/CommunicationThread.h"

@@ -1,5 +1,6 @@
 // The end of a report: what the steps took together.
 #include "runtime/core/Clipping.h"
+#include "runtime/core/Formatted.h"
 #include "runtime/core/Statistics.h"
 #include "runtime/run/Report.h"
 #include "runtime/run/ReportText.h"
@@ -33,21 +34,14 @@ template <typename F> double meanOf(const std::vector<StepTimes> &steps, F &&f) 
 
 /// "812 B", "40.2 kB", "1234.5 MB".
 std::string sizeText(double bytes) {
-  char text[64];
   if (bytes < 1e4)
-    std::snprintf(text, sizeof text, "%.0f B", bytes);
-  else
-    std::snprintf(text, sizeof text, "%.1f %s", bytes < 1e7 ? bytes / 1e3 : bytes / 1e6,
-                  bytes < 1e7 ? "kB" : "MB");
-  return text;
+    return core::formatted("%.0f B", bytes);
+  return bytes < 1e7 ? core::formatted("%.1f kB", bytes / 1e3)
+                     : core::formatted("%.1f MB", bytes / 1e6);
 }
 
 /// "1.25 ms".
-std::string millisecondsText(double seconds) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
-  return text;
-}
+std::string millisecondsText(double seconds) { return core::formatted("%.2f ms", seconds * 1e3); }
 
 /// "waiting for samples 0.02 ms, ".
 std::string waitedText(double seconds) {

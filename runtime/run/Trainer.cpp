@@ -138,18 +138,14 @@ Status Trainer::runDue() {
 
 Result<int> Trainer::drain() {
   while (!told.empty())
-    if (const Result<StepTimes> times = complete(); !times)
-      return times.status();
+    SYNCLINE_TRY(complete());
   SYNCLINE_TRY(lossExchange->settle());
   if (exchanges)
     SYNCLINE_TRY(settled(exchanges->drain()));
   if (!carried.isAnyUnderWay())
     return 0;
-  Status s = runDue();
-  if (s)
-    s = executable.synchronize();
-  if (!s)
-    return s;
+  SYNCLINE_TRY(runDue());
+  SYNCLINE_TRY(executable.synchronize());
   return lossExchange->count(executable.metNonFinite());
 }
 

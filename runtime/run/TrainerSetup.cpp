@@ -21,14 +21,12 @@ Result<TrainerLinks> hostLinks(core::ShardedOptimizer &optimizer, transport::Tra
   links.open = [&optimizer, &transport, layout, wire](
                    int channel,
                    const std::vector<Scheme> &schemes) -> Result<std::unique_ptr<core::Channel>> {
-    auto opened = transport::CommunicationThread::create(
-        transport, channel, schemes, layout,
-        [&](int bucket, const core::SumOverRanks &sum) {
-          return optimizer.updateShard(bucket, sum);
-        },
-        wire);
-    if (!opened)
-      return opened.status();
+    SYNCLINE_TRY_GET(opened, transport::CommunicationThread::create(
+                                 transport, channel, schemes, layout,
+                                 [&](int bucket, const core::SumOverRanks &sum) {
+                                   return optimizer.updateShard(bucket, sum);
+                                 },
+                                 wire));
     return std::unique_ptr<core::Channel>(std::move(*opened));
   };
   links.traffic = [&transport] { return transport.traffic(); };

@@ -66,15 +66,11 @@ void Trainer::accumulate(int count, std::function<Status(std::int64_t)> next) {
 Status Trainer::runEarlierMicroBatches(std::int64_t number, bool replays) {
   earlierLosses = 0;
   for (microBatch = 0; !isLastMicroBatch(); ++microBatch) {
-    Status s = replays ? replay(number) : tellMicroBatch(number);
-    if (s)
-      s = executable.synchronize();
-    if (!s)
-      return s;
+    SYNCLINE_TRY(replays ? replay(number) : tellMicroBatch(number));
+    SYNCLINE_TRY(executable.synchronize());
     earlierLosses += weight * executable.loss();
     const std::int64_t next = number * microBatches + microBatch + 1;
-    if (s = nextSamples(next); !s)
-      return s;
+    SYNCLINE_TRY(nextSamples(next));
     executable.beginMicroBatch(next);
   }
   return Status::ok();

@@ -15,11 +15,9 @@ Status Client::sendAll(const Request &request, std::span<const float> values) {
   for (int i = 0; i < roles.shards(); ++i) {
     const int index = (peers.rank() + i) % roles.shards();
     transport::Link &to = *connections.shards[index].to;
-    Status s = sendMessage(to, request);
-    if (s && !values.empty())
-      s = sendValues(to, begin + roles.parts[index].begin, roles.parts[index].size());
-    if (!s)
-      return s;
+    SYNCLINE_TRY(sendMessage(to, request));
+    if (!values.empty())
+      SYNCLINE_TRY(sendValues(to, begin + roles.parts[index].begin, roles.parts[index].size()));
   }
   return Status::ok();
 }

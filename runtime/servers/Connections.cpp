@@ -49,10 +49,9 @@ private:
 };
 
 template <typename F> Status inPieces(std::size_t bytes, const F &piece) {
-  Status s;
-  for (std::size_t at = 0; at < bytes && s; at += serverPieceBytes)
-    s = piece(at, std::min(serverPieceBytes, bytes - at));
-  return s;
+  for (std::size_t at = 0; at < bytes; at += serverPieceBytes)
+    SYNCLINE_TRY(piece(at, std::min(serverPieceBytes, bytes - at)));
+  return Status::ok();
 }
 
 } // namespace

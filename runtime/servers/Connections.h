@@ -4,8 +4,6 @@
 #include "runtime/servers/Protocol.h"
 #include "runtime/transport/Transport.h"
 
-#include <optional>
-
 namespace syncline::servers {
 
 /// Both directions between a worker and a server.

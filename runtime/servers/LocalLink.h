@@ -3,9 +3,6 @@
 
 #include "runtime/transport/Transport.h"
 
-#include <condition_variable>
-#include <deque>
-#include <mutex>
 #include <utility>
 
 namespace syncline::servers {

@@ -223,10 +223,7 @@ Status ShardServer::keep(int worker) {
 }
 
 Status ShardServer::tick(int worker, const Request &request, Connection &at) {
-  if (Status s =
-          advance(worker, request, tickPace.by, tickClocks[static_cast<std::size_t>(worker)]);
-      !s)
-    return s;
+  SYNCLINE_TRY(advance(worker, request, tickPace.by, tickClocks[static_cast<std::size_t>(worker)]));
   Status failure;
   const auto arrived = core::Clock::now();
   auto held = monitor.lock();

@@ -96,9 +96,7 @@ static Result<Socket> attempt(const std::string &host, int port, const Frame &he
                               const ConnectLimit &limit) {
   auto soon = [&](double seconds) { return std::min(limit.deadline, core::deadlineIn(seconds)); };
   // Long enough to repeat a lost packet of the handshake, and short enough to notice a lost rank.
-  Result<Socket> socket = Socket::connect(host, port, soon(3));
-  if (!socket)
-    return socket;
+  SYNCLINE_TRY_GET(socket, Socket::connect(host, port, soon(3)));
   const Status silent = Status::error(ErrorKind::peerLost, "no rank of this run answers at " +
                                                                host + ":" + std::to_string(port));
   Frame reply;

@@ -4,7 +4,6 @@
 #include "runtime/core/Deadline.h"
 #include "syncline/Status.h"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -113,10 +113,14 @@ Watch::~Watch() {
   thread.join();
 }
 
+void Watch::tell(const Frame &frame) {
+  std::lock_guard lock(sendMutex);
+  sendFrame(socket, frame, core::deadlineIn(1));
+}
+
 void Watch::depart() {
   leaving = true;
-  std::lock_guard lock(sendMutex);
-  sendFrame(socket, {"bye"}, core::deadlineIn(1));
+  tell({"bye"});
 }
 
 void Watch::listenGuarded() {
@@ -127,24 +131,24 @@ void Watch::listenGuarded() {
   conclude({rank, "failed", s.message()});
 }
 
+/// The number of a rank; -1 for a text that is no number.
+static int rankIn(const std::string &text) {
+  int rank = -1;
+  std::from_chars(text.data(), text.data() + text.size(), rank);
+  return rank;
+}
+
 void Watch::listen() {
   Frame frame;
   while (receiveFrame(socket, frame, core::deadlineIn(1e8)) && !frame.empty()) {
     if (frame[0] == "bye")
       return;
-    if (frame[0] == "ping") {
-      const int peer = waitsMostFor();
-      std::lock_guard lock(sendMutex);
-      sendFrame(socket, {"pong", std::to_string(peer)}, core::deadlineIn(1));
-    } else if (frame[0] == "verdict" && frame.size() == 4) {
-      int rank = -1;
-      std::from_chars(frame[1].data(), frame[1].data() + frame[1].size(), rank);
-      conclude({rank, frame[2], frame[3]});
-    } else if (frame[0] == "gone" && frame.size() == 4) {
-      int rank = -1;
-      std::from_chars(frame[1].data(), frame[1].data() + frame[1].size(), rank);
-      goOnWithout({rank, frame[2], frame[3]});
-    }
+    if (frame[0] == "ping")
+      tell({"pong", std::to_string(waitsMostFor())});
+    else if (frame[0] == "verdict" && frame.size() == 4)
+      conclude({rankIn(frame[1]), frame[2], frame[3]});
+    else if (frame[0] == "gone" && frame.size() == 4)
+      goOnWithout({rankIn(frame[1]), frame[2], frame[3]});
   }
   if (!leaving)
     conclude({0, "ended", ""});
@@ -227,10 +231,7 @@ Verdict Watch::report(int peer, const std::string &message) {
         return known;
     before = told;
   }
-  {
-    std::lock_guard lock(sendMutex);
-    sendFrame(socket, {"report", std::to_string(peer), message}, core::deadlineIn(1));
-  }
+  tell({"report", std::to_string(peer), message});
   std::unique_lock lock(mutex);
   auto waiting = std::chrono::duration<double>(2 * StoreServer::grace);
   if (changed.wait_for(lock, waiting, [&] { return found || told > before; }))
@@ -246,14 +247,8 @@ Status Watch::blame(int own, int peer, const std::string &message, const core::R
   return Status::error(ErrorKind::peerLost, "lost " + found.describe(names));
 }
 
-void Watch::askToStop(int signal) {
-  std::lock_guard lock(sendMutex);
-  sendFrame(socket, {"stop", std::to_string(signal)}, core::deadlineIn(1));
-}
+void Watch::askToStop(int signal) { tell({"stop", std::to_string(signal)}); }
 
-void Watch::fail(const std::string &message) {
-  std::lock_guard lock(sendMutex);
-  sendFrame(socket, {"failed", message}, core::deadlineIn(1));
-}
+void Watch::fail(const std::string &message) { tell({"failed", message}); }
 
 } // namespace syncline::transport

@@ -112,6 +112,8 @@ public:
 
 private:
   Watch(Socket socket, int rank);
+  /// Sends a frame to the server. Any thread may call it.
+  void tell(const Frame &frame);
   void listen();
   void listenGuarded();
   void conclude(Verdict v);

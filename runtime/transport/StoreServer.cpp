@@ -7,10 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
-#include <set>
 #include <sys/socket.h>
 
 namespace syncline::transport {
@@ -123,9 +120,6 @@ void StoreServer::greet(Newcomers::Arrival arrival) {
 static std::string describeJob(const std::string &job) {
   return job.empty() ? "a job without a name" : "'" + printable(job) + "'";
 }
-
-/// All ranks have given one value, and so agree on what they run.
-void StoreServer::noteComplete() { isComplete = true; }
 
 /// Why a connection is refused; empty for a rank of this run.
 std::string StoreServer::reasonToTurnAway(const Frame &hello) const {
@@ -252,7 +246,7 @@ void StoreServer::answerWaiters() {
     if (reply.empty() && !answer(*p, late.contains(p->waiter->key), reply))
       continue;
     if (p->waiter->request == "gather" && reply.front() == "ok")
-      noteComplete();
+      isComplete = true; // all ranks have given one value, and so agree on what they run
     p->waiter.reset();
     send(*p, reply);
   }

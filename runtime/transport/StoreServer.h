@@ -96,7 +96,6 @@ private:
   std::string whoWasTurnedAway() const;
   void lost(const Peer &peer);
   void forget(const Peer &peer);
-  void noteComplete();
   void investigate(int reporter, int peer);
   void decide();
   void announce(int culprit, const std::string &kind, const std::string &message);

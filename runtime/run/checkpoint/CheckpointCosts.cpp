@@ -1,8 +1,9 @@
 // Means over checkpoints, as text and JSON.
 #include "runtime/run/checkpoint/CheckpointCosts.h"
 
+#include "runtime/core/Formatted.h"
+
 #include <algorithm>
-#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
@@ -18,14 +19,11 @@ void CheckpointCosts::add(double seconds, double waiting) {
 std::string CheckpointCosts::text() const {
   const auto mean = [this](double sum) { return sum / static_cast<double>(count) * 1e3; };
   const std::string missing = failed > 0 ? " (" + std::to_string(failed) + " not written)" : "";
-  char text[256];
-  std::snprintf(
-      text, sizeof text,
+  return core::formatted(
       "%lld checkpoint%s%s: each held training for %.2f ms (longest %.2f ms; %.2f ms of the "
       "mean waited for the one before), and was written beside it in %.2f ms",
       static_cast<long long>(count), count == 1 ? "" : "s", missing.c_str(), mean(held),
       longest * 1e3, mean(waited), mean(writing));
-  return text;
 }
 
 void CheckpointCosts::addTo(nlohmann::ordered_json &line) const {

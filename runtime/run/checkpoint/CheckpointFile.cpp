@@ -85,13 +85,10 @@ Result<CheckpointDigest> writeCheckpointFile(const std::string &path,
     return Status::ok();
   };
   const std::string head = headOf(parts);
-  Status s = add(std::as_bytes(std::span(head)));
-  for (std::size_t i = 0; i < parts.size() && s; ++i)
-    s = add(parts[i].bytes);
-  if (s)
-    s = file->commit();
-  if (!s)
-    return s;
+  SYNCLINE_TRY(add(std::as_bytes(std::span(head))));
+  for (const CheckpointPart &part : parts)
+    SYNCLINE_TRY(add(part.bytes));
+  SYNCLINE_TRY(file->commit());
   digest.sha256 = sha.hex();
   return digest;
 }

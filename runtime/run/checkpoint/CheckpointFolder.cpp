@@ -52,10 +52,9 @@ Status CheckpointFolder::complete(const CheckpointManifest &manifest) const {
   for (const std::string &each : {folder, path})
     SYNCLINE_TRY(syncFolder(each));
   SYNCLINE_TRY_GET(file, DurableFile::create(manifestOf(manifest.step)));
-  Status s = file->write(std::as_bytes(std::span(text)));
-  if (s)
-    s = file->commit();
-  return s ? syncFolder(folder) : s;
+  SYNCLINE_TRY(file->write(std::as_bytes(std::span(text))));
+  SYNCLINE_TRY(file->commit());
+  return syncFolder(folder);
 }
 
 /// Whether checkpoints have files of this name: "rank3.bin", "manifest.json.partial-01234567".

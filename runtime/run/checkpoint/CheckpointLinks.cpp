@@ -3,8 +3,6 @@
 
 #include "runtime/transport/RankConnections.h"
 
-#include <cstdlib>
-
 namespace syncline::run {
 
 static std::string linkOf(int rank) { return "checkpoint/" + std::to_string(rank); }

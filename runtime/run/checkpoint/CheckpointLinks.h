@@ -6,7 +6,6 @@
 #include "runtime/transport/Socket.h"
 
 #include <map>
-#include <memory>
 #include <vector>
 
 namespace syncline::run {

@@ -133,12 +133,10 @@ Status CheckpointState::restore(CheckpointReader &reader) {
     if (isMoment && !reader.hasMoments(piece.key.slot))
       continue;
     bytes.resize(static_cast<std::size_t>(piece.bytes));
-    Status s = isMoment ? reader.readMoment(piece.key.name, piece.key.slot, piece.key.begin, bytes)
-                        : reader.read(piece.key, bytes);
-    if (s)
-      s = write(piece, bytes);
-    if (!s)
-      return s;
+    SYNCLINE_TRY(isMoment
+                     ? reader.readMoment(piece.key.name, piece.key.slot, piece.key.begin, bytes)
+                     : reader.read(piece.key, bytes));
+    SYNCLINE_TRY(write(piece, bytes));
   }
   return Status::ok();
 }

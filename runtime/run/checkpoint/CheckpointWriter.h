@@ -4,9 +4,6 @@
 #include "runtime/run/checkpoint/CheckpointFolder.h"
 #include "runtime/run/checkpoint/CheckpointLinks.h"
 
-#include <functional>
-#include <mutex>
-#include <optional>
 #include <thread>
 
 namespace syncline::run {

@@ -25,9 +25,8 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::open(const Run &run) {
     Status s = choice.expectNone();
     return s ? Result<std::unique_ptr<Checkpoints>>(std::move(made)) : s;
   }
-  auto chosen = choice.choose([&](const CheckpointManifest &m) { return made->judge(m); });
-  if (!chosen)
-    return chosen.status();
+  SYNCLINE_TRY_GET(chosen,
+                   choice.choose([&](const CheckpointManifest &m) { return made->judge(m); }));
   made->resumed = std::move(*chosen);
   made->tellChoice();
   return made;
@@ -154,12 +153,9 @@ Status Checkpoints::begin(Trainer &opened, std::int64_t length) {
                                         run.plan.ranks, !run.plan.consistency.isLocal(),
                                         constantsOf(run.plan)});
   if (resumed) {
-    Result<CheckpointReader> reader = CheckpointReader::open(folder, *resumed, run.rank);
-    Status s = reader ? state->restore(*reader) : reader.status();
-    if (s)
-      s = run.executable.setUpdates(resumed->step - resumed->lossScale.skipped);
-    if (!s)
-      return s;
+    SYNCLINE_TRY_GET(reader, CheckpointReader::open(folder, *resumed, run.rank));
+    SYNCLINE_TRY(state->restore(*reader));
+    SYNCLINE_TRY(run.executable.setUpdates(resumed->step - resumed->lossScale.skipped));
     if (trainer->lossScale())
       trainer->lossScale()->resume(resumed->lossScale);
     // Another plan's epochs have other steps.

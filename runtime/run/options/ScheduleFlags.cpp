@@ -26,11 +26,8 @@ void addScheduleFlags(CLI::App &app, ScheduleFlags &flags) {
 }
 
 Result<Schedule> scheduleOf(const ScheduleFlags &flags) {
-  Result<Schedule> made = Schedule::parse(flags.schedule);
-  if (!made)
-    return made;
-  if (const Status s = made->warmUp(flags.warmUp); !s)
-    return s;
+  SYNCLINE_TRY_GET(made, Schedule::parse(flags.schedule));
+  SYNCLINE_TRY(made->warmUp(flags.warmUp));
   return made;
 }
 

@@ -152,11 +152,9 @@ Result<std::vector<std::vector<double>>> RankZeroLinks::collect(const std::vecto
   std::vector<std::vector<double>> all;
   std::uint64_t count = own.size();
   if (group->rank() != 0) {
-    Status s = send(0, &count, sizeof count);
-    if (s && count > 0)
-      s = send(0, own.data(), count * sizeof(double));
-    if (!s)
-      return s;
+    SYNCLINE_TRY(send(0, &count, sizeof count));
+    if (count > 0)
+      SYNCLINE_TRY(send(0, own.data(), count * sizeof(double)));
     return all;
   }
   all.push_back(own);

@@ -36,10 +36,8 @@ Status Observations::write(const Plan &plan, const core::Executable &executable,
   } else if (!options.trace.empty()) {
     report.note("'" + options.trace + "' is not written: no step was left to trace");
   } else if (isMeasured() && isWritten) {
-    if (Status s = writeOperationTimes(options.opTimes, plan, executable, trainer.records(),
-                                       measured, steadiness.isSteady());
-        !s)
-      return s;
+    SYNCLINE_TRY(writeOperationTimes(options.opTimes, plan, executable, trainer.records(), measured,
+                                     steadiness.isSteady()));
   }
   if (!isWritten && (trace || isMeasured()))
     report.note("the run ended too early for '" + (trace ? options.trace : options.opTimes) +

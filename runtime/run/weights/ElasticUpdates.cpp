@@ -26,19 +26,16 @@ Status ElasticUpdates::allocate() {
 Status ElasticUpdates::beforeStep(std::int64_t number) {
   if (!isDue(number))
     return Status::ok();
-  Status copied = weights.by.copy(own, weights.all);
-  if (copied)
-    copied = weights.by.copy(sum, weights.all);
-  if (!copied || !channel)
-    return copied;
+  SYNCLINE_TRY(weights.by.copy(own, weights.all));
+  SYNCLINE_TRY(weights.by.copy(sum, weights.all));
+  if (!channel)
+    return Status::ok();
   if (plan.variant == Variant::sync1) {
     Status s = sumAlongTree();
     return s ? broadcastCentre() : s;
   }
-  if (Status s = channel->issue(core::fragmentMessage(0), sum.data(), sum.size_bytes(),
-                                ElementType::f32, plan.exchanges.front().scheme);
-      !s)
-    return s;
+  SYNCLINE_TRY(channel->issue(core::fragmentMessage(0), sum.data(), sum.size_bytes(),
+                              ElementType::f32, plan.exchanges.front().scheme));
   return plan.variant == Variant::sync2 ? wait() : Status::ok();
 }
 

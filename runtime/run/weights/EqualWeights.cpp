@@ -1,12 +1,12 @@
 // Digests of weights, and comparing them.
 #include "runtime/run/weights/EqualWeights.h"
 
+#include "runtime/core/Formatted.h"
 #include "runtime/core/RankNames.h"
 
 #include <algorithm>
 #include <array>
 #include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -32,9 +32,7 @@ public:
     std::uint64_t all = 0;
     for (const std::uint64_t lane : lanes)
       all = (all ^ lane) * prime;
-    char text[17];
-    std::snprintf(text, sizeof text, "%016" PRIx64, all ^ all >> 32);
-    return text;
+    return core::formatted("%016" PRIx64, all ^ all >> 32);
   }
 
 private:

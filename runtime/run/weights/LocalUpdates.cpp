@@ -32,12 +32,11 @@ Status LocalUpdates::allocate() {
     to = made ? *made : std::span<float>();
     return made ? Status::ok() : made.status();
   };
-  Status s = take(common, weights.all.size());
-  if (s)
-    s = take(difference, longest);
-  if (s && plan.momentum > 0)
-    s = take(velocity, weights.all.size());
-  return s ? weights.by.copy(common, weights.all) : s;
+  SYNCLINE_TRY(take(common, weights.all.size()));
+  SYNCLINE_TRY(take(difference, longest));
+  if (plan.momentum > 0)
+    SYNCLINE_TRY(take(velocity, weights.all.size()));
+  return weights.by.copy(common, weights.all);
 }
 
 Status LocalUpdates::afterStep(std::int64_t number) {
@@ -45,19 +44,13 @@ Status LocalUpdates::afterStep(std::int64_t number) {
   const std::int64_t inPeriod = number % plan.period + 1;
   for (Fragment &fragment : fragments)
     if (fragment.plan->start == inPeriod) {
-      Status s = losses.send();
-      if (s)
-        s = start(fragment);
-      if (!s)
-        return s;
+      SYNCLINE_TRY(losses.send());
+      SYNCLINE_TRY(start(fragment));
     }
   for (Fragment &fragment : fragments)
     if (fragment.plan->wait == inPeriod) {
-      Status s = arrive(fragment, static_cast<float>(plan.mix));
-      if (s)
-        s = losses.receive();
-      if (!s)
-        return s;
+      SYNCLINE_TRY(arrive(fragment, static_cast<float>(plan.mix)));
+      SYNCLINE_TRY(losses.receive());
     }
   return Status::ok();
 }
@@ -74,9 +67,7 @@ Status LocalUpdates::finish() {
     SYNCLINE_TRY(arrive(fragment, 0));
   }
   for (Fragment &fragment : fragments)
-    if (Status s = isDiloco() ? weights.by.copy(fragment.weights, fragment.common) : Status::ok();
-        !s)
-      return s;
+    SYNCLINE_TRY(isDiloco() ? weights.by.copy(fragment.weights, fragment.common) : Status::ok());
   return Status::ok();
 }
 

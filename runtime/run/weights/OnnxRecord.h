@@ -5,7 +5,6 @@
 #include "syncline/Status.h"
 #include "syncline/Step.h"
 
-#include <span>
 #include <string>
 #include <string_view>
 

@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 namespace syncline::run {
@@ -159,11 +158,8 @@ Status loadOnnx(const Plan &plan, TensorStore &store, const std::string &path) {
     if (t.kind == PlanTensor::Kind::constant || index < 0)
       continue;
     std::vector<std::byte> dense(denseBytes(t));
-    Status s = values->copy(t.name, t.type, t.shape, dense);
-    if (s)
-      s = store.write(index, dense);
-    if (!s)
-      return s;
+    SYNCLINE_TRY(values->copy(t.name, t.type, t.shape, dense));
+    SYNCLINE_TRY(store.write(index, dense));
   }
   return Status::ok();
 }

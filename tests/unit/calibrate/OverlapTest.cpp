@@ -1,5 +1,5 @@
 // Computation beside messages, with ranks as threads over loopback.
-#include "runtime/calibrate/HostOverlap.h"
+#include "runtime/calibrate/Overlap.h"
 #include "runtime/calibrate/LatencyOverlap.h"
 #include "runtime/run/Backends.h"
 #include "tests/unit/runtime/Ranks.h"

@@ -1,5 +1,5 @@
 // Which accelerator a rank takes.
-#include "runtime/run/DeviceChoice.h"
+#include "runtime/run/Backends.h"
 
 #include <gtest/gtest.h>
 
