@@ -24,6 +24,12 @@ void check(cudaError_t status, std::string_view call);
 void check(cudnnStatus_t status, std::string_view call);
 void check(cublasStatus_t status, std::string_view call);
 
+/// Throws the error as a Failure.
+inline void check(const Status &status) {
+  if (!status)
+    throw Failure{status.kind(), status.message()};
+}
+
 /// The name in the source text of a call: "maxPool" in "cuda::maxPool<T>(stream, map)".
 consteval std::string_view nameInCall(std::string_view text) {
   const std::string_view name = text.substr(0, text.find_first_of("<("));

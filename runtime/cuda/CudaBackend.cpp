@@ -3,10 +3,12 @@
 #include "runtime/core/BackendModule.h"
 #include "runtime/cuda/CudaExecutable.h"
 #include "runtime/cuda/nccl/NcclChannel.h"
-#include "runtime/cuda/nccl/NcclPlaces.h"
+#include "runtime/cuda/nccl/NcclEnvironment.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <unistd.h>
 
 namespace syncline::cuda {
 
@@ -19,6 +21,31 @@ Channels channelsOf(const CudaExecutable &executable, int ranks) {
   return executable.options().ranks == ranks && std::ranges::all_of(executable.buckets(), isFirst)
              ? Channels::one
              : Channels::several;
+}
+
+/// The boot identifier of the machine. Containers of one machine have different host names but
+/// share it.
+std::string machineName() {
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  if (!boot.empty())
+    return boot;
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+/// comparePlaces() for all ranks, which call it together with the same key; a key is used once.
+/// `device` is the caller's device. Further errors: peerLost.
+Result<DevicePlaces> meetPlaces(core::Peers &peers, const std::string &key, int device,
+                                bool mayShare) {
+  cudaDeviceProp properties{};
+  SYNCLINE_TRY(statusOf("", [&] { SYNCLINE_CHECK(cudaGetDeviceProperties(&properties, device)); }));
+  SYNCLINE_TRY_GET(places, peers.exchange(key, machineName() + " " +
+                                                   std::to_string(properties.pciDomainID) + ":" +
+                                                   std::to_string(properties.pciBusID) + ":" +
+                                                   std::to_string(properties.pciDeviceID)));
+  return comparePlaces(*places, mayShare);
 }
 
 class CudaBackend final : public core::Backend {

@@ -21,9 +21,8 @@ Status CudaExecutable::setUpdates(std::int64_t made) {
     UpdateClock clock;
     clock.made = made;
     const std::vector<UpdateClock> all(program.table.buckets.size(), clock);
-    SYNCLINE_CHECK(cudaMemcpyAsync(clocks.data(), all.data(), all.size() * sizeof(UpdateClock),
-                                   cudaMemcpyHostToDevice, program.device.compute));
-    SYNCLINE_CHECK(cudaStreamSynchronize(program.device.compute));
+    program.device.copy(clocks.data(), all.data(), all.size() * sizeof(UpdateClock),
+                        cudaMemcpyHostToDevice);
   });
 }
 
@@ -77,9 +76,7 @@ void CudaExecutable::update(int bucket, std::span<const core::Optimizer::Update>
 }
 
 Status CudaExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
-  const Status current = statusOf("update: ", [&] { program.device.makeCurrent(); });
-  if (!current)
-    return current;
+  SYNCLINE_TRY(statusOf("update: ", [&] { program.device.makeCurrent(); }));
   if (program.options.ranks == 1 || norm.isUsed())
     return enqueueShardUpdate(bucket, program.device.compute, sum);
   const cudaStream_t stream = program.device.channel;
@@ -88,10 +85,8 @@ Status CudaExecutable::updateShard(int bucket, const core::SumOverRanks &sum) {
     return there ? sum(numbers) : there;
   };
   // A thread of a channel may be here, which knows neither captures nor the present turn.
-  if (Status s = updatePart(bucket, stream, /*rate=*/nullptr,
-                            sum ? core::SumOverRanks(sumOfStream) : core::SumOverRanks());
-      !s)
-    return s;
+  SYNCLINE_TRY(updatePart(bucket, stream, /*rate=*/nullptr,
+                          sum ? core::SumOverRanks(sumOfStream) : core::SumOverRanks()));
   return statusOf("update: ",
                   [&] { SYNCLINE_CHECK(cudaStreamSynchronize(program.device.channel)); });
 }

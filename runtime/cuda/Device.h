@@ -33,6 +33,11 @@ public:
   Device &operator=(const Device &) = delete;
   ~Device();
 
+  /// Copies on `compute` and waits for the copy.
+  void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind) const {
+    SYNCLINE_CHECK(cudaMemcpyAsync(to, from, bytes, kind, compute));
+    SYNCLINE_CHECK(cudaStreamSynchronize(compute));
+  }
   /// Makes this the calling thread's device. Each thread calls it before other CUDA calls.
   void makeCurrent() const { SYNCLINE_CHECK(cudaSetDevice(index)); }
 

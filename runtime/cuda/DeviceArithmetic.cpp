@@ -85,8 +85,7 @@ Status DeviceArithmetic::transfer(void *to, const void *from, std::size_t bytes,
                                   cudaMemcpyKind kind) {
   return statusOf(place, [&] {
     program.device.makeCurrent();
-    SYNCLINE_CHECK(cudaMemcpyAsync(to, from, bytes, kind, stream()));
-    SYNCLINE_CHECK(cudaStreamSynchronize(stream()));
+    program.device.copy(to, from, bytes, kind);
   });
 }
 
@@ -95,8 +94,7 @@ Status DeviceArithmetic::read(std::span<const float> from, std::span<std::byte> 
 }
 
 Status DeviceArithmetic::write(std::span<float> to, std::span<const std::byte> from) {
-  if (const Status s = change(to, [] {}); !s)
-    return s;
+  SYNCLINE_TRY(change(to, [] {}));
   return transfer(to.data(), from.data(), from.size(), cudaMemcpyHostToDevice);
 }
 

@@ -81,7 +81,6 @@ void CudaBuilder::pointwise(std::string_view layer, PointwiseKernel kernel,
 void CudaBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, Tensor y,
                          const Shape &axes) {
   prepare("reduce", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
     core::checkReduce(p, x, y, axes);
     const Layout lies = p.layout(x);
     const std::optional<ReduceMap> map = reduceMap(p.shape(x), stridesOf(lies, p.shape(x)), axes);
@@ -96,7 +95,6 @@ void CudaBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, 
 
 void CudaBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mask, double ratio) {
   prepare("dropout", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
     core::checkDropout(p, x, y, mask);
     p.call("philox", [&program = program, n = p.count(x), scale = core::keptScale(ratio),
                       numbers = core::dropoutStream(program.options, layer, ratio),
@@ -113,7 +111,6 @@ void CudaBuilder::dropout(std::string_view layer, Tensor x, Tensor y, Tensor mas
 void CudaBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask, Tensor dx,
                                   double ratio) {
   prepare("dropoutBackward", layer, [&](Preparation &p) {
-    p.expectType(dy, {ElementType::f32});
     core::checkDropout(p, dy, dx, mask);
     p.call("mask", [&program = program, n = p.count(dy), scale = core::keptScale(ratio),
                     from = p.input(dy), kept = p.input<std::uint8_t>(mask), to = p.output(dx)] {

@@ -15,7 +15,6 @@ EmbeddingShape embeddingShape(const Preparation &p, Tensor ids, Tensor table) {
 
 void CudaBuilder::embedding(std::string_view layer, Tensor ids, Tensor table, Tensor y) {
   prepare("embedding", layer, [&](Preparation &p) {
-    p.expectType(table, {ElementType::f32});
     core::checkEmbedding(p, ids, table, y);
     p.call("copies", [&program = program, shape = embeddingShape(p, ids, table),
                       ids = p.input<std::int64_t>(ids), table = p.input(table), y = p.output(y)] {
@@ -27,7 +26,6 @@ void CudaBuilder::embedding(std::string_view layer, Tensor ids, Tensor table, Te
 void CudaBuilder::embeddingBackward(std::string_view layer, Tensor ids, Tensor dy, Tensor onto,
                                     Tensor dtable) {
   prepare("embeddingBackward", layer, [&](Preparation &p) {
-    p.expectType(dtable, {ElementType::f32});
     core::checkEmbeddingBackward(p, ids, dy, onto, dtable);
     const auto below = onto.isValid() ? p.input(onto) : Place<const float>();
     p.call("rows", [&program = program, shape = embeddingShape(p, ids, dtable), below,

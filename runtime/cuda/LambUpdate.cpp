@@ -55,8 +55,7 @@ void LambUpdate::enqueue(const Job &job, std::span<const core::Optimizer::Update
   for (const core::Optimizer::Update &what : updates)
     SYNCLINE_CHECK(joinSquares(job.stream, squaresOf(first + what.place), blocksOf(what),
                                sums + 2 * what.place));
-  if (const Status s = sum({sums, count}); !s)
-    throw Failure{s.kind(), s.message()};
+  check(sum({sums, count}));
   for (const core::Optimizer::Update &what : updates)
     updateWeights(what, sums + 2 * what.place, 1);
 }

@@ -18,8 +18,7 @@ public:
     if (++told % stretch != 0)
       return Status::ok();
     const Event &earlier = ends[static_cast<std::size_t>(told / stretch % 2)];
-    if (Status s = waits.until([&] { return earlier.isReached(); }); !s)
-      return s;
+    SYNCLINE_TRY(waits.until([&] { return earlier.isReached(); }));
     return statusOf("", [&] { earlier.record(stream); });
   }
 

@@ -22,7 +22,6 @@ Place<const float> inputOrNull(Preparation &p, Tensor tensor) {
 void CudaBuilder::layerNorm(std::string_view layer, Tensor x, Tensor scale, Tensor shift, Tensor y,
                             double epsilon) {
   prepare("layerNorm", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
     core::checkLayerNorm(p, x, {scale, shift});
     p.expectLike(y, x);
     p.call("rows", [&program = program, shape = matrixOf(p, x, scale, epsilon), x = p.input(x),
@@ -35,7 +34,6 @@ void CudaBuilder::layerNorm(std::string_view layer, Tensor x, Tensor scale, Tens
 void CudaBuilder::layerNormBackward(std::string_view layer, Tensor x, Tensor scale, Tensor dy,
                                     Tensor dx, Tensor dscale, Tensor dshift, double epsilon) {
   prepare("layerNormBackward", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
     core::checkLayerNorm(p, x, {scale, dscale, dshift});
     p.expectLike(dy, x);
     if (dx.isValid())

@@ -8,7 +8,6 @@ namespace syncline::cuda {
 void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
                                Tensor dlogits) {
   prepare("crossEntropy", layer, [&](Preparation &p) {
-    p.expectType(logits, {ElementType::f32});
     core::checkCrossEntropy(p, logits, target, loss, dlogits);
     const core::AxisView view =
         core::aroundAxis(p.shape(logits), core::classAxis(p.shape(logits), p.shape(target)));
@@ -25,7 +24,6 @@ void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor tar
 void CudaBuilder::meanSquaredError(std::string_view layer, Tensor y, Tensor target, Tensor loss,
                                    Tensor dy) {
   prepare("meanSquaredError", layer, [&](Preparation &p) {
-    p.expectType(y, {ElementType::f32});
     core::checkMeanSquaredError(p, y, target, loss, dy);
     p.call("blocks",
            [&program = program, n = p.count(y),

@@ -10,7 +10,6 @@
 #include "runtime/cuda/kernels/Kernels.h"
 
 #include <algorithm>
-#include <string>
 
 namespace syncline::cuda {
 

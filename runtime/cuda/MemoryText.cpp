@@ -1,9 +1,10 @@
 // Formatting sizes.
 #include "runtime/cuda/MemoryText.h"
 
+#include "runtime/core/Formatted.h"
+
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -60,9 +61,8 @@ std::string bytesText(std::int64_t bytes) {
   std::size_t unit = 0;
   for (value /= 1024; value >= 1000 && unit + 1 < std::size(units); ++unit)
     value /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, value < 9.995 ? "%.2f" : value < 99.95 ? "%.1f" : "%.0f", value);
-  return std::string(text) + " " + units[unit];
+  const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return core::formatted("%.*f %s", digits, value, units[unit]);
 }
 
 std::int64_t totalBytes(const core::SpaceSizes &sizes) {

@@ -3,7 +3,6 @@
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/dnn/Descriptors.h"
-#include "runtime/cuda/kernels/Kernels.h"
 
 namespace syncline::cuda {
 
@@ -45,8 +44,7 @@ cudnnSoftmaxAlgorithm_t softmaxKind(bool logarithm) {
 void CudaBuilder::lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t size, double alpha,
                       double beta, double bias) {
   prepare("lrn", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
-    p.expectLike(y, x);
+    core::checkAlike(p, x, {y});
     p.call("cudnn",
            [&program = program, from = p.input(x), to = p.output(y),
             lrn = lrnDescriptor(p, x, size, alpha, beta, bias), data = aroundDimension(p, x, 1)] {
@@ -60,9 +58,7 @@ void CudaBuilder::lrn(std::string_view layer, Tensor x, Tensor y, std::int64_t s
 void CudaBuilder::lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tensor dx,
                               std::int64_t size, double alpha, double beta, double bias) {
   prepare("lrnBackward", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
-    p.expectLike(dy, x);
-    p.expectLike(dx, x);
+    core::checkAlike(p, x, {dy, dx});
     // cuDNN needs y, which the plan does not keep, so it is computed again.
     p.call("cudnn", [&program = program, again = p.scratchPlace<float>(bytesOf(p, x)),
                      from = p.input(x), gradient = p.input(dy), to = p.output(dx),
@@ -81,8 +77,7 @@ void CudaBuilder::lrnBackward(std::string_view layer, Tensor x, Tensor dy, Tenso
 void CudaBuilder::softmax(std::string_view layer, Tensor x, Tensor y, std::int64_t axis,
                           bool logarithm) {
   prepare("softmax", layer, [&](Preparation &p) {
-    p.expectType(x, {ElementType::f32});
-    p.expectLike(y, x);
+    core::checkAlike(p, x, {y});
     p.call("cudnn", [=, &program = program, from = p.input(x), to = p.output(y),
                      data = aroundDimension(p, x, p.expectAxis(x, axis))] {
       SYNCLINE_CHECK(cudnnSoftmaxForward(program.device.cudnn, softmaxKind(logarithm),
@@ -95,9 +90,7 @@ void CudaBuilder::softmax(std::string_view layer, Tensor x, Tensor y, std::int64
 void CudaBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Tensor dx,
                                   std::int64_t axis, bool logarithm) {
   prepare("softmaxBackward", layer, [&](Preparation &p) {
-    p.expectType(y, {ElementType::f32});
-    p.expectLike(dy, y);
-    p.expectLike(dx, y);
+    core::checkAlike(p, y, {dy, dx});
     p.call("cudnn", [=, &program = program, result = p.input(y), gradient = p.input(dy),
                      to = p.output(dx), data = aroundDimension(p, y, p.expectAxis(y, axis))] {
       SYNCLINE_CHECK(cudnnSoftmaxBackward(program.device.cudnn, softmaxKind(logarithm),

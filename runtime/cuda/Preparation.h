@@ -11,7 +11,6 @@
 #include "runtime/cuda/kernels/BFloat16.h"
 
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace syncline::cuda {

@@ -1,8 +1,6 @@
 // Describing a product to cuBLASLt, and choosing an algorithm.
 #include "runtime/cuda/Product.h"
 
-#include "runtime/cuda/Copies.h"
-
 #include <algorithm>
 #include <array>
 

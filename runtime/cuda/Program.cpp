@@ -7,8 +7,6 @@
 #include "runtime/cuda/kernels/BatchNormKernels.h"
 #include "runtime/cuda/kernels/Kernels.h"
 
-#include <algorithm>
-
 namespace syncline::cuda {
 
 namespace {

@@ -34,8 +34,7 @@ Status SampleFeed::write(int tensor, std::span<const std::byte> dense, const Hos
   Place &place = placeOf(tensor, static_cast<std::int64_t>(dense.size()));
   Pinned &buffer = place.buffers[place.turn];
   place.turn = 1 - place.turn;
-  if (Status s = waits.until([&] { return buffer.copied.isReached(); }); !s)
-    return s;
+  SYNCLINE_TRY(waits.until([&] { return buffer.copied.isReached(); }));
   std::memcpy(buffer.memory.get(), dense.data(), dense.size());
   place.taken.holdUp(stream);
   SYNCLINE_CHECK(cudaMemcpyAsync(place.second.data(), buffer.memory.get(), dense.size(),

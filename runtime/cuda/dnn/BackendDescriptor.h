@@ -20,41 +20,18 @@ struct GraphFailure {
 /// Throws a GraphFailure where the call failed.
 void checkGraph(cudnnStatus_t status, const char *call);
 
-/// What cuDNN calls attributes of type T.
-template <typename T> constexpr cudnnBackendAttributeType_t attributeType() = delete;
-template <> constexpr cudnnBackendAttributeType_t attributeType<std::int64_t>() {
-  return CUDNN_TYPE_INT64;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<float>() {
-  return CUDNN_TYPE_FLOAT;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<void *>() {
-  return CUDNN_TYPE_VOID_PTR;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnHandle_t>() {
-  return CUDNN_TYPE_HANDLE;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnDataType_t>() {
-  return CUDNN_TYPE_DATA_TYPE;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnConvolutionMode_t>() {
-  return CUDNN_TYPE_CONVOLUTION_MODE;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnGenStatsMode_t>() {
-  return CUDNN_TYPE_GENSTATS_MODE;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnBackendHeurMode_t>() {
-  return CUDNN_TYPE_HEUR_MODE;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnBackendKnobType_t>() {
-  return CUDNN_TYPE_KNOB_TYPE;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnBackendNumericalNote_t>() {
-  return CUDNN_TYPE_NUMERICAL_NOTE;
-}
-template <> constexpr cudnnBackendAttributeType_t attributeType<cudnnBackendBehaviorNote_t>() {
-  return CUDNN_TYPE_BEHAVIOR_NOTE;
-}
+/// What cuDNN calls attributes of the argument's type.
+constexpr auto attributeType(std::int64_t) { return CUDNN_TYPE_INT64; }
+constexpr auto attributeType(float) { return CUDNN_TYPE_FLOAT; }
+constexpr auto attributeType(void *) { return CUDNN_TYPE_VOID_PTR; }
+constexpr auto attributeType(cudnnHandle_t) { return CUDNN_TYPE_HANDLE; }
+constexpr auto attributeType(cudnnDataType_t) { return CUDNN_TYPE_DATA_TYPE; }
+constexpr auto attributeType(cudnnConvolutionMode_t) { return CUDNN_TYPE_CONVOLUTION_MODE; }
+constexpr auto attributeType(cudnnGenStatsMode_t) { return CUDNN_TYPE_GENSTATS_MODE; }
+constexpr auto attributeType(cudnnBackendHeurMode_t) { return CUDNN_TYPE_HEUR_MODE; }
+constexpr auto attributeType(cudnnBackendKnobType_t) { return CUDNN_TYPE_KNOB_TYPE; }
+constexpr auto attributeType(cudnnBackendNumericalNote_t) { return CUDNN_TYPE_NUMERICAL_NOTE; }
+constexpr auto attributeType(cudnnBackendBehaviorNote_t) { return CUDNN_TYPE_BEHAVIOR_NOTE; }
 
 /// All functions throw GraphFailure. Attributes are set before finalize() and read after it.
 class BackendDescriptor {
@@ -63,7 +40,7 @@ public:
 
   template <typename T>
   void set(cudnnBackendAttributeName_t name, std::span<const T> values) const {
-    set(name, attributeType<T>(), values.size(), values.data());
+    set(name, attributeType(T{}), values.size(), values.data());
   }
   template <typename T> void set(cudnnBackendAttributeName_t name, const T &value) const {
     set(name, std::span<const T>(&value, 1));
@@ -82,13 +59,13 @@ public:
   template <typename T>
   std::vector<T> list(cudnnBackendAttributeName_t name, std::size_t most) const {
     std::vector<T> values(most);
-    values.resize(get(name, attributeType<T>(), most, values.data()));
+    values.resize(get(name, attributeType(T{}), most, values.data()));
     return values;
   }
   /// The only value of an attribute.
   template <typename T> T value(cudnnBackendAttributeName_t name) const {
     T value{};
-    if (get(name, attributeType<T>(), 1, &value) != 1)
+    if (get(name, attributeType(T{}), 1, &value) != 1)
       throw GraphFailure{CUDNN_STATUS_BAD_PARAM, "cudnnBackendGetAttribute"};
     return value;
   }

@@ -1,11 +1,11 @@
 // Running and timing the engines of one convolution.
 #include "runtime/cuda/dnn/ConvolutionEngines.h"
 
+#include "runtime/core/Formatted.h"
 #include "runtime/core/Statistics.h"
 #include "runtime/cuda/Event.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 namespace syncline::cuda {
@@ -186,12 +186,7 @@ std::string ConvolutionEngines::implementation() const {
   std::string text = "cudnn:" + best().name;
   if (layout != Layout{})
     text += " " + describe(layout);
-  if (measured) {
-    char time[32];
-    std::snprintf(time, sizeof time, " (%.3f ms)", *measured * 1e3);
-    text += time;
-  }
-  return text;
+  return measured ? text + core::formatted(" (%.3f ms)", *measured * 1e3) : text;
 }
 
 void ConvolutionEngines::tell() {

@@ -12,8 +12,6 @@ namespace syncline::cuda {
 
 namespace {
 
-constexpr float one = 1, zero = 0;
-
 /// Prepares a convolution in the first layout of its precision for which cuDNN has an algorithm.
 /// `prepareIn(layout, refusal)` returns whether it has one, or sets `refusal` to what cuDNN said.
 template <typename PrepareIn> void prepareInAny(Preparation &p, const PrepareIn &prepareIn) {
@@ -60,47 +58,27 @@ void appendBias(Preparation &p, Tensor bias, Tensor y, const Layout &layout,
   });
 }
 
-void addForward(Preparation &p, const Convolution &c, std::string &refusal) {
+/// Adds cuDNN's engines by its graphs and by its older interface.
+void addEngines(Preparation &p, const Convolution &c, ConvolutionKind kind, std::string &refusal) {
   const ConvolutionPlan &plan = c.plan;
-  addGraphEngines(*c.engines, p, plan, ConvolutionKind::forward, c.at, refusal);
-  addLegacyEngines<cudnnConvolutionFwdAlgoPerf_t, cudnnGetConvolutionForwardAlgorithm_v7,
-                   cudnnGetConvolutionForwardWorkspaceSize>(
-      *c.engines, p, plan, refusal, plan.x, plan.w, plan.y,
-      [plan, at = c.at, cudnn = p.program.device.cudnn](auto algorithm, void *workspace,
-                                                        std::size_t bytes) {
-        return cudnnConvolutionForward(cudnn, &one, plan.x, at->left, plan.w, at->right,
-                                       plan.convolution, algorithm, workspace, bytes, &zero, plan.y,
-                                       at->result);
-      });
-}
-
-void addBackwardData(Preparation &p, const Convolution &c, std::string &refusal) {
-  const ConvolutionPlan &plan = c.plan;
-  addGraphEngines(*c.engines, p, plan, ConvolutionKind::backwardData, c.at, refusal);
-  addLegacyEngines<cudnnConvolutionBwdDataAlgoPerf_t, cudnnGetConvolutionBackwardDataAlgorithm_v7,
-                   cudnnGetConvolutionBackwardDataWorkspaceSize>(
-      *c.engines, p, plan, refusal, plan.w, plan.y, plan.x,
-      [plan, at = c.at, cudnn = p.program.device.cudnn](auto algorithm, void *workspace,
-                                                        std::size_t bytes) {
-        return cudnnConvolutionBackwardData(cudnn, &one, plan.w, at->left, plan.y, at->right,
-                                            plan.convolution, algorithm, workspace, bytes, &zero,
-                                            plan.x, at->result);
-      });
-}
-
-void addBackwardWeights(Preparation &p, const Convolution &c, std::string &refusal) {
-  const ConvolutionPlan &plan = c.plan;
-  addGraphEngines(*c.engines, p, plan, ConvolutionKind::backwardWeights, c.at, refusal);
-  addLegacyEngines<cudnnConvolutionBwdFilterAlgoPerf_t,
-                   cudnnGetConvolutionBackwardFilterAlgorithm_v7,
-                   cudnnGetConvolutionBackwardFilterWorkspaceSize>(
-      *c.engines, p, plan, refusal, plan.x, plan.y, plan.w,
-      [plan, at = c.at, cudnn = p.program.device.cudnn](auto algorithm, void *workspace,
-                                                        std::size_t bytes) {
-        return cudnnConvolutionBackwardFilter(cudnn, &one, plan.x, at->left, plan.y, at->right,
-                                              plan.convolution, algorithm, workspace, bytes, &zero,
-                                              plan.w, at->result);
-      });
+  addGraphEngines(*c.engines, p, plan, kind, c.at, refusal);
+  switch (kind) {
+  case ConvolutionKind::forward:
+  case ConvolutionKind::forwardAndSums:
+    return addLegacyEngines<cudnnConvolutionFwdAlgoPerf_t, cudnnGetConvolutionForwardAlgorithm_v7,
+                            cudnnGetConvolutionForwardWorkspaceSize, cudnnConvolutionForward>(
+        *c.engines, p, plan, c.at, refusal, plan.x, plan.w, plan.y);
+  case ConvolutionKind::backwardData:
+    return addLegacyEngines<
+        cudnnConvolutionBwdDataAlgoPerf_t, cudnnGetConvolutionBackwardDataAlgorithm_v7,
+        cudnnGetConvolutionBackwardDataWorkspaceSize, cudnnConvolutionBackwardData>(
+        *c.engines, p, plan, c.at, refusal, plan.w, plan.y, plan.x);
+  case ConvolutionKind::backwardWeights:
+    return addLegacyEngines<
+        cudnnConvolutionBwdFilterAlgoPerf_t, cudnnGetConvolutionBackwardFilterAlgorithm_v7,
+        cudnnGetConvolutionBackwardFilterWorkspaceSize, cudnnConvolutionBackwardFilter>(
+        *c.engines, p, plan, c.at, refusal, plan.x, plan.y, plan.w);
+  }
 }
 
 } // namespace
@@ -111,7 +89,7 @@ void CudaBuilder::conv(std::string_view layer, Tensor x, Tensor w, Tensor bias, 
     p.expectType(x, {ElementType::f32});
     prepareInAny(p, [&](const Layout &layout, std::string &refusal) {
       const Convolution c(p, ConvolutionPlan(p, x, w, bias, y, window, layout));
-      addForward(p, c, refusal);
+      addEngines(p, c, ConvolutionKind::forward, refusal);
       if (!c.engines->settle(refusal))
         return false;
       const ConvolutionPlaces at{appendPadding(p, c.plan, p.input<std::byte>(x, layout)),
@@ -131,7 +109,7 @@ void CudaBuilder::convBackwardData(std::string_view layer, Tensor dy, Tensor w, 
     p.expectType(dy, {ElementType::f32});
     prepareInAny(p, [&](const Layout &layout, std::string &refusal) {
       const Convolution c(p, ConvolutionPlan(p, dx, w, none, dy, window, layout));
-      addBackwardData(p, c, refusal);
+      addEngines(p, c, ConvolutionKind::backwardData, refusal);
       if (!c.engines->settle(refusal))
         return false;
       const auto gradient = p.input<std::byte>(dy, layout), weights = p.input<std::byte>(w, layout);
@@ -174,7 +152,7 @@ void CudaBuilder::convBackwardWeights(std::string_view layer, Tensor x, Tensor d
     p.expectType(x, {ElementType::f32});
     prepareInAny(p, [&](const Layout &layout, std::string &refusal) {
       const Convolution c(p, ConvolutionPlan(p, x, dw, dbias, dy, window, layout));
-      addBackwardWeights(p, c, refusal);
+      addEngines(p, c, ConvolutionKind::backwardWeights, refusal);
       if (!c.engines->settle(refusal))
         return false;
       const auto gradient = p.input<std::byte>(dy, layout);

@@ -5,7 +5,6 @@
 #include "runtime/cuda/Copies.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace syncline::cuda {
 

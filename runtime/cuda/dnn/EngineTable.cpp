@@ -1,12 +1,12 @@
 // Reading and writing the table of engines, and choosing a step's engines by it.
 #include "runtime/cuda/dnn/EngineTable.h"
 
+#include "runtime/core/Formatted.h"
 #include "runtime/cuda/CudaExecutable.h"
 #include "runtime/cuda/dnn/ConvolutionEngines.h"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <sstream>
 
 namespace syncline::cuda {
@@ -151,11 +151,8 @@ std::optional<ChosenEngine> EngineTable::find(const std::string &key) const {
 
 std::string EngineTable::text() const {
   std::string text = std::string(title) + "\n" + std::string(columns) + "\n";
-  for (const auto &[key, engine] : engines) {
-    char milliseconds[32];
-    std::snprintf(milliseconds, sizeof milliseconds, "%.4f", engine.seconds * 1e3);
-    text += key + "\t" + engine.name + "\t" + milliseconds + "\n";
-  }
+  for (const auto &[key, engine] : engines)
+    text += key + "\t" + engine.name + core::formatted("\t%.4f\n", engine.seconds * 1e3);
   return text;
 }
 
@@ -164,7 +161,7 @@ Result<core::KernelChoice> CudaExecutable::chooseEngines(const std::string &text
   core::KernelChoice choice;
   choice.table = text;
   choice.machine = program.device.model + " with cuDNN " + dnnVersion();
-  const Status chosen = statusOf("choosing the convolutions' engines: ", [&] {
+  SYNCLINE_TRY(statusOf("choosing the convolutions' engines: ", [&] {
     program.device.makeCurrent();
     const StepEngines engines(program);
     if (const auto missing = engines.follow(*table); times && !missing.empty()) {
@@ -173,9 +170,7 @@ Result<core::KernelChoice> CudaExecutable::chooseEngines(const std::string &text
       choice.table = table->text();
     }
     program.fitWorkspace();
-  });
-  if (!chosen)
-    return chosen;
+  }));
   for (const auto &engines : program.convolutions)
     if (engines->seconds()) {
       const core::OperationInfo &info = program.table.operations[engines->operation()];

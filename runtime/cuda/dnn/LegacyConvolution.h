@@ -5,7 +5,6 @@
 #include "runtime/cuda/dnn/ConvolutionEngines.h"
 
 #include <array>
-#include <memory>
 
 namespace syncline::cuda {
 
@@ -26,14 +25,14 @@ inline bool isExact(cudnnConvolutionBwdFilterAlgo_t a, bool keepsBits) {
          !(keepsBits && a == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED);
 }
 
-/// Adds an engine for each algorithm. `list` and `size` are cuDNN's functions that list the
-/// algorithms, fastest first, and return an algorithm's workspace; a, b and c are their descriptors
-/// in order. `call` enqueues the convolution by an algorithm. `refusal` has cuDNN's word where it
-/// lists none.
-template <typename Performance, auto list, auto size, typename A, typename B, typename C,
-          typename Call>
+/// Adds an engine for each algorithm. `list`, `size` and `enqueue` are cuDNN's functions that list
+/// the algorithms, fastest first, return an algorithm's workspace and enqueue the convolution; a, b
+/// and c describe the places' left, right and result. `refusal` is cuDNN's word if it lists none.
+template <typename Performance, auto list, auto size, auto enqueue, typename A, typename B,
+          typename C>
 void addLegacyEngines(ConvolutionEngines &engines, Preparation &p, const ConvolutionPlan &plan,
-                      std::string &refusal, const A &a, const B &b, const C &c, const Call &call) {
+                      std::shared_ptr<const ConvolutionPlaces> at, std::string &refusal, const A &a,
+                      const B &b, const C &c) {
   const cudnnHandle_t cudnn = p.program.device.cudnn;
   std::array<Performance, 16> results;
   int count = 0;
@@ -59,9 +58,13 @@ void addLegacyEngines(ConvolutionEngines &engines, Preparation &p, const Convolu
       const cudnnStatus_t status = setMath();
       return status ? status : size(cudnn, a, b, convolution, c, algorithm, &bytes);
     };
-    engine.run = [=, algorithm = r.algo](void *workspace, std::size_t bytes) {
+    engine.run = [=, algorithm = r.algo, convolution = plan.convolution](void *workspace,
+                                                                         std::size_t bytes) {
+      constexpr float one = 1, zero = 0;
       const cudnnStatus_t status = setMath();
-      return status ? status : call(algorithm, workspace, bytes);
+      return status ? status
+                    : enqueue(cudnn, &one, a, at->left, b, at->right, convolution, algorithm,
+                              workspace, bytes, &zero, c, at->result);
     };
     engines.add(std::move(engine));
   }

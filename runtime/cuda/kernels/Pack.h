@@ -4,8 +4,6 @@
 
 #include "runtime/core/HostDevice.h"
 
-#include <cstddef>
-
 namespace syncline::cuda {
 
 template <typename T, int width> struct alignas(sizeof(T) * width) Pack {

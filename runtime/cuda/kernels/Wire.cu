@@ -125,51 +125,41 @@ cudaError_t sumOf(cudaStream_t stream, void *own, const void *others, std::int64
                 static_cast<const T *>(others), stride, rank, ranks, packs, n);
 }
 
+/// Calls by.template operator()<T>() with the wire's type, which fp32 is only if `takesF32`. Does
+/// nothing where there are no elements.
+template <bool takesF32, typename By>
+cudaError_t withType(WirePrecision wire, std::int64_t n, const By &by) {
+  if (n == 0)
+    return cudaSuccess;
+  switch (wire) {
+  case WirePrecision::bf16:
+    return by.template operator()<Bf16>();
+  case WirePrecision::fp16:
+    return by.template operator()<Fp16>();
+  case WirePrecision::fp32:
+    if constexpr (takesF32)
+      return by.template operator()<Fp32>();
+    break;
+  }
+  return cudaErrorInvalidValue;
+}
+
 } // namespace
 
 cudaError_t roundToWire(cudaStream_t stream, const float *from, void *to, std::int64_t n,
                         WirePrecision wire) {
-  if (n == 0)
-    return cudaSuccess;
-  switch (wire) {
-  case WirePrecision::bf16:
-    return roundTo<Bf16>(stream, from, to, n);
-  case WirePrecision::fp16:
-    return roundTo<Fp16>(stream, from, to, n);
-  case WirePrecision::fp32:
-    break;
-  }
-  return cudaErrorInvalidValue;
+  return withType<false>(wire, n, [=]<typename T>() { return roundTo<T>(stream, from, to, n); });
 }
 
 cudaError_t widenFromWire(cudaStream_t stream, const void *from, float *to, std::int64_t n,
                           WirePrecision wire) {
-  if (n == 0)
-    return cudaSuccess;
-  switch (wire) {
-  case WirePrecision::bf16:
-    return widenFrom<Bf16>(stream, from, to, n);
-  case WirePrecision::fp16:
-    return widenFrom<Fp16>(stream, from, to, n);
-  case WirePrecision::fp32:
-    break;
-  }
-  return cudaErrorInvalidValue;
+  return withType<false>(wire, n, [=]<typename T>() { return widenFrom<T>(stream, from, to, n); });
 }
 
 cudaError_t sumOfRanks(cudaStream_t stream, void *own, const void *others, std::int64_t stride,
                        int rank, int ranks, std::int64_t n, WirePrecision wire) {
-  if (n == 0)
-    return cudaSuccess;
-  switch (wire) {
-  case WirePrecision::bf16:
-    return sumOf<Bf16>(stream, own, others, stride, rank, ranks, n);
-  case WirePrecision::fp16:
-    return sumOf<Fp16>(stream, own, others, stride, rank, ranks, n);
-  case WirePrecision::fp32:
-    return sumOf<Fp32>(stream, own, others, stride, rank, ranks, n);
-  }
-  return cudaErrorInvalidValue;
+  return withType<true>(
+      wire, n, [=]<typename T>() { return sumOf<T>(stream, own, others, stride, rank, ranks, n); });
 }
 
 } // namespace syncline::cuda

@@ -3,7 +3,6 @@
 #include "runtime/cuda/nccl/NcclEnvironment.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -290,8 +289,7 @@ Status NcclChannel::issueSharded(int bucket, const core::ShardedBucket &sharded)
       return Status::ok();
     };
     if (!sharded.updatesLater)
-      if (const Status s = executable.enqueueShardUpdate(bucket, stream.handle, sum); !s)
-        throw Failure{s.kind(), s.message()};
+      check(executable.enqueueShardUpdate(bucket, stream.handle, sum));
     if (sharded.wholeGradients)
       collectives.gatherShards(sharded.gradients, sharded.bytes, sharded.type);
   };

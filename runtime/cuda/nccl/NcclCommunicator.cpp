@@ -28,8 +28,7 @@ void NcclCommunicator::join(const std::string &key) {
   if (rank() == 0)
     SYNCLINE_CHECK(ncclGetUniqueId(&id));
   const auto ids = peers.exchange(key, rank() == 0 ? idText(id) : "");
-  if (!ids)
-    throw Failure{ids.status().kind(), ids.status().message()};
+  check(ids.status());
   if (ids->front().size() != sizeof id.internal)
     throw Failure{ErrorKind::internal, "rank 0 gave no id of a communicator"};
   std::memcpy(id.internal, ids->front().data(), sizeof id.internal);
@@ -73,13 +72,10 @@ void NcclCommunicator::settle(ncclResult_t status, const char *call) {
       return;
     if (state != ncclInProgress)
       throw judge(failureOf(state, call, comm));
-    if (const Status known = peers.verdict(); !known)
-      throw Failure{known.kind(), known.message()};
+    check(peers.verdict());
     const double seconds = core::secondsSince(start);
-    if (seconds > peers.timeoutSeconds()) {
-      const Status late = peers.blame(previous(), "it did not connect in time");
-      throw Failure{late.kind(), late.message()};
-    }
+    if (seconds > peers.timeoutSeconds())
+      check(peers.blame(previous(), "it did not connect in time"));
     if (seconds < 1e-3)
       continue;
     if (!waiting)

@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <memory>
 
 namespace syncline::nccl {
 
