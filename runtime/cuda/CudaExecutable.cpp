@@ -2,19 +2,17 @@
 // the updates.
 #include "runtime/cuda/CudaExecutable.h"
 
+#include "runtime/core/Formatted.h"
 #include "runtime/core/Random.h"
 #include "runtime/cuda/kernels/Kernels.h"
 
-#include <cstdio>
 #include <limits>
 #include <utility>
 
 namespace syncline::cuda {
 
 CudaExecutable::CudaExecutable(const core::ExecutableOptions &options)
-    : program(options), steps(program),
-      optimizer(program.table, options.ranks,
-                [this](std::int64_t bytes) { return allocateState(bytes); }) {
+    : PreparedExecutable(options, [this](std::int64_t bytes) { return allocateState(bytes); }) {
   norm.setMeanScale(meanScale());
 }
 
@@ -71,10 +69,8 @@ Status CudaExecutable::transfer(int tensor, std::byte *data, std::byte *host, st
     fromDense(info, layout, dense, stored);
   return statusOf(what, [&] {
     program.device.makeCurrent();
-    SYNCLINE_CHECK(cudaMemcpyAsync(
-        toHost ? stored.data() : data, toHost ? data : stored.data(), stored.size(),
-        toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice, program.device.compute));
-    SYNCLINE_CHECK(cudaStreamSynchronize(program.device.compute));
+    program.device.copy(toHost ? stored.data() : data, toHost ? data : stored.data(), stored.size(),
+                        toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice);
     if (!isDense && toHost)
       toDense(info, layout, stored, dense);
   });
@@ -112,29 +108,13 @@ Status CudaExecutable::feed(int tensor, std::span<const std::byte> dense) {
   return told ? done : told;
 }
 
-Status CudaExecutable::transferVelocity(int parameter, std::byte *host, std::size_t bytes,
-                                        bool toHost) {
-  const Result<std::byte *> data = optimizer.velocityOf(parameter);
-  return data ? transfer(parameter, *data, host, bytes, toHost) : data.status();
-}
-
-Status CudaExecutable::readVelocity(int parameter, std::span<std::byte> dense) {
-  return transferVelocity(parameter, dense.data(), dense.size(), true);
-}
-
-Status CudaExecutable::writeVelocity(int parameter, std::span<const std::byte> dense) {
-  return transferVelocity(parameter, const_cast<std::byte *>(dense.data()), dense.size(), false);
-}
-
 Status CudaExecutable::transferState(const core::StateInterval &interval, std::byte *host,
                                      std::size_t bytes, bool toHost) {
   SYNCLINE_TRY_GET(data, optimizer.stateOf(interval, bytes));
   return statusOf("the optimizer's state: ", [&] {
     program.device.makeCurrent();
-    SYNCLINE_CHECK(cudaMemcpyAsync(toHost ? host : *data, toHost ? *data : host, bytes,
-                                   toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
-                                   program.device.compute));
-    SYNCLINE_CHECK(cudaStreamSynchronize(program.device.compute));
+    program.device.copy(toHost ? host : *data, toHost ? *data : host, bytes,
+                        toHost ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice);
   });
 }
 
@@ -243,10 +223,6 @@ double CudaExecutable::loss() {
   return isThere ? *program.loss : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::string CudaExecutable::layout(int tensor) const {
-  return describe(program.placements[static_cast<std::size_t>(tensor)].layout);
-}
-
 std::string CudaExecutable::layoutFingerprint() const {
   std::uint64_t hash = core::stableHash("cuda");
   for (std::size_t i = 0; i < program.table.tensors.size(); ++i) {
@@ -257,9 +233,7 @@ std::string CudaExecutable::layoutFingerprint() const {
                                   core::shapeText(tensor.shape) + ";",
                               hash);
   }
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
-  return digits;
+  return core::formatted("%016llx", static_cast<unsigned long long>(hash));
 }
 
 } // namespace syncline::cuda

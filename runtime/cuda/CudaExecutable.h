@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/core/Backend.h"
-#include "runtime/core/Optimizer.h"
+#include "runtime/core/PreparedExecutable.h"
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/DeviceArithmetic.h"
 #include "runtime/cuda/Event.h"
@@ -26,21 +26,11 @@ class NcclLinks;
 
 /// Runs operations in order on one stream; run() enqueues and returns. The channels' watches can
 /// end a wait of the host. Creation throws Failure.
-class CudaExecutable final : public core::Executable {
+class CudaExecutable final : public core::PreparedExecutable<Program, CudaBuilder> {
 public:
   explicit CudaExecutable(const core::ExecutableOptions &options);
 
-  StepBuilder &builder() override { return steps; }
   Status finish() override;
-
-  std::span<const core::OperationInfo> operations() const override {
-    return program.table.operations;
-  }
-  std::span<const core::Bucket> buckets() const override { return program.table.buckets; }
-  std::span<const core::StepTensor> tensors() const override { return program.table.tensors; }
-  int find(Space space, std::string_view name) const override {
-    return program.table.find(space, name);
-  }
 
   core::Interval space(Space space) override {
     return {program.space(space).data(), program.space(space).bytes()};
@@ -48,17 +38,10 @@ public:
   Status read(int tensor, std::span<std::byte> dense) override;
   Status write(int tensor, std::span<const std::byte> dense) override;
   Status feed(int tensor, std::span<const std::byte> dense) override;
-  Status readVelocity(int parameter, std::span<std::byte> dense) override;
-  Status writeVelocity(int parameter, std::span<const std::byte> dense) override;
-
-  std::vector<core::StateInterval> stateIntervals() const override {
-    return optimizer.stateIntervals();
-  }
   Status readState(const core::StateInterval &interval, std::span<std::byte> raw) override;
   Status writeState(const core::StateInterval &interval, std::span<const std::byte> raw) override;
 
   Status setOptimizer(const core::OptimizerOptions &options) override;
-  void setRate(int bucket, double rate) override { optimizer.setRate(bucket, rate); }
   void setStepRate(double rate) override { rates.set(rate); }
   Status setRules(const std::map<int, core::ParameterRule> &rules) override;
   Status setUpdates(std::int64_t made) override;
@@ -92,14 +75,10 @@ public:
   Result<double *> shardSquares() override;
   double gradientNorm() override;
   Status setLossScale(double scale) override;
-  Status weighLoss(double weight) override {
-    program.lossWeight = weight;
-    return Status::ok();
-  }
   bool metNonFinite() override;
-  void setEvaluation(bool evaluates) override { program.isEvaluation = evaluates; }
-
-  std::string layout(int tensor) const override;
+  std::string layout(int tensor) const override {
+    return describe(program.placements[static_cast<std::size_t>(tensor)].layout);
+  }
   std::string layoutFingerprint() const override;
   core::WeightArithmetic &weights() override { return arithmetic; }
   std::int64_t extraBytes() const override {
@@ -161,13 +140,10 @@ private:
   const double *replayedRate(std::size_t ofTurn) const {
     return isCapturing() ? rates.of(ofTurn) : nullptr;
   }
-  /// What makes the mean over the ranks of a sum of gradients.
-  double meanScale() const { return 1.0 / program.options.ranks / program.lossScale; }
   UpdateClock *clockOf(int bucket) const;
   void carryOut(int operation);
-  /// Copies between host memory and `data`, which holds the tensor, and waits for the copy.
-  Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes, bool toHost);
-  Status transferVelocity(int parameter, std::byte *host, std::size_t bytes, bool toHost);
+  Status transfer(int tensor, std::byte *data, std::byte *host, std::size_t bytes,
+                  bool toHost) override;
   /// Copies between host memory and the optimizer's state, and waits for the copy.
   Status transferState(const core::StateInterval &interval, std::byte *host, std::size_t bytes,
                        bool toHost);
@@ -175,8 +151,6 @@ private:
   /// The optimizer's error, with the message of the allocation that failed.
   Status withReason(const Status &ofOptimizer) const;
 
-  Program program;
-  CudaBuilder steps;
   Status begun; ///< the error of beginStep()
   std::size_t turn = 0, part = 0;
   bool isAhead = false;                                         ///< runAhead()
@@ -191,7 +165,6 @@ private:
   Status ofState;      ///< the error of state's last allocation
   DeviceMemory clocks; ///< an UpdateClock for each bucket
   StepRates rates{program};
-  core::Optimizer optimizer;
   GradientNorm norm{program};
   std::optional<StepOutcomes> outcomes; ///< none before the first endStep()
   std::optional<SampleFeed> samples;    ///< none before the first feed()
