@@ -72,15 +72,11 @@ Status readDevice(const YamlMap &root, DeviceRates &device) {
     device = *deviceKind(**kind);
     device.kind = **kind;
   }
-  if (Status s = readOptional(*map, "compute", "a compute rate", parseComputeRate, device.compute);
-      !s)
-    return s;
+  SYNCLINE_TRY(readOptional(*map, "compute", "a compute rate", parseComputeRate, device.compute));
   SYNCLINE_TRY(readOptional(*map, "memory", "a data rate", parseByteRate, device.memory));
   SYNCLINE_TRY(readSize(*map, "memory-size", device.memorySize));
-  if (Status s =
-          readOptional(*map, "launch-overhead", "a time", parseSeconds, device.launchOverhead);
-      !s)
-    return s;
+  SYNCLINE_TRY(
+      readOptional(*map, "launch-overhead", "a time", parseSeconds, device.launchOverhead));
   return readEfficiency(*map, device);
 }
 

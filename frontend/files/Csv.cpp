@@ -104,4 +104,11 @@ Result<std::vector<CsvRow>> parseCsv(std::string_view text, std::string_view fil
   return Reader(text, fileName).rows();
 }
 
+std::string csvQuoted(std::string_view text) {
+  std::string cell = "\"";
+  for (char c : text)
+    cell += c == '"' ? "\"\"" : std::string(1, c);
+  return cell + "\"";
+}
+
 } // namespace syncline::files

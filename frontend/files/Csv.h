@@ -19,4 +19,7 @@ struct CsvRow {
 /// comments. Fails, naming file and line, on a quote that is never closed and on text after one.
 Result<std::vector<CsvRow>> parseCsv(std::string_view text, std::string_view fileName);
 
+/// The text as a quoted cell.
+std::string csvQuoted(std::string_view text);
+
 } // namespace syncline::files

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <span>
 #include <string_view>
 
@@ -79,6 +80,16 @@ std::string formatByteRate(double bytesPerSecond, int digits) {
 
 std::string formatComputeRate(double flopPerSecond, int digits) {
   return withUnit(flopPerSecond, computeRates, digits);
+}
+
+std::string formatNumber(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return text;
+}
+
+std::string counted(std::int64_t count, const std::string &noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 } // namespace syncline::files

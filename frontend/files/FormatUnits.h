@@ -19,4 +19,10 @@ std::string formatByteRate(double bytesPerSecond, int digits = 3);
 /// "50.0 GFLOP/s".
 std::string formatComputeRate(double flopPerSecond, int digits = 3);
 
+/// "0.25", "1.5e+09": a number without unit, rounded to so many significant digits.
+std::string formatNumber(double value, int digits);
+
+/// "1 rank", "4 ranks".
+std::string counted(std::int64_t count, const std::string &noun);
+
 } // namespace syncline::files

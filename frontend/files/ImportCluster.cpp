@@ -291,9 +291,7 @@ private:
 } // namespace
 
 Result<ImportedCluster> importedCluster(const ClusterSources &sources) {
-  Result<ImportedCluster> cluster = Importer(sources).cluster();
-  if (!cluster)
-    return cluster;
+  SYNCLINE_TRY_GET(cluster, Importer(sources).cluster());
   // Errors such as too many ranks are reported now, not by the command that reads the file.
   Result<ClusterFile> readBack = parseClusterFile(cluster->text, "the cluster file");
   return readBack ? cluster : Result<ImportedCluster>(readBack.status());

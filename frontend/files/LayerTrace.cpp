@@ -182,12 +182,7 @@ Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileN
 static std::string quoted(const std::string &cell) {
   const bool isPlain = cell.find_first_of(",\"\r\n") == std::string::npos &&
                        cell.find_first_of(" \t") == std::string::npos;
-  if (isPlain)
-    return cell;
-  std::string text = "\"";
-  for (char c : cell)
-    text += c == '"' ? "\"\"" : std::string(1, c);
-  return text + "\"";
+  return isPlain ? cell : csvQuoted(cell);
 }
 
 std::string formatLayerTrace(const LayerTrace &trace) {

@@ -67,12 +67,10 @@ Result<int> ranksOf(const ProfileOptions &options, const std::optional<files::Cl
   if (!isPlan)
     return 1;
   SYNCLINE_TRY_GET(plan, codegen::readPlanJson(options.source));
-  std::int64_t devices = 1;
-  Result<std::string> read = report::guarded([&] {
-    devices = plan->at("cluster").at("devices_per_node").get<std::int64_t>();
-    return std::string();
-  });
-  return read ? checkedRanks(devices, options.source + "/plan.json") : read.status();
+  SYNCLINE_TRY_GET(devices, report::guarded([&] {
+                     return plan->at("cluster").at("devices_per_node").get<std::int64_t>();
+                   }));
+  return checkedRanks(*devices, options.source + "/plan.json");
 }
 
 /// Notes how ranks compute: in the plan's precision, and on processors with how many threads.
@@ -140,9 +138,7 @@ Result<std::vector<std::string>> runRanks(const ProfileOptions &options, const s
     words.insert(words.end(), {"--op-times-for", manyTurns});
   auto first = children.start(words, processors(0));
   const std::string what = "measuring operations until the median step stands still, 60 s at most";
-  const Status ended = first ? children.wait(*first, telling(progress, what)) : first.status();
-  if (!ended)
-    return ended;
+  SYNCLINE_TRY(first ? children.wait(*first, telling(progress, what)) : first.status());
   return logs;
 }
 
@@ -183,9 +179,7 @@ Result<MeasuredProfile> measureProfile(const ProfileOptions &options) {
   constexpr std::size_t maxBytes = std::size_t{1} << 30;
   SYNCLINE_TRY_GET(text, files::readTextFile(times, maxBytes));
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  Result<MeasuredProfile> measured = profileOfTimes(json, *beside);
-  if (!measured)
-    return measured;
+  SYNCLINE_TRY_GET(measured, profileOfTimes(json, *beside));
   measured->profile.name = measured->model + (cluster ? " on " + cluster->name : "");
   SYNCLINE_TRY(noteSettings(options, *plan, measured->profile));
   return measured;

@@ -198,14 +198,7 @@ MeasuredProfile measure(const Json &json, const SideBySide &beside) {
 bool MeasuredProfile::addsUp() const { return std::fabs(operations - step) <= 0.02 * step; }
 
 Result<MeasuredProfile> profileOfTimes(const Json &times, const SideBySide &beside) {
-  MeasuredProfile measured;
-  Result<std::string> done = report::guarded([&] {
-    measured = measure(times, beside);
-    return std::string();
-  });
-  if (!done)
-    return done.status();
-  return measured;
+  return report::guarded([&] { return measure(times, beside); });
 }
 
 static const char *describe(MeasuredProfile::Kind kind) {

@@ -316,10 +316,7 @@ Result<ImportedProfile> importTrace(const std::string &trace, const std::string 
 }
 
 std::string importSummary(const ImportedProfile &imported) {
-  using files::formatSeconds;
-  const auto counted = [](std::size_t count, const std::string &what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-  };
+  using files::counted, files::formatSeconds;
   const std::size_t nodes = imported.profile.operations.size();
   return (imported.leftOut.empty() ? "" : "note: " + imported.leftOut + "\n") +
          (imported.isMarked ? "" : "note: " + unmarked + "\n") + counted(imported.steps, "step") +

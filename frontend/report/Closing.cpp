@@ -17,10 +17,7 @@ using files::formatSeconds;
 
 /// "12 messages, 97.5 MiB; predicted step 193 ms, exposed 62.1 ms (32.18 %), gap 0.00 % (optimal)".
 static std::string planSummary(const nlohmann::json &plan) {
-  std::int64_t bytes = 0;
   const nlohmann::json &buckets = plan.at("buckets"), &predicted = plan.at("predicted");
-  for (const nlohmann::json &bucket : buckets)
-    bytes += bucket.at("bytes").get<std::int64_t>();
   std::string gap = "gap " + percent(predicted.at("planner").at("gap")) +
                     (plan.at("optimal").get<bool>() ? " (optimal)" : "");
   if (const std::int64_t channels = channelsOf(plan); channels > 1)
@@ -29,8 +26,8 @@ static std::string planSummary(const nlohmann::json &plan) {
   if (isLocal(plan))
     return fragmentsText(plan) + ", consistency " + consistencyOf(plan) + "; predicted step " +
            formatSeconds(step) + ", exposed " + formatSeconds(exposed) + ", in the mean";
-  return std::to_string(buckets.size()) + (buckets.size() == 1 ? " message, " : " messages, ") +
-         formatBytes(bytes) + "; predicted step " + formatSeconds(step) +
+  return files::counted(buckets.size(), "message") + ", " + formatBytes(bytesOf(buckets)) +
+         "; predicted step " + formatSeconds(step) +
          (microBatchesOf(plan) == 1
               ? ""
               : " of " + std::to_string(microBatchesOf(plan)) + " micro-batches") +

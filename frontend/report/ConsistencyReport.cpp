@@ -1,6 +1,7 @@
 // Consistencies as text, CSV and JSON.
 #include "frontend/report/ConsistencyReport.h"
 
+#include "frontend/files/Csv.h"
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
@@ -19,11 +20,7 @@ using sweep::ConsistencySweep;
 
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
+std::string number(double value) { return files::formatNumber(value, 9); }
 
 /// Steps in the mean: "1.37".
 std::string steps(double mean) {
@@ -118,12 +115,8 @@ std::string consistencyCsv(const ConsistencySweep &sweep) {
             (point.hasServers ? number(point.serverLoad) + "," + number(point.lockLoad) : ",") +
             ",\n";
   }
-  for (const sweep::RefusedForm &form : sweep.refused) {
-    std::string reason;
-    for (char c : form.reason)
-      reason += c == '"' ? std::string("\"\"") : std::string(1, c);
-    text += "\"" + form.form + "\",,,,,,,,,,,\"" + reason + "\"\n";
-  }
+  for (const sweep::RefusedForm &form : sweep.refused)
+    text += "\"" + form.form + "\",,,,,,,,,,," + files::csvQuoted(form.reason) + "\n";
   return text;
 }
 

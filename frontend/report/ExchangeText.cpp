@@ -11,6 +11,7 @@
 
 namespace syncline::report {
 
+using files::counted;
 using files::formatBytes;
 using files::formatSeconds;
 using nlohmann::json;
@@ -23,17 +24,11 @@ std::string consistencyOf(const json &plan) {
   return isLocal(plan) ? printable(plan.at("consistency").at("text")) : "bsp";
 }
 
-static std::string steps(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " step" : " steps");
-}
+static std::string steps(std::int64_t count) { return counted(count, "step"); }
 
 /// "3 steps", or what bounds nothing.
 static std::string bound(const json &count) {
   return count.is_null() ? "no bound" : steps(count.get<std::int64_t>());
-}
-
-static std::string counted(std::size_t count, const std::string &what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// Steps from one exchange of the same weights to the next.
@@ -48,12 +43,10 @@ static std::string serversText(const json &plan) {
 
 std::string fragmentsText(const json &plan) {
   const json &consistency = plan.at("consistency"), &exchanges = consistency.at("exchanges");
-  std::int64_t bytes = 0;
-  for (const json &exchange : exchanges)
-    bytes += exchange.at("bytes").get<std::int64_t>();
+  const std::string bytes = formatBytes(bytesOf(exchanges));
   if (!consistency.at("shards").empty())
-    return formatBytes(bytes) + " of weights on " + serversText(plan);
-  return counted(exchanges.size(), "fragment") + ", " + formatBytes(bytes) + " of weights";
+    return bytes + " of weights on " + serversText(plan);
+  return counted(exchanges.size(), "fragment") + ", " + bytes + " of weights";
 }
 
 /// How servers bound the lead of a rank.

@@ -309,8 +309,7 @@ Result<Comparison> compareMeasured(const Json &plan, const LayerSeconds &layers,
                                    const files::ChromeTrace &trace, double tolerance,
                                    const std::string &traceName) {
   try {
-    Comparison comparison;
-    Result<std::string> done = guarded([&] {
+    return guarded([&] {
       if (trace.schema != "syncline-trace")
         throw TraceError{"expected a trace that 'syncline run --trace' wrote"};
       if (trace.plan != plan.at("hashes").at("plan").get<std::string>())
@@ -318,12 +317,8 @@ Result<Comparison> compareMeasured(const Json &plan, const LayerSeconds &layers,
       const Measurements measured(trace, plan.at("cluster").at("interference"));
       if (measured.isEmpty())
         throw TraceError{"the trace has no steps"};
-      comparison = compare(plan, layers, measured, trace, tolerance);
-      return std::string();
+      return compare(plan, layers, measured, trace, tolerance);
     });
-    if (!done)
-      return done.status();
-    return comparison;
   } catch (const TraceError &error) {
     return Status::badInput("'" + traceName + "': " + error.message);
   }

@@ -61,7 +61,7 @@ static std::string blocksText(const json &blocks) {
 std::string recomputedText(const json &recomputed) {
   const std::int64_t freed = recomputed.at("freed"), count = recomputed.at("operations");
   return "recomputed in the backward pass: " + blocksText(recomputed.at("blocks")) + ": " +
-         std::to_string(count) + (count == 1 ? " operation" : " operations") + ", " +
+         files::counted(count, "operation") + ", " +
          files::formatSeconds(recomputed.at("seconds")) + " a step; the arena is " +
          files::formatBytes(std::abs(freed)) + (freed < 0 ? " larger" : " smaller") + " for it";
 }

@@ -65,9 +65,7 @@ std::string countText(const std::vector<Arrival> &changed, const std::string &na
   std::size_t earlier = 0, later = 0;
   for (const Arrival &arrival : changed)
     (arrival.later() < 0 ? earlier : later) += arrival.count;
-  const auto gradients = [](std::size_t count) {
-    return std::to_string(count) + (count == 1 ? " gradient" : " gradients");
-  };
+  const auto gradients = [](std::size_t count) { return files::counted(count, "gradient"); };
   std::string text = "in " + name + " ";
   if (earlier > 0)
     text += gradients(earlier) + (earlier == 1 ? " arrives" : " arrive") + " earlier";

@@ -18,9 +18,7 @@ using files::formatSeconds;
 
 namespace {
 
-std::string messagesText(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " message" : " messages");
-}
+std::string messagesText(std::size_t count) { return files::counted(count, "message"); }
 
 /// The table shows the first two and the last two of more than five messages.
 constexpr std::size_t mostShown = 5, shownAtAnEnd = 2;
@@ -123,7 +121,7 @@ std::string members(const ExplainedMessage &entry, const OrderWhyContext &contex
   std::string text = printable(context.gradients[entry.urgent]);
   const bool isRider = std::ranges::find(message.layers, entry.urgent) == message.layers.end();
   if (const std::size_t others = message.layers.size() - (isRider ? 0 : 1); others > 0)
-    text += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
+    text += " and " + files::counted(others, "other");
   return text + (message.cutBefore > 0 || message.cutBehind > 0 ? ", cut" : "");
 }
 

@@ -138,10 +138,8 @@ private:
                           (microBatchesOf(plan) == 1 ? "step " : "last micro-batch of a step ") +
                           formatSeconds(step) + " in virtual time") +
            text(left, 46, "start",
-                std::to_string(ranks) + (ranks == 1 ? " rank, " : " ranks, ") +
-                    std::to_string(buckets.size()) +
-                    (buckets.size() == 1 ? " message, " : " messages, ") + formatSeconds(exposed) +
-                    " of communication exposed" +
+                files::counted(ranks, "rank") + ", " + files::counted(buckets.size(), "message") +
+                    ", " + formatSeconds(exposed) + " of communication exposed" +
                     (carriedSeconds() > 0
                          ? "; messages end up to " + formatSeconds(carriedSeconds()) +
                                " into the next step"

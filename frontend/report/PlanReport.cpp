@@ -19,13 +19,9 @@
 
 using namespace syncline;
 using namespace syncline::report;
+using files::counted;
 using files::formatBytes;
 using files::formatSeconds;
-
-/// "1 server", "4 ranks".
-static std::string counted(std::int64_t count, const std::string &noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 /// The options by which the model was read otherwise than by default, as `compile` takes them.
 static std::string readWith(const nlohmann::json &plan) {
@@ -200,12 +196,10 @@ static std::string carrier(const nlohmann::json &plan) {
 }
 
 static std::string totals(const nlohmann::json &plan) {
-  std::int64_t bytes = 0;
-  for (const nlohmann::json &bucket : plan.at("buckets"))
-    bytes += bucket.at("bytes").get<std::int64_t>();
-  const std::string messages = isLocal(plan) ? fragmentsText(plan)
-                                             : counted(plan.at("buckets").size(), "message") +
-                                                   ", " + formatBytes(bytes) + " of gradients";
+  const std::string messages = isLocal(plan)
+                                   ? fragmentsText(plan)
+                                   : counted(plan.at("buckets").size(), "message") + ", " +
+                                         formatBytes(bytesOf(plan.at("buckets"))) + " of gradients";
   return "\n" + messages + ", " + formatTraffic(plan.at("predicted").at("traffic")) +
          " to and from a node\n" + carrier(plan) + prediction(plan) + throughput(plan) +
          memoryText(plan) + proof(plan) + sources(plan);

@@ -40,6 +40,13 @@ std::string formatTraffic(double bytes) {
   return files::formatBytes(std::llround(bytes));
 }
 
+std::int64_t bytesOf(const nlohmann::json &buckets) {
+  std::int64_t bytes = 0;
+  for (const nlohmann::json &bucket : buckets)
+    bytes += bucket.at("bytes").get<std::int64_t>();
+  return bytes;
+}
+
 std::int64_t channelsOf(const nlohmann::json &plan) {
   std::int64_t last = 0;
   for (const nlohmann::json &bucket : plan.at("buckets"))
@@ -56,9 +63,9 @@ std::string verdictText(const nlohmann::json &plan) {
              : "gap " + percent(plan.at("predicted").at("planner").at("gap"));
 }
 
-Result<std::string> guarded(const std::function<std::string()> &report) {
+Status schemaFault() {
   try {
-    return report();
+    throw;
   } catch (const SchemaError &error) {
     return Status::badInput("the plan does not follow its schema: " + error.message);
   } catch (const nlohmann::json::exception &error) {

@@ -6,8 +6,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <type_traits>
 
 namespace syncline::report {
 
@@ -29,6 +29,9 @@ std::string memberSummary(const nlohmann::json &members);
 /// Formats bytes that are predicted, and so may be a fraction: "1.50 MiB".
 std::string formatTraffic(double bytes);
 
+/// The sum of what these buckets or fragments carry.
+std::int64_t bytesOf(const nlohmann::json &buckets);
+
 /// The number of channels on which the plan's messages take turns.
 std::int64_t channelsOf(const nlohmann::json &plan);
 
@@ -41,7 +44,16 @@ struct SchemaError {
   std::string message;
 };
 
-/// The text that `report` gives; badInput where it throws a SchemaError or a JSON exception.
-Result<std::string> guarded(const std::function<std::string()> &report);
+/// badInput for the SchemaError or JSON exception that is being handled; throws all others on.
+Status schemaFault();
+
+/// What `report` returns; badInput where it throws a SchemaError or a JSON exception.
+template <typename Report> Result<std::invoke_result_t<Report>> guarded(Report report) {
+  try {
+    return report();
+  } catch (...) {
+    return schemaFault();
+  }
+}
 
 } // namespace syncline::report

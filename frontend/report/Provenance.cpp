@@ -6,17 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
-
 namespace syncline::report {
 
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
+std::string number(double value) { return files::formatNumber(value, 4); }
 
 /// "15.7 TFLOP/s, 900 GB/s": as the file has them, of which kernels reach `efficiency`.
 std::string ratesOf(const nlohmann::json &device, double efficiency) {
@@ -63,10 +57,8 @@ std::string compute(const nlohmann::json &provenance, const nlohmann::json &clus
   if (all == 0) // a model that is planned without its step
     return text;
   text += ", " + std::to_string(measured) + " of " + std::to_string(all) + " operations";
-  if (provenance.contains("threads")) {
-    const std::int64_t threads = provenance.at("threads");
-    text += ", by " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") + " a rank";
-  }
+  if (provenance.contains("threads"))
+    text += ", by " + files::counted(provenance.at("threads"), "thread") + " a rank";
   return measured < all ? text + "; the others " + estimate(provenance, cluster) : text;
 }
 

@@ -8,8 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <functional>
 #include <map>
 
@@ -93,11 +91,7 @@ std::string rankList(const std::vector<int> &ranks) {
   return text;
 }
 
-std::string times(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
+std::string times(double value) { return files::formatNumber(value, 4); }
 
 std::vector<int> othersOf(const Stragglers &stragglers, int ranks) {
   std::vector<bool> isSlow(static_cast<std::size_t>(ranks), false);

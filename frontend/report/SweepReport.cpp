@@ -1,15 +1,14 @@
 // A sweep's points as a table and as CSV, and where their decisions differ.
 #include "frontend/report/SweepReport.h"
 
+#include "frontend/files/Csv.h"
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <map>
-#include <set>
 
 namespace syncline::report {
 
@@ -17,11 +16,7 @@ using files::formatSeconds;
 
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
+std::string number(double value) { return files::formatNumber(value, 9); }
 
 /// "ring 12, factors 3": gradients by scheme.
 std::string schemeSummary(const sweep::SweepPoint &point) {
@@ -116,14 +111,6 @@ std::string crossoversText(const sweep::Sweep &sweep) {
                             : "\nplanned anew at every point; decisions change\n" + crossovers;
 }
 
-/// A cell that may hold commas, as in RFC 4180.
-std::string quoted(const std::string &text) {
-  std::string result = "\"";
-  for (char c : text)
-    result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
-}
-
 /// A value of the axis as a cell; overlaps have no number.
 std::string csvCell(sweep::SweepAxis::Kind kind, double value) {
   return kind == sweep::SweepAxis::Kind::overlap ? sweep::axisValue(kind, value)
@@ -191,7 +178,8 @@ std::string sweepCsv(const sweep::Sweep &sweep) {
   auto missing = sweep.skipped.begin();
   auto addMissing = [&](double below) {
     for (; missing != sweep.skipped.end() && missing->value < below; ++missing)
-      text += csvCell(kind, missing->value) + ",,,,,,,,,," + quoted(missing->reason) + "\n";
+      text +=
+          csvCell(kind, missing->value) + ",,,,,,,,,," + files::csvQuoted(missing->reason) + "\n";
   };
   for (const sweep::SweepPoint &point : sweep.points) {
     addMissing(point.value);

@@ -4,7 +4,6 @@
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
 
-#include <cmath>
 #include <cstdio>
 
 namespace syncline::report {
@@ -29,7 +28,7 @@ std::string throughputText(const Throughput &throughput) {
   std::string text;
   if (throughput.samplesPerSecond() > 0)
     text = formatRate(throughput.samplesPerSecond()) + " samples/s on " +
-           std::to_string(throughput.ranks) + (throughput.ranks == 1 ? " rank" : " ranks");
+           files::counted(throughput.ranks, "rank");
   if (throughput.ranks == 1 || throughput.efficiency() <= 0)
     return text;
   return text + (text.empty() ? "" : ", ") + "scaling efficiency " +

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace syncline::report {
 
@@ -17,13 +16,25 @@ using files::formatSeconds;
 
 namespace {
 
+/// The entry of the chosen scheme; null where there is none.
+const Alternative *chosenOf(const Explanation &explanation) {
+  auto found = std::ranges::find(explanation.alternatives, true, &Alternative::isChosen);
+  return found == explanation.alternatives.end() ? nullptr : &*found;
+}
+
+/// The best other entry; null where there is none.
+const Alternative *nextBestOf(const Explanation &explanation) {
+  const Alternative *best = nullptr;
+  for (const Alternative &alternative : explanation.alternatives)
+    if (!alternative.isChosen && alternative.finish &&
+        (!best || *alternative.finish < *best->finish))
+      best = &alternative;
+  return best;
+}
+
 std::string nameOf(Scheme scheme) { return std::string(schemeName(scheme)); }
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
+std::string number(double value) { return files::formatNumber(value, 3); }
 
 std::string rangeText(const std::vector<std::string> &names) {
   return rangeSummary(printable(names.front()), printable(names.back()), names.size());
@@ -132,7 +143,7 @@ std::string later(double finish, double than) {
 }
 
 std::string savings(const Explanation &explanation, double updates) {
-  const Alternative *chosen = explanation.chosenOne(), *next = explanation.nextBest();
+  const Alternative *chosen = chosenOf(explanation), *next = nextBestOf(explanation);
   if (!chosen || !chosen->finish || !next)
     return explanation.alternatives.size() == 1
                ? "nothing else is offered for it, or --scheme has decided\n"
@@ -157,7 +168,7 @@ std::string byteRule(const Explanation &explanation, double updates) {
   if (rule.scheme == explanation.chosen)
     return text + ", as chosen\n";
   auto entry = std::ranges::find(explanation.alternatives, rule.scheme, &Alternative::scheme);
-  const Alternative *chosen = explanation.chosenOne();
+  const Alternative *chosen = chosenOf(explanation);
   if (entry == explanation.alternatives.end() || !entry->finish || !chosen || !chosen->finish)
     return text + ", not as chosen\n";
   return text + ", with which the step would end at best " +
@@ -171,11 +182,10 @@ std::string valueOn(const Axis &axis, double value) {
     return axis.isMultiple ? number(value) + " times the bandwidth"
                            : number(8e-9 * value) + " Gb/s";
   case Axis::Kind::batch:
-    return axis.isMultiple
-               ? number(value) + " times the batch"
-               : std::to_string(std::llround(value)) + (value == 1 ? " sample" : " samples");
+    return axis.isMultiple ? number(value) + " times the batch"
+                           : files::counted(std::llround(value), "sample");
   case Axis::Kind::nodes:
-    return std::to_string(std::llround(value)) + (value == 1 ? " node" : " nodes");
+    return files::counted(std::llround(value), "node");
   }
   return {};
 }

@@ -93,10 +93,8 @@ Result<ConsistencyPoint> runConsistency(const simulate::SimulatedPlan &plan,
                          .ranks = static_cast<int>(cluster.getRanks()),
                          .samples = static_cast<double>(plan.samples().value_or(0)),
                          .alone = plan.aloneSeconds(1)};
-  Status simulated = *consistency ? simulateWorkers(plan, cluster, *consistency, options, point)
-                                  : simulateGradients(plan, cluster, options, point);
-  if (!simulated)
-    return simulated;
+  SYNCLINE_TRY(*consistency ? simulateWorkers(plan, cluster, *consistency, options, point)
+                            : simulateGradients(plan, cluster, options, point));
   return point;
 }
 

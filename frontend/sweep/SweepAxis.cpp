@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace syncline::sweep {
 
@@ -168,11 +167,9 @@ std::vector<double> sweepValues(const SweepAxis &axis, int devicesPerNode) {
 }
 
 std::string axisValue(Kind kind, double value) {
-  char text[32];
   switch (kind) {
   case Kind::bandwidth:
-    std::snprintf(text, sizeof text, "%.4g Gb/s", value * 8e-9);
-    return text;
+    return files::formatNumber(value * 8e-9, 4) + " Gb/s";
   case Kind::latency:
     return files::formatSeconds(value);
   case Kind::bucket:
@@ -183,10 +180,7 @@ std::string axisValue(Kind kind, double value) {
   case Kind::nodes:
   case Kind::batch:
   case Kind::slow:
-    std::snprintf(text, sizeof text, "%.4g", value);
-    if (isWhole(kind))
-      return std::to_string(std::llround(value));
-    return text;
+    return isWhole(kind) ? std::to_string(std::llround(value)) : files::formatNumber(value, 4);
   }
   return {};
 }

@@ -106,9 +106,7 @@ public:
   Result<SweepPoint> at(Kind kind, double value) const {
     SYNCLINE_TRY_GET(place, placeOf(kind, value));
     const bool isAlone = place->where.cluster.getRanks() == 1;
-    Result<SweepPoint> point = isAlone ? simulateAlone(*place) : simulateThere(*place);
-    if (!point)
-      return point;
+    SYNCLINE_TRY_GET(point, isAlone ? simulateAlone(*place) : simulateThere(*place));
     point->value = value;
     point->ranks = place->where.cluster.getRanks();
     point->samples =
@@ -169,9 +167,7 @@ private:
 
   Result<SweepPoint> simulateAlone(const Place &place) const {
     const Problem &problem = plan.problem().asPlanned();
-    if (Status fits = expectMemory(plan.memory(problem, {}, place.where), place.where.cluster);
-        !fits)
-      return fits;
+    SYNCLINE_TRY(expectMemory(plan.memory(problem, {}, place.where), place.where.cluster));
     Scenario scenario = plan.alone(place.where.batch);
     for (cluster::OverrideAttr own : place.where.cluster.getOverrides())
       if (own.getNodes().front() == 0)
@@ -191,9 +187,7 @@ private:
     simulate::Machines machines = simulate::machinesOf(where.cluster);
     SYNCLINE_TRY(slowDown(machines, place.slowest));
     SYNCLINE_TRY_GET(decisions, decide(*posed, place, machines));
-    if (Status fits = expectMemory(plan.memory(*posed, decisions->plan, where), where.cluster);
-        !fits)
-      return fits;
+    SYNCLINE_TRY(expectMemory(plan.memory(*posed, decisions->plan, where), where.cluster));
     SYNCLINE_TRY_GET(scenario, plan.withDecisions(*posed, decisions->plan, where));
     scenario->machines.slowdown = machines.slowdown;
     SYNCLINE_TRY(prepare(*scenario, where.isOrder, plan.microBatches()));
