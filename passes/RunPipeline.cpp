@@ -35,8 +35,10 @@ private:
   std::string current;
 };
 
-Status run(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter,
-           void (*build)(OpPassManager &, const PipelineOptions &)) {
+} // namespace
+
+Status runPasses(ModuleOp module, BuildPasses build, const PipelineOptions &options,
+                 const EnterPhase &enter) {
   DiagnosticCollector diagnostics(module.getContext());
   PassManager passes(module.getContext());
   if (enter)
@@ -45,28 +47,6 @@ Status run(ModuleOp module, const PipelineOptions &options, const EnterPhase &en
   if (failed(passes.run(module)))
     return diagnostics.passStatus("planning failed without a reason");
   return Status::ok();
-}
-
-} // namespace
-
-Status runPipeline(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
-  return run(module, options, enter, buildPipeline);
-}
-
-Status runProblem(ModuleOp module, const PipelineOptions &options) {
-  return run(module, options, {}, buildProblem);
-}
-
-Status runSolved(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
-  return run(module, options, enter, buildSolved);
-}
-
-Status runTimedStep(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
-  return run(module, options, enter, buildTimedStep);
-}
-
-Status runSolution(ModuleOp module, const PipelineOptions &options, const EnterPhase &enter) {
-  return run(module, options, enter, buildSolution);
 }
 
 } // namespace syncline

@@ -1,4 +1,4 @@
-// Runs the pipeline over a module of the frontend; tells the user's errors from the compiler's.
+// Runs passes of the pipeline over a module; tells the user's errors from the compiler's.
 #pragma once
 
 #include "passes/Pipeline.h"
@@ -14,19 +14,14 @@ namespace syncline {
 /// Tells that a phase of planning begins.
 using EnterPhase = std::function<void(const std::string &phase)>;
 
-/// Runs every pass, verifiers and judges included. badInput where a pass refuses what the user
-/// requested (ir/Refusal.h); internal where the compiler refuses what it made itself. `enter` is
-/// called with each phase's name as it begins: "differentiating", "planning", "lowering".
-Status runPipeline(mlir::ModuleOp module, const PipelineOptions &options,
-                   const EnterPhase &enter = {});
+/// Appends passes: one of Pipeline.h's functions.
+using BuildPasses = void (*)(mlir::OpPassManager &, const PipelineOptions &);
 
-/// Runs the passes of buildProblem(), or of buildSolved(), in the same way.
-Status runProblem(mlir::ModuleOp module, const PipelineOptions &options);
-Status runSolved(mlir::ModuleOp module, const PipelineOptions &options,
+/// Runs the passes that `build` appends, verifiers and judges included. badInput where a pass
+/// refuses what the user requested (ir/Refusal.h); internal where the compiler refuses what it made
+/// itself. `enter` is called with the name of each phase as it begins: "differentiating",
+/// "planning", "lowering".
+Status runPasses(mlir::ModuleOp module, BuildPasses build, const PipelineOptions &options,
                  const EnterPhase &enter = {});
-
-/// Runs the passes of buildTimedStep(), or of buildSolution(), in the same way.
-Status runTimedStep(mlir::ModuleOp module, const PipelineOptions &options, const EnterPhase &enter);
-Status runSolution(mlir::ModuleOp module, const PipelineOptions &options, const EnterPhase &enter);
 
 } // namespace syncline

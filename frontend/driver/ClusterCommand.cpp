@@ -5,6 +5,7 @@
 
 #include "frontend/files/ClusterFile.h"
 #include "frontend/files/ClusterKinds.h"
+#include "frontend/files/FormatUnits.h"
 #include "frontend/files/ImportCluster.h"
 #include "frontend/files/Units.h"
 #include "runtime/launch/CliChecks.h"
@@ -64,13 +65,9 @@ Status readQuantity(const std::string &option, const std::string &text,
 
 Status readSources(ClusterOptions &options) {
   files::ClusterSources &sources = options.sources;
-  if (Status s =
-          readQuantity("--bandwidth", options.bandwidth, files::parseByteRate, sources.bandwidth);
-      !s)
-    return s;
-  if (Status s = readQuantity("--latency", options.latency, files::parseSeconds, sources.latency);
-      !s)
-    return s;
+  SYNCLINE_TRY(
+      readQuantity("--bandwidth", options.bandwidth, files::parseByteRate, sources.bandwidth));
+  SYNCLINE_TRY(readQuantity("--latency", options.latency, files::parseSeconds, sources.latency));
   if (!options.topology.empty()) {
     SYNCLINE_TRY_GET(topology, files::readNcclTopology(options.topology));
     sources.topology = *topology;
@@ -110,9 +107,8 @@ Status checkUsage(const ClusterOptions &options) {
 /// Prints which file was written and which command comes next.
 Status close(const std::string &output, const std::string &text) {
   SYNCLINE_TRY_GET(file, files::parseClusterFile(text, output));
-  std::string what = std::to_string(file->ranks) + (file->ranks == 1 ? " rank" : " ranks") +
-                     " on " + std::to_string(file->nodes()) +
-                     (file->nodes() == 1 ? " node" : " nodes");
+  std::string what =
+      files::counted(file->ranks, "rank") + " on " + files::counted(file->nodes(), "node");
   if (file->devicesPerNode > 1 && file->nodes() > 1 && !file->inside)
     what += "; nothing is said of what joins the devices of a node (--inside), so nothing "
             "hierarchical will be planned";

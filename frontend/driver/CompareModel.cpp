@@ -138,14 +138,14 @@ private:
     }
     rename();
     const PipelineOptions options = pipelineOf(plan, recorded);
-    SYNCLINE_TRY(runProblem(*module, options));
+    SYNCLINE_TRY(runPasses(*module, buildProblem, options));
     auto problem = firstOf<sync::ProblemOp>(*module);
     if (Status s = expectEqual(textOf(firstOf<sync::ProblemOp>(plan)), textOf(problem)); !s)
       return Status::ok(); // the whole comparison says the same
     OpBuilder builder(&context());
     builder.setInsertionPointAfter(problem);
     builder.clone(*firstOf<sync::SolutionOp>(plan));
-    SYNCLINE_TRY(runSolved(*module, options));
+    SYNCLINE_TRY(runPasses(*module, buildSolved, options));
     auto prediction = firstOf<sync::PredictionOp>(*module);
     auto planned = firstOf<sync::PredictionOp>(plan);
     prediction.setWholeAttr(planned.getWholeAttr()); // plans that were tried besides

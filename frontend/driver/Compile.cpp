@@ -8,7 +8,6 @@
 #include "frontend/driver/CompileNotes.h"
 #include "frontend/driver/CompileProgress.h"
 #include "frontend/driver/CompileRequest.h"
-#include "frontend/driver/InventoryText.h"
 #include "frontend/driver/ModelTrace.h"
 #include "frontend/driver/PlanAsked.h"
 #include "frontend/driver/PlanContext.h"
@@ -158,10 +157,8 @@ Status attachRequest(const CompileRequest &request, ModuleOp module) {
 }
 
 Result<codegen::PlanInfo> describe(const InputPaths &paths, const std::string &backend) {
-  Result<std::string> model = codegen::sha256OfFile(paths.model),
-                      cluster = codegen::sha256OfFile(paths.cluster);
-  if (!model || !cluster)
-    return model ? cluster.status() : model.status();
+  SYNCLINE_TRY_GET(model, codegen::sha256OfFile(paths.model));
+  SYNCLINE_TRY_GET(cluster, codegen::sha256OfFile(paths.cluster));
   return codegen::PlanInfo{SYNCLINE_VERSION, std::filesystem::path(paths.model).stem().string(),
                            *model, *cluster, backend};
 }
@@ -189,12 +186,11 @@ Status compile(const CompileOptions &options) {
     SYNCLINE_TRY_GET(trace, replaceStep(source->module, options.model, enter));
     source->files.push_back(layersFile(*trace));
   }
-  const auto plan = [&](const candidates::Request &form) {
-    return planAsked(form, request->paths, *source->module, enter);
-  };
-  Result<PlannedForm> planned = planForms(request->plan, request->openForms, plan);
-  if (!planned)
-    return planned.status();
+  SYNCLINE_TRY_GET(
+      planned,
+      planForms(request->plan, request->openForms, [&](const candidates::Request &form) {
+        return planAsked(form, request->paths, *source->module, enter);
+      }));
   const ModuleOp module = *planned->choice.plan;
   DiagnosticCollector diagnostics(&context);
   codegen::PlanSources sources{module, *info, files::runtimeIncludes(), std::move(source->files),

@@ -4,6 +4,7 @@
 #include "codegen/nccl/TunerTable.h"
 #include "frontend/files/ClusterKinds.h"
 #include "frontend/files/FormatUnits.h"
+#include "frontend/onnx/Notes.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/plan/Plan.h"
 
@@ -16,6 +17,18 @@
 using namespace mlir;
 
 namespace syncline::driver {
+
+std::string inventoryText(const frontend::Inventory &inventory) {
+  std::string text = files::counted(inventory.parameters, "parameter") + ", " +
+                     files::formatBytes(inventory.bytes);
+  const char *before = "; not planned: ";
+  for (const frontend::LeftOut &group : inventory.leftOut) {
+    text += before + frontend::listNames(group.names) + " (" + group.reason + ", " +
+            files::formatBytes(group.bytes) + ")";
+    before = "; ";
+  }
+  return text;
+}
 
 std::string whyNoStep(const Status &refusal) {
   const llvm::StringRef reason(refusal.message());

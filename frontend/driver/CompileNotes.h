@@ -1,6 +1,7 @@
 // What `compile` tells people about cluster, planner and model, on standard error.
 #pragma once
 
+#include "frontend/onnx/Inventory.h"
 #include "passes/candidates/ChoosePlan.h"
 #include "passes/solver/Planner.h"
 #include "syncline/Status.h"
@@ -12,6 +13,9 @@
 #include <string>
 
 namespace syncline::driver {
+
+/// "161 parameters, 97.5 MiB; not planned: 'a', 'b', 'c' and 103 more (frozen, 207 KiB)".
+std::string inventoryText(const frontend::Inventory &inventory);
 
 /// The note that a model is planned without its step.
 std::string whyNoStep(const Status &refusal);

@@ -1,7 +1,5 @@
 // `syncline inspect`: a plan's buckets, times and bound as a table, or what differs from another's.
-#include "frontend/driver/Advise.h"
 #include "frontend/driver/Commands.h"
-#include "frontend/driver/MeasuredPlan.h"
 #include "frontend/driver/PlotOption.h"
 #include "frontend/driver/Why.h"
 #include "frontend/report/PlanDiff.h"
@@ -10,6 +8,13 @@
 #include "frontend/report/PlanText.h"
 
 #include "codegen/folder/PlanFolder.h"
+#include "frontend/driver/PlanContext.h"
+#include "frontend/driver/PlanModule.h"
+#include "frontend/report/AdviceReport.h"
+#include "frontend/report/MeasuredReport.h"
+#include "frontend/sweep/SweepRun.h"
+#include "ir/plan/Plan.h"
+#include "passes/Diagnostics.h"
 #include "runtime/launch/CliChecks.h"
 #include "syncline/OutputFile.h"
 
@@ -17,14 +22,96 @@
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
+using namespace mlir;
+
 namespace syncline::driver {
 
 namespace {
+
+/// The plan's own step, simulated as the sizes are: with its decisions, on its cluster.
+Result<sweep::SweepPoint> planPoint(const simulate::SimulatedPlan &plan,
+                                    cluster::SpecAttr cluster) {
+  sweep::SweepOptions kept;
+  kept.replan = false;
+  SYNCLINE_TRY_GET(sweep,
+                   sweep::runSweep(plan, cluster, {sweep::SweepAxis::Kind::slow, 1, 1}, kept));
+  return sweep->points.front();
+}
+
+/// Advises a user of PyTorch's DistributedDataParallel from the plan of `folder`: the text names
+/// the bucket_cap_mb with the shortest predicted step on the plan's cluster, beside DDP's default
+/// and the plan itself. Each size is planned and simulated once. Errors: badInput where the folder
+/// is no plan, DDP's rule has no answer for it, or the only rank sends nothing.
+Result<std::string> adviseDdp(const std::string &folder) {
+  PlanContext context;
+  SYNCLINE_TRY_GET(module, readPlanModule(folder, context));
+  SYNCLINE_TRY(expectGradientsTravel(**module, folder, "--advise"));
+  DiagnosticCollector diagnostics(&context);
+  Result<simulate::SimulatedPlan> plan = simulate::SimulatedPlan::create(**module);
+  if (!plan)
+    return diagnostics.status("'" + folder + "/plan.mlir': " + plan.status().message());
+  const cluster::SpecAttr cluster = plan->problem().cluster();
+  if (cluster.getRanks() == 1)
+    return Status::badInput("'" + folder +
+                            "': one rank sends nothing, whatever DistributedDataParallel's "
+                            "buckets");
+  std::int64_t bytes = 0;
+  for (const problem::Layer &layer : plan->problem().asPlanned().layers)
+    bytes += layer.bytes;
+  SYNCLINE_TRY_GET(own, planPoint(*plan, cluster));
+  const std::vector<double> sizes = report::ddpSizes(bytes);
+  sweep::SweepOptions asDdp; // which waits for its messages before the optimizer's step
+  asDdp.overlap = sweep::Overlap::backward;
+  SYNCLINE_TRY_GET(
+      sweep,
+      sweep::runSweep(*plan, cluster,
+                      {sweep::SweepAxis::Kind::bucket, sizes.front(), sizes.back(), sizes}, asDdp));
+  return report::ddpAdvice(*sweep, *own, bytes);
+}
+
+/// Predictions by layer are read from plan.mlir, since plan.json has none.
+report::LayerSeconds layersOf(ModuleOp module) {
+  report::LayerSeconds layers;
+  module.walk([&](Operation *op) {
+    if (isa<plan::CallOp, plan::PointwiseOp>(op) && op->hasAttr("seconds"))
+      layers[plan::layerOf(op).str()] += plan::secondsOf(op);
+  });
+  return layers;
+}
+
+/// Compares the plan of `folder` with a trace of its run. Errors above `tolerance`, a fraction, get
+/// hints. badInput where either cannot be read, or the trace belongs to another plan.
+Result<report::Comparison> measurePlan(const std::string &folder, const std::string &trace,
+                                       double tolerance) {
+  SYNCLINE_TRY_GET(plan, codegen::readPlanJson(folder));
+  SYNCLINE_TRY_GET(read, files::readChromeTrace(trace));
+  if (!read->leftOut.empty())
+    std::fprintf(stderr, "syncline: note: '%s': %s\n", trace.c_str(), read->leftOut.c_str());
+  PlanContext context;
+  SYNCLINE_TRY_GET(module, readPlanModule(folder, context));
+  SYNCLINE_TRY(expectGradientsTravel(**module, folder, "--measured"));
+  return report::compareMeasured(*plan, layersOf(**module), *read, tolerance, trace);
+}
+
+/// Reads "5%", "5 %" or "0.05" as 0.05. Errors: badUsage, naming `option`.
+Result<double> parseFraction(const std::string &text, const std::string &option) {
+  double value = 0;
+  const char *end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const std::string unit(rest, end);
+  const bool isPercent = unit == "%" || unit == " %";
+  if (error != std::errc() || !(isPercent || unit.empty()) || !(value >= 0) ||
+      !std::isfinite(value))
+    return Status::error(ErrorKind::badUsage,
+                         option + ": expected a part such as '5%', got '" + text + "'");
+  return isPercent ? value / 100 : value;
+}
 
 struct InspectOptions {
   std::string plan;

@@ -1,7 +1,7 @@
 // A model's layers with their times, from a profile or from the roofline.
 #include "frontend/driver/ModelTrace.h"
 
-#include "frontend/driver/InventoryText.h"
+#include "frontend/driver/CompileNotes.h"
 #include "frontend/files/Profile.h"
 #include "frontend/ir/ToAttr.h"
 #include "frontend/onnx/ImportLayers.h"
@@ -25,10 +25,8 @@ public:
     SYNCLINE_TRY(checkProfile(model));
     files::LayerTrace trace;
     for (const frontend::ModelLayer &layer : model.layers) {
-      Result<double> forward = seconds(layer, layer.forward),
-                     backward = seconds(layer, layer.backward);
-      if (!forward || !backward)
-        return forward ? backward.status() : forward.status();
+      SYNCLINE_TRY_GET(forward, seconds(layer, layer.forward));
+      SYNCLINE_TRY_GET(backward, seconds(layer, layer.backward));
       files::TraceLayer timed;
       timed.name = layer.name;
       timed.bytes = layer.bytes;

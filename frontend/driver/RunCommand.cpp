@@ -1,4 +1,5 @@
-// `syncline run`: starts the runtime's own program, which needs no compiler libraries.
+// `syncline run` and `syncline calibrate`: start the runtime's own programs, which need no compiler
+// libraries.
 #include "frontend/driver/Commands.h"
 #include "frontend/files/Paths.h"
 #include "runtime/launch/Identity.h"
@@ -15,6 +16,14 @@ namespace syncline::driver {
 Command addRun(CLI::App &app) {
   CLI::App *run = app.add_subcommand("run", "Train by a plan; 'syncline run --help' lists options");
   run->allow_extras();
+  return [] { return Status::ok(); };
+}
+
+Command addCalibrate(CLI::App &app) {
+  CLI::App *calibrate = app.add_subcommand(
+      "calibrate", "Measure ranks and write a cluster file; 'syncline calibrate --help' lists "
+                   "options");
+  calibrate->allow_extras();
   return [] { return Status::ok(); };
 }
 

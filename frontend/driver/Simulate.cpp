@@ -5,14 +5,15 @@
 #include "codegen/json/SyncJson.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
-#include "frontend/driver/SimulateConsistency.h"
 #include "frontend/files/ClusterFile.h"
 #include "frontend/ir/ToAttr.h"
+#include "frontend/report/ConsistencyReport.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
 #include "frontend/report/SimulationReport.h"
 #include "frontend/report/SimulationTrace.h"
 #include "frontend/report/SweepReport.h"
+#include "frontend/sweep/ConsistencyRun.h"
 #include "frontend/sweep/SweepRun.h"
 #include "ir/FirstOf.h"
 #include "ir/sync/Consistency.h"
@@ -30,6 +31,56 @@ using namespace mlir;
 namespace syncline::driver {
 
 namespace {
+
+/// "plan vgg on lab, 8 ranks, until every rank has done 1000 steps".
+std::string heading(const SimulateOptions &options, cluster::SpecAttr cluster,
+                    const report::SimulationContext &context) {
+  return "plan " + report::printable(context.plan) + " on " + report::printable(context.cluster) +
+         ", " + std::to_string(cluster.getRanks()) + " ranks, until every rank has done " +
+         std::to_string(options.steps.value_or(sweep::consistencySteps(cluster.getRanks()))) +
+         " steps\n\n";
+}
+
+/// Simulates a plan whose ranks have this consistency, and prints the result.
+Status simulateConsistency(const SimulateOptions &options, const simulate::SimulatedPlan &plan,
+                           cluster::SpecAttr cluster, const std::string &form,
+                           const report::SimulationContext &context) {
+  SYNCLINE_TRY_GET(point, sweep::runConsistency(plan, cluster, form, options));
+  std::string text;
+  if (options.json) {
+    nlohmann::json json = report::consistencyJson(*point);
+    json["plan"] = context.hash;
+    json["cluster"] = context.cluster;
+    json["steps"] = options.steps.value_or(sweep::consistencySteps(cluster.getRanks()));
+    text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  } else {
+    text = heading(options, cluster, context) + report::consistencyReport({{*point}}) +
+           context.provenance;
+  }
+  std::fputs(text.c_str(), stdout);
+  return Status::ok();
+}
+
+/// Prints a table of each of the options' lists of consistencies, and writes CSV and SVG.
+Status sweepConsistencies(const SimulateOptions &options, const simulate::SimulatedPlan &plan,
+                          cluster::SpecAttr cluster, const report::SimulationContext &context) {
+  for (const std::vector<std::string> &forms : options.consistencySweeps) {
+    Result<sweep::ConsistencySweep> sweep = sweep::runConsistencies(plan, cluster, forms, options);
+    if (!sweep)
+      return Status::error(sweep.status().kind(),
+                           "--sweep consistency: " + sweep.status().message());
+    if (!options.csv.empty())
+      SYNCLINE_TRY(writeWholeFile(options.csv, report::consistencyCsv(*sweep)));
+    if (!options.plot.empty())
+      SYNCLINE_TRY(writeWholeFile(
+          options.plot, report::consistencySvg(*sweep, report::printable(context.plan) + " on " +
+                                                           report::printable(context.cluster))));
+    std::fputs(
+        (heading(options, cluster, context) + report::consistencyTable(*sweep) + "\n").c_str(),
+        stdout);
+  }
+  return Status::ok();
+}
 
 using simulate::Scenario;
 using simulate::SimulatedPlan;
@@ -60,12 +111,10 @@ Result<report::SimulationContext> contextOf(const SimulateOptions &options,
                                     .samples = plan.samples(),
                                     .microBatches = plan.microBatches(),
                                     .alone = plan.aloneSeconds(1)};
-  Result<std::string> provenance = report::guarded([&] {
-    return report::provenanceText(document.value("provenance", nlohmann::json()),
-                                  codegen::clusterJson(cluster));
-  });
-  if (!provenance)
-    return provenance.status();
+  SYNCLINE_TRY_GET(provenance, report::guarded([&] {
+                     return report::provenanceText(document.value("provenance", nlohmann::json()),
+                                                   codegen::clusterJson(cluster));
+                   }));
   context.provenance = *provenance;
   return context;
 }
@@ -84,10 +133,8 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   SYNCLINE_TRY(addSlowRanks(disturbed, options));
   disturbed.jitter = options.jitter;
   disturbed.seed = options.seed;
-  if (Status fits = simulate::expectFits(disturbed, {.path = true, .trace = !options.trace.empty()},
-                                         plan.microBatches());
-      !fits)
-    return fits;
+  SYNCLINE_TRY(simulate::expectFits(disturbed, {.path = true, .trace = !options.trace.empty()},
+                                    plan.microBatches()));
   const Scenario scenario = plan.wholeStep(disturbed), calm = plan.wholeStep(*lastMicroBatch);
   SYNCLINE_TRY_GET(simulation, simulate::runScenario(scenario));
   SYNCLINE_TRY_GET(context, contextOf(options, plan, cluster, document));
@@ -101,10 +148,8 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
     context->lateRanks = std::move(*late);
   }
   if (!options.trace.empty())
-    if (Status written = writeWholeFile(
-            options.trace, report::simulationTrace(scenario, *simulation, context->hash));
-        !written)
-      return written;
+    SYNCLINE_TRY(writeWholeFile(options.trace,
+                                report::simulationTrace(scenario, *simulation, context->hash)));
   const std::string text =
       options.json ? report::simulationJson(scenario, *simulation, *context)
                              .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
@@ -121,14 +166,12 @@ Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
     if (!options.csv.empty())
       SYNCLINE_TRY(writeWholeFile(options.csv, report::sweepCsv(*sweep)));
     if (!options.plot.empty())
-      if (Status written = writeWholeFile(
-              options.plot,
-              report::sweepSvg(
-                  *sweep,
-                  report::printable(context.plan) + " on " + context.cluster + ", " +
-                      (options.replan ? "planned anew by " + plan.planner() : "decisions kept")));
-          !written)
-        return written;
+      SYNCLINE_TRY(writeWholeFile(
+          options.plot,
+          report::sweepSvg(
+              *sweep,
+              report::printable(context.plan) + " on " + context.cluster + ", " +
+                  (options.replan ? "planned anew by " + plan.planner() : "decisions kept"))));
     std::fputs((report::sweepTable(*sweep) + "\n").c_str(), stdout);
   }
   return Status::ok();
@@ -156,13 +199,10 @@ Status simulatePlan(const SimulateOptions &options) {
     cluster = cluster::withNccl(frontend::toAttr(*file, &context), cluster.getNccl());
   }
   const bool needsGradients = !options.sweeps.empty() || !options.trace.empty();
-  if (Status travel = needsGradients
-                          ? expectGradientsTravel(**module, options.plan,
-                                                  options.trace.empty() ? "this '--sweep'"
-                                                                        : "'simulate --trace'")
-                          : Status::ok();
-      !travel)
-    return travel;
+  SYNCLINE_TRY(needsGradients ? expectGradientsTravel(**module, options.plan,
+                                                      options.trace.empty() ? "this '--sweep'"
+                                                                            : "'simulate --trace'")
+                              : Status::ok());
   const auto consistency = firstOf<sync::ProblemOp>(**module).getConsistencyAttr();
   const bool sweeps = !options.sweeps.empty() || !options.consistencySweeps.empty();
   if (!sweeps && !consistency)

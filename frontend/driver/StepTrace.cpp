@@ -225,7 +225,7 @@ files::LayerTrace traceOfStep(nn::StepOp step, double slowdown) {
 
 Result<files::LayerTrace> replaceStep(OwningOpRef<ModuleOp> &module, const std::string &path,
                                       const std::function<void(const std::string &)> &enter) {
-  SYNCLINE_TRY(runTimedStep(*module, {}, enter));
+  SYNCLINE_TRY(runPasses(*module, buildTimedStep, {}, enter));
   auto spec = (*module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   files::LayerTrace trace = traceOfStep(firstOf<nn::StepOp>(*module), cluster::slowdown(spec));
   OwningOpRef<ModuleOp> replaced = frontend::traceModule(trace, path, *module->getContext());

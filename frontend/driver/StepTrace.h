@@ -20,7 +20,7 @@ files::LayerTrace traceOfStep(nn::StepOp step, double slowdown);
 
 /// Replaces the module, which has `cluster.spec` and a step's forward pass, by one that has a
 /// `sync.trace` of the step in its place, named after `path`. Returns that trace. Errors are those
-/// of runTimedStep().
+/// of runPasses().
 Result<files::LayerTrace> replaceStep(mlir::OwningOpRef<mlir::ModuleOp> &module,
                                       const std::string &path,
                                       const std::function<void(const std::string &)> &enter);

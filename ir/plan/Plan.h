@@ -41,6 +41,9 @@ bool executes(mlir::Operation *op);
 /// The predicted seconds of the operation; 0 where it has none (P21).
 double secondsOf(mlir::Operation *op);
 
+/// The model's layer that the operation belongs to; empty where it is no call and no loop.
+llvm::StringRef layerOf(mlir::Operation *op);
+
 /// Whether the bucket's gradients are computed from gathered factors: its members do not travel.
 bool travelsByFactors(BucketOp bucket);
 /// Whether the bucket's message writes its parameters, so that no `plan.update` is needed.

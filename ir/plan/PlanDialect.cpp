@@ -99,6 +99,13 @@ double syncline::plan::secondsOf(Operation *op) {
   return found ? found->convertToDouble() : 0;
 }
 
+llvm::StringRef syncline::plan::layerOf(Operation *op) {
+  if (auto call = dyn_cast<CallOp>(op))
+    return call.getLayer();
+  auto loop = dyn_cast<PointwiseOp>(op);
+  return loop ? loop.getLayer() : StringRef();
+}
+
 bool syncline::plan::travelsByFactors(BucketOp bucket) { return isGathered(bucket.getScheme()); }
 
 bool syncline::plan::updatesItself(BucketOp bucket) {

@@ -2,10 +2,11 @@
 #include "passes/candidates/PlanCandidate.h"
 
 #include "ir/FirstOf.h"
+#include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
+#include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
-#include "passes/candidates/DeviceMemory.h"
 #include "passes/merge/WriteProblem.h"
 #include "passes/solver/Planner.h"
 
@@ -26,7 +27,7 @@ Result<ModuleOp> CandidatePlanner::timedStep(const Candidate &candidate) {
   if (const auto known = timed.find(key); known != timed.end())
     return *known->second;
   OwningOpRef<ModuleOp> module = source.clone();
-  SYNCLINE_TRY(runTimedStep(*module, candidate, enter));
+  SYNCLINE_TRY(runPasses(*module, buildTimedStep, candidate, enter));
   return *timed.emplace(key, std::move(module)).first->second;
 }
 
@@ -38,7 +39,7 @@ Result<ModuleOp> CandidatePlanner::solution(Candidate candidate) {
   SYNCLINE_TRY_GET(step, timedStep(candidate));
   OwningOpRef<ModuleOp> module = step->clone();
   candidate.channels = 1;
-  SYNCLINE_TRY(runSolution(*module, candidate, enter));
+  SYNCLINE_TRY(runPasses(*module, buildSolution, candidate, enter));
   return *solved.emplace(key, std::move(module)).first->second;
 }
 
@@ -47,7 +48,7 @@ Result<OwningOpRef<ModuleOp>> CandidatePlanner::planOnce(const Candidate &candid
   OwningOpRef<ModuleOp> plan = solution->clone();
   for (auto answer : plan->getOps<sync::SolutionOp>())
     merge::takeTurns(answer, candidate.channels);
-  SYNCLINE_TRY(runSolved(*plan, candidate, enter));
+  SYNCLINE_TRY(runPasses(*plan, buildSolved, candidate, enter));
   return plan;
 }
 
@@ -64,6 +65,24 @@ Result<OwningOpRef<ModuleOp>> CandidatePlanner::plan(Candidate candidate) {
       return tried;
     candidate.freeArena += missing;
   }
+}
+
+static std::int64_t neededBytes(plan::ProgramOp program) {
+  std::int64_t needed =
+      plan::exchangeBytes(program) + plan::optimizerBytes(program) + plan::sumsBytes(program);
+  for (NamedAttribute space : program.getSpaces())
+    needed += cast<IntegerAttr>(space.getValue()).getInt();
+  return needed;
+}
+
+std::int64_t missingBytes(ModuleOp plan) {
+  auto spec = plan->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  const std::optional<std::int64_t> size = spec.getDevice().getMemorySize();
+  std::int64_t missing = 0;
+  if (size)
+    for (auto program : plan.getOps<plan::ProgramOp>())
+      missing = std::max(missing, neededBytes(program) - *size);
+  return missing;
 }
 
 } // namespace syncline::candidates

@@ -25,7 +25,7 @@ public:
 
   /// The module's plan, which needs not fit the devices' memory. With `recomputesToFit` it plans
   /// without recomputation first, and then, while the devices lack memory, with as much of it as
-  /// frees what is missing. Errors: those of runPipeline().
+  /// frees what is missing. Errors: those of runPasses().
   Result<mlir::OwningOpRef<mlir::ModuleOp>> plan(Candidate candidate);
 
 private:
@@ -42,5 +42,10 @@ private:
            mlir::OwningOpRef<mlir::ModuleOp>>
       solved; ///< by overlap and planner, too
 };
+
+/// The bytes that the devices have too few for the plan's tensors and for what exchanges, the
+/// optimizer and sums of micro-batches keep; at most 0 where it fits, or where the cluster file
+/// does not state the devices' memory.
+std::int64_t missingBytes(mlir::ModuleOp plan);
 
 } // namespace syncline::candidates

@@ -1,4 +1,5 @@
 // The pass `check-solutions`: judges solutions and their certificates.
+#include "ir/Try.h"
 #include "ir/sync/Consistency.h"
 #include "passes/Passes.h"
 #include "passes/check/CheckSchemes.h"
@@ -29,12 +30,8 @@ LogicalResult checkOrderProof(sync::SolutionOp op, const problem::OrderProblem &
 }
 
 LogicalResult checkSolution(sync::SolutionOp op) {
-  FailureOr<sync::ProblemOp> problemOp = merge::problemOf(op);
-  if (failed(problemOp))
-    return failure();
-  FailureOr<problem::Problem> problem = merge::toProblem(*problemOp);
-  if (failed(problem))
-    return failure();
+  SYNCLINE_TRY_MLIR(problemOp, merge::problemOf(op));
+  SYNCLINE_TRY_MLIR(problem, merge::toProblem(*problemOp));
   const problem::Solution plan = merge::toSolution(op, *problem);
   if (auto reason = merge::rejectionOf(*problemOp, *problem, plan))
     return op.emitOpError(*reason);

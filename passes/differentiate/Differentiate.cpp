@@ -1,5 +1,6 @@
 // The pass `differentiate`: from the loss back to the parameters.
 #include "ir/Refusal.h"
+#include "ir/Try.h"
 #include "passes/Passes.h"
 #include "passes/differentiate/Rules.h"
 
@@ -93,9 +94,7 @@ static bool readyBefore(Value a, Value b) {
 }
 
 static LogicalResult appendUpdates(StepOp step, Gradients &gradients, Operation *lastForward) {
-  FailureOr<SmallVector<Update>> updates = collectUpdates(step, gradients);
-  if (failed(updates))
-    return failure();
+  SYNCLINE_TRY_MLIR(updates, collectUpdates(step, gradients));
   ownGradients(*updates, lastForward);
   llvm::stable_sort(*updates, [](const Update &a, const Update &b) {
     return readyBefore(a.gradient, b.gradient);

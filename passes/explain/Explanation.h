@@ -39,10 +39,6 @@ struct Explanation {
   bool plansAnew = true;  ///< the planner can plan for other clusters here
   /// Schemes with measured times. Where there are any, bandwidth and nodes are not varied.
   std::vector<Scheme> measured;
-
-  /// The entry of the chosen scheme, and the best other entry; null where there is none.
-  const Alternative *chosenOne() const;
-  const Alternative *nextBest() const;
 };
 
 } // namespace syncline::explain

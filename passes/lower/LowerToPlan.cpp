@@ -1,5 +1,6 @@
 // The pass `lower-to-plan`: from the messages of a step to a program with order and memory.
 #include "ir/Refusal.h"
+#include "ir/Try.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
@@ -38,29 +39,21 @@ std::int64_t serversOf(cluster::SpecAttr cluster, const std::vector<lower::Bucke
 LogicalResult lowerStep(nn::StepOp step, cluster::SpecAttr cluster, lower::Overlap overlap,
                         double clipNorm, std::int64_t microBatches, bool rounds) {
   eraseDeadOperations(step);
-  FailureOr<lower::Messages> messages = lower::collectMessages(step);
-  if (failed(messages))
-    return failure();
+  SYNCLINE_TRY_MLIR(messages, lower::collectMessages(step));
   for (const lower::Bucket &bucket : messages->buckets)
     if (bucket.isRowsPart() && overlap == lower::Overlap::step)
       return refuse(bucket.message->getLoc())
              << "a gradient that travels in two parts has one update, for which a step waits at "
                 "its end; expected '--overlap backward', or '--split-tied never'";
-  FailureOr<std::vector<lower::Action>> actions = lower::schedule(step, *messages, overlap);
-  if (failed(actions))
-    return failure();
-  FailureOr<lower::Arena> arena = lower::planArena(step, *actions, messages->buckets, rounds);
-  if (failed(arena))
-    return failure();
+  SYNCLINE_TRY_MLIR(actions, lower::schedule(step, *messages, overlap));
+  SYNCLINE_TRY_MLIR(arena, lower::planArena(step, *actions, messages->buckets, rounds));
   lower::Decisions decisions{cluster.getRanks(),
                              serversOf(cluster, messages->buckets),
                              overlap,
                              std::move(messages->buckets),
                              std::move(*actions),
                              std::move(*arena)};
-  FailureOr<plan::ProgramOp> program = lower::writePlan(step, decisions);
-  if (failed(program))
-    return failure();
+  SYNCLINE_TRY_MLIR(program, lower::writePlan(step, decisions));
   if (clipNorm > 0)
     program->setClipNorm(llvm::APFloat(clipNorm));
   if (microBatches > 1)

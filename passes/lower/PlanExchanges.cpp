@@ -1,6 +1,7 @@
 // The pass `plan-exchanges`: which weights travel when, where gradients stay on their rank.
 #include "ir/FirstOf.h"
 #include "ir/Refusal.h"
+#include "ir/Try.h"
 #include "ir/sync/Consistency.h"
 #include "passes/Passes.h"
 #include "passes/cost/SchemeCatalog.h"
@@ -219,9 +220,7 @@ private:
     const std::int64_t extent = last.getOffset() + last.getReserve() - begin;
     if (!consistency.isServed() && failed(fits("fragment " + llvm::Twine(number), extent)))
       return failure();
-    FailureOr<problem::SchemeOption> option = schemeOf(fragment, extent);
-    if (failed(option))
-      return failure();
+    SYNCLINE_TRY_MLIR(option, schemeOf(fragment, extent));
     std::int64_t bytes = 0;
     llvm::SmallVector<StringRef> members;
     for (plan::TensorOp tensor : fragment) {

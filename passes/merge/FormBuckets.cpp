@@ -1,4 +1,5 @@
 // The pass `form-buckets`: carries a solution out. Each of its messages becomes one collective.
+#include "ir/Try.h"
 #include "ir/cluster/Cluster.h"
 #include "passes/Passes.h"
 #include "passes/cost/TiedGradients.h"
@@ -34,9 +35,7 @@ public:
     moveUpdatesToEnd();
     std::int64_t number = 0;
     for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>()) {
-      FailureOr<Gradients> members = take(message.getLayers());
-      if (failed(members))
-        return failure();
+      SYNCLINE_TRY_MLIR(members, take(message.getLayers()));
       if (members->empty())
         return solution.emitOpError("message ") << number << " has no layers";
       if (failed(isGathered(message.getScheme()) ? formFactors(message, *members, number)
@@ -135,9 +134,7 @@ private:
     if (members.size() != 1)
       return solution.emitOpError("message ")
              << number << " by factors has " << members.size() << " layers, expected one";
-    FailureOr<Gradients> piggybacks = take(piggybacksOf(message.getLayers().front()));
-    if (failed(piggybacks))
-      return failure();
+    SYNCLINE_TRY_MLIR(piggybacks, take(piggybacksOf(message.getLayers().front())));
     return gatherFactors(builder,
                          {.scheme = message.getScheme(),
                           .carrier = members.front(),

@@ -32,10 +32,8 @@ GradientNames namesOf(cost::ReadyGradient gradient) {
 GradientNames namesOf(plan::TensorOp parameter) {
   GradientNames names = withStem(parameter.getName());
   for (Operation *reader : parameter.getResult().getUsers())
-    if (auto call = dyn_cast<plan::CallOp>(reader))
-      names.push_back(call.getLayer().str());
-    else if (auto loop = dyn_cast<plan::PointwiseOp>(reader))
-      names.push_back(loop.getLayer().str());
+    if (isa<plan::CallOp, plan::PointwiseOp>(reader))
+      names.push_back(plan::layerOf(reader).str());
   return names;
 }
 

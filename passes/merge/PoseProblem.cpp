@@ -1,5 +1,6 @@
 // The pass `pose-problem`: states the sync problem of a cluster and a timed step or a trace.
 #include "ir/Refusal.h"
+#include "ir/Try.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Consistency.h"
 #include "passes/Passes.h"
@@ -67,9 +68,7 @@ struct PoseProblem : syncline::impl::PoseProblemBase<PoseProblem> {
     Result<cost::SchemeCatalog> catalog = cost::catalogOf(cluster, cluster::wireOf(source));
     if (!catalog)
       return refuse(source->getLoc()) << catalog.status().message();
-    FailureOr<cost::Timeline> timeline = timelineOf(source, cluster::slowdown(cluster));
-    if (failed(timeline))
-      return failure();
+    SYNCLINE_TRY_MLIR(timeline, timelineOf(source, cluster::slowdown(cluster)));
     Result<Instance> instance =
         poseInstance(std::move(*timeline), cluster::slowestDevice(cluster), *catalog, patterns);
     if (!instance)

@@ -1,6 +1,7 @@
 // The pass `solve-merge`: a planner solves every problem of the module, and the checker judges
 // the solution.
 #include "ir/Refusal.h"
+#include "ir/Try.h"
 #include "passes/Passes.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/merge/WriteProblem.h"
@@ -45,9 +46,7 @@ struct SolveMerge : syncline::impl::SolveMergeBase<SolveMerge> {
   }
 
   LogicalResult solve(sync::ProblemOp op, const solver::Planner &planner) {
-    FailureOr<problem::Problem> problem = toProblem(op);
-    if (failed(problem))
-      return failure();
+    SYNCLINE_TRY_MLIR(problem, toProblem(op));
     if (const std::optional<problem::OrderProblem> order = toOrderProblem(op, *problem))
       return solveOrder(op, *order, planner);
     Result<solver::PlanResult> result = planner.plan(*problem);

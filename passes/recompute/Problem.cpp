@@ -3,8 +3,6 @@
 
 #include "passes/lower/Placement.h"
 
-#include <algorithm>
-
 namespace syncline::recompute {
 
 namespace {

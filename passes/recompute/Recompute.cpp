@@ -1,11 +1,13 @@
 // The pass `recompute`: results of the forward pass are computed again instead of kept.
 #include "ir/Refusal.h"
+#include "ir/Try.h"
 #include "ir/nn/NN.h"
 #include "passes/Passes.h"
+#include "passes/lower/Lifetimes.h"
+#include "passes/lower/Schedule.h"
 #include "passes/recompute/PoseStep.h"
 #include "passes/recompute/RepeatForward.h"
 #include "passes/recompute/Search.h"
-#include "passes/recompute/StepArena.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -21,6 +23,26 @@ namespace syncline {
 using namespace recompute;
 
 namespace {
+
+/// Asks the planner of memory, with one message of all gradients: the bytes of the arena that
+/// `lower-to-plan` gives the step if all of its gradients travel as sums. Messages by factors take
+/// more (passes/lower/README.md). With `rounds` the step is in bf16. Precondition: the step is
+/// differentiated and fused. Fails as lower::schedule and lower::planArena do.
+FailureOr<std::int64_t> stepArena(nn::StepOp step, bool rounds) {
+  lower::Messages messages;
+  lower::Bucket all;
+  all.completedBy = 0; // its own message brings all of its gradients
+  for (auto update : step.getOps<nn::UpdateOp>()) {
+    all.message = update;
+    all.members.push_back(
+        {update.getParameter().getDefiningOp<nn::ParameterOp>(), update.getGradient()});
+  }
+  if (all.message)
+    messages.buckets.push_back(std::move(all));
+  SYNCLINE_TRY_MLIR(actions, lower::schedule(step, messages, lower::Overlap::backward));
+  SYNCLINE_TRY_MLIR(arena, lower::planArena(step, *actions, messages.buckets, rounds));
+  return arena->bytes;
+}
 
 /// The arena of the step with these choices.
 FailureOr<std::int64_t> arenaWith(nn::StepOp step, const Choices &choices, bool rounds) {
@@ -42,9 +64,7 @@ FailureOr<std::vector<Block>> chooseBlocks(nn::StepOp step, std::int64_t arena, 
   Choices best;
   for (int search = 0; search < mostSearches; ++search) {
     const Found found = cheapest(posed.problem, target);
-    const FailureOr<std::int64_t> taken = arenaWith(step, found.choices, rounds);
-    if (failed(taken))
-      return failure();
+    SYNCLINE_TRY_MLIR(taken, arenaWith(step, found.choices, rounds));
     if (best.empty() || *taken < least) {
       best = found.choices;
       least = *taken;
@@ -67,17 +87,11 @@ FailureOr<std::vector<Block>> namedBlocks(nn::StepOp step, ArrayRef<std::string>
 LogicalResult recomputeStep(nn::StepOp step, ArrayRef<std::string> globs, std::int64_t free) {
   auto module = step->getParentOfType<ModuleOp>();
   const bool rounds = module && nn::storesBfloat16(module);
-  const FailureOr<std::int64_t> before = stepArena(step, rounds);
-  if (failed(before))
-    return failure();
-  const FailureOr<std::vector<Block>> blocks =
-      free > 0 ? chooseBlocks(step, *before, free, rounds) : namedBlocks(step, globs);
-  if (failed(blocks))
-    return failure();
+  SYNCLINE_TRY_MLIR(before, stepArena(step, rounds));
+  SYNCLINE_TRY_MLIR(blocks, free > 0 ? chooseBlocks(step, *before, free, rounds)
+                                     : namedBlocks(step, globs));
   repeatForward(step, *blocks);
-  const FailureOr<std::int64_t> after = stepArena(step, rounds);
-  if (failed(after))
-    return failure();
+  SYNCLINE_TRY_MLIR(after, stepArena(step, rounds));
   Builder builder(step.getContext());
   SmallVector<StringRef> names;
   for (const Block &block : *blocks)

@@ -4,7 +4,6 @@
 #include "passes/z3/Z3Terms.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace syncline::z3judge {

@@ -4,8 +4,6 @@
 #include "passes/z3/Pieces.h"
 #include "passes/z3/Z3Judge.h"
 
-#include <string>
-#include <utility>
 #include <vector>
 #include <z3++.h>
 

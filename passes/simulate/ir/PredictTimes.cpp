@@ -78,19 +78,13 @@ static Status countMicroBatches(Prediction &prediction, const SimulatedPlan &pla
 
 Result<Prediction> predictPlan(ModuleOp module) {
   SYNCLINE_TRY_GET(plan, SimulatedPlan::create(module));
-  Result<Prediction> prediction = predictIssued(*plan);
-  if (!prediction)
-    return prediction;
+  SYNCLINE_TRY_GET(prediction, predictIssued(*plan));
   if (plan->clips()) {
-    const Result<Prediction> without = predictIssued(plan->withoutClipping());
-    if (!without)
-      return without;
+    SYNCLINE_TRY_GET(without, predictIssued(plan->withoutClipping()));
     prediction->unclipped = without->step;
   }
   if (plan->sendsGradients()) {
-    const Result<Prediction> microBatch = predictScenario(plan->accumulatingMicroBatch());
-    if (!microBatch)
-      return microBatch;
+    SYNCLINE_TRY_GET(microBatch, predictScenario(plan->accumulatingMicroBatch()));
     prediction->microBatch = microBatch->step;
   }
   prediction->alone = plan->aloneSeconds(1);

@@ -80,18 +80,16 @@ private:
   /// Whether the bucket is declared. validate() refuses a scenario that uses any other.
   bool isKnown(std::uint64_t bucket) const { return declared.contains(bucket); }
 
-  void addCompute(mlir::Operation *op, StringRef layer) {
+  void addCompute(mlir::Operation *op) {
     scenario.operations.push_back(
-        {.phase = phase, .layer = layer.str(), .seconds = plan::secondsOf(op)});
+        {.phase = phase, .layer = plan::layerOf(op).str(), .seconds = plan::secondsOf(op)});
   }
 
   void add(mlir::Operation *op) {
     if (auto marker = dyn_cast<plan::PhaseOp>(op))
       phase = phaseOf(marker.getPhase());
-    else if (auto call = dyn_cast<plan::CallOp>(op))
-      addCompute(op, call.getLayer());
-    else if (auto loop = dyn_cast<plan::PointwiseOp>(op))
-      addCompute(op, loop.getLayer());
+    else if (isa<plan::CallOp, plan::PointwiseOp>(op))
+      addCompute(op);
     else if (auto issue = dyn_cast<plan::IssueOp>(op))
       addStep(Kind::issue, issue.getBucket());
     else if (auto gather = dyn_cast<plan::GatherOp>(op))

@@ -211,9 +211,7 @@ bool SimulatedPlan::sendsGradients() const {
 }
 
 Result<Scenario> SimulatedPlan::accumulatingMicroBatch() const {
-  Result<Scenario> step = asPlanned(planned.problem.cluster());
-  if (!step)
-    return step;
+  SYNCLINE_TRY_GET(step, asPlanned(planned.problem.cluster()));
   return simulate::accumulatingMicroBatch(*step, cost::addingShare(nn::optimizerOf(module)));
 }
 

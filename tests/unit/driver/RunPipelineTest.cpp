@@ -30,7 +30,7 @@ Status planned(const std::string &more, const PipelineOptions &options = {},
           more + "}",
       &context);
   EXPECT_TRUE(module);
-  return module ? runPipeline(*module, options, enter) : Status::badInput("not MLIR");
+  return module ? runPasses(*module, buildPipeline, options, enter) : Status::badInput("not MLIR");
 }
 
 void expectFailure(const Status &status, int code, const std::string &part) {

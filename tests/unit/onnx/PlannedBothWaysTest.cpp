@@ -71,7 +71,7 @@ struct Planned {
   double backward = 0, step = 0;
 
   explicit Planned(mlir::ModuleOp module) {
-    const Status planned = runPipeline(module, {});
+    const Status planned = runPasses(module, buildPipeline, {});
     EXPECT_TRUE(planned) << planned.message();
     if (!planned)
       return;
@@ -103,7 +103,7 @@ public:
 private:
   bool compare(const std::string &path, mlir::ModuleOp model) {
     mlir::OwningOpRef<mlir::ModuleOp> module = model.clone(), whole = model.clone();
-    if (!runTimedStep(*module, {}, {}))
+    if (!runPasses(*module, buildTimedStep, {}))
       return false;
     auto step = *module->getOps<nn::StepOp>().begin();
     const auto timeline = cost::timelineOf(step);
