@@ -1,4 +1,4 @@
-// A folder that appears whole or not at all.
+// A folder that appears whole or not at all, and what it may take the place of.
 #pragma once
 
 #include "codegen/step/Interruption.h"
@@ -52,5 +52,11 @@ enum class Swap { exchange, aside };
 /// `aside` there is a moment without a folder at `to`. Returns 0 or the error's number; on an error
 /// `from` stays where it was.
 int replaceFolder(const std::string &from, const std::string &to, Swap swap = Swap::exchange);
+
+/// Ok where `folder` is nothing, an empty folder, or a plan's folder with nothing in it that
+/// Syncline did not write itself: people save models and checkpoints into plans. Files are told by
+/// their names, so that a damaged plan can be compiled anew. Errors: badInput, naming what is in
+/// the way.
+Status expectReplaceable(const std::string &folder);
 
 } // namespace syncline::codegen

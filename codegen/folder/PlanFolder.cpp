@@ -4,7 +4,6 @@
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/ParsePlan.h"
 #include "codegen/folder/PartialFolder.h"
-#include "codegen/folder/Replaceable.h"
 #include "codegen/json/EmitPlanJson.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/EmitStep.h"
@@ -114,10 +113,8 @@ Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json
   }
   if (!generated->empty()) {
     enter(sources, "compiling the step");
-    if (Status s = (*target)->compile(partial.file((*target)->fileName.str()),
-                                      partial.file("step.so"), sources.includeDirectory);
-        !s)
-      return s;
+    SYNCLINE_TRY((*target)->compile(partial.file((*target)->fileName.str()),
+                                    partial.file("step.so"), sources.includeDirectory));
     names.push_back("step.so");
     enter(sources, "writing");
   }
@@ -219,14 +216,11 @@ Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
     return bad(folder, "expected the name of a new folder or of a plan's");
   SYNCLINE_TRY(expectReplaceable(target));
   enter(sources, "writing");
-  Result<Json> document = emitPlanJson(sources.module, sources.info);
-  if (!document)
-    return document;
+  SYNCLINE_TRY_GET(document, emitPlanJson(sources.module, sources.info));
   PartialFolder partial;
   SYNCLINE_TRY(partial.create(target));
   SYNCLINE_TRY(writeFiles(partial, sources, *document));
-  if (Status s = expectReplaceable(target); !s) // a folder may have come while the step compiled
-    return s;
+  SYNCLINE_TRY(expectReplaceable(target)); // a folder may have come while the step compiled
   SYNCLINE_TRY(partial.rename());
   return document;
 }
@@ -261,9 +255,7 @@ Result<OwningOpRef<ModuleOp>> verifyPlanFolder(const std::string &folder, MLIRCo
   SYNCLINE_TRY_GET(document, readPlanJson(folder));
   SYNCLINE_TRY_GET(target, targetOf(*document, folder + "/plan.json"));
   SYNCLINE_TRY(checkFileHashes(folder, *document, **target));
-  Result<OwningOpRef<ModuleOp>> module = parsePlan(folder + "/plan.mlir", context);
-  if (!module)
-    return module;
+  SYNCLINE_TRY_GET(module, parsePlan(folder + "/plan.mlir", context));
   SYNCLINE_TRY(compareDocument(folder, *document, **module));
   SYNCLINE_TRY(checkStoredValues(folder, **module));
   SYNCLINE_TRY_GET(generated, generate(**module, **target, document->value("version", ""),

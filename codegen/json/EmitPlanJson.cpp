@@ -4,7 +4,6 @@
 #include "codegen/json/ConsistencyJson.h"
 #include "codegen/json/NumberedRows.h"
 #include "codegen/json/ProvenanceJson.h"
-#include "codegen/json/RecomputedJson.h"
 #include "codegen/json/SyncJson.h"
 #include "codegen/step/StepTarget.h"
 #include "ir/FirstOf.h"
@@ -21,6 +20,28 @@ using Json = nlohmann::json;
 namespace syncline::codegen {
 
 namespace {
+
+/// The blocks that are recomputed, the operations that run again, their seconds and the bytes that
+/// the arena saves; null where the program recomputes nothing.
+Json recomputedJson(plan::ProgramOp program) {
+  auto stated = program->getAttrOfType<DictionaryAttr>(nn::recomputationAttr);
+  if (!stated)
+    return nullptr;
+  Json blocks = Json::array();
+  for (auto name : nn::blocksOf(stated).getAsRange<StringAttr>())
+    blocks.push_back(name.str());
+  std::int64_t operations = 0;
+  double seconds = 0;
+  for (Operation &op : program.getBody().front())
+    if (nn::isRecomputed(&op)) {
+      ++operations;
+      seconds += plan::secondsOf(&op);
+    }
+  return {{"blocks", blocks},
+          {"operations", operations},
+          {"seconds", seconds},
+          {"freed", nn::freedOf(stated).getInt()}};
+}
 
 Status missing(llvm::StringRef what) {
   return Status::error(ErrorKind::internal, ("the module has no '" + what + "'").str());
@@ -146,9 +167,8 @@ llvm::StringRef lossName(plan::ProgramOp program) {
 }
 
 Status addProgram(Json &plan, plan::ProgramOp program) {
-  Result<Json> inputs = inputsJson(program), target = targetJson(program);
-  if (!inputs || !target)
-    return inputs ? target.status() : inputs.status();
+  SYNCLINE_TRY_GET(inputs, inputsJson(program));
+  SYNCLINE_TRY_GET(target, targetJson(program));
   plan["inputs"] = std::move(*inputs);
   plan["target"] = std::move(*target);
   plan["runnable"] = true;

@@ -15,14 +15,6 @@ namespace syncline::codegen {
 
 namespace {
 
-StringRef layerOf(Operation *op) {
-  if (auto call = dyn_cast<plan::CallOp>(op))
-    return call.getLayer();
-  if (auto loop = dyn_cast<plan::PointwiseOp>(op))
-    return loop.getLayer();
-  return {};
-}
-
 /// The layers that take time, each with whether it has a backward pass. Operations that compute
 /// gradients from gathered factors count as backward pass.
 std::map<StringRef, bool> timedLayers(plan::ProgramOp program) {
@@ -31,7 +23,7 @@ std::map<StringRef, bool> timedLayers(plan::ProgramOp program) {
   for (Operation &op : program.getBody().front()) {
     if (auto marker = dyn_cast<plan::PhaseOp>(op))
       isForward = marker.getPhase() == plan::Phase::forward;
-    else if (const StringRef layer = layerOf(&op); !layer.empty() && plan::secondsOf(&op) > 0)
+    else if (const StringRef layer = plan::layerOf(&op); !layer.empty() && plan::secondsOf(&op) > 0)
       layers[layer] |= !isForward;
   }
   return layers;

@@ -30,6 +30,8 @@ template <> Json nullable(std::optional<cluster::Real> value) {
   return value ? real(*value) : Json(nullptr);
 }
 
+Json nullable(FloatAttr value) { return value ? Json(value.getValueAsDouble()) : Json(nullptr); }
+
 Json costJson(Attribute cost) {
   if (auto formula = dyn_cast<cluster::FormulaAttr>(cost))
     return {{"kind", "formula"},
@@ -288,19 +290,14 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
                     sync::PredictionOp prediction, std::int64_t microBatches) {
   const EarlierMicroBatches earlier = earlierOf(solution, prediction, microBatches);
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
-  auto alone = prediction.getAloneAttr();
-  auto microBatch = prediction.getMicroBatchAttr();
-  auto unclipped = prediction.getUnclippedAttr();
   auto overhead = prediction->getParentOp()->getAttrOfType<FloatAttr>(cluster::overheadAttr);
-  auto whole = prediction.getWholeAttr();
-  auto gathering = prediction.getGatheringAttr();
   const double least = bound + earlier.least;
-  return {{"alone", alone ? Json(alone.getValueAsDouble()) : Json(nullptr)},
+  return {{"alone", nullable(prediction.getAloneAttr())},
           {"step", prediction.getStep().convertToDouble()},
-          {"micro_batch", microBatch ? Json(microBatch.getValueAsDouble()) : Json(nullptr)},
-          {"unclipped", unclipped ? Json(unclipped.getValueAsDouble()) : Json(nullptr)},
-          {"whole", whole ? Json(whole.getValueAsDouble()) : Json(nullptr)},
-          {"gathering", gathering ? Json(gathering.getValueAsDouble()) : Json(nullptr)},
+          {"micro_batch", nullable(prediction.getMicroBatchAttr())},
+          {"unclipped", nullable(prediction.getUnclippedAttr())},
+          {"whole", nullable(prediction.getWholeAttr())},
+          {"gathering", nullable(prediction.getGatheringAttr())},
           {"forward_end", prediction.getForwardEnd().convertToDouble()},
           {"backward_end", prediction.getBackwardEnd().convertToDouble()},
           {"communication_end", prediction.getCommunicationEnd().convertToDouble()},

@@ -3,6 +3,7 @@
 
 #include "codegen/step/StepOps.h"
 #include "codegen/step/Text.h"
+#include "ir/Try.h"
 #include "ir/plan/Plan.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -14,6 +15,12 @@ using namespace mlir;
 namespace syncline::codegen {
 
 namespace {
+
+/// Names that the file uses itself.
+constexpr llvm::StringLiteral ownNames =
+    "maximum minimum syncline StepBuilder Space Window ElementType BucketInfo TensorRow Row Op "
+    "GeneratedLoop tell tensors buckets rows windows loops outs ins synclineBuildStep "
+    "synclineStepAbi synclineStepBackend";
 
 /// The functions minimum() and maximum(). `specifier` is what a function that loops call needs.
 std::string extremaPrelude(StringRef specifier) {
@@ -55,29 +62,7 @@ public:
   Emitter(plan::ProgramOp program, const StepTarget &target, const StepHeader &header)
       : program(program), target(target), header(header), kernels(names, target), windows(names),
         ops(names, kernels, windows) {
-    for (StringRef used : {"maximum",
-                           "minimum",
-                           "syncline",
-                           "StepBuilder",
-                           "Space",
-                           "Window",
-                           "ElementType",
-                           "BucketInfo",
-                           "TensorRow",
-                           "Row",
-                           "Op",
-                           "GeneratedLoop",
-                           "tell",
-                           "tensors",
-                           "buckets",
-                           "rows",
-                           "windows",
-                           "loops",
-                           "outs",
-                           "ins",
-                           "synclineBuildStep",
-                           "synclineStepAbi",
-                           "synclineStepBackend"})
+    for (StringRef used : llvm::split(ownNames, ' '))
       names.reserve(used);
     for (StringRef used : target.reserved)
       names.reserve(used);
@@ -103,9 +88,7 @@ private:
       }
       if (isa<plan::ExchangeOp, plan::ShardOp>(op))
         continue; // beside the steps, as plan.json says
-      FailureOr<std::string> row = ops.row(&op);
-      if (failed(row))
-        return failure();
+      SYNCLINE_TRY_MLIR(row, ops.row(&op));
       rows.push_back(std::move(*row));
     }
     return success();

@@ -2,6 +2,7 @@
 #include "codegen/step/Kernels.h"
 
 #include "codegen/step/LoopNest.h"
+#include "ir/Try.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -30,9 +31,7 @@ static std::string named(StringRef text, StringRef name) {
 }
 
 FailureOr<std::string> Kernels::nameOf(plan::PointwiseOp loop) {
-  FailureOr<KernelBody> body = printBody(loop);
-  if (failed(body))
-    return failure();
+  SYNCLINE_TRY_MLIR(body, printBody(loop));
   for (Value operand : loop.getOperands())
     if (elementType(operand).empty()) {
       loop.emitError("generated loops do not compute with 16-bit floats");

@@ -25,12 +25,7 @@ llvm::SmallVector<std::int64_t> broadcastStrides(llvm::ArrayRef<std::int64_t> sh
 
 } // namespace
 
-std::int64_t LoopNest::elements() const {
-  std::int64_t all = 1;
-  for (std::int64_t extent : extents)
-    all *= extent;
-  return all;
-}
+std::int64_t LoopNest::elements() const { return ShapedType::getNumElements(extents); }
 
 LoopNest nestOf(plan::PointwiseOp loop) {
   auto shape = cast<MemRefType>(loop.getOuts()[0].getType()).getShape();

@@ -2,8 +2,10 @@
 #include "codegen/step/StepOps.h"
 
 #include "codegen/step/Text.h"
+#include "ir/Try.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
+#include "syncline/StepTables.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -11,6 +13,34 @@
 using namespace mlir;
 
 namespace syncline::codegen {
+
+/// The part of a list that row number `row` holds, where each row holds at most `most` entries.
+static llvm::ArrayRef<std::string> partOf(llvm::ArrayRef<std::string> list, size_t row,
+                                          size_t most) {
+  return list.drop_front(std::min(list.size(), row * most)).take_front(most);
+}
+
+static std::string rowText(const std::string &op, const std::string &layer,
+                           std::vector<llvm::ArrayRef<std::string>> arrays) {
+  while (!arrays.empty() && arrays.back().empty())
+    arrays.pop_back();
+  std::string text = "{Op::" + op + ", " + quoted(layer);
+  for (llvm::ArrayRef<std::string> array : arrays)
+    text += ", {" + llvm::join(array, ", ") + "}";
+  return text + "},";
+}
+
+std::string TableRow::text() const {
+  const llvm::ArrayRef<std::string> all(reals);
+  std::string lines = rowText(
+      op, layer, {partOf(operands, 0, Row::maxOperands), partOf(numbers, 0, Row::maxNumbers), all});
+  for (size_t row = 1;
+       row * Row::maxOperands < operands.size() || row * Row::maxNumbers < numbers.size(); ++row)
+    lines += "\n    " + rowText("more", "",
+                                {partOf(operands, row, Row::maxOperands),
+                                 partOf(numbers, row, Row::maxNumbers)});
+  return lines;
+}
 
 std::string StepOps::declare(plan::TensorOp tensor) {
   const bool isGradient = tensor.getSpace() == plan::Space::gradients;
@@ -100,9 +130,7 @@ static TableRow ofBucket(StringRef op, std::uint64_t bucket) {
 }
 
 FailureOr<std::string> StepOps::loop(plan::PointwiseOp op) {
-  FailureOr<std::string> loop = kernels.nameOf(op);
-  if (failed(loop))
-    return failure();
+  SYNCLINE_TRY_MLIR(loop, kernels.nameOf(op));
   TableRow row("pointwise", op.getLayer());
   row.operands = namesOf(op.getOperands()); // ins, then outs
   row.numbers = {*loop, std::to_string(op.getIns().size()), std::to_string(op.getOuts().size()),

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "codegen/step/Kernels.h"
-#include "codegen/step/TableRow.h"
 #include "codegen/step/Windows.h"
 #include "ir/plan/Kernels.h"
 
@@ -12,6 +11,19 @@
 #include <vector>
 
 namespace syncline::codegen {
+
+/// A Row of syncline/StepTables.h, each element as C++ text.
+struct TableRow {
+  TableRow(llvm::StringRef op, llvm::StringRef layer) : op(op), layer(layer) {}
+
+  std::string op; ///< an enumerator of Op
+  std::string layer;
+  std::vector<std::string> operands, numbers, reals;
+
+  /// The row, such as "{Op::matmul, "fc", {x, w, 0, y}, {false, true, false}},", without arrays
+  /// that are empty at the end. Each row of Op::more that it takes follows on a line of its own.
+  std::string text() const;
+};
 
 class StepOps {
 public:

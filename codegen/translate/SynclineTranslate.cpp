@@ -4,6 +4,7 @@
 #include "codegen/json/EmitPlanJson.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/EmitStep.h"
+#include "ir/Try.h"
 #include "passes/RegisterAll.h"
 
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
@@ -20,9 +21,7 @@ static constexpr const char *version = "test";
 static TranslateFromMLIRFunction printStep(const StepTarget &target) {
   return [&target](Operation *module, llvm::raw_ostream &os) -> LogicalResult {
     for (auto program : cast<ModuleOp>(module).getOps<syncline::plan::ProgramOp>()) {
-      FailureOr<std::string> text = emitStep(program, target, {version, "optimal"});
-      if (failed(text))
-        return failure();
+      SYNCLINE_TRY_MLIR(text, emitStep(program, target, {version, "optimal"}));
       os << *text;
     }
     return success();

@@ -187,8 +187,7 @@ Status compile(const CompileOptions &options) {
     source->files.push_back(layersFile(*trace));
   }
   SYNCLINE_TRY_GET(
-      planned,
-      planForms(request->plan, request->openForms, [&](const candidates::Request &form) {
+      planned, planForms(request->plan, request->openForms, [&](const candidates::Request &form) {
         return planAsked(form, request->paths, *source->module, enter);
       }));
   const ModuleOp module = *planned->choice.plan;
