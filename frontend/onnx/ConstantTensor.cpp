@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/Support/MathExtras.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -53,26 +54,9 @@ static double realAt(int type, const char *bytes) {
 }
 
 static std::int64_t intAt(int type, const char *bytes) {
-  switch (type) {
-  case TensorProto::INT64:
-    return loadAs<std::int64_t>(bytes);
-  case TensorProto::INT32:
-    return loadAs<std::int32_t>(bytes);
-  case TensorProto::UINT64:
-    return static_cast<std::int64_t>(loadAs<std::uint64_t>(bytes));
-  case TensorProto::UINT32:
-    return loadAs<std::uint32_t>(bytes);
-  case TensorProto::INT16:
-    return loadAs<std::int16_t>(bytes);
-  case TensorProto::UINT16:
-    return loadAs<std::uint16_t>(bytes);
-  case TensorProto::INT8:
-    return loadAs<std::int8_t>(bytes);
-  case TensorProto::BOOL:
-    return *bytes != 0;
-  default:
-    return loadAs<std::uint8_t>(bytes);
-  }
+  std::uint64_t value = 0; // raw data has the low bytes first
+  std::memcpy(&value, bytes, static_cast<std::size_t>(elementBytes(type)));
+  return wrap(type, value);
 }
 
 Result<ConstantTensor> frontend::readConstant(const TensorData &data) {
@@ -83,9 +67,7 @@ Result<ConstantTensor> frontend::readConstant(const TensorData &data) {
     return Status::badInput("tensor '" + data.proto->name() + "' of shape " +
                             nn::toString(data.dims) + " is too large to compute with at import");
   std::string bytes;
-  Status status = streamTensor(data, [&](llvm::StringRef chunk) { bytes += chunk; });
-  if (!status)
-    return status;
+  SYNCLINE_TRY(streamTensor(data, [&](llvm::StringRef chunk) { bytes += chunk; }));
   auto width = static_cast<size_t>(elementBytes(data.type));
   for (size_t at = 0; at + width <= bytes.size(); at += width) {
     if (result.isReal())
@@ -128,23 +110,12 @@ double frontend::nearestReal(int type, _Float128 value) {
 }
 
 std::int64_t frontend::wrap(int type, std::uint64_t value) {
-  switch (type) {
-  case TensorProto::INT32:
-    return static_cast<std::int32_t>(value);
-  case TensorProto::UINT32:
-    return static_cast<std::uint32_t>(value);
-  case TensorProto::INT16:
-    return static_cast<std::int16_t>(value);
-  case TensorProto::UINT16:
-    return static_cast<std::uint16_t>(value);
-  case TensorProto::INT8:
-    return static_cast<std::int8_t>(value);
-  case TensorProto::UINT8:
-    return static_cast<std::uint8_t>(value);
-  case TensorProto::BOOL:
+  if (type == TensorProto::BOOL)
     return value != 0;
-  }
-  return static_cast<std::int64_t>(value);
+  const auto bits = static_cast<unsigned>(8 * elementBytes(type));
+  return isUnsignedElement(type)
+             ? static_cast<std::int64_t>(value & llvm::maskTrailingOnes<std::uint64_t>(bits))
+             : llvm::SignExtend64(value, bits);
 }
 
 void frontend::roundElements(ConstantTensor &constant) {
@@ -157,6 +128,17 @@ void frontend::roundElements(ConstantTensor &constant) {
 bool frontend::exceedsInt64(const ConstantTensor &constant) {
   return constant.type == TensorProto::UINT64 &&
          llvm::any_of(constant.ints, [](std::int64_t value) { return value < 0; });
+}
+
+ConstantTensor frontend::filled(const ConstantTensor &value, nn::DimsRef dims) {
+  ConstantTensor result;
+  result.type = value.type;
+  result.dims = nn::Dims(dims);
+  if (value.isReal())
+    result.reals.assign(result.size(), value.reals[0]);
+  else
+    result.ints.assign(result.size(), value.ints[0]);
+  return result;
 }
 
 ConstantTensor frontend::integerList(nn::DimsRef values) {

@@ -56,6 +56,9 @@ void roundElements(ConstantTensor &constant);
 /// Whether an element is one of uint64 from 2^63 on.
 bool exceedsInt64(const ConstantTensor &constant);
 
+/// A constant of these dimensions whose elements all are the first one of `value`.
+ConstantTensor filled(const ConstantTensor &value, nn::DimsRef dims);
+
 /// An int64 tensor of rank one.
 ConstantTensor integerList(nn::DimsRef values);
 

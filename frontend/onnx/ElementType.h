@@ -20,6 +20,7 @@ int elementNumber(mlir::Type type);
 std::int64_t elementBytes(int onnxType);
 
 bool isFloatElement(int onnxType);
+bool isUnsignedElement(int onnxType);
 
 /// Why no tensor of a step can have these elements, in one clause: they are floating-point, but not
 /// float. Empty for all others.

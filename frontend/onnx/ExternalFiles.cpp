@@ -1,8 +1,6 @@
 // Collects and compares the files of a model's external tensors.
 #include "frontend/onnx/ExternalFiles.h"
 
-#include "frontend/onnx/TensorWalk.h"
-
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"

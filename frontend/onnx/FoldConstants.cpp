@@ -64,18 +64,14 @@ FailureOr<ConstantTensor> frontend::broadcastTo(NodeImport &node, const Constant
 }
 
 static FailureOr<ConstantTensor> foldView(NodeImport &node, Constants in) {
-  FailureOr<nn::Dims> dims = viewShape(node, in[0]->dims);
-  if (failed(dims))
-    return failure();
+  SYNCLINE_TRY_MLIR(dims, viewShape(node, in[0]->dims));
   ConstantTensor result = *in[0];
   result.dims = *dims;
   return result;
 }
 
 static FailureOr<ConstantTensor> foldSlice(NodeImport &node, Constants in) {
-  FailureOr<SliceRanges> ranges = sliceRanges(node, in[0]->dims);
-  if (failed(ranges))
-    return failure();
+  SYNCLINE_TRY_MLIR(ranges, sliceRanges(node, in[0]->dims));
   nn::Dims strides = rowMajorStrides(in[0]->dims);
   std::int64_t base = 0;
   for (size_t i = 0; i < strides.size(); ++i) {
@@ -87,9 +83,7 @@ static FailureOr<ConstantTensor> foldSlice(NodeImport &node, Constants in) {
 }
 
 static FailureOr<ConstantTensor> foldTranspose(NodeImport &node, Constants in) {
-  FailureOr<nn::Dims> order = permutation(node, in[0]->dims.size());
-  if (failed(order))
-    return failure();
+  SYNCLINE_TRY_MLIR(order, permutation(node, in[0]->dims.size()));
   nn::Dims own = rowMajorStrides(in[0]->dims), dims, strides;
   for (std::int64_t d : *order) {
     dims.push_back(in[0]->dims[d]);
@@ -109,9 +103,7 @@ static FailureOr<ConstantTensor> foldExpand(NodeImport &node, Constants in) {
 }
 
 static FailureOr<ConstantTensor> foldTile(NodeImport &node, Constants in) {
-  const FailureOr<nn::Dims> repeats = tileRepeats(node, in[0]->dims.size());
-  if (failed(repeats))
-    return failure();
+  SYNCLINE_TRY_MLIR(repeats, tileRepeats(node, in[0]->dims.size()));
   const nn::Dims own = rowMajorStrides(in[0]->dims);
   nn::Dims dims, apart, strides;
   for (const auto &[size, count, stride] : llvm::zip_equal(in[0]->dims, *repeats, own)) {
@@ -127,12 +119,8 @@ static FailureOr<ConstantTensor> foldTile(NodeImport &node, Constants in) {
 
 static FailureOr<ConstantTensor> foldGather(NodeImport &node, Constants in) {
   const ConstantTensor &x = *in[0];
-  FailureOr<std::int64_t> axis = gatherAxis(node, x.dims.size());
-  if (failed(axis))
-    return failure();
-  FailureOr<nn::Dims> indices = gatherIndices(node, x.dims[*axis]);
-  if (failed(indices))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, gatherAxis(node, x.dims.size()));
+  SYNCLINE_TRY_MLIR(indices, gatherIndices(node, x.dims[*axis]));
   nn::DimsRef before = nn::DimsRef(x.dims).take_front(*axis),
               after = nn::DimsRef(x.dims).drop_front(*axis + 1);
   nn::Dims dims(before);
@@ -151,9 +139,7 @@ static FailureOr<ConstantTensor> foldGather(NodeImport &node, Constants in) {
 }
 
 static FailureOr<ConstantTensor> foldConcat(NodeImport &node, Constants in) {
-  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", 0), in[0]->dims.size());
-  if (failed(axis))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, node.axis(node.integer("axis", 0), in[0]->dims.size()));
   nn::Dims dims = in[0]->dims;
   for (const ConstantTensor *x : in.drop_front()) {
     nn::Dims other = x->dims;
@@ -308,9 +294,7 @@ FailureOr<bool> frontend::foldNode(NodeImport &node) {
   }
   if (operands.size() < minOperands(node.op()))
     return false;
-  FailureOr<ConstantTensor> result = fold(node, operands);
-  if (failed(result))
-    return failure();
+  SYNCLINE_TRY_MLIR(result, fold(node, operands));
   result->fromShape = fromShape;
   roundElements(*result);
   foldAtOtherBatch(node, fold, *result);

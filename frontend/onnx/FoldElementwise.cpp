@@ -178,9 +178,7 @@ static FailureOr<llvm::SmallVector<ConstantTensor, 3>> broadcastAll(NodeImport &
 static FailureOr<ConstantTensor> foldPow(NodeImport &node, Constants in) {
   if (in.size() != 2)
     return node.error("expected a base and an exponent");
-  auto operands = broadcastAll(node, in);
-  if (failed(operands))
-    return failure();
+  SYNCLINE_TRY_MLIR(operands, broadcastAll(node, in));
   ConstantTensor &base = (*operands)[0];
   const ConstantTensor &exponent = (*operands)[1];
   for (std::int64_t i = 0; i < base.size(); ++i) {
@@ -223,9 +221,7 @@ static FailureOr<llvm::SmallVector<ConstantTensor, 3>> broadcastAll(NodeImport &
   }
   llvm::SmallVector<ConstantTensor, 3> result;
   for (const ConstantTensor *x : in) {
-    FailureOr<ConstantTensor> full = broadcastTo(node, *x, dims);
-    if (failed(full))
-      return failure();
+    SYNCLINE_TRY_MLIR(full, broadcastTo(node, *x, dims));
     result.push_back(std::move(*full));
   }
   return result;
@@ -240,20 +236,14 @@ static FailureOr<llvm::SmallVector<ConstantTensor, 3>> broadcastPair(NodeImport 
 }
 
 static FailureOr<ConstantTensor> foldBinary(NodeImport &node, Constants in) {
-  auto operands = broadcastPair(node, in);
-  if (failed(operands))
-    return failure();
+  SYNCLINE_TRY_MLIR(operands, broadcastPair(node, in));
   ConstantTensor &a = (*operands)[0], &b = (*operands)[1];
   for (size_t i = 0; i < a.reals.size(); ++i) {
-    const FailureOr<double> value = combine(node, a.reals[i], b.reals[i]);
-    if (failed(value))
-      return failure();
+    SYNCLINE_TRY_MLIR(value, combine(node, a.reals[i], b.reals[i]));
     a.reals[i] = *value;
   }
   for (size_t i = 0; i < a.ints.size(); ++i) {
-    const FailureOr<std::int64_t> value = combine(node, a.ints[i], b.ints[i]);
-    if (failed(value))
-      return failure();
+    SYNCLINE_TRY_MLIR(value, combine(node, a.ints[i], b.ints[i]));
     a.ints[i] = *value;
   }
   return a;
@@ -263,18 +253,14 @@ static FailureOr<ConstantTensor> foldBinary(NodeImport &node, Constants in) {
 static FailureOr<ConstantTensor> foldExtreme(NodeImport &node, Constants in) {
   ConstantTensor result = *in[0];
   for (const ConstantTensor *x : in.drop_front()) {
-    FailureOr<ConstantTensor> next = foldBinary(node, {&result, x});
-    if (failed(next))
-      return failure();
+    SYNCLINE_TRY_MLIR(next, foldBinary(node, {&result, x}));
     result = std::move(*next);
   }
   return result;
 }
 
 static FailureOr<ConstantTensor> foldComparison(NodeImport &node, Constants in) {
-  auto operands = broadcastPair(node, in);
-  if (failed(operands))
-    return failure();
+  SYNCLINE_TRY_MLIR(operands, broadcastPair(node, in));
   const ConstantTensor &a = (*operands)[0], &b = (*operands)[1];
   ConstantTensor result;
   result.type = TensorProto::BOOL;
@@ -288,9 +274,7 @@ static FailureOr<ConstantTensor> foldComparison(NodeImport &node, Constants in) 
 static FailureOr<ConstantTensor> foldWhere(NodeImport &node, Constants in) {
   if (in.size() != 3 || in[0]->isReal() || in[1]->type != in[2]->type)
     return node.error("expected a condition and two operands of one element type");
-  auto operands = broadcastAll(node, in);
-  if (failed(operands))
-    return failure();
+  SYNCLINE_TRY_MLIR(operands, broadcastAll(node, in));
   ConstantTensor &yes = (*operands)[1];
   const ConstantTensor &condition = (*operands)[0], &no = (*operands)[2];
   for (std::int64_t i = 0; i < yes.size(); ++i)

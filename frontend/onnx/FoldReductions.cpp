@@ -60,9 +60,7 @@ static FailureOr<std::vector<std::int64_t>> placesOf(NodeImport &node, const Con
   numbers.dims = kept;
   for (std::int64_t i = 0; i < numbers.size(); ++i)
     numbers.ints.push_back(i);
-  FailureOr<ConstantTensor> all = broadcastTo(node, numbers, x.dims);
-  if (failed(all))
-    return failure();
+  SYNCLINE_TRY_MLIR(all, broadcastTo(node, numbers, x.dims));
   return std::move(all->ints);
 }
 
@@ -82,15 +80,11 @@ static LogicalResult checkReduction(NodeImport &node, const ConstantTensor &x,
 FailureOr<ConstantTensor> frontend::foldReduce(NodeImport &node, Constants in) {
   const ConstantTensor &x = *in[0];
   const llvm::StringRef op = node.op();
-  const FailureOr<nn::Dims> axes = reducedAxes(node, x.dims.size());
-  if (failed(axes))
-    return failure();
+  SYNCLINE_TRY_MLIR(axes, reducedAxes(node, x.dims.size()));
   const nn::Dims kept = nn::reducedShape(x.dims, *axes, /*keepDims=*/true);
   if (failed(checkReduction(node, x, kept)))
     return failure();
-  const auto places = placesOf(node, x, kept);
-  if (failed(places))
-    return failure();
+  SYNCLINE_TRY_MLIR(places, placesOf(node, x, kept));
   ConstantTensor result;
   result.type = x.type;
   result.dims = nn::reducedShape(x.dims, *axes, node.integer("keepdims", 1) != 0);

@@ -98,9 +98,7 @@ FailureOr<bool> frontend::foldRepeated(NodeImport &node, FoldFunction fold) {
   }
   for (const ConstantTensor &x : once)
     in.push_back(&x);
-  FailureOr<ConstantTensor> result = isExpand ? once.front() : fold(node, in);
-  if (failed(result))
-    return failure();
+  SYNCLINE_TRY_MLIR(result, isExpand ? once.front() : fold(node, in));
   result->fromShape = fromShape;
   roundElements(*result);
   std::optional<nn::Dims> others = resultDims(node, operands, true);

@@ -57,9 +57,7 @@ FailureOr<nn::Dims> frontend::rowsNamed(NodeImport &node, nn::DimsRef x,
 FailureOr<ConstantTensor> frontend::foldGatherNd(NodeImport &node, Constants in) {
   const ConstantTensor &x = *in[0], &indices = *in[1];
   const std::int64_t shared = node.integer("batch_dims", 0);
-  const FailureOr<nn::Dims> rows = rowsNamed(node, x.dims, indices, shared);
-  if (failed(rows))
-    return failure();
+  SYNCLINE_TRY_MLIR(rows, rowsNamed(node, x.dims, indices, shared));
   const nn::DimsRef inner = nn::DimsRef(x.dims).drop_front(shared + indices.dims.back());
   ConstantTensor result;
   result.type = x.type;
@@ -80,9 +78,7 @@ FailureOr<ConstantTensor> frontend::foldScatterNd(NodeImport &node, Constants in
   if (node.text("reduction", "none") != "none")
     return node.error("expected no reduction");
   const ConstantTensor &x = *in[0], &indices = *in[1], &updates = *in[2];
-  const FailureOr<nn::Dims> rows = rowsNamed(node, x.dims, indices);
-  if (failed(rows))
-    return failure();
+  SYNCLINE_TRY_MLIR(rows, rowsNamed(node, x.dims, indices));
   if (updates.type != x.type || updates.dims != updateShape(x.dims, indices.dims))
     return node.error("expected updates that fit x, " + nn::toString(x.dims) + ", and indices, " +
                       nn::toString(indices.dims) + ", got " + nn::toString(updates.dims));
@@ -116,9 +112,7 @@ FailureOr<ConstantTensor> frontend::foldTrilu(NodeImport &node, Constants in) {
 
 FailureOr<ConstantTensor> frontend::foldGatherElements(NodeImport &node, Constants in) {
   const ConstantTensor &x = *in[0], &indices = *in[1];
-  const FailureOr<std::int64_t> axis = node.axis(node.integer("axis", 0), x.dims.size());
-  if (failed(axis))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, node.axis(node.integer("axis", 0), x.dims.size()));
   const auto rank = static_cast<std::int64_t>(x.dims.size());
   for (std::int64_t d = 0; d < rank; ++d)
     if (indices.isReal() || static_cast<std::int64_t>(indices.dims.size()) != rank ||

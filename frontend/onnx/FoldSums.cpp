@@ -39,9 +39,7 @@ FailureOr<std::int64_t> frontend::cumSumAxis(NodeImport &node, size_t rank) {
 
 FailureOr<ConstantTensor> frontend::foldCumSum(NodeImport &node, Constants in) {
   const ConstantTensor &x = *in[0];
-  const FailureOr<std::int64_t> axis = cumSumAxis(node, x.dims.size());
-  if (failed(axis))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, cumSumAxis(node, x.dims.size()));
   const std::int64_t begin = node.integer("exclusive", 0) != 0 ? 1 : 0; // before it, sums are 0
   const bool isReverse = node.integer("reverse", 0) != 0;
   const std::int64_t inner = nn::elementCount(nn::DimsRef(x.dims).drop_front(*axis + 1));

@@ -59,10 +59,10 @@ static Status checkNames(const onnx::GraphProto &graph, const GraphIndex &index)
     const onnx::NodeProto &node = graph.node(i);
     SYNCLINE_TRY(checkName("node", node.name()));
     for (const auto *names : {&node.input(), &node.output()})
-      for (const std::string &name : *names)
-        for (Status status : {checkName("tensor", name), checkEnding(index, name)})
-          if (!status)
-            return status;
+      for (const std::string &name : *names) {
+        SYNCLINE_TRY(checkName("tensor", name));
+        SYNCLINE_TRY(checkEnding(index, name));
+      }
   }
   return Status::ok();
 }
@@ -242,12 +242,10 @@ static Status sortNodes(const onnx::GraphProto &graph, GraphIndex &index,
 Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string &output) {
   const onnx::GraphProto &graph = file.model->graph();
   GraphIndex index;
-  for (Status status : {indexInitializers(file, index), findInputs(graph, index)})
-    if (!status)
-      return status;
-  for (Status status : {findOutput(graph, output, index), indexProducers(graph, index)})
-    if (!status)
-      return status;
+  SYNCLINE_TRY(indexInitializers(file, index));
+  SYNCLINE_TRY(findInputs(graph, index));
+  SYNCLINE_TRY(findOutput(graph, output, index));
+  SYNCLINE_TRY(indexProducers(graph, index));
   SYNCLINE_TRY_GET(needed, markNeeded(graph, index));
   SYNCLINE_TRY(sortNodes(graph, index, *needed));
   dropUnneededInputs(index);

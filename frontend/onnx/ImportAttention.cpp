@@ -148,9 +148,7 @@ static LogicalResult importAttention(NodeImport &node) {
   k = repeatedHeads(node, k, times);
   v = repeatedHeads(node, v, times);
   q = scaledBy(node, q, node.real("scale", 1 / std::sqrt(static_cast<double>(shapeOf(q).back()))));
-  FailureOr<Value> scores = createMatmul(node, q, false, k, true, {});
-  if (failed(scores))
-    return failure();
+  SYNCLINE_TRY_MLIR(scores, createMatmul(node, q, false, k, true, {}));
   Value s = *scores;
   if (const double cap = node.real("softcap", 0); cap != 0) {
     s = scaledBy(node, s, 1 / cap);
@@ -162,9 +160,7 @@ static LogicalResult importAttention(NodeImport &node) {
   if (!s)
     return failure();
   s = node.create<nn::SoftmaxOp>(s.getType(), s, std::uint64_t{3}, /*logarithm=*/false).getY();
-  FailureOr<Value> y = createMatmul(node, s, false, v, false, {});
-  if (failed(y))
-    return failure();
+  SYNCLINE_TRY_MLIR(y, createMatmul(node, s, false, v, false, {}));
   if (shapeOf(node.tensor(0)).size() == 4)
     return node.define(*y);
   Value moved = transposed(node, *y, {0, 2, 1, 3});
@@ -264,9 +260,7 @@ static LogicalResult importRmsNormalization(NodeImport &node) {
   Value x = node.tensor(0), scale = node.tensor(1);
   const double epsilon = node.real("epsilon", 1e-5);
   const nn::Dims dims(shapeOf(x));
-  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", -1), dims.size());
-  if (failed(axis))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, node.axis(node.integer("axis", -1), dims.size()));
   if (!(epsilon >= 0))
     return node.error("expected an epsilon that is not negative, got " + decimal(epsilon));
   nn::Dims axes;

@@ -109,18 +109,6 @@ static LogicalResult importConstant(NodeImport &node) {
   return node.error("expected a value that is a dense tensor or numbers");
 }
 
-static ConstantTensor filled(const ConstantTensor &value, const nn::Dims &dims) {
-  ConstantTensor result;
-  result.type = value.type;
-  result.dims = dims;
-  const std::int64_t count = nn::elementCount(dims);
-  if (value.isReal())
-    result.reals.assign(count, value.reals[0]);
-  else
-    result.ints.assign(count, value.ints[0]);
-  return result;
-}
-
 /// Fills a constant whose shape depends on data; those are small: masks, offsets.
 static LogicalResult defineFilled(NodeImport &node, const ConstantTensor &value,
                                   const nn::Dims &dims) {

@@ -188,9 +188,7 @@ static LogicalResult importEinsum(NodeImport &node) {
                  summed);
   b = asMatrices(node, reorder(node, b, equation->b, stack + summed + columns), *sizes, stack,
                  summed, columns);
-  auto type = node.type(nn::matmulShape(shapeOf(a), false, shapeOf(b), false), a);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(nn::matmulShape(shapeOf(a), false, shapeOf(b), false), a));
   Value y = node.create<nn::MatmulOp>(*type, a, b, Value(), false, false, nn::Activation::none);
   y = node.reshape(y, sizesOf(*sizes, stack + rows + columns));
   return node.define(reorder(node, y, stack + rows + columns, equation->y));

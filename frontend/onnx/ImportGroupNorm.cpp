@@ -55,9 +55,7 @@ static LogicalResult importGroups(NodeImport &node, std::int64_t groups, bool ha
   y = node.reshape(y, dims);
   for (auto [i, kind, neutral] :
        {std::tuple(1u, nn::BinaryKind::mul, 1.0), {2u, nn::BinaryKind::add, 0.0}}) {
-    const FailureOr<Value> operand = spread(node, i, neutral, hasNumbers, dims);
-    if (failed(operand))
-      return failure();
+    SYNCLINE_TRY_MLIR(operand, spread(node, i, neutral, hasNumbers, dims));
     if (*operand)
       y = node.create<nn::BinaryOp>(y.getType(), kind, y, *operand);
   }

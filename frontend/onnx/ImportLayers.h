@@ -3,9 +3,20 @@
 
 #include "frontend/onnx/ImportOptions.h"
 #include "frontend/onnx/Inventory.h"
-#include "frontend/onnx/Work.h"
+
+#include <array>
+#include <cstdint>
 
 namespace syncline::frontend {
+
+/// What the device does in one pass over memory.
+struct Work {
+  double flops = 0; ///< a multiply and an add count as two
+  double bytes = 0; ///< read and written
+};
+
+/// Inputs, outputs and samples of a matrix product that a gradient is.
+using FactorDims = std::array<std::int64_t, 3>;
 
 /// A node of the model, or a parameter, which stands right behind the first node that computes with
 /// it. That node's backward work makes the parameter's gradient before those of its data.

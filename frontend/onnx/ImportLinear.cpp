@@ -17,16 +17,12 @@ static LogicalResult importConv(NodeImport &node) {
   if (auto kernel = node.integers("kernel_shape"); kernel && *kernel != wDims.drop_front(2))
     return node.error("kernel_shape " + nn::toString(*kernel) + " differs from the weights' " +
                       nn::toString(wDims.drop_front(2)));
-  FailureOr<Window> window = readWindow(node, xDims.drop_front(2), wDims.drop_front(2));
-  if (failed(window))
-    return failure();
+  SYNCLINE_TRY_MLIR(window, readWindow(node, xDims.drop_front(2), wDims.drop_front(2)));
   std::int64_t groups = node.integer("group", 1);
   if (groups < 1 || groups > wDims[0])
     return node.error("expected at least 1 group and at most one an output channel, got " +
                       llvm::Twine(groups));
-  auto type = node.type(nn::convShape(xDims, wDims, window->ref(), groups), x);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(nn::convShape(xDims, wDims, window->ref(), groups), x));
   if (bias && shapeOf(bias) != nn::DimsRef{wDims[0]})
     return node.error("expected a bias of " + llvm::Twine(wDims[0]) + " elements, got " +
                       nn::toString(shapeOf(bias)));
@@ -57,13 +53,10 @@ FailureOr<Value> frontend::createMatmul(NodeImport &node, Value a, bool transpos
                                         bool transposeB, Value bias) {
   a = peelTranspose(a, transposeA);
   b = peelTranspose(b, transposeB);
-  auto type = node.type(nn::matmulShape(shapeOf(a), transposeA, shapeOf(b), transposeB), a);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type,
+                    node.type(nn::matmulShape(shapeOf(a), transposeA, shapeOf(b), transposeB), a));
   if (bias) {
-    auto sum = node.type(nn::broadcastShape(shapeOf(bias), type->getShape()), a);
-    if (failed(sum))
-      return failure();
+    SYNCLINE_TRY_MLIR(sum, node.type(nn::broadcastShape(shapeOf(bias), type->getShape()), a));
     if (*sum != *type)
       return node.error("bias " + nn::toString(shapeOf(bias)) + " does not broadcast to " +
                         nn::toString(type->getShape()));
@@ -89,16 +82,12 @@ static LogicalResult importGemm(NodeImport &node) {
   if (c)
     c = beta == 0 ? Value() : scaled(node, c, beta);
   bool separate = c && alpha != 1;
-  FailureOr<Value> product = createMatmul(node, a, node.integer("transA", 0) != 0, b,
-                                          node.integer("transB", 0) != 0, separate ? Value() : c);
-  if (failed(product))
-    return failure();
+  SYNCLINE_TRY_MLIR(product, createMatmul(node, a, node.integer("transA", 0) != 0, b,
+                                          node.integer("transB", 0) != 0, separate ? Value() : c));
   Value y = scaled(node, *product, alpha);
   if (!separate)
     return node.define(y);
-  auto type = node.type(nn::broadcastShape(shapeOf(c), shapeOf(y)), y);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(nn::broadcastShape(shapeOf(c), shapeOf(y)), y));
   if (*type != y.getType())
     return node.error("c " + nn::toString(shapeOf(c)) + " does not broadcast to " +
                       nn::toString(shapeOf(y)));
@@ -116,9 +105,7 @@ static LogicalResult importMatMul(NodeImport &node) {
     a = node.reshape(a, {1, aDims[0]});
   if (isColumn)
     b = node.reshape(b, {bDims[0], 1});
-  FailureOr<Value> product = createMatmul(node, a, false, b, false, {});
-  if (failed(product))
-    return failure();
+  SYNCLINE_TRY_MLIR(product, createMatmul(node, a, false, b, false, {}));
   nn::Dims dims(shapeOf(*product));
   if (isColumn)
     dims.pop_back();

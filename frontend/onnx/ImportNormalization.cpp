@@ -14,9 +14,7 @@ static FailureOr<Value> normalizeFrozen(NodeImport &node, Value x, Value scale, 
   nn::Dims dims(shapeOf(x).size() - 1, 1); // broadcast over all but the channels
   dims[0] = shapeOf(x)[1];
   const auto spread = [&](Value value) { return node.reshape(value, dims); };
-  FailureOr<Value> sum = createBinary(node, Kind::add, variance, node.scalar(epsilon, x));
-  if (failed(sum))
-    return failure();
+  SYNCLINE_TRY_MLIR(sum, createBinary(node, Kind::add, variance, node.scalar(epsilon, x)));
   const Value deviation = node.create<nn::UnaryOp>(sum->getType(), nn::UnaryKind::sqrt, *sum,
                                                    llvm::APFloat(0.0), llvm::APFloat(0.0));
   FailureOr<Value> factor = createBinary(node, Kind::div, scale, deviation);
@@ -87,9 +85,7 @@ static LogicalResult importLayerNormalization(NodeImport &node) {
     return node.error("expected an epsilon that is not negative, got " + decimal(epsilon));
   Value x = node.tensor(0), scale = node.tensor(1), shift = node.optionalTensor(2);
   nn::DimsRef dims = shapeOf(x);
-  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", -1), dims.size());
-  if (failed(axis))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, node.axis(node.integer("axis", -1), dims.size()));
   for (Value value : {scale, shift})
     if (value && shapeOf(value) != dims.drop_front(*axis))
       return node.error("expected scale and shift of the normalized dimensions " +
@@ -115,9 +111,7 @@ static LogicalResult importSoftmax(NodeImport &node) {
   Value x = node.tensor(0);
   nn::Dims dims(shapeOf(x));
   bool flattens = node.opset() < 13;
-  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", flattens ? 1 : -1), dims.size());
-  if (failed(axis))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, node.axis(node.integer("axis", flattens ? 1 : -1), dims.size()));
   Value operand = x;
   nn::DimsRef tail = nn::DimsRef(dims).drop_front(*axis);
   std::int64_t count = nn::elementCount(tail);

@@ -66,9 +66,7 @@ static LogicalResult importClip(NodeImport &node) {
 }
 
 FailureOr<Value> frontend::createBinary(NodeImport &node, nn::BinaryKind kind, Value a, Value b) {
-  auto type = node.type(nn::broadcastShape(shapeOf(a), shapeOf(b)), a);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(nn::broadcastShape(shapeOf(a), shapeOf(b)), a));
   return node.create<nn::BinaryOp>(*type, kind, a, b).getResult();
 }
 
@@ -134,9 +132,7 @@ static LogicalResult importBinary(NodeImport &node) {
       if (Value sum = foldBias(node, product, 1 - product))
         return node.define(sum);
   Value a = node.tensor(0), b = node.tensor(1);
-  FailureOr<Value> y = createBinary(node, kind, a, b);
-  if (failed(y))
-    return failure();
+  SYNCLINE_TRY_MLIR(y, createBinary(node, kind, a, b));
   if (kind == Kind::prelu && y->getType() != a.getType())
     return node.error("slope " + nn::toString(shapeOf(b)) + " does not broadcast to " +
                       nn::toString(shapeOf(a)));
@@ -201,9 +197,7 @@ static LogicalResult importWhere(NodeImport &node) {
                         maskOf(node, *condition, holds, elementOf(value)));
   };
   FailureOr<Value> first = masked(yes, true);
-  FailureOr<Value> second = succeeded(first) ? masked(no, false) : FailureOr<Value>();
-  if (failed(second))
-    return failure();
+  SYNCLINE_TRY_MLIR(second, succeeded(first) ? masked(no, false) : FailureOr<Value>());
   FailureOr<Value> sum = createBinary(node, nn::BinaryKind::add, *first, *second);
   return failed(sum) ? failure() : node.define(*sum);
 }

@@ -20,9 +20,7 @@ static FailureOr<Window> readPool(NodeImport &node, nn::DimsRef x, nn::Dims &ext
   std::optional<nn::Dims> kernel = node.integers("kernel_shape");
   if (!kernel || kernel->size() != spatial.size())
     return node.error("expected a kernel_shape with " + llvm::Twine(spatial.size()) + " entries");
-  FailureOr<Window> window = readWindow(node, spatial, *kernel);
-  if (failed(window))
-    return failure();
+  SYNCLINE_TRY_MLIR(window, readWindow(node, spatial, *kernel));
   for (size_t i = 0; i < spatial.size(); ++i) {
     std::int64_t extent = window->dilations[i] * ((*kernel)[i] - 1) + 1;
     if (window->padsBegin[i] >= extent || window->padsEnd[i] >= extent)
@@ -40,9 +38,7 @@ static void extend(Window &window, nn::DimsRef extra) {
 }
 
 static LogicalResult createMaxPool(NodeImport &node, Value x, const Window &window) {
-  auto type = node.type(nn::poolShape(shapeOf(x), window.ref()), x);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(nn::poolShape(shapeOf(x), window.ref()), x));
   auto bytes = IntegerType::get(x.getContext(), 8, IntegerType::Unsigned);
   auto workspace = RankedTensorType::get(type->getShape(), bytes);
   auto pool = node.create<nn::MaxPoolOp>(*type, workspace, x, window.kernel, window.strides,
@@ -52,9 +48,7 @@ static LogicalResult createMaxPool(NodeImport &node, Value x, const Window &wind
 
 static LogicalResult createAveragePool(NodeImport &node, Value x, const Window &window,
                                        bool countPads) {
-  auto type = node.type(nn::poolShape(shapeOf(x), window.ref()), x);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(nn::poolShape(shapeOf(x), window.ref()), x));
   auto pool =
       node.create<nn::AveragePoolOp>(*type, x, window.kernel, window.strides, window.dilations,
                                      window.padsBegin, window.padsEnd, countPads);
@@ -65,9 +59,7 @@ static LogicalResult importMaxPool(NodeImport &node) {
   if (node.isUsed(1))
     return node.error("the indices of maxima are not supported as a result");
   nn::Dims extra;
-  FailureOr<Window> window = readPool(node, node.dims(0), extra);
-  if (failed(window))
-    return failure();
+  SYNCLINE_TRY_MLIR(window, readPool(node, node.dims(0), extra));
   extend(*window, extra);
   return createMaxPool(node, node.tensor(0), *window);
 }
@@ -75,9 +67,7 @@ static LogicalResult importMaxPool(NodeImport &node) {
 static LogicalResult importAveragePool(NodeImport &node) {
   Value x = node.tensor(0);
   nn::Dims extra;
-  FailureOr<Window> window = readPool(node, shapeOf(x), extra);
-  if (failed(window))
-    return failure();
+  SYNCLINE_TRY_MLIR(window, readPool(node, shapeOf(x), extra));
   bool countPads = node.integer("count_include_pad", 0) != 0;
   if (isZero(window->padsBegin) && isZero(window->padsEnd))
     countPads = false; // nothing to count
@@ -89,9 +79,7 @@ static LogicalResult importAveragePool(NodeImport &node) {
       dims[i + 2] += window->padsBegin[i] + window->padsEnd[i];
       window->padsBegin[i] = window->padsEnd[i] = 0;
     }
-    auto type = node.type(dims, x);
-    if (failed(type))
-      return failure();
+    SYNCLINE_TRY_MLIR(type, node.type(dims, x));
     x = node.create<nn::PadOp>(*type, x, begins, llvm::APFloat(0.0));
     countPads = false;
   }

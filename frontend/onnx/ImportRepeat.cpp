@@ -47,9 +47,7 @@ static LogicalResult importExpand(NodeImport &node) {
   const BatchLayout::Place place = layout.of(x);
   if (place)
     bindTarget(layout, shapeOf(x), *place, *target);
-  auto type = node.type(nn::broadcastShape(shapeOf(x), *target), x);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(nn::broadcastShape(shapeOf(x), *target), x));
   if (*type == x.getType())
     return node.defineAlias();
   auto y = node.create<nn::BroadcastOp>(*type, x);
@@ -73,9 +71,7 @@ static nn::Dims tiled(nn::DimsRef x, nn::DimsRef repeats) {
 static LogicalResult importTile(NodeImport &node) {
   Value x = node.tensor(0);
   const nn::Dims dims(shapeOf(x));
-  const FailureOr<nn::Dims> repeats = tileRepeats(node, dims.size());
-  if (failed(repeats))
-    return failure();
+  SYNCLINE_TRY_MLIR(repeats, tileRepeats(node, dims.size()));
   nn::Dims apart, repeated;
   for (const auto &[size, count] : llvm::zip_equal(dims, *repeats)) {
     if (size > 1 && count > 1) {
@@ -85,9 +81,7 @@ static LogicalResult importTile(NodeImport &node) {
     apart.push_back(size);
     repeated.push_back(size > 1 ? size : count);
   }
-  auto type = node.type(tiled(dims, *repeats), x);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(tiled(dims, *repeats), x));
   if (*type == x.getType())
     return node.defineAlias();
   BatchLayout &layout = node.state.values.layout;

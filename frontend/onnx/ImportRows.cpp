@@ -21,9 +21,7 @@ static LogicalResult importEmbedding(NodeImport &node, Value table) {
                       nn::toString(shapeOf(table)));
   nn::Dims dims(shapeOf(ids));
   llvm::append_range(dims, shapeOf(table).drop_front());
-  auto type = node.type(dims, table);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(dims, table));
   return node.define(node.create<nn::EmbeddingOp>(*type, ids, table));
 }
 
@@ -42,9 +40,7 @@ static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Di
   nn::Dims dims(idDims), rows(idDims);
   llvm::append_range(dims, nn::DimsRef(shape).drop_front());
   llvm::append_range(rows, shapeOf(table).drop_front());
-  auto type = node.type(rows, table);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(rows, table));
   return node.define(node.reshape(node.create<nn::EmbeddingOp>(*type, ids, table), dims));
 }
 
@@ -58,10 +54,8 @@ static FailureOr<Value> oneHot(NodeImport &node, Value numbers, std::int64_t row
       type, DenseElementsAttr::get(type, llvm::ArrayRef<float>(places)));
   nn::Dims dims(shapeOf(numbers));
   dims.push_back(1);
-  FailureOr<Value> difference =
-      createBinary(node, nn::BinaryKind::sub, node.reshape(numbers, dims), place);
-  if (failed(difference))
-    return failure();
+  SYNCLINE_TRY_MLIR(difference,
+                    createBinary(node, nn::BinaryKind::sub, node.reshape(numbers, dims), place));
   const auto unary = [&](nn::UnaryKind kind, Value x, double least, double most) {
     return node.create<nn::UnaryOp>(x.getType(), kind, x, llvm::APFloat(least),
                                     llvm::APFloat(most));
@@ -109,17 +103,11 @@ static LogicalResult importComputedRows(NodeImport &node, Value table, Value num
                       llvm::Twine(shape[0]) + " rows");
   nn::Dims dims(shapeOf(numbers));
   llvm::append_range(dims, nn::DimsRef(shape).drop_front());
-  auto type = node.type(dims, table);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(dims, table));
   const std::int64_t width = nn::elementCount(shape) / shape[0];
-  FailureOr<Value> ones = oneHot(node, numbers, shape[0]);
-  if (failed(ones))
-    return failure();
-  FailureOr<Value> rows =
-      createMatmul(node, *ones, false, node.reshape(table, {shape[0], width}), false, {});
-  if (failed(rows))
-    return failure();
+  SYNCLINE_TRY_MLIR(ones, oneHot(node, numbers, shape[0]));
+  SYNCLINE_TRY_MLIR(
+      rows, createMatmul(node, *ones, false, node.reshape(table, {shape[0], width}), false, {}));
   if (!areWithin(bounds, shape[0]))
     rows = withInfinities(node, *rows, *ones);
   return failed(rows) ? failure() : node.define(node.reshape(*rows, dims));
@@ -141,9 +129,7 @@ static LogicalResult importSlices(NodeImport &node, Value x, std::int64_t axis,
   ranges.steps[axis] = indices.size() > 1 ? indices[1] - indices[0] : 1;
   ranges.counts[axis] = static_cast<std::int64_t>(indices.size());
   const bool isWhole = ranges.steps[axis] > 0 && ranges.counts == nn::Dims(shapeOf(x));
-  FailureOr<Value> y = isWhole ? FailureOr<Value>(x) : createSlice(node, x, ranges);
-  if (failed(y))
-    return failure();
+  SYNCLINE_TRY_MLIR(y, isWhole ? FailureOr<Value>(x) : createSlice(node, x, ranges));
   nn::Dims dims(nn::DimsRef(ranges.counts).take_front(axis));
   llvm::append_range(dims, indexDims);
   llvm::append_range(dims, nn::DimsRef(ranges.counts).drop_front(axis + 1));
@@ -161,12 +147,8 @@ static LogicalResult importGather(NodeImport &node) {
       return importComputedRows(node, x, numbers);
     return importEmbedding(node, x);
   }
-  FailureOr<std::int64_t> axis = gatherAxis(node, shapeOf(x).size());
-  if (failed(axis))
-    return failure();
-  FailureOr<nn::Dims> indices = gatherIndices(node, shapeOf(x)[*axis]);
-  if (failed(indices))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, gatherAxis(node, shapeOf(x).size()));
+  SYNCLINE_TRY_MLIR(indices, gatherIndices(node, shapeOf(x)[*axis]));
   const ConstantTensor &known = *node.constant(1);
   const nn::Dims &indexDims = known.dims;
   if (!areEven(*indices) && *axis == 0 && !indices->empty())
@@ -183,9 +165,7 @@ static LogicalResult importGatherNd(NodeImport &node) {
   Value x = node.tensor(0);
   const ConstantTensor &indices = *node.constant(1);
   const std::int64_t shared = node.integer("batch_dims", 0);
-  const FailureOr<nn::Dims> rows = rowsNamed(node, shapeOf(x), indices, shared);
-  if (failed(rows))
-    return failure();
+  SYNCLINE_TRY_MLIR(rows, rowsNamed(node, shapeOf(x), indices, shared));
   if (rows->empty())
     return node.error("expected at least one index");
   const std::int64_t counted = shared + indices.dims.back();
@@ -206,17 +186,10 @@ static LogicalResult importGatherElements(NodeImport &node) {
   if (nn::elementCount(indices.getShape()) > maxConstantElements)
     return node.error("a constant of shape " + nn::toString(indices.getShape()) +
                       " is too large to compute at import");
-  const auto ofShape = [&](nn::DimsRef dims) {
-    ConstantTensor result = *x;
-    result.dims = nn::Dims(dims);
-    result.reals.assign(x->isReal() ? result.size() : 0, x->isReal() ? x->reals[0] : 0);
-    result.ints.assign(x->isReal() ? 0 : result.size(), x->isReal() ? 0 : x->ints[0]);
-    return result;
-  };
-  ConstantTensor result = ofShape(indices.getShape());
+  ConstantTensor result = filled(*x, indices.getShape());
   result.fromShape = true;
   if (Value known = node.tensor(1))
-    result.setAtOtherBatch(ofShape(node.state.values.layout.dimsAtOtherBatch(known)));
+    result.setAtOtherBatch(filled(*x, node.state.values.layout.dimsAtOtherBatch(known)));
   return node.defineConstant(std::move(result));
 }
 

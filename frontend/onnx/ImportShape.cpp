@@ -12,12 +12,8 @@ static LogicalResult importView(NodeImport &node) {
   Value x = node.tensor(0);
   BatchLayout &layout = node.state.values.layout;
   const BatchLayout::Place place = layout.of(x);
-  FailureOr<View> view = viewOf(node, shapeOf(x), place);
-  if (failed(view))
-    return failure();
-  auto type = node.type(view->dims, x);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(view, viewOf(node, shapeOf(x), place));
+  SYNCLINE_TRY_MLIR(type, node.type(view->dims, x));
   if (place && !view->place)
     layout.refuse("its result of shape " + nn::toString(view->dims) + " would lose the batch");
   if (*type == x.getType() && view->place == place)
@@ -29,9 +25,7 @@ static LogicalResult importView(NodeImport &node) {
 
 static LogicalResult importTranspose(NodeImport &node) {
   Value x = node.tensor(0);
-  FailureOr<nn::Dims> order = permutation(node, shapeOf(x).size());
-  if (failed(order))
-    return failure();
+  SYNCLINE_TRY_MLIR(order, permutation(node, shapeOf(x).size()));
   if (llvm::is_sorted(*order))
     return node.defineAlias();
   nn::Dims dims;
@@ -51,9 +45,7 @@ static LogicalResult importConcat(NodeImport &node) {
   nn::Dims dims(shapeOf(xs[0]));
   if (!node.attribute("axis"))
     return node.error("expected an axis");
-  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", 0), dims.size());
-  if (failed(axis))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, node.axis(node.integer("axis", 0), dims.size()));
   for (Value x : llvm::drop_begin(xs)) {
     nn::Dims other(shapeOf(x));
     if (other.size() == dims.size()) {
@@ -67,22 +59,17 @@ static LogicalResult importConcat(NodeImport &node) {
   }
   if (xs.size() == 1)
     return node.defineAlias();
-  auto type = node.type(dims, xs[0]);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(dims, xs[0]));
   return node.define(node.create<nn::ConcatOp>(*type, xs, static_cast<std::uint64_t>(*axis)));
 }
 
 static LogicalResult importReduce(NodeImport &node) {
   Value x = node.tensor(0);
-  FailureOr<nn::Dims> axes = reducedAxes(node, shapeOf(x).size());
-  if (failed(axes))
-    return failure();
+  SYNCLINE_TRY_MLIR(axes, reducedAxes(node, shapeOf(x).size()));
   if (axes->empty())
     return node.defineAlias();
-  auto type = node.type(nn::reducedShape(shapeOf(x), *axes, node.integer("keepdims", 1) != 0), x);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(
+      type, node.type(nn::reducedShape(shapeOf(x), *axes, node.integer("keepdims", 1) != 0), x));
   auto kind = node.op() == "ReduceSum" ? nn::Reduction::sum : nn::Reduction::mean;
   return node.define(node.create<nn::ReduceOp>(*type, kind, x, *axes));
 }
@@ -110,26 +97,20 @@ static LogicalResult importPad(NodeImport &node) {
     begins[axis] = begin;
     dims[axis] += begin + end;
   }
-  auto type = node.type(dims, x);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(dims, x));
   if (*type == x.getType() && begins == nn::Dims(rank, 0))
     return node.defineAlias();
   return node.define(node.create<nn::PadOp>(*type, x, begins, llvm::APFloat(value)));
 }
 
 FailureOr<Value> frontend::createSlice(NodeImport &node, Value x, const SliceRanges &ranges) {
-  auto type = node.type(ranges.counts, x);
-  if (failed(type))
-    return failure();
+  SYNCLINE_TRY_MLIR(type, node.type(ranges.counts, x));
   return node.create<nn::SliceOp>(*type, x, ranges.starts, ranges.steps).getResult();
 }
 
 static LogicalResult importSlice(NodeImport &node) {
   Value x = node.tensor(0);
-  FailureOr<SliceRanges> ranges = sliceRanges(node, shapeOf(x));
-  if (failed(ranges))
-    return failure();
+  SYNCLINE_TRY_MLIR(ranges, sliceRanges(node, shapeOf(x)));
   bool forward = llvm::all_of(ranges->steps, [](std::int64_t step) { return step > 0; });
   if (forward && ranges->counts == nn::Dims(shapeOf(x)))
     return node.defineAlias();
@@ -161,12 +142,8 @@ static FailureOr<nn::Dims> splitSizes(NodeImport &node, std::int64_t size) {
 
 static LogicalResult importSplit(NodeImport &node) {
   Value x = node.tensor(0);
-  FailureOr<std::int64_t> axis = node.axis(node.integer("axis", 0), shapeOf(x).size());
-  if (failed(axis))
-    return failure();
-  FailureOr<nn::Dims> sizes = splitSizes(node, shapeOf(x)[*axis]);
-  if (failed(sizes))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, node.axis(node.integer("axis", 0), shapeOf(x).size()));
+  SYNCLINE_TRY_MLIR(sizes, splitSizes(node, shapeOf(x)[*axis]));
   SliceRanges ranges = wholeRange(shapeOf(x));
   for (unsigned i = 0; i < sizes->size(); ++i) {
     ranges.counts[*axis] = (*sizes)[i];
@@ -226,10 +203,8 @@ static LogicalResult importSequenceAt(NodeImport &node) {
   FailureOr<std::int64_t> axis = split.axis(split.integer("axis", 0), shapeOf(x).size());
   FailureOr<nn::Dims> sizes =
       succeeded(axis) ? sequenceSizes(split, shapeOf(x)[*axis]) : FailureOr<nn::Dims>();
-  FailureOr<std::int64_t> at =
-      succeeded(sizes) ? node.axis(place->ints[0], sizes->size()) : FailureOr<std::int64_t>();
-  if (failed(at))
-    return failure();
+  SYNCLINE_TRY_MLIR(at, succeeded(sizes) ? node.axis(place->ints[0], sizes->size())
+                                         : FailureOr<std::int64_t>());
   SliceRanges ranges = wholeRange(shapeOf(x));
   for (std::int64_t i = 0; i < *at; ++i)
     ranges.starts[*axis] += (*sizes)[i];

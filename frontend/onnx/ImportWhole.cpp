@@ -135,9 +135,7 @@ static LogicalResult importRelation(NodeImport &node) {
     return failure();
   if (op == "Less" || op == "GreaterOrEqual")
     std::swap(a, b);
-  FailureOr<Value> difference = createBinary(node, Kind::sub, a, b);
-  if (failed(difference))
-    return failure();
+  SYNCLINE_TRY_MLIR(difference, createBinary(node, Kind::sub, a, b));
   if (op == "Equal" || op == "Xor") {
     Value differs = isNotZero(node, *difference, isWhole);
     return defineTruth(node, op == "Xor" ? differs : notOf(node, differs));
@@ -204,10 +202,7 @@ static Value moved(NodeImport &node, Value x, std::int64_t axis, std::int64_t by
 // exact, however products are computed.
 static LogicalResult importCumSum(NodeImport &node) {
   Value x = realOperand(node, 0);
-  const FailureOr<std::int64_t> axis =
-      x ? cumSumAxis(node, shapeOf(x).size()) : FailureOr<std::int64_t>();
-  if (failed(axis))
-    return failure();
+  SYNCLINE_TRY_MLIR(axis, x ? cumSumAxis(node, shapeOf(x).size()) : FailureOr<std::int64_t>());
   const std::int64_t count = shapeOf(x)[*axis];
   const std::int64_t sign = node.integer("reverse", 0) != 0 ? -1 : 1;
   if (node.integer("exclusive", 0) != 0)
@@ -262,10 +257,8 @@ LogicalResult frontend::importChoice(NodeImport &node) {
   FailureOr<Value> second = succeeded(first)
                                 ? createBinary(node, Kind::mask, no, notOf(node, condition))
                                 : FailureOr<Value>();
-  FailureOr<Value> sum =
-      succeeded(second) ? createBinary(node, Kind::add, *first, *second) : FailureOr<Value>();
-  if (failed(sum))
-    return failure();
+  SYNCLINE_TRY_MLIR(sum, succeeded(second) ? createBinary(node, Kind::add, *first, *second)
+                                           : FailureOr<Value>());
   if (!isWhole)
     return node.define(*sum);
   const auto a = boundsOf(node, 1), b = boundsOf(node, 2);

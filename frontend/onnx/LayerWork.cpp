@@ -32,35 +32,14 @@ bool frontend::isView(llvm::StringRef op) {
 }
 
 bool frontend::isElementwise(llvm::StringRef op) {
-  static const llvm::StringLiteral others[] = {"Add",
-                                               "Cast",
-                                               "Celu",
-                                               "Cos",
-                                               "Div",
-                                               "Equal",
-                                               "Gelu",
-                                               "Greater",
-                                               "Less",
-                                               "Max",
-                                               "Min",
-                                               "Mish",
-                                               "Mul",
-                                               "Not",
-                                               "PRelu",
-                                               "Selu",
-                                               "Sin",
-                                               "Softplus",
-                                               "Softsign",
-                                               "Sub",
-                                               "Sum",
-                                               "Swish",
-                                               "ThresholdedRelu",
-                                               "Where",
-                                               "And",
-                                               "Or",
-                                               "GreaterOrEqual",
-                                               "LessOrEqual"};
-  return findUnary(op) || llvm::is_contained(others, op);
+  const bool isOther = llvm::StringSwitch<bool>(op)
+                           .Cases("Add", "And", "Cast", "Celu", "Cos", "Div", "Equal", true)
+                           .Cases("Gelu", "Greater", "GreaterOrEqual", "Less", true)
+                           .Cases("LessOrEqual", "Max", "Min", "Mish", "Mul", "Not", "Or", true)
+                           .Cases("PRelu", "Selu", "Sin", "Softplus", "Softsign", "Sub", true)
+                           .Cases("Sum", "Swish", "ThresholdedRelu", "Where", true)
+                           .Default(false);
+  return isOther || findUnary(op);
 }
 
 unsigned frontend::dataOperands(llvm::StringRef op) {

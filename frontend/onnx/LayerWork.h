@@ -1,8 +1,8 @@
 // What a node computes and moves, forward and backward, from the shapes of what it reads and makes.
 #pragma once
 
+#include "frontend/onnx/ImportLayers.h"
 #include "frontend/onnx/NodeImport.h"
-#include "frontend/onnx/Work.h"
 
 namespace syncline::frontend {
 

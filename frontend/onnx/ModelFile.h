@@ -3,6 +3,8 @@
 
 #include "frontend/onnx/ExternalData.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -38,5 +40,9 @@ bool isDefaultDomain(const std::string &domain);
 /// Reads and parses `path`. The installed ONNX library's checker is not asked: it refuses files
 /// with a newer IR version. Messages name the file.
 Result<ModelFile> readModelFile(const std::string &path);
+
+/// Calls `visit` for each initialiser and each tensor of an attribute. Subgraphs and functions are
+/// part of the model.
+void forEachTensor(onnx::ModelProto &model, llvm::function_ref<void(onnx::TensorProto &)> visit);
 
 } // namespace syncline::frontend

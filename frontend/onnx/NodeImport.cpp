@@ -166,9 +166,7 @@ FailureOr<std::int64_t> NodeImport::axis(std::int64_t axis, size_t rank) {
 FailureOr<nn::Dims> NodeImport::axes(nn::DimsRef axes, size_t rank) {
   nn::Dims result;
   for (std::int64_t entry : axes) {
-    FailureOr<std::int64_t> counted = axis(entry, rank);
-    if (mlir::failed(counted))
-      return failure();
+    SYNCLINE_TRY_MLIR(counted, axis(entry, rank));
     if (llvm::is_contained(result, *counted))
       return error("axis " + llvm::Twine(*counted) + " is named twice");
     result.push_back(*counted);

@@ -5,6 +5,7 @@
 #include "frontend/onnx/GraphValues.h"
 #include "frontend/onnx/ImportOptions.h"
 #include "frontend/onnx/ValueTypes.h"
+#include "ir/Try.h"
 
 #include "llvm/ADT/MapVector.h"
 

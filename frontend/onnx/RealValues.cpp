@@ -5,11 +5,11 @@
 #include "ir/nn/NN.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
 
 #include "onnx/onnx_pb.h"
 
 #include <algorithm>
-#include <limits>
 
 using namespace syncline;
 using namespace syncline::frontend;
@@ -90,20 +90,11 @@ Value GraphValues::real(const std::string &name) {
 }
 
 std::optional<WholeBounds> frontend::rangeOf(int type) {
-  switch (type) {
-  case onnx::TensorProto::INT8:
-    return WholeBounds{-(1 << 7), (1 << 7) - 1};
-  case onnx::TensorProto::UINT8:
-    return WholeBounds{0, (1 << 8) - 1};
-  case onnx::TensorProto::INT16:
-    return WholeBounds{-(1 << 15), (1 << 15) - 1};
-  case onnx::TensorProto::UINT16:
-    return WholeBounds{0, (1 << 16) - 1};
-  case onnx::TensorProto::UINT32:
-    return WholeBounds{0, std::numeric_limits<std::uint32_t>::max()};
-  case onnx::TensorProto::UINT64:
-    return WholeBounds{0, std::numeric_limits<std::int64_t>::max()};
-  }
+  const auto bits = static_cast<unsigned>(8 * elementBytes(type));
+  if (isUnsignedElement(type))
+    return WholeBounds{0, llvm::maxIntN(std::min(bits + 1, 64u))};
+  if (type == onnx::TensorProto::INT8 || type == onnx::TensorProto::INT16)
+    return WholeBounds{llvm::minIntN(bits), llvm::maxIntN(bits)};
   return std::nullopt;
 }
 

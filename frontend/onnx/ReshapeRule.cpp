@@ -113,9 +113,7 @@ static LogicalResult refuse(NodeImport &node, nn::DimsRef x, const Target &targe
 }
 
 FailureOr<View> frontend::reshapeView(NodeImport &node, nn::DimsRef x, BatchLayout::Place place) {
-  FailureOr<Target> target = readTarget(node, x, place);
-  if (mlir::failed(target))
-    return failure();
+  SYNCLINE_TRY_MLIR(target, readTarget(node, x, place));
   const BatchLayout &layout = node.state.values.layout;
   if (place)
     if (std::optional<View> view = withBatch(layout, *target, spanOf(x, *place)))

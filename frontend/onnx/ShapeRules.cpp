@@ -15,9 +15,7 @@ static FailureOr<nn::Dims> squeezeShape(NodeImport &node, nn::DimsRef x, BatchLa
         result.push_back(x[d]);
     return result;
   }
-  FailureOr<nn::Dims> axes = node.axes(*list, x.size());
-  if (failed(axes))
-    return failure();
+  SYNCLINE_TRY_MLIR(axes, node.axes(*list, x.size()));
   for (std::int64_t axis : *axes)
     if (x[axis] != 1)
       return node.error("cannot squeeze dimension " + llvm::Twine(axis) + " of " + nn::toString(x) +
@@ -29,9 +27,7 @@ static FailureOr<nn::Dims> unsqueezeShape(NodeImport &node, nn::DimsRef x) {
   std::optional<nn::Dims> list = node.list("axes", 1);
   if (!list)
     return node.error("expected axes");
-  FailureOr<nn::Dims> axes = node.axes(*list, x.size() + list->size());
-  if (failed(axes))
-    return failure();
+  SYNCLINE_TRY_MLIR(axes, node.axes(*list, x.size() + list->size()));
   nn::Dims result(x.begin(), x.end());
   for (std::int64_t axis : *axes)
     result.insert(result.begin() + axis, 1);
@@ -56,9 +52,7 @@ static FailureOr<nn::Dims> fixedView(NodeImport &node, nn::DimsRef x, BatchLayou
 FailureOr<View> frontend::viewOf(NodeImport &node, nn::DimsRef x, BatchLayout::Place place) {
   if (node.op() == "Reshape")
     return reshapeView(node, x, place);
-  FailureOr<nn::Dims> dims = fixedView(node, x, place);
-  if (failed(dims))
-    return failure();
+  SYNCLINE_TRY_MLIR(dims, fixedView(node, x, place));
   View view{*dims, {}};
   if (!place)
     return view;

@@ -75,9 +75,7 @@ Result<TensorData> frontend::checkShape(const TensorProto &proto) {
 }
 
 Result<TensorData> frontend::checkTensor(const TensorProto &proto, const DataFolders &folders) {
-  Result<TensorData> data = checkShape(proto);
-  if (!data)
-    return data;
+  SYNCLINE_TRY_GET(data, checkShape(proto));
   data->isAbsent = false;
   if (proto.has_segment())
     return Status::badInput(quoted(proto) + ": values in segments are not supported");

@@ -29,11 +29,9 @@ Status WeightsFile::write(std::ostream &out) const {
   for (const Entry &entry : list) {
     static constexpr char zeros[alignment] = {};
     out.write(zeros, entry.offset - position);
-    Status status = streamTensor(entry.data, [&](llvm::StringRef bytes) {
+    SYNCLINE_TRY(streamTensor(entry.data, [&](llvm::StringRef bytes) {
       out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    });
-    if (!status)
-      return status;
+    }));
     position = entry.offset + entry.data.bytes;
   }
   if (!out)
