@@ -60,7 +60,8 @@ def named(title):
 
 def planners():
     """Every planner that --help lists: its form, and the form with its system's size."""
-    text = harness.syncline("compile", "--help").split("\n  --planner ")[1].split("\n  --scheme ")[0]
+    text = harness.syncline("compile", "--help")
+    text = text.split("\n  --planner ")[1].split("\n  --scheme ")[0]
     rows = re.split(r"\n {32}(?=[a-z][\w-]*(?::[\w=]+)?: )", text)[1:]
     forms = {}
     for form, usage in (row.split(": ", 1) for row in rows):
