@@ -1,5 +1,4 @@
-// `syncline run` and `syncline calibrate`: start the runtime's own programs, which need no compiler
-// libraries.
+// `syncline run` and `calibrate`: the runtime's own programs, which need no compiler libraries.
 #include "frontend/driver/Commands.h"
 #include "frontend/files/Paths.h"
 #include "runtime/launch/Identity.h"

@@ -3,9 +3,7 @@
 
 #include "frontend/files/YamlMap.h"
 
-#include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace syncline::files {

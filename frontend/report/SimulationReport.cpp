@@ -2,8 +2,8 @@
 #include "frontend/report/SimulationReport.h"
 
 #include "frontend/files/FormatUnits.h"
-#include "frontend/report/PhaseName.h"
 #include "frontend/report/PlanText.h"
+#include "frontend/report/SimulationTrace.h"
 #include "frontend/report/Table.h"
 
 #include <nlohmann/json.hpp>

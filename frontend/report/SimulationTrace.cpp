@@ -1,8 +1,6 @@
 // Writes events one by one, since a trace may have millions.
 #include "frontend/report/SimulationTrace.h"
 
-#include "frontend/report/PhaseName.h"
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -13,4 +13,17 @@ namespace syncline::report {
 std::string simulationTrace(const simulate::Scenario &scenario,
                             const simulate::Simulation &simulation, const std::string &planHash);
 
+/// What reports and traces call a phase: "forward", "backward", "update".
+constexpr const char *phaseName(simulate::Phase phase) {
+  switch (phase) {
+  case simulate::Phase::forward:
+    return "forward";
+  case simulate::Phase::backward:
+    return "backward";
+  case simulate::Phase::update:
+    return "update";
+  }
+  return "";
+}
+
 } // namespace syncline::report
