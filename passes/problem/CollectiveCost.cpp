@@ -61,7 +61,7 @@ double PiecewiseCost::seconds(std::int64_t bytes) const {
       pieces.begin(), pieces.end(), bytes,
       [](std::int64_t value, const CostSegment &piece) { return value < piece.firstByte; });
   const CostSegment &piece = *std::prev(next);
-  return piece.base + piece.slope * static_cast<double>(bytes - piece.firstByte);
+  return piece.seconds(bytes);
 }
 
 double SchemeOption::bytesMoved(std::int64_t bytes) const {

@@ -24,6 +24,9 @@ struct CostSegment {
   double base = 0;  ///< seconds at firstByte
   double slope = 0; ///< seconds per byte, may be negative
 
+  double seconds(std::int64_t bytes) const {
+    return base + slope * static_cast<double>(bytes - firstByte);
+  }
   friend bool operator==(const CostSegment &, const CostSegment &) = default;
 };
 
@@ -62,9 +65,7 @@ public:
   /// Precondition: both arguments are finite and >= 0.
   AffineCost(double latency, double secondsPerByte) : segment{0, latency, secondsPerByte} {}
 
-  double seconds(std::int64_t bytes) const override {
-    return segment.base + segment.slope * static_cast<double>(bytes);
-  }
+  double seconds(std::int64_t bytes) const override { return segment.seconds(bytes); }
   std::span<const CostSegment> segments() const override { return {&segment, 1}; }
 
   double latency() const { return segment.base; }

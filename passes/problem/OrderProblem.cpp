@@ -106,18 +106,13 @@ bool canTellOrder(const OrderProblem &problem, std::size_t factors, std::size_t 
 
 OrderProblem ordered(const OrderProblem &problem, std::size_t first, std::size_t second) {
   OrderProblem one = problem;
-  // Buckets may travel in parts, of which the last one may be short.
-  const auto least = [&](std::size_t k) {
-    const Layer &layer = problem.sync.layers[k];
-    return layer.mergeClasses == 0
-               ? std::ranges::min_element(layer.factorOptions, {}, &FactorOption::seconds)->seconds
-               : 0;
-  };
-  const double longer = least(second) + problem.tailBehind(second) - problem.tailBehind(first);
+  const double longer = problem.sync.layers[second].leastSeconds() + problem.tailBehind(second) -
+                        problem.tailBehind(first);
   one.tail[first] += std::max(0.0, longer);
   Layer &later = one.sync.layers[second];
   if (later.mergeClasses == 0)
-    later.ready = std::max(later.ready, problem.sync.layers[first].ready + least(first));
+    later.ready = std::max(later.ready, problem.sync.layers[first].ready +
+                                            problem.sync.layers[first].leastSeconds());
   return one;
 }
 

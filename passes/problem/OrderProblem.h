@@ -82,9 +82,6 @@ struct OrderSolution {
   std::vector<Choice> choices;
   std::vector<OrderMessage> messages; ///< in issue order, which is the channel's order
   double period = 0;                  ///< seconds from one step to the next
-
-  /// How much longer than the bound the period is, relative to the bound.
-  double gap(double bound) const { return bound > 0 ? period / bound - 1 : 0; }
 };
 
 /// Seconds that the message takes the channel. A half of a bucket takes half of the bucket's time.

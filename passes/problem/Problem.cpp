@@ -96,6 +96,10 @@ double MergeClass::seconds(std::int64_t bytes) const {
   return options[bestOption(bytes)].cost->seconds(bytes);
 }
 
+const FactorOption &Layer::fastestFactors() const {
+  return *std::ranges::min_element(factorOptions, {}, &FactorOption::seconds);
+}
+
 std::optional<std::size_t> Problem::limitedMergeClass() const {
   for (std::size_t mergeClass = 0; mergeClass < mergeClasses.size(); ++mergeClass)
     if (mergeClasses[mergeClass].capacity != unlimited)
@@ -224,8 +228,7 @@ PairBits::PairBits(const Problem &problem) : ofLayer(problem.layers.size()) {
       spare.pop_back();
     }
     std::size_t bit = bitOfPiggyback[piggyback];
-    std::size_t other = carries ? piggyback : *problem.layers[piggyback].carrier;
-    ofLayer[k].push_back({other, bit < 64 ? std::uint64_t{1} << bit : 0, opens, carries});
+    ofLayer[k].push_back({bit < 64 ? std::uint64_t{1} << bit : 0, opens, carries});
     return bit;
   };
   for (std::size_t k = 0; k < n; ++k) {

@@ -58,6 +58,12 @@ struct Layer {
   /// The layer whose factor message also brings this gradient: a bias's gradient is the sum of the
   /// gathered dy. A piggyback needs no message of its own.
   std::optional<std::size_t> carrier = {};
+
+  /// The fastest factor option. Precondition: there is one.
+  const FactorOption &fastestFactors() const;
+  /// The seconds of its factors' message where it must travel by factors, else 0: buckets may
+  /// travel in parts, of which the last one may be short.
+  double leastSeconds() const { return mergeClasses == 0 ? fastestFactors().seconds : 0; }
 };
 
 /// Copyable; costs are shared and immutable. Thread-safe to read.
@@ -205,7 +211,6 @@ double boundOf(const Problem &problem, const BoundProof &proof);
 /// once both layers are decided.
 struct PairBits {
   struct Pair {
-    std::size_t other = 0; ///< the layer at the pair's other end
     std::uint64_t bit = 0;
     bool opens = false;   ///< this layer is decided first
     bool carries = false; ///< this layer is the carrier

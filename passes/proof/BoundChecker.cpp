@@ -251,13 +251,6 @@ static Verdict checkFinish(double bound, double finish, bool optimal) {
   return std::nullopt;
 }
 
-std::optional<Rejection> checkCertificate(const Problem &problem, const Certificate &certificate,
-                                          double finish, bool optimal) {
-  if (Verdict verdict = checkBound(problem, certificate))
-    return verdict;
-  return checkFinish(certificate.bound, finish, optimal);
-}
-
 template <typename Found> static std::optional<std::string> messageOf(const Found &rejection) {
   return rejection ? std::optional(rejection->message) : std::nullopt;
 }

@@ -14,10 +14,6 @@ namespace syncline::proof {
 
 namespace {
 
-template <typename... Parts> MergeRejection reject(MergeRejectionKind kind, const Parts &...parts) {
-  return {kind, brokenRule('M', static_cast<int>(kind), parts...)};
-}
-
 /// The claimed f, and the sums of bytes. Start i and entry j stand for the message i+1..j.
 struct Claim {
   const MergeProblem &problem;
@@ -33,10 +29,7 @@ struct Piece {
   CostSegment line;
   std::int64_t endByte = std::numeric_limits<std::int64_t>::max();
 
-  double seconds(std::int64_t bytes) const {
-    return line.base + line.slope * static_cast<double>(bytes - line.firstByte);
-  }
-  double leastSeconds() const { return line.slope < 0 ? seconds(endByte - 1) : line.base; }
+  double leastSeconds() const { return line.slope < 0 ? line.seconds(endByte - 1) : line.base; }
 };
 
 std::vector<Piece> piecesOf(const CollectiveCost &cost) {
@@ -91,7 +84,7 @@ private:
 std::pair<std::size_t, std::size_t> fastStarts(const Claim &claim, const Piece &piece,
                                                std::size_t j, std::size_t begin, std::size_t end) {
   auto isFast = [&](std::size_t i) {
-    return isBefore(claim.ready(j) + piece.seconds(claim.bytes(i, j)), claim.finish[j]);
+    return isBefore(claim.ready(j) + piece.line.seconds(claim.bytes(i, j)), claim.finish[j]);
   };
   auto starts = std::views::iota(begin, end);
   if (piece.line.slope < 0)
@@ -115,7 +108,7 @@ std::size_t firstTooLate(const Claim &claim, const Piece &piece, std::size_t lim
     if (first == last)
       continue;
     std::size_t i = bestStarts.of(first, last);
-    if (isBefore(claim.finish[i] + piece.seconds(claim.bytes(i, j)), claim.finish[j]))
+    if (isBefore(claim.finish[i] + piece.line.seconds(claim.bytes(i, j)), claim.finish[j]))
       return j;
   }
   return limit;

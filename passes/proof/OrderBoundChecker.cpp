@@ -15,10 +15,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-template <typename... Parts> OrderRejection refuse(Kind kind, const Parts &...parts) {
-  return {kind, brokenRule('O', static_cast<int>(kind), parts...)};
-}
-
 /// What the channel needs at least for the layers that a certificate names: every message costs
 /// `latency`, and each layer its work beside that. A second of reconstruction counts as so many
 /// seconds as the weight of computation has for each unit of the channel's weight.
@@ -130,7 +126,7 @@ Verdict checkLines(const OrderProblem &problem, const OrderCertificate &certific
       isUnder =
           isUnder && liesUnder(line, *option.cost, std::min(total, mergeClass.largestMessage));
     if (!isUnder)
-      return refuse(Kind::notALine, "the line ", line.latency, " s + ", line.secondsPerByte,
+      return reject(Kind::notALine, "the line ", line.latency, " s + ", line.secondsPerByte,
                     " s/B is not under every cost of merge class ", l + 1);
   }
   return std::nullopt;
@@ -139,16 +135,16 @@ Verdict checkLines(const OrderProblem &problem, const OrderCertificate &certific
 Verdict checkNumbers(const OrderProblem &problem, const OrderCertificate &certificate) {
   for (double number : {certificate.ready, certificate.tail})
     if (!isCheckedTime(number))
-      return refuse(Kind::notALine, "expected finite times >= 0, got ", number);
+      return reject(Kind::notALine, "expected finite times >= 0, got ", number);
   if (!(certificate.channelWeight > 0 && certificate.channelWeight <= 1))
-    return refuse(Kind::notALine, "expected a weight of the channel above 0 and at most 1, got ",
+    return reject(Kind::notALine, "expected a weight of the channel above 0 and at most 1, got ",
                   certificate.channelWeight);
   return checkLines(problem, certificate);
 }
 
 Verdict checkProved(double proved, double bound) {
   if (isBefore(proved, bound))
-    return refuse(Kind::boundNotProved, "the certificate proves ", proved, " s, not ", bound, " s");
+    return reject(Kind::boundNotProved, "the certificate proves ", proved, " s, not ", bound, " s");
   return std::nullopt;
 }
 
@@ -157,10 +153,10 @@ Verdict checkProved(double proved, double bound) {
 Verdict checkCases(const OrderProblem &problem, const OrderCertificate &certificate,
                    std::size_t &left, bool isOrdered) {
   if (!isCheckedTime(certificate.bound))
-    return refuse(Kind::notALine, "expected finite times >= 0, got ", certificate.bound);
+    return reject(Kind::notALine, "expected finite times >= 0, got ", certificate.bound);
   if (certificate.cases.empty()) {
     if (left-- == 0)
-      return refuse(Kind::wrongCases, "expected at most ", OrderCertificate::maxCases, " cases");
+      return reject(Kind::wrongCases, "expected at most ", OrderCertificate::maxCases, " cases");
     if (Verdict verdict = checkNumbers(problem, certificate))
       return verdict;
     return checkProved(provedBy(problem, certificate), certificate.bound);
@@ -170,10 +166,10 @@ Verdict checkCases(const OrderProblem &problem, const OrderCertificate &certific
                                         : !isOrdered && travelsBothWays(problem, layer);
   if (certificate.cases.size() != 2 || !areAll)
     return certificate.other
-               ? refuse(Kind::wrongCases, "layers ", layer + 1, " and ", *certificate.other + 1,
+               ? reject(Kind::wrongCases, "layers ", layer + 1, " and ", *certificate.other + 1,
                         ": expected one that must travel by factors, another one that travels by "
                         "itself, and two cases")
-               : refuse(Kind::wrongCases, "layer ", layer + 1,
+               : reject(Kind::wrongCases, "layer ", layer + 1,
                         ": expected a layer that travels by factors or in a bucket, and two cases");
   for (std::size_t i = 0; i < 2; ++i) {
     const OrderProblem one = !certificate.other ? restricted(problem, layer, i == 0)
@@ -195,7 +191,7 @@ Verdict checkOrderBound(const OrderProblem &problem, const OrderCertificate &cer
   if (Verdict verdict = checkCases(problem, certificate, left, false))
     return verdict;
   if (isBefore(period, certificate.bound))
-    return refuse(Kind::periodBelowBound, "the period of ", period, " s is below the bound of ",
+    return reject(Kind::periodBelowBound, "the period of ", period, " s is below the bound of ",
                   certificate.bound, " s");
   return std::nullopt;
 }

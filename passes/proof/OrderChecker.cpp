@@ -14,10 +14,6 @@ using Verdict = std::optional<OrderRejection>;
 
 namespace {
 
-template <typename... Parts> OrderRejection refuse(Kind kind, const Parts &...parts) {
-  return {kind, brokenRule('O', static_cast<int>(kind), parts...)};
-}
-
 /// Follows one solution's messages; every member function adds one rule.
 class OrderCheck {
 public:
@@ -31,7 +27,7 @@ public:
     sent.resize(layouts.size());
     for (std::size_t l = 0; l < layouts.size(); ++l) {
       if (layouts[l].bytes() > sync.mergeClasses[l].capacity)
-        return refuse(Kind::classTooLarge, "merge class ", l + 1, ": expected at most ",
+        return reject(Kind::classTooLarge, "merge class ", l + 1, ": expected at most ",
                       sync.mergeClasses[l].capacity, " B, got ", layouts[l].bytes(), " B");
     }
     for (std::size_t p = 0; p < solution.messages.size(); ++p) {
@@ -49,31 +45,31 @@ public:
 private:
   Verdict checkWays() const {
     if (solution.choices.size() != sync.layers.size())
-      return refuse(Kind::wayNotAllowed, "expected ways for ", sync.layers.size(), " layers, got ",
+      return reject(Kind::wayNotAllowed, "expected ways for ", sync.layers.size(), " layers, got ",
                     solution.choices.size());
     for (std::size_t k = 0; k < solution.choices.size(); ++k) {
       const Choice choice = solution.choices[k];
       const Layer &layer = sync.layers[k];
       switch (choice.kind) {
       case Choice::Kind::join:
-        return refuse(Kind::wayNotAllowed, "layer ", k + 1,
+        return reject(Kind::wayNotAllowed, "layer ", k + 1,
                       ": expected a bucket that is sent, got one that stays open");
       case Choice::Kind::bucket:
         // A gradient may be cut, so that it need not fit into one message.
         if (choice.index >= sync.mergeClasses.size() || !(layer.mergeClasses >> choice.index & 1))
-          return refuse(Kind::wayNotAllowed, "layer ", k + 1, ": may not use merge class ",
+          return reject(Kind::wayNotAllowed, "layer ", k + 1, ": may not use merge class ",
                         choice.index + 1);
         break;
       case Choice::Kind::factors:
         if (choice.index >= layer.factorOptions.size())
-          return refuse(Kind::wayNotAllowed, "layer ", k + 1, ": has no factor option ",
+          return reject(Kind::wayNotAllowed, "layer ", k + 1, ": has no factor option ",
                         choice.index + 1);
         break;
       case Choice::Kind::piggyback:
         if (!layer.carrier)
-          return refuse(Kind::wayNotAllowed, "layer ", k + 1, ": has no carrier");
+          return reject(Kind::wayNotAllowed, "layer ", k + 1, ": has no carrier");
         if (solution.choices[*layer.carrier].kind != Choice::Kind::factors)
-          return refuse(Kind::carrierNotFactors, "layer ", k + 1, ": its carrier, layer ",
+          return reject(Kind::carrierNotFactors, "layer ", k + 1, ": its carrier, layer ",
                         *layer.carrier + 1, ", does not travel by factors");
       }
     }
@@ -85,10 +81,10 @@ private:
     if (message.index >= sync.layers.size() || message.half != Half::whole ||
         solution.choices[message.index] !=
             Choice{Choice::Kind::factors, static_cast<std::uint8_t>(message.option)})
-      return refuse(Kind::messageNotThere, "message ", p + 1, ": layer ", message.index + 1,
+      return reject(Kind::messageNotThere, "message ", p + 1, ": layer ", message.index + 1,
                     " does not travel by factor option ", message.option + 1);
     if (!arrived[message.index].empty())
-      return refuse(Kind::sentTwice, "message ", p + 1, ": the factors of layer ",
+      return reject(Kind::sentTwice, "message ", p + 1, ": the factors of layer ",
                     message.index + 1, " travelled before");
     return arrive(p, message.index, 1);
   }
@@ -98,11 +94,11 @@ private:
     if (message.index >= layouts.size() ||
         message.option >= sync.mergeClasses[message.index].options.size() || message.begin < 0 ||
         message.begin >= message.end || message.end > layouts[message.index].bytes())
-      return refuse(Kind::messageNotThere, "message ", p + 1, ": bytes ", message.begin, " to ",
+      return reject(Kind::messageNotThere, "message ", p + 1, ": bytes ", message.begin, " to ",
                     message.end, " of merge class ", message.index + 1, " by scheme ",
                     message.option + 1, " do not exist");
     if (message.bytes() > sync.mergeClasses[message.index].largestMessage)
-      return refuse(Kind::messageTooLarge, "message ", p + 1, ": expected at most ",
+      return reject(Kind::messageTooLarge, "message ", p + 1, ": expected at most ",
                     sync.mergeClasses[message.index].largestMessage, " B, got ", message.bytes(),
                     " B");
     if (Verdict verdict = checkHalf(p))
@@ -116,10 +112,10 @@ private:
           continue;
         const std::int64_t place = cut - layout.begin[i];
         if (!problem.cutsGradients)
-          return refuse(Kind::cutOffGrain, "message ", p + 1, ": cuts layer ", layout.layers[i] + 1,
+          return reject(Kind::cutOffGrain, "message ", p + 1, ": cuts layer ", layout.layers[i] + 1,
                         " at byte ", place, ", but gradients stay whole");
         if (place % problem.grain != 0)
-          return refuse(Kind::cutOffGrain, "message ", p + 1, ": cuts layer ", layout.layers[i] + 1,
+          return reject(Kind::cutOffGrain, "message ", p + 1, ": cuts layer ", layout.layers[i] + 1,
                         " at byte ", place, ", not a multiple of ", problem.grain);
       }
       const auto all = static_cast<double>(sync.layers[layout.layers[i]].bytes);
@@ -141,12 +137,12 @@ private:
     const auto bytes = std::tuple(message.index, message.option, message.begin, message.end);
     const Scheme scheme = sync.mergeClasses[message.index].options[message.option].scheme;
     if (!hasHalves(scheme))
-      return refuse(Kind::wrongHalf, "message ", p + 1, ": travels in halves by '",
+      return reject(Kind::wrongHalf, "message ", p + 1, ": travels in halves by '",
                     schemeName(scheme), "', which has none");
     if (message.half == Half::first)
       halved.insert(bytes);
     else if (halved.erase(bytes) == 0)
-      return refuse(Kind::wrongHalf, "message ", p + 1, ": gathers bytes ", message.begin, " to ",
+      return reject(Kind::wrongHalf, "message ", p + 1, ": gathers bytes ", message.begin, " to ",
                     message.end, " of merge class ", message.index + 1,
                     ", which no message has reduced before");
     return std::nullopt;
@@ -155,7 +151,7 @@ private:
   /// Message p brings so much of layer k.
   Verdict arrive(std::size_t p, std::size_t k, double part) {
     if (isBefore(solution.messages[p].start, sync.layers[k].ready))
-      return refuse(Kind::startsBeforeReady, "message ", p + 1, ": starts at ",
+      return reject(Kind::startsBeforeReady, "message ", p + 1, ": starts at ",
                     solution.messages[p].start, " s, before layer ", k + 1, " is ready at ",
                     sync.layers[k].ready, " s");
     if (solution.messages[p].half != Half::first)
@@ -168,36 +164,36 @@ private:
     const double seconds = secondsOf(sync, message);
     if (!isCheckedTime(message.start) || !isCheckedTime(message.finish) ||
         isOther(message.finish, message.start + seconds))
-      return refuse(Kind::wrongDuration, "message ", p + 1, ": expected ", seconds, " s, got from ",
+      return reject(Kind::wrongDuration, "message ", p + 1, ": expected ", seconds, " s, got from ",
                     message.start, " s to ", message.finish, " s");
     if (p > 0 && isBefore(message.start, solution.messages[p - 1].finish))
-      return refuse(Kind::channelBusy, "message ", p + 1, ": starts at ", message.start,
+      return reject(Kind::channelBusy, "message ", p + 1, ": starts at ", message.start,
                     " s, before the channel is free at ", solution.messages[p - 1].finish, " s");
     return std::nullopt;
   }
 
   Verdict checkAllSent() {
     if (!halved.empty())
-      return refuse(Kind::wrongHalf, "merge class ", std::get<0>(*halved.begin()) + 1, ": byte ",
+      return reject(Kind::wrongHalf, "merge class ", std::get<0>(*halved.begin()) + 1, ": byte ",
                     std::get<2>(*halved.begin()), " is reduced, but never gathered");
     for (std::size_t l = 0; l < layouts.size(); ++l) {
       std::ranges::sort(sent[l]);
       std::int64_t at = 0;
       for (const auto &[begin, end] : sent[l]) {
         if (begin < at)
-          return refuse(Kind::sentTwice, "merge class ", l + 1, ": byte ", begin, " travels twice");
+          return reject(Kind::sentTwice, "merge class ", l + 1, ": byte ", begin, " travels twice");
         if (begin > at)
           break;
         at = end;
       }
       if (at < layouts[l].bytes())
-        return refuse(Kind::notSent, "merge class ", l + 1, ": byte ", at,
+        return reject(Kind::notSent, "merge class ", l + 1, ": byte ", at,
                       ", which belongs to layer ", layouts[l].layers[layouts[l].indexAt(at)] + 1,
                       ", does not travel");
     }
     for (std::size_t k = 0; k < arrived.size(); ++k)
       if (solution.choices[k].kind == Choice::Kind::factors && arrived[k].empty())
-        return refuse(Kind::notSent, "the factors of layer ", k + 1, " do not travel");
+        return reject(Kind::notSent, "the factors of layer ", k + 1, " do not travel");
     return std::nullopt;
   }
 
@@ -226,7 +222,7 @@ private:
     }
     now += left;
     if (isOther(now, solution.period))
-      return refuse(Kind::wrongPeriod, "expected a period of ", now, " s, got ", solution.period,
+      return reject(Kind::wrongPeriod, "expected a period of ", now, " s, got ", solution.period,
                     " s");
     return std::nullopt;
   }
@@ -257,7 +253,7 @@ Verdict checkMessages(const OrderProblem &problem, const Solution &plan) {
     const Message &claimed = plan.messages[m], &expected = carried.messages[m];
     if (claimed.layers != expected.layers || claimed.cutBefore != expected.cutBefore ||
         claimed.cutBehind != expected.cutBehind || claimed.bytes != expected.bytes)
-      return refuse(Kind::wrongList, "message ", m + 1, ": lists ", claimed.layers.size(),
+      return reject(Kind::wrongList, "message ", m + 1, ": lists ", claimed.layers.size(),
                     " layers with ", claimed.bytes, " B, less ", claimed.cutBefore,
                     " B before and ", claimed.cutBehind, " B behind, but its bytes belong to ",
                     expected.layers.size(), " layers, less ", expected.cutBefore, " B and ",

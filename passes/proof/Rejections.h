@@ -2,6 +2,8 @@
 #pragma once
 
 #include "passes/problem/Rounding.h"
+#include "passes/proof/MergeChecker.h"
+#include "passes/proof/OrderChecker.h"
 #include "passes/proof/SolutionChecker.h"
 
 #include <algorithm>
@@ -33,6 +35,14 @@ std::string brokenRule(char series, int number, const Parts &...parts) {
 
 template <typename... Parts> Rejection reject(RejectionKind kind, const Parts &...parts) {
   return {kind, brokenRule('J', static_cast<int>(kind), parts...)};
+}
+
+template <typename... Parts> OrderRejection reject(OrderRejectionKind kind, const Parts &...parts) {
+  return {kind, brokenRule('O', static_cast<int>(kind), parts...)};
+}
+
+template <typename... Parts> MergeRejection reject(MergeRejectionKind kind, const Parts &...parts) {
+  return {kind, brokenRule('M', static_cast<int>(kind), parts...)};
 }
 
 } // namespace syncline::proof

@@ -63,11 +63,6 @@ std::optional<Rejection> checkSolution(const Problem &problem, const Solution &p
 /// compared with.
 std::optional<Rejection> checkBound(const Problem &problem, const Certificate &certificate);
 
-/// As checkBound; also, the solution's finish is not below the bound, and where `optimal` it equals
-/// the bound (both up to 1e-11 of it).
-std::optional<Rejection> checkCertificate(const Problem &problem, const Certificate &certificate,
-                                          double finish, bool optimal);
-
 /// Returns nothing when the proof proves its bound (see boundOf), else a message that begins with
 /// the rejection's number. A MergeCertificate, which only a plain problem may have, goes to
 /// checkMergeBound, a Certificate to checkBound.

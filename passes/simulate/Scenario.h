@@ -4,7 +4,7 @@
 // Units: seconds and bytes. This file has no MLIR; ir/ReadScenario.h makes scenarios from plans.
 #pragma once
 
-#include "passes/problem/CollectiveCost.h"
+#include "passes/problem/OrderProblem.h"
 #include "passes/simulate/Scatter.h"
 #include "syncline/PlanConstants.h"
 #include "syncline/Status.h"
@@ -36,9 +36,7 @@ struct Operation {
   int message = -1;       ///< index into Scenario::messages, but for compute
 };
 
-/// Which half of a message in halves a message is: the reduce-scatter, with the updates where it
-/// travels by "reduce-scatter", or the all-gather.
-enum class Half { whole, first, second };
+using problem::Half;
 
 struct Message {
   std::string name = {}; ///< a name for people

@@ -1,6 +1,8 @@
 // Walks back from the last layer with a deadline for each group.
 #include "passes/solver/Coarsen.h"
 
+#include "passes/solver/CostLines.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,37 +18,14 @@ constexpr std::size_t patience = 4096;
 /// by as much and must count as equal.
 constexpr double roundingAllowance = 1e-13;
 
-/// A line below T: T(x) >= base + slope * x. It ends the search for earlier starts.
-struct Floor {
-  double base = 0;
-  double slope = 0;
-};
-
-/// A line below the cost: the cost itself where it is one line, else the steepest line through the
-/// origin that stays below it.
-Floor costFloor(const MergeProblem &problem) {
+/// A line below the cost, which ends the search for earlier starts: the cost itself where it is one
+/// line, else a ray.
+Relaxation::Line costFloor(const MergeProblem &problem, std::int64_t most) {
   if (problem.options.size() == 1 && problem.options[0].cost->segments().size() == 1) {
     const CostSegment &line = problem.options[0].cost->segments()[0];
     return {line.base, line.slope};
   }
-  double slope = std::numeric_limits<double>::infinity();
-  for (const SchemeOption &option : problem.options) {
-    std::span<const CostSegment> segments = option.cost->segments();
-    if (segments.empty())
-      return {};
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      if (segments[i].firstByte > 0)
-        slope = std::min(slope, segments[i].base / static_cast<double>(segments[i].firstByte));
-      if (i + 1 == segments.size()) {
-        slope = std::min(slope, segments[i].slope);
-        continue;
-      }
-      std::int64_t last = segments[i + 1].firstByte - 1;
-      if (last > 0)
-        slope = std::min(slope, option.cost->seconds(last) / static_cast<double>(last));
-    }
-  }
-  return {0, std::max(0.0, slope)};
+  return rayUnder(problem.options, most);
 }
 
 /// The latest time at which the layers before a group may end, when the group takes `seconds` and
@@ -63,11 +42,11 @@ class StartSearch {
 public:
   StartSearch(const MergeProblem &problem, std::span<const double> earliestFinish)
       : problem(problem), earliestFinish(earliestFinish), prefix(problem.prefixBytes()),
-        floor(costFloor(problem)), minKey(prefix.size()) {
+        floor(costFloor(problem, prefix.back())), minKey(prefix.size()) {
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < prefix.size(); ++i)
-      minKey[i] = least =
-          std::min(least, earliestFinish[i] - floor.slope * static_cast<double>(prefix[i]));
+      minKey[i] = least = std::min(least, earliestFinish[i] - floor.secondsPerByte *
+                                                                  static_cast<double>(prefix[i]));
   }
 
   double seconds(std::size_t i, std::size_t j) const {
@@ -93,16 +72,16 @@ public:
 private:
   /// Whether neither i nor any earlier start can meet the deadline. The slack covers rounding.
   bool isHopeless(std::size_t i, std::size_t j, double deadline) const {
-    double limit = deadline + 1e-9 * deadline - floor.base;
-    double total = floor.slope * static_cast<double>(prefix[j]);
-    double message = floor.slope * static_cast<double>(prefix[j] - prefix[i]);
+    double limit = deadline + 1e-9 * deadline - floor.latency;
+    double total = floor.secondsPerByte * static_cast<double>(prefix[j]);
+    double message = floor.secondsPerByte * static_cast<double>(prefix[j] - prefix[i]);
     return problem.layers[j - 1].ready + message > limit || minKey[i] + total > limit;
   }
 
   const MergeProblem &problem;
   std::span<const double> earliestFinish;
   std::vector<std::int64_t> prefix;
-  Floor floor;
+  Relaxation::Line floor;
   std::vector<double> minKey; ///< entry i: the least f - slope * prefix of all starts up to i
 };
 

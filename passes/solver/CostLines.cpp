@@ -15,11 +15,10 @@ struct Point {
   double bytes, seconds;
 };
 
-/// Corners of the merge class's cost up to `most` bytes; empty where an option has no
-/// straight pieces.
-std::vector<Point> corners(const MergeClass &mergeClass, std::int64_t most) {
+/// Corners of the options' costs up to `most` bytes; empty where an option has no straight pieces.
+std::vector<Point> corners(std::span<const SchemeOption> options, std::int64_t most) {
   std::vector<Point> points;
-  for (const SchemeOption &option : mergeClass.options) {
+  for (const SchemeOption &option : options) {
     std::span<const CostSegment> segments = option.cost->segments();
     if (segments.empty())
       return {};
@@ -53,7 +52,7 @@ std::vector<Point> lowerHull(std::span<const Point> points) {
   return hull;
 }
 
-/// The steepest line through the origin under all points: each byte pays its share of a message.
+/// The steepest line through the origin under all points.
 Relaxation::Line ray(std::span<const Point> points) {
   double slope = infinity;
   for (const Point &point : points)
@@ -81,13 +80,17 @@ Relaxation::Line tangent(std::span<const Point> hull, double bytes) {
 
 } // namespace
 
+Relaxation::Line rayUnder(std::span<const SchemeOption> options, std::int64_t most) {
+  return ray(corners(options, most));
+}
+
 std::vector<CostLines> costLines(const Problem &problem,
                                  std::span<const std::int64_t, maxMergeClasses> most,
                                  std::span<const double> parts, bool withRays) {
   std::vector<CostLines> sets(parts.size());
   CostLines rays;
   for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass) {
-    std::vector<Point> points = corners(problem.mergeClasses[mergeClass], most[mergeClass]);
+    std::vector<Point> points = corners(problem.mergeClasses[mergeClass].options, most[mergeClass]);
     std::vector<Point> hull = lowerHull(points);
     for (std::size_t i = 0; i < parts.size(); ++i)
       sets[i][mergeClass] = tangent(hull, parts[i] * static_cast<double>(most[mergeClass]));

@@ -14,9 +14,13 @@ using namespace problem;
 /// One line for each merge class.
 using CostLines = std::array<Relaxation::Line, maxMergeClasses>;
 
+/// The steepest line through the origin under every option's cost up to `most` bytes, in which each
+/// byte pays its share of a message; zero where an option has no straight pieces.
+Relaxation::Line rayUnder(std::span<const SchemeOption> options, std::int64_t most);
+
 /// Sets of lines under every cost up to most[l] bytes, for merge class l. A set touches each
-/// class's lower hull at one of the `parts` of most[l]; `withRays` adds the steepest lines through
-/// the origin, in which each byte pays its share of a message. Equal neighbours appear once.
+/// class's lower hull at one of the `parts` of most[l]; `withRays` adds rays. Equal neighbours
+/// appear once.
 std::vector<CostLines> costLines(const Problem &problem,
                                  std::span<const std::int64_t, maxMergeClasses> most,
                                  std::span<const double> parts, bool withRays);

@@ -15,13 +15,6 @@ Result<Problem> withoutGathering(const Problem &problem) {
   return sums;
 }
 
-Result<OrderProblem> withoutGathering(const OrderProblem &problem) {
-  SYNCLINE_TRY_GET(sums, withoutGathering(problem.sync));
-  OrderProblem order = problem;
-  order.sync = std::move(*sums);
-  return order;
-}
-
 Problem withDearGathering(const Problem &problem, double times) {
   Problem dear = problem;
   for (Layer &layer : dear.layers)

@@ -2,7 +2,6 @@
 // and an embedding's rows, travel in each micro-batch of such a step, sums in the last one only.
 #pragma once
 
-#include "passes/problem/OrderProblem.h"
 #include "passes/problem/Problem.h"
 
 namespace syncline::solver {
@@ -14,9 +13,6 @@ using namespace problem;
 /// that its solutions are solutions of `problem`. Returns badInput where some layer then has no way
 /// to travel. Precondition: the problem is valid.
 Result<Problem> withoutGathering(const Problem &problem);
-
-/// Does so for an order problem.
-Result<OrderProblem> withoutGathering(const OrderProblem &problem);
 
 /// The problem in which each factor option takes the channel, and the device, so many times as
 /// long. That is too much where a micro-batch hides its own messages, so it serves to choose, not

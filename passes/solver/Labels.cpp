@@ -219,19 +219,10 @@ std::vector<Choice> trace(const std::vector<std::vector<Step>> &history, std::ui
   return choices;
 }
 
-std::vector<PlanState> statesOf(const std::vector<Label> &labels) {
-  std::vector<PlanState> states;
-  states.reserve(labels.size());
-  for (const Label &label : labels)
-    states.push_back(label.state);
-  return states;
-}
-
 } // namespace
 
 LabelSearch searchLabels(const Problem &problem, const StateBound &bound, double target,
-                         std::size_t most, bool proving,
-                         std::vector<std::vector<PlanState>> *kept) {
+                         std::size_t most, bool proving) {
   PlanSteps steps(problem);
   Dominance dominates(problem);
   LabelSearch result;
@@ -239,11 +230,6 @@ LabelSearch searchLabels(const Problem &problem, const StateBound &bound, double
   std::vector<Label> labels, next;
   if (PlanState root = steps.root(); bound.isViable(bound.slack(root, 0)))
     labels.push_back({root, 0, 0, {}});
-  auto keep = [&] {
-    if (kept)
-      kept->push_back(statesOf(labels));
-  };
-  keep();
   for (std::size_t k = 0; k < problem.layers.size(); ++k) {
     next.clear();
     for (std::uint32_t parent = 0; parent < labels.size(); ++parent)
@@ -253,7 +239,6 @@ LabelSearch searchLabels(const Problem &problem, const StateBound &bound, double
       });
     removeDominated(next, dominates);
     result.isCut |= cutDown(next, most);
-    result.labels += next.size();
     if (result.isCut && proving)
       return result;
     std::vector<Step> layerSteps;
@@ -262,15 +247,12 @@ LabelSearch searchLabels(const Problem &problem, const StateBound &bound, double
       layerSteps.push_back({label.parent, label.choice});
     history.push_back(std::move(layerSteps));
     std::swap(labels, next);
-    keep();
   }
 
   auto ends = [](const Label &label) { return PlanSteps::finish(label.state); };
-  if (auto best = std::ranges::min_element(labels, {}, ends); best != labels.end()) {
-    result.finish = ends(*best);
-    if (result.finish < target)
-      result.choices = trace(history, static_cast<std::uint32_t>(best - labels.begin()));
-  }
+  if (auto best = std::ranges::min_element(labels, {}, ends);
+      best != labels.end() && ends(*best) < target)
+    result.choices = trace(history, static_cast<std::uint32_t>(best - labels.begin()));
   return result;
 }
 

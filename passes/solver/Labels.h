@@ -17,11 +17,9 @@ using namespace problem;
 struct LabelSearch {
   /// The choices of the solution that finishes first, where one beats the target.
   std::optional<std::vector<Choice>> choices;
-  double finish = 0; ///< seconds, of that solution
   /// Whether more states were alive than allowed, so that those with the least slack were cut.
   /// Nothing is proved then.
   bool isCut = false;
-  std::size_t labels = 0; ///< states kept, over all layers
 };
 
 /// Objective: the earliest finish before `target`. Guarantee: where nothing was cut, no solution
@@ -29,11 +27,9 @@ struct LabelSearch {
 /// 1e-12 of it). With `proving` the search gives up at the first cut. Deterministic. Time: layers
 /// times kept states times the states each is compared with.
 ///
-/// `bound` must belong to the same problem and target. `kept`, where given, receives the states,
-/// one list more than layers; where nothing was cut they make a certificate. Precondition: the
-/// problem is valid and has a layer; most >= 1.
+/// `bound` must belong to the same problem and target. Precondition: the problem is valid and has a
+/// layer; most >= 1.
 LabelSearch searchLabels(const Problem &problem, const StateBound &bound, double target,
-                         std::size_t most, bool proving = false,
-                         std::vector<std::vector<PlanState>> *kept = nullptr);
+                         std::size_t most, bool proving = false);
 
 } // namespace syncline::solver

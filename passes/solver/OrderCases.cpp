@@ -34,13 +34,9 @@ struct Pair {
 
 /// What the factors of a pair travel before, or behind, at the earliest: two sums.
 double boundOf(const OrderProblem &problem, std::size_t factors, std::size_t other) {
-  const auto least = [&](std::size_t k) {
-    const Layer &layer = problem.sync.layers[k];
-    return layer.mergeClasses == 0 ? fastestFactors(layer).seconds : 0;
-  };
-  const double both = least(factors) + least(other);
-  return both + std::min(problem.sync.layers[factors].ready + problem.tailBehind(other),
-                         problem.sync.layers[other].ready + problem.tailBehind(factors));
+  const Layer &one = problem.sync.layers[factors], &two = problem.sync.layers[other];
+  return one.leastSeconds() + two.leastSeconds() +
+         std::min(one.ready + problem.tailBehind(other), two.ready + problem.tailBehind(factors));
 }
 
 class Branching {
@@ -119,7 +115,7 @@ private:
       if (layers[k].mergeClasses == 0 && !layers[k].factorOptions.empty())
         longest.push_back(k);
     std::ranges::stable_sort(longest, std::greater(),
-                             [&](std::size_t k) { return fastestFactors(layers[k]).seconds; });
+                             [&](std::size_t k) { return layers[k].leastSeconds(); });
     longest.resize(std::min(longest.size(), most));
     for (std::size_t factors : longest)
       for (std::size_t other = 0; other < layers.size(); ++other) {
@@ -189,7 +185,7 @@ private:
       return layer.mergeClasses == 0;
     const OrderCertificate &certificate = node.certificate;
     const double price = (1 - certificate.channelWeight) / certificate.channelWeight;
-    const FactorOption &factors = fastestFactors(layer);
+    const FactorOption &factors = layer.fastestFactors();
     double inBucket = std::numeric_limits<double>::infinity();
     for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
       if (layer.mergeClasses >> l & 1)

@@ -108,9 +108,9 @@ private:
   void tryRivals() {
     if (result.isOptimal() || !usesFirstClass(problem))
       return;
-    keepIfShorter(p3Order(problem, 200'000));
-    keepIfShorter(byteSchedulerOrder(problem, 4'096'000, 4'096'000));
-    keepIfShorter(ticTacOrder(problem));
+    keepIfShorter(priorityOrder(problem, 200'000));              // P3
+    keepIfShorter(priorityOrder(problem, 4'096'000, 4'096'000)); // ByteScheduler
+    keepIfShorter(priorityOrder(problem, unlimited));            // TicTac
     const std::int64_t largest = problem.sync.mergeClasses[0].largestMessage;
     const auto fits = [&](const Layer &layer) { return layer.bytes <= largest; };
     if (!std::ranges::all_of(problem.sync.layers, fits))
@@ -158,12 +158,10 @@ private:
     std::optional<Schedules> before(std::in_place, problem, next);
     std::swap(schedules, before);
     bool isBetter = false;
-    const std::int64_t middle = chunk;
-    for (double factor : {0.25, 0.5, 1.0, 2.0, 4.0})
-      if (const auto bytes = std::llround(factor * static_cast<double>(middle));
-          attempt({.chunk = std::max<std::int64_t>(problem.grain, bytes)})) {
+    for (std::int64_t bytes : chunksAround())
+      if (attempt({.chunk = bytes})) {
         isBetter = true;
-        chunk = std::max<std::int64_t>(problem.grain, bytes);
+        chunk = bytes;
       }
     if (low > 0)
       isBetter |= tryTargets(low);
@@ -172,18 +170,23 @@ private:
       std::swap(schedules, before);
   }
 
+  /// Bytes of messages around the best size.
+  std::vector<std::int64_t> chunksAround() const {
+    std::vector<std::int64_t> chunks;
+    for (double factor : {0.25, 0.5, 1.0, 2.0, 4.0})
+      chunks.push_back(
+          std::max<std::int64_t>(problem.grain, std::llround(factor * static_cast<double>(chunk))));
+    return chunks;
+  }
+
   /// Lets factors travel sooner or later where they are in the way of other messages, and with
   /// `thenAround` searches around the best schedule of these.
   bool tryTurns(bool thenAround) {
     if (result.gap() <= goodGap || visits > maxVisits)
       return false;
-    std::vector<std::int64_t> chunks;
-    for (double factor : {0.25, 0.5, 1.0, 2.0, 4.0})
-      chunks.push_back(
-          std::max<std::int64_t>(problem.grain, std::llround(factor * static_cast<double>(chunk))));
     const double enough = result.certificate.bound * (1 + goodGap);
     const std::size_t most = std::min(mostBranches, turnVisits / (problem.tail.size() + 1));
-    TurnsResult turned = searchTurns(*schedules, chunks, most, enough);
+    TurnsResult turned = searchTurns(*schedules, chunksAround(), most, enough);
     visits += turned.schedules * problem.tail.size();
     OrderSolution start = turned.solution;
     const bool isBetter = keepIfBetter(std::move(turned.solution));
@@ -243,10 +246,12 @@ OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder)
 
 /// The order that "optimal" finds for sums alone, with the bound of all orders.
 static Result<OrderResult> planSums(const OrderProblem &problem) {
-  const Result<OrderProblem> sums = withoutGathering(problem);
+  Result<Problem> sums = withoutGathering(problem.sync);
   if (!sums)
     return Status::error(sums.status().kind(), "planner 'sums': " + sums.status().message());
-  Result<OrderResult> order = planOrder(*sums, **parsePlanner("optimal"));
+  OrderProblem ofSums = problem;
+  ofSums.sync = std::move(*sums);
+  Result<OrderResult> order = planOrder(ofSums, **parsePlanner("optimal"));
   return order ? proved(problem, std::move(order->solution)) : order;
 }
 

@@ -16,7 +16,8 @@ struct OrderResult {
   OrderSolution solution;
   OrderCertificate certificate;
 
-  double gap() const { return solution.gap(certificate.bound); }
+  /// How much longer than the bound the period is, relative to the bound.
+  double gap() const { return certificate.bound > 0 ? solution.period / certificate.bound - 1 : 0; }
   bool isOptimal() const { return isProved(solution.period, certificate.bound); }
 };
 

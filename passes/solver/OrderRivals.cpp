@@ -97,10 +97,6 @@ private:
   OrderSolution order;
 };
 
-OrderSolution byPriority(const OrderProblem &problem, std::int64_t size, std::int64_t credit) {
-  return PriorityQueue(problem, size, credit).run();
-}
-
 } // namespace
 
 Status usesFirstClass(const OrderProblem &problem) {
@@ -177,19 +173,8 @@ Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size) 
   return order;
 }
 
-OrderSolution p3Order(const OrderProblem &problem, std::int64_t size) {
-  return byPriority(problem, size, 0);
-}
-
-OrderSolution byteSchedulerOrder(const OrderProblem &problem, std::int64_t size,
-                                 std::int64_t credit) {
-  return byPriority(problem, size, credit);
-}
-
-OrderSolution ticTacOrder(const OrderProblem &problem) {
-  // In a chain of layers only the first one that is missing lets computation go on, so TicTac's
-  // comparison always prefers the layer that is read first.
-  return byPriority(problem, unlimited, 0);
+OrderSolution priorityOrder(const OrderProblem &problem, std::int64_t size, std::int64_t credit) {
+  return PriorityQueue(problem, size, credit).run();
 }
 
 namespace {
@@ -209,13 +194,12 @@ std::vector<PlannerRow> orderingPlanners() {
       {{"p3:SIZE", "P3's slices of SIZE (its default: 200KB), what the next forward pass reads "
                    "first before others; with --overlap step"},
        [](std::int64_t size) {
-         return ordering([size](const OrderProblem &p) { return p3Order(p, size); });
+         return ordering([size](const OrderProblem &p) { return priorityOrder(p, size); });
        }},
       {{"bytescheduler:SIZE", "ByteScheduler's partitions of SIZE (its default: 4096KB) through a "
                               "queue of SIZE; with --overlap step"},
        [](std::int64_t size) {
-         return ordering(
-             [size](const OrderProblem &p) { return byteSchedulerOrder(p, size, size); });
+         return ordering([size](const OrderProblem &p) { return priorityOrder(p, size, size); });
        }},
       {{"dear:SIZE", "DeAR's buckets of SIZE: reduce-scatters in the backward pass, then "
                      "all-gathers, what the next forward pass reads first before others; with "
@@ -225,7 +209,7 @@ std::vector<PlannerRow> orderingPlanners() {
        }},
       {{"tictac", "whole layers, what the next forward pass reads first before others; with "
                   "--overlap step"},
-       always(ordering(ticTacOrder))},
+       always(ordering([](const OrderProblem &p) { return priorityOrder(p, unlimited); }))},
   };
 }
 

@@ -23,15 +23,11 @@ Status usesFirstClass(const OrderProblem &problem);
 Result<OrderSolution> dearOrder(const OrderProblem &problem, std::int64_t size);
 
 /// P3: slices of one layer, of at most `size` bytes and at least a grain, the layer that is read
-/// first before others.
-OrderSolution p3Order(const OrderProblem &problem, std::int64_t size);
-
-/// ByteScheduler: slices as P3's; slices enter a queue of at most `credit` bytes, in which none
-/// overtakes another.
-OrderSolution byteSchedulerOrder(const OrderProblem &problem, std::int64_t size,
-                                 std::int64_t credit);
-
-/// TicTac: whole layers, the one that is read first before others.
-OrderSolution ticTacOrder(const OrderProblem &problem);
+/// first before others. TicTac: the same with `unlimited`, for whole layers. In a chain of layers
+/// only the first one that is missing lets computation go on, so that TicTac's comparison always
+/// prefers the one that is read first. ByteScheduler: slices enter a queue of at most `credit`
+/// bytes, in which none overtakes another.
+OrderSolution priorityOrder(const OrderProblem &problem, std::int64_t size,
+                            std::int64_t credit = 0);
 
 } // namespace syncline::solver

@@ -14,12 +14,8 @@ static std::optional<Choice> bucketChoice(const Problem &problem, std::size_t k)
   return std::nullopt;
 }
 
-const FactorOption &fastestFactors(const Layer &layer) {
-  return *std::ranges::min_element(layer.factorOptions, {}, &FactorOption::seconds);
-}
-
 static Choice factorsChoice(const Layer &layer) {
-  const auto place = &fastestFactors(layer) - layer.factorOptions.data();
+  const auto place = &layer.fastestFactors() - layer.factorOptions.data();
   return {Choice::Kind::factors, static_cast<std::uint8_t>(place)};
 }
 
@@ -66,7 +62,7 @@ std::vector<std::size_t> flippable(const Problem &problem) {
 static double savedBy(const Problem &problem, std::size_t k) {
   const MergeClass &mergeClass = problem.mergeClasses[bucketChoice(problem, k)->index];
   return mergeClass.seconds(problem.layers[k].bytes) - mergeClass.seconds(1) -
-         fastestFactors(problem.layers[k]).seconds;
+         problem.layers[k].fastestFactors().seconds;
 }
 
 std::optional<std::size_t> mostSaving(const Problem &problem) {

@@ -25,7 +25,4 @@ std::vector<std::size_t> flippable(const Problem &problem);
 /// since others share it.
 std::optional<std::size_t> mostSaving(const Problem &problem);
 
-/// The layer's fastest factor option. Precondition: it has one.
-const FactorOption &fastestFactors(const Layer &layer);
-
 } // namespace syncline::solver

@@ -203,9 +203,9 @@ std::vector<Choice> layerwiseChoices(const Problem &problem, std::size_t mergeCl
   };
   auto fastestFactorOption = [&](std::size_t k) {
     const std::vector<FactorOption> &factorOptions = problem.layers[k].factorOptions;
-    auto fastest = std::ranges::min_element(factorOptions, {}, &FactorOption::seconds);
-    return Choice{Choice::Kind::factors,
-                  static_cast<std::uint8_t>(fastest - factorOptions.begin())};
+    return Choice{
+        Choice::Kind::factors,
+        static_cast<std::uint8_t>(&problem.layers[k].fastestFactors() - factorOptions.data())};
   };
   // The room that remains beside the layers that have no other merge class or option.
   std::int64_t room = limited ? problem.mergeClasses[*limited].capacity : 0;

@@ -60,7 +60,6 @@ private:
   void accept(const LabelSearch &search) {
     if (search.choices)
       result.plan = replay(problem, *search.choices);
-    result.labels += search.labels;
   }
 
   /// The bound that the relaxations prove without a search.

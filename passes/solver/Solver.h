@@ -15,7 +15,6 @@ using namespace problem;
 struct SolverResult {
   Solution plan;
   Certificate certificate;
-  std::size_t labels = 0; ///< states kept, over all layers and searches
 
   double bound() const { return certificate.bound; }
   /// How much later than the bound the solution ends, relative to the bound.

@@ -12,14 +12,6 @@ namespace {
 /// Far more than the rounding of one evaluated line, far less than proofs tolerate.
 constexpr double margin = 1e-13;
 
-double at(const CostSegment &line, std::int64_t bytes) {
-  return line.base + line.slope * static_cast<double>(bytes - line.firstByte);
-}
-
-bool isSame(const CostSegment &a, const CostSegment &b) {
-  return a.firstByte == b.firstByte && a.base == b.base && a.slope == b.slope;
-}
-
 const CostSegment &lineAt(std::span<const CostSegment> segments, std::int64_t bytes) {
   auto next = std::ranges::upper_bound(segments, bytes, {}, &CostSegment::firstByte);
   return *std::prev(next);
@@ -27,8 +19,8 @@ const CostSegment &lineAt(std::span<const CostSegment> segments, std::int64_t by
 
 bool isBeaten(const Piece &piece, const Piece &other) {
   auto isLess = [&](std::int64_t bytes) {
-    const double here = at(piece.line, bytes);
-    return at(other.line, bytes) < here - margin * std::abs(here);
+    const double here = piece.line.seconds(bytes);
+    return other.line.seconds(bytes) < here - margin * std::abs(here);
   };
   return isLess(piece.firstByte) && isLess(piece.lastByte);
 }
@@ -39,15 +31,14 @@ void addRange(const MergeClass &mergeClass, std::int64_t first, std::int64_t las
   std::vector<Piece> here;
   for (const SchemeOption &option : mergeClass.options) {
     const Piece piece{first, last, lineAt(option.cost->segments(), first)};
-    if (std::ranges::none_of(here, [&](const Piece &p) { return isSame(p.line, piece.line); }))
+    if (std::ranges::none_of(here, [&](const Piece &p) { return p.line == piece.line; }))
       here.push_back(piece);
   }
   for (const Piece &piece : here) {
     if (std::ranges::any_of(here, [&](const Piece &other) { return isBeaten(piece, other); }))
       continue;
-    auto before = std::ranges::find_if(pieces, [&](const Piece &p) {
-      return p.lastByte + 1 == first && isSame(p.line, piece.line);
-    });
+    auto before = std::ranges::find_if(
+        pieces, [&](const Piece &p) { return p.lastByte + 1 == first && p.line == piece.line; });
     if (before == pieces.end())
       pieces.push_back(piece);
     else
@@ -83,7 +74,7 @@ std::vector<Line> linesBelow(const std::vector<Piece> &pieces) {
   std::vector<Point> points;
   for (const Piece &piece : pieces)
     for (std::int64_t bytes : {piece.firstByte, piece.lastByte})
-      points.push_back({static_cast<double>(bytes), at(piece.line, bytes)});
+      points.push_back({static_cast<double>(bytes), piece.line.seconds(bytes)});
   std::ranges::sort(points, [](const Point &a, const Point &b) {
     return a.bytes < b.bytes || (a.bytes == b.bytes && a.seconds < b.seconds);
   });

@@ -11,8 +11,7 @@ namespace syncline::z3judge {
 
 using namespace problem;
 
-/// From `firstByte` to `lastByte`, both included, an option takes line.base + line.slope *
-/// (bytes - line.firstByte) seconds.
+/// From `firstByte` to `lastByte`, both included, an option takes line.seconds(bytes).
 struct Piece {
   std::int64_t firstByte = 0, lastByte = 0;
   CostSegment line;

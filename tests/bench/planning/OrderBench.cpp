@@ -35,9 +35,9 @@ struct Rivals {
   double dear = 0, p3 = 0, byteScheduler = 0, ticTac = 0; ///< seconds
 
   explicit Rivals(const OrderProblem &problem)
-      : dear(dearPeriod(problem, 1 << 16)), p3(p3Order(problem, 200'000).period),
-        byteScheduler(byteSchedulerOrder(problem, 4'096'000, 4'096'000).period),
-        ticTac(ticTacOrder(problem).period) {
+      : dear(dearPeriod(problem, 1 << 16)), p3(priorityOrder(problem, 200'000).period),
+        byteScheduler(priorityOrder(problem, 4'096'000, 4'096'000).period),
+        ticTac(priorityOrder(problem, unlimited).period) {
     for (std::int64_t size = 1 << 17; size <= 1 << 30; size *= 2)
       dear = std::min(dear, dearPeriod(problem, size));
   }

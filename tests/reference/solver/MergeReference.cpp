@@ -60,11 +60,6 @@ FirstEnd firstEnd(const MergeProblem &problem, std::span<const std::int64_t> pre
   return best;
 }
 
-template <typename... Parts>
-proof::MergeRejection reject(proof::MergeRejectionKind kind, const Parts &...parts) {
-  return {kind, proof::brokenRule('M', static_cast<int>(kind), parts...)};
-}
-
 } // namespace
 
 std::vector<double> plainFinishTimes(const MergeProblem &problem) {

@@ -125,13 +125,12 @@ Scenario scenarioOf(const problem::OrderProblem &problem, const problem::OrderSo
     ready.push_back(0);
     for (std::size_t i = layout.indexAt(message.begin); i <= layout.indexAt(message.end - 1); ++i) {
       const std::size_t layer = layout.layers[i];
-      if (message.half != problem::Half::first) // the all-gather brings the gradients
+      if (message.half != Half::first) // the all-gather brings the gradients
         carriers[layer].push_back(static_cast<int>(scenario.messages.size()));
       ready.back() = std::max(ready.back(), problem.sync.layers[layer].ready);
     }
     Message &sent = scenario.messages.emplace_back(Message{.name = "m", .bytes = message.bytes()});
-    if (message.half != problem::Half::whole)
-      sent.half = message.half == problem::Half::first ? Half::first : Half::second;
+    sent.half = message.half;
   }
   std::set<int> awaited;
   for (std::size_t k = problem.tail.size(); k-- > 0;) {
