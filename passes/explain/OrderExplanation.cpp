@@ -57,11 +57,7 @@ private:
   void bring(std::size_t m, std::size_t k, std::vector<double> &awaited) {
     const Message &message = plan.messages[m];
     const std::int64_t all = problem.sync.layers[k].bytes;
-    std::int64_t bytes = all;
-    if (k == message.layers.front())
-      bytes -= message.cutBefore;
-    if (k == message.layers.back())
-      bytes -= message.cutBehind;
+    const std::int64_t bytes = message.bytesOf(problem.sync, k);
     if (all == 0 && !message.isFactors)
       return; // nothing arrives, so that nothing waits
     awaited[k] += message.isFactors ? 1 : static_cast<double>(bytes) / static_cast<double>(all);

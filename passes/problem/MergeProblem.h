@@ -29,11 +29,19 @@ struct MergeProblem {
 
   /// The index of the fastest option for `bytes`; the first wins a tie. Precondition: there is
   /// an option.
-  std::size_t bestOption(std::int64_t bytes) const;
+  std::size_t bestOption(std::int64_t bytes) const { return fastestOption(options, bytes); }
   /// The fastest option's time in seconds: T(bytes) = min over options.
-  double seconds(std::int64_t bytes) const;
+  double seconds(std::int64_t bytes) const {
+    return options[bestOption(bytes)].cost->seconds(bytes);
+  }
   /// Sums of bytes: entry k holds the bytes of the first k layers, k = 0..n.
-  std::vector<std::int64_t> prefixBytes() const;
+  std::vector<std::int64_t> prefixBytes() const {
+    std::vector<std::int64_t> prefix{0};
+    prefix.reserve(layers.size() + 1);
+    for (const MergeLayer &layer : layers)
+      prefix.push_back(prefix.back() + layer.bytes);
+    return prefix;
+  }
 };
 
 /// Proof that no grouping ends before earliestFinish.back(): entry j is the earliest time at which

@@ -88,14 +88,6 @@ Status validateRoutes(const Problem &problem) {
 
 } // namespace
 
-std::size_t MergeClass::bestOption(std::int64_t bytes) const {
-  return fastestOption(options, bytes);
-}
-
-double MergeClass::seconds(std::int64_t bytes) const {
-  return options[bestOption(bytes)].cost->seconds(bytes);
-}
-
 const FactorOption &Layer::fastestFactors() const {
   return *std::ranges::min_element(factorOptions, {}, &FactorOption::seconds);
 }
@@ -166,10 +158,23 @@ Status validate(const Problem &problem) {
   return validateRoutes(problem);
 }
 
+const FactorOption *factorOptionOf(const Problem &problem, const Message &message) {
+  return message.isFactors ? &problem.layers[message.layers.front()].factorOptions[message.option]
+                           : nullptr;
+}
+
+static const SchemeOption &schemeOptionOf(const Problem &problem, const Message &message) {
+  return problem.mergeClasses[message.mergeClass].options[message.option];
+}
+
+double secondsOf(const Problem &problem, const Message &message) {
+  const FactorOption *factors = factorOptionOf(problem, message);
+  return factors ? factors->seconds : schemeOptionOf(problem, message).cost->seconds(message.bytes);
+}
+
 Scheme Solution::scheme(const Problem &problem, const Message &message) const {
-  return message.isFactors
-             ? problem.layers[message.layers.front()].factorOptions[message.option].scheme
-             : problem.mergeClasses[message.mergeClass].options[message.option].scheme;
+  const FactorOption *factors = factorOptionOf(problem, message);
+  return factors ? factors->scheme : schemeOptionOf(problem, message).scheme;
 }
 
 void Solution::takeTurns(int channels) {
@@ -186,11 +191,11 @@ int Solution::channels() const {
 
 double Solution::traffic(const Problem &problem) const {
   double bytes = 0;
-  for (const Message &message : messages)
-    bytes += message.isFactors
-                 ? problem.layers[message.layers.front()].factorOptions[message.option].traffic
-                 : problem.mergeClasses[message.mergeClass].options[message.option].bytesMoved(
-                       message.bytes);
+  for (const Message &message : messages) {
+    const FactorOption *factors = factorOptionOf(problem, message);
+    bytes +=
+        factors ? factors->traffic : schemeOptionOf(problem, message).bytesMoved(message.bytes);
+  }
   return bytes;
 }
 

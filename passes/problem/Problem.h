@@ -33,9 +33,11 @@ struct MergeClass {
   std::int64_t capacity = unlimited;
 
   /// The index of the fastest option for `bytes`; the first wins a tie.
-  std::size_t bestOption(std::int64_t bytes) const;
+  std::size_t bestOption(std::int64_t bytes) const { return fastestOption(options, bytes); }
   /// The fastest option's time in seconds.
-  double seconds(std::int64_t bytes) const;
+  double seconds(std::int64_t bytes) const {
+    return options[bestOption(bytes)].cost->seconds(bytes);
+  }
 };
 
 /// A way for one layer's gradient to travel as factors, in a message of its own.
@@ -140,7 +142,18 @@ struct Message {
 
   /// Seconds when the channel is done with all of it.
   double arrived() const { return gather ? gather->end : end; }
+  /// The bytes that it carries of a listed layer's gradient.
+  std::int64_t bytesOf(const Problem &problem, std::size_t layer) const {
+    return problem.layers[layer].bytes - (layer == layers.front() ? cutBefore : 0) -
+           (layer == layers.back() ? cutBehind : 0);
+  }
 };
+
+/// The factor option of a message by factors; null for a bucket. Precondition: it exists.
+const FactorOption *factorOptionOf(const Problem &problem, const Message &message);
+
+/// Seconds that the message takes the channel. Precondition: its option exists.
+double secondsOf(const Problem &problem, const Message &message);
 
 /// A solution: messages in issue order, which is the order of their last members.
 struct Solution {

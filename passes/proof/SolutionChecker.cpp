@@ -122,11 +122,7 @@ private:
     if (isBefore(message.start, free))
       return reject(Kind::channelBusy, "message ", number, ": starts at ", message.start,
                     " s, but the channel is busy until ", free, " s");
-    double seconds =
-        message.isFactors
-            ? last.factorOptions[message.option].seconds
-            : problem.mergeClasses[message.mergeClass].options[message.option].cost->seconds(
-                  message.bytes);
+    double seconds = secondsOf(problem, message);
     if (isOther(message.end, message.start + seconds))
       return reject(Kind::wrongDuration, "message ", number, ": expected its end at ",
                     message.start + seconds, " s, got ", message.end, " s");

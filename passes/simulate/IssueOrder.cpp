@@ -93,7 +93,7 @@ private:
       first.push_back(std::numeric_limits<double>::infinity());
       for (std::size_t layer : message.layers) {
         members.push_back(names[layer]);
-        bytes += bytesIn(message, layer);
+        bytes += message.bytesOf(problem, layer);
         weight += weightOf(layer) * partIn(message, layer);
         last = std::max(last, problem.layers[layer].ready);
         noteReader(layer);
@@ -103,7 +103,7 @@ private:
         addPiggybacks(message.layers.front(), members);
       const Scheme scheme = decisions.scheme(problem, message);
       if (isGathered(scheme))
-        bytes = factorOptionOf(message)->factorBytes;
+        bytes = factorOptionOf(problem, message)->factorBytes;
       scenario.messages.push_back(
           {.name = summary(members), .scheme = scheme, .bytes = bytes, .channel = message.channel});
       ready.push_back(last);
@@ -133,15 +133,10 @@ private:
   /// When the message may be issued; a second half may be at once.
   double readyOf(std::size_t message) const { return message < ready.size() ? ready[message] : 0; }
 
-  /// The bytes of the layer that the message carries.
-  std::int64_t bytesIn(const problem::Message &message, std::size_t layer) const {
-    return problem.layers[layer].bytes - (layer == message.layers.front() ? message.cutBefore : 0) -
-           (layer == message.layers.back() ? message.cutBehind : 0);
-  }
-
   double partIn(const problem::Message &message, std::size_t layer) const {
     const std::int64_t all = problem.layers[layer].bytes;
-    return all > 0 ? static_cast<double>(bytesIn(message, layer)) / static_cast<double>(all) : 1;
+    return all > 0 ? static_cast<double>(message.bytesOf(problem, layer)) / static_cast<double>(all)
+                   : 1;
   }
 
   /// Notes when the last message's layer is read.
@@ -157,11 +152,6 @@ private:
         weights.back() += weightOf(piggyback);
         noteReader(piggyback);
       }
-  }
-
-  const problem::FactorOption *factorOptionOf(const problem::Message &message) const {
-    return message.isFactors ? &problem.layers[message.layers.front()].factorOptions[message.option]
-                             : nullptr;
   }
 
   /// Issues, channel by channel, what is ready by then and has no message before it.
@@ -202,7 +192,7 @@ private:
       scenario.operations.push_back({.kind = Operation::Kind::wait,
                                      .phase = Phase::update,
                                      .message = static_cast<int>(second->second)});
-    const problem::FactorOption *factorOption = factorOptionOf(decisions.messages[i]);
+    const problem::FactorOption *factorOption = factorOptionOf(problem, decisions.messages[i]);
     if (factorOption && factorOption->reconstruct > 0)
       scenario.operations.push_back({.phase = Phase::update,
                                      .layer = scenario.messages[i].name,

@@ -14,7 +14,7 @@ public:
   Merger(const Problem &problem, Solution plan, double deadline)
       : problem(problem), plan(std::move(plan)), deadline(deadline * (1 + 1e-13)) {
     for (const Message &message : this->plan.messages)
-      seconds.push_back(secondsOf(message));
+      seconds.push_back(secondsOf(problem, message));
     setLatest();
   }
 
@@ -37,27 +37,14 @@ public:
   }
 
 private:
-  double reconstructOf(const Message &message) const {
-    return message.isFactors
-               ? problem.layers[message.layers.front()].factorOptions[message.option].reconstruct
-               : 0;
-  }
-
-  double secondsOf(const Message &message) const {
-    return message.isFactors
-               ? problem.layers[message.layers.front()].factorOptions[message.option].seconds
-               : problem.mergeClasses[message.mergeClass].options[message.option].cost->seconds(
-                     message.bytes);
-  }
-
   /// Computes the latest end of each message for which all later messages stay in time.
   void setLatest() {
     latest.resize(plan.messages.size());
     double channel = deadline, device = deadline;
     for (std::size_t i = plan.messages.size(); i-- > 0;) {
-      const Message &message = plan.messages[i];
-      if (double reconstruct = reconstructOf(message); reconstruct > 0) {
-        device -= reconstruct;
+      if (const FactorOption *factors = factorOptionOf(problem, plan.messages[i]);
+          factors && factors->reconstruct > 0) {
+        device -= factors->reconstruct;
         channel = std::min(channel, device);
       }
       latest[i] = channel;
@@ -89,7 +76,7 @@ private:
     messages[later].layers = std::move(members);
     messages[later].bytes = bytes;
     messages[later].option = problem.mergeClasses[messages[later].mergeClass].bestOption(bytes);
-    seconds[later] = secondsOf(messages[later]);
+    seconds[later] = secondsOf(problem, messages[later]);
     auto at = static_cast<std::ptrdiff_t>(earlier);
     messages.erase(messages.begin() + at);
     seconds.erase(seconds.begin() + at);
