@@ -38,9 +38,8 @@ public:
   virtual double seconds(std::int64_t bytes) const = 0;
 
   /// The cost as straight pieces, with firstByte strictly ascending from 0 and values equal to
-  /// seconds() to the last bit. Empty when the cost has no such form; solvers then use slower
-  /// algorithms that only call seconds().
-  virtual std::span<const CostSegment> segments() const { return {}; }
+  /// seconds() to the last bit.
+  virtual std::span<const CostSegment> segments() const = 0;
 };
 
 /// A scheme that merged gradients may use, with its cost.

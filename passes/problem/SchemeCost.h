@@ -40,8 +40,7 @@ AffineCost allGatherCost(int ranks, const LinkRates &rates);
 
 /// The cost with `secondsPerByte` more for every byte: a line where `cost` is one, else a table of
 /// the ends of its straight pieces. Exact up to the rounding of the last piece's slope.
-/// Preconditions: the cost has straight pieces, the last of which does not fall;
-/// secondsPerByte >= 0.
+/// Preconditions: the cost's last piece does not fall; secondsPerByte >= 0.
 std::shared_ptr<const CollectiveCost> withExtraPerByte(const CollectiveCost &cost,
                                                        double secondsPerByte);
 

@@ -76,8 +76,6 @@ private:
 
   static bool neverFalls(const CollectiveCost &cost) {
     std::span<const CostSegment> pieces = cost.segments();
-    if (pieces.empty())
-      return false;
     double previous = 0;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       double last = i + 1 < pieces.size() ? cost.seconds(pieces[i + 1].firstByte - 1) : infinity;

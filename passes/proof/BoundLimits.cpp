@@ -16,8 +16,6 @@ bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::in
                      line.latency + line.secondsPerByte * static_cast<double>(bytes));
   };
   std::span<const CostSegment> pieces = cost.segments();
-  if (pieces.empty())
-    return line.latency == 0 && line.secondsPerByte == 0;
   for (std::size_t i = 0; i < pieces.size() && pieces[i].firstByte <= most; ++i) {
     std::int64_t last = i + 1 < pieces.size() ? pieces[i + 1].firstByte - 1 : most;
     if (!isUnderAt(pieces[i].firstByte) || !isUnderAt(std::min(last, most)))

@@ -12,7 +12,7 @@ namespace syncline::proof {
 using namespace problem;
 
 /// Whether the line is under the cost of every message up to `most` bytes. Looks at the corners of
-/// the cost's pieces; a cost without pieces is known to be above the zero line alone.
+/// the cost's pieces.
 bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::int64_t most);
 
 /// Keeps references to problem and certificate, which must outlive it. Immutable after prepare().

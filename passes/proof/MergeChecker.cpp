@@ -114,25 +114,13 @@ std::size_t firstTooLate(const Claim &claim, const Piece &piece, std::size_t lim
   return limit;
 }
 
-/// When message i+1..j ends if it takes `seconds` and starts as soon as it can.
-double endOf(const Claim &claim, std::size_t i, std::size_t j, double seconds) {
-  return std::max(claim.finish[i], claim.ready(j)) + seconds;
-}
-
-/// As above, for a cost without pieces: every start for every entry.
-std::size_t firstTooLate(const Claim &claim, const CollectiveCost &cost, std::size_t limit) {
-  for (std::size_t j = 1; j < limit; ++j)
-    for (std::size_t i = 0; i < j; ++i)
-      if (isBefore(endOf(claim, i, j, cost.seconds(claim.bytes(i, j))), claim.finish[j]))
-        return j;
-  return limit;
-}
-
 MergeRejection tooLate(const Claim &claim, std::size_t j) {
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < j; ++i)
-    if (double end = endOf(claim, i, j, claim.problem.seconds(claim.bytes(i, j))); end < least) {
+    if (double end =
+            std::max(claim.finish[i], claim.ready(j)) + claim.problem.seconds(claim.bytes(i, j));
+        end < least) {
       best = i;
       least = end;
     }
@@ -158,13 +146,9 @@ std::optional<MergeRejection> checkMergeBound(const MergeProblem &problem,
 
   Claim claim{problem, finish, problem.prefixBytes()};
   std::size_t first = finish.size();
-  for (const SchemeOption &option : problem.options) {
-    std::vector<Piece> pieces = piecesOf(*option.cost);
-    if (pieces.empty())
-      first = firstTooLate(claim, *option.cost, first);
-    for (const Piece &piece : pieces)
+  for (const SchemeOption &option : problem.options)
+    for (const Piece &piece : piecesOf(*option.cost))
       first = firstTooLate(claim, piece, first);
-  }
   return first < finish.size() ? std::optional(tooLate(claim, first)) : std::nullopt;
 }
 

@@ -32,8 +32,8 @@ struct MergeRejection {
 /// and entry j is at most max(entry i, r_j) + T(i+1..j) for all i < j. Otherwise returns the first
 /// reason: M20 to M22 go before M23, which names the first entry that is too late.
 ///
-/// Time: O(n K log n) for K straight pieces in all, and O(n^2) calls of each cost that has none.
-/// Memory: O(n). Precondition: the problem is valid.
+/// Time: O(n K log n) for K straight pieces in all. Memory: O(n).
+/// Precondition: the problem is valid.
 std::optional<MergeRejection> checkMergeBound(const MergeProblem &problem,
                                               const MergeCertificate &certificate);
 

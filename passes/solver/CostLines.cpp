@@ -15,13 +15,11 @@ struct Point {
   double bytes, seconds;
 };
 
-/// Corners of the options' costs up to `most` bytes; empty where an option has no straight pieces.
+/// Corners of the options' costs up to `most` bytes.
 std::vector<Point> corners(std::span<const SchemeOption> options, std::int64_t most) {
   std::vector<Point> points;
   for (const SchemeOption &option : options) {
     std::span<const CostSegment> segments = option.cost->segments();
-    if (segments.empty())
-      return {};
     for (std::size_t s = 0; s < segments.size() && segments[s].firstByte <= most; ++s) {
       std::int64_t last = s + 1 < segments.size() ? segments[s + 1].firstByte - 1 : most;
       for (std::int64_t bytes : {segments[s].firstByte, std::min(last, most)})
@@ -63,8 +61,6 @@ Relaxation::Line ray(std::span<const Point> points) {
 
 /// The line along the hull at `bytes`, turned where its slope or latency would be negative.
 Relaxation::Line tangent(std::span<const Point> hull, double bytes) {
-  if (hull.empty())
-    return {};
   if (hull.size() == 1)
     return {hull[0].seconds, 0};
   std::size_t edge = 0;

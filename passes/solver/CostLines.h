@@ -15,7 +15,7 @@ using namespace problem;
 using CostLines = std::array<Relaxation::Line, maxMergeClasses>;
 
 /// The steepest line through the origin under every option's cost up to `most` bytes, in which each
-/// byte pays its share of a message; zero where an option has no straight pieces.
+/// byte pays its share of a message.
 Relaxation::Line rayUnder(std::span<const SchemeOption> options, std::int64_t most);
 
 /// Sets of lines under every cost up to most[l] bytes, for merge class l. A set touches each

@@ -128,7 +128,9 @@ private:
   std::vector<Candidate<long double>> late; ///< a heap of late starts
 };
 
-std::vector<double> finishTimesByPieces(const MergeProblem &problem) {
+} // namespace
+
+std::vector<double> earliestFinishTimes(const MergeProblem &problem) {
   std::vector<Piece> pieces;
   for (const SchemeOption &option : problem.options)
     for (std::size_t i = 0; i < option.cost->segments().size(); ++i)
@@ -151,29 +153,6 @@ std::vector<double> finishTimesByPieces(const MergeProblem &problem) {
     state.finish.push_back(best);
   }
   return std::move(state.finish);
-}
-
-std::vector<double> finishTimesByScan(const MergeProblem &problem) {
-  std::vector<std::int64_t> prefix = problem.prefixBytes();
-  std::vector<double> finish{0};
-  finish.reserve(prefix.size());
-  for (std::size_t j = 1; j < prefix.size(); ++j) {
-    double ready = problem.layers[j - 1].ready;
-    double best = infinity;
-    for (std::size_t i = j; i-- > 0;)
-      if (double start = std::max(finish[i], ready); start < best)
-        best = std::min(best, start + problem.seconds(prefix[j] - prefix[i]));
-    finish.push_back(best);
-  }
-  return finish;
-}
-
-} // namespace
-
-std::vector<double> earliestFinishTimes(const MergeProblem &problem) {
-  bool straight = std::ranges::all_of(
-      problem.options, [](const SchemeOption &option) { return !option.cost->segments().empty(); });
-  return straight ? finishTimesByPieces(problem) : finishTimesByScan(problem);
 }
 
 } // namespace syncline::solver

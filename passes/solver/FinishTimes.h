@@ -13,8 +13,7 @@ using namespace problem;
 /// synchronised. Exact for any cost up to rounding; every entry has the bits of max(f(i), r_j) + T
 /// for some i.
 ///
-/// Time: O(n K log n) for K straight pieces in all, where every option has pieces; otherwise O(n^2)
-/// calls of the costs. Precondition: the problem is valid.
+/// Time: O(n K log n) for K straight pieces in all. Precondition: the problem is valid.
 std::vector<double> earliestFinishTimes(const MergeProblem &problem);
 
 } // namespace syncline::solver

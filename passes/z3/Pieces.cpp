@@ -48,17 +48,12 @@ void addRange(const MergeClass &mergeClass, std::int64_t first, std::int64_t las
 
 } // namespace
 
-Result<std::vector<Piece>> piecesOf(const MergeClass &mergeClass, std::int64_t fewest,
-                                    std::int64_t most) {
+std::vector<Piece> piecesOf(const MergeClass &mergeClass, std::int64_t fewest, std::int64_t most) {
   std::set<std::int64_t> starts{fewest};
-  for (const SchemeOption &option : mergeClass.options) {
-    if (option.cost->segments().empty())
-      return Status::badInput("Z3 judge: the cost of '" + std::string(schemeName(option.scheme)) +
-                              "' does not show its pieces");
+  for (const SchemeOption &option : mergeClass.options)
     for (const CostSegment &segment : option.cost->segments())
       if (segment.firstByte > fewest && segment.firstByte <= most)
         starts.insert(segment.firstByte);
-  }
   std::vector<Piece> pieces;
   for (auto start = starts.begin(); start != starts.end(); ++start) {
     auto next = std::next(start);

@@ -19,10 +19,8 @@ struct Piece {
 
 /// What any option of the merge class takes for fewest..most bytes. Where options compete, a range
 /// has several pieces, of which the least counts; an option that another beats on a whole range by
-/// more than a double's rounding is left out there. badInput when a cost does not show its pieces.
-/// Preconditions: 0 <= fewest <= most.
-Result<std::vector<Piece>> piecesOf(const MergeClass &mergeClass, std::int64_t fewest,
-                                    std::int64_t most);
+/// more than a double's rounding is left out there. Preconditions: 0 <= fewest <= most.
+std::vector<Piece> piecesOf(const MergeClass &mergeClass, std::int64_t fewest, std::int64_t most);
 
 /// latency + secondsPerByte * bytes.
 struct Line {

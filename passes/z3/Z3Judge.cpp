@@ -10,7 +10,7 @@ namespace syncline::z3judge {
 
 namespace {
 
-Result<std::vector<std::vector<Piece>>> allPieces(const Problem &problem) {
+std::vector<std::vector<Piece>> allPieces(const Problem &problem) {
   std::vector<std::vector<Piece>> pieces;
   for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass) {
     std::int64_t fewest = unlimited, most = 0;
@@ -20,8 +20,7 @@ Result<std::vector<std::vector<Piece>>> allPieces(const Problem &problem) {
         most += problem.layers[k].bytes;
       }
     most = std::min(most, problem.mergeClasses[mergeClass].largestMessage);
-    SYNCLINE_TRY_GET(own, piecesOf(problem.mergeClasses[mergeClass], std::min(fewest, most), most));
-    pieces.push_back(std::move(*own));
+    pieces.push_back(piecesOf(problem.mergeClasses[mergeClass], std::min(fewest, most), most));
   }
   return pieces;
 }
@@ -48,9 +47,8 @@ Result<Answer> ask(const Problem &problem, const std::vector<std::vector<Piece>>
 Status checkAvailable() { return Status::ok(); }
 
 Result<Answer> findPlan(const Problem &problem, const Question &question, double seconds) {
-  SYNCLINE_TRY_GET(pieces, allPieces(problem));
   try {
-    return ask(problem, *pieces, question, seconds);
+    return ask(problem, allPieces(problem), question, seconds);
   } catch (const z3::exception &error) {
     const std::string reason = error.msg();
     if (reason.find("memory") != std::string::npos || reason.find("cancel") != std::string::npos)

@@ -19,8 +19,8 @@ struct RandomOrder {
 inline RandomOrder randomOrder(std::uint64_t seed) {
   solver::Random random(seed);
   RandomOrder order;
-  order.problem = solver::randomOrderProblem(
-      random, solver::randomSmallProblem(seed, 12, 1 << 30, false), seed % 3 == 0);
+  order.problem = solver::randomOrderProblem(random, solver::randomSmallProblem(seed, 12, 1 << 30),
+                                             seed % 3 == 0);
   order.solution = solver::planOrder(order.problem, **solver::parsePlanner("optimal"))->solution;
   return order;
 }

@@ -326,7 +326,7 @@ TEST(CheckBound, RejectsABoundThatIsTooHigh) {
 /// Planners list no states: the judge derives them, and finds the plan that beats a higher bound.
 TEST(CheckBound, DerivesStatesThatAreNotListed) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    Problem small = randomSmallProblem(seed, 10, 20000, true);
+    Problem small = randomSmallProblem(seed, 10, 20000);
     SolverResult result = solve(small);
     ASSERT_TRUE(result.optimal());
     EXPECT_TRUE(result.certificate.states.empty());

@@ -45,7 +45,7 @@ TEST(Gathering, EqualsExhaustiveSearch) {
   int gathered = 0, refused = 0;
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Problem problem = randomSmallProblem(20000 + seed, 9, 5000, true);
+    const Problem problem = randomSmallProblem(20000 + seed, 9, 5000);
     const Result<PlanResult> result = sums->plan(problem);
     if (!result) { // limits leave some layer no other way
       EXPECT_FALSE(validate(summed(problem)).isOk());
@@ -75,7 +75,7 @@ TEST(Gathering, ChoosesByThePrice) {
   int other = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Problem problem = randomSmallProblem(30000 + seed, 9, 5000, true);
+    const Problem problem = randomSmallProblem(30000 + seed, 9, 5000);
     Problem priced = problem;
     for (Layer &layer : priced.layers)
       for (FactorOption &option : layer.factorOptions) {

@@ -147,7 +147,7 @@ TEST(OrderSearch, SearchesAroundAnOrder) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);
     OrderProblem problem =
-        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30, false), seed % 3 == 0);
+        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30), seed % 3 == 0);
     problem.cutsGradients = seed % 4 != 0;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const OrderSolution start =

@@ -132,7 +132,7 @@ TEST(Order, NeverWorseThanARule) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
     const OrderProblem problem =
-        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30, false), seed % 3 == 0);
+        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30), seed % 3 == 0);
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::optional<Solution> ruled = bestRuledSolution(problem.sync);
     if (!ruled)
@@ -152,7 +152,7 @@ TEST(Order, CarriesEveryScheme) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);
     const OrderProblem problem =
-        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30, false), false);
+        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30), false);
     SCOPED_TRACE("seed " + std::to_string(seed));
     const OrderResult result = planOrder(problem, inReadyOrder(problem));
     ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
@@ -221,7 +221,7 @@ TEST(Order, IsTheSameWhereItsWaysAreFixed) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
     const OrderProblem problem =
-        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30, false), seed % 3 == 0);
+        randomOrderProblem(random, randomSmallProblem(seed, 12, 1 << 30), seed % 3 == 0);
     SCOPED_TRACE("seed " + std::to_string(seed));
     const OrderSolution order = planOrder(problem, inReadyOrder(problem)).solution;
     for (std::size_t k = 0; k < order.choices.size(); ++k) {

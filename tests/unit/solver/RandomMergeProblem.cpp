@@ -10,19 +10,6 @@ using namespace problem;
 
 namespace {
 
-/// A jumpy cost of which nothing but its values is known.
-class OpaqueCost final : public CollectiveCost {
-public:
-  OpaqueCost(double latency, double slope) : latency(latency), slope(slope) {}
-  double seconds(std::int64_t bytes) const override {
-    double switchOver = bytes % 7 == 3 ? latency : 0;
-    return latency + slope * static_cast<double>(bytes) + switchOver;
-  }
-
-private:
-  double latency, slope;
-};
-
 std::shared_ptr<const CollectiveCost> table(std::vector<CostPoint> points) {
   return std::make_shared<TableCost>(*TableCost::create(points));
 }
@@ -78,8 +65,10 @@ std::shared_ptr<const CollectiveCost> randomCost(Random &random, CostKind kind) 
   case CostKind::falling:
   case CostKind::mixed:
     return jumpyTable(random, true);
-  case CostKind::opaque:
-    return std::make_shared<OpaqueCost>(random.between(1e-5, 1e-3), slope);
+  case CostKind::level: {
+    const double latency = random.between(1e-5, 1e-3);
+    return table({{4096, latency}, {8192, latency + slope * 4096}});
+  }
   }
   return nullptr;
 }

@@ -11,11 +11,12 @@ namespace syncline::solver {
 
 using namespace problem;
 
-/// Shapes of a cost. Tables are made of points, jumps of points one byte apart.
-enum class CostKind { affine, noLatency, hugeLatency, concaveTable, jumpy, falling, opaque, mixed };
+/// Shapes of a cost. Tables are made of points, jumps of points one byte apart; `level` rises from
+/// 4 KiB on.
+enum class CostKind { affine, noLatency, hugeLatency, concaveTable, jumpy, falling, level, mixed };
 inline constexpr CostKind allCostKinds[] = {
     CostKind::affine, CostKind::noLatency, CostKind::hugeLatency, CostKind::concaveTable,
-    CostKind::jumpy,  CostKind::falling,   CostKind::opaque,      CostKind::mixed};
+    CostKind::jumpy,  CostKind::falling,   CostKind::level,       CostKind::mixed};
 
 /// Shapes of a backward pass. `grid` has few distinct numbers, so that ties abound.
 enum class LayerKind { spread, backlog, allAtOnce, steps, sparse, zeroBytes, grid };

@@ -34,7 +34,7 @@ OrderProblem randomOrderProblem(Random &random, Problem sync, bool mayJump) {
 OrderProblem smallOrderProblem(std::uint64_t seed, std::size_t parts) {
   for (Random random(seed);; ++seed) {
     Problem sync =
-        randomSmallProblem(1 + static_cast<std::uint64_t>(random.below(1 << 30)), 3, 1000, true);
+        randomSmallProblem(1 + static_cast<std::uint64_t>(random.below(1 << 30)), 3, 1000);
     OrderProblem problem = randomOrderProblem(random, std::move(sync), random.below(3) == 0);
     std::int64_t largest = 1;
     for (const Layer &layer : problem.sync.layers)

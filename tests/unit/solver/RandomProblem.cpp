@@ -88,8 +88,7 @@ Problem randomProblem(Random &random, const ProblemMix &mix) {
   return problem;
 }
 
-Problem randomSmallProblem(std::uint64_t seed, std::size_t maxLayers, std::int64_t maxChoices,
-                           bool mayBeOpaque) {
+Problem randomSmallProblem(std::uint64_t seed, std::size_t maxLayers, std::int64_t maxChoices) {
   for (Random random(seed);;) {
     ProblemMix mix;
     mix.layers = 1 + static_cast<std::size_t>(random.below(static_cast<std::int64_t>(maxLayers)));
@@ -99,8 +98,6 @@ Problem randomSmallProblem(std::uint64_t seed, std::size_t maxLayers, std::int64
     mix.limits = random.below(3) == 0;
     mix.cost = allCostKinds[random.below(8)];
     mix.kind = allLayerKinds[random.below(7)];
-    if (mix.cost == CostKind::opaque && !mayBeOpaque)
-      continue;
     Problem problem = randomProblem(random, mix);
     if (validate(problem).isOk() && countChoices(problem) <= maxChoices)
       return problem;

@@ -25,7 +25,6 @@ Problem randomProblem(Random &random, const ProblemMix &mix);
 
 /// The mix that `seed` stands for, small enough that exhaustiveSolution looks at no more than
 /// `mostChoices` combinations in the problem drawn from the same seed.
-Problem randomSmallProblem(std::uint64_t seed, std::size_t maxLayers, std::int64_t maxChoices,
-                           bool mayBeOpaque);
+Problem randomSmallProblem(std::uint64_t seed, std::size_t maxLayers, std::int64_t maxChoices);
 
 } // namespace syncline::solver

@@ -105,7 +105,7 @@ TEST(SchemePlanners, UseWhatTheyAreNamedFor) {
 /// 300 random problems: no planner ends before the optimum, and every plan is a valid one.
 TEST(SchemePlanners, NeverBeatTheOptimum) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Problem problem = randomSmallProblem(seed, 12, std::int64_t{1} << 40, true);
+    Problem problem = randomSmallProblem(seed, 12, std::int64_t{1} << 40);
     SolverResult best = solve(problem);
     for (const char *planner : {"poseidon", "ps", "sfb"}) {
       Result<PlanResult> other = planSchemes(planner, problem);
@@ -121,7 +121,7 @@ TEST(SchemePlanners, NeverBeatTheOptimum) {
 /// 300 random problems, limits among them: the plain choices are always sound.
 TEST(LayerwiseChoices, AreSound) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Problem problem = randomSmallProblem(seed, 30, std::int64_t{1} << 62, true);
+    Problem problem = randomSmallProblem(seed, 30, std::int64_t{1} << 62);
     for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
       for (bool alone : {false, true})
         EXPECT_TRUE(choicesAreSound(

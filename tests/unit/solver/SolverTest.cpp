@@ -40,7 +40,7 @@ void expectBest(const Problem &problem) {
 /// 1,000 mixed instances of up to 10 layers, costs that fall and limits that bind among them.
 TEST(Solve, EqualsExhaustiveSearch) {
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-    Problem problem = randomSmallProblem(seed, 10, 20000, true);
+    Problem problem = randomSmallProblem(seed, 10, 20000);
     SCOPED_TRACE("seed " + std::to_string(seed));
     ASSERT_NO_FATAL_FAILURE(expectBest(problem));
   }
@@ -53,7 +53,7 @@ TEST(Solve, EqualsExhaustiveSearchAndZ3) {
     GTEST_SKIP() << z3judge::checkAvailable().message();
   const std::uint64_t seeds = test::repeat(100, 600);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    Problem problem = randomSmallProblem(10000 + seed, 10, 3000, false);
+    Problem problem = randomSmallProblem(10000 + seed, 10, 3000);
     SCOPED_TRACE("seed " + std::to_string(10000 + seed));
     double finish = solve(problem).plan.finish;
     ASSERT_NEAR(finish, exhaustiveSolution(problem)->finish, 1e-11 * finish);
@@ -185,7 +185,7 @@ TEST(Solve, LetsABiasRide) {
 TEST(Solve, LetsPiggybacksHaveNoMergeClass) {
   int bound = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Problem problem = randomSmallProblem(20000 + seed, 10, 20000, true);
+    Problem problem = randomSmallProblem(20000 + seed, 10, 20000);
     SCOPED_TRACE("seed " + std::to_string(20000 + seed));
     for (std::size_t k = 0; k < problem.layers.size(); ++k)
       if (auto carrier = problem.layers[k].carrier; carrier && !problem.layers[*carrier].carrier) {

@@ -68,7 +68,7 @@ TEST(FindBestPlan, EqualsExhaustiveSearch) {
 /// What is known beforehand changes the questions, not the answer.
 TEST(FindBestPlan, StartsFromWhatIsKnown) {
   for (std::uint64_t seed = 32001; seed <= 32010; ++seed) {
-    const Problem problem = solver::randomSmallProblem(seed, 7, 2000, false);
+    const Problem problem = solver::randomSmallProblem(seed, 7, 2000);
     const std::optional<Solution> best = reference::exhaustiveSolution(problem, 2);
     if (!best)
       continue;
@@ -85,7 +85,7 @@ TEST(FindBestPlan, StartsFromWhatIsKnown) {
 
 /// A plan that is already as early as the bound needs no question.
 TEST(FindBestPlan, AsksNothingAboutAPlanAtTheBound) {
-  const Problem problem = solver::randomSmallProblem(33001, 7, 2000, false);
+  const Problem problem = solver::randomSmallProblem(33001, 7, 2000);
   const Solution best = *reference::exhaustiveSolution(problem);
   const Known known{best.finish, solver::choicesOf(problem, best)};
   Result<Answer> answer = bestPlan(problem, best.messages.size(), known, 1e-6);
@@ -96,7 +96,7 @@ TEST(FindBestPlan, AsksNothingAboutAPlanAtTheBound) {
 
 /// A clock that calls every plan later than Z3 does is a fault of ours.
 TEST(FindBestPlan, RefusesAClockThatDisagrees) {
-  const Problem problem = solver::randomSmallProblem(33001, 7, 2000, false);
+  const Problem problem = solver::randomSmallProblem(33001, 7, 2000);
   double hours = 0;
   Result<Answer> answer = findBestPlan(problem, 7, {}, patience,
                                        [&](const std::vector<Choice> &) { return ++hours * 3600; });
