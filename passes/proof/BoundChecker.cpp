@@ -32,7 +32,7 @@ public:
       for (const SchemeOption &option : problem.mergeClasses[mergeClass].options)
         facts[mergeClass].nondecreasing &= neverFalls(*option.cost);
       for (std::size_t k = 0; k < n; ++k)
-        if (limits.fits(k, mergeClass))
+        if (problem.allows(k, mergeClass))
           facts[mergeClass].lastMember = k + 1;
     }
   }
@@ -203,7 +203,8 @@ private:
     for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass) {
       PlanState after = state;
       std::int64_t bytes = layer.bytes + std::max<std::int64_t>(0, state.open[mergeClass]);
-      if (!limits.fits(k, mergeClass) || bytes > problem.mergeClasses[mergeClass].largestMessage ||
+      if (!problem.allows(k, mergeClass) ||
+          bytes > problem.mergeClasses[mergeClass].largestMessage ||
           !limits.settlePairs(after, k, false, false))
         continue;
       if (limited && *limited == mergeClass) {

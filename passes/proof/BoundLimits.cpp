@@ -51,7 +51,7 @@ Verdict BoundLimits::checkRelaxation(std::size_t index) const {
     const Relaxation::Line &line = relaxation.lines[mergeClass];
     std::int64_t most = 0;
     for (std::size_t k = 0; k < n; ++k)
-      most += fits(k, mergeClass) ? problem.layers[k].bytes : 0;
+      most += problem.allows(k, mergeClass) ? problem.layers[k].bytes : 0;
     most = std::min(most, problem.mergeClasses[mergeClass].largestMessage);
     bool isUnder = isCheckedTime(line.latency) && isCheckedTime(line.secondsPerByte);
     for (const SchemeOption &option : problem.mergeClasses[mergeClass].options)
@@ -106,7 +106,7 @@ std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
         most = std::max(most,
                         through(set, factorOption.seconds, factorOption.reconstruct, true, false));
       for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
-        if (fits(k, mergeClass)) {
+        if (problem.allows(k, mergeClass)) {
           const Relaxation::Line &line = relaxation.lines[mergeClass];
           double body = line.secondsPerByte * static_cast<double>(layer.bytes);
           std::size_t bit = std::size_t{1} << mergeClass;

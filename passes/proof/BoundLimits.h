@@ -26,12 +26,6 @@ public:
   /// Whether no solution that is in this state after k layers finishes before the bound.
   bool isLate(const PlanState &state, std::size_t k) const;
 
-  /// Whether layer k alone fits into a merge class that it may use.
-  bool fits(std::size_t k, std::size_t mergeClass) const {
-    return (problem.layers[k].mergeClasses & (1u << mergeClass)) &&
-           problem.layers[k].bytes <= problem.mergeClasses[mergeClass].largestMessage;
-  }
-
   /// Updates the state's freedom by layer k's choice. Returns false, and leaves the choice out,
   /// where it breaks a pair: a piggyback needs a carrier that sends factors, whichever of the two
   /// is decided first.

@@ -185,13 +185,14 @@ private:
   /// Waits for the message and makes its parameters new.
   void receive(std::size_t i) {
     isReceived[i] = true;
-    const int number = static_cast<int>(i);
-    scenario.operations.push_back(
-        {.kind = Operation::Kind::wait, .phase = Phase::update, .message = number});
-    if (const auto second = secondOf.find(i); second != secondOf.end())
+    const auto wait = [&](std::size_t message) {
       scenario.operations.push_back({.kind = Operation::Kind::wait,
                                      .phase = Phase::update,
-                                     .message = static_cast<int>(second->second)});
+                                     .message = static_cast<int>(message)});
+    };
+    wait(i);
+    if (const auto second = secondOf.find(i); second != secondOf.end())
+      wait(second->second);
     const problem::FactorOption *factorOption = factorOptionOf(problem, decisions.messages[i]);
     if (factorOption && factorOption->reconstruct > 0)
       scenario.operations.push_back({.phase = Phase::update,
@@ -202,7 +203,7 @@ private:
           {.kind = Operation::Kind::update,
            .phase = Phase::update,
            .seconds = updated > 0 ? updates.seconds * weights[i] / updated : 0,
-           .message = number});
+           .message = static_cast<int>(i)});
   }
 
   const Problem &problem;

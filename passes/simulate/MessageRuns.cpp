@@ -68,28 +68,19 @@ void MessageRuns::chooseWhole(const Scenario &scenario) {
 const MessageExpansion &MessageRuns::shapeOf(std::size_t number) {
   const Message &message = scenario.messages[number];
   const bool isOne = scenario.machines.ranks == 1;
-  if (isOne || message.isStated || whole[number]) {
-    auto [entry, isNew] = byMessage.try_emplace(number, 0);
+  const bool isTogether = isOne || message.isStated || whole[number];
+  auto made = [&](auto &shapes, const auto &key) -> const MessageExpansion & {
+    auto [entry, isNew] = shapes.try_emplace(key, 0);
     if (isNew)
-      entry->second = together(topologyRanks, isOne ? 0 : message.costSeconds());
+      entry->second = isTogether ? together(topologyRanks, isOne ? 0 : message.costSeconds())
+                      : folded ? expandSymmetric(message, topology)
+                                 : expand(message, topology);
     return entry->second;
-  }
-  auto make = [&] {
-    return folded ? expandSymmetric(message, topology) : expand(message, topology);
   };
-  if (!scales(message, scenario.machines)) {
-    auto [entry, isNew] = byMessage.try_emplace(number, 0);
-    if (isNew)
-      entry->second = make();
-    return entry->second;
-  }
-  auto [entry, isNew] =
-      byScheme.try_emplace({static_cast<int>(message.scheme), static_cast<int>(message.half),
-                            message.shardUpdate, message.wireShare},
-                           0);
-  if (isNew)
-    entry->second = make();
-  return entry->second;
+  if (isTogether || !scales(message, scenario.machines))
+    return made(byMessage, number);
+  return made(byScheme, std::tuple(static_cast<int>(message.scheme), static_cast<int>(message.half),
+                                   message.shardUpdate, message.wireShare));
 }
 
 int MessageRuns::runOf(double now, std::int64_t key) {

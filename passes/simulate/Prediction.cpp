@@ -148,36 +148,25 @@ private:
     return one.messages[static_cast<std::size_t>(message)].reconstructed;
   }
 
-  double waited(int rank) const {
-    double seconds = 0;
-    for (std::size_t i = 0; i < scenario.operations.size(); ++i)
-      if (scenario.operations[i].kind == Kind::wait)
-        seconds +=
-            simulation.operation(step, rank, i).end - simulation.operation(step, rank, i).start;
-    return seconds;
-  }
-
   int minWaiting() const {
     int least = 0;
     for (int rank = 1; rank < simulation.ranks; ++rank)
-      if (waited(rank) < waited(least))
+      if (simulation.waited(scenario, step, rank) < simulation.waited(scenario, step, least))
         least = rank;
     return least;
   }
 
   void readWaits(int rank) {
     for (std::size_t i = 0; i < scenario.operations.size(); ++i)
-      if (const Operation &op = scenario.operations[i]; op.kind == Kind::wait) {
-        const Span &span = simulation.operation(step, rank, i);
-        one.messages[static_cast<std::size_t>(op.message)].exposed = span.end - span.start;
-      }
+      if (const Operation &op = scenario.operations[i]; op.kind == Kind::wait)
+        one.messages[static_cast<std::size_t>(op.message)].exposed =
+            simulation.secondsOf(step, rank, i);
   }
 
   void readUpdates(int rank) {
     for (std::size_t i = 0; i < scenario.operations.size(); ++i)
       if (scenario.operations[i].kind == Kind::update)
-        one.updates +=
-            simulation.operation(step, rank, i).end - simulation.operation(step, rank, i).start;
+        one.updates += simulation.secondsOf(step, rank, i);
   }
 
   const Scenario &scenario;

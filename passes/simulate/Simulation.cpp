@@ -29,17 +29,21 @@ double Simulation::communicationEnd(int step) const {
   return end;
 }
 
+double Simulation::waited(const Scenario &scenario, int step, int rank) const {
+  double seconds = 0;
+  for (std::size_t i = 0; i < operationCount; ++i)
+    if (scenario.operations[i].kind == Operation::Kind::wait)
+      seconds += secondsOf(step, rank, i);
+  return seconds;
+}
+
 double Simulation::exposed(const Scenario &scenario) const {
   double least = -1;
   for (int rank = 0; rank < ranks; ++rank) {
-    double waited = 0;
+    double seconds = 0;
     for (int step = warmUp; step < steps; ++step)
-      for (std::size_t i = 0; i < operationCount; ++i)
-        if (scenario.operations[i].kind == Operation::Kind::wait) {
-          const Span &span = operation(step, rank, i);
-          waited += span.end - span.start;
-        }
-    least = least < 0 ? waited : std::min(least, waited);
+      seconds += waited(scenario, step, rank);
+    least = least < 0 ? seconds : std::min(least, seconds);
   }
   return least / counted();
 }

@@ -50,6 +50,12 @@ struct Simulation {
   const MessageSpan &message(int step, int rank, std::size_t message) const {
     return messages[(static_cast<std::size_t>(step) * ranks + rank) * messageCount + message];
   }
+  /// Seconds that the operation, or the wait, took.
+  double secondsOf(int step, int rank, std::size_t op) const {
+    return operation(step, rank, op).end - operation(step, rank, op).start;
+  }
+  /// Seconds of the step in which the rank's compute stream waits for messages.
+  double waited(const Scenario &scenario, int step, int rank) const;
   /// Seconds when the step is over on all ranks; 0 for a step before the first.
   double stepEnd(int step) const;
   /// The first of the ranks that end the last step last.
