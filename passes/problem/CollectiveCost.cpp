@@ -57,11 +57,8 @@ Result<TableCost> TableCost::create(std::span<const CostPoint> points) {
 }
 
 double PiecewiseCost::seconds(std::int64_t bytes) const {
-  auto next = std::upper_bound(
-      pieces.begin(), pieces.end(), bytes,
-      [](std::int64_t value, const CostSegment &piece) { return value < piece.firstByte; });
-  const CostSegment &piece = *std::prev(next);
-  return piece.seconds(bytes);
+  auto next = std::ranges::upper_bound(pieces, bytes, {}, &CostSegment::firstByte);
+  return std::prev(next)->seconds(bytes);
 }
 
 double SchemeOption::bytesMoved(std::int64_t bytes) const {

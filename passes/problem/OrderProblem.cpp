@@ -169,9 +169,7 @@ ClassLayout::ClassLayout(const Problem &problem, std::span<const Choice> choices
 }
 
 std::size_t ClassLayout::indexAt(std::int64_t at) const {
-  return static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), at) -
-                                  begin.begin()) -
-         1;
+  return static_cast<std::size_t>(std::ranges::upper_bound(begin, at) - begin.begin()) - 1;
 }
 
 std::ranges::iota_view<std::size_t, std::size_t>

@@ -254,21 +254,18 @@ template <typename Found> static std::optional<std::string> messageOf(const Foun
   return rejection ? std::optional(rejection->message) : std::nullopt;
 }
 
-std::optional<std::string> checkProof(const Problem &problem, const BoundProof &proof) {
-  if (const auto *joint = std::get_if<Certificate>(&proof))
-    return messageOf(checkBound(problem, *joint));
-  if (std::optional<MergeProblem> plain = plainProblem(problem))
-    return messageOf(checkMergeBound(*plain, std::get<MergeCertificate>(proof)));
-  return reject(Kind::notPlain, "expected relaxations and states, since the problem is more "
-                                "than merging, got finish times")
-      .message;
-}
-
 std::optional<std::string> checkProof(const Problem &problem, const BoundProof &proof,
                                       double finish, bool optimal) {
-  if (std::optional<std::string> wrong = checkProof(problem, proof))
-    return wrong;
-  return messageOf(checkFinish(boundOf(problem, proof), finish, optimal));
+  std::optional<std::string> wrong;
+  if (const auto *joint = std::get_if<Certificate>(&proof))
+    wrong = messageOf(checkBound(problem, *joint));
+  else if (std::optional<MergeProblem> plain = plainProblem(problem))
+    wrong = messageOf(checkMergeBound(*plain, std::get<MergeCertificate>(proof)));
+  else
+    wrong = reject(Kind::notPlain, "expected relaxations and states, since the problem is more "
+                                   "than merging, got finish times")
+                .message;
+  return wrong ? wrong : messageOf(checkFinish(boundOf(problem, proof), finish, optimal));
 }
 
 } // namespace syncline::proof

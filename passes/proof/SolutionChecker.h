@@ -63,13 +63,10 @@ std::optional<Rejection> checkSolution(const Problem &problem, const Solution &p
 /// compared with.
 std::optional<Rejection> checkBound(const Problem &problem, const Certificate &certificate);
 
-/// Returns nothing when the proof proves its bound (see boundOf), else a message that begins with
-/// the rejection's number. A MergeCertificate, which only a plain problem may have, goes to
+/// Returns nothing when the proof proves its bound (see boundOf), `finish` is not below it and,
+/// where `optimal`, not above it either (both up to 1e-11 of the bound), else a message that begins
+/// with the rejection's number. A MergeCertificate, which only a plain problem may have, goes to
 /// checkMergeBound, a Certificate to checkBound.
-std::optional<std::string> checkProof(const Problem &problem, const BoundProof &proof);
-
-/// As checkProof; also, `finish` is not below the bound, and where `optimal` it is not above it
-/// either (both up to 1e-11 of the bound).
 std::optional<std::string> checkProof(const Problem &problem, const BoundProof &proof,
                                       double finish, bool optimal);
 

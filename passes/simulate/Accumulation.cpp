@@ -10,10 +10,6 @@ namespace {
 
 using Kind = Operation::Kind;
 
-Scheme schemeOf(const Scenario &step, const Operation &op) {
-  return step.messages[static_cast<std::size_t>(op.message)].scheme;
-}
-
 /// Seconds in which a rank adds up the gradients of each message.
 std::vector<double> addingSeconds(const Scenario &step, double share) {
   std::vector<double> sums(step.messages.size());
@@ -23,8 +19,9 @@ std::vector<double> addingSeconds(const Scenario &step, double share) {
       sums[message.half == Half::whole ? i : static_cast<std::size_t>(message.firstHalf)] =
           share * message.shardUpdate * static_cast<double>(message.bytes) * step.machines.ranks;
   for (const Operation &op : step.operations)
-    if (op.kind == Kind::update && schemeOf(step, op) != Scheme::reduceScatter)
-      sums[static_cast<std::size_t>(op.message)] = share * op.seconds;
+    if (const auto message = static_cast<std::size_t>(op.message);
+        op.kind == Kind::update && step.messages[message].scheme != Scheme::reduceScatter)
+      sums[message] = share * op.seconds;
   return sums;
 }
 

@@ -121,9 +121,8 @@ private:
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::map<std::size_t, std::size_t> places; // of second halves
     for (std::size_t i = 0; i < ready.size(); ++i)
-      if (const auto &gather = decisions.messages[i].gather) {
+      if (const auto &gather = decisions.messages[i].gather)
         places[gather->place] = secondOf[i] = addSecondHalf(scenario.messages, i);
-      }
     for (const auto &[place, second] : places)
       order.insert(order.begin() + static_cast<std::ptrdiff_t>(std::min(place, order.size())),
                    second);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace syncline::solver {
 
@@ -27,8 +28,7 @@ AffineFit believedLine(const CollectiveCost &cost) {
 /// WFBP (Poseidon): every layer in a message of its own.
 std::vector<std::size_t> layerwiseGroups(const MergeProblem &problem) {
   std::vector<std::size_t> ends(problem.layers.size());
-  for (std::size_t i = 0; i < ends.size(); ++i)
-    ends[i] = i + 1;
+  std::iota(ends.begin(), ends.end(), std::size_t{1});
   return ends;
 }
 

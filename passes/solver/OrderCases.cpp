@@ -79,13 +79,10 @@ private:
                                orderVisits = 1'500;
 
   std::size_t weakestNode() const {
-    std::size_t weakest = nodes.size();
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-      if (nodes[i].firstCase == 0 &&
-          (weakest == nodes.size() ||
-           nodes[i].certificate.bound < nodes[weakest].certificate.bound))
-        weakest = i;
-    return weakest;
+    const auto bound = [](const Node &node) {
+      return node.firstCase == 0 ? node.certificate.bound : std::numeric_limits<double>::infinity();
+    };
+    return static_cast<std::size_t>(std::ranges::min_element(nodes, {}, bound) - nodes.begin());
   }
 
   bool split(std::size_t which) {

@@ -13,10 +13,20 @@ using namespace problem;
 class PlanSteps {
 public:
   /// Keeps a reference to the problem, which must be valid.
-  explicit PlanSteps(const Problem &problem);
+  explicit PlanSteps(const Problem &problem)
+      : problem(problem), pairs(problem),
+        limited(problem.limitedMergeClass().value_or(maxMergeClasses)) {
+    for (std::size_t k = 0; k < problem.layers.size(); ++k)
+      for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
+        if (problem.allows(k, mergeClass))
+          lastOfMergeClass[mergeClass] = k + 1;
+  }
 
   /// The state before the first layer.
-  PlanState root() const;
+  PlanState root() const {
+    return {.free = problem.layers.empty() ? 0 : problem.layers.front().ready,
+            .compute = problem.computeFree};
+  }
 
   /// Calls visit(choice, state after layer k) for every choice that layer k has in `before`, the
   /// state after the layers before it. Skips states that cannot be completed because no layer is

@@ -133,21 +133,15 @@ bool choicesAreSound(const Problem &problem, std::span<const Choice> choices) {
 }
 
 std::vector<Choice> choicesOf(const Problem &problem, const Solution &plan) {
-  std::vector<Choice> choices(problem.layers.size());
-  for (const Message &message : plan.messages) {
-    if (message.isFactors) {
-      choices[message.layers.front()] = {Choice::Kind::factors,
-                                         static_cast<std::uint8_t>(message.option)};
-      continue;
+  std::vector<Choice> choices = layerChoices(problem, plan);
+  for (const Message &message : plan.messages)
+    if (!message.isFactors) {
+      for (std::size_t k : message.layers)
+        choices[k].kind = Choice::Kind::join;
+      Choice &last = choices[message.layers.back()];
+      last.kind = Choice::Kind::bucket;
+      last.option = static_cast<std::uint8_t>(message.option);
     }
-    auto mergeClass = static_cast<std::uint8_t>(message.mergeClass);
-    for (std::size_t k : message.layers)
-      choices[k] = {Choice::Kind::join, mergeClass};
-    choices[message.layers.back()] = {Choice::Kind::bucket, mergeClass,
-                                      static_cast<std::uint8_t>(message.option)};
-  }
-  for (std::size_t k : plan.piggybacks)
-    choices[k] = {Choice::Kind::piggyback, 0};
   return choices;
 }
 

@@ -17,12 +17,13 @@ Choice alone(std::size_t mergeClass, std::size_t option) {
           static_cast<std::uint8_t>(option)};
 }
 
-std::optional<Choice> byServers(const Problem &problem) {
+/// The servers' option; badInput where there is none.
+Result<Choice> byServers(const Problem &problem) {
   for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
     for (std::size_t i = 0; i < problem.mergeClasses[mergeClass].options.size(); ++i)
       if (problem.mergeClasses[mergeClass].options[i].scheme == Scheme::parameterServer)
         return alone(mergeClass, i);
-  return std::nullopt;
+  return Status::badInput("needs parameter servers, which this cluster does not offer");
 }
 
 std::optional<std::size_t> factorsOption(const Layer &layer) {
@@ -84,10 +85,6 @@ chooseAll(const Problem &problem, const Choice &other,
   return choices;
 }
 
-Status noServers() {
-  return Status::badInput("needs parameter servers, which this cluster does not offer");
-}
-
 /// The merge class's options that a system has; all options where `system` is empty.
 std::vector<std::size_t> optionsOf(const MergeClass &mergeClass, std::span<const Scheme> system) {
   std::vector<std::size_t> usable;
@@ -102,13 +99,7 @@ std::vector<std::size_t> optionsOf(const MergeClass &mergeClass, std::span<const
 }
 
 Status lacksAllReduce(std::span<const Scheme> system) {
-  std::string names;
-  for (const Scheme &scheme : system) {
-    const bool isLast = &scheme == &system.back();
-    names += names.empty() ? "'" : isLast ? " or '" : ", '";
-    names += std::string(schemeName(scheme)) + "'";
-  }
-  return Status::badInput("expected " + names +
+  return Status::badInput("expected " + listOf(system) +
                           ", which is what it has, got a cluster that does not offer it");
 }
 
@@ -167,9 +158,7 @@ Result<std::vector<Choice>> choicesInFirstMergeClass(const Problem &problem,
 }
 
 Result<std::vector<Choice>> poseidonChoices(const Problem &problem) {
-  const std::optional<Choice> servers = byServers(problem);
-  if (!servers)
-    return noServers();
+  SYNCLINE_TRY_GET(servers, byServers(problem));
   const double perByte = problem.mergeClasses[servers->index].options[servers->option].traffic;
   return chooseAll(problem, *servers, [&](std::size_t k, const FactorOption &factors) {
     return factors.traffic <= perByte * static_cast<double>(problem.layers[k].bytes);
@@ -177,9 +166,7 @@ Result<std::vector<Choice>> poseidonChoices(const Problem &problem) {
 }
 
 Result<std::vector<Choice>> serverChoices(const Problem &problem) {
-  const std::optional<Choice> servers = byServers(problem);
-  if (!servers)
-    return noServers();
+  SYNCLINE_TRY_GET(servers, byServers(problem));
   return chooseAll(problem, *servers, [](std::size_t, const FactorOption &) { return false; });
 }
 
@@ -187,7 +174,8 @@ Result<std::vector<Choice>> factorChoices(const Problem &problem) {
   if (std::ranges::none_of(problem.layers,
                            [](const Layer &layer) { return factorsOption(layer).has_value(); }))
     return Status::badInput("no layer can travel by 'factors'");
-  return chooseAll(problem, byServers(problem).value_or(alone(0, 0)),
+  const Result<Choice> servers = byServers(problem);
+  return chooseAll(problem, servers ? *servers : alone(0, 0),
                    [](std::size_t, const FactorOption &) { return true; });
 }
 

@@ -4,6 +4,7 @@
 #include "passes/solver/InitialSolution.h"
 #include "passes/solver/Labels.h"
 #include "passes/solver/MergeMessages.h"
+#include "passes/solver/PlanSteps.h"
 #include "passes/solver/Replay.h"
 #include "passes/solver/StateBound.h"
 
@@ -64,9 +65,7 @@ private:
 
   /// The bound that the relaxations prove without a search.
   double boundAtRoot() const {
-    PlanState root;
-    root.free = problem.layers.front().ready;
-    root.compute = problem.computeFree;
+    const PlanState root = PlanSteps(problem).root();
     auto isHopeless = [&](double target) {
       StateBound bound(problem, result.certificate.relaxations, target);
       return !bound.isViable(bound.slack(root, 0));

@@ -26,10 +26,8 @@ std::vector<Relaxation> lineSets(const Problem &problem) {
   }
   constexpr double parts[] = {1, 1.0 / 16, 1.0 / 256};
   std::vector<Relaxation> sets;
-  for (const CostLines &lines : costLines(problem, most, parts, raysHelp)) {
-    sets.emplace_back();
-    sets.back().lines = lines;
-  }
+  for (const CostLines &lines : costLines(problem, most, parts, raysHelp))
+    sets.push_back({.lines = lines});
   return sets;
 }
 

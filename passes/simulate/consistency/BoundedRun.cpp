@@ -118,24 +118,16 @@ private:
     for (int worker = 0; worker < place.workers.count(); ++worker)
       if (State &state = states[worker]; state.isParked && least >= state.asked) {
         state.isParked = false;
-        place.links.pull(worker, [this, worker, least, others = othersIn(worker)] {
-          State &own = states[worker];
-          own.others = others;
-          own.cached = std::min(least, own.readClock);
-          own.isReading = false;
-          nextJob(worker);
-          goOn(worker);
-        });
+        place.links.pull(
+            worker, [this, worker, least, others = leastOfOthers(states, worker, &State::applied)] {
+              State &own = states[worker];
+              own.others = others;
+              own.cached = std::min(least, own.readClock);
+              own.isReading = false;
+              nextJob(worker);
+              goOn(worker);
+            });
       }
-  }
-
-  /// Steps of all workers but this one that the servers have added.
-  std::int64_t othersIn(int worker) const {
-    std::int64_t least = place.workers.count() > 1 ? INT64_MAX : states[worker].applied;
-    for (int other = 0; other < place.workers.count(); ++other)
-      if (other != worker)
-        least = std::min(least, states[other].applied);
-    return least;
   }
 
   void give(int worker, Job job) {

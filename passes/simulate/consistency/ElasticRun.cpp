@@ -70,7 +70,7 @@ private:
     const std::int64_t clock = place.workers.clock(worker);
     place.links.push(worker, [this, worker, clock] {
       const auto added = [this, worker, clock] {
-        const std::int64_t holds = othersIn(worker);
+        const std::int64_t holds = leastOfOthers(states, worker, &State::inCentre);
         states[worker].inCentre = clock;
         place.links.pull(worker, [this, worker, holds] { arrive(worker, holds); });
       };
@@ -99,15 +99,6 @@ private:
     states[worker].contained = states[worker].arrived;
     place.workers.finish(worker);
     next(worker);
-  }
-
-  /// Steps of all workers but this one that the centre contains.
-  std::int64_t othersIn(int worker) const {
-    std::int64_t least = place.workers.count() > 1 ? INT64_MAX : states[worker].inCentre;
-    for (int other = 0; other < place.workers.count(); ++other)
-      if (other != worker)
-        least = std::min(least, states[other].inCentre);
-    return least;
   }
 
   FormPlace place;

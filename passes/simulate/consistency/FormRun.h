@@ -5,7 +5,10 @@
 #include "passes/simulate/consistency/ServerLinks.h"
 #include "passes/simulate/consistency/Workers.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace syncline::simulate {
 
@@ -16,6 +19,17 @@ struct FormPlace {
   Workers &workers;
   ServerLinks &links;
 };
+
+/// The least of all workers' states but this one's, in steps; its own where there is no other.
+template <typename State>
+std::int64_t leastOfOthers(const std::vector<State> &states, int worker,
+                           std::int64_t State::*steps) {
+  std::int64_t least = states.size() > 1 ? INT64_MAX : states[worker].*steps;
+  for (std::size_t other = 0; other < states.size(); ++other)
+    if (std::cmp_not_equal(other, worker))
+      least = std::min(least, states[other].*steps);
+  return least;
+}
 
 class FormRun {
 public:
