@@ -57,7 +57,9 @@ Result<TableCost> TableCost::create(std::span<const CostPoint> points) {
 }
 
 double PiecewiseCost::seconds(std::int64_t bytes) const {
-  auto next = std::ranges::upper_bound(pieces, bytes, {}, &CostSegment::firstByte);
+  auto next = std::upper_bound(
+      pieces.begin(), pieces.end(), bytes,
+      [](std::int64_t value, const CostSegment &piece) { return value < piece.firstByte; });
   return std::prev(next)->seconds(bytes);
 }
 
