@@ -5,14 +5,18 @@
 
 namespace syncline::ir {
 
-/// A dialect judges the attributes that begin with its name. No dialect judges any others.
+/// The dialects of this folder judge the attributes that begin with their names. Nobody judges any
+/// others.
 template <typename ConcreteOp>
 class KnownAttributes : public mlir::OpTrait::TraitBase<ConcreteOp, KnownAttributes> {
 public:
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
-    for (mlir::NamedAttribute attribute : op->getDiscardableAttrs())
-      if (!attribute.getNameDialect())
+    static constexpr llvm::StringLiteral dialects[] = {"nn", "sync", "plan", "cluster"};
+    for (mlir::NamedAttribute attribute : op->getDiscardableAttrs()) {
+      const auto [dialect, name] = attribute.getName().getValue().split('.');
+      if (name.empty() || !llvm::is_contained(dialects, dialect))
         return op->emitOpError("has no attribute '") << attribute.getName().getValue() << "'";
+    }
     return mlir::success();
   }
 };

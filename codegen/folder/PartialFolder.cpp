@@ -230,7 +230,8 @@ Status PartialFolder::rename() {
 namespace {
 
 /// Whether plan.json is one that a version of Syncline wrote, of whatever schema.
-bool isPlanDocument(const fs::path &path) {
+/// `document` is filled with it.
+bool isPlanDocument(const fs::path &path, nlohmann::json &document) {
   constexpr std::uintmax_t largest = std::uintmax_t{1} << 30; // bytes
   std::error_code error;
   if (!fs::is_regular_file(fs::symlink_status(path, error)) || fs::file_size(path, error) > largest)
@@ -239,7 +240,7 @@ bool isPlanDocument(const fs::path &path) {
   text << std::ifstream(path, std::ios::binary).rdbuf();
   if (!checkJsonDepth(text.str(), "", maxPlanLevels))
     return false;
-  const auto document = nlohmann::json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
+  document = nlohmann::json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
   return document.is_object() && document.contains("schema") && document.contains("planner") &&
          document.contains("hashes") && document["hashes"].is_object() &&
          document["hashes"].contains("plan") && document["hashes"].contains("files");
@@ -277,8 +278,14 @@ Status expectReplaceable(const std::string &folder) {
     return refuse("cannot be read: " + error.message());
   if (isEmpty)
     return Status::ok();
-  if (!isPlanDocument(fs::path(folder) / "plan.json"))
+  nlohmann::json document;
+  if (!isPlanDocument(fs::path(folder) / "plan.json", document))
     return refuse("is not a plan");
+  // A plan that is run has no layers.csv: such a file in its folder is the user's.
+  if (const std::string layers = "layers.csv"; fs::exists(fs::path(folder) / layers, error) &&
+                                               !document["hashes"]["files"].contains(layers) &&
+                                               (foreign.empty() || layers < foreign))
+    foreign = layers;
   return foreign.empty()
              ? Status::ok()
              : refuse("holds '" + oneLine(foreign) + "', which 'compile' did not write");

@@ -137,7 +137,9 @@ Status checkHashedNames(const std::string &folder, const Json &document, const S
     needed.insert(needed.end(), {target.fileName.str(), "step.so"});
   if (needed.size() > 1 && target.usesNccl)
     needed.push_back(tunerTableName.str());
-  for (const char *name : {"weights.bin", "model.onnx", "layers.csv"})
+  // A plan that is run has no layers.csv: such a file in its folder is the user's.
+  const char *const optional[] = {"weights.bin", "model.onnx", "layers.csv"};
+  for (const char *name : llvm::ArrayRef(optional).drop_back(needed.size() > 1))
     if (std::error_code ignored; fs::exists(folder + "/" + name, ignored))
       needed.push_back(name);
   for (const std::string &name : needed)

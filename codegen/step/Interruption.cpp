@@ -11,11 +11,12 @@ namespace {
 
 constexpr int caught[] = {SIGINT, SIGTERM, SIGHUP};
 struct sigaction before[std::size(caught)];
-std::atomic<int> signalled = 0, compiler = 0;
+std::atomic<int> signalled = 0, signals = 0, compiler = 0;
 static_assert(std::atomic<int>::is_always_lock_free); // handlers may use lock-free atomics only
 
 void note(int signal) {
   signalled = signal;
+  ++signals;
   if (const int group = compiler)
     kill(-group, SIGTERM);
 }
@@ -23,7 +24,7 @@ void note(int signal) {
 } // namespace
 
 Interruption::Interruption() {
-  signalled = 0;
+  signalled = signals = 0;
   struct sigaction action{};
   action.sa_handler = note;
   action.sa_flags = SA_RESTART;
@@ -42,7 +43,7 @@ Interruption::~Interruption() {
     raise(signal);
 }
 
-bool Interruption::pending() { return signalled != 0; }
+int Interruption::count() { return signals; }
 
 void Interruption::setCompiler(int group) {
   compiler = group;

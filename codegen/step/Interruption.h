@@ -15,7 +15,9 @@ public:
   Interruption &operator=(const Interruption &) = delete;
 
   /// Whether a signal has come.
-  static bool pending();
+  static bool pending() { return count() > 0; }
+  /// How many signals have come.
+  static int count();
   /// Says that a compiler leads the process group `group`, or with 0 that it has ended.
   static void setCompiler(int group);
 };

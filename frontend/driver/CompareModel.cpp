@@ -5,6 +5,7 @@
 #include "frontend/driver/Compile.h"
 #include "frontend/driver/RecordedOptions.h"
 #include "frontend/driver/StepTrace.h"
+#include "frontend/files/LayerTrace.h"
 #include "frontend/ir/TraceModule.h"
 #include "frontend/onnx/ImportOnnx.h"
 #include "ir/FirstOf.h"
@@ -111,6 +112,7 @@ public:
                               "says: " + lowered.message());
     SYNCLINE_TRY(expectEqual(textOf(plan), textOf(*module)));
     SYNCLINE_TRY(imported ? compareFiles() : Status::ok());
+    SYNCLINE_TRY(layers.empty() ? Status::ok() : compareLayers());
     return true;
   }
 
@@ -134,7 +136,8 @@ private:
     if (recorded.planOnly && !isTrace(path)) {
       imported.reset(); // such a plan has no files of values
       (*module)->setAttr(nn::precisionAttr, StringAttr::get(&context(), recorded.precision));
-      SYNCLINE_TRY(replaceStep(module, path, {}));
+      SYNCLINE_TRY_GET(trace, replaceStep(module, path, {}));
+      layers = files::formatLayerTrace(*trace);
     }
     rename();
     const PipelineOptions options = pipelineOf(plan, recorded);
@@ -193,11 +196,20 @@ private:
     return Status::ok();
   }
 
+  Status compareLayers() {
+    ComparingBuffer buffer(folder + "/layers.csv");
+    std::ostream(&buffer) << layers;
+    return buffer.isEqual() ? Status::ok()
+                            : Status::badInput("'" + folder + "/layers.csv': differs from what '" +
+                                               path + "' gives");
+  }
+
   const std::string &folder;
   const nlohmann::json &document;
   ModuleOp plan;
   const std::string &path;
   RecordedOptions recorded;
+  std::string layers; ///< the trace of a step that is planned by its shapes
   OwningOpRef<ModuleOp> module;
   std::optional<frontend::ImportedModel> imported;
 };

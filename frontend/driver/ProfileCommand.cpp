@@ -1,4 +1,5 @@
 // The command line of `syncline profile`.
+#include "codegen/folder/PlanFolder.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/files/Paths.h"
 #include "frontend/profile/MeasureProfile.h"
@@ -9,6 +10,7 @@
 #include "syncline/OutputFile.h"
 
 #include "CLI/CLI.hpp"
+#include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -101,12 +103,27 @@ Status checkUsage(const profile::ProfileOptions &options) {
   return expectWritableFile(options.output);
 }
 
+/// The words of `compile` by which a plan was made that is measured: a profile is of its backend,
+/// precision and batch.
+Result<std::vector<std::string>> wordsOf(const std::string &plan) {
+  SYNCLINE_TRY_GET(document, codegen::readPlanJson(plan));
+  std::vector<std::string> words{"--batch", std::to_string(document->value("batch", 1))};
+  for (const auto &[key, usual] : {std::pair("backend", "cpu"), {"precision", "fp32"}})
+    if (const std::string value = document->value(key, usual); value != usual)
+      words.insert(words.end(), {"--" + std::string(key), value});
+  return words;
+}
+
 Status write(const profile::ProfileOptions &options, const files::Profile &profile) {
   SYNCLINE_TRY(writeWholeFile(options.output, files::formatProfile(profile)));
   const std::string model = isModel(options.source) ? options.source : "MODEL";
   const std::string cluster = options.cluster.empty() ? "CLUSTER" : options.cluster;
   std::vector<std::string> next{"syncline", "compile", model};
   next.insert(next.end(), options.compiling.begin(), options.compiling.end());
+  if (!options.source.empty() && !isModel(options.source)) {
+    SYNCLINE_TRY_GET(words, wordsOf(options.source));
+    next.insert(next.end(), words->begin(), words->end());
+  }
   next.insert(next.end(), {"--cluster", cluster, "--profile", options.output, "-o", "OUT.plan"});
   std::fputs(launch::closingLines(options.output, "", next).c_str(), stderr);
   return Status::ok();

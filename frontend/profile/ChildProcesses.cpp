@@ -52,9 +52,9 @@ Result<ChildProcesses::Child> ChildProcesses::start(const std::vector<std::strin
 }
 
 Status ChildProcesses::wait(Child &child, const std::function<void()> &meanwhile) {
-  bool isTold = false;
+  int told = 0; // the first signal ends a rank after its step, a later one at once
   do {
-    if (codegen::Interruption::pending() && !std::exchange(isTold, true))
+    if (const int count = codegen::Interruption::count(); std::exchange(told, count) != count)
       child.process.send(SIGTERM);
     if (meanwhile)
       meanwhile();

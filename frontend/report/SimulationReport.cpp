@@ -222,7 +222,7 @@ nlohmann::json simulationJson(const Scenario &scenario, const Simulation &simula
   const Throughput rate = throughputOf(scenario, simulation, context);
   auto known = [](double value) { return value > 0 ? nlohmann::json(value) : nlohmann::json(); };
   return {{"schema", "syncline-simulation"},
-          {"version", 1},
+          {"version", 2},
           {"plan", context.hash},
           {"cluster", context.cluster},
           {"ranks", scenario.machines.ranks},

@@ -9,7 +9,7 @@
 namespace syncline::simulate {
 
 /// The times of one message in seconds from the beginning of the step that issues it, with several
-/// passes of its last micro-batch; they may lie beyond it. Where ranks differ the latest counts,
+/// micro-batches from that of the last one; they may lie beyond it. Where ranks differ the latest counts,
 /// since the others wait for it.
 struct PredictedMessage {
   double ready = 0; ///< when all ranks have its gradients or factors

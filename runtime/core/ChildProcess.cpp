@@ -131,6 +131,7 @@ public:
     const pid_t child = forkChild(SIGKILL, [&] { become(); });
     if (child < 0)
       fail();
+    close(report);          // also where the next call is refused
     close_range(0, ~0U, 0); // nobody waits for this process to let a file go
     const sigset_t awaited = setOf({SIGCHLD, parentDied});
     for (;;) {
@@ -195,7 +196,15 @@ void prepareToDie(unsigned seconds) {
 /// A pipe from a child to this process; not open where the system gives none.
 class Pipe {
 public:
-  Pipe() { (void)(pipe2(ends, O_CLOEXEC) == 0); }
+  Pipe() {
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return;
+    // Where standard files are closed, the input would have the number of one that is redirected.
+    const int above = fcntl(ends[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(std::exchange(ends[1], above));
+    if (above < 0)
+      close(std::exchange(ends[0], -1));
+  }
   Pipe(const Pipe &) = delete;
   ~Pipe() {
     for (const int end : ends)

@@ -166,6 +166,11 @@ class PlanFolderTest(RefusalTest):
             said = self.refuses(self.words(place, DIGITS), f"'{place}': exists and holds")
             self.assertIn("'trained.onnx', which 'compile' did not write", said)
         saved.unlink()
+        layers = plan / "layers.csv"  # plans that are run have none
+        layers.write_text("mine")
+        self.refuses(self.words(plan, DIGITS), "'layers.csv', which 'compile' did not write")
+        harness.syncline("verify", plan)
+        layers.unlink()
         harness.syncline(*self.words(plan, DIGITS))
 
     def test_what_comes_meanwhile(self):

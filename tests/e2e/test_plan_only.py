@@ -192,7 +192,11 @@ class RefusedTest(PlanOnlyTest):
         text = layers.read_text()
         layers.write_text(text.replace("weight", "wieght"))
         self.refuses(["verify", self.folder / "x.plan"], "layers.csv", "its hash differs")
+        plans.rehash(self.folder / "x.plan")
+        judged = ["verify", self.folder / "x.plan", "--model", self.folder / "m.onnx"]
+        self.refuses(judged, "layers.csv': differs from what")
         harness.syncline(*words)
+        harness.syncline(*judged)
         self.assertEqual(layers.read_text(), text)
         document = plan_json(self.folder / "x.plan")
         del document["hashes"]["files"]["layers.csv"]

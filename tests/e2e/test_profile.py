@@ -151,6 +151,7 @@ class ProfileTest(RefusalTest):
         profile, said = self.profile(plan, environment={"RANK": "3", "WORLD_SIZE": "4"})
         self.assertLessEqual(NODES, profile["operations"].keys())
         self.assert_adds_up(said)
+        self.assertIn("--batch 8 --cluster", said.splitlines()[-1])
         self.refuses(["profile", plan, "--batch", 4, "-o", "x"], "--batch is for models", code=2)
         for option, value in (("--loss", "mse"), ("--parameters", "list"), ("--dropout", "off")):
             words = ["profile", DIGITS, "-o", "x", option, value]

@@ -105,7 +105,7 @@ class RoundedCudaMemoryTest(HostCudaCase):
             numpy.load(harness.TOP / "samples" / "data" / f"digits-train-{name}.npy")[:4]
             for name in "xy"
         ]
-        words = (*CUDA, "--share-device")
+        words = ("--share-device",)
         for graph in ((), ("--cuda-graph",)):
             one, other = (
                 harness.train(plan, self.folder, data, 2, extra=(*words, *graph))

@@ -55,7 +55,7 @@ struct Options : launch::DeviceFlags, ImageFlags {
   /// Whether updates wait for the norm of all gradients.
   bool clipsNorm() const { return optimizerFlags.clipNorm.has_value(); }
   /// Takes the plan's backend, precision and wire, and its norm of clipping and micro-batches where
-  /// the command line names none. Returns what to tell people of each that changes the plan's times.
+  /// the command line names none. Returns what to tell people of each that changes its times.
   std::vector<std::string> follow(const Plan &plan);
   /// Ok when the plan can run as requested; otherwise badInput, or badUsage for options of GPUs.
   Status checkPlan(const Plan &plan) const;

@@ -86,7 +86,7 @@ Scenario randomStep(std::uint64_t seed, bool isCarried) {
 
 } // namespace
 
-// Both micro-batches, 0.5 s of a sum's 1 s update share, then 3 s of factors, the product and
+// Forward and backward, 0.5 s of a sum's 1 s update share, then 3 s of factors, the product and
 // its sum.
 TEST(AccumulationTest, OnlyFactorsTravel) {
   EXPECT_DOUBLE_EQ(secondsOf(twoMessages()), 2 + 2 + 3 + 0.25 + 1);
@@ -133,7 +133,7 @@ TEST(AccumulationTest, FactorsReachIntoTheNextMicroBatch) {
   std::rotate(step.operations.begin(), step.operations.end() - 3, step.operations.end());
   const Scenario microBatch = accumulatingMicroBatch(step, 0.5);
   EXPECT_EQ(carriedMessages(microBatch), std::vector<bool>{true});
-  // 2 s of micro-batches and the other sum hide nothing of the factors, which are handed over last.
+  // 2 s of computation and the other sum hide nothing of the factors, which are handed over last.
   EXPECT_DOUBLE_EQ(secondsOf(microBatch), 2 + 0.25 + 3 + 0.25 + 0.5);
 }
 
