@@ -79,13 +79,6 @@ Json relaxationJson(const sync::RelaxationRow &row, std::size_t mergeClasses) {
   return json;
 }
 
-Json stateJson(const sync::StateRow &row, std::size_t mergeClasses) {
-  Json json = {real(row.free), real(row.compute), row.held, row.freedom};
-  for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
-    json.push_back(row.open[mergeClass]);
-  return json;
-}
-
 Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
   if (!solution.getCertificate())
     return nullptr;
@@ -97,20 +90,11 @@ Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
   }
   if (isa<sync::OrderAttr>(*solution.getCertificate()))
     return orderProofJson(problem, solution);
-  auto proof = cast<sync::StatesAttr>(*solution.getCertificate());
-  const std::size_t mergeClasses = problem.getMergeClasses().size();
-  Json relaxations = Json::array(), states = Json::array();
-  for (const sync::RelaxationRow &row : proof.getRelaxations())
-    relaxations.push_back(relaxationJson(row, mergeClasses));
-  for (std::size_t layers = 0; layers < proof.getEnds().size(); ++layers) {
-    Json list = Json::array();
-    for (const sync::StateRow &row : proof.after(layers))
-      list.push_back(stateJson(row, mergeClasses));
-    states.push_back(list);
-  }
-  return {{"bound", solution.getBound().convertToDouble()},
-          {"relaxations", relaxations},
-          {"states", states}};
+  Json relaxations = Json::array();
+  for (const sync::RelaxationRow &row :
+       cast<sync::RelaxationsAttr>(*solution.getCertificate()).getRows())
+    relaxations.push_back(relaxationJson(row, problem.getMergeClasses().size()));
+  return {{"bound", solution.getBound().convertToDouble()}, {"relaxations", relaxations}};
 }
 
 /// What a problem says about the messages of its solutions, looked up fast.

@@ -12,11 +12,6 @@ llvm::hash_code hash_value(const RelaxationRow &row) {
   return code;
 }
 
-llvm::hash_code hash_value(const StateRow &row) {
-  return llvm::hash_combine(row.free, row.compute, row.held, row.freedom,
-                            llvm::hash_combine_range(row.open.begin(), row.open.end()));
-}
-
 AsmPrinter &operator<<(AsmPrinter &printer, const RelaxationRow &row) {
   printer << "[" << row.channelWeight << ", " << row.heldWeight;
   std::size_t mergeClasses = row.lines.size();
@@ -28,16 +23,6 @@ AsmPrinter &operator<<(AsmPrinter &printer, const RelaxationRow &row) {
   return printer << "]";
 }
 
-AsmPrinter &operator<<(AsmPrinter &printer, const StateRow &row) {
-  printer << "[" << row.free << ", " << row.compute << ", " << row.held << ", " << row.freedom;
-  std::size_t mergeClasses = row.open.size();
-  while (mergeClasses > 0 && row.open[mergeClasses - 1] == StateRow::closed)
-    --mergeClasses;
-  for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
-    printer << ", " << row.open[mergeClass];
-  return printer << "]";
-}
-
 } // namespace syncline::sync
 
 namespace mlir {
@@ -45,7 +30,6 @@ namespace mlir {
 using syncline::cluster::Real;
 using syncline::sync::maxMergeClasses;
 using syncline::sync::RelaxationRow;
-using syncline::sync::StateRow;
 
 static ParseResult parseReal(AsmParser &parser, Real &value) {
   FailureOr<Real> real = FieldParser<Real>::parse(parser);
@@ -55,44 +39,21 @@ static ParseResult parseReal(AsmParser &parser, Real &value) {
   return success();
 }
 
-/// What follows a row's fixed numbers: at most one `entry` a merge class, then the bracket.
-static ParseResult
-parseMergeClasses(AsmParser &parser,
-                  llvm::function_ref<ParseResult(std::size_t mergeClass)> entry) {
+FailureOr<RelaxationRow> FieldParser<RelaxationRow>::parse(AsmParser &parser) {
+  RelaxationRow row;
+  if (parser.parseLSquare() || parseReal(parser, row.channelWeight) || parser.parseComma() ||
+      parseReal(parser, row.heldWeight))
+    return failure();
   for (std::size_t mergeClass = 0; failed(parser.parseOptionalRSquare()); ++mergeClass) {
     if (parser.parseComma())
       return failure();
     if (mergeClass == maxMergeClasses)
       return parser.emitError(parser.getCurrentLocation())
              << "expected at most " << maxMergeClasses << " merge classes";
-    if (entry(mergeClass))
+    if (parseReal(parser, row.lines[mergeClass].latency) || parser.parseComma() ||
+        parseReal(parser, row.lines[mergeClass].secondsPerByte))
       return failure();
   }
-  return success();
-}
-
-FailureOr<RelaxationRow> FieldParser<RelaxationRow>::parse(AsmParser &parser) {
-  RelaxationRow row;
-  auto parseLine = [&](std::size_t mergeClass) -> ParseResult {
-    return failure(parseReal(parser, row.lines[mergeClass].latency) || parser.parseComma() ||
-                   parseReal(parser, row.lines[mergeClass].secondsPerByte));
-  };
-  if (parser.parseLSquare() || parseReal(parser, row.channelWeight) || parser.parseComma() ||
-      parseReal(parser, row.heldWeight) || parseMergeClasses(parser, parseLine))
-    return failure();
-  return row;
-}
-
-FailureOr<StateRow> FieldParser<StateRow>::parse(AsmParser &parser) {
-  StateRow row;
-  auto parseOpen = [&](std::size_t mergeClass) {
-    return parser.parseInteger(row.open[mergeClass]);
-  };
-  if (parser.parseLSquare() || parseReal(parser, row.free) || parser.parseComma() ||
-      parseReal(parser, row.compute) || parser.parseComma() || parser.parseInteger(row.held) ||
-      parser.parseComma() || parser.parseInteger(row.freedom) ||
-      parseMergeClasses(parser, parseOpen))
-    return failure();
   return row;
 }
 

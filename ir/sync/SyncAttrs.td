@@ -223,30 +223,18 @@ def Sync_GatheredAttr : Sync_Attr<"Gathered", "gathered"> {
   let genVerifyDecl = 1;
 }
 
-def Sync_StatesAttr : Sync_Attr<"States", "states"> {
-  let summary = "states of partial solutions, which prove a bound";
+def Sync_RelaxationsAttr : Sync_Attr<"Relaxations", "relaxations"> {
+  let summary = "relaxations, which prove a bound";
   let description = [{
     The attribute proves the `bound` of its solution; passes/proof/README.md has the meaning of its
     rows. Each relaxation is a row: [weight of the channel, seconds per held byte, then latency and
-    seconds per byte of each merge class]. For each number of layers, from none to all, there is a
-    list of states. Each state is a row: [channel free at, device free at, bytes held, freedom, then
-    bytes in each merge class's open bucket]. The bytes are -1 where the bucket is not open. A line
-    that says nothing is 0 + 0 x. Such merge classes may be left out at the end of a row.
+    seconds per byte of each merge class]. A line that says nothing is 0 + 0 x. Such merge classes
+    may be left out at the end of a row.
 
-    ```mlir
-    #sync.states<relaxations = [[1.0, 0.0, 0.5, 1.0e-9]],
-                 states = [[[0.1, 1.0, 0, 0]], [[0.1, 1.0, 0, 0, 4096]], []]>
-    ```
+    `#sync.relaxations<[[1.0, 0.0, 0.5, 1.0e-9]]>`
   }];
-  let parameters = (ins OptionalArrayRefParameter<"::syncline::sync::RelaxationRow">:$relaxations,
-                        OptionalArrayRefParameter<"::syncline::sync::StateRow",
-                                                  "all lists, one after the other">:$states,
-                        OptionalArrayRefParameter<"int64_t", "where each list ends">:$ends);
-  let hasCustomAssemblyFormat = 1;
-  let extraClassDeclaration = [{
-    /// The states after `layers` layers. Precondition: layers < getEnds().size().
-    ::llvm::ArrayRef<StateRow> after(size_t layers) const;
-  }];
+  let parameters = (ins OptionalArrayRefParameter<"::syncline::sync::RelaxationRow">:$rows);
+  let assemblyFormat = "`<` `[` (`]`) : ($rows^ `]`)? `>`";
 }
 
 #endif

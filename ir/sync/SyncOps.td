@@ -181,7 +181,7 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
       no factor options. It is an array f with f(0) = 0 and f(j) <= max(f(i), ready(j)) +
       cost(i+1..j) for all i < j. So no solution's last message ends before f(n).
     - #sync.order, for a problem with `tails`.
-    - #sync.states, for every other problem.
+    - #sync.relaxations, for every other problem.
 
     `cases` proves the bound of an order in cases (S18). A case is one of these arrays:
     - a bound in seconds and its #sync.order;
@@ -205,7 +205,7 @@ def Sync_SolutionOp : Sync_Op<"solution"> {
   let arguments = (ins FlatSymbolRefAttr:$problem, StrAttr:$planner,
                        TypedArrayAttrBase<Sync_MessageAttr, "messages">:$messages,
                        OptionalAttr<DenseI64ArrayAttr>:$piggybacks, F64Attr:$finish, F64Attr:$bound,
-                       OptionalAttr<AnyAttrOf<[Sync_TimesAttr, Sync_StatesAttr,
+                       OptionalAttr<AnyAttrOf<[Sync_TimesAttr, Sync_RelaxationsAttr,
                                                Sync_OrderAttr]>>:$certificate,
                        OptionalAttr<ArrayAttr>:$cases);
   let assemblyFormat = [{

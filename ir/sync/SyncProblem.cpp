@@ -1,5 +1,4 @@
-// Verifies problems, solutions and predictions (S5 to S13 and S16 of SPEC.md), and prints and reads
-// the attribute #sync.states.
+// Verifies problems, solutions and predictions (S5 to S13 and S16 of SPEC.md).
 #include "ir/sync/Sync.h"
 
 #include "ir/sync/Cases.h"
@@ -74,50 +73,6 @@ LogicalResult GatherAttr::verify(EmitError emitError, int64_t place, cluster::Re
   if (place < 0)
     return emitError() << "S10: expected a place that is not negative, got " << place;
   return success();
-}
-
-ArrayRef<StateRow> StatesAttr::after(size_t layers) const {
-  const int64_t first = layers == 0 ? 0 : getEnds()[layers - 1];
-  return getStates().slice(first, getEnds()[layers] - first);
-}
-
-Attribute StatesAttr::parse(AsmParser &parser, Type) {
-  SmallVector<RelaxationRow> relaxations;
-  SmallVector<StateRow> states;
-  SmallVector<int64_t> ends;
-  auto parseInto = [&](auto &rows) -> ParseResult {
-    using Row = typename std::remove_reference_t<decltype(rows)>::value_type;
-    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-      FailureOr<Row> row = FieldParser<Row>::parse(parser);
-      if (succeeded(row))
-        rows.push_back(*row);
-      return success(succeeded(row));
-    });
-  };
-  auto parseList = [&]() -> ParseResult {
-    const ParseResult parsed = parseInto(states);
-    ends.push_back(static_cast<int64_t>(states.size()));
-    return parsed;
-  };
-  if (parser.parseLess() || parser.parseKeyword("relaxations") || parser.parseEqual() ||
-      parseInto(relaxations) || parser.parseComma() || parser.parseKeyword("states") ||
-      parser.parseEqual() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseList) ||
-      parser.parseGreater())
-    return {};
-  return get(parser.getContext(), relaxations, states, ends);
-}
-
-void StatesAttr::print(AsmPrinter &printer) const {
-  printer << "<relaxations = [";
-  llvm::interleaveComma(getRelaxations(), printer);
-  printer << "], states = [";
-  for (size_t layers = 0; layers < getEnds().size(); ++layers) {
-    printer << (layers == 0 ? "[" : ", [");
-    llvm::interleaveComma(after(layers), printer);
-    printer << "]";
-  }
-  printer << "]>";
 }
 
 /// S5, S6: the layers' sizes and times.

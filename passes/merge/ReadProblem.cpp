@@ -159,20 +159,15 @@ std::optional<problem::BoundProof> syncline::merge::toProof(sync::SolutionOp op)
     return std::nullopt;
   if (auto times = dyn_cast<sync::TimesAttr>(*op.getCertificate()))
     return problem::MergeCertificate{{times.getValues().begin(), times.getValues().end()}};
-  auto states = cast<sync::StatesAttr>(*op.getCertificate());
   problem::Certificate proof;
   proof.bound = op.getBound().convertToDouble();
-  for (const sync::RelaxationRow &row : states.getRelaxations()) {
+  for (const sync::RelaxationRow &row :
+       cast<sync::RelaxationsAttr>(*op.getCertificate()).getRows()) {
     problem::Relaxation relaxation{row.channelWeight, row.heldWeight, {}};
     for (std::size_t mergeClass = 0; mergeClass < problem::maxMergeClasses; ++mergeClass)
       relaxation.lines[mergeClass] = {row.lines[mergeClass].latency,
                                       row.lines[mergeClass].secondsPerByte};
     proof.relaxations.push_back(relaxation);
-  }
-  for (size_t layers = 0; layers < states.getEnds().size(); ++layers) {
-    std::vector<problem::PlanState> &list = proof.states.emplace_back();
-    for (const sync::StateRow &row : states.after(layers))
-      list.push_back({row.free, row.compute, row.held, row.open, row.freedom});
   }
   return proof;
 }

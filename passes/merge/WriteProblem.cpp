@@ -95,23 +95,15 @@ sync::ProblemOp syncline::merge::createProblem(OpBuilder &builder, Location plac
 static Attribute proofAttr(OpBuilder &builder, const problem::BoundProof &proof) {
   if (const auto *times = std::get_if<problem::MergeCertificate>(&proof))
     return timesAttr(builder, times->earliestFinish);
-  const auto &joint = std::get<problem::Certificate>(proof);
-  llvm::SmallVector<sync::RelaxationRow> relaxations;
-  for (const problem::Relaxation &relaxation : joint.relaxations) {
+  llvm::SmallVector<sync::RelaxationRow> rows;
+  for (const problem::Relaxation &relaxation : std::get<problem::Certificate>(proof).relaxations) {
     sync::RelaxationRow row{relaxation.channelWeight, relaxation.heldWeight, {}};
     for (std::size_t mergeClass = 0; mergeClass < problem::maxMergeClasses; ++mergeClass)
       row.lines[mergeClass] = {relaxation.lines[mergeClass].latency,
                                relaxation.lines[mergeClass].secondsPerByte};
-    relaxations.push_back(row);
+    rows.push_back(row);
   }
-  llvm::SmallVector<sync::StateRow> states;
-  llvm::SmallVector<std::int64_t> ends;
-  for (const std::vector<problem::PlanState> &list : joint.states) {
-    for (const problem::PlanState &state : list)
-      states.push_back({state.free, state.compute, state.held, state.freedom, state.open});
-    ends.push_back(static_cast<std::int64_t>(states.size()));
-  }
-  return sync::StatesAttr::get(builder.getContext(), relaxations, states, ends);
+  return sync::RelaxationsAttr::get(builder.getContext(), rows);
 }
 
 static sync::MessageAttr messageAttr(MLIRContext *context, const problem::Problem &problem,

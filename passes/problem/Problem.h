@@ -203,14 +203,11 @@ struct Relaxation {
   std::array<Line, maxMergeClasses> lines;
 };
 
-/// Proof that no solution finishes before `bound`: after layer k every partial solution is in a
-/// state that some entry of states[k] is no worse than, or that some relaxation shows to finish no
-/// earlier than `bound`. Planners list no states, since a judge derives them about as fast as it
-/// reads them.
+/// Proof that no solution finishes before `bound`: a judge that follows every partial solution, but
+/// for those that a relaxation shows to finish no earlier, finds none.
 struct Certificate {
   double bound = 0;
   std::vector<Relaxation> relaxations;
-  std::vector<std::vector<PlanState>> states; ///< empty, or one list more than there are layers
 };
 
 /// Proof of a bound. A plain problem (see plainProblem) has a MergeCertificate, its array f.

@@ -1,5 +1,4 @@
-// Checks certificates of the sync problem's bounds. Where states are listed, every solution must be
-// in a listed state or provably late; where none are, no solution that the judge derives may end
+// Checks certificates of the sync problem's bounds: no solution that the judge derives may end
 // before the bound.
 #include "passes/proof/BoundLimits.h"
 #include "passes/proof/MergeChecker.h"
@@ -40,11 +39,6 @@ public:
   Verdict run() {
     if (!isCheckedTime(proof.bound))
       return reject(Kind::boundNotATime, "expected a finite bound >= 0, got ", proof.bound);
-    if (!proof.states.empty() && proof.states.size() != n + 1)
-      return reject(Kind::statesCount, "expected no list of states or ", n + 1, ", got ",
-                    proof.states.size());
-    if (Verdict verdict = checkNumbers())
-      return verdict;
     if (Verdict verdict = limits.prepare())
       return verdict;
     PlanState start;
@@ -55,25 +49,10 @@ public:
                     proof.bound, " s");
     if (n == 0 || limits.isLate(start, 0))
       return std::nullopt;
-    return proof.states.empty() ? derive(start) : checkLists(start);
+    return derive(start);
   }
 
 private:
-  Verdict checkNumbers() const {
-    for (std::size_t k = 0; k < proof.states.size(); ++k)
-      for (std::size_t i = 0; i < proof.states[k].size(); ++i)
-        if (!isState(proof.states[k][i]))
-          return reject(Kind::notAState, "state ", i + 1, " after layer ", k,
-                        ": expected finite times >= 0 and bytes >= 0");
-    return std::nullopt;
-  }
-
-  static bool isState(const PlanState &state) {
-    return isCheckedTime(state.free) && isCheckedTime(state.compute) && state.held >= 0 &&
-           std::ranges::all_of(state.open,
-                               [](std::int64_t bytes) { return bytes >= PlanState::closed; });
-  }
-
   static bool neverFalls(const CollectiveCost &cost) {
     std::span<const CostSegment> pieces = cost.segments();
     double previous = 0;
@@ -86,49 +65,14 @@ private:
     return true;
   }
 
-  bool isNoWorse(const PlanState &a, const PlanState &b, double tolerance) const {
+  bool isNoWorse(const PlanState &a, const PlanState &b) const {
+    constexpr double tolerance = 1e-14;
     bool good = a.free <= b.free * (1 + tolerance) && a.compute <= b.compute * (1 + tolerance) &&
                 a.held <= b.held && (a.freedom | b.freedom) == a.freedom;
     for (std::size_t mergeClass = 0; mergeClass < mergeClasses && good; ++mergeClass)
       good = facts[mergeClass].nondecreasing ? a.open[mergeClass] <= b.open[mergeClass]
                                              : a.open[mergeClass] == b.open[mergeClass];
     return good;
-  }
-
-  /// Checks that every step from a listed state leads to a listed or a late state.
-  Verdict checkLists(const PlanState &start) const {
-    if (!isCovered(start, 0))
-      return reject(Kind::startNotCovered, "the state before layer 1 is not covered");
-    for (std::size_t k = 0; k < n; ++k)
-      for (std::size_t i = 0; i < proof.states[k].size(); ++i)
-        if (Verdict verdict = checkSteps(proof.states[k][i], k, i))
-          return verdict;
-    return std::nullopt;
-  }
-
-  bool isCovered(const PlanState &state, std::size_t k) const {
-    if (limits.isLate(state, k))
-      return true;
-    return std::ranges::any_of(proof.states[k], [&](const PlanState &listed) {
-      return isNoWorse(listed, state, replayRounding);
-    });
-  }
-
-  Verdict checkSteps(const PlanState &state, std::size_t k, std::size_t index) const {
-    Verdict verdict;
-    forEachStep(state, k, [&](const PlanState &after) {
-      if (verdict)
-        return;
-      double finish = std::max(after.free, after.compute);
-      if (k + 1 == n && isBefore(finish, proof.bound, proofRounding))
-        verdict = reject(Kind::boundBeaten, "a plan through state ", index + 1, " after layer ", k,
-                         " ends at ", finish, " s");
-      else if (k + 1 < n && !isCovered(after, k + 1))
-        verdict = reject(Kind::stepNotCovered, "layer ", k + 1, ": a step from state ", index + 1,
-                         " leads to one that is not covered (channel free at ", after.free,
-                         " s, device at ", after.compute, " s)");
-    });
-    return verdict;
   }
 
   /// Follows every solution that is not late, layer by layer, and drops states that another state
@@ -168,7 +112,7 @@ private:
       std::size_t first = kept > compared ? kept - compared : 0;
       bool isWorse = false;
       for (std::size_t j = kept; j > first && !isWorse; --j)
-        isWorse = isNoWorse(states[j - 1], state, 1e-14);
+        isWorse = isNoWorse(states[j - 1], state);
       if (!isWorse)
         states[kept++] = state;
     }
@@ -262,8 +206,8 @@ std::optional<std::string> checkProof(const Problem &problem, const BoundProof &
   else if (std::optional<MergeProblem> plain = plainProblem(problem))
     wrong = messageOf(checkMergeBound(*plain, std::get<MergeCertificate>(proof)));
   else
-    wrong = reject(Kind::notPlain, "expected relaxations and states, since the problem is more "
-                                   "than merging, got finish times")
+    wrong = reject(Kind::notPlain, "expected relaxations, since the problem is more than merging, "
+                                   "got finish times")
                 .message;
   return wrong ? wrong : messageOf(checkFinish(boundOf(problem, proof), finish, optimal));
 }

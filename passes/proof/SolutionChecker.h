@@ -14,7 +14,7 @@ namespace syncline::proof {
 
 using namespace problem;
 
-/// Why a solution (1 to 18) or a certificate (30 to 40) is rejected. The numbers are stable;
+/// Why a solution (1 to 18) or a certificate (31 to 40) is rejected. The numbers are stable;
 /// README.md lists them.
 enum class RejectionKind {
   emptyMessage = 1,         ///< a message has no layers
@@ -35,17 +35,13 @@ enum class RejectionKind {
   outOfOrder = 16,          ///< members, messages or piggybacks do not ascend
   wrongReconstruction = 17, ///< gradients exist before the device can have reconstructed them
   bucketsInterleave = 18,   ///< a merge class has two buckets open at the same time
-  statesCount = 30,         ///< states are listed, but not one list more than layers
   notARelaxation = 31,      ///< a line is not under a cost, or a weight is not within [0, 1]
   boundNotATime = 32,       ///< the bound is negative or not finite
-  startNotCovered = 33,     ///< the state before the first layer is not covered
-  stepNotCovered = 34,      ///< a state that follows from a listed one is not covered
   boundBeaten = 35,         ///< a complete solution ends before the bound
   boundNotReached = 36,     ///< a solution called optimal ends later than the bound
   boundUndercut = 37,       ///< the solution ends earlier than the bound
-  notAState = 38,           ///< a listed state has a time that is not finite, or negative bytes
   notPlain = 39,            ///< an array of finish times cannot prove more than merging alone
-  tooManyStates = 40,       ///< no states are listed, and the judge derives too many
+  tooManyStates = 40,       ///< the judge derives too many states
 };
 
 struct Rejection {
@@ -58,9 +54,8 @@ struct Rejection {
 std::optional<Rejection> checkSolution(const Problem &problem, const Solution &plan);
 
 /// Returns nothing when the certificate proves that no solution finishes before its bound (up to
-/// 1e-12 of it per layer), else the reason. Where it lists no states the judge derives them, up
-/// to 10,000 after a layer. Time: states times choices, times the states that each step is
-/// compared with.
+/// 1e-12 of it per layer), else the reason. It derives up to 10,000 states after a layer. Time:
+/// states times choices, times the states that each step is compared with.
 std::optional<Rejection> checkBound(const Problem &problem, const Certificate &certificate);
 
 /// Returns nothing when the proof proves its bound (see boundOf), `finish` is not below it and,

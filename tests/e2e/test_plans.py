@@ -130,7 +130,7 @@ class PlanTest(ChangedPlanTest):
     def test_relaxation_that_is_none(self):
         """The bound rests on lines under the costs of messages; these lie above."""
         text = (self.plan / "plan.mlir").read_text()
-        found = re.search(r"relaxations = (\[\[.*?\]\])", text)
+        found = re.search(r"#sync.relaxations<(\[\[.*?\]\])>", text)
         raised = [
             [weight, held, 2 * latency, slope]
             for weight, held, latency, slope in json.loads(found[1])

@@ -43,7 +43,7 @@ error sync.solution | claims the bound 1.500000e+00, the certificate proves 2.00
 
 // -----
 
-// Base: States prove the bound, where there is more to choose than where to cut.
+// Base: Relaxations prove the bound, where there is more to choose than where to cut.
 sync.problem @p layers ["c", "b", "a"] bytes [10, 20, 30] ready <[1.0, 2.0, 3.0]>
   merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
          #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 2.0, b = 0.0>, traffic = 1.0>], largest = 40, capacity = 45>]
@@ -53,31 +53,25 @@ sync.solution of @p by "me" messages [
     #sync.message<layers = [1], scheme = factors, bytes = 20, ready = 2.0, start = 2.0, end = 2.5, reconstructed = 4.0>,
     #sync.message<layers = [2], scheme = ring, merge_class = 0, bytes = 30, ready = 3.0, start = 3.0, end = 4.0>]
   piggybacks [0] finish 4.0 bound 1.0
-  certificate #sync.states<relaxations = [], states = [[], [], [], []]>
+  certificate #sync.relaxations<[]>
 
 // -----
 
 // An array for a problem that leaves more to choose than where to cut.
 change bound 1.0 => bound 4.0
-change #sync.states<relaxations = [], states = [[], [], [], []]> => #sync.times<[0.0, 2.0, 3.0, 4.0]>
-error sync.solution | J39: expected relaxations and states, since the problem is more than merging
-
-// -----
-
-// Lists of states for fewer layers than there are.
-change states = [[], [], [], []] => states = [[[1.0, 3.0, 0, 0]], []]
-error sync.solution | J30: expected no list of states or 4
+change #sync.relaxations<[]> => #sync.times<[0.0, 2.0, 3.0, 4.0]>
+error sync.solution | J39: expected relaxations, since the problem is more than merging
 
 // -----
 
 // A line that is above a cost.
-change relaxations = [] => relaxations = [[1.0, 0.0, 1.5, 0.0, 2.0, 0.0]]
+change #sync.relaxations<[]> => #sync.relaxations<[[1.0, 0.0, 1.5, 0.0, 2.0, 0.0]]>
 error sync.solution | J31: relaxation 1: the line 1.5 s + 0 s/B is not under every cost of merge class 1
 
 // -----
 
 // A weight above 1.
-change relaxations = [] => relaxations = [[1.5, 0.0, 1.0, 0.0, 2.0, 0.0]]
+change #sync.relaxations<[]> => #sync.relaxations<[[1.5, 0.0, 1.0, 0.0, 2.0, 0.0]]>
 error sync.solution | J31: relaxation 1: expected a weight within [0, 1]
 
 // -----
@@ -88,28 +82,6 @@ error sync.solution | J32: expected a finite bound >= 0
 
 // -----
 
-// A first state that is in no list and not too late for the bound.
-change bound 1.0 => bound 4.0
-error sync.solution | J33: the state before layer 1 is not covered
-
-// -----
-
-// A step to a state that is in no list and not too late for the bound.
-change bound 1.0 => bound 4.0
-change states = [[], [], [], []] => states = [[[1.0, 3.0, 0, 0]], [], [], []]
-error sync.solution | J34: layer 1: a step from state 1 leads to one that is not covered
-
-// -----
-
-// A state with a bucket of negative bytes.
-change bound 1.0 => bound 4.0
-change states = [[], [], [], []] => states = [[[1.0, 3.0, 0, 0, -2]], [], [], []]
-error sync.solution | J38: state 1 after layer 0: expected finite times >= 0 and bytes >= 0
-
-// -----
-
-// A bound that a plan through the listed states beats.
-sync.problem @p layers ["a"] bytes [0] ready <[1.0]>
-  merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>] forward_end 0.05 backward_end 1.0 updates 0.0
-// expected-error@+1 {{J35: a plan through state 1 after layer 0 ends at 2 s}}
-sync.solution of @p by "me" messages [#sync.message<layers = [0], scheme = ring, merge_class = 0, bytes = 0, ready = 1.0, start = 1.0, end = 2.0>] finish 2.0 bound 3.0 certificate #sync.states<relaxations = [], states = [[[1.0, 1.0, 0, 0]], []]>
+// A bound that a plan beats.
+change bound 1.0 => bound 4.5
+error sync.solution | J35: expected no plan to end before 4.5 s, got one that ends at 4 s

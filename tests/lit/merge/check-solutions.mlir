@@ -14,10 +14,10 @@ sync.solution of @plain by "me" messages [#sync.message<layers = [0, 1], scheme 
 sync.solution of @plain by "late" messages [#sync.message<layers = [0, 1], scheme = ring, merge_class = 0, bytes = 20, ready = 0.2, start = 0.5, end = 1.5>]
   finish 1.5 bound 0.0
 
-// A weight by factors, with its bias; a layer before it that skips it; states for a proof, every digit of them kept.
+// A weight by factors, with its bias; a layer before it that skips it; relaxations for a proof, every digit of them kept.
 // CHECK: sync.problem @joint {{.*}} merge_classes [#sync.merge_class<[<ring, {{.*}}>]>, #sync.merge_class<[<"parameter-server", {{.*}}>], largest = 40>] factor_options {{.*}} piggybacks [1, 2] only [3, 1, 1, 2]
 // CHECK: sync.solution of @joint by "me" messages [#sync.message<layers = [2], scheme = factors, bytes = 1000, ready = 3.0, start = 3.0, end = 3.0100000000000002, reconstructed = 4.02>, {{.*}}] piggybacks [1]
-// CHECK-SAME: certificate #sync.states<relaxations = {{\[\[}}1.0, 0.0, 1.0, 0.0, 1.0, 0.0]], states = {{\[\[\[}}1.0, 4.0, 0, 0]], [], {{\[\[}}3.0, 4.0, 0, 1, -1, 10]], [], []]>
+// CHECK-SAME: certificate #sync.relaxations<{{\[\[}}1.0, 0.0, 1.0, 0.0, 0.30000000000000004, 0.0], [0.5, 0.0, 1.0, 0.0]]>
 sync.problem @joint layers ["d", "c", "b", "a"] bytes [10, 20, 1000, 30] ready <[1.0, 2.0, 3.0, 4.0]>
   merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>]>,
          #sync.merge_class<[<"parameter-server", cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0>], largest = 40>]
@@ -25,4 +25,4 @@ sync.problem @joint layers ["d", "c", "b", "a"] bytes [10, 20, 1000, 30] ready <
   forward_end 0.5 backward_end 4.0 updates 0.0
 sync.solution of @joint by "me" messages [#sync.message<layers = [2], scheme = factors, bytes = 1000, ready = 3.0, start = 3.0, end = 3.0100000000000002, reconstructed = 4.02>,
     #sync.message<layers = [0, 3], scheme = "parameter-server", merge_class = 1, bytes = 40, ready = 4.0, start = 4.0, end = 5.0>] piggybacks [1]
-  finish 5.0 bound 5.0 certificate #sync.states<relaxations = [[1.0, 0.0, 1.0, 0.0, 1.0, 0.0]], states = [[[1.0, 4.0, 0, 0]], [], [[3.0, 4.0, 0, 1, -1, 10]], [], []]>
+  finish 5.0 bound 5.0 certificate #sync.relaxations<[[1.0, 0.0, 1.0, 0.0, 0.30000000000000004, 0.0], [0.5, 0.0, 1.0, 0.0, 0.0, 0.0]]>

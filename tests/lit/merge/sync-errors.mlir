@@ -169,8 +169,9 @@ error sync.solution | S13: expected piggybacks that are not negative
 // -----
 
 // A row with more merge classes than problems have.
-change bound 0.0 => bound 0.0 certificate #sync.states<relaxations = [], states = [[[0.0, 0.0, 0, 0, 1, 1, 1, 1]]]>
+change bound 0.0 => bound 0.0 certificate #sync.relaxations<[[1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]]>
 error expected at most 3 merge classes
+error failed to parse Sync_RelaxationsAttr parameter
 
 // -----
 

@@ -174,7 +174,7 @@ Problem mixedProblem() {
   return problem;
 }
 
-/// Merging alone is proved by the array f, any more choice by relaxations and states.
+/// Merging alone is proved by the array f, any more choice by relaxations.
 TEST(Planner, ProvesPlainProblemsByAnArray) {
   Problem plain = problemOf(affineProblem({{10, 1}, {40, 2}, {20, 4}}, 1, 0.1));
   Problem limited = plain;
@@ -351,8 +351,7 @@ TEST(PlainProblem, IsOneMergeClassWithoutLimitsOrFactors) {
 TEST(CheckProof, RefusesAnArrayWhereThereIsMoreChoice) {
   Problem problem = mixedProblem();
   EXPECT_EQ(checkProof(problem, MergeCertificate{{0, 0, 0, 0}}, 3, false),
-            "J39: expected relaxations and states, since the problem is more than merging, got "
-            "finish times");
+            "J39: expected relaxations, since the problem is more than merging, got finish times");
   problem = problemOf(affineProblem({{10, 1}}, 1, 0.1));
   EXPECT_EQ(checkProof(problem, MergeCertificate{{0, 3}}, 3, true), std::nullopt);
   EXPECT_EQ(checkProof(problem, MergeCertificate{{0, 2.5}}, 3, false), std::nullopt);
