@@ -5,8 +5,8 @@
 
 namespace syncline::ir {
 
-/// The dialects of this folder judge the attributes that begin with their names. Nobody judges any
-/// others.
+/// The dialects of this folder judge the attributes that begin with their names. Nobody would judge
+/// an attribute with another name.
 template <typename ConcreteOp>
 class KnownAttributes : public mlir::OpTrait::TraitBase<ConcreteOp, KnownAttributes> {
 public:

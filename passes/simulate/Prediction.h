@@ -9,8 +9,8 @@
 namespace syncline::simulate {
 
 /// The times of one message in seconds from the beginning of the step that issues it, with several
-/// micro-batches from that of the last one; they may lie beyond it. Where ranks differ the latest counts,
-/// since the others wait for it.
+/// micro-batches from that of the last one; they may lie beyond it. Where ranks differ the latest
+/// counts, since the others wait for it.
 struct PredictedMessage {
   double ready = 0; ///< when all ranks have its gradients or factors
   double start = 0; ///< when all ranks have begun it
