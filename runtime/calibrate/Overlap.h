@@ -67,11 +67,11 @@ private:
   std::int64_t next = 0; ///< end of the last message
 };
 
-/// Beside messages that the host carries: one thread computes while another one carries them. All
-/// ranks call it together; the arguments outlive the result. Errors: peerLost.
+/// Creates the measurement for messages that the host carries: one thread computes while another
+/// carries them. All ranks call it together; the arguments outlive the result. Errors: peerLost.
 Result<std::unique_ptr<Overlap>> openHostOverlap(transport::Transport &transport, Team &team,
                                                  Device &device);
-/// Beside messages on a device's streams. `team` and `device` outlive the result.
+/// Creates the measurement for messages on a device's streams. `team` and `device` outlive it.
 std::unique_ptr<Overlap> createDeviceOverlap(Team &team, Device &device,
                                              std::shared_ptr<DeviceChannels> channels);
 

@@ -131,8 +131,8 @@ public:
     const pid_t child = forkChild(SIGKILL, [&] { become(); });
     if (child < 0)
       fail();
-    close(report);          // also where the next call is refused
-    close_range(0, ~0U, 0); // nobody waits for this process to let a file go
+    close(report);          // by itself, because an old kernel has no close_range()
+    close_range(0, ~0U, 0); // or else readers of the program's pipes would wait for this process
     const sigset_t awaited = setOf({SIGCHLD, parentDied});
     for (;;) {
       int status = 0;

@@ -50,11 +50,11 @@ struct Identity {
 };
 
 /// Finds the identity. Flags take precedence over the variables of launchers (Starters.h), which
-/// must agree; MASTER_ADDR and MASTER_PORT count beside flags, too. Without flags and variables
-/// this process starts all ranks and servers of the plan on this host, or is the only rank; so it
-/// does with -n where a launcher started it alone. A Kubernetes index counts where the plan has
-/// several processes and, beside -n, where MASTER_ADDR says where they meet. The job is that of
-/// SYNCLINE_JOB, else that of the launcher.
+/// must agree; beside --rank, MASTER_ADDR and MASTER_PORT say where rank 0 is, and local ranks
+/// ignore them. Without flags and variables this process starts all ranks and servers of the plan
+/// on this host, or is the only rank; so it does with -n where a launcher started it alone. A
+/// Kubernetes index counts where the plan has several processes and, beside -n, where MASTER_ADDR
+/// says where they meet. The job is that of SYNCLINE_JOB, else that of the launcher.
 ///
 /// Errors: badUsage for flags and variables that contradict each other or the plan, naming both;
 /// for more than maxLocalRanks local ranks; and for starting, without -n, all ranks on the first of

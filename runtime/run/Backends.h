@@ -1,4 +1,4 @@
-// The backend that the command line names, and which of a machine's devices a rank computes on.
+// Opening a backend by its name, and which of a machine's devices a rank computes on.
 #pragma once
 
 #include "runtime/core/Backend.h"

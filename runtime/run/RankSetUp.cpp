@@ -125,8 +125,7 @@ Status RankRun::build() {
   return Status::ok();
 }
 
-/// Where labels are ignored, micro-batches of other numbers of labels weigh differently in a
-/// step's mean.
+/// Where labels are ignored, a micro-batch weighs in its step's mean by its number of labels.
 Status RankRun::weighLabels() {
   if (!data.training || !data.training->ignoresLabels())
     return Status::ok();

@@ -53,8 +53,8 @@ class AccumulatedPlansTest(RefusalTest):
 
     def test_choice_flips_with_the_micro_batches(self):
         """Factors are best for one batch. In each of many micro-batches they cost more than a sum.
-        The choice is the best of three plans, by their steps of one batch and micro-batches. What
-        decides layer by layer is chosen where it is as good as all factors and as none."""
+        The best of three plans is chosen, by the times of a step of one batch and of a micro-batch.
+        What decides layer by layer is chosen where it is as good as all factors and as none."""
         self.enterContext(stepcache.none())
         one = self.plan(label="-one")
         self.assertIn("factors", self.schemes(one))

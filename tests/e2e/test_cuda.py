@@ -297,7 +297,7 @@ class HostProfileTest(RefusalTest):
         return out, json.loads(out.read_text())
 
     def test_of_plans(self):
-        """A plan is measured on its backend, also where it was planned by such times."""
+        """A plan is measured on its backend, even a plan that was made with a profile."""
         words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 8, *CUDA)
         harness.syncline(*words, "-o", self.folder / "nominal.plan")
         path, nominal = self.profile(self.folder / "nominal.plan", "-n", 1)

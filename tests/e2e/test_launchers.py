@@ -152,7 +152,7 @@ class LaunchersTest(unittest.TestCase):
             self.assertIn(f"syncline-run: {said}\n", errors)
 
     def test_typed_ranks(self):
-        """They meet at the port that a variable says; one that is taken is said at once."""
+        """They meet at MASTER_PORT; a port that is taken is an error at once."""
         port = harness.free_port()
         meeting, ranks = {"MASTER_PORT": str(port)}, ("--ranks", RANKS, "--save", self.saved)
         started = [

@@ -29,9 +29,9 @@ std::vector<std::string> Options::follow(const Plan &plan) {
   return notes;
 }
 
-/// Rows travel in every micro-batch, and would be added to gradients that travel in the last
-/// micro-batch only. Of a message that travels in several captured micro-batches it is not known
-/// which of them it has done.
+/// Rows travel in every micro-batch, and would be added to gradients that travel in the last one
+/// only. Where a message travels in several captured micro-batches, it is not known which of them
+/// has sent it.
 Status Options::checkMicroBatches(const Plan &plan) const {
   if (!trace.empty())
     return Status::badInput("'" + plan.folder +

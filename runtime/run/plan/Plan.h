@@ -93,8 +93,8 @@ struct Plan {
   /// Compute threads of each rank for which times are predicted; nothing where nobody measured.
   std::optional<std::int64_t> threads;
   double predictedStep = 0; ///< seconds of a step of `microBatches` micro-batches, in virtual time
-  /// Seconds of a micro-batch of a step of several batches that is not the last one; nothing where
-  /// the plan does not say.
+  /// Seconds of a micro-batch that is not the last one of its step; nothing where the plan does not
+  /// say it.
   std::optional<double> predictedMicroBatch;
   double plannedStep = 0;      ///< seconds, in the planner's model
   double predictedTraffic = 0; ///< bytes a node moves in a step, both directions

@@ -1,4 +1,4 @@
-// The algorithms of all-reduces. Each file of one says how it works and what it costs.
+// The all-reduce algorithms. Each algorithm's .cpp says how it works and what it costs.
 #pragma once
 
 #include "runtime/transport/collectives/AllReduce.h"

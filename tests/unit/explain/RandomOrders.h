@@ -25,7 +25,8 @@ inline RandomOrder randomOrder(std::uint64_t seed) {
   return order;
 }
 
-/// For each message of the plan the one of its order that brings its gradients.
+/// For each message of messagesOf(solution), the index in solution.messages of the one that brings
+/// its gradients: of two halves, the second.
 inline std::vector<std::size_t> bringing(const problem::OrderSolution &solution) {
   std::vector<std::size_t> messages;
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> halved; // by class and first byte

@@ -1,4 +1,4 @@
-// Micro-batches of a step of several batches: what travels, what is added up, what is left out.
+// Steps of several micro-batches: what travels, what is added up, what is left out.
 #include "passes/simulate/Accumulation.h"
 #include "passes/simulate/ClipByNorm.h"
 #include "passes/simulate/IssueOrder.h"
