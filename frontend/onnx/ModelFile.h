@@ -18,7 +18,7 @@ class TensorProto;
 namespace syncline::frontend {
 
 /// Operator sets of the default domain that the importer knows.
-inline constexpr std::int64_t oldestOpset = 7, newestOpset = 23;
+inline constexpr std::int64_t oldestOpset = 7, newestOpset = 24;
 
 struct ModelFile {
   ModelFile();

@@ -2,6 +2,7 @@
 #include "frontend/onnx/ShapeInference.h"
 
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/LaterShapes.h"
 #include "frontend/onnx/OpTable.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -115,14 +116,8 @@ private:
   onnx::TypeProto nobodys;
 };
 
-/// Operators that are younger than the library and change no shape.
-bool keepsShape(llvm::StringRef op) {
-  constexpr llvm::StringLiteral names[] = {"Gelu", "GroupNormalization", "Mish", "RMSNormalization",
-                                           "Swish"};
-  return llvm::is_contained(names, op);
-}
-
-/// The schema, or null where the node is of a later form, with parts that the schema lacks.
+/// The schema, or null where the node is of a later form, with parts that the schema lacks, or has
+/// subgraphs, which the library is not shown.
 const onnx::OpSchema *schemaOf(const NodeImport &node) {
   if (!node.proto.domain().empty() && node.proto.domain() != "ai.onnx")
     return nullptr;
@@ -137,7 +132,7 @@ const onnx::OpSchema *schemaOf(const NodeImport &node) {
       static_cast<int>(node.outputCount()) > schema->max_output())
     return nullptr;
   const bool knowsAll = std::ranges::all_of(node.proto.attribute(), [&](const auto &attribute) {
-    return schema->attributes().count(attribute.name()) != 0;
+    return schema->attributes().count(attribute.name()) != 0 && !attribute.has_g();
   });
   return knowsAll ? schema : nullptr;
 }
@@ -229,11 +224,10 @@ bool fixesBatch(NodeImport &node) {
 
 Result<llvm::SmallVector<RankedTensorType>> frontend::inferTypes(NodeImport &node) {
   llvm::SmallVector<RankedTensorType> types(node.outputCount());
-  if (keepsShape(node.op()) && node.hasInput(0) && node.state.values.typeOf(node.inputName(0))) {
-    types[0] = node.state.values.typeOf(node.inputName(0));
-    return types;
-  }
-  const onnx::OpSchema *schema = schemaOf(node);
+  const auto later = laterTypes(node);
+  if (later && failed(*later))
+    return node.state.values.status;
+  const onnx::OpSchema *schema = later ? nullptr : schemaOf(node);
   NodeContext context(node);
   if (node.failed())
     return node.state.values.status;
@@ -245,15 +239,16 @@ Result<llvm::SmallVector<RankedTensorType>> frontend::inferTypes(NodeImport &nod
     if (!node.isUsed(i))
       continue;
     const std::string &name = node.proto.output(static_cast<int>(i));
-    types[i] = toType(*context.getOutputType(i), node.state.builder.getContext());
+    types[i] =
+        later ? (**later)[i] : toType(*context.getOutputType(i), node.state.builder.getContext());
     types[i] = types[i] ? types[i] : statedType(node, name);
     if (!types[i])
       return Status::badInput(
           "the shape of its result '" + name + "' is not known: " +
-          (schema ? "it depends on values that the step computes"
+          (schema || later ? "it depends on values that the step computes"
            : isDefaultDomain(node.proto.domain())
-               ? "the ONNX library has no rule for this operator of opset " +
-                     std::to_string(node.opset()) + ", and the file states none"
+               ? "there is no rule for this operator of opset " + std::to_string(node.opset()) +
+                     ", and the file states none"
                : "the file states none, and " + unsupportedOp(node) + optimizerHint(node)));
   }
   return types;

@@ -52,7 +52,7 @@ TEST(FileError, OperatorSetMustBeKnown) {
   expectError(edited([](onnx::ModelProto &m) { m.clear_opset_import(); }),
               "does not say which operator set");
   expectError(edited([](onnx::ModelProto &m) { m.mutable_opset_import(0)->set_version(6); }),
-              "expected an operator set from 7 to 23, got 6; onnx.version_converter converts");
+              "expected an operator set from 7 to 24, got 6; onnx.version_converter converts");
   expectError(edited([](onnx::ModelProto &m) { m.mutable_opset_import(0)->set_version(99); }),
               "got 99");
 }
