@@ -30,6 +30,7 @@ static StringRef expressionOf(StringRef name) {
       .Cases("arith.extf", "arith.truncf", "arith.sitofp", "arith.uitofp", "static_cast<$t>($0)")
       .Cases("arith.fptosi", "arith.fptoui", "arith.extui", "arith.trunci", "static_cast<$t>($0)")
       .Case("math.absf", "std::fabs($0)")
+      .Case("math.atan", "std::atan($0)")
       .Case("math.ceil", "std::ceil($0)")
       .Case("math.copysign", "std::copysign($0, $1)")
       .Case("math.cos", "std::cos($0)")
@@ -41,9 +42,11 @@ static StringRef expressionOf(StringRef name) {
       .Case("math.log", "std::log($0)")
       .Case("math.log1p", "std::log1p($0)")
       .Case("math.powf", "std::pow($0, $1)")
+      .Case("math.roundeven", "std::nearbyint($0)") // in the mode that a program starts in
       .Case("math.rsqrt", "1 / std::sqrt($0)")
       .Case("math.sin", "std::sin($0)")
       .Case("math.sqrt", "std::sqrt($0)")
+      .Case("math.tan", "std::tan($0)")
       .Case("math.tanh", "std::tanh($0)")
       .Default("");
 }

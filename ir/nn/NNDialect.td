@@ -65,12 +65,19 @@ def NN_UnaryKindEnum : NN_I32Enum<"UnaryKind", "elementwise function of one oper
   I32EnumAttrCase<"clip", 6>, I32EnumAttrCase<"elu", 7>, I32EnumAttrCase<"neg", 8>,
   I32EnumAttrCase<"exp", 9>, I32EnumAttrCase<"log", 10>, I32EnumAttrCase<"sqrt", 11>,
   I32EnumAttrCase<"abs", 12>, I32EnumAttrCase<"reciprocal", 13>, I32EnumAttrCase<"erf", 14>,
-  I32EnumAttrCase<"pow", 15>]>;
+  I32EnumAttrCase<"pow", 15>, I32EnumAttrCase<"softplus", 16>, I32EnumAttrCase<"softsign", 17>,
+  I32EnumAttrCase<"mish", 18>, I32EnumAttrCase<"swish", 19>,
+  I32EnumAttrCase<"thresholded_relu", 20>, I32EnumAttrCase<"celu", 21>, I32EnumAttrCase<"sin", 22>,
+  I32EnumAttrCase<"cos", 23>, I32EnumAttrCase<"tan", 24>, I32EnumAttrCase<"atan", 25>,
+  I32EnumAttrCase<"floor", 26>, I32EnumAttrCase<"ceil", 27>, I32EnumAttrCase<"round", 28>,
+  I32EnumAttrCase<"sign", 29>]>;
 def NN_UnaryKind : EnumAttr<NN_Dialect, NN_UnaryKindEnum, "unary">;
 
 def NN_BinaryKindEnum : NN_I32Enum<"BinaryKind", "elementwise function of two operands", [
   I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"sub", 1>, I32EnumAttrCase<"mul", 2>,
-  I32EnumAttrCase<"div", 3>, I32EnumAttrCase<"prelu", 4>, I32EnumAttrCase<"mask", 5>]>;
+  I32EnumAttrCase<"div", 3>, I32EnumAttrCase<"prelu", 4>, I32EnumAttrCase<"mask", 5>,
+  I32EnumAttrCase<"max", 6>, I32EnumAttrCase<"min", 7>, I32EnumAttrCase<"tie_share", 8>,
+  I32EnumAttrCase<"not_less", 9>]>;
 def NN_BinaryKind : EnumAttr<NN_Dialect, NN_BinaryKindEnum, "binary">;
 
 def NN_ReductionEnum : NN_I32Enum<"Reduction", "how elements are reduced", [

@@ -36,8 +36,10 @@ def NN_UnaryBackwardOp
 def NN_BinaryOp : NN_ComputeOp<"binary"> {
   let summary = "elementwise function of two operands that broadcast as in numpy";
   let description = [{
-    The kinds are add, sub, mul, div, prelu, which is a where a > 0 and a·b otherwise, and mask,
-    which is 0 where b is 0 and a otherwise (NN20).
+    The kinds are add, sub, mul, div, prelu, which is a where a > 0 and a·b otherwise, mask, which
+    is 0 where b is 0 and a otherwise, max and min, which are NaN where an operand is (NN20).
+    Derivatives of max and min need tie_share, which is 0 where a < b, 1/2 where a = b and 1
+    otherwise, and not_less, which is 1 where a >= b and 0 otherwise.
     `%y = nn.binary add %a, %b : (tensor<4x8x9x9xf32>, tensor<8x1x1xf32>) -> tensor<4x8x9x9xf32>`
   }];
   let arguments = (ins NN_BinaryKind:$kind, NN_Tensor:$a, NN_Tensor:$b);

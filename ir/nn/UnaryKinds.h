@@ -6,14 +6,17 @@
 namespace syncline::nn {
 
 /// What the derivative is computed from (NN21).
-enum class Reference { operand, result, signOfResult };
+enum class Reference { operand, result, signOfResult, nothing };
 
 struct UnaryRow {
   UnaryKind kind;
   Reference reference;
   std::optional<double> alpha, beta; ///< defaults, where the function has these numbers
 
-  bool refersToResult() const { return reference != Reference::operand; }
+  bool hasDerivative() const { return reference != Reference::nothing; }
+  bool refersToResult() const {
+    return reference == Reference::result || reference == Reference::signOfResult;
+  }
 };
 
 llvm::ArrayRef<UnaryRow> unaryRows();

@@ -2,6 +2,7 @@
 #include "passes/differentiate/Gradients.h"
 
 #include "ir/nn/Shapes.h"
+#include "ir/nn/UnaryKinds.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -16,10 +17,29 @@ Gradients::Gradients(StepOp step, LossOp loss) : builder(step.getContext()), cur
   gradients[loss.getValue()] = seed;
 }
 
-/// NN20c: what masks is computed with, but has no derivative.
+/// NN20c, NN21e: what masks and what is rounded is computed with, but has no derivative.
 static bool hasDerivative(OpOperand &operand) {
+  if (auto unary = dyn_cast<UnaryOp>(operand.getOwner()))
+    return rowOf(unary.getKind()).hasDerivative();
   auto binary = dyn_cast<BinaryOp>(operand.getOwner());
-  return !binary || binary.getKind() != BinaryKind::mask || operand.getOperandNumber() != 1;
+  if (!binary)
+    return true;
+  switch (binary.getKind()) {
+  case BinaryKind::mask:
+    return operand.getOperandNumber() != 1;
+  case BinaryKind::tie_share:
+  case BinaryKind::not_less:
+    return false;
+  case BinaryKind::add:
+  case BinaryKind::sub:
+  case BinaryKind::mul:
+  case BinaryKind::div:
+  case BinaryKind::prelu:
+  case BinaryKind::max:
+  case BinaryKind::min:
+    return true;
+  }
+  llvm_unreachable("all kinds are listed");
 }
 
 void Gradients::findActive(StepOp step) {

@@ -20,6 +20,8 @@ static LogicalResult differentiateUnary(UnaryOp op, Gradients &g) {
     return success();
   }
   const UnaryRow &row = rowOf(kind);
+  if (!row.hasDerivative())
+    return success();
   if (row.reference == Reference::signOfResult && op.getAlpha().isNegative())
     return refuseOp(op) << "NN21: no derivative for a negative alpha, got "
                         << op.getAlpha().convertToDouble();
@@ -62,6 +64,36 @@ static void differentiatePRelu(BinaryOp op, Gradients &g, Value dy) {
   g.add(op.getB(), back.getDb());
 }
 
+static bool isOneNumber(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto values = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+  return values && values.isSplat();
+}
+
+/// The gradient of x, of which and `other` the result is the larger one, or the smaller one. Where
+/// they are equal, both get half of it as in PyTorch's maximum, but x gets all of it beside one
+/// constant number, as in PyTorch's clamp.
+static Value gradientOfChosen(Gradients &g, bool isLarger, Value x, Value other, Value dy) {
+  Value least = isLarger ? other : x, most = isLarger ? x : other;
+  if (isOneNumber(other))
+    return g.binary(BinaryKind::mask, dy, g.binary(BinaryKind::not_less, most, least));
+  Value share = g.binary(BinaryKind::tie_share, most, least);
+  return g.binary(BinaryKind::mask, g.binary(BinaryKind::mul, dy, share), share);
+}
+
+static void differentiateChoice(BinaryOp op, Gradients &g, Value dy) {
+  const bool isLarger = op.getKind() == BinaryKind::max;
+  Value a = op.getA(), b = op.getB(), da, db;
+  if (g.wanted(a))
+    da = gradientOfChosen(g, isLarger, a, b, dy);
+  if (g.wanted(b))
+    db = gradientOfChosen(g, isLarger, b, a, dy);
+  if (da)
+    g.add(a, da);
+  if (db)
+    g.add(b, db);
+}
+
 static LogicalResult differentiateBinary(BinaryOp op, Gradients &g) {
   Value dy = g.of(op.getY()), a = op.getA(), b = op.getB();
   switch (op.getKind()) {
@@ -85,6 +117,13 @@ static LogicalResult differentiateBinary(BinaryOp op, Gradients &g) {
     break;
   case BinaryKind::mask: // NN20c: nothing for b
     g.add(a, g.binary(BinaryKind::mask, dy, b));
+    break;
+  case BinaryKind::max:
+  case BinaryKind::min:
+    differentiateChoice(op, g, dy);
+    break;
+  case BinaryKind::tie_share: // NN20c: nothing for both
+  case BinaryKind::not_less:
     break;
   }
   return success();

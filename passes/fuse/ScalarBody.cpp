@@ -14,6 +14,9 @@ bool syncline::fuse::isElementwise(Operation *op) {
   return isa<UnaryOp, UnaryBackwardOp, BinaryOp, PReluBackwardOp, BroadcastOp>(op);
 }
 
+/// From where on softplus is its operand: the threshold of PyTorch's softplus and mish.
+static constexpr double softplusIsLinear = 20;
+
 namespace {
 
 /// Short names for building scalar operations.
@@ -56,6 +59,17 @@ struct Scalars {
     Value above = choose(a, arith::CmpFPredicate::OGT, number(low), value, zero);
     return choose(a, arith::CmpFPredicate::OLT, number(high), above, zero);
   }
+  Value sigmoid(Value a) { return div(number(1), add(number(1), math<math::ExpOp>(neg(a)))); }
+  /// log(1 + eᵃ). From 20 on the result is a, as in PyTorch, and eᵃ need not be finite.
+  Value softplus(Value a) {
+    Value low = math<math::Log1pOp>(math<math::ExpOp>(a));
+    return choose(a, arith::CmpFPredicate::OGT, number(softplusIsLinear), a, low);
+  }
+  /// `value` where a > 0, -`value` where a < 0, otherwise zero.
+  Value signTimes(Value a, Value value) {
+    Value left = choose(a, arith::CmpFPredicate::OLT, number(0), neg(value), number(0));
+    return ifPositive(a, value, left);
+  }
   /// a to a constant power; the small ones without a call.
   Value power(Value a, double exponent) {
     if (exponent == 1)
@@ -79,7 +93,7 @@ static Value unary(Scalars &s, UnaryKind kind, Value x, double alpha, double bet
   case UnaryKind::leaky_relu:
     return s.ifPositive(x, x, s.mul(s.number(alpha), x));
   case UnaryKind::sigmoid:
-    return s.div(s.number(1), s.add(s.number(1), s.math<math::ExpOp>(s.neg(x))));
+    return s.sigmoid(x);
   case UnaryKind::tanh:
     return s.math<math::TanhOp>(x);
   case UnaryKind::hard_sigmoid:
@@ -106,8 +120,52 @@ static Value unary(Scalars &s, UnaryKind kind, Value x, double alpha, double bet
     return s.math<math::ErfOp>(x);
   case UnaryKind::pow:
     return s.power(x, alpha);
+  case UnaryKind::softplus:
+    return s.softplus(x);
+  case UnaryKind::softsign:
+    return s.div(x, s.add(s.number(1), s.math<math::AbsFOp>(x)));
+  case UnaryKind::mish:
+    return s.mul(x, s.math<math::TanhOp>(s.softplus(x)));
+  case UnaryKind::swish:
+    return s.mul(x, s.sigmoid(s.mul(s.number(alpha), x)));
+  case UnaryKind::thresholded_relu: // lets NaN through, as PyTorch does
+    return s.choose(x, arith::CmpFPredicate::OLE, s.number(alpha), s.number(0), x);
+  case UnaryKind::celu: {
+    Value low = s.math<math::ExpM1Op>(s.div(x, s.number(alpha)));
+    return s.ifPositive(x, x, s.mul(s.number(alpha), low));
+  }
+  case UnaryKind::sin:
+    return s.math<math::SinOp>(x);
+  case UnaryKind::cos:
+    return s.math<math::CosOp>(x);
+  case UnaryKind::tan:
+    return s.math<math::TanOp>(x);
+  case UnaryKind::atan:
+    return s.math<math::AtanOp>(x);
+  case UnaryKind::floor:
+    return s.math<math::FloorOp>(x);
+  case UnaryKind::ceil:
+    return s.math<math::CeilOp>(x);
+  case UnaryKind::round:
+    return s.math<math::RoundEvenOp>(x);
+  case UnaryKind::sign:
+    return s.signTimes(x, s.number(1));
   }
   llvm_unreachable("all kinds are listed");
+}
+
+static Value softplusBackward(Scalars &s, Value x, Value dy) {
+  Value low = s.mul(dy, s.sigmoid(x));
+  return s.choose(x, arith::CmpFPredicate::OGT, s.number(softplusIsLinear), dy, low);
+}
+
+/// With t = tanh(softplus(x)) it is t + x·sigmoid(x)·(1 - t²), which is 1 to the last place where
+/// softplus is x.
+static Value mishBackward(Scalars &s, Value x, Value dy) {
+  Value t = s.math<math::TanhOp>(s.softplus(x));
+  Value bend = s.mul(s.mul(x, s.sigmoid(x)), s.sub(s.number(1), s.mul(t, t)));
+  return s.choose(x, arith::CmpFPredicate::OGT, s.number(softplusIsLinear), dy,
+                  s.mul(dy, s.add(t, bend)));
 }
 
 /// The derivative of a unary operation. `r` is forward's result or operand, as NN21 says.
@@ -142,10 +200,8 @@ static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double
     return s.div(dy, r);
   case UnaryKind::sqrt:
     return s.div(s.mul(s.number(0.5), dy), r);
-  case UnaryKind::abs: {
-    Value left = s.choose(r, arith::CmpFPredicate::OLT, s.number(0), s.neg(dy), s.number(0));
-    return s.ifPositive(r, dy, left);
-  }
+  case UnaryKind::abs:
+    return s.signTimes(r, dy);
   case UnaryKind::reciprocal:
     return s.neg(s.mul(dy, s.mul(r, r)));
   case UnaryKind::erf: {
@@ -154,6 +210,37 @@ static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double
   }
   case UnaryKind::pow:
     return s.mul(dy, s.mul(s.number(alpha), s.power(r, alpha - 1)));
+  case UnaryKind::softplus:
+    return softplusBackward(s, r, dy);
+  case UnaryKind::softsign: {
+    Value size = s.add(s.number(1), s.math<math::AbsFOp>(r));
+    return s.div(s.div(dy, size), size);
+  }
+  case UnaryKind::mish:
+    return mishBackward(s, r, dy);
+  case UnaryKind::swish: {
+    Value sigmoid = s.sigmoid(s.mul(s.number(alpha), r));
+    Value bend = s.mul(s.mul(r, sigmoid), s.sub(s.number(1), sigmoid));
+    return s.mul(dy, s.add(sigmoid, s.mul(s.number(alpha), bend)));
+  }
+  case UnaryKind::thresholded_relu:
+    return s.choose(r, arith::CmpFPredicate::OLE, s.number(alpha), s.number(0), dy);
+  case UnaryKind::celu: // of NaN it is dy, as in PyTorch
+    return s.choose(r, arith::CmpFPredicate::OLE, s.number(0),
+                    s.mul(dy, s.math<math::ExpOp>(s.div(r, s.number(alpha)))), dy);
+  case UnaryKind::sin:
+    return s.mul(dy, s.math<math::CosOp>(r));
+  case UnaryKind::cos:
+    return s.neg(s.mul(dy, s.math<math::SinOp>(r)));
+  case UnaryKind::tan:
+    return s.mul(dy, s.add(s.number(1), s.mul(r, r)));
+  case UnaryKind::atan:
+    return s.div(dy, s.add(s.number(1), s.mul(r, r)));
+  case UnaryKind::floor:
+  case UnaryKind::ceil:
+  case UnaryKind::round:
+  case UnaryKind::sign:
+    return s.number(0);
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -172,6 +259,16 @@ static Value binary(Scalars &s, BinaryKind kind, Value a, Value b) {
     return s.ifPositive(a, a, s.mul(a, b));
   case BinaryKind::mask:
     return s.choose(b, arith::CmpFPredicate::OEQ, s.number(0), s.number(0), a);
+  case BinaryKind::max:
+    return s.builder.create<arith::MaximumFOp>(s.loc, a, b);
+  case BinaryKind::min:
+    return s.builder.create<arith::MinimumFOp>(s.loc, a, b);
+  case BinaryKind::tie_share: {
+    Value equal = s.choose(a, arith::CmpFPredicate::OEQ, b, s.number(0.5), s.number(1));
+    return s.choose(a, arith::CmpFPredicate::OLT, b, s.number(0), equal);
+  }
+  case BinaryKind::not_less:
+    return s.choose(a, arith::CmpFPredicate::OGE, b, s.number(1), s.number(0));
   }
   llvm_unreachable("all kinds are listed");
 }

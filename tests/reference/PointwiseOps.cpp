@@ -11,6 +11,11 @@ using namespace syncline::nn;
 
 namespace syncline::reference {
 
+static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// Like PyTorch's, which is x from 20 on.
+static double softplus(double x) { return x > 20 ? x : std::log1p(std::exp(x)); }
+
 static double unary(UnaryKind kind, double x, double alpha, double beta) {
   switch (kind) {
   case UnaryKind::relu:
@@ -18,7 +23,7 @@ static double unary(UnaryKind kind, double x, double alpha, double beta) {
   case UnaryKind::leaky_relu:
     return x > 0 ? x : alpha * x;
   case UnaryKind::sigmoid:
-    return 1 / (1 + std::exp(-x));
+    return sigmoid(x);
   case UnaryKind::tanh:
     return std::tanh(x);
   case UnaryKind::hard_sigmoid:
@@ -45,6 +50,34 @@ static double unary(UnaryKind kind, double x, double alpha, double beta) {
     return std::erf(x);
   case UnaryKind::pow:
     return std::pow(x, alpha);
+  case UnaryKind::softplus:
+    return softplus(x);
+  case UnaryKind::softsign:
+    return x / (1 + std::abs(x));
+  case UnaryKind::mish:
+    return x * std::tanh(softplus(x));
+  case UnaryKind::swish:
+    return x * sigmoid(alpha * x);
+  case UnaryKind::thresholded_relu:
+    return x <= alpha ? 0 : x;
+  case UnaryKind::celu:
+    return x > 0 ? x : alpha * std::expm1(x / alpha);
+  case UnaryKind::sin:
+    return std::sin(x);
+  case UnaryKind::cos:
+    return std::cos(x);
+  case UnaryKind::tan:
+    return std::tan(x);
+  case UnaryKind::atan:
+    return std::atan(x);
+  case UnaryKind::floor:
+    return std::floor(x);
+  case UnaryKind::ceil:
+    return std::ceil(x);
+  case UnaryKind::round: // halves to even
+    return x - std::remainder(x, 1.0);
+  case UnaryKind::sign:
+    return (x > 0) - (x < 0);
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -84,6 +117,33 @@ static double derivative(UnaryKind kind, double r, double alpha, double beta) {
     return 2 * std::numbers::inv_sqrtpi * std::exp(-r * r);
   case UnaryKind::pow:
     return alpha * std::pow(r, alpha - 1);
+  case UnaryKind::softplus:
+    return r > 20 ? 1 : sigmoid(r);
+  case UnaryKind::softsign:
+    return 1 / ((1 + std::abs(r)) * (1 + std::abs(r)));
+  case UnaryKind::mish: {
+    const double t = std::tanh(softplus(r));
+    return r > 20 ? 1 : t + r * sigmoid(r) * (1 - t * t);
+  }
+  case UnaryKind::swish:
+    return sigmoid(alpha * r) + alpha * r * sigmoid(alpha * r) * sigmoid(-alpha * r);
+  case UnaryKind::thresholded_relu:
+    return !(r <= alpha);
+  case UnaryKind::celu:
+    return r <= 0 ? std::exp(r / alpha) : 1;
+  case UnaryKind::sin:
+    return std::cos(r);
+  case UnaryKind::cos:
+    return -std::sin(r);
+  case UnaryKind::tan:
+    return 1 + r * r;
+  case UnaryKind::atan:
+    return 1 / (1 + r * r);
+  case UnaryKind::floor:
+  case UnaryKind::ceil:
+  case UnaryKind::round:
+  case UnaryKind::sign:
+    return 0;
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -102,6 +162,14 @@ static double binary(BinaryKind kind, double a, double b) {
     return a > 0 ? a : a * b;
   case BinaryKind::mask:
     return b == 0 ? 0 : a;
+  case BinaryKind::max:
+    return std::isnan(a) || a > b ? a : b;
+  case BinaryKind::min:
+    return std::isnan(a) || a < b ? a : b;
+  case BinaryKind::tie_share:
+    return a < b ? 0 : a == b ? 0.5 : 1;
+  case BinaryKind::not_less:
+    return a >= b ? 1 : 0;
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -141,6 +209,10 @@ static double scalarOp(Operation *op, const llvm::DenseMap<Value, double> &scala
     return in(0) / in(1);
   if (name == "arith.negf")
     return -in(0);
+  if (name == "arith.maximumf")
+    return binary(BinaryKind::max, in(0), in(1));
+  if (name == "arith.minimumf")
+    return binary(BinaryKind::min, in(0), in(1));
   if (name == "arith.select")
     return in(0) != 0 ? in(1) : in(2);
   if (name == "math.exp")
@@ -159,6 +231,22 @@ static double scalarOp(Operation *op, const llvm::DenseMap<Value, double> &scala
     return std::pow(in(0), in(1));
   if (name == "math.absf")
     return std::abs(in(0));
+  if (name == "math.log1p")
+    return std::log1p(in(0));
+  if (name == "math.sin")
+    return std::sin(in(0));
+  if (name == "math.cos")
+    return std::cos(in(0));
+  if (name == "math.tan")
+    return std::tan(in(0));
+  if (name == "math.atan")
+    return std::atan(in(0));
+  if (name == "math.floor")
+    return std::floor(in(0));
+  if (name == "math.ceil")
+    return std::ceil(in(0));
+  if (name == "math.roundeven")
+    return unary(UnaryKind::round, in(0), 0, 0);
   llvm_unreachable("unexpected operation in a pointwise body");
 }
 
