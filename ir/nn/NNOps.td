@@ -8,5 +8,6 @@ include "ir/nn/NNNormalizationOps.td"
 include "ir/nn/NNPoolOps.td"
 include "ir/nn/NNPointwiseOps.td"
 include "ir/nn/NNShapeOps.td"
+include "ir/nn/NNResampleOps.td"
 
 #endif

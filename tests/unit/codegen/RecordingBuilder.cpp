@@ -107,6 +107,20 @@ void RecordingBuilder::lrnBackward(Name, Tensor x, Tensor dy, Tensor dx, std::in
   record("lrnBackward " + std::to_string(size) + real(alpha) + real(beta) + real(bias),
          {x, dy, dx});
 }
+void RecordingBuilder::resample(Name, Tensor x, Tensor y, const Shape &axes,
+                                const Shape &coordinates, std::int64_t filter, double cubic,
+                                bool excludeOutside, bool antialias) {
+  record("resample" + sizes(axes) + sizes(coordinates) + " " + std::to_string(filter) +
+             real(cubic) + (excludeOutside ? " exclude" : "") + (antialias ? " antialias" : ""),
+         {x, y});
+}
+void RecordingBuilder::resampleBackward(Name, Tensor dy, Tensor dx, const Shape &axes,
+                                        const Shape &coordinates, std::int64_t filter, double cubic,
+                                        bool excludeOutside, bool antialias) {
+  record("resampleBackward" + sizes(axes) + sizes(coordinates) + " " + std::to_string(filter) +
+             real(cubic) + (excludeOutside ? " exclude" : "") + (antialias ? " antialias" : ""),
+         {dy, dx});
+}
 void RecordingBuilder::softmax(Name, Tensor x, Tensor y, std::int64_t axis, bool logarithm) {
   record("softmax " + std::to_string(axis) + (logarithm ? " log" : ""), {x, y});
 }
