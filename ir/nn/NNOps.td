@@ -9,5 +9,6 @@ include "ir/nn/NNPoolOps.td"
 include "ir/nn/NNPointwiseOps.td"
 include "ir/nn/NNShapeOps.td"
 include "ir/nn/NNResampleOps.td"
+include "ir/nn/NNIndexOps.td"
 
 #endif

@@ -213,6 +213,37 @@ void checkEmbeddingBackward(const Operands &o, Tensor ids, Tensor dy, Tensor ont
     o.expectLike(onto, dtable);
 }
 
+void checkIndexedRows(const Operands &o, Tensor whole, Tensor indices, Tensor rows,
+                      std::int64_t axis, std::int64_t shared) {
+  o.expectType(whole, {ElementType::f32});
+  o.expectType(rows, {ElementType::f32});
+  o.expectType(indices, {ElementType::i64, ElementType::f32});
+  const Shape &from = o.shape(whole), &numbers = o.shape(indices);
+  if (axis < 0 || axis >= o.rank(whole) || shared < 0 || shared > axis ||
+      shared > o.rank(indices) || !std::equal(from.begin(), from.begin() + shared, numbers.begin()))
+    o.fail("expected an axis of " + shapeText(from) + " behind " + std::to_string(shared) +
+           " dimensions that " + shapeText(numbers) + " has too, got " + std::to_string(axis));
+  Shape wanted(from.begin(), from.begin() + axis);
+  wanted.insert(wanted.end(), numbers.begin() + shared, numbers.end());
+  wanted.insert(wanted.end(), from.begin() + axis + 1, from.end());
+  o.expectShape(rows, wanted);
+}
+
+void checkTopK(const Operands &o, Tensor x, Tensor values, Tensor indices) {
+  o.expectType(x, {ElementType::f32});
+  Shape wanted = o.shape(x);
+  const std::int64_t most = wanted.empty() ? 0 : wanted.back();
+  const std::int64_t count = o.shape(values).empty() ? 0 : o.shape(values).back();
+  if (count < 1 || count > most)
+    o.fail("expected 1 to " + std::to_string(most) + " elements of each row, got " +
+           std::to_string(count));
+  wanted.back() = count;
+  for (Tensor result : {values, indices}) {
+    o.expectType(result, {ElementType::f32});
+    o.expectShape(result, wanted);
+  }
+}
+
 void checkConcat(const Operands &o, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
   if (xs.empty())
     o.fail("expected at least one operand");

@@ -33,6 +33,10 @@ void checkCrossEntropy(const Operands &, Tensor logits, Tensor target, Tensor lo
 void checkMeanSquaredError(const Operands &, Tensor y, Tensor target, Tensor loss, Tensor dy);
 void checkEmbedding(const Operands &, Tensor ids, Tensor table, Tensor y);
 void checkEmbeddingBackward(const Operands &, Tensor ids, Tensor dy, Tensor onto, Tensor dtable);
+/// `whole` is x of gatherRows or the result of scatterRows, `rows` the other.
+void checkIndexedRows(const Operands &, Tensor whole, Tensor indices, Tensor rows,
+                      std::int64_t axis, std::int64_t shared);
+void checkTopK(const Operands &, Tensor x, Tensor values, Tensor indices);
 void checkConcat(const Operands &, std::span<const Tensor> xs, Tensor y, std::int64_t axis);
 /// `whole` is x of slice or dx of sliceBackward.
 void checkSlice(const Operands &, Tensor whole, Tensor part, const Shape &starts,

@@ -141,6 +141,19 @@ void RecordingBuilder::embedding(Name, Tensor ids, Tensor table, Tensor y) {
 void RecordingBuilder::embeddingBackward(Name, Tensor ids, Tensor dy, Tensor onto, Tensor dtable) {
   record("embeddingBackward", {ids, dy, onto, dtable});
 }
+void RecordingBuilder::gatherRows(Name, Tensor x, Tensor indices, Tensor y, std::int64_t axis,
+                                  std::int64_t shared) {
+  record("gatherRows " + std::to_string(axis) + " " + std::to_string(shared), {x, indices, y});
+}
+void RecordingBuilder::scatterRows(Name, Tensor updates, Tensor indices, Tensor onto, Tensor y,
+                                   std::int64_t axis, std::int64_t shared, std::int64_t kind) {
+  record("scatterRows " + std::to_string(axis) + " " + std::to_string(shared) + " " +
+             std::to_string(kind),
+         {updates, indices, onto, y});
+}
+void RecordingBuilder::topK(Name, Tensor x, Tensor values, Tensor indices, bool largest) {
+  record(largest ? "topK largest" : "topK", {x, values, indices});
+}
 void RecordingBuilder::concat(Name, std::span<const Tensor> xs, Tensor y, std::int64_t axis) {
   std::string text = "concat " + std::to_string(axis);
   for (Tensor x : xs)
