@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/Sequence.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace syncline::nn;
 
@@ -186,6 +188,27 @@ LogicalResult DropoutOp::verify() {
 
 LogicalResult DropoutBackwardOp::verify() {
   return verifyDropout(*this, getRatio().convertToDouble(), getDy(), getMask());
+}
+
+LogicalResult NoiseOp::verify() {
+  const double first = getFirst().convertToDouble(), second = getSecond().convertToDouble();
+  if (!std::isfinite(first) || !std::isfinite(second) || !getEvaluated().isFinite())
+    return emitOpError("NN19: expected finite numbers");
+  switch (getDistribution()) {
+  case 0:
+    return first <= second
+               ? success()
+               : emitOpError("NN19: expected bounds in order, got ") << first << " and " << second;
+  case 1:
+    return second >= 0 ? success()
+                       : emitOpError("NN19: expected a deviation of at least 0, got ") << second;
+  case 2:
+    return first >= 0 && first <= 1
+               ? success()
+               : emitOpError("NN19: expected a probability in [0, 1], got ") << first;
+  default:
+    return emitOpError("NN19: expected a distribution from 0 to 2, got ") << getDistribution();
+  }
 }
 
 LogicalResult BinaryOp::verify() {

@@ -164,4 +164,23 @@ def NN_DropoutBackwardOp : NN_ComputeOp<"dropout_backward", [AllTypesMatch<["dy"
   let hasVerifier = 1;
 }
 
+def NN_NoiseOp : NN_ComputeOp<"noise"> {
+  let summary = "random numbers, new ones in each step";
+  let description = [{
+    `distribution` 0 draws uniform numbers from `first` on up to `second`, 1 normal ones of mean
+    `first` and deviation `second`, 2 ones with probability `first` and zeros otherwise (NN19). They
+    depend on what dropout's depend on, so that the operation has no effect but its results. In
+    evaluation all are `evaluated`. No gradient flows into them.
+
+    ```mlir
+    %y = nn.noise {distribution = 2 : i64, first = 0.9 : f64, second = 0.0 : f64,
+                   evaluated = 0.9 : f64} : tensor<4x1x1xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$distribution, F64Attr:$first, F64Attr:$second, F64Attr:$evaluated);
+  let results = (outs NN_FloatTensor:$y);
+  let assemblyFormat = "attr-dict `:` type($y)";
+  let hasVerifier = 1;
+}
+
 #endif

@@ -81,6 +81,7 @@ static double flopsOf(Operation *op) {
       .Case([](nn::LrnOp o) { return (2.0 * o.getSize() + 4) * elements(o.getX()); })
       .Case([](nn::LrnBackwardOp o) { return (4.0 * o.getSize() + 8) * elements(o.getX()); })
       .Case([](nn::EmbeddingBackwardOp o) { return elements(o.getDy()); })
+      .Case([](nn::NoiseOp o) { return 16 * elements(o.getY()); })
       .Case<nn::UnaryOp, nn::UnaryBackwardOp, nn::BinaryOp, nn::PReluBackwardOp,
             nn::MaxPoolBackwardOp>([](Operation *o) { return elements(o->getResult(0)); })
       .Default([](Operation *) { return 0.0; });

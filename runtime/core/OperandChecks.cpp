@@ -342,6 +342,12 @@ void checkDropout(const Operands &o, Tensor x, Tensor y, Tensor mask) {
   o.expectShape(mask, o.shape(x));
 }
 
+void checkNoise(const Operands &o, Tensor y, std::int64_t distribution) {
+  o.expectType(y, {ElementType::f32});
+  if (distribution < 0 || distribution > 2)
+    o.fail("expected a distribution from 0 to 2, got " + std::to_string(distribution));
+}
+
 void checkGathered(const Operands &o, Tensor in, Tensor out, int ranks) {
   const StepTensor &from = o.info(in), &to = o.info(out);
   Shape wanted = from.shape;

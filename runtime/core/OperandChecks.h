@@ -48,6 +48,7 @@ void checkReduce(const Operands &, Tensor x, Tensor y, const Shape &axes);
 void checkPointwise(const Operands &, std::span<const Tensor> ins, std::span<const Tensor> outs,
                     const PointwiseInfo &);
 void checkDropout(const Operands &, Tensor x, Tensor y, Tensor mask);
+void checkNoise(const Operands &, Tensor y, std::int64_t distribution);
 /// Checks that `out` has room for every rank's `in`, one behind the other along dimension 0.
 void checkGathered(const Operands &, Tensor in, Tensor out, int ranks);
 

@@ -1,5 +1,5 @@
-// Reductions and dropout.
-#include "runtime/core/Dropout.h"
+// Reductions, dropout and noise.
+#include "runtime/core/Noise.h"
 #include "runtime/cpu/CpuBuilder.h"
 
 #include <algorithm>
@@ -96,6 +96,23 @@ void CpuBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask,
                     n = core::elementCount(p.shape(dy))] {
       applyMask(pointer<float>(dy), pointer<std::uint8_t>(mask), pointer<float>(dx), n,
                 core::keptScale(ratio));
+    });
+  });
+}
+
+void CpuBuilder::noise(std::string_view layer, Tensor y, std::int64_t distribution, double first,
+                       double second, double evaluated) {
+  prepare("noise", layer, [&](Preparation &p) {
+    core::checkNoise(p, y, distribution);
+    p.call("loop", [&program = program, y = p.plainOutput(y), n = core::elementCount(p.shape(y)),
+                    drawn = core::noiseStream(program.options, layer, distribution, first, second),
+                    evaluated] {
+      const auto stream = program.isEvaluation ? core::constantNoise(drawn, evaluated) : drawn;
+      for (std::int64_t i = 0; i < n; i += 4) {
+        const auto numbers =
+            core::noiseBlock(stream, program.step, static_cast<std::uint64_t>(i) / 4);
+        std::copy_n(numbers.begin(), std::min<std::int64_t>(4, n - i), pointer<float>(y) + i);
+      }
     });
   });
 }

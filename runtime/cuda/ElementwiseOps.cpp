@@ -1,4 +1,4 @@
-// Generated pointwise kernels, reductions and dropout.
+// Generated pointwise kernels, reductions, dropout and noise.
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/NormSums.h"
 #include "runtime/cuda/Reductions.h"
@@ -116,6 +116,20 @@ void CudaBuilder::dropoutBackward(std::string_view layer, Tensor dy, Tensor mask
                     from = p.input(dy), kept = p.input<std::uint8_t>(mask), to = p.output(dx)] {
       SYNCLINE_CHECK(cuda::dropoutBackward(program.device.compute, from, kept, to, scale, n));
     });
+  });
+}
+
+void CudaBuilder::noise(std::string_view layer, Tensor y, std::int64_t distribution, double first,
+                        double second, double evaluated) {
+  prepare("noise", layer, [&](Preparation &p) {
+    core::checkNoise(p, y, distribution);
+    p.call(
+        "philox", [&program = program, n = p.count(y), to = p.output(y),
+                   drawn = core::noiseStream(program.options, layer, distribution, first, second),
+                   evaluated] {
+          const auto stream = program.isEvaluation ? core::constantNoise(drawn, evaluated) : drawn;
+          SYNCLINE_CHECK(cuda::noise(program.device.compute, stream, program.step, to, n));
+        });
   });
 }
 

@@ -27,5 +27,7 @@ llvm::Expected<StepResult> interpret(nn::StepOp step, const Bindings &bindings);
 
 /// Dropout's decision in the reference: does it keep this element of this layer?
 bool keepsElement(llvm::StringRef layer, std::int64_t element, double ratio);
+/// The number that the reference draws for this element of a noise.
+double drawnNumber(nn::NoiseOp op, std::int64_t element);
 
 } // namespace syncline::reference

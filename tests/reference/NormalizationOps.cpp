@@ -216,11 +216,16 @@ static void softmaxBackward(SoftmaxBackwardOp op, Values &values) {
   values.set(op.getDx(), std::move(dx));
 }
 
-bool keepsElement(llvm::StringRef layer, std::int64_t element, double ratio) {
+/// A number from [0, 1).
+static double randomNumber(llvm::StringRef layer, std::int64_t element) {
   std::uint64_t z = llvm::xxh3_64bits(layer) + 0x9e3779b97f4a7c15u * (element + 1);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return double((z ^ (z >> 31)) >> 11) / double(1ull << 53) >= ratio;
+  return double((z ^ (z >> 31)) >> 11) / double(1ull << 53);
+}
+
+bool keepsElement(llvm::StringRef layer, std::int64_t element, double ratio) {
+  return randomNumber(layer, element) >= ratio;
 }
 
 static void dropout(DropoutOp op, Values &values) {
@@ -240,6 +245,26 @@ static void dropoutBackward(DropoutBackwardOp op, Values &values) {
   for (std::size_t i = 0; i < dx.values.size(); ++i)
     dx.values[i] *= values[op.getMask()].values[i] / (1 - op.getRatio().convertToDouble());
   values.set(op.getDx(), std::move(dx));
+}
+
+double drawnNumber(NoiseOp op, std::int64_t element) {
+  const double first = op.getFirst().convertToDouble(), second = op.getSecond().convertToDouble();
+  const auto draw = [&](llvm::StringRef salt) {
+    return randomNumber((layerOf(op) + salt).str(), element);
+  };
+  if (op.getDistribution() == 0)
+    return first + (second - first) * draw("");
+  if (op.getDistribution() == 1)
+    return first + second * std::sqrt(-2 * std::log(1 - draw("radius"))) *
+                       std::cos(2 * M_PI * draw("angle"));
+  return draw("") < first;
+}
+
+static void noise(NoiseOp op, Values &values) {
+  Tensor y = values.make(op.getY());
+  for (std::size_t i = 0; i < y.values.size(); ++i)
+    y.values[i] = drawnNumber(op, i);
+  values.set(op.getY(), std::move(y));
 }
 
 bool evaluateNormalization(Operation *op, Values &values, Bindings &states) {
@@ -263,6 +288,8 @@ bool evaluateNormalization(Operation *op, Values &values, Bindings &states) {
     dropout(known, values);
   else if (auto known = dyn_cast<DropoutBackwardOp>(op))
     dropoutBackward(known, values);
+  else if (auto known = dyn_cast<NoiseOp>(op))
+    noise(known, values);
   else
     return false;
   return true;

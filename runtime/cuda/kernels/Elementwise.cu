@@ -1,4 +1,5 @@
-// Kernels that handle one element or four at a time: bias, activation, masks, dropout, variances.
+// Kernels that handle one element or four at a time: bias, activation, masks, dropout,
+// noise, variances.
 #include "runtime/cuda/kernels/ElementBodies.h"
 #include "runtime/cuda/kernels/Kernels.h"
 #include "runtime/cuda/kernels/Launch.cuh"
@@ -65,6 +66,15 @@ __global__ void dropoutKernel(core::DropoutStream numbers, const std::int64_t *s
   });
 }
 
+__global__ void noiseKernel(core::NoiseStream stream, const std::int64_t *step, float *y,
+                            std::int64_t n) {
+  forEachElement((n + 3) / 4, [&](std::int64_t block) {
+    const auto numbers = core::noiseBlock(stream, *step, static_cast<std::uint64_t>(block));
+    for (std::int64_t k = 0; k < 4 && 4 * block + k < n; ++k)
+      y[4 * block + k] = numbers[static_cast<std::size_t>(k)];
+  });
+}
+
 __global__ void varianceKernel(float *values, float epsilon, std::int64_t n) {
   forEachElement(n, [&](std::int64_t i) { values[i] = varianceOf(values[i], epsilon); });
 }
@@ -113,6 +123,11 @@ cudaError_t dropout(cudaStream_t stream, const core::DropoutStream &numbers,
                     const std::int64_t *step, const float *x, float *y, std::uint8_t *mask,
                     float scale, std::int64_t n) {
   return launch(dropoutKernel, blocksFor((n + 3) / 4), stream, numbers, step, x, y, mask, scale, n);
+}
+
+cudaError_t noise(cudaStream_t stream, const core::NoiseStream &numbers, const std::int64_t *step,
+                  float *y, std::int64_t n) {
+  return launch(noiseKernel, blocksFor((n + 3) / 4), stream, numbers, step, y, n);
 }
 
 cudaError_t toVariance(cudaStream_t stream, float *values, float epsilon, std::int64_t n) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/core/Adam.h"
-#include "runtime/core/Dropout.h"
+#include "runtime/core/Noise.h"
 #include "runtime/core/Strides.h"
 #include "runtime/cuda/kernels/BFloat16.h"
 #include "runtime/cuda/kernels/IndexMaps.h"
@@ -101,6 +101,9 @@ cudaError_t dropout(cudaStream_t stream, const core::DropoutStream &numbers,
 /// dx = dy · (mask ? scale : 0).
 cudaError_t dropoutBackward(cudaStream_t stream, const float *dy, const std::uint8_t *mask,
                             float *dx, float scale, std::int64_t n);
+/// Random numbers. The kernel reads the step's number from `step` when it runs.
+cudaError_t noise(cudaStream_t stream, const core::NoiseStream &numbers, const std::int64_t *step,
+                  float *y, std::int64_t n);
 /// Replaces 1/sqrt(variance + epsilon) by variance, in place.
 cudaError_t toVariance(cudaStream_t stream, float *values, float epsilon, std::int64_t n);
 cudaError_t toInverseDeviation(cudaStream_t stream, const float *variance, float *values,

@@ -91,6 +91,8 @@ static const char *const everyCall = R"(
         memref<2x2x2x2xf32>, memref<2x2x2x2xui8>) {ratio = 0.5 : f64}
       plan.call dropoutBackward "u" ["dy", "mask", "dx"] ins(%x, %m : memref<2x2x2x2xf32>,
         memref<2x2x2x2xui8>) outs(%y : memref<2x2x2x2xf32>) {ratio = 0.5 : f64}
+      plan.call noise "n" ["y"] outs(%y : memref<2x2x2x2xf32>)
+        {distribution = 2 : i64, first = 0.25 : f64, second = 0.5 : f64, evaluated = 0.75 : f64}
       plan.call meanSquaredError "e" ["y", "target", "loss", "dy"] ins(%x, %y :
         memref<2x2x2x2xf32>, memref<2x2x2x2xf32>) outs(%l, %z : memref<f32>,
         memref<2x2x2x2xf32>)
@@ -132,6 +134,7 @@ TEST(EveryOperation, ArrivesAsItWasPlanned) {
       "mean [0,2,3] x s",
       "dropout 0.5000 x y m",
       "dropoutBackward 0.5000 x m y",
+      "noise 2 0.2500 0.5000 0.7500 y",
       "meanSquaredError x y l z",
       "concat 2 x y x y x y x y x y x z",
       "phase update",

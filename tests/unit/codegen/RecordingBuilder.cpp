@@ -193,6 +193,11 @@ void RecordingBuilder::dropout(Name, Tensor x, Tensor y, Tensor mask, double rat
 void RecordingBuilder::dropoutBackward(Name, Tensor dy, Tensor mask, Tensor dx, double ratio) {
   record("dropoutBackward" + real(ratio), {dy, mask, dx});
 }
+void RecordingBuilder::noise(Name, Tensor y, std::int64_t distribution, double first, double second,
+                             double evaluated) {
+  record("noise " + std::to_string(distribution) + real(first) + real(second) + real(evaluated),
+         {y});
+}
 void RecordingBuilder::loss(Tensor loss) { record("loss", {loss}); }
 void RecordingBuilder::allGather(int bucket) {
   calls.push_back("allGather " + std::to_string(bucket));
