@@ -35,6 +35,8 @@ static llvm::SmallVector<int64_t> axesFrom(std::size_t first, Value x) {
 
 llvm::SmallVector<int64_t> ConvOp::getComputedAxes() { return axesFrom(1, getX()); }
 std::optional<int64_t> ConvOp::getFeatureAxis() { return 1; }
+llvm::SmallVector<int64_t> ConvBackwardDataOp::getComputedAxes() { return axesFrom(1, getDy()); }
+std::optional<int64_t> ConvBackwardDataOp::getFeatureAxis() { return 1; }
 
 // Channels are pooled apart.
 llvm::SmallVector<int64_t> MaxPoolOp::getComputedAxes() { return axesFrom(2, getX()); }

@@ -31,10 +31,13 @@ def NN_ConvOp
   let hasVerifier = 1;
 }
 
-def NN_ConvBackwardDataOp : NN_ComputeOp<"conv_backward_data"> {
+def NN_ConvBackwardDataOp
+    : NN_ComputeOp<"conv_backward_data",
+                   [DeclareOpInterfaceMethods<NN_AxesOpInterface, ["getFeatureAxis"]>]> {
   let summary = "gradient of a convolution with respect to x";
   let description = [{
-    Shapes follow NN11.
+    Shapes follow NN11. In a forward pass this is a transposed convolution of dy, as ONNX
+    ConvTranspose without its bias.
 
     ```mlir
     %dx = nn.conv_backward_data %dy, %w {...} : (tensor<...>, tensor<...>) -> tensor<...>
