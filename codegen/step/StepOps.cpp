@@ -79,6 +79,19 @@ std::vector<std::string> StepOps::namesOf(ValueRange tensors) const {
   return found;
 }
 
+/// The kind's number in a row, which is that in syncline/Step.h.
+static std::int64_t numberOf(nn::Reduction kind) {
+  switch (kind) {
+  case nn::Reduction::sum:
+    return static_cast<std::int64_t>(Reduction::sum);
+  case nn::Reduction::mean:
+    return static_cast<std::int64_t>(Reduction::mean);
+  case nn::Reduction::maximum:
+    return static_cast<std::int64_t>(Reduction::maximum);
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
 /// Adds what a call has for a parameter of its kernel: "0", "false" or nothing where it is absent.
 void StepOps::append(TableRow &row, plan::CallOp call, const plan::Parameter &parameter) {
   using Kind = plan::ParameterKind;
@@ -104,7 +117,7 @@ void StepOps::append(TableRow &row, plan::CallOp call, const plan::Parameter &pa
   case Kind::activation:
     return boolean(value && cast<nn::ActivationAttr>(value).getValue() == nn::Activation::relu);
   case Kind::reduction:
-    return boolean(value && cast<nn::ReductionAttr>(value).getValue() == nn::Reduction::mean);
+    return number(value ? numberOf(cast<nn::ReductionAttr>(value).getValue()) : 0);
   case Kind::flag:
     return boolean(value != nullptr);
   case Kind::integer:

@@ -81,7 +81,7 @@ def NN_BinaryKindEnum : NN_I32Enum<"BinaryKind", "elementwise function of two op
 def NN_BinaryKind : EnumAttr<NN_Dialect, NN_BinaryKindEnum, "binary">;
 
 def NN_ReductionEnum : NN_I32Enum<"Reduction", "how elements are reduced", [
-  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>]>;
+  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>, I32EnumAttrCase<"maximum", 2>]>;
 def NN_Reduction : EnumAttr<NN_Dialect, NN_ReductionEnum, "reduction">;
 
 def NN_LossEnum : NN_I32Enum<"LossKind", "the loss on the model's output", [

@@ -96,10 +96,14 @@ def NN_PadOp : NN_ComputeOp<"pad"> {
 }
 
 def NN_ReduceOp : NN_ComputeOp<"reduce"> {
-  let summary = "sum or mean over axes";
+  let summary = "sum, mean or maximum over axes";
   let description = [{
-    The result keeps the reduced dimensions as ones, or leaves them out (NN45).
-    `%y = nn.reduce sum %x {axes = array<i64: 0>} : (tensor<4x9xf32>) -> tensor<9xf32>`
+    The result keeps the reduced dimensions as ones, or leaves them out (NN45). A maximum is NaN
+    where one of its elements is.
+
+    ```mlir
+    %y = nn.reduce sum %x {axes = array<i64: 0>} : (tensor<4x9xf32>) -> tensor<9xf32>
+    ```
   }];
   let arguments = (ins NN_Reduction:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$axes);
   let results = (outs NN_Tensor:$y);

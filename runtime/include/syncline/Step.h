@@ -117,7 +117,9 @@ struct PointwiseInfo {
   int gate = 0; ///< the gate's place among the inputs of a reluGradient
 };
 
-enum class Reduction { sum, mean };
+/// How a reduction combines elements, in the order of nn's kinds. A maximum is NaN where one of its
+/// elements is.
+enum class Reduction { sum, mean, maximum };
 
 /// The operands of a kernel in Kernels.inc. Those that are optional or skippable may be `none`: a
 /// call skips a result that nothing reads.

@@ -97,7 +97,7 @@ private:
   Activation read(Next<Activation>) {
     return read(Next<bool>()) ? Activation::relu : Activation::none;
   }
-  Reduction read(Next<Reduction>) { return read(Next<bool>()) ? Reduction::mean : Reduction::sum; }
+  Reduction read(Next<Reduction>) { return static_cast<Reduction>(read(Next<std::int64_t>())); }
   std::size_t readIndex() { return static_cast<std::size_t>(read(Next<std::int64_t>())); }
   const Window &read(Next<const Window &>) { return tables.windows[readIndex()]; }
   Shape read(Next<const Shape &>) {
