@@ -56,7 +56,7 @@ else
     > "$out/nominal.yaml"
   planned=(--cluster "$out/nominal.yaml")
   say "this machine cannot be measured: planning with the nominal rates of $nominal;" \
-    "the reason: $(tail -n 1 "$out/measuring")"
+    "the reason: $(grep -a 'error: ' "$out/measuring" | tail -n 1)"
 fi
 
 say "compiling a plan of models/digits-cnn.onnx"

@@ -95,11 +95,11 @@ static void addAccumulation(CLI::App &command, CompileOptions &options) {
   command
       .add_option(
           "--accumulate", options.accumulate,
-          "Plan steps that compute the gradients of M batches one after the other and apply "
-          "their mean: sums travel in the last micro-batch only, factors and rows in each; 'run' "
+          "Plan steps that compute the gradients of M micro-batches one after the other and "
+          "apply their mean: sums travel in the last one only, factors and rows in each; 'run' "
           "takes M from the plan")
       ->type_name("M")
-      ->check(launch::wholeNumber(1, "batches", mostMicroBatches))
+      ->check(launch::wholeNumber(1, "micro-batches", mostMicroBatches))
       ->capture_default_str()
       ->group("Training");
 }

@@ -60,7 +60,7 @@ static std::string header(const nlohmann::json &plan) {
   if (plan.at("batch").is_number())
     text += (microBatchesOf(plan) == 1
                  ? ", batch "
-                 : ", " + std::to_string(microBatchesOf(plan)) + " batches a step of ") +
+                 : ", " + std::to_string(microBatchesOf(plan)) + " micro-batches a step of ") +
             std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank";
   if (const std::string optimizer = plan.value("optimizer", "sgd"); optimizer != "sgd")
     text += ", optimizer " + optimizer;

@@ -123,7 +123,7 @@ std::string heading(const Scenario &scenario, const Simulation &simulation,
   std::string text = "plan " + printable(context.plan) + " on " + printable(context.cluster) +
                      ", " + std::to_string(scenario.machines.ranks) + " ranks";
   if (context.microBatches > 1)
-    text += ", steps of " + std::to_string(context.microBatches) + " batches";
+    text += ", steps of " + std::to_string(context.microBatches) + " micro-batches";
   if (simulation.isFolded && scenario.machines.ranks > 1)
     text += ", all alike: one is simulated";
   if (simulation.counted() > 1)

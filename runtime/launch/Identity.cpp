@@ -61,15 +61,17 @@ Status findMeeting(const Started &started, EnvironmentReader &variables, Identit
     return usage("started by " + started.launcher +
                  " without 'MASTER_ADDR': set it to the host of rank 0");
   constexpr int maxPort = 65535;
-  const int port = variables.number("MASTER_PORT").value_or(started.port.value_or(id.masterPort));
+  const auto given = variables.number("MASTER_PORT");
+  const int port = given.value_or(started.port.value_or(id.masterPort));
   if (!variables.status())
     return variables.status();
   if (port > maxPort - 1 || port < 1)
     return usage("environment variable 'MASTER_PORT': expected a port from 1 to " +
                  std::to_string(maxPort - 1) + ", got '" + variables.text("MASTER_PORT") + "'");
-  // torchrun's agent listens on the port that it announces.
+  // torchrun's agent listens on the port that it announces in MASTER_PORT.
   const std::string agent = variables.text("TORCHELASTIC_USE_AGENT_STORE");
-  id.masterPort = port + (agent == "True" || agent == "true" || agent == "1" ? 1 : 0);
+  const bool isAgents = given && (agent == "True" || agent == "true" || agent == "1");
+  id.masterPort = port + (isAgents ? 1 : 0);
   return Status::ok();
 }
 

@@ -113,7 +113,7 @@ class AccumulatedPlansTest(RefusalTest):
         self.assertEqual(one["memory"]["sums"], 0)
         said = harness.syncline("inspect", plan)
         for text in (
-            "4 batches a step of 16 a rank",
+            "4 micro-batches a step of 16 a rank",
             ": 3 micro-batches of ",
             "a step adds up the gradients of 4 micro-batches: sums travel with the last one",
             "of the last micro-batch, and no plan with the schemes requested finishes before",
@@ -206,10 +206,10 @@ class AccumulatedPlansTest(RefusalTest):
         document = harness.plan_json(plan)
         self.assertEqual(document["overlap"], "step")
         predicted = document["predicted"]
-        micro_batches = one["predicted"]["step"] + 2 * one["predicted"]["micro_batch"]
+        expected = one["predicted"]["step"] + 2 * one["predicted"]["micro_batch"]
         # The loss, for which messages of one batch wait, has all micro-batches to arrive.
-        self.assertLess(predicted["step"], micro_batches)
-        self.assertAlmostEqual(predicted["step"], micro_batches, delta=0.003 * micro_batches)
+        self.assertLess(predicted["step"], expected)
+        self.assertAlmostEqual(predicted["step"], expected, delta=0.003 * expected)
         planner = predicted["planner"]
         self.assertAlmostEqual(planner["earlier"], 2 * predicted["micro_batch"], places=12)
         said = harness.syncline("inspect", plan)

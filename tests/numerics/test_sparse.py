@@ -148,9 +148,9 @@ class SparseTest(unittest.TestCase):
         whole = self.plan(path, 1, batch=2 * EACH)
         parts = self.plan(path, 2, batch=2, extra=["--scheme", f"{table}=sparse"])
         truth = harness.train(whole, self.folder, data).parameters(2)
-        micro_batches = harness.train(parts, self.folder, data, ranks=2, extra=["--accumulate", 2])
+        dump = harness.train(parts, self.folder, data, ranks=2, extra=["--accumulate", 2])
         names = {name: truth[name] for name in truth.names()}
-        self.assertLessEqual(compare.parameters(micro_batches.parameters(2), names).error, TRUE)
+        self.assertLessEqual(compare.parameters(dump.parameters(2), names).error, TRUE)
 
     def test_chosen_while_rows_are_fewer_bytes(self):
         """K·P = 2V · 4d / (4d + 8) is 1939 rows of 256 bytes: 60 texts of 8 words on 4 ranks."""

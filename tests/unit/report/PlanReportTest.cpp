@@ -78,7 +78,7 @@ TEST(PlanReport, SaysHowAStepOfSeveralMicroBatchesIsMadeUp) {
   plan["predicted"]["step"] = last + 3 * 0.002;
   plan["predicted"]["planner"]["earlier"] = 0.0054;
   const std::string report = reportOf(plan);
-  EXPECT_TRUE(contains(report, "4 batches a step of 8 a rank")) << report;
+  EXPECT_TRUE(contains(report, "4 micro-batches a step of 8 a rank")) << report;
   EXPECT_TRUE(contains(report,
                        ": 3 micro-batches of 2.00 ms each and a last one of 4.00 ms. In the last "
                        "one backward ends at"))

@@ -45,6 +45,18 @@ TEST(Identity, NoPort) {
                     std::string(port) + "'");
 }
 
+// torchrun's agent has the port that it announces; one that a shell inherits without a port has none.
+TEST(Identity, AnAgentHasThePortThatItAnnounces) {
+  Variables variables{{"MASTER_ADDR", "h"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
+  IdentityFlags flags;
+  flags.rank = 1;
+  flags.ranks = 4;
+  const int usual = find(variables, flags)->masterPort;
+  EXPECT_EQ(usual, find({{"MASTER_ADDR", "h"}}, flags)->masterPort);
+  variables["MASTER_PORT"] = "4000";
+  EXPECT_EQ(find(variables, flags)->masterPort, 4001);
+}
+
 // A plan for a large cluster does not flood the one host it is tried on; as one of its ranks a
 // process may well run.
 TEST(Identity, MoreRanksThanOneHostStarts) {
