@@ -122,6 +122,7 @@ Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
   }
   import.dropout = options.dropout;
   import.shapesSuffice = options.planOnly;
+  import.onCuda = options.backend == "cuda" && !options.planOnly;
   import.output = options.modelOutput;
   return import;
 }

@@ -34,6 +34,8 @@ struct ImportOptions {
   bool dropout = true;
   /// Whether shapes will do: parameters may lack values, and the import makes no files.
   bool shapesSuffice = false;
+  /// Whether the step is for `--backend cuda`, which lacks some operators.
+  bool onCuda = false;
   /// The graph output that the loss is taken on; empty for the first.
   std::string output;
 };

@@ -13,9 +13,10 @@ using namespace mlir;
 const OpImport *frontend::findOp(llvm::StringRef name) {
   static const auto table = [] {
     llvm::StringMap<OpImport> rows;
-    for (const OpRows family : {attentionOps(), constantOps(), einsumOps(), groupNormOps(),
-                                linearOps(), normalizationOps(), pointwiseOps(), poolOps(),
-                                repeatOps(), rowOps(), shapeOps(), wholeOps()})
+    for (const OpRows family :
+         {attentionOps(), blockOps(), constantOps(), convTransposeOps(), einsumOps(),
+          groupNormOps(), linearOps(), normalizationOps(), pointwiseOps(), poolOps(), repeatOps(),
+          rowOps(), shapeOps(), wholeOps()})
       for (const OpRow &row : family)
         rows.try_emplace(row.name, row.import);
     return rows;
@@ -98,6 +99,8 @@ LogicalResult frontend::importNode(NodeImport &node) {
     return wholeImport(node);
   if (!import)
     return node.error(unsupportedOp(node));
+  if (node.state.options.onCuda && !import->onCuda)
+    return node.error("no GPU has computed this operator yet: expected --backend cpu, got cuda");
   const bool movesWhole = !import->floatOnly && node.op() != "Cast" && isWholeOperand(node, 0);
   bindCopies(node);
   if (failed(checkTensors(node, *import)) || failed(import->import(node)))

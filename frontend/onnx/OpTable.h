@@ -15,6 +15,8 @@ struct OpImport {
   unsigned required;     ///< how many leading operands must be present
   unsigned tensors;      ///< how many leading operands are tensors, all of one element type
   bool floatOnly = true; ///< those tensors are floating-point
+  /// Whether `--backend cuda` has it: false until a GPU has computed one.
+  bool onCuda = true;
 };
 
 /// An operator and how it is imported.
@@ -26,7 +28,9 @@ using OpRows = llvm::ArrayRef<OpRow>;
 
 // The rows by family, each beside its importers.
 OpRows attentionOps();
+OpRows blockOps();
 OpRows constantOps();
+OpRows convTransposeOps();
 OpRows einsumOps();
 OpRows groupNormOps();
 OpRows linearOps();

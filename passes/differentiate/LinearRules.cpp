@@ -46,6 +46,23 @@ static LogicalResult differentiateConv(ConvOp op, Gradients &g) {
   return success();
 }
 
+/// A transposed convolution: its data's gradient is the convolution that it runs backwards, and its
+/// weights' gradient is that convolution's, with data and gradient in each other's place.
+static LogicalResult differentiateTransposed(ConvBackwardDataOp op, Gradients &g) {
+  Value dy = g.of(op.getDx()), x = op.getDy(), w = op.getW();
+  if (g.wanted(w))
+    g.add(w, g.create<ConvBackwardWeightsOp>(w.getType(), Type(), dy, x, op.getStridesAttr(),
+                                             op.getDilationsAttr(), op.getPadsBeginAttr(),
+                                             op.getPadsEndAttr(), op.getGroupsAttr())
+                 .getDw());
+  if (g.wanted(x))
+    g.add(x,
+          g.create<ConvOp>(x.getType(), dy, w, Value(), op.getStridesAttr(), op.getDilationsAttr(),
+                           op.getPadsBeginAttr(), op.getPadsEndAttr(), op.getGroupsAttr(),
+                           ActivationAttr::get(op.getContext(), Activation::none)));
+  return success();
+}
+
 static Value product(Gradients &g, Value a, bool transposeA, Value b, bool transposeB) {
   Dims shape = llvm::cantFail(
       matmulShape(tensorType(a).getShape(), transposeA, tensorType(b).getShape(), transposeB));
@@ -94,5 +111,6 @@ static LogicalResult differentiateMatmul(MatmulOp op, Gradients &g) {
 
 void syncline::differentiate::attachLinearRules(MLIRContext *context) {
   attachRule<ConvOp, differentiateConv>(context);
+  attachRule<ConvBackwardDataOp, differentiateTransposed>(context);
   attachRule<MatmulOp, differentiateMatmul>(context);
 }

@@ -64,6 +64,25 @@ std::vector<ConvShape> convShapes() {
   };
 }
 
+/// Transposed convolutions: x is what they make, and dy what they are given.
+std::vector<ConvShape> transposedShapes() {
+  return {
+      {"doubled", {2, 16, 8, 8}, {32, 16, 2, 2}, window({2, 2}, {1, 1}, {0, 0}, {0, 0})},
+      {"doubledOdd", {2, 5, 6, 10}, {7, 5, 2, 2}, window({2, 2}, {1, 1}, {0, 0}, {0, 0})},
+      {"outputPadded", {2, 16, 8, 7}, {16, 16, 3, 3}, window({2, 2}, {1, 1}, {1, 1}, {1, 1})},
+      {"strideBeyondKernel", {1, 6, 9, 8}, {4, 6, 2, 1}, window({3, 3}, {1, 1}, {0, 0}, {0, 0})},
+      {"dilatedStrided", {1, 16, 9, 9}, {16, 16, 3, 3}, window({2, 2}, {2, 2}, {1, 1}, {1, 1})},
+      {"padsBeyondKernel", {1, 3, 4, 3}, {5, 3, 2, 2}, window({1, 1}, {1, 1}, {3, 2}, {2, 4})},
+      {"groupedUp", {2, 6, 8, 8}, {8, 3, 4, 4}, window({2, 2}, {1, 1}, {1, 1}, {1, 1}, 2)},
+      {"depthwiseUp", {2, 16, 8, 8}, {16, 1, 2, 2}, window({2, 2}, {1, 1}, {0, 0}, {0, 0}, 16)},
+      {"lineUp", {2, 6, 16}, {4, 6, 4}, window({2}, {1}, {1}, {1})},
+      {"volumeUp",
+       {1, 4, 4, 6, 4},
+       {8, 4, 2, 2, 2},
+       window({2, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0})},
+  };
+}
+
 class ConvolutionTest : public testing::TestWithParam<std::tuple<Backend, ConvShape, Form>> {
 protected:
   const Backend &backend() const { return std::get<0>(GetParam()); }
@@ -110,6 +129,25 @@ TEST_P(ConvolutionTest, BackwardWeightsIsTheAdjointInTheParametersLayout) {
     expectNear(run, db, expected.dbias);
 }
 
+class TransposedConvolutionTest : public ConvolutionTest {};
+
+// y = convBackwardData(dy), whose gradient is x here: that of dy is a convolution of it, and that
+// of the weights has the two in each other's place.
+TEST_P(TransposedConvolutionTest, IsTrainedInTheParametersLayout) {
+  StepCase run(backend(), form());
+  const Tensor input = run.operand(dy), gradient = run.operand(x);
+  const auto [weight, dw] = run.parameter("w", w);
+  const Tensor y = run.result(x.shape), dinput = run.result(dy.shape);
+  run.step().convBackwardData("up", input, weight, y, shape().window);
+  run.step().convBackwardWeights("up", gradient, input, dw, none, shape().window);
+  run.step().conv("up", gradient, weight, none, dinput, shape().window, Activation::none);
+  run.run();
+  const ConvGradients expected = referenceConvBackward(x, w, dy, shape().window);
+  expectNear(run, y, expected.dx);
+  expectNear(run, dw, expected.dw);
+  expectNear(run, dinput, referenceConv(x, w, {}, shape().window, dy.shape));
+}
+
 TEST(ConvolutionReference, BackwardAgreesWithDifferences) {
   const Window strided = window({2, 1}, {1, 2}, {1, 0}, {0, 1}, 2);
   const Array x = randomArray({1, 4, 5, 5}, 1), w = randomArray({6, 2, 3, 2}, 2);
@@ -123,6 +161,8 @@ TEST(ConvolutionReference, BackwardAgreesWithDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(AllBackends, ConvolutionTest, inBothForms(testing::ValuesIn(convShapes())),
                          caseName);
+INSTANTIATE_TEST_SUITE_P(AllBackends, TransposedConvolutionTest,
+                         inBothForms(testing::ValuesIn(transposedShapes())), caseName);
 
 } // namespace
 } // namespace syncline::conformance

@@ -4,6 +4,8 @@ import torch
 from torch import nn
 import torch.nn.functional as functional
 
+import enlarging
+
 
 class Lrn(torch.autograd.Function):
     """Writes ONNX's LRN node, which PyTorch itself exports as a dozen others."""
@@ -230,4 +232,5 @@ class Volume(nn.Module):
 ALL = [
     *(Perceptron, Convolutions, Pools, Activations, Shapes, Arithmetic, Tied, Choices),
     *(Signal, Volume),
+    *enlarging.ALL,
 ]

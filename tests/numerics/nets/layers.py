@@ -150,6 +150,38 @@ def convolution(net):
     return net.add("Conv", x, weight, *bias, group=groups, **attributes)
 
 
+@step()
+def transposed_convolution(net):
+    x = net.pick(3, 5)
+    _, channels, *sizes = net.shape(x)
+    groups = net.random.choice([g for g in (1, 1, 2, channels) if channels % g == 0])
+    kernel = [net.random.randint(1, 3) for _ in sizes]
+    strides = [net.random.randint(1, 2) for _ in sizes]
+    attributes = {"strides": strides, **net.some(kernel_shape=kernel)}
+    if net.chance(0.3):  # a kernel that is narrower than its stride leaves no pads
+        strides[:] = [min(pair) for pair in zip(strides, kernel)]
+        attributes["auto_pad"] = net.random.choice(("SAME_UPPER", "SAME_LOWER"))
+    else:
+        attributes |= net.some(pads=[net.random.randint(0, 1) for _ in 2 * sizes])
+        attributes |= net.some(output_padding=[net.random.randint(0, s - 1) for s in strides])
+        attributes["dilations"] = [net.random.randint(1, 2) for _ in sizes]
+    weight = net.weight(channels, net.random.randint(1, 3), *kernel)
+    results = groups * net.shape(weight)[1]
+    bias = [net.weight(results)] if net.chance() else []
+    return net.add("ConvTranspose", x, weight, *bias, group=groups, **attributes)
+
+
+@step()
+def blocks(net):
+    x = net.pick(4, 4)
+    _, channels, height, width = net.shape(x)
+    if net.chance():
+        net.need(channels % 4 == 0)
+        return net.add("DepthToSpace", x, blocksize=2, **net.some(mode="CRD"))
+    net.need(height % 2 == width % 2 == 0)
+    return net.add("SpaceToDepth", x, blocksize=2)
+
+
 @step(3)
 def pool(net):
     x = net.pick(3, 5)

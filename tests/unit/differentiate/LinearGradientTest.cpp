@@ -23,6 +23,19 @@ void expectRightConv(DimsRef x, DimsRef w, const WindowRef &window, std::int64_t
   expectRightGradients(text, y);
 }
 
+/// x is what the convolution would make of y.
+void expectRightTransposed(DimsRef y, DimsRef w, const WindowRef &window, std::int64_t groups) {
+  Dims x = llvm::cantFail(convShape(y, w, window, groups));
+  const std::string text =
+      parameter("x", x) + parameter("w", w) +
+      "%y = nn.conv_backward_data %x, %w {strides = " + array(window.strides) +
+      ", dilations = " + array(window.dilations) + ", pads_begin = " + array(window.padsBegin) +
+      ", pads_end = " + array(window.padsEnd) + ", groups = " + std::to_string(groups) +
+      " : i64} : (" + type(x) + ", " + type(w) + ") -> " + type(y) + "\n";
+  SCOPED_TRACE(text);
+  expectRightGradients(text, y);
+}
+
 void expectRightMatmul(DimsRef a, bool ta, DimsRef b, bool tb, std::optional<Dims> bias) {
   Dims y = llvm::cantFail(matmulShape(a, ta, b, tb));
   std::string text = parameter("a", a) + parameter("b", b);
@@ -72,6 +85,37 @@ TEST(ConvGradient, OfRandomShapes) {
     }
     expectRightConv(x, w, {{}, strides, dilations, begin, end}, groups, i % 2);
   }
+}
+
+TEST(TransposedConvGradient, OfUnevenWindow) {
+  expectRightTransposed({2, 2, 7, 5}, {3, 2, 3, 2}, {{}, {2, 1}, {1, 2}, {1, 0}, {0, 2}}, 1);
+}
+
+// The last position of y is reached by no window.
+TEST(TransposedConvGradient, OfOutputPadding) {
+  expectRightTransposed({2, 2, 6}, {2, 2, 3}, {{}, {2}, {1}, {1}, {1}}, 1);
+}
+
+TEST(TransposedConvGradient, OfGroups) {
+  expectRightTransposed({1, 4, 4, 4}, {6, 2, 2, 2}, {{}, {2, 2}, {1, 1}, {0, 0}, {0, 0}}, 2);
+}
+
+TEST(TransposedConvGradient, OfThreeDimensions) {
+  expectRightTransposed({1, 2, 2, 3, 4}, {2, 2, 1, 2, 2},
+                        {{}, {1, 1, 2}, {1, 1, 1}, {0, 1, 0}, {0, 0, 0}}, 1);
+}
+
+// A frozen weight leaves the data a gradient, and a known image leaves the weights one.
+TEST(TransposedConvGradient, OfOneOperand) {
+  const std::string rest =
+      "%y = nn.conv_backward_data %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, "
+      "pads_begin = array<i64: 0>, pads_end = array<i64: 0>} : (tensor<2x3x4xf64>, "
+      "tensor<3x2x2xf64>) -> tensor<2x2x8xf64>\n";
+  expectRightGradients("%w = nn.state \"w\" at 0 : tensor<3x2x2xf64>\n" +
+                           parameter("x", {2, 3, 4}) + rest,
+                       {2, 2, 8});
+  expectRightGradients(
+      "%x = nn.input \"x\" : tensor<2x3x4xf64>\n" + parameter("w", {3, 2, 2}) + rest, {2, 2, 8});
 }
 
 // A frozen weight leaves the bias a gradient of its own.

@@ -27,5 +27,23 @@ TEST(Blocks, ScoresOfAttentionAreNotHeavy) {
   }
 }
 
+TEST(Blocks, ConvolutionsAreHeavyInBothDirections) {
+  Parsed parsed(R"(nn.step @s batch 2 {
+    %x = nn.input "x" : tensor<2x3x4x4xf32>
+    %w = nn.parameter "w" at 0 : tensor<6x3x2x2xf32>
+    %h = nn.conv %x, %w {nn.layer = "conv", strides = array<i64: 2, 2>,
+      dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>}
+      : (tensor<2x3x4x4xf32>, tensor<6x3x2x2xf32>) -> tensor<2x6x2x2xf32>
+    %y = nn.conv_backward_data %h, %w {nn.layer = "transposed", strides = array<i64: 2, 2>,
+      dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>}
+      : (tensor<2x6x2x2xf32>, tensor<6x3x2x2xf32>) -> tensor<2x3x4x4xf32>
+  })");
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  int heavy = 0;
+  for (mlir::Operation &op : parsed.step().getBody().front())
+    heavy += isHeavy(&op);
+  EXPECT_EQ(heavy, 2);
+}
+
 } // namespace
 } // namespace syncline::recompute
