@@ -11,30 +11,30 @@ static DimsRef shapeOf(Value value) { return cast<RankedTensorType>(value.getTyp
 template <typename Op> static LogicalResult verifyResample(Op op, DimsRef from, DimsRef to) {
   const DimsRef axes = op.getAxes(), coordinates = op.getCoordinates();
   if (from.size() != to.size())
-    return op.emitOpError("NN18a: expected operand and result of one rank");
+    return op.emitOpError("NN18: expected operand and result of one rank");
   std::size_t next = 0;
   for (auto [i, sizes] : llvm::enumerate(llvm::zip(from, to))) {
     const auto [before, after] = sizes;
     const bool isResized = next < axes.size() && axes[next] == static_cast<std::int64_t>(i);
     next += isResized;
     if (!isResized && before != after)
-      return op.emitOpError("NN18a: dimension ")
+      return op.emitOpError("NN18: dimension ")
              << i << " is not resized, but " << before << " becomes " << after;
     if (isResized && (before < 1 || after < 1))
-      return op.emitOpError("NN18a: expected sizes of at least 1 in dimension ") << i;
+      return op.emitOpError("NN18: expected sizes of at least 1 in dimension ") << i;
   }
-  if (axes.empty() || next != axes.size())
-    return op.emitOpError("NN18a: expected ascending axes within the rank, got ") << toString(axes);
+  if (axes.empty() || axes.size() > 3 || next != axes.size())
+    return op.emitOpError("NN18: expected 1 to 3 ascending axes within the rank, got ")
+           << toString(axes);
   if (coordinates.size() != 3 * axes.size())
-    return op.emitOpError("NN18b: expected three coordinates an axis");
+    return op.emitOpError("NN18: expected three coordinates an axis");
   constexpr std::int64_t most = std::int64_t(1) << 31;
   for (std::size_t i = 0; i < coordinates.size(); i += 3)
     if (coordinates[i] < 0 || coordinates[i] > most || std::abs(coordinates[i + 1]) > most * most ||
         coordinates[i + 2] < 1 || coordinates[i + 2] > most)
-      return op.emitOpError("NN18b: coordinates of axis ")
-             << axes[i / 3] << " are beyond the range";
+      return op.emitOpError("NN18: coordinates of axis ") << axes[i / 3] << " are beyond the range";
   if (op.getFilter() > 5)
-    return op.emitOpError("NN18c: expected a filter from 0 to 5, got ") << op.getFilter();
+    return op.emitOpError("NN18: expected a filter from 0 to 5, got ") << op.getFilter();
   return success();
 }
 

@@ -3,6 +3,7 @@
 
 #include "ir/nn/NN.h"
 #include "ir/plan/Kernels.h"
+#include "syncline/ResampleFilter.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -59,6 +60,16 @@ static double pointwise(nn::PointwiseOp op) {
   return bodyOps * elements(op.getOutputs().front());
 }
 
+/// Operations of a resample of x to y, or of its gradient: products with the entries of a filter,
+/// along one dimension after the other. Antialiasing has all of x's elements take part.
+template <typename Op> static double resample(Op op, Value x, Value y) {
+  const auto filter = static_cast<ResampleFilter>(op.getFilter());
+  const bool isNearest = filter < ResampleFilter::linear;
+  const double flops = isNearest ? 1 : filter == ResampleFilter::linear ? 4 : 8;
+  const double count = op.getAntialias() ? std::max(elements(x), elements(y)) : elements(y);
+  return flops * count * static_cast<double>(op.getAxes().size());
+}
+
 /// Estimated operations of the textbook forms, by element: the kernel table's, or a formula.
 static double flopsOf(Operation *op) {
   const plan::KernelRow *kernel = plan::findRow(op->getName().getStringRef());
@@ -82,6 +93,8 @@ static double flopsOf(Operation *op) {
       .Case([](nn::LrnBackwardOp o) { return (4.0 * o.getSize() + 8) * elements(o.getX()); })
       .Case([](nn::EmbeddingBackwardOp o) { return elements(o.getDy()); })
       .Case([](nn::NoiseOp o) { return 16 * elements(o.getY()); })
+      .Case([](nn::ResampleOp o) { return resample(o, o.getX(), o.getY()); })
+      .Case([](nn::ResampleBackwardOp o) { return resample(o, o.getDx(), o.getDy()); })
       .Case<nn::UnaryOp, nn::UnaryBackwardOp, nn::BinaryOp, nn::PReluBackwardOp,
             nn::MaxPoolBackwardOp>([](Operation *o) { return elements(o->getResult(0)); })
       .Default([](Operation *) { return 0.0; });

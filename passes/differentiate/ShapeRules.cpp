@@ -77,6 +77,14 @@ static LogicalResult differentiateEmbedding(EmbeddingOp op, Gradients &g) {
   return success();
 }
 
+static LogicalResult differentiateResample(ResampleOp op, Gradients &g) {
+  g.add(op.getX(), g.create<ResampleBackwardOp>(op.getX().getType(), g.of(op.getY()),
+                                                op.getAxesAttr(), op.getCoordinatesAttr(),
+                                                op.getFilterAttr(), op.getCubicCoefficientAttr(),
+                                                op.getExcludeOutsideAttr(), op.getAntialiasAttr()));
+  return success();
+}
+
 void syncline::differentiate::attachShapeRules(MLIRContext *context) {
   attachRule<EmbeddingOp, differentiateEmbedding>(context);
   attachRule<ReshapeOp, differentiateReshape>(context);
@@ -85,4 +93,5 @@ void syncline::differentiate::attachShapeRules(MLIRContext *context) {
   attachRule<SliceOp, differentiateSlice>(context);
   attachRule<PadOp, differentiatePad>(context);
   attachRule<ReduceOp, differentiateReduce>(context);
+  attachRule<ResampleOp, differentiateResample>(context);
 }

@@ -14,6 +14,8 @@ nn.step @s batch 2 {
   %places = nn.input "places" : tensor<2x3x4x4xui8>
   %dmost = nn.max_pool_backward %x, %places {kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>} : (tensor<2x3x4x4xf32>, tensor<2x3x4x4xui8>) -> tensor<2x3x5x5xf32>
   %mean = nn.average_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>} : (tensor<2x3x4x4xf32>) -> tensor<2x3x3x3xf32>
+  %res = nn.resample %x {axes = array<i64: 2, 3>, coordinates = array<i64: 1, 0, 2, 1, 0, 2>, filter = 4 : i64, cubic_coefficient = 0.0 : f64} : (tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32>
+  %dres = nn.resample_backward %res {axes = array<i64: 2, 3>, coordinates = array<i64: 1, 0, 2, 1, 0, 2>, filter = 4 : i64, cubic_coefficient = 0.0 : f64} : (tensor<2x3x8x8xf32>) -> tensor<2x3x4x4xf32>
   %dmean = nn.average_pool_backward %x {kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_begin = array<i64: 0, 0>, pads_end = array<i64: 0, 0>} : (tensor<2x3x4x4xf32>) -> tensor<2x3x5x5xf32>
 }
 
@@ -43,6 +45,53 @@ error NN10: channels of x 2x3x4x4 and w 5x2x1x1 do not match for 1 groups
 // A gradient of another size than the windows have.
 change %dx = | tensor<2x3x5x5xf32> => tensor<2x3x4x4xf32>
 error NN11: expected dy of shape 2x3x3x3, got 2x3x4x4
+
+// -----
+
+// A resampling that changes another dimension.
+drop %dres =
+change %res = | tensor<2x3x8x8xf32> => tensor<2x4x8x8xf32>
+error NN18: dimension 1 is not resized, but 3 becomes 4
+
+// -----
+
+// A rank that changes.
+change %dres = | -> tensor<2x3x4x4xf32> => -> tensor<6x4x4xf32>
+error NN18: expected operand and result of one rank
+
+// -----
+
+// Axes that descend.
+drop %dres =
+change %res = | axes = array<i64: 2, 3> => axes = array<i64: 3, 2>
+error NN18: dimension 2 is not resized, but 4 becomes 8
+
+// -----
+
+// An axis behind the last.
+drop %dres =
+change %res = | axes = array<i64: 2, 3> => axes = array<i64: 2, 3, 4>
+error NN18: expected 1 to 3 ascending axes within the rank, got 2x3x4
+
+// -----
+
+// Coordinates of one axis alone.
+drop %dres =
+change %res = | array<i64: 1, 0, 2, 1, 0, 2> => array<i64: 1, 0, 2>
+error NN18: expected three coordinates an axis
+
+// -----
+
+// A divisor of zero.
+change %dres = | array<i64: 1, 0, 2, 1, 0, 2> => array<i64: 1, 0, 2, 1, 0, 0>
+error NN18: coordinates of axis 3 are beyond the range
+
+// -----
+
+// A filter that is none.
+drop %dres =
+change %res = | filter = 4 => filter = 6
+error NN18: expected a filter from 0 to 5, got 6
 
 // -----
 

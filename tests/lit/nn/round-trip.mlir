@@ -75,6 +75,10 @@ nn.step @normalisations batch 2 {
   %l = nn.lrn %x {size = 3 : i64, alpha = 0.1 : f64, beta = 0.75 : f64, bias = 1.0 : f64} : tensor<2x3xf32>
   // CHECK: nn.lrn_backward
   %dl = nn.lrn_backward %x, %l {size = 3 : i64, alpha = 0.1 : f64, beta = 0.75 : f64, bias = 1.0 : f64} : tensor<2x3xf32>
+  // CHECK: nn.resample %{{.*}} {antialias, axes = array<i64: 1>, coordinates = array<i64: 1, 0, 2>, cubic_coefficient = {{.*}}, filter = 4 : i64} : (tensor<2x3xf32>) -> tensor<2x6xf32>
+  %re = nn.resample %x {axes = array<i64: 1>, coordinates = array<i64: 1, 0, 2>, filter = 4 : i64, cubic_coefficient = 0.0 : f64, antialias} : (tensor<2x3xf32>) -> tensor<2x6xf32>
+  // CHECK: nn.resample_backward
+  %dre = nn.resample_backward %re {axes = array<i64: 1>, coordinates = array<i64: 1, 0, 2>, filter = 5 : i64, cubic_coefficient = -0.5 : f64, exclude_outside} : (tensor<2x6xf32>) -> tensor<2x3xf32>
   // CHECK: nn.softmax %{{.*}} {axis = 1 : i64, logarithm} : tensor<2x3xf32>
   %o = nn.softmax %x {axis = 1 : i64, logarithm} : tensor<2x3xf32>
   // CHECK: nn.softmax_backward %{{.*}}, %{{.*}} {axis = 1 : i64, logarithm} : tensor<2x3xf32>

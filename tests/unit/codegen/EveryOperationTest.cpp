@@ -93,6 +93,12 @@ static const char *const everyCall = R"(
         memref<2x2x2x2xui8>) outs(%y : memref<2x2x2x2xf32>) {ratio = 0.5 : f64}
       plan.call noise "n" ["y"] outs(%y : memref<2x2x2x2xf32>)
         {distribution = 2 : i64, first = 0.25 : f64, second = 0.5 : f64, evaluated = 0.75 : f64}
+      plan.call resample "z" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {axes = array<i64: 1, 2, 3>, coordinates = array<i64: 1, -2, 3, 4, 5,
+        6, 7, 8, 9>, filter = 5 : i64, cubic_coefficient = -0.5 : f64, exclude_outside}
+      plan.call resampleBackward "z" ["dy", "dx"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
+        memref<2x2x2x2xf32>) {axes = array<i64: 2>, coordinates = array<i64: 1, 0, 2>, filter = 4 :
+        i64, cubic_coefficient = 0.0 : f64, antialias}
       plan.call meanSquaredError "e" ["y", "target", "loss", "dy"] ins(%x, %y :
         memref<2x2x2x2xf32>, memref<2x2x2x2xf32>) outs(%l, %z : memref<f32>,
         memref<2x2x2x2xf32>)
@@ -135,6 +141,8 @@ TEST(EveryOperation, ArrivesAsItWasPlanned) {
       "dropout 0.5000 x y m",
       "dropoutBackward 0.5000 x m y",
       "noise 2 0.2500 0.5000 0.7500 y",
+      "resample [1,2,3] [1,-2,3,4,5,6,7,8,9] 5 -0.500 exclude x y",
+      "resampleBackward [2] [1,0,2] 4 0.0000 antialias x y",
       "meanSquaredError x y l z",
       "concat 2 x y x y x y x y x y x z",
       "phase update",

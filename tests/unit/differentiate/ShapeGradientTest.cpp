@@ -78,3 +78,32 @@ TEST(ReduceGradient, OfSumsAndMeans) {
                          {});
   }
 }
+
+TEST(ResampleGradient, OfEveryFilterUpAndDown) {
+  struct Axes {
+    const char *axes, *coordinates;
+    Dims result;
+  };
+  const Axes all[] = {
+      {"2, 3", "6, -2, 10, 1, 0, 2", {2, 2, 5, 8}},
+      {"3", "8, 1, 6", {2, 2, 3, 3}},
+      {"1, 2, 3", "0, 0, 1, 3, 0, 4, 3, 0, 1", {2, 3, 4, 2}},
+  };
+  const char *const filters[] = {"0 : i64",
+                                 "1 : i64",
+                                 "2 : i64",
+                                 "3 : i64",
+                                 "4 : i64",
+                                 "4 : i64, antialias",
+                                 "5 : i64",
+                                 "5 : i64, exclude_outside",
+                                 "5 : i64, antialias, exclude_outside"};
+  for (const Axes &axes : all)
+    for (const char *filter : filters)
+      expectRightGradients(parameter("x", {2, 2, 3, 4}) +
+                               "%y = nn.resample %x {axes = array<i64: " + axes.axes +
+                               ">, coordinates = array<i64: " + axes.coordinates +
+                               ">, cubic_coefficient = -0.75 : f64, filter = " + filter + "} : (" +
+                               type({2, 2, 3, 4}) + ") -> " + type(axes.result) + "\n",
+                           axes.result);
+}
