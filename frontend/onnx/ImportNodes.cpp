@@ -74,7 +74,7 @@ enum class Outcome { imported, refused, broken };
 /// would take them as they were exported, which may be for another batch.
 bool statesShape(NodeImport &node) {
   const bool isShape = llvm::StringSwitch<bool>(node.op())
-                           .Cases("Expand", "Flatten", "Reshape", "Resize", "Squeeze", true)
+                           .Cases("Expand", "Flatten", "Reshape", "Squeeze", true)
                            .Cases("Tile", "Unsqueeze", true)
                            .Default(false);
   return isShape && isKnownOp(node) && (!node.hasInput(1) || node.constant(1));

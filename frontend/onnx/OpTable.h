@@ -38,6 +38,7 @@ OpRows normalizationOps();
 OpRows pointwiseOps();
 OpRows poolOps();
 OpRows repeatOps();
+OpRows resizeOps();
 OpRows rowOps();
 OpRows shapeOps();
 OpRows wholeOps();

@@ -244,10 +244,12 @@ TEST(LayerImport, ShapesOfTheExportedBatchAreRefused) {
            " w = RandomNormal <shape = [1,4,4,4]> () h = Mul(x, w) " +
            nodes + " }";
   };
-  expectError(layersOf(17, graph("y = Resize(h, , , sizes)"), options),
-              "(Resize): 'sizes' fixes the batch, expected 6");
+  const std::string crop = "y = Resize <coordinate_transformation_mode = \"tf_crop_and_resize\">"
+                           "(h, , , sizes)";
+  expectError(layersOf(17, graph(crop), options), "(Resize): coordinate_transformation_mode");
   expectError(layersOf(17, graph("t = Tile(w, repeats) y = Hardmax(t)"), options), "(Tile): ");
   good(17, graph("y = Resize(h, , , sizes)"));
+  EXPECT_TRUE(layersOf(17, graph("y = Resize(h, , , sizes)"), options)); // bound to the batch
 }
 
 TEST(LayerImport, FrozenParametersHaveNoGradient) {

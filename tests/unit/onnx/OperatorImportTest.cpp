@@ -230,6 +230,13 @@ static const Row movements[] = {
      "nn.broadcast %3 : (tensor<2x1x4x8x8xf32>) -> tensor<2x3x4x8x8xf32>"},
     {"Tile", 13, "r = Constant <value_ints = [1,1,3,1]> () y = Tile(h, r)",
      "nn.broadcast %3 : (tensor<2x4x1x8x8xf32>) -> tensor<2x4x3x8x8xf32>"},
+    {"Resize", 13, "s = Constant <value_floats = [1.0,1.0,2.0,2.0]> () y = Resize(h, , s)",
+     "nn.resample %2 {axes = array<i64: 2, 3>, coordinates = array<i64: 2, -1, 4, 2, -1, 4>, "
+     "cubic_coefficient = 0.000000e+00 : f64, filter = 0 : i64}" MAP "tensor<2x4x16x16xf32>"},
+    {"Upsample", 9,
+     "s = Constant <value = float[4] {1.0,1.0,2.0,1.5}> () y = Upsample <mode = \"linear\"> (h, s)",
+     "nn.resample %2 {axes = array<i64: 2, 3>, coordinates = array<i64: 1, 0, 2, 2, 0, 3>, "
+     "cubic_coefficient = 0.000000e+00 : f64, filter = 4 : i64}" MAP "tensor<2x4x16x12xf32>"},
     {"ReduceMean", 13, "y = ReduceMean <axes = [-1,2], keepdims = 0> (h)",
      "nn.reduce mean %2 {axes = array<i64: 2, 3>}" MAP "tensor<2x4xf32>"},
     {"ReduceSum", 11, "y = ReduceSum <axes = [1]> (h)",
