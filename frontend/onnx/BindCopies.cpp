@@ -143,7 +143,7 @@ bool hasEqualCopies(Value value, BatchPlace place, std::int64_t count,
 /// Operators whose operands' dimensions are counted from the last one, and agree or are repeated.
 static bool joins(llvm::StringRef op) {
   return llvm::StringSwitch<bool>(op)
-      .Cases("Add", "Attention", "Concat", "Div", "MatMul", "Mul", true)
+      .Cases("Add", "Attention", "Concat", "Div", "MatMul", "Max", "Min", "Mul", true)
       .Cases("PRelu", "Sub", "Sum", "Where", true)
       .Default(false);
 }

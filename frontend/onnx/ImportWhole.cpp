@@ -20,8 +20,7 @@ bool frontend::isWholeOperand(NodeImport &node, unsigned i) {
   return node.hasInput(i) && node.state.values.isWhole(node.inputName(i));
 }
 
-/// The operand as f32; null with an error where it cannot be that.
-static Value realOperand(NodeImport &node, unsigned i) {
+Value frontend::realOperand(NodeImport &node, unsigned i) {
   Value value = node.hasInput(i) ? node.state.values.real(node.inputName(i)) : Value();
   if (!value || !elementOf(value).isF32()) {
     (void)node.error("operand " + llvm::Twine(i + 1) + " cannot be computed with as f32");
@@ -51,8 +50,8 @@ static Value isNotZero(NodeImport &node, Value x, bool isWhole) {
   return isPositive(node, size, isWhole);
 }
 
-static LogicalResult defineWhole(NodeImport &node, FailureOr<Value> value, int type,
-                                 std::optional<WholeBounds> bounds = {}) {
+LogicalResult frontend::defineWhole(NodeImport &node, FailureOr<Value> value, int type,
+                                    std::optional<WholeBounds> bounds) {
   if (failed(value) || failed(node.define(*value)))
     return failure();
   if (node.isUsed(0))
@@ -236,11 +235,10 @@ ImportFunction frontend::findTruthOp(llvm::StringRef name) {
 }
 
 ImportFunction frontend::findWholeOp(llvm::StringRef name) {
-  static const llvm::StringMap<ImportFunction> table = {{"Add", importWholeBinary},
-                                                        {"CumSum", importCumSum},
-                                                        {"Div", importWholeBinary},
-                                                        {"Mul", importWholeBinary},
-                                                        {"Sub", importWholeBinary}};
+  static const llvm::StringMap<ImportFunction> table = {
+      {"Add", importWholeBinary},  {"CumSum", importCumSum},    {"Div", importWholeBinary},
+      {"Max", importWholeExtreme}, {"Min", importWholeExtreme}, {"Mul", importWholeBinary},
+      {"Sub", importWholeBinary},  {"Trilu", importTriangle}};
   return table.lookup(name);
 }
 
@@ -271,6 +269,7 @@ LogicalResult frontend::importChoice(NodeImport &node) {
 OpRows frontend::wholeOps() {
   static constexpr OpRow rows[] = {
       {"CumSum", {importCumSum, 2, 1}},
+      {"Trilu", {importTriangle, 1, 1}},
   };
   return rows;
 }

@@ -32,6 +32,7 @@ OpRows blockOps();
 OpRows constantOps();
 OpRows convTransposeOps();
 OpRows einsumOps();
+OpRows extremeOps();
 OpRows groupNormOps();
 OpRows linearOps();
 OpRows normalizationOps();
@@ -79,11 +80,18 @@ mlir::FailureOr<mlir::Value> createSlice(NodeImport &node, mlir::Value x,
                                          const SliceRanges &ranges);
 /// Whether operand `i` has integers or truth values in the file.
 bool isWholeOperand(NodeImport &node, unsigned i);
+/// The operand as f32, whichever numbers it has in the file; null with an error where none is made.
+mlir::Value realOperand(NodeImport &node, unsigned i);
+/// Defines the result, in floating point, as integers or truth values of `type`.
+mlir::LogicalResult defineWhole(NodeImport &node, mlir::FailureOr<mlir::Value> value, int type,
+                                std::optional<WholeBounds> bounds = {});
 
 // Importers that are chosen by more than the operator's name.
 mlir::LogicalResult importUnary(NodeImport &node);
 mlir::LogicalResult importChoice(NodeImport &node);
 mlir::LogicalResult importWholeCast(NodeImport &node);
 mlir::LogicalResult importIsNan(NodeImport &node);
+mlir::LogicalResult importTriangle(NodeImport &node);
+mlir::LogicalResult importWholeExtreme(NodeImport &node);
 
 } // namespace syncline::frontend

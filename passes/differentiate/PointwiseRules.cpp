@@ -65,6 +65,8 @@ static void differentiatePRelu(BinaryOp op, Gradients &g, Value dy) {
 }
 
 static bool isOneNumber(Value value) {
+  while (isa_and_nonnull<BroadcastOp, ReshapeOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   auto constant = value.getDefiningOp<ConstantOp>();
   auto values = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
   return values && values.isSplat();

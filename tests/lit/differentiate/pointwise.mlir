@@ -53,6 +53,70 @@ nn.step @mask batch 2 {
 
 // -----
 
+// NN21e: what is rounded has no derivative, so that nothing is computed for it or what it is of.
+// CHECK-LABEL: nn.step @rounding
+// CHECK: nn.unary round
+// CHECK: %{{.*}}, %[[DY:.*]] = nn.mean_squared_error
+// CHECK-NOT: nn.unary_backward
+// CHECK: nn.binary mul
+// CHECK: nn.update
+nn.step @rounding batch 2 {
+  %x = nn.parameter "x" at 0 : tensor<2x3xf32>
+  %t = nn.target "t" : tensor<2x3xf32>
+  %e = nn.unary exp %x : tensor<2x3xf32>
+  %r = nn.unary round %e : tensor<2x3xf32>
+  %y = nn.binary mul %x, %r : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %l, %d = nn.mean_squared_error %y, %t : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<f32>, tensor<2x3xf32>)
+  nn.loss %l : tensor<f32>
+}
+
+// -----
+
+// Equal operands share the gradient of the larger one, and that of the smaller one.
+// CHECK-LABEL: nn.step @extremes
+// CHECK: %[[X:.*]] = nn.parameter
+// CHECK: %[[M:.*]] = nn.binary max %[[X]], %[[Z:.*]] :
+// CHECK: nn.binary tie_share %[[M]], %[[X]]
+// CHECK: nn.binary tie_share %[[X]], %[[M]]
+// CHECK: nn.binary tie_share %[[X]], %[[Z]]
+// CHECK: nn.binary tie_share %[[Z]], %[[X]]
+// CHECK-NOT: nn.binary not_less
+nn.step @extremes batch 2 {
+  %x = nn.parameter "x" at 0 : tensor<2x3xf32>
+  %z = nn.parameter "z" at 24 : tensor<3xf32>
+  %t = nn.target "t" : tensor<2x3xf32>
+  %m = nn.binary max %x, %z : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %y = nn.binary min %x, %m : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %l, %d = nn.mean_squared_error %y, %t : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<f32>, tensor<2x3xf32>)
+  nn.loss %l : tensor<f32>
+}
+
+// -----
+
+// Beside one number an operand gets the gradient where they are equal, as PyTorch's clamp has it.
+// CHECK-LABEL: nn.step @bounds
+// CHECK: %[[X:.*]] = nn.parameter
+// CHECK-DAG: %[[LOW:.*]] = nn.constant dense<5.000000e-01>
+// CHECK-DAG: %[[HIGH:.*]] = nn.constant dense<2.000000e+00>
+// CHECK: %[[M:.*]] = nn.binary max
+// CHECK: %{{.*}}, %[[DY:.*]] = nn.mean_squared_error
+// CHECK: %[[LESS:.*]] = nn.binary not_less %[[HIGH]], %[[M]]
+// CHECK: nn.binary mask %[[DY]], %[[LESS]]
+// CHECK: nn.binary not_less %[[X]], %[[LOW]]
+// CHECK-NOT: nn.binary tie_share
+nn.step @bounds batch 2 {
+  %x = nn.parameter "x" at 0 : tensor<2x3xf32>
+  %low = nn.constant dense<0.5> : tensor<f32>
+  %high = nn.constant dense<2.0> : tensor<3xf32>
+  %t = nn.target "t" : tensor<2x3xf32>
+  %m = nn.binary max %low, %x : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = nn.binary min %m, %high : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %l, %d = nn.mean_squared_error %y, %t : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<f32>, tensor<2x3xf32>)
+  nn.loss %l : tensor<f32>
+}
+
+// -----
+
 // Negation keeps nothing alive.
 // CHECK-LABEL: nn.step @neg
 // CHECK: %{{.*}}, %[[DY:.*]] = nn.mean_squared_error

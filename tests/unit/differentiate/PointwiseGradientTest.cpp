@@ -33,7 +33,13 @@ INSTANTIATE_TEST_SUITE_P(
                     UnaryCase{"elu", "x", "{alpha = 0.7 : f64}"}, UnaryCase{"neg", "x", ""},
                     UnaryCase{"exp", "x", ""}, UnaryCase{"log", "positive", ""},
                     UnaryCase{"sqrt", "positive", ""}, UnaryCase{"abs", "x", ""},
-                    UnaryCase{"reciprocal", "positive", ""}, UnaryCase{"erf", "x", ""}),
+                    UnaryCase{"reciprocal", "positive", ""}, UnaryCase{"erf", "x", ""},
+                    UnaryCase{"softplus", "x", ""}, UnaryCase{"softsign", "x", ""},
+                    UnaryCase{"mish", "x", ""}, UnaryCase{"swish", "x", "{alpha = 1.3 : f64}"},
+                    UnaryCase{"thresholded_relu", "x", "{alpha = -0.2 : f64}"},
+                    UnaryCase{"celu", "x", "{alpha = 0.7 : f64}"}, UnaryCase{"sin", "x", ""},
+                    UnaryCase{"cos", "x", ""}, UnaryCase{"tan", "x", ""},
+                    UnaryCase{"atan", "x", ""}),
     [](const auto &info) { return std::string(info.param.kind); });
 
 class PowerGradient : public testing::TestWithParam<const char *> {};
@@ -53,6 +59,64 @@ TEST(PowerGradients, OfNegativeNumbers) {
                            "%y = nn.unary pow %x {alpha = 2.0 : f64} : " + type({2, 5}) + "\n",
                        {2, 5});
 }
+
+// PyTorch takes a negative alpha.
+TEST(UnaryGradients, CeluOfNegativeAlpha) {
+  expectRightGradients(parameter("x", {2, 5}) +
+                           "%y = nn.unary celu %x {alpha = -0.7 : f64} : " + type({2, 5}) + "\n",
+                       {2, 5});
+}
+
+// From 20 on softplus is its operand.
+TEST(UnaryGradients, FarOut) {
+  for (const char *const kind : {"softplus", "mish", "swish", "softsign", "atan"})
+    expectRightGradients(parameter("distinct", {9, 7}) +
+                             "%ten = nn.constant dense<10.0> : tensor<f64>\n"
+                             "%x = nn.binary mul %distinct, %ten : (tensor<9x7xf64>, tensor<f64>) "
+                             "-> tensor<9x7xf64>\n"
+                             "%y = nn.unary " +
+                             kind + " %x {alpha = 1.0 : f64} : " + type({9, 7}) + "\n",
+                         {9, 7});
+}
+
+namespace {
+class RoundingGradient : public testing::TestWithParam<const char *> {};
+} // namespace
+
+// What is rounded has no gradient: that of the sum is one of x alone.
+TEST_P(RoundingGradient, IsNone) {
+  expectRightGradients(parameter("x", {2, 5}) + "%r = nn.unary " + GetParam() +
+                           " %x : tensor<2x5xf64>\n"
+                           "%y = nn.binary add %x, %r : (tensor<2x5xf64>, tensor<2x5xf64>) -> "
+                           "tensor<2x5xf64>\n",
+                       {2, 5});
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RoundingGradient,
+                         testing::Values("floor", "ceil", "round", "sign"));
+
+namespace {
+class ExtremeGradient : public testing::TestWithParam<const char *> {};
+} // namespace
+
+// Both operands broadcast.
+TEST_P(ExtremeGradient, IsRight) {
+  expectRightGradients(parameter("x", {4, 1}) + parameter("z", {3}) + "%y = nn.binary " +
+                           GetParam() +
+                           " %x, %z : (tensor<4x1xf64>, tensor<3xf64>) -> tensor<4x3xf64>\n",
+                       {4, 3});
+}
+
+TEST_P(ExtremeGradient, IsRightBesideANumber) {
+  expectRightGradients(parameter("x", {4, 3}) +
+                           "%c = nn.constant dense<0.1> : tensor<f64>\n"
+                           "%y = nn.binary " +
+                           GetParam() +
+                           " %c, %x : (tensor<f64>, tensor<4x3xf64>) -> tensor<4x3xf64>\n",
+                       {4, 3});
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ExtremeGradient, testing::Values("max", "min"));
 
 // A mask of one row for all: what is masked has no gradient, whatever it is.
 TEST(BinaryGradients, Mask) {
