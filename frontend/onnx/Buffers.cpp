@@ -159,7 +159,7 @@ static llvm::StringSet<> fromInputs(const onnx::GraphProto &graph, const GraphIn
 }
 
 /// The values from which the output is computed by a way that has no cosine and no sine.
-static llvm::StringSet<> withDerivative(const onnx::GraphProto &graph, const GraphIndex &index) {
+static llvm::StringSet<> beyondAngles(const onnx::GraphProto &graph, const GraphIndex &index) {
   llvm::StringSet<> values;
   values.insert(index.output->name());
   for (const int i : llvm::reverse(index.order))
@@ -209,21 +209,22 @@ private:
 static void findAngles(const ModelFile &file, const TorchMarks &marks, GraphIndex &index,
                        Notes &notes) {
   const onnx::GraphProto &graph = file.model->graph();
-  const llvm::StringSet<> computed = fromInputs(graph, index),
-                          derived = withDerivative(graph, index);
+  const llvm::StringSet<> computed = fromInputs(graph, index), read = beyondAngles(graph, index);
   Sources sources(graph, index);
   for (const int i : index.order) {
     const onnx::NodeProto &node = graph.node(i);
     if (!isCosineOrSine(node) || node.input_size() != 1 || computed.contains(node.input(0)))
       continue;
     for (const std::string &name : sources.of(node.input(0))) {
-      if (elementsOf(*index.initializers.lookup(name)) > maxConstantElements ||
-          (index.listed ? index.listed->contains(name) : marks.kinds.lookup(name) == "PARAMETER") ||
-          (!index.buffers.count(name) && derived.contains(name)))
+      if ((index.listed ? index.listed->contains(name) : marks.kinds.lookup(name) == "PARAMETER") ||
+          (!index.buffers.count(name) && read.contains(name)))
         continue;
-      if (index.buffers.try_emplace(name, true).second)
-        notes.add("not trained, since cosines and sines have no derivative here", name);
-      index.buffers[name] = true;
+      const bool isKnown = elementsOf(*index.initializers.lookup(name)) <= maxConstantElements;
+      if (index.buffers.try_emplace(name, isKnown).second)
+        notes.add("not trained, since only cosines and sines are computed from it, as from "
+                  "positions; '--parameters FILE' says what is trained",
+                  name);
+      index.buffers[name] |= isKnown;
     }
   }
 }

@@ -32,6 +32,8 @@ LogicalResult frontend::importUnary(NodeImport &node) {
   const double beta = row.beta ? node.real("beta", *row.beta) : 0;
   if (row.reference == nn::Reference::signOfResult && !(alpha >= 0))
     return node.error("expected an alpha that is not negative, got " + decimal(alpha));
+  if (row.kind == nn::UnaryKind::celu && (alpha == 0 || !std::isfinite(alpha)))
+    return node.error("expected an alpha that is finite and not 0, got " + decimal(alpha));
   return createUnary(node, row.kind, alpha, beta);
 }
 
@@ -97,6 +99,16 @@ static LogicalResult importGelu(NodeImport &node) {
   }
   Value half = combine(node, Kind::mul, x, number(0.5));
   return node.define(combine(node, Kind::mul, half, combine(node, Kind::add, inner, number(1))));
+}
+
+// gamma·elu(x), by the numbers of PyTorch's SELU, which ONNX rounds to 32 bits.
+static LogicalResult importSelu(NodeImport &node) {
+  const double alpha = node.real("alpha", 1.6732632423543772),
+               gamma = node.real("gamma", 1.0507009873554805);
+  if (!(alpha >= 0))
+    return node.error("expected an alpha that is not negative, got " + decimal(alpha));
+  Value x = node.tensor(0), elu = apply(node, nn::UnaryKind::elu, x, alpha);
+  return node.define(combine(node, nn::BinaryKind::mul, elu, node.scalar(gamma, x)));
 }
 
 /// MatMul followed by Add of a parameter, as linear layers without Gemm are exported: one product
@@ -207,8 +219,9 @@ OpRows frontend::pointwiseOps() {
       {"Add", {importBinary, 2, 2, false}}, {"Clip", {importClip, 1, 1}},
       {"Div", {importBinary, 2, 2, false}}, {"Gelu", {importGelu, 1, 1}},
       {"Mul", {importBinary, 2, 2, false}}, {"PRelu", {importBinary, 2, 2}},
-      {"Pow", {importPow, 2, 1}},           {"Sub", {importBinary, 2, 2, false}},
-      {"Sum", {importSum, 1, allOperands}}, {"Where", {importWhere, 3, 0}},
+      {"Pow", {importPow, 2, 1}},           {"Selu", {importSelu, 1, 1}},
+      {"Sub", {importBinary, 2, 2, false}}, {"Sum", {importSum, 1, allOperands}},
+      {"Where", {importWhere, 3, 0}},
   };
   return rows;
 }

@@ -33,11 +33,10 @@ bool frontend::isView(llvm::StringRef op) {
 
 bool frontend::isElementwise(llvm::StringRef op) {
   const bool isOther = llvm::StringSwitch<bool>(op)
-                           .Cases("Add", "And", "Cast", "Celu", "Cos", "Div", "Equal", true)
-                           .Cases("Gelu", "Greater", "GreaterOrEqual", "Less", true)
-                           .Cases("LessOrEqual", "Max", "Min", "Mish", "Mul", "Not", "Or", true)
-                           .Cases("PRelu", "Selu", "Sin", "Softplus", "Softsign", "Sub", true)
-                           .Cases("Sum", "Swish", "ThresholdedRelu", "Where", true)
+                           .Cases("Add", "And", "Cast", "Div", "Equal", "Gelu", true)
+                           .Cases("Greater", "GreaterOrEqual", "Less", "LessOrEqual", true)
+                           .Cases("Max", "Min", "Mul", "Not", "Or", "PRelu", "Selu", true)
+                           .Cases("Sub", "Sum", "Where", true)
                            .Default(false);
   return isOther || findUnary(op);
 }

@@ -57,7 +57,7 @@ static FailureOr<SmallVector<Update>> collectUpdates(StepOp step, Gradients &gra
     if (!gradient)
       return refuse(parameter.getLoc()) << "parameter '" << parameter.getName()
                                         << "' has no gradient: the loss depends on it through "
-                                           "comparisons alone or not at all; "
+                                           "comparisons or rounding alone or not at all; "
                                            "'--freeze "
                                         << parameter.getName() << "' leaves it as it is";
     updates.push_back({parameter, gradient});

@@ -111,6 +111,48 @@ class Activations(nn.Module):
         return self.layers[5](functional.relu(x))
 
 
+class Functions(nn.Module):
+    """Softplus, Mish, Swish and Softsign as exported, Selu, Celu, Sin, Cos, Tan, Atan, and what is
+    rounded."""
+
+    shape = (10,)
+    opsets = (12, 17)  # Celu is a node from 12
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(10, 10) for _ in range(8))
+        self.angles = nn.Parameter(torch.randn(10))
+
+    def forward(self, x):
+        kinds = (functional.mish, functional.silu, functional.softsign, functional.selu)
+        for layer, kind in zip(self.layers, kinds):
+            x = kind(3 * layer(x))
+        x = functional.celu(3 * self.layers[4](x), 0.7)
+        x = functional.softplus(self.layers[5](x), 2.0, 9.0)
+        x = torch.sin(self.layers[6](x)) + torch.cos(x * self.angles) * torch.tan(0.1 * x)
+        x = torch.atan(x) * (torch.round(4 * x) + torch.sign(x)) + torch.floor(x) - torch.ceil(x)
+        return self.layers[7](x)[:, :5]
+
+
+class Extremes(nn.Module):
+    """Max and Min of values, parameters and numbers, and triangles."""
+
+    shape = (4, 6)
+    opsets = (14, 17)  # Trilu is a node from 14
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(6, 8)
+        self.floor = nn.Parameter(torch.randn(4, 1))
+        self.head = nn.Linear(32, 5)
+
+    def forward(self, x):
+        x = self.inner(x)
+        x = torch.maximum(x, self.floor) + torch.minimum(x, 0.3 * x * x)
+        x = torch.minimum(x, torch.tensor(1.2)) + x.tril(1) - 0.5 * x.triu(-1)
+        return self.head(torch.max(x, torch.linspace(-2, 1, 8)).flatten(1))
+
+
 class Shapes(nn.Module):
     """Concat, Split, Slice, Pad, Transpose, Reshape, Squeeze, Unsqueeze, ReduceMean, ReduceSum, and
     GatherND of cells, one of which is taken twice."""
@@ -230,7 +272,7 @@ class Volume(nn.Module):
 
 
 ALL = [
-    *(Perceptron, Convolutions, Pools, Activations, Shapes, Arithmetic, Tied, Choices),
-    *(Signal, Volume),
+    *(Perceptron, Convolutions, Pools, Activations, Shapes, Arithmetic, Tied, Choices, Signal),
+    *(Volume, Functions, Extremes),
     *enlarging.ALL,
 ]

@@ -18,7 +18,7 @@ nn.step @twice batch 1 {
 
 nn.step @unreached batch 1 {
   %l = nn.parameter "l" at 0 : tensor<f32>
-  // expected-error @+1 {{parameter 'unused.weight' has no gradient: the loss depends on it through comparisons alone or not at all; '--freeze unused.weight' leaves it as it is}}
+  // expected-error @+1 {{parameter 'unused.weight' has no gradient: the loss depends on it through comparisons or rounding alone or not at all; '--freeze unused.weight' leaves it as it is}}
   %u = nn.parameter "unused.weight" at 0 : tensor<3xf32>
   nn.loss %l : tensor<f32>
 }

@@ -28,7 +28,7 @@ import masks
 import shapes
 from steps import STEPS
 
-OPSETS = (23, 23, 20, 17)
+OPSETS = (24, 23, 20, 17)
 CLASSES, BATCHES = 5, (1, 3)
 # The loss in float may differ by so much from that in double. Where it differs by more, rounding
 # decides on it, and the net is drawn again.

@@ -11,9 +11,13 @@ def positive(net, x):
 
 @step(3)
 def function(net):
-    ops = "Abs Elu Erf HardSigmoid HardSwish LeakyRelu Neg Relu Sigmoid Tanh Identity".split()
-    op, attributes = net.random.choice(ops + ["Gelu"] * (net.opset >= 20)), {}
-    if op in ("Elu", "LeakyRelu", "HardSigmoid"):
+    ops = (
+        "Abs Elu Erf HardSigmoid HardSwish LeakyRelu Neg Relu Sigmoid Tanh Identity Softplus "
+        "Softsign ThresholdedRelu Celu Selu Sin Cos Atan"
+    ).split()
+    newer = {"Mish": 18, "Gelu": 20, "Swish": 24}
+    op, attributes = net.random.choice(ops + [o for o in newer if net.opset >= newer[o]]), {}
+    if op in ("Elu", "LeakyRelu", "HardSigmoid", "Swish", "ThresholdedRelu", "Celu", "Selu"):
         attributes = net.some(alpha=net.random.choice((0.2, 0.75)))
     if op == "HardSigmoid":
         attributes |= net.some(beta=0.4)
@@ -25,9 +29,12 @@ def function(net):
 @step()
 def function_of_part(net):
     """Functions that are not defined, or not tame, for every number."""
-    op, x = net.random.choice("Sqrt Log Reciprocal Exp Pow".split()), net.pick()
-    if op == "Exp":
-        return net.add("Exp", net.add("Tanh", x))
+    ops = "Sqrt Log Reciprocal Exp Pow Tan Floor Ceil Round Sign".split()
+    op, x = net.random.choice(ops), net.pick()
+    if op in ("Exp", "Tan"):
+        return net.add(op, net.add("Tanh", x))
+    if op in ("Floor", "Ceil", "Round", "Sign"):  # beside x, which has a gradient
+        return net.add("Add", x, net.add(op, net.add("Mul", x, net.constant(0.8))))
     if op == "Pow" and net.chance():
         kind = net.random.choice(("f4", "i8", "i4"))
         return net.add("Pow", x, net.constant(net.random.choice((1, 2, 3)), kind))
@@ -74,12 +81,12 @@ def other(net, x):
 
 @step(2)
 def pair(net):
-    op, x = net.random.choice("Add Sub Mul Div Sum PRelu".split()), net.pick()
+    op, x = net.random.choice("Add Sub Mul Div Sum PRelu Max Min".split()), net.pick()
     if op == "PRelu":
         dims = [n if net.chance() else 1 for n in net.shape(x)[1:]]
         return net.add(op, x, net.weight(*dims, scale=0.3))
     y = other(net, x)
-    if op == "Sum":
+    if op in ("Sum", "Max", "Min"):
         return net.add(op, *[x, y, other(net, x)][: net.random.randint(1, 3)])
     if op == "Div":
         return net.add(op, x, positive(net, y))
