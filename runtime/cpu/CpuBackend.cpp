@@ -14,10 +14,12 @@
 #include "runtime/cpu/Update.h"
 
 #include <omp.h>
+#include <sys/sysinfo.h>
 
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 namespace syncline::cpu {
@@ -29,6 +31,15 @@ constexpr std::array<Space, core::spaceCount> allSpaces{
 
 std::int64_t denseBytes(const core::StepTensor &tensor) {
   return core::elementCount(tensor.shape) * core::elementBytes(tensor.type);
+}
+
+/// What all processes together can have, since Linux grants more and ends a process that uses it.
+double machineBytes() {
+  struct sysinfo machine{};
+  if (sysinfo(&machine) != 0)
+    return std::numeric_limits<double>::infinity();
+  return (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) *
+         machine.mem_unit;
 }
 
 /// The options with a precision that this processor has.
@@ -112,6 +123,14 @@ private:
 
 Status CpuExecutable::allocate() {
   omp_set_num_threads(program.options.threads);
+  double needed = 0;
+  for (Space space : allSpaces)
+    needed += static_cast<double>(program.options.sizes.of(space));
+  if (needed > machineBytes())
+    return Status::badInput(core::formatted(
+        "not enough memory: the plan needs %.1f GiB, this machine has %.1f GiB with swap; a "
+        "smaller batch needs less",
+        needed / (1 << 30), machineBytes() / (1 << 30)));
   for (Space space : allSpaces) {
     core::HostMemory &memory = program.spaces[static_cast<int>(space)];
     memory = core::HostMemory(program.options.sizes.of(space));

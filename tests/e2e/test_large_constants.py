@@ -43,7 +43,34 @@ def loss(weight, x, y):
     return (numpy.log(numpy.exp(logits).sum(axis=1)) - picked).mean()
 
 
+def largest():
+    """Its output is the mean of 2^40 equal numbers, which a loop writes."""
+    numbers = {"side": numpy.array([2**20] * 2), "one": numpy.ones((1, 1), "f4")}
+    weight = {"weight": numpy.ones((1, CLASSES), "f4")}
+    nodes = [
+        helper.make_node("Constant", [], [name], value=numpy_helper.from_array(array))
+        for name, array in numbers.items()
+    ] + [
+        helper.make_node("Expand", ["one", "side"], ["all"]),
+        helper.make_node("ReduceMean", ["all"], ["mean"], keepdims=0),
+        helper.make_node("Add", ["input", "mean"], ["x"]),
+        helper.make_node("MatMul", ["x", "weight"], ["output"]),
+    ]
+    return models.model(nodes, weight, ("batch", 1))
+
+
 class LargeConstantsTest(unittest.TestCase):
+    def test_beyond_the_machine(self):
+        """A plan that no memory holds is refused before any is taken."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            plan = harness.compile_plan(models.save(largest(), folder / "model.onnx"), folder)
+            data = numpy.ones((4, 1), "f4"), numpy.zeros(4, "i8")
+            with self.assertRaisesRegex(
+                AssertionError, r"exit code 1\n(.|\n)*the plan needs 4096.0 GiB, this machine has"
+            ):
+                harness.train(plan, folder, data, steps=1, dump=(0,))
+
     def test_train_and_save(self):
         random = numpy.random.RandomState(1)
         with tempfile.TemporaryDirectory() as name:
