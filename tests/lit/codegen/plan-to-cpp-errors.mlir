@@ -18,8 +18,8 @@ plan.program @unknown ranks 1 batch 1 spaces {input = 64 : i64, target = 0 : i64
   %y = plan.tensor "y" in arena at 0 reserve 64 live [0, 0] : memref<4xf32>
   plan.pointwise "odd" ins(%x : memref<4xf32>) outs(%y : memref<4xf32>) attributes {flat} {
   ^bb0(%a: f32):
-    // expected-error @+1 {{no C++ for 'math.atan' in a generated loop}}
-    %b = math.atan %a : f32
+    // expected-error @+1 {{no C++ for 'math.cbrt' in a generated loop}}
+    %b = math.cbrt %a : f32
     plan.yield %b : f32
   }
 }
