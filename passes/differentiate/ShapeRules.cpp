@@ -54,8 +54,25 @@ static LogicalResult differentiatePad(PadOp op, Gradients &g) {
   return success();
 }
 
+/// The elements that are the maximum share its gradient evenly, as in PyTorch's amax. None is where
+/// the maximum is NaN, so that 0/0 makes their gradients NaN.
+static void differentiateMaximum(ReduceOp op, Gradients &g) {
+  RankedTensorType x = tensorType(op.getX());
+  auto kept =
+      RankedTensorType::get(reducedShape(x.getShape(), op.getAxes(), true), x.getElementType());
+  Value isMaximum =
+      g.binary(BinaryKind::not_less, op.getX(), g.reshape(op.getY(), kept)); // equal, that is
+  Value count = g.create<ReduceOp>(kept, Reduction::sum, isMaximum, op.getAxes());
+  Value share = g.binary(BinaryKind::div, g.reshape(g.of(op.getY()), kept), count);
+  g.add(op.getX(), g.binary(BinaryKind::mul, isMaximum, share));
+}
+
 /// The rule of reductions. The gradient is scaled while it is small, then repeated.
 static LogicalResult differentiateReduce(ReduceOp op, Gradients &g) {
+  if (op.getKind() == Reduction::maximum) {
+    differentiateMaximum(op, g);
+    return success();
+  }
   RankedTensorType x = tensorType(op.getX());
   Value dy = g.of(op.getY());
   if (op.getKind() == Reduction::mean) {

@@ -1,4 +1,5 @@
 // Reductions, dropout and noise.
+#include "runtime/core/Combine.h"
 #include "runtime/core/Noise.h"
 #include "runtime/cpu/CpuBuilder.h"
 
@@ -8,27 +9,31 @@ namespace syncline::cpu {
 
 namespace {
 
-/// Sums x over the dimensions whose stride in `sums` is 0. Shape and strides are outermost first.
-void accumulate(const float *&x, double *sums, const Shape &shape, const Shape &strides,
+/// Combines x over the dimensions whose stride in `results` is 0. The shape and the strides are in
+/// the order of x's dimensions.
+template <typename Combination>
+void accumulate(const float *&x, double *results, const Shape &shape, const Shape &strides,
                 std::size_t depth) {
   if (depth == shape.size()) {
-    *sums += *x++;
+    *results = Combination::combine(*results, *x++);
     return;
   }
   if (depth + 1 < shape.size()) {
     for (std::int64_t i = 0; i < shape[depth]; ++i)
-      accumulate(x, sums + i * strides[depth], shape, strides, depth + 1);
+      accumulate<Combination>(x, results + i * strides[depth], shape, strides, depth + 1);
     return;
   }
   const std::int64_t n = shape[depth];
   if (strides[depth] == 0) {
-    double sum = 0;
+    double own = Combination::start;
     for (std::int64_t i = 0; i < n; ++i)
-      sum += x[i];
-    *sums += sum;
+      own = Combination::combine(own, x[i]);
+    *results = Combination::combine(*results, own);
   } else {
-    for (std::int64_t i = 0; i < n; ++i)
-      sums[i * strides[depth]] += x[i];
+    for (std::int64_t i = 0; i < n; ++i) {
+      double &result = results[i * strides[depth]];
+      result = Combination::combine(result, x[i]);
+    }
   }
   x += n;
 }
@@ -57,15 +62,15 @@ void CpuBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, T
     core::checkReduce(p, x, y, axes);
     const Shape strides = core::reducedStrides(p.shape(x), axes);
     const std::int64_t n = core::elementCount(p.shape(y));
-    const double divisor = reduction == Reduction::mean
-                               ? static_cast<double>(core::elementCount(p.shape(x)) / n)
-                               : 1.0;
-    p.call("loop", [=, shape = p.shape(x), source = p.plainInput(x), result = p.plainOutput(y)] {
-      std::vector<double> sums(static_cast<std::size_t>(n));
-      const float *from = pointer<float>(source);
-      accumulate(from, sums.data(), shape, strides, 0);
-      std::transform(sums.begin(), sums.end(), pointer<float>(result),
-                     [=](double sum) { return static_cast<float>(sum / divisor); });
+    const double divisor = core::divisorOf(reduction, core::elementCount(p.shape(x)) / n);
+    core::withCombination(reduction, [&]<typename Combination> {
+      p.call("loop", [=, shape = p.shape(x), source = p.plainInput(x), result = p.plainOutput(y)] {
+        std::vector<double> results(static_cast<std::size_t>(n), Combination::start);
+        const float *from = pointer<float>(source);
+        accumulate<Combination>(from, results.data(), shape, strides, 0);
+        std::transform(results.begin(), results.end(), pointer<float>(result),
+                       [=](double value) { return static_cast<float>(value / divisor); });
+      });
     });
   });
 }

@@ -86,9 +86,9 @@ void CudaBuilder::reduce(std::string_view layer, Reduction reduction, Tensor x, 
     const std::optional<ReduceMap> map = reduceMap(p.shape(x), stridesOf(lies, p.shape(x)), axes);
     if (!map)
       p.fail("expected at most " + std::to_string(maxLoops) + " dimensions that are walked apart");
-    const double divisor = reduction == Reduction::mean ? static_cast<double>(map->terms) : 1.0;
+    const char *implementation = reduction == Reduction::maximum ? "maxima" : "sums";
     withElement(lies.type, [&]<typename T> {
-      appendReduction(p, "sums", *map, p.input<T>(x, lies), p.output(y), divisor);
+      appendReduction(p, implementation, reduction, *map, p.input<T>(x, lies), p.output(y));
     });
   });
 }

@@ -1,4 +1,4 @@
-// Commands for sums by the backend's kernels.
+// Commands for reductions by the backend's kernels.
 #pragma once
 
 #include "runtime/cuda/Preparation.h"
@@ -6,14 +6,14 @@
 
 namespace syncline::cuda {
 
-/// Appends y = Σ x / divisor; T is float or BFloat16.
+/// Appends the reduction of x to y; T is float or BFloat16.
 template <typename T>
-void appendReduction(Preparation &p, std::string_view implementation, const ReduceMap &map,
-                     const Place<const T> &x, const Place<float> &y, double divisor) {
+void appendReduction(Preparation &p, std::string_view implementation, Reduction kind,
+                     const ReduceMap &map, const Place<const T> &x, const Place<float> &y) {
   const std::int64_t parts = reduceParts(map);
   const auto scratch = p.scratchPlace<double>(parts == 1 ? 0 : parts * map.results * 8);
-  p.call(implementation, [&program = p.program, map, divisor, scratch, x, y] {
-    SYNCLINE_CHECK(reduceTerms<T>(program.device.compute, map, x, y, divisor, scratch));
+  p.call(implementation, [&program = p.program, kind, map, scratch, x, y] {
+    SYNCLINE_CHECK(reduceTerms<T>(program.device.compute, kind, map, x, y, scratch));
   });
 }
 

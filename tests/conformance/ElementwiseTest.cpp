@@ -2,6 +2,7 @@
 #include "tests/conformance/StepCase.h"
 #include "tests/conformance/Suites.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -63,7 +64,7 @@ TEST_P(ElementwiseTest, ReduceOverAnyAxes) {
   const Array x = randomArray({2, 5, 3, 4}, 1);
   for (const Shape &axes :
        {Shape{0}, Shape{1}, Shape{3}, Shape{2, 3}, Shape{0, 2, 3}, Shape{-1, 0}, Shape{0, 1, 2, 3}})
-    for (const bool isMean : {false, true}) {
+    for (const Reduction kind : {Reduction::sum, Reduction::mean, Reduction::maximum}) {
       Shape kept = x.shape;
       double count = 1;
       for (std::int64_t axis : axes) {
@@ -73,31 +74,43 @@ TEST_P(ElementwiseTest, ReduceOverAnyAxes) {
       }
       StepCase run(backend(), form());
       const Tensor y = run.result(kept);
-      run.step().reduce("reduce", isMean ? Reduction::mean : Reduction::sum, run.operand(x), y,
-                        axes);
+      run.step().reduce("reduce", kind, run.operand(x), y, axes);
       run.run();
-      Array expected(kept);
+      const bool isMaximum = kind == Reduction::maximum;
+      Array expected(kept, isMaximum ? -10.0 : 0.0);
       forEachIndex(x.shape, [&](const Shape &at) {
         Shape to = at;
         for (std::size_t i = 0; i < to.size(); ++i)
           to[i] = kept[i] == 1 ? 0 : to[i];
-        expected[to] += x[at] / (isMean ? count : 1);
+        if (isMaximum)
+          expected[to] = std::max(expected[to], x[at]);
+        else
+          expected[to] += x[at] / (kind == Reduction::mean ? count : 1);
       });
       expectNear(run, y, expected);
     }
 }
 
-// So many terms that backends sum them in parts.
+// So many terms that backends combine them in parts. All maxima are negative.
 TEST_P(ElementwiseTest, ReduceOfManyTerms) {
   for (const auto &[shape, axis] : {std::pair(Shape{3, 5000}, 1), {Shape{5000, 3}, 0}}) {
-    const Array x = randomArray(shape, 1);
+    Array x = randomArray(shape, 1);
+    for (double &value : x.values)
+      value -= 100;
     StepCase run(backend(), form());
-    const Tensor y = run.result({3});
-    run.step().reduce("reduce", Reduction::sum, run.operand(x), y, {axis});
+    const Tensor sum = run.result({3}), maximum = run.result({3});
+    const Tensor operand = run.operand(x);
+    run.step().reduce("sum", Reduction::sum, operand, sum, {axis});
+    run.step().reduce("maximum", Reduction::maximum, operand, maximum, {axis});
     run.run();
-    Array expected({3});
-    forEachIndex(shape, [&](const Shape &at) { expected[{at[1 - axis]}] += x[at]; });
-    expectNear(run, y, expected);
+    Array sums({3}), maxima({3}, -1000.0);
+    forEachIndex(shape, [&](const Shape &at) {
+      const Shape to{at[1 - axis]};
+      sums[to] += x[at];
+      maxima[to] = std::max(maxima[to], x[at]);
+    });
+    expectNear(run, sum, sums);
+    expectNear(run, maximum, maxima);
   }
 }
 

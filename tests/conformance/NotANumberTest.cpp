@@ -269,6 +269,22 @@ TEST_P(NotANumberTest, DropoutAndReduce) {
   expectNanWhere(run, sum, always);
 }
 
+// One NaN among equal elements, or beside a larger one, wherever it stands.
+TEST_P(NotANumberTest, MaximumOfAnElement) {
+  for (const std::int64_t place : {0, 40, 699}) {
+    Array x({3, 700}, 1.0);
+    x[{0, place}] = x[{1, place}] = nan;
+    x[{1, (place + 7) % 700}] = 9.0;
+    StepCase run(backend(), form());
+    const Tensor maximum = run.result({3}), column = run.result({700}), input = run.operand(x);
+    run.step().reduce("rows", Reduction::maximum, input, maximum, {1});
+    run.step().reduce("columns", Reduction::maximum, input, column, {0});
+    run.run();
+    expectNanWhere(run, maximum, [](const Shape &at) { return at[0] < 2; });
+    expectNanWhere(run, column, [&](const Shape &at) { return at[0] == place; });
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(AllBackends, NotANumberTest, inBothForms(), caseName);
 
 } // namespace

@@ -81,12 +81,19 @@ static void pad(PadOp op, Values &values) {
 
 static void reduce(ReduceOp op, Values &values) {
   const Tensor &x = values[op.getX()];
+  const bool isMaximum = op.getKind() == Reduction::maximum;
   Tensor kept(reducedShape(x.shape, op.getAxes(), true));
+  if (isMaximum)
+    kept.values.assign(kept.values.size(), -INFINITY);
   forEachIndex(x.shape, [&](DimsRef in) {
     Dims out(in);
     for (std::int64_t axis : op.getAxes())
       out[axis] = 0;
-    kept.at(out) += x.at(in);
+    double &y = kept.at(out);
+    if (!isMaximum)
+      y += x.at(in);
+    else if (std::isnan(x.at(in)) || x.at(in) > y) // NaN stays
+      y = x.at(in);
   });
   Tensor y = values.make(op.getY());
   y.values = kept.values;

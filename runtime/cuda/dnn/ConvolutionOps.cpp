@@ -134,7 +134,7 @@ static void appendBiasGradient(Preparation &p, Tensor dy, Tensor dbias, const La
       axes.push_back(d);
     // dy has at most five dimensions, so a map can hold them.
     const ReduceMap map = *reduceMap(p.shape(dy), core::denseStrides(p.shape(dy)), axes);
-    return appendReduction(p, "sums", map, gradient.as<const float>(), result, 1);
+    return appendReduction(p, "sums", Reduction::sum, map, gradient.as<const float>(), result);
   }
   const BatchNormShape shape = rowsAndChannels(p.shape(dy));
   const auto scratch = p.scratchPlace<std::byte>(batchNormScratch(shape));

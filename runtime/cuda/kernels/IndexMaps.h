@@ -5,6 +5,7 @@
 // Offsets have 64 bits, because strides may be negative. Maps are passed to kernels by value.
 #pragma once
 
+#include "runtime/core/Combine.h"
 #include "runtime/core/HostDevice.h"
 #include "runtime/core/Strides.h"
 
@@ -61,7 +62,7 @@ std::optional<CopyMap> copyMap(const std::vector<core::CopyLoop> &loops);
 /// Returns the bytes of a word.
 int widen(std::vector<core::CopyLoop> &loops, int elementBytes, std::uint64_t alignment);
 
-/// A reduction. `kept` gives the start of each result's terms, and the result is the sum over
+/// A reduction. `kept` gives the start of each result's terms, and the result combines those of
 /// `reduced` from there.
 struct ReduceMap {
   std::uint32_t results = 1, terms = 1;
@@ -79,16 +80,17 @@ SYNCLINE_HOST_DEVICE inline std::uint32_t partBegin(std::uint32_t terms, std::ui
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(terms) * part / parts);
 }
 
-/// Sums x over the terms first, first + step, .. below last, in this order.
-template <typename T>
-SYNCLINE_HOST_DEVICE inline double sumTerms(const T *x, const ReduceMap &map, std::uint32_t result,
-                                            std::uint32_t first, std::uint32_t last,
-                                            std::uint32_t step) {
+/// Combines x over the terms first, first + step, .. below last, in this order.
+template <typename Combination, typename T>
+SYNCLINE_HOST_DEVICE inline double combineTerms(const T *x, const ReduceMap &map,
+                                                std::uint32_t result, std::uint32_t first,
+                                                std::uint32_t last, std::uint32_t step) {
   const T *from = x + map.kept.offset(result);
-  double sum = 0;
+  double own = Combination::start;
   for (std::uint64_t term = first; term < last; term += step)
-    sum += static_cast<float>(from[map.reduced.offset(static_cast<std::uint32_t>(term))]);
-  return sum;
+    own = Combination::combine(
+        own, static_cast<float>(from[map.reduced.offset(static_cast<std::uint32_t>(term))]));
+  return own;
 }
 
 } // namespace syncline::cuda

@@ -59,13 +59,13 @@ template <typename T>
 cudaError_t averagePoolBackward(cudaStream_t stream, const PoolMap &map, const T *dy, T *dx,
                                 std::uint32_t n);
 
-/// The number of parts in which the terms of a reduction are summed. More than one part needs parts
-/// · results doubles of scratch memory. The number depends on the map only, not on the device.
+/// The number of parts in which the terms of a reduction are combined. More than one part needs
+/// parts · results doubles of scratch memory. The number depends on the map, not on the device.
 std::uint32_t reduceParts(const ReduceMap &map);
-/// y = Σ x / divisor, summed in double and in a fixed order. `scratch` may be null for one part.
+/// y is x reduced, in double and in a fixed order. `scratch` may be null for one part.
 template <typename T>
-cudaError_t reduceTerms(cudaStream_t stream, const ReduceMap &map, const T *x, float *y,
-                        double divisor, double *scratch);
+cudaError_t reduceTerms(cudaStream_t stream, Reduction kind, const ReduceMap &map, const T *x,
+                        float *y, double *scratch);
 
 /// result = Σ parts / divisor, in a fixed order.
 cudaError_t meanOfParts(cudaStream_t stream, const double *parts, std::uint32_t count,

@@ -2,6 +2,7 @@
 // the grid's size.
 #pragma once
 
+#include "runtime/core/Combine.h"
 #include "runtime/cuda/kernels/Pack.h"
 
 #include <cuda_runtime.h>
@@ -46,18 +47,21 @@ template <typename Body> __device__ void forEachElement(std::int64_t n, const Bo
     body(i);
 }
 
-/// The sum of `own` over the block, in a fixed order; thread 0 gets it. All threads of the block
-/// call it.
-__device__ inline double blockSum(double own) {
-  __shared__ double sums[threadsPerBlock];
-  sums[threadIdx.x] = own;
+/// Combines `own` over the block, in a fixed order; thread 0 gets the result. All threads of the
+/// block call it.
+template <typename Combination> __device__ double blockCombined(double own) {
+  __shared__ double parts[threadsPerBlock];
+  parts[threadIdx.x] = own;
   __syncthreads();
   for (unsigned half = threadsPerBlock / 2; half > 0; half /= 2) {
     if (threadIdx.x < half)
-      sums[threadIdx.x] += sums[threadIdx.x + half];
+      parts[threadIdx.x] = Combination::combine(parts[threadIdx.x], parts[threadIdx.x + half]);
     __syncthreads();
   }
-  return sums[0];
+  return parts[0];
 }
+
+/// The sum of `own` over the block, likewise.
+__device__ inline double blockSum(double own) { return blockCombined<core::Sum>(own); }
 
 } // namespace syncline::cuda

@@ -79,7 +79,7 @@ plan.program @p ranks 2 batch 4 spaces {input = 512 : i64, target = 0 : i64, par
   // An absent result is 0.
   // CHECK: {Op::batchNormBackward, "norm", {c, layer_1, layer_1, layer_1, 0, c, 0, d_layer_1, 0}, {true}, {1e-05}},
   plan.call batchNormBackward "norm" ["x", "scale", "mean", "variance", "dy", "dscale"] ins(%c, %w, %w, %w, %c : memref<4x2x4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4x2x4xf32>) outs(%d : memref<4xf32>) {epsilon = 1.0e-5 : f64, activation = #nn<activation relu>}
-  // CHECK: {Op::reduce, "mean", {c, layer_1_2}, {true, 1, 1}},
+  // CHECK: {Op::reduce, "mean", {c, layer_1_2}, {1, 1, 1}},
   plan.call reduce "mean" ["x", "y"] ins(%c : memref<4x2x4xf32>) outs(%a : memref<4x1x4xf32>) {kind = #nn<reduction mean>, axes = array<i64: 1>}
   // What does not fit into a row goes on in the next.
   // CHECK: {Op::concat, "long", {layer_1_2, b, layer_1_2, b, layer_1_2, b, layer_1_2, b, layer_1_2, b}, {12, 1}},

@@ -87,6 +87,10 @@ static const char *const everyCall = R"(
         memref<2x2x2x2xf32>) {permutation = array<i64: 3, 1, 0, 2>}
       plan.call reduce "d" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%s : memref<2xf32>)
         {kind = #nn<reduction mean>, axes = array<i64: 0, 2, 3>}
+      plan.call reduce "d" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%s : memref<2xf32>)
+        {kind = #nn<reduction sum>, axes = array<i64: 0, 1, 3>}
+      plan.call reduce "d" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%s : memref<2xf32>)
+        {kind = #nn<reduction maximum>, axes = array<i64: 1, 2, 3>}
       plan.call dropout "u" ["x", "y", "mask"] ins(%x : memref<2x2x2x2xf32>) outs(%y, %m :
         memref<2x2x2x2xf32>, memref<2x2x2x2xui8>) {ratio = 0.5 : f64}
       plan.call dropoutBackward "u" ["dy", "mask", "dx"] ins(%x, %m : memref<2x2x2x2xf32>,
@@ -138,6 +142,8 @@ TEST(EveryOperation, ArrivesAsItWasPlanned) {
       "pad [0,-1,2,3] 1.5000 x y",
       "transpose [3,1,0,2] x y",
       "mean [0,2,3] x s",
+      "sum [0,1,3] x s",
+      "maximum [1,2,3] x s",
       "dropout 0.5000 x y m",
       "dropoutBackward 0.5000 x m y",
       "noise 2 0.2500 0.5000 0.7500 y",

@@ -174,8 +174,19 @@ void RecordingBuilder::transpose(Name, Tensor x, Tensor y, const Shape &permutat
   record("transpose" + sizes(permutation), {x, y});
 }
 void RecordingBuilder::reshape(Name, Tensor x, Tensor y) { record("reshape", {x, y}); }
+static std::string kindName(Reduction kind) {
+  switch (kind) {
+  case Reduction::sum:
+    return "sum";
+  case Reduction::mean:
+    return "mean";
+  case Reduction::maximum:
+    return "maximum";
+  }
+  return "unknown";
+}
 void RecordingBuilder::reduce(Name, Reduction kind, Tensor x, Tensor y, const Shape &axes) {
-  record((kind == Reduction::mean ? "mean" : "sum") + sizes(axes), {x, y});
+  record(kindName(kind) + sizes(axes), {x, y});
 }
 void RecordingBuilder::pointwise(Name layer, PointwiseKernel kernel, std::span<const Tensor> ins,
                                  std::span<const Tensor> outs, const PointwiseInfo &info) {

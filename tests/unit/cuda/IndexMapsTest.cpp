@@ -160,7 +160,7 @@ std::vector<float> reduceOnHost(const ReduceMap &map, const std::vector<float> &
       const std::uint32_t first = partBegin(map.terms, parts, part);
       const std::uint32_t last = partBegin(map.terms, parts, part + 1);
       for (std::uint32_t thread = 0; thread < threads; ++thread)
-        sum += sumTerms(x.data(), map, result, first + thread, last, threads);
+        sum += combineTerms<core::Sum>(x.data(), map, result, first + thread, last, threads);
     }
     y[result] = static_cast<float>(sum);
   }

@@ -60,10 +60,11 @@ TEST(PadGradient, CroppingOneSide) {
                        {4, 3});
 }
 
-TEST(ReduceGradient, OfSumsAndMeans) {
-  for (const char *kind : {"sum", "mean"}) {
-    std::string op = std::string("%y = nn.reduce ") + kind + " %x ";
-    std::string x = parameter("x", {2, 3, 4});
+// Elements that differ, since a maximum of equal ones has no derivative.
+TEST(ReduceGradient, OfEveryKind) {
+  for (const char *kind : {"sum", "mean", "maximum"}) {
+    std::string x = parameter("distinct", {2, 3, 4});
+    std::string op = std::string("%y = nn.reduce ") + kind + " %distinct ";
     expectRightGradients(x + op +
                              "{axes = array<i64: 0, 2>} : (tensor<2x3x4xf64>) -> "
                              "tensor<1x3x1xf64>\n",
