@@ -107,3 +107,21 @@ nn.step @mean batch 2 {
   %l, %d = nn.mean_squared_error %y, %t : (tensor<2x1xf32>, tensor<2x1xf32>) -> (tensor<f32>, tensor<2x1xf32>)
   nn.loss %l : tensor<f32>
 }
+
+// -----
+
+// The elements that are the maximum share its gradient.
+// CHECK-LABEL: nn.step @maximum
+// CHECK: %[[Y:.*]] = nn.reduce maximum %[[X:.*]] {axes = array<i64: 1>}
+// CHECK: %[[K:.*]] = nn.reshape %[[Y]] {nn.backward} : (tensor<2xf32>) -> tensor<2x1xf32>
+// CHECK-NEXT: %[[IS:.*]] = nn.binary not_less %[[X]], %[[K]] {nn.backward}
+// CHECK-NEXT: %[[N:.*]] = nn.reduce sum %[[IS]] {axes = array<i64: 1>, nn.backward} : (tensor<2x4xf32>) -> tensor<2x1xf32>
+// CHECK: %[[S:.*]] = nn.binary div %{{.*}}, %[[N]] {nn.backward}
+// CHECK-NEXT: nn.binary mul %[[IS]], %[[S]] {nn.backward}
+nn.step @maximum batch 2 {
+  %x = nn.parameter "x" at 0 : tensor<2x4xf32>
+  %t = nn.target "t" : tensor<2xf32>
+  %y = nn.reduce maximum %x {axes = array<i64: 1>} : (tensor<2x4xf32>) -> tensor<2xf32>
+  %l, %d = nn.mean_squared_error %y, %t : (tensor<2xf32>, tensor<2xf32>) -> (tensor<f32>, tensor<2xf32>)
+  nn.loss %l : tensor<f32>
+}
