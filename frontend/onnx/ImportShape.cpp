@@ -1,4 +1,4 @@
-// Operators that move or reduce elements.
+// Operators that move elements.
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -61,17 +61,6 @@ static LogicalResult importConcat(NodeImport &node) {
     return node.defineAlias();
   SYNCLINE_TRY_MLIR(type, node.type(dims, xs[0]));
   return node.define(node.create<nn::ConcatOp>(*type, xs, static_cast<std::uint64_t>(*axis)));
-}
-
-static LogicalResult importReduce(NodeImport &node) {
-  Value x = node.tensor(0);
-  SYNCLINE_TRY_MLIR(axes, reducedAxes(node, shapeOf(x).size()));
-  if (axes->empty())
-    return node.defineAlias();
-  SYNCLINE_TRY_MLIR(
-      type, node.type(nn::reducedShape(shapeOf(x), *axes, node.integer("keepdims", 1) != 0), x));
-  auto kind = node.op() == "ReduceSum" ? nn::Reduction::sum : nn::Reduction::mean;
-  return node.define(node.create<nn::ReduceOp>(*type, kind, x, *axes));
 }
 
 // Pads and value are attributes before opset 11, operands since.
@@ -228,8 +217,6 @@ OpRows frontend::shapeOps() {
       {"Concat", {importConcat, 1, allOperands, false}},
       {"Flatten", {importView, 1, 1, false}},
       {"Pad", {importPad, 1, 1, false}},
-      {"ReduceMean", {importReduce, 1, 1}},
-      {"ReduceSum", {importReduce, 1, 1}},
       {"Reshape", {importView, 2, 1, false}},
       {"SequenceAt", {importSequenceAt, 2, 0}},
       {"Slice", {importSlice, 1, 1, false}},

@@ -80,6 +80,8 @@ static ImportFunction findIntegerImport(NodeImport &node) {
     return import;
   if (node.op() == "Where" && !node.constant(0))
     return importChoice;
+  if (ImportFunction import = findWholeReduction(node.op())) // operand 1 is its axes
+    return isWholeOperand(node, 0) ? import : nullptr;
   return isWholeOperand(node, 0) || isWholeOperand(node, 1) ? findWholeOp(node.op()) : nullptr;
 }
 

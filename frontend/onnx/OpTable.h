@@ -38,6 +38,7 @@ OpRows linearOps();
 OpRows normalizationOps();
 OpRows pointwiseOps();
 OpRows poolOps();
+OpRows reductionOps();
 OpRows repeatOps();
 OpRows resizeOps();
 OpRows rowOps();
@@ -69,6 +70,8 @@ mlir::LogicalResult importNode(NodeImport &node);
 ImportFunction findTruthOp(llvm::StringRef name);
 /// The importer of an operator on integers that are not known at import; null for others.
 ImportFunction findWholeOp(llvm::StringRef name);
+/// The importer of a reduction of such integers; null for other operators.
+ImportFunction findWholeReduction(llvm::StringRef name);
 /// Element by element; shapes broadcast as in numpy.
 mlir::FailureOr<mlir::Value> createBinary(NodeImport &node, nn::BinaryKind kind, mlir::Value a,
                                           mlir::Value b);

@@ -271,8 +271,27 @@ class Volume(nn.Module):
         return self.head(self.body(x))
 
 
+class Reductions(nn.Module):
+    """Extremes, norms, products and others over dimensions, behind a GroupNorm."""
+
+    shape = (6, 5, 4)
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.GroupNorm(3, 6)
+        self.scale = nn.Parameter(torch.rand(6, 5, 4) + 0.5)
+        self.head = nn.Linear(36, 5)
+
+    def forward(self, x):
+        x = self.norm(x) * self.scale
+        extremes = [x.amax((2, 3)), x.amin(3).mean(2)]
+        norms = [torch.norm(x, p, (2, 3)) for p in (1, 2)]
+        others = [torch.logsumexp(x, (2, 3)), x.prod(3).sum(2)]
+        return self.head(torch.cat([*extremes, *norms, *others], 1))
+
+
 ALL = [
     *(Perceptron, Convolutions, Pools, Activations, Shapes, Arithmetic, Tied, Choices, Signal),
-    *(Volume, Functions, Extremes),
+    *(Volume, Functions, Extremes, Reductions),
     *enlarging.ALL,
 ]

@@ -178,19 +178,37 @@ def cells(net):
     return net.add("Transpose", y, perm=[1, 0])
 
 
+REDUCTIONS = """ReduceMean ReduceSum ReduceMax ReduceMin ReduceL1 ReduceL2 ReduceSumSquare
+    ReduceLogSum ReduceLogSumExp ReduceProd""".split()
+
+
 @step()
 def reduce(net):
-    op, x = net.random.choice("ReduceMean ReduceSum".split()), net.pick()
+    op, x = net.random.choice(REDUCTIONS), net.pick()
+    if op == "ReduceLogSum":
+        x = net.add("Exp", x)
     rank = len(net.shape(x))
     net.need(rank > 2 or net.chance())
     axes = net.random.sample(range(1, rank), net.random.randint(1, rank - 1))
     keep = 1 if len(axes) == rank - 1 else net.random.randint(0, 1)
-    if op == "ReduceMean" and net.opset < 18:
+    if op != "ReduceSum" and net.opset < 18:
         return net.add(op, x, axes=axes, keepdims=keep)
     axes = [a - rank * net.random.randint(0, 1) for a in axes]
-    if net.chance(0.1):
+    if op in ("ReduceMean", "ReduceSum") and net.chance(0.1):
         return net.add(op, x, noop_with_empty_axes=1)
     return net.add(op, x, net.integers(*axes), keepdims=keep)
+
+
+@step()
+def place_of_extreme(net):
+    """Rows of a table by the places, or factors that they are."""
+    x = net.pick(2, 3)
+    axis = axis_of(net, x)
+    op = net.random.choice(("ArgMax", "ArgMin"))
+    place = net.add(op, x, axis=axis, **net.some(select_last_index=1))
+    if net.chance():
+        return net.add("Mul", x, net.add("Cast", place, to=1))
+    return net.add("Gather", net.weight(net.shape(x)[axis], 3, scale=1), place)
 
 
 @step()
