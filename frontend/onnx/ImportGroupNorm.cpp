@@ -72,8 +72,8 @@ static LogicalResult importInstanceNormalization(NodeImport &node) {
 static LogicalResult importGroupNormalization(NodeImport &node) {
   const std::int64_t groups = node.integer("num_groups", 0);
   const nn::DimsRef shape = node.dims(0);
-  if (shape.size() < 3 || groups < 1 || shape[1] % groups != 0)
-    return node.error("expected x of rank 3 or more and a num_groups that divides its channels, "
+  if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0)
+    return node.error("expected x of rank 2 or more and a num_groups that divides its channels, "
                       "got " +
                       nn::toString(shape) + " and " + llvm::Twine(groups));
   return importGroups(node, groups, /*hasNumbers=*/false);

@@ -172,6 +172,21 @@ TEST(GroupNormalization, HadAScaleAGroup) {
   EXPECT_TRUE(group.has("tensor<2x1x1xf32>")) << group.ir;
 }
 
+// PyTorch normalizes vectors, too.
+TEST(GroupNormalization, OfVectors) {
+  const auto groups = [](int count) {
+    return importText(21,
+                      "agraph (float[2,4] x) => (float[2,4] y) { s = RandomUniform <shape = [4]> ()"
+                      " b = RandomUniform <shape = [4]> () h = Mul(x, s)"
+                      " y = GroupNormalization <num_groups = " +
+                          std::to_string(count) + "> (h, s, b) }",
+                      meanSquare());
+  };
+  EXPECT_TRUE(groups(2).has("tensor<2x2x2xf32>")) << groups(2).error << groups(2).ir;
+  EXPECT_NE(groups(4).error.find("expected more than one value in a group"), std::string::npos)
+      << groups(4).error;
+}
+
 // As PyTorch exports a GroupNorm: its ones and zeros are numbers and no parameters.
 TEST(GroupNormalization, OnesAndZerosAreNumbers) {
   const Outcome outcome = importNodes(
