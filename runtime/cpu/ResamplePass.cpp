@@ -133,13 +133,13 @@ float sumOf(const core::Bands &m, std::int64_t row, const float *x) {
 }
 
 template <int taps>
-SYNCLINE_CLONES void gather(const float *__restrict x, const std::int32_t *starts,
+SYNCLINE_CLONES void gather(const float *__restrict x, const std::int32_t *places,
                             const float *weights, float *__restrict y, std::int64_t n) {
 #pragma omp simd
   for (std::int64_t i = 0; i < n; ++i) {
-    float sum = weights[i] * x[starts[i]];
+    float sum = weights[i] * x[places[i]];
     for (int k = 1; k < taps; ++k)
-      sum += weights[k * n + i] * x[starts[i] + k];
+      sum += weights[k * n + i] * x[places[k * n + i]];
     y[i] = sum;
   }
 }
@@ -154,29 +154,28 @@ ResamplePass::ResamplePass(core::Bands matrix) : bands(std::move(matrix)) {
     if (pattern = patternOf(bands, upper, lower); findRepeat(pattern))
       return;
   pattern = {};
-  for (std::int64_t row = 0; row < bands.rows(); ++row)
+  std::int64_t least = bands.columns;
+  for (std::int64_t row = 0; row < bands.rows(); ++row) {
     taps = std::max(taps, bands.count(row));
-  if (taps < 1 || taps > static_cast<std::int64_t>(std::size(gathers)) || taps > bands.columns) {
+    least = std::min(least, bands.count(row));
+  }
+  if (least < 1 || taps > static_cast<std::int64_t>(std::size(gathers))) {
     taps = 0;
     return;
   }
-  const auto rows = static_cast<std::size_t>(bands.rows());
-  padded.resize(rows * static_cast<std::size_t>(taps));
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::int32_t first = bands.firsts[row];
-    const auto start =
-        static_cast<std::int32_t>(std::min<std::int64_t>(first, bands.columns - taps));
-    starts.push_back(start);
-    for (std::int64_t k = 0; k < bands.count(static_cast<std::int64_t>(row)); ++k)
-      padded[static_cast<std::size_t>(first - start + k) * rows + row] =
-          bands.of(static_cast<std::int64_t>(row))[k];
-  }
+  for (std::int64_t k = 0; k < taps; ++k)
+    for (std::int64_t row = 0; row < bands.rows(); ++row) {
+      const bool isOwn = k < bands.count(row);
+      places.push_back(bands.firsts[static_cast<std::size_t>(row)] +
+                       (isOwn ? static_cast<std::int32_t>(k) : 0));
+      padded.push_back(isOwn ? bands.of(row)[k] : 0);
+    }
 }
 
 /// The product with neighbouring elements.
 void ResamplePass::alongNeighbours(const float *x, float *y) const {
   if (taps > 0)
-    return gathers[taps - 1](x, starts.data(), padded.data(), y, bands.rows());
+    return gathers[taps - 1](x, places.data(), padded.data(), y, bands.rows());
   std::int64_t row = 0;
   if (const Repeat loop = findRepeat(pattern)) {
     for (; row < pattern.upper * pattern.begin; ++row)

@@ -39,11 +39,12 @@ public:
 private:
   core::Bands bands;
   Pattern pattern;
-  // Where nothing repeats and rows have few entries: `taps` for each row, some of them zeroes, from
-  // column starts[row] on; those of all rows for the first tap, then for the second, ...
+  // Where nothing repeats and rows have few entries: `taps` for each row, the first ones of all rows,
+  // then the second ones, ... Rows with fewer take their first column again, times 0: that is NaN
+  // only where the row is NaN anyway.
   std::int64_t taps = 0;
-  std::vector<std::int32_t> starts;
-  std::vector<float> padded;
+  std::vector<std::int32_t> places; ///< columns
+  std::vector<float> padded;        ///< weights
 
   void alongNeighbours(const float *x, float *y) const;
 };
