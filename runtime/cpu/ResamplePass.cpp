@@ -105,7 +105,7 @@ bool repeats(const core::Bands &m, const Pattern &p, std::int64_t model, std::in
   return true;
 }
 
-/// The periods around the middle one that repeat it.
+/// The periods around the middle one that repeat it, where these are half of all or more.
 Pattern patternOf(const core::Bands &m, std::int64_t upper, std::int64_t lower) {
   const std::int64_t periods = m.rows() / upper, model = periods / 2;
   if (periods * upper != m.rows() || periods * lower != m.columns || periods < 4)
@@ -115,7 +115,7 @@ Pattern patternOf(const core::Bands &m, std::int64_t upper, std::int64_t lower) 
     --p.begin;
   while (p.end < periods && repeats(m, p, model, p.end))
     ++p.end;
-  if (p.taps == 0 || p.end <= model)
+  if (p.taps == 0 || 2 * (p.end - p.begin) < periods)
     return {};
   for (std::int64_t row = upper * model; row < upper * (model + 1); ++row) {
     p.shifts.push_back(m.firsts[static_cast<std::size_t>(row)] - lower * model);
