@@ -22,6 +22,11 @@ static bool hasByteTaps(Value workspace) {
   return cast<RankedTensorType>(workspace.getType()).getElementTypeBitWidth() == 8;
 }
 
+/// Whether a resampling works in any layout of its operand. The CPU computes others in f32.
+template <typename Op> static bool keepsLayout(Op op) {
+  return op.getAxes().front() >= 2 && shapeOf(op->getResult(0)).size() <= 5;
+}
+
 bool isFlat(nn::PointwiseOp op) {
   return llvm::all_of(op.getInputs(), [shape = shapeOf(op.getOutputs()[0])](Value operand) {
     return shapeOf(operand) == shape;
@@ -48,6 +53,8 @@ bool isStoredRounded(OpResult result, llvm::function_ref<bool(Value)> isRounded)
           [&](nn::AveragePoolOp) { return isRounded(op->getOperand(0)) && !isOnePosition(result); })
       .Case<nn::AveragePoolBackwardOp, nn::SliceOp, nn::SliceBackwardOp, nn::PadOp, nn::ReshapeOp>(
           [&](Operation *) { return isRounded(op->getOperand(0)); })
+      .Case<nn::ResampleOp, nn::ResampleBackwardOp>(
+          [&](auto resample) { return keepsLayout(resample) && isRounded(op->getOperand(0)); })
       .Case([&](nn::ConcatOp) { return llvm::all_of(op->getOperands(), isRounded); })
       .Case([&](nn::PointwiseOp loop) {
         return isFlat(loop) && llvm::any_of(op->getOperands(), isRounded);

@@ -1,5 +1,5 @@
-// Resizing a tensor in its own layout, in parts that need nothing of each other: channels, or blocks
-// of channels.
+// Resizing a tensor in its own layout, in parts that need nothing of each other: channels, or
+// blocks of channels.
 #pragma once
 
 #include "runtime/cpu/Layout.h"
