@@ -249,21 +249,10 @@ private:
       llvm::append_range(piggybacks, std::exchange(sums[ownOf(product.step, factor).key()], {}));
     llvm::DenseSet<std::int64_t> counted{product.step};
     for (std::size_t piggyback : piggybacks) {
-      // Lowering may copy a gradient that has another reader; such a copy has no time.
-      const std::int64_t writer = timedWriterOf(piggyback);
+      // A gradient may be a copy of the sum, which has a time of its own.
+      const std::int64_t writer = computedOf(piggyback).writer;
       carriers[piggyback] = layer;
       product.seconds += writer >= 0 && counted.insert(writer).second ? ownSeconds(writer) : 0;
-    }
-  }
-
-  std::int64_t timedWriterOf(std::size_t layer) const {
-    Version version = finalOf(layer);
-    for (;;) {
-      plan::CallOp writer = facts.writerOf(version);
-      if (!writer || writer.getCallee() != plan::Kernel::reshape || writer.getSeconds() ||
-          writer.getIns().empty())
-        return version.writer;
-      version = facts.readBy(version.writer, facts.steps[version.writer].reads.front());
     }
   }
 

@@ -34,7 +34,7 @@ static std::optional<TimedFactors> ofGradient(sync::GradientOp gradient, const P
     return factors; // they travel alone, since another bucket's update waits for them
   llvm::SmallPtrSet<Operation *, 4> counted{pair->product};
   for (sync::GradientOp piggyback : piggybacks.of(gradient, *pair)) {
-    Operation *producer = piggyback.getLocal().getDefiningOp();
+    Operation *producer = withoutCopies(piggyback.getLocal()).getDefiningOp();
     factors.piggybacks.push_back(
         {places.lookup(piggyback), counted.insert(producer).second ? seconds(producer) : 0});
   }

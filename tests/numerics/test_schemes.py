@@ -48,6 +48,20 @@ class Pointwise(torch.nn.Module):
         return self.head(x.mean(dim=(2, 3)))
 
 
+class Upsampled(torch.nn.Module):
+    """Transposed convolutions, whose biases are sums of the factor that an ordinary one reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.ConvTranspose2d(3, 16, 3, stride=2, padding=1)
+        self.second = torch.nn.ConvTranspose2d(16, 8, 2, stride=2, groups=2)
+        self.head = torch.nn.Linear(8, 10)
+
+    def forward(self, x):
+        x = torch.relu(self.second(torch.relu(self.first(x))))
+        return self.head(x.mean(dim=(2, 3)))
+
+
 def draw(shape, samples, seed=7):
     random = numpy.random.RandomState(seed)
     return random.standard_normal((samples, *shape)).astype(numpy.float32), random.randint(
@@ -139,6 +153,12 @@ class SchemesTest(unittest.TestCase):
         for ranks in repeat(RANKS[:1], RANKS):
             with self.subTest(ranks=ranks):
                 self.check(path, (3, 9, 9), "factors", ranks, ["--planner", "sfb"])
+
+    def test_factors_of_transposed_convolutions(self):
+        path = self.export(Upsampled, (3, 7, 7))
+        for ranks in repeat(RANKS[:1], RANKS):
+            with self.subTest(ranks=ranks):
+                self.check(path, (3, 7, 7), "factors", ranks, ["--planner", "sfb"])
 
 
 if __name__ == "__main__":
