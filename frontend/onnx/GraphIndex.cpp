@@ -1,5 +1,6 @@
 // Indexes and orders an ONNX graph.
 #include "frontend/onnx/GraphIndex.h"
+#include "frontend/onnx/Subgraphs.h"
 #include "syncline/RowsPart.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -115,10 +116,13 @@ static llvm::StringSet<> inputNames(const GraphIndex &index) {
   return names;
 }
 
-static Status indexProducers(const onnx::GraphProto &graph, GraphIndex &index) {
+static Status indexProducers(const ModelFile &file, GraphIndex &index) {
+  const onnx::GraphProto &graph = file.model->graph();
   const llvm::StringSet<> inputs = inputNames(index);
   for (int i = 0; i < graph.node_size(); ++i)
     for (const std::string &name : graph.node(i).output()) {
+      if (i < file.ownNodes && file.isCall[i])
+        continue;
       if (name.empty()) // an optional result that is left out
         continue;
       bool taken = index.initializers.count(name) || inputs.contains(name);
@@ -129,12 +133,13 @@ static Status indexProducers(const onnx::GraphProto &graph, GraphIndex &index) {
   return Status::ok();
 }
 
+/// Names the nodes that have no name among layers yet.
 static void nameLayers(const onnx::GraphProto &graph, GraphIndex &index) {
-  llvm::StringSet<> taken;
-  for (const onnx::NodeProto &node : graph.node())
-    taken.insert(node.name());
-  llvm::StringSet<> used;
-  for (int i = 0; i < graph.node_size(); ++i) {
+  llvm::StringSet<> &taken = index.nodeNames, &used = index.layerNames;
+  const int first = static_cast<int>(index.layers.size());
+  for (int i = first; i < graph.node_size(); ++i)
+    taken.insert(graph.node(i).name());
+  for (int i = first; i < graph.node_size(); ++i) {
     std::string name = graph.node(i).name();
     if (name.empty() || !used.insert(name).second) {
       name = (name.empty() ? graph.node(i).op_type() : name) + "_" + std::to_string(i);
@@ -144,6 +149,22 @@ static void nameLayers(const onnx::GraphProto &graph, GraphIndex &index) {
     }
     index.layers.push_back(std::move(name));
   }
+}
+
+/// Calls `visit` for each operand of the node, and for what its subgraphs read from outside.
+template <typename Visit> static void forEachRead(const onnx::NodeProto &node, Visit visit) {
+  for (const std::string &name : node.input())
+    visit(name);
+  forEachCapture(node, visit);
+}
+
+void frontend::indexCopies(const onnx::GraphProto &graph, GraphIndex &index) {
+  for (int i = static_cast<int>(index.layers.size()); i < graph.node_size(); ++i) {
+    forEachRead(graph.node(i), [&](const std::string &name) { ++index.uses[name]; });
+    for (const std::string &name : graph.node(i).output())
+      index.producers[name] = i;
+  }
+  nameLayers(graph, index);
 }
 
 static std::string whyUndefined(const onnx::GraphProto &graph, const std::string &name) {
@@ -174,9 +195,13 @@ static Result<std::vector<bool>> markNeeded(const onnx::GraphProto &graph, Graph
   while (!pending.empty()) {
     const onnx::NodeProto &node = graph.node(pending.back());
     pending.pop_back();
-    for (const std::string &name : node.input())
-      if (!name.empty() && !read(name))
-        return Status::badInput(describeNode(node) + ": " + whyUndefined(graph, name));
+    std::string undefined;
+    forEachRead(node, [&](const std::string &name) {
+      if (!name.empty() && !read(name) && undefined.empty())
+        undefined = name;
+    });
+    if (!undefined.empty())
+      return Status::badInput(describeNode(node) + ": " + whyUndefined(graph, undefined));
   }
   return needed;
 }
@@ -192,12 +217,13 @@ static Status describeCycle(const onnx::GraphProto &graph, const GraphIndex &ind
   while (!seen[at]) {
     seen[at] = true;
     path.push_back(at);
-    for (const std::string &name : graph.node(at).input())
-      if (auto producer = index.producers.find(name);
-          producer != index.producers.end() && waiting[producer->second] > 0) {
-        at = producer->second;
-        break;
-      }
+    int before = -1;
+    forEachRead(graph.node(at), [&](const std::string &name) {
+      const auto producer = index.producers.find(name);
+      if (before < 0 && producer != index.producers.end() && waiting[producer->second] > 0)
+        before = producer->second;
+    });
+    at = before < 0 ? at : before;
   }
   path.erase(path.begin(), std::find(path.begin(), path.end(), at));
   constexpr size_t shown = 8;
@@ -209,32 +235,34 @@ static Status describeCycle(const onnx::GraphProto &graph, const GraphIndex &ind
   return Status::badInput("the graph has a cycle through " + names);
 }
 
-/// Kahn's algorithm, smallest index first: a sorted file keeps its order.
-static Status sortNodes(const onnx::GraphProto &graph, GraphIndex &index,
-                        const std::vector<bool> &needed) {
+/// Kahn's algorithm, first place first: a sorted file keeps its order.
+static Status sortNodes(const ModelFile &file, GraphIndex &index, const std::vector<bool> &needed) {
+  const onnx::GraphProto &graph = file.model->graph();
   std::vector<int> waiting(graph.node_size()); // inputs that are not made yet
   std::vector<std::vector<int>> readers(graph.node_size());
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  using Place = std::pair<std::int64_t, int>; // in the file, and the node
+  std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
   size_t total = 0;
   for (int i = 0; i < graph.node_size(); ++i) {
     if (!needed[i])
       continue;
     ++total;
-    for (const std::string &name : graph.node(i).input())
+    forEachRead(graph.node(i), [&](const std::string &name) {
       if (auto producer = index.producers.find(name); producer != index.producers.end()) {
         ++waiting[i];
         readers[producer->second].push_back(i);
       }
+    });
     if (waiting[i] == 0)
-      ready.push(i);
+      ready.push({file.orders[i], i});
   }
   while (!ready.empty()) {
-    int node = ready.top();
+    const int node = ready.top().second;
     ready.pop();
     index.order.push_back(node);
     for (int reader : readers[node])
       if (--waiting[reader] == 0)
-        ready.push(reader);
+        ready.push({file.orders[reader], reader});
   }
   return index.order.size() == total ? Status::ok() : describeCycle(graph, index, waiting);
 }
@@ -245,9 +273,9 @@ Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string
   SYNCLINE_TRY(indexInitializers(file, index));
   SYNCLINE_TRY(findInputs(graph, index));
   SYNCLINE_TRY(findOutput(graph, output, index));
-  SYNCLINE_TRY(indexProducers(graph, index));
+  SYNCLINE_TRY(indexProducers(file, index));
   SYNCLINE_TRY_GET(needed, markNeeded(graph, index));
-  SYNCLINE_TRY(sortNodes(graph, index, *needed));
+  SYNCLINE_TRY(sortNodes(file, index, *needed));
   dropUnneededInputs(index);
   SYNCLINE_TRY(checkNames(graph, index));
   nameLayers(graph, index);

@@ -8,6 +8,7 @@
 #include <optional>
 
 namespace onnx {
+class GraphProto;
 class NodeProto;
 class TensorProto;
 class ValueInfoProto;
@@ -37,7 +38,8 @@ struct GraphIndex {
   std::vector<int> order;                       ///< indices of the nodes that the output needs
   llvm::StringMap<int> uses;       ///< value → how often those nodes and the output read it
   std::vector<std::string> layers; ///< node index → a name no other node has
-  Normalizations normalizations;   ///< by findBatchStatistics
+  llvm::StringSet<> nodeNames, layerNames;
+  Normalizations normalizations; ///< by findBatchStatistics
 };
 
 /// Checks that every name is defined once, that every name read is defined and that nodes form no
@@ -45,6 +47,9 @@ struct GraphIndex {
 /// file; `order` keeps the file's where that is possible. `output` picks a graph output, "" the
 /// first. Messages do not name the file.
 Result<GraphIndex> indexGraph(const ModelFile &file, const std::string &output);
+
+/// Indexes nodes that were appended to the graph; the order stays as it is.
+void indexCopies(const onnx::GraphProto &graph, GraphIndex &index);
 
 /// "node '/conv1/Conv' (Conv)"; a node without a name is called by its first result.
 std::string describeNode(const onnx::NodeProto &node);

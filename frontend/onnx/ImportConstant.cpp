@@ -11,7 +11,9 @@ using namespace syncline::frontend;
 using namespace mlir;
 using onnx::TensorProto;
 
-static LogicalResult importIdentity(NodeImport &node) { return node.defineAlias(); }
+static LogicalResult importIdentity(NodeImport &node) {
+  return importSequenceAlias(node) ? success() : node.defineAlias();
+}
 
 static LogicalResult importCast(NodeImport &node) {
   auto to = static_cast<int>(node.integer("to", 0));
@@ -75,7 +77,8 @@ static LogicalResult importTensorConstant(NodeImport &node, const TensorProto &p
   Result<TensorData> data = checkTensor(proto, node.state.file.folders);
   if (!data)
     return node.error(data.status().message());
-  if (isFloatElement(data->type) && nn::elementCount(data->dims) > largestConstantInIr)
+  const bool isCopy = node.state.current >= node.state.file.ownNodes; // --save has no place for it
+  if (isFloatElement(data->type) && nn::elementCount(data->dims) > largestConstantInIr && !isCopy)
     return node.defineStored({*data, {}, /*isTrainable=*/false});
   Result<ConstantTensor> constant = readConstant(*data);
   if (!constant)

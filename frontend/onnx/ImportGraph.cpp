@@ -29,7 +29,7 @@ static void noteOutputs(const onnx::GraphProto &graph, const GraphIndex &index,
               " outputs; the loss is on the first, '" + index.output->name() + "'");
 }
 
-Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(const ModelFile &file,
+Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(ModelFile &file,
                                                         const ImportOptions &options,
                                                         Purpose purpose, MLIRContext &context) {
   std::unique_ptr<ImportGraph> graph(new ImportGraph());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/onnx/BindInputs.h"
+#include "frontend/onnx/Inline.h"
 #include "frontend/onnx/NodeImport.h"
 #include "frontend/onnx/PartMerged.h"
 
@@ -18,9 +19,8 @@ class ImportGraph {
 public:
   /// Indexes the graph, binds its inputs and begins an nn.step, named after the file, with an
   /// nn.input for each. `file` and `options` must outlive the result. Messages do not name `file`.
-  static Result<std::unique_ptr<ImportGraph>> begin(const ModelFile &file,
-                                                    const ImportOptions &options, Purpose purpose,
-                                                    mlir::MLIRContext &context);
+  static Result<std::unique_ptr<ImportGraph>> begin(ModelFile &file, const ImportOptions &options,
+                                                    Purpose purpose, mlir::MLIRContext &context);
 
   GraphIndex index;
   BoundInputs bound;
@@ -54,7 +54,9 @@ Result<Model> importNamed(const std::string &path, const ImportOptions &options,
     return Status::badInput("expected a batch of at least 1, got " +
                             std::to_string(*options.batch));
   SYNCLINE_TRY_GET(file, readModelFile(path));
-  const Status parted = partMerged(*file);
+  Status parted = partMerged(*file);
+  if (parted)
+    parted = inlineFunctions(*file);
   Result<Model> model = parted ? import(*file) : Result<Model>(parted);
   if (!model)
     return Status::error(model.status().kind(),

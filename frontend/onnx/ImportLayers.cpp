@@ -285,7 +285,7 @@ private:
   llvm::StringSet<> needsGradient, placedParameters, taken;
 };
 
-Result<ModelLayers> importModel(const ModelFile &file, const ImportOptions &options,
+Result<ModelLayers> importModel(ModelFile &file, const ImportOptions &options,
                                 MLIRContext &context) {
   SYNCLINE_TRY_GET(graph, ImportGraph::begin(file, options, Purpose::layers, context));
   SYNCLINE_TRY(importNodes((*graph)->state(), Refused::haveShapes));

@@ -120,18 +120,33 @@ void addUnknown(ImportState &state, std::size_t at, Refusals &refusals) {
   }
 }
 
+/// Puts what stands for a node that runs a body into its place in the order.
+bool replaceCurrent(ImportState &state, std::size_t at) {
+  if (!state.replacement)
+    return false;
+  std::vector<int> &order = state.index.order;
+  order.erase(order.begin() + static_cast<std::ptrdiff_t>(at));
+  order.insert(order.begin() + static_cast<std::ptrdiff_t>(at), state.replacement->begin(),
+               state.replacement->end());
+  state.replacement.reset();
+  return true;
+}
+
 } // namespace
 
 Status frontend::importNodes(ImportState &state, Refused refused) {
   Refusals refusals;
   bool shapesKnown = true;
   for (std::size_t at = 0; at < state.index.order.size(); ++at) {
-    const int i = state.index.order[at];
-    NodeImport node(state, state.file.model->graph().node(i), state.index.layers[i]);
+    const int i = state.current = state.index.order[at];
+    const std::string layer = state.index.layers[i]; // more may be added
+    NodeImport node(state, state.file.model->graph().node(i), layer);
     std::string reason;
     const Outcome outcome = importOrSkip(state, node, reason);
-    if (outcome == Outcome::imported)
+    if (outcome == Outcome::imported) {
+      at -= replaceCurrent(state, at) ? 1 : 0;
       continue;
+    }
     if (outcome == Outcome::refused) {
       refusals.add(node, reason);
       shapesKnown &= !statesShape(node);

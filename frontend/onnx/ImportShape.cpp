@@ -146,82 +146,14 @@ static LogicalResult importSplit(NodeImport &node) {
   return success();
 }
 
-// Parts are made where one is taken out of the sequence.
-static LogicalResult importSplitToSequence(NodeImport &) { return success(); }
-
-/// The sizes of the parts: given, or all of one size but the last.
-static FailureOr<nn::Dims> sequenceSizes(NodeImport &split, std::int64_t size) {
-  const ConstantTensor *sizes = split.constant(1);
-  if (!sizes || sizes->isReal() || sizes->ints.empty())
-    return split.error("expected constant sizes of its parts");
-  nn::Dims parts(sizes->ints.begin(), sizes->ints.end());
-  if (sizes->dims.empty() && parts[0] > 0) {
-    constexpr std::int64_t mostParts = 1 << 16;
-    const std::int64_t part = std::min(parts[0], size);
-    if (size / part >= mostParts)
-      return split.error("expected fewer than " + llvm::Twine(mostParts) + " parts");
-    parts.assign((size + part - 1) / part, part);
-    parts.back() = size - part * (static_cast<std::int64_t>(parts.size()) - 1);
-  }
-  std::int64_t left = size; // no sum of parts, which could overflow
-  for (const std::int64_t part : parts) {
-    if (part < 1 || part > left) {
-      left = -1;
-      break;
-    }
-    left -= part;
-  }
-  if (left != 0)
-    return split.error("expected parts that make up " + llvm::Twine(size) + ", got " +
-                       nn::toString(parts));
-  return parts;
-}
-
-// One part of SplitToSequence, as torch.onnx.export(..., optimize=False) writes Tensor.split.
-static LogicalResult importSequenceAt(NodeImport &node) {
-  const GraphIndex &index = node.state.index;
-  const auto producer = index.producers.find(node.inputName(0));
-  const ConstantTensor *place = node.constant(1);
-  if (producer == index.producers.end() || !place || place->isReal() || place->size() != 1)
-    return node.error("expected a constant place in a sequence that SplitToSequence makes");
-  const onnx::NodeProto &proto = node.state.file.model->graph().node(producer->second);
-  NodeImport split(node.state, proto, index.layers[producer->second]);
-  Value x = split.op() == "SplitToSequence" && split.hasInput(0) ? split.tensor(0) : Value();
-  if (!x)
-    return node.error("expected a constant place in a sequence that SplitToSequence makes");
-  FailureOr<std::int64_t> axis = split.axis(split.integer("axis", 0), shapeOf(x).size());
-  FailureOr<nn::Dims> sizes =
-      succeeded(axis) ? sequenceSizes(split, shapeOf(x)[*axis]) : FailureOr<nn::Dims>();
-  SYNCLINE_TRY_MLIR(at, succeeded(sizes) ? node.axis(place->ints[0], sizes->size())
-                                         : FailureOr<std::int64_t>());
-  SliceRanges ranges = wholeRange(shapeOf(x));
-  for (std::int64_t i = 0; i < *at; ++i)
-    ranges.starts[*axis] += (*sizes)[i];
-  ranges.counts[*axis] = (*sizes)[*at];
-  FailureOr<Value> y = createSlice(node, x, ranges);
-  if (failed(y) || failed(node.define(*y)))
-    return failure();
-  if (!node.isUsed(0))
-    return success();
-  // The sequence is no tensor, so that define cannot know.
-  GraphValues &values = node.state.values;
-  values.setTensor(node.proto.output(0), *y, split.isBatched(0));
-  if (isWholeOperand(split, 0))
-    values.setWhole(node.proto.output(0), values.wholeType(split.inputName(0)),
-                    values.boundsOf(split.inputName(0)));
-  return success();
-}
-
 OpRows frontend::shapeOps() {
   static constexpr OpRow rows[] = {
       {"Concat", {importConcat, 1, allOperands, false}},
       {"Flatten", {importView, 1, 1, false}},
       {"Pad", {importPad, 1, 1, false}},
       {"Reshape", {importView, 2, 1, false}},
-      {"SequenceAt", {importSequenceAt, 2, 0}},
       {"Slice", {importSlice, 1, 1, false}},
       {"Split", {importSplit, 1, 1, false}},
-      {"SplitToSequence", {importSplitToSequence, 2, 0}},
       {"Squeeze", {importView, 1, 1, false}},
       {"Transpose", {importTranspose, 1, 1, false}},
       {"Unsqueeze", {importView, 1, 1, false}},

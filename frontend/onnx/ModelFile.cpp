@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 using namespace syncline;
@@ -89,6 +90,10 @@ Result<ModelFile> frontend::readModelFile(const std::string &path) {
   file.initializers.resize(list.size());
   for (auto place = file.initializers.rbegin(); place != file.initializers.rend(); ++place)
     place->reset(list.ReleaseLast());
+  file.ownNodes = file.model->graph().node_size();
+  file.isCall.resize(file.ownNodes);
+  file.orders.resize(file.ownNodes);
+  std::iota(file.orders.begin(), file.orders.end(), 0);
   return file;
 }
 

@@ -4,6 +4,7 @@
 #include "frontend/onnx/ExternalData.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,13 @@ struct ModelFile {
   /// Without initialisers: those are moved to `initializers`, so that each can be handed on alone.
   std::unique_ptr<onnx::ModelProto> model;
   std::vector<std::unique_ptr<onnx::TensorProto>> initializers; ///< in the file's order
+
+  // Nodes of functions, branches and loops are copied behind the file's own; see Inline.h.
+  int ownNodes = 0;
+  std::vector<bool> isCall;         ///< of the file's own nodes: copies stand for it
+  std::vector<std::int64_t> orders; ///< node → the place in the file of what it stands for
+  llvm::StringSet<> names;          ///< of nodes and values, once a copy needs a new one
+  std::uint64_t copiedBytes = 0;    ///< in attributes of copies
 };
 
 /// Whether operators of the domain are ONNX's own.

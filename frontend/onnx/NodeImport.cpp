@@ -59,8 +59,7 @@ std::int64_t NodeImport::integer(llvm::StringRef name, std::int64_t fallback) {
   return attribute ? attribute->i() : fallback;
 }
 
-/// The double that the shortest decimal of a 32-bit number reads as.
-static double shortest(float number) {
+double frontend::shortestDecimal(float number) {
   char digits[32];
   char *end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
   double value = number;
@@ -70,7 +69,7 @@ static double shortest(float number) {
 
 double NodeImport::real(llvm::StringRef name, double fallback) {
   const AttributeProto *attribute = typed(*this, name, AttributeProto::FLOAT);
-  return attribute ? shortest(attribute->f()) : fallback;
+  return attribute ? shortestDecimal(attribute->f()) : fallback;
 }
 
 std::string NodeImport::text(llvm::StringRef name, llvm::StringRef fallback) {
@@ -152,7 +151,7 @@ std::optional<double> NodeImport::number(llvm::StringRef name, unsigned i) {
     return std::nullopt;
   }
   if (value->type == onnx::TensorProto::FLOAT)
-    return shortest(static_cast<float>(value->reals[0]));
+    return shortestDecimal(static_cast<float>(value->reals[0]));
   return value->isReal() ? value->reals[0] : static_cast<double>(value->ints[0]);
 }
 

@@ -8,6 +8,9 @@
 #include "ir/Try.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <map>
 
 namespace onnx {
 class AttributeProto;
@@ -22,10 +25,27 @@ struct SharedCopies {
   bool isFirst = true; ///< in the first dimension, as a batch is
 };
 
+/// How far a Loop has come whose bodies are imported one after the other.
+struct LoopProgress {
+  std::int64_t done = 0, most = 0;
+  std::string condition;                         ///< the name of whether it goes on; "": it does
+  std::vector<std::string> carried;              ///< names of the values of the next iteration
+  std::vector<std::vector<std::string>> scanned; ///< of each result by iteration: its values' names
+  llvm::StringMap<std::string> constants;        ///< of the body: what they are called outside
+};
+
+/// An element of a sequence that is known at import: a tensor, or a part of one along an axis.
+struct SequenceItem {
+  std::string name;
+  std::int64_t axis = 0, start = 0;
+  std::int64_t size = -1;  ///< not negative: it is a part
+  bool isSqueezed = false; ///< without the axis
+};
+
 /// What all nodes of one import share.
 struct ImportState {
-  const ModelFile &file;
-  const GraphIndex &index;
+  ModelFile &file;
+  GraphIndex &index;
   const ImportOptions &options;
   mlir::OpBuilder &builder;
   GraphValues &values;
@@ -38,6 +58,11 @@ struct ImportState {
   llvm::DenseMap<mlir::Value, mlir::Value> whereNan{};
   /// nn.broadcast → the copies that it makes, until they are joined with samples.
   llvm::MapVector<mlir::Operation *, SharedCopies> copies{};
+  int current = 0; ///< the place in the graph of the node that is being imported
+  /// The nodes that take the place of the current one in the order, where it runs a body.
+  std::optional<std::vector<int>> replacement{};
+  std::map<int, LoopProgress> loops{};                    ///< by the node's place
+  llvm::StringMap<std::vector<SequenceItem>> sequences{}; ///< by name
 };
 
 /// Errors are sticky and live in `state.values.status`: an attribute of the wrong type reads as its
@@ -130,6 +155,9 @@ private:
   const std::string &layer;
   llvm::SmallDenseMap<unsigned, mlir::Value, 1> bound; ///< operands that stand for other tensors
 };
+
+/// The double that the shortest decimal of a 32-bit number reads as.
+double shortestDecimal(float number);
 
 /// A number in messages.
 std::string decimal(double value);

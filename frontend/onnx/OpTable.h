@@ -30,6 +30,7 @@ using OpRows = llvm::ArrayRef<OpRow>;
 OpRows attentionOps();
 OpRows blockOps();
 OpRows constantOps();
+OpRows controlOps();
 OpRows convTransposeOps();
 OpRows einsumOps();
 OpRows extremeOps();
@@ -42,6 +43,7 @@ OpRows reductionOps();
 OpRows repeatOps();
 OpRows resizeOps();
 OpRows rowOps();
+OpRows sequenceOps();
 OpRows shapeOps();
 OpRows wholeOps();
 
@@ -88,6 +90,9 @@ mlir::Value realOperand(NodeImport &node, unsigned i);
 /// Defines the result, in floating point, as integers or truth values of `type`.
 mlir::LogicalResult defineWhole(NodeImport &node, mlir::FailureOr<mlir::Value> value, int type,
                                 std::optional<WholeBounds> bounds = {});
+
+/// Has the result of an Identity stand for a sequence; false where the operand is none.
+bool importSequenceAlias(NodeImport &node);
 
 // Importers that are chosen by more than the operator's name.
 mlir::LogicalResult importUnary(NodeImport &node);

@@ -82,8 +82,14 @@ Status inlineValues(onnx::ModelProto &model, const DataFolders &folders) {
 /// Sets the nodes that compute otherwise in training to inference, which is the default of both
 /// operators: BatchNormalization has one result then, and Dropout no third operand. That operand's
 /// constant may stay behind, unused.
-static void setInference(onnx::GraphProto &graph) {
-  for (onnx::NodeProto &node : *graph.mutable_node()) {
+static void setInference(google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes) {
+  for (onnx::NodeProto &node : nodes) {
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (attribute.has_g())
+        setInference(*attribute.mutable_g()->mutable_node());
+      for (onnx::GraphProto &body : *attribute.mutable_graphs())
+        setInference(*body.mutable_node());
+    }
     if (node.op_type() == "Dropout" && node.input_size() > 2)
       node.mutable_input()->DeleteSubrange(2, node.input_size() - 2);
     if (node.op_type() != "BatchNormalization")
@@ -118,6 +124,7 @@ Result<std::string> frontend::makeSkeleton(ModelFile &file, const GraphIndex &in
   }
   file.initializers.clear();
 
+  graph.mutable_node()->DeleteSubrange(file.ownNodes, graph.node_size() - file.ownNodes);
   // Nodes that made stored values: generators, large Constants, Identities of merged tensors.
   google::protobuf::RepeatedPtrField<onnx::NodeProto> kept;
   for (onnx::NodeProto &node : *graph.mutable_node()) {
@@ -131,7 +138,9 @@ Result<std::string> frontend::makeSkeleton(ModelFile &file, const GraphIndex &in
   }
   bool removed = kept.size() < graph.node_size();
   graph.mutable_node()->Swap(&kept);
-  setInference(graph);
+  setInference(*graph.mutable_node());
+  for (onnx::FunctionProto &function : *file.model->mutable_functions())
+    setInference(*function.mutable_node());
   recordTrainingMode(*file.model, index);
   SYNCLINE_TRY(inlineValues(*file.model, file.folders));
   if (removed && file.model->ir_version() < 4) // before, initialisers had to be inputs as well
