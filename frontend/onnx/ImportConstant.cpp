@@ -1,6 +1,7 @@
 // Operators that make or rename values: Constant, generators, Identity, Cast, Shape.
 #include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/FoldConstants.h"
+#include "frontend/onnx/ImportNoise.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -175,6 +176,8 @@ static LogicalResult importRandom(NodeImport &node) {
   std::optional<nn::Dims> dims = node.integers("shape");
   if (!dims)
     return node.error("expected a shape");
+  if (isNoise(node))
+    return importFixedNoise(node);
   auto type = static_cast<int>(node.integer("dtype", TensorProto::FLOAT));
   if (node.op() == "RandomNormal")
     return defineInit(node, type, *dims, nn::InitKind::normal, node.real("mean", 0),

@@ -3,6 +3,7 @@
 #include "frontend/onnx/AttachLoss.h"
 #include "frontend/onnx/ImportGraph.h"
 #include "frontend/onnx/ImportNodes.h"
+#include "frontend/onnx/ImportNoise.h"
 #include "frontend/onnx/NodeImport.h"
 #include "frontend/onnx/RecognizeLayerNorm.h"
 #include "frontend/onnx/Skeleton.h"
@@ -211,6 +212,7 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   SYNCLINE_TRY_GET(output, findOutput(state));
   SYNCLINE_TRY(attachLoss(state, *output, graph.index.output->name()));
   recognizeLayerNorms(*graph.block);
+  finishNoise(*graph.block, /*isOff=*/!options.dropout);
   eraseDead(*graph.block);
   ImportedModel result;
   result.unneededInputs = dropInputs(*graph.block, graph.index);

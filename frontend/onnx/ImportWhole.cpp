@@ -2,6 +2,7 @@
 // computes with f32, which holds integers up to 2^24; truth values are 0 and 1.
 #include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/FoldConstants.h"
+#include "frontend/onnx/ImportNoise.h"
 #include "frontend/onnx/OpTable.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -129,6 +130,8 @@ LogicalResult frontend::importWholeCast(NodeImport &node) {
 static LogicalResult importRelation(NodeImport &node) {
   const llvm::StringRef op = node.op();
   const bool isWhole = isWholeOperand(node, 0) && isWholeOperand(node, 1);
+  if (Value drawn = createDrawn(node))
+    return defineTruth(node, drawn);
   Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
   if (!b)
     return failure();
@@ -141,6 +144,11 @@ static LogicalResult importRelation(NodeImport &node) {
   }
   Value truth = isPositive(node, *difference, isWhole);
   return defineTruth(node, op == "Less" || op == "Greater" ? truth : notOf(node, truth));
+}
+
+FailureOr<Value> frontend::createLess(NodeImport &node, Value a, Value b) {
+  SYNCLINE_TRY_MLIR(difference, createBinary(node, Kind::sub, b, a));
+  return isPositive(node, *difference, /*isWhole=*/false);
 }
 
 static LogicalResult importAnd(NodeImport &node) {

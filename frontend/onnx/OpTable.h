@@ -36,6 +36,7 @@ OpRows einsumOps();
 OpRows extremeOps();
 OpRows groupNormOps();
 OpRows linearOps();
+OpRows noiseOps();
 OpRows normalizationOps();
 OpRows pointwiseOps();
 OpRows poolOps();
@@ -77,6 +78,8 @@ ImportFunction findWholeReduction(llvm::StringRef name);
 /// Element by element; shapes broadcast as in numpy.
 mlir::FailureOr<mlir::Value> createBinary(NodeImport &node, nn::BinaryKind kind, mlir::Value a,
                                           mlir::Value b);
+/// One where a < b, zero elsewhere.
+mlir::FailureOr<mlir::Value> createLess(NodeImport &node, mlir::Value a, mlir::Value b);
 /// op(a)·op(b) + bias; the bias may be null.
 mlir::FailureOr<mlir::Value> createMatmul(NodeImport &node, mlir::Value a, bool transposeA,
                                           mlir::Value b, bool transposeB, mlir::Value bias);

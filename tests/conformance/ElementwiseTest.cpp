@@ -1,4 +1,5 @@
 // Generated loops, reductions and dropout.
+#include "runtime/core/Noise.h"
 #include "tests/conformance/StepCase.h"
 #include "tests/conformance/Suites.h"
 
@@ -145,6 +146,67 @@ TEST_P(ElementwiseTest, DropoutDependsOnTheStepAndNothingElse) {
   (*run).beginStep(0);
   ASSERT_TRUE((*run).run(0).isOk());
   expectNear(run, y, first, 0);
+}
+
+// All backends draw the same numbers, which the stream gives.
+TEST_P(ElementwiseTest, NoiseIsThatOfTheStream) {
+  const Shape shape{3, 5, 7};
+  const std::array<std::array<double, 3>, 3> distributions{{{0, -1, 3}, {1, 0.5, 2}, {2, 0.75, 0}}};
+  for (const auto &[kind, first, second] : distributions) {
+    StepCase run(backend(), form());
+    const Tensor y = run.result(shape);
+    run.step().noise("noise", y, static_cast<std::int64_t>(kind), first, second, 0.25);
+    run.run();
+    Array expected(shape);
+    core::ExecutableOptions options;
+    options.seed = 7; // as StepCase has
+    const core::NoiseStream stream =
+        core::noiseStream(options, "noise", static_cast<std::int64_t>(kind), first, second);
+    for (std::size_t i = 0; i < expected.values.size(); ++i)
+      expected.values[i] = core::noiseBlock(stream, 0, i / 4)[i % 4];
+    expectNear(run, y, expected, 1e-7);
+  }
+}
+
+TEST_P(ElementwiseTest, NoiseHasItsMeanAndDeviation) {
+  const Shape shape{64, 32, 16};
+  const std::array<std::array<double, 5>, 3> distributions{
+      {{0, -1, 3, 1, 4 / std::sqrt(12)}, {1, 0.5, 2, 0.5, 2}, {2, 0.75, 0, 0.75, 0.4330127}}};
+  for (const auto &[kind, first, second, mean, deviation] : distributions) {
+    StepCase run(backend(), form());
+    const Tensor y = run.result(shape);
+    run.step().noise("noise", y, static_cast<std::int64_t>(kind), first, second, 0);
+    run.run();
+    const Array drawn = run.values(y);
+    double sum = 0, squares = 0;
+    for (double value : drawn.values) {
+      sum += value - mean;
+      squares += (value - mean) * (value - mean);
+    }
+    const auto count = static_cast<double>(drawn.values.size());
+    EXPECT_NEAR(sum / count, 0, 5 * deviation / std::sqrt(count)) << kind;
+    EXPECT_NEAR(std::sqrt(squares / count), deviation, 0.02 * deviation) << kind;
+  }
+}
+
+TEST_P(ElementwiseTest, NoiseDependsOnStepAndLayerAndIsConstantInEvaluation) {
+  const Shape shape{64};
+  StepCase run(backend(), form());
+  const Tensor y = run.result(shape), other = run.result(shape);
+  run.step().noise("a", y, 1, 0, 1, 0.25);
+  run.step().noise("b", other, 1, 0, 1, 0.25);
+  run.run();
+  const Array first = run.values(y);
+  EXPECT_GT(relativeError(run.values(other), first), 0.1);
+  (*run).beginStep(1);
+  ASSERT_TRUE((*run).run(0).isOk());
+  EXPECT_GT(relativeError(run.values(y), first), 0.1);
+  (*run).beginStep(0);
+  ASSERT_TRUE((*run).run(0).isOk());
+  expectNear(run, y, first, 0);
+  (*run).setEvaluation(true);
+  ASSERT_TRUE((*run).run(0).isOk());
+  expectNear(run, y, Array(shape, 0.25), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllBackends, ElementwiseTest, inBothForms(), caseName);

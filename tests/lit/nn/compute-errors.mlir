@@ -138,6 +138,7 @@ nn.step @s batch 2 {
   %soft = nn.softmax %x {axis = 1 : i64} : tensor<2x3xf32>
   %dsoft = nn.softmax_backward %x, %x {axis = 1 : i64} : tensor<2x3xf32>
   %some, %which = nn.dropout %x {ratio = 0.5 : f64} : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xui8>)
+  %drawn = nn.noise {distribution = 0 : i64, first = 0.0 : f64, second = 1.0 : f64, evaluated = 0.5 : f64} : tensor<2x3xf32>
   %mask = nn.input "mask" : tensor<2x3xui8>
   %dsome = nn.dropout_backward %x, %mask {ratio = 0.5 : f64} : tensor<2x3xf32>, tensor<2x3xui8>
   %ids = nn.input "ids" : tensor<2x5xi64>
@@ -209,6 +210,38 @@ error NN15: expected an axis within the operand's rank, got -1
 // Nothing is left.
 change %some, %which = | ratio = 0.5 => ratio = 1.0
 error NN16: expected a ratio in [0, 1), got 1
+
+// -----
+
+// Bounds that are not in order.
+change %drawn = | first = 0.0 => first = 2.0
+error NN19: expected bounds in order, got 2.000000e+00 and 1.000000e+00
+
+// -----
+
+// A negative deviation.
+change %drawn = | distribution = 0 => distribution = 1
+change %drawn = | second = 1.0 => second = -1.0
+error NN19: expected a deviation of at least 0, got -1.000000e+00
+
+// -----
+
+// No probability.
+change %drawn = | distribution = 0 => distribution = 2
+change %drawn = | first = 0.0 => first = 1.5
+error NN19: expected a probability in [0, 1], got 1.500000e+00
+
+// -----
+
+// No number.
+change %drawn = | evaluated = 0.5 => evaluated = 0x7FF0000000000000
+error NN19: expected finite numbers
+
+// -----
+
+// A distribution that is none.
+change %drawn = | distribution = 0 => distribution = 3
+error NN19: expected a distribution from 0 to 2, got 3
 
 // -----
 

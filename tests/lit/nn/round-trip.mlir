@@ -87,6 +87,8 @@ nn.step @normalisations batch 2 {
   %d, %mask = nn.dropout %x {ratio = 0.5 : f64} : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xui8>)
   // CHECK: nn.dropout_backward %[[D]], %[[MASK]] {ratio = 5.000000e-01 : f64} : tensor<2x3xf32>, tensor<2x3xui8>
   %dd = nn.dropout_backward %d, %mask {ratio = 0.5 : f64} : tensor<2x3xf32>, tensor<2x3xui8>
+  // CHECK: nn.noise {distribution = 1 : i64, evaluated = 5.000000e-01 : f64, first = 5.000000e-01 : f64, second = 2.000000e+00 : f64} : tensor<2x3xf32>
+  %drawn = nn.noise {distribution = 1 : i64, first = 0.5 : f64, second = 2.0 : f64, evaluated = 0.5 : f64} : tensor<2x3xf32>
 }
 
 // CHECK-LABEL: nn.step @elements

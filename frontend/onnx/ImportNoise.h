@@ -1,0 +1,22 @@
+// Random numbers that a step draws anew: Bernoulli, RandomUniform(Like), RandomNormal(Like).
+#pragma once
+
+#include "frontend/onnx/OpTable.h"
+
+namespace syncline::frontend {
+
+/// Whether a RandomUniform or RandomNormal, whose shape the file fixes, is noise and no parameter
+/// without values: nothing could be trained through its readers, or it has an entry for each sample
+/// and its readers combine it with samples, element by element.
+bool isNoise(const NodeImport &node);
+mlir::LogicalResult importFixedNoise(NodeImport &node);
+
+/// A comparison of uniform numbers with a known one, as ones with a probability; null for others.
+mlir::Value createDrawn(NodeImport &node);
+
+/// Replaces floor(probability + uniform number), as a drop path has it, by ones with the
+/// probability, so that evaluation computes with their mean. With `isOff`, all noise becomes what
+/// it is in evaluation.
+void finishNoise(mlir::Block &block, bool isOff);
+
+} // namespace syncline::frontend
