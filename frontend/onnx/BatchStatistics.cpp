@@ -52,6 +52,17 @@ static bool isBatchNormalization(const onnx::NodeProto &node) {
          node.input_size() >= 5 && node.output_size() > 0;
 }
 
+/// Whether other nodes compute the node's running statistics, as those of a weight that is
+/// normalized: it keeps none.
+static bool hasComputedStatistics(const onnx::NodeProto &node, const ModelFile &file,
+                                  const GraphIndex &index) {
+  const auto producer = index.producers.find(node.input(3));
+  if (producer == index.producers.end())
+    return false;
+  const std::string &op = file.model->graph().node(producer->second).op_type();
+  return op != "Identity" && op != "Constant";
+}
+
 /// Whether freeze patterns match the node's running statistics.
 static Result<bool> isFrozen(const onnx::NodeProto &node, StoredTensors &stored) {
   const bool mean = stored.isFrozen(node.input(3)), variance = stored.isFrozen(node.input(4));
@@ -82,7 +93,7 @@ Status frontend::findBatchStatistics(const ModelFile &file, GraphIndex &index,
   auto &[frozen, inTraining] = index.normalizations;
   for (int i : index.order) {
     const onnx::NodeProto &node = file.model->graph().node(i);
-    if (!isBatchNormalization(node))
+    if (!isBatchNormalization(node) || hasComputedStatistics(node, file, index))
       continue;
     nodes.push_back(i);
     if (isInTraining(node, file.opset) || recorded->contains(node.output(0)))

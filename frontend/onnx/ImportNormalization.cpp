@@ -24,6 +24,43 @@ static FailureOr<Value> normalizeFrozen(NodeImport &node, Value x, Value scale, 
   return succeeded(y) ? createBinary(node, Kind::add, *y, spread(shift)) : y;
 }
 
+/// Normalizes by x's own mean and biased variance, in evaluation too: weight standardisation
+/// normalizes a weight so, and has no running statistics.
+static FailureOr<Value> normalizeByItself(NodeImport &node, Value x, Value scale, Value shift,
+                                          double epsilon) {
+  nn::Dims axes{0};
+  for (std::int64_t d = 2; d < rankOf(x); ++d)
+    axes.push_back(d);
+  auto type = RankedTensorType::get({shapeOf(x)[1]}, elementOf(x));
+  const auto meanOf = [&](Value value) {
+    return node.create<nn::ReduceOp>(type, nn::Reduction::mean, value, axes).getY();
+  };
+  Value mean = meanOf(x);
+  nn::Dims dims(shapeOf(x).size() - 1, 1);
+  dims[0] = shapeOf(x)[1];
+  SYNCLINE_TRY_MLIR(apart, createBinary(node, nn::BinaryKind::sub, x, node.reshape(mean, dims)));
+  SYNCLINE_TRY_MLIR(squares, createBinary(node, nn::BinaryKind::mul, *apart, *apart));
+  return normalizeFrozen(node, x, scale, shift, mean, meanOf(*squares), epsilon);
+}
+
+/// Imports a normalization whose running statistics are no stored tensors, but computed.
+static LogicalResult importComputedStatistics(NodeImport &node, double epsilon) {
+  Value x = node.tensor(0), scale = node.tensor(1), shift = node.tensor(2);
+  Value mean = node.tensor(3), variance = node.tensor(4);
+  auto channels = RankedTensorType::get({shapeOf(x)[1]}, elementOf(x));
+  for (Value value : {scale, shift, mean, variance})
+    if (!value || value.getType() != channels)
+      return node.error("expected one element for each of the " + llvm::Twine(shapeOf(x)[1]) +
+                        " channels");
+  const bool isOwn = node.integer("training_mode", 0) != 0;
+  if (isOwn && nn::elementCount(shapeOf(x)) == shapeOf(x)[1])
+    return node.error("'" + node.inputName(0) + "' has one value for each channel, " +
+                      nn::toString(shapeOf(x)) + "; expected more");
+  FailureOr<Value> y = isOwn ? normalizeByItself(node, x, scale, shift, epsilon)
+                             : normalizeFrozen(node, x, scale, shift, mean, variance, epsilon);
+  return failed(y) ? failure() : node.define(*y);
+}
+
 /// Says what becomes of running statistics of which nothing, or all, is new in each step.
 static void noteMomentum(NodeImport &node, double momentum) {
   const std::string rest = ", by which evaluation and the saved model compute; PyTorch's default "
@@ -46,6 +83,9 @@ static LogicalResult importBatchNormalization(NodeImport &node) {
   double epsilon = node.real("epsilon", 1e-5), momentum = node.real("momentum", 0.9);
   if (!(epsilon >= 0) || !(momentum >= 0 && momentum <= 1))
     return node.error("expected an epsilon that is not negative and a momentum in [0, 1]");
+  if (rankOf(node.tensor(0)) >= 2 && !node.state.values.isStored(node.inputName(3)) &&
+      !node.state.values.isStored(node.inputName(4)) && !node.isBatched(0))
+    return importComputedStatistics(node, epsilon);
   Value x = node.tensor(0), scale = node.tensor(1), shift = node.tensor(2);
   Value mean = node.runningStatistic(3), variance = node.runningStatistic(4);
   if (!mean || !variance)

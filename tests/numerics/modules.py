@@ -290,8 +290,51 @@ class Reductions(nn.Module):
         return self.head(torch.cat([*extremes, *norms, *others], 1))
 
 
+class Standardised(nn.Module):
+    """A convolution whose weight is normalized in each step, as NFNets have it, and a linear layer
+    whose rows have a trained length."""
+
+    shape = (3, 9, 9)
+    opsets = (14, 17)
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(6, 3, 3, 3))
+        self.gain = nn.Parameter(torch.rand(6) + 0.5)
+        self.bias = nn.Parameter(torch.randn(6))
+        self.direction = nn.Parameter(torch.randn(5, 6))
+        self.length = nn.Parameter(torch.rand(5, 1) + 0.5)
+
+    def forward(self, x):
+        rows = self.weight.reshape(1, 6, -1)
+        scale = 0.3 * self.gain
+        rows = functional.batch_norm(rows, None, None, scale, None, True, 0.0, 1e-6)
+        x = functional.relu(functional.conv2d(x, rows.reshape_as(self.weight), self.bias))
+        norm = (self.direction * self.direction).sum(1, keepdim=True).sqrt()
+        return functional.linear(x.mean((2, 3)), self.length * self.direction / norm)
+
+
+class SpectralNorm(nn.Module):
+    """A linear layer whose weight is divided by its largest singular value, by vectors that stay as
+    they are."""
+
+    shape = (7,)
+    opsets = (11, 17)
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(6, 7))
+        self.head = nn.Linear(6, 5)
+        self.left, self.right = torch.rand(6), torch.rand(7)
+
+    def forward(self, x):
+        left, right = self.left.to(x.dtype), self.right.to(x.dtype)
+        sigma = torch.dot(left, torch.mv(self.weight, right))
+        return self.head(torch.tanh(functional.linear(x, self.weight / sigma)))
+
+
 ALL = [
     *(Perceptron, Convolutions, Pools, Activations, Shapes, Arithmetic, Tied, Choices, Signal),
-    *(Volume, Functions, Extremes, Reductions),
+    *(Volume, Functions, Extremes, Reductions, Standardised, SpectralNorm),
     *enlarging.ALL,
 ]
