@@ -16,6 +16,18 @@ using FoldFunction = mlir::FailureOr<ConstantTensor> (*)(NodeImport &, Constants
 /// the kind that is computed at import.
 mlir::FailureOr<bool> foldNode(NodeImport &node);
 
+/// Defines the result of an elementwise operator that has no elements, since an operand has none;
+/// false without an error where it has some.
+mlir::FailureOr<bool> foldEmpty(NodeImport &node);
+/// Whether operand `i` is known and has no elements.
+bool isEmpty(NodeImport &node, unsigned i);
+/// Defines result `i` as one without elements, of these dimensions, of a type of TensorProto.
+mlir::LogicalResult defineEmpty(NodeImport &node, int type, nn::DimsRef dims,
+                                nn::DimsRef atOtherBatch, unsigned i = 0);
+/// Defines a part of x, operand 0, of so many elements along each dimension, of which one is 0.
+mlir::LogicalResult defineEmptyPart(NodeImport &node, mlir::Value x, nn::DimsRef counts,
+                                    unsigned i = 0);
+
 /// Elementwise operators; null for others.
 FoldFunction findElementwiseFold(llvm::StringRef op);
 /// Operators that move or combine elements; null for others.

@@ -1,5 +1,6 @@
 // Operators that repeat elements.
 #include "frontend/onnx/BindCopies.h"
+#include "frontend/onnx/FoldConstants.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -47,6 +48,12 @@ static LogicalResult importExpand(NodeImport &node) {
   const BatchLayout::Place place = layout.of(x);
   if (place)
     bindTarget(layout, shapeOf(x), *place, *target);
+  if (llvm::is_contained(*target, 0)) {
+    llvm::Expected<nn::Dims> dims = nn::broadcastShape(shapeOf(x), *target);
+    if (dims)
+      return defineEmptyPart(node, x, *dims);
+    llvm::consumeError(dims.takeError());
+  }
   SYNCLINE_TRY_MLIR(type, node.type(nn::broadcastShape(shapeOf(x), *target), x));
   if (*type == x.getType())
     return node.defineAlias();

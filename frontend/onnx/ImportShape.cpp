@@ -1,4 +1,5 @@
 // Operators that move elements.
+#include "frontend/onnx/FoldConstants.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -35,13 +36,31 @@ static LogicalResult importTranspose(NodeImport &node) {
   return node.define(node.create<nn::TransposeOp>(type, x, *order));
 }
 
+/// Whether an operand without elements can be joined along the axis. PyTorch also joins one of
+/// shape [0] with others of any rank.
+static bool fitsBeside(nn::DimsRef empty, nn::DimsRef other, std::int64_t axis) {
+  if (empty == nn::DimsRef{0})
+    return true;
+  nn::Dims same(empty);
+  if (empty.size() == other.size())
+    same[axis] = other[axis];
+  return nn::DimsRef(same) == other && empty[axis] == 0;
+}
+
+// Operands without elements are left out.
 static LogicalResult importConcat(NodeImport &node) {
   llvm::SmallVector<Value> xs;
+  unsigned last = 0;
   for (unsigned i = 0; i < node.inputCount(); ++i) {
     if (!node.hasInput(i))
       return node.error("operand " + llvm::Twine(i + 1) + " is missing");
+    if (isEmpty(node, i))
+      continue;
     xs.push_back(node.tensor(i));
+    last = i;
   }
+  if (xs.empty())
+    return node.error("its operands have no elements");
   nn::Dims dims(shapeOf(xs[0]));
   if (!node.attribute("axis"))
     return node.error("expected an axis");
@@ -57,8 +76,13 @@ static LogicalResult importConcat(NodeImport &node) {
                         " differs from the first, " + nn::toString(shapeOf(xs[0])) + ", off axis " +
                         llvm::Twine(*axis) + node.state.values.layout.exportHint(/*isOpen=*/false));
   }
+  for (unsigned i = 0; i < node.inputCount(); ++i)
+    if (isEmpty(node, i) && !fitsBeside(node.constant(i)->dims, shapeOf(xs[0]), *axis))
+      return node.error("operand '" + node.inputName(i) + "' of shape " +
+                        nn::toString(node.constant(i)->dims) + " differs from " +
+                        nn::toString(shapeOf(xs[0])) + " off axis " + llvm::Twine(*axis));
   if (xs.size() == 1)
-    return node.defineAlias();
+    return node.defineAlias(last);
   SYNCLINE_TRY_MLIR(type, node.type(dims, xs[0]));
   return node.define(node.create<nn::ConcatOp>(*type, xs, static_cast<std::uint64_t>(*axis)));
 }
@@ -103,6 +127,8 @@ static LogicalResult importSlice(NodeImport &node) {
   bool forward = llvm::all_of(ranges->steps, [](std::int64_t step) { return step > 0; });
   if (forward && ranges->counts == nn::Dims(shapeOf(x)))
     return node.defineAlias();
+  if (llvm::is_contained(ranges->counts, 0))
+    return defineEmptyPart(node, x, ranges->counts);
   FailureOr<Value> y = createSlice(node, x, *ranges);
   return failed(y) ? failure() : node.define(*y);
 }
@@ -122,7 +148,7 @@ static FailureOr<nn::Dims> splitSizes(NodeImport &node, std::int64_t size) {
   }
   std::int64_t total = 0;
   for (std::int64_t part : *sizes)
-    total += part < 1 ? maxElements : part;
+    total += part < 0 ? maxElements : part;
   if (total != size || static_cast<std::int64_t>(sizes->size()) != parts)
     return node.error("expected " + llvm::Twine(parts) + " parts that make up " +
                       llvm::Twine(size) + ", got " + nn::toString(*sizes));
@@ -136,7 +162,10 @@ static LogicalResult importSplit(NodeImport &node) {
   SliceRanges ranges = wholeRange(shapeOf(x));
   for (unsigned i = 0; i < sizes->size(); ++i) {
     ranges.counts[*axis] = (*sizes)[i];
-    if (node.isUsed(i)) {
+    if (ranges.counts[*axis] == 0) {
+      if (failed(defineEmptyPart(node, x, ranges.counts, i)))
+        return failure();
+    } else if (node.isUsed(i)) {
       FailureOr<Value> y = createSlice(node, x, ranges);
       if (failed(y) || failed(node.define(*y, i)))
         return failure();

@@ -31,7 +31,7 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
 static LogicalResult checkTensors(NodeImport &node, const OpImport &import) {
   Value first;
   for (unsigned i = 0; i < node.inputCount() && i < import.tensors; ++i) {
-    if (!node.hasInput(i))
+    if (!node.hasInput(i) || (node.op() == "Concat" && isEmpty(node, i)))
       continue;
     Value value = node.tensor(i);
     if (!value)
@@ -90,6 +90,10 @@ LogicalResult frontend::importNode(NodeImport &node) {
     return node.error(unsupportedOp(node));
   FailureOr<bool> folded = foldNode(node);
   if (failed(folded) || node.failed())
+    return failure();
+  if (!*folded)
+    folded = foldEmpty(node);
+  if (failed(folded))
     return failure();
   if (*folded)
     return success();
