@@ -2,6 +2,7 @@
 #include "runtime/core/OperandChecks.h"
 #include "runtime/core/Labels.h"
 #include "runtime/core/Strides.h"
+#include "syncline/ScatterKind.h"
 
 #include <algorithm>
 #include <limits>
@@ -227,6 +228,15 @@ void checkIndexedRows(const Operands &o, Tensor whole, Tensor indices, Tensor ro
   wanted.insert(wanted.end(), numbers.begin() + shared, numbers.end());
   wanted.insert(wanted.end(), from.begin() + axis + 1, from.end());
   o.expectShape(rows, wanted);
+}
+
+void checkScatteredRows(const Operands &o, Tensor updates, Tensor indices, Tensor onto, Tensor y,
+                        std::int64_t axis, std::int64_t shared, std::int64_t kind) {
+  checkIndexedRows(o, y, indices, updates, axis, shared);
+  if (onto.isValid())
+    o.expectLike(onto, y);
+  if (kind < 0 || kind > static_cast<std::int64_t>(ScatterKind::minimum))
+    o.fail("expected a kind of scatter from 0 to 4, got " + std::to_string(kind));
 }
 
 void checkTopK(const Operands &o, Tensor x, Tensor values, Tensor indices) {

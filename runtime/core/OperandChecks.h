@@ -36,6 +36,8 @@ void checkEmbeddingBackward(const Operands &, Tensor ids, Tensor dy, Tensor onto
 /// `whole` is x of gatherRows or the result of scatterRows, `rows` the other.
 void checkIndexedRows(const Operands &, Tensor whole, Tensor indices, Tensor rows,
                       std::int64_t axis, std::int64_t shared);
+void checkScatteredRows(const Operands &, Tensor updates, Tensor indices, Tensor onto, Tensor y,
+                        std::int64_t axis, std::int64_t shared, std::int64_t kind);
 void checkTopK(const Operands &, Tensor x, Tensor values, Tensor indices);
 void checkConcat(const Operands &, std::span<const Tensor> xs, Tensor y, std::int64_t axis);
 /// `whole` is x of slice or dx of sliceBackward.
