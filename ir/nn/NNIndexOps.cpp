@@ -13,8 +13,9 @@ static DimsRef shapeOf(Value value) { return cast<RankedTensorType>(value.getTyp
 template <typename Op>
 static LogicalResult verifyRows(Op op, DimsRef whole, Value indices, DimsRef rows) {
   const Type element = cast<RankedTensorType>(indices.getType()).getElementType();
-  if (!element.isInteger(64) && !element.isF32())
-    return op.emitOpError("NN47: expected indices of i64 or f32, got ") << indices.getType();
+  if (!element.isInteger(64) && !isa<FloatType>(element))
+    return op.emitOpError("NN47: expected indices of i64 or floating point, got ")
+           << indices.getType();
   const auto axis = static_cast<std::int64_t>(op.getAxis());
   const auto shared = static_cast<std::int64_t>(op.getShared());
   const DimsRef numbers = shapeOf(indices);

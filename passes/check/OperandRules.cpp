@@ -85,7 +85,9 @@ private:
       const bool isNumber = movesNumbers || role == "ids" ||
                             (role == "target" && call.getCallee() == plan::Kernel::crossEntropy);
       const bool isMemory = role == "workspace" || role == "mask";
+      const bool isIndex = role == "indices" && call.getCallee() != plan::Kernel::topK;
       const bool fits = isNumber   ? type.isInteger(64)
+                        : isIndex  ? type.isInteger(64) || type.isF32()
                         : isMemory ? type.isUnsignedInteger(8) || type.isInteger(32)
                                    : type.isF32();
       if (!fits)

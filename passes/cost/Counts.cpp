@@ -122,6 +122,8 @@ std::optional<Counts> countsOf(Operation *op) {
                         nn::optimizerOf(op));
   if (auto rows = dyn_cast<nn::EmbeddingOp>(op)) // reads no other rows of the table
     return Counts{0, bytes(rows.getIds()) + 2 * bytes(rows.getY())};
+  if (auto rows = dyn_cast<nn::GatherRowsOp>(op)) // reads no other entries
+    return Counts{0, bytes(rows.getIndices()) + 2 * bytes(rows.getY())};
   if (auto rows = dyn_cast<nn::EmbeddingBackwardOp>(op); rows && rows.getOnto()) {
     // It touches no other rows, but where the gradient below has another reader and is copied.
     const double copied = rows.getOnto().hasOneUse() ? 0 : 2 * bytes(rows.getOnto());

@@ -21,6 +21,8 @@ Gradients::Gradients(StepOp step, LossOp loss) : builder(step.getContext()), cur
 static bool hasDerivative(OpOperand &operand) {
   if (auto unary = dyn_cast<UnaryOp>(operand.getOwner()))
     return rowOf(unary.getKind()).hasDerivative();
+  if (isa<GatherRowsOp, ScatterRowsOp>(operand.getOwner())) // by indices
+    return operand.getOperandNumber() != 1;
   auto binary = dyn_cast<BinaryOp>(operand.getOwner());
   if (!binary)
     return true;
@@ -50,7 +52,8 @@ void Gradients::findActive(StepOp step) {
     if (!depends)
       continue;
     for (Value result : op.getResults()) // masks and indices have no derivative
-      if (isa<FloatType>(tensorType(result).getElementType()))
+      if (isa<FloatType>(tensorType(result).getElementType()) &&
+          !(isa<TopKOp>(op) && result != op.getResult(0)))
         active.insert(result);
   }
 }

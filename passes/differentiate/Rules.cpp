@@ -8,6 +8,7 @@
 
 void syncline::differentiate::registerDifferentiationRules(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *context, nn::NNDialect *) {
+    attachIndexRules(context);
     attachLinearRules(context);
     attachLossRules(context);
     attachNormalizationRules(context);

@@ -28,6 +28,7 @@ void attachRule(mlir::MLIRContext *context) {
 }
 
 // Each file of rules has one function that attaches them.
+void attachIndexRules(mlir::MLIRContext *context);
 void attachLinearRules(mlir::MLIRContext *context);
 void attachLossRules(mlir::MLIRContext *context);
 void attachNormalizationRules(mlir::MLIRContext *context);

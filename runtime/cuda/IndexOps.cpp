@@ -1,5 +1,4 @@
-// Entries of a dimension by their numbers, and the largest elements of rows, by the backend's
-// kernels.
+// Entries of a dimension by their numbers, and the largest elements of rows, by own kernels.
 #include "runtime/cuda/CudaBuilder.h"
 #include "runtime/cuda/kernels/IndexKernels.h"
 

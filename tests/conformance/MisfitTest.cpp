@@ -136,6 +136,33 @@ const Misfit movements[] = {
                                   s.f32("dy", {2, 3}), s.f32("onto", {4, 3}), s.f32("dt", {5, 3}));
      },
      "layer 'l': embeddingBackward: 'onto': expected shape [5, 3], got [4, 3]"},
+    {[](Step s) {
+       s.step().gatherRows("l", s.f32("x", {2, 3}), s.f32("i", {3, 4}), s.f32("y", {2, 4}), 1, 1);
+     },
+     "layer 'l': gatherRows: expected an axis of [2, 3] behind 1 dimensions that [3, 4] has too, "
+     "got 1"},
+    {[](Step s) {
+       s.step().gatherRows("l", s.f32("x", {2, 3}), s.f32("i", {4}), s.f32("y", {4, 2}), 1, 0);
+     },
+     "layer 'l': gatherRows: 'y': expected shape [2, 4], got [4, 2]"},
+    {[](Step s) {
+       s.step().scatterRows("l", s.f32("u", {2, 4}), s.f32("i", {4}), s.f32("onto", {2, 4}),
+                            s.f32("y", {2, 3}), 1, 0, 0);
+     },
+     "layer 'l': scatterRows: 'onto': expected shape [2, 3], got [2, 4]"},
+    {[](Step s) {
+       s.step().scatterRows("l", s.f32("u", {2, 4}), s.f32("i", {4}), none, s.f32("y", {2, 3}), 1,
+                            0, 5);
+     },
+     "layer 'l': scatterRows: expected a kind of scatter from 0 to 4, got 5"},
+    {[](Step s) {
+       s.step().topK("l", s.f32("x", {2, 3}), s.f32("v", {2, 4}), s.f32("i", {2, 4}), true);
+     },
+     "layer 'l': topK: expected 1 to 3 elements of each row, got 4"},
+    {[](Step s) {
+       s.step().topK("l", s.f32("x", {2, 3}), s.f32("v", {2, 2}), s.f32("i", {2, 1}), true);
+     },
+     "layer 'l': topK: 'i': expected shape [2, 2], got [2, 1]"},
     {[](Step s) { s.step().slice("l", s.f32("x", {5, 3}), s.f32("y", {3, 3}), {1, 0}, {2, 1}); },
      "layer 'l': slice: 'x': dimension 0 has 5 positions, the slice goes from 1 to 5"},
     {[](Step s) { s.step().pad("l", s.f32("x", {5, 3}), s.f32("y", {2, 3}), {-5, 0}, 0); },

@@ -26,6 +26,7 @@ private:
 };
 
 /// Each returns whether `op` was one of its operations; if so, its results are set.
+bool evaluateIndex(mlir::Operation *op, Values &values);
 bool evaluateLinear(mlir::Operation *op, Values &values);
 bool evaluateNormalization(mlir::Operation *op, Values &values, Bindings &states);
 bool evaluatePool(mlir::Operation *op, Values &values);

@@ -11,7 +11,7 @@ namespace syncline::cuda {
 
 namespace {
 
-/// Of two places in the row, the one whose element comes first; -1 is no place.
+/// The one of two places in the row whose element comes first; -1 is no place.
 __device__ std::int64_t firstOf(const float *row, std::int64_t i, std::int64_t j, bool largest) {
   if (i < 0 || j < 0)
     return i < 0 ? j : i;

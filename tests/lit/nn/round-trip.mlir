@@ -146,3 +146,17 @@ nn.step @rows batch 2 {
   // CHECK: nn.embedding_backward %{{.*}}, %{{.*}} onto %{{.*}} : (tensor<2x5xi64>, tensor<2x5x3xf32>, tensor<7x3xf32>) -> tensor<7x3xf32>
   %e = nn.embedding_backward %i, %y onto %d : (tensor<2x5xi64>, tensor<2x5x3xf32>, tensor<7x3xf32>) -> tensor<7x3xf32>
 }
+
+// CHECK-LABEL: @indices
+nn.step @indices batch 2 {
+  %i = nn.input "i" : tensor<2x5xi64>
+  %x = nn.parameter "x" at 0 : tensor<2x3x7xf32>
+  // CHECK: nn.gather_rows %{{.*}}, %{{.*}} {axis = 2 : i64, shared = 1 : i64} : (tensor<2x3x7xf32>, tensor<2x5xi64>) -> tensor<2x3x5xf32>
+  %y = nn.gather_rows %x, %i {axis = 2 : i64, shared = 1 : i64} : (tensor<2x3x7xf32>, tensor<2x5xi64>) -> tensor<2x3x5xf32>
+  // CHECK: nn.scatter_rows %{{.*}}, %{{.*}} {axis = 2 : i64, kind = 0 : i64, shared = 1 : i64} : (tensor<2x3x5xf32>, tensor<2x5xi64>) -> tensor<2x3x7xf32>
+  %z = nn.scatter_rows %y, %i {axis = 2 : i64, kind = 0 : i64, shared = 1 : i64} : (tensor<2x3x5xf32>, tensor<2x5xi64>) -> tensor<2x3x7xf32>
+  // CHECK: nn.scatter_rows %{{.*}}, %{{.*}} onto %{{.*}} {
+  %o = nn.scatter_rows %y, %i onto %x {axis = 2 : i64, kind = 1 : i64, shared = 1 : i64} : (tensor<2x3x5xf32>, tensor<2x5xi64>, tensor<2x3x7xf32>) -> tensor<2x3x7xf32>
+  // CHECK: nn.top_k %{{.*}} {largest} : (tensor<2x3x7xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xf32>)
+  %v, %n = nn.top_k %x {largest} : (tensor<2x3x7xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xf32>)
+}

@@ -65,6 +65,16 @@ static const char *const everyCall = R"(
         memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>)
       plan.call embeddingBackward "em" ["ids", "dy", "onto", "dtable"] ins(%i, %x, %y :
         memref<3xi64>, memref<2x2x2x2xf32>, memref<2x2x2x2xf32>) outs(%z : memref<2x2x2x2xf32>)
+      plan.call gatherRows "ga" ["x", "indices", "y"] ins(%x, %i : memref<2x2x2x2xf32>,
+        memref<3xi64>) outs(%y : memref<2x2x2x2xf32>) {axis = 3 : i64, shared = 1 : i64}
+      plan.call scatterRows "sc" ["updates", "indices", "y"] ins(%x, %i : memref<2x2x2x2xf32>,
+        memref<3xi64>) outs(%y : memref<2x2x2x2xf32>) {axis = 2 : i64, kind = 3 : i64,
+        shared = 0 : i64}
+      plan.call scatterRows "sc" ["updates", "indices", "onto", "y"] ins(%x, %i, %y :
+        memref<2x2x2x2xf32>, memref<3xi64>, memref<2x2x2x2xf32>) outs(%z :
+        memref<2x2x2x2xf32>) {axis = 2 : i64, kind = 1 : i64, shared = 0 : i64}
+      plan.call topK "to" ["x", "values", "indices"] ins(%x : memref<2x2x2x2xf32>) outs(%y, %z :
+        memref<2x2x2x2xf32>, memref<2x2x2x2xf32>) {largest}
       plan.call lrn "r" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
         memref<2x2x2x2xf32>) {size = 3 : i64, alpha = 0.5 : f64, beta = 0.75 : f64, bias =
         2.0 : f64}
@@ -133,6 +143,10 @@ TEST(EveryOperation, ArrivesAsItWasPlanned) {
       "embedding i x z",
       "embeddingBackward i x none z",
       "embeddingBackward i x y z",
+      "gatherRows 3 1 x i y",
+      "scatterRows 2 0 3 x i none y",
+      "scatterRows 2 0 1 x i y z",
+      "topK largest x y z",
       "lrn 3 0.5000 0.7500 2.0000 x y",
       "lrnBackward 3 0.5000 0.7500 2.0000 x y z",
       "softmax 3 log x y",

@@ -90,6 +90,20 @@ TEST(Counts, LayerNormAndEmbedding) {
   EXPECT_EQ(rows->bytes, 4 * 8 + 2 * 4 * 32);
 }
 
+// A gather reads no other entries; a scatter writes all, and computes with every update.
+TEST(Counts, GatherAndScatter) {
+  const std::string body = R"(
+    %x = nn.input "x" : tensor<4x50xf32>
+    %i = nn.input "i" : tensor<4x3xi64>
+    %y = nn.gather_rows %x, %i {axis = 1 : i64, shared = 1 : i64}
+      : (tensor<4x50xf32>, tensor<4x3xi64>) -> tensor<4x3xf32>
+    %z = nn.scatter_rows %y, %i {axis = 1 : i64, kind = 0 : i64, shared = 1 : i64}
+      : (tensor<4x3xf32>, tensor<4x3xi64>) -> tensor<4x50xf32>)";
+  EXPECT_EQ(counts(body, "nn.gather_rows")->bytes, 12 * 8 + 2 * 12 * 4);
+  EXPECT_EQ(counts(body, "nn.scatter_rows")->flops, 12);
+  EXPECT_EQ(counts(body, "nn.scatter_rows")->bytes, 12 * 4 + 12 * 8 + 200 * 4);
+}
+
 // Bytes follow the element type.
 TEST(Counts, ElementTypes) {
   const std::string half = "%x = nn.input \"x\" : tensor<4x8xf16>\n"
