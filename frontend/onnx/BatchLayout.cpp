@@ -90,6 +90,39 @@ BatchLayout::Place BatchLayout::of(const RepeatedTensor &repeated) const {
   return d < 0 || once[d] == 1 ? place : Place();
 }
 
+/// Whether the elements of a sample are those of the first one, and a multiple of its number.
+static bool areNumbers(const ConstantTensor &constant, BatchSpan span, std::int64_t batch) {
+  std::int64_t step = 0;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(constant.ints.size()); ++i) {
+    const std::int64_t sample = i / span.after % batch;
+    const std::int64_t more = constant.ints[i] - constant.ints[i - sample * span.after];
+    if (sample == 1 && step == 0)
+      step = more;
+    if (more != sample * step || step < 0)
+      return false;
+  }
+  return step > 0;
+}
+
+BatchLayout::Place BatchLayout::ofSampleNumbers(const ConstantTensor &constant) const {
+  const ConstantTensor *other = constant.atOtherBatch.get();
+  const Place place = other ? followed(constant.dims, other->dims) : Place();
+  return place && areNumbers(constant, spanOf(constant.dims, *place), batch) ? place : Place();
+}
+
+bool BatchLayout::namesSamples(Value value) const {
+  llvm::SmallVector<Value> pending{value};
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    if (sampleNumbers.contains(next))
+      return true;
+    if (Operation *op = next.getDefiningOp(); op && seen.insert(next).second)
+      llvm::append_range(pending, op->getOperands());
+  }
+  return false;
+}
+
 BatchLayout::Place BatchLayout::of(Value value) {
   if (auto known = places.find(value); known != places.end())
     return known->second;
@@ -211,6 +244,49 @@ BatchLayout::Place BatchLayout::ofEmbedding(nn::EmbeddingOp op) {
   return table;
 }
 
+BatchLayout::Place BatchLayout::ofGatherRows(nn::GatherRowsOp op) {
+  const auto axis = static_cast<std::int64_t>(op.getAxis());
+  const auto shared = static_cast<std::int64_t>(op.getShared());
+  Place x = of(op.getX()), indices = of(op.getIndices());
+  if (x && (x->dim == axis || (indices && (*indices != *x || x->dim >= shared))))
+    return mixed("it would take entries of one sample for another");
+  const Place joint = x ? x : indices;
+  if (joint && !(x && indices) && joint->dim < shared &&
+      !isShared({x ? op.getIndices() : op.getX(), 0}, *joint))
+    return {};
+  if (x && x->dim > axis)
+    x->dim += rankOf(op.getIndices()) - shared - 1;
+  if (!x && indices && indices->dim >= shared)
+    indices->dim += axis - shared;
+  return x ? x : indices;
+}
+
+/// The places of `onto`, the updates and the indices in the result are one.
+BatchLayout::Place BatchLayout::ofScatterRows(nn::ScatterRowsOp op) {
+  const auto axis = static_cast<std::int64_t>(op.getAxis());
+  const auto shared = static_cast<std::int64_t>(op.getShared());
+  const std::int64_t named = rankOf(op.getIndices()) - shared;
+  Place updates = of(op.getUpdates());
+  const Place onto = op.getOnto() ? of(op.getOnto()) : Place(), indices = of(op.getIndices());
+  if ((onto && onto->dim == axis) || (indices && indices->dim >= shared) ||
+      (updates && updates->dim >= axis && updates->dim < axis + named))
+    return mixed("it would put entries of one sample into another");
+  if (updates && updates->dim > axis)
+    updates->dim += 1 - named;
+  const Place joint = onto ? onto : updates ? updates : indices;
+  for (const Place &place : {onto, updates, indices})
+    if (joint && place && *place != *joint)
+      return mixed("its operands have the batch in different dimensions");
+  if (!joint)
+    return {};
+  const std::int64_t shift = joint->dim > axis ? 1 - named : 0;
+  const bool areShared =
+      (onto || !op.getOnto() || isShared({op.getOnto(), 0}, *joint)) &&
+      (updates || isShared({op.getUpdates(), shift}, *joint)) &&
+      (indices || joint->dim >= shared || isShared({op.getIndices(), 0}, *joint));
+  return areShared ? joint : Place();
+}
+
 BatchLayout::Place BatchLayout::ofReduce(nn::ReduceOp op) {
   Place place = along(op.getX(), op.getAxes(), "it would reduce over");
   if (place && rankOf(op.getY()) < rankOf(op.getX()))
@@ -287,6 +363,11 @@ BatchLayout::Place BatchLayout::find(Operation *op) {
       })
       .Case<nn::MatmulOp>([&](nn::MatmulOp op) { return ofMatmul(op); })
       .Case<nn::EmbeddingOp>([&](nn::EmbeddingOp op) { return ofEmbedding(op); })
+      .Case<nn::GatherRowsOp>([&](nn::GatherRowsOp op) { return ofGatherRows(op); })
+      .Case<nn::ScatterRowsOp>([&](nn::ScatterRowsOp op) { return ofScatterRows(op); })
+      .Case<nn::TopKOp>([&](nn::TopKOp op) {
+        return along(op.getX(), {rankOf(op.getX()) - 1}, "it would choose among");
+      })
       .Case<nn::ReduceOp>([&](nn::ReduceOp op) { return ofReduce(op); })
       .Case<nn::ReshapeOp>([&](nn::ReshapeOp op) { return ofReshape(op); })
       .Case<nn::SliceOp>([&](nn::SliceOp op) { return ofSlice(op); })

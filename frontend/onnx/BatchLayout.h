@@ -5,6 +5,7 @@
 #include "ir/nn/NN.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <optional>
 #include <string>
@@ -52,6 +53,16 @@ public:
   /// The place of a constant that follows a tensor's shape: every sample has the same there.
   Place of(const ConstantTensor &constant) const;
   Place of(const RepeatedTensor &repeated) const;
+  /// The place of integers of which each sample has its own number, or multiples of that, and
+  /// otherwise what all others have: by them samples name themselves.
+  Place ofSampleNumbers(const ConstantTensor &constant) const;
+  /// States that a value has such integers.
+  void setSampleNumbers(mlir::Value value, Place place) {
+    set(value, place);
+    sampleNumbers.insert(value);
+  }
+  /// Whether the value is computed from such integers.
+  bool namesSamples(mlir::Value value) const;
   /// Why an operation that of() came through would mix samples; emptied. The first is kept.
   std::string takeFault() { return std::exchange(fault, {}); }
   void refuse(const std::string &reason) { fault = fault.empty() ? reason : fault; }
@@ -83,6 +94,8 @@ private:
   Place ofMatmul(nn::MatmulOp op);
   Place ofEmbedding(nn::EmbeddingOp op);
   Place ofKnownRows(nn::EmbeddingOp op, const BatchPlace &table);
+  Place ofGatherRows(nn::GatherRowsOp op);
+  Place ofScatterRows(nn::ScatterRowsOp op);
   Place ofReduce(nn::ReduceOp op);
   Place ofReshape(nn::ReshapeOp op);
   Place ofSlice(nn::SliceOp op);
@@ -92,6 +105,7 @@ private:
   Place ofAxes(nn::AxesOpInterface op);
 
   llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseSet<mlir::Value> sampleNumbers;
   std::string fault;
 };
 

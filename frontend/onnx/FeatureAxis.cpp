@@ -63,6 +63,8 @@ private:
           return axis ? axis : of(o->getOperand(0));
         })
         .Case([](nn::EmbeddingOp o) { return rankOf(o->getResult(0)) - 1; })
+        .Case([&](nn::GatherRowsOp o) { return ofGathered(o); })
+        .Case([&](nn::ScatterRowsOp o) { return o.getOnto() ? of(o.getOnto()) : Axis(); })
         .Case([&](nn::MatmulOp o) { return ofProduct(o); })
         .Case([&](nn::TransposeOp o) { return ofTransposed(o); })
         .Case([&](nn::ReshapeOp o) {
@@ -85,6 +87,15 @@ private:
     const bool overPositions =
         rank > 2 && rankOf(data) == rank && of(data) == (isTransposed ? made : other);
     return overPositions ? other : made;
+  }
+
+  Axis ofGathered(nn::GatherRowsOp op) const {
+    const Axis axis = of(op.getX());
+    const auto replaced = static_cast<std::int64_t>(op.getAxis());
+    const std::int64_t named = rankOf(op.getY()) - rankOf(op.getX()) + 1;
+    if (axis && *axis == replaced && named != 1)
+      return std::nullopt;
+    return axis && *axis > replaced ? *axis + named - 1 : axis;
   }
 
   Axis ofTransposed(nn::TransposeOp op) const {

@@ -212,6 +212,7 @@ FoldFunction frontend::findShapeFold(llvm::StringRef op) {
       {"GatherElements", foldGatherElements},
       {"GatherND", foldGatherNd},
       {"MatMul", foldMatMul},
+      {"NonZero", foldNonZero},
       {"Range", foldRange},
       {"ReduceL1", foldReduce},
       {"ReduceL2", foldReduce},

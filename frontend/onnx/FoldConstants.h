@@ -44,6 +44,8 @@ mlir::FailureOr<ConstantTensor> foldGatherNd(NodeImport &node, Constants in);
 /// Writes updates into a constant, or clears one side of a diagonal.
 mlir::FailureOr<ConstantTensor> foldScatterNd(NodeImport &node, Constants in);
 mlir::FailureOr<ConstantTensor> foldTrilu(NodeImport &node, Constants in);
+/// The places of elements that are not zero.
+mlir::FailureOr<ConstantTensor> foldNonZero(NodeImport &node, Constants in);
 /// Takes the elements that indices name along one dimension.
 mlir::FailureOr<ConstantTensor> foldGatherElements(NodeImport &node, Constants in);
 

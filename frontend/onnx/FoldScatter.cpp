@@ -1,5 +1,5 @@
 // Computes nodes that take parts of a constant, GatherND and GatherElements, or change some:
-// ScatterND, as assignments to slices are exported, and Trilu.
+// ScatterND, as assignments to slices are exported, and Trilu; and NonZero.
 #include "frontend/onnx/FoldConstants.h"
 
 #include "onnx/onnx_pb.h"
@@ -135,6 +135,27 @@ FailureOr<ConstantTensor> frontend::foldGatherElements(NodeImport &node, Constan
     for (std::int64_t d = rank; d-- > 0; rest /= indices.dims[d], stride *= x.dims[d])
       place += stride * (d == *axis ? index : rest % indices.dims[d]);
     copyElements(result, i, x, place, 1);
+  }
+  return result;
+}
+
+// Places, one a column: those of each dimension are a row.
+FailureOr<ConstantTensor> frontend::foldNonZero(NodeImport &node, Constants in) {
+  const ConstantTensor &x = *in[0];
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    if (x.isReal() ? x.reals[i] != 0 : x.ints[i] != 0)
+      places.push_back(i);
+  const auto rank = static_cast<std::int64_t>(x.dims.size());
+  const auto count = static_cast<std::int64_t>(places.size());
+  if (rank * count > maxConstantElements)
+    return node.error("its places are too many to compute at import");
+  ConstantTensor result = integerList({});
+  result.dims = {rank, count};
+  for (std::int64_t d = 0; d < rank; ++d) {
+    const std::int64_t inner = nn::elementCount(nn::DimsRef(x.dims).drop_front(d + 1));
+    for (const std::int64_t place : places)
+      result.ints.push_back(place / inner % x.dims[d]);
   }
   return result;
 }

@@ -105,7 +105,7 @@ Outcome importOrSkip(ImportState &state, NodeImport &node, std::string &reason) 
   }
   if (succeeded(importByShape(node)))
     return Outcome::refused;
-  if (isKnownOp(node))
+  if (isKnownOp(node) && (state.isStep || findOp(node.op())))
     state.values.status = failure;
   return Outcome::broken;
 }

@@ -1,5 +1,5 @@
-// Gather and GatherND: parts of a tensor, and rows of a table by known, given or computed numbers.
-#include "frontend/onnx/FoldConstants.h"
+// Gather: parts of a tensor, and entries of a dimension by known, given or computed numbers.
+#include "frontend/onnx/NamedRows.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -12,13 +12,7 @@ using namespace syncline::frontend;
 using namespace mlir;
 
 /// Rows of a table by numbers that are an input, or its elements in other places.
-static LogicalResult importEmbedding(NodeImport &node, Value table) {
-  Value ids = node.tensor(1);
-  if (!ids || !elementOf(ids).isInteger(64))
-    return node.error("expected int64 indices, got '" + node.inputName(1) + "'");
-  if (shapeOf(table).size() < 2 || !isa<FloatType>(elementOf(table)))
-    return node.error("expected a floating-point table of rank 2 or more, got " +
-                      nn::toString(shapeOf(table)));
+static LogicalResult importEmbedding(NodeImport &node, Value table, Value ids) {
   nn::Dims dims(shapeOf(ids));
   llvm::append_range(dims, shapeOf(table).drop_front());
   SYNCLINE_TRY_MLIR(type, node.type(dims, table));
@@ -26,17 +20,12 @@ static LogicalResult importEmbedding(NodeImport &node, Value table) {
 }
 
 /// Rows of a table by numbers that are known at import, as relative positions are looked up.
-static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Dims &indices,
-                                     nn::DimsRef idDims, BatchLayout::Place place = {}) {
-  if (!isa<FloatType>(elementOf(table)))
-    return node.error("indices that are not evenly spaced are supported for floating-point only");
+LogicalResult frontend::importKnownRows(NodeImport &node, Value table, nn::DimsRef indices,
+                                        nn::DimsRef idDims, BatchLayout::Place place) {
   const nn::Dims shape(shapeOf(table));
   if (shape.size() == 1) // nn.embedding's rows are vectors
     table = node.reshape(table, {shape[0], 1});
-  auto idType = RankedTensorType::get(idDims, node.state.builder.getI64Type());
-  Value ids = node.create<nn::ConstantOp>(
-      idType, DenseElementsAttr::get(idType, llvm::ArrayRef<std::int64_t>(indices)));
-  node.state.values.layout.set(ids, place);
+  Value ids = indexConstant(node, indices, idDims, place);
   nn::Dims dims(idDims), rows(idDims);
   llvm::append_range(dims, nn::DimsRef(shape).drop_front());
   llvm::append_range(rows, shapeOf(table).drop_front());
@@ -44,16 +33,17 @@ static LogicalResult importKnownRows(NodeImport &node, Value table, const nn::Di
   return node.define(node.reshape(node.create<nn::EmbeddingOp>(*type, ids, table), dims));
 }
 
-/// One where the number is that of the row, zero elsewhere: the ids' shape and a dimension of rows.
-static FailureOr<Value> oneHot(NodeImport &node, Value numbers, std::int64_t rows) {
+FailureOr<Value> frontend::createOneHot(NodeImport &node, Value numbers, std::int64_t depth,
+                                        std::int64_t axis) {
   llvm::SmallVector<float> places;
-  for (std::int64_t row = 0; row < rows; ++row)
-    places.push_back(static_cast<float>(row));
-  auto type = RankedTensorType::get({rows}, elementOf(numbers));
+  for (std::int64_t place = 0; place < depth; ++place)
+    places.push_back(static_cast<float>(place));
+  nn::Dims dims(shapeOf(numbers)), alone{depth};
+  alone.append(shapeOf(numbers).size() - axis, 1);
+  auto type = RankedTensorType::get(alone, elementOf(numbers));
   Value place = node.create<nn::ConstantOp>(
       type, DenseElementsAttr::get(type, llvm::ArrayRef<float>(places)));
-  nn::Dims dims(shapeOf(numbers));
-  dims.push_back(1);
+  dims.insert(dims.begin() + axis, 1);
   SYNCLINE_TRY_MLIR(difference,
                     createBinary(node, nn::BinaryKind::sub, node.reshape(numbers, dims), place));
   const auto unary = [&](nn::UnaryKind kind, Value x, double least, double most) {
@@ -84,36 +74,24 @@ static bool areWithin(const std::optional<WholeBounds> &bounds, std::int64_t row
   return bounds && bounds->least >= 0 && bounds->most < rows;
 }
 
-/// Rows of a table by numbers that the step computes, as places of tokens that padding does not
-/// count. They are f32, so that the lookup is a product with ones and zeros. A number that is not
-/// known to be a row's makes an infinite row where it is none: nothing else checks it.
+/// Rows of a small table by numbers that the step computes, as places of tokens that padding does
+/// not count: a product with ones and zeros, so that ranks may gather its factors. A number that is
+/// not known to be a row's makes an infinite row where it is none: nothing else checks it.
 static LogicalResult importComputedRows(NodeImport &node, Value table, Value numbers) {
-  constexpr std::int64_t mostRows = 4096;
   const nn::Dims shape(shapeOf(table));
-  if (shape.size() < 2 || !isa<FloatType>(elementOf(table)) ||
-      elementOf(table) != elementOf(numbers))
-    return node.error("expected a table of f32 of rank 2 or more, got '" + node.inputName(0) + "'");
-  if (shape[0] > mostRows)
-    return node.error("computed indices are supported into at most " + llvm::Twine(mostRows) +
-                      " rows, got " + llvm::Twine(shape[0]));
-  const std::optional<WholeBounds> bounds = node.state.values.boundsOf(node.inputName(1));
-  if (bounds && (bounds->most < 0 || bounds->least >= shape[0]))
-    return node.error("indices of " + llvm::Twine(bounds->least) + " to " +
-                      llvm::Twine(bounds->most) + " do not fit a table of " +
-                      llvm::Twine(shape[0]) + " rows");
   nn::Dims dims(shapeOf(numbers));
   llvm::append_range(dims, nn::DimsRef(shape).drop_front());
   SYNCLINE_TRY_MLIR(type, node.type(dims, table));
   const std::int64_t width = nn::elementCount(shape) / shape[0];
-  SYNCLINE_TRY_MLIR(ones, oneHot(node, numbers, shape[0]));
+  SYNCLINE_TRY_MLIR(ones, createOneHot(node, numbers, shape[0], rankOf(numbers)));
   SYNCLINE_TRY_MLIR(
       rows, createMatmul(node, *ones, false, node.reshape(table, {shape[0], width}), false, {}));
-  if (!areWithin(bounds, shape[0]))
+  if (!areWithin(node.state.values.boundsOf(node.inputName(1)), shape[0]))
     rows = withInfinities(node, *rows, *ones);
   return failed(rows) ? failure() : node.define(node.reshape(*rows, dims));
 }
 
-static bool areEven(const nn::Dims &indices) {
+bool frontend::areEven(nn::DimsRef indices) {
   const std::int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
   bool areEven = !indices.empty() && step != 0;
   for (std::size_t i = 1; i < indices.size(); ++i)
@@ -121,9 +99,8 @@ static bool areEven(const nn::Dims &indices) {
   return areEven;
 }
 
-/// Slices along an axis at indices that are even.
-static LogicalResult importSlices(NodeImport &node, Value x, std::int64_t axis,
-                                  const nn::Dims &indices, nn::DimsRef indexDims) {
+LogicalResult frontend::importSlices(NodeImport &node, Value x, std::int64_t axis,
+                                     nn::DimsRef indices, nn::DimsRef indexDims) {
   SliceRanges ranges = wholeRange(shapeOf(x));
   ranges.starts[axis] = indices[0];
   ranges.steps[axis] = indices.size() > 1 ? indices[1] - indices[0] : 1;
@@ -136,68 +113,79 @@ static LogicalResult importSlices(NodeImport &node, Value x, std::int64_t axis,
   return node.define(node.reshape(*y, dims));
 }
 
+/// Fails where all numbers are known to be those of no entry.
+static LogicalResult checkBounds(NodeImport &node, std::int64_t size) {
+  const std::optional<WholeBounds> bounds = node.state.values.boundsOf(node.inputName(1));
+  if (bounds && (bounds->most < -size || bounds->least >= size))
+    return node.error("indices of " + llvm::Twine(bounds->least) + " to " +
+                      llvm::Twine(bounds->most) + " do not fit a table of " + llvm::Twine(size) +
+                      " rows");
+  return success();
+}
+
+/// Entries of a dimension by numbers that are an input or that the step computes.
+static LogicalResult importGivenRows(NodeImport &node, Value x, std::int64_t axis) {
+  constexpr std::int64_t mostOnes = 4096; // in a row of a product
+  const std::int64_t rows = shapeOf(x)[axis];
+  Value numbers = indicesOf(node, 1);
+  if (!numbers || failed(checkBounds(node, rows)))
+    return failure();
+  const BatchLayout::Place place = node.state.values.layout.of(x);
+  const bool isTable = axis == 0 && shapeOf(x).size() > 1 && !place;
+  if (isTable && elementOf(numbers).isInteger(64))
+    return importEmbedding(node, x, numbers);
+  if (isTable && rows <= mostOnes)
+    return importComputedRows(node, x, numbers);
+  if (place && place->dim == axis) { // samples may name their own rows
+    numbers = node.state.values.real(node.inputName(1));
+    if (!numbers)
+      return node.error("indices '" + node.inputName(1) + "' cannot be computed with as f32");
+  }
+  const NamedRows named = axis == 0 ? computedRows(node, shapeOf(x), place, numbers)
+                                    : NamedRows{nn::Dims(shapeOf(x)), numbers, axis, 0};
+  nn::Dims dims(shapeOf(x).take_front(axis));
+  llvm::append_range(dims, node.state.values.typeOf(node.inputName(1)).getShape());
+  llvm::append_range(dims, shapeOf(x).drop_front(axis + 1));
+  SYNCLINE_TRY_MLIR(y, createGatherRows(node, x, named));
+  return node.define(node.reshape(*y, dims));
+}
+
+Value frontend::floatOperand(NodeImport &node) {
+  Value x = node.tensor(0);
+  if (x && !isa<FloatType>(elementOf(x)))
+    x = node.state.values.real(node.inputName(0));
+  if (!x || !isa<FloatType>(elementOf(x)))
+    (void)node.error("operand '" + node.inputName(0) + "' cannot be computed with as f32");
+  return node.failed() ? Value() : x;
+}
+
 // A Gather of one index, or of indices at even distances, is a slice.
 static LogicalResult importGather(NodeImport &node) {
-  Value x = node.tensor(0);
-  if (node.integer("axis", 0) == 0 && x && !node.constant(1) && node.isBatched(1)) {
-    Value numbers = node.tensor(1);
-    if (numbers && elementOf(numbers).isInteger(1)) // truth values
-      numbers = node.state.values.real(node.inputName(1));
-    if (numbers && isWholeOperand(node, 1) && elementOf(numbers).isF32())
-      return importComputedRows(node, x, numbers);
-    return importEmbedding(node, x);
+  SYNCLINE_TRY_MLIR(axis, gatherAxis(node, shapeOf(node.tensor(0)).size()));
+  if (!node.constant(1)) {
+    Value x = floatOperand(node);
+    return x ? importGivenRows(node, x, *axis) : failure();
   }
-  SYNCLINE_TRY_MLIR(axis, gatherAxis(node, shapeOf(x).size()));
+  Value x = node.tensor(0);
   SYNCLINE_TRY_MLIR(indices, gatherIndices(node, shapeOf(x)[*axis]));
   const ConstantTensor &known = *node.constant(1);
-  const nn::Dims &indexDims = known.dims;
-  if (!areEven(*indices) && *axis == 0 && !indices->empty())
-    return importKnownRows(node, x, *indices, indexDims, node.state.values.layout.of(known));
-  if (!areEven(*indices))
-    return node.error("indices that are not evenly spaced are supported along axis 0 only");
-  return importSlices(node, x, *axis, *indices, indexDims);
-}
-
-// A list of indices names a row of x once the dimensions that it counts are one.
-static LogicalResult importGatherNd(NodeImport &node) {
-  if (!node.isKnown(1))
-    return node.error("expected indices that are known at import, got '" + node.inputName(1) + "'");
-  Value x = node.tensor(0);
-  const ConstantTensor &indices = *node.constant(1);
-  const std::int64_t shared = node.integer("batch_dims", 0);
-  SYNCLINE_TRY_MLIR(rows, rowsNamed(node, shapeOf(x), indices, shared));
-  if (rows->empty())
+  if (areEven(*indices))
+    return importSlices(node, x, *axis, *indices, known.dims);
+  if (indices->empty())
     return node.error("expected at least one index");
-  const std::int64_t counted = shared + indices.dims.back();
-  nn::Dims dims{nn::elementCount(shapeOf(x).take_front(counted))};
-  llvm::append_range(dims, shapeOf(x).drop_front(counted));
-  const nn::DimsRef indexDims = nn::DimsRef(indices.dims).drop_back();
-  Value table = node.reshape(x, dims);
-  return areEven(*rows) ? importSlices(node, table, 0, *rows, indexDims)
-                        : importKnownRows(node, table, *rows, indexDims);
-}
-
-// Elements of equal ones, whichever they are: the token types that stand in where none are given.
-static LogicalResult importGatherElements(NodeImport &node) {
-  const ConstantTensor *x = node.isKnown(0) ? node.constant(0) : nullptr;
-  const RankedTensorType indices = node.state.values.typeOf(node.inputName(1));
-  if (!x || !indices || x->size() == 0 || !llvm::all_equal(x->ints) || !llvm::all_equal(x->reals))
-    return node.error("expected a constant, and indices that are known or one value in it");
-  if (nn::elementCount(indices.getShape()) > maxConstantElements)
-    return node.error("a constant of shape " + nn::toString(indices.getShape()) +
-                      " is too large to compute at import");
-  ConstantTensor result = filled(*x, indices.getShape());
-  result.fromShape = true;
-  if (Value known = node.tensor(1))
-    result.setAtOtherBatch(filled(*x, node.state.values.layout.dimsAtOtherBatch(known)));
-  return node.defineConstant(std::move(result));
+  x = floatOperand(node);
+  const BatchLayout::Place place = node.state.values.layout.of(known);
+  if (!x || *axis == 0)
+    return x ? importKnownRows(node, x, *indices, known.dims, place) : failure();
+  const NamedRows named{nn::Dims(shapeOf(x)), indexConstant(node, *indices, known.dims, place),
+                        *axis, 0};
+  SYNCLINE_TRY_MLIR(y, createGatherRows(node, x, named));
+  return node.define(*y);
 }
 
 OpRows frontend::rowOps() {
   static constexpr OpRow rows[] = {
       {"Gather", {importGather, 2, 1, false}},
-      {"GatherElements", {importGatherElements, 2, 0}},
-      {"GatherND", {importGatherNd, 2, 1, false}},
   };
   return rows;
 }

@@ -85,6 +85,20 @@ static ImportFunction findIntegerImport(NodeImport &node) {
   return isWholeOperand(node, 0) || isWholeOperand(node, 1) ? findWholeOp(node.op()) : nullptr;
 }
 
+/// Makes integers of which some are computed, and held as f32, all f32, so that they can be joined.
+static void bindReals(NodeImport &node) {
+  bool isMixed = false;
+  for (unsigned i = 0; i < node.inputCount(); ++i) {
+    if (!node.hasInput(i) || !isWholeOperand(node, i))
+      return;
+    const RankedTensorType type = node.state.values.typeOf(node.inputName(i));
+    isMixed |= type && type.getElementType().isF32();
+  }
+  for (unsigned i = 0; isMixed && i < node.inputCount(); ++i)
+    if (Value real = node.state.values.real(node.inputName(i)))
+      node.bind(i, real);
+}
+
 LogicalResult frontend::importNode(NodeImport &node) {
   if (!hasKnownDomain(node))
     return node.error(unsupportedOp(node));
@@ -108,6 +122,8 @@ LogicalResult frontend::importNode(NodeImport &node) {
   if (node.state.options.onCuda && !import->onCuda)
     return node.error("no GPU has computed this operator yet: expected --backend cpu, got cuda");
   const bool movesWhole = !import->floatOnly && node.op() != "Cast" && isWholeOperand(node, 0);
+  if (node.state.isStep && node.op() == "Concat")
+    bindReals(node);
   bindCopies(node);
   if (failed(checkTensors(node, *import)) || failed(import->import(node)))
     return failure();

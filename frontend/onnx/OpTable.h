@@ -29,6 +29,7 @@ using OpRows = llvm::ArrayRef<OpRow>;
 // The rows by family, each beside its importers.
 OpRows attentionOps();
 OpRows blockOps();
+OpRows cellOps();
 OpRows constantOps();
 OpRows controlOps();
 OpRows convTransposeOps();
@@ -46,6 +47,7 @@ OpRows resizeOps();
 OpRows rowOps();
 OpRows sequenceOps();
 OpRows shapeOps();
+OpRows topOps();
 OpRows wholeOps();
 
 inline constexpr unsigned allOperands = ~0u; ///< as OpImport::tensors

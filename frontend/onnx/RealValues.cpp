@@ -80,7 +80,10 @@ Value GraphValues::real(const std::string &name) {
       return {};
     }
     Value known = realOfConstant(*entry->constant);
-    layout.set(known, layout.of(*entry->constant));
+    if (const BatchLayout::Place numbers = layout.ofSampleNumbers(*entry->constant))
+      layout.setSampleNumbers(known, numbers);
+    else
+      layout.set(known, layout.of(*entry->constant));
     return known;
   }
   if (entry && entry->repeated && !entry->repeated->values.isReal())
