@@ -127,7 +127,8 @@ LogicalResult frontend::importNode(NodeImport &node) {
   bindCopies(node);
   if (failed(checkTensors(node, *import)) || failed(import->import(node)))
     return failure();
-  const bool isMoved = movesWhole && node.op() != "Concat" && node.op() != "Pad"; // to other places
+  const bool isMoved = movesWhole && node.op() != "Concat" && node.op() != "Pad" &&
+                       !llvm::StringRef(node.op()).starts_with("Scatter"); // to other places
   const auto bounds = isMoved ? node.state.values.boundsOf(node.inputName(0)) : std::nullopt;
   for (unsigned i = 0; movesWhole && i < node.outputCount(); ++i)
     if (node.isUsed(i))

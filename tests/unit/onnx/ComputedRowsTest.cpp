@@ -81,6 +81,17 @@ TEST(ComputedRows, BoundsOfOtherOperators) {
   expect("k = Cast <to = 7> (b) d = Sub(one, k) n = Add(d, one) p = Mul(n, n)", 5);
 }
 
+// What is scattered may have other bounds than what it is scattered into.
+TEST(ComputedRows, BoundsOfAScatter) {
+  const Outcome outcome =
+      withPlaces("z = Constant <value = int64[2,5] {0,0,0,0,0,0,0,0,0,0}> () "
+                 "i = Constant <value = int64[2,1] {3, 4}> () k = Constant <value_ints = [1]> () "
+                 "a = Constant <value_ints = [0]> () u = Slice(t, a, k, k) "
+                 "p = ScatterElements <axis = 1> (z, i, u)");
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_TRUE(outcome.has("0x7F800000")) << outcome.ir;
+}
+
 // Elements of equal ones are known whichever places they are taken from; others where these are.
 TEST(GatherElements, OfConstants) {
   const std::string zeros =
