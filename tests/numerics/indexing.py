@@ -47,7 +47,8 @@ class CumSum(torch.autograd.Function):
 
 
 def exporting():
-    return torch.onnx.is_in_onnx_export()
+    """Whether the old exporter runs, which writes nodes by `symbolic`."""
+    return torch.onnx.is_in_onnx_export() and torch.jit.is_tracing()
 
 
 class Experts(nn.Module):
