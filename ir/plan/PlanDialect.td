@@ -65,7 +65,8 @@ def Plan_KernelEnum : Plan_I32Enum<"Kernel", "what a call computes", [
   I32EnumAttrCase<"embeddingBackward", 28>, I32EnumAttrCase<"resample", 29>,
   I32EnumAttrCase<"resampleBackward", 30>, I32EnumAttrCase<"gatherRows", 31>,
   I32EnumAttrCase<"scatterRows", 32>, I32EnumAttrCase<"topK", 33>,
-  I32EnumAttrCase<"noise", 34>]>;
+  I32EnumAttrCase<"noise", 34>, I32EnumAttrCase<"recurrent", 35>,
+  I32EnumAttrCase<"recurrentBackward", 36>]>;
 def Plan_Kernel : EnumAttr<Plan_Dialect, Plan_KernelEnum, "kernel">;
 
 // A #cluster<scheme ...>; its dialect's TableGen source is not needed for it.

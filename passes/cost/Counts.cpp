@@ -53,6 +53,12 @@ static double matmul(nn::MatmulOp op) {
          (op.getBias() ? elements(op.getY()) : 0);
 }
 
+/// Operations of a recurrent layer: the product of each step, and some 8 for each of its elements.
+static double recurrent(Value x, Value weights) {
+  const auto size = cast<ShapedType>(weights.getType()).getShape()[2];
+  return (2 * static_cast<double>(size) + 8) * elements(x);
+}
+
 static double pointwise(nn::PointwiseOp op) {
   if (op.getOutputs().empty())
     return 0;
@@ -92,6 +98,8 @@ static double flopsOf(Operation *op) {
       .Case([](nn::LrnOp o) { return (2.0 * o.getSize() + 4) * elements(o.getX()); })
       .Case([](nn::LrnBackwardOp o) { return (4.0 * o.getSize() + 8) * elements(o.getX()); })
       .Case([](nn::EmbeddingBackwardOp o) { return elements(o.getDy()); })
+      .Case([](nn::RecurrentOp o) { return recurrent(o.getX(), o.getR()); })
+      .Case([](nn::RecurrentBackwardOp o) { return 2 * recurrent(o.getDx(), o.getR()); })
       .Case([](nn::NoiseOp o) { return 16 * elements(o.getY()); })
       .Case([](nn::ResampleOp o) { return resample(o, o.getX(), o.getY()); })
       .Case([](nn::ResampleBackwardOp o) { return resample(o, o.getDx(), o.getDy()); })

@@ -14,6 +14,7 @@ void syncline::differentiate::registerDifferentiationRules(mlir::DialectRegistry
     attachNormalizationRules(context);
     attachPointwiseRules(context);
     attachPoolRules(context);
+    attachRecurrentRules(context);
     attachShapeRules(context);
   });
 }

@@ -34,6 +34,7 @@ void attachLossRules(mlir::MLIRContext *context);
 void attachNormalizationRules(mlir::MLIRContext *context);
 void attachPointwiseRules(mlir::MLIRContext *context);
 void attachPoolRules(mlir::MLIRContext *context);
+void attachRecurrentRules(mlir::MLIRContext *context);
 void attachShapeRules(mlir::MLIRContext *context);
 
 } // namespace syncline::differentiate

@@ -2,6 +2,7 @@
 #include "runtime/core/OperandChecks.h"
 #include "runtime/core/Labels.h"
 #include "runtime/core/Strides.h"
+#include "syncline/RecurrentCell.h"
 #include "syncline/ScatterKind.h"
 
 #include <algorithm>
@@ -251,6 +252,35 @@ void checkTopK(const Operands &o, Tensor x, Tensor values, Tensor indices) {
   for (Tensor result : {values, indices}) {
     o.expectType(result, {ElementType::f32});
     o.expectShape(result, wanted);
+  }
+}
+
+void checkRecurrent(const Operands &o, const RecurrentTensors &all, std::int64_t cell,
+                    bool reverse) {
+  if (cell < 0 || cell >= recurrentCells)
+    o.fail("expected a cell from 0 to " + std::to_string(recurrentCells - 1) + ", got " +
+           std::to_string(cell));
+  for (Tensor tensor : {all.x, all.r, all.initial, all.y, all.last, all.saved})
+    o.expectType(tensor, {ElementType::f32});
+  const auto kind = static_cast<RecurrentCell>(cell);
+  const Shape &x = o.shape(all.x), &r = o.shape(all.r);
+  if (x.size() != 3 || r.size() != 3 || r[0] < 1 || r[0] > 2 || (r[0] == 2 && reverse))
+    o.fail("expected x of three dimensions and weights of one or two directions, got " +
+           shapeText(x) + " and " + shapeText(r));
+  const std::int64_t t = x[0], b = x[1], d = r[0], size = r[2];
+  o.expectShape(all.r, {d, gatesOf(kind) * size, size});
+  o.expectShape(all.x, {t, b, d * gatesOf(kind) * size});
+  o.expectShape(all.initial, {statesOf(kind), d, b, size});
+  o.expectShape(all.last, {statesOf(kind), d, b, size});
+  o.expectShape(all.y, {t, b, d * size});
+  o.expectShape(all.saved, {d, t, b, savedOf(kind) * size});
+  if (all.bias.isValid()) {
+    o.expectType(all.bias, {ElementType::f32});
+    o.expectShape(all.bias, {d, 2 * gatesOf(kind) * size});
+  }
+  if (all.lengths.isValid()) {
+    o.expectType(all.lengths, {ElementType::i64});
+    o.expectShape(all.lengths, {b});
   }
 }
 

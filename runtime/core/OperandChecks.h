@@ -39,6 +39,12 @@ void checkIndexedRows(const Operands &, Tensor whole, Tensor indices, Tensor row
 void checkScatteredRows(const Operands &, Tensor updates, Tensor indices, Tensor onto, Tensor y,
                         std::int64_t axis, std::int64_t shared, std::int64_t kind);
 void checkTopK(const Operands &, Tensor x, Tensor values, Tensor indices);
+/// The operands that a recurrent layer and its gradients have in common: x may be dx.
+struct RecurrentTensors {
+  Tensor x, r, bias, initial, lengths, y, last, saved;
+};
+/// `bias` is not checked where it is not valid.
+void checkRecurrent(const Operands &, const RecurrentTensors &, std::int64_t cell, bool reverse);
 void checkConcat(const Operands &, std::span<const Tensor> xs, Tensor y, std::int64_t axis);
 /// `whole` is x of slice or dx of sliceBackward.
 void checkSlice(const Operands &, Tensor whole, Tensor part, const Shape &starts,

@@ -209,6 +209,19 @@ void RecordingBuilder::noise(Name, Tensor y, std::int64_t distribution, double f
   record("noise " + std::to_string(distribution) + real(first) + real(second) + real(evaluated),
          {y});
 }
+void RecordingBuilder::recurrent(Name, Tensor x, Tensor r, Tensor bias, Tensor initial,
+                                 Tensor lengths, Tensor y, Tensor last, Tensor saved,
+                                 std::int64_t cell, bool reverse) {
+  record("recurrent " + std::to_string(cell) + (reverse ? " reverse" : ""),
+         {x, r, bias, initial, lengths, y, last, saved});
+}
+void RecordingBuilder::recurrentBackward(Name, Tensor r, Tensor initial, Tensor saved, Tensor dy,
+                                         Tensor dlast, Tensor lengths, Tensor dx, Tensor dr,
+                                         Tensor dbias, Tensor dinitial, std::int64_t cell,
+                                         bool reverse) {
+  record("recurrentBackward " + std::to_string(cell) + (reverse ? " reverse" : ""),
+         {r, initial, saved, dy, dlast, lengths, dx, dr, dbias, dinitial});
+}
 void RecordingBuilder::loss(Tensor loss) { record("loss", {loss}); }
 void RecordingBuilder::allGather(int bucket) {
   calls.push_back("allGather " + std::to_string(bucket));
