@@ -76,13 +76,13 @@ private:
     return success();
   }
 
-  /// Checks the types that backends compute with: f32, labels and ids of i64, masks and workspaces
-  /// of ui8 or i32. A move's operands have one type.
+  /// Checks the types that backends compute with: f32, labels, ids and lengths of i64, masks and
+  /// workspaces of ui8 or i32. A move's operands have one type.
   LogicalResult checkTypes() {
     const bool movesNumbers = row.isMove && elementOf(byRole.front().second).isInteger(64);
     for (const auto &[role, operand] : byRole) {
       const Type type = elementOf(operand);
-      const bool isNumber = movesNumbers || role == "ids" ||
+      const bool isNumber = movesNumbers || role == "ids" || role == "lengths" ||
                             (role == "target" && call.getCallee() == plan::Kernel::crossEntropy);
       const bool isMemory = role == "workspace" || role == "mask";
       const bool isIndex = role == "indices" && call.getCallee() != plan::Kernel::topK;
@@ -130,7 +130,17 @@ private:
   }
 
   /// The type of an optional result that the call does not have.
-  Type typeOfMissing(StringRef role) const { return tensorOf(find(role == "dx" ? "x" : "scale")); }
+  Type typeOfMissing(StringRef role) {
+    if (call.getCallee() != plan::Kernel::recurrentBackward)
+      return tensorOf(find(role == "dx" ? "x" : "scale"));
+    const RankedTensorType weights = tensorOf(find("r"));
+    if (role == "dr" || (role == "dbias" && weights.getRank() != 3))
+      return weights;
+    if (role == "dbias")
+      return RankedTensorType::get({weights.getDimSize(0), 2 * weights.getDimSize(1)},
+                                   weights.getElementType());
+    return tensorOf(find("initial"));
+  }
 
   /// Builds the operation and verifies it. Its operands are states, since batch normalization
   /// requires states for some.

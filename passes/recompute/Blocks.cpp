@@ -31,7 +31,8 @@ bool isScores(nn::MatmulOp product) {
 
 bool isHeavy(Operation *op) {
   const auto product = dyn_cast<nn::MatmulOp>(op);
-  return product ? !isScores(product) : isa<nn::ConvOp, nn::ConvBackwardDataOp>(op);
+  return product ? !isScores(product)
+                 : isa<nn::ConvOp, nn::ConvBackwardDataOp, nn::RecurrentOp>(op);
 }
 
 namespace {

@@ -71,8 +71,8 @@ llvm::Expected<StepResult> interpret(StepOp step, const Bindings &bindings) {
       return done.takeError();
     if (!*done && !evaluateLinear(&op, values) && !evaluatePool(&op, values) &&
         !evaluateNormalization(&op, values, result.states) && !evaluatePointwise(&op, values) &&
-        !evaluateResample(&op, values) && !evaluateShape(&op, values) &&
-        !evaluateIndex(&op, values) && !evaluateLoss(&op, values))
+        !evaluateResample(&op, values) && !evaluateRecurrent(&op, values) &&
+        !evaluateShape(&op, values) && !evaluateIndex(&op, values) && !evaluateLoss(&op, values))
       return failure("the reference does not know '" + op.getName().getStringRef() + "'");
   }
   return result;

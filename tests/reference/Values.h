@@ -32,6 +32,7 @@ bool evaluateNormalization(mlir::Operation *op, Values &values, Bindings &states
 bool evaluatePool(mlir::Operation *op, Values &values);
 bool evaluatePointwise(mlir::Operation *op, Values &values);
 bool evaluateResample(mlir::Operation *op, Values &values);
+bool evaluateRecurrent(mlir::Operation *op, Values &values);
 bool evaluateShape(mlir::Operation *op, Values &values);
 bool evaluateLoss(mlir::Operation *op, Values &values);
 
