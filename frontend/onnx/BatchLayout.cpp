@@ -128,6 +128,9 @@ BatchLayout::Place BatchLayout::of(Value value) {
     return known->second;
   Operation *op = value.getDefiningOp();
   Place place = op && op->getResult(0) == value ? find(op) : Place();
+  auto recurrent = dyn_cast_or_null<nn::RecurrentOp>(op);
+  if (recurrent && recurrent.getLast() == value)
+    place = ofRecurrent(recurrent, value);
   if (place && (place->dim < 0 || place->dim >= rankOf(value) ||
                 shapeOf(value)[place->dim] != place->factor() * batch))
     place = mixed("its result of shape " + nn::toString(shapeOf(value)) + " would lose the batch");
@@ -350,6 +353,33 @@ BatchLayout::Place BatchLayout::ofAxes(nn::AxesOpInterface op) {
   return along(op->getOperand(0), op.getComputedAxes(), "it would compute over");
 }
 
+/// Samples go through time apart from each other.
+BatchLayout::Place BatchLayout::ofRecurrent(nn::RecurrentOp op, Value result) {
+  const std::pair<Value, std::int64_t> operands[] = {
+      {op.getX(), 1}, {op.getInitial(), 2}, {op.getLengths(), 0}};
+  Place place;
+  for (auto [value, dim] : operands) {
+    Place own = value ? of(value) : Place();
+    if (own && own->dim != dim)
+      return mixed("it would compute over dimension " + std::to_string(own->dim) +
+                   ", which has the batch, and so mix samples");
+    if (!own)
+      continue;
+    own->dim = 1;
+    if (place && *place != *own)
+      return mixed("it would mix samples: its operands have the batch in different orders");
+    place = own;
+  }
+  for (auto [value, dim] : operands)
+    if (place && value && !of(value) && !isShared({value, 1 - dim}, *place))
+      return {};
+  if (of(op.getR()) || of(op.getBias()))
+    return mixed("its weights have the batch");
+  if (place && result == op.getLast())
+    place->dim = 2;
+  return place;
+}
+
 BatchLayout::Place BatchLayout::find(Operation *op) {
   return llvm::TypeSwitch<Operation *, Place>(op)
       .Case<nn::UnaryOp, nn::DropoutOp>([&](auto op) { return of(op.getX()); })
@@ -374,6 +404,7 @@ BatchLayout::Place BatchLayout::find(Operation *op) {
       .Case<nn::ConcatOp>([&](nn::ConcatOp op) { return ofConcat(op); })
       .Case<nn::PadOp>([&](nn::PadOp op) { return ofPad(op); })
       .Case<nn::TransposeOp>([&](nn::TransposeOp op) { return ofTranspose(op); })
+      .Case<nn::RecurrentOp>([&](nn::RecurrentOp op) { return ofRecurrent(op, op.getY()); })
       .Case<nn::AxesOpInterface>([&](nn::AxesOpInterface op) { return ofAxes(op); })
       .Default([&](Operation *op) { // stored, or known by its shape alone
         const bool hasBatch = llvm::any_of(op->getOperands(), [&](Value x) { return of(x); });

@@ -102,6 +102,7 @@ private:
   Place ofConcat(nn::ConcatOp op);
   Place ofPad(nn::PadOp op);
   Place ofTranspose(nn::TransposeOp op);
+  Place ofRecurrent(nn::RecurrentOp op, mlir::Value result);
   Place ofAxes(nn::AxesOpInterface op);
 
   llvm::DenseMap<mlir::Value, Place> places;

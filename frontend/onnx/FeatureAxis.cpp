@@ -48,6 +48,8 @@ public:
       axes[result] = std::nullopt;
     if (!isInput)
       axes[op.getResult(0)] = axisOf(op);
+    if (auto recurrent = dyn_cast<nn::RecurrentOp>(op))
+      axes[recurrent.getLast()] = 3;
   }
 
   Axis of(Value value) const { return axes.lookup(value); }
@@ -62,6 +64,7 @@ private:
           const Axis axis = o.getFeatureAxis();
           return axis ? axis : of(o->getOperand(0));
         })
+        .Case([](nn::RecurrentOp) { return Axis(2); })
         .Case([](nn::EmbeddingOp o) { return rankOf(o->getResult(0)) - 1; })
         .Case([&](nn::GatherRowsOp o) { return ofGathered(o); })
         .Case([&](nn::ScatterRowsOp o) { return o.getOnto() ? of(o.getOnto()) : Axis(); })

@@ -41,6 +41,7 @@ OpRows noiseOps();
 OpRows normalizationOps();
 OpRows pointwiseOps();
 OpRows poolOps();
+OpRows recurrentOps();
 OpRows reductionOps();
 OpRows repeatOps();
 OpRows resizeOps();

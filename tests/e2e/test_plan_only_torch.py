@@ -182,7 +182,6 @@ class TorchTest(PlanOnlyTest):
             "--batch",
             4,
             renamed=True,
-            stepless="LSTM",
             **axes,
         )
 
