@@ -30,6 +30,12 @@ def noise(model, sample, batch, seed=0):
         tables = (m for m in model.modules() if isinstance(m, torch.nn.Embedding))
         inputs = random.randint(0, next(tables).num_embeddings, shape)
     with torch.no_grad():
-        *places, classes = model.eval()(sample).shape  # in training it would move statistics
+        logits = model.eval()(sample)  # in training it would move statistics
     model.train()
+    *places, classes = classes_last(logits).shape
     return inputs, random.randint(0, classes, (batch, *places[1:]))
+
+
+def classes_last(logits):
+    """Those of images have their classes second."""
+    return logits.movedim(1, -1) if logits.dim() == 4 else logits

@@ -21,6 +21,13 @@ import networks
 WARM_UP = 2
 
 
+def loss_of(logits, labels):
+    """Over every sample, token or pixel. Images have their classes second."""
+    if logits.dim() < 4:
+        logits, labels = logits.flatten(0, -2), labels.flatten()
+    return torch.nn.functional.cross_entropy(logits, labels)
+
+
 def main(name, batch, steps, ways):
     torch.set_num_threads(1)
     ranks = int(os.environ.get("WORLD_SIZE", 1))
@@ -41,8 +48,7 @@ def main(name, batch, steps, ways):
         start = time.perf_counter()
         optimizer.zero_grad()
         with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in ways):
-            logits = model(inputs).flatten(0, -2)  # of every sample, or of every token
-            loss = torch.nn.functional.cross_entropy(logits, labels.flatten())
+            loss = loss_of(model(inputs), labels)
         loss.backward()
         optimizer.step()
         times.append(time.perf_counter() - start)
