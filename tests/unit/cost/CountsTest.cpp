@@ -70,6 +70,27 @@ TEST(Counts, Matmul) {
   EXPECT_EQ(transposed->flops, 2 * 3 * 8 * 4);
 }
 
+// A resample to half the columns: one operation a result for the nearest, 4 for a linear filter, 8
+// for a cubic one; antialiasing reads all 4·8 elements.
+TEST(Counts, Resample) {
+  const auto got = [](const std::string &filter, bool isBackward) {
+    const std::string attributes = "{axes = array<i64: 1>, coordinates = array<i64: 4, 1, 2>, "
+                                   "cubic_coefficient = -0.75 : f64, filter = " +
+                                   filter + "}";
+    return *counts("%x = nn.input \"x\" : tensor<4x8xf32>\n%y = nn.resample %x " + attributes +
+                       " : (tensor<4x8xf32>) -> tensor<4x4xf32>\n%dx = nn.resample_backward %y " +
+                       attributes + " : (tensor<4x4xf32>) -> tensor<4x8xf32>",
+                   isBackward ? "nn.resample_backward" : "nn.resample");
+  };
+  for (const bool isBackward : {false, true}) {
+    EXPECT_EQ(got("2 : i64", isBackward).flops, 16);
+    EXPECT_EQ(got("4 : i64", isBackward).flops, 4 * 16);
+    EXPECT_EQ(got("5 : i64", isBackward).flops, 8 * 16);
+    EXPECT_EQ(got("4 : i64, antialias", isBackward).flops, 4 * 32);
+    EXPECT_EQ(got("2 : i64", isBackward).bytes, 4 * (32 + 16));
+  }
+}
+
 // Layer normalization counts as batch normalization does; an embedding reads no other rows.
 TEST(Counts, LayerNormAndEmbedding) {
   const std::string body = R"(
