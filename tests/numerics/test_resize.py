@@ -19,8 +19,9 @@ import resizes
 
 BATCH = 3
 # ONNX computes by the size before it is rounded down, PyTorch by the one after.
-ANOTHER_SIZE = {"test_resize_downsample_scales_linear_align_corners"}
-ANOTHER_SIZE |= {"test_resize_downsample_scales_cubic_align_corners"}
+ANOTHER_SIZE = [
+    f"test_resize_downsample_scales_{mode}_align_corners" for mode in ("linear", "cubic")
+]
 
 
 def image_labels(shape, seed):
