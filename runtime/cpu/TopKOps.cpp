@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <omp.h>
 #include <vector>
 
 namespace syncline::cpu {
@@ -32,12 +33,15 @@ void CpuBuilder::topK(std::string_view layer, Tensor x, Tensor values, Tensor in
     const std::int64_t size = p.shape(x).back(), count = p.shape(values).back();
     p.call("partial sort", [size, count, largest, rows = p.count(x) / size, x = p.plainInput(x),
                             values = p.plainOutput(values), indices = p.plainOutput(indices)] {
-#pragma omp parallel for if (rows * size >= 1 << 15)
-      for (std::int64_t row = 0; row < rows; ++row) {
-        std::vector<std::int64_t> order(static_cast<std::size_t>(size));
-        sortRow(pointer<float>(x) + row * size, size, count, largest, order.data(),
+      // No exception may leave a parallel region, so memory is allocated in front of it.
+      const bool isParallel = rows * size >= 1 << 15;
+      const auto threads = static_cast<std::size_t>(isParallel ? omp_get_max_threads() : 1);
+      std::vector<std::int64_t> orders(static_cast<std::size_t>(size) * threads);
+#pragma omp parallel for if (isParallel)
+      for (std::int64_t row = 0; row < rows; ++row)
+        sortRow(pointer<float>(x) + row * size, size, count, largest,
+                &orders[static_cast<std::size_t>(size * omp_get_thread_num())],
                 pointer<float>(values) + row * count, pointer<float>(indices) + row * count);
-      }
     });
   });
 }
