@@ -99,6 +99,10 @@ static FailureOr<Layer> readLayer(NodeImport &node) {
   if (r.size() != 3)
     return node.error("expected R of rank 3, got " + nn::toString(r));
   layer.size = node.integer("hidden_size", r[2]);
+  constexpr std::int64_t most = std::int64_t(1) << 31;
+  if (layer.size < 1 || layer.size > most)
+    return node.error("expected a hidden_size from 1 to " + llvm::Twine(most) + ", got " +
+                      llvm::Twine(layer.size));
   const std::int64_t rows = gatesOf(layer.cell) * layer.size;
   if (r != nn::DimsRef{layer.directions, rows, layer.size})
     return node.error("expected R of shape " + nn::toString({layer.directions, rows, layer.size}) +

@@ -51,6 +51,28 @@ const Misfit products[] = {
      "layer 'l': matmul: cannot add a bias of [3] to [2, 4]"},
 };
 
+const Misfit recurrences[] = {
+    {[](Step s) {
+       s.step().recurrent("l", s.f32("x", {3, 2, 16}), s.f32("r", {1, 16, 4}), s.f32("b", {1, 16}),
+                          s.f32("s", {2, 1, 2, 4}), none, s.f32("y", {3, 2, 4}),
+                          s.f32("t", {2, 1, 2, 4}), s.f32("k", {1, 3, 2, 24}), 0, false);
+     },
+     "layer 'l': recurrent: 'b': expected shape [1, 32], got [1, 16]"},
+    {[](Step s) {
+       s.step().recurrent("l", s.f32("x", {3, 2, 16}), s.f32("r", {1, 16, 4}), s.f32("b", {1, 32}),
+                          s.f32("s", {2, 1, 2, 4}), none, s.f32("y", {3, 2, 4}),
+                          s.f32("t", {2, 1, 2, 4}), s.f32("k", {1, 3, 2, 24}), 5, false);
+     },
+     "layer 'l': recurrent: expected a cell from 0 to 4, got 5"},
+    {[](Step s) {
+       s.step().recurrentBackward("l", s.f32("r", {1, 12, 4}), s.f32("s", {1, 1, 2, 4}),
+                                  s.f32("k", {1, 3, 2, 16}), s.f32("dy", {3, 2, 4}),
+                                  s.f32("dt", {1, 1, 2, 4}), none, s.f32("dx", {3, 2, 8}), none,
+                                  none, none, 1, true);
+     },
+     "layer 'l': recurrentBackward: 'dx': expected shape [3, 2, 12], got [3, 2, 8]"},
+};
+
 constexpr std::int64_t large = std::int64_t{1} << 32;
 
 /// Sizes that libraries would narrow to fewer bits are refused.
@@ -187,6 +209,11 @@ protected:
 };
 
 TEST_P(MisfitTest, Products) { refuses(products); }
+TEST_P(MisfitTest, Recurrences) {
+  if (GetParam().name.starts_with("cuda"))
+    GTEST_SKIP() << "recurrent layers are refused for this backend";
+  refuses(recurrences);
+}
 TEST_P(MisfitTest, Windows) { refuses(windows); }
 TEST_P(MisfitTest, Layers) { refuses(layers); }
 TEST_P(MisfitTest, Movements) { refuses(movements); }

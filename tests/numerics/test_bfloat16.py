@@ -77,7 +77,19 @@ class Plain(nn.Module):
         return self.head(functional.relu(self.wide(x)))
 
 
-MODELS = (Residual, Plain)
+class Recurrent(nn.Module):
+    """Two layers of LSTM over the rows of an image."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.LSTM(96, 64, 2, batch_first=True)
+        self.head = nn.Linear(64, CLASSES)
+
+    def forward(self, x):
+        return self.head(self.layers(x.transpose(1, 2).flatten(2))[0][:, -1])
+
+
+MODELS = (Residual, Plain, Recurrent)
 
 
 def draw(seed, batch=BATCH, size=32):

@@ -105,6 +105,14 @@ static const char *const everyCall = R"(
         memref<2x2x2x2xf32>, memref<2x2x2x2xui8>) {ratio = 0.5 : f64}
       plan.call dropoutBackward "u" ["dy", "mask", "dx"] ins(%x, %m : memref<2x2x2x2xf32>,
         memref<2x2x2x2xui8>) outs(%y : memref<2x2x2x2xf32>) {ratio = 0.5 : f64}
+      plan.call recurrent "rc" ["x", "r", "bias", "initial", "lengths", "y", "last", "saved"]
+        ins(%x, %y, %x, %y, %i : memref<2x2x2x2xf32>, memref<2x2x2x2xf32>, memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>, memref<3xi64>) outs(%z, %y, %x : memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>, memref<2x2x2x2xf32>) {cell = 2 : i64, reverse}
+      plan.call recurrentBackward "rc" ["r", "initial", "saved", "dy", "dlast", "dx", "dr"]
+        ins(%x, %y, %x, %y, %x : memref<2x2x2x2xf32>, memref<2x2x2x2xf32>, memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>, memref<2x2x2x2xf32>) outs(%z, %y : memref<2x2x2x2xf32>,
+        memref<2x2x2x2xf32>) {cell = 1 : i64}
       plan.call noise "n" ["y"] outs(%y : memref<2x2x2x2xf32>)
         {distribution = 2 : i64, first = 0.25 : f64, second = 0.5 : f64, evaluated = 0.75 : f64}
       plan.call resample "z" ["x", "y"] ins(%x : memref<2x2x2x2xf32>) outs(%y :
@@ -160,6 +168,8 @@ TEST(EveryOperation, ArrivesAsItWasPlanned) {
       "maximum [1,2,3] x s",
       "dropout 0.5000 x y m",
       "dropoutBackward 0.5000 x m y",
+      "recurrent 2 reverse x y x y i z y x",
+      "recurrentBackward 1 x y x y x none z y none none",
       "noise 2 0.2500 0.5000 0.7500 y",
       "resample [1,2,3] [1,-2,3,4,5,6,7,8,9] 5 -0.500 exclude x y",
       "resampleBackward [2] [1,0,2] 4 0.0000 antialias x y",

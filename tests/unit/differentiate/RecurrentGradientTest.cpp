@@ -55,7 +55,7 @@ TEST(RecurrentGradient, OfLastStates) {
   }
 }
 
-// Of two samples one takes no step and the other two of three.
+// One of the two samples takes no step, the other two of three.
 TEST(RecurrentGradient, OfShortSamples) {
   const std::string lengths = "%n = nn.constant dense<[0, 2]> : tensor<2xi64>\n";
   for (std::int64_t cell = 0; cell < recurrentCells; ++cell)

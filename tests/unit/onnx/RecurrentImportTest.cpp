@@ -27,7 +27,8 @@ struct Cell {
   int gates;
 };
 
-/// Of t [5 steps, 2 samples, 3], with three elements a state, and weights by name: w, r, b, h, c.
+/// A layer over t [5 steps, 2 samples, 3], with three elements a state; w, r, b, h and c are its
+/// weights and states.
 std::string layerGraph(const Cell &cell, int directions, const std::string &attributes,
                        const std::string &operands, const std::string &nodes = "") {
   const std::string d = std::to_string(directions), rows = std::to_string(3 * cell.gates);
@@ -54,8 +55,9 @@ void expectError(const Outcome &outcome, const std::string &text) {
 void expectLayer(const std::string &graph, const std::string &text, int opset = 14) {
   // GRU and RNN have two results.
   std::string two = graph;
-  if (graph.find("LSTM") == std::string::npos)
-    two.replace(two.find("s, n, m"), 7, "s, n");
+  const std::size_t three = graph.find("s, n, m");
+  if (three != std::string::npos && graph.find("LSTM") == std::string::npos)
+    two.replace(three, 7, "s, n");
   const Outcome outcome = imported(two, opset);
   EXPECT_EQ(outcome.error, "");
   EXPECT_TRUE(outcome.has(text)) << "expected: " << text << "\n" << outcome.ir;
@@ -87,6 +89,15 @@ TEST(RecurrentImport, DirectionsAndCellsHaveTheirNumbers) {
                          "direction = \"bidirectional\", activations = [\"Relu\", \"Relu\"]",
                          "t, w, r, b"),
               "{cell = 4 : i64}");
+}
+
+// A classifier reads the last state alone.
+TEST(RecurrentImport, LastStatesAreResults) {
+  expectLayer("agraph (float[2,5,3] x) => (float[2] y) { t = Transpose <perm = [1,0,2]> (x)" +
+                  normal("w", "2,3,3") + normal("r", "2,3,3") +
+                  " s, n = RNN <direction = \"bidirectional\"> (t, w, r)"
+                  " y = Transpose <perm = [1,0,2]> (n) }",
+              "(tensor<2x2x3xf32>) -> tensor<2x2x3xf32>");
 }
 
 TEST(RecurrentImport, BatchMayStandFirst) {
@@ -176,6 +187,10 @@ TEST(RecurrentImport, WhatDoesNotFitIsNamed) {
   } rows[] = {
       {layerGraph(lstm, 1, "hidden_size = 4", "t, w, r"),
        "expected R of shape 1x16x4 for hidden_size 4, got 1x12x3"},
+      {layerGraph(lstm, 1, "hidden_size = 4611686018427387904", "t, w, r"),
+       "expected a hidden_size from 1 to 2147483648, got 4611686018427387904"},
+      {layerGraph(lstm, 1, "hidden_size = 0", "t, w, r"),
+       "expected a hidden_size from 1 to 2147483648, got 0"},
       {layerGraph(lstm, 1, "hidden_size = 3", "t, b, r"), "expected W of shape 1x12x3, got 1x24"},
       {layerGraph(lstm, 1, "hidden_size = 3", "t, w, b"), "expected R of rank 3, got 1x24"},
       {layerGraph(lstm, 1, "hidden_size = 3", "b, w, r"), "expected X of rank 3, got 1x24"},
