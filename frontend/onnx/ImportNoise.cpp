@@ -58,7 +58,8 @@ static FailureOr<NoiseShape> shapeOfOperand(NodeImport &node) {
   if (const RepeatedTensor *known = node.state.values.repeated(node.inputName(0)))
     return fixedShape(node, known->dims, layout.of(*known));
   // A ConstantOfShape of fixed shape would be a parameter, where it were computed with.
-  const auto producer = node.state.index.producers.find(node.inputName(0));
+  const auto producer =
+      node.state.index.producers.find(node.state.values.rootOf(node.inputName(0)));
   if (producer != node.state.index.producers.end() &&
       node.state.file.model->graph().node(producer->second).op_type() == "ConstantOfShape")
     return fixedShape(node, nn::Dims(node.state.values.typeOf(node.inputName(0)).getShape()), {});
@@ -180,6 +181,34 @@ static LogicalResult importBernoulli(NodeImport &node) {
   return success();
 }
 
+/// The nodes that read the name; of a body's, none.
+static const std::vector<int> &readersOf(const NodeImport &node, const std::string &name) {
+  llvm::StringMap<std::vector<int>> &readers = node.state.readers;
+  if (readers.empty())
+    for (const int i : node.state.index.order)
+      for (const std::string &read : node.state.file.model->graph().node(i).input())
+        readers[read].push_back(i);
+  return readers[name];
+}
+
+/// Whether `accepts` holds for all nodes that read the name, which are few.
+template <typename Accepts>
+static bool readersAre(const NodeImport &node, const std::string &name, Accepts accepts) {
+  constexpr std::size_t most = 16;
+  const std::vector<int> all = readersOf(node, name); // others may be asked for meanwhile
+  return !all.empty() && all.size() <= most &&
+         llvm::all_of(all, [&](int i) { return accepts(node.state.file.model->graph().node(i)); });
+}
+
+/// Whether one node alone reads the name's elements. CastLike reads a type.
+static bool isReadOnce(const NodeImport &node, const std::string &name) {
+  const auto readsType = [&](int i) {
+    const onnx::NodeProto &reader = node.state.file.model->graph().node(i);
+    return reader.op_type() == "CastLike" && reader.input(0) != name;
+  };
+  return node.uses(name) - llvm::count_if(readersOf(node, name), readsType) == 1;
+}
+
 /// The operation that draws the value from [0, 1).
 static nn::NoiseOp unitNoise(Value value) {
   auto noise = value ? value.getDefiningOp<nn::NoiseOp>() : nn::NoiseOp();
@@ -201,7 +230,7 @@ Value frontend::createDrawn(NodeImport &node) {
     return {};
   for (const unsigned drawn : {0u, 1u}) {
     const std::optional<double> p = knownProbability(node, 1 - drawn);
-    if (!p || !(*p >= 0 && *p <= 1) || node.uses(node.inputName(drawn)) != 1 ||
+    if (!p || !(*p >= 0 && *p <= 1) || !isReadOnce(node, node.inputName(drawn)) ||
         !node.state.values.isComputed(node.inputName(drawn)))
       continue;
     nn::NoiseOp noise = unitNoise(node.tensor(drawn));
@@ -216,52 +245,23 @@ Value frontend::createDrawn(NodeImport &node) {
   return {};
 }
 
-namespace {
-
-/// Which nodes read a name, directly or behind other names.
-class Readers {
-public:
-  explicit Readers(const NodeImport &node) : node(node) {}
-
-  /// Whether `accepts` holds for all readers of the name.
-  template <typename Accepts> bool all(const std::string &name, Accepts accepts) const {
-    bool isRead = false;
-    for (int i : node.state.index.order) {
-      const onnx::NodeProto &reader = node.state.file.model->graph().node(i);
-      if (!llvm::is_contained(reader.input(), name))
-        continue;
-      isRead = true;
-      if (!accepts(reader))
-        return false;
+/// Whether the name is only compared or rounded, by way of sums and products.
+static bool isRounded(const NodeImport &node, const std::string &name, int depth) {
+  const auto rounds = [&](const onnx::NodeProto &reader) {
+    switch (kindOf(reader.op_type())) {
+    case Reader::comparison:
+    case Reader::rounding:
+      return true;
+    case Reader::elementwise:
+    case Reader::alias:
+      return reader.output_size() > 0 && isRounded(node, reader.output(0), depth + 1);
+    case Reader::other:
+      return false;
     }
-    return isRead;
-  }
-
-private:
-  const NodeImport &node;
-};
-
-/// Whether the name is only compared or rounded, by way of sums and products with known numbers.
-bool isRounded(const NodeImport &node, const std::string &name, int depth) {
-  return depth < 4 && Readers(node).all(
-                          name,
-                          [&](const onnx::NodeProto &reader) {
-                            switch (kindOf(reader.op_type())) {
-                            case Reader::comparison:
-                            case Reader::rounding:
-                              return true;
-                            case Reader::elementwise:
-                            case Reader::alias:
-                              return reader.output_size() > 0 &&
-                                     isRounded(node, reader.output(0), depth + 1);
-                            case Reader::other:
-                              return false;
-                            }
-                            llvm_unreachable("all kinds are listed");
-                          });
+    llvm_unreachable("all kinds are listed");
+  };
+  return depth < 4 && readersAre(node, name, rounds);
 }
-
-} // namespace
 
 /// Whether the name's elements are computed from the graph's inputs.
 static bool dependsOnSamples(const NodeImport &node, const std::string &name) {
@@ -293,7 +293,7 @@ bool frontend::isNoise(const NodeImport &node) {
   const auto &dims = node.attribute("shape")->ints();
   const std::optional<std::int64_t> exported = node.state.exportedBatch;
   return exported && *exported > 1 && dims.size() > 1 && dims[0] == *exported &&
-         Readers(node).all(name, [&](const onnx::NodeProto &reader) {
+         readersAre(node, name, [&](const onnx::NodeProto &reader) {
            return kindOf(reader.op_type()) == Reader::elementwise &&
                   llvm::any_of(reader.input(), [&](const std::string &other) {
                     return dependsOnSamples(node, other);
@@ -301,41 +301,38 @@ bool frontend::isNoise(const NodeImport &node) {
          });
 }
 
-/// The probability in floor(probability + noise); unset for other sums.
-static std::optional<double> addedTo(Value noise, nn::BinaryOp sum) {
-  const Value other = sum.getA() == noise ? sum.getB() : sum.getA();
-  auto constant = other.getDefiningOp<nn::ConstantOp>();
-  auto values = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : nullptr;
-  if (!values || !values.isSplat() || shapeOf(noise) != shapeOf(sum.getY()))
-    return std::nullopt;
-  const double p = shortestDecimal(values.getSplatValue<APFloat>().convertToFloat());
-  return p >= 0 && p <= 1 ? std::optional(p) : std::nullopt;
-}
-
-static void recognizeDropPath(nn::UnaryOp floor) {
-  auto sum = floor.getX().getDefiningOp<nn::BinaryOp>();
-  if (!sum || sum.getKind() != nn::BinaryKind::add || !floor.getX().getType().hasStaticShape() ||
-      !cast<RankedTensorType>(floor.getX().getType()).getElementType().isF32())
-    return;
-  for (Value operand : {sum.getA(), sum.getB()}) {
-    nn::NoiseOp noise = unitNoise(operand);
-    const std::optional<double> p = noise && operand.hasOneUse() && sum.getY().hasOneUse()
-                                        ? addedTo(operand, sum)
-                                        : std::nullopt;
-    if (!p)
+/// The ones that floor(probability + uniform number) is; null for others.
+static Value createFloored(NodeImport &node) {
+  GraphValues &values = node.state.values;
+  const auto producer = node.state.index.producers.find(node.inputName(0));
+  if (producer == node.state.index.producers.end() || node.uses(node.inputName(0)) != 1)
+    return {};
+  const onnx::NodeProto &sum = node.state.file.model->graph().node(producer->second);
+  if (sum.op_type() != "Add" || sum.input_size() != 2)
+    return {};
+  for (const int drawn : {0, 1}) {
+    const std::string &number = sum.input(1 - drawn), &uniform = sum.input(drawn);
+    const ConstantTensor *known = values.isKnown(number) ? values.constant(number) : nullptr;
+    if (!known || known->reals.size() != 1 || !values.isComputed(uniform) ||
+        !isReadOnce(node, uniform))
       continue;
-    drawOnes(noise, *p);
-    floor.getY().replaceAllUsesWith(noise.getY());
-    return;
+    nn::NoiseOp noise = unitNoise(values.tensor(uniform));
+    const double p = shortestDecimal(static_cast<float>(known->reals[0]));
+    if (!noise || !(p >= 0 && p <= 1) || known->dims.size() > shapeOf(noise.getY()).size())
+      continue;
+    drawOnes(noise, p);
+    return noise.getY();
   }
+  return {};
 }
 
-void frontend::finishNoise(Block &block, bool isOff) {
-  for (auto op : block.getOps<nn::UnaryOp>())
-    if (op.getKind() == nn::UnaryKind::floor)
-      recognizeDropPath(op);
-  if (!isOff)
-    return;
+static LogicalResult importFloor(NodeImport &node) {
+  if (Value drawn = createFloored(node))
+    return node.define(drawn);
+  return importUnary(node);
+}
+
+void frontend::replaceNoise(Block &block) {
   for (auto noise : llvm::make_early_inc_range(block.getOps<nn::NoiseOp>())) {
     const auto type = cast<RankedTensorType>(noise.getY().getType());
     OpBuilder builder(noise);
@@ -350,6 +347,7 @@ void frontend::finishNoise(Block &block, bool isOff) {
 OpRows frontend::noiseOps() {
   static constexpr OpRow rows[] = {
       {"Bernoulli", {importBernoulli, 1, 0}},
+      {"Floor", {importFloor, 1, 1}},
       {"RandomNormalLike", {importNoiseLike, 1, 0}},
       {"RandomUniformLike", {importNoiseLike, 1, 0}},
   };

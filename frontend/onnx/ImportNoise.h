@@ -14,9 +14,7 @@ mlir::LogicalResult importFixedNoise(NodeImport &node);
 /// A comparison of uniform numbers with a known one, as ones with a probability; null for others.
 mlir::Value createDrawn(NodeImport &node);
 
-/// Replaces floor(probability + uniform number), as a drop path has it, by ones with the
-/// probability, so that evaluation computes with their mean. With `isOff`, all noise becomes what
-/// it is in evaluation.
-void finishNoise(mlir::Block &block, bool isOff);
+/// Gives all noise the numbers that it has in evaluation.
+void replaceNoise(mlir::Block &block);
 
 } // namespace syncline::frontend

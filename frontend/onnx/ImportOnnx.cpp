@@ -212,7 +212,8 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   SYNCLINE_TRY_GET(output, findOutput(state));
   SYNCLINE_TRY(attachLoss(state, *output, graph.index.output->name()));
   recognizeLayerNorms(*graph.block);
-  finishNoise(*graph.block, /*isOff=*/!options.dropout);
+  if (!options.dropout)
+    replaceNoise(*graph.block);
   eraseDead(*graph.block);
   ImportedModel result;
   result.unneededInputs = dropInputs(*graph.block, graph.index);

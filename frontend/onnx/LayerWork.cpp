@@ -50,6 +50,7 @@ unsigned frontend::dataOperands(llvm::StringRef op) {
       .Cases("DequantizeLinear", "Pow", "QuantizeLinear", "SequenceAt", 1)
       .Cases("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", 1)
       .Cases("ConstantOfShape", "Range", "Shape", "Size", 0)
+      .Cases("RandomNormalLike", "RandomUniformLike", 0)
       .Default(~0u);
 }
 

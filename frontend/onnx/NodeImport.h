@@ -63,6 +63,7 @@ struct ImportState {
   std::optional<std::vector<int>> replacement{};
   std::map<int, LoopProgress> loops{};                    ///< by the node's place
   llvm::StringMap<std::vector<SequenceItem>> sequences{}; ///< by name
+  llvm::StringMap<std::vector<int>> readers{}; ///< name → nodes, once that is asked for noise
 };
 
 /// Errors are sticky and live in `state.values.status`: an attribute of the wrong type reads as its

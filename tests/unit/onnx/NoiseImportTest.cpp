@@ -57,6 +57,25 @@ TEST(NoiseImport, DropPathHasItsMeanInEvaluation) {
   EXPECT_EQ(outcome.count("floor"), 0);
 }
 
+// A scalar that no list names is a number, as one that PyTorch's exporter lifts out of the nodes.
+TEST(NoiseImport, ProbabilitiesMayBeInitializers) {
+  frontend::ImportOptions options = batchOf(6);
+  options.parameters = {{"w", {8, 8}}};
+  const auto model = [](const char *reader) {
+    return std::string("agraph (float[N,8] x) => (float[N,8] y) <float k = {0.75}> {"
+                       " w = RandomNormal <shape = [8,8]> () h = MatMul(x, w)"
+                       " u = RandomUniformLike(h) ") +
+           reader + " q = Div(h, k) y = Mul(q, f) }";
+  };
+  Outcome floored = importText(13, model("a = Add(u, k) f = Floor(a)"), options);
+  EXPECT_TRUE(floored.has(noise(2, "7.500000e-01", "0.000000e+00", "7.500000e-01")))
+      << floored.error << floored.ir;
+  Outcome less =
+      importText(15, model("p = CastLike(k, u) b = Less(u, p) f = CastLike(b, h)"), options);
+  EXPECT_TRUE(less.has(noise(2, "7.500000e-01", "0.000000e+00", "7.500000e-01")))
+      << less.error << less.ir;
+}
+
 // Numbers that something else reads too stay what they are.
 TEST(NoiseImport, SharedNumbersAreNotReplaced) {
   Outcome outcome = importNodes(13, "u = RandomUniformLike(h) k = Constant <value_float = 0.9> () "
@@ -130,6 +149,17 @@ TEST(NoiseImport, GeneratorsThatAreOnlyRoundedAreNoise) {
   Outcome outcome = importText(13, graph, batchOf(6));
   EXPECT_TRUE(outcome.has("evaluated = 5.000000e-01 : f64, first = 5.000000e-01 : f64, "
                           "second = 0.000000e+00 : f64} : tensor<6x1xf32>"))
+      << outcome.error << outcome.ir;
+  EXPECT_EQ(outcome.count("nn.parameter"), 1);
+}
+
+TEST(NoiseImport, LikeAFixedShapeBehindACast) {
+  const char *const graph = "agraph (float[3,8] x) => (float[3,5] y) {"
+                            " w = RandomNormal <shape = [8,5]> () h = MatMul(x, w)"
+                            " s = Constant <value_ints = [3,1]> () z = ConstantOfShape(s)"
+                            " c = Cast <to = 1> (z) u = RandomUniformLike(c) y = Mul(h, u) }";
+  Outcome outcome = importText(13, graph, batchOf(6));
+  EXPECT_TRUE(outcome.has("second = 1.000000e+00 : f64} : tensor<6x1xf32>"))
       << outcome.error << outcome.ir;
   EXPECT_EQ(outcome.count("nn.parameter"), 1);
 }
