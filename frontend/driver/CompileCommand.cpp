@@ -256,7 +256,7 @@ static void addModel(CLI::App &command, CompileOptions &options) {
   command
       .add_option_function<std::string>(
           "--dropout", [&options](const std::string &value) { options.dropout = value == "keep"; },
-          "Train with the model's Dropout nodes, or without; default: keep")
+          "Train with the model's Dropout nodes and noise, or without; default: keep")
       ->check(launch::oneOf({"keep", "off"}))
       ->group("Training");
 }

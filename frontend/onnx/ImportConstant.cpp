@@ -59,7 +59,7 @@ static LogicalResult importCastLike(NodeImport &node) {
   if (from && element && from.getElementType() == element && isWholeOperand(node, 0) == toWhole &&
       (!isComputed || areTruthValues(values.boundsOf(node.inputName(0)))))
     return node.defineAlias();
-  if (isWholeOperand(node, 0) && element && element.isF32() && !toWhole)
+  if (areTruthValues(values.boundsOf(node.inputName(0))) && element && element.isF32() && !toWhole)
     if (Value x = values.real(node.inputName(0)))
       return node.define(x);
   if (node.isKnown(0) && element && (element.isF32() || element.isInteger(64))) {

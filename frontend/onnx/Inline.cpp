@@ -75,7 +75,7 @@ std::string Inliner::freshName(const std::string &name) {
     file.names = allNames(file);
   std::string fresh = name;
   while (!file.names.insert(fresh).second)
-    fresh += "_";
+    fresh = name + "_" + std::to_string(++file.repeated[name]);
   return fresh;
 }
 

@@ -4,6 +4,7 @@
 #include "frontend/onnx/ExternalData.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <cstdint>
@@ -39,6 +40,7 @@ struct ModelFile {
   std::vector<bool> isCall;         ///< of the file's own nodes: copies stand for it
   std::vector<std::int64_t> orders; ///< node → the place in the file of what it stands for
   llvm::StringSet<> names;          ///< of nodes and values, once a copy needs a new one
+  llvm::StringMap<int> repeated;    ///< name → how many new names begin with it
   std::uint64_t copiedBytes = 0;    ///< in attributes of copies
 };
 

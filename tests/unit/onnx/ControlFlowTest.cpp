@@ -123,6 +123,32 @@ TEST(ControlFlow, ParametersOfBodiesAreTrained) {
   EXPECT_EQ(outcome.count("nn.parameter"), 2);
 }
 
+// A body reads what bodies around it define, and may define a name of theirs anew.
+TEST(ControlFlow, BodiesStandInBodies) {
+  Outcome outcome = importNodes(
+      13, "n = Constant <value_int = 2> () "
+          "y = Loop (n, , h) <body = b (int64 i, bool k, float[M] v) => (bool k2, float[M] w) { "
+          "k2 = Identity(k) t = Tanh(v) z = Constant <value_int = 0> () c = Equal(i, z) "
+          "w = If (c) <then_branch = t () => (float[M] r) { m = Constant <value_int = 3> () "
+          "r = Loop (m, , t) <body = d (int64 j, bool g, float[M] a) => (bool g2, float[M] t) { "
+          "g2 = Identity(g) s = Sigmoid(a) t = Mul(s, h) }> }, "
+          "else_branch = e () => (float[M] q) { q = Neg(t) }> }>");
+  EXPECT_EQ(outcome.count("tanh"), 2) << outcome.error << outcome.ir;
+  EXPECT_EQ(outcome.count("sigmoid"), 3);
+  EXPECT_EQ(outcome.count("neg"), 1);
+}
+
+TEST(ControlFlow, BodiesWithinBodiesAreBounded) {
+  std::string body = "u = Tanh(v) ";
+  for (const char *level : {"a", "b"})
+    body = std::string("n") + level + " = Constant <value_int = 1000> () u = Loop (n" + level +
+           ", , v) <body = b (int64 i, bool k, float[M] v) => (bool k2, float[M] u) { "
+           "k2 = Identity(k) " +
+           body + " }> ";
+  expectError(importNodes(13, "v = Identity(h) " + body + " y = Neg(u)"),
+              "have more than 200000 nodes, or 512 MiB, when they are written out");
+}
+
 // --save writes the user's file: the copies of bodies are not in it.
 TEST(ControlFlow, TheSkeletonIsTheFile) {
   Outcome outcome =
@@ -164,6 +190,18 @@ TEST(Functions, AttributesReachTheirNodes) {
   const std::string tail = "<domain: \"f\", opset_import: [\"\":17]> outer <a> (x) => (y) "
                            "{ y = Softmax <axis: int = @a> (x) }";
   EXPECT_TRUE(importModel(functionModel + tail).has("{axis = 0 : i64}"));
+}
+
+TEST(Functions, StandInBranchesAndHaveThem) {
+  Outcome outcome = importModel(
+      functionModel + "<domain: \"f\", opset_import: [\"\":17, \"f\":1]> outer <a> (x) => (y) "
+                      "{ c = Constant <value_int: int = @a> () b = Cast <to = 9> (c) "
+                      "y = If (b) <then_branch = t () => (float[M] p) { p = Tanh(x) }, "
+                      "else_branch = e () => (float[M] q) { q = f.inner(x) }> } "
+                      "<domain: \"f\", opset_import: [\"\":17]> inner (x) => (y) "
+                      "{ s = Sigmoid(x) y = Neg(s) }");
+  EXPECT_EQ(outcome.count("sigmoid"), 1) << outcome.error << outcome.ir;
+  EXPECT_EQ(outcome.count("tanh"), 0);
 }
 
 TEST(Functions, ThatCallThemselvesAreRefused) {
