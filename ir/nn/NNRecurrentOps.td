@@ -11,7 +11,7 @@ def NN_RecurrentOp : NN_ComputeOp<"recurrent", [AllTypesMatch<["initial", "last"
     with their weights, r those of the states, bias the biases of both products, all in ONNX's order
     of gates. Direction 0 goes backward in time with `reverse`, direction 1 always does. The states
     are the outputs, and behind them an LSTM's cell states. A sample takes no part in the steps from
-    its length on: y is zero there, and its states stay. `saved` is for the backward pass (NN18).
+    its length on: y is zero there, and its states stay. `saved` is for the backward pass (NN23).
 
     ```mlir
     %y, %last, %saved = nn.recurrent %x, %r, %b, %s {cell = 0 : i64}
@@ -35,7 +35,7 @@ def NN_RecurrentBackwardOp
                                           AllTypesMatch<["r", "dr"]>]> {
   let summary = "gradients of a recurrent layer";
   let description = [{
-    Shapes follow NN18.
+    Shapes follow NN23.
     `%dx, %dr, %db, %ds = nn.recurrent_backward %r, %s, %saved, %dy, %dlast {..} : (..) -> (..)`.
   }];
   let arguments = (ins NN_FloatTensor:$r, NN_FloatTensor:$initial, NN_FloatTensor:$saved,

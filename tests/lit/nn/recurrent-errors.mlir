@@ -16,13 +16,13 @@ nn.step @s batch 2 {
 
 // A cell that there is not.
 change %saved = | cell = 0 => cell = 5
-error NN18: expected a cell from 0 to 4, got 5
+error NN23: expected a cell from 0 to 4, got 5
 
 // -----
 
 // A cell of other gates.
 change %saved = | cell = 0 => cell = 1
-error NN18: expected r of one or two directions, 3 gates of as many rows as it has columns, got 1x16x4
+error NN23: expected r of one or two directions, 3 gates of as many rows as it has columns, got 1x16x4
 
 // -----
 
@@ -30,24 +30,24 @@ error NN18: expected r of one or two directions, 3 gates of as many rows as it h
 change "n" : | tensor<2xi64> => tensor<2xf32>
 change %dx, | tensor<2xi64> => tensor<2xf32>
 change %saved = | tensor<2xi64> => tensor<2xf32>
-error NN18: expected lengths of i64
+error NN23: expected lengths of i64
 
 // -----
 
 // Outputs of another size.
 change %dx, | tensor<3x2x4xf32> => tensor<3x2x8xf32>
 change %saved = | -> (tensor<3x2x4xf32> => -> (tensor<3x2x8xf32>
-error NN18: expected y of shape 3x2x4, got 3x2x8
+error NN23: expected y of shape 3x2x4, got 3x2x8
 
 // -----
 
 // A bias of the inputs' products alone.
 change "b" at | tensor<1x32xf32> => tensor<1x16xf32>
 change %saved = | tensor<1x32xf32> => tensor<1x16xf32>
-error NN18: expected a bias of shape 1x32, got 1x16
+error NN23: expected a bias of shape 1x32, got 1x16
 
 // -----
 
 // Gradients of other inputs.
 change %dx, | -> (tensor<3x2x16xf32> => -> (tensor<3x2x12xf32>
-error NN18: expected x of shape 3x2x16, got 3x2x12
+error NN23: expected x of shape 3x2x16, got 3x2x12
