@@ -45,7 +45,7 @@ TEST(Identity, NoPort) {
                     std::string(port) + "'");
 }
 
-// torchrun's agent has the port that it announces; one that a shell inherits without a port has none.
+// An agent of torchrun has the port that it announces; one inherited without a port has none.
 TEST(Identity, AnAgentHasThePortThatItAnnounces) {
   Variables variables{{"MASTER_ADDR", "h"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
   IdentityFlags flags;
