@@ -11,6 +11,7 @@
 #include "ir/nn/NN.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
+#include "syncline/TrainedLoss.h"
 
 #include <nlohmann/json.hpp>
 
@@ -159,22 +160,34 @@ Result<Json> targetJson(plan::ProgramOp program) {
                          : Result<Json>(std::move(found));
 }
 
-llvm::StringRef lossName(plan::ProgramOp program) {
-  for (auto call : program.getOps<plan::CallOp>())
+/// A kernel says which loss it computes. Of a loss in loops only the options know the name.
+Result<std::string> lossText(plan::ProgramOp program, const Json &options) {
+  for (auto call : program.getOps<plan::CallOp>()) {
     if (call.getCallee() == plan::Kernel::meanSquaredError)
-      return "mse";
-  return "cross-entropy";
+      return std::string("mse");
+    if (call.getCallee() == plan::Kernel::crossEntropy)
+      return std::string("cross-entropy");
+  }
+  const auto stated = options.find("loss"); // of a file, which may say anything
+  if (stated == options.end() || !stated->is_string())
+    return Status::badInput("'options' do not say which loss the step computes");
+  SYNCLINE_TRY_GET(loss, TrainedLoss::parse(stated->get<std::string>()));
+  if (loss->hasKernel())
+    return Status::badInput("'options' state the loss '" + loss->text() +
+                            "', but no kernel of the step computes it");
+  return loss->text();
 }
 
 Status addProgram(Json &plan, plan::ProgramOp program) {
   SYNCLINE_TRY_GET(inputs, inputsJson(program));
   SYNCLINE_TRY_GET(target, targetJson(program));
+  SYNCLINE_TRY_GET(loss, lossText(program, plan["options"]));
   plan["inputs"] = std::move(*inputs);
   plan["target"] = std::move(*target);
   plan["runnable"] = true;
   plan["batch"] = program.getBatch();
   plan["servers"] = program.getServers().value_or(0);
-  plan["loss"] = lossName(program).str();
+  plan["loss"] = std::move(*loss);
   plan["precision"] = nn::precisionOf(program->getParentOfType<ModuleOp>()).str();
   plan["overlap"] = program.getOverlap().value_or("backward").str();
   if (const std::optional<double> norm = plan::clipNormOf(program))

@@ -111,7 +111,8 @@ Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
   import.batch = options.batch;
   import.dimensions = options.dimensions;
   import.batchDimensions = options.batchDimensions;
-  import.loss = options.loss == "mse" ? nn::LossKind::mse : nn::LossKind::cross_entropy;
+  SYNCLINE_TRY_GET(loss, TrainedLoss::parse(options.loss));
+  import.loss = *loss;
   if (options.classesIn != "auto")
     import.classesIn =
         options.classesIn == "1" ? frontend::ClassesIn::second : frontend::ClassesIn::last;

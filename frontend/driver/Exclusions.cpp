@@ -74,7 +74,10 @@ const Request inParts{"--split-tied always",
 const Request several{"--accumulate", [](const CompileOptions &o) { return o.accumulate != 1; }};
 const Request classes{"--classes-in",
                       [](const CompileOptions &o) { return o.classesIn != "auto"; }};
-const Request mse{"--loss mse", [](const CompileOptions &o) { return o.loss == "mse"; }};
+const Request otherLoss{
+    "--loss other than cross-entropy",
+    [](const CompileOptions &o) { return !o.loss.starts_with("cross-entropy"); },
+    [](const CompileOptions &o) { return "--loss " + o.loss; }};
 const Request tf32{"--precision tf32",
                    [](const CompileOptions &o) { return o.precision == "tf32"; }};
 const Request cpu{"--backend cpu", [](const CompileOptions &o) { return o.backend == "cpu"; }};
@@ -111,7 +114,7 @@ const std::vector<Exclusion> &exclusions() {
         {"--split-tied"},
         {"--accumulate"}},
        "such a plan does not run"},
-      {classes, {mse}, "mse has no classes"},
+      {classes, {otherLoss}, "only a cross-entropy has classes"},
       {tf32, {cpu}, "only GPUs have it"},
       {weights,
        {{"--clip-norm"}},

@@ -3,14 +3,25 @@
 
 #include "runtime/launch/CliChecks.h"
 #include "runtime/launch/CommandLine.h"
+#include "syncline/TrainedLoss.h"
 
 #include "CLI/CLI.hpp"
 
 namespace syncline::driver {
 
 void addLoss(CLI::App &command, CompileOptions &options) {
-  command.add_option("--loss", options.loss, "Take this loss on the model's output")
-      ->check(launch::oneOf({"cross-entropy", "mse"}))
+  const auto check = [](const std::string &text) {
+    const Result<TrainedLoss> loss = TrainedLoss::parse(text);
+    return loss ? std::string() : loss.status().message();
+  };
+  command
+      .add_option("--loss", options.loss,
+                  "Take this loss on the model's output, the mean over elements or, for a "
+                  "cross-entropy, over predictions: cross-entropy, "
+                  "cross-entropy:targets=probabilities, mse, l1, smooth-l1, smooth-l1:beta=B or "
+                  "bce-with-logits")
+      ->check(check)
+      ->type_name("LOSS")
       ->capture_default_str()
       ->group("Training");
   command

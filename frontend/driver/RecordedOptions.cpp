@@ -54,7 +54,6 @@ frontend::ImportOptions readImport(const Json &json) {
   json.at("dropout").get_to(import.dropout);
   json.at("loss_on").get_to(import.output);
   import.parameters = readParameters(json.at("parameters"));
-  import.loss = json.at("loss") == "mse" ? nn::LossKind::mse : nn::LossKind::cross_entropy;
   for (frontend::ClassesIn classes : {frontend::ClassesIn::second, frontend::ClassesIn::last})
     if (json.at("classes_in") == classesText(classes))
       import.classesIn = classes;
@@ -68,7 +67,7 @@ Json recordOptions(const RecordedOptions &options) {
   return {{"batch", import.batch ? Json(*import.batch) : Json()},
           {"dimensions", import.dimensions},
           {"batch_dimensions", import.batchDimensions},
-          {"loss", import.loss == nn::LossKind::mse ? "mse" : "cross-entropy"},
+          {"loss", import.loss.text()},
           {"classes_in", classesText(import.classesIn)},
           {"loss_on", import.output},
           {"freeze", import.freeze},
@@ -87,6 +86,8 @@ Result<RecordedOptions> readRecordedOptions(const Json &document) {
   try {
     RecordedOptions options;
     options.import = readImport(json);
+    SYNCLINE_TRY_GET(loss, TrainedLoss::parse(json.at("loss").get<std::string>()));
+    options.import.loss = *loss;
     json.at("recompute").get_to(options.recompute);
     json.at("schemes").get_to(options.schemes);
     json.at("precision").get_to(options.precision);

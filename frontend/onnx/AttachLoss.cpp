@@ -138,22 +138,109 @@ static Value createMeanSquaredError(ImportState &state, Value output) {
   return create<nn::MeanSquaredErrorOp>(state, scalar, output.getType(), output, target).getLoss();
 }
 
+static Value combine(ImportState &state, nn::BinaryKind kind, Value a, Value b) {
+  return create<nn::BinaryOp>(state, a.getType(), kind, a, b);
+}
+
+static Value apply(ImportState &state, nn::UnaryKind kind, Value x, double alpha = 0,
+                   double beta = 0) {
+  return create<nn::UnaryOp>(state, x.getType(), kind, x, llvm::APFloat(alpha),
+                             llvm::APFloat(beta));
+}
+
+static Value scalar(ImportState &state, double value, Type element) {
+  auto type = RankedTensorType::get({}, element);
+  return create<nn::ConstantOp>(state, type,
+                                DenseElementsAttr::get(type, FloatAttr::get(element, value)));
+}
+
+static Value meanOf(ImportState &state, Value value) {
+  const auto axes = llvm::to_vector(llvm::seq<std::int64_t>(0, shapeOf(value).size()));
+  auto type = RankedTensorType::get({}, elementOf(value));
+  return create<nn::ReduceOp>(state, type, nn::Reduction::mean, value, axes);
+}
+
+/// With d = y - target and c = d within ±beta it is c/beta·(d - c/2), which bends where PyTorch's
+/// two branches meet.
+static Value smoothDistance(ImportState &state, Value distance, double beta) {
+  using Kind = nn::BinaryKind;
+  const auto number = [&](double value) { return scalar(state, value, elementOf(distance)); };
+  Value near = apply(state, nn::UnaryKind::clip, distance, -beta, beta);
+  Value rest = combine(state, Kind::sub, distance, combine(state, Kind::mul, near, number(0.5)));
+  return combine(state, Kind::mul, combine(state, Kind::mul, near, number(1 / beta)), rest);
+}
+
+/// target·log(1 + exp(-y)) + (1 - target)·log(1 + exp(y)). No part is below zero where targets are
+/// probabilities, so that neither the loss nor its gradient cancels.
+static Value logisticLoss(ImportState &state, Value y, Value target) {
+  using Kind = nn::BinaryKind;
+  Value less = combine(state, Kind::sub, target, scalar(state, 1, elementOf(y)));
+  Value ifOne = apply(state, nn::UnaryKind::softplus, apply(state, nn::UnaryKind::neg, y));
+  Value ifZero = apply(state, nn::UnaryKind::softplus, y);
+  return combine(state, Kind::sub, combine(state, Kind::mul, target, ifOne),
+                 combine(state, Kind::mul, less, ifZero));
+}
+
+/// A loss that is a mean over elements.
+static Value createElementLoss(ImportState &state, Value output) {
+  const TrainedLoss &loss = state.options.loss;
+  if (loss.kind == LossKind::mse)
+    return createMeanSquaredError(state, output);
+  Value target = createTarget(state, shapeOf(output), elementOf(output));
+  if (loss.kind == LossKind::bceWithLogits)
+    return meanOf(state, logisticLoss(state, output, target));
+  Value distance = combine(state, nn::BinaryKind::sub, output, target);
+  return meanOf(state, loss.kind == LossKind::l1 ? apply(state, nn::UnaryKind::abs, distance)
+                                                 : smoothDistance(state, distance, loss.beta));
+}
+
+/// The mean of -Σ target·log softmax(logits) over predictions; classes are dimension 1.
+static Value createSoftCrossEntropy(ImportState &state, Value logits) {
+  Value scores = dropUnitDimensions(state, logits);
+  Value target = createTarget(state, shapeOf(scores), elementOf(scores));
+  Value logs = create<nn::SoftmaxOp>(state, scores.getType(), scores, std::uint64_t{1},
+                                     /*logarithm=*/true);
+  Value products =
+      combine(state, nn::BinaryKind::mul, apply(state, nn::UnaryKind::neg, logs), target);
+  auto type = RankedTensorType::get(withoutClasses(shapeOf(scores), 1), elementOf(scores));
+  Value sums = create<nn::ReduceOp>(state, type, nn::Reduction::sum, products,
+                                    llvm::ArrayRef<std::int64_t>{1});
+  return meanOf(state, sums);
+}
+
+/// The operand of a sigmoid that makes `output`; otherwise `output`.
+static Value logitsBeneathSigmoid(ImportState &state, Value output) {
+  auto sigmoid = output.getDefiningOp<nn::UnaryOp>();
+  if (!sigmoid || sigmoid.getKind() != nn::UnaryKind::sigmoid)
+    return output;
+  state.notes.add("the model ends in a sigmoid: the loss is taken on the logits beneath it, as "
+                  "PyTorch's BCEWithLogitsLoss expects them");
+  return sigmoid.getX();
+}
+
 Status frontend::attachLoss(ImportState &state, Value output, const std::string &name) {
   nn::DimsRef dims = shapeOf(output);
   std::string what = "output '" + name + "' of shape " + nn::toString(dims);
   if (!isa<FloatType>(elementOf(output)))
     return Status::badInput("output '" + name + "' is not floating-point");
-  bool isClassifier = state.options.loss == nn::LossKind::cross_entropy;
+  const TrainedLoss &asked = state.options.loss;
+  bool isClassifier = asked.kind == LossKind::crossEntropy;
   if (isClassifier && dims.size() < 2)
     return Status::badInput(what + ": a cross-entropy needs logits of shape [batch, classes, ...]");
   if (dims.empty() || dims[0] != state.batch)
     return Status::badInput(what + ": expected the batch, " + std::to_string(state.batch) +
                             ", as first dimension");
   const std::int64_t axis = isClassifier ? classAxis(state, output) : 0;
+  if (asked.takesProbabilities && axis != 1)
+    return Status::badInput(what + " has its classes last; 'targets=probabilities' expects them in "
+                                   "the second dimension");
+  if (asked.kind == LossKind::bceWithLogits)
+    output = logitsBeneathSigmoid(state, output);
   const Logits scored = isClassifier ? logitsOf(state, output, axis) : Logits{output};
   state.builder.create<nn::OutputOp>(output.getLoc(), scored.value, name);
-  Value loss = isClassifier ? createCrossEntropy(state, scored)
-                            : createMeanSquaredError(state, scored.value);
+  Value loss = !isClassifier              ? createElementLoss(state, scored.value)
+               : asked.takesProbabilities ? createSoftCrossEntropy(state, scored.value)
+                                          : createCrossEntropy(state, scored);
   state.builder.create<nn::LossOp>(loss.getLoc(), loss);
   return Status::ok();
 }

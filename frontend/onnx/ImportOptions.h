@@ -3,6 +3,7 @@
 
 #include "frontend/onnx/ParameterList.h"
 #include "ir/nn/NN.h"
+#include "syncline/TrainedLoss.h"
 
 #include <map>
 #include <optional>
@@ -23,7 +24,7 @@ struct ImportOptions {
   std::map<std::string, std::int64_t> batchDimensions;
   /// Sizes of the inputs' other symbolic dimensions, by name.
   std::map<std::string, std::int64_t> dimensions;
-  nn::LossKind loss = nn::LossKind::cross_entropy;
+  TrainedLoss loss;
   ClassesIn classesIn = ClassesIn::automatic; ///< automatic: as the end of the model has them
   /// Glob patterns (`*`, `?`, `[abc]`) of parameter names that are not trained.
   std::vector<std::string> freeze;

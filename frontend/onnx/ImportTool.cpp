@@ -44,10 +44,8 @@ static Status printKnown(const std::string &path, const ImportOptions &options,
 int main(int argc, char **argv) {
   cl::opt<std::string> model(cl::Positional, cl::desc("MODEL.onnx"), cl::Required);
   cl::opt<std::int64_t> batch("batch", cl::desc("samples per rank (default: the file's)"));
-  cl::opt<nn::LossKind> loss(
-      "loss", cl::desc("loss on the output:"), cl::init(nn::LossKind::cross_entropy),
-      cl::values(clEnumValN(nn::LossKind::cross_entropy, "cross-entropy", "on logits (default)"),
-                 clEnumValN(nn::LossKind::mse, "mse", "mean squared error")));
+  cl::opt<std::string> loss("loss", cl::desc("loss on the output, as 'syncline compile' takes it"),
+                            cl::init("cross-entropy"));
   cl::list<std::string> freeze("freeze", cl::desc("pattern of parameters that are not trained"));
   cl::opt<bool> dropout("dropout", cl::desc("keep Dropout nodes (default: true)"), cl::init(true));
   cl::opt<std::string> output("output", cl::desc("graph output that the loss is on"));
@@ -59,7 +57,12 @@ int main(int argc, char **argv) {
   ImportOptions options;
   if (batch.getNumOccurrences())
     options.batch = batch;
-  options.loss = loss;
+  const Result<TrainedLoss> read = TrainedLoss::parse(loss);
+  if (!read) {
+    llvm::errs() << "syncline-import: " << read.status().message() << "\n";
+    return read.status().exitCode();
+  }
+  options.loss = *read;
   options.freeze.assign(freeze.begin(), freeze.end());
   options.dropout = dropout;
   options.output = output;

@@ -34,6 +34,17 @@ Score scoreClasses(const Array &logits, std::int64_t first, std::int64_t stride,
   return {loss, 1, best == label ? 1 : 0, 1};
 }
 
+/// Scores probabilities of one prediction's classes, which lie as the logits do.
+Score scoreProbabilities(const Array &logits, const Array &target, std::int64_t first,
+                         std::int64_t stride, std::int64_t classes) {
+  const double logOfSum =
+      scoreClasses(logits, first, stride, classes, 0).lossSum + logits.at(first);
+  double loss = 0;
+  for (std::int64_t c = 0; c < classes; ++c)
+    loss += target.at(first + c * stride) * (logOfSum - logits.at(first + c * stride));
+  return {loss, 1, 0, 0};
+}
+
 Array view(const std::vector<std::byte> &bytes, ElementType type, Shape shape) {
   Array a;
   a.type = type;
@@ -90,21 +101,26 @@ void Score::add(const Score &other) {
   predictions += other.predictions;
 }
 
-Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape, const Array &output,
-                 const Array &target, std::int64_t samples) {
+Score scoreBatch(const Plan &plan, const Array &output, const Array &target, std::int64_t samples) {
   Score score;
+  const Shape &outputShape = plan.output->shape;
   std::int64_t perSample = core::elementCount(outputShape) / outputShape[0];
-  if (!format.classes) {
+  if (plan.loss.kind != LossKind::crossEntropy) {
     for (std::int64_t i = 0; i < samples * perSample; ++i)
-      score.lossSum += std::pow(output.at(i) - target.at(i), 2);
+      score.lossSum += plan.loss.ofElement(output.at(i), target.at(i));
     score.losses = samples * perSample;
     return score;
   }
-  const core::AxisView around =
-      core::aroundAxis(outputShape, core::classAxis(outputShape, format.targetShape));
+  const bool hasLabels = plan.loss.hasClassTargets();
+  const core::AxisView around = core::aroundAxis(
+      outputShape, hasLabels ? core::classAxis(outputShape, plan.target.shape) : 1);
   for (std::int64_t i = 0; i < samples * perSample / around.extent; ++i) {
-    const auto label = static_cast<std::int64_t>(target.at(i));
     const std::int64_t first = i / around.inner * around.extent * around.inner + i % around.inner;
+    if (!hasLabels) {
+      score.add(scoreProbabilities(output, target, first, around.inner, around.extent));
+      continue;
+    }
+    const auto label = static_cast<std::int64_t>(target.at(i));
     if (label != core::ignoredLabel)
       score.add(scoreClasses(output, first, around.inner, around.extent, label));
   }
@@ -151,8 +167,7 @@ Result<Score> Evaluation::ownScore(Trainer &trainer) {
       SYNCLINE_TRY(executable.write(inputs[i], batch.input(format, i)));
     SYNCLINE_TRY(trainer.forward(0));
     SYNCLINE_TRY(executable.read(output, logits));
-    score.add(scoreBatch(format, plan.output->shape,
-                         view(logits, plan.output->type, plan.output->shape),
+    score.add(scoreBatch(plan, view(logits, plan.output->type, plan.output->shape),
                          view(batch.targets, plan.target.type, plan.target.shape),
                          std::min(plan.batch, data.size() - first)));
   }

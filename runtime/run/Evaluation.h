@@ -21,9 +21,9 @@ struct Score {
 };
 
 /// Scores one batch's output (double, row-major) against its targets for the first `samples`
-/// samples: cross-entropy and accuracy along dimension 1, or mean squared error.
-Score scoreBatch(const data::SampleFormat &format, const Shape &outputShape,
-                 const data::Array &output, const data::Array &target, std::int64_t samples);
+/// samples: the plan's loss and, where targets are classes, the accuracy.
+Score scoreBatch(const Plan &plan, const data::Array &output, const data::Array &target,
+                 std::int64_t samples);
 
 /// Scores a test set as often as asked. Its arguments outlive it.
 ///

@@ -308,7 +308,9 @@ class BadCommandLineTest(RefusalTest):
     def test_classes_in_without_a_cross_entropy_of_a_step(self):
         words = ["compile", "m.onnx", "--cluster", self.cluster, "-o", self.folder / "out.plan"]
         words += ["--classes-in", -1]
-        self.refuses([*words, "--loss", "mse"], "'--classes-in' and '--loss mse'", code=2)
+        for loss in ("mse", "smooth-l1:beta=2"):
+            said = f"'--classes-in' and '--loss {loss}'"
+            self.refuses([*words, "--loss", loss], said, code=2)
         words[-1] = 2
         self.refuses(words, "--classes-in", "'2'", code=2)
 

@@ -9,7 +9,15 @@ import torch.nn.functional as functional
 
 torch.set_num_threads(1)
 
-LOSSES = {"cross-entropy": functional.cross_entropy, "mse": functional.mse_loss}
+LOSSES = {
+    "cross-entropy": functional.cross_entropy,
+    "cross-entropy:targets=probabilities": functional.cross_entropy,
+    "mse": functional.mse_loss,
+    "l1": functional.l1_loss,
+    "smooth-l1": functional.smooth_l1_loss,
+    "smooth-l1:beta=0.25": functools.partial(functional.smooth_l1_loss, beta=0.25),
+    "bce-with-logits": functional.binary_cross_entropy_with_logits,
+}
 
 
 def classes_second(outputs, targets):

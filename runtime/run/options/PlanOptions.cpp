@@ -66,6 +66,9 @@ Status Options::checkLossScale(const Plan &plan) const {
   if (plan.overlapsSteps)
     return refuse("needs all gradients before the first update, but messages reach into the next "
                   "step; expected a plan of 'syncline compile --overlap backward'");
+  if (!plan.loss.hasKernel())
+    return refuse("is for a cross-entropy of classes and for mse, but the plan's loss is '" +
+                  plan.loss.text() + "'");
   return Status::ok();
 }
 

@@ -174,7 +174,10 @@ Plan planFrom(const Json &json) {
   plan.backend = get<std::string>(json, "backend");
   if (plan.backend != "cpu" && plan.backend != "cuda")
     throw SchemaError{"'backend': expected cpu or cuda, got '" + plan.backend + "'"};
-  plan.loss = get<std::string>(json, "loss");
+  const Result<TrainedLoss> loss = TrainedLoss::parse(get<std::string>(json, "loss"));
+  if (!loss)
+    throw SchemaError{"'loss': " + loss.status().message()};
+  plan.loss = *loss;
   const auto optimizer = get<std::string>(json, "optimizer");
   const std::optional<OptimizerKind> kind = parseOptimizer(optimizer);
   if (!kind)
@@ -328,7 +331,7 @@ data::SampleFormat Plan::sampleFormat() const {
         {input.source, input.type, input.shape, input.rowCount, input.isWhole, input.elementRows});
   format.targetType = target.type;
   format.targetShape = target.shape;
-  format.classes = loss == "cross-entropy";
+  format.classes = loss.hasClassTargets();
   format.unneeded = unneededInputs;
   if (format.classes && output && output->shape.size() > 1)
     format.classCount = output->shape[core::classAxis(output->shape, target.shape)];

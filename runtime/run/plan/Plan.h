@@ -7,6 +7,7 @@
 #include "runtime/launch/Identity.h"
 #include "runtime/run/plan/PlanConsistency.h"
 #include "syncline/Status.h"
+#include "syncline/TrainedLoss.h"
 
 #include <optional>
 #include <string>
@@ -68,11 +69,12 @@ struct PlanBucket {
 };
 
 struct Plan {
-  std::string folder, name, planner, hash, backend, loss;
+  std::string folder, name, planner, hash, backend;
   std::string modelHash; ///< of the model file; empty where the plan does not say
   int ranks = 1;         ///< workers
   int servers = 0;       ///< dedicated parameter servers, the ranks after the workers
   int ranksPerNode = 0;  ///< of the cluster that the plan is made for; 0 when the plan does not say
+  TrainedLoss loss;
   OptimizerKind optimizer = OptimizerKind::sgd;
   /// That times are predicted and memory is laid out for.
   core::Precision precision = core::Precision::fp32;

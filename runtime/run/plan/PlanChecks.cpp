@@ -134,8 +134,10 @@ Status checkSamples(const Plan &plan) {
     return Status::ok();
   const NamedTensor &output = *plan.output;
   std::int64_t classes = 1;
-  if (plan.loss == "cross-entropy") {
-    if (output.shape.size() > 1)
+  if (plan.loss.kind == LossKind::crossEntropy) {
+    if (plan.loss.takesProbabilities)
+      classes = output.shape.size() > 1 && output.shape[1] > 0 ? 1 : 0;
+    else if (output.shape.size() > 1)
       classes = output.shape[core::classAxis(output.shape, plan.target.shape)];
     if (output.shape.size() < 2 || classes < 1)
       return bad(output, "classes as second or last dimension");

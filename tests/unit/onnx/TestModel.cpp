@@ -115,7 +115,7 @@ Outcome test::importFile(const std::string &path, const ImportOptions &options) 
 
 ImportOptions test::meanSquare() {
   ImportOptions options;
-  options.loss = nn::LossKind::mse;
+  options.loss.kind = LossKind::mse;
   return options;
 }
 

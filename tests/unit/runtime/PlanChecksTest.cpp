@@ -38,9 +38,13 @@ TEST(PlanChecks, PredictionsAndTargets) {
                 "tensor 'logits': expected classes as second or last dimension, got shape [8, 0]");
   plan.json["output"]["shape"] = {8, 3, 2};
   expectRefused(plan, "tensor 'labels': expected a target for every prediction of 'logits'");
-  plan.json["loss"] = "mse";
   plan.json["output"]["shape"] = {8, 3};
-  expectRefused(plan, "tensor 'labels': expected a target for every prediction of 'logits'");
+  for (const char *loss : {"mse", "l1", "cross-entropy:targets=probabilities"}) {
+    plan.json["loss"] = loss;
+    expectRefused(plan, "tensor 'labels': expected a target for every prediction of 'logits'");
+  }
+  plan.json["loss"] = "hinge";
+  expectRefused(plan, "'loss': expected the loss cross-entropy, ");
 }
 
 // Input, target, output and parameters are what step.so declares, in shape, type and name.

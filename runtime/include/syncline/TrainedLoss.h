@@ -1,0 +1,32 @@
+// Which loss is trained, as command lines and plans spell it, and its value for evaluation.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <string>
+
+namespace syncline {
+
+enum class LossKind { crossEntropy, mse, l1, smoothL1, bceWithLogits };
+
+struct TrainedLoss {
+  LossKind kind = LossKind::crossEntropy;
+  double beta = 1;                 ///< of smoothL1: where |y - target| becomes linear
+  bool takesProbabilities = false; ///< of crossEntropy: targets are not classes
+
+  /// Reads KIND or KIND:KEY=VALUE. Errors: badInput, a message that names what is known.
+  static Result<TrainedLoss> parse(const std::string &text);
+  /// What parse() reads, without parameters that have their default.
+  std::string text() const;
+
+  /// Whether targets are the numbers of classes.
+  bool hasClassTargets() const { return kind == LossKind::crossEntropy && !takesProbabilities; }
+  /// Whether one kernel computes loss and gradient, instead of loops and a reduction.
+  bool hasKernel() const { return hasClassTargets() || kind == LossKind::mse; }
+  /// The loss of one element; not for a cross-entropy.
+  double ofElement(double y, double target) const;
+
+  bool operator==(const TrainedLoss &) const = default;
+};
+
+} // namespace syncline

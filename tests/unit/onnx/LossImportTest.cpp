@@ -1,0 +1,74 @@
+// Losses that are made of elementwise operations and reductions.
+#include "TestModel.h"
+
+#include <gtest/gtest.h>
+
+using namespace syncline;
+using namespace syncline::frontend;
+using namespace syncline::test;
+
+namespace {
+
+/// Imports y, made by `end` of h [2, 3], which a parameter makes.
+Outcome importLoss(const std::string &loss, const std::string &end = "y = Identity(h)",
+                   const std::string &dims = "3", ClassesIn in = ClassesIn::automatic) {
+  ImportOptions options;
+  options.loss = *TrainedLoss::parse(loss);
+  options.classesIn = in;
+  return importText(13,
+                    "agraph (float[2," + dims +
+                        "] x) => (float[2,D] y) { w = RandomNormal <shape "
+                        "= [" +
+                        dims.substr(dims.rfind(',') + 1) + "]> () h = Mul(x, w) " + end + " }",
+                    options);
+}
+
+void expectAll(const Outcome &outcome, const std::vector<std::string> &texts) {
+  EXPECT_EQ(outcome.error, "");
+  for (const std::string &text : texts)
+    EXPECT_TRUE(outcome.has(text)) << "no " << text << " in\n" << outcome.ir;
+}
+
+constexpr auto mean = "nn.reduce mean";
+constexpr auto target = "nn.target \"target\" : tensor<2x3xf32>";
+
+} // namespace
+
+TEST(LossImport, OfElements) {
+  expectAll(importLoss("l1"), {target, mean, "nn.unary abs"});
+  expectAll(importLoss("smooth-l1"), {target, mean, "nn.unary clip", "dense<1.000000e+00>"});
+  expectAll(importLoss("smooth-l1:beta=0.25"), {"nn.unary clip", "2.500000e-01", "dense<4.0"});
+  expectAll(importLoss("bce-with-logits"), {target, mean, "nn.unary softplus", "nn.unary neg"});
+  expectAll(importLoss("mse"), {target, "nn.mean_squared_error"});
+}
+
+TEST(LossImport, BeneathASigmoid) {
+  const Outcome outcome = importLoss("bce-with-logits", "y = Sigmoid(h)");
+  expectAll(outcome, {"nn.unary softplus"});
+  EXPECT_EQ(outcome.count("nn.unary sigmoid"), 0) << outcome.ir;
+  ASSERT_EQ(outcome.notes.size(), 1u);
+  EXPECT_EQ(outcome.notes[0].find("the model ends in a sigmoid"), 0u) << outcome.notes[0];
+  EXPECT_EQ(importLoss("l1", "y = Sigmoid(h)").count("nn.unary sigmoid"), 1);
+}
+
+TEST(LossImport, OfProbabilities) {
+  const std::string loss = "cross-entropy:targets=probabilities";
+  const Outcome outcome = importLoss(loss, "y = Softmax(h)");
+  expectAll(outcome, {target, "logarithm", "nn.reduce sum", mean});
+  EXPECT_EQ(outcome.count("nn.softmax"), 1) << outcome.ir; // the logits beneath it
+  EXPECT_EQ(outcome.count("nn.cross_entropy"), 0) << outcome.ir;
+  expectAll(importLoss(loss, "y = Identity(h)", "4,3", ClassesIn::second),
+            {"nn.target \"target\" : tensor<2x4x3xf32>", "-> tensor<2x3xf32>"});
+  const Outcome last = importLoss(loss, "y = Identity(h)", "4,3", ClassesIn::last);
+  EXPECT_NE(last.error.find("has its classes last; 'targets=probabilities' expects them in the "
+                            "second dimension"),
+            std::string::npos)
+      << last.error;
+}
+
+TEST(LossImport, NeedsTheBatch) {
+  for (const char *loss : {"l1", "smooth-l1", "bce-with-logits"})
+    EXPECT_NE(
+        importLoss(loss, "y = ReduceMean <keepdims = 0> (h)").error.find("expected the batch"),
+        std::string::npos);
+}
