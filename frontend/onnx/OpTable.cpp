@@ -14,9 +14,11 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
   static const auto table = [] {
     llvm::StringMap<OpImport> rows;
     for (const OpRows family :
-         {attentionOps(), blockOps(), constantOps(), convTransposeOps(), einsumOps(),
-          groupNormOps(), linearOps(), normalizationOps(), pointwiseOps(), poolOps(), repeatOps(),
-          rowOps(), shapeOps(), wholeOps()})
+         {attentionOps(),     blockOps(),         cellOps(),      constantOps(),  controlOps(),
+          convTransposeOps(), einsumOps(),        extremeOps(),   groupNormOps(), linearOps(),
+          noiseOps(),         normalizationOps(), pointwiseOps(), poolOps(),      recurrentOps(),
+          reductionOps(),     repeatOps(),        resizeOps(),    rowOps(),       sequenceOps(),
+          shapeOps(),         topOps(),           wholeOps()})
       for (const OpRow &row : family)
         rows.try_emplace(row.name, row.import);
     return rows;
