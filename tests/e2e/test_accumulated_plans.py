@@ -265,7 +265,7 @@ class AccumulatedPlansTest(RefusalTest):
                     longer = [wait["name"] for wait in late["late_ranks"]["longer_waits"]]
                     self.assertEqual(len(longer), len({*longer}))
                 said = harness.syncline("simulate", plan, "--slow", "1:2")
-                self.assertIn(f"2 ranks, steps of {micro_batches} batches", said)
+                self.assertIn(f"2 ranks, steps of {micro_batches} micro-batches", said)
                 self.assertIn("a batch of 8 on rank 1 in place of 16 evens it out", said)
 
     def test_traces_the_messages_of_each_micro_batch(self):
