@@ -132,6 +132,7 @@ class ExclusionTest(RefusalTest):
         "--channels other than 1": ("--channels", 2),
         "--wire other than fp32": ("--wire", "bf16"),
         "--optimizer other than sgd": ("--optimizer", "adam"),
+        "--loss other than cross-entropy": ("--loss", "mse"),
     }
     VALUES = {
         "--backend": "cpu",
