@@ -1,5 +1,5 @@
-// Where results of operations that take or put rows by indices, and of recurrent layers, have the
-// batch.
+// Where the batch is in results of recurrent layers, and of operations that take or put rows by
+// their indices.
 #include "frontend/onnx/BatchLayout.h"
 
 #include "frontend/onnx/ValueTypes.h"
