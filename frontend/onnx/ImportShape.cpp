@@ -87,35 +87,6 @@ static LogicalResult importConcat(NodeImport &node) {
   return node.define(node.create<nn::ConcatOp>(*type, xs, static_cast<std::uint64_t>(*axis)));
 }
 
-// Pads and value are attributes before opset 11, operands since.
-static LogicalResult importPad(NodeImport &node) {
-  Value x = node.tensor(0);
-  size_t rank = shapeOf(x).size();
-  if (std::string mode = node.text("mode", "constant"); mode != "constant")
-    return node.error("mode '" + mode + "' is not supported, only 'constant'");
-  nn::Dims every;
-  for (size_t i = 0; i < rank; ++i)
-    every.push_back(static_cast<std::int64_t>(i));
-  std::optional<nn::Dims> pads = node.list("pads", 1);
-  nn::Dims list = node.list("axes", 3).value_or(every);
-  double value = node.number("value", 2).value_or(0);
-  if (!pads || pads->size() != 2 * list.size() || failed(node.axes(list, rank)))
-    return node.error("expected two pads for each of " + llvm::Twine(list.size()) + " dimensions");
-  nn::Dims begins(rank, 0), dims(shapeOf(x));
-  for (size_t i = 0; i < list.size(); ++i) {
-    std::int64_t axis = list[i] < 0 ? list[i] + static_cast<std::int64_t>(rank) : list[i];
-    std::int64_t begin = (*pads)[i], end = (*pads)[i + list.size()];
-    if (-begin >= dims[axis] || -end >= dims[axis])
-      return node.error("pads crop all of dimension " + llvm::Twine(axis));
-    begins[axis] = begin;
-    dims[axis] += begin + end;
-  }
-  SYNCLINE_TRY_MLIR(type, node.type(dims, x));
-  if (*type == x.getType() && begins == nn::Dims(rank, 0))
-    return node.defineAlias();
-  return node.define(node.create<nn::PadOp>(*type, x, begins, llvm::APFloat(value)));
-}
-
 FailureOr<Value> frontend::createSlice(NodeImport &node, Value x, const SliceRanges &ranges) {
   SYNCLINE_TRY_MLIR(type, node.type(ranges.counts, x));
   return node.create<nn::SliceOp>(*type, x, ranges.starts, ranges.steps).getResult();
@@ -179,7 +150,6 @@ OpRows frontend::shapeOps() {
   static constexpr OpRow rows[] = {
       {"Concat", {importConcat, 1, allOperands, false}},
       {"Flatten", {importView, 1, 1, false}},
-      {"Pad", {importPad, 1, 1, false}},
       {"Reshape", {importView, 2, 1, false}},
       {"Slice", {importSlice, 1, 1, false}},
       {"Split", {importSplit, 1, 1, false}},

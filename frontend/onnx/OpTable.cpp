@@ -14,11 +14,11 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
   static const auto table = [] {
     llvm::StringMap<OpImport> rows;
     for (const OpRows family :
-         {attentionOps(),     blockOps(),         cellOps(),      constantOps(),  controlOps(),
-          convTransposeOps(), einsumOps(),        extremeOps(),   groupNormOps(), linearOps(),
-          noiseOps(),         normalizationOps(), pointwiseOps(), poolOps(),      recurrentOps(),
-          reductionOps(),     repeatOps(),        resizeOps(),    rowOps(),       sequenceOps(),
-          shapeOps(),         topOps(),           wholeOps()})
+         {attentionOps(),     blockOps(),         cellOps(),    constantOps(),  controlOps(),
+          convTransposeOps(), einsumOps(),        extremeOps(), groupNormOps(), linearOps(),
+          noiseOps(),         normalizationOps(), padOps(),     pointwiseOps(), poolOps(),
+          recurrentOps(),     reductionOps(),     repeatOps(),  resizeOps(),    rowOps(),
+          sequenceOps(),      shapeOps(),         topOps(),     wholeOps()})
       for (const OpRow &row : family)
         rows.try_emplace(row.name, row.import);
     return rows;

@@ -39,6 +39,7 @@ OpRows groupNormOps();
 OpRows linearOps();
 OpRows noiseOps();
 OpRows normalizationOps();
+OpRows padOps();
 OpRows pointwiseOps();
 OpRows poolOps();
 OpRows recurrentOps();

@@ -251,6 +251,28 @@ class Signal(nn.Module):
         return self.head(self.body(x))
 
 
+class Borders(nn.Module):
+    """Images that go on behind their borders: mirrored, and by their last pixels. PyTorch 1.13
+    exports circular padding wrongly."""
+
+    shape = (3, 6, 5)
+    opsets = (11, 17)
+
+    def __init__(self):
+        super().__init__()
+        self.convolutions = nn.ModuleList(
+            nn.Conv2d(3, 3, 3, padding=1, padding_mode=mode)
+            for mode in ("reflect", "replicate")
+        )
+        self.head = nn.Linear(3, 5)
+
+    def forward(self, x):
+        for convolution in self.convolutions:
+            x = torch.tanh(convolution(x))
+        x = functional.pad(x, (4, 2, 0, -1), mode="reflect")
+        return self.head(x.mean((2, 3)))
+
+
 class Volume(nn.Module):
     """Convolution and pooling of three spatial dimensions."""
 
@@ -335,6 +357,6 @@ class SpectralNorm(nn.Module):
 
 ALL = [
     *(Perceptron, Convolutions, Pools, Activations, Shapes, Arithmetic, Tied, Choices, Signal),
-    *(Volume, Functions, Extremes, Reductions, Standardised, SpectralNorm),
+    *(Volume, Borders, Functions, Extremes, Reductions, Standardised, SpectralNorm),
     *enlarging.ALL,
 ]

@@ -337,7 +337,7 @@ TEST(GraphError, AttributesAreChecked) {
   reject(13, "y = Transpose <perm = [0,1,1,3]> (h)", "is not a permutation");
   reject(13, "y = LeakyRelu <alpha = -0.5> (h)", "alpha that is not negative");
   reject(13, "r = Constant <value_float = 1.0> () y = Dropout(h, r)", "ratio in [0, 1)");
-  reject(10, "y = Pad <pads = [0,0,1,1,0,0,1,1], mode = \"reflect\"> (h)", "mode 'reflect'");
+  reject(10, "y = Pad <pads = [0,0,1,1,0,0,1,1], mode = \"mirror\"> (h)", "got 'mirror'");
   reject(11, "y = Squeeze <axes = [1]> (h)", "cannot squeeze dimension 1 of 2x4x8x8");
   reject(13, "s = Shape(q) q = Relu(y) y = Reshape(h, s)", "cycle");
   reject(13, "y = Reshape(h, h)", "expected constant integers as target shape");

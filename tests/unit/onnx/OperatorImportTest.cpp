@@ -245,6 +245,15 @@ static const Row movements[] = {
      "tensor<2x4x4x8xf32>"},
     {"Gather", 13, "i = Constant <value_int = -1> () y = Gather <axis = 1> (h, i)",
      "(tensor<2x1x8x8xf32>) -> tensor<2x8x8xf32>"},
+    {"PadReflects", 10, "y = Pad <mode = \"reflect\", pads = [0,0,2,0,0,0,0,-1]> (h)",
+     "nn.slice %2 {starts = array<i64: 0, 0, 2, 0>, steps = array<i64: 1, 1, -1, 1>}"},
+    {"PadRepeatsEdges", 11,
+     "p = Constant <value = int64[8] {0,0,0,3,0,0,0,0}> () y = Pad <mode = \"edge\"> (h, p)",
+     "(tensor<2x4x8x1xf32>) -> tensor<2x4x8x3xf32>"},
+    {"PadWraps", 19,
+     "p = Constant <value = int64[2] {8,8}> () a = Constant <value = int64[1] {2}> ()"
+     " y = Pad <mode = \"wrap\"> (h, p, , a)",
+     "nn.concat %3, %2, %4"},
     {"Pad", 10, "y = Pad <pads = [0,0,1,2,0,0,0,-1], value = 3.0> (h)",
      "nn.pad %2 {begins = array<i64: 0, 0, 1, 2>, value = 3.000000e+00 : f64}" MAP
      "tensor<2x4x9x9xf32>"},

@@ -1,4 +1,4 @@
-// Operators by which networks make images larger: ConvTranspose, DepthToSpace, SpaceToDepth.
+// Operators by which networks make images larger: ConvTranspose, DepthToSpace, SpaceToDepth, Pad.
 #include "TestModel.h"
 
 #include <gtest/gtest.h>
@@ -229,6 +229,22 @@ TEST(Blocks, ThatDoNotFitAreRefused) {
   for (const char *op : {"DepthToSpace", "SpaceToDepth"})
     expectError(importNodes(13, std::string("f = Flatten(h) y = ") + op + " <blocksize = 2> (f)"),
                 "expected x of rank 4, got 2x256");
+}
+
+TEST(Pad, ThatDoesNotFitIsRefused) {
+  for (const auto &[attributes, text] : std::initializer_list<std::array<const char *, 2>>{
+           {"mode = \"mirror\", pads = [0,0,1,0,0,0,0,0]",
+            "expected mode 'constant', 'reflect', 'edge' or 'wrap', got 'mirror'"},
+           {"mode = \"reflect\", pads = [0,0,0,8,0,0,0,0]",
+            "mode 'reflect' adds at most 7 entries to dimension 3 of 2x4x8x8, got 8"},
+           {"mode = \"wrap\", pads = [0,0,0,0,0,0,9,0]",
+            "mode 'wrap' adds at most 8 entries to dimension 2 of 2x4x8x8, got 9"},
+           {"mode = \"edge\", pads = [0,0,2147483647,2147483647,0,0,0,0]", "too large"},
+           {"mode = \"edge\", pads = [1,0,0,0,0,0,0,0]",
+            "of shape 3x4x8x8: expected the batch, 2, as first dimension"},
+           {"mode = \"reflect\", pads = [0,0,1]", "expected two pads for each of 4 dimensions"},
+           {"pads = [0,0,-4,0,0,0,-4,0]", "pads crop all of dimension 2"}})
+    expectError(importNodes(10, std::string("y = Pad <") + attributes + "> (h)"), text);
 }
 
 } // namespace
