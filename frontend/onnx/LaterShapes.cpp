@@ -5,6 +5,7 @@
 #include "frontend/onnx/WindowAttributes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -37,6 +38,14 @@ FailureOr<nn::Dims> integersAt(NodeImport &node, unsigned i, std::size_t count) 
     return node.error("expected " + llvm::Twine(count) + " constant integers as operand " +
                       llvm::Twine(i + 1));
   return nn::Dims(constant->ints.begin(), constant->ints.end());
+}
+
+/// The one integer of operand `i`; nothing where the node has no such operand.
+FailureOr<std::optional<std::int64_t>> integerAt(NodeImport &node, unsigned i) {
+  if (!node.hasInput(i))
+    return std::optional<std::int64_t>();
+  SYNCLINE_TRY_MLIR(all, integersAt(node, i, 1));
+  return std::optional(all->front());
 }
 
 Shapes one(nn::Dims dims) { return llvm::SmallVector<nn::Dims>{std::move(dims)}; }
@@ -105,8 +114,7 @@ Shapes columnsToImage(NodeImport &node) {
   const auto rank = static_cast<std::size_t>(image->front());
   SYNCLINE_TRY_MLIR(sizes, integersAt(node, 1, rank));
   SYNCLINE_TRY_MLIR(block, integersAt(node, 2, rank));
-  if (llvm::any_of(*block, [](std::int64_t size) { return size < 1; }) ||
-      (*x)[1] % nn::elementCount(*block) != 0)
+  if (!isSaneShape(*block, 1) || (*x)[1] % nn::elementCount(*block) != 0)
     return node.error("block " + nn::toString(*block) + " does not divide the " +
                       llvm::Twine((*x)[1]) + " rows of x");
   nn::Dims dims{(*x)[0], (*x)[1] / nn::elementCount(*block)};
@@ -144,14 +152,12 @@ Shapes lpPool(NodeImport &node) {
 // attribute before opset 20.
 Shapes fourier(NodeImport &node) {
   SYNCLINE_TRY_MLIR(x, shapeAt(node, 0, 2));
-  const std::optional<double> length = node.number("dft_length", 1);
+  SYNCLINE_TRY_MLIR(length, integerAt(node, 1));
   const bool isOperand = node.opset() >= 20;
-  const std::int64_t given = !isOperand
-                                 ? node.integer("axis", 1)
-                                 : static_cast<std::int64_t>(node.number("axis", 2).value_or(-2));
-  SYNCLINE_TRY_MLIR(axis, node.axis(given, x->size()));
-  if (length)
-    (*x)[*axis] = static_cast<std::int64_t>(*length);
+  SYNCLINE_TRY_MLIR(operand, integerAt(node, isOperand ? 2 : ~0u));
+  SYNCLINE_TRY_MLIR(
+      axis, node.axis(isOperand ? operand->value_or(-2) : node.integer("axis", 1), x->size()));
+  (*x)[*axis] = length->value_or((*x)[*axis]);
   const bool isOneSided = node.integer("onesided", 0) != 0;
   const bool isInverse = node.integer("inverse", 0) != 0;
   if (isOneSided && !isInverse)
@@ -163,19 +169,17 @@ Shapes fourier(NodeImport &node) {
 // The signal is [N, length, 1 or 2]; frames are as long as the window where no length is given.
 Shapes shortFourier(NodeImport &node) {
   SYNCLINE_TRY_MLIR(x, shapeAt(node, 0, 2, 3));
-  const std::optional<double> step = node.number("frame_step", 1);
-  std::optional<double> length = node.number("frame_length", 3);
-  if (!length && node.hasInput(2)) {
+  SYNCLINE_TRY_MLIR(step, integerAt(node, 1));
+  SYNCLINE_TRY_MLIR(length, integerAt(node, 3));
+  std::int64_t frame = length->value_or(0);
+  if (!*length && node.hasInput(2)) {
     SYNCLINE_TRY_MLIR(window, shapeAt(node, 2, 1, 1));
-    length = static_cast<double>(window->front());
+    frame = window->front();
   }
-  if (!step || !length || !(*step >= 1) || !(*length >= 1) ||
-      !(*length <= static_cast<double>((*x)[1])))
+  if (step->value_or(0) < 1 || frame < 1 || frame > (*x)[1])
     return node.error("expected a step and a length of frames from 1 to " + llvm::Twine((*x)[1]));
-  const auto frame = static_cast<std::int64_t>(*length);
   const bool isOneSided = node.integer("onesided", 1) != 0;
-  return one({(*x)[0], ((*x)[1] - frame) / static_cast<std::int64_t>(*step) + 1,
-              isOneSided ? frame / 2 + 1 : frame, 2});
+  return one({(*x)[0], ((*x)[1] - frame) / **step + 1, isOneSided ? frame / 2 + 1 : frame, 2});
 }
 
 Shapes oneHot(NodeImport &node) {
@@ -184,8 +188,10 @@ Shapes oneHot(NodeImport &node) {
   if (!depth || depth->size() != 1)
     return node.error("expected one constant number as depth");
   SYNCLINE_TRY_MLIR(axis, node.axis(node.integer("axis", -1), indices->size() + 1));
-  const auto size = depth->isReal() ? static_cast<std::int64_t>(depth->reals[0]) : depth->ints[0];
-  indices->insert(indices->begin() + *axis, size);
+  const double size = depth->isReal() ? depth->reals[0] : static_cast<double>(depth->ints[0]);
+  if (!(size >= 1 && size <= static_cast<double>(maxElements)))
+    return node.error("expected a depth of at least 1, got " + decimal(size));
+  indices->insert(indices->begin() + *axis, static_cast<std::int64_t>(size));
   return one(*indices);
 }
 
@@ -198,9 +204,12 @@ Shapes maxUnpool(NodeImport &node) {
   const nn::DimsRef spatial = nn::DimsRef(*x).drop_front(2);
   SYNCLINE_TRY_MLIR(window,
                     readWindow(node, spatial, node.integers("kernel_shape").value_or(nn::Dims())));
-  for (std::size_t d = 0; d < spatial.size(); ++d)
-    (*x)[d + 2] = ((*x)[d + 2] - 1) * window->strides[d] + window->kernel[d] -
-                  window->padsBegin[d] - window->padsEnd[d];
+  for (std::size_t d = 0; d < spatial.size(); ++d) {
+    std::int64_t reach = 0;
+    if (llvm::MulOverflow((*x)[d + 2] - 1, window->strides[d], reach) || reach > maxElements)
+      return node.error("its result is too large");
+    (*x)[d + 2] = reach + window->kernel[d] - window->padsBegin[d] - window->padsEnd[d];
+  }
   return one(*x);
 }
 
@@ -216,8 +225,10 @@ Shapes attention(NodeImport &node) {
   };
   const std::int64_t queryHeads = isJoined ? node.integer("q_num_heads", 0) : (*q)[1];
   const std::int64_t heads = isJoined ? node.integer("kv_num_heads", 0) : (*k)[1];
-  if (queryHeads < 1 || heads < 1)
-    return node.error("expected q_num_heads and kv_num_heads above 0");
+  if (queryHeads < 1 || heads < 1 ||
+      (isJoined &&
+       (q->back() % queryHeads != 0 || k->back() % heads != 0 || v->back() % heads != 0)))
+    return node.error("expected q_num_heads and kv_num_heads that divide the last dimensions");
   const nn::Dims queries = apart(*q, queryHeads);
   nn::Dims keys = apart(*k, heads), values = apart(*v, heads);
   if (node.hasInput(4)) {
