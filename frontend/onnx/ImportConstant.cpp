@@ -74,6 +74,12 @@ static LogicalResult importCastLike(NodeImport &node) {
                     node.inputName(1) + "': only constants are converted, and to float or int64");
 }
 
+/// Whether the node was copied out of a function, branch or loop, where --save has no place for
+/// values that training changes.
+static bool isCopy(const NodeImport &node) {
+  return node.state.current >= node.state.file.ownNodes;
+}
+
 /// Floating-point constants of more elements are kept beside the weights, not in the IR.
 static constexpr std::int64_t largestConstantInIr = 1024;
 
@@ -81,8 +87,8 @@ static LogicalResult importTensorConstant(NodeImport &node, const TensorProto &p
   Result<TensorData> data = checkTensor(proto, node.state.file.folders);
   if (!data)
     return node.error(data.status().message());
-  const bool isCopy = node.state.current >= node.state.file.ownNodes; // --save has no place for it
-  if (isFloatElement(data->type) && nn::elementCount(data->dims) > largestConstantInIr && !isCopy)
+  if (isFloatElement(data->type) && nn::elementCount(data->dims) > largestConstantInIr &&
+      !isCopy(node))
     return node.defineStored({*data, {}, /*isTrainable=*/false});
   Result<ConstantTensor> constant = readConstant(*data);
   if (!constant)
@@ -170,7 +176,7 @@ static LogicalResult importConstantOfShape(NodeImport &node) {
   bool fromShape = node.constant(0)->fromShape;
   // PyTorch writes torch.full([], x) as a node; files without weights have an initialiser as shape.
   const bool isNumber = dims->empty() && node.state.index.producers.count(node.inputName(0));
-  if (value.isReal() && !fromShape && !isNumber)
+  if (value.isReal() && !fromShape && !isNumber && !isCopy(node))
     return defineInit(node, value.type, *dims, nn::InitKind::constant, value.reals[0], 0);
   return defineFilled(node, value, *dims);
 }
@@ -181,6 +187,9 @@ static LogicalResult importRandom(NodeImport &node) {
     return node.error("expected a shape");
   if (isNoise(node))
     return importFixedNoise(node);
+  if (isCopy(node))
+    return node.error("draws a parameter in a function, branch or loop, which cannot be saved "
+                      "there; expected it in the graph itself");
   auto type = static_cast<int>(node.integer("dtype", TensorProto::FLOAT));
   if (node.op() == "RandomNormal")
     return defineInit(node, type, *dims, nn::InitKind::normal, node.real("mean", 0),

@@ -288,7 +288,7 @@ bool frontend::isNoise(const NodeImport &node) {
   if (node.state.index.listed || node.outputCount() == 0 || !node.attribute("shape"))
     return false;
   const std::string &name = node.proto.output(0);
-  if (isRounded(node, name, 0))
+  if (node.op() == "RandomUniform" && isRounded(node, name, 0))
     return true;
   const auto &dims = node.attribute("shape")->ints();
   const std::optional<std::int64_t> exported = node.state.exportedBatch;
@@ -296,7 +296,8 @@ bool frontend::isNoise(const NodeImport &node) {
          readersAre(node, name, [&](const onnx::NodeProto &reader) {
            return kindOf(reader.op_type()) == Reader::elementwise &&
                   llvm::any_of(reader.input(), [&](const std::string &other) {
-                    return dependsOnSamples(node, other);
+                    const RankedTensorType type = node.state.values.typeOf(other);
+                    return type && type.getRank() == dims.size() && dependsOnSamples(node, other);
                   });
          });
 }
@@ -312,7 +313,7 @@ static Value createFloored(NodeImport &node) {
     return {};
   for (const int drawn : {0, 1}) {
     const std::string &number = sum.input(1 - drawn), &uniform = sum.input(drawn);
-    const ConstantTensor *known = values.isKnown(number) ? values.constant(number) : nullptr;
+    const ConstantTensor *known = values.isParameter(number) ? nullptr : values.constant(number);
     if (!known || known->reals.size() != 1 || !values.isComputed(uniform) ||
         !isReadOnce(node, uniform))
       continue;

@@ -6,8 +6,8 @@
 namespace syncline::frontend {
 
 /// Whether a RandomUniform or RandomNormal, whose shape the file fixes, is noise and no parameter
-/// without values: nothing could be trained through its readers, or it has an entry for each sample
-/// and its readers combine it with samples, element by element.
+/// without values: uniform numbers that are only compared or rounded, as drop paths do, or numbers
+/// of the samples' rank with an entry for each sample, which are added to samples or multiply them.
 bool isNoise(const NodeImport &node);
 mlir::LogicalResult importFixedNoise(NodeImport &node);
 

@@ -46,12 +46,42 @@ void rename(std::string &name, const Names &names) {
     name = place->second;
 }
 
+/// Gives what the body, and bodies in it, define another name where it has one of `taken`, which
+/// the body reads from outside after a copy.
+void makeDistinct(onnx::GraphProto &body, const llvm::StringSet<> &taken, Inliner &inliner) {
+  Names own;
+  forEachDefinition(body, [&](const std::string &name) {
+    if (taken.contains(name) && !own.count(name))
+      own[name] = inliner.freshName(name);
+  });
+  for (auto *list : {body.mutable_input(), body.mutable_output()})
+    for (onnx::ValueInfoProto &value : *list)
+      rename(*value.mutable_name(), own);
+  for (onnx::TensorProto &tensor : *body.mutable_initializer())
+    rename(*tensor.mutable_name(), own);
+  for (onnx::NodeProto &node : *body.mutable_node()) {
+    for (auto *list : {node.mutable_input(), node.mutable_output()})
+      for (std::string &name : *list)
+        rename(name, own);
+    forEachSubgraph(node, [&](onnx::GraphProto &inner) {
+      forEachFreeRead(inner, {}, [&](std::string &name) { rename(name, own); });
+      makeDistinct(inner, taken, inliner);
+    });
+  }
+}
+
 /// The node reads and makes what `names` calls its operands and results.
-void renameAll(onnx::NodeProto &node, const Names &names) {
+void renameAll(onnx::NodeProto &node, const Names &names, Inliner &inliner) {
   for (auto *list : {node.mutable_input(), node.mutable_output()})
     for (std::string &name : *list)
       rename(name, names);
   forEachSubgraph(node, [&](onnx::GraphProto &body) {
+    llvm::StringSet<> taken;
+    forEachFreeRead(body, {}, [&](const std::string &name) {
+      if (const auto place = names.find(name); place != names.end())
+        taken.insert(place->second);
+    });
+    makeDistinct(body, taken, inliner);
     forEachFreeRead(body, {}, [&](std::string &name) { rename(name, names); });
   });
 }
@@ -152,7 +182,7 @@ public:
     for (const onnx::NodeProto &node : function.node()) {
       onnx::NodeProto copied = node;
       copied.set_name(scope + "/" + scopeOf(node));
-      renameAll(copied, names);
+      renameAll(copied, names, inliner);
       setAttributes(copied, call, defaults);
       SYNCLINE_TRY(isCall(copied) ? expand(copied, order, depth + 1)
                                   : append(std::move(copied), order));
@@ -267,12 +297,20 @@ Result<std::vector<int>> Inliner::copy(const onnx::GraphProto &body, const std::
     SYNCLINE_TRY_GET(place, append(std::move(constant)));
     places.push_back(*place);
   }
+  llvm::StringSet<> defined;
   for (const onnx::NodeProto *node : llvm::reverse(kept)) {
+    if (isDefaultDomain(node->domain()) && node->op_type() == "BatchNormalization")
+      return Status::badInput("its body has a BatchNormalization, '" + node->name() +
+                              "', whose statistics could not be kept; expected it in the graph "
+                              "itself");
     for (const std::string &name : node->output())
-      if (!name.empty())
+      if (!name.empty()) {
+        if (!defined.insert(name).second)
+          return Status::badInput("its body defines '" + name + "' twice");
         names[name] = freshName(scope + "/" + name);
+      }
     onnx::NodeProto copied = *node;
-    renameAll(copied, names);
+    renameAll(copied, names, *this);
     copied.set_name(scope + "/" + scopeOf(*node));
     const int first = file.model->graph().node_size();
     SYNCLINE_TRY(calls.isCall(copied) ? calls.expand(copied, 0, 0)

@@ -1,5 +1,6 @@
 // Builds nodes as an exporter would write them.
 #include "frontend/onnx/Replacement.h"
+#include "frontend/onnx/ElementType.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -9,6 +10,10 @@ using namespace mlir;
 
 LogicalResult Replacement::copy(const onnx::GraphProto &body, const std::string &scope,
                                 Inliner::Names &names) {
+  for (const onnx::TensorProto &tensor : body.initializer())
+    if (isFloatElement(tensor.data_type()) && tensor.dims_size() > 0 && !names.count(tensor.name()))
+      node.state.notes.add("not trained, since it is an initialiser of a branch or a loop",
+                           tensor.name());
   Result<std::vector<int>> places = inliner.copy(body, scope, names);
   if (!places)
     return node.error(places.status().message());

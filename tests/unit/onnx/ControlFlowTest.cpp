@@ -123,6 +123,26 @@ TEST(ControlFlow, ParametersOfBodiesAreTrained) {
   EXPECT_EQ(outcome.count("nn.parameter"), 2);
 }
 
+TEST(ControlFlow, WhatBodiesCannotKeepIsRefused) {
+  const auto branch = [](const std::string &nodes) {
+    return importNodes(13, "c = Constant <value = bool {1}> () y = If (c) <then_branch = t () => "
+                           "(float[M] r) { " +
+                               nodes + " }, else_branch = e () => (float[M] q) { q = Neg(h) }>");
+  };
+  const auto rejects = [](const Outcome &outcome, const std::string &text) {
+    EXPECT_NE(outcome.error.find(text), std::string::npos) << outcome.error << outcome.ir;
+    EXPECT_EQ(outcome.exitCode, 1);
+  };
+  rejects(branch("p = RandomNormal <shape = [8]> () r = Mul(h, p)"),
+          "draws a parameter in a function, branch or loop");
+  rejects(branch("r = Relu(h) r = Neg(h)"), "its body defines 'r' twice");
+  rejects(importNodes(13, "s = RandomUniform <shape = [4]> () c = Constant <value = bool {1}> () "
+                          "y = If (c) <then_branch = t () => (float[M] r) { "
+                          "r = BatchNormalization (h, s, s, s, s) }, "
+                          "else_branch = e () => (float[M] q) { q = Neg(h) }>"),
+          "its body has a BatchNormalization");
+}
+
 // A body reads what bodies around it define, and may define a name of theirs anew.
 TEST(ControlFlow, BodiesStandInBodies) {
   Outcome outcome = importNodes(
@@ -202,6 +222,17 @@ TEST(Functions, StandInBranchesAndHaveThem) {
                       "{ s = Sigmoid(x) y = Neg(s) }");
   EXPECT_EQ(outcome.count("sigmoid"), 1) << outcome.error << outcome.ir;
   EXPECT_EQ(outcome.count("tanh"), 0);
+}
+
+// The call's operand is h; the branch defines an h of its own.
+TEST(Functions, NamesOfBodiesAreNotThoseOfTheCall) {
+  Outcome outcome =
+      importModel(functionModel + "<domain: \"f\", opset_import: [\"\":17]> outer <a> (x) => (y) "
+                                  "{ c = Constant <value_int: int = @a> () b = Cast <to = 9> (c) "
+                                  "y = If (b) <then_branch = t () => (float[M] p) { p = Tanh(x) }, "
+                                  "else_branch = e () => (float[M] q) { t = Sigmoid(x) h = Relu(t) "
+                                  "q = Add(h, x) }> }");
+  EXPECT_TRUE(outcome.has("nn.binary add %4, %2")) << outcome.error << outcome.ir;
 }
 
 TEST(Functions, ThatCallThemselvesAreRefused) {

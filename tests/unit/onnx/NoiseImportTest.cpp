@@ -185,3 +185,14 @@ TEST(NoiseImport, WithoutDropoutNoiseIsItsMean) {
       << outcome.error << outcome.ir;
   EXPECT_EQ(outcome.count("nn.noise"), 0);
 }
+
+// Weights that are drawn as noise would be have another rank than samples, or no uniform numbers.
+TEST(NoiseImport, ParametersAreNotTakenForNoise) {
+  for (const char *nodes : {"s = Constant <value_ints = [2,2,16,8]> () q = Reshape(h, s) "
+                            "p = RandomNormal <shape = [2,16,8]> () y = Add(q, p)",
+                            "p = RandomNormal <shape = [2,4,8,8]> () s = Tanh(p) y = Add(h, s)"}) {
+    const Outcome outcome = importNodes(13, nodes);
+    EXPECT_EQ(outcome.error, "") << nodes;
+    EXPECT_FALSE(outcome.has("nn.noise")) << outcome.ir;
+  }
+}
