@@ -208,14 +208,18 @@ static Value createSoftCrossEntropy(ImportState &state, Value logits) {
   return meanOf(state, sums);
 }
 
-/// The operand of a sigmoid that makes `output`; otherwise `output`.
+/// The operand of a sigmoid that makes `output`, in its shape; otherwise `output`.
 static Value logitsBeneathSigmoid(ImportState &state, Value output) {
-  auto sigmoid = output.getDefiningOp<nn::UnaryOp>();
+  Value value = output;
+  while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
+    value = reshape.getX();
+  auto sigmoid = value.getDefiningOp<nn::UnaryOp>();
   if (!sigmoid || sigmoid.getKind() != nn::UnaryKind::sigmoid)
     return output;
   state.notes.add("the model ends in a sigmoid: the loss is taken on the logits beneath it, as "
                   "PyTorch's BCEWithLogitsLoss expects them");
-  return sigmoid.getX();
+  return value == output ? sigmoid.getX()
+                         : create<nn::ReshapeOp>(state, output.getType(), sigmoid.getX()).getY();
 }
 
 Status frontend::attachLoss(ImportState &state, Value output, const std::string &name) {

@@ -53,8 +53,7 @@ public:
   /// The place of a constant that follows a tensor's shape: every sample has the same there.
   Place of(const ConstantTensor &constant) const;
   Place of(const RepeatedTensor &repeated) const;
-  /// The place of integers of which each sample has its own number, or multiples of that, and
-  /// otherwise what all others have: by them samples name themselves.
+  /// The place of indices that grow with the sample's number, as arange(B) or multiples of it.
   Place ofSampleNumbers(const ConstantTensor &constant) const;
   /// States that a value has such integers.
   void setSampleNumbers(mlir::Value value, Place place) {

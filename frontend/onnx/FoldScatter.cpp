@@ -139,7 +139,7 @@ FailureOr<ConstantTensor> frontend::foldGatherElements(NodeImport &node, Constan
   return result;
 }
 
-// Places, one a column: those of each dimension are a row.
+// The result is [rank, count]: a column has the coordinates of one element.
 FailureOr<ConstantTensor> frontend::foldNonZero(NodeImport &node, Constants in) {
   const ConstantTensor &x = *in[0];
   std::vector<std::int64_t> places;

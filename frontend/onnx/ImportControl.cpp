@@ -110,7 +110,7 @@ static LogicalResult addIteration(NodeImport &node, const onnx::GraphProto &body
   if (failed(number) || failed(goesOn))
     return failure();
   names[body.input(0).name()] = *number;
-  names[body.input(1).name()] = *goesOn; // or the iteration would not be
+  names[body.input(1).name()] = *goesOn; // an iteration runs only where it is true
   for (std::size_t i = 0; i < loop.carried.size(); ++i)
     names[body.input(int(i) + 2).name()] = loop.carried[i];
   const std::string scope = node.layerName() + "/" + std::to_string(loop.done);

@@ -225,7 +225,7 @@ static void drawOnes(nn::NoiseOp noise, double probability) {
   noise.setEvaluated(llvm::APFloat(probability));
 }
 
-Value frontend::createDrawn(NodeImport &node) {
+Value frontend::createBernoulli(NodeImport &node) {
   if (kindOf(node.op()) != Reader::comparison)
     return {};
   for (const unsigned drawn : {0u, 1u}) {

@@ -12,7 +12,7 @@ bool isNoise(const NodeImport &node);
 mlir::LogicalResult importFixedNoise(NodeImport &node);
 
 /// A comparison of uniform numbers with a known one, as ones with a probability; null for others.
-mlir::Value createDrawn(NodeImport &node);
+mlir::Value createBernoulli(NodeImport &node);
 
 /// Gives all noise the numbers that it has in evaluation.
 void replaceNoise(mlir::Block &block);

@@ -95,19 +95,20 @@ static FailureOr<Value> padAxis(NodeImport &node, Value x, std::int64_t axis, co
 static LogicalResult importPad(NodeImport &node) {
   Value x = node.tensor(0);
   const std::string mode = node.text("mode", "constant");
+  const bool isJoined = mode == "reflect" || mode == "edge" || mode == "wrap";
+  if (!isJoined && mode != "constant")
+    return node.error("expected mode 'constant', 'reflect', 'edge' or 'wrap', got '" + mode + "'");
   SYNCLINE_TRY_MLIR(pads, readPads(node, shapeOf(x)));
   const nn::Dims none(shapeOf(x).size(), 0);
   if (pads->begins == none && pads->ends == none)
     return node.defineAlias();
-  if (mode == "reflect" || mode == "edge" || mode == "wrap") {
+  if (isJoined) {
     for (std::int64_t axis = 0; axis < rankOf(x); ++axis) {
       SYNCLINE_TRY_MLIR(padded, padAxis(node, x, axis, *pads, mode));
       x = *padded;
     }
     return node.define(x);
   }
-  if (mode != "constant")
-    return node.error("expected mode 'constant', 'reflect', 'edge' or 'wrap', got '" + mode + "'");
   nn::Dims dims(shapeOf(x));
   for (std::size_t axis = 0; axis < dims.size(); ++axis)
     dims[axis] += pads->begins[axis] + pads->ends[axis];

@@ -28,10 +28,10 @@ public:
   Value reduce(Value x) {
     using Method = Value (Reducer::*)(Value);
     const auto method = llvm::StringSwitch<Method>(node.op())
-                            .Case("ReduceL1", &Reducer::sumOfSizes)
+                            .Case("ReduceL1", &Reducer::sumOfAbsolutes)
                             .Case("ReduceL2", &Reducer::norm)
                             .Case("ReduceLogSum", &Reducer::logOfSum)
-                            .Case("ReduceLogSumExp", &Reducer::logOfSumOfPowers)
+                            .Case("ReduceLogSumExp", &Reducer::logSumExp)
                             .Case("ReduceMax", &Reducer::maximum)
                             .Case("ReduceMean", &Reducer::mean)
                             .Case("ReduceMin", &Reducer::minimum)
@@ -76,7 +76,7 @@ private:
   Value mean(Value x) { return by(nn::Reduction::mean, x); }
   Value minimum(Value x) { return negative(maximum(negative(x))); }
 
-  Value sumOfSizes(Value x) { return sum(apply(UnaryKind::abs, x)); }
+  Value sumOfAbsolutes(Value x) { return sum(apply(UnaryKind::abs, x)); }
   Value sumOfSquares(Value x) { return sum(combine(Kind::mul, x, x)); }
   Value logOfSum(Value x) { return apply(UnaryKind::log, sum(x)); }
 
@@ -91,7 +91,7 @@ private:
 
   /// log Σ exp x = s + log Σ exp(x - s). s is close to the maximum and finite, so that no power
   /// overflows, and rounded, so that no gradient flows through it.
-  Value logOfSumOfPowers(Value x) {
+  Value logSumExp(Value x) {
     const double largest =
         llvm::APFloat::getLargest(cast<FloatType>(elementOf(x)).getFloatSemantics())
             .convertToDouble();

@@ -1,5 +1,5 @@
 // Gather: parts of a tensor, and entries of a dimension by known, given or computed numbers.
-#include "frontend/onnx/NamedRows.h"
+#include "frontend/onnx/IndexedRows.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -83,10 +83,13 @@ static LogicalResult importComputedRows(NodeImport &node, Value table, Value num
   llvm::append_range(dims, nn::DimsRef(shape).drop_front());
   SYNCLINE_TRY_MLIR(type, node.type(dims, table));
   const std::int64_t width = nn::elementCount(shape) / shape[0];
+  const std::optional<WholeBounds> bounds = node.state.values.boundsOf(node.inputName(1));
+  if (!bounds || bounds->least < 0)
+    numbers = fromFront(node, numbers, shape[0]);
   SYNCLINE_TRY_MLIR(ones, createOneHot(node, numbers, shape[0], rankOf(numbers)));
   SYNCLINE_TRY_MLIR(
       rows, createMatmul(node, *ones, false, node.reshape(table, {shape[0], width}), false, {}));
-  if (!areWithin(node.state.values.boundsOf(node.inputName(1)), shape[0]))
+  if (!areWithin(bounds, shape[0]))
     rows = withInfinities(node, *rows, *ones);
   return failed(rows) ? failure() : node.define(node.reshape(*rows, dims));
 }
@@ -141,8 +144,8 @@ static LogicalResult importGivenRows(NodeImport &node, Value x, std::int64_t axi
     if (!numbers)
       return node.error("indices '" + node.inputName(1) + "' cannot be computed with as f32");
   }
-  const NamedRows named = axis == 0 ? computedRows(node, shapeOf(x), place, numbers)
-                                    : NamedRows{nn::Dims(shapeOf(x)), numbers, axis, 0};
+  const IndexedRows named = axis == 0 ? computedRows(node, shapeOf(x), place, numbers)
+                                      : IndexedRows{nn::Dims(shapeOf(x)), numbers, axis, 0};
   nn::Dims dims(shapeOf(x).take_front(axis));
   llvm::append_range(dims, node.state.values.typeOf(node.inputName(1)).getShape());
   llvm::append_range(dims, shapeOf(x).drop_front(axis + 1));
@@ -177,8 +180,8 @@ static LogicalResult importGather(NodeImport &node) {
   const BatchLayout::Place place = node.state.values.layout.of(known);
   if (!x || *axis == 0)
     return x ? importKnownRows(node, x, *indices, known.dims, place) : failure();
-  const NamedRows named{nn::Dims(shapeOf(x)), indexConstant(node, *indices, known.dims, place),
-                        *axis, 0};
+  const IndexedRows named{nn::Dims(shapeOf(x)), indexConstant(node, *indices, known.dims, place),
+                          *axis, 0};
   SYNCLINE_TRY_MLIR(y, createGatherRows(node, x, named));
   return node.define(*y);
 }

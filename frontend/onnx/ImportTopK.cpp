@@ -1,9 +1,11 @@
 // The largest elements, and ones where an index points.
-#include "frontend/onnx/NamedRows.h"
+#include "frontend/onnx/IndexedRows.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
 #include "onnx/onnx_pb.h"
+
+#include <cmath>
 
 using namespace syncline;
 using namespace syncline::frontend;
@@ -80,19 +82,6 @@ static FailureOr<std::int64_t> depthOf(NodeImport &node) {
   return static_cast<std::int64_t>(depth);
 }
 
-/// Negative indices count from the end.
-static Value fromFront(NodeImport &node, Value numbers, std::int64_t depth) {
-  const std::optional<WholeBounds> bounds = node.state.values.boundsOf(node.inputName(0));
-  if (bounds && bounds->least >= 0)
-    return numbers;
-  Value opposite = *createBinary(node, Kind::sub, node.scalar(0, numbers), numbers);
-  Value isNegative = node.create<nn::UnaryOp>(opposite.getType(), nn::UnaryKind::clip, opposite,
-                                              llvm::APFloat(0.0), llvm::APFloat(1.0));
-  Value shift =
-      *createBinary(node, Kind::mul, isNegative, node.scalar(static_cast<double>(depth), numbers));
-  return *createBinary(node, Kind::add, numbers, shift);
-}
-
 static LogicalResult importOneHot(NodeImport &node) {
   Value numbers = isWholeOperand(node, 0) ? node.state.values.real(node.inputName(0)) : Value();
   if (!numbers || !elementOf(numbers).isF32())
@@ -105,8 +94,13 @@ static LogicalResult importOneHot(NodeImport &node) {
   dims.insert(dims.begin() + *axis, *depth);
   if (failed(node.type(dims, numbers)))
     return failure();
-  SYNCLINE_TRY_MLIR(ones, createOneHot(node, fromFront(node, numbers, *depth), *depth, *axis));
+  const std::optional<WholeBounds> bounds = node.state.values.boundsOf(node.inputName(0));
+  if (!bounds || bounds->least < 0)
+    numbers = fromFront(node, numbers, *depth);
+  SYNCLINE_TRY_MLIR(ones, createOneHot(node, numbers, *depth, *axis));
   const auto [off, on] = *levels;
+  if (!std::isfinite(on - off))
+    return node.error("expected finite values, got " + decimal(off) + " and " + decimal(on));
   Value y = *ones;
   if (on - off != 1)
     y = *createBinary(node, Kind::mul, y, node.scalar(on - off, y));

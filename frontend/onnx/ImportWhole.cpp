@@ -130,7 +130,7 @@ LogicalResult frontend::importWholeCast(NodeImport &node) {
 static LogicalResult importRelation(NodeImport &node) {
   const llvm::StringRef op = node.op();
   const bool isWhole = isWholeOperand(node, 0) && isWholeOperand(node, 1);
-  if (Value drawn = createDrawn(node))
+  if (Value drawn = createBernoulli(node))
     return defineTruth(node, drawn);
   Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
   if (!b)

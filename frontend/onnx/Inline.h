@@ -14,7 +14,7 @@ class NodeProto;
 
 namespace syncline::frontend {
 
-/// A model has no more nodes in copied bodies, no more bytes in their tensors and no deeper calls.
+/// Limits of a model: nodes in copied bodies, depth of calls, and bytes of copied tensors.
 inline constexpr int mostCopiedNodes = 200'000, deepestCall = 64;
 inline constexpr std::uint64_t mostCopiedBytes = std::uint64_t(1) << 29;
 

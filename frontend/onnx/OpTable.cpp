@@ -14,11 +14,12 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
   static const auto table = [] {
     llvm::StringMap<OpImport> rows;
     for (const OpRows family :
-         {attentionOps(),     blockOps(),         cellOps(),    constantOps(),  controlOps(),
-          convTransposeOps(), einsumOps(),        extremeOps(), groupNormOps(), linearOps(),
-          noiseOps(),         normalizationOps(), padOps(),     pointwiseOps(), poolOps(),
-          recurrentOps(),     reductionOps(),     repeatOps(),  resizeOps(),    rowOps(),
-          sequenceOps(),      shapeOps(),         topOps(),     wholeOps()})
+         {attentionOps(),     blockOps(),     constantOps(), controlOps(),
+          convTransposeOps(), einsumOps(),    extremeOps(),  gatherScatterOps(),
+          groupNormOps(),     linearOps(),    noiseOps(),    normalizationOps(),
+          padOps(),           pointwiseOps(), poolOps(),     recurrentOps(),
+          reductionOps(),     repeatOps(),    resizeOps(),   rowOps(),
+          sequenceOps(),      shapeOps(),     topOps(),      wholeOps()})
       for (const OpRow &row : family)
         rows.try_emplace(row.name, row.import);
     return rows;
@@ -122,7 +123,7 @@ LogicalResult frontend::importNode(NodeImport &node) {
   if (!import)
     return node.error(unsupportedOp(node));
   if (node.state.options.onCuda && !import->onCuda)
-    return node.error("no GPU has computed this operator yet: expected --backend cpu, got cuda");
+    return node.error("this operator is not supported on GPUs: expected --backend cpu, got cuda");
   const bool movesWhole = !import->floatOnly && node.op() != "Cast" && isWholeOperand(node, 0);
   if (node.state.isStep && node.op() == "Concat")
     bindReals(node);

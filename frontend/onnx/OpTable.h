@@ -15,7 +15,7 @@ struct OpImport {
   unsigned required;     ///< how many leading operands must be present
   unsigned tensors;      ///< how many leading operands are tensors, all of one element type
   bool floatOnly = true; ///< those tensors are floating-point
-  /// Whether `--backend cuda` has it: false until a GPU has computed one.
+  /// Whether `--backend cuda` has it; `compile` refuses the node where it has not.
   bool onCuda = true;
 };
 
@@ -29,12 +29,12 @@ using OpRows = llvm::ArrayRef<OpRow>;
 // The rows by family, each beside its importers.
 OpRows attentionOps();
 OpRows blockOps();
-OpRows cellOps();
 OpRows constantOps();
 OpRows controlOps();
 OpRows convTransposeOps();
 OpRows einsumOps();
 OpRows extremeOps();
+OpRows gatherScatterOps();
 OpRows groupNormOps();
 OpRows linearOps();
 OpRows noiseOps();

@@ -64,6 +64,8 @@ static void differentiatePRelu(BinaryOp op, Gradients &g, Value dy) {
   g.add(op.getB(), back.getDb());
 }
 
+/// Whether the value is one constant number, repeated or not: exporters write clamp's bounds both
+/// ways. A maximum(x, zeros) of PyTorch looks the same, and gets the gradient of a clamp.
 static bool isOneNumber(Value value) {
   while (isa_and_nonnull<BroadcastOp, ReshapeOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);

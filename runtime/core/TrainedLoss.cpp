@@ -71,7 +71,7 @@ Result<TrainedLoss> TrainedLoss::parse(const std::string &text) {
   if (found == std::end(allLosses))
     return Status::badInput(
         "expected the loss cross-entropy, cross-entropy:" + std::string(probabilities) +
-        ", mse, l1, smooth-l1, smooth-l1:beta=B or bce-with-logits, got '" + name + "'");
+        ", mse, l1, smooth-l1, smooth-l1:beta=B or bce-with-logits, got '" + text + "'");
   TrainedLoss loss;
   loss.kind = *found;
   if (colon != std::string::npos)

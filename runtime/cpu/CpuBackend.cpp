@@ -126,11 +126,11 @@ Status CpuExecutable::allocate() {
   double needed = 0;
   for (Space space : allSpaces)
     needed += static_cast<double>(program.options.sizes.of(space));
-  if (needed > machineBytes())
+  // Scratch, other ranks and limits of containers are not counted.
+  if (const double all = machineBytes(); needed > all)
     return Status::badInput(core::formatted(
-        "not enough memory: the plan needs %.1f GiB, this machine has %.1f GiB with swap; a "
-        "smaller batch needs less",
-        needed / (1 << 30), machineBytes() / (1 << 30)));
+        "not enough memory: the plan needs %.1f GiB, this machine has %.1f GiB with swap",
+        needed / (1 << 30), all / (1 << 30)));
   for (Space space : allSpaces) {
     core::HostMemory &memory = program.spaces[static_cast<int>(space)];
     memory = core::HostMemory(program.options.sizes.of(space));

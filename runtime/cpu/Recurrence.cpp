@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <dnnl.h>
+#include <limits>
 
 namespace syncline::cpu {
 
@@ -25,6 +26,9 @@ public:
 
   std::int64_t time(std::int64_t k) const { return layer.time(direction, k); }
   bool isPast(std::int64_t t, std::int64_t b) const { return lengths && t >= lengths[b]; }
+  bool hasNoLength(std::int64_t b) const {
+    return lengths && (lengths[b] < 0 || lengths[b] > layer.steps);
+  }
 
   /// A row of x or dx.
   std::int64_t input(std::int64_t t, std::int64_t b) const {
@@ -95,9 +99,21 @@ public:
         std::copy_n(from.data + b * from.stride, layer.size,
                     all.last + d.stateOf(state) + b * layer.size);
     }
+    for (std::int64_t b = 0; b < layer.batch; ++b)
+      if (d.hasNoLength(b))
+        spoil(b);
   }
 
 private:
+  /// NaN in all results of a sample whose length is none, which no loss hides.
+  void spoil(std::int64_t b) {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    for (std::int64_t t = 0; t < layer.steps; ++t)
+      std::fill_n(all.y + d.output(t, b), layer.size, nan);
+    for (std::int64_t state = 0; state < statesOf(layer.cell); ++state)
+      std::fill_n(all.last + d.stateOf(state) + b * layer.size, layer.size, nan);
+  }
+
   CellStep cellStep(std::int64_t k, std::int64_t b) const {
     const std::int64_t t = d.time(k);
     const Matrix h = d.before(all.saved, k, 0);

@@ -4,8 +4,10 @@
 #include "runtime/cpu/Channels.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
+#include <omp.h>
 
 namespace syncline::cpu {
 
@@ -139,26 +141,24 @@ void Resizing::part(Rows<const From> x, Rows<To> y, std::int64_t lanes,
 
 template <typename From, typename To> void Resizing::run(const From *x, To *y) const {
   const std::int64_t cuts = (parts.stride + parts.lanes - 1) / parts.lanes;
-#pragma omp parallel if (parts.outer * cuts > 1)
-  {
-    std::vector<float> buffers[4];
-    const auto grow = [&](int i, std::int64_t count) {
-      buffers[i].resize(static_cast<std::size_t>(count * parts.lanes));
-    };
-    grow(0, mostBetween);
-    if (steps.size() > 2)
-      grow(1, mostBetween);
-    if constexpr (!std::is_same_v<From, float>)
-      grow(2, rows);
-    if constexpr (!std::is_same_v<To, float>)
-      grow(3, resultRows);
-#pragma omp for schedule(static)
-    for (std::int64_t i = 0; i < parts.outer * cuts; ++i) {
-      const std::int64_t outer = i / cuts, lane = i % cuts * parts.lanes;
-      part<From, To>({x + outer * rows * parts.stride + lane, parts.stride},
-                     {y + outer * resultRows * parts.stride + lane, parts.stride},
-                     std::min(parts.lanes, parts.stride - lane), buffers);
-    }
+  const std::int64_t count = parts.outer * cuts;
+  const auto threads = static_cast<int>(std::clamp<std::int64_t>(count, 1, omp_get_max_threads()));
+  // In front of the parallel region, which no exception may leave.
+  const std::array<std::int64_t, 4> sizes{mostBetween, steps.size() > 2 ? mostBetween : 0,
+                                          std::is_same_v<From, float> ? 0 : rows,
+                                          std::is_same_v<To, float> ? 0 : resultRows};
+  std::vector<std::array<std::vector<float>, 4>> buffers(static_cast<std::size_t>(threads));
+  for (auto &own : buffers)
+    std::ranges::transform(sizes, own.begin(), [&](std::int64_t size) {
+      return std::vector<float>(static_cast<std::size_t>(size * parts.lanes));
+    });
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t outer = i / cuts, lane = i % cuts * parts.lanes;
+    part<From, To>({x + outer * rows * parts.stride + lane, parts.stride},
+                   {y + outer * resultRows * parts.stride + lane, parts.stride},
+                   std::min(parts.lanes, parts.stride - lane),
+                   buffers[static_cast<std::size_t>(omp_get_thread_num())].data());
   }
 }
 

@@ -41,7 +41,7 @@ private:
   Pattern pattern;
   // Where nothing repeats and rows have few entries: `taps` for each row, the first ones of all
   // rows, then the second ones, ... Rows with fewer take their first column again, times 0: that is
-  // NaN only where the row is NaN anyway.
+  // not finite only where the row is not finite anyway.
   std::int64_t taps = 0;
   std::vector<std::int32_t> places; ///< columns
   std::vector<float> padded;        ///< weights

@@ -194,6 +194,31 @@ TEST_P(RecurrentTest, TrainsAsDefined) {
   check(dinitial, &Operands::initial);
 }
 
+// A length that no text has, as data may hold one, must show: all of the sample's results are NaN.
+TEST_P(RecurrentTest, ResultsOfImpossibleLengthsAreNaN) {
+  const Case &c = of();
+  if (!c.hasLengths)
+    return;
+  for (const double length : {-1.0, static_cast<double>(c.steps + 1), 0x1p40}) {
+    Operands all = operands();
+    all.lengths[{c.batch - 1}] = length;
+    StepCase run(backend());
+    const Tensor y = run.result({c.steps, c.batch, c.directions * c.size});
+    const Tensor last = run.result(all.initial.shape);
+    run.step().recurrent("r", run.operand(all.x), run.operand(all.r), run.operand(all.bias),
+                         run.operand(all.initial), run.plainOperand(all.lengths, ElementType::i64),
+                         y, last,
+                         run.result({c.directions, c.steps, c.batch, savedOf(c.cell) * c.size}),
+                         static_cast<std::int64_t>(c.cell), c.isReverse);
+    run.run();
+    const auto nans = [](const Array &of) {
+      return std::count_if(of.values.begin(), of.values.end(), [](double x) { return x != x; });
+    };
+    EXPECT_EQ(nans(run.values(y)), c.steps * c.directions * c.size);
+    EXPECT_EQ(nans(run.values(last)), statesOf(c.cell) * c.directions * c.size);
+  }
+}
+
 // What nothing reads is not computed, and the rest is the same.
 TEST_P(RecurrentTest, LeavesOutGradientsThatNothingReads) {
   const Case &c = of();

@@ -58,7 +58,7 @@ class SegmentationTest(RefusalTest):
         self.assertRegex(
             done.stderr,
             r"2 nodes cannot be trained: 2 ConvTranspose, the first node '/grow.0/ConvTranspose' "
-            r"\(ConvTranspose\): no GPU has computed this operator yet: expected --backend cpu, "
+            r"\(ConvTranspose\): this operator is not supported on GPUs: expected --backend cpu, "
             r"got cuda",
         )
         self.assertFalse((self.folder / "gpus.plan").exists())

@@ -98,6 +98,7 @@ class Gathers(nn.Module):
         y = rows.mean(1) + columns.mean(1) + square.mean(1) + (own * best).mean(1)
         first = torch.topk(x.sum(1), 2, sorted=False)[1]
         y = y + self.table[first].sum(-1, keepdim=True)
+        y = y + self.table[first - LENGTH].mean(-1, keepdim=True)
         y = y + torch.gather(x.mean(1), 1, first).mean(1, keepdim=True)
         return self.head(y * cells.sum(-1, keepdim=True)) + few.unsqueeze(-1)
 

@@ -9,7 +9,7 @@ namespace syncline {
 enum class RecurrentCell {
   lstm,          ///< input, output, forget, candidate
   gru,           ///< update, reset, candidate; the reset gate scales the state before the product
-  gruResetAfter, ///< the same, but it scales the product, as in PyTorch
+  gruResetAfter, ///< linear_before_reset: the reset gate scales the product
   rnnTanh,
   rnnRelu,
 };

@@ -74,6 +74,8 @@ TEST(IndexImport, SamplesNameTheirOwnRows) {
             3);
   expectHas(flat, "{axis = 1 : i64, shared = 1 : i64} : (tensor<3x5x4xf32>, tensor<3x1xf32>) -> "
                   "tensor<3x1x4xf32>");
+  // Numbers below zero, of an earlier sample's rows, are moved to where no row is.
+  expectHas(flat, "nn.constant dense<-6.000000e+00>");
   expectError(byIds(places + "y = Gather(h, p)", 3), "it would take entries of one sample");
 }
 

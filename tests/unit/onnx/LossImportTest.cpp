@@ -48,6 +48,10 @@ TEST(LossImport, BeneathASigmoid) {
   EXPECT_EQ(outcome.count("nn.unary sigmoid"), 0) << outcome.ir;
   ASSERT_EQ(outcome.notes.size(), 1u);
   EXPECT_EQ(outcome.notes[0].find("the model ends in a sigmoid"), 0u) << outcome.notes[0];
+  const Outcome reshaped = importLoss("bce-with-logits", "s = Sigmoid(h) f = Flatten(s) a = "
+                                                         "Constant <value_ints = [2,3,1]> () "
+                                                         "y = Reshape(f, a)");
+  EXPECT_EQ(reshaped.count("nn.unary sigmoid"), 0) << reshaped.error << reshaped.ir;
   EXPECT_EQ(importLoss("l1", "y = Sigmoid(h)").count("nn.unary sigmoid"), 1);
 }
 

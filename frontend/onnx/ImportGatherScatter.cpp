@@ -1,6 +1,6 @@
 // Elements by their places: GatherND, GatherElements, ScatterND and ScatterElements.
 #include "frontend/onnx/FoldConstants.h"
-#include "frontend/onnx/NamedRows.h"
+#include "frontend/onnx/IndexedRows.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
 
@@ -47,7 +47,7 @@ static BatchLayout::Place placeOfTable(NodeImport &node, Value x, nn::DimsRef ta
 }
 
 /// Rows of the table by lists that the step computes or is given.
-static FailureOr<NamedRows> givenCells(NodeImport &node, Value x, const CellLists &lists) {
+static FailureOr<IndexedRows> givenCells(NodeImport &node, Value x, const CellLists &lists) {
   Value numbers = indicesOf(node, 1);
   if (!numbers)
     return failure();
@@ -65,7 +65,7 @@ static FailureOr<NamedRows> givenCells(NodeImport &node, Value x, const CellList
   numbers = node.reshape(numbers, lists.idDims);
   if (lists.shared == 0)
     return computedRows(node, lists.table, place, numbers);
-  return NamedRows{lists.table, numbers, lists.shared, lists.shared};
+  return IndexedRows{lists.table, numbers, lists.shared, lists.shared};
 }
 
 // A list of indices names a row of x once the dimensions that it counts are one.
@@ -130,7 +130,7 @@ static LogicalResult importScatterNd(NodeImport &node) {
   Value updates = updatesOf(node, x, dims);
   if (!updates)
     return failure();
-  FailureOr<NamedRows> rows;
+  FailureOr<IndexedRows> rows;
   if (node.isKnown(1)) {
     SYNCLINE_TRY_MLIR(numbers, rowsNamed(node, shapeOf(x), *node.constant(1)));
     if (numbers->empty())
@@ -184,7 +184,7 @@ static nn::Dims axisLast(std::size_t rank, std::int64_t axis, bool isBack) {
 }
 
 /// The last dimension of x by indices of x's rank.
-static NamedRows alongLast(Value x, Value indices) {
+static IndexedRows alongLast(Value x, Value indices) {
   const std::int64_t last = rankOf(x) - 1;
   return {nn::Dims(shapeOf(x)), indices, last, last};
 }
@@ -263,7 +263,7 @@ static LogicalResult importScatterElements(NodeImport &node) {
   return node.define(*whole);
 }
 
-OpRows frontend::cellOps() {
+OpRows frontend::gatherScatterOps() {
   static constexpr OpRow rows[] = {
       {"GatherElements", {importGatherElements, 2, 0, false}},
       {"GatherND", {importGatherNd, 2, 1, false}},

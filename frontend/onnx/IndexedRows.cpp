@@ -1,5 +1,5 @@
 // What indices name, and operations by it.
-#include "frontend/onnx/NamedRows.h"
+#include "frontend/onnx/IndexedRows.h"
 
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/ShapeRules.h"
@@ -36,7 +36,7 @@ Value frontend::indicesOf(NodeImport &node, unsigned i) {
   return {};
 }
 
-nn::Dims NamedRows::entries() const {
+nn::Dims IndexedRows::entries() const {
   nn::Dims dims(nn::DimsRef(table).take_front(axis));
   llvm::append_range(dims, shapeOf(indices).drop_front(shared));
   llvm::append_range(dims, nn::DimsRef(table).drop_front(axis + 1));
@@ -54,8 +54,8 @@ static bool hasOwnRows(const BatchLayout::Place &place) {
   return place && place->dim == 0 && place->outer == 1;
 }
 
-NamedRows frontend::knownRows(NodeImport &node, nn::DimsRef table, BatchLayout::Place place,
-                              nn::DimsRef rows, nn::DimsRef idDims) {
+IndexedRows frontend::knownRows(NodeImport &node, nn::DimsRef table, BatchLayout::Place place,
+                                nn::DimsRef rows, nn::DimsRef idDims) {
   const auto count = static_cast<std::int64_t>(rows.size());
   const std::int64_t samples = hasOwnRows(place) ? table[0] / place->inner : 0;
   const std::int64_t each = samples > 0 && count % samples == 0 ? count / samples : 0;
@@ -75,8 +75,23 @@ NamedRows frontend::knownRows(NodeImport &node, nn::DimsRef table, BatchLayout::
   return {bySample(table, *place), indexConstant(node, own, {samples, each}, BatchPlace()), 1, 1};
 }
 
-NamedRows frontend::computedRows(NodeImport &node, nn::DimsRef table, BatchLayout::Place place,
-                                 Value numbers) {
+/// One where x, which has whole numbers, is positive, zero elsewhere.
+static Value isPositive(NodeImport &node, Value x) {
+  return node.create<nn::UnaryOp>(x.getType(), nn::UnaryKind::clip, x, llvm::APFloat(0.0),
+                                  llvm::APFloat(1.0));
+}
+
+Value frontend::fromFront(NodeImport &node, Value numbers, std::int64_t size) {
+  const auto number = [&](std::int64_t value) {
+    return node.scalar(static_cast<double>(value), numbers);
+  };
+  Value isNegative = isPositive(node, *createBinary(node, Kind::sub, number(0), numbers));
+  return *createBinary(node, Kind::add, numbers,
+                       *createBinary(node, Kind::mul, isNegative, number(size)));
+}
+
+IndexedRows frontend::computedRows(NodeImport &node, nn::DimsRef table, BatchLayout::Place place,
+                                   Value numbers) {
   BatchLayout &layout = node.state.values.layout;
   const BatchLayout::Place own = layout.of(numbers);
   if (!hasOwnRows(place) || !hasOwnRows(own) || !elementOf(numbers).isF32() ||
@@ -91,13 +106,9 @@ NamedRows frontend::computedRows(NodeImport &node, nn::DimsRef table, BatchLayou
       type, DenseElementsAttr::get(type, llvm::ArrayRef<float>(firsts)));
   layout.set(first, BatchPlace());
   numbers = node.reshape(numbers, {samples, nn::elementCount(shapeOf(numbers)) / samples});
-  return {bySample(table, *place), *createBinary(node, Kind::sub, numbers, first), 1, 1};
-}
-
-/// One where x, which has whole numbers, is positive, zero elsewhere.
-static Value isPositive(NodeImport &node, Value x) {
-  return node.create<nn::UnaryOp>(x.getType(), nn::UnaryKind::clip, x, llvm::APFloat(0.0),
-                                  llvm::APFloat(1.0));
+  numbers = *createBinary(node, Kind::sub, numbers, first);
+  // A row of a sample before this one: its negative number must not count from this one's end.
+  return {bySample(table, *place), fromFront(node, numbers, -place->inner - 1), 1, 1};
 }
 
 FailureOr<Value> frontend::placeNumbers(NodeImport &node, Value lists, nn::DimsRef sizes) {
@@ -117,8 +128,7 @@ FailureOr<Value> frontend::placeNumbers(NodeImport &node, Value lists, nn::DimsR
     ranges.counts.back() = 1;
     SYNCLINE_TRY_MLIR(column, createSlice(node, lists, ranges));
     Value index = node.reshape(*column, shapeOf(lists).drop_back());
-    Value isNegative = isPositive(node, binary(Kind::sub, number(0), index));
-    index = binary(Kind::add, index, binary(Kind::mul, isNegative, number(size)));
+    index = fromFront(node, index, size);
     Value below = isPositive(node, binary(Kind::sub, number(0), index));
     Value above = isPositive(node, binary(Kind::sub, index, number(size - 1)));
     Value outside = binary(Kind::add, below, above);
@@ -130,7 +140,7 @@ FailureOr<Value> frontend::placeNumbers(NodeImport &node, Value lists, nn::DimsR
   return binary(Kind::add, binary(Kind::mask, numbers, exists), shift);
 }
 
-FailureOr<Value> frontend::createGatherRows(NodeImport &node, Value x, const NamedRows &rows) {
+FailureOr<Value> frontend::createGatherRows(NodeImport &node, Value x, const IndexedRows &rows) {
   SYNCLINE_TRY_MLIR(type, node.type(rows.entries(), x));
   return node
       .create<nn::GatherRowsOp>(*type, node.reshape(x, rows.table), rows.indices, rows.axis,
@@ -139,7 +149,7 @@ FailureOr<Value> frontend::createGatherRows(NodeImport &node, Value x, const Nam
 }
 
 FailureOr<Value> frontend::createScatterRows(NodeImport &node, Value updates, Value onto,
-                                             const NamedRows &rows, ScatterKind kind) {
+                                             const IndexedRows &rows, ScatterKind kind) {
   SYNCLINE_TRY_MLIR(type, node.type(rows.table, onto));
   return node
       .create<nn::ScatterRowsOp>(*type, node.reshape(updates, rows.entries()), rows.indices,
