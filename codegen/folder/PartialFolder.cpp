@@ -246,9 +246,15 @@ bool isPlanDocument(const fs::path &path, nlohmann::json &document) {
          document["hashes"].contains("plan") && document["hashes"].contains("files");
 }
 
+/// Whether the entry is a file of a plan, or the folder of a smaller size's plan beside the file
+/// that lists them.
 bool isPlans(const fs::directory_entry &entry) {
   std::error_code ignored;
   const fs::file_status status = entry.symlink_status(ignored);
+  if (fs::is_directory(status))
+    return fs::is_regular_file(entry.path().parent_path() / lengthsFile, ignored) &&
+           fs::is_regular_file(entry.path() / "plan.json", ignored) &&
+           expectReplaceable(entry.path().string()).isOk();
   if (!fs::is_regular_file(status)) // gone: another compile has replaced the folder meanwhile
     return status.type() == fs::file_type::not_found;
   return syncline::isPlanFile(entry.path().filename().string());

@@ -4,12 +4,14 @@
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/ParsePlan.h"
 #include "codegen/folder/PartialFolder.h"
+#include "codegen/folder/SmallerPlans.h"
 #include "codegen/json/EmitPlanJson.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/EmitStep.h"
 #include "codegen/step/Text.h"
 #include "ir/plan/Plan.h"
 #include "syncline/JsonDepth.h"
+#include "syncline/PlanFiles.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
@@ -101,33 +103,35 @@ void enter(const PlanSources &sources, const char *phase) {
     sources.enter(phase);
 }
 
-Status writeFiles(const PartialFolder &partial, const PlanSources &sources, Json &document) {
+/// Writes the files of one plan, and their hashes into the document.
+Status writeFiles(const std::string &folder, const PlanSources &sources, Json &document) {
+  const auto path = [&](const std::string &name) { return folder + "/" + name; };
   std::vector<std::string> names{"plan.mlir"};
-  SYNCLINE_TRY(writeText(partial.file("plan.mlir"), moduleText(sources.module, sources.info)));
-  SYNCLINE_TRY_GET(target, targetOf(document, partial.file("plan.json")));
+  SYNCLINE_TRY(writeText(path("plan.mlir"), moduleText(sources.module, sources.info)));
+  SYNCLINE_TRY_GET(target, targetOf(document, path("plan.json")));
   SYNCLINE_TRY_GET(generated,
                    generate(sources.module, **target, sources.info.version, document["planner"]));
   for (const GeneratedFile &file : *generated) {
-    SYNCLINE_TRY(writeText(partial.file(file.name), file.text));
+    SYNCLINE_TRY(writeText(path(file.name), file.text));
     names.push_back(file.name);
   }
   if (!generated->empty()) {
     enter(sources, "compiling the step");
-    SYNCLINE_TRY((*target)->compile(partial.file((*target)->fileName.str()),
-                                    partial.file("step.so"), sources.includeDirectory));
+    SYNCLINE_TRY((*target)->compile(path((*target)->fileName.str()), path("step.so"),
+                                    sources.includeDirectory));
     names.push_back("step.so");
     enter(sources, "writing");
   }
   for (const PlanFile &file : sources.files) {
-    SYNCLINE_TRY(file.write(partial.file(file.name)));
+    SYNCLINE_TRY(file.write(path(file.name)));
     names.push_back(file.name);
   }
   for (const std::string &name : names) {
-    SYNCLINE_TRY_GET(hash, sha256OfFile(partial.file(name)));
+    SYNCLINE_TRY_GET(hash, sha256OfFile(path(name)));
     document["hashes"]["files"][name] = *hash;
   }
   document["hashes"]["plan"] = planHash(document);
-  return writeText(partial.file("plan.json"), document.dump(1) + "\n");
+  return writeText(path("plan.json"), document.dump(1) + "\n");
 }
 
 /// Checks that every file of a plan has a hash. Without one its contents could be anything.
@@ -209,7 +213,50 @@ Status compareDocument(const std::string &folder, const Json &document, ModuleOp
 
 } // namespace
 
-Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
+/// Takes the values of the folder's plan for those of a smaller size's where they are equal: a link,
+/// where the file system has them. Constants of a size make them differ.
+static void shareValues(const std::string &folder, const Json &document, const std::string &smaller,
+                        const Json &smallerDocument) {
+  const std::string name = "weights.bin";
+  const Json &own = smallerDocument["hashes"]["files"], &shared = document["hashes"]["files"];
+  if (!own.contains(name) || !shared.contains(name) || own[name] != shared[name])
+    return;
+  const fs::path link = fs::path(smaller) / (name + ".link");
+  std::error_code error;
+  fs::create_hard_link(fs::path(folder) / name, link, error);
+  if (!error)
+    fs::rename(link, fs::path(smaller) / name, error);
+}
+
+/// Writes the plans of smaller sizes into the folder of the largest one's, and their list.
+static Result<std::vector<Json>> writeSmaller(const std::string &folder, const Json &document,
+                                              const SmallerPlans &smaller) {
+  std::vector<Json> documents;
+  Json plans = Json::array();
+  const auto list = [&](std::int64_t size, const std::string &name, const Json &plan) {
+    plans.push_back({{"size", size}, {"folder", name}, {"hash", plan["hashes"]["plan"]}});
+  };
+  for (const auto &[size, sources] : smaller.plans) {
+    const std::string name = smallerFolder(smaller.dimension, size), path = folder + "/" + name;
+    std::error_code error;
+    if (!fs::create_directory(path, error))
+      return bad(path, "cannot make a folder there: " + error.message());
+    enter(sources, "writing");
+    SYNCLINE_TRY_GET(own, emitPlanJson(sources.module, sources.info));
+    SYNCLINE_TRY(writeFiles(path, sources, *own));
+    shareValues(folder, document, path, *own);
+    list(size, name, *own);
+    documents.push_back(std::move(*own));
+  }
+  list(smaller.largest, ".", document);
+  const Json lengths = {
+      {"schema", lengthsSchema}, {"dimension", smaller.dimension}, {"plans", std::move(plans)}};
+  SYNCLINE_TRY(writeText(folder + "/" + std::string(lengthsFile), lengths.dump(1) + "\n"));
+  return documents;
+}
+
+Result<std::vector<Json>> writePlans(const std::string &folder, const PlanSources &sources,
+                                     const SmallerPlans &smaller) {
   std::string target = folder;
   while (target.size() > 1 && target.back() == '/')
     target.pop_back();
@@ -221,10 +268,21 @@ Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
   SYNCLINE_TRY_GET(document, emitPlanJson(sources.module, sources.info));
   PartialFolder partial;
   SYNCLINE_TRY(partial.create(target));
-  SYNCLINE_TRY(writeFiles(partial, sources, *document));
+  SYNCLINE_TRY(writeFiles(partial.file("."), sources, *document));
+  std::vector<Json> documents;
+  if (!smaller.plans.empty()) {
+    SYNCLINE_TRY_GET(written, writeSmaller(partial.file("."), *document, smaller));
+    documents = std::move(*written);
+  }
+  documents.push_back(std::move(*document));
   SYNCLINE_TRY(expectReplaceable(target)); // a folder may have come while the step compiled
   SYNCLINE_TRY(partial.rename());
-  return document;
+  return documents;
+}
+
+Result<Json> writePlan(const std::string &folder, const PlanSources &sources) {
+  SYNCLINE_TRY_GET(written, writePlans(folder, sources, {}));
+  return std::move(written->back());
 }
 
 Result<Json> readPlanJson(const std::string &folder) {

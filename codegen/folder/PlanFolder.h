@@ -6,7 +6,10 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <cstdint>
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace syncline::codegen {
@@ -33,6 +36,19 @@ struct PlanSources {
 /// the document written. Errors: badInput, naming the file; internal when generated code does not
 /// compile, with the compiler's messages.
 Result<nlohmann::json> writePlan(const std::string &folder, const PlanSources &sources);
+
+/// Plans of the same model for smaller sizes of one dimension of its inputs.
+struct SmallerPlans {
+  std::string dimension;
+  std::int64_t largest = 0; ///< the size of the folder's own plan
+  std::vector<std::pair<std::int64_t, PlanSources>> plans = {}; ///< ascending by size
+};
+
+/// As writePlan(), with a folder of its own for each smaller plan, and lengths.json, which lists
+/// all plans. Returns their documents, the folder's own last. Values that are equal are one file
+/// with several links.
+Result<std::vector<nlohmann::json>>
+writePlans(const std::string &folder, const PlanSources &sources, const SmallerPlans &smaller);
 
 /// Reads plan.json and checks its schema and its own hash, not the other files. Errors: badInput,
 /// naming the file.

@@ -38,8 +38,10 @@ struct CompileOptions {
   std::string parameters;             ///< a list of the model's parameters; empty for none
   std::vector<std::string> recompute; ///< blocks to recompute, as globs, or "auto"; empty for none
   bool dropout = true;
-  bool quiet = false;                                  ///< do not print what was written
-  std::map<std::string, std::int64_t> dimensions;      ///< sizes of symbolic dimensions, by name
+  bool quiet = false;                             ///< do not print what was written
+  std::map<std::string, std::int64_t> dimensions; ///< sizes of symbolic dimensions, by name
+  std::string varied;              ///< a symbolic dimension of several sizes; empty for none
+  std::vector<std::int64_t> sizes; ///< its sizes, ascending: a plan for each; empty for none
   std::map<std::string, std::int64_t> batchDimensions; ///< of inputs, by name, from 0
   bool planOnly = false; ///< plan a model by its shapes alone, as a layer trace
 

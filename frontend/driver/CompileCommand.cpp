@@ -21,6 +21,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 
 namespace syncline::driver {
@@ -184,9 +186,24 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
           "that cannot be trained, several inputs, and a loss inside the model; the plan has the "
           "model's layer trace, layers.csv")
       ->group("Planning");
-  addNamedNumbers(
-      command, "--dim", "N", 1, options.dimensions,
-      "Set a symbolic dimension of the model's inputs besides the batch; may be repeated");
+  const auto setDimension = [&options](const std::string &name,
+                                       const std::vector<std::int64_t> &sizes) -> std::string {
+    if (options.dimensions.count(name) || options.varied == name)
+      return "'" + name + "' is given twice";
+    if (sizes.size() == 1)
+      return options.dimensions.emplace(name, sizes.front()), "";
+    if (!options.varied.empty())
+      return "'" + options.varied + "' and '" + name + "' have several sizes, one may";
+    if (std::ranges::adjacent_find(sizes, std::greater_equal<>()) != sizes.end())
+      return "expected sizes of '" + name + "' that ascend";
+    options.varied = name;
+    options.sizes = sizes;
+    return "";
+  };
+  addNamedLists(command, "--dim", "N", 1, setDimension,
+                "Set a symbolic dimension of the model's inputs besides the batch; may be "
+                "repeated. With several sizes, as seq=128,256, a step for each: 'run' pads a "
+                "sample to the smallest that holds it");
   addNamedNumbers(
       command, "--batch-dimension", "D", 0, options.batchDimensions,
       "Say which dimension of an input is the batch, counted from 0, as 1 where time is "
@@ -308,7 +325,8 @@ static void settleOverlap(CompileOptions &options) {
   const bool staysLocal = options.consistency != "bsp" && !isAutoConsistency(options.consistency);
   // Layers have no operations that could wait.
   const bool hasLayers = options.planOnly || isTrace(options.model);
-  if (hasLayers || options.splitTied == "always" || (staysLocal && options.overlap == "auto"))
+  if (hasLayers || !options.sizes.empty() || options.splitTied == "always" ||
+      (staysLocal && options.overlap == "auto"))
     options.overlap = "backward";
 }
 

@@ -78,6 +78,10 @@ const Request otherLoss{
     "--loss other than cross-entropy",
     [](const CompileOptions &o) { return !o.loss.starts_with("cross-entropy"); },
     [](const CompileOptions &o) { return "--loss " + o.loss; }};
+const Request sizes{"--dim with several sizes",
+                    [](const CompileOptions &o) { return !o.sizes.empty(); },
+                    [](const CompileOptions &o) { return "--dim " + o.varied + "=.."; }};
+const Request gpus{"--backend cuda", [](const CompileOptions &o) { return o.backend == "cuda"; }};
 const Request tf32{"--precision tf32",
                    [](const CompileOptions &o) { return o.precision == "tf32"; }};
 const Request cpu{"--backend cpu", [](const CompileOptions &o) { return o.backend == "cpu"; }};
@@ -116,6 +120,12 @@ const std::vector<Exclusion> &exclusions() {
        "such a plan does not run"},
       {classes, {otherLoss}, "only a cross-entropy has classes"},
       {tf32, {cpu}, "only GPUs have it"},
+      {sizes, {gpus}, "no GPU has run steps that share their parameters"},
+      {sizes, {ordered}, "the next step may have another size"},
+      {sizes, {weights}, "weights that travel belong to one step"},
+      {sizes, {{"--profile"}, {"--recompute"}}, "it is for the step of one size"},
+      {sizes, {{"--plan-only"}}, "such a plan does not run"},
+      {sizes, {inParts}, "the sizes share what one plan decides"},
       {weights,
        {{"--clip-norm"}},
        "each rank clips its own gradients, by the norm that 'syncline run' is given"},

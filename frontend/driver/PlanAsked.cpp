@@ -47,16 +47,20 @@ bool isSplit(ModuleOp plan) {
 
 } // namespace
 
+candidates::ExpectFits expectFits(const InputPaths &paths) {
+  return [cluster = paths.cluster](const candidates::Candidate &candidate, ModuleOp plan) {
+    return checkMemory(cluster, candidate, plan);
+  };
+}
+
 Result<candidates::Choice> planAsked(const candidates::Request &request, const InputPaths &paths,
                                      ModuleOp source, const EnterPhase &enter) {
   auto spec = source->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   if (request.recomputesToFit && !spec.getDevice().getMemorySize())
     return Status::badInput("'" + paths.cluster + "' does not state its devices' 'memory-size', " +
                             "into which '--recompute auto' fits the step");
-  const auto fits = [&paths](const candidates::Candidate &candidate, ModuleOp plan) {
-    return checkMemory(paths.cluster, candidate, plan);
-  };
-  Result<candidates::Choice> choice = candidates::choosePlan(request, source, fits, enter);
+  Result<candidates::Choice> choice =
+      candidates::choosePlan(request, source, expectFits(paths), enter);
   if (choice && request.asked.splitTied && !isSplit(*choice->plan))
     return Status::badInput("--split-tied always: '" + paths.model +
                             "' has no table that an embedding and one other operation read");

@@ -8,6 +8,9 @@
 
 namespace syncline::driver {
 
+/// Whether the devices of the cluster file, of which the plan's module has the memory, can hold it.
+candidates::ExpectFits expectFits(const InputPaths &paths);
+
 /// The best plan of what the request leaves open, for a module with cluster and profile. Errors:
 /// those of candidates::choosePlan(); badInput where '--recompute auto' finds no size of the
 /// devices' memory, and where '--split-tied always' finds nothing to split.

@@ -272,7 +272,7 @@ Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
     return Status::badInput(name + "the trace does not say how many samples a rank has (column K)");
   if (const Result<std::shared_ptr<const solver::Planner>> planner =
           solver::plannerOfPlan(plan.planner());
-      kind != Kind::bucket && replan && planner && (*planner)->maxMessages())
+      kind != Kind::bucket && replan && planner && !(*planner)->plansAnew())
     return Status::badInput(name + "planner '" + plan.planner() +
                             "' plans only in 'syncline compile'; '--replan no' keeps its plan");
   if ((kind == Kind::bucket || kind == Kind::overlap) && !replan)

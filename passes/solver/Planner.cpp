@@ -2,6 +2,7 @@
 #include "passes/solver/Planner.h"
 
 #include "passes/solver/Coarsen.h"
+#include "passes/solver/CommonPlanner.h"
 #include "passes/solver/FinishTimes.h"
 #include "passes/solver/Gathering.h"
 #include "passes/solver/PlannerRows.h"
@@ -163,6 +164,8 @@ Result<PlanResult> Planner::plan(const Problem &problem, const SolverOptions &op
                        "planner " + quoted(name()) + ": " + result.status().message());
 }
 
+bool Planner::plansAnew() const { return !limit && name() != commonName; }
+
 std::optional<Solution> bestRuledSolution(const Problem &problem, std::size_t maxMessages) {
   std::optional<Solution> best;
   for (const PlannerRow &entry : planners()) {
@@ -226,6 +229,8 @@ Result<PlannerRef> plannerOfPlan(std::string_view name) {
   constexpr std::string_view microBatches = "micro-batches:";
   if (name == "sums")
     return sumsPlanner();
+  if (name == commonName)
+    return commonPlannerOfPlan();
   if (const auto count = name.starts_with(microBatches)
                              ? positiveNumber<std::int64_t>(name.substr(microBatches.size()))
                              : 0;

@@ -50,6 +50,10 @@ public:
   /// The most messages that a plan may have, for a planner that searches among such plans only.
   std::optional<std::size_t> maxMessages() const { return limit; }
 
+  /// Whether it plans wherever it is asked. Others answer in 'syncline compile' only, where Z3 or
+  /// the plans of other sizes are at hand.
+  bool plansAnew() const;
+
   /// Null for a planner that is not our own search.
   const Search *search() const { return std::get_if<Search>(&method); }
   /// Null for a planner that does not only order messages.
@@ -89,8 +93,8 @@ std::shared_ptr<const Planner> sumsPlanner();
 /// to mostMicroBatches.
 std::shared_ptr<const Planner> microBatchesPlanner(std::int64_t microBatches);
 
-/// The planner by whose name a plan says that it was made: one that users may name, or one of the
-/// two above, which `compile --accumulate` compares. Returns badUsage as parsePlanner() does.
+/// The planner by whose name a plan says that it was made: one that users may name, one of the two
+/// above, which `compile --accumulate` compares, or "common" (CommonPlanner.h). Returns badUsage as parsePlanner() does.
 Result<std::shared_ptr<const Planner>> plannerOfPlan(std::string_view name);
 
 } // namespace syncline::solver

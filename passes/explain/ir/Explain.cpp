@@ -145,7 +145,7 @@ Result<Explanation> explain(const merge::PlannedProblem &problem, const Solution
   explanation.byteRule = byteRuleOf(problem, layer);
   if (problem.cluster().getRanks() == 1) // a single rank sends nothing and has no factors
     return explanation;
-  explanation.plansAnew = !(*planner)->maxMessages(); // such planners ask Z3, in 'compile' only
+  explanation.plansAnew = (*planner)->plansAnew();
   if (!explanation.plansAnew)
     return explanation;
   explanation.measured = problem.measured();

@@ -8,9 +8,14 @@
 namespace syncline {
 
 /// What 'compile' writes into a plan, and convolutions.tsv, in which 'run' keeps its choices.
-inline constexpr std::array<std::string_view, 10> planFiles{
-    "plan.json",      "plan.mlir",   "step.cpp",   "step.cu",    "step.so",
-    "nccl-tuner.csv", "weights.bin", "model.onnx", "layers.csv", "convolutions.tsv"};
+inline constexpr std::array<std::string_view, 11> planFiles{
+    "plan.json",   "plan.mlir",  "step.cpp",   "step.cu",          "step.so",     "nccl-tuner.csv",
+    "weights.bin", "model.onnx", "layers.csv", "convolutions.tsv", "lengths.json"};
+
+/// Where a folder with plans for several sizes of a dimension lists them.
+inline constexpr std::string_view lengthsFile = "lengths.json";
+/// Of that file.
+inline constexpr int lengthsSchema = 1;
 
 inline bool isPlanFile(std::string_view name) {
   return std::ranges::find(planFiles, name) != planFiles.end();

@@ -1,0 +1,34 @@
+// The plans for smaller sizes of a dimension that a plan's folder holds besides its own.
+#pragma once
+
+#include "syncline/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace syncline::codegen {
+
+/// A plan for one size of a dimension of the model's inputs.
+struct SizedFolder {
+  std::string folder; ///< its path
+  std::int64_t size = 0;
+};
+
+/// What lengths.json lists.
+struct SizedFolders {
+  std::string dimension;
+  std::vector<SizedFolder> smaller; ///< ascending by size; empty where there is no lengths.json
+  std::int64_t largest = 0;         ///< the size of the folder's own plan
+};
+
+/// The name of a smaller plan's folder: "seq-128". Characters of the dimension's name that file
+/// names do not take become '_'.
+std::string smallerFolder(const std::string &dimension, std::int64_t size);
+
+/// Reads the folder's lengths.json where there is one, and compares its hashes with those of the
+/// plans. Errors: badInput, naming the file, for a malformed one and for a plan that it does not
+/// mean.
+Result<SizedFolders> readSmaller(const std::string &folder);
+
+} // namespace syncline::codegen
