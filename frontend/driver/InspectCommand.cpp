@@ -6,8 +6,10 @@
 #include "frontend/report/PlanPlot.h"
 #include "frontend/report/PlanReport.h"
 #include "frontend/report/PlanText.h"
+#include "frontend/report/SizesTable.h"
 
 #include "codegen/folder/PlanFolder.h"
+#include "codegen/folder/SmallerPlans.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/report/AdviceReport.h"
@@ -153,6 +155,23 @@ Status draw(const InspectOptions &options, const nlohmann::json &plan) {
   return writeWholeFile(options.plot, *picture);
 }
 
+/// The table of the folder's plans for several sizes; empty where it has one plan.
+Result<std::string> sizesOf(const std::string &folder, const nlohmann::json &plan) {
+  SYNCLINE_TRY_GET(folders, codegen::readSmaller(folder));
+  if (folders->smaller.empty())
+    return std::string();
+  std::vector<nlohmann::json> documents;
+  std::vector<report::SizedPlan> plans;
+  documents.reserve(folders->smaller.size());
+  for (const codegen::SizedFolder &smaller : folders->smaller) {
+    SYNCLINE_TRY_GET(document, codegen::readPlanJson(smaller.folder));
+    documents.push_back(std::move(*document));
+    plans.push_back({smaller.size, smaller.folder, &documents.back()});
+  }
+  plans.push_back({folders->largest, folder, &plan});
+  return report::sizesTable(folders->dimension, plans);
+}
+
 Result<std::string> reportOn(const InspectOptions &options) {
   if (!options.why.empty())
     return whyGradient(options.plan, options.why);
@@ -166,7 +185,8 @@ Result<std::string> reportOn(const InspectOptions &options) {
     return inPlanJson(options, report.status());
   if (!options.plot.empty())
     SYNCLINE_TRY(draw(options, *plan));
-  return report;
+  SYNCLINE_TRY_GET(sizes, sizesOf(options.plan, *plan));
+  return *report + *sizes;
 }
 
 /// Prints the report before it fails on errors that are too large.

@@ -12,6 +12,7 @@
 
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/PlanFolder.h"
+#include "codegen/folder/SmallerPlans.h"
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/plan/Plan.h"
@@ -27,6 +28,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -155,6 +157,33 @@ Status verify(const VerifyOptions &options) {
   return Status::ok();
 }
 
+/// Refuses a smaller plan whose buckets are not those of the folder's own: steps of both train the
+/// parameters of one memory.
+Status expectCommonBuckets(const std::string &folder, const std::string &smaller) {
+  SYNCLINE_TRY_GET(own, codegen::readPlanJson(folder));
+  SYNCLINE_TRY_GET(other, codegen::readPlanJson(smaller));
+  const auto lie = [](const nlohmann::json &one, const nlohmann::json &two) {
+    constexpr const char *keys[] = {"id", "members", "scheme", "channel", "offset", "extent"};
+    return std::ranges::all_of(keys, [&](const char *key) { return one.at(key) == two.at(key); });
+  };
+  return std::ranges::equal(own->at("buckets"), other->at("buckets"), lie)
+             ? Status::ok()
+             : Status::badInput("'" + smaller + "/plan.json': its buckets are not those of '" +
+                                folder + "', with which it shares the parameters");
+}
+
+/// Verifies the folder's own plan and those for smaller sizes.
+Status verifyAll(const VerifyOptions &options) {
+  SYNCLINE_TRY_GET(folders, codegen::readSmaller(options.plan));
+  for (const codegen::SizedFolder &smaller : folders->smaller) {
+    VerifyOptions one = options;
+    one.plan = smaller.folder;
+    SYNCLINE_TRY(verify(one));
+    SYNCLINE_TRY(expectCommonBuckets(options.plan, smaller.folder));
+  }
+  return verify(options);
+}
+
 } // namespace
 
 Command addVerify(CLI::App &app) {
@@ -184,7 +213,7 @@ Command addVerify(CLI::App &app) {
     if (options->withZ3)
       SYNCLINE_TRY(z3judge::checkAvailable());
     SYNCLINE_TRY(files::resolveCluster(options->cluster));
-    return verify(*options);
+    return verifyAll(*options);
   };
 }
 
