@@ -118,6 +118,13 @@ def arguments(words):
         "--input", metavar="SHAPE", help="of one sample, such as 3,32,32 (default: 3,SIZE,SIZE)"
     )
     parser.add_argument("--batch", type=int, help="fix the batch size (default: left open)")
+    parser.add_argument(
+        "--open",
+        metavar="D=NAME",
+        action="append",
+        default=[],
+        help="leave dimension D of the inputs open by this name, as 1=seq; may be repeated",
+    )
     parser.add_argument("--size", type=int, help="image height and width in pixels (default: 224)")
     parser.add_argument("--classes", type=int, default=1000, help="outputs (default: 1000)")
     parser.add_argument(
@@ -144,6 +151,9 @@ def arguments(words):
     chosen = parser.parse_args(words)
     if chosen.input and not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", chosen.input):
         parser.error(f"--input: expected a shape such as 3,32,32, got '{chosen.input}'")
+    for text in chosen.open:
+        if not re.fullmatch(r"[1-9]\d*=\w+", text):
+            parser.error(f"--open: expected a dimension and its name such as 1=seq, got '{text}'")
     last = 23 if exporters.has_current() else 17
     if chosen.opset is None:
         chosen.opset = min(exporters.CURRENT_OPSET, last)
@@ -171,7 +181,10 @@ def main(words):
     # A batch of one would be taken for a dimension that other tensors are broadcast to.
     sample = with_batch(sample, chosen.batch or 2)
     try:
-        write(model, sample, path, chosen.opset, dynamic=chosen.batch is None)
+        opened = {int(place): name for place, name in (text.split("=") for text in chosen.open)}
+        if chosen.batch is not None and not opened:
+            opened = False
+        write(model, sample, path, chosen.opset, dynamic=opened)
     except Exception as error:  # PyTorch's exporters raise of every kind
         path.unlink(missing_ok=True)
         said = str(error).strip().split("\n")[0]

@@ -23,9 +23,12 @@ def write(model, sample, path, opset=17, dynamic=True):
     """Exports `model` as it trains, from opset 18 on by the current exporter. `sample` is an
     example input [batch, ...], a tuple of them, or a dict by the names of the model's arguments;
     other names are the inputs' in the file, in the order of the arguments. With `dynamic` the batch
-    is a named dimension, otherwise the sample's."""
+    is a named dimension, otherwise the sample's; a dict has the names of further dimensions, as
+    {1: "seq"}."""
     if isinstance(sample, torch.Tensor):
         sample = (sample,)
+    if dynamic is not False:
+        dynamic = {0: "batch", **(dynamic if isinstance(dynamic, dict) else {})}
     names = names_of(model, sample)
     if isinstance(sample, dict) and not set(sample) <= set(arguments_of(model)):
         sample = tuple(sample.values())
@@ -64,7 +67,7 @@ def arguments_of(model):
 
 
 def by_torchscript(model, sample, names, path, opset, dynamic):
-    axes = {name: {0: "batch"} for name in (*names, "output")} if dynamic else None
+    axes = {name: dynamic for name in names} | {"output": {0: "batch"}} if dynamic else None
     # From PyTorch 2.9 on the default exporter is the other one.
     tracing = (
         {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
@@ -87,7 +90,7 @@ def by_torchscript(model, sample, names, path, opset, dynamic):
 def by_current(model, sample, names, path, opset, dynamic):
     """Its optimizer folds normalizations away and makes tensors without names, so it stays off."""
     by_name = isinstance(sample, dict)
-    batches = {name: {0: "batch"} for name in names} if by_name else ({0: "batch"},) * len(sample)
+    shapes = {name: dynamic for name in names} if by_name else (dynamic,) * len(sample)
     torch.onnx.export(
         model,
         () if by_name else sample,
@@ -96,7 +99,7 @@ def by_current(model, sample, names, path, opset, dynamic):
         opset_version=opset,
         input_names=names,
         output_names=["output"],
-        dynamic_shapes=batches if dynamic else None,
+        dynamic_shapes=shapes if dynamic else None,
         external_data=size_of(model) > MOST_INLINE,
         dynamo=True,
         optimize=False,
