@@ -4,7 +4,6 @@
 #include "codegen/folder/Hashes.h"
 #include "codegen/folder/ParsePlan.h"
 #include "codegen/folder/PartialFolder.h"
-#include "codegen/folder/SmallerPlans.h"
 #include "codegen/json/EmitPlanJson.h"
 #include "codegen/nccl/TunerTable.h"
 #include "codegen/step/EmitStep.h"
@@ -14,6 +13,7 @@
 #include "syncline/PlanFiles.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -213,8 +213,16 @@ Status compareDocument(const std::string &folder, const Json &document, ModuleOp
 
 } // namespace
 
-/// Takes the values of the folder's plan for those of a smaller size's where they are equal: a link,
-/// where the file system has them. Constants of a size make them differ.
+std::string smallerFolder(const std::string &dimension, std::int64_t size) {
+  std::string name = dimension;
+  for (char &c : name)
+    if (!llvm::isAlnum(c) && c != '_')
+      c = '_';
+  return name + "-" + std::to_string(size);
+}
+
+/// Takes the values of the folder's plan for those of a smaller size's where they are equal, by a
+/// link, where the file system has them. Constants of a size make them differ.
 static void shareValues(const std::string &folder, const Json &document, const std::string &smaller,
                         const Json &smallerDocument) {
   const std::string name = "weights.bin";

@@ -44,6 +44,10 @@ struct SmallerPlans {
   std::vector<std::pair<std::int64_t, PlanSources>> plans = {}; ///< ascending by size
 };
 
+/// The name of a smaller plan's folder: "seq-128". Characters of the dimension's name that file
+/// names do not take become '_'.
+std::string smallerFolder(const std::string &dimension, std::int64_t size);
+
 /// As writePlan(), with a folder of its own for each smaller plan, and lengths.json, which lists
 /// all plans. Returns their documents, the folder's own last. Values that are equal are one file
 /// with several links.

@@ -5,7 +5,6 @@
 #include "syncline/JsonDepth.h"
 #include "syncline/PlanFiles.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <nlohmann/json.hpp>
@@ -16,14 +15,6 @@
 using Json = nlohmann::json;
 
 namespace syncline::codegen {
-
-std::string smallerFolder(const std::string &dimension, std::int64_t size) {
-  std::string name = dimension;
-  for (char &c : name)
-    if (!llvm::isAlnum(c) && c != '_')
-      c = '_';
-  return name + "-" + std::to_string(size);
-}
 
 /// The folders that the text lists; nothing where it is not of the file's form.
 static std::optional<SizedFolders> parse(const std::string &folder, const Json &document) {

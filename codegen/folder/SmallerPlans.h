@@ -22,13 +22,8 @@ struct SizedFolders {
   std::int64_t largest = 0;         ///< the size of the folder's own plan
 };
 
-/// The name of a smaller plan's folder: "seq-128". Characters of the dimension's name that file
-/// names do not take become '_'.
-std::string smallerFolder(const std::string &dimension, std::int64_t size);
-
 /// Reads the folder's lengths.json where there is one, and compares its hashes with those of the
-/// plans. Errors: badInput, naming the file, for a malformed one and for a plan that it does not
-/// mean.
+/// plans. Errors: badInput, naming the file, for a malformed one and for another plan.
 Result<SizedFolders> readSmaller(const std::string &folder);
 
 } // namespace syncline::codegen

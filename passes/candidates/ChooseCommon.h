@@ -22,8 +22,8 @@ struct CommonChoice {
 /// buckets of their own. The plans of other sources name the planner "common".
 ///
 /// Errors: those of choosePlan() for a source by itself; where no source's buckets fit all, why the
-/// last one's do not. Preconditions: those of choosePlan(), for each source, and each has a step; there is
-/// one; the request leaves neither overlap nor recomputation open and has no order.
+/// last one's do not. Preconditions: those of choosePlan(), for each source; there is one, and each
+/// has a step; the request leaves neither overlap nor recomputation open and has no order.
 Result<CommonChoice> chooseCommon(const Request &request, llvm::ArrayRef<mlir::ModuleOp> sources,
                                   const ExpectFits &fits, const EnterPhase &enter);
 

@@ -8,8 +8,7 @@
 namespace syncline::solver {
 namespace {
 
-/// What the choices of a solution depend on beside times: choices name classes and options by
-/// number.
+/// What choices depend on beside times: they name classes and options by number.
 struct Shape {
   struct LayerShape {
     std::int64_t bytes;

@@ -94,7 +94,8 @@ std::shared_ptr<const Planner> sumsPlanner();
 std::shared_ptr<const Planner> microBatchesPlanner(std::int64_t microBatches);
 
 /// The planner by whose name a plan says that it was made: one that users may name, one of the two
-/// above, which `compile --accumulate` compares, or "common" (CommonPlanner.h). Returns badUsage as parsePlanner() does.
+/// above, which `compile --accumulate` compares, or "common" (CommonPlanner.h). Returns badUsage as
+/// parsePlanner() does.
 Result<std::shared_ptr<const Planner>> plannerOfPlan(std::string_view name);
 
 } // namespace syncline::solver

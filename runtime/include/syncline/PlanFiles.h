@@ -14,7 +14,7 @@ inline constexpr std::array<std::string_view, 11> planFiles{
 
 /// Where a folder with plans for several sizes of a dimension lists them.
 inline constexpr std::string_view lengthsFile = "lengths.json";
-/// Of that file.
+/// That file has this number.
 inline constexpr int lengthsSchema = 1;
 
 inline bool isPlanFile(std::string_view name) {
