@@ -164,6 +164,10 @@ static FailureOr<ConstantTensor> foldConcat(NodeImport &node, Constants in) {
   return result;
 }
 
+static FailureOr<ConstantTensor> foldCastLike(NodeImport &, Constants in) {
+  return castTo(*in[0], in[1]->type);
+}
+
 static FailureOr<ConstantTensor> foldShape(NodeImport &node, Constants in) {
   return shapeConstant(node, in[0]->dims);
 }
@@ -203,35 +207,21 @@ static FailureOr<ConstantTensor> foldRange(NodeImport &node, Constants in) {
 
 FoldFunction frontend::findShapeFold(llvm::StringRef op) {
   static const llvm::StringMap<FoldFunction> table = {
-      {"Concat", foldConcat},
-      {"CumSum", foldCumSum},
-      {"Einsum", foldEinsum},
-      {"Expand", foldExpand},
-      {"Flatten", foldView},
-      {"Gather", foldGather},
-      {"GatherElements", foldGatherElements},
-      {"GatherND", foldGatherNd},
-      {"MatMul", foldMatMul},
-      {"NonZero", foldNonZero},
-      {"Range", foldRange},
-      {"ReduceL1", foldReduce},
-      {"ReduceL2", foldReduce},
-      {"ReduceMax", foldReduce},
-      {"ReduceMean", foldReduce},
-      {"ReduceMin", foldReduce},
-      {"ReduceProd", foldReduce},
-      {"ReduceSum", foldReduce},
-      {"ReduceSumSquare", foldReduce},
-      {"Reshape", foldView},
-      {"Shape", foldShape},
-      {"ScatterND", foldScatterNd},
-      {"Size", foldShape},
-      {"Slice", foldSlice},
-      {"Squeeze", foldView},
-      {"Tile", foldTile},
-      {"Trilu", foldTrilu},
-      {"Transpose", foldTranspose},
-      {"Unsqueeze", foldView},
+      {"CastLike", foldCastLike},   {"Concat", foldConcat},
+      {"CumSum", foldCumSum},       {"Einsum", foldEinsum},
+      {"Expand", foldExpand},       {"Flatten", foldView},
+      {"Gather", foldGather},       {"GatherElements", foldGatherElements},
+      {"GatherND", foldGatherNd},   {"MatMul", foldMatMul},
+      {"NonZero", foldNonZero},     {"Range", foldRange},
+      {"ReduceL1", foldReduce},     {"ReduceL2", foldReduce},
+      {"ReduceMax", foldReduce},    {"ReduceMean", foldReduce},
+      {"ReduceMin", foldReduce},    {"ReduceProd", foldReduce},
+      {"ReduceSum", foldReduce},    {"ReduceSumSquare", foldReduce},
+      {"Reshape", foldView},        {"Shape", foldShape},
+      {"ScatterND", foldScatterNd}, {"Size", foldShape},
+      {"Slice", foldSlice},         {"Squeeze", foldView},
+      {"Tile", foldTile},           {"Trilu", foldTrilu},
+      {"Transpose", foldTranspose}, {"Unsqueeze", foldView},
   };
   return table.lookup(op);
 }
@@ -240,8 +230,8 @@ FoldFunction frontend::findShapeFold(llvm::StringRef op) {
 static unsigned minOperands(llvm::StringRef op) {
   if (op == "Range" || op == "ScatterND" || op == "Where")
     return 3;
-  const bool isPair = op == "CumSum" || op == "Expand" || op == "Gather" || op == "MatMul" ||
-                      op == "GatherElements" || op == "GatherND";
+  const bool isPair = op == "CastLike" || op == "CumSum" || op == "Expand" || op == "Gather" ||
+                      op == "MatMul" || op == "GatherElements" || op == "GatherND";
   return isPair || op == "Reshape" || op == "Tile" ? 2 : 1;
 }
 

@@ -67,6 +67,7 @@ static RealFunction realFunction(llvm::StringRef op) {
       {"Log", {[](double x) { return std::log(x); }, logf128}},
       {"Neg", {[](double x) { return -x; }}},
       {"Reciprocal", {[](double x) { return 1 / x; }}},
+      {"Sign", {[](double x) { return static_cast<double>((x > 0) - (x < 0)); }}}, // 0 of NaN
       {"Sin", {[](double x) { return std::sin(x); }, sinf128}},
       {"Sqrt", {[](double x) { return std::sqrt(x); }}},
   };
@@ -77,7 +78,7 @@ static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
   ConstantTensor result = *in[0];
   const llvm::StringRef op = node.op();
   const RealFunction function = realFunction(op);
-  const bool takesIntegers = op == "Abs" || op == "Neg" || op == "Not";
+  const bool takesIntegers = op == "Abs" || op == "Neg" || op == "Not" || op == "Sign";
   if (result.isReal() ? !function.narrow : !takesIntegers)
     return node.error("expected " +
                       llvm::Twine(function.narrow ? "floating-point elements" : "truth values"));
@@ -88,6 +89,8 @@ static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
   for (std::int64_t &value : result.ints)
     if (op == "Not")
       value = value == 0;
+    else if (op == "Sign")
+      value = (value > 0) - (value < 0);
     else if (op == "Neg" || value < 0)
       value = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(value));
   return result;
@@ -197,6 +200,44 @@ static FailureOr<ConstantTensor> foldPow(NodeImport &node, Constants in) {
   return base;
 }
 
+static FailureOr<llvm::SmallVector<ConstantTensor, 3>> broadcastPair(NodeImport &node,
+                                                                     Constants in);
+
+static FailureOr<ConstantTensor> foldClip(NodeImport &node, Constants in) {
+  const std::optional<double> low = node.number("min", 1), high = node.number("max", 2);
+  if (node.failed())
+    return failure();
+  ConstantTensor result = *in[0];
+  for (double &value : result.reals)
+    value = std::min(std::max(value, low.value_or(value)), high.value_or(HUGE_VAL)); // keeps NaN
+  for (std::int64_t &value : result.ints) {
+    value = low && static_cast<double>(value) < *low ? static_cast<std::int64_t>(*low) : value;
+    value = high && static_cast<double>(value) > *high ? static_cast<std::int64_t>(*high) : value;
+  }
+  return result;
+}
+
+/// Operators on the bits of integers; BitwiseNot has one operand.
+static FailureOr<ConstantTensor> foldBits(NodeImport &node, Constants in) {
+  const llvm::StringRef op = node.op();
+  const auto areIntegers = [](const ConstantTensor *x) {
+    return !x->isReal() && x->type != TensorProto::BOOL;
+  };
+  if (in.size() != (op == "BitwiseNot" ? 1 : 2) || !llvm::all_of(in, areIntegers))
+    return node.error("expected integers");
+  if (in.size() == 1) {
+    ConstantTensor result = *in[0];
+    for (std::int64_t &value : result.ints)
+      value = ~value;
+    return result;
+  }
+  SYNCLINE_TRY_MLIR(operands, broadcastPair(node, in));
+  ConstantTensor &a = (*operands)[0];
+  for (const auto &[x, y] : llvm::zip_equal(a.ints, (*operands)[1].ints))
+    x = op == "BitwiseAnd" ? x & y : op == "BitwiseOr" ? x | y : x ^ y;
+  return a;
+}
+
 template <typename T> static bool compare(llvm::StringRef op, T a, T b) {
   if (op == "And" || op == "Or")
     return op == "And" ? a != 0 && b != 0 : a != 0 || b != 0;
@@ -285,16 +326,42 @@ static FailureOr<ConstantTensor> foldWhere(NodeImport &node, Constants in) {
 
 FoldFunction frontend::findElementwiseFold(llvm::StringRef op) {
   static const llvm::StringMap<FoldFunction> table = {
-      {"Abs", foldUnary},        {"Add", foldBinary},         {"And", foldComparison},
-      {"Cast", foldCast},        {"Ceil", foldUnary},         {"Cos", foldUnary},
-      {"Div", foldBinary},       {"Equal", foldComparison},   {"Exp", foldUnary},
-      {"Floor", foldUnary},      {"Greater", foldComparison}, {"GreaterOrEqual", foldComparison},
-      {"IsNaN", foldIsNan},      {"Less", foldComparison},    {"LessOrEqual", foldComparison},
-      {"Log", foldUnary},        {"Max", foldExtreme},        {"Min", foldExtreme},
-      {"Mod", foldBinary},       {"Mul", foldBinary},         {"Neg", foldUnary},
-      {"Not", foldUnary},        {"Or", foldComparison},      {"Pow", foldPow},
-      {"Reciprocal", foldUnary}, {"Sin", foldUnary},          {"Sqrt", foldUnary},
-      {"Sub", foldBinary},       {"Where", foldWhere},        {"Xor", foldComparison},
+      {"Abs", foldUnary},
+      {"Add", foldBinary},
+      {"And", foldComparison},
+      {"BitwiseAnd", foldBits},
+      {"BitwiseNot", foldBits},
+      {"BitwiseOr", foldBits},
+      {"BitwiseXor", foldBits},
+      {"Cast", foldCast},
+      {"Clip", foldClip},
+      {"Ceil", foldUnary},
+      {"Cos", foldUnary},
+      {"Div", foldBinary},
+      {"Equal", foldComparison},
+      {"Exp", foldUnary},
+      {"Floor", foldUnary},
+      {"Greater", foldComparison},
+      {"GreaterOrEqual", foldComparison},
+      {"IsNaN", foldIsNan},
+      {"Less", foldComparison},
+      {"LessOrEqual", foldComparison},
+      {"Log", foldUnary},
+      {"Max", foldExtreme},
+      {"Min", foldExtreme},
+      {"Mod", foldBinary},
+      {"Mul", foldBinary},
+      {"Neg", foldUnary},
+      {"Not", foldUnary},
+      {"Or", foldComparison},
+      {"Pow", foldPow},
+      {"Reciprocal", foldUnary},
+      {"Sign", foldUnary},
+      {"Sin", foldUnary},
+      {"Sqrt", foldUnary},
+      {"Sub", foldBinary},
+      {"Where", foldWhere},
+      {"Xor", foldComparison},
   };
   return table.lookup(op);
 }

@@ -52,6 +52,8 @@ public:
   /// integers are those of an input or constant that holds them as f32. Null without an error where
   /// there is no such tensor.
   mlir::Value real(const std::string &name);
+  /// The name, whose values are known, as a tensor of integers of `type`.
+  mlir::Value knownAs(const std::string &name, int type);
   /// States that the name, a tensor in floating point, has integers or truth values of `type` in
   /// the file, and their bounds where these are known.
   void setWhole(const std::string &name, int type, std::optional<WholeBounds> bounds = {});

@@ -7,6 +7,8 @@
 
 #include "onnx/onnx_pb.h"
 
+#include <algorithm>
+
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
@@ -176,7 +178,9 @@ static LogicalResult importConstantOfShape(NodeImport &node) {
   bool fromShape = node.constant(0)->fromShape;
   // PyTorch writes torch.full([], x) as a node; files without weights have an initialiser as shape.
   const bool isNumber = dims->empty() && node.state.index.producers.count(node.inputName(0));
-  if (value.isReal() && !fromShape && !isNumber && !isCopy(node))
+  // An exporter that marks parameters writes them as initialisers, and buffers of zeros as nodes.
+  const bool hasMarks = !node.state.index.parameters.empty();
+  if (value.isReal() && !fromShape && !isNumber && !hasMarks && !isCopy(node))
     return defineInit(node, value.type, *dims, nn::InitKind::constant, value.reals[0], 0);
   return defineFilled(node, value, *dims);
 }
@@ -207,13 +211,55 @@ static LogicalResult importShape(NodeImport &node) {
   return node.defineConstant(std::move(result));
 }
 
+/// Ones on the diagonal k places right of the main one, zeros elsewhere.
+static ConstantTensor diagonal(int type, nn::DimsRef dims, std::int64_t k) {
+  ConstantTensor eye;
+  eye.type = TensorProto::INT64;
+  eye.dims = nn::Dims(dims);
+  eye.ints.assign(eye.size(), 0);
+  for (std::int64_t row = std::max<std::int64_t>(0, -k); row < dims[0] && row + k < dims[1]; ++row)
+    eye.ints[row * dims[1] + row + k] = 1;
+  return castTo(eye, type);
+}
+
+// Shapes are static during import, so it is a constant of the operand's shape.
+static LogicalResult importEyeLike(NodeImport &node) {
+  GraphValues &values = node.state.values;
+  const RankedTensorType x = values.typeOf(node.inputName(0));
+  if (!x || x.getRank() != 2)
+    return node.error("expected a matrix, got " +
+                      (x ? "shape " + nn::toString(x.getShape()) : "'" + node.inputName(0) + "'"));
+  const int own = isWholeOperand(node, 0) ? values.wholeType(node.inputName(0))
+                                          : elementNumber(x.getElementType());
+  const auto type = static_cast<int>(node.integer("dtype", own));
+  const std::int64_t k = node.integer("k", 0);
+  if (elementBytes(type) == 0)
+    return node.error("conversion to " + elementName(type) + " is not supported");
+  const auto fits = [](nn::DimsRef dims) {
+    return isSaneShape(dims) && nn::elementCount(dims) <= maxConstantElements;
+  };
+  if (!fits(x.getShape()))
+    return node.error("a constant of shape " + nn::toString(x.getShape()) +
+                      " is too large to compute at import");
+  const std::int64_t beyond = maxConstantElements; // diagonals there are empty
+  const std::int64_t place = std::clamp(k, -beyond, beyond);
+  ConstantTensor result = diagonal(type, x.getShape(), place);
+  result.fromShape = true;
+  const nn::Dims others = values.isComputed(node.inputName(0))
+                              ? values.layout.dimsAtOtherBatch(node.tensor(0))
+                              : nn::Dims(x.getShape());
+  if (fits(others))
+    result.setAtOtherBatch(diagonal(type, others, place));
+  return node.defineConstant(std::move(result));
+}
+
 OpRows frontend::constantOps() {
   static constexpr OpRow rows[] = {
-      {"Cast", {importCast, 1, 1, false}},     {"CastLike", {importCastLike, 2, 0}},
-      {"Constant", {importConstant, 0, 0}},    {"ConstantOfShape", {importConstantOfShape, 1, 0}},
-      {"Identity", {importIdentity, 1, 0}},    {"RandomNormal", {importRandom, 0, 0}},
-      {"RandomUniform", {importRandom, 0, 0}}, {"Shape", {importShape, 1, 1, false}},
-      {"Size", {importShape, 1, 1, false}},
+      {"Cast", {importCast, 1, 1, false}},    {"CastLike", {importCastLike, 2, 0}},
+      {"Constant", {importConstant, 0, 0}},   {"ConstantOfShape", {importConstantOfShape, 1, 0}},
+      {"EyeLike", {importEyeLike, 1, 0}},     {"Identity", {importIdentity, 1, 0}},
+      {"RandomNormal", {importRandom, 0, 0}}, {"RandomUniform", {importRandom, 0, 0}},
+      {"Shape", {importShape, 1, 1, false}},  {"Size", {importShape, 1, 1, false}},
   };
   return rows;
 }

@@ -1,5 +1,7 @@
 // If and Loop whose condition and iterations are known at import: bodies are imported in place of
 // the node, those of a loop one after the other.
+#include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/FoldConstants.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Replacement.h"
 
@@ -87,7 +89,8 @@ static FailureOr<LoopProgress> beginLoop(NodeImport &node, const onnx::GraphProt
                         node.inputName(0) + "'");
     loop.most = *trips;
   }
-  if (loop.most > mostIterations && goesOnAlways(body))
+  const bool neverBegins = node.hasInput(1) && knownScalar(node, node.inputName(1)) == 0;
+  if (loop.most > mostIterations && goesOnAlways(body) && !neverBegins)
     return node.error("expected at most " + llvm::Twine(mostIterations) + " iterations, got " +
                       (node.hasInput(0) ? std::to_string(loop.most) : "a loop without an end"));
   loop.condition = node.hasInput(1) ? node.inputName(1) : std::string();
@@ -138,11 +141,30 @@ static LogicalResult addIteration(NodeImport &node, const onnx::GraphProto &body
   return copies.finish();
 }
 
+/// Defines result `i`, which is of no iteration, by what the body says of its elements.
+static LogicalResult defineNone(NodeImport &node, const onnx::GraphProto &body, unsigned i) {
+  const onnx::ValueInfoProto &element = body.output(static_cast<int>(i) + 1);
+  const std::string result = "'" + node.proto.output(static_cast<int>(i)) + "'";
+  const onnx::TypeProto::Tensor &type = element.type().tensor_type();
+  if (!type.has_shape() || elementBytes(type.elem_type()) == 0)
+    return node.error("its result " + result +
+                      " is of no iteration: expected a body that states the shape and the element "
+                      "type of '" +
+                      element.name() + "'");
+  nn::Dims dims{0};
+  for (const auto &dim : type.shape().dim()) {
+    const auto known = node.state.dimensions.find(dim.dim_param());
+    if (!dim.has_dim_value() && known == node.state.dimensions.end())
+      return node.error("its result " + result + " is of no iteration, and dimension '" +
+                        dim.dim_param() + "' is not known");
+    dims.push_back(dim.has_dim_value() ? dim.dim_value() : known->second);
+  }
+  return defineEmpty(node, type.elem_type(), dims, dims, i);
+}
+
 /// The values of all iterations, one behind the other in a new first dimension.
 static LogicalResult stack(NodeImport &node, Replacement &copies,
                            const std::vector<std::string> &values, const std::string &result) {
-  if (values.empty())
-    return node.error("its result '" + result + "' is of no iteration, which is not supported");
   onnx::NodeProto concat;
   concat.set_op_type("Concat");
   concat.set_name(node.layerName() + "/Concat");
@@ -160,16 +182,18 @@ static LogicalResult stack(NodeImport &node, Replacement &copies,
   return copies.append(std::move(concat));
 }
 
-static LogicalResult endLoop(NodeImport &node, const LoopProgress &loop) {
+static LogicalResult endLoop(NodeImport &node, const onnx::GraphProto &body,
+                             const LoopProgress &loop) {
   Replacement copies(node);
   for (unsigned i = 0; i < node.outputCount(); ++i) {
     if (!node.isUsed(i))
       continue;
     const std::string &result = node.proto.output(int(i));
+    const bool isCarried = i < loop.carried.size();
     const LogicalResult made =
-        i < loop.carried.size()
-            ? copies.alias(loop.carried[i], result)
-            : stack(node, copies, loop.scanned[i - loop.carried.size()], result);
+        isCarried        ? copies.alias(loop.carried[i], result)
+        : loop.done == 0 ? defineNone(node, body, i)
+                         : stack(node, copies, loop.scanned[i - loop.carried.size()], result);
     if (failed(made))
       return failure();
   }
@@ -196,7 +220,7 @@ static LogicalResult importLoop(NodeImport &node) {
     goesOn = *condition != 0;
   }
   if (!goesOn)
-    return endLoop(node, loop);
+    return endLoop(node, *body, loop);
   if (loop.done == mostIterations)
     return node.error("expected at most " + llvm::Twine(mostIterations) + " iterations, got more");
   return addIteration(node, *body, loop);

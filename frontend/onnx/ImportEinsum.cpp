@@ -1,4 +1,5 @@
-// Einsum of two tensors or constants that is a product of matrices or of stacks of them.
+// Einsum of two tensors or constants that is a product of matrices or of stacks of them, or of one,
+// which is summed and transposed. Letters of one operand alone are summed first.
 #include "frontend/onnx/FoldConstants.h"
 #include "frontend/onnx/OpTable.h"
 
@@ -23,9 +24,10 @@ struct Letters {
   std::string summed; ///< of both operands alone
 };
 
-/// Letters of an equation "ij,jk->ik", each at most once a part.
+/// Letters of an equation "ij,jk->ik", each at most once a part. That of one operand has no b.
 struct Equation {
   std::string a, b, y;
+  bool isPair;
 };
 
 bool isPlain(llvm::StringRef letters) {
@@ -35,40 +37,46 @@ bool isPlain(llvm::StringRef letters) {
   return true;
 }
 
+/// The letters that stand in one operand alone, in the alphabet's order: the result of an equation
+/// that does not state one.
+std::string lonelyLetters(llvm::StringRef a, llvm::StringRef b) {
+  std::string letters;
+  for (char c : (a + b).str())
+    if (a.contains(c) != b.contains(c))
+      letters += c;
+  llvm::sort(letters);
+  return letters;
+}
+
 std::optional<Equation> parse(llvm::StringRef text) {
   std::string plain;
   for (char c : text)
     if (c != ' ')
       plain += c;
-  auto [operands, y] = llvm::StringRef(plain).split("->");
+  auto [operands, stated] = llvm::StringRef(plain).split("->");
   auto [a, b] = operands.split(',');
-  if (!llvm::StringRef(plain).contains("->") || !isPlain(a) || !isPlain(b) || !isPlain(y))
+  if (!isPlain(a) || !isPlain(b))
     return std::nullopt;
-  return Equation{a.str(), b.str(), y.str()};
+  const bool isStated = llvm::StringRef(plain).contains("->");
+  const std::string y = isStated ? stated.str() : lonelyLetters(a, b);
+  const auto isGiven = [&, a = a, b = b](char c) { return a.contains(c) || b.contains(c); };
+  if (!isPlain(y) || !llvm::all_of(y, isGiven))
+    return std::nullopt;
+  return Equation{a.str(), b.str(), y, operands.contains(',')};
 }
 
-/// Nothing where a letter stands in one operand alone, which would be a sum before the product, or
-/// in the result alone.
-std::optional<Letters> sortLetters(const Equation &of) {
+bool has(const std::string &part, char c) { return part.find(c) != std::string::npos; }
+
+/// Precondition: no letter stands in one operand alone.
+Letters sortLetters(const Equation &of) {
   Letters letters;
-  auto has = [](const std::string &part, char c) { return part.find(c) != std::string::npos; };
   for (char c : of.y)
-    if (has(of.a, c) && has(of.b, c))
-      letters.stack += c;
-    else if (has(of.a, c))
-      letters.rows += c;
-    else if (has(of.b, c))
-      letters.columns += c;
-    else
-      return std::nullopt;
+    (has(of.a, c) && has(of.b, c) ? letters.stack
+     : has(of.a, c)               ? letters.rows
+                                  : letters.columns) += c;
   for (char c : of.a)
-    if (!has(of.y, c) && has(of.b, c))
+    if (!has(of.y, c))
       letters.summed += c;
-    else if (!has(of.y, c))
-      return std::nullopt;
-  for (char c : of.b)
-    if (!has(of.y, c) && !has(of.a, c))
-      return std::nullopt;
   return letters;
 }
 
@@ -97,6 +105,24 @@ Value reorder(NodeImport &node, Value x, const std::string &from, const std::str
     dims.push_back(shapeOf(x)[order.back()]);
   }
   return node.create<nn::TransposeOp>(RankedTensorType::get(dims, elementOf(x)), x, order);
+}
+
+/// Sums x over its letters that stand neither in the other operand nor in the result.
+Value sumAlone(NodeImport &node, Value x, std::string &letters, const std::string &other,
+               const std::string &y) {
+  nn::Dims axes;
+  std::string kept;
+  for (auto [d, c] : llvm::enumerate(letters))
+    if (has(other, c) || has(y, c))
+      kept += c;
+    else
+      axes.push_back(static_cast<std::int64_t>(d));
+  letters = kept;
+  if (axes.empty())
+    return x;
+  const auto type =
+      RankedTensorType::get(nn::reducedShape(shapeOf(x), axes, /*keepDims=*/false), elementOf(x));
+  return node.create<nn::ReduceOp>(type, nn::Reduction::sum, x, axes);
 }
 
 /// [stack.., first.., second..] as [stack.., first, second].
@@ -145,10 +171,12 @@ bool advance(const Sizes &sizes, Sizes &index) {
 FailureOr<ConstantTensor> frontend::foldEinsum(NodeImport &node, Constants in) {
   const std::string text = node.text("equation", "");
   const std::optional<Equation> equation = parse(text);
-  const bool isPair = equation && sortLetters(*equation) && in.size() == 2 && in[0]->isReal() &&
-                      in[0]->type == in[1]->type;
+  const bool areReal = llvm::all_of(
+      in, [&](const ConstantTensor *x) { return x->isReal() && x->type == in[0]->type; });
+  const bool fits = equation && areReal && in.size() == (equation->isPair ? 2 : 1);
   const std::optional<Sizes> sizes =
-      isPair ? readSizes(*equation, in[0]->dims, in[1]->dims) : std::nullopt;
+      fits ? readSizes(*equation, in[0]->dims, equation->isPair ? in[1]->dims : nn::Dims())
+           : std::nullopt;
   std::int64_t products = 1;
   for (const auto &[letter, size] : sizes.value_or(Sizes()))
     products =
@@ -162,41 +190,54 @@ FailureOr<ConstantTensor> frontend::foldEinsum(NodeImport &node, Constants in) {
   Sizes index;
   for (const auto &[letter, size] : *sizes)
     index[letter] = 0;
-  do
+  do {
+    const double factor = equation->isPair ? in[1]->reals[placeOf(equation->b, *sizes, index)] : 1;
     result.reals[placeOf(equation->y, *sizes, index)] +=
-        in[0]->reals[placeOf(equation->a, *sizes, index)] *
-        in[1]->reals[placeOf(equation->b, *sizes, index)];
-  while (advance(*sizes, index));
+        in[0]->reals[placeOf(equation->a, *sizes, index)] * factor;
+  } while (advance(*sizes, index));
   return result;
+}
+
+/// The product of two operands whose letters stand in both, or in the result.
+static FailureOr<Value> createProduct(NodeImport &node, Value a, Value b, const Equation &equation,
+                                      const Sizes &sizes) {
+  const auto [stack, rows, columns, summed] = sortLetters(equation);
+  a = asMatrices(node, reorder(node, a, equation.a, stack + rows + summed), sizes, stack, rows,
+                 summed);
+  b = asMatrices(node, reorder(node, b, equation.b, stack + summed + columns), sizes, stack, summed,
+                 columns);
+  SYNCLINE_TRY_MLIR(type, node.type(nn::matmulShape(shapeOf(a), false, shapeOf(b), false), a));
+  Value y = node.create<nn::MatmulOp>(*type, a, b, Value(), false, false, nn::Activation::none);
+  y = node.reshape(y, sizesOf(sizes, stack + rows + columns));
+  return reorder(node, y, stack + rows + columns, equation.y);
 }
 
 static LogicalResult importEinsum(NodeImport &node) {
   const std::string text = node.text("equation", "");
-  const std::optional<Equation> equation = parse(text);
-  const std::optional<Letters> letters = equation ? sortLetters(*equation) : std::nullopt;
-  if (!letters || node.inputCount() != 2)
-    return node.error("equation " + quoted(text) +
-                      " is not a product of two operands such as "
-                      "\"bij,bjk->bik\"; others are not supported");
-  Value a = node.tensor(0), b = node.tensor(1);
-  const std::optional<Sizes> sizes = readSizes(*equation, shapeOf(a), shapeOf(b));
+  std::optional<Equation> equation = parse(text);
+  if (!equation || node.inputCount() != (equation->isPair ? 2 : 1))
+    return node.error(
+        "equation " + quoted(text) +
+        " is not a product of two operands such as \"bij,bjk->bik\", nor sums of one; "
+        "others are not supported");
+  Value a = node.tensor(0), b = equation->isPair ? node.tensor(1) : Value();
+  const std::optional<Sizes> sizes =
+      readSizes(*equation, shapeOf(a), b ? shapeOf(b) : nn::DimsRef());
   if (!sizes)
-    return node.error("operands " + nn::toString(shapeOf(a)) + " and " + nn::toString(shapeOf(b)) +
-                      " do not fit equation " + quoted(text));
-  const auto &[stack, rows, columns, summed] = *letters;
-  a = asMatrices(node, reorder(node, a, equation->a, stack + rows + summed), *sizes, stack, rows,
-                 summed);
-  b = asMatrices(node, reorder(node, b, equation->b, stack + summed + columns), *sizes, stack,
-                 summed, columns);
-  SYNCLINE_TRY_MLIR(type, node.type(nn::matmulShape(shapeOf(a), false, shapeOf(b), false), a));
-  Value y = node.create<nn::MatmulOp>(*type, a, b, Value(), false, false, nn::Activation::none);
-  y = node.reshape(y, sizesOf(*sizes, stack + rows + columns));
-  return node.define(reorder(node, y, stack + rows + columns, equation->y));
+    return node.error("operands " + nn::toString(shapeOf(a)) +
+                      (b ? " and " + nn::toString(shapeOf(b)) : "") + " do not fit equation " +
+                      quoted(text));
+  a = sumAlone(node, a, equation->a, equation->b, equation->y);
+  if (!b)
+    return node.define(reorder(node, a, equation->a, equation->y));
+  b = sumAlone(node, b, equation->b, equation->a, equation->y);
+  SYNCLINE_TRY_MLIR(y, createProduct(node, a, b, *equation, *sizes));
+  return node.define(*y);
 }
 
 OpRows frontend::einsumOps() {
   static constexpr OpRow rows[] = {
-      {"Einsum", {importEinsum, 2, allOperands}},
+      {"Einsum", {importEinsum, 1, allOperands}},
   };
   return rows;
 }

@@ -10,6 +10,7 @@
 #include "onnx/onnx_pb.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace syncline;
 using namespace syncline::frontend;
@@ -85,9 +86,8 @@ static Value wrapped(NodeImport &node, Value x, WholeBounds range) {
   return *createBinary(node, Kind::add, rest, below);
 }
 
-/// Defines the integers as those that `type` makes of x, whose bounds are given where known.
-static LogicalResult defineAs(NodeImport &node, FailureOr<Value> x, int type,
-                              std::optional<WholeBounds> bounds) {
+LogicalResult frontend::defineWrapped(NodeImport &node, FailureOr<Value> x, int type,
+                                      std::optional<WholeBounds> bounds) {
   constexpr std::int64_t largestWrapped = 1 << 16;
   const std::optional<WholeBounds> range = rangeOf(type);
   const bool fits =
@@ -123,7 +123,7 @@ LogicalResult frontend::importWholeCast(NodeImport &node) {
   if (to == TensorProto::FLOAT)
     return node.define(x);
   return to == TensorProto::BOOL ? defineTruth(node, isNotZero(node, x, isWhole))
-                                 : defineAs(node, x, to, boundsOf(node, 0));
+                                 : defineWrapped(node, x, to, boundsOf(node, 0));
 }
 
 // a < b is b - a > 0; a = b is not |a - b| > 0.
@@ -193,9 +193,33 @@ static LogicalResult importWholeBinary(NodeImport &node) {
   Value a = realOperand(node, 0), b = a ? realOperand(node, 1) : Value();
   if (!b)
     return failure();
-  return defineAs(node, createBinary(node, kind, a, b),
-                  node.state.values.wholeType(node.inputName(0)),
-                  boundsAfter(kind, boundsOf(node, 0), boundsOf(node, 1)));
+  return defineWrapped(node, createBinary(node, kind, a, b),
+                       node.state.values.wholeType(node.inputName(0)),
+                       boundsAfter(kind, boundsOf(node, 0), boundsOf(node, 1)));
+}
+
+static LogicalResult importWholeClip(NodeImport &node) {
+  const std::optional<double> low = node.number("min", 1), high = node.number("max", 2);
+  Value x = node.failed() ? Value() : realOperand(node, 0);
+  if (!x)
+    return failure();
+  if (low && high && !(*low <= *high))
+    return node.error("expected min <= max, got " + decimal(*low) + " and " + decimal(*high));
+  constexpr double all = 0x1p64; // more than integers are
+  Value y = node.create<nn::UnaryOp>(x.getType(), nn::UnaryKind::clip, x,
+                                     llvm::APFloat(low.value_or(-all)),
+                                     llvm::APFloat(high.value_or(all)));
+  std::optional<WholeBounds> bounds = boundsOf(node, 0);
+  const auto clipped = [&](std::int64_t value) {
+    const double real = static_cast<double>(value);
+    return static_cast<std::int64_t>(
+        std::min(std::max(real, low.value_or(real)), high.value_or(all)));
+  };
+  if (bounds)
+    bounds = WholeBounds{clipped(bounds->least), clipped(bounds->most)};
+  else if (low && high && std::abs(*low) < 0x1p53 && std::abs(*high) < 0x1p53)
+    bounds = WholeBounds{static_cast<std::int64_t>(*low), static_cast<std::int64_t>(*high)};
+  return defineWhole(node, y, node.state.values.wholeType(node.inputName(0)), bounds);
 }
 
 /// x moved by `by` places along the axis, with zeros in the places that become free.
@@ -244,9 +268,11 @@ ImportFunction frontend::findTruthOp(llvm::StringRef name) {
 
 ImportFunction frontend::findWholeOp(llvm::StringRef name) {
   static const llvm::StringMap<ImportFunction> table = {
-      {"Add", importWholeBinary},  {"CumSum", importCumSum},    {"Div", importWholeBinary},
-      {"Max", importWholeExtreme}, {"Min", importWholeExtreme}, {"Mul", importWholeBinary},
-      {"Sub", importWholeBinary},  {"Trilu", importTriangle}};
+      {"Add", importWholeBinary},  {"BitwiseAnd", importBits}, {"BitwiseNot", importBits},
+      {"BitwiseOr", importBits},   {"BitwiseXor", importBits}, {"Clip", importWholeClip},
+      {"CumSum", importCumSum},    {"Div", importWholeBinary}, {"Max", importWholeExtreme},
+      {"Min", importWholeExtreme}, {"Mul", importWholeBinary}, {"Sub", importWholeBinary},
+      {"Trilu", importTriangle}};
   return table.lookup(name);
 }
 

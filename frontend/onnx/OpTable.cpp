@@ -2,7 +2,10 @@
 #include "frontend/onnx/OpTable.h"
 
 #include "frontend/onnx/BindCopies.h"
+#include "frontend/onnx/ElementType.h"
 #include "frontend/onnx/FoldConstants.h"
+
+#include "llvm/ADT/SetVector.h"
 
 #include "onnx/onnx_pb.h"
 
@@ -14,12 +17,13 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
   static const auto table = [] {
     llvm::StringMap<OpImport> rows;
     for (const OpRows family :
-         {attentionOps(),     blockOps(),     constantOps(), controlOps(),
-          convTransposeOps(), einsumOps(),    extremeOps(),  gatherScatterOps(),
-          groupNormOps(),     linearOps(),    noiseOps(),    normalizationOps(),
-          padOps(),           pointwiseOps(), poolOps(),     recurrentOps(),
-          reductionOps(),     repeatOps(),    resizeOps(),   rowOps(),
-          sequenceOps(),      shapeOps(),     topOps(),      wholeOps()})
+         {attentionOps(),     blockOps(),         columnOps(),    constantOps(),
+          controlOps(),       convTransposeOps(), einsumOps(),    extremeOps(),
+          gatherScatterOps(), groupNormOps(),     linearOps(),    noiseOps(),
+          normalizationOps(), padOps(),           pointwiseOps(), poolOps(),
+          recurrentOps(),     reductionOps(),     repeatOps(),    resizeOps(),
+          rowOps(),           scanOps(),          sequenceOps(),  shapeOps(),
+          topOps(),           wholeOps()})
       for (const OpRow &row : family)
         rows.try_emplace(row.name, row.import);
     return rows;
@@ -88,18 +92,34 @@ static ImportFunction findIntegerImport(NodeImport &node) {
   return isWholeOperand(node, 0) || isWholeOperand(node, 1) ? findWholeOp(node.op()) : nullptr;
 }
 
-/// Makes integers of which some are computed, and held as f32, all f32, so that they can be joined.
-static void bindReals(NodeImport &node) {
-  bool isMixed = false;
+/// Makes integers of one element type, so that they can be joined: all f32 where some are computed,
+/// and so held, or of types that differ. Known ones become what the others are. A Cast between
+/// int32 and int64 makes no tensor, so that operands of one type in the file may differ here.
+static void bindIntegers(NodeImport &node) {
+  GraphValues &values = node.state.values;
+  llvm::SmallSetVector<Type, 2> computed, all;
   for (unsigned i = 0; i < node.inputCount(); ++i) {
-    if (!node.hasInput(i) || !isWholeOperand(node, i))
+    if (!node.hasInput(i) || isEmpty(node, i))
+      continue;
+    const RankedTensorType type =
+        isWholeOperand(node, i) ? values.typeOf(node.inputName(i)) : RankedTensorType();
+    if (!type)
       return;
-    const RankedTensorType type = node.state.values.typeOf(node.inputName(i));
-    isMixed |= type && type.getElementType().isF32();
+    all.insert(type.getElementType());
+    if (!values.isKnown(node.inputName(i)) && !values.repeated(node.inputName(i)))
+      computed.insert(type.getElementType());
   }
-  for (unsigned i = 0; isMixed && i < node.inputCount(); ++i)
-    if (Value real = node.state.values.real(node.inputName(i)))
-      node.bind(i, real);
+  const Type common = computed.size() == 1 ? computed.front() : Type();
+  for (unsigned i = 0; all.size() > 1 && i < node.inputCount(); ++i) {
+    const std::string &name = node.inputName(i);
+    if (!node.hasInput(i) || isEmpty(node, i))
+      continue;
+    const bool isKept = common && !common.isF32();
+    if (isKept && values.typeOf(name).getElementType() == common)
+      continue;
+    if (Value value = isKept ? values.knownAs(name, elementNumber(common)) : values.real(name))
+      node.bind(i, value);
+  }
 }
 
 LogicalResult frontend::importNode(NodeImport &node) {
@@ -126,7 +146,7 @@ LogicalResult frontend::importNode(NodeImport &node) {
     return node.error("this operator is not supported on GPUs: expected --backend cpu, got cuda");
   const bool movesWhole = !import->floatOnly && node.op() != "Cast" && isWholeOperand(node, 0);
   if (node.state.isStep && node.op() == "Concat")
-    bindReals(node);
+    bindIntegers(node);
   bindCopies(node);
   if (failed(checkTensors(node, *import)) || failed(import->import(node)))
     return failure();

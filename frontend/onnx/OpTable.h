@@ -29,6 +29,7 @@ using OpRows = llvm::ArrayRef<OpRow>;
 // The rows by family, each beside its importers.
 OpRows attentionOps();
 OpRows blockOps();
+OpRows columnOps();
 OpRows constantOps();
 OpRows controlOps();
 OpRows convTransposeOps();
@@ -47,6 +48,7 @@ OpRows reductionOps();
 OpRows repeatOps();
 OpRows resizeOps();
 OpRows rowOps();
+OpRows scanOps();
 OpRows sequenceOps();
 OpRows shapeOps();
 OpRows topOps();
@@ -97,6 +99,10 @@ mlir::Value realOperand(NodeImport &node, unsigned i);
 /// Defines the result, in floating point, as integers or truth values of `type`.
 mlir::LogicalResult defineWhole(NodeImport &node, mlir::FailureOr<mlir::Value> value, int type,
                                 std::optional<WholeBounds> bounds = {});
+/// Defines the result as the integers of `type` that x, in floating point, stands for: small types
+/// wrap around. `bounds` are x's where they are known.
+mlir::LogicalResult defineWrapped(NodeImport &node, mlir::FailureOr<mlir::Value> x, int type,
+                                  std::optional<WholeBounds> bounds);
 
 /// Has the result of an Identity stand for a sequence; false where the operand is none.
 bool importSequenceAlias(NodeImport &node);
@@ -108,5 +114,6 @@ mlir::LogicalResult importWholeCast(NodeImport &node);
 mlir::LogicalResult importIsNan(NodeImport &node);
 mlir::LogicalResult importTriangle(NodeImport &node);
 mlir::LogicalResult importWholeExtreme(NodeImport &node);
+mlir::LogicalResult importBits(NodeImport &node);
 
 } // namespace syncline::frontend

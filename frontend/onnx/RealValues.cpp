@@ -1,5 +1,6 @@
 // Integers as floating-point values, since steps compute with no others.
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/FoldConstants.h"
 #include "frontend/onnx/GraphValues.h"
 #include "frontend/onnx/NodeImport.h"
 #include "ir/nn/NN.h"
@@ -90,6 +91,16 @@ Value GraphValues::real(const std::string &name) {
     return repeat(root, realOfConstant(entry->repeated->values), *entry->repeated);
   Value value = tensor(name);
   return !value || isa<FloatType>(elementOf(value)) ? value : realOf(value);
+}
+
+Value GraphValues::knownAs(const std::string &name, int type) {
+  std::string root = name;
+  Entry *entry = resolve(root);
+  if (entry && entry->repeated)
+    return repeat(root, constantTensor(root, castTo(entry->repeated->values, type)),
+                  *entry->repeated);
+  const ConstantTensor *known = constant(name);
+  return known ? constantTensor(root, castTo(*known, type)) : Value();
 }
 
 std::optional<WholeBounds> frontend::rangeOf(int type) {

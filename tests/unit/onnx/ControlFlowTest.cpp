@@ -88,6 +88,33 @@ TEST(ControlFlow, ResultsOfIterationsAreStacked) {
   EXPECT_TRUE(outcome.has("-> tensor<3x2x4x8x8xf32>")) << outcome.error << outcome.ir;
 }
 
+// A result without elements is what the body states, and may be joined with others.
+TEST(ControlFlow, ResultsOfNoIterationAreEmpty) {
+  const auto none = [](const std::string &shape) {
+    return importNodes(
+        13,
+        "n = Constant <value_int = 0> () "
+        "l, s = Loop (n, , h) <body = b (int64 i, bool k, float[M] v) => (bool k2, float[M] w, "
+        "float" +
+            shape +
+            " u) { k2 = Identity(k) w = Tanh(v) u = Neg(w) }> "
+            "a = Constant <value_ints = [0]> () g = Unsqueeze(l, a) c = Concat <axis = 0> (s, g) "
+            "y = Squeeze(c, a)");
+  };
+  EXPECT_EQ(none("[2,4,8,8]").error, "");
+  expectError(none("[2,4,K,8]"),
+              "its result 's' is of no iteration, and dimension 'K' is not known");
+}
+
+TEST(ControlFlow, AConditionThatIsFalseAtFirstEndsTheLoop) {
+  const Outcome outcome = importNodes(
+      13, "c = Constant <value = bool {0}> () n = Constant <value_int = 9000> () l = Loop (n, c, "
+          "h) <body = b (int64 i, bool k, "
+          "float[M] v) => (bool k2, float[M] w) { k2 = Identity(k) w = Tanh(v) }> y = Neg(l)");
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(outcome.count("tanh"), 0);
+}
+
 TEST(ControlFlow, LoopsThatCannotBeUnrolledAreRefused) {
   const std::string tanh = "k2 = Identity(k) w = Tanh(v)";
   expectError(importNodes(13, loop("n = Constant <value = int64 {1099511627776}> ()", tanh)),
