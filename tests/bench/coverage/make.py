@@ -18,7 +18,14 @@ SMALL = {
     **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 4),
     **dict.fromkeys(("intermediate_size", "ffn_dim", "n_inner", "d_ff", "hidden_dim"), 64),
     **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim", "moe_intermediate_size"), 64),
-    **dict.fromkeys(("head_dim", "d_kv"), 8),
+    **dict.fromkeys(("head_dim", "d_kv", "swa_head_dim", "global_head_dim"), 8),
+    **dict.fromkeys(("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"), 8),
+    **dict.fromkeys(("kv_lora_rank", "q_lora_rank"), 16),
+    **dict.fromkeys(("swa_num_attention_heads", "swa_num_key_value_heads"), 4),
+    **dict.fromkeys(("attention_hidden_size",), 64),
+    **dict.fromkeys(("attention_head_dim",), 16),
+    **dict.fromkeys(("coordinate_size",), 6),  # four of them and two shapes are the hidden size
+    **dict.fromkeys(("shape_size",), 4),
     **dict.fromkeys(("vocab_size",), 97),
     **dict.fromkeys(("max_position_embeddings", "n_positions"), 64),
     **dict.fromkeys(("num_local_experts", "num_experts", "n_routed_experts"), 4),
@@ -57,16 +64,26 @@ def images(side, batch, seed):
     return {"image": numpy.random.RandomState(seed).randn(batch, 3, side, side).astype("f4")}
 
 
-def texts(words, batch, seed):
+def videos(side, batch, seed):
+    random = numpy.random.RandomState(seed)
+    return {"video": random.randn(batch, 3, 8, side, side).astype("f4")}
+
+
+def texts(words, end, batch, seed):
+    """Some models take the state at the token that ends a text, which `end` is."""
     ids = numpy.random.RandomState(seed).randint(5, words, (batch, LENGTH))
+    if end is not None:
+        ids[:, -1] = end
     return {"input_ids": ids, "attention_mask": numpy.ones_like(ids)}
 
 
 def of_timm(name):
     import timm
 
+    # The exporter has no fused attention of five dimensions.
+    timm.layers.set_fused_attn(not name.startswith("nest"))
     model = timm.create_model(name, num_classes=CLASSES)
-    side = min(model.default_cfg.get("input_size", (3, 224, 224))[1], 224)
+    side = model.default_cfg.get("input_size", (3, 224, 224))[1]
     if not model.default_cfg.get("fixed_input_size"):
         side = min(side, 64)
     return Logits(without_noise(model)), functools.partial(images, side)
@@ -80,18 +97,34 @@ def of_torchvision(name):
     if "segmentation" in builder.__module__ or "detection" in builder.__module__:
         how["weights_backbone"] = None
     side = 224 if "vit" in name or "maxvit" in name else 299 if "inception" in name else 64
-    return Logits(without_noise(builder(**how))), functools.partial(images, side)
+    draw = videos if "video" in builder.__module__ else images
+    return Logits(without_noise(builder(**how))), functools.partial(draw, side)
+
+
+def set_where_given(config, name, value):
+    """Sets a number that the configuration has; some refuse to say or to take one."""
+    # None where it follows from others, or where the class's default is of no use
+    optional = name in ("pad_token_id", "head_dim", "num_experts_per_tok")
+    try:
+        given = getattr(config, name, ...)
+        if isinstance(given, int) or (given is None and optional):
+            setattr(config, name, value)
+    except Exception:  # noqa: BLE001: configurations raise whatever they like
+        pass
 
 
 def small(config):
     """Sets what the configuration has, also in its parts, and leaves out what cannot be set."""
     for name, value in {**SMALL, "use_cache": False, "pad_token_id": 0}.items():
-        if getattr(config, name, None) is not None and isinstance(getattr(config, name), int):
-            try:
-                setattr(config, name, value)
-            except (AttributeError, NotImplementedError):
-                pass
-    for name, value in vars(config).items():
+        set_where_given(config, name, value)
+    if getattr(config, "embedding_dim", None) == getattr(type(config)(), "hidden_size", 0):
+        config.embedding_dim = SMALL["hidden_size"]
+    heads = getattr(config, "num_heads", None)
+    if isinstance(heads, (list, tuple)) and isinstance(getattr(config, "embed_dim", None), int):
+        config.embed_dim = SMALL["head_dim"] * heads[0]
+    if hasattr(config, "default_language"):
+        config.default_language = config.languages[0]
+    for name, value in list(vars(config).items()):
         if "drop" in name and isinstance(value, float):
             setattr(config, name, 0.0)
         if hasattr(value, "to_dict"):
@@ -105,13 +138,17 @@ def of_transformers(name):
     make = getattr(transformers, name)
     config = small(make.config_class())
     model = without_noise(make(config))
+    if hasattr(model, "set_experts_implementation"):  # the default one cannot be exported
+        model.set_experts_implementation("batched_mm")
     taken = inspect.signature(model.forward).parameters
     if "pixel_values" in taken and "input_ids" not in taken:
         side = getattr(config, "image_size", 64)
         side = side[0] if isinstance(side, (tuple, list)) else side
         return Logits(model, ("pixel_values",)), functools.partial(images, side)
     words = getattr(config, "vocab_size", 97)
-    return Logits(model, ("input_ids", "attention_mask")), functools.partial(texts, words)
+    needs_end = config.is_encoder_decoder and name.endswith("SequenceClassification")
+    draw = functools.partial(texts, words, config.eos_token_id if needs_end else None)
+    return Logits(model, ("input_ids", "attention_mask")), draw
 
 
 def make(name):
