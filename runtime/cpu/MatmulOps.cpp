@@ -37,13 +37,19 @@ Layout paddedRank(const Preparation &p, Tensor tensor, std::size_t rank) {
   return plainLayout(dims, p.type(tensor));
 }
 
-void appendSgemm(Preparation &p, Tensor a, bool transposeA, Tensor b, bool transposeB, Tensor y) {
-  const std::int64_t m = p.shape(y)[0], n = p.shape(y)[1];
-  const std::int64_t k = p.shape(a)[transposeA ? 0 : 1];
-  const std::int64_t lda = p.shape(a)[1], ldb = p.shape(b)[1];
+/// One product of two matrices: leading dimensions of a and y, if any, are more rows. A bias has
+/// one row.
+void appendSgemm(Preparation &p, Tensor a, bool transposeA, Tensor b, bool transposeB, Tensor bias,
+                 Tensor y) {
+  const std::int64_t n = p.shape(y).back(), m = core::elementCount(p.shape(y)) / n;
+  const std::int64_t k = core::elementCount(p.shape(a)) / m;
+  const std::int64_t lda = p.shape(a).back(), ldb = p.shape(b).back();
+  const dnnl::memory row = bias.isValid() ? p.plainInput(bias) : dnnl::memory();
   p.call("sgemm", [=, a = p.plainInput(a), b = p.plainInput(b), y = p.plainOutput(y)] {
+    for (std::int64_t i = 0; row && i < m; ++i)
+      std::copy_n(pointer<float>(row), n, pointer<float>(y) + i * n);
     dnnl_sgemm(transposeA ? 'T' : 'N', transposeB ? 'T' : 'N', m, n, k, 1.0f, pointer<float>(a),
-               lda, pointer<float>(b), ldb, 0.0f, pointer<float>(y), n);
+               lda, pointer<float>(b), ldb, row ? 1.0f : 0.0f, pointer<float>(y), n);
   });
 }
 
@@ -55,6 +61,20 @@ DataType operandType(const Preparation &p, Tensor a, bool transposeA, Tensor y) 
   const bool isLong = std::min({left[rank - (transposeA ? 2 : 1)], result[result.size() - 1],
                                 result[result.size() - 2]}) >= leastExtent;
   return isLong ? p.productTypes(a).front() : p.type(a);
+}
+
+/// Whether the product is one of stacked rows by one matrix, of sums of many terms. oneDNN's sgemm
+/// makes these sums of shorter parts than its matmul, so that they are more exact, and no slower.
+/// Measured on AVX-512, 8 x 128 rows: 3072 to 768 features and back, steps of 64.8 and 62.6
+/// ms by sgemm, 67.7 and 68.5 ms by matmul.
+bool isLongStack(const Preparation &p, Tensor a, bool transposeA, Tensor b, Tensor bias, Tensor y) {
+  constexpr std::int64_t leastDepth = 1024;
+  const Shape &left = p.shape(a), &right = p.shape(b), &result = p.shape(y);
+  const std::size_t rank = result.size();
+  return rank > 2 && left.size() == rank && !transposeA && left.back() >= leastDepth &&
+         std::equal(left.begin(), left.end() - 1, result.begin()) &&
+         core::elementCount(right) == right[right.size() - 2] * right.back() &&
+         (!bias.isValid() || p.shape(bias) == Shape{result.back()});
 }
 
 void appendMatmul(Preparation &p, Tensor a, bool transposeA, Tensor b, bool transposeB, Tensor bias,
@@ -88,10 +108,11 @@ void CpuBuilder::matmul(std::string_view layer, Tensor a, bool transposeA, Tenso
     p.expectType(a, {ElementType::f32, ElementType::bf16});
     const std::size_t rank = p.shape(y).size();
     core::checkMatmul(p, a, transposeA, b, transposeB, bias, y);
-    const bool isSingle = rank == 2 && operandType(p, a, transposeA, y) == DataType::f32;
-    const bool isBare = !bias.isValid() && activation == Activation::none;
-    if (isSingle && isBare && !transposeB)
-      appendSgemm(p, a, transposeA, b, transposeB, y);
+    const bool isFloat = operandType(p, a, transposeA, y) == DataType::f32;
+    const bool isBare = !bias.isValid() && activation == Activation::none && !transposeB;
+    const bool isLong = activation == Activation::none && isLongStack(p, a, transposeA, b, bias, y);
+    if (isFloat && ((rank == 2 && isBare) || isLong))
+      appendSgemm(p, a, transposeA, b, transposeB, bias, y);
     else
       appendMatmul(p, a, transposeA, b, transposeB, bias, y, activation);
   });
