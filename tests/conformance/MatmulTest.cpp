@@ -42,6 +42,16 @@ std::vector<MatmulShape> matmulShapes() {
       {"longRowsRelu", {2, 3, 1100}, false, {4, 1100}, true, {2, 3, 4}, {4}, Activation::relu},
       {"longStacks", {2, 3, 1100}, false, {2, 4, 1100}, true, {2, 3, 4}},
       {"longOneForAll", {1, 3, 1100}, false, {2, 1100, 4}, false, {2, 3, 4}},
+      {"oneRightForAllBare", {2, 3, 7, 40}, false, {1, 1, 33, 40}, true, {2, 3, 7, 33}},
+      {"oneRightAndWholeBias", {2, 7, 40}, false, {40, 33}, false, {2, 7, 33}, {2, 7, 33}},
+      {"oneRightForAllRelu",
+       {2, 7, 40},
+       false,
+       {40, 33},
+       false,
+       {2, 7, 33},
+       {33},
+       Activation::relu},
       {"oneRow", {1, 33}, false, {33, 17}, false, {1, 17}},
   };
 }

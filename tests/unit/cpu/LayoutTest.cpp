@@ -142,6 +142,18 @@ TEST(LayoutTest, WeightsOfOneElementAreOneProductOnTiles) {
   EXPECT_EQ(gradient.reorders, 1); // x, which is an input of f32
 }
 
+TEST(LayoutTest, StackedRowsTimesOneMatrixAreOneProduct) {
+  StepCase run(conformance::backends().back());
+  if (run.rounding() == 0)
+    GTEST_SKIP() << "no bf16 on this processor";
+  const auto [w, dw] = run.parameter("w", randomArray({64, 48}, 1));
+  const Tensor x = run.operand(randomArray({4, 7, 7, 48}, 2)), y = run.result({4, 7, 7, 64});
+  run.step().matmul("short rows", x, false, w, true, none, y, Activation::none);
+  run.run();
+  const OperationInfo &product = (*run).operations().back();
+  EXPECT_NE(product.implementation.find("bf16"), std::string::npos) << product.implementation;
+}
+
 TEST(LayoutTest, SlicesAndConcatsAtBlockEdgesConvertNothing) {
   StepCase run(cpuBackend(), conformance::Form::blocked);
   const Tensor a = run.operand(randomArray({1, 32, 4, 4}, 1));
