@@ -11,6 +11,7 @@ namespace syncline::codegen {
 namespace {
 
 constexpr llvm::StringLiteral includes = R"(#include "syncline/CpuIsa.h"
+#include "syncline/VectorMath.h"
 
 #include <algorithm>
 #include <array>

@@ -16,6 +16,9 @@ inline constexpr llvm::StringLiteral cudaIncludes = R"(#include <algorithm>
 )";
 
 inline constexpr llvm::StringLiteral cudaPrelude = R"(
+template <typename T> __device__ T exponential(T x) { return std::exp(x); }
+template <typename T> __device__ T errorFunction(T x) { return std::erf(x); }
+
 // Neighbouring elements that are read and written at once, by accesses of up to 16 bytes.
 template <typename T, int width>
 struct alignas(sizeof(T) * width < 16 ? sizeof(T) * width : 16) Pack {

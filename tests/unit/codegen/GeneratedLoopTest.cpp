@@ -191,6 +191,25 @@ TEST_P(GeneratedLoop, FunctionsAreThoseOfTheStandardLibrary) {
   }
 }
 
+TEST_P(GeneratedLoop, ExponentialAndErrorFunctionHoldAtTheEndsOfTheirRanges) {
+  const auto function = [](const std::string &name) {
+    return loopProgram({"memref<9xf32>"}, "memref<9xf32>", "attributes {flat}",
+                       "^bb0(%a: f32):\n  %r = math." + name +
+                           " %a : f32\n  plan.yield %r : f32\n");
+  };
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> at{-infinity, -100, -3.9f, -1e-30f, 0, 88.7f, 89, infinity, NAN};
+  compile(function("exp"));
+  const auto exponentials = run({at}, 9);
+  compile(function("erf"));
+  const auto errors = run({at}, 9);
+  for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+    EXPECT_FLOAT_EQ(exponentials[i], std::exp(at[i])) << at[i];
+    EXPECT_FLOAT_EQ(errors[i], std::erf(at[i])) << at[i];
+  }
+  EXPECT_TRUE(std::isnan(exponentials.back()) && std::isnan(errors.back()));
+}
+
 TEST_P(GeneratedLoop, ResultMayTakeItsOperandsPlace) {
   compile(pairLoop("arith.subf %b, %a"));
   std::vector<float> a(1000, 1.0f), b(1000);
