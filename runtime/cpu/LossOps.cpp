@@ -1,55 +1,64 @@
-// Softmax and the losses: loops over plain tensors with sums in double. They take little of a
-// step's time.
+// Softmax and the losses: loops over plain tensors with sums in double.
 #include "runtime/core/Labels.h"
 #include "runtime/cpu/CpuBuilder.h"
+#include "runtime/cpu/Softmax.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 namespace syncline::cpu {
 
 namespace {
 
-/// log Σ exp(x[k·stride]) over `extent` values, without overflow.
-double logSumExp(const float *x, std::int64_t extent, std::int64_t stride) {
-  float largest = x[0];
-  for (std::int64_t k = 1; k < extent; ++k)
-    largest = std::max(largest, x[k * stride]);
-  double sum = 0;
-  for (std::int64_t k = 0; k < extent; ++k)
-    sum += std::exp(static_cast<double>(x[k * stride]) - largest);
-  return largest + std::log(sum);
+/// The row at `start`, copied into `room` where its elements do not lie side by side.
+const float *gathered(const float *start, const core::AxisView &view, std::vector<float> &room) {
+  if (view.inner == 1)
+    return start;
+  for (std::int64_t k = 0; k < view.extent; ++k)
+    room[static_cast<std::size_t>(k)] = start[k * view.inner];
+  return room.data();
+}
+
+/// Calls body(start) for the first element of each row along the axis.
+template <typename Body> void eachRow(const core::AxisView &view, const Body &body) {
+  for (std::int64_t o = 0; view.extent > 0 && o < view.outer; ++o)
+    for (std::int64_t i = 0; i < view.inner; ++i)
+      body(o * view.extent * view.inner + i);
 }
 
 void softmaxAlong(const float *x, float *y, const core::AxisView &view, bool logarithm) {
-  for (std::int64_t o = 0; o < view.outer; ++o)
-    for (std::int64_t i = 0; i < view.inner; ++i) {
-      const std::int64_t start = o * view.extent * view.inner + i;
-      const double total = logSumExp(x + start, view.extent, view.inner);
-      for (std::int64_t k = 0; k < view.extent; ++k) {
-        const double value = x[start + k * view.inner] - total;
-        y[start + k * view.inner] = static_cast<float>(logarithm ? value : std::exp(value));
-      }
+  std::vector<float> in(static_cast<std::size_t>(view.extent)), out(in.size());
+  eachRow(view, [&](std::int64_t start) {
+    const float *row = gathered(x + start, view, in);
+    float *result = view.inner == 1 ? y + start : out.data();
+    if (logarithm) {
+      const double total = logSumExp(row, view.extent);
+      for (std::int64_t k = 0; k < view.extent; ++k)
+        result[k] = static_cast<float>(row[k] - total);
+    } else {
+      softmaxRow(row, result, view.extent);
     }
+    for (std::int64_t k = 0; view.inner != 1 && k < view.extent; ++k)
+      y[start + k * view.inner] = result[k];
+  });
 }
 
 /// For softmax dx = y·(dy - Σ y·dy); for its logarithm dx = dy - exp(y)·Σ dy.
 void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const core::AxisView &view,
                           bool logarithm) {
-  for (std::int64_t o = 0; o < view.outer; ++o)
-    for (std::int64_t i = 0; i < view.inner; ++i) {
-      const std::int64_t start = o * view.extent * view.inner + i;
-      double sum = 0;
-      for (std::int64_t k = 0; k < view.extent; ++k) {
-        const std::int64_t at = start + k * view.inner;
-        sum += logarithm ? dy[at] : static_cast<double>(y[at]) * dy[at];
-      }
-      for (std::int64_t k = 0; k < view.extent; ++k) {
-        const std::int64_t at = start + k * view.inner;
-        dx[at] = static_cast<float>(logarithm ? dy[at] - std::exp(static_cast<double>(y[at])) * sum
-                                              : y[at] * (dy[at] - sum));
-      }
-    }
+  std::vector<float> values(static_cast<std::size_t>(view.extent)), gradients(values.size());
+  eachRow(view, [&](std::int64_t start) {
+    const float *row = gathered(y + start, view, values);
+    const float *gradient = gathered(dy + start, view, gradients);
+    const double sum = logarithm ? std::accumulate(gradient, gradient + view.extent, 0.0)
+                                 : dotProduct(row, gradient, view.extent);
+    for (std::int64_t k = 0; k < view.extent; ++k)
+      dx[start + k * view.inner] =
+          static_cast<float>(logarithm ? gradient[k] - std::exp(static_cast<double>(row[k])) * sum
+                                       : row[k] * (gradient[k] - sum));
+  });
 }
 
 /// The gradient is multiplied by `scale`. Targets out of range give NaN as loss and gradient; the
@@ -60,6 +69,7 @@ double crossEntropyOver(const float *logits, const std::int64_t *target, float *
   const auto counted =
       static_cast<double>(positions - std::count(target, target + positions, core::ignoredLabel));
   double loss = 0;
+  std::vector<float> in(static_cast<std::size_t>(view.extent)), out(in.size());
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t i = 0; i < view.inner; ++i) {
       const std::int64_t start = o * view.extent * view.inner + i;
@@ -69,15 +79,18 @@ double crossEntropyOver(const float *logits, const std::int64_t *target, float *
           dlogits[start + k * view.inner] = 0;
         continue;
       }
-      const double total = label >= 0 && label < view.extent
-                               ? logSumExp(logits + start, view.extent, view.inner)
-                               : std::nan("");
-      loss += std::isnan(total) ? total : total - logits[start + label * view.inner];
-      for (std::int64_t k = 0; dlogits && k < view.extent; ++k) {
-        const std::int64_t at = start + k * view.inner;
-        dlogits[at] = static_cast<float>((std::exp(logits[at] - total) - (k == label ? 1 : 0)) /
-                                         counted * scale);
-      }
+      const bool isClass = label >= 0 && label < view.extent;
+      const float *row = gathered(logits + start, view, in);
+      const double total = isClass ? logSumExp(row, view.extent) : std::nan("");
+      loss += isClass ? total - row[label] : total;
+      if (!dlogits)
+        continue;
+      exponentials(row, total, scale / counted, out.data(), view.extent);
+      if (isClass)
+        out[static_cast<std::size_t>(label)] =
+            static_cast<float>((std::exp(row[label] - total) - 1) / counted * scale);
+      for (std::int64_t k = 0; k < view.extent; ++k)
+        dlogits[start + k * view.inner] = out[static_cast<std::size_t>(k)];
     }
   return loss / counted;
 }

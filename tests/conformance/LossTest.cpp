@@ -3,6 +3,7 @@
 #include "tests/conformance/StepCase.h"
 
 #include <cmath>
+#include <limits>
 
 namespace syncline::conformance {
 namespace {
@@ -34,6 +35,32 @@ TEST_P(LossTest, SoftmaxOfLargeValuesDoesNotOverflow) {
   run.step().softmax("softmax", run.operand(x), y, 1, false);
   run.run();
   expectNear(run, y, expected);
+}
+
+TEST_P(LossTest, SoftmaxOfLongRowsLeavesOutWhatIsMasked) {
+  for (const std::int64_t extent : {15, 16, 17, 67}) {
+    Array x = randomArray({3, extent}, 5);
+    x.values[1] = x.values[static_cast<std::size_t>(extent) * 2 - 1] =
+        -std::numeric_limits<double>::infinity();
+    const Array dy = randomArray(x.shape, 6);
+    StepCase run(GetParam());
+    const Tensor y = run.result(x.shape), dx = run.result(x.shape);
+    run.step().softmax("softmax", run.operand(x), y, 1, false);
+    run.step().softmaxBackward("softmax", y, run.operand(dy), dx, 1, false);
+    run.run();
+    const Array expected = referenceSoftmax(x, 1, false);
+    Array gradient(x.shape);
+    for (std::int64_t i = 0; i < 3 * extent; ++i) {
+      double sum = 0;
+      for (std::int64_t k = i / extent * extent; k < (i / extent + 1) * extent; ++k)
+        sum +=
+            expected.values[static_cast<std::size_t>(k)] * dy.values[static_cast<std::size_t>(k)];
+      const auto at = static_cast<std::size_t>(i);
+      gradient.values[at] = expected.values[at] * (dy.values[at] - sum);
+    }
+    expectNear(run, y, expected);
+    expectNear(run, dx, gradient);
+  }
 }
 
 /// Compares loss and gradient of these logits and labels with the definition.
