@@ -18,6 +18,7 @@ inline constexpr llvm::StringLiteral cudaIncludes = R"(#include <algorithm>
 inline constexpr llvm::StringLiteral cudaPrelude = R"(
 template <typename T> __device__ T exponential(T x) { return std::exp(x); }
 template <typename T> __device__ T errorFunction(T x) { return std::erf(x); }
+template <typename T> __device__ T hyperbolicTangent(T x) { return std::tanh(x); }
 
 // Neighbouring elements that are read and written at once, by accesses of up to 16 bytes.
 template <typename T, int width>

@@ -18,7 +18,8 @@ namespace {
 
 /// Names that the file uses itself.
 constexpr llvm::StringLiteral ownNames =
-    "maximum minimum exponential errorFunction syncline StepBuilder Space Window ElementType "
+    "maximum minimum exponential errorFunction hyperbolicTangent syncline StepBuilder Space Window "
+    "ElementType "
     "BucketInfo TensorRow Row Op "
     "GeneratedLoop tell tensors buckets rows windows loops outs ins synclineBuildStep "
     "synclineStepAbi synclineStepBackend";

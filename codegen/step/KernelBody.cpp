@@ -47,7 +47,7 @@ static StringRef expressionOf(StringRef name) {
       .Case("math.sin", "std::sin($0)")
       .Case("math.sqrt", "std::sqrt($0)")
       .Case("math.tan", "std::tan($0)")
-      .Case("math.tanh", "std::tanh($0)")
+      .Case("math.tanh", "hyperbolicTangent($0)")
       .Default("");
 }
 

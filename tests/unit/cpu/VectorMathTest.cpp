@@ -37,15 +37,22 @@ TEST(VectorMathTest, ErrorFunctionIsOffByRounding) {
   EXPECT_LT(largestError([](float x) { return errorFunction(x); }, std::erf), 1.05 * halfUnit);
 }
 
+TEST(VectorMathTest, HyperbolicTangentIsOffByRounding) {
+  EXPECT_LT(largestError([](float x) { return hyperbolicTangent(x); }, std::tanh), 1.06 * halfUnit);
+}
+
 TEST(VectorMathTest, EndsOfRangesAreThoseOfTheLibrary) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const float x : {-infinity, -1000.0f, -104.0f, -100.0f, 89.0f, 1000.0f, infinity, 0.0f,
                         -0.0f, 1e-40f, -1e-40f}) {
     EXPECT_EQ(exponential(x), static_cast<float>(std::exp(static_cast<double>(x)))) << x;
     EXPECT_EQ(std::signbit(errorFunction(x)), std::signbit(x)) << x;
+    EXPECT_EQ(std::signbit(hyperbolicTangent(x)), std::signbit(x)) << x;
+    EXPECT_NEAR(hyperbolicTangent(x), std::tanh(x), 1e-45) << x;
     EXPECT_NEAR(errorFunction(x), std::erf(x), 1e-45) << x;
   }
   EXPECT_TRUE(std::isnan(exponential(NAN)) && std::isnan(errorFunction(NAN)));
+  EXPECT_TRUE(std::isnan(hyperbolicTangent(NAN)));
   EXPECT_TRUE(std::isnan(exponential(-NAN)) && std::isnan(errorFunction(-NAN)));
 }
 
