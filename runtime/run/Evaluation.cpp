@@ -17,31 +17,45 @@ using data::Array;
 
 namespace {
 
-/// Scores class predictions. The logits of one prediction lie `stride` elements apart.
-Score scoreClasses(const Array &logits, std::int64_t first, std::int64_t stride,
-                   std::int64_t classes, std::int64_t label) {
-  double largest = -INFINITY, sum = 0;
-  std::int64_t best = 0;
-  for (std::int64_t c = 0; c < classes; ++c)
-    if (double v = logits.at(first + c * stride);
-        v > largest || (std::isnan(v) && !std::isnan(largest))) { // as PyTorch's argmax
-      largest = v;
-      best = c;
-    }
-  for (std::int64_t c = 0; c < classes; ++c)
-    sum += std::exp(logits.at(first + c * stride) - largest);
-  double loss = std::log(sum) + largest - logits.at(first + label * stride);
+/// The logits of one prediction, which lie `stride` elements apart.
+struct Prediction {
+  const Array &logits;
+  std::int64_t first, stride, classes;
+
+  double at(std::int64_t c) const { return logits.at(first + c * stride); }
+
+  /// The class with the largest logit; a NaN counts as largest, as in PyTorch's argmax.
+  std::int64_t best() const {
+    double largest = -INFINITY;
+    std::int64_t best = 0;
+    for (std::int64_t c = 0; c < classes; ++c)
+      if (double v = at(c); v > largest || (std::isnan(v) && !std::isnan(largest))) {
+        largest = v;
+        best = c;
+      }
+    return best;
+  }
+  /// log(Σ exp(logit)), without overflow where `largest` is the largest logit.
+  double logOfSum(double largest) const {
+    double sum = 0;
+    for (std::int64_t c = 0; c < classes; ++c)
+      sum += std::exp(at(c) - largest);
+    return std::log(sum) + largest;
+  }
+};
+
+Score scoreClass(const Prediction &prediction, std::int64_t label) {
+  const std::int64_t best = prediction.best();
+  const double loss = prediction.logOfSum(prediction.at(best)) - prediction.at(label);
   return {loss, 1, best == label ? 1 : 0, 1};
 }
 
-/// Scores probabilities of one prediction's classes, which lie as the logits do.
-Score scoreProbabilities(const Array &logits, const Array &target, std::int64_t first,
-                         std::int64_t stride, std::int64_t classes) {
-  const double logOfSum =
-      scoreClasses(logits, first, stride, classes, 0).lossSum + logits.at(first);
+/// `target` holds the probabilities of the classes where `prediction` has their logits.
+Score scoreProbabilities(const Prediction &prediction, const Array &target) {
+  const double logOfSum = prediction.logOfSum(prediction.at(prediction.best()));
   double loss = 0;
-  for (std::int64_t c = 0; c < classes; ++c)
-    loss += target.at(first + c * stride) * (logOfSum - logits.at(first + c * stride));
+  for (std::int64_t c = 0; c < prediction.classes; ++c)
+    loss += target.at(prediction.first + c * prediction.stride) * (logOfSum - prediction.at(c));
   return {loss, 1, 0, 0};
 }
 
@@ -116,13 +130,14 @@ Score scoreBatch(const Plan &plan, const Array &output, const Array &target, std
       outputShape, hasLabels ? core::classAxis(outputShape, plan.target.shape) : 1);
   for (std::int64_t i = 0; i < samples * perSample / around.extent; ++i) {
     const std::int64_t first = i / around.inner * around.extent * around.inner + i % around.inner;
+    const Prediction prediction{output, first, around.inner, around.extent};
     if (!hasLabels) {
-      score.add(scoreProbabilities(output, target, first, around.inner, around.extent));
+      score.add(scoreProbabilities(prediction, target));
       continue;
     }
     const auto label = static_cast<std::int64_t>(target.at(i));
     if (label != core::ignoredLabel)
-      score.add(scoreClasses(output, first, around.inner, around.extent, label));
+      score.add(scoreClass(prediction, label));
   }
   return score;
 }

@@ -13,14 +13,21 @@ nlohmann::json number(double value) {
 
 double ratio(double a, std::int64_t b) { return b > 0 ? a / static_cast<double>(b) : 0; }
 
+/// The mean over no labels is NaN, as in PyTorch.
+static double meanLoss(const Score &score) {
+  return score.losses > 0 ? ratio(score.lossSum, score.losses) : std::nan("");
+}
+
 void addScore(nlohmann::ordered_json &line, const Score &score) {
-  line["test_loss"] = number(ratio(score.lossSum, score.losses));
+  line["test_loss"] = number(meanLoss(score));
   if (score.predictions > 0)
     line["test_accuracy"] = ratio(static_cast<double>(score.correct), score.predictions);
 }
 
 std::string scoreText(const Score &score) {
-  const double loss = ratio(score.lossSum, score.losses);
+  if (score.losses == 0)
+    return "no test loss: no sample has a label";
+  const double loss = meanLoss(score);
   if (score.predictions > 0)
     return core::formatted("test accuracy %.2f %% (%lld of %lld), test loss %.4f",
                            100 * ratio(static_cast<double>(score.correct), score.predictions),
