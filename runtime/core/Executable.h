@@ -20,6 +20,8 @@
 
 namespace syncline::core {
 
+class Executable;
+
 /// How products and convolutions of f32 are computed where a device or a processor has faster, less
 /// exact units.
 enum class Precision {
@@ -36,6 +38,11 @@ struct ExecutableOptions {
   int ranks = 1;  ///< gradients are sums over so many ranks; an update divides by it
   int device = 0; ///< index among this machine's accelerators; the CPU backend ignores it
   Precision precision = Precision::fp32; ///< fp32 is taken where Backend::hasPrecision() is not
+  /// A finished executable of the same parameters and gradients, at the same offsets, whose memory
+  /// and layouts of them the new one takes, and whose arena where that is large enough. It outlives
+  /// the new one, and no two of them run at once. Null for memory of its own; the CPU backend alone
+  /// can share.
+  Executable *shares = nullptr;
 };
 
 class Executable : public StepRunner, public TensorStore, public ShardedOptimizer {

@@ -7,14 +7,21 @@
 
 namespace syncline::core {
 
-/// Owns one anonymous mapping. A mapping of at least 2 MiB is aligned to 2 MiB, so that the kernel
-/// may back it with huge pages: a step walks hundreds of megabytes, and page faults and translation
-/// misses would cost noticeable time.
+/// Owns one anonymous mapping, or is a part of another's. A mapping of at least 2 MiB is aligned to
+/// 2 MiB, so that the kernel may back it with huge pages: a step walks hundreds of megabytes, and
+/// page faults and translation misses would cost noticeable time.
 class HostMemory {
 public:
   HostMemory() = default;
   /// Maps `bytes` zeroed bytes. isValid() is false when the system refuses.
   explicit HostMemory(std::int64_t bytes);
+  /// The first `bytes` bytes of another's mapping, which outlives this object.
+  static HostMemory partOf(const HostMemory &whole, std::int64_t bytes) {
+    HostMemory part;
+    part.begin = whole.begin;
+    part.size = bytes;
+    return part;
+  }
   HostMemory(HostMemory &&other) noexcept { swap(other); }
   HostMemory &operator=(HostMemory &&other) noexcept {
     swap(other);

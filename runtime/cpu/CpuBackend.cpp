@@ -57,6 +57,8 @@ public:
         }) {}
 
   Status allocate();
+  /// Takes memory of the executable that the options say, where they say one.
+  Status share();
 
   Status finish() override;
 
@@ -131,12 +133,36 @@ Status CpuExecutable::allocate() {
     return Status::badInput(core::formatted(
         "not enough memory: the plan needs %.1f GiB, this machine has %.1f GiB with swap",
         needed / (1 << 30), all / (1 << 30)));
+  SYNCLINE_TRY(share());
   for (Space space : allSpaces) {
     core::HostMemory &memory = program.spaces[static_cast<int>(space)];
+    if (memory.data())
+      continue;
     memory = core::HostMemory(program.options.sizes.of(space));
     if (!memory.isValid())
       return Status::badInput("not enough memory for " +
                               std::to_string(program.options.sizes.of(space)) + " bytes");
+  }
+  return Status::ok();
+}
+
+Status CpuExecutable::share() {
+  if (!program.options.shares)
+    return Status::ok();
+  const auto *const other = dynamic_cast<const CpuExecutable *>(program.options.shares);
+  if (!other)
+    return Status::error(ErrorKind::internal, "memory is shared with another backend's step");
+  program.shared = &other->program;
+  for (Space space : {Space::parameters, Space::gradients, Space::arena}) {
+    const core::HostMemory &whole = other->program.spaces[static_cast<int>(space)];
+    const std::int64_t bytes = program.options.sizes.of(space);
+    if (space != Space::arena && bytes != whole.bytes())
+      return Status::badInput("expected " + std::to_string(whole.bytes()) +
+                              " bytes of parameters and of gradients, as the step has whose memory "
+                              "this one shares, got " +
+                              std::to_string(bytes));
+    if (bytes <= whole.bytes())
+      program.spaces[static_cast<int>(space)] = core::HostMemory::partOf(whole, bytes);
   }
   return Status::ok();
 }

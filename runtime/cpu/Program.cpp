@@ -16,7 +16,22 @@ void Program::declare(const core::StepTensor &tensor) {
   placement.data = spaces[static_cast<int>(tensor.space)].data() + tensor.offset;
   placement.layout = plainLayout(tensor.shape, tensor.type);
   placement.isLaidOut = tensor.space == Space::input || tensor.space == Space::target;
+  if (shared && (tensor.space == Space::parameters || tensor.space == Space::gradients))
+    follow(tensor, placement);
   placements.push_back(std::move(placement));
+}
+
+void Program::follow(const core::StepTensor &tensor, Placement &placement) {
+  const int index = shared->table.find(tensor.space, tensor.name);
+  const bool isThere = index >= 0;
+  const core::StepTensor &other = isThere ? shared->table.tensors[index] : tensor;
+  if (!isThere || other.shape != tensor.shape || other.type != tensor.type ||
+      other.offset != tensor.offset)
+    return table.fail(ErrorKind::badInput, "tensor '" + tensor.name +
+                                               "' differs from that of the step whose memory this "
+                                               "one shares, or lies elsewhere");
+  placement.layout = shared->placements[index].layout;
+  placement.isLaidOut = true;
 }
 
 std::int64_t Program::capacity(Tensor tensor) const {

@@ -78,8 +78,11 @@ struct Program {
   double loss;                                ///< NaN until an operation sets it
   bool isEvaluation = false;                  ///< StepRunner::setEvaluation()
   core::HostMemory scratch;
+  const Program *shared = nullptr; ///< whose parameters and gradients this step has, if any
 
 private:
+  /// Takes over the layout of the shared program's tensor of this name.
+  void follow(const core::StepTensor &tensor, Placement &placement);
   /// The type in which a tensor is stored whose first user wants elements of type `wanted`.
   DataType storedType(const core::StepTensor &info, DataType wanted) const;
 

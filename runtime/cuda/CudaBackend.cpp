@@ -59,6 +59,8 @@ public:
   Result<std::unique_ptr<core::Executable>>
   createExecutable(const core::ExecutableOptions &options) const override {
     SYNCLINE_TRY(available());
+    if (options.shares)
+      return Status::badInput("steps of several lengths: expected backend 'cpu', got 'cuda'");
     if (options.ranks > 1)
       prepareNcclMemory();
     std::unique_ptr<core::Executable> executable;

@@ -61,8 +61,10 @@ std::int64_t rowsOf(const SampleFormat &format, const std::string &name) {
 } // namespace
 
 Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &format,
-                              const ImageOptions &images) {
+                              const ImageOptions &images, const Lengths &lengths) {
   SYNCLINE_TRY_GET(hasFolders, isImageFolder(where));
+  if (!lengths.isEmpty() && (*hasFolders || images.isAny()))
+    return Status::badInput("'" + where + "': images do not have several lengths");
   std::shared_ptr<const Preparation> preparation;
   if (*hasFolders || images.isAny()) {
     auto made = Preparation::create(images, format);
@@ -83,7 +85,8 @@ Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &form
     return set;
   }
   SYNCLINE_TRY_GET(files, findFiles(where, format));
-  SYNCLINE_TRY_GET(opened, Shards::open(*files, format, std::move(preparation)));
+  SYNCLINE_TRY_GET(opened, Shards::open(*files, format, std::move(preparation), lengths));
+  set.ofSamples = lengths;
   set.store = std::move(*opened);
   return set;
 }
@@ -99,7 +102,43 @@ std::span<const std::byte> HostBatch::input(const SampleFormat &format, std::siz
   return std::span(inputs).subspan(begin, size);
 }
 
+std::vector<std::uint8_t> Dataset::lengths() const {
+  std::vector<std::uint8_t> all(static_cast<std::size_t>(ofSamples.isEmpty() ? 0 : size()));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = static_cast<std::uint8_t>(store->lengthOf(static_cast<std::int64_t>(i)));
+  return all;
+}
+
 Status Dataset::read(const Samples &samples, HostBatch &batch) const {
+  batch.length = samples.length;
+  return samples.length == longest() ? readLongest(samples, batch) : readCut(samples, batch);
+}
+
+/// Reads samples as the longest, and leaves out padding behind their batch's length.
+Status Dataset::readCut(const Samples &samples, HostBatch &batch) const {
+  static thread_local HostBatch whole; // kept from call to call
+  SYNCLINE_TRY(readLongest(samples, whole));
+  const SampleFormat &longest = ofSamples.format(ofSamples.count() - 1);
+  const SampleFormat &wanted = ofSamples.format(samples.length);
+  const auto cut = [&](std::span<const std::byte> from, const Shape &fromShape, const Shape &shape,
+                       ElementType type, std::vector<std::byte> &to) {
+    Shape all = fromShape, part = shape;
+    all.front() = part.front() = std::ssize(samples.indices);
+    const std::int64_t bytes = core::elementBytes(type);
+    const std::size_t begin = to.size();
+    to.resize(begin + static_cast<std::size_t>(core::elementCount(part) * bytes));
+    copyCorner(from.data(), all, to.data() + begin, part, bytes);
+  };
+  batch.inputs.clear();
+  batch.targets.clear();
+  for (std::size_t i = 0; i < longest.inputs.size(); ++i)
+    cut(whole.input(longest, i), longest.inputs[i].shape, wanted.inputs[i].shape,
+        longest.inputs[i].type, batch.inputs);
+  cut(whole.targets, longest.targetShape, wanted.targetShape, longest.targetType, batch.targets);
+  return Status::ok();
+}
+
+Status Dataset::readLongest(const Samples &samples, HostBatch &batch) const {
   const std::size_t count = samples.indices.size();
   const std::int64_t bytes = std::accumulate(inputBytes.begin(), inputBytes.end(), std::int64_t{0});
   batch.inputs.resize(count * static_cast<std::size_t>(bytes));

@@ -1,6 +1,7 @@
 // Samples and their labels.
 #pragma once
 
+#include "runtime/data/Lengths.h"
 #include "runtime/data/Preparation.h"
 #include "runtime/data/SampleStore.h"
 #include "runtime/data/Sampler.h"
@@ -17,6 +18,7 @@ struct HostBatch {
   /// All samples' values of the first input, then those of the next.
   std::vector<std::byte> inputs;
   std::vector<std::byte> targets;
+  std::size_t length = 0; ///< as Samples::length
 
   /// The values of input `number`.
   std::span<const std::byte> input(const SampleFormat &format, std::size_t number) const;
@@ -31,8 +33,10 @@ public:
   /// images are read when they are needed, and changed as `images` says. Errors: badInput, naming
   /// the file, for wrong shapes, different numbers of samples, labels and numbers of rows out of
   /// range, and images that do not fit the model; badUsage where `where` is none of them.
+  /// Samples of several `lengths` are in .npy files, each as wide as its longest one; `format` is
+  /// then the longest's.
   static Result<Dataset> open(const std::string &where, const SampleFormat &format,
-                              const ImageOptions &images = {});
+                              const ImageOptions &images = {}, const Lengths &lengths = {});
 
   std::int64_t size() const { return store->size(); }
   /// "sample 12 of 'x.npy'", or the file of an image.
@@ -47,14 +51,23 @@ public:
   bool ignoresLabels() const { return store->ignoresLabels(); }
   /// How many labels of these samples are not ignored. Precondition: ignoresLabels().
   std::int64_t countedLabels(std::span<const std::int64_t> samples) const;
-  /// Fills `batch` with these samples in the format's types, one behind the other. Errors:
-  /// badInput, naming the file.
+  /// The number of the greatest length.
+  std::size_t longest() const { return ofSamples.isEmpty() ? 0 : ofSamples.count() - 1; }
+  /// The number of each sample's length; empty where all have one.
+  std::vector<std::uint8_t> lengths() const;
+  /// The places of a sample along the dimension of the length; 0 where all have one length.
+  std::int64_t placesOf(std::int64_t sample) const { return store->placesOf(sample); }
+  /// Fills `batch` with these samples in the format's types, or in those of their length, one
+  /// behind the other. Errors: badInput, naming the file.
   Status read(const Samples &samples, HostBatch &batch) const;
 
 private:
   std::shared_ptr<const SampleStore> store;
   std::vector<std::string> classNames;
   std::int64_t ignored = 0, nested = 0; ///< files and folders
+  Status readCut(const Samples &samples, HostBatch &batch) const;
+  Status readLongest(const Samples &samples, HostBatch &batch) const;
+  Lengths ofSamples;
   std::vector<std::int64_t> inputBytes; ///< of one sample
   std::int64_t targetBytes = 0;         ///< likewise
 };

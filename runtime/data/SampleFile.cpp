@@ -12,19 +12,33 @@
 namespace syncline::data {
 namespace {
 
-Shape sampleShape(const Shape &shape) { return {shape.begin() + 1, shape.end()}; }
+Shape withoutFirst(const Shape &shape) { return {shape.begin() + 1, shape.end()}; }
+
+/// `wanted` with the varied dimensions that the file has, where these are all alike and not larger.
+Shape asVaried(const Shape &found, Shape wanted, const std::vector<std::size_t> &varied) {
+  if (varied.empty() || found.size() != wanted.size())
+    return wanted;
+  const std::int64_t places = found[varied.front()];
+  for (const std::size_t d : varied)
+    if (found[d] != places || places < 1 || places > wanted[d])
+      return wanted;
+  for (const std::size_t d : varied)
+    wanted[d] = places;
+  return wanted;
+}
 
 Status checkShape(const std::string &path, const Shape &found, const Shape &wanted,
-                  const std::string &what, const std::string &hint) {
+                  const std::string &what, const std::string &hint, bool isVaried) {
   if (found.empty())
     return Status::badInput("'" + path + "': expected samples of " + what +
                             " along a first dimension");
-  Shape have = sampleShape(found), want = sampleShape(wanted);
+  Shape have = withoutFirst(found), want = withoutFirst(wanted);
   bool flat = path.ends_with(".csv") || (want.empty() && have.size() == 1);
   if (flat ? core::elementCount(have) == core::elementCount(want) : have == want)
     return Status::ok();
-  return Status::badInput("'" + path + "': expected samples of shape " + describe(want) + ", got " +
-                          describe(have) + " for " + what + hint);
+  return Status::badInput("'" + path + "': expected samples of shape " + describe(want) +
+                          (isVaried ? " or of fewer places" : "") + ", got " + describe(have) +
+                          " for " + what + hint);
 }
 
 std::string shortText(double value) {
@@ -38,11 +52,14 @@ std::string shortText(double value) {
 } // namespace
 
 Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted,
-                                    const std::string &what, const std::string &hint) {
+                                    const std::string &what, const std::string &hint,
+                                    const std::vector<std::size_t> &varied) {
   SampleFile file;
   if (path.ends_with(".npy")) {
     SYNCLINE_TRY_GET(opened, NpyFile::open(path));
     file.npy = std::move(*opened);
+  } else if (path.ends_with(".csv") && !varied.empty()) {
+    return Status::badInput("'" + path + "': expected a .npy file, as wide as its longest sample");
   } else if (path.ends_with(".csv")) {
     if (Result<InputFile> opened = InputFile::open(path); !opened) // no pipe, no device
       return opened.status();
@@ -51,9 +68,11 @@ Result<SampleFile> SampleFile::open(const std::string &path, const Shape &wanted
   } else {
     return Status::badInput("'" + path + "': expected a .npy or a .csv file");
   }
-  SYNCLINE_TRY(
-      checkShape(path, file.npy ? file.npy->shape() : file.table.shape, wanted, what, hint));
-  file.perSample = core::elementCount(sampleShape(wanted));
+  const Shape &found = file.npy ? file.npy->shape() : file.table.shape;
+  file.ofSample = asVaried(found, wanted, varied);
+  SYNCLINE_TRY(checkShape(path, found, file.ofSample, what, hint, !varied.empty()));
+  file.ofSample.front() = 1;
+  file.perSample = core::elementCount(withoutFirst(file.ofSample));
   return file;
 }
 

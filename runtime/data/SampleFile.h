@@ -14,11 +14,15 @@ class SampleFile {
 public:
   /// Checks that the samples have the shape `wanted`, whose first dimension is not looked at. A
   /// single value may be a column of one value. Errors: badInput, naming the file and `what` its
-  /// samples are; a message on their shape ends in `hint`.
+  /// samples are; a message on their shape ends in `hint`. The dimensions `varied` of `wanted`
+  /// may be smaller in a .npy file, all of them alike.
   static Result<SampleFile> open(const std::string &path, const Shape &wanted,
-                                 const std::string &what, const std::string &hint = {});
+                                 const std::string &what, const std::string &hint = {},
+                                 const std::vector<std::size_t> &varied = {});
 
   const std::string &path() const { return npy ? npy->path() : table.path; }
+  /// The shape of its samples, with 1 in place of their number.
+  const Shape &sampleShape() const { return ofSample; }
   std::int64_t size() const { return (npy ? npy->shape() : table.shape)[0]; }
   /// Writes the values of one sample in type `type`. Errors: those of NpyFile::read().
   Status read(std::int64_t sample, ElementType type, std::byte *to) const;
@@ -50,6 +54,7 @@ private:
                       std::byte *to) const;
   std::optional<NpyFile> npy;
   Array table; ///< where there is no `npy`
+  Shape ofSample;
   std::int64_t perSample = 1;
   std::vector<std::int32_t> ignored; ///< labels of each sample; empty where none is ignored
 };

@@ -34,7 +34,8 @@ struct SampleFormat {
   std::vector<std::string> inputNames() const;
 };
 
-/// Samples by number, all checked against a SampleFormat. Thread-safe.
+/// Samples by number, all checked against a SampleFormat, that of the longest where there are
+/// several. Thread-safe.
 class SampleStore {
 public:
   virtual ~SampleStore() = default;
@@ -46,6 +47,10 @@ public:
   virtual Status readInput(std::int64_t sample, std::size_t number, std::int64_t epoch,
                            std::byte *to) const = 0;
   virtual Status readTarget(std::int64_t sample, std::byte *to) const = 0;
+  /// The number of the smallest length that holds the sample; 0 where all have one length.
+  virtual std::size_t lengthOf(std::int64_t) const { return 0; }
+  /// The places of the sample along the dimension of the length; 0 where all have one length.
+  virtual std::int64_t placesOf(std::int64_t) const { return 0; }
   /// Whether labels are core::ignoredLabel, and how many of a sample's are not. The second is
   /// called where the first is true.
   virtual bool ignoresLabels() const { return false; }

@@ -1,6 +1,7 @@
 // Samples dealt out to ranks and steps.
 #include "runtime/data/Sampler.h"
 
+#include "runtime/data/Lengths.h"
 #include "runtime/data/RandomStream.h"
 
 #include <numeric>
@@ -10,20 +11,31 @@
 namespace syncline::data {
 
 Sampler::Sampler(std::int64_t samples, int ranks, int rank, std::int64_t batch, bool shuffle,
-                 std::uint64_t seed)
+                 std::uint64_t seed, std::vector<std::uint8_t> lengths)
     : samples(samples), ranks(ranks), rank(rank), batch(batch), batches(samples / (ranks * batch)),
-      shuffle(shuffle), seed(seed), order(static_cast<std::size_t>(samples)) {
+      shuffle(shuffle), seed(seed), lengths(std::move(lengths)),
+      order(static_cast<std::size_t>(samples)) {
   std::iota(order.begin(), order.end(), 0);
 }
 
 void Sampler::beginEpoch(std::int64_t number) {
   epoch = number;
-  if (!shuffle)
+  if (!shuffle && !(lengths.empty() || batchLengths.empty()))
+    return; // each epoch's order is the same
+  if (shuffle || !lengths.empty()) {
+    order.resize(static_cast<std::size_t>(samples));
+    std::iota(order.begin(), order.end(), 0);
+  }
+  if (shuffle) {
+    RandomStream random(seed, "shuffle " + std::to_string(number));
+    for (std::int64_t i = samples - 1; i > 0; --i)
+      std::swap(order[i], order[random.below(i, i + 1)]);
+  }
+  if (lengths.empty())
     return;
-  std::iota(order.begin(), order.end(), 0);
-  RandomStream random(seed, "shuffle " + std::to_string(number));
-  for (std::int64_t i = samples - 1; i > 0; --i)
-    std::swap(order[i], order[random.below(i, i + 1)]);
+  BatchesByLength dealt = dealOut(order, lengths, ranks * batch);
+  order = std::move(dealt.samples);
+  batchLengths = std::move(dealt.lengths);
 }
 
 Samples Sampler::at(std::int64_t step) {
@@ -31,7 +43,8 @@ Samples Sampler::at(std::int64_t step) {
   if (step / batches != epoch)
     beginEpoch(step / batches);
   const auto first = order.begin() + (step % batches * ranks + rank) * batch;
-  return {epoch, {first, first + batch}};
+  const auto number = static_cast<std::size_t>(step % batches);
+  return {epoch, {first, first + batch}, batchLengths.empty() ? 0 : batchLengths[number]};
 }
 
 } // namespace syncline::data

@@ -18,8 +18,10 @@ std::string countOf(const SampleFile &file) {
   return "'" + file.path() + "' has " + std::to_string(file.size()) + " samples";
 }
 
-Result<SampleFile> openInput(const std::string &path, const InputFormat &format) {
-  SYNCLINE_TRY_GET(file, SampleFile::open(path, format.shape, "input '" + format.name + "'"));
+Result<SampleFile> openInput(const std::string &path, const InputFormat &format,
+                             const std::vector<std::size_t> &varied) {
+  SYNCLINE_TRY_GET(file,
+                   SampleFile::open(path, format.shape, "input '" + format.name + "'", {}, varied));
   Status s = Status::ok();
   if (format.rowCount > 0)
     s = file->checkRows(format.elementRows.empty() ? std::vector{format.rowCount}
@@ -32,42 +34,92 @@ Result<SampleFile> openInput(const std::string &path, const InputFormat &format)
 
 } // namespace
 
-Result<std::unique_ptr<Shards>> Shards::open(const std::vector<SampleFiles> &groups,
-                                             const SampleFormat &format,
-                                             std::shared_ptr<const Preparation> preparation) {
-  auto all = std::make_unique<Shards>();
-  all->preparation = std::move(preparation);
-  for (const InputFormat &input : format.inputs)
-    all->inputTypes.push_back(input.type);
-  all->targetType = format.targetType;
-  all->labelCount =
-      format.classes ? core::elementCount(format.targetShape) / format.targetShape.front() : 0;
-  all->classCount = format.classCount;
+/// The places of the file's samples along the dimensions of the length; 0 where it has none.
+static std::int64_t placesIn(const SampleFile &file, const std::vector<std::size_t> &varied) {
+  return varied.empty() ? 0 : file.sampleShape()[varied.front()];
+}
+
+Result<Shards::Shard> Shards::openShard(const SampleFiles &group, const SampleFormat &format,
+                                        const Lengths &lengths) {
+  const std::vector<std::size_t> none;
+  Shard shard;
+  for (std::size_t i = 0; i < format.inputs.size(); ++i) {
+    const auto &varied = lengths.isEmpty() ? none : lengths.ofInput(i);
+    SYNCLINE_TRY_GET(input, openInput(group.inputs[i], format.inputs[i], varied));
+    shard.places = std::max(shard.places, placesIn(*input, varied));
+    shard.inputs.push_back(std::move(*input));
+  }
   const bool hasPositions = format.classes && format.targetShape.size() > 1;
   const std::string hint =
       hasPositions ? "; 'syncline compile --classes-in' says where the output has its classes" : "";
+  const auto &varied = lengths.isEmpty() ? none : lengths.ofTarget();
+  SYNCLINE_TRY_GET(target,
+                   SampleFile::open(group.target, format.targetShape, "the targets", hint, varied));
+  shard.target = std::move(*target);
+  const auto expectPlaces = [&](const SampleFile &file,
+                                const std::vector<std::size_t> &dimensions) {
+    const std::int64_t places = placesIn(file, dimensions);
+    return places == 0 || places == shard.places
+               ? Status::ok()
+               : Status::badInput("'" + file.path() + "' has samples of " + std::to_string(places) +
+                                  " places, files of the same samples have " +
+                                  std::to_string(shard.places));
+  };
+  for (std::size_t i = 0; i < shard.inputs.size(); ++i) {
+    if (shard.inputs[i].size() != shard.target.size())
+      return Status::badInput(countOf(shard.inputs[i]) + ", " + countOf(shard.target));
+    SYNCLINE_TRY(expectPlaces(shard.inputs[i], lengths.isEmpty() ? none : lengths.ofInput(i)));
+  }
+  SYNCLINE_TRY(expectPlaces(shard.target, varied));
+  shard.length = lengths.isEmpty() ? 0 : lengths.holding(shard.places);
+  return shard;
+}
+
+Result<std::unique_ptr<Shards>> Shards::open(const std::vector<SampleFiles> &groups,
+                                             const SampleFormat &format,
+                                             std::shared_ptr<const Preparation> preparation,
+                                             const Lengths &lengths) {
+  auto all = std::make_unique<Shards>();
+  all->preparation = std::move(preparation);
+  const auto ofSample = [](Shape shape) {
+    shape.front() = 1;
+    return shape;
+  };
+  for (const InputFormat &input : format.inputs) {
+    all->inputTypes.push_back(input.type);
+    all->inputShapes.push_back(ofSample(input.shape));
+  }
+  all->targetType = format.targetType;
+  all->targetShape = ofSample(format.targetShape);
+  all->labelCount = format.classes ? core::elementCount(all->targetShape) : 0;
+  all->classCount = format.classCount;
   for (const SampleFiles &group : groups) {
-    std::vector<SampleFile> inputs;
-    for (std::size_t i = 0; i < format.inputs.size(); ++i) {
-      SYNCLINE_TRY_GET(input, openInput(group.inputs[i], format.inputs[i]));
-      inputs.push_back(std::move(*input));
-    }
-    SYNCLINE_TRY_GET(target,
-                     SampleFile::open(group.target, format.targetShape, "the targets", hint));
-    for (const SampleFile &input : inputs)
-      if (input.size() != target->size())
-        return Status::badInput(countOf(input) + ", " + countOf(*target));
-    Shard shard{std::move(inputs), std::move(*target), 0};
+    SYNCLINE_TRY_GET(shard, openShard(group, format, lengths));
     if (format.classes)
-      SYNCLINE_TRY(shard.target.checkClasses(format.classCount));
+      SYNCLINE_TRY(shard->target.checkClasses(format.classCount));
     if (all->shards.size() >= keptShards) {
-      shard.target.letGo();
-      std::ranges::for_each(shard.inputs, &SampleFile::letGo);
+      shard->target.letGo();
+      std::ranges::for_each(shard->inputs, &SampleFile::letGo);
     }
-    shard.end = all->size() + shard.target.size();
-    all->shards.push_back(std::move(shard));
+    shard->end = all->size() + shard->target.size();
+    all->shards.push_back(std::move(*shard));
   }
   return all;
+}
+
+Status Shards::readPadded(const SampleFile &file, std::int64_t place, ElementType type,
+                          const Shape &shape, std::int64_t padding, std::byte *to) {
+  const Shape &own = file.sampleShape();
+  if (own == shape)
+    return file.read(place, type, to);
+  const std::int64_t bytes = core::elementBytes(type), count = core::elementCount(shape);
+  static thread_local std::vector<std::byte> read; // kept from call to call
+  read.resize(static_cast<std::size_t>(core::elementCount(own) * bytes));
+  SYNCLINE_TRY(file.read(place, type, read.data()));
+  const std::vector<std::int64_t> filling(static_cast<std::size_t>(count), padding);
+  convert(reinterpret_cast<const std::byte *>(filling.data()), ElementType::i64, count, to, type);
+  copyCorner(read.data(), own, to, shape, bytes);
+  return Status::ok();
 }
 
 std::pair<const Shards::Shard *, std::int64_t> Shards::find(std::int64_t sample) const {
@@ -85,7 +137,7 @@ Status Shards::readInput(std::int64_t sample, std::size_t number, std::int64_t e
   const auto [shard, place] = find(sample);
   const SampleFile &input = shard->inputs[number];
   if (!preparation)
-    return input.read(place, inputTypes[number], to);
+    return readPadded(input, place, inputTypes[number], inputShapes[number], 0, to);
   static thread_local Image image; // kept from call to call: its memory is large
   image.resize(preparation->channels(), preparation->height(), preparation->width());
   Status s =
@@ -106,7 +158,7 @@ std::int64_t Shards::countedLabels(std::int64_t sample) const {
 
 Status Shards::readTarget(std::int64_t sample, std::byte *to) const {
   const auto [shard, place] = find(sample);
-  Status s = shard->target.read(place, targetType, to);
+  Status s = readPadded(shard->target, place, targetType, targetShape, core::ignoredLabel, to);
   return s ? checkLabels(*shard, place, to) : s;
 }
 

@@ -12,9 +12,10 @@ std::vector<int> inputsOf(const Plan &plan, const core::Executable &executable) 
   return inputs;
 }
 
-Batch::Batch(const Plan &plan, core::Executable &executable, const SampleSource &from)
-    : source(from), format(plan.sampleFormat()), executable(&executable),
-      inputs(inputsOf(plan, executable)), target(executable.find(Space::target, plan.target.name)) {
+Batch::Batch(const std::vector<LengthStep> &steps, const SampleSource &from) : source(from) {
+  for (const auto &[plan, executable] : steps)
+    places.push_back({plan->sampleFormat(), executable, inputsOf(*plan, *executable),
+                      executable->find(Space::target, plan->target.name)});
   if (!from.data)
     return;
   auto read = [from](std::int64_t microBatch, data::HostBatch &to) {
@@ -36,22 +37,31 @@ data::Samples Batch::chosen(const SampleSource &from, std::int64_t number) {
 void Batch::seek(std::int64_t number) {
   if (ahead)
     ahead->seek(number);
-  else
-    data::fillSynthetic(format, source.seed, source.rank, batch);
+}
+
+/// Synthetic samples have all lengths in turn.
+std::size_t Batch::syntheticLength(std::int64_t number) const {
+  return static_cast<std::size_t>(number / source.microBatches) % places.size();
 }
 
 Result<std::optional<double>> Batch::write(std::int64_t number) {
-  std::optional<double> waited;
   if (ahead) {
     const auto start = core::Clock::now();
     SYNCLINE_TRY(ahead->take(number, batch));
-    waited = core::secondsSince(start);
-  } else if (isInPlace && !source.isMeasured) {
-    return waited;
+    const double waited = core::secondsSince(start);
+    written = batch.length;
+    SYNCLINE_TRY(copyToStep(places[written], /*isNext=*/true));
+    return std::optional(waited);
   }
-  SYNCLINE_TRY(copyToStep(/*isNext=*/true));
-  isInPlace = true;
-  return waited;
+  written = syntheticLength(number);
+  Place &place = places[written];
+  if (place.isFilled && !source.isMeasured)
+    return std::optional<double>();
+  if (!place.isFilled)
+    data::fillSynthetic(place.format, source.seed, source.rank, batch);
+  place.isFilled = true;
+  SYNCLINE_TRY(copyToStep(place, /*isNext=*/true));
+  return std::optional<double>();
 }
 
 void Batch::imitateReading() {
@@ -60,28 +70,34 @@ void Batch::imitateReading() {
 }
 
 Result<StepSamples> Batch::describe(std::int64_t number) {
+  written = syntheticLength(number);
   StepSamples samples;
   if (source.data) {
     const data::Samples own = chosen(source, number);
+    written = own.length;
     SYNCLINE_TRY(source.data->read(own, batch));
     for (const std::int64_t sample : own.indices)
       samples.names.push_back(source.data->nameOf(sample));
+  } else {
+    data::fillSynthetic(places[written].format, source.seed, source.rank, batch);
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    samples.inputs.push_back({format.inputs[i].name, format.inputs[i].type, format.inputs[i].shape,
-                              batch.input(format, i)});
-  SYNCLINE_TRY(copyToStep(/*isNext=*/false));
+  const Place &place = places[written];
+  for (std::size_t i = 0; i < place.inputs.size(); ++i) {
+    const data::InputFormat &input = place.format.inputs[i];
+    samples.inputs.push_back({input.name, input.type, input.shape, batch.input(place.format, i)});
+  }
+  SYNCLINE_TRY(copyToStep(place, /*isNext=*/false));
   return samples;
 }
 
 /// A step that runs may still need what the next one's samples replace.
-Status Batch::copyToStep(bool isNext) {
+Status Batch::copyToStep(const Place &place, bool isNext) {
   const auto copy = [&](int tensor, std::span<const std::byte> dense) {
-    return isNext ? executable->feed(tensor, dense) : executable->write(tensor, dense);
+    return isNext ? place.executable->feed(tensor, dense) : place.executable->write(tensor, dense);
   };
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    SYNCLINE_TRY(copy(inputs[i], batch.input(format, i)));
-  return copy(target, batch.targets);
+  for (std::size_t i = 0; i < place.inputs.size(); ++i)
+    SYNCLINE_TRY(copy(place.inputs[i], batch.input(place.format, i)));
+  return copy(place.target, batch.targets);
 }
 
 } // namespace syncline::run

@@ -27,18 +27,27 @@ struct SampleSource {
   int threads = 1;         ///< that read ahead
 };
 
+/// A plan's step, for samples of one length.
+struct LengthStep {
+  const Plan *plan = nullptr;
+  core::Executable *executable = nullptr;
+};
+
 /// The step's tensors of the plan's inputs, in the plan's order. The plan has passed checkStep().
 std::vector<int> inputsOf(const Plan &plan, const core::Executable &executable);
 
 class Batch {
 public:
   Batch() = default;
-  /// Room for a batch of the plan; `executable` is its step and outlives this object.
-  Batch(const Plan &plan, core::Executable &executable, const SampleSource &source);
+  /// Room for a batch of each step; the executables outlive this object. There is one step, or
+  /// one for each length of the samples.
+  Batch(const std::vector<LengthStep> &steps, const SampleSource &source);
 
   /// Begins to read the samples of micro-batch `number` and of those behind it. Its samples depend
   /// on its number alone, so that a run may begin at any step. Called once before the first step.
   void seek(std::int64_t number);
+  /// The number of the length of the samples that were written last.
+  std::size_t length() const { return written; }
   /// Waits for the samples of micro-batch `number` and copies them to the step's inputs and target.
   /// Returns the seconds that it waited; none for synthetic samples. Errors: those of reading the
   /// samples, and the backend's.
@@ -50,16 +59,22 @@ public:
   Result<StepSamples> describe(std::int64_t number);
 
 private:
-  Status copyToStep(bool isNext);
+  /// Where samples of one length are written to.
+  struct Place {
+    data::SampleFormat format;
+    core::Executable *executable = nullptr;
+    std::vector<int> inputs; ///< tensors, in the format's order
+    int target = -1;
+    bool isFilled = false; ///< with synthetic samples, which stay
+  };
+  std::size_t syntheticLength(std::int64_t number) const;
+  Status copyToStep(const Place &place, bool isNext);
   static data::Samples chosen(const SampleSource &from, std::int64_t number);
   SampleSource source;
-  data::SampleFormat format;
+  std::vector<Place> places; ///< by length
+  std::size_t written = 0;   ///< see length()
   data::HostBatch batch, copied;
-  bool isInPlace = false;                 ///< the step's inputs and target hold a batch
   std::unique_ptr<data::ReadAhead> ahead; ///< null for synthetic samples
-  core::Executable *executable = nullptr;
-  std::vector<int> inputs; ///< of the step, in the format's order
-  int target = -1;
 };
 
 } // namespace syncline::run

@@ -175,6 +175,7 @@ Result<Score> Evaluation::ownScore(Trainer &trainer) {
   for (std::int64_t first = rank * plan.batch; first < data.size() && StopSignal::received() == 0;
        first += plan.ranks * plan.batch) {
     data::Samples samples;
+    samples.length = data.longest();
     for (std::int64_t i = 0; i < plan.batch; ++i)
       samples.indices.push_back(std::min(first + i, data.size() - 1));
     SYNCLINE_TRY(data.read(samples, batch));

@@ -42,9 +42,9 @@ public:
 
   /// Runs the forward phase over the whole set, all workers together, and sums their scores. Worker
   /// R of P takes batch R and every P-th batch after it. The last batch is filled up with repeated
-  /// samples, which are not counted. A signal ends evaluation early, on all workers without a
-  /// score. Not while a message is under way that changes parameters. Errors: peerLost; badInput
-  /// for a plan without an output; those of the backend.
+  /// samples, which are not counted; samples of several lengths are padded to the greatest. A
+  /// signal ends evaluation early, on all workers without a score. Not while a message is under way
+  /// that changes parameters. Errors: peerLost; badInput without an output; the backend's.
   Result<std::optional<Score>> score(Trainer &trainer);
 
 private:

@@ -9,7 +9,8 @@ namespace syncline::run {
 LabelWeights::LabelWeights(const data::Dataset &data, const Share &share, bool shuffle,
                            std::uint64_t seed)
     : data(data), share(share),
-      sampler(data.size(), 1, 0, share.ranks * share.microBatches * share.batch, shuffle, seed) {}
+      sampler(data.size(), 1, 0, share.ranks * share.microBatches * share.batch, shuffle, seed,
+              data.lengths()) {}
 
 double LabelWeights::of(std::int64_t microBatch) {
   const data::Samples step = sampler.at(microBatch / share.microBatches);

@@ -91,6 +91,14 @@ Status RankRun::completeAllBut(std::size_t steps) {
   return Status::ok();
 }
 
+Status RankRun::chooseLength(std::size_t length) {
+  if (!switched || switched->chosen() == length)
+    return Status::ok();
+  SYNCLINE_TRY(switched->choose(length));
+  trainer->takeOperations();
+  return Status::ok();
+}
+
 /// Puts the samples of this micro-batch in place, counted over all steps.
 Status RankRun::writeSamples(std::int64_t microBatch) {
   if (labelWeights)
@@ -98,7 +106,7 @@ Status RankRun::writeSamples(std::int64_t microBatch) {
   const Result<std::optional<double>> seconds = batch.write(microBatch);
   if (seconds && *seconds)
     waited = waited.value_or(0) + **seconds;
-  return seconds.status();
+  return seconds ? chooseLength(batch.length()) : seconds.status();
 }
 
 /// Whether an evaluation follows this step. The last step's is that of the run.
@@ -108,6 +116,7 @@ bool RankRun::isTested(std::int64_t number) const {
 
 Status RankRun::testAfter(std::int64_t number) {
   phase = " during evaluation";
+  SYNCLINE_TRY(chooseLongest());
   const Result<std::optional<Score>> scored = evaluation->score(*trainer);
   phase = nullptr;
   if (scored && *scored)
@@ -120,6 +129,8 @@ Status RankRun::finishStep(std::int64_t number, bool dumps, bool saves) {
   LossExchange &losses = trainer->losses();
   if (!group || dumps || saves || isTested(number) || number + 1 == steps)
     SYNCLINE_TRY(losses.settle());
+  if (dumps || saves)
+    SYNCLINE_TRY(chooseLongest());
   if (dumps)
     SYNCLINE_TRY(dump(number));
   if (group)
@@ -167,6 +178,7 @@ Status RankRun::stop(std::int64_t completed) {
     return notFinite(last);
   report->stop(stopSignal, completed);
   SYNCLINE_TRY(compareWeights(completed));
+  SYNCLINE_TRY(chooseLongest());
   SYNCLINE_TRY(checkpoints ? checkpoints->save(completed) : Status::ok());
   if (plan.servers == 0 || !group || isServed())
     return Status::ok();
@@ -182,8 +194,9 @@ Status RankRun::search(const NotFinite &what) {
          ++microBatch) {
       const std::int64_t number = what.step * options.microBatches + microBatch;
       SYNCLINE_TRY_GET(samples, batch.describe(number));
-      SYNCLINE_TRY_GET(cause, computes ? findNotFinite(step->executable(), number, *samples)
-                                       : badSample(*samples));
+      SYNCLINE_TRY(chooseLength(batch.length()));
+      SYNCLINE_TRY_GET(cause,
+                       computes ? findNotFinite(present(), number, *samples) : badSample(*samples));
       finding.cause = *cause;
     }
   return Status::ok();
@@ -207,6 +220,7 @@ Status RankRun::dump(std::int64_t number) {
 }
 
 Status RankRun::finish() {
+  SYNCLINE_TRY(chooseLongest());
   Result<std::optional<Score>> scored = std::optional<Score>();
   if (evaluation && stopSignal == 0)
     phase = " during evaluation", scored = evaluation->score(*trainer);

@@ -12,6 +12,8 @@
 #include "runtime/run/RunData.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/checkpoint/Checkpoints.h"
+#include "runtime/run/lengths/PlanLengths.h"
+#include "runtime/run/lengths/SwitchedExecutable.h"
 #include "runtime/run/plan/StepLibrary.h"
 #include "runtime/run/trace/Observations.h"
 
@@ -40,6 +42,18 @@ private:
   Status chooseKernels();
   Status connect();
   Status weighLabels();
+  Status buildSmaller(core::ExecutableOptions how);
+  void expectMeanStep();
+  Status chooseLength(std::size_t length);
+  /// Puts what steps of other lengths have changed into the plan's own step.
+  Status chooseLongest() { return chooseLength(lengths.smaller.size()); }
+  /// The step of the length that was chosen last.
+  core::Executable &present() {
+    const std::size_t length = switched ? switched->chosen() : 0;
+    return length < smallerSteps.size() ? smallerSteps[length].executable() : step->executable();
+  }
+  /// What trains: the plan's step, or those of all lengths.
+  core::Executable &trained() { return switched ? *switched : step->executable(); }
   bool isServed() const { return group && plan.consistency.isServed(); }
   Status observe();
   Status train();
@@ -63,7 +77,10 @@ private:
   int stopSignal = 0;         ///< the signal by which all ranks end early; 0 for none
   const core::Backend *backend = nullptr;
   std::optional<RankLinks> links; ///< none in a run of one rank
+  PlanLengths lengths;            ///< of the plan; empty where it has one
   std::optional<StepLibrary> step;
+  std::vector<StepLibrary> smallerSteps;      ///< of `lengths`
+  std::optional<SwitchedExecutable> switched; ///< none where the plan has one length
   std::unique_ptr<Trainer> trainer;
   std::optional<Evaluation> evaluation; ///< none without a test set
   std::optional<Report> report;

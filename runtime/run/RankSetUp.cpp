@@ -14,6 +14,13 @@ namespace syncline::run {
 
 Status RankRun::load() {
   SYNCLINE_TRY(loadPlan());
+  SYNCLINE_TRY_GET(found, loadLengths(plan));
+  lengths = std::move(*found);
+  if (!lengths.isEmpty() && (!options.trace.empty() || !options.opTimes.empty()))
+    return Status::badInput("'" + plan.folder +
+                            "' has steps of several lengths: expected the folder "
+                            "of one of them, such as '" +
+                            lengths.smaller.front().folder + "', to measure its operations");
   SYNCLINE_TRY(options.checkPlan(plan));
   SYNCLINE_TRY(options.chooseOptimizer(plan));
   SYNCLINE_TRY_GET(opened, openBackend(options.backend));
@@ -33,6 +40,8 @@ Status RankRun::agreeOnOptions() {
   SYNCLINE_TRY_GET(hash,
                    options.load.empty() ? Result<std::string>("none") : sha256OfFile(options.load));
   facts.push_back({"file of '--load'", *hash});
+  if (!lengths.isEmpty())
+    facts.push_back({"plans of several lengths", lengths.hash});
   if (!group)
     return Status::ok();
   SYNCLINE_TRY(group->agree(facts, transport::Participants::workers));
@@ -48,8 +57,23 @@ Status RankRun::agreeOnOptions() {
                                 " was given '--save', but rank 0, which writes the file, was not");
 }
 
+/// Predicts the mean step of an epoch.
+void RankRun::expectMeanStep() {
+  const std::vector<std::int64_t> steps = data.stepsByLength(lengths.samples.count());
+  double sum = 0, traffic = 0;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Plan &one = lengths.plan(i, plan);
+    sum += static_cast<double>(steps[i]) * one.predictedStep;
+    traffic += static_cast<double>(steps[i]) * one.predictedTraffic;
+    count += steps[i];
+  }
+  plan.predictedStep = sum / static_cast<double>(count);
+  plan.predictedTraffic = traffic / static_cast<double>(count);
+}
+
 Status RankRun::openData() {
-  SYNCLINE_TRY(data.open(options, plan, identity.rank));
+  SYNCLINE_TRY(data.open(options, plan, identity.rank, lengths.samples));
   if (group)
     SYNCLINE_TRY(group->agree({{"data", data.sizes()}}, transport::Participants::workers));
   std::int64_t syntheticSteps = 10;
@@ -62,6 +86,8 @@ Status RankRun::openData() {
   if (options.evalOnly)
     steps = 0;
   SYNCLINE_TRY(options.checkSteps(steps));
+  if (!lengths.isEmpty())
+    expectMeanStep();
   report.emplace(plan,
                  options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
                  options.json, !isFirst(),
@@ -74,6 +100,8 @@ Status RankRun::openData() {
       report->note(text);
   for (const std::string &text : data.notes(options, plan))
     report->note(text);
+  if (!lengths.isEmpty())
+    report->note(data.lengthsText(lengths.samples));
   if (options.backend != "cpu")
     return Status::ok();
   const auto texts =
@@ -98,6 +126,32 @@ Status RankRun::expectPrecision() {
                                 "; expected a plan of 'syncline compile --precision fp32'");
 }
 
+/// Builds the steps of the smaller plans over the parameters of the plan's own, and gives all but
+/// these their values.
+Status RankRun::buildSmaller(core::ExecutableOptions how) {
+  if (lengths.isEmpty())
+    return Status::ok();
+  how.shares = &step->executable();
+  std::vector<core::Executable *> all;
+  smallerSteps.reserve(lengths.smaller.size());
+  for (const Plan &smaller : lengths.smaller) {
+    how.sizes = smaller.sizes;
+    SYNCLINE_TRY_GET(loaded, StepLibrary::load(smaller, *backend, how));
+    smallerSteps.push_back(std::move(*loaded));
+    core::Executable &executable = smallerSteps.back().executable();
+    SYNCLINE_TRY(checkStep(smaller, executable));
+    SYNCLINE_TRY(initialize(smaller, executable, options.seed));
+    all.push_back(&executable);
+  }
+  all.push_back(&step->executable());
+  std::vector<std::string> states;
+  for (const PlanTensor &tensor : plan.tensors)
+    if (tensor.kind == PlanTensor::Kind::state)
+      states.push_back(tensor.name);
+  switched.emplace(std::move(all), std::move(states));
+  return Status::ok();
+}
+
 Status RankRun::build() {
   SYNCLINE_TRY_GET(device, chooseDevice({options.device, options.sharesDevice,
                                          options.alone ? 0 : identity.machineRank},
@@ -115,13 +169,17 @@ Status RankRun::build() {
       options.optimizerFlags.rules(executable.tensors(), options.optimizer);
   SYNCLINE_TRY(rules ? executable.setRules(*rules) : rules.status());
   SYNCLINE_TRY(checkStep(plan, executable));
+  SYNCLINE_TRY(buildSmaller(how));
   SYNCLINE_TRY(initialize(plan, executable, options.seed));
   if (!options.load.empty())
     SYNCLINE_TRY(loadOnnx(plan, executable, options.load));
-  batch =
-      Batch(plan, executable,
-            {data.training ? &*data.training : nullptr, data.sampler.get(), steps, options.seed,
-             identity.rank, options.microBatches, observations.isMeasured(), options.dataThreads});
+  std::vector<LengthStep> byLength;
+  for (std::size_t i = 0; i < smallerSteps.size(); ++i)
+    byLength.push_back({&lengths.smaller[i], &smallerSteps[i].executable()});
+  byLength.push_back({&plan, &executable});
+  batch = Batch(byLength, {data.training ? &*data.training : nullptr, data.sampler.get(), steps,
+                           options.seed, identity.rank, options.microBatches,
+                           observations.isMeasured(), options.dataThreads});
   return Status::ok();
 }
 
@@ -168,10 +226,10 @@ Status RankRun::connect() {
   first = checkpoints ? checkpoints->firstStep() : 0;
   if (group) {
     links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
-    SYNCLINE_TRY(links->agree(executable, first, steps));
+    SYNCLINE_TRY(links->agree(trained(), first, steps));
   }
-  SYNCLINE_TRY_GET(made, group ? links->openTrainer(executable)
-                               : Trainer::create(executable, 1, {},
+  SYNCLINE_TRY_GET(made, group ? links->openTrainer(trained())
+                               : Trainer::create(trained(), 1, {},
                                                  isPlain ? PlanConsistency() : plan.consistency,
                                                  options.optimizer.rate));
   trainer = std::move(*made);

@@ -1,18 +1,22 @@
 // Opening the data sets that the options name.
 #include "runtime/run/RunData.h"
 
+#include "runtime/core/Formatted.h"
+
 #include <algorithm>
 #include <numeric>
 
 namespace syncline::run {
 
-Status RunData::open(const Options &options, const Plan &plan, int rank) {
+Status RunData::open(const Options &options, const Plan &plan, int rank,
+                     const data::Lengths &lengths) {
   for (auto [where, set] : {std::pair(&options.data, &training), {&options.eval, &test}}) {
     if (where->empty())
       continue;
     const bool isTraining = set == &training;
-    Result<data::Dataset> opened = data::Dataset::open(
-        *where, plan.sampleFormat(), isTraining ? options.images : options.images.forEvaluation());
+    Result<data::Dataset> opened =
+        data::Dataset::open(*where, plan.sampleFormat(),
+                            isTraining ? options.images : options.images.forEvaluation(), lengths);
     if (!opened && plan.ranks > 1 && !options.alone)
       return Status::error(opened.status().kind(),
                            "rank " + std::to_string(rank) + ": " + opened.status().message());
@@ -26,7 +30,7 @@ Status RunData::open(const Options &options, const Plan &plan, int rank) {
     return Status::ok();
   sampler = std::make_unique<data::Sampler>(training->size(), plan.ranks, rank,
                                             plan.batch * options.microBatches, options.shuffle,
-                                            options.seed);
+                                            options.seed, training->lengths());
   if (sampler->batchesPerEpoch() == 0)
     return Status::badInput("'" + options.data + "' has " + std::to_string(training->size()) +
                             " samples, fewer than one global batch of " +
@@ -47,6 +51,38 @@ Status RunData::compareClasses(const Options &options) const {
                           "' have different class folders: number " +
                           std::to_string(inA - a.begin()) + " is " + text(inA, a) + " in one, " +
                           text(inB, b) + " in the other");
+}
+
+std::vector<std::int64_t> RunData::stepsByLength(std::size_t count) const {
+  std::vector<std::int64_t> steps(count, sampler ? 0 : 1);
+  for (std::int64_t step = 0; step < batchesPerEpoch(); ++step)
+    ++steps[sampler->at(step).length];
+  return steps;
+}
+
+std::string RunData::lengthsText(const data::Lengths &lengths) const {
+  std::vector<std::string> parts;
+  const std::vector<std::int64_t> steps = stepsByLength(lengths.count());
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i] > 0)
+      parts.push_back(std::to_string(steps[i]) + (parts.empty() ? " steps of " : " of ") +
+                      lengths.name() + "=" + std::to_string(lengths.size(i)));
+  std::string text = "an epoch has ";
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < parts.size() ? ", " : " and ") + parts[i];
+  std::int64_t places = 0, filled = 0; // of this rank's samples in the first epoch
+  for (std::int64_t step = 0; step < batchesPerEpoch(); ++step) {
+    const data::Samples samples = sampler->at(step);
+    for (const std::int64_t sample : samples.indices) {
+      places += lengths.size(samples.length);
+      filled += training->placesOf(sample);
+    }
+  }
+  return places == 0 ? text
+                     : text + core::formatted("; %.1f %% of its places are padding beside what the "
+                                              "files pad themselves",
+                                              100.0 * static_cast<double>(places - filled) /
+                                                  static_cast<double>(places));
 }
 
 std::string RunData::sizes() const {

@@ -106,6 +106,10 @@ public:
   /// recorded, there is none.
   std::size_t ahead() const { return runsAhead && !isRecording ? 1 : 0; }
 
+  /// Takes the executable's operations as they are now, where it has others than before. Between
+  /// steps, in a run whose buckets are not carried.
+  void takeOperations() { carried = CarriedBuckets(executable.operations()); }
+
   /// Clips gradients by their norm: each bucket's squares are added up in place of its update, and
   /// all updates follow the last operation. A bucket by "reduce-scatter" is then updated and
   /// gathered there too; ranks add up the squares of their parts in one more message.

@@ -133,6 +133,7 @@ class ExclusionTest(RefusalTest):
         "--wire other than fp32": ("--wire", "bf16"),
         "--optimizer other than sgd": ("--optimizer", "adam"),
         "--loss other than cross-entropy": ("--loss", "mse"),
+        "--dim with several sizes": ("--dim", "seq=8,9"),
     }
     VALUES = {
         "--backend": "cpu",
