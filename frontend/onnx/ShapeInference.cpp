@@ -164,8 +164,19 @@ RankedTensorType toType(const onnx::TypeProto &proto, MLIRContext *context) {
   return RankedTensorType::get(dims, element);
 }
 
-/// The library divides by some attributes and indexes by others without a check of its own.
+/// Whether a convolution's weight has as many dimensions as its operand.
+bool fitsWindow(NodeImport &node) {
+  const auto rankOf = [&](unsigned i) {
+    return node.state.values.typeOf(node.inputName(i)).getRank();
+  };
+  return node.op() != "ConvTranspose" || rankOf(0) == rankOf(1);
+}
+
+/// The library divides by some attributes, and indexes by others and by dimensions that a weight
+/// may lack, without a check of its own: it reads memory that was never written there.
 bool areSane(NodeImport &node) {
+  if (!fitsWindow(node))
+    return false;
   std::int64_t rank = 0;
   for (unsigned i = 0; i < node.inputCount(); ++i)
     if (RankedTensorType type =

@@ -314,11 +314,13 @@ TEST(LayerImport, AttributesThatDoNotFitAreRefused) {
        {"LpPool <kernel_shape = [2,2], strides = [0,0]> (h)", "Concat <axis = 900> (h, h)",
         "DepthToSpace <blocksize = 0> (h)", "ReduceMax <axes = [70]> (h)",
         "Einsum <equation = \"ij->\"> (h)", "ConvTranspose <strides = [0,0]> (h, w)",
-        "ConvTranspose <kernel_shape = [2,2]> (h, b)"}) {
+        "ConvTranspose <kernel_shape = [2,2]> (h, b)",
+        "ConvTranspose <kernel_shape = [2,2]> (h, c)"}) {
     Result<ModelLayers> model =
         layersOf(13, std::string("agraph (float[2,4,8,8] x) => (float[2] y) {"
                                  " w = RandomNormal <shape = [4,1,1]> () h = Mul(x, w)"
-                                 " b = RandomNormal <shape = [8]> () y = ") +
+                                 " b = RandomNormal <shape = [8]> ()"
+                                 " c = RandomNormal <shape = [4,2,2,2,2]> () y = ") +
                          node + " }");
     EXPECT_FALSE(model) << node;
   }
