@@ -18,6 +18,10 @@ static LogicalResult createUnary(NodeImport &node, nn::UnaryKind kind, double al
       node.create<nn::UnaryOp>(x.getType(), kind, x, llvm::APFloat(alpha), llvm::APFloat(beta)));
 }
 
+static Value apply(NodeImport &node, nn::UnaryKind kind, Value x, double alpha = 0) {
+  return node.create<nn::UnaryOp>(x.getType(), kind, x, llvm::APFloat(alpha), llvm::APFloat(0.0));
+}
+
 const nn::UnaryRow *frontend::findUnary(llvm::StringRef op) {
   const auto isNamed = [&](const nn::UnaryRow &row) {
     return llvm::convertToCamelFromSnakeCase(stringifyUnaryKind(row.kind), true) == op;
@@ -26,8 +30,21 @@ const nn::UnaryRow *frontend::findUnary(llvm::StringRef op) {
   return found == nn::unaryRows().end() ? nullptr : found;
 }
 
+/// log(sigmoid(x)) as -log(1 + e⁻ˣ), which loses no digits where the sigmoid rounds to one, nor in
+/// the derivative. PyTorch exports its logsigmoid as the two nodes. Null if x is no sigmoid.
+static Value logOfSigmoid(NodeImport &node) {
+  auto sigmoid = node.tensor(0).getDefiningOp<nn::UnaryOp>();
+  if (!sigmoid || sigmoid.getKind() != nn::UnaryKind::sigmoid)
+    return {};
+  Value negative = apply(node, nn::UnaryKind::neg, sigmoid.getX());
+  return apply(node, nn::UnaryKind::neg, apply(node, nn::UnaryKind::softplus, negative));
+}
+
 LogicalResult frontend::importUnary(NodeImport &node) {
   const nn::UnaryRow &row = *findUnary(node.op());
+  if (row.kind == nn::UnaryKind::log)
+    if (Value y = logOfSigmoid(node))
+      return node.define(y);
   const double alpha = row.alpha ? node.real("alpha", *row.alpha) : 0;
   const double beta = row.beta ? node.real("beta", *row.beta) : 0;
   if (row.reference == nn::Reference::signOfResult && !(alpha >= 0))
@@ -75,10 +92,6 @@ FailureOr<Value> frontend::createBinary(NodeImport &node, nn::BinaryKind kind, V
 /// Element by element, a or b being a number too.
 static Value combine(NodeImport &node, nn::BinaryKind kind, Value a, Value b) {
   return node.create<nn::BinaryOp>(a.getType(), kind, a, b);
-}
-
-static Value apply(NodeImport &node, nn::UnaryKind kind, Value x, double alpha = 0) {
-  return node.create<nn::UnaryOp>(x.getType(), kind, x, llvm::APFloat(alpha), llvm::APFloat(0.0));
 }
 
 // x/2·(1 + erf(x/√2)), or x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))).

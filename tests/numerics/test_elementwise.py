@@ -147,6 +147,12 @@ class ElementwiseTest(unittest.TestCase):
             others[name] = KNOWN.get(op, {})
         self.check(others)
 
+    def test_logarithm_of_sigmoid(self):
+        """As PyTorch exports logsigmoid: far out, where the sigmoid is rounded to one, too."""
+        x, leaf = self.net.parameter("points", POINTS)
+        self.net.end(self.net.add("Log", self.net.add("Sigmoid", x)), functional.logsigmoid(leaf))
+        self.check()
+
     def test_equal_operands_share(self):
         """PyTorch's maximum and minimum, of two and, one call in another, of three."""
         for op, function in (("Max", torch.maximum), ("Min", torch.minimum)):

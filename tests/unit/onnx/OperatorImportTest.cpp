@@ -207,6 +207,7 @@ static const Row pointwise[] = {
      "nn.unary celu %2 {alpha = -0.69999999999999996 : f64} : " IMAGE},
     {"Cos", 7, "y = Cos(h)", "nn.unary cos %2 : " IMAGE},
     {"Floor", 13, "r = Floor(h) y = Add(r, h)", "nn.unary floor %2 : " IMAGE},
+    {"LogOfSigmoid", 13, "s = Sigmoid(h) y = Log(s)", "nn.unary softplus %"},
     {"Mish", 18, "y = Mish(h)", "nn.unary mish %2 : " IMAGE},
     {"Round", 11, "r = Round(h) y = Add(r, h)", "nn.unary round %2 : " IMAGE},
     {"Selu", 6 + 1, "y = Selu(h)", "nn.unary elu %2 {alpha = 1.6732632423543772 : f64} : " IMAGE},
