@@ -24,6 +24,7 @@ NETS = harness.TOP / "tests" / "numerics" / "nets" / "draw.py"
 SEED, COUNT = 0, 300
 LIMIT = 1e-5  # of the loss
 MOST_REFUSED = 0.05  # of the nets
+OLDER = {"Upsample"}  # than any opset of the nets
 
 
 def drawn(python, folder):
@@ -86,7 +87,7 @@ class RandomNetsTest(unittest.TestCase):
         self.assertEqual(self.wrong, [])
         self.assertLessEqual(len(self.refused), MOST_REFUSED * COUNT)
         known = set(inventory.SOURCES["ONNX operators"][0])
-        self.assertEqual(known - set(self.operators), set(), "in no net that was compiled")
+        self.assertEqual(known - OLDER - set(self.operators), set(), "in no net that was compiled")
 
     def judge(self, row):
         """Compares the net's losses; counts its operators where it is compiled."""

@@ -30,7 +30,7 @@ def changed(net, y):
     size = net.shape(y)[0]
     op = net.random.choice(
         "Sin Cos Exp Floor Ceil Sqrt Log Reciprocal Pow Where Gather GatherElements GatherND "
-        "ScatterND Slice MatMul Einsum Compare Fmod Transpose Reshape".split()
+        "ScatterND ScatterElements Slice MatMul Einsum Compare Fmod Transpose Reshape".split()
     )
     if op in ("Sqrt", "Log", "Reciprocal"):
         return net.add(op, net.add("Add", net.add("Abs", y), net.constant(0.5)))
@@ -53,6 +53,8 @@ def changed(net, y):
         return net.add(op, y, net.constant([[i] for i in order], "i8"))
     if op == "ScatterND":
         return net.add(op, y, net.constant([[1], [0]], "i8"), net.constant([0.3, -0.4]))
+    if op == "ScatterElements":
+        return net.add(op, y, net.integers(1, 0), net.constant([0.3, -0.4]), axis=0)
     if op == "Slice":
         return net.add(op, y, *map(net.integers, (-1, -(2**40), 0, -1)))
     if op in ("MatMul", "Einsum"):
@@ -97,6 +99,25 @@ def computed_vector(net):
         y = changed(net, y)
         net.need(abs(net.values[y][1]).max() < 1e4)
     return net.add(net.random.choice(("Add", "Mul")), x, net.add("Sin", y) if net.chance() else y)
+
+
+@step(2)
+def eye(net):
+    """A product with ones on a diagonal."""
+    x = net.pick()
+    size = net.shape(x)[-1]
+    other = net.constant(net.noise.standard_normal((size, size + net.random.randint(0, 1))))
+    return net.add("MatMul", x, net.add("EyeLike", other, **net.some(k=net.random.choice((-1, 1)))))
+
+
+@step(2)
+def places_of_ones(net):
+    """Chosen entries, by where a known mask has ones."""
+    x = net.pick()
+    known = net.noise.rand(net.shape(x)[-1]) < 0.6
+    net.need(known.any())
+    places = net.add("NonZero", net.constant(known, "i8"))
+    return net.add("Gather", x, net.add("Reshape", places, net.integers(-1)), axis=-1)
 
 
 @step()

@@ -23,8 +23,12 @@ from onnx.reference.op_run import OpRun
 # What has steps registers them.
 import constants
 import double
+import images
 import layers
 import masks
+import noise
+import recurrent
+import sequences
 import shapes
 from steps import STEPS
 
@@ -159,11 +163,11 @@ class Net:
     def integers(self, *values):
         return self.constant(values, "i8")
 
-    def add(self, op, *inputs, outputs=1, **attributes):
-        """The node's result, or results."""
+    def add(self, op, *inputs, outputs=1, outer=(), **attributes):
+        """The node's result, or results; its subgraphs read the names `outer`."""
         names = [f"v{len(self.values) + i}" for i in range(outputs)]
         node = helper.make_node(op, inputs, names, name=f"{op}_{len(self.nodes)}", **attributes)
-        given = [name for name in dict.fromkeys(inputs) if name]
+        given = [name for name in dict.fromkeys((*inputs, *outer)) if name]
         info = [helper.make_value_info(name, onnx.TypeProto()) for name in given]
         graph = helper.make_graph(
             [node], op, info, [helper.make_value_info(name, onnx.TypeProto()) for name in names]

@@ -16,7 +16,8 @@ def function(net):
         "Softsign ThresholdedRelu Celu Selu Sin Cos Atan"
     ).split()
     newer = {"Mish": 18, "Gelu": 20, "Swish": 24}
-    op, attributes = net.random.choice(ops + [o for o in newer if net.opset >= newer[o]]), {}
+    later = [o for o in newer if net.opset >= newer[o]]
+    op, attributes = net.random.choice(ops + 3 * later), {}
     if op in ("Elu", "LeakyRelu", "HardSigmoid", "Swish", "ThresholdedRelu", "Celu", "Selu"):
         attributes = net.some(alpha=net.random.choice((0.2, 0.75)))
     if op == "HardSigmoid":

@@ -65,6 +65,15 @@ def numbers(net):
     return net.add("Mul", net.add("Cast", ids, to=1), net.constant(0.2))
 
 
+@step(3)
+def bits(net):
+    net.need(net.opset >= 18)
+    op, (ids, kind) = net.random.choice(("And", "Or", "Xor", "Not")), integers(net)
+    known = [] if op == "Not" else [net.constant(net.random.randint(1, 6), kind)]
+    y = net.add(f"Bitwise{op}", ids, *known)
+    return net.add("Mul", net.add("Cast", y, to=1), net.constant(0.2))
+
+
 @step(2)
 def choice(net):
     """A tensor, or zero, by the tokens of its place."""
@@ -118,3 +127,19 @@ def chosen_rows(net):
     places = net.add("Cast", net.add("Greater", ids, net.constant(2, kind)), to=7)
     places = net.add("CumSum", places, net.constant(1, "i8")) if net.chance() else places
     return net.add("Gather", net.weight(9, 4, scale=1), places)
+
+
+@step(2)
+def one_of_classes(net):
+    """Ones, or other numbers, where the tokens point."""
+    values = net.constant((0.0, 1.0) if net.chance() else (-0.2, 0.7))
+    axis = net.some(axis=net.random.choice((1, -1)))
+    return net.add("OneHot", tokens(net), net.constant(9, "i8"), values, **axis)
+
+
+@step(2)
+def largest(net):
+    x = net.pick()
+    axis = net.random.randint(1, len(net.shape(x)) - 1)
+    count = net.integers(net.random.randint(1, net.shape(x)[axis]))
+    return net.add("TopK", x, count, outputs=2, axis=axis, **net.some(largest=0))[0]

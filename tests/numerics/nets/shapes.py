@@ -182,7 +182,7 @@ REDUCTIONS = """ReduceMean ReduceSum ReduceMax ReduceMin ReduceL1 ReduceL2 Reduc
     ReduceLogSum ReduceLogSumExp ReduceProd""".split()
 
 
-@step()
+@step(3)
 def reduce(net):
     op, x = net.random.choice(REDUCTIONS), net.pick()
     if op == "ReduceLogSum":
