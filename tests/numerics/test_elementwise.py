@@ -203,6 +203,18 @@ class ElementwiseTest(unittest.TestCase):
                 self.net.end(self.net.add("Flatten", y), function(p.reshape(3, 4), k or 0))
         self.check()
 
+    def test_diagonals(self):
+        """Products with EyeLike of a constant, beyond the matrix too."""
+        for k in (-3, -1, 0, 2, 7):
+            x, p = self.net.parameter(f"diagonal{k}", numpy.arange(1, 13))
+            matrix = self.net.add("Reshape", x, self.net.constant([1, 3, 4]))
+            shaped = self.net.constant(numpy.full((3, 4), 5.0, "f4"))
+            ones = self.net.add("EyeLike", shaped, k=k)
+            y = self.net.add("Add", matrix, self.net.add("Mul", matrix, ones))
+            truth = torch.from_numpy(numpy.eye(3, 4, k))
+            self.net.end(self.net.add("Flatten", y), p.reshape(3, 4) * (1 + truth))
+        self.check()
+
 
 if __name__ == "__main__":
     unittest.main()
