@@ -2,6 +2,8 @@
 // refuses them, with the same words.
 #include "tests/conformance/StepCase.h"
 
+#include <gtest/gtest-spi.h>
+
 #include <array>
 
 namespace syncline::conformance {
@@ -71,6 +73,36 @@ const Misfit recurrences[] = {
                                   none, none, 1, true);
      },
      "layer 'l': recurrentBackward: 'dx': expected shape [3, 2, 12], got [3, 2, 8]"},
+};
+
+/// No operation reads or writes a tensor without elements, whatever the product of it would be.
+const Misfit empties[] = {
+    {[](Step s) {
+       const Tensor a = s.f32("a", {2, 0, 40});
+       s.step().matmul("l", a, false, s.f32("b", {40, 33}), false, none, s.f32("y", {2, 0, 33}));
+     },
+     "tensor 'a': every dimension must be positive"},
+    {[](Step s) {
+       const Tensor a = s.f32("a", {4, 5}), bias = s.f32("bias", {0});
+       s.step().matmul("l", a, true, s.f32("b", {4, 0}), false, bias, s.f32("y", {5, 0}),
+                       Activation::relu);
+     },
+     "tensor 'bias': every dimension must be positive"},
+    {[](Step s) {
+       const Tensor y = s.f32("y", {3, 7}), bias = s.f32("bias", {7}), b = s.f32("b", {7, 0});
+       s.step().matmul("l", s.f32("a", {3, 0}), false, b, true, bias, y, Activation::relu);
+     },
+     "tensor 'b': every dimension must be positive"},
+    {[](Step s) {
+       const Tensor a = s.f32("a", {2, 3}), y = s.run.result({0, 3, 4});
+       s.step().matmul("l", a, false, s.f32("b", {3, 4}), false, none, y);
+     },
+     "tensor 'out0': every dimension must be positive"},
+    {[](Step s) {
+       const Tensor x = s.f32("x", {2, 0});
+       s.step().softmax("l", x, s.f32("y", {2, 0}), 1, false);
+     },
+     "tensor 'x': every dimension must be positive"},
 };
 
 constexpr std::int64_t large = std::int64_t{1} << 32;
@@ -209,6 +241,7 @@ protected:
 };
 
 TEST_P(MisfitTest, Products) { refuses(products); }
+TEST_P(MisfitTest, Empties) { refuses(empties); }
 TEST_P(MisfitTest, Recurrences) {
   if (GetParam().name.starts_with("cuda"))
     GTEST_SKIP() << "recurrent layers are refused for this backend";
@@ -217,6 +250,14 @@ TEST_P(MisfitTest, Recurrences) {
 TEST_P(MisfitTest, Windows) { refuses(windows); }
 TEST_P(MisfitTest, Layers) { refuses(layers); }
 TEST_P(MisfitTest, Movements) { refuses(movements); }
+
+// A test that goes on behind a refused step fails; it does not end the program.
+TEST_P(MisfitTest, ValuesOfARefusedTensorAreNone) {
+  StepCase run(GetParam());
+  const Tensor y = run.result({2, 0});
+  EXPECT_NONFATAL_FAILURE(EXPECT_EQ(run.values(y).values.size(), 0u),
+                          "every dimension must be positive");
+}
 
 INSTANTIATE_TEST_SUITE_P(AllBackends, MisfitTest, testing::ValuesIn(backends()),
                          [](const auto &info) { return info.param.name; });

@@ -137,6 +137,10 @@ void StepCase::runOperations(int first, int last) {
 }
 
 Array StepCase::values(Tensor tensor) {
+  if (!tensor.isValid()) {
+    ADD_FAILURE() << failure();
+    return Array({0});
+  }
   const StepTensor &info = executable->tensors()[tensor.id];
   std::vector<std::byte> bytes(
       static_cast<std::size_t>(elementCount(info.shape) * elementBytes(info.type)));
