@@ -33,7 +33,9 @@ void addLoss(CLI::App &command, CompileOptions &options) {
       ->group("Training");
   command
       .add_option("--loss-on", options.modelOutput,
-                  "Take the loss on this output; default: the first")
+                  "Take the loss on this output; default: the first. NAME,NAME=WEIGHT,... adds "
+                  "the weighted losses of several, with the same targets; evaluation scores the "
+                  "first alone")
       ->check(launch::someText())
       ->group("Training");
 }

@@ -83,6 +83,9 @@ frontend::PlannedNames namesOf(const nlohmann::json &document) {
     names.inputs.push_back(input.at(input.contains("of") ? "of" : "name").get<std::string>());
   document.at("unneeded_inputs").get_to(names.unneeded);
   document.at("output").at("name").get_to(names.output);
+  const nlohmann::json options = document.value("options", nlohmann::json());
+  if (options.is_object() && options.contains("loss_on") && options["loss_on"].is_string())
+    options["loss_on"].get_to(names.lossOn);
   for (const nlohmann::json &tensor : document.at("tensors"))
     if (tensor.at("kind") == "parameter")
       names.parameters.push_back(tensor.at("name").get<std::string>());

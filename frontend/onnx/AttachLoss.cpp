@@ -83,10 +83,10 @@ static Value dropUnitDimensions(ImportState &state, Value logits) {
   return create<nn::ReshapeOp>(state, type, logits);
 }
 
-static Value createTarget(ImportState &state, nn::DimsRef dims, Type element) {
+static Value createTarget(ImportState &state, Type type) {
   std::string name = targetName(state);
-  return state.builder.create<nn::TargetOp>(NameLoc::get(state.builder.getStringAttr(name)),
-                                            RankedTensorType::get(dims, element), name);
+  return state.builder.create<nn::TargetOp>(NameLoc::get(state.builder.getStringAttr(name)), type,
+                                            name);
 }
 
 /// The shape of the labels: that of the logits without the classes.
@@ -124,16 +124,12 @@ static Logits logitsOf(ImportState &state, Value output, std::int64_t axis) {
   return {classesSecond(state, logits), 1};
 }
 
-static Value createCrossEntropy(ImportState &state, Logits logits) {
-  Value scores = logits.axis == 1 ? dropUnitDimensions(state, logits.value) : logits.value;
-  const nn::Dims labels = withoutClasses(shapeOf(scores), logits.axis);
-  Value target = createTarget(state, labels, state.builder.getI64Type());
+static Value createCrossEntropy(ImportState &state, Value scores, Value target) {
   auto scalar = RankedTensorType::get({}, elementOf(scores));
   return create<nn::CrossEntropyOp>(state, scalar, scores.getType(), scores, target).getLoss();
 }
 
-static Value createMeanSquaredError(ImportState &state, Value output) {
-  Value target = createTarget(state, shapeOf(output), elementOf(output));
+static Value createMeanSquaredError(ImportState &state, Value output, Value target) {
   auto scalar = RankedTensorType::get({}, elementOf(output));
   return create<nn::MeanSquaredErrorOp>(state, scalar, output.getType(), output, target).getLoss();
 }
@@ -182,11 +178,10 @@ static Value logisticLoss(ImportState &state, Value y, Value target) {
 }
 
 /// A loss that is a mean over elements.
-static Value createElementLoss(ImportState &state, Value output) {
+static Value createElementLoss(ImportState &state, Value output, Value target) {
   const TrainedLoss &loss = state.options.loss;
   if (loss.kind == LossKind::mse)
-    return createMeanSquaredError(state, output);
-  Value target = createTarget(state, shapeOf(output), elementOf(output));
+    return createMeanSquaredError(state, output, target);
   if (loss.kind == LossKind::bceWithLogits)
     return meanOf(state, logisticLoss(state, output, target));
   Value distance = combine(state, nn::BinaryKind::sub, output, target);
@@ -195,9 +190,7 @@ static Value createElementLoss(ImportState &state, Value output) {
 }
 
 /// The mean of -Σ target·log softmax(logits) over predictions; classes are dimension 1.
-static Value createSoftCrossEntropy(ImportState &state, Value logits) {
-  Value scores = dropUnitDimensions(state, logits);
-  Value target = createTarget(state, shapeOf(scores), elementOf(scores));
+static Value createSoftCrossEntropy(ImportState &state, Value scores, Value target) {
   Value logs = create<nn::SoftmaxOp>(state, scores.getType(), scores, std::uint64_t{1},
                                      /*logarithm=*/true);
   Value products =
@@ -222,29 +215,77 @@ static Value logitsBeneathSigmoid(ImportState &state, Value output) {
                          : create<nn::ReshapeOp>(state, output.getType(), sigmoid.getX()).getY();
 }
 
-Status frontend::attachLoss(ImportState &state, Value output, const std::string &name) {
-  nn::DimsRef dims = shapeOf(output);
-  std::string what = "output '" + name + "' of shape " + nn::toString(dims);
-  if (!isa<FloatType>(elementOf(output)))
-    return Status::badInput("output '" + name + "' is not floating-point");
+static std::string nameAndShape(const TrainedOutput &output) {
+  return "output '" + output.name + "' of shape " + nn::toString(shapeOf(output.value));
+}
+
+/// What the loss on the output is computed from.
+static Result<Logits> scoredOf(ImportState &state, const TrainedOutput &output) {
+  const nn::DimsRef dims = shapeOf(output.value);
+  const std::string what = nameAndShape(output);
+  if (!isa<FloatType>(elementOf(output.value)))
+    return Status::badInput("output '" + output.name + "' is not floating-point");
   const TrainedLoss &asked = state.options.loss;
-  bool isClassifier = asked.kind == LossKind::crossEntropy;
+  const bool isClassifier = asked.kind == LossKind::crossEntropy;
   if (isClassifier && dims.size() < 2)
     return Status::badInput(what + ": a cross-entropy needs logits of shape [batch, classes, ...]");
   if (dims.empty() || dims[0] != state.batch)
     return Status::badInput(what + ": expected the batch, " + std::to_string(state.batch) +
                             ", as first dimension");
-  const std::int64_t axis = isClassifier ? classAxis(state, output) : 0;
+  if (asked.kind == LossKind::bceWithLogits)
+    return Logits{logitsBeneathSigmoid(state, output.value)};
+  if (!isClassifier)
+    return Logits{output.value};
+  const std::int64_t axis = classAxis(state, output.value);
   if (asked.takesProbabilities && axis != 1)
     return Status::badInput(what + " has its classes last; 'targets=probabilities' expects them in "
                                    "the second dimension");
-  if (asked.kind == LossKind::bceWithLogits)
-    output = logitsBeneathSigmoid(state, output);
-  const Logits scored = isClassifier ? logitsOf(state, output, axis) : Logits{output};
-  state.builder.create<nn::OutputOp>(output.getLoc(), scored.value, name);
-  Value loss = !isClassifier              ? createElementLoss(state, scored.value)
-               : asked.takesProbabilities ? createSoftCrossEntropy(state, scored.value)
-                                          : createCrossEntropy(state, scored);
-  state.builder.create<nn::LossOp>(loss.getLoc(), loss);
+  return logitsOf(state, output.value, axis);
+}
+
+/// The target's type for what createLoss() takes.
+static RankedTensorType targetType(ImportState &state, Logits scored) {
+  if (!state.options.loss.hasClassTargets())
+    return cast<RankedTensorType>(scored.value.getType());
+  return RankedTensorType::get(withoutClasses(shapeOf(scored.value), scored.axis),
+                               state.builder.getI64Type());
+}
+
+static Value createLoss(ImportState &state, Value scores, Value target) {
+  const TrainedLoss &asked = state.options.loss;
+  if (asked.kind != LossKind::crossEntropy)
+    return createElementLoss(state, scores, target);
+  return asked.takesProbabilities ? createSoftCrossEntropy(state, scores, target)
+                                  : createCrossEntropy(state, scores, target);
+}
+
+Status frontend::attachLoss(ImportState &state, llvm::ArrayRef<TrainedOutput> outputs) {
+  const bool hasClasses = state.options.loss.hasClassTargets();
+  Value target, sum;
+  std::int64_t classes = 0;
+  for (const TrainedOutput &output : outputs) {
+    SYNCLINE_TRY_GET(found, scoredOf(state, output));
+    Logits scored = *found;
+    if (!target)
+      state.builder.create<nn::OutputOp>(output.value.getLoc(), scored.value, output.name);
+    if (state.options.loss.kind == LossKind::crossEntropy && scored.axis == 1)
+      scored.value = dropUnitDimensions(state, scored.value);
+    const RankedTensorType type = targetType(state, scored);
+    const std::int64_t itsClasses = hasClasses ? shapeOf(scored.value)[scored.axis] : 0;
+    if (!target) {
+      target = createTarget(state, type);
+      classes = itsClasses;
+    }
+    if (target.getType() != type || classes != itsClasses)
+      return Status::badInput(nameAndShape(output) + " does not fit the targets of " +
+                              nameAndShape(outputs.front()) +
+                              ": losses that are added have the same");
+    Value loss = createLoss(state, scored.value, target);
+    if (output.weight != 1)
+      loss =
+          combine(state, nn::BinaryKind::mul, loss, scalar(state, output.weight, elementOf(loss)));
+    sum = sum ? combine(state, nn::BinaryKind::add, sum, loss) : loss;
+  }
+  state.builder.create<nn::LossOp>(sum.getLoc(), sum);
   return Status::ok();
 }

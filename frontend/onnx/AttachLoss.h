@@ -5,8 +5,15 @@
 
 namespace syncline::frontend {
 
-/// Appends nn.output for `output`, the target, the loss operation and nn.loss. A cross-entropy is
-/// taken on the logits beneath a final Softmax or LogSoftmax, bce-with-logits beneath a Sigmoid.
-Status attachLoss(ImportState &state, mlir::Value output, const std::string &name);
+struct TrainedOutput {
+  mlir::Value value;
+  std::string name;
+  double weight = 1; ///< of its loss in the sum
+};
+
+/// Appends nn.output for the first output, the target, each output's loss and nn.loss of their sum.
+/// A cross-entropy is taken on the logits beneath a final Softmax or LogSoftmax, bce-with-logits
+/// beneath a Sigmoid.
+Status attachLoss(ImportState &state, llvm::ArrayRef<TrainedOutput> outputs);
 
 } // namespace syncline::frontend

@@ -192,7 +192,8 @@ Result<BoundInputs> frontend::bindInputs(const GraphIndex &index, const ImportOp
   for (const onnx::ValueInfoProto *input : index.inputs)
     SYNCLINE_TRY(binder.bind(*input));
   SYNCLINE_TRY(binder.checkNames());
-  if (!index.inputs.empty())
-    SYNCLINE_TRY(binder.checkOutput(*index.inputs.front(), *index.output));
+  for (const LossOutput &output : index.outputs)
+    if (!index.inputs.empty())
+      SYNCLINE_TRY(binder.checkOutput(*index.inputs.front(), *output.value));
   return binder.finish();
 }

@@ -161,7 +161,8 @@ static llvm::StringSet<> fromInputs(const onnx::GraphProto &graph, const GraphIn
 /// The values from which the output is computed by a way that has no cosine and no sine.
 static llvm::StringSet<> beyondAngles(const onnx::GraphProto &graph, const GraphIndex &index) {
   llvm::StringSet<> values;
-  values.insert(index.output->name());
+  for (const LossOutput &output : index.outputs)
+    values.insert(output.value->name());
   for (const int i : llvm::reverse(index.order))
     if (const onnx::NodeProto &node = graph.node(i);
         !isCosineOrSine(node) && !readsShapes(node) &&

@@ -20,7 +20,10 @@ static Status check(ModelFile &file, const PlannedNames &plan) {
       file.initializers.push_back(std::make_unique<onnx::TensorProto>());
       file.initializers.back()->set_name(name);
     }
-  SYNCLINE_TRY_GET(index, indexGraph(file, plan.output));
+  SYNCLINE_TRY_GET(index, indexGraph(file, plan.lossOn.empty() ? plan.output : plan.lossOn));
+  if (const std::string &first = index->outputs.front().value->name(); first != plan.output)
+    return Status::badInput("expected the loss on the plan's output '" + plan.output + "', got '" +
+                            first + "'");
   for (const std::string &name : plan.parameters)
     if (!index->uses.count(name))
       return Status::badInput("the output '" + plan.output + "' does not need parameter '" + name +

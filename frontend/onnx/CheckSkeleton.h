@@ -10,9 +10,10 @@ namespace syncline::frontend {
 
 /// What a plan says of its model.
 struct PlannedNames {
-  std::vector<std::string> inputs;             ///< that the step reads
-  std::vector<std::string> unneeded;           ///< the model's other inputs
-  std::string output;                          ///< on which the loss is
+  std::vector<std::string> inputs;   ///< that the step reads
+  std::vector<std::string> unneeded; ///< the model's other inputs
+  std::string output;                ///< that the loss is on, or the first of several
+  std::string lossOn; ///< all of them, as findLossOutputs() reads them; empty for `output` alone
   std::vector<std::string> parameters, states; ///< whose values the file lacks
 };
 

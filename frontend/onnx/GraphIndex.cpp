@@ -51,11 +51,12 @@ static Status checkEnding(const GraphIndex &index, const std::string &name) {
                           std::string(rowsEnding) + "', by which plans name a part of a gradient");
 }
 
-/// The names of the nodes that the output needs, and of all that they read and make.
+/// The names of the nodes that the outputs need, and of all that they read and make.
 static Status checkNames(const onnx::GraphProto &graph, const GraphIndex &index) {
   for (const onnx::ValueInfoProto *input : index.inputs)
     SYNCLINE_TRY(checkName("tensor", input->name()));
-  SYNCLINE_TRY(checkName("tensor", index.output->name()));
+  for (const LossOutput &output : index.outputs)
+    SYNCLINE_TRY(checkName("tensor", output.value->name()));
   for (int i : index.order) {
     const onnx::NodeProto &node = graph.node(i);
     SYNCLINE_TRY(checkName("node", node.name()));
@@ -79,7 +80,7 @@ static Status findInputs(const onnx::GraphProto &graph, GraphIndex &index) {
   return index.inputs.empty() ? Status::badInput("expected a graph input, got none") : Status::ok();
 }
 
-/// Moves inputs that the output does not need to the others; one stays.
+/// Moves inputs that no output needs to the others; one stays.
 static void dropUnneededInputs(GraphIndex &index) {
   std::vector<const onnx::ValueInfoProto *> all;
   std::swap(all, index.inputs);
@@ -92,21 +93,6 @@ static void dropUnneededInputs(GraphIndex &index) {
     index.inputs.push_back(all.front());
     index.unneededInputs.erase(index.unneededInputs.begin());
   }
-}
-
-static Status findOutput(const onnx::GraphProto &graph, const std::string &name,
-                         GraphIndex &index) {
-  std::string names;
-  for (const onnx::ValueInfoProto &output : graph.output()) {
-    if (!index.output && (name.empty() || output.name() == name))
-      index.output = &output;
-    names += (names.empty() ? "'" : ", '") + output.name() + "'";
-  }
-  if (index.output)
-    return Status::ok();
-  if (names.empty())
-    return Status::badInput("the graph has no output");
-  return Status::badInput("the graph has no output '" + name + "'; it has " + names);
 }
 
 static llvm::StringSet<> inputNames(const GraphIndex &index) {
@@ -174,7 +160,7 @@ static std::string whyUndefined(const onnx::GraphProto &graph, const std::string
   return "nothing defines its input '" + name + "'";
 }
 
-/// Marks the nodes that the output needs and counts the readers of each name.
+/// Marks the nodes that the outputs need and counts the readers of each name.
 static Result<std::vector<bool>> markNeeded(const onnx::GraphProto &graph, GraphIndex &index) {
   const llvm::StringSet<> inputs = inputNames(index);
   std::vector<bool> needed(graph.node_size());
@@ -190,8 +176,9 @@ static Result<std::vector<bool>> markNeeded(const onnx::GraphProto &graph, Graph
     }
     return true;
   };
-  if (!read(index.output->name()))
-    return Status::badInput("nothing defines the graph's output '" + index.output->name() + "'");
+  for (const LossOutput &output : index.outputs)
+    if (const std::string &name = output.value->name(); !read(name))
+      return Status::badInput("nothing defines the graph's output '" + name + "'");
   while (!pending.empty()) {
     const onnx::NodeProto &node = graph.node(pending.back());
     pending.pop_back();
@@ -267,12 +254,13 @@ static Status sortNodes(const ModelFile &file, GraphIndex &index, const std::vec
   return index.order.size() == total ? Status::ok() : describeCycle(graph, index, waiting);
 }
 
-Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string &output) {
+Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string &outputs) {
   const onnx::GraphProto &graph = file.model->graph();
   GraphIndex index;
   SYNCLINE_TRY(indexInitializers(file, index));
   SYNCLINE_TRY(findInputs(graph, index));
-  SYNCLINE_TRY(findOutput(graph, output, index));
+  SYNCLINE_TRY_GET(found, findLossOutputs(graph, outputs));
+  index.outputs = std::move(*found);
   SYNCLINE_TRY(indexProducers(file, index));
   SYNCLINE_TRY_GET(needed, markNeeded(graph, index));
   SYNCLINE_TRY(sortNodes(file, index, *needed));

@@ -1,6 +1,7 @@
 // Which nodes define and read each name of a graph, and in which order nodes run.
 #pragma once
 
+#include "frontend/onnx/LossOutputs.h"
 #include "frontend/onnx/ModelFile.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -8,10 +9,8 @@
 #include <optional>
 
 namespace onnx {
-class GraphProto;
 class NodeProto;
 class TensorProto;
-class ValueInfoProto;
 } // namespace onnx
 
 namespace syncline::frontend {
@@ -31,12 +30,12 @@ struct GraphIndex {
   llvm::StringSet<> parameters; ///< initialisers that the exporter calls parameters
   /// The tensors that a list of parameters names, where there is one; others are not trained.
   std::optional<llvm::StringSet<>> listed;
-  /// Those without values that the output needs; where it needs none, the first.
+  /// Those without values that the outputs need; where they need none, the first.
   std::vector<const onnx::ValueInfoProto *> inputs;
-  std::vector<std::string> unneededInputs;      ///< the others
-  const onnx::ValueInfoProto *output = nullptr; ///< the chosen output
-  std::vector<int> order;                       ///< indices of the nodes that the output needs
-  llvm::StringMap<int> uses;       ///< value → how often those nodes and the output read it
+  std::vector<std::string> unneededInputs; ///< the others
+  std::vector<LossOutput> outputs;         ///< the chosen ones, at least one
+  std::vector<int> order;                  ///< indices of the nodes that the outputs need
+  llvm::StringMap<int> uses;       ///< value → how often those nodes and the outputs read it
   std::vector<std::string> layers; ///< node index → a name no other node has
   llvm::StringSet<> nodeNames, layerNames;
   Normalizations normalizations; ///< by findBatchStatistics
@@ -44,9 +43,9 @@ struct GraphIndex {
 
 /// Checks that every name is defined once, that every name read is defined and that nodes form no
 /// cycle. Nodes may stand in any order in the
-/// file; `order` keeps the file's where that is possible. `output` picks a graph output, "" the
-/// first. Messages do not name the file.
-Result<GraphIndex> indexGraph(const ModelFile &file, const std::string &output);
+/// file; `order` keeps the file's where that is possible. findLossOutputs() reads `outputs`.
+/// Messages do not name the file.
+Result<GraphIndex> indexGraph(const ModelFile &file, const std::string &outputs);
 
 /// Indexes nodes that were appended to the graph; the order stays as it is.
 void indexCopies(const onnx::GraphProto &graph, GraphIndex &index);

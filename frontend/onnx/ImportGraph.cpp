@@ -26,7 +26,7 @@ static void noteOutputs(const onnx::GraphProto &graph, const GraphIndex &index,
                         const ImportOptions &options, Notes &notes) {
   if (graph.output_size() > 1 && options.output.empty())
     notes.add("the model has " + std::to_string(graph.output_size()) +
-              " outputs; the loss is on the first, '" + index.output->name() + "'");
+              " outputs; the loss is on the first, '" + index.outputs.front().value->name() + "'");
 }
 
 Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(ModelFile &file,

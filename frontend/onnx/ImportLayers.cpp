@@ -36,7 +36,10 @@ public:
     if (!values.status)
       return values.status;
     SYNCLINE_TRY(graph.stored().checkFrozen());
-    if (placedParameters.empty() || !isGradientWanted(graph.index.output->name()))
+    const auto reachesParameters = [&](const LossOutput &output) {
+      return isGradientWanted(output.value->name());
+    };
+    if (placedParameters.empty() || !llvm::any_of(graph.index.outputs, reachesParameters))
       return Status::badInput("no parameter that could be trained reaches the output");
     addLoss();
     return Status::ok();
@@ -268,13 +271,13 @@ private:
   }
 
   void addLoss() {
-    const NodeTensor output = tensorOf(graph.index.output->name());
-    if (output.elements() <= 1)
-      return; // the loss is inside
     const std::string name = unique("loss");
     ModelLayer loss{.name = name, .node = name};
-    loss.forward.push_back({6 * output.elements(), 2 * output.bytes()});
-    layers.push_back(std::move(loss));
+    for (const LossOutput &each : graph.index.outputs)
+      if (const NodeTensor output = tensorOf(each.value->name()); output.elements() > 1)
+        loss.forward.push_back({6 * output.elements(), 2 * output.bytes()});
+    if (!loss.forward.empty()) // otherwise the loss is inside
+      layers.push_back(std::move(loss));
   }
 
   ImportGraph &graph;

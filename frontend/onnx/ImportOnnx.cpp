@@ -129,8 +129,7 @@ static std::string faultOfPlace(Value output, const BatchLayout::Place &place) {
   return isHidden ? "it in dimension " + std::to_string(place->dim) : "";
 }
 
-static Result<Value> findOutput(ImportState &state) {
-  const std::string &name = state.index.output->name();
+static Result<Value> findOutput(ImportState &state, const std::string &name) {
   Value output = state.values.tensor(name);
   if (!state.values.status)
     return state.values.status;
@@ -209,8 +208,13 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   ImportGraph &graph = **begun;
   ImportState &state = graph.state();
   SYNCLINE_TRY(importNodes(state, Refused::areErrors));
-  SYNCLINE_TRY_GET(output, findOutput(state));
-  SYNCLINE_TRY(attachLoss(state, *output, graph.index.output->name()));
+  std::vector<TrainedOutput> outputs;
+  for (const LossOutput &output : graph.index.outputs) {
+    const std::string &name = output.value->name();
+    SYNCLINE_TRY_GET(value, findOutput(state, name));
+    outputs.push_back({*value, name, output.weight});
+  }
+  SYNCLINE_TRY(attachLoss(state, outputs));
   recognizeLayerNorms(*graph.block);
   if (!options.dropout)
     replaceNoise(*graph.block);

@@ -37,7 +37,7 @@ struct ImportOptions {
   bool shapesSuffice = false;
   /// Whether the step is for `--backend cuda`, which lacks some operators.
   bool onCuda = false;
-  /// The graph output that the loss is taken on; empty for the first.
+  /// The graph outputs that the loss is taken on, as findLossOutputs() reads them.
   std::string output;
 };
 

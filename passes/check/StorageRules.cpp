@@ -10,6 +10,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace mlir;
 
@@ -50,20 +51,24 @@ Version beneathSoftmax(const PlanFacts &facts, Version version) {
   return facts.sourceOf(facts.readBy(version.writer, step.reads.front()));
 }
 
-/// Rule P25: the output is the value that the loss compares with the target, or a softmax of it,
-/// and has as many predictions as there are targets.
-LogicalResult checkCompared(const PlanFacts &facts, std::int64_t step, plan::TensorOp output) {
-  auto loss = cast<plan::CallOp>(facts.steps[step].op);
-  const auto reject = [&](const llvm::Twine &what) {
-    InFlightDiagnostic diagnostic = refuseOp(output) << "P25: " << what; // the model may cause this
-    diagnostic.attachNote(loss.getLoc()) << "the loss";
-    return diagnostic;
-  };
+/// Whether the loss is computed from the output, or from what that is the softmax of.
+bool isComputedFrom(const PlanFacts &facts, std::int64_t loss, plan::TensorOp output) {
   const auto end = static_cast<std::int64_t>(facts.steps.size());
-  const Version compared = facts.sourceOf(facts.readBy(step, facts.steps[step].reads.front())),
+  const Version compared = facts.sourceOf(facts.readBy(loss, facts.steps[loss].reads.front())),
                 predicted = facts.sourceOf(facts.readBy(end, output));
-  if (compared.key() != predicted.key() && compared.key() != beneathSoftmax(facts, predicted).key())
-    return reject("the output '" + output.getName() + "' is not what the loss is computed from");
+  return compared.key() == predicted.key() ||
+         compared.key() == beneathSoftmax(facts, predicted).key();
+}
+
+InFlightDiagnostic rejectOutput(const PlanFacts &facts, std::int64_t loss, plan::TensorOp output) {
+  InFlightDiagnostic diagnostic = refuseOp(output) << "P25: "; // the model may cause this
+  diagnostic.attachNote(facts.steps[loss].op->getLoc()) << "the loss";
+  return diagnostic;
+}
+
+/// Rule P25: the output has as many predictions as there are targets.
+LogicalResult checkPredictions(const PlanFacts &facts, std::int64_t step, plan::TensorOp output) {
+  auto loss = cast<plan::CallOp>(facts.steps[step].op);
   if (loss.getCallee() != plan::Kernel::crossEntropy || facts.steps[step].reads.size() < 2)
     return success();
   plan::TensorOp target = facts.steps[step].reads[1];
@@ -72,8 +77,9 @@ LogicalResult checkCompared(const PlanFacts &facts, std::int64_t step, plan::Ten
   const bool isLast = shape.size() > 1 && shape.drop_back() == labels;
   if (shape.size() < 2 ||
       (cast<MemRefType>(output.getType()).getNumElements() != targets * shape[1] && !isLast))
-    return reject("expected classes as second or last dimension of the output for each of " +
-                  llvm::Twine(targets) + " targets");
+    return rejectOutput(facts, step, output)
+           << "expected classes as second or last dimension of the output for each of " << targets
+           << " targets";
   return success();
 }
 
@@ -91,6 +97,8 @@ LogicalResult checkOutput(const PlanFacts &facts) {
     }
     output = tensor;
   }
+  std::optional<std::int64_t> other; // a loss that is computed from something else
+  bool isScored = false;
   for (auto [number, step] : llvm::enumerate(facts.steps)) {
     auto call = dyn_cast<plan::CallOp>(step.op);
     if (!call || (call.getCallee() != plan::Kernel::crossEntropy &&
@@ -98,9 +106,18 @@ LogicalResult checkOutput(const PlanFacts &facts) {
       continue;
     if (!output)
       return call.emitOpError("P25: computes a loss, but no tensor is the program's output");
-    if (failed(checkCompared(facts, static_cast<std::int64_t>(number), output)))
+    const auto loss = static_cast<std::int64_t>(number);
+    if (!isComputedFrom(facts, loss, output)) {
+      other = loss;
+      continue;
+    }
+    isScored = true;
+    if (failed(checkPredictions(facts, loss, output)))
       return failure();
   }
+  if (other && !isScored)
+    return rejectOutput(facts, *other, output)
+           << "the output '" << output.getName() << "' is not what the loss is computed from";
   return success();
 }
 

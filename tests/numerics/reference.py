@@ -48,12 +48,14 @@ def train(
     nesterov=False,
     schedule=None,
     optimizer=None,
+    weights=(1,),
 ):
     """SGD as `harness.train` asks `syncline run` for it, on one global batch; several inputs are a
     dictionary in the order of the model's arguments. With several shards
     every shard goes through the model by itself, with batch statistics of its own, and gradients
     are averaged: PyTorch DDP in one process. `optimizer` makes another one of the parameters,
-    `schedule` a scheduler of the optimizer. Does not change `model`."""
+    `schedule` a scheduler of the optimizer. Where the model returns several outputs, their losses
+    are added by `weights`. Does not change `model`."""
     options = {"lr": 0.001, "momentum": 0.9, "weight-decay": 1e-4, **(settings or {})}
     model = copy.deepcopy(model).train()
     arrays = data[0].values() if isinstance(data[0], dict) else data[:1]
@@ -77,7 +79,14 @@ def train(
         total = 0.0
         chunks = (tensor.chunk(shards) for tensor in (*inputs, targets))
         for *parts, wanted in zip(*chunks):
-            value = LOSSES[loss](classes_second(model(*parts), wanted), wanted) / shards
+            outputs = model(*parts)
+            losses = [
+                weight * LOSSES[loss](classes_second(output, wanted), wanted)
+                for weight, output in zip(
+                    weights, outputs if isinstance(outputs, tuple) else (outputs,)
+                )
+            ]
+            value = sum(losses) / shards
             value.backward()
             total += value.item()
         trace.losses.append(total)

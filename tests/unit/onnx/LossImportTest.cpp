@@ -1,6 +1,8 @@
 // Losses that are made of elementwise operations and reductions.
 #include "TestModel.h"
 
+#include "onnx/onnx_pb.h"
+
 #include <gtest/gtest.h>
 
 using namespace syncline;
@@ -21,6 +23,20 @@ Outcome importLoss(const std::string &loss, const std::string &end = "y = Identi
                         "= [" +
                         dims.substr(dims.rfind(',') + 1) + "]> () h = Mul(x, w) " + end + " }",
                     options);
+}
+
+/// Imports y and `second`, in place of the name z, of shape [2, 3], with the loss on `outputs`.
+Outcome importTwo(const std::string &outputs, const std::string &second = "z") {
+  ImportOptions options = meanSquare();
+  options.output = outputs;
+  return importText(13,
+                    "agraph (float[2,3] x) => (float[2,3] y, float[2,3] z) { w = RandomNormal "
+                    "<shape = [3]> () h = Mul(x, w) y = Identity(h) z = Exp(h) }",
+                    options, [&](onnx::ModelProto &model) {
+                      onnx::GraphProto &graph = *model.mutable_graph();
+                      graph.mutable_output(1)->set_name(second);
+                      graph.mutable_node(graph.node_size() - 1)->set_output(0, second);
+                    });
 }
 
 void expectAll(const Outcome &outcome, const std::vector<std::string> &texts) {
@@ -68,6 +84,43 @@ TEST(LossImport, OfProbabilities) {
                             "second dimension"),
             std::string::npos)
       << last.error;
+}
+
+// The losses share a target; the first output is the one that is scored.
+TEST(LossImport, OfSeveralOutputs) {
+  const Outcome sum = importTwo("y,z=0.25");
+  expectAll(sum, {"\"y\" : tensor<2x3xf32>", "dense<2.500000e-01>", "nn.binary add"});
+  EXPECT_EQ(sum.count("nn.mean_squared_error"), 2) << sum.ir;
+  EXPECT_EQ(sum.count("nn.target"), 1) << sum.ir;
+  EXPECT_EQ(sum.count("nn.output"), 1) << sum.ir;
+  EXPECT_EQ(sum.notes.size(), 0u);
+  EXPECT_EQ(importTwo("z=2,y=3").count("nn.binary mul"), 3); // of which one makes h
+  const Outcome one = importTwo("y");
+  EXPECT_EQ(one.count("nn.mean_squared_error"), 1) << one.error << one.ir;
+  EXPECT_EQ(one.count("nn.unary exp"), 0) << one.ir;
+}
+
+// A name may have what stands between names.
+TEST(LossImport, OfAnOutputWithAComma) {
+  for (const std::string name : {"y,z", "z=2", "y=1,y"}) {
+    EXPECT_TRUE(importTwo(name, name).has("nn.output")) << name;
+    EXPECT_EQ(importTwo(name, name).count("nn.mean_squared_error"), 1) << name;
+  }
+  EXPECT_EQ(importTwo("y,z=2", "z=2").count("nn.mean_squared_error"), 2);
+}
+
+TEST(LossImport, SaysWhichOutputsThereAre) {
+  const auto refused = [](const std::string &outputs, const std::string &why) {
+    const std::string error = importTwo(outputs).error;
+    EXPECT_NE(error.find(why), std::string::npos) << error;
+  };
+  refused("y,q", "the graph has no output 'q'; it has 'y', 'z'");
+  refused("y,", "the graph has no output ''");
+  refused("y,z=", "output 'z': expected a weight from 1e-30 to 1e30, got ''");
+  for (const char *weight : {"0", "-1", "nan", "1e31", "2x"})
+    refused("y,z=" + std::string(weight),
+            "expected a weight from 1e-30 to 1e30, got '" + std::string(weight) + "'");
+  refused("y,z=2,y", "output 'y' is there twice");
 }
 
 TEST(LossImport, NeedsTheBatch) {
