@@ -14,9 +14,9 @@ namespace syncline::data {
 class Lengths {
 public:
   Lengths() = default;
-  /// `sizes` are the lengths of `formats` along `dimension`, ascending. Errors: badInput where these
-  /// differ by more than dimensions of these sizes, where no input has such a dimension, and where
-  /// targets that are no classes have one.
+  /// `sizes` are the lengths of `formats` along `dimension`, ascending. Errors: badInput where
+  /// formats differ by more than dimensions of these sizes, where no input has such a dimension,
+  /// and where targets that are no classes have one.
   static Result<Lengths> create(const std::string &dimension, std::vector<std::int64_t> sizes,
                                 std::vector<SampleFormat> formats);
 
