@@ -298,6 +298,8 @@ Result<Json> readPlanJson(const std::string &folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     return bad(folder, fs::exists(folder, ignored) ? "expected a plan folder" : "does not exist");
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) // a pipe may never end
+    return bad(path, "expected a regular file");
   SYNCLINE_TRY_GET(text, readText(path));
   SYNCLINE_TRY(checkJsonDepth(*text, "'" + path + "'", maxPlanLevels));
   Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);

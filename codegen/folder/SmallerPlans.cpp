@@ -21,7 +21,7 @@ static std::optional<SizedFolders> parse(const std::string &folder, const Json &
   const Json plans = document.value("plans", Json());
   const Json dimension = document.value("dimension", Json());
   if (document.value("schema", Json()) != lengthsSchema || !dimension.is_string() ||
-      !plans.is_array() || plans.size() < 2)
+      !plans.is_array() || plans.size() < 2 || plans.size() > maxLengths)
     return std::nullopt;
   SizedFolders folders;
   folders.dimension = dimension;
@@ -44,6 +44,8 @@ Result<SizedFolders> readSmaller(const std::string &folder) {
   const std::string path = folder + "/" + std::string(lengthsFile);
   if (std::error_code ignored; !std::filesystem::exists(path, ignored))
     return SizedFolders();
+  else if (!std::filesystem::is_regular_file(path, ignored)) // a pipe may never end
+    return Status::badInput("'" + path + "': expected a regular file");
   const auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return Status::badInput("'" + path + "': cannot open: " + buffer.getError().message());

@@ -15,6 +15,7 @@
 #include "runtime/launch/CommandLine.h"
 #include "syncline/OptimizerKind.h"
 #include "syncline/PlanConstants.h"
+#include "syncline/PlanFiles.h"
 #include "syncline/WirePrecision.h"
 
 #include "CLI/CLI.hpp"
@@ -192,6 +193,9 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
       return "'" + name + "' is given twice";
     if (sizes.size() == 1)
       return options.dimensions.emplace(name, sizes.front()), "";
+    if (sizes.size() > maxLengths)
+      return "expected at most " + std::to_string(maxLengths) + " sizes of '" + name + "', got " +
+             std::to_string(sizes.size());
     if (!options.varied.empty())
       return "'" + options.varied + "' and '" + name + "' have several sizes, one may";
     if (std::ranges::adjacent_find(sizes, std::greater_equal<>()) != sizes.end())

@@ -160,8 +160,8 @@ Status verify(const VerifyOptions &options) {
   return Status::ok();
 }
 
-/// Refuses a smaller plan whose buckets are not those of the folder's own: steps of both train the
-/// parameters of one memory.
+/// Refuses a smaller plan whose buckets, or what else a run depends on, are not those of the
+/// folder's own: steps of both train the parameters of one memory.
 Status expectCommonBuckets(const std::string &folder, const std::string &smaller) {
   SYNCLINE_TRY_GET(own, codegen::readPlanJson(folder));
   SYNCLINE_TRY_GET(other, codegen::readPlanJson(smaller));
@@ -169,6 +169,11 @@ Status expectCommonBuckets(const std::string &folder, const std::string &smaller
     constexpr const char *keys[] = {"id", "members", "scheme", "channel", "offset", "extent"};
     return std::ranges::all_of(keys, [&](const char *key) { return one.at(key) == two.at(key); });
   };
+  for (const char *key : {"ranks", "servers", "batch", "loss", "optimizer", "precision", "wire",
+                          "accumulate", "clip_norm", "backend"})
+    if (own->at(key) != other->at(key))
+      return Status::badInput("'" + smaller + "/plan.json': '" + key + "' is not that of '" +
+                              folder + "', with which it shares the parameters");
   return std::ranges::equal(own->at("buckets"), other->at("buckets"), lie)
              ? Status::ok()
              : Status::badInput("'" + smaller + "/plan.json': its buckets are not those of '" +

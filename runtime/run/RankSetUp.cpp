@@ -100,7 +100,7 @@ Status RankRun::openData() {
       report->note(text);
   for (const std::string &text : data.notes(options, plan))
     report->note(text);
-  if (!lengths.isEmpty())
+  if (!lengths.isEmpty() && data.training)
     report->note(data.lengthsText(lengths.samples));
   if (options.backend != "cpu")
     return Status::ok();

@@ -65,7 +65,10 @@ std::string RunData::lengthsText(const data::Lengths &lengths) const {
   const std::vector<std::int64_t> steps = stepsByLength(lengths.count());
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (steps[i] > 0)
-      parts.push_back(std::to_string(steps[i]) + (parts.empty() ? " steps of " : " of ") +
+      parts.push_back(std::to_string(steps[i]) +
+                      (!parts.empty()  ? " of "
+                       : steps[i] == 1 ? " step of "
+                                       : " steps of ") +
                       lengths.name() + "=" + std::to_string(lengths.size(i)));
   std::string text = "an epoch has ";
   for (std::size_t i = 0; i < parts.size(); ++i)
@@ -78,11 +81,10 @@ std::string RunData::lengthsText(const data::Lengths &lengths) const {
       filled += training->placesOf(sample);
     }
   }
-  return places == 0 ? text
-                     : text + core::formatted("; %.1f %% of its places are padding beside what the "
-                                              "files pad themselves",
-                                              100.0 * static_cast<double>(places - filled) /
-                                                  static_cast<double>(places));
+  const double padding = 1 - static_cast<double>(filled) / static_cast<double>(places);
+  return text + core::formatted("; %.1f %% of its places are padding beside what the files pad "
+                                "themselves",
+                                100 * padding);
 }
 
 std::string RunData::sizes() const {

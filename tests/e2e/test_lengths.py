@@ -1,6 +1,7 @@
 """Steps of several lengths train the same parameters, as PyTorch does with equal batches."""
 
 import json
+import os
 import pathlib
 import shutil
 import tempfile
@@ -294,11 +295,16 @@ class LengthsTest(refusal.RefusalTest):
         outside = {**document["plans"][0], "folder": "../x"}
         for change, said in (
             ({"schema": 2}, "expected schema 1"),
-            ({"plans": document["plans"][:1]}, "expected two plans"),
+            ({"plans": document["plans"][:1]}, "expected 2 to 16 plans"),
             ({"plans": [outside, *document["plans"][1:]]}, "'../x' is no folder"),
         ):
             listed.write_text(json.dumps({**document, **change}))
             self.refuses(("run", plan), said)
+        listed.unlink()
+        os.mkfifo(listed)
+        self.refuses(("run", plan), "expected a regular file")
+        self.refuses(("verify", plan), "expected a regular file")
+        listed.unlink()
         listed.write_text("[" * 100000)
         self.refuses(("run", plan), "expected at most 32 levels")
 

@@ -112,6 +112,7 @@ class SizesTest(refusal.RefusalTest):
     def test_bad_input(self):
         for options, code, said in (
             (("--dim", "seq=8,8"), 2, "sizes of 'seq' that ascend"),
+            (("--dim", "seq=" + ",".join(map(str, range(1, 18)))), 2, "at most 16 sizes"),
             (("--dim", "seq=8,x"), 2, "expected NAME=N[,N..] with N of at least 1"),
             (("--dim", "seq=8,9", "--dim", "a=2,3"), 2, "have several sizes, one may"),
             (("--dim", "seq=8,9", "--dim", "seq=8"), 2, "'seq' is given twice"),

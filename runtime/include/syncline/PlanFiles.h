@@ -16,6 +16,8 @@ inline constexpr std::array<std::string_view, 11> planFiles{
 inline constexpr std::string_view lengthsFile = "lengths.json";
 /// That file has this number.
 inline constexpr int lengthsSchema = 1;
+/// The most sizes that it lists. Planning takes as many steps as the square of their number.
+inline constexpr int maxLengths = 16;
 
 inline bool isPlanFile(std::string_view name) {
   return std::ranges::find(planFiles, name) != planFiles.end();

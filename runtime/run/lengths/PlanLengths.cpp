@@ -38,8 +38,8 @@ List listFrom(const Json &document) {
                           get<std::string>(plan, "hash")});
     least = list.plans.back().size + 1;
   }
-  if (list.plans.size() < 2)
-    throw SchemaError{"expected two plans or more"};
+  if (list.plans.size() < 2 || list.plans.size() > maxLengths)
+    throw SchemaError{"expected 2 to " + std::to_string(maxLengths) + " plans"};
   for (std::size_t i = 0; i < list.plans.size(); ++i) {
     const std::string &folder = list.plans[i].folder;
     const bool isOwn = i + 1 == list.plans.size();
@@ -90,6 +90,8 @@ Result<PlanLengths> loadLengths(const Plan &own) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return PlanLengths();
+  if (!std::filesystem::is_regular_file(path, error)) // a pipe may never end
+    return Status::badInput("'" + path + "': expected a regular file");
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   SYNCLINE_TRY(checkJsonDepth(text.str(), "'" + path + "'", maxPlanLevels));

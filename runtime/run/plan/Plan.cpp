@@ -253,6 +253,8 @@ Result<Json> parseFile(const std::string &folder) {
     return bad(folder, std::string("cannot open: ") + std::strerror(errno));
   if (!S_ISDIR(info.st_mode))
     return bad(folder, "expected a plan folder");
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) // a pipe may never end
+    return bad(path, "expected a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in)
     return bad(path, std::string("cannot open: ") + std::strerror(errno));
