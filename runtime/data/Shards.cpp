@@ -147,8 +147,11 @@ Status Shards::readInput(std::int64_t sample, std::size_t number, std::int64_t e
   return s;
 }
 
+/// Labels that pad a sample are ignored, too.
 bool Shards::ignoresLabels() const {
-  return std::ranges::any_of(shards, [](const Shard &s) { return s.target.ignoresLabels(); });
+  return std::ranges::any_of(shards, [this](const Shard &s) {
+    return s.target.ignoresLabels() || s.target.sampleShape() != targetShape;
+  });
 }
 
 std::int64_t Shards::countedLabels(std::int64_t sample) const {

@@ -82,9 +82,8 @@ std::string RunData::lengthsText(const data::Lengths &lengths) const {
     }
   }
   const double padding = 1 - static_cast<double>(filled) / static_cast<double>(places);
-  return text + core::formatted("; %.1f %% of its places are padding beside what the files pad "
-                                "themselves",
-                                100 * padding);
+  return text +
+         core::formatted("; %.1f %% of its places are padded, inputs by zeros", 100 * padding);
 }
 
 std::string RunData::sizes() const {

@@ -30,8 +30,8 @@ struct RunData {
   std::vector<std::string> notes(const Options &options, const Plan &plan) const;
   /// How many steps of an epoch each of the `count` lengths has: one each for synthetic samples.
   std::vector<std::int64_t> stepsByLength(std::size_t count) const;
-  /// "an epoch has 40 steps of seq=128 and 12 of seq=256; 7.4 % of its places are padding".
-  /// Precondition: `training`.
+  /// "an epoch has 40 steps of seq=128 and 12 of seq=256; 7.4 % of its places are padded, inputs by
+  /// zeros": what the files pad themselves is not counted. Precondition: `training`.
   std::string lengthsText(const data::Lengths &lengths) const;
 
 private:

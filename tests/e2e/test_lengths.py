@@ -130,9 +130,12 @@ class LengthsTest(refusal.RefusalTest):
             ]
             for each_word in (False, True)
         }
+        self.write_files()
+
+    def write_files(self):
         for each_word, files in self.files.items():
             folder = self.data(each_word)
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
             for i, (ids, classes) in enumerate(files):
                 numpy.save(folder / f"{i}-x.npy", ids)
                 numpy.save(folder / f"{i}-y.npy", classes)
@@ -178,6 +181,17 @@ class LengthsTest(refusal.RefusalTest):
                 options += ("--optimizer", optimizer)
                 plan = self.plan(ranks, each_word, options)
                 self.agrees(plan, ranks, each_word, optimizer)
+
+    def test_labels_that_pad_do_not_count(self):
+        """Files without labels that are ignored, of two widths in one step."""
+        self.files[True] = [
+            (ids[:, :width].clip(min=1), numpy.abs(classes[:, :width]) % varied.CLASSES)
+            for (ids, classes), width in zip(self.files[True], (2, 8, 13, 29))
+        ]
+        shutil.rmtree(self.data(True))
+        self.write_files()
+        plan = self.plan(2, True)
+        self.agrees(plan, 2, True, "sgd")
 
     def test_micro_batches(self):
         plan = self.plan(1, True, ("--accumulate", 2))

@@ -3,8 +3,8 @@
 
 #include "ir/FirstOf.h"
 #include "ir/plan/Plan.h"
-#include "passes/RegisterAll.h"
 #include "passes/solver/Planner.h"
+#include "tests/unit/driver/Dialects.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -15,17 +15,6 @@
 
 namespace syncline::candidates {
 namespace {
-
-mlir::MLIRContext &dialects() {
-  static mlir::MLIRContext *const all = [] {
-    mlir::DialectRegistry registry;
-    registerAllDialects(registry);
-    auto *made = new mlir::MLIRContext(registry, mlir::MLIRContext::Threading::DISABLED);
-    made->loadAllAvailableDialects();
-    return made;
-  }();
-  return *all;
-}
 
 /// A chain of four convolutions over `length` places, on four ranks.
 mlir::OwningOpRef<mlir::ModuleOp> chain(int length) {
@@ -48,7 +37,7 @@ mlir::OwningOpRef<mlir::ModuleOp> chain(int length) {
   text += "%l, %d = nn.mean_squared_error %x4, %t : (" + dense + ", " + dense +
           ") -> (tensor<f32>, " + dense + ")\nnn.output %x4 \"y\" : " + dense +
           "\nnn.loss %l : tensor<f32>\n}}";
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &dialects());
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &test::dialects());
   EXPECT_TRUE(module);
   return module;
 }

@@ -1,8 +1,8 @@
 // Which of several plans, or forms of consistency, is taken, and which plans are not made.
 #include "passes/candidates/ChooseForm.h"
 
-#include "passes/RegisterAll.h"
 #include "passes/solver/Planner.h"
+#include "tests/unit/driver/Dialects.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -16,17 +16,6 @@
 namespace syncline::candidates {
 namespace {
 
-mlir::MLIRContext &context() {
-  static mlir::MLIRContext *const all = [] {
-    mlir::DialectRegistry registry;
-    registerAllDialects(registry);
-    auto *made = new mlir::MLIRContext(registry, mlir::MLIRContext::Threading::DISABLED);
-    made->loadAllAvailableDialects();
-    return made;
-  }();
-  return *all;
-}
-
 /// A cluster of four ranks whose link has these seconds of latency and for a byte.
 std::string clusterWith(const std::string &alpha, const std::string &beta) {
   return R"(module attributes {cluster.spec = #cluster.spec<name = "c", ranks = 4, device =
@@ -35,7 +24,7 @@ std::string clusterWith(const std::string &alpha, const std::string &beta) {
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> parsed(const std::string &text) {
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &test::dialects());
   EXPECT_TRUE(module);
   return module;
 }
