@@ -20,6 +20,7 @@ from test_clipping import DATA, DECAY, DIGITS, GLOBAL, MOMENTUM, NORM, RATE, SAM
 PAIR = f"{DATA}/digits-train-x.npy,{DATA}/digits-train-y.npy"
 SGD = ("--lr", RATE, "--momentum", MOMENTUM, "--weight-decay", DECAY)
 BATCH, SLOW = 8, 5e-3  # of one micro-batch and rank, and AdamW's rate, with batch normalization
+EPS = 1e-4  # AdamW's; by 1e-8 it divides a gradient near 0, and its rounding, by itself
 
 
 class Normalized(torch.nn.Module):
@@ -41,7 +42,9 @@ def distributed(model, ranks, micro_batches):
     """PyTorch's AdamW on `ranks` copies of the model, each with statistics of its own, whose mean
     gradients of `micro_batches` batches are applied. Returns parameters and rank 0's statistics."""
     copies = [copy.deepcopy(model).double().train() for _ in range(ranks)]
-    optimizer = torch.optim.AdamW(copies[0].parameters(), SLOW, weight_decay=0.01, foreach=False)
+    optimizer = torch.optim.AdamW(
+        copies[0].parameters(), SLOW, eps=EPS, weight_decay=0.01, foreach=False
+    )
     images = torch.from_numpy(numpy.load(DATA / "digits-train-x.npy")).double()
     labels = torch.from_numpy(numpy.load(DATA / "digits-train-y.npy"))
     count = ranks * micro_batches * BATCH
@@ -149,7 +152,7 @@ class AccumulationTest(unittest.TestCase):
                     plan = harness.compile_plan(
                         path, self.folder, ranks, BATCH, label="-bn", extra=extra
                     )
-                    found, _ = self.train(plan, ranks, 3, "--lr", SLOW)
+                    found, _ = self.train(plan, ranks, 3, "--lr", SLOW, "--eps", EPS)
                     self.check(f"{scheme}, {ranks} ranks", found, distributed(model, ranks, 3))
 
     def test_whole_numbers_are_those_of_steps(self):
