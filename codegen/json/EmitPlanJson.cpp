@@ -165,8 +165,12 @@ Result<std::string> lossText(plan::ProgramOp program, const Json &options) {
   for (auto call : program.getOps<plan::CallOp>()) {
     if (call.getCallee() == plan::Kernel::meanSquaredError)
       return std::string("mse");
-    if (call.getCallee() == plan::Kernel::crossEntropy)
-      return std::string("cross-entropy");
+    if (call.getCallee() == plan::Kernel::crossEntropy) {
+      TrainedLoss loss;
+      if (auto smoothing = call->getAttrOfType<FloatAttr>("smoothing"))
+        loss.smoothing = smoothing.getValueAsDouble();
+      return loss.text();
+    }
   }
   const auto stated = options.find("loss"); // of a file, which may say anything
   if (stated == options.end() || !stated->is_string())

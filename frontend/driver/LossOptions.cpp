@@ -18,7 +18,8 @@ void addLoss(CLI::App &command, CompileOptions &options) {
       .add_option("--loss", options.loss,
                   "Take this loss on the model's output, the mean over elements or, for a "
                   "cross-entropy, over predictions: cross-entropy, "
-                  "cross-entropy:targets=probabilities, mse, l1, smooth-l1, smooth-l1:beta=B or "
+                  "cross-entropy:targets=probabilities, cross-entropy:smoothing=S, mse, l1, "
+                  "smooth-l1, smooth-l1:beta=B or "
                   "bce-with-logits")
       ->check(check)
       ->type_name("LOSS")

@@ -126,7 +126,11 @@ static Logits logitsOf(ImportState &state, Value output, std::int64_t axis) {
 
 static Value createCrossEntropy(ImportState &state, Value scores, Value target) {
   auto scalar = RankedTensorType::get({}, elementOf(scores));
-  return create<nn::CrossEntropyOp>(state, scalar, scores.getType(), scores, target).getLoss();
+  const double smoothing = state.options.loss.smoothing;
+  return create<nn::CrossEntropyOp>(state, scalar, scores.getType(), scores, target,
+                                    smoothing != 0 ? state.builder.getF64FloatAttr(smoothing)
+                                                   : FloatAttr())
+      .getLoss();
 }
 
 static Value createMeanSquaredError(ImportState &state, Value output, Value target) {
@@ -189,12 +193,23 @@ static Value createElementLoss(ImportState &state, Value output, Value target) {
                                                  : smoothDistance(state, distance, loss.beta));
 }
 
+/// Probabilities of which the loss's `smoothing` is spread over all classes, dimension 1.
+static Value smoothed(ImportState &state, Value target) {
+  const double smoothing = state.options.loss.smoothing;
+  if (smoothing == 0)
+    return target;
+  const auto number = [&](double value) { return scalar(state, value, elementOf(target)); };
+  return combine(state, nn::BinaryKind::add,
+                 combine(state, nn::BinaryKind::mul, target, number(1 - smoothing)),
+                 number(smoothing / static_cast<double>(shapeOf(target)[1])));
+}
+
 /// The mean of -Σ target·log softmax(logits) over predictions; classes are dimension 1.
 static Value createSoftCrossEntropy(ImportState &state, Value scores, Value target) {
   Value logs = create<nn::SoftmaxOp>(state, scores.getType(), scores, std::uint64_t{1},
                                      /*logarithm=*/true);
-  Value products =
-      combine(state, nn::BinaryKind::mul, apply(state, nn::UnaryKind::neg, logs), target);
+  Value products = combine(state, nn::BinaryKind::mul, apply(state, nn::UnaryKind::neg, logs),
+                           smoothed(state, target));
   auto type = RankedTensorType::get(withoutClasses(shapeOf(scores), 1), elementOf(scores));
   Value sums = create<nn::ReduceOp>(state, type, nn::Reduction::sum, products,
                                     llvm::ArrayRef<std::int64_t>{1});

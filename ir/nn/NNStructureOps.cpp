@@ -90,6 +90,10 @@ LogicalResult CrossEntropyOp::verify() {
   if (getGradient().getType() != logits)
     return emitOpError("NN30: expected a gradient of the logits' type ")
            << logits << ", got " << getGradient().getType();
+  if (const llvm::APFloat smoothing = getSmoothing().value_or(llvm::APFloat(0.0));
+      !(smoothing.convertToDouble() >= 0 && smoothing.convertToDouble() < 1))
+    return emitOpError("NN30: expected a smoothing from 0 to below 1, got ")
+           << smoothing.convertToDouble();
   return success();
 }
 

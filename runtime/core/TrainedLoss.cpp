@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
 namespace syncline {
 namespace {
 
-constexpr std::string_view probabilities = "targets=probabilities", betaKey = "beta=";
+constexpr std::string_view probabilities = "targets=probabilities",
+                           betaKey = "beta=", smoothingKey = "smoothing=";
 
 std::string_view nameOf(LossKind kind) {
   switch (kind) {
@@ -30,6 +33,44 @@ std::string_view nameOf(LossKind kind) {
 constexpr LossKind allLosses[] = {LossKind::crossEntropy, LossKind::mse, LossKind::l1,
                                   LossKind::smoothL1, LossKind::bceWithLogits};
 
+/// The number behind the key; nothing where `text` is something else.
+std::optional<double> numberOf(std::string_view text, std::string_view key) {
+  if (!text.starts_with(key))
+    return std::nullopt;
+  text.remove_prefix(key.size());
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool isRead = error == std::errc() && end == text.data() + text.size();
+  return isRead ? std::optional(number) : std::nullopt;
+}
+
+/// The shortest text that is read as the number.
+std::string digitsOf(double number) {
+  char digits[32];
+  return {digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr};
+}
+
+/// Reads a cross-entropy's parameters, each once at most; false where one is something else.
+bool readCrossEntropy(TrainedLoss &loss, std::string_view parameters) {
+  bool isSmoothed = false;
+  while (true) {
+    const std::size_t comma = parameters.find(',');
+    const std::string_view parameter = parameters.substr(0, comma);
+    if (parameter == probabilities && !loss.takesProbabilities) {
+      loss.takesProbabilities = true;
+    } else {
+      const std::optional<double> smoothing = numberOf(parameter, smoothingKey);
+      if (isSmoothed || !smoothing || !(*smoothing >= 0 && *smoothing < 1))
+        return false;
+      isSmoothed = true;
+      loss.smoothing = *smoothing;
+    }
+    if (comma == std::string_view::npos)
+      return true;
+    parameters.remove_prefix(comma + 1);
+  }
+}
+
 /// Reads what stands behind the colon.
 Status readParameters(TrainedLoss &loss, std::string_view parameters) {
   const auto refuse = [&](const std::string &expected) {
@@ -38,18 +79,14 @@ Status readParameters(TrainedLoss &loss, std::string_view parameters) {
   };
   switch (loss.kind) {
   case LossKind::crossEntropy:
-    loss.takesProbabilities = parameters == probabilities;
-    return loss.takesProbabilities ? Status::ok() : refuse("'" + std::string(probabilities) + "'");
-  case LossKind::smoothL1: {
-    const std::string expected = "'beta=B' with B from 1e-30 to 1e30";
-    if (!parameters.starts_with(betaKey))
-      return refuse(expected);
-    const std::string_view number = parameters.substr(betaKey.size());
-    const auto [end, error] =
-        std::from_chars(number.data(), number.data() + number.size(), loss.beta);
-    const bool isRead = error == std::errc() && end == number.data() + number.size();
-    return isRead && loss.beta >= 1e-30 && loss.beta <= 1e30 ? Status::ok() : refuse(expected);
-  }
+    return readCrossEntropy(loss, parameters)
+               ? Status::ok()
+               : refuse("'" + std::string(probabilities) +
+                        "', 'smoothing=S' with S from 0 to below 1, or both with a comma between");
+  case LossKind::smoothL1:
+    loss.beta = numberOf(parameters, betaKey).value_or(0);
+    return loss.beta >= 1e-30 && loss.beta <= 1e30 ? Status::ok()
+                                                   : refuse("'beta=B' with B from 1e-30 to 1e30");
   case LossKind::mse:
   case LossKind::l1:
   case LossKind::bceWithLogits:
@@ -71,7 +108,9 @@ Result<TrainedLoss> TrainedLoss::parse(const std::string &text) {
   if (found == std::end(allLosses))
     return Status::badInput(
         "expected the loss cross-entropy, cross-entropy:" + std::string(probabilities) +
-        ", mse, l1, smooth-l1, smooth-l1:beta=B or bce-with-logits, got '" + text + "'");
+        ", cross-entropy:smoothing=S, mse, l1, smooth-l1, smooth-l1:beta=B or bce-with-logits, got "
+        "'" +
+        text + "'");
   TrainedLoss loss;
   loss.kind = *found;
   if (colon != std::string::npos)
@@ -83,11 +122,10 @@ std::string TrainedLoss::text() const {
   std::string text(nameOf(kind));
   if (takesProbabilities)
     text += ":" + std::string(probabilities);
-  if (kind == LossKind::smoothL1 && beta != 1) {
-    char digits[32];
-    const auto written = std::to_chars(std::begin(digits), std::end(digits), beta);
-    text += ":" + std::string(betaKey) + std::string(digits, written.ptr);
-  }
+  if (smoothing != 0)
+    text += (takesProbabilities ? "," : ":") + std::string(smoothingKey) + digitsOf(smoothing);
+  if (kind == LossKind::smoothL1 && beta != 1)
+    text += ":" + std::string(betaKey) + digitsOf(beta);
   return text;
 }
 

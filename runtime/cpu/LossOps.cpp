@@ -61,10 +61,17 @@ void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const core
   });
 }
 
+/// Subtracts `number` from each of them.
+void subtract(std::vector<float> &from, double number) {
+  for (float &value : from)
+    value = static_cast<float>(value - number);
+}
+
 /// The gradient is multiplied by `scale`. Targets out of range give NaN as loss and gradient; the
 /// training loop reports it with the step's number. So does a batch of ignored ones alone.
 double crossEntropyOver(const float *logits, const std::int64_t *target, float *dlogits,
-                        const core::AxisView &view, double scale) {
+                        const core::AxisView &view, double scale, double smoothing) {
+  const double ofEach = smoothing / static_cast<double>(view.extent), ofLabel = 1 - smoothing;
   const std::int64_t positions = view.outer * view.inner;
   const auto counted =
       static_cast<double>(positions - std::count(target, target + positions, core::ignoredLabel));
@@ -82,13 +89,17 @@ double crossEntropyOver(const float *logits, const std::int64_t *target, float *
       const bool isClass = label >= 0 && label < view.extent;
       const float *row = gathered(logits + start, view, in);
       const double total = isClass ? logSumExp(row, view.extent) : std::nan("");
-      loss += isClass ? total - row[label] : total;
+      loss += isClass ? total - ofLabel * row[label] : total;
+      if (smoothing != 0)
+        loss -= ofEach * std::accumulate(row, row + view.extent, 0.0);
       if (!dlogits)
         continue;
       exponentials(row, total, scale / counted, out.data(), view.extent);
+      if (smoothing != 0)
+        subtract(out, ofEach / counted * scale);
       if (isClass)
-        out[static_cast<std::size_t>(label)] =
-            static_cast<float>((std::exp(row[label] - total) - 1) / counted * scale);
+        out[static_cast<std::size_t>(label)] = static_cast<float>(
+            (std::exp(row[label] - total) - (ofLabel + ofEach)) / counted * scale);
       for (std::int64_t k = 0; k < view.extent; ++k)
         dlogits[start + k * view.inner] = out[static_cast<std::size_t>(k)];
     }
@@ -123,20 +134,20 @@ void CpuBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Te
 }
 
 void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
-                              Tensor dlogits) {
+                              Tensor dlogits, double smoothing) {
   prepare("crossEntropy", layer, [&](Preparation &p) {
     core::checkCrossEntropy(p, logits, target, loss, dlogits);
     const bool backward = dlogits.isValid();
     dnnl::memory gradient = backward ? p.plainOutput(dlogits) : dnnl::memory();
     const std::int64_t axis = core::classAxis(p.shape(logits), p.shape(target));
-    p.call("loop",
-           [=, view = core::aroundAxis(p.shape(logits), axis), x = p.plainInput(logits),
-            labels = p.plainInput(target), result = p.plainOutput(loss), &program = p.program] {
-             const double mean = crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
-                                                  backward ? pointer<float>(gradient) : nullptr,
-                                                  view, program.lossScale * program.lossWeight);
-             *pointer<float>(result) = program.lossWeight == 0 ? 0 : static_cast<float>(mean);
-           });
+    p.call("loop", [=, view = core::aroundAxis(p.shape(logits), axis), x = p.plainInput(logits),
+                    labels = p.plainInput(target), result = p.plainOutput(loss),
+                    &program = p.program] {
+      const double mean = crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
+                                           backward ? pointer<float>(gradient) : nullptr, view,
+                                           program.lossScale * program.lossWeight, smoothing);
+      *pointer<float>(result) = program.lossWeight == 0 ? 0 : static_cast<float>(mean);
+    });
   });
 }
 

@@ -6,18 +6,20 @@
 namespace syncline::cuda {
 
 void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
-                               Tensor dlogits) {
+                               Tensor dlogits, double smoothing) {
   prepare("crossEntropy", layer, [&](Preparation &p) {
     core::checkCrossEntropy(p, logits, target, loss, dlogits);
     const core::AxisView view =
         core::aroundAxis(p.shape(logits), core::classAxis(p.shape(logits), p.shape(target)));
     const std::int64_t places = view.outer * view.inner + 1; // the losses and how many count
-    p.call("warps", [&program = program, view, scratch = p.scratchPlace<double>(places * 8),
-                     x = p.input(logits), labels = p.input<std::int64_t>(target),
-                     result = p.output(loss), gradient = p.outputOrNull(dlogits)] {
-      SYNCLINE_CHECK(cuda::crossEntropy(program.device.compute, x, labels, result, gradient, view,
-                                        program.lossScale * program.lossWeight, scratch));
-    });
+    p.call("warps",
+           [&program = program, view, smoothing, scratch = p.scratchPlace<double>(places * 8),
+            x = p.input(logits), labels = p.input<std::int64_t>(target), result = p.output(loss),
+            gradient = p.outputOrNull(dlogits)] {
+             SYNCLINE_CHECK(cuda::crossEntropy(program.device.compute, x, labels, result, gradient,
+                                               view, program.lossScale * program.lossWeight,
+                                               smoothing, scratch));
+           });
   });
 }
 

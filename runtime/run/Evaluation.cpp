@@ -35,6 +35,12 @@ struct Prediction {
       }
     return best;
   }
+  double mean() const {
+    double sum = 0;
+    for (std::int64_t c = 0; c < classes; ++c)
+      sum += at(c);
+    return sum / static_cast<double>(classes);
+  }
   /// log(Σ exp(logit)), without overflow where `largest` is the largest logit.
   double logOfSum(double largest) const {
     double sum = 0;
@@ -44,18 +50,23 @@ struct Prediction {
   }
 };
 
-Score scoreClass(const Prediction &prediction, std::int64_t label) {
+Score scoreClass(const Prediction &prediction, std::int64_t label, double smoothing) {
   const std::int64_t best = prediction.best();
-  const double loss = prediction.logOfSum(prediction.at(best)) - prediction.at(label);
+  double loss = prediction.logOfSum(prediction.at(best)) - (1 - smoothing) * prediction.at(label);
+  if (smoothing != 0)
+    loss -= smoothing * prediction.mean();
   return {loss, 1, best == label ? 1 : 0, 1};
 }
 
 /// `target` holds the probabilities of the classes where `prediction` has their logits.
-Score scoreProbabilities(const Prediction &prediction, const Array &target) {
+Score scoreProbabilities(const Prediction &prediction, const Array &target, double smoothing) {
   const double logOfSum = prediction.logOfSum(prediction.at(prediction.best()));
+  const double ofEach = smoothing / static_cast<double>(prediction.classes);
   double loss = 0;
-  for (std::int64_t c = 0; c < prediction.classes; ++c)
-    loss += target.at(prediction.first + c * prediction.stride) * (logOfSum - prediction.at(c));
+  for (std::int64_t c = 0; c < prediction.classes; ++c) {
+    const double given = target.at(prediction.first + c * prediction.stride);
+    loss += (given * (1 - smoothing) + ofEach) * (logOfSum - prediction.at(c));
+  }
   return {loss, 1, 0, 0};
 }
 
@@ -132,12 +143,12 @@ Score scoreBatch(const Plan &plan, const Array &output, const Array &target, std
     const std::int64_t first = i / around.inner * around.extent * around.inner + i % around.inner;
     const Prediction prediction{output, first, around.inner, around.extent};
     if (!hasLabels) {
-      score.add(scoreProbabilities(prediction, target));
+      score.add(scoreProbabilities(prediction, target, plan.loss.smoothing));
       continue;
     }
     const auto label = static_cast<std::int64_t>(target.at(i));
     if (label != core::ignoredLabel)
-      score.add(scoreClass(prediction, label));
+      score.add(scoreClass(prediction, label, plan.loss.smoothing));
   }
   return score;
 }

@@ -64,15 +64,16 @@ TEST_P(LossTest, SoftmaxOfLongRowsLeavesOutWhatIsMasked) {
 }
 
 /// Compares loss and gradient of these logits and labels with the definition.
-void crossEntropy(const Backend &backend, const Shape &shape, const Array &target) {
+void crossEntropy(const Backend &backend, const Shape &shape, const Array &target,
+                  double smoothing = 0) {
   const Array logits = randomArray(shape, 1);
   StepCase run(backend);
   const Tensor loss = run.result({}), dlogits = run.result(shape);
   run.step().crossEntropy("loss", run.operand(logits), run.plainOperand(target, ElementType::i64),
-                          loss, dlogits);
+                          loss, dlogits, smoothing);
   run.step().loss(loss);
   run.run();
-  auto forward = [&](const Array &at) { return referenceCrossEntropy(at, target); };
+  auto forward = [&](const Array &at) { return referenceCrossEntropy(at, target, smoothing); };
   expectNear(run, loss, forward(logits));
   EXPECT_NEAR((*run).loss(), forward(logits).values[0], 1e-5);
   expectNear(run, dlogits, numericalGradient(forward, logits, Array({}, 1)));
@@ -106,6 +107,16 @@ TEST_P(LossTest, CrossEntropyLeavesIgnoredLabelsOut) {
     target.values[1] = target.values[4] = -100;
     crossEntropy(GetParam(), shape, target);
   }
+}
+
+TEST_P(LossTest, CrossEntropySmoothsLabels) {
+  for (const double smoothing : {0.1, 0.9})
+    for (const Shape &shape : {Shape{4, 6}, Shape{2, 40, 3}, Shape{2, 5, 40}}) {
+      Array target = shape.size() == 2 ? labelsOf({4}, 6)
+                                       : labelsOf({2, shape[1] == 40 ? shape[2] : shape[1]}, 40);
+      target.values[1] = -100;
+      crossEntropy(GetParam(), shape, target, smoothing);
+    }
 }
 
 // A scale multiplies the gradient, to the bit where it is a power of two, and not the loss.

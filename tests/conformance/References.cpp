@@ -192,7 +192,7 @@ Array referenceSoftmax(const Array &x, std::int64_t axis, bool logarithm) {
   return y;
 }
 
-Array referenceCrossEntropy(const Array &logits, const Array &target) {
+Array referenceCrossEntropy(const Array &logits, const Array &target, double smoothing) {
   Shape second = logits.shape;
   second.erase(second.begin() + 1);
   const std::size_t axis = second == target.shape ? 1 : second.size();
@@ -202,10 +202,15 @@ Array referenceCrossEntropy(const Array &logits, const Array &target) {
   forEachIndex(target.shape, [&](const Shape &at) {
     if (target[at] == -100)
       return;
-    Shape label = at;
-    label.insert(label.begin() + static_cast<std::ptrdiff_t>(axis),
-                 static_cast<std::int64_t>(target[at]));
-    loss.values[0] -= logarithms[label] / static_cast<double>(target.size() - ignored);
+    Shape place = at;
+    place.insert(place.begin() + static_cast<std::ptrdiff_t>(axis), 0);
+    std::int64_t &k = place[axis];
+    for (k = 0; k < logits.shape[axis]; ++k) {
+      const double wanted = (static_cast<double>(k) == target[at] ? 1 - smoothing : 0) +
+                            smoothing / static_cast<double>(logits.shape[axis]);
+      if (wanted != 0)
+        loss.values[0] -= wanted * logarithms[place] / static_cast<double>(target.size() - ignored);
+    }
   });
   return loss;
 }

@@ -12,6 +12,10 @@ torch.set_num_threads(1)
 LOSSES = {
     "cross-entropy": functional.cross_entropy,
     "cross-entropy:targets=probabilities": functional.cross_entropy,
+    "cross-entropy:smoothing=0.1": functools.partial(functional.cross_entropy, label_smoothing=0.1),
+    "cross-entropy:targets=probabilities,smoothing=0.1": functools.partial(
+        functional.cross_entropy, label_smoothing=0.1
+    ),
     "mse": functional.mse_loss,
     "l1": functional.l1_loss,
     "smooth-l1": functional.smooth_l1_loss,

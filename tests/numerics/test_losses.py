@@ -16,6 +16,9 @@ from refusal import RefusalTest
 BATCH, WIDTH, OUT = 8, 6, 4
 SOFT = "cross-entropy:targets=probabilities"
 SMOOTH = ("smooth-l1", "smooth-l1:beta=0.25")
+SMOOTHED = "cross-entropy:smoothing=0.1"
+PROBABLE = (SOFT, f"{SOFT},smoothing=0.1")
+ALL = ("l1", *SMOOTH, "bce-with-logits", *PROBABLE, SMOOTHED)
 SAME = 1e-6
 EXACT = 1e-7
 
@@ -24,8 +27,12 @@ def wanted(loss, random, shape):
     """Targets as the loss is used with them."""
     if loss == "bce-with-logits":
         return random.uniform(0, 1, shape).astype(numpy.float32)
+    if loss == SMOOTHED:
+        labels = random.randint(0, shape[1], (shape[0], *shape[2:]))
+        labels[[0, 1, 5]] = -100  # so that ranks and batches have different numbers of labels
+        return labels
     drawn = random.standard_normal(shape).astype(numpy.float32)
-    if loss != SOFT:
+    if loss not in PROBABLE:
         return drawn
     powers = numpy.exp(drawn)
     return powers / powers.sum(1, keepdims=True)
@@ -33,7 +40,7 @@ def wanted(loss, random, shape):
 
 def value(loss, outputs, targets):
     """PyTorch's, in float64."""
-    double = [torch.from_numpy(array).double() for array in (outputs, targets)]
+    double = [reference.in_double(torch.from_numpy(array)) for array in (outputs, targets)]
     return reference.LOSSES[loss](*double).item()
 
 
@@ -81,7 +88,7 @@ class LossesTest(RefusalTest):
 
     def test_training(self):
         """On one rank, on two, and in several batches: the mean over the whole batch."""
-        for loss in ("l1", *SMOOTH, "bce-with-logits", SOFT):
+        for loss in ALL:
             inputs = self.random.standard_normal((BATCH, WIDTH)).astype(numpy.float32)
             data = inputs, wanted(loss, self.random, (BATCH, OUT))
             for ranks, batch, extra in ((1, 8, ()), (2, 4, ()), (2, 2, ("--accumulate", 2))):
@@ -89,12 +96,14 @@ class LossesTest(RefusalTest):
                     plan = self.compiled(self.model, (WIDTH,), loss, ranks, batch)
                     self.check(plan, self.model, data, loss, ranks, extra)
 
-    def test_probabilities_of_positions(self):
+    def test_positions(self):
         model = torch.nn.Conv1d(3, OUT, 2)
-        inputs = self.random.standard_normal((BATCH, 3, 5)).astype(numpy.float32)
-        plan = self.compiled(model, (3, 5), SOFT, extra=("--classes-in", 1))
-        data = inputs, wanted(SOFT, self.random, (BATCH, OUT, 4))
-        self.check(plan, model, data, SOFT)
+        inputs = self.random.standard_normal((BATCH, 3, 6)).astype(numpy.float32)
+        for loss in (*PROBABLE, SMOOTHED):
+            with self.subTest(loss=loss):
+                plan = self.compiled(model, (3, 6), loss, extra=("--classes-in", 1))
+                data = inputs, wanted(loss, self.random, (BATCH, OUT, 5))
+                self.check(plan, model, data, loss)
 
     def test_kinks(self):
         """Outputs that meet their targets, or miss them by beta exactly."""
@@ -142,7 +151,7 @@ class LossesTest(RefusalTest):
     def test_bfloat16(self):
         """The loss of what is float32 is computed in float32."""
         inputs = self.random.standard_normal((BATCH, OUT)).astype(numpy.float32)
-        for loss in ("l1", *SMOOTH, "bce-with-logits", SOFT):
+        for loss in ALL:
             with self.subTest(loss=loss):
                 model = Scale([1.0, 2.0, -1.0, 0.5])
                 data = inputs, wanted(loss, self.random, (BATCH, OUT))
@@ -155,14 +164,14 @@ class LossesTest(RefusalTest):
         """On two ranks with a test set that fills no number of batches, as PyTorch finds it."""
         inputs = self.random.standard_normal((11, WIDTH)).astype(numpy.float32)
         outputs = self.model(torch.from_numpy(inputs)).detach().numpy()
-        for loss in ("l1", *SMOOTH, "bce-with-logits", SOFT):
+        for loss in ALL:
             with self.subTest(loss=loss):
                 targets = wanted(loss, self.random, (11, OUT))
                 plan = self.compiled(self.model, (WIDTH,), loss, 2, 4)
                 files = harness.save(self.folder, inputs, targets)
                 words = ("run", plan, "-n", 2, "--log", "json", "--eval-only", "--eval", files)
                 line = json.loads(harness.syncline(*words))
-                self.assertNotIn("test_accuracy", line)
+                self.assertEqual("test_accuracy" in line, loss == SMOOTHED)
                 self.assertLess(abs(line["test_loss"] / value(loss, outputs, targets) - 1), SAME)
 
     def test_compile_says_what_is_known(self):
@@ -170,7 +179,9 @@ class LossesTest(RefusalTest):
         for loss, said in (
             ("hinge", "smooth-l1:beta=B or bce-with-logits, got 'hinge'"),
             ("l1:beta=1", "loss 'l1': expected no parameters, got 'beta=1'"),
-            ("cross-entropy:smoothing=2", "expected 'targets=probabilities', got 'smoothing=2'"),
+            ("cross-entropy:smoothing=2", "with S from 0 to below 1, or both with a comma between"),
+            ("cross-entropy:smoothing=-0.1", "got 'smoothing=-0.1'"),
+            ("l1:smoothing=0.1", "expected no parameters, got 'smoothing=0.1'"),
             ("smooth-l1:beta=0", "expected 'beta=B' with B from 1e-30 to 1e30, got 'beta=0'"),
             ("smooth-l1:beta=-1", "got 'beta=-1'"),
         ):

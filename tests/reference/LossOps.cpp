@@ -12,6 +12,7 @@ static void crossEntropy(CrossEntropyOp op, Values &values) {
   const Tensor &logits = values[op.getLogits()], &target = values[op.getTarget()];
   Tensor loss = values.make(op.getLoss()), gradient = values.make(op.getGradient());
   const double ignored = -100;
+  const double smoothing = op.getSmoothing().value_or(llvm::APFloat(0.0)).convertToDouble();
   double samples = 0;
   for (double label : target.values)
     samples += label != ignored;
@@ -28,10 +29,10 @@ static void crossEntropy(CrossEntropyOp op, Values &values) {
     for (k = 0; k < logits.shape[axis]; ++k)
       sum += std::exp(logits.at(index));
     for (k = 0; k < logits.shape[axis]; ++k) {
-      bool isTarget = static_cast<double>(k) == target.at(sample);
-      if (isTarget)
-        loss.values[0] -= (logits.at(index) - std::log(sum)) / samples;
-      gradient.at(index) = (std::exp(logits.at(index)) / sum - isTarget) / samples;
+      const double wanted = (static_cast<double>(k) == target.at(sample) ? 1 - smoothing : 0) +
+                            smoothing / static_cast<double>(logits.shape[axis]);
+      loss.values[0] -= wanted * (logits.at(index) - std::log(sum)) / samples;
+      gradient.at(index) = (std::exp(logits.at(index)) / sum - wanted) / samples;
     }
   });
   values.set(op.getLoss(), std::move(loss));

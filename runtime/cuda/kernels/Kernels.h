@@ -78,10 +78,11 @@ cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *t
                              float *dy, std::int64_t n, double scale, double *scratch);
 /// Cross-entropy of logits [outer, extent, inner] with one label for each position. `scratch` has
 /// outer · inner + 1 doubles. A label out of range gives NaN as loss and gradient; an ignored one
-/// does not count (core::ignoredLabel). dlogits is multiplied by `scale` and may be null.
+/// does not count (core::ignoredLabel). dlogits is multiplied by `scale` and may be null. The
+/// label's part of the loss is 1 - smoothing; the rest is the mean over all classes.
 cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
                          float *loss, float *dlogits, const core::AxisView &view, double scale,
-                         double *scratch);
+                         double smoothing, double *scratch);
 
 /// y = activation(y + bias) in place, for y [.., channels, inner]. bias may be null.
 template <typename T>

@@ -38,6 +38,16 @@ __device__ double warpLogSum(const float *logits, std::uint32_t classes, std::ui
   return own.value();
 }
 
+/// Σ logits over the classes of a position, by a warp; every lane gets it.
+__device__ double warpSum(const float *logits, std::uint32_t classes, std::uint32_t inner) {
+  double own = 0;
+  for (std::uint32_t k = threadIdx.x % lanes; k < classes; k += lanes)
+    own += logits[static_cast<std::int64_t>(k) * inner];
+  for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
+    own += __shfl_xor_sync(0xFFFFFFFFu, own, distance);
+  return own;
+}
+
 /// How many labels count. Launched with one block.
 __global__ void countKernel(const std::int64_t *target, std::uint32_t positions, double *counted) {
   double own = 0;
@@ -52,7 +62,9 @@ __global__ void countKernel(const std::int64_t *target, std::uint32_t positions,
 /// them it holds how many labels count.
 __global__ void crossEntropyKernel(const float *logits, const std::int64_t *target, float *dlogits,
                                    std::uint32_t positions, std::uint32_t classes,
-                                   std::uint32_t inner, double scale, double *scratch) {
+                                   std::uint32_t inner, double scale, double smoothing,
+                                   double *scratch) {
+  const double ofEach = smoothing / classes, ofLabel = 1 - smoothing;
   const std::uint32_t warps = gridDim.x * (threadsPerBlock / lanes);
   const double counted = scratch[positions];
   for (std::uint32_t number = (blockIdx.x * threadsPerBlock + threadIdx.x) / lanes;
@@ -66,10 +78,15 @@ __global__ void crossEntropyKernel(const float *logits, const std::int64_t *targ
     for (std::uint32_t k = threadIdx.x % lanes; dlogits && k < classes; k += lanes) {
       const std::int64_t place = static_cast<std::int64_t>(k) * inner;
       dlogits[at.start + place] =
-          isIgnored ? 0 : crossEntropyGradient(own[place], total, k == at.label, counted, scale);
+          isIgnored ? 0
+                    : crossEntropyGradient(own[place], total,
+                                           ofEach + (k == at.label ? ofLabel : 0), counted, scale);
     }
+    const double ofAll = smoothing != 0 ? ofEach * warpSum(own, classes, inner) : 0;
     if (threadIdx.x % lanes == 0)
-      scratch[number] = isIgnored ? 0 : (isKnown ? total - own[at.label * inner] : total) / counted;
+      scratch[number] =
+          isIgnored ? 0
+                    : (isKnown ? total - ofLabel * own[at.label * inner] - ofAll : total) / counted;
   }
 }
 
@@ -87,14 +104,14 @@ cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *t
 
 cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
                          float *loss, float *dlogits, const core::AxisView &view, double scale,
-                         double *scratch) {
+                         double smoothing, double *scratch) {
   const auto positions = static_cast<std::uint32_t>(view.outer * view.inner);
   cudaError_t launched = launch(countKernel, 1, stream, target, positions, scratch + positions);
   if (launched != cudaSuccess)
     return launched;
-  launched =
-      launch(crossEntropyKernel, blocksFor(static_cast<std::int64_t>(positions) * lanes), stream,
-             logits, target, dlogits, positions, view.extent, view.inner, scale, scratch);
+  launched = launch(crossEntropyKernel, blocksFor(static_cast<std::int64_t>(positions) * lanes),
+                    stream, logits, target, dlogits, positions, view.extent, view.inner, scale,
+                    smoothing, scratch);
   if (launched != cudaSuccess)
     return launched;
   return meanOfParts(stream, scratch, positions, 1, loss); // a sum of shares

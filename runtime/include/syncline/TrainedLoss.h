@@ -13,8 +13,9 @@ struct TrainedLoss {
   LossKind kind = LossKind::crossEntropy;
   double beta = 1;                 ///< of smoothL1: where |y - target| becomes linear
   bool takesProbabilities = false; ///< of crossEntropy: targets are not classes
+  double smoothing = 0; ///< of crossEntropy: the part of the loss that all classes share alike
 
-  /// Reads KIND or KIND:KEY=VALUE. Errors: badInput, a message that names what is known.
+  /// Reads KIND or KIND:KEY=VALUE,... Errors: badInput, a message that names what is known.
   static Result<TrainedLoss> parse(const std::string &text);
   /// What parse() reads, without parameters that have their default.
   std::string text() const;

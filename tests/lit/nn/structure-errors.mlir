@@ -97,6 +97,15 @@ nn.step @s batch 1 {
 
 nn.step @s batch 1 {
   %x = nn.input "x" : tensor<2x3xf32>
+  %t = nn.target "t" : tensor<2xi64>
+  // expected-error @+1 {{NN30: expected a smoothing from 0 to below 1, got 1.0}}
+  %l, %d = nn.cross_entropy %x, %t {smoothing = 1.0 : f64} : (tensor<2x3xf32>, tensor<2xi64>) -> (tensor<f32>, tensor<2x3xf32>)
+}
+
+// -----
+
+nn.step @s batch 1 {
+  %x = nn.input "x" : tensor<2x3xf32>
   %t = nn.target "t" : tensor<2xf32>
   // expected-error @+1 {{NN31: expected value, target and gradient of one type}}
   %l, %d = nn.mean_squared_error %x, %t : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<f32>, tensor<2x3xf32>)

@@ -83,7 +83,7 @@ TEST_F(PlanFolder, SaysWhatThePlanIs) {
   const nlohmann::json &json = *read;
   EXPECT_EQ(json["ranks"], 2);
   EXPECT_EQ(json["batch"], 4);
-  EXPECT_EQ(json["loss"], "cross-entropy");
+  EXPECT_EQ(json["loss"], "cross-entropy:smoothing=0.25");
   EXPECT_EQ(json["runnable"], true);
   EXPECT_EQ(json["output"]["name"], "logits");
   EXPECT_EQ(json["predicted"]["step"], 3.125);

@@ -89,7 +89,7 @@ plan.program @small ranks 2 batch 4 spaces {input = 1024 : i64, target = 64 : i6
   plan.call matmul "fc" ["a", "b", "y"] ins(%f, %fc : memref<4x8xf32>, memref<2x8xf32>) outs(%y : memref<4x2xf32>)
     {transpose_b}
   plan.call crossEntropy "loss" ["logits", "target", "loss", "dlogits"] ins(%y, %t : memref<4x2xf32>, memref<4xi64>)
-    outs(%l, %dy : memref<f32>, memref<4x2xf32>)
+    outs(%l, %dy : memref<f32>, memref<4x2xf32>) {smoothing = 0.25 : f64}
   plan.loss %l : memref<f32>
   plan.phase backward
   plan.call matmul "fc" ["a", "b", "y"] ins(%dy, %f : memref<4x2xf32>, memref<4x8xf32>) outs(%dfc : memref<2x8xf32>)

@@ -8,10 +8,12 @@ using namespace syncline::test;
 namespace {
 
 /// A step whose body defines %z of shape 3x2x2 and scalar %scale; the loss is cross entropy.
-std::string crossEntropyStep(const std::string &loss) {
+std::string crossEntropyStep(const std::string &loss, const std::string &attributes = "") {
   return "nn.step @s batch 3 {\n" + parameter("z", {3, 2, 2}) + parameter("scale", {}) +
          "%t = nn.target \"t\" : tensor<3x2xi64>\n"
-         "%c, %d = nn.cross_entropy %z, %t : (tensor<3x2x2xf64>, tensor<3x2xi64>) -> "
+         "%c, %d = nn.cross_entropy %z, %t " +
+         attributes +
+         " : (tensor<3x2x2xf64>, tensor<3x2xi64>) -> "
          "(tensor<f64>, tensor<3x2x2xf64>)\n" +
          loss + "}\n";
 }
@@ -23,6 +25,13 @@ TEST(LossGradient, OfScaledCrossEntropy) {
   expectRightGradientsOfStep(
       crossEntropyStep("%l = nn.binary mul %c, %scale : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
                        "nn.loss %l : tensor<f64>\n"));
+}
+
+TEST(LossGradient, OfSmoothedCrossEntropy) {
+  expectRightGradientsOfStep(
+      crossEntropyStep("%l = nn.binary mul %scale, %c : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
+                       "nn.loss %l : tensor<f64>\n",
+                       "{smoothing = 0.3 : f64}"));
 }
 
 TEST(LossGradient, OfCrossEntropyAndAPenalty) {

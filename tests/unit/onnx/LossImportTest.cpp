@@ -123,6 +123,14 @@ TEST(LossImport, SaysWhichOutputsThereAre) {
   refused("y,z=2,y", "output 'y' is there twice");
 }
 
+TEST(LossImport, SmoothsLabels) {
+  expectAll(importLoss("cross-entropy:smoothing=0.25"),
+            {"nn.cross_entropy", "{smoothing = 2.500000e-01 : f64}"});
+  const Outcome soft = importLoss("cross-entropy:targets=probabilities,smoothing=0.25");
+  expectAll(soft, {target, "dense<7.500000e-01>", "dense<0.0833333358>"});
+  EXPECT_FALSE(importLoss("cross-entropy").has("smoothing"));
+}
+
 TEST(LossImport, NeedsTheBatch) {
   for (const char *loss : {"l1", "smooth-l1", "bce-with-logits"})
     EXPECT_NE(

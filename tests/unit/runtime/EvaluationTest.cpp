@@ -31,16 +31,18 @@ Plan planOf(const std::string &loss, const Shape &output, const Shape &target, E
   return plan;
 }
 
-Score scoreOf(const std::vector<float> &logits, const std::vector<float> &probabilities) {
+Score scoreOf(const std::vector<float> &logits, const std::vector<float> &probabilities,
+              const std::string &loss = "cross-entropy:targets=probabilities") {
   const Shape shape{1, static_cast<std::int64_t>(logits.size())};
-  return scoreBatch(planOf("cross-entropy:targets=probabilities", shape, shape, ElementType::f32),
-                    arrayOf(logits, ElementType::f32), arrayOf(probabilities, ElementType::f32), 1);
+  return scoreBatch(planOf(loss, shape, shape, ElementType::f32), arrayOf(logits, ElementType::f32),
+                    arrayOf(probabilities, ElementType::f32), 1);
 }
 
-Score scoreOfLabel(const std::vector<float> &logits, std::int64_t label) {
+Score scoreOfLabel(const std::vector<float> &logits, std::int64_t label,
+                   const std::string &loss = "cross-entropy") {
   const std::vector<std::int64_t> labels{label};
   return scoreBatch(
-      planOf("cross-entropy", {1, static_cast<std::int64_t>(logits.size())}, {1}, ElementType::i64),
+      planOf(loss, {1, static_cast<std::int64_t>(logits.size())}, {1}, ElementType::i64),
       arrayOf(logits, ElementType::f32), arrayOf(labels, ElementType::i64), 1);
 }
 
@@ -62,6 +64,16 @@ TEST(Evaluation, ProbabilitiesWeighLabels) {
   const double expected =
       0.25 * scoreOfLabel(logits, 0).lossSum + 0.75 * scoreOfLabel(logits, 2).lossSum;
   EXPECT_NEAR(scoreOf(logits, {0.25F, 0, 0.75F}).lossSum, expected, 1e-14);
+}
+
+// A smoothed label costs what its probabilities cost.
+TEST(Evaluation, SmoothingSpreadsALabel) {
+  const std::vector<float> logits{3, -1, 0.5F, 2};
+  const double expected = scoreOf(logits, {0.1F, 0.1F, 0.7F, 0.1F}).lossSum;
+  EXPECT_NEAR(scoreOfLabel(logits, 2, "cross-entropy:smoothing=0.4").lossSum, expected, 1e-6);
+  EXPECT_NEAR(
+      scoreOf(logits, {0, 0, 1, 0}, "cross-entropy:targets=probabilities,smoothing=0.4").lossSum,
+      expected, 1e-6);
 }
 
 // Without a label there is no loss, which is not a loss of zero.

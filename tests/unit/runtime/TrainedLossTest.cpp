@@ -8,13 +8,18 @@
 using namespace syncline;
 
 TEST(TrainedLoss, IsWrittenAsItIsRead) {
-  for (const char *text : {"cross-entropy", "cross-entropy:targets=probabilities", "mse", "l1",
-                           "smooth-l1", "smooth-l1:beta=0.25", "bce-with-logits"}) {
+  for (const char *text :
+       {"cross-entropy", "cross-entropy:targets=probabilities", "cross-entropy:smoothing=0.1",
+        "cross-entropy:targets=probabilities,smoothing=0.1", "mse", "l1", "smooth-l1",
+        "smooth-l1:beta=0.25", "bce-with-logits"}) {
     const auto loss = TrainedLoss::parse(text);
     ASSERT_TRUE(loss) << text;
     EXPECT_EQ(loss->text(), text);
   }
   EXPECT_EQ(TrainedLoss::parse("smooth-l1:beta=1.0")->text(), "smooth-l1");
+  EXPECT_EQ(TrainedLoss::parse("cross-entropy:smoothing=0")->text(), "cross-entropy");
+  EXPECT_EQ(TrainedLoss::parse("cross-entropy:smoothing=0.50,targets=probabilities")->text(),
+            "cross-entropy:targets=probabilities,smoothing=0.5");
   EXPECT_EQ(TrainedLoss::parse("smooth-l1:beta=2.50")->text(), "smooth-l1:beta=2.5");
 }
 
@@ -29,8 +34,14 @@ TEST(TrainedLoss, NamesWhatIsKnown) {
   refused("l1:beta=1", "loss 'l1': expected no parameters, got 'beta=1'");
   refused("mse:", "loss 'mse': expected no parameters, got ''");
   refused("bce-with-logits:beta=1", "expected no parameters");
-  refused("cross-entropy:smoothing=0.1",
-          "loss 'cross-entropy': expected 'targets=probabilities', got 'smoothing=0.1'");
+  for (const char *parameters :
+       {"", "smoothing", "smoothing=", "smoothing=1", "smoothing=-0.1", "smoothing=nan",
+        "smoothing=0.1x", "smoothing=0.1,", "smoothing=0.1,smoothing=0.1", "targets=classes",
+        "targets=probabilities,targets=probabilities", "beta=0.1"})
+    refused(("cross-entropy:" + std::string(parameters)).c_str(),
+            "loss 'cross-entropy': expected 'targets=probabilities', 'smoothing=S' with S from 0 "
+            "to below 1, or both with a comma between, got '" +
+                std::string(parameters) + "'");
   for (const char *beta : {"", "beta", "beta=", "beta=0", "beta=-1", "beta=nan", "beta=inf",
                            "beta=1e31", "beta=1x", "beta= 1", "gamma=1", "beta=1,beta=2"})
     refused(("smooth-l1:" + std::string(beta)).c_str(),
