@@ -183,8 +183,8 @@ std::vector<std::string> namesOf(const std::vector<Candidate> &group) {
 
 } // namespace
 
-Status frontend::findEqual(const ModelFile &file, const GraphIndex &index, StoredTensors &stored,
-                           Notes &notes) {
+Status frontend::findEqual(const ModelFile &file, bool plansLayers, GraphIndex &index,
+                           StoredTensors &stored, Notes &notes) {
   if (!index.listed && !readMarks(file).kinds.empty())
     return Status::ok(); // the file says of which parameters its nodes are made
   std::vector<Candidate> candidates;
@@ -215,7 +215,13 @@ Status frontend::findEqual(const ModelFile &file, const GraphIndex &index, Store
       continue;
     }
     const auto isListed = [&](const Candidate &x) { return index.listed->contains(x.name); };
-    if (llvm::any_of(group, isListed) && !llvm::all_of(group, isListed))
+    const auto listed = llvm::find_if(group, isListed);
+    if (listed == group.end() || llvm::all_of(group, isListed))
+      continue;
+    for (const Candidate &tensor : group)
+      if (plansLayers && !isListed(tensor))
+        index.copies[tensor.name] = listed->name;
+    if (!plansLayers)
       return Status::badInput("--parameters lists some of " + listNames(namesOf(group)) +
                               ", which hold the same numbers: where they are one parameter that "
                               "the exporter wrote twice, the others would not be trained with "

@@ -12,8 +12,9 @@ namespace syncline::frontend {
 /// least 1 KiB and two different elements. A transposed tensor counts as the same, one whose
 /// elements are in another order does not.
 /// - Where nothing says which are parameters, a note names trained ones and their bytes.
-/// - badInput where index.listed has one of two: the other would keep its values.
-Status findEqual(const ModelFile &file, const GraphIndex &index, StoredTensors &stored,
+/// - Where index.listed has one of two, the other would keep its values: badInput, or, where layers
+///   alone are planned, one of index.copies.
+Status findEqual(const ModelFile &file, bool plansLayers, GraphIndex &index, StoredTensors &stored,
                  Notes &notes);
 
 } // namespace syncline::frontend

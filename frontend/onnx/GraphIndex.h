@@ -21,6 +21,13 @@ struct Normalizations {
   llvm::StringSet<> inTraining; ///< of those that the file has in training mode
 };
 
+/// A listed parameter of which the file has no tensor, because the exporter computed others of it.
+struct FoldedParameter {
+  std::string name;
+  std::int64_t elements;
+  int node; ///< the first that computes with what was made of it, by its index in the file
+};
+
 /// Refers to the model file, which must stay alive and in place.
 struct GraphIndex {
   llvm::StringMap<int> producers; ///< value → node index
@@ -30,6 +37,10 @@ struct GraphIndex {
   llvm::StringSet<> parameters; ///< initialisers that the exporter calls parameters
   /// The tensors that a list of parameters names, where there is one; others are not trained.
   std::optional<llvm::StringSet<>> listed;
+  /// Where layers alone are planned: listed parameters that are in no tensor, and tensors that are
+  /// a listed parameter once more, transposed perhaps, with that parameter's name.
+  std::vector<FoldedParameter> folded;
+  llvm::StringMap<std::string> copies;
   /// Those without values that the outputs need; where they need none, the first.
   std::vector<const onnx::ValueInfoProto *> inputs;
   std::vector<std::string> unneededInputs; ///< the others

@@ -50,10 +50,11 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(ModelFile &file,
   builder.setInsertionPointToEnd(graph->block);
   StoredTensors &stored = graph->storedTensors.emplace(*graph->block, &context);
   SYNCLINE_TRY(stored.freeze(options.freeze));
+  const bool plansLayers = purpose == Purpose::layers;
   if (options.parameters)
-    SYNCLINE_TRY(findListed(file, *options.parameters, graph->index, graph->notes));
+    SYNCLINE_TRY(findListed(file, *options.parameters, plansLayers, graph->index, graph->notes));
   SYNCLINE_TRY(findBuffers(file, graph->index, stored, graph->notes));
-  SYNCLINE_TRY(findEqual(file, graph->index, stored, graph->notes));
+  SYNCLINE_TRY(findEqual(file, plansLayers, graph->index, stored, graph->notes));
   SYNCLINE_TRY(findBatchStatistics(file, graph->index, stored, graph->notes));
   GraphValues &values =
       graph->graphValues.emplace(file, graph->index, builder, stored, graph->notes,

@@ -49,12 +49,13 @@ std::string printable(const std::string &text);
 
 /// Reads the file and imports it by `import`; errors name the file, they and notes are printable.
 template <typename Model, typename Import>
-Result<Model> importNamed(const std::string &path, const ImportOptions &options, Import import) {
+Result<Model> importNamed(const std::string &path, const ImportOptions &options, Purpose purpose,
+                          Import import) {
   if (options.batch && *options.batch < 1)
     return Status::badInput("expected a batch of at least 1, got " +
                             std::to_string(*options.batch));
   SYNCLINE_TRY_GET(file, readModelFile(path));
-  Status parted = partMerged(*file);
+  Status parted = partMerged(*file, purpose == Purpose::layers && options.parameters);
   if (parted)
     parted = inlineFunctions(*file);
   Result<Model> model = parted ? import(*file) : Result<Model>(parted);

@@ -30,9 +30,11 @@ public:
     }
     for (const std::string &layer : graph.index.layers)
       taken.insert(layer);
-    for (int i : graph.index.order)
+    for (int i : graph.index.order) {
       if (computes(i))
         add(i);
+      addFolded(i);
+    }
     if (!values.status)
       return values.status;
     SYNCLINE_TRY(graph.stored().checkFrozen());
@@ -70,6 +72,8 @@ private:
   /// The trained parameter that a name stands for; empty for other values.
   std::string parameterOf(const std::string &used) {
     const std::string name = valueOf(used);
+    if (auto copy = graph.index.copies.find(name); copy != graph.index.copies.end())
+      return parameterOf(copy->second);
     if (auto place = parameters.find(name); place != parameters.end())
       return place->second;
     if (!values.isStored(name))
@@ -259,6 +263,19 @@ private:
     layers.insert(layers.end(), owned.begin(), owned.end());
   }
 
+  /// Adds the parameters that the exporter folded into what node `i` computes with.
+  void addFolded(int i) {
+    for (const FoldedParameter &folded : graph.index.folded) {
+      if (folded.node != i)
+        continue;
+      placedParameters.insert(folded.name);
+      ModelLayer parameter{.name = unique(folded.name), .node = graph.index.layers[i]};
+      parameter.elements = folded.elements;
+      parameter.bytes = 4 * folded.elements;
+      layers.push_back(std::move(parameter));
+    }
+  }
+
   /// A step has float parameters alone: its gradients would be larger, or smaller, than these.
   void noteElements(const std::string &name, Type element) {
     const int type = elementNumber(element);
@@ -311,6 +328,7 @@ Result<ModelLayers> importModel(ModelFile &file, const ImportOptions &options,
 Result<ModelLayers> frontend::importLayers(const std::string &path, const ImportOptions &options,
                                            MLIRContext &context) {
   context.loadDialect<nn::NNDialect>();
-  return importNamed<ModelLayers>(
-      path, options, [&](ModelFile &file) { return importModel(file, options, context); });
+  return importNamed<ModelLayers>(path, options, Purpose::layers, [&](ModelFile &file) {
+    return importModel(file, options, context);
+  });
 }

@@ -242,6 +242,7 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
 Result<ImportedModel> frontend::importOnnx(const std::string &path, const ImportOptions &options,
                                            MLIRContext &context) {
   context.loadDialect<nn::NNDialect>();
-  return importNamed<ImportedModel>(
-      path, options, [&](ModelFile &file) { return importModel(file, options, context); });
+  return importNamed<ImportedModel>(path, options, Purpose::step, [&](ModelFile &file) {
+    return importModel(file, options, context);
+  });
 }

@@ -2,6 +2,7 @@
 #include "frontend/onnx/ListedParameters.h"
 
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/FoldedParameters.h"
 #include "frontend/onnx/InferenceExport.h"
 #include "frontend/onnx/TorchMarks.h"
 #include "syncline/Suggestion.h"
@@ -75,9 +76,10 @@ bool isComputed(const TorchCall &call, const Held &held, const onnx::TensorProto
 
 class Finder {
 public:
-  Finder(const ModelFile &file, const ParameterList &list, GraphIndex &index, Notes &notes)
-      : file(file), graph(file.model->graph()), list(list), index(index), notes(notes),
-        listed(index.listed.emplace()) {}
+  Finder(const ModelFile &file, const ParameterList &list, bool mayLack, GraphIndex &index,
+         Notes &notes)
+      : file(file), graph(file.model->graph()), list(list), mayLack(mayLack), index(index),
+        notes(notes), listed(index.listed.emplace()) {}
 
   Status run() {
     for (const ListedParameter &parameter : list)
@@ -174,7 +176,7 @@ private:
     std::vector<const ListedParameter *> lacking;
     for (auto &[key, group] : groups) {
       const auto count = static_cast<std::int64_t>(group.names.size());
-      if (count == 0 || group.held < count) {
+      if (count == 0 || group.held < count || (group.held > count && mayLack)) {
         lacking.insert(lacking.end(), group.names.begin(), group.names.end());
         continue;
       }
@@ -189,11 +191,13 @@ private:
                   name);
       }
     }
-    return lacking.empty() ? Status::ok() : lacks(lacking);
+    std::ranges::sort(lacking); // in the list's order
+    if (lacking.empty() || (mayLack && placeFolded(graph, lacking, index, notes)))
+      return Status::ok();
+    return lacks(lacking);
   }
 
-  Status lacks(std::vector<const ListedParameter *> &lacking) const {
-    std::ranges::sort(lacking); // in the list's order
+  Status lacks(const std::vector<const ListedParameter *> &lacking) const {
     constexpr std::size_t shown = 3;
     std::string text = "--parameters lists what the file lacks: ";
     for (std::size_t i = 0; i < lacking.size() && i < shown; ++i)
@@ -256,6 +260,7 @@ private:
   const ModelFile &file;
   const onnx::GraphProto &graph;
   const ParameterList &list;
+  const bool mayLack;
   GraphIndex &index;
   Notes &notes;
   llvm::StringSet<> &listed;
@@ -267,7 +272,7 @@ private:
 
 } // namespace
 
-Status frontend::findListed(const ModelFile &file, const ParameterList &list, GraphIndex &index,
-                            Notes &notes) {
-  return Finder(file, list, index, notes).run();
+Status frontend::findListed(const ModelFile &file, const ParameterList &list, bool mayLack,
+                            GraphIndex &index, Notes &notes) {
+  return Finder(file, list, mayLack, index, notes).run();
 }

@@ -10,7 +10,7 @@ namespace syncline::frontend {
 /// a node that stands for another parameter than the initialiser's first reader gets a copy. What
 /// is one parameter for all its readers, as tied embeddings are, stays one. Files of other
 /// exporters are left alone. badInput names merged tensors of which it is not known whose they are,
-/// and two tensors that are one parameter.
-Status partMerged(ModelFile &file);
+/// and two tensors that are one parameter; with `mayDoubt` they stay as they are.
+Status partMerged(ModelFile &file, bool mayDoubt);
 
 } // namespace syncline::frontend

@@ -34,6 +34,10 @@ static std::string propertyOf(const onnx::ValueInfoProto &value, llvm::StringRef
   return propertyOf(value.unknown_fields(), 4, key);
 }
 
+static std::string propertyOf(const onnx::NodeProto &node, llvm::StringRef key) {
+  return propertyOf(node.unknown_fields(), 9, key);
+}
+
 TorchMarks frontend::readMarks(const ModelFile &file) {
   llvm::StringSet<> floats;
   for (const auto &tensor : file.initializers)
@@ -73,9 +77,7 @@ static std::vector<std::string> splitArguments(llvm::StringRef text) {
 /// The exporter writes "%linear : [num_users=1] = call_function[target=torch.ops.aten.linear
 /// .default](args = (%x, %p_fc_weight, %p_fc_bias), kwargs = {})".
 TorchCall frontend::callOf(const onnx::NodeProto &node) {
-  constexpr int metadataProps = 9;
-  const std::string text =
-      propertyOf(node.unknown_fields(), metadataProps, "pkg.torch.onnx.fx_node");
+  const std::string text = propertyOf(node, "pkg.torch.onnx.fx_node");
   TorchCall call;
   llvm::StringRef function = llvm::StringRef(text).split("target=").second.split(']').first;
   function.consume_front("torch.ops.aten.");
@@ -94,6 +96,14 @@ TorchCall frontend::callOf(const onnx::NodeProto &node) {
       call.parameters.push_back(name.str());
   }
   return call;
+}
+
+/// The exporter writes "['', 'layers.1', 'layers.1.norm', 'layer_norm']", the call last.
+std::string frontend::moduleOf(const onnx::NodeProto &node) {
+  const std::string text = propertyOf(node, "pkg.torch.onnx.name_scopes");
+  llvm::SmallVector<llvm::StringRef> scopes;
+  llvm::StringRef(text).trim("[]").split(scopes, ", ");
+  return scopes.size() < 2 ? "" : scopes[scopes.size() - 2].trim("'").str();
 }
 
 bool frontend::isTorchParameter(llvm::StringRef name) { return name.starts_with("p_"); }

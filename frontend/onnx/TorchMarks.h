@@ -39,6 +39,10 @@ struct TorchCall {
 
 TorchCall callOf(const onnx::NodeProto &node);
 
+/// The path of the module that the node was made in, "layers.1.norm"; "" for the model itself, and
+/// where the exporter does not say.
+std::string moduleOf(const onnx::NodeProto &node);
+
 /// Whether operand `k` of the node is known to be no parameter: the ones and zeros of a GroupNorm's
 /// InstanceNormalization, or the zeros that a recurrent layer starts from.
 bool isNumbers(const onnx::NodeProto &node, const TorchCall &call, int k);

@@ -71,6 +71,21 @@ def truth_of(model, data, shards):
         return reference.train(model, data, 1, shards=shards)
 
 
+def listed(model, path):
+    """Names the parameters, which a file cannot tell from other tensors that was exported by
+    default."""
+    file = path.with_suffix(".txt")
+    trained = (pair for pair in model.named_parameters() if pair[1].requires_grad)
+    file.write_text("".join(f"{name} {tuple(p.shape)}\n" for name, p in trained))
+    return ["--parameters", file]
+
+
+def bytes_of(plan):
+    """Bytes of gradients that a rank exchanges in a step."""
+    said = json.loads((plan / "plan.json").read_text())
+    return sum(bucket["bytes"] for bucket in said["buckets"])
+
+
 def frozen(model, path):
     """Flags for parameters of the file that the model does not train."""
     names = {tensor.name for tensor in onnx.load(str(path)).graph.initializer}
@@ -152,18 +167,22 @@ def data_of(model, inputs, batch):
     return values, random.randint(0, shape[1], (batch, *shape[2:]))
 
 
-def attempt(model, inputs, path, is_open):
+def attempt(model, inputs, path, is_open, default):
     nodes = onnx.load(str(path), load_external_data=False).graph.node
     said = {"batch": "open" if is_open else "fixed"}
     said["operators"] = sorted({node.op_type for node in nodes})
     folder = path.parent
     leave_out_unused(model, data_of(model, inputs, make.BATCH))
-    extra = frozen(model, path)
+    extra = listed(model, path) if default else frozen(model, path)
     plans = {ranks: compiled(path, folder, ranks, extra) for ranks in (1, 2)}
     refusal = plans[1][1] or plans[2][1]
     if refusal:
-        planless = compiled(path, folder, 4, ("--plan-only",))[1]
-        return {**said, "outcome": "refused" if planless else "planned", "why": refusal}
+        plan, planless = compiled(path, folder, 4, ("--plan-only", *extra))
+        wanted = sum(4 * p.numel() for p in model.parameters() if p.requires_grad)
+        lacking = 0 if planless else wanted - bytes_of(plan)
+        short = f" (planned without {lacking} of {wanted} B)" if lacking else ""
+        why = (planless or refusal) + short
+        return {**said, "outcome": "refused" if planless else "planned", "why": why}
     for ranks, (plan, _) in plans.items():
         data = data_of(model, inputs, ranks * make.BATCH)
         said[f"ranks{ranks}"] = compared(model, data, plan, folder, ranks)
@@ -176,9 +195,10 @@ def main():
     outcome = "not exported"
     try:
         model, inputs = make.make(name)
-        is_open = exported(model, inputs(make.BATCH, 0), path, "--default" in sys.argv)
+        default = "--default" in sys.argv
+        is_open = exported(model, inputs(make.BATCH, 0), path, default)
         outcome = "failed"
-        said = attempt(model, inputs, path, is_open)
+        said = attempt(model, inputs, path, is_open, default)
     except Exception as error:  # noqa: BLE001: the libraries raise whatever they like
         said = {"outcome": outcome, "why": f"{type(error).__name__}: {error}"[-300:]}
     print(json.dumps({"name": name, **said}))

@@ -30,6 +30,9 @@ SMALL = {
     **dict.fromkeys(("max_position_embeddings", "n_positions"), 64),
     **dict.fromkeys(("num_local_experts", "num_experts", "n_routed_experts"), 4),
     **dict.fromkeys(("num_experts_per_tok",), 2),
+    **dict.fromkeys(("num_latents",), 16),
+    **dict.fromkeys(("d_latents",), 32),
+    **dict.fromkeys(("num_self_attends_per_block",), 2),
     **dict.fromkeys(("image_size",), 64),
     **dict.fromkeys(("num_labels",), CLASSES),
 }

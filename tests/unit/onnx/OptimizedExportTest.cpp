@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 
 using namespace syncline;
@@ -56,12 +57,16 @@ public:
     return *this;
   }
 
-  /// The next node was made of this call.
-  Export &call(const std::string &function, const std::string &arguments) {
+  /// The next node was made of this call, in this module.
+  Export &call(const std::string &function, const std::string &arguments,
+               const std::string &module = "") {
     const std::string text = "%made : [num_users=1] = call_function[target=torch.ops.aten." +
                              function + ".default](args = (" + arguments + "), kwargs = {})";
-    model.mutable_graph()->mutable_node(next++)->mutable_unknown_fields()->AddLengthDelimited(
-        9, entry("pkg.torch.onnx.fx_node", text).SerializeAsString());
+    auto &fields = *model.mutable_graph()->mutable_node(next++)->mutable_unknown_fields();
+    for (const auto &property :
+         {entry("pkg.torch.onnx.fx_node", text),
+          entry("pkg.torch.onnx.name_scopes", "['', '" + module + "', '" + function + "']")})
+      fields.AddLengthDelimited(9, property.SerializeAsString());
     return *this;
   }
 
@@ -97,6 +102,27 @@ public:
         planned.insert(layer.name);
     EXPECT_EQ(planned, names);
     return outcome;
+  }
+
+  /// Expects that layers alone are planned of these parameters, in this order, each behind the node
+  /// whose result has the name given with it.
+  void isPlanned(const ParameterList &list,
+                 const std::vector<std::pair<std::string, std::string>> &expected) {
+    ImportOptions options = meanSquare();
+    options.parameters = list;
+    EXPECT_EQ(step(options).exitCode, 1);
+    const Result<ModelLayers> made = layers(options);
+    ASSERT_TRUE(bool(made)) << made.status().message();
+    std::vector<std::pair<std::string, std::string>> planned;
+    std::map<std::string, std::int64_t> bytes;
+    for (const ModelLayer &layer : made->layers)
+      if (layer.bytes > 0) {
+        planned.emplace_back(layer.name, layer.node);
+        bytes[layer.name] = layer.bytes;
+      }
+    EXPECT_EQ(planned, expected);
+    for (const ListedParameter &parameter : list)
+      EXPECT_EQ(bytes[parameter.name], 4 * nn::elementCount(parameter.dims)) << parameter.name;
   }
 
   /// Expects that both ways refuse the file with these words.
@@ -216,6 +242,39 @@ TEST(OptimizedExport, TornTiesAreRefused) {
       .call("linear", "%relu, "
                       "%p_e_weight");
   made.isRefused("makes two tensors of one parameter: 'e.weight' and 'val_6'");
+}
+
+// Who lists the parameters can plan such a file: the copy takes the time of what it is a copy of.
+TEST(OptimizedExport, TornTiesArePlannedWhereListed) {
+  Export made("agraph (float[2,3] x) => (float[2,20] y) { a = MatMul(x, e_weight) b = Relu(a) "
+              "c = MatMul(b, w) y = MatMul(c, val_6) }");
+  made.tensor("e.weight", {3, 20}, "p_e_weight").tensor("w", {20, 3}, "p_w");
+  made.tensor("val_6", {3, 20});
+  made.call("linear", "%x, %p_e_weight").call("relu", "%linear").call("linear", "%relu, %p_w");
+  made.call("linear", "%linear, %p_e_weight");
+  made.isPlanned({{"e.weight", {3, 20}}, {"w", {20, 3}}},
+                 {{"e.weight", "MatMul_0"}, {"w", "MatMul_2"}});
+}
+
+// A normalization is folded into a convolution, a table of positions into what was read of it.
+TEST(OptimizedExport, FoldedParametersArePlannedWhereListed) {
+  Export made("agraph (float[2,3,4,4] x) => (float[2,3,4,4] y) { a = Conv(x, c_weight, c_bias) "
+              "b = Relu(a) d = Add(b, index_1) y = Conv(d, e_weight) }");
+  made.tensor("c.weight", {3, 3, 1, 1}).tensor("c.bias", {3});
+  made.tensor("index_1", {3, 4, 4}).tensor("e.weight", {3, 3, 1, 1}, "p_e_weight");
+  made.call("_native_batch_norm_legit_functional", "%conv2d, %p_n_weight, %p_n_bias, %b", "n");
+  made.call("relu", "%getitem").call("add", "%relu, %index_1", "l.0.attention");
+  made.call("conv2d", "%add, %p_e_weight", "l.1");
+  made.isPlanned({{"c.weight", {3, 3, 1, 1}},
+                  {"n.weight", {3}},
+                  {"n.bias", {3}},
+                  {"l.0.attention.table", {7, 3}},
+                  {"e.weight", {3, 3, 1, 1}}},
+                 {{"c.weight", "Conv_0"},
+                  {"n.weight", "Conv_0"},
+                  {"n.bias", "Conv_0"},
+                  {"l.0.attention.table", "Add_2"},
+                  {"e.weight", "Conv_3"}});
 }
 
 // A mask that was folded looks like a parameter that is added: the user says what it is.
