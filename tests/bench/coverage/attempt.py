@@ -80,10 +80,12 @@ def listed(model, path):
     return ["--parameters", file]
 
 
-def bytes_of(plan):
-    """Bytes of gradients that a rank exchanges in a step."""
+def lacking(model, plan):
+    """Says how many bytes of gradients the plan lacks; "" where it has them all."""
     said = json.loads((plan / "plan.json").read_text())
-    return sum(bucket["bytes"] for bucket in said["buckets"])
+    planned = sum(bucket["bytes"] for bucket in said["buckets"])
+    wanted = sum(4 * p.numel() for p in model.parameters() if p.requires_grad)
+    return "" if planned == wanted else f"planned {planned} of {wanted} B; "
 
 
 def frozen(model, path):
@@ -174,19 +176,17 @@ def attempt(model, inputs, path, is_open, default):
     folder = path.parent
     leave_out_unused(model, data_of(model, inputs, make.BATCH))
     extra = listed(model, path) if default else frozen(model, path)
-    plans = {ranks: compiled(path, folder, ranks, extra) for ranks in (1, 2)}
-    refusal = plans[1][1] or plans[2][1]
+    # Listed parameters must all be planned; what else a default export does, one rank shows.
+    plans = {ranks: compiled(path, folder, ranks, extra) for ranks in ((1,) if default else (1, 2))}
+    refusal = next((why for _, why in plans.values() if why), "")
     if refusal:
         plan, planless = compiled(path, folder, 4, ("--plan-only", *extra))
-        wanted = sum(4 * p.numel() for p in model.parameters() if p.requires_grad)
-        lacking = 0 if planless else wanted - bytes_of(plan)
-        short = f" (planned without {lacking} of {wanted} B)" if lacking else ""
-        why = (planless or refusal) + short
+        why = planless or lacking(model, plan) + refusal
         return {**said, "outcome": "refused" if planless else "planned", "why": why}
     for ranks, (plan, _) in plans.items():
         data = data_of(model, inputs, ranks * make.BATCH)
         said[f"ranks{ranks}"] = compared(model, data, plan, folder, ranks)
-    return {**said, "outcome": "trained"}
+    return {**said, "outcome": "trained", "why": lacking(model, plans[1][0])}
 
 
 def main():

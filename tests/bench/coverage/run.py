@@ -54,7 +54,7 @@ def tried(python, name, default):
     row["ratio of 2 ranks"] = two.get("ratio", "")
     row["operators"] = " ".join(said.get("operators", ()))
     row["why"] = " ".join(str(said.get("why", "")).split())
-    if one.get("missing"):
+    if one.get("missing") and not default:  # which renames what it transposes
         row["why"] += "without gradients in the plan: " + " ".join(one["missing"][:3])
     return row
 
