@@ -202,6 +202,15 @@ static LogicalResult importEqualElements(NodeImport &node, const ConstantTensor 
   return node.defineConstant(std::move(result));
 }
 
+/// The part of x that lies beside the indices: their shape, but for the whole of `axis`.
+static FailureOr<Value> partBeside(NodeImport &node, Value x, Value indices, std::int64_t axis) {
+  if (failed(checkKnown(node, shapeOf(x)[axis])))
+    return failure();
+  nn::Dims dims(shapeOf(indices));
+  dims[axis] = shapeOf(x)[axis];
+  return firstOf(node, x, dims);
+}
+
 static LogicalResult importGatherElements(NodeImport &node) {
   const ConstantTensor *known = node.isKnown(0) ? node.constant(0) : nullptr;
   const RankedTensorType type = node.state.values.typeOf(node.inputName(1));
@@ -211,16 +220,13 @@ static LogicalResult importGatherElements(NodeImport &node) {
   Value x = floatOperand(node), indices = x ? indicesOf(node, 1) : Value();
   SYNCLINE_TRY_MLIR(axis,
                     indices ? elementsAxis(node, shapeOf(x), indices) : FailureOr<std::int64_t>());
-  if (failed(checkKnown(node, shapeOf(x)[*axis])))
-    return failure();
-  nn::Dims dims(shapeOf(indices));
-  dims[*axis] = shapeOf(x)[*axis];
-  SYNCLINE_TRY_MLIR(part, firstOf(node, x, dims));
-  const nn::Dims order = axisLast(dims.size(), *axis, /*isBack=*/false);
+  SYNCLINE_TRY_MLIR(part, partBeside(node, x, indices, *axis));
+  const std::size_t rank = shapeOf(x).size();
+  const nn::Dims order = axisLast(rank, *axis, /*isBack=*/false);
   Value table = createTranspose(node, *part, order);
   indices = createTranspose(node, indices, order);
   SYNCLINE_TRY_MLIR(y, createGatherRows(node, table, alongLast(table, indices)));
-  return node.define(createTranspose(node, *y, axisLast(dims.size(), *axis, /*isBack=*/true)));
+  return node.define(createTranspose(node, *y, axisLast(rank, *axis, /*isBack=*/true)));
 }
 
 /// x with its first elements in every dimension replaced by those of `part`.
@@ -248,17 +254,16 @@ static LogicalResult importScatterElements(NodeImport &node) {
                     indices ? elementsAxis(node, shapeOf(x), indices) : FailureOr<std::int64_t>());
   SYNCLINE_TRY_MLIR(kind, scatterKind(node));
   Value updates = updatesOf(node, x, shapeOf(indices));
-  if (!updates || failed(checkKnown(node, shapeOf(x)[*axis])))
+  if (!updates)
     return failure();
-  nn::Dims dims(shapeOf(indices));
-  dims[*axis] = shapeOf(x)[*axis];
-  SYNCLINE_TRY_MLIR(part, firstOf(node, x, dims));
-  const nn::Dims order = axisLast(dims.size(), *axis, /*isBack=*/false);
+  SYNCLINE_TRY_MLIR(part, partBeside(node, x, indices, *axis));
+  const std::size_t rank = shapeOf(x).size();
+  const nn::Dims order = axisLast(rank, *axis, /*isBack=*/false);
   Value table = createTranspose(node, *part, order);
   SYNCLINE_TRY_MLIR(
       scattered, createScatterRows(node, createTranspose(node, updates, order), table,
                                    alongLast(table, createTranspose(node, indices, order)), *kind));
-  Value y = createTranspose(node, *scattered, axisLast(dims.size(), *axis, /*isBack=*/true));
+  Value y = createTranspose(node, *scattered, axisLast(rank, *axis, /*isBack=*/true));
   SYNCLINE_TRY_MLIR(whole, withFirst(node, x, y));
   return node.define(*whole);
 }

@@ -10,8 +10,7 @@ import stepcache
 import test_overlap
 from depth import repeat
 from refusal import RefusalTest
-from test_overlap import DIGITS, LAST, LONG, PAIR
-from waiting import PATIENCE
+from test_overlap import DIGITS, LAST, PAIR
 
 SHARDED = ("--scheme", "*=reduce-scatter")
 SUMMED = ("--scheme", "*=ring")
@@ -205,21 +204,11 @@ class HalvesTest(RefusalTest):
                 self.loses(self.plan("dear:4KiB", "step", 3, scheme))
 
     def loses(self, plan):
-        words = ["--data", PAIR, "--steps", LONG, "--timeout", PATIENCE]
-        ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
-        for _ in range(20):
-            ranks[0].stdout.readline()
-        ranks[1].kill()
-        for process in (ranks[0], ranks[2]):
-            self.addCleanup(process.kill)
-            process.stdout.read()
-            said = process.stderr.read()
-            self.assertEqual(process.wait(PATIENCE), 1, said)
+        for said in self.said_when_killed(plan, PAIR):
             found = re.search(r"rank 1.* in the (\S+) of (.*) in step \d+;", said)
             self.assertIsNotNone(found, said)
             if "bucket" in found[2]:
                 self.assertIn(found[1], ("reduce-scatter", "all-gather"), said)
-        ranks[1].communicate()
 
     def test_refuses_what_it_cannot(self):
         self.enterContext(stepcache.none())

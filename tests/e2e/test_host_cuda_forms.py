@@ -12,8 +12,7 @@ import numpy
 from depth import repeat
 from host_cuda import CUDA, DIGITS, MODULE, PLAYED
 from refusal import RefusalTest
-from test_local_updates import LONG, PAIR, TEST
-from waiting import PATIENCE
+from test_local_updates import PAIR, TEST
 
 # What the stand-ins' products and sums round otherwise than the CPU's, after all steps.
 LIMIT = 1e-5
@@ -129,19 +128,9 @@ class HostCudaFormsTest(RefusalTest):
         is under way when they learn of it."""
         for form in ("diloco:4,2,1,0.5", "easgd:sync2,0.5"):
             plan = self.plan(form, 3)
-            words = ("--data", PAIR, "--timeout", PATIENCE, "--steps", LONG)
-            ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
-            for _ in range(20):
-                ranks[0].stdout.readline()
-            ranks[1].kill()
-            for process in (ranks[0], ranks[2]):
-                self.addCleanup(process.kill)
-                process.stdout.read()
-                said = process.stderr.read()
-                self.assertEqual(process.wait(PATIENCE), 1, said)
+            for said in self.said_when_killed(plan, PAIR):
                 message = r"in the all-reduce of (the loss|fragment [01]) "
                 self.assertRegex(said, rf"lost rank 1.* ({message})?in step \d+; last completed")
-            ranks[1].communicate()
 
     def test_refuses_servers(self):
         words = ("compile", DIGITS, "--cluster", self.cluster, "--batch", 4, *CUDA)

@@ -8,13 +8,11 @@ import numpy
 import harness
 import stepcache
 from refusal import RefusalTest
-from waiting import PATIENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
 PAIR = f"{DATA}/digits-train-x.npy,{DATA}/digits-train-y.npy"
 TEST = f"{DATA}/digits-test-x.npy,{DATA}/digits-test-y.npy"
-LONG = 1000000  # steps, more than a test waits for
 LOSS = 64  # bytes of the loss's message, both directions, at least
 
 
@@ -96,19 +94,9 @@ class LocalUpdatesTest(RefusalTest):
     def test_killed_rank(self):
         """The others say who was lost, and in which fragment or loss of which step."""
         plan = self.plan("diloco:4,2,1,0.5", ranks=3)
-        words = ("--data", PAIR, "--timeout", PATIENCE, "--steps", LONG)
-        ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
-        for _ in range(20):
-            ranks[0].stdout.readline()
-        ranks[1].kill()
-        for process in (ranks[0], ranks[2]):
-            self.addCleanup(process.kill)
-            process.stdout.read()
-            said = process.stderr.read()
-            self.assertEqual(process.wait(PATIENCE), 1, said)
+        for said in self.said_when_killed(plan, PAIR):
             where = r"rank 1.* in the all-reduce of (the loss|fragment [01]) in step \d+; "
             self.assertRegex(said, where)
-        ranks[1].communicate()
 
     def test_reports(self):
         self.enterContext(stepcache.none())

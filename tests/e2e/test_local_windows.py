@@ -9,14 +9,13 @@ import numpy
 
 import harness
 from depth import repeat
-from refusal import RefusalTest
+from refusal import LONG, RefusalTest
 from waiting import PATIENCE
 
 DIGITS = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
 DATA = harness.TOP / "samples" / "data"
 LABELS = f"{DATA}/digits-train-y.npy"
 PAIR = f"{DATA}/digits-train-x.npy,{LABELS}"
-LONG = 1000000  # steps, more than a test waits for
 BATCH = 4
 LOSS = 200  # bytes of one message of losses, both directions, at most
 

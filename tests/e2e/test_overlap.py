@@ -29,7 +29,6 @@ WAYS = {
 }
 STEPS = 20
 LAST = STEPS - 1
-LONG = 1000000  # steps, more than a test waits for
 
 
 class Overlapped(RefusalTest):
@@ -114,20 +113,10 @@ class Overlapped(RefusalTest):
 
     def loses(self, extra=()):
         plan = self.plan("ring", 3, "step")
-        words = ["--data", PAIR, "--steps", LONG, "--timeout", PATIENCE, *extra]
-        ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
-        for _ in range(20):
-            ranks[0].stdout.readline()
-        ranks[1].kill()
-        for process in (ranks[0], ranks[2]):
-            self.addCleanup(process.kill)
-            process.stdout.read()
-            said = process.stderr.read()
-            self.assertEqual(process.wait(PATIENCE), 1, said)
+        for said in self.said_when_killed(plan, PAIR, extra):
             found = re.search(r"rank 1.* in the all-reduce of (.*) in step (\d+); (.*)", said)
             self.assertIsNotNone(found, said)
             self.assertIn(f"step {int(found[2]) - 1}", found[3])
-        ranks[1].communicate()
 
     def traces(self, plan, extra=()):
         trace = self.folder / "measured.json"

@@ -10,6 +10,7 @@ import unittest
 import harness
 from waiting import PATIENCE
 
+LONG = 1000000  # steps, more than a test waits for
 CRASHES = ("Assertion", "terminate called", "Stack dump", "PLEASE submit", "what():", "Traceback")
 
 
@@ -57,6 +58,21 @@ class RefusalTest(unittest.TestCase):
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def said_when_killed(self, plan, data, extra=()):
+        """Kills rank 1 of three in the midst of a run; what each of the others says at its end."""
+        words = ("--data", data, "--steps", LONG, "--timeout", PATIENCE, *extra)
+        ranks = [self.started(rank, 3, words, plan, LOCAL_RANK=rank) for rank in range(3)]
+        for _ in range(20):
+            ranks[0].stdout.readline()
+        ranks[1].kill()
+        for process in (ranks[0], ranks[2]):
+            self.addCleanup(process.kill)
+            process.stdout.read()
+            said = process.stderr.read()
+            self.assertEqual(process.wait(PATIENCE), 1, said)
+            yield said
+        ranks[1].communicate()
 
     def ends(self, processes, limit=PATIENCE):
         """(exit code, stderr) of each."""
