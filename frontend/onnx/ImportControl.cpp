@@ -16,8 +16,6 @@ using Names = Inliner::Names;
 
 namespace {
 
-constexpr std::int64_t mostIterations = 1000;
-
 const onnx::GraphProto *bodyOf(NodeImport &node, llvm::StringRef name) {
   const onnx::AttributeProto *attribute = node.attribute(name);
   return attribute && attribute->has_g() ? &attribute->g() : nullptr;

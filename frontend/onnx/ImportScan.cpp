@@ -13,8 +13,6 @@ using Names = Inliner::Names;
 
 namespace {
 
-constexpr std::int64_t mostIterations = 1000;
-
 /// A tensor that the body takes, or makes, one entry at a time.
 struct Scanned {
   std::int64_t axis;

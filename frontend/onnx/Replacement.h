@@ -6,6 +6,9 @@
 
 namespace syncline::frontend {
 
+/// Iterations of a Loop, or entries of a Scan: for each there is a copy of the body's nodes.
+inline constexpr std::int64_t mostIterations = 1000;
+
 /// Appends nodes to the graph. Errors are the node's.
 class Replacement {
 public:
