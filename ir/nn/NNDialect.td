@@ -70,7 +70,9 @@ def NN_UnaryKindEnum : NN_I32Enum<"UnaryKind", "elementwise function of one oper
   I32EnumAttrCase<"thresholded_relu", 20>, I32EnumAttrCase<"celu", 21>, I32EnumAttrCase<"sin", 22>,
   I32EnumAttrCase<"cos", 23>, I32EnumAttrCase<"tan", 24>, I32EnumAttrCase<"atan", 25>,
   I32EnumAttrCase<"floor", 26>, I32EnumAttrCase<"ceil", 27>, I32EnumAttrCase<"round", 28>,
-  I32EnumAttrCase<"sign", 29>]>;
+  I32EnumAttrCase<"sign", 29>, I32EnumAttrCase<"acos", 30>, I32EnumAttrCase<"asin", 31>,
+  I32EnumAttrCase<"sinh", 32>, I32EnumAttrCase<"cosh", 33>, I32EnumAttrCase<"asinh", 34>,
+  I32EnumAttrCase<"acosh", 35>, I32EnumAttrCase<"atanh", 36>]>;
 def NN_UnaryKind : EnumAttr<NN_Dialect, NN_UnaryKindEnum, "unary">;
 
 def NN_BinaryKindEnum : NN_I32Enum<"BinaryKind", "elementwise function of two operands", [

@@ -70,6 +70,9 @@ struct Scalars {
     Value left = choose(a, arith::CmpFPredicate::OLT, number(0), neg(value), number(0));
     return ifPositive(a, value, left);
   }
+  /// 1 - a² and a² - 1, which keep their digits beside 1. Both are positive zeros at 1.
+  Value oneLessSquare(Value a) { return mul(sub(number(1), a), add(number(1), a)); }
+  Value squareLessOne(Value a) { return mul(sub(a, number(1)), add(a, number(1))); }
   /// a to a constant power; the small ones without a call.
   Value power(Value a, double exponent) {
     if (exponent == 1)
@@ -130,10 +133,9 @@ static Value unary(Scalars &s, UnaryKind kind, Value x, double alpha, double bet
     return s.mul(x, s.sigmoid(s.mul(s.number(alpha), x)));
   case UnaryKind::thresholded_relu: // lets NaN through, as PyTorch does
     return s.choose(x, arith::CmpFPredicate::OLE, s.number(alpha), s.number(0), x);
-  case UnaryKind::celu: {
-    Value low = s.math<math::ExpM1Op>(s.div(x, s.number(alpha)));
-    return s.ifPositive(x, x, s.mul(s.number(alpha), low));
-  }
+  case UnaryKind::celu:
+    return s.ifPositive(x, x,
+                        s.mul(s.number(alpha), s.math<math::ExpM1Op>(s.div(x, s.number(alpha)))));
   case UnaryKind::sin:
     return s.math<math::SinOp>(x);
   case UnaryKind::cos:
@@ -142,6 +144,20 @@ static Value unary(Scalars &s, UnaryKind kind, Value x, double alpha, double bet
     return s.math<math::TanOp>(x);
   case UnaryKind::atan:
     return s.math<math::AtanOp>(x);
+  case UnaryKind::acos:
+    return s.math<math::AcosOp>(x);
+  case UnaryKind::asin:
+    return s.math<math::AsinOp>(x);
+  case UnaryKind::sinh:
+    return s.math<math::SinhOp>(x);
+  case UnaryKind::cosh:
+    return s.math<math::CoshOp>(x);
+  case UnaryKind::asinh:
+    return s.math<math::AsinhOp>(x);
+  case UnaryKind::acosh:
+    return s.math<math::AcoshOp>(x);
+  case UnaryKind::atanh:
+    return s.math<math::AtanhOp>(x);
   case UnaryKind::floor:
     return s.math<math::FloorOp>(x);
   case UnaryKind::ceil:
@@ -168,6 +184,23 @@ static Value mishBackward(Scalars &s, Value x, Value dy) {
                   s.mul(dy, s.add(t, bend)));
 }
 
+static Value hardSwishBackward(Scalars &s, Value x, Value dy) {
+  Value middle = s.mul(dy, s.add(s.mul(s.number(1.0 / 3), x), s.number(0.5)));
+  Value right = s.choose(x, arith::CmpFPredicate::OGE, s.number(3), dy, middle);
+  return s.choose(x, arith::CmpFPredicate::OLE, s.number(-3), s.number(0), right);
+}
+
+static Value softsignBackward(Scalars &s, Value x, Value dy) {
+  Value size = s.add(s.number(1), s.math<math::AbsFOp>(x));
+  return s.div(s.div(dy, size), size);
+}
+
+static Value swishBackward(Scalars &s, Value x, Value dy, double alpha) {
+  Value sigmoid = s.sigmoid(s.mul(s.number(alpha), x));
+  Value bend = s.mul(s.mul(x, sigmoid), s.sub(s.number(1), sigmoid));
+  return s.mul(dy, s.add(sigmoid, s.mul(s.number(alpha), bend)));
+}
+
 /// The derivative of a unary operation. `r` is forward's result or operand, as NN21 says.
 static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double alpha,
                            double beta) {
@@ -183,11 +216,8 @@ static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double
   case UnaryKind::hard_sigmoid:
     return s.within(s.add(s.mul(s.number(alpha), r), s.number(beta)), 0, 1,
                     s.mul(s.number(alpha), dy));
-  case UnaryKind::hard_swish: {
-    Value middle = s.mul(dy, s.add(s.mul(s.number(1.0 / 3), r), s.number(0.5)));
-    Value right = s.choose(r, arith::CmpFPredicate::OGE, s.number(3), dy, middle);
-    return s.choose(r, arith::CmpFPredicate::OLE, s.number(-3), s.number(0), right);
-  }
+  case UnaryKind::hard_swish:
+    return hardSwishBackward(s, r, dy);
   case UnaryKind::clip:
     return s.within(r, alpha, beta, dy);
   case UnaryKind::elu:
@@ -204,25 +234,19 @@ static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double
     return s.signTimes(r, dy);
   case UnaryKind::reciprocal:
     return s.neg(s.mul(dy, s.mul(r, r)));
-  case UnaryKind::erf: {
-    Value bell = s.math<math::ExpOp>(s.neg(s.mul(r, r)));
-    return s.mul(dy, s.mul(s.number(2 * std::numbers::inv_sqrtpi), bell));
-  }
+  case UnaryKind::erf:
+    return s.mul(
+        dy, s.mul(s.number(2 * std::numbers::inv_sqrtpi), s.math<math::ExpOp>(s.neg(s.mul(r, r)))));
   case UnaryKind::pow:
     return s.mul(dy, s.mul(s.number(alpha), s.power(r, alpha - 1)));
   case UnaryKind::softplus:
     return softplusBackward(s, r, dy);
-  case UnaryKind::softsign: {
-    Value size = s.add(s.number(1), s.math<math::AbsFOp>(r));
-    return s.div(s.div(dy, size), size);
-  }
+  case UnaryKind::softsign:
+    return softsignBackward(s, r, dy);
   case UnaryKind::mish:
     return mishBackward(s, r, dy);
-  case UnaryKind::swish: {
-    Value sigmoid = s.sigmoid(s.mul(s.number(alpha), r));
-    Value bend = s.mul(s.mul(r, sigmoid), s.sub(s.number(1), sigmoid));
-    return s.mul(dy, s.add(sigmoid, s.mul(s.number(alpha), bend)));
-  }
+  case UnaryKind::swish:
+    return swishBackward(s, r, dy, alpha);
   case UnaryKind::thresholded_relu:
     return s.choose(r, arith::CmpFPredicate::OLE, s.number(alpha), s.number(0), dy);
   case UnaryKind::celu: // of NaN it is dy, as in PyTorch
@@ -236,6 +260,20 @@ static Value unaryBackward(Scalars &s, UnaryKind kind, Value r, Value dy, double
     return s.mul(dy, s.add(s.number(1), s.mul(r, r)));
   case UnaryKind::atan:
     return s.div(dy, s.add(s.number(1), s.mul(r, r)));
+  case UnaryKind::acos:
+    return s.neg(s.div(dy, s.math<math::SqrtOp>(s.oneLessSquare(r))));
+  case UnaryKind::asin:
+    return s.div(dy, s.math<math::SqrtOp>(s.oneLessSquare(r)));
+  case UnaryKind::sinh:
+    return s.mul(dy, s.math<math::CoshOp>(r));
+  case UnaryKind::cosh:
+    return s.mul(dy, s.math<math::SinhOp>(r));
+  case UnaryKind::asinh:
+    return s.div(dy, s.math<math::SqrtOp>(s.add(s.number(1), s.mul(r, r))));
+  case UnaryKind::acosh: // a number below -1 too, as in PyTorch
+    return s.div(dy, s.math<math::SqrtOp>(s.squareLessOne(r)));
+  case UnaryKind::atanh:
+    return s.div(dy, s.oneLessSquare(r));
   case UnaryKind::floor:
   case UnaryKind::ceil:
   case UnaryKind::round:

@@ -70,6 +70,20 @@ static double unary(UnaryKind kind, double x, double alpha, double beta) {
     return std::tan(x);
   case UnaryKind::atan:
     return std::atan(x);
+  case UnaryKind::acos:
+    return std::acos(x);
+  case UnaryKind::asin:
+    return std::asin(x);
+  case UnaryKind::sinh:
+    return std::sinh(x);
+  case UnaryKind::cosh:
+    return std::cosh(x);
+  case UnaryKind::asinh:
+    return std::asinh(x);
+  case UnaryKind::acosh:
+    return std::acosh(x);
+  case UnaryKind::atanh:
+    return std::atanh(x);
   case UnaryKind::floor:
     return std::floor(x);
   case UnaryKind::ceil:
@@ -139,6 +153,20 @@ static double derivative(UnaryKind kind, double r, double alpha, double beta) {
     return 1 + r * r;
   case UnaryKind::atan:
     return 1 / (1 + r * r);
+  case UnaryKind::acos:
+    return -1 / std::sqrt(1 - r * r);
+  case UnaryKind::asin:
+    return 1 / std::sqrt(1 - r * r);
+  case UnaryKind::sinh:
+    return std::cosh(r);
+  case UnaryKind::cosh:
+    return std::sinh(r);
+  case UnaryKind::asinh:
+    return 1 / std::sqrt(r * r + 1);
+  case UnaryKind::acosh:
+    return 1 / std::sqrt(r * r - 1);
+  case UnaryKind::atanh:
+    return 1 / (1 - r * r);
   case UnaryKind::floor:
   case UnaryKind::ceil:
   case UnaryKind::round:
@@ -241,6 +269,20 @@ static double scalarOp(Operation *op, const llvm::DenseMap<Value, double> &scala
     return std::tan(in(0));
   if (name == "math.atan")
     return std::atan(in(0));
+  if (name == "math.acos")
+    return std::acos(in(0));
+  if (name == "math.asin")
+    return std::asin(in(0));
+  if (name == "math.sinh")
+    return std::sinh(in(0));
+  if (name == "math.cosh")
+    return std::cosh(in(0));
+  if (name == "math.asinh")
+    return std::asinh(in(0));
+  if (name == "math.acosh")
+    return std::acosh(in(0));
+  if (name == "math.atanh")
+    return std::atanh(in(0));
   if (name == "math.floor")
     return std::floor(in(0));
   if (name == "math.ceil")

@@ -13,7 +13,7 @@ def positive(net, x):
 def function(net):
     ops = (
         "Abs Elu Erf HardSigmoid HardSwish LeakyRelu Neg Relu Sigmoid Tanh Identity Softplus "
-        "Softsign ThresholdedRelu Celu Selu Sin Cos Atan"
+        "Softsign ThresholdedRelu Celu Selu Sin Cos Atan Asinh"
     ).split()
     newer = {"Mish": 18, "Gelu": 20, "Swish": 24}
     later = [o for o in newer if net.opset >= newer[o]]
@@ -30,10 +30,12 @@ def function(net):
 @step()
 def function_of_part(net):
     """Functions that are not defined, or not tame, for every number."""
-    ops = "Sqrt Log Reciprocal Exp Pow Tan Floor Ceil Round Sign".split()
+    ops = "Sqrt Log Reciprocal Exp Pow Tan Floor Ceil Round Sign Sinh Cosh Atanh".split()
     op, x = net.random.choice(ops), net.pick()
-    if op in ("Exp", "Tan"):
+    if op in ("Exp", "Tan", "Sinh", "Cosh"):
         return net.add(op, net.add("Tanh", x))
+    if op == "Atanh":
+        return net.add(op, net.add("Mul", net.add("Tanh", x), net.constant(0.8)))
     if op in ("Floor", "Ceil", "Round", "Sign"):  # beside x, which has a gradient
         return net.add("Add", x, net.add(op, net.add("Mul", x, net.constant(0.8))))
     if op == "Pow" and net.chance():

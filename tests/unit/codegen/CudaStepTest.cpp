@@ -35,8 +35,10 @@ std::string everyOperation() {
   for (const char *name : {"addf", "subf", "mulf", "divf", "maxnumf", "minnumf"})
     add("arith." + std::string(name) + " $, %b : f32");
   add("arith.negf $ : f32");
-  for (const char *name : {"absf", "atan", "ceil", "cos", "erf", "exp", "expm1", "floor", "log",
-                           "log1p", "roundeven", "rsqrt", "sin", "sqrt", "tan", "tanh"})
+  for (const char *name :
+       {"absf",      "acos",  "acosh", "asin", "asinh", "atan",  "atanh", "ceil",
+        "cos",       "cosh",  "erf",   "exp",  "expm1", "floor", "log",   "log1p",
+        "roundeven", "rsqrt", "sin",   "sinh", "sqrt",  "tan",   "tanh"})
     add("math." + std::string(name) + " $ : f32");
   for (const char *name : {"copysign", "powf"})
     add("math." + std::string(name) + " $, %b : f32");

@@ -39,8 +39,21 @@ INSTANTIATE_TEST_SUITE_P(
                     UnaryCase{"thresholded_relu", "x", "{alpha = -0.2 : f64}"},
                     UnaryCase{"celu", "x", "{alpha = 0.7 : f64}"}, UnaryCase{"sin", "x", ""},
                     UnaryCase{"cos", "x", ""}, UnaryCase{"tan", "x", ""},
-                    UnaryCase{"atan", "x", ""}),
+                    UnaryCase{"atan", "x", ""}, UnaryCase{"acos", "x", ""},
+                    UnaryCase{"asin", "x", ""}, UnaryCase{"sinh", "x", ""},
+                    UnaryCase{"cosh", "x", ""}, UnaryCase{"asinh", "x", ""},
+                    UnaryCase{"atanh", "x", ""}),
     [](const auto &info) { return std::string(info.param.kind); });
+
+TEST(UnaryGradients, AcoshAboveOne) {
+  expectRightGradients(parameter("positive", {2, 5}) +
+                           "%one = nn.constant dense<1.0> : tensor<f64>\n"
+                           "%x = nn.binary add %positive, %one : (tensor<2x5xf64>, tensor<f64>) "
+                           "-> tensor<2x5xf64>\n"
+                           "%y = nn.unary acosh %x : " +
+                           type({2, 5}) + "\n",
+                       {2, 5});
+}
 
 class PowerGradient : public testing::TestWithParam<const char *> {};
 
