@@ -96,14 +96,19 @@ static FailureOr<ConstantTensor> foldUnary(NodeImport &node, Constants in) {
   return result;
 }
 
-static FailureOr<ConstantTensor> foldIsNan(NodeImport &node, Constants in) {
+/// IsNaN or IsInf.
+static FailureOr<ConstantTensor> foldIsNotFinite(NodeImport &node, Constants in) {
   if (!in[0]->isReal())
     return node.error("expected floating-point elements");
+  const bool asksNan = node.op() == "IsNaN";
+  const bool isPositive = node.integer("detect_positive", 1) != 0;
+  const bool isNegative = node.integer("detect_negative", 1) != 0;
   ConstantTensor result;
   result.type = TensorProto::BOOL;
   result.dims = in[0]->dims;
   for (double value : in[0]->reals)
-    result.ints.push_back(std::isnan(value));
+    result.ints.push_back(asksNan ? std::isnan(value)
+                                  : std::isinf(value) && (value > 0 ? isPositive : isNegative));
   return result;
 }
 
@@ -343,7 +348,8 @@ FoldFunction frontend::findElementwiseFold(llvm::StringRef op) {
       {"Floor", foldUnary},
       {"Greater", foldComparison},
       {"GreaterOrEqual", foldComparison},
-      {"IsNaN", foldIsNan},
+      {"IsInf", foldIsNotFinite},
+      {"IsNaN", foldIsNotFinite},
       {"Less", foldComparison},
       {"LessOrEqual", foldComparison},
       {"Log", foldUnary},

@@ -67,7 +67,8 @@ Elementwise kindOf(llvm::StringRef op) {
           .Cases("Add", "Div", "Max", "Mean", "Min", Elementwise::all)
           .Cases("Mul", "PRelu", "Sub", "Sum", Elementwise::all)
           .Cases("And", "Equal", "Greater", "GreaterOrEqual", "Less", Elementwise::comparison)
-          .Cases("LessOrEqual", "Not", "Or", "Xor", "IsNaN", Elementwise::comparison)
+          .Cases("LessOrEqual", "Not", "Or", "Xor", Elementwise::comparison)
+          .Cases("IsInf", "IsNaN", Elementwise::comparison)
           .Case("Where", Elementwise::choice)
           .Default(Elementwise::no);
   return kind == Elementwise::no && findUnary(op) ? Elementwise::first : kind;

@@ -1,5 +1,7 @@
-// IsNaN of a softmax: PyTorch writes zeros in place of the rows that a mask hides wholly.
+// IsNaN and IsInf. PyTorch asks for a softmax's NaN, and writes zeros in place of the rows that a
+// mask hides wholly.
 #include "frontend/onnx/OpTable.h"
+#include "ir/nn/Derivatives.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -14,18 +16,19 @@ using Kind = nn::BinaryKind;
 
 static constexpr double largest = std::numeric_limits<float>::max();
 
-/// Whether a parameter takes part in computing the value.
+/// Whether the value has a derivative with respect to a parameter.
 static bool isTrained(Value value) {
   llvm::SmallVector<Value> pending{value};
   llvm::DenseSet<Value> seen;
   while (!pending.empty()) {
-    Value next = pending.pop_back_val();
-    Operation *op = next.getDefiningOp();
-    if (!op || !seen.insert(next).second)
+    auto next = dyn_cast<OpResult>(pending.pop_back_val());
+    if (!next || !nn::hasDerivative(next) || !seen.insert(next).second)
       continue;
-    if (isa<nn::ParameterOp>(op))
+    if (isa<nn::ParameterOp>(next.getOwner()))
       return true;
-    llvm::append_range(pending, op->getOperands());
+    for (OpOperand &operand : next.getOwner()->getOpOperands())
+      if (nn::hasDerivative(operand))
+        pending.push_back(operand.get());
   }
   return false;
 }
@@ -121,16 +124,25 @@ static LogicalResult defineTruth(NodeImport &node, Value truth) {
   return success();
 }
 
+static LogicalResult importIsNanOf(NodeImport &node, Value x) {
+  Value isNumber = combined(node, Kind::not_less, x, x);
+  return defineTruth(node, combined(node, Kind::sub, node.scalar(1, isNumber), isNumber));
+}
+
 // The mask's infinities become the least finite number: softmax's row is then finite where it is
 // hidden, and so is its derivative, which zeros in its place would not make so.
 LogicalResult frontend::importIsNan(NodeImport &node) {
-  Value x = node.hasInput(0) ? node.tensor(0) : Value();
-  if (Value known = x ? node.state.whereNan.lookup(x) : Value())
+  Value x = realOperand(node, 0);
+  if (!x)
+    return failure();
+  if (Value known = node.state.whereNan.lookup(x))
     return defineTruth(node, known);
-  auto softmax = x ? x.getDefiningOp<nn::SoftmaxOp>() : nn::SoftmaxOp();
-  auto sum = softmax ? softmax.getX().getDefiningOp<nn::BinaryOp>() : nn::BinaryOp();
+  auto softmax = x.getDefiningOp<nn::SoftmaxOp>();
+  if (!softmax)
+    return importIsNanOf(node, x);
+  auto sum = softmax.getX().getDefiningOp<nn::BinaryOp>();
   Value mask = maskIn(sum);
-  if (!mask || softmax.getAxis() + 1 != shapeOf(x).size() || !elementOf(x).isF32())
+  if (!mask || softmax.getAxis() + 1 != shapeOf(x).size())
     return node.error("expected a softmax over the last dimension of scores and a mask that is "
                       "added to them; others are not supported");
   if (keepsAllRows(mask)) {
@@ -151,4 +163,25 @@ LogicalResult frontend::importIsNan(NodeImport &node) {
   softmax.getXMutable().assign(masked);
   node.state.whereNan[x] = truth;
   return defineTruth(node, truth);
+}
+
+// Half of an infinity is not less than the largest finite number; half of every other number is.
+LogicalResult frontend::importIsInfinite(NodeImport &node) {
+  const bool isPositive = node.integer("detect_positive", 1) != 0;
+  const bool isNegative = node.integer("detect_negative", 1) != 0;
+  Value x = realOperand(node, 0);
+  if (!x)
+    return failure();
+  const auto apply = [&](nn::UnaryKind kind) -> Value {
+    return node.create<nn::UnaryOp>(x.getType(), kind, x, llvm::APFloat(0.0), llvm::APFloat(0.0));
+  };
+  Value size = x;
+  if (isPositive && isNegative)
+    size = apply(nn::UnaryKind::abs);
+  else if (isNegative)
+    size = apply(nn::UnaryKind::neg);
+  else if (!isPositive)
+    size = combined(node, Kind::mask, x, node.scalar(0, x));
+  Value half = combined(node, Kind::mul, size, node.scalar(0.5, x));
+  return defineTruth(node, combined(node, Kind::not_less, half, node.scalar(largest, x)));
 }

@@ -257,6 +257,7 @@ ImportFunction frontend::findTruthOp(llvm::StringRef name) {
       {"Greater", importRelation},
       {"Less", importRelation},
       {"GreaterOrEqual", importRelation},
+      {"IsInf", importIsInfinite},
       {"IsNaN", importIsNan},
       {"LessOrEqual", importRelation},
       {"Not", importNot},

@@ -111,6 +111,7 @@ bool importSequenceAlias(NodeImport &node);
 mlir::LogicalResult importUnary(NodeImport &node);
 mlir::LogicalResult importChoice(NodeImport &node);
 mlir::LogicalResult importWholeCast(NodeImport &node);
+mlir::LogicalResult importIsInfinite(NodeImport &node);
 mlir::LogicalResult importIsNan(NodeImport &node);
 mlir::LogicalResult importTriangle(NodeImport &node);
 mlir::LogicalResult importWholeExtreme(NodeImport &node);

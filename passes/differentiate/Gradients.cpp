@@ -1,6 +1,7 @@
 // Collects gradients: which values are active, accumulation, and sums over broadcast dimensions.
 #include "passes/differentiate/Gradients.h"
 
+#include "ir/nn/Derivatives.h"
 #include "ir/nn/Shapes.h"
 #include "ir/nn/UnaryKinds.h"
 
@@ -17,33 +18,6 @@ Gradients::Gradients(StepOp step, LossOp loss) : builder(step.getContext()), cur
   gradients[loss.getValue()] = seed;
 }
 
-/// NN20c, NN21e: what masks and what is rounded is computed with, but has no derivative.
-static bool hasDerivative(OpOperand &operand) {
-  if (auto unary = dyn_cast<UnaryOp>(operand.getOwner()))
-    return rowOf(unary.getKind()).hasDerivative();
-  if (isa<GatherRowsOp, ScatterRowsOp>(operand.getOwner())) // by indices
-    return operand.getOperandNumber() != 1;
-  auto binary = dyn_cast<BinaryOp>(operand.getOwner());
-  if (!binary)
-    return true;
-  switch (binary.getKind()) {
-  case BinaryKind::mask:
-    return operand.getOperandNumber() != 1;
-  case BinaryKind::tie_share:
-  case BinaryKind::not_less:
-    return false;
-  case BinaryKind::add:
-  case BinaryKind::sub:
-  case BinaryKind::mul:
-  case BinaryKind::div:
-  case BinaryKind::prelu:
-  case BinaryKind::max:
-  case BinaryKind::min:
-    return true;
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
 void Gradients::findActive(StepOp step) {
   for (Operation &op : step.getBody().front()) {
     bool depends = isa<ParameterOp>(op) || llvm::any_of(op.getOpOperands(), [&](OpOperand &x) {
@@ -51,9 +25,8 @@ void Gradients::findActive(StepOp step) {
                    });
     if (!depends)
       continue;
-    for (Value result : op.getResults()) // masks and indices have no derivative
-      if (isa<FloatType>(tensorType(result).getElementType()) &&
-          !(isa<TopKOp>(op) && result != op.getResult(0)))
+    for (OpResult result : op.getResults())
+      if (hasDerivative(result))
         active.insert(result);
   }
 }

@@ -154,6 +154,28 @@ class ElementwiseTest(unittest.TestCase):
             others[name] = KNOWN.get(op, {})
         self.check(others)
 
+    def test_what_is_not_finite(self):
+        """IsNaN and IsInf choose, and have no gradient."""
+        both = {"detect_positive": 1, "detect_negative": 1}
+        for number, (op, attributes, function) in enumerate(
+            (
+                ("IsNaN", {}, torch.isnan),
+                ("IsInf", {}, torch.isinf),
+                ("IsInf", both | {"detect_negative": 0}, torch.isposinf),
+                ("IsInf", both | {"detect_positive": 0}, torch.isneginf),
+                ("IsInf", dict.fromkeys(both, 0), lambda x: torch.zeros_like(x) > 0),
+            )
+        ):
+            value, leaf = self.net.parameter(f"{op}{number}", POINTS)
+            two, half = numpy.float32(2), numpy.float32(0.5)
+            half = self.net.add("Mul", value, self.net.constant(half))
+            chosen = self.net.add(op, value, **attributes)
+            self.net.end(
+                self.net.add("Where", chosen, self.net.constant(two), half),
+                torch.where(function(leaf), torch.tensor(2.0).double(), leaf / 2),
+            )
+        self.check()
+
     def test_logarithm_of_sigmoid(self):
         """As PyTorch exports logsigmoid: far out, where the sigmoid is rounded to one, too."""
         x, leaf = self.net.parameter("points", POINTS)
