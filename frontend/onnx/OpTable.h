@@ -35,6 +35,7 @@ OpRows controlOps();
 OpRows convTransposeOps();
 OpRows einsumOps();
 OpRows extremeOps();
+OpRows fourierOps();
 OpRows gatherScatterOps();
 OpRows groupNormOps();
 OpRows linearOps();
