@@ -138,9 +138,11 @@ static LogicalResult differentiateStep(StepOp step) {
   for (Operation &op : step.getBody().front())
     forward.push_back(&op);
   Gradients gradients(step, loss);
-  for (Operation *op : llvm::reverse(forward))
+  for (Operation *op : llvm::reverse(forward)) {
     if (failed(differentiateOp(op, gradients)))
       return failure();
+    gradients.leave(op);
+  }
   gradients.finish();
   if (failed(appendUpdates(step, gradients, forward.back())))
     return failure();

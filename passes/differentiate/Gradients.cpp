@@ -3,9 +3,11 @@
 
 #include "ir/nn/Derivatives.h"
 #include "ir/nn/Shapes.h"
-#include "ir/nn/UnaryKinds.h"
+#include "passes/differentiate/Parts.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace syncline::differentiate;
@@ -43,6 +45,72 @@ void Gradients::add(Value value, Value gradient) {
   Value own = sumTo(gradient, tensorType(value));
   Value &sum = gradients[value];
   sum = sum ? binary(BinaryKind::add, sum, own) : own;
+}
+
+Gradients::Parts &Gradients::partsOf(Value value) {
+  auto [found, isNew] = allParts.try_emplace(value);
+  if (isNew) {
+    const llvm::SmallVector<SliceOp> slices = slicesOf(value);
+    found->second.axis = axisOfParts(slices);
+    found->second.remaining = slices.size();
+  }
+  return found->second;
+}
+
+void Gradients::addPart(SliceOp slice, Value gradient) {
+  Value x = slice.getX();
+  if (Parts &parts = partsOf(x); parts.axis)
+    parts.all.emplace_back(slice, gradient);
+  else
+    add(x, create<SliceBackwardOp>(x.getType(), gradient, slice.getStartsAttr(),
+                                   slice.getStepsAttr()));
+}
+
+void Gradients::leave(Operation *forward) {
+  auto slice = dyn_cast<SliceOp>(forward);
+  if (!slice || !wanted(slice.getX()))
+    return;
+  Parts &parts = partsOf(slice.getX());
+  if (--parts.remaining == 0 && !parts.all.empty())
+    join(slice.getX(), parts);
+}
+
+void Gradients::join(Value value, const Parts &parts) {
+  enter(parts.all.back().first);
+  std::map<PartRange, Value> sums;
+  for (auto [slice, gradient] : parts.all) {
+    Value &sum = sums[rangeOf(slice, *parts.axis)];
+    sum = sum ? binary(BinaryKind::add, sum, gradient) : gradient;
+  }
+  llvm::SmallVector<Value> run;
+  std::int64_t begin = 0, end = 0; // of the run
+  for (const auto &[range, sum] : sums) {
+    if (!run.empty() && range.begin != end) {
+      addRun(value, *parts.axis, begin, run);
+      run.clear();
+    }
+    begin = run.empty() ? range.begin : begin;
+    end = range.end;
+    run.push_back(sum);
+  }
+  addRun(value, *parts.axis, begin, run);
+}
+
+/// Adds parts that lie side by side from `begin` on.
+void Gradients::addRun(Value value, std::int64_t axis, std::int64_t begin, ValueRange parts) {
+  const RankedTensorType type = tensorType(value);
+  Dims dims(type.getShape()), starts(dims.size(), 0), steps(dims.size(), 1);
+  dims[axis] = 0;
+  for (Value part : parts)
+    dims[axis] += tensorType(part).getDimSize(axis);
+  starts[axis] = begin;
+  Value run = parts.front();
+  if (parts.size() > 1)
+    run = create<ConcatOp>(RankedTensorType::get(dims, type.getElementType()), parts,
+                           static_cast<std::uint64_t>(axis));
+  if (run.getType() != type)
+    run = create<SliceBackwardOp>(type, run, starts, steps);
+  add(value, run);
 }
 
 Value Gradients::binary(BinaryKind kind, Value a, Value b) {

@@ -33,6 +33,13 @@ public:
   /// values that are not wanted.
   void add(mlir::Value value, mlir::Value gradient);
 
+  /// Adds to the gradient of what `slice` reads. Parts that lie side by side wait for each other
+  /// and are joined: padded one by one, each would be as large as the whole.
+  void addPart(nn::SliceOp slice, mlir::Value gradient);
+
+  /// States that the operation's rule has run, or that it is not needed.
+  void leave(mlir::Operation *forward);
+
   template <typename Op, typename... Args> Op create(Args &&...args) {
     auto op = builder.create<Op>(current->getLoc(), std::forward<Args>(args)...);
     mark(op);
@@ -57,7 +64,17 @@ public:
   void finish();
 
 private:
+  /// The gradients of a value's parts, in the order in which they came.
+  struct Parts {
+    std::optional<std::int64_t> axis; ///< along which they are joined
+    std::size_t remaining = 0;        ///< slices that were not left yet
+    llvm::SmallVector<std::pair<nn::SliceOp, mlir::Value>> all;
+  };
+
   void findActive(nn::StepOp step);
+  Parts &partsOf(mlir::Value value);
+  void join(mlir::Value value, const Parts &parts);
+  void addRun(mlir::Value value, std::int64_t axis, std::int64_t begin, mlir::ValueRange parts);
   void mark(mlir::Operation *op);
   mlir::Value sumTo(mlir::Value gradient, mlir::RankedTensorType type);
 
@@ -65,6 +82,7 @@ private:
   mlir::Operation *current = nullptr;
   mlir::Value seed;
   llvm::DenseMap<mlir::Value, mlir::Value> gradients;
+  llvm::DenseMap<mlir::Value, Parts> allParts; ///< by the value that slices read
   llvm::DenseSet<mlir::Value> active;
 };
 

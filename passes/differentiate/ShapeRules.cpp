@@ -31,8 +31,7 @@ static LogicalResult differentiateConcat(ConcatOp op, Gradients &g) {
 }
 
 static LogicalResult differentiateSlice(SliceOp op, Gradients &g) {
-  g.add(op.getX(), g.create<SliceBackwardOp>(op.getX().getType(), g.of(op.getY()),
-                                             op.getStartsAttr(), op.getStepsAttr()));
+  g.addPart(op, g.of(op.getY()));
   return success();
 }
 

@@ -36,6 +36,60 @@ TEST(SliceGradient, WithStepsOfBothSigns) {
                        {3, 2});
 }
 
+/// The columns [begin, begin + size) of x, all of them, and half of x, side by side.
+static std::string columnsOf(llvm::ArrayRef<std::pair<int, int>> parts) {
+  std::string text = parameter("x", {3, 8}) + "%half = nn.constant dense<0.5> : tensor<f64>\n"
+                                              "%z = nn.binary mul %x, %half : (tensor<3x8xf64>, "
+                                              "tensor<f64>) -> tensor<3x8xf64>\n";
+  std::string names = "%z", types = "tensor<3x8xf64>";
+  int width = 8;
+  for (auto [number, part] : llvm::enumerate(parts)) {
+    const std::string name = "%p" + std::to_string(number);
+    const std::string own = "tensor<3x" + std::to_string(part.second) + "xf64>";
+    // The step of one column may be any.
+    text += name + " = nn.slice %x {starts = array<i64: 0, " + std::to_string(part.first) +
+            ">, steps = array<i64: 1, " + (part.second == 1 ? "-2" : "1") +
+            ">} : (tensor<3x8xf64>) -> " + own + "\n";
+    names += ", " + name;
+    types += ", " + own;
+    width += part.second;
+  }
+  return text + "%y = nn.concat " + names + " {axis = 1 : i64} : (" + types + ") -> tensor<3x" +
+         std::to_string(width) + "xf64>\n";
+}
+
+// The parts are all columns, some, the same ones twice, two runs, and some with common columns.
+TEST(SliceGradient, OfPartsSideBySide) {
+  using Parts = std::vector<std::pair<int, int>>;
+  for (const Parts &parts :
+       {Parts{{0, 3}, {3, 1}, {4, 4}}, Parts{{6, 1}, {2, 4}}, Parts{{3, 5}, {0, 3}, {3, 5}, {3, 5}},
+        Parts{{0, 2}, {2, 1}, {4, 1}, {5, 2}, {7, 1}}, Parts{{0, 5}, {4, 4}}, Parts{{1, 2}, {1, 2}},
+        Parts{{0, 8}, {0, 4}, {4, 4}}}) {
+    std::int64_t width = 8;
+    for (auto [begin, size] : parts)
+      width += size;
+    expectRightGradients(columnsOf(parts), {3, width});
+  }
+}
+
+// Parts along two axes.
+TEST(SliceGradient, OfRowsAndColumns) {
+  expectRightGradients(parameter("x", {4, 4}) +
+                           "%r = nn.slice %x {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>}"
+                           " : (tensor<4x4xf64>) -> tensor<2x4xf64>\n"
+                           "%s = nn.slice %x {starts = array<i64: 2, 0>, steps = array<i64: 1, 1>}"
+                           " : (tensor<4x4xf64>) -> tensor<2x4xf64>\n"
+                           "%c = nn.slice %x {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>}"
+                           " : (tensor<4x4xf64>) -> tensor<4x1xf64>\n"
+                           "%a = nn.binary mul %r, %s : (tensor<2x4xf64>, tensor<2x4xf64>) -> "
+                           "tensor<2x4xf64>\n"
+                           "%b = nn.concat %a, %r {axis = 0 : i64} : (tensor<2x4xf64>, "
+                           "tensor<2x4xf64>) -> tensor<4x4xf64>\n"
+                           "%y = nn.binary mul %b, %c : (tensor<4x4xf64>, tensor<4x1xf64>) -> "
+                           "tensor<4x4xf64>\n",
+                       {4, 4});
+}
+
 // Rows that are taken several times, and one that is never taken.
 TEST(EmbeddingGradient, AddsUpWhatWasTakenFromARow) {
   expectRightGradients(
