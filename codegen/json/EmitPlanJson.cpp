@@ -145,6 +145,7 @@ Json bucketJson(plan::BucketOp bucket) {
   return json;
 }
 
+/// Null where the model computes the loss itself.
 Result<Json> targetJson(plan::ProgramOp program) {
   Json found;
   for (auto tensor : program.getOps<plan::TensorOp>()) {
@@ -156,12 +157,25 @@ Result<Json> targetJson(plan::ProgramOp program) {
                               tensor.getName().str() + "'");
     found = namedTensor(tensor);
   }
-  return found.is_null() ? Result<Json>(Status::badInput("the model has no target"))
-                         : Result<Json>(std::move(found));
+  return found;
 }
 
-/// A kernel says which loss it computes. Of a loss in loops only the options know the name.
-Result<std::string> lossText(plan::ProgramOp program, const Json &options) {
+/// The loss that the options state.
+Result<TrainedLoss> statedLoss(const Json &options) {
+  const auto stated = options.find("loss"); // of a file, which may say anything
+  if (stated == options.end() || !stated->is_string())
+    return Status::badInput("'options' do not say which loss the step computes");
+  return TrainedLoss::parse(stated->get<std::string>());
+}
+
+/// A kernel that compares with the target says which loss it computes. Of another loss only the
+/// options know the name.
+Result<std::string> lossText(plan::ProgramOp program, const Json &options, bool hasTarget) {
+  if (!hasTarget) {
+    SYNCLINE_TRY_GET(own, statedLoss(options));
+    return own->hasTargets() ? Result<std::string>(Status::badInput("the model has no target"))
+                             : Result<std::string>(own->text());
+  }
   for (auto call : program.getOps<plan::CallOp>()) {
     if (call.getCallee() == plan::Kernel::meanSquaredError)
       return std::string("mse");
@@ -172,10 +186,10 @@ Result<std::string> lossText(plan::ProgramOp program, const Json &options) {
       return loss.text();
     }
   }
-  const auto stated = options.find("loss"); // of a file, which may say anything
-  if (stated == options.end() || !stated->is_string())
-    return Status::badInput("'options' do not say which loss the step computes");
-  SYNCLINE_TRY_GET(loss, TrainedLoss::parse(stated->get<std::string>()));
+  SYNCLINE_TRY_GET(loss, statedLoss(options));
+  if (!loss->hasTargets())
+    return Status::badInput("'options' state the loss '" + loss->text() +
+                            "', but the step has a target");
   if (loss->hasKernel())
     return Status::badInput("'options' state the loss '" + loss->text() +
                             "', but no kernel of the step computes it");
@@ -185,7 +199,7 @@ Result<std::string> lossText(plan::ProgramOp program, const Json &options) {
 Status addProgram(Json &plan, plan::ProgramOp program) {
   SYNCLINE_TRY_GET(inputs, inputsJson(program));
   SYNCLINE_TRY_GET(target, targetJson(program));
-  SYNCLINE_TRY_GET(loss, lossText(program, plan["options"]));
+  SYNCLINE_TRY_GET(loss, lossText(program, plan["options"], !target->is_null()));
   plan["inputs"] = std::move(*inputs);
   plan["target"] = std::move(*target);
   plan["runnable"] = true;

@@ -28,8 +28,8 @@ struct PlanInfo {
 /// `cluster`, an empty `files` and an empty `plan`. The module holds a plan.program (runnable) or a
 /// sync.trace (not runnable), one sync.problem, its sync.solution and sync.prediction, and
 /// `cluster.spec`. Fails where one of these is missing, and where a program does not have an input
-/// and exactly one target. Fails also where NCCL carries the backend's messages and the cluster
-/// does not say so, or the other way round (P24).
+/// and exactly one target, or none where the model computes its loss. Fails also where NCCL carries
+/// the backend's messages and the cluster does not say so, or the other way round (P24).
 Result<nlohmann::json> emitPlanJson(mlir::ModuleOp module, const PlanInfo &info);
 
 } // namespace syncline::codegen

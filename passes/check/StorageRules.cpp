@@ -83,10 +83,12 @@ LogicalResult checkPredictions(const PlanFacts &facts, std::int64_t step, plan::
   return success();
 }
 
-/// Rule P25: a program with a loss has one output.
+/// Rule P25: a program whose loss compares with a target has one output.
 LogicalResult checkOutput(const PlanFacts &facts) {
   plan::TensorOp output;
+  bool hasTarget = false;
   for (plan::TensorOp tensor : facts.tensors) {
+    hasTarget |= tensor.getSpace() == plan::Space::target;
     if (!tensor.getOutput())
       continue;
     if (output || tensor.getSpace() != plan::Space::arena) {
@@ -97,6 +99,8 @@ LogicalResult checkOutput(const PlanFacts &facts) {
     }
     output = tensor;
   }
+  if (!hasTarget)
+    return success();
   std::optional<std::int64_t> other; // a loss that is computed from something else
   bool isScored = false;
   for (auto [number, step] : llvm::enumerate(facts.steps)) {

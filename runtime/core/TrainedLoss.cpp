@@ -26,12 +26,15 @@ std::string_view nameOf(LossKind kind) {
     return "smooth-l1";
   case LossKind::bceWithLogits:
     return "bce-with-logits";
+  case LossKind::modelOutput:
+    return "output";
   }
   return {};
 }
 
-constexpr LossKind allLosses[] = {LossKind::crossEntropy, LossKind::mse, LossKind::l1,
-                                  LossKind::smoothL1, LossKind::bceWithLogits};
+constexpr LossKind allLosses[] = {
+    LossKind::crossEntropy, LossKind::mse,           LossKind::l1,
+    LossKind::smoothL1,     LossKind::bceWithLogits, LossKind::modelOutput};
 
 /// The number behind the key; nothing where `text` is something else.
 std::optional<double> numberOf(std::string_view text, std::string_view key) {
@@ -87,6 +90,10 @@ Status readParameters(TrainedLoss &loss, std::string_view parameters) {
     loss.beta = numberOf(parameters, betaKey).value_or(0);
     return loss.beta >= 1e-30 && loss.beta <= 1e30 ? Status::ok()
                                                    : refuse("'beta=B' with B from 1e-30 to 1e30");
+  case LossKind::modelOutput:
+    loss.output = parameters;
+    return parameters.empty() ? refuse("the name of an output of the model, 'output:NAME'")
+                              : Status::ok();
   case LossKind::mse:
   case LossKind::l1:
   case LossKind::bceWithLogits:
@@ -108,13 +115,15 @@ Result<TrainedLoss> TrainedLoss::parse(const std::string &text) {
   if (found == std::end(allLosses))
     return Status::badInput(
         "expected the loss cross-entropy, cross-entropy:" + std::string(probabilities) +
-        ", cross-entropy:smoothing=S, mse, l1, smooth-l1, smooth-l1:beta=B or bce-with-logits, got "
-        "'" +
+        ", cross-entropy:smoothing=S, mse, l1, smooth-l1, smooth-l1:beta=B, bce-with-logits or "
+        "output:NAME, got '" +
         text + "'");
   TrainedLoss loss;
   loss.kind = *found;
-  if (colon != std::string::npos)
-    SYNCLINE_TRY(readParameters(loss, std::string_view(text).substr(colon + 1)));
+  const bool hasParameters = colon != std::string::npos;
+  if (hasParameters || !loss.hasTargets())
+    SYNCLINE_TRY(readParameters(loss, hasParameters ? std::string_view(text).substr(colon + 1)
+                                                    : std::string_view()));
   return loss;
 }
 
@@ -126,6 +135,8 @@ std::string TrainedLoss::text() const {
     text += (takesProbabilities ? "," : ":") + std::string(smoothingKey) + digitsOf(smoothing);
   if (kind == LossKind::smoothL1 && beta != 1)
     text += ":" + std::string(betaKey) + digitsOf(beta);
+  if (kind == LossKind::modelOutput)
+    text += ":" + output;
   return text;
 }
 
@@ -141,6 +152,7 @@ double TrainedLoss::ofElement(double y, double target) const {
   case LossKind::bceWithLogits: // no large logit cancels
     return target * softplus(-y) + (1 - target) * softplus(y);
   case LossKind::crossEntropy:
+  case LossKind::modelOutput:
     break;
   }
   return std::nan("");

@@ -75,7 +75,7 @@ Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &form
   Dataset set;
   for (const InputFormat &input : format.inputs)
     set.inputBytes.push_back(sampleBytes(input.shape, input.type));
-  set.targetBytes = sampleBytes(format.targetShape, format.targetType);
+  set.targetBytes = format.hasTargets ? sampleBytes(format.targetShape, format.targetType) : 0;
   if (*hasFolders) {
     SYNCLINE_TRY_GET(opened, ImageFolder::open(where, format, std::move(preparation)));
     set.classNames = (*opened)->classes();
@@ -134,7 +134,8 @@ Status Dataset::readCut(const Samples &samples, HostBatch &batch) const {
   for (std::size_t i = 0; i < longest.inputs.size(); ++i)
     cut(whole.input(longest, i), longest.inputs[i].shape, wanted.inputs[i].shape,
         longest.inputs[i].type, batch.inputs);
-  cut(whole.targets, longest.targetShape, wanted.targetShape, longest.targetType, batch.targets);
+  if (targetBytes > 0)
+    cut(whole.targets, longest.targetShape, wanted.targetShape, longest.targetType, batch.targets);
   return Status::ok();
 }
 
@@ -149,6 +150,8 @@ Status Dataset::readLongest(const Samples &samples, HostBatch &batch) const {
       SYNCLINE_TRY(store->readInput(sample, number, samples.epoch, to));
       to += inputBytes[number];
     }
+  if (targetBytes == 0) // the format has none
+    return Status::ok();
   to = batch.targets.data();
   for (const std::int64_t sample : samples.indices) {
     SYNCLINE_TRY(store->readTarget(sample, to));
@@ -175,9 +178,12 @@ void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, Hos
       if (rows > 0)
         return static_cast<double>(x.below(i, rows));
       const bool isBegin = static_cast<std::int64_t>(i) % input.shape.back() == 0;
-      return !input.isWhole ? x.normal(i) : isBegin ? 1 : static_cast<double>(x.below(i, 2));
+      const bool isWhole = input.isWhole || input.type == ElementType::i64;
+      return !isWhole ? x.normal(i) : isBegin ? 1 : static_cast<double>(x.below(i, 2));
     });
   }
+  if (!format.hasTargets)
+    return;
   const RandomStream y(seed, "targets" + end);
   const std::int64_t classes = std::max<std::int64_t>(format.classCount, 1);
   append(format.targetShape, format.targetType, batch.targets, [&](auto i) {

@@ -69,7 +69,7 @@ private:
   Status readLongest(const Samples &samples, HostBatch &batch) const;
   Lengths ofSamples;
   std::vector<std::int64_t> inputBytes; ///< of one sample
-  std::int64_t targetBytes = 0;         ///< likewise
+  std::int64_t targetBytes = 0;         ///< likewise; 0 without targets
 };
 
 /// Fills in synthetic samples: normally distributed inputs, uniform numbers of rows, zeros and ones

@@ -68,6 +68,10 @@ ImageFolder::open(const std::string &folder, const SampleFormat &format,
   if (preparation->channels() != 1 && preparation->channels() != 3)
     return Status::badInput("'" + folder + "': images have 1 or 3 channels, the model's samples " +
                             std::to_string(preparation->channels()));
+  if (!format.hasTargets)
+    return Status::badInput("'" + folder +
+                            "': images in folders have one class each, but the model computes its "
+                            "loss from inputs alone");
   if (!format.classes || core::elementCount(format.targetShape) != format.targetShape[0])
     return Status::badInput("'" + folder +
                             "': images in folders have one class each, but the "

@@ -43,6 +43,8 @@ Result<Lengths> Lengths::create(const std::string &dimension, std::vector<std::i
                                          " by more than sizes of that dimension");
   };
   bool hasLength = false;
+  if (!std::ranges::all_of(formats, &SampleFormat::hasTargets))
+    return Status::badInput("the model computes its loss, which would count what pads samples");
   for (const SampleFormat &format : formats)
     if (format.inputs.size() != formats.front().inputs.size())
       return Status::badInput("the plans of '" + dimension + "' have different inputs");

@@ -47,14 +47,17 @@ std::optional<std::string> inputNameOf(const std::string &text, const SampleForm
 
 Status wrongUsage(const std::string &text, const SampleFormat &format) {
   const std::vector<std::string> names = format.inputNames();
-  if (names.size() == 1)
-    return Status::error(ErrorKind::badUsage,
-                         "expected two files 'X,Y' or a folder as data, got '" + text + "'");
   std::string form;
   for (const std::string &name : names)
-    form += name + "=X,";
+    form += (form.empty() ? "" : ",") + name + "=X";
+  if (!format.hasTargets)
+    return Status::error(ErrorKind::badUsage,
+                         "expected a file for each input, '" + form +
+                             "', or a folder as data, got '" + text +
+                             "'; the model computes its loss from them, without targets");
+  form = names.size() == 1 ? "two files 'X,Y'" : "files '" + form + ",Y'";
   return Status::error(ErrorKind::badUsage,
-                       "expected files '" + form + "Y' or a folder as data, got '" + text + "'");
+                       "expected " + form + " or a folder as data, got '" + text + "'");
 }
 
 /// The files of inputs by name, in the format's order.
@@ -98,13 +101,14 @@ Result<SampleFiles> parseFiles(const std::string &text, const SampleFormat &form
     if (!named.emplace(*name, part.substr(name->size() + 1)).second)
       return Status::badInput("'" + text + "': input '" + *name + "' has two files");
   }
-  if (named.empty() && names.size() == 1 && plain.size() == 2) {
+  const std::size_t targets = format.hasTargets ? 1 : 0;
+  if (named.empty() && names.size() == 1 && plain.size() == 1 + targets) {
     named[names.front()] = plain.front();
     plain.erase(plain.begin());
   }
-  if (named.empty() || plain.size() != 1)
+  if (named.empty() || plain.size() != targets)
     return wrongUsage(text, format);
-  return filesOf(named, plain.front(), text, format);
+  return filesOf(named, format.hasTargets ? plain.front() : "", text, format);
 }
 
 Result<std::vector<SampleFiles>> findShards(const std::string &folder, const SampleFormat &format) {
@@ -112,7 +116,8 @@ Result<std::vector<SampleFiles>> findShards(const std::string &folder, const Sam
   std::map<std::string, std::string> endings; ///< by input; the target's has no name
   for (const std::string &name : names)
     endings[name] = (names.size() == 1 ? "-x" : "-" + name) + ".npy";
-  endings[""] = "-y.npy";
+  if (format.hasTargets)
+    endings[""] = "-y.npy";
   std::vector<std::string> texts;
   for (const auto &[name, ending] : endings)
     texts.push_back(ending);
@@ -147,16 +152,17 @@ Result<std::vector<SampleFiles>> findShards(const std::string &folder, const Sam
       if (!files.contains(input))
         return Status::badInput("'" + files.begin()->second + "': expected a file '" + name +
                                 ending + "' beside it");
-    SYNCLINE_TRY_GET(shard, filesOf(files, files.at(""), folder, format));
+    SYNCLINE_TRY_GET(shard, filesOf(files, format.hasTargets ? files.at("") : "", folder, format));
     shards.push_back(std::move(*shard));
   }
   if (shards.empty()) {
     std::string wanted;
     for (const std::string &text : texts)
       wanted += (wanted.empty() ? "'NAME" : " and 'NAME") + text + "'";
-    return Status::badInput("'" + folder + "': expected " +
-                            (names.size() == 1 ? "pairs of files " : "files ") + wanted +
-                            (names.size() == 1 ? ", or a folder of images for each class" : ""));
+    return Status::badInput(
+        "'" + folder + "': expected " +
+        (names.size() == 1 && format.hasTargets ? "pairs of files " : "files ") + wanted +
+        (names.size() == 1 && format.hasTargets ? ", or a folder of images for each class" : ""));
   }
   return shards;
 }

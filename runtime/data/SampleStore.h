@@ -29,6 +29,7 @@ struct SampleFormat {
   bool classes = true;                    ///< targets are class indices
   std::int64_t classCount = 0;            ///< 0 for unknown, then labels are not checked
   std::vector<std::string> unneeded = {}; ///< the model's inputs that the step does not read
+  bool hasTargets = true;                 ///< else the model computes its loss from the inputs
 
   /// The names of the model's inputs that the step reads, each once.
   std::vector<std::string> inputNames() const;
@@ -46,6 +47,7 @@ public:
   /// in each epoch, see Preparation. Errors: badInput, naming the file.
   virtual Status readInput(std::int64_t sample, std::size_t number, std::int64_t epoch,
                            std::byte *to) const = 0;
+  /// Precondition: the format has targets.
   virtual Status readTarget(std::int64_t sample, std::byte *to) const = 0;
   /// The number of the smallest length that holds the sample; 0 where all have one length.
   virtual std::size_t lengthOf(std::int64_t) const { return 0; }

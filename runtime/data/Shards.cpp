@@ -29,6 +29,8 @@ Result<SampleFile> openInput(const std::string &path, const InputFormat &format,
                         format.name);
   else if (format.isWhole)
     s = file->checkWhole(format.name);
+  else if (format.type == ElementType::i64)
+    s = file->checkRows({0}, format.name);
   return s ? std::move(file) : Result<SampleFile>(s);
 }
 
@@ -37,6 +39,16 @@ Result<SampleFile> openInput(const std::string &path, const InputFormat &format,
 /// The places of the file's samples along the dimensions of the length; 0 where it has none.
 static std::int64_t placesIn(const SampleFile &file, const std::vector<std::size_t> &varied) {
   return varied.empty() ? 0 : file.sampleShape()[varied.front()];
+}
+
+Status Shards::openTarget(Shard &shard, const std::string &path, const SampleFormat &format,
+                          const std::vector<std::size_t> &varied) {
+  const bool hasPositions = format.classes && format.targetShape.size() > 1;
+  const std::string hint =
+      hasPositions ? "; 'syncline compile --classes-in' says where the output has its classes" : "";
+  SYNCLINE_TRY_GET(target, SampleFile::open(path, format.targetShape, "the targets", hint, varied));
+  shard.target = std::move(*target);
+  return Status::ok();
 }
 
 Result<Shards::Shard> Shards::openShard(const SampleFiles &group, const SampleFormat &format,
@@ -49,13 +61,10 @@ Result<Shards::Shard> Shards::openShard(const SampleFiles &group, const SampleFo
     shard.places = std::max(shard.places, placesIn(*input, varied));
     shard.inputs.push_back(std::move(*input));
   }
-  const bool hasPositions = format.classes && format.targetShape.size() > 1;
-  const std::string hint =
-      hasPositions ? "; 'syncline compile --classes-in' says where the output has its classes" : "";
   const auto &varied = lengths.isEmpty() ? none : lengths.ofTarget();
-  SYNCLINE_TRY_GET(target,
-                   SampleFile::open(group.target, format.targetShape, "the targets", hint, varied));
-  shard.target = std::move(*target);
+  if (format.hasTargets)
+    SYNCLINE_TRY(openTarget(shard, group.target, format, varied));
+  const SampleFile &last = shard.target ? *shard.target : shard.inputs.back();
   const auto expectPlaces = [&](const SampleFile &file,
                                 const std::vector<std::size_t> &dimensions) {
     const std::int64_t places = placesIn(file, dimensions);
@@ -66,11 +75,12 @@ Result<Shards::Shard> Shards::openShard(const SampleFiles &group, const SampleFo
                                   std::to_string(shard.places));
   };
   for (std::size_t i = 0; i < shard.inputs.size(); ++i) {
-    if (shard.inputs[i].size() != shard.target.size())
-      return Status::badInput(countOf(shard.inputs[i]) + ", " + countOf(shard.target));
+    if (shard.inputs[i].size() != last.size())
+      return Status::badInput(countOf(shard.inputs[i]) + ", " + countOf(last));
     SYNCLINE_TRY(expectPlaces(shard.inputs[i], lengths.isEmpty() ? none : lengths.ofInput(i)));
   }
-  SYNCLINE_TRY(expectPlaces(shard.target, varied));
+  if (shard.target)
+    SYNCLINE_TRY(expectPlaces(*shard.target, varied));
   shard.length = lengths.isEmpty() ? 0 : lengths.holding(shard.places);
   return shard;
 }
@@ -89,19 +99,22 @@ Result<std::unique_ptr<Shards>> Shards::open(const std::vector<SampleFiles> &gro
     all->inputTypes.push_back(input.type);
     all->inputShapes.push_back(ofSample(input.shape));
   }
-  all->targetType = format.targetType;
-  all->targetShape = ofSample(format.targetShape);
-  all->labelCount = format.classes ? core::elementCount(all->targetShape) : 0;
+  if (format.hasTargets) {
+    all->targetType = format.targetType;
+    all->targetShape = ofSample(format.targetShape);
+    all->labelCount = format.classes ? core::elementCount(all->targetShape) : 0;
+  }
   all->classCount = format.classCount;
   for (const SampleFiles &group : groups) {
     SYNCLINE_TRY_GET(shard, openShard(group, format, lengths));
-    if (format.classes)
-      SYNCLINE_TRY(shard->target.checkClasses(format.classCount));
+    if (shard->target && format.classes)
+      SYNCLINE_TRY(shard->target->checkClasses(format.classCount));
     if (all->shards.size() >= keptShards) {
-      shard->target.letGo();
+      if (shard->target)
+        shard->target->letGo();
       std::ranges::for_each(shard->inputs, &SampleFile::letGo);
     }
-    shard->end = all->size() + shard->target.size();
+    shard->end = all->size() + shard->size();
     all->shards.push_back(std::move(*shard));
   }
   return all;
@@ -124,7 +137,7 @@ Status Shards::readPadded(const SampleFile &file, std::int64_t place, ElementTyp
 
 std::pair<const Shards::Shard *, std::int64_t> Shards::find(std::int64_t sample) const {
   const auto shard = std::ranges::upper_bound(shards, sample, {}, &Shard::end);
-  return {&*shard, sample - (shard->end - shard->target.size())};
+  return {&*shard, sample - (shard->end - shard->size())};
 }
 
 std::string Shards::nameOf(std::int64_t sample) const {
@@ -150,18 +163,18 @@ Status Shards::readInput(std::int64_t sample, std::size_t number, std::int64_t e
 /// Labels that pad a sample are ignored, too.
 bool Shards::ignoresLabels() const {
   return std::ranges::any_of(shards, [this](const Shard &s) {
-    return s.target.ignoresLabels() || s.target.sampleShape() != targetShape;
+    return s.target && (s.target->ignoresLabels() || s.target->sampleShape() != targetShape);
   });
 }
 
 std::int64_t Shards::countedLabels(std::int64_t sample) const {
   const auto [shard, place] = find(sample);
-  return shard->target.countedLabels(place);
+  return shard->target->countedLabels(place);
 }
 
 Status Shards::readTarget(std::int64_t sample, std::byte *to) const {
   const auto [shard, place] = find(sample);
-  Status s = readPadded(shard->target, place, targetType, targetShape, core::ignoredLabel, to);
+  Status s = readPadded(*shard->target, place, targetType, targetShape, core::ignoredLabel, to);
   return s ? checkLabels(*shard, place, to) : s;
 }
 
@@ -172,7 +185,7 @@ Status Shards::checkLabels(const Shard &shard, std::int64_t place, const std::by
     convert(labels + i * bytes, targetType, 1, reinterpret_cast<std::byte *>(&label),
             ElementType::i64);
     if (label != core::ignoredLabel && (label < 0 || (classCount > 0 && label >= classCount)))
-      return Status::badInput("'" + shard.target.path() + "': sample " + std::to_string(place) +
+      return Status::badInput("'" + shard.target->path() + "': sample " + std::to_string(place) +
                               ": expected a class from 0 to " +
                               (classCount > 0 ? std::to_string(classCount - 1) : "n") + ", got " +
                               std::to_string(label) + "; the file was changed while it was read");

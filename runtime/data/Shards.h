@@ -6,6 +6,7 @@
 #include "runtime/data/SampleFile.h"
 #include "runtime/data/SampleFiles.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,11 +38,14 @@ public:
 private:
   struct Shard {
     std::vector<SampleFile> inputs;
-    SampleFile target;
+    std::optional<SampleFile> target; ///< none where the format has none
+    std::int64_t size() const { return inputs.front().size(); }
     std::int64_t end = 0;    ///< number of samples in this shard and those before it
     std::int64_t places = 0; ///< of its samples along the dimension of the length, if they have one
     std::size_t length = 0;  ///< the number of the smallest length that holds them
   };
+  static Status openTarget(Shard &shard, const std::string &path, const SampleFormat &format,
+                           const std::vector<std::size_t> &varied);
   static Result<Shard> openShard(const SampleFiles &group, const SampleFormat &format,
                                  const Lengths &lengths);
   /// Reads a sample of `file` in the format's shape.

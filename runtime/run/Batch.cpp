@@ -15,7 +15,7 @@ std::vector<int> inputsOf(const Plan &plan, const core::Executable &executable) 
 Batch::Batch(const std::vector<LengthStep> &steps, const SampleSource &from) : source(from) {
   for (const auto &[plan, executable] : steps)
     places.push_back({plan->sampleFormat(), executable, inputsOf(*plan, *executable),
-                      executable->find(Space::target, plan->target.name)});
+                      plan->target ? executable->find(Space::target, plan->target->name) : -1});
   if (!from.data)
     return;
   auto read = [from](std::int64_t microBatch, data::HostBatch &to) {
@@ -97,7 +97,7 @@ Status Batch::copyToStep(const Place &place, bool isNext) {
   };
   for (std::size_t i = 0; i < place.inputs.size(); ++i)
     SYNCLINE_TRY(copy(place.inputs[i], batch.input(place.format, i)));
-  return copy(place.target, batch.targets);
+  return place.target < 0 ? Status::ok() : copy(place.target, batch.targets);
 }
 
 } // namespace syncline::run

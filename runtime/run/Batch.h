@@ -64,8 +64,8 @@ private:
     data::SampleFormat format;
     core::Executable *executable = nullptr;
     std::vector<int> inputs; ///< tensors, in the format's order
-    int target = -1;
-    bool isFilled = false; ///< with synthetic samples, which stay
+    int target = -1;         ///< -1: none
+    bool isFilled = false;   ///< with synthetic samples, which stay
   };
   std::size_t syntheticLength(std::int64_t number) const;
   Status copyToStep(const Place &place, bool isNext);

@@ -138,7 +138,7 @@ Score scoreBatch(const Plan &plan, const Array &output, const Array &target, std
   }
   const bool hasLabels = plan.loss.hasClassTargets();
   const core::AxisView around = core::aroundAxis(
-      outputShape, hasLabels ? core::classAxis(outputShape, plan.target.shape) : 1);
+      outputShape, hasLabels ? core::classAxis(outputShape, plan.target->shape) : 1);
   for (std::int64_t i = 0; i < samples * perSample / around.extent; ++i) {
     const std::int64_t first = i / around.inner * around.extent * around.inner + i % around.inner;
     const Prediction prediction{output, first, around.inner, around.extent};
@@ -151,6 +151,10 @@ Score scoreBatch(const Plan &plan, const Array &output, const Array &target, std
       score.add(scoreClass(prediction, label, plan.loss.smoothing));
   }
   return score;
+}
+
+std::int64_t Evaluation::sizeOf(const Plan &plan, const data::Dataset &data) {
+  return plan.target ? data.size() : data.size() / plan.batch * plan.batch;
 }
 
 /// Gives rank 0's states to all workers. The store holds the last evaluation's only.
@@ -174,29 +178,38 @@ Status Evaluation::shareStates() {
   return states.write();
 }
 
+/// The score of one batch whose samples and forward pass are in place. `count` are its samples that
+/// are no repetitions.
+Result<Score> Evaluation::scoreOf(const data::HostBatch &batch, std::int64_t count) {
+  if (!plan.target)
+    return Score{executable.loss() * static_cast<double>(count), count, 0, 0};
+  const int output = executable.find(Space::arena, plan.output->name);
+  logits.resize(static_cast<std::size_t>(bytesOf(executable.tensors()[output])));
+  SYNCLINE_TRY(executable.read(output, logits));
+  return scoreBatch(plan, view(logits, plan.output->type, plan.output->shape),
+                    view(batch.targets, plan.target->type, plan.target->shape), count);
+}
+
 /// The score of this worker, so far where a signal ends it early.
 Result<Score> Evaluation::ownScore(Trainer &trainer) {
   const std::vector<int> inputs = inputsOf(plan, executable);
-  const int output = executable.find(Space::arena, plan.output->name);
   const data::SampleFormat format = plan.sampleFormat();
-  std::vector<std::byte> logits(bytesOf(executable.tensors()[output]));
+  const std::int64_t size = sizeOf(plan, data);
   const int rank = group ? group->rank() : 0;
   data::HostBatch batch;
   Score score;
-  for (std::int64_t first = rank * plan.batch; first < data.size() && StopSignal::received() == 0;
+  for (std::int64_t first = rank * plan.batch; first < size && StopSignal::received() == 0;
        first += plan.ranks * plan.batch) {
     data::Samples samples;
     samples.length = data.longest();
     for (std::int64_t i = 0; i < plan.batch; ++i)
-      samples.indices.push_back(std::min(first + i, data.size() - 1));
+      samples.indices.push_back(std::min(first + i, size - 1));
     SYNCLINE_TRY(data.read(samples, batch));
     for (std::size_t i = 0; i < inputs.size(); ++i)
       SYNCLINE_TRY(executable.write(inputs[i], batch.input(format, i)));
     SYNCLINE_TRY(trainer.forward(0));
-    SYNCLINE_TRY(executable.read(output, logits));
-    score.add(scoreBatch(plan, view(logits, plan.output->type, plan.output->shape),
-                         view(batch.targets, plan.target.type, plan.target.shape),
-                         std::min(plan.batch, data.size() - first)));
+    SYNCLINE_TRY_GET(own, scoreOf(batch, std::min(plan.batch, size - first)));
+    score.add(*own);
   }
   return score;
 }
@@ -226,7 +239,7 @@ Result<std::optional<Score>> Evaluation::sum(const Score &own, bool isCut) {
 }
 
 Result<std::optional<Score>> Evaluation::score(Trainer &trainer) {
-  if (!plan.output)
+  if (!plan.output && plan.target)
     return Status::badInput("'" + plan.folder + "/plan.json' names no output: cannot evaluate");
   ++number;
   StoredTensors samples(executable, Space::input), own(executable, Space::state);

@@ -42,12 +42,18 @@ public:
 
   /// Runs the forward phase over the whole set, all workers together, and sums their scores. Worker
   /// R of P takes batch R and every P-th batch after it. The last batch is filled up with repeated
-  /// samples, which are not counted; samples of several lengths are padded to the greatest. A
-  /// signal ends evaluation early, on all workers without a score. Not while a message is under way
-  /// that changes parameters. Errors: peerLost; badInput without an output; the backend's.
+  /// samples, which are not counted; where the model computes its loss, it is left out. Samples of
+  /// several lengths are padded to the greatest. A signal ends evaluation early, on all workers
+  /// without a score. Not while a message is under way that changes parameters. Errors: peerLost;
+  /// badInput without an output; the backend's.
   Result<std::optional<Score>> score(Trainer &trainer);
 
+  /// How many samples of the set are scored: all, or whole batches where the model computes the
+  /// loss of a batch.
+  static std::int64_t sizeOf(const Plan &plan, const data::Dataset &data);
+
 private:
+  Result<Score> scoreOf(const data::HostBatch &batch, std::int64_t count);
   Result<Score> ownScore(Trainer &trainer);
   Status shareStates();
   Result<std::optional<Score>> sum(const Score &own, bool isCut);
@@ -57,6 +63,7 @@ private:
   const data::Dataset &data;
   transport::Group *const group;
   const double seconds;
+  std::vector<std::byte> logits;
   std::int64_t number = -1; ///< of this evaluation; tells its messages from others'
 };
 

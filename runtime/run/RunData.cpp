@@ -2,6 +2,7 @@
 #include "runtime/run/RunData.h"
 
 #include "runtime/core/Formatted.h"
+#include "runtime/run/Evaluation.h"
 
 #include <algorithm>
 #include <numeric>
@@ -26,6 +27,10 @@ Status RunData::open(const Options &options, const Plan &plan, int rank,
   }
   if (training && test)
     SYNCLINE_TRY(compareClasses(options));
+  if (test && Evaluation::sizeOf(plan, *test) == 0)
+    return Status::badInput("'" + options.eval + "' has " + std::to_string(test->size()) +
+                            " samples, fewer than one batch of " + std::to_string(plan.batch) +
+                            ", of which the model computes the loss");
   if (!training)
     return Status::ok();
   sampler = std::make_unique<data::Sampler>(training->size(), plan.ranks, rank,
@@ -121,6 +126,11 @@ std::vector<std::string> RunData::notes(const Options &options, const Plan &plan
                     std::to_string(training->size()) +
                     " samples: they do not fill a global batch of " +
                     std::to_string(plan.ranks * plan.batch * options.microBatches));
+  if (const std::int64_t scored = test ? Evaluation::sizeOf(plan, *test) : 0;
+      test && scored < test->size())
+    texts.push_back("evaluation leaves out " + std::to_string(test->size() - scored) + " of " +
+                    std::to_string(test->size()) + " samples: they do not fill a batch of " +
+                    std::to_string(plan.batch) + ", of which the model computes the loss");
   for (const auto &[set, where] : {std::pair(&training, &options.data), {&test, &options.eval}})
     if (*set && (*set)->ignoredFiles() > 0)
       texts.push_back("'" + *where + "' has " + std::to_string((*set)->ignoredFiles()) +

@@ -177,7 +177,7 @@ class LossesTest(RefusalTest):
     def test_compile_says_what_is_known(self):
         words = ["compile", "m.onnx", "--cluster", self.cluster, "-o", self.folder / "out.plan"]
         for loss, said in (
-            ("hinge", "smooth-l1:beta=B or bce-with-logits, got 'hinge'"),
+            ("hinge", "smooth-l1:beta=B, bce-with-logits or output:NAME, got 'hinge'"),
             ("l1:beta=1", "loss 'l1': expected no parameters, got 'beta=1'"),
             ("cross-entropy:smoothing=2", "with S from 0 to below 1, or both with a comma between"),
             ("cross-entropy:smoothing=-0.1", "got 'smoothing=-0.1'"),

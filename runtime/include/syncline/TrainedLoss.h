@@ -7,24 +7,29 @@
 
 namespace syncline {
 
-enum class LossKind { crossEntropy, mse, l1, smoothL1, bceWithLogits };
+/// `modelOutput` is a loss that the model computes, labels being inputs of it; all others compare
+/// one of its outputs with targets.
+enum class LossKind { crossEntropy, mse, l1, smoothL1, bceWithLogits, modelOutput };
 
 struct TrainedLoss {
   LossKind kind = LossKind::crossEntropy;
   double beta = 1;                 ///< of smoothL1: where |y - target| becomes linear
   bool takesProbabilities = false; ///< of crossEntropy: targets are not classes
-  double smoothing = 0; ///< of crossEntropy: the part of the loss that all classes share alike
+  double smoothing = 0;    ///< of crossEntropy: the part of the loss that all classes share alike
+  std::string output = {}; ///< of modelOutput: its name in the model
 
-  /// Reads KIND or KIND:KEY=VALUE,... Errors: badInput, a message that names what is known.
+  /// Reads KIND, KIND:KEY=VALUE,... or output:NAME. Errors: badInput, which names what is known.
   static Result<TrainedLoss> parse(const std::string &text);
   /// What parse() reads, without parameters that have their default.
   std::string text() const;
 
+  /// Whether the step compares with targets.
+  bool hasTargets() const { return kind != LossKind::modelOutput; }
   /// Whether targets are the numbers of classes.
   bool hasClassTargets() const { return kind == LossKind::crossEntropy && !takesProbabilities; }
   /// Whether one kernel computes loss and gradient, instead of loops and a reduction.
   bool hasKernel() const { return hasClassTargets() || kind == LossKind::mse; }
-  /// The loss of one element; not for a cross-entropy.
+  /// The loss of one element; not for a cross-entropy or the model's own.
   double ofElement(double y, double target) const;
 
   bool operator==(const TrainedLoss &) const = default;

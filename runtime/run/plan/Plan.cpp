@@ -167,6 +167,14 @@ launch::RunShape runShape(const Json &json) {
   return shape;
 }
 
+std::optional<NamedTensor> planTarget(const Json &json, const TrainedLoss &loss) {
+  const Json &target = member(json, "target");
+  if (target.is_null() == loss.hasTargets())
+    throw SchemaError{"'target': expected " + std::string(loss.hasTargets() ? "a tensor" : "null") +
+                      " with the loss '" + loss.text() + "'"};
+  return target.is_null() ? std::nullopt : std::optional(namedTensor(target));
+}
+
 Plan planFrom(const Json &json) {
   Plan plan;
   plan.name = get<std::string>(json, "name");
@@ -215,7 +223,7 @@ Plan planFrom(const Json &json) {
   if (plan.inputs.empty())
     throw SchemaError{"'inputs' is empty"};
   plan.unneededInputs = get<std::vector<std::string>>(json, "unneeded_inputs");
-  plan.target = namedTensor(member(json, "target"));
+  plan.target = planTarget(json, plan.loss);
   if (json.contains("output") && !json.at("output").is_null())
     plan.output = namedTensor(json.at("output"));
   std::set<std::string> names;
@@ -331,12 +339,15 @@ data::SampleFormat Plan::sampleFormat() const {
   for (const PlanInput &input : inputs)
     format.inputs.push_back(
         {input.source, input.type, input.shape, input.rowCount, input.isWhole, input.elementRows});
-  format.targetType = target.type;
-  format.targetShape = target.shape;
-  format.classes = loss.hasClassTargets();
   format.unneeded = unneededInputs;
+  format.classes = loss.hasClassTargets();
+  format.hasTargets = target.has_value();
+  if (!target)
+    return format;
+  format.targetType = target->type;
+  format.targetShape = target->shape;
   if (format.classes && output && output->shape.size() > 1)
-    format.classCount = output->shape[core::classAxis(output->shape, target.shape)];
+    format.classCount = output->shape[core::classAxis(output->shape, target->shape)];
   return format;
 }
 
@@ -365,7 +376,7 @@ Result<Plan> loadPlan(const std::string &folder) {
     };
     for (const PlanInput &input : plan.inputs)
       plan.sizes.input += bytes(input);
-    plan.sizes.target = bytes(plan.target);
+    plan.sizes.target = plan.target ? bytes(*plan.target) : 0;
     return plan;
   } catch (const SchemaError &e) {
     return bad(path, e.message);

@@ -85,7 +85,7 @@ struct Plan {
   std::int64_t batch = 1;         ///< samples of one rank in a step
   std::vector<PlanInput> inputs;  ///< at least one
   std::vector<std::string> unneededInputs; ///< the model's inputs that the step does not read
-  NamedTensor target;
+  std::optional<NamedTensor> target;       ///< none where the model computes its loss
   /// The graph's output, in the arena, complete after the forward phase.
   std::optional<NamedTensor> output;
   std::vector<PlanTensor> tensors;

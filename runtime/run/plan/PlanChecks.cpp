@@ -33,7 +33,8 @@ Status checkTensor(const Plan &plan, const Executable &executable, Space space,
 Status checkTensors(const Plan &plan, const Executable &executable) {
   for (const PlanInput &input : plan.inputs)
     SYNCLINE_TRY(checkTensor(plan, executable, Space::input, input));
-  SYNCLINE_TRY(checkTensor(plan, executable, Space::target, plan.target));
+  if (plan.target)
+    SYNCLINE_TRY(checkTensor(plan, executable, Space::target, *plan.target));
   if (plan.output)
     SYNCLINE_TRY(checkTensor(plan, executable, Space::arena, *plan.output));
   for (const PlanTensor &t : plan.tensors) {
@@ -122,7 +123,9 @@ Status checkSamples(const Plan &plan) {
                             "': expected " + expected + ", got shape " +
                             data::describe(tensor.shape));
   };
-  std::vector<const NamedTensor *> tensors{&plan.target};
+  std::vector<const NamedTensor *> tensors;
+  if (plan.target)
+    tensors.push_back(&*plan.target);
   for (const PlanInput &input : plan.inputs)
     tensors.push_back(&input);
   if (plan.output)
@@ -130,7 +133,7 @@ Status checkSamples(const Plan &plan) {
   for (const NamedTensor *tensor : tensors)
     if (tensor->shape.empty() || tensor->shape[0] != plan.batch)
       return bad(*tensor, "the batch, " + std::to_string(plan.batch) + ", as first dimension");
-  if (!plan.output)
+  if (!plan.output || !plan.target)
     return Status::ok();
   const NamedTensor &output = *plan.output;
   std::int64_t classes = 1;
@@ -138,13 +141,13 @@ Status checkSamples(const Plan &plan) {
     if (plan.loss.takesProbabilities)
       classes = output.shape.size() > 1 && output.shape[1] > 0 ? 1 : 0;
     else if (output.shape.size() > 1)
-      classes = output.shape[core::classAxis(output.shape, plan.target.shape)];
+      classes = output.shape[core::classAxis(output.shape, plan.target->shape)];
     if (output.shape.size() < 2 || classes < 1)
       return bad(output, "classes as second or last dimension");
   }
-  if (core::elementCount(output.shape) != core::elementCount(plan.target.shape) * classes)
-    return bad(plan.target, "a target for every prediction of '" + output.name + "', shape " +
-                                data::describe(output.shape));
+  if (core::elementCount(output.shape) != core::elementCount(plan.target->shape) * classes)
+    return bad(*plan.target, "a target for every prediction of '" + output.name + "', shape " +
+                                 data::describe(output.shape));
   return Status::ok();
 }
 

@@ -34,3 +34,10 @@ before plan.bucket 0 | %p = plan.tensor "p" in arena at 192 reserve 64 live [3, 
 before plan.bucket 0 | %q = plan.tensor "q" in arena at 256 reserve 64 live [4, 4] {output} : memref<4x4x1xf32>
 before plan.phase backward | plan.call softmax "p" ["x", "y"] ins(%y : memref<4x4xf32>) outs(%p : memref<4x4xf32>) {axis = 1 : i64}
 before plan.phase backward | plan.call reshape "q" ["x", "y"] ins(%p : memref<4x4xf32>) outs(%q : memref<4x4x1xf32>)
+
+// -----
+
+// Valid: A loss that the model computes compares an input with what is no output (P25).
+change input = 64 : i64, target = 64 => input = 128 : i64, target = 0
+change "t" in target at 0 => "t" in input at 64
+drop "y" in arena | {output}

@@ -45,6 +45,27 @@ TEST(Plan, Loads) {
   EXPECT_EQ(readRunShape(tiny.folder())->servers, 0);
 }
 
+// A loss that the model computes has no target, and every other loss has one.
+TEST(Plan, HasATargetOrAModelsLoss) {
+  TinyPlan tiny(2, 8);
+  const nlohmann::json target = tiny.json["target"];
+  tiny.json["target"] = nullptr;
+  tiny.seal();
+  EXPECT_NE(messageOf(tiny).find("'target': expected a tensor with the loss 'cross-entropy'"),
+            std::string::npos);
+  tiny.json["loss"] = "output:loss";
+  tiny.json["output"] = nullptr;
+  tiny.seal();
+  Result<Plan> plan = loadPlan(tiny.folder());
+  ASSERT_TRUE(plan.isOk()) << plan.status().message();
+  EXPECT_FALSE(plan->sampleFormat().hasTargets);
+  EXPECT_EQ(plan->sizes.target, 0);
+  tiny.json["target"] = target;
+  tiny.seal();
+  EXPECT_NE(messageOf(tiny).find("'target': expected null with the loss 'output:loss'"),
+            std::string::npos);
+}
+
 // Ranks wait for 20 steps of the longer prediction, and for 30 s at least.
 TEST(Plan, WaitsLongEnough) {
   Plan plan;

@@ -128,6 +128,62 @@ TEST_F(SeveralInputs, WrongValues) {
   bad("mask", {5, 3}, 0, ".npy' has 5 samples, '" + files.file("y.npy") + "' has 4 samples");
 }
 
+// A model that computes its loss has inputs alone; a file more or one less is refused.
+TEST_F(SeveralInputs, WithoutTargets) {
+  SampleFormat format = texts();
+  format.hasTargets = false;
+  format.targetShape = {};
+  const auto pair = [&](std::vector<std::string> names) {
+    const std::string all = words(std::move(names));
+    return all.substr(0, all.rfind(','));
+  };
+  const Result<Dataset> set = Dataset::open(pair({"ids", "mask"}), format);
+  ASSERT_TRUE(set.isOk()) << set.status().message();
+  EXPECT_EQ(set->size(), 4);
+  EXPECT_FALSE(set->ignoresLabels());
+  HostBatch batch;
+  ASSERT_TRUE(set->read({.indices = {2, 1}}, batch).isOk());
+  EXPECT_EQ(valuesOf<float>(batch.input(format, 2)), (std::vector<float>{1, 1, 1, 1, 0, 0}));
+  EXPECT_TRUE(batch.targets.empty());
+  fillSynthetic(format, 1, 0, batch);
+  EXPECT_TRUE(batch.targets.empty());
+
+  const auto bad = [&](const std::string &where, const std::string &why) {
+    const Result<Dataset> refused = Dataset::open(where, format);
+    ASSERT_FALSE(refused.isOk()) << why;
+    EXPECT_NE(refused.status().message().find(why), std::string::npos)
+        << refused.status().message();
+  };
+  bad(words({"ids", "mask"}),
+      "expected a file for each input, 'ids=X,mask=X', or a folder as data");
+  bad(pair({"ids"}), "expected a file for input 'mask', as mask=FILE");
+  write("mask", {5, 3}, std::vector<std::int64_t>(15));
+  bad(pair({"ids", "mask"}), "mask.npy' has 5 samples");
+}
+
+// A model of one input may name it or not.
+TEST_F(SeveralInputs, OneWithoutTargets) {
+  SampleFormat format;
+  format.inputs = {{.name = "labels", .type = ElementType::i64, .shape = {2}}};
+  format.hasTargets = false;
+  for (const std::string &where : {files.file("y.npy"), "labels=" + files.file("y.npy")}) {
+    const Result<Dataset> set = Dataset::open(where, format);
+    ASSERT_TRUE(set.isOk()) << set.status().message();
+    EXPECT_EQ(set->size(), 4);
+  }
+  TemporaryFolder shards;
+  std::filesystem::copy_file(files.file("y.npy"), shards.file("a-x.npy"));
+  EXPECT_TRUE(Dataset::open(shards.path, format).isOk());
+  std::filesystem::copy_file(files.file("y.npy"), shards.file("a-y.npy"));
+  EXPECT_EQ(Dataset::open(shards.path, format).status().message(),
+            "'" + shards.file("a-y.npy") + "': expected a name that ends in '-x.npy'");
+  const float halves[] = {0, 0.5F};
+  ASSERT_TRUE(writeNpy(files.file("y.npy"), ElementType::f32, {2}, halves).isOk());
+  EXPECT_EQ(Dataset::open(files.file("y.npy"), format).status().message(),
+            "'" + files.file("y.npy") +
+                "': element 1: expected a whole number for input 'labels', got 0.5");
+}
+
 // Without data tokens number rows, equal in both types, and a mask keeps something.
 TEST_F(SeveralInputs, Synthetic) {
   SampleFormat format = texts();

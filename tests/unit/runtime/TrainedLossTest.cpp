@@ -11,7 +11,7 @@ TEST(TrainedLoss, IsWrittenAsItIsRead) {
   for (const char *text :
        {"cross-entropy", "cross-entropy:targets=probabilities", "cross-entropy:smoothing=0.1",
         "cross-entropy:targets=probabilities,smoothing=0.1", "mse", "l1", "smooth-l1",
-        "smooth-l1:beta=0.25", "bce-with-logits"}) {
+        "smooth-l1:beta=0.25", "bce-with-logits", "output:loss", "output:/a:b=0.4,c"}) {
     const auto loss = TrainedLoss::parse(text);
     ASSERT_TRUE(loss) << text;
     EXPECT_EQ(loss->text(), text);
@@ -30,10 +30,12 @@ TEST(TrainedLoss, NamesWhatIsKnown) {
     EXPECT_NE(loss.status().message().find(why), std::string::npos) << loss.status().message();
   };
   refused("", "expected the loss cross-entropy, ");
-  refused("hinge", "smooth-l1:beta=B or bce-with-logits, got 'hinge'");
+  refused("hinge", "smooth-l1:beta=B, bce-with-logits or output:NAME, got 'hinge'");
   refused("l1:beta=1", "loss 'l1': expected no parameters, got 'beta=1'");
   refused("mse:", "loss 'mse': expected no parameters, got ''");
   refused("bce-with-logits:beta=1", "expected no parameters");
+  for (const char *text : {"output", "output:"})
+    refused(text, "loss 'output': expected the name of an output of the model, 'output:NAME'");
   for (const char *parameters :
        {"", "smoothing", "smoothing=", "smoothing=1", "smoothing=-0.1", "smoothing=nan",
         "smoothing=0.1x", "smoothing=0.1,", "smoothing=0.1,smoothing=0.1", "targets=classes",
