@@ -134,7 +134,7 @@ BatchLayout::Place BatchLayout::of(Value value) {
   if (place && (place->dim < 0 || place->dim >= rankOf(value) ||
                 shapeOf(value)[place->dim] != place->factor() * batch))
     place = mixed("its result of shape " + nn::toString(shapeOf(value)) + " would lose the batch");
-  return places[value] = place;
+  return places[value] = checked(value, place);
 }
 
 BatchLayout::Place BatchLayout::mixed(const std::string &what) {
@@ -219,6 +219,8 @@ BatchLayout::Place BatchLayout::ofMatmul(nn::MatmulOp op) {
 }
 
 BatchLayout::Place BatchLayout::ofReduce(nn::ReduceOp op) {
+  if (const Place own = of(op.getX()); own && beginsTotal(op, *own))
+    return {};
   Place place = along(op.getX(), op.getAxes(), "it would reduce over");
   if (place && rankOf(op.getY()) < rankOf(op.getX()))
     place->dim -= llvm::count_if(op.getAxes(), [&](auto axis) { return axis < place->dim; });
@@ -306,6 +308,7 @@ BatchLayout::Place BatchLayout::find(Operation *op) {
       .Case<nn::PadOp>([&](nn::PadOp op) { return ofPad(op); })
       .Case<nn::TransposeOp>([&](nn::TransposeOp op) { return ofTranspose(op); })
       .Case<nn::RecurrentOp>([&](nn::RecurrentOp op) { return ofRecurrent(op, op.getY()); })
+      .Case<nn::CrossEntropyOp>([&](nn::CrossEntropyOp op) { return ofCrossEntropy(op); })
       .Case<nn::AxesOpInterface>([&](nn::AxesOpInterface op) { return ofAxes(op); })
       .Default([&](Operation *op) { // stored, or known by its shape alone
         const bool hasBatch = llvm::any_of(op->getOperands(), [&](Value x) { return of(x); });

@@ -47,7 +47,7 @@ public:
       : batch(batch), exported(exported) {}
 
   /// States the place of a value before anything asks for it.
-  void set(mlir::Value value, Place place) { places[value] = place; }
+  void set(mlir::Value value, Place place) { places[value] = checked(value, place); }
   /// The value's place, found from the operation that makes it; unset where it has no batch.
   Place of(mlir::Value value);
   /// The place of a constant that follows a tensor's shape: every sample has the same there.
@@ -77,6 +77,9 @@ public:
 
   std::int64_t batch = 0;
   std::optional<std::int64_t> exported;
+  /// Whether samples may be added up, as a loss that the model computes does. What is computed from
+  /// such a total is one itself, and no sample is computed from it.
+  bool allowsTotals = false;
 
 private:
   struct Operand {
@@ -103,9 +106,13 @@ private:
   Place ofTranspose(nn::TransposeOp op);
   Place ofRecurrent(nn::RecurrentOp op, mlir::Value result);
   Place ofAxes(nn::AxesOpInterface op);
+  Place ofCrossEntropy(nn::CrossEntropyOp op);
+  bool beginsTotal(nn::ReduceOp op, const BatchPlace &place);
+  Place checked(mlir::Value value, Place place);
 
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseSet<mlir::Value> sampleNumbers;
+  llvm::DenseSet<mlir::Value> totals; ///< over samples, and what is computed from such
   std::string fault;
 };
 

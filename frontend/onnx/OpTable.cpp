@@ -17,12 +17,12 @@ const OpImport *frontend::findOp(llvm::StringRef name) {
   static const auto table = [] {
     llvm::StringMap<OpImport> rows;
     for (const OpRows family :
-         {attentionOps(),     blockOps(),  columnOps(),    constantOps(),      controlOps(),
-          convTransposeOps(), einsumOps(), extremeOps(),   fourierOps(),       gatherScatterOps(),
-          groupNormOps(),     linearOps(), noiseOps(),     normalizationOps(), padOps(),
-          pointwiseOps(),     poolOps(),   recurrentOps(), reductionOps(),     repeatOps(),
-          resizeOps(),        rowOps(),    scanOps(),      sequenceOps(),      shapeOps(),
-          topOps(),           wholeOps()})
+         {attentionOps(),     blockOps(),     columnOps(),  constantOps(),  controlOps(),
+          convTransposeOps(), einsumOps(),    extremeOps(), fourierOps(),   gatherScatterOps(),
+          groupNormOps(),     linearOps(),    lossOps(),    noiseOps(),     normalizationOps(),
+          padOps(),           pointwiseOps(), poolOps(),    recurrentOps(), reductionOps(),
+          repeatOps(),        resizeOps(),    rowOps(),     scanOps(),      sequenceOps(),
+          shapeOps(),         topOps(),       wholeOps()})
       for (const OpRow &row : family)
         rows.try_emplace(row.name, row.import);
     return rows;

@@ -39,6 +39,7 @@ OpRows fourierOps();
 OpRows gatherScatterOps();
 OpRows groupNormOps();
 OpRows linearOps();
+OpRows lossOps();
 OpRows noiseOps();
 OpRows normalizationOps();
 OpRows padOps();
