@@ -78,6 +78,9 @@ const Request otherLoss{
     "--loss other than cross-entropy",
     [](const CompileOptions &o) { return !o.loss.starts_with("cross-entropy"); },
     [](const CompileOptions &o) { return "--loss " + o.loss; }};
+const Request modelLoss{"--loss output:NAME",
+                        [](const CompileOptions &o) { return o.loss.starts_with("output:"); },
+                        [](const CompileOptions &o) { return "--loss " + o.loss; }};
 const Request sizes{"--dim with several sizes",
                     [](const CompileOptions &o) { return !o.sizes.empty(); },
                     [](const CompileOptions &o) { return "--dim " + o.varied + "=.."; }};
@@ -119,6 +122,8 @@ const std::vector<Exclusion> &exclusions() {
         {"--accumulate"}},
        "such a plan does not run"},
       {classes, {otherLoss}, "only a cross-entropy has classes"},
+      {modelLoss, {{"--loss-on"}}, "the loss is that output"},
+      {modelLoss, {sizes}, "such a loss would count what pads samples"},
       {tf32, {cpu}, "only GPUs have it"},
       {sizes, {gpus}, "no GPU has run steps that share their parameters"},
       {sizes, {ordered}, "the next step may have another size"},

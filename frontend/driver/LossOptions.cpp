@@ -19,8 +19,8 @@ void addLoss(CLI::App &command, CompileOptions &options) {
                   "Take this loss on the model's output, the mean over elements or, for a "
                   "cross-entropy, over predictions: cross-entropy, "
                   "cross-entropy:targets=probabilities, cross-entropy:smoothing=S, mse, l1, "
-                  "smooth-l1, smooth-l1:beta=B or "
-                  "bce-with-logits")
+                  "smooth-l1, smooth-l1:beta=B or bce-with-logits; output:NAME trains by an "
+                  "output of one number, a loss that the model computes, labels being inputs")
       ->check(check)
       ->type_name("LOSS")
       ->capture_default_str()

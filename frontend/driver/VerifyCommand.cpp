@@ -21,6 +21,7 @@
 #include "passes/solver/Planner.h"
 #include "passes/z3/Z3Judge.h"
 #include "runtime/launch/CliChecks.h"
+#include "syncline/TrainedLoss.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -77,13 +78,23 @@ Status checkOrigin(const VerifyOptions &options) {
   return Status::ok();
 }
 
+/// The output that is the loss; empty where the text names none.
+std::string lossOf(const nlohmann::json &loss) {
+  const Result<TrainedLoss> read =
+      TrainedLoss::parse(loss.is_string() ? loss.get<std::string>() : std::string());
+  return read ? read->output : std::string();
+}
+
 frontend::PlannedNames namesOf(const nlohmann::json &document) {
   frontend::PlannedNames names;
   for (const nlohmann::json &input : document.at("inputs"))
     names.inputs.push_back(input.at(input.contains("of") ? "of" : "name").get<std::string>());
   document.at("unneeded_inputs").get_to(names.unneeded);
-  document.at("output").at("name").get_to(names.output);
   const nlohmann::json options = document.value("options", nlohmann::json());
+  if (document.at("output").is_null())
+    names.output = lossOf(document.at("loss"));
+  else
+    document.at("output").at("name").get_to(names.output);
   if (options.is_object() && options.contains("loss_on") && options["loss_on"].is_string())
     options["loss_on"].get_to(names.lossOn);
   for (const nlohmann::json &tensor : document.at("tensors"))

@@ -20,7 +20,9 @@ static Status check(ModelFile &file, const PlannedNames &plan) {
       file.initializers.push_back(std::make_unique<onnx::TensorProto>());
       file.initializers.back()->set_name(name);
     }
-  SYNCLINE_TRY_GET(index, indexGraph(file, plan.lossOn.empty() ? plan.output : plan.lossOn));
+  const LossOn on =
+      plan.lossOn.empty() ? LossOn{plan.output, /*isName=*/true} : LossOn{plan.lossOn};
+  SYNCLINE_TRY_GET(index, indexGraph(file, on));
   if (const std::string &first = index->outputs.front().value->name(); first != plan.output)
     return Status::badInput("expected the loss on the plan's output '" + plan.output + "', got '" +
                             first + "'");

@@ -254,12 +254,12 @@ static Status sortNodes(const ModelFile &file, GraphIndex &index, const std::vec
   return index.order.size() == total ? Status::ok() : describeCycle(graph, index, waiting);
 }
 
-Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const std::string &outputs) {
+Result<GraphIndex> frontend::indexGraph(const ModelFile &file, const LossOn &on) {
   const onnx::GraphProto &graph = file.model->graph();
   GraphIndex index;
   SYNCLINE_TRY(indexInitializers(file, index));
   SYNCLINE_TRY(findInputs(graph, index));
-  SYNCLINE_TRY_GET(found, findLossOutputs(graph, outputs));
+  SYNCLINE_TRY_GET(found, findLossOutputs(graph, on));
   index.outputs = std::move(*found);
   SYNCLINE_TRY(indexProducers(file, index));
   SYNCLINE_TRY_GET(needed, markNeeded(graph, index));

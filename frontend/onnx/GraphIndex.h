@@ -53,10 +53,9 @@ struct GraphIndex {
 };
 
 /// Checks that every name is defined once, that every name read is defined and that nodes form no
-/// cycle. Nodes may stand in any order in the
-/// file; `order` keeps the file's where that is possible. findLossOutputs() reads `outputs`.
-/// Messages do not name the file.
-Result<GraphIndex> indexGraph(const ModelFile &file, const std::string &outputs);
+/// cycle. Nodes may stand in any order in the file; `order` keeps the file's where it can be kept.
+/// findLossOutputs() reads `on`. Messages do not name the file.
+Result<GraphIndex> indexGraph(const ModelFile &file, const LossOn &on);
 
 /// Indexes nodes that were appended to the graph; the order stays as it is.
 void indexCopies(const onnx::GraphProto &graph, GraphIndex &index);

@@ -184,7 +184,8 @@ Value GraphValues::constantTensor(const std::string &name, const ConstantTensor 
   Value made = builder.create<nn::ConstantOp>(mlir::NameLoc::get(builder.getStringAttr(name)),
                                               value.getType(), value);
   layout.set(made, layout.of(constant));
-  if (constant.atOtherBatch && !layout.of(made))
+  const bool isDivisor = layout.allowsTotals && constant.size() == 1; // the number of samples
+  if (constant.atOtherBatch && !layout.of(made) && !isDivisor)
     layout.refuse("constant '" + name + "' is not the same for every sample and batch");
   return made;
 }

@@ -24,7 +24,7 @@ std::string frontend::printable(const std::string &text) { return syncline::prin
 
 static void noteOutputs(const onnx::GraphProto &graph, const GraphIndex &index,
                         const ImportOptions &options, Notes &notes) {
-  if (graph.output_size() > 1 && options.output.empty())
+  if (graph.output_size() > 1 && options.output.empty() && options.loss.hasTargets())
     notes.add("the model has " + std::to_string(graph.output_size()) +
               " outputs; the loss is on the first, '" + index.outputs.front().value->name() + "'");
 }
@@ -33,7 +33,9 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(ModelFile &file,
                                                         const ImportOptions &options,
                                                         Purpose purpose, MLIRContext &context) {
   std::unique_ptr<ImportGraph> graph(new ImportGraph());
-  SYNCLINE_TRY_GET(index, indexGraph(file, options.output));
+  const bool hasTargets = options.loss.hasTargets();
+  SYNCLINE_TRY_GET(index, indexGraph(file, hasTargets ? LossOn{options.output}
+                                                      : LossOn{options.loss.output, true}));
   graph->index = std::move(*index);
   SYNCLINE_TRY(refuseContradictions(file, graph->index, graph->notes));
   noteOutputs(file.model->graph(), graph->index, options, graph->notes);
@@ -60,6 +62,7 @@ Result<std::unique_ptr<ImportGraph>> ImportGraph::begin(ModelFile &file,
       graph->graphValues.emplace(file, graph->index, builder, stored, graph->notes,
                                  purpose == Purpose::step, options.shapesSuffice);
   values.layout = BatchLayout(graph->bound.batch, graph->bound.exportedBatch);
+  values.layout.allowsTotals = !hasTargets;
   for (std::size_t i = 0; i < graph->index.inputs.size(); ++i)
     SYNCLINE_TRY(graph->addInput(i, purpose));
   graph->importState.emplace(ImportState{file, graph->index, options, builder, values, graph->notes,

@@ -305,8 +305,7 @@ private:
   llvm::StringSet<> needsGradient, placedParameters, taken;
 };
 
-Result<ModelLayers> importModel(ModelFile &file, const ImportOptions &options,
-                                MLIRContext &context) {
+Result<ModelLayers> layersOf(ModelFile &file, const ImportOptions &options, MLIRContext &context) {
   SYNCLINE_TRY_GET(graph, ImportGraph::begin(file, options, Purpose::layers, context));
   SYNCLINE_TRY(importNodes((*graph)->state(), Refused::haveShapes));
   Layers layers(**graph, file.model->graph());
@@ -329,6 +328,6 @@ Result<ModelLayers> frontend::importLayers(const std::string &path, const Import
                                            MLIRContext &context) {
   context.loadDialect<nn::NNDialect>();
   return importNamed<ModelLayers>(path, options, Purpose::layers, [&](ModelFile &file) {
-    return importModel(file, options, context);
+    return layersOf(file, options, context);
   });
 }

@@ -4,6 +4,7 @@
 #include "frontend/onnx/ImportGraph.h"
 #include "frontend/onnx/ImportNodes.h"
 #include "frontend/onnx/ImportNoise.h"
+#include "frontend/onnx/ModelLoss.h"
 #include "frontend/onnx/NodeImport.h"
 #include "frontend/onnx/RecognizeLayerNorm.h"
 #include "frontend/onnx/Skeleton.h"
@@ -154,6 +155,17 @@ static Result<Value> findOutput(ImportState &state, const std::string &name) {
   return moved;
 }
 
+/// Takes the loss on the chosen outputs.
+static Status attachLosses(ImportState &state) {
+  std::vector<TrainedOutput> outputs;
+  for (const LossOutput &output : state.index.outputs) {
+    const std::string &name = output.value->name();
+    SYNCLINE_TRY_GET(value, findOutput(state, name));
+    outputs.push_back({*value, name, output.weight});
+  }
+  return attachLoss(state, outputs);
+}
+
 /// Drops inputs whose values nothing computes with any more, and gives inputs that hold an input's
 /// integers its name where it is one of these. Returns the model's inputs that are left without.
 static std::vector<std::string> dropInputs(Block &block, const GraphIndex &index) {
@@ -208,13 +220,10 @@ static Result<ImportedModel> importModel(ModelFile &file, const ImportOptions &o
   ImportGraph &graph = **begun;
   ImportState &state = graph.state();
   SYNCLINE_TRY(importNodes(state, Refused::areErrors));
-  std::vector<TrainedOutput> outputs;
-  for (const LossOutput &output : graph.index.outputs) {
-    const std::string &name = output.value->name();
-    SYNCLINE_TRY_GET(value, findOutput(state, name));
-    outputs.push_back({*value, name, output.weight});
-  }
-  SYNCLINE_TRY(attachLoss(state, outputs));
+  if (options.loss.hasTargets())
+    SYNCLINE_TRY(attachLosses(state));
+  else
+    SYNCLINE_TRY(attachModelLoss(state));
   recognizeLayerNorms(*graph.block);
   if (!options.dropout)
     replaceNoise(*graph.block);

@@ -37,8 +37,8 @@ static Result<LossOutput> readOutput(const onnx::GraphProto &graph, llvm::String
   return output;
 }
 
-Result<std::vector<LossOutput>> findLossOutputs(const onnx::GraphProto &graph,
-                                                const std::string &text) {
+Result<std::vector<LossOutput>> findLossOutputs(const onnx::GraphProto &graph, const LossOn &on) {
+  const std::string &text = on.text;
   using Outputs = std::vector<LossOutput>;
   if (graph.output().empty())
     return Status::badInput("the graph has no output");
@@ -46,6 +46,8 @@ Result<std::vector<LossOutput>> findLossOutputs(const onnx::GraphProto &graph,
     return Outputs{{&graph.output(0)}};
   if (const onnx::ValueInfoProto *only = named(graph, text))
     return Outputs{{only}};
+  if (on.isName)
+    return unknown(graph, text);
   llvm::SmallVector<llvm::StringRef> parts;
   llvm::StringRef(text).split(parts, ',');
   Outputs outputs;

@@ -18,9 +18,14 @@ struct LossOutput {
   double weight = 1; ///< of its loss in the sum
 };
 
-/// Reads NAME or NAME=WEIGHT, several with commas between; the first output where the text is
-/// empty. A text that is an output's name is that name. Refers to `graph`.
-Result<std::vector<LossOutput>> findLossOutputs(const onnx::GraphProto &graph,
-                                                const std::string &text);
+/// What the loss is taken on: NAME or NAME=WEIGHT, several with commas between; the first output
+/// where the text is empty. A text that is an output's name is that name.
+struct LossOn {
+  std::string text = {};
+  bool isName = false; ///< `text` is one name, whatever it contains
+};
+
+/// Errors: badInput, which lists the outputs where one is not there. Refers to `graph`.
+Result<std::vector<LossOutput>> findLossOutputs(const onnx::GraphProto &graph, const LossOn &on);
 
 } // namespace syncline::frontend

@@ -1,5 +1,5 @@
-"""Current PyTorch's exports of current transformers' models: hugging_face.py in an environment of
-its own, since Debian has neither."""
+"""Current PyTorch's exports of current transformers' models: hugging_face.py and
+hugging_face_losses.py in an environment of their own, since Debian has neither."""
 
 import os
 import subprocess
@@ -16,13 +16,19 @@ PATHS = (TESTS / "numerics", TESTS / "support", harness.TOP / "samples" / "model
 
 class HuggingFaceTest(unittest.TestCase):
     def test_unedited_exports(self):
+        self.check("hugging_face.py")
+
+    def test_losses_of_models(self):
+        self.check("hugging_face_losses.py")
+
+    def check(self, file):
         try:
             python = current_pytorch.python()
         except virtual.Missing as missing:
             self.skipTest(str(missing))
         path = os.pathsep.join(map(str, PATHS))
         done = subprocess.run(
-            [python, TESTS / "numerics" / "hugging_face.py"],
+            [python, TESTS / "numerics" / file],
             env={**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1"},
             capture_output=True,
             text=True,

@@ -143,16 +143,3 @@ def largest(net):
     axis = net.random.randint(1, len(net.shape(x)) - 1)
     count = net.integers(net.random.randint(1, net.shape(x)[axis]))
     return net.add("TopK", x, count, outputs=2, axis=axis, **net.some(largest=0))[0]
-
-
-@step(2)
-def class_losses(net):
-    """What each prediction of a class loses, by which the scores are weighed."""
-    x = net.pick(2, 4)
-    labels = net.add("ArgMin", x, axis=1, keepdims=0)
-    op = net.random.choice(("SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"))
-    scores = net.add("LogSoftmax", x, axis=1) if op.startswith("N") else x
-    weights = [net.weight(net.shape(x)[1], scale=1)] if net.chance() else []
-    ignored = net.some(ignore_index=net.random.randrange(net.shape(x)[1]))
-    losses = net.add(op, scores, labels, *weights, reduction="none", **ignored)
-    return net.add("Mul", x, net.add("Unsqueeze", losses, net.integers(1)))

@@ -208,7 +208,21 @@ def place_of_extreme(net):
     place = net.add(op, x, axis=axis, **net.some(select_last_index=1))
     if net.chance():
         return net.add("Mul", x, net.add("Cast", place, to=1))
-    return net.add("Gather", net.weight(net.shape(x)[axis], 3, scale=1), place)
+    if net.chance(0.4):
+        return net.add("Gather", net.weight(net.shape(x)[axis], 3, scale=1), place)
+    return weighed_by_losses(net, x)
+
+
+def weighed_by_losses(net, x):
+    """Scores by what they lose, with the least as labels, in two ways."""
+    labels = net.add("ArgMin", x, axis=1, keepdims=0)
+    how = {"reduction": "none", **net.some(ignore_index=net.random.randrange(net.shape(x)[1]))}
+    weights = [net.weight(net.shape(x)[1], scale=1)] if net.chance() else []
+    for op in ("SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"):
+        scores = net.add("LogSoftmax", x, axis=1) if op.startswith("N") else x
+        losses = net.add(op, scores, labels, *weights, **how)
+        x = net.add("Mul", x, net.add("Tanh", net.add("Unsqueeze", losses, net.integers(1))))
+    return x
 
 
 @step()
