@@ -127,7 +127,7 @@ static Logits logitsOf(ImportState &state, Value output, std::int64_t axis) {
 static Value createCrossEntropy(ImportState &state, Value scores, Value target) {
   auto scalar = RankedTensorType::get({}, elementOf(scores));
   const double smoothing = state.options.loss.smoothing;
-  return create<nn::CrossEntropyOp>(state, scalar, scores.getType(), scores, target,
+  return create<nn::CrossEntropyOp>(state, scalar, scores.getType(), scores, target, Value(),
                                     smoothing != 0 ? state.builder.getF64FloatAttr(smoothing)
                                                    : FloatAttr())
       .getLoss();

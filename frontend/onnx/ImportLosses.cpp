@@ -160,7 +160,8 @@ static Value asCrossEntropy(ClassLoss &loss) {
     return {};
   auto scalar = RankedTensorType::get({}, elementOf(loss.scores));
   return node
-      .create<nn::CrossEntropyOp>(scalar, loss.scores.getType(), loss.scores, labels, FloatAttr())
+      .create<nn::CrossEntropyOp>(scalar, loss.scores.getType(), loss.scores, labels, Value(),
+                                  FloatAttr())
       .getLoss();
 }
 

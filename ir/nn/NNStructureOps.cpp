@@ -90,6 +90,13 @@ LogicalResult CrossEntropyOp::verify() {
   if (getGradient().getType() != logits)
     return emitOpError("NN30: expected a gradient of the logits' type ")
            << logits << ", got " << getGradient().getType();
+  const std::int64_t classes =
+      logits.getDimSize(target.getShape() == llvm::ArrayRef(second) ? 1 : logits.getRank() - 1);
+  if (auto weights = getWeights();
+      weights && weights.getType() != RankedTensorType::get({classes}, logits.getElementType()))
+    return emitOpError("NN30: expected weights of type ")
+           << RankedTensorType::get({classes}, logits.getElementType()) << ", got "
+           << weights.getType();
   if (const llvm::APFloat smoothing = getSmoothing().value_or(llvm::APFloat(0.0));
       !(smoothing.convertToDouble() >= 0 && smoothing.convertToDouble() < 1))
     return emitOpError("NN30: expected a smoothing from 0 to below 1, got ")

@@ -128,17 +128,21 @@ def NN_CrossEntropyOp : NN_ComputeOp<"cross_entropy"> {
   let description = [{
     logits is [N, C, ...] or [N, ..., C], target is [N, ...] and holds class indices, or -100 where
     a position is ignored (NN30). With `smoothing` s the loss of a position is 1 - s of its label's
-    and s of the mean over all classes. The second result is the gradient of the loss with respect
-    to the logits. One operation computes both, because both need the same softmax.
+    and s of the mean over all classes. `weights`, one a class, multiply the loss of each class; the
+    mean divides by the sum of the labels' weights. The second result is the gradient of the loss
+    with respect to the logits. One operation computes both, because both need the same softmax.
 
     ```mlir
     %l, %d = nn.cross_entropy %logits, %t
              : (tensor<4x10xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<4x10xf32>)
     ```
   }];
-  let arguments = (ins NN_FloatTensor:$logits, NN_Tensor:$target, OptionalAttr<F64Attr>:$smoothing);
+  let arguments = (ins NN_FloatTensor:$logits, NN_Tensor:$target,
+                       Optional<NN_FloatTensor>:$weights, OptionalAttr<F64Attr>:$smoothing);
   let results = (outs NN_Scalar:$loss, NN_FloatTensor:$gradient);
-  let assemblyFormat = "$logits `,` $target attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $logits `,` $target (`weights` $weights^)? attr-dict `:` functional-type(operands, results)
+  }];
   let hasVerifier = 1;
 }
 

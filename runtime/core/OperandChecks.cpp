@@ -166,7 +166,7 @@ void checkMask(const Operands &o, Tensor y, Tensor workspace, Activation activat
   o.expectShape(workspace, o.shape(y));
 }
 
-void checkCrossEntropy(const Operands &o, Tensor logits, Tensor target, Tensor loss,
+void checkCrossEntropy(const Operands &o, Tensor logits, Tensor target, Tensor weights, Tensor loss,
                        Tensor dlogits) {
   o.expectType(logits, {ElementType::f32});
   o.expectType(target, {ElementType::i64});
@@ -174,6 +174,10 @@ void checkCrossEntropy(const Operands &o, Tensor logits, Tensor target, Tensor l
     o.fail("expected logits of at least 2 dimensions");
   const auto axis = static_cast<std::size_t>(classAxis(o.shape(logits), o.shape(target)));
   o.expectCount(target, o.count(logits) / o.shape(logits)[axis]);
+  if (weights.isValid()) {
+    o.expectType(weights, {ElementType::f32});
+    o.expectShape(weights, {o.shape(logits)[axis]});
+  }
   o.expectCount(loss, 1);
   o.expectType(loss, {ElementType::f32});
   if (dlogits.isValid())

@@ -29,7 +29,8 @@ void checkLayerNorm(const Operands &, Tensor x, std::initializer_list<Tensor> le
 /// Checks the workspace of a batch normalization. Without an activation the workspace is not used
 /// and not checked.
 void checkMask(const Operands &, Tensor y, Tensor workspace, Activation);
-void checkCrossEntropy(const Operands &, Tensor logits, Tensor target, Tensor loss, Tensor dlogits);
+void checkCrossEntropy(const Operands &, Tensor logits, Tensor target, Tensor weights, Tensor loss,
+                       Tensor dlogits);
 void checkMeanSquaredError(const Operands &, Tensor y, Tensor target, Tensor loss, Tensor dy);
 void checkEmbedding(const Operands &, Tensor ids, Tensor table, Tensor y);
 void checkEmbeddingBackward(const Operands &, Tensor ids, Tensor dy, Tensor onto, Tensor dtable);

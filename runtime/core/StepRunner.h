@@ -96,8 +96,9 @@ public:
 
   /// From the next micro-batch that is run or enqueued on, the gradient of a cross-entropy is
   /// multiplied by `weight`, 0 or above; updates do not divide by it, and loss() does not contain
-  /// it, but is 0 at weight 0. Before the first call the weight is 1. A captured step keeps the
-  /// weight with which it was captured. Errors: internal where the backend cannot.
+  /// it. The mean of a weighed micro-batch whose labels weigh nothing is its sum, which is 0
+  /// without smoothing. Before the first call the weight is 1, and such a mean is NaN. A captured
+  /// step keeps the weight with which it was captured. Errors: internal where the backend cannot.
   virtual Status weighLoss(double weight);
 
   /// Marks the moment at which all that was run so far is done, without waiting for it. Places are

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace syncline::cpu {
@@ -61,46 +62,73 @@ void softmaxBackwardAlong(const float *y, const float *dy, float *dx, const core
   });
 }
 
-/// Subtracts `number` from each of them.
-void subtract(std::vector<float> &from, double number) {
-  for (float &value : from)
-    value = static_cast<float>(value - number);
+/// What classes have of a position's loss.
+struct ClassParts {
+  double ofLabel = 1, ofEach = 0; ///< for weights of 1
+  const float *weights = nullptr; ///< of the classes; null where all are 1
+
+  double weightOf(std::int64_t k) const { return weights ? weights[k] : 1; }
+  /// Σ weight·row, without a row of the weights.
+  double sum(const float *row, std::int64_t classes) const {
+    double sum = 0;
+    for (std::int64_t k = 0; k < classes; ++k)
+      sum += weightOf(k) * (row ? row[k] : 1);
+    return sum;
+  }
+};
+
+/// The weights of the labels that count. Ones out of range give no number as loss anyway.
+double weightOfLabels(const std::int64_t *target, std::int64_t positions, const ClassParts &parts,
+                      std::int64_t classes) {
+  double weight = 0;
+  for (std::int64_t i = 0; i < positions; ++i)
+    if (target[i] != core::ignoredLabel)
+      weight += target[i] >= 0 && target[i] < classes ? parts.weightOf(target[i]) : 1;
+  return weight;
 }
 
-/// The gradient is multiplied by `scale`. Targets out of range give NaN as loss and gradient; the
-/// training loop reports it with the step's number. So does a batch of ignored ones alone.
+/// The gradient is multiplied by `scale`, and by `weight` where there is one. Targets out of range
+/// give NaN as loss and gradient; the training loop reports it with the step's number. So does a
+/// batch of labels that weigh nothing, unless `weight` says what its sum weighs.
 double crossEntropyOver(const float *logits, const std::int64_t *target, float *dlogits,
-                        const core::AxisView &view, double scale, double smoothing) {
-  const double ofEach = smoothing / static_cast<double>(view.extent), ofLabel = 1 - smoothing;
-  const std::int64_t positions = view.outer * view.inner;
-  const auto counted =
-      static_cast<double>(positions - std::count(target, target + positions, core::ignoredLabel));
+                        const core::AxisView &view, double scale, std::optional<double> weight,
+                        const ClassParts &parts) {
+  const std::int64_t classes = view.extent;
+  double counted = weightOfLabels(target, view.outer * view.inner, parts, classes);
+  if (counted == 0 && weight)
+    counted = 1;
+  scale *= weight.value_or(1);
+  const double ofAll = parts.ofEach != 0 ? parts.ofEach * parts.sum(nullptr, classes) : 0;
   double loss = 0;
-  std::vector<float> in(static_cast<std::size_t>(view.extent)), out(in.size());
+  std::vector<float> in(static_cast<std::size_t>(classes)), out(in.size());
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::int64_t i = 0; i < view.inner; ++i) {
-      const std::int64_t start = o * view.extent * view.inner + i;
+      const std::int64_t start = o * classes * view.inner + i;
       const std::int64_t label = target[o * view.inner + i];
       if (label == core::ignoredLabel) {
-        for (std::int64_t k = 0; dlogits && k < view.extent; ++k)
+        for (std::int64_t k = 0; dlogits && k < classes; ++k)
           dlogits[start + k * view.inner] = 0;
         continue;
       }
-      const bool isClass = label >= 0 && label < view.extent;
+      const bool isClass = label >= 0 && label < classes;
       const float *row = gathered(logits + start, view, in);
-      const double total = isClass ? logSumExp(row, view.extent) : std::nan("");
-      loss += isClass ? total - ofLabel * row[label] : total;
-      if (smoothing != 0)
-        loss -= ofEach * std::accumulate(row, row + view.extent, 0.0);
+      const double total = isClass ? logSumExp(row, classes) : std::nan("");
+      const double ofLabel = isClass ? parts.ofLabel * parts.weightOf(label) : parts.ofLabel;
+      loss += isClass ? (ofLabel + ofAll) * total - ofLabel * row[label] : total;
+      if (parts.ofEach != 0)
+        loss -= parts.ofEach * parts.sum(row, classes);
       if (!dlogits)
         continue;
-      exponentials(row, total, scale / counted, out.data(), view.extent);
-      if (smoothing != 0)
-        subtract(out, ofEach / counted * scale);
+      exponentials(row, total, (ofLabel + ofAll) * scale / counted, out.data(), classes);
+      for (std::int64_t k = 0; parts.ofEach != 0 && k < classes; ++k)
+        out[static_cast<std::size_t>(k)] = static_cast<float>(
+            out[static_cast<std::size_t>(k)] - parts.ofEach * parts.weightOf(k) / counted * scale);
       if (isClass)
-        out[static_cast<std::size_t>(label)] = static_cast<float>(
-            (std::exp(row[label] - total) - (ofLabel + ofEach)) / counted * scale);
-      for (std::int64_t k = 0; k < view.extent; ++k)
+        out[static_cast<std::size_t>(label)] =
+            static_cast<float>(((ofLabel + ofAll) * std::exp(row[label] - total) -
+                                (ofLabel + parts.ofEach * parts.weightOf(label))) /
+                               counted * scale);
+      for (std::int64_t k = 0; k < classes; ++k)
         dlogits[start + k * view.inner] = out[static_cast<std::size_t>(k)];
     }
   return loss / counted;
@@ -133,20 +161,23 @@ void CpuBuilder::softmaxBackward(std::string_view layer, Tensor y, Tensor dy, Te
   });
 }
 
-void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
-                              Tensor dlogits, double smoothing) {
+void CpuBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor weights,
+                              Tensor loss, Tensor dlogits, double smoothing) {
   prepare("crossEntropy", layer, [&](Preparation &p) {
-    core::checkCrossEntropy(p, logits, target, loss, dlogits);
+    core::checkCrossEntropy(p, logits, target, weights, loss, dlogits);
     const bool backward = dlogits.isValid();
     dnnl::memory gradient = backward ? p.plainOutput(dlogits) : dnnl::memory();
+    dnnl::memory ofClasses = weights.isValid() ? p.plainInput(weights) : dnnl::memory();
     const std::int64_t axis = core::classAxis(p.shape(logits), p.shape(target));
     p.call("loop", [=, view = core::aroundAxis(p.shape(logits), axis), x = p.plainInput(logits),
                     labels = p.plainInput(target), result = p.plainOutput(loss),
                     &program = p.program] {
-      const double mean = crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
-                                           backward ? pointer<float>(gradient) : nullptr, view,
-                                           program.lossScale * program.lossWeight, smoothing);
-      *pointer<float>(result) = program.lossWeight == 0 ? 0 : static_cast<float>(mean);
+      const ClassParts parts{1 - smoothing, smoothing / static_cast<double>(view.extent),
+                             ofClasses ? pointer<float>(ofClasses) : nullptr};
+      *pointer<float>(result) =
+          static_cast<float>(crossEntropyOver(pointer<float>(x), pointer<std::int64_t>(labels),
+                                              backward ? pointer<float>(gradient) : nullptr, view,
+                                              program.lossScale, program.lossWeight, parts));
     });
   });
 }

@@ -91,8 +91,8 @@ private:
   std::vector<core::SpaceRange> unwritten; ///< empty unless it is to be filled
 
 public:
-  double lossScale = 1;  ///< StepRunner::setLossScale()
-  double lossWeight = 1; ///< StepRunner::weighLoss()
+  double lossScale = 1;             ///< StepRunner::setLossScale()
+  std::optional<double> lossWeight; ///< StepRunner::weighLoss()
 };
 
 } // namespace syncline::cpu

@@ -5,20 +5,23 @@
 
 namespace syncline::cuda {
 
-void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor loss,
-                               Tensor dlogits, double smoothing) {
+void CudaBuilder::crossEntropy(std::string_view layer, Tensor logits, Tensor target, Tensor weights,
+                               Tensor loss, Tensor dlogits, double smoothing) {
   prepare("crossEntropy", layer, [&](Preparation &p) {
-    core::checkCrossEntropy(p, logits, target, loss, dlogits);
+    core::checkCrossEntropy(p, logits, target, weights, loss, dlogits);
     const core::AxisView view =
         core::aroundAxis(p.shape(logits), core::classAxis(p.shape(logits), p.shape(target)));
-    const std::int64_t places = view.outer * view.inner + 1; // the losses and how many count
+    const std::int64_t places = view.outer * view.inner + 2; // the losses and two sums of weights
     p.call("warps",
            [&program = program, view, smoothing, scratch = p.scratchPlace<double>(places * 8),
-            x = p.input(logits), labels = p.input<std::int64_t>(target), result = p.output(loss),
-            gradient = p.outputOrNull(dlogits)] {
+            x = p.input(logits), labels = p.input<std::int64_t>(target),
+            ofClasses = weights.isValid() ? p.input(weights) : Place<float>(),
+            result = p.output(loss), gradient = p.outputOrNull(dlogits)] {
+             const CrossEntropyTerms terms{smoothing, ofClasses,
+                                           program.lossScale * program.lossWeight.value_or(1),
+                                           program.lossWeight.has_value()};
              SYNCLINE_CHECK(cuda::crossEntropy(program.device.compute, x, labels, result, gradient,
-                                               view, program.lossScale * program.lossWeight,
-                                               smoothing, scratch));
+                                               view, terms, scratch));
            });
   });
 }

@@ -144,9 +144,9 @@ struct Program {
   /// Host memory that the device writes: not 0 once an update has kept an element.
   std::int32_t *keptFlag = nullptr;
   RoundedWeights weights{*this};
-  bool isEvaluation = false; ///< StepRunner::setEvaluation()
-  double lossScale = 1;      ///< StepRunner::setLossScale()
-  double lossWeight = 1;     ///< StepRunner::weighLoss()
+  bool isEvaluation = false;        ///< StepRunner::setEvaluation()
+  double lossScale = 1;             ///< StepRunner::setLossScale()
+  std::optional<double> lossWeight; ///< StepRunner::weighLoss()
   DeviceMemory scratch, workspace;
   std::vector<std::shared_ptr<ConvolutionEngines>> convolutions; ///< in the step's order
   /// What cuDNN's graph interface lists for a convolution, by what tells convolutions apart. Equal

@@ -65,15 +65,18 @@ TEST_P(LossTest, SoftmaxOfLongRowsLeavesOutWhatIsMasked) {
 
 /// Compares loss and gradient of these logits and labels with the definition.
 void crossEntropy(const Backend &backend, const Shape &shape, const Array &target,
-                  double smoothing = 0) {
+                  double smoothing = 0, const Array &weights = {}) {
   const Array logits = randomArray(shape, 1);
   StepCase run(backend);
   const Tensor loss = run.result({}), dlogits = run.result(shape);
   run.step().crossEntropy("loss", run.operand(logits), run.plainOperand(target, ElementType::i64),
-                          loss, dlogits, smoothing);
+                          weights.shape.empty() ? Tensor() : run.operand(weights), loss, dlogits,
+                          smoothing);
   run.step().loss(loss);
   run.run();
-  auto forward = [&](const Array &at) { return referenceCrossEntropy(at, target, smoothing); };
+  auto forward = [&](const Array &at) {
+    return referenceCrossEntropy(at, target, smoothing, weights);
+  };
   expectNear(run, loss, forward(logits));
   EXPECT_NEAR((*run).loss(), forward(logits).values[0], 1e-5);
   expectNear(run, dlogits, numericalGradient(forward, logits, Array({}, 1)));
@@ -133,7 +136,7 @@ TEST_P(LossTest, ScalesTheGradientAlone) {
         run.step().meanSquaredError("loss", run.operand(x), run.operand(y), loss, gradient);
       else
         run.step().crossEntropy("loss", run.operand(x), run.plainOperand(target, ElementType::i64),
-                                loss, gradient);
+                                Tensor(), loss, gradient);
       run.step().loss(loss);
       ASSERT_TRUE((*run).setLossScale(isScaled ? 1024 : 1).isOk());
       run.run();
@@ -156,7 +159,7 @@ TEST_P(LossTest, WeighsTheGradientOfACrossEntropy) {
     const Tensor loss = run.result({}), gradient = run.result(x.shape);
     const Array &labels = weight == 0 ? ignored : target;
     run.step().crossEntropy("loss", run.operand(x), run.plainOperand(labels, ElementType::i64),
-                            loss, gradient);
+                            Tensor(), loss, gradient);
     run.step().loss(loss);
     ASSERT_TRUE((*run).weighLoss(weight).isOk());
     ASSERT_TRUE((*run).setLossScale(weight == 1 ? 1 : 2).isOk());
@@ -177,10 +180,71 @@ TEST_P(LossTest, CrossEntropyOfALabelOutOfRangeIsNotANumber) {
   StepCase run(GetParam());
   const Tensor loss = run.result({}), dlogits = run.result({1, 3});
   run.step().crossEntropy("loss", run.operand(randomArray({1, 3}, 1)),
-                          run.plainOperand(target, ElementType::i64), loss, dlogits);
+                          run.plainOperand(target, ElementType::i64), Tensor(), loss, dlogits);
   run.step().loss(loss);
   run.run();
   EXPECT_TRUE(std::isnan((*run).loss()));
+}
+
+/// Weights of this many classes, of which each third is 0.
+Array weightsOf(std::int64_t classes) {
+  Array weights({classes});
+  for (std::size_t i = 0; i < weights.values.size(); ++i)
+    weights.values[i] = i % 3 == 2 ? 0 : 0.25 + static_cast<double>(i % 5);
+  return weights;
+}
+
+TEST_P(LossTest, CrossEntropyWeighsClasses) {
+  for (const double smoothing : {0.0, 0.3})
+    for (const Shape &shape : {Shape{4, 6}, Shape{2, 40, 3}, Shape{2, 5, 40}}) {
+      Array target = shape.size() == 2 ? labelsOf({4}, 6)
+                                       : labelsOf({2, shape[1] == 40 ? shape[2] : shape[1]}, 40);
+      target.values[1] = -100;
+      target.values[3] = 2;
+      crossEntropy(GetParam(), shape, target, smoothing,
+                   weightsOf(shape.back() == 40 ? 40 : shape[1]));
+    }
+}
+
+/// The loss, then the gradient, of a batch with labels of weight 0 or ignored ones alone.
+std::vector<double> withoutWeight(const Backend &backend, double label, double smoothing,
+                                  bool isWeighed) {
+  StepCase run(backend);
+  const Tensor loss = run.result({}), gradient = run.result({2, 6});
+  run.step().crossEntropy("loss", run.operand(randomArray({2, 6}, 1)),
+                          run.plainOperand(Array({2}, label), ElementType::i64),
+                          run.operand(weightsOf(6)), loss, gradient, smoothing);
+  run.step().loss(loss);
+  if (isWeighed) {
+    EXPECT_TRUE((*run).weighLoss(0.5).isOk());
+  }
+  run.run();
+  std::vector<double> found{(*run).loss()};
+  std::ranges::copy(run.values(gradient).values, std::back_inserter(found));
+  return found;
+}
+
+// A mean over labels that weigh nothing is none, as in PyTorch. Where the batch has a weight in its
+// step it is the sum, which is 0 but for the part that smoothing adds.
+TEST_P(LossTest, CrossEntropyOfLabelsThatWeighNothing) {
+  for (const double smoothing : {0.0, 0.3})
+    for (const double label : {2.0, -100.0}) {
+      const std::vector<double> alone = withoutWeight(GetParam(), label, smoothing, false),
+                                part = withoutWeight(GetParam(), label, smoothing, true);
+      EXPECT_FALSE(std::isfinite(alone[0]));
+      const bool isZero = smoothing == 0 || label < 0;
+      for (const double value : part)
+        EXPECT_TRUE(isZero ? value == 0 : std::isfinite(value) && value != 0) << value;
+    }
+}
+
+TEST_P(LossTest, CrossEntropySumsWhatSmoothingAdds) {
+  const Array logits = randomArray({2, 6}, 1);
+  const Array target({2}, 1);
+  const double ofBoth = referenceCrossEntropy(logits, target, 0.3, weightsOf(6)).values[0],
+               ofLabels = referenceCrossEntropy(logits, target, 0, weightsOf(6)).values[0];
+  EXPECT_NEAR(withoutWeight(GetParam(), 2, 0.3, true)[0],
+              (ofBoth - 0.7 * ofLabels) * 2 * weightsOf(6).values[1], 1e-5);
 }
 
 void meanSquares(const Backend &backend, const Array &y, const Array &target) {

@@ -169,10 +169,15 @@ const Misfit layers[] = {
      },
      "layer 'l': dropout: 'mask': expected element type u8, got f32"},
     {[](Step s) {
-       s.step().crossEntropy("l", s.f32("x", {2, 3}), s.run.result({3}, ElementType::i64),
+       s.step().crossEntropy("l", s.f32("x", {2, 3}), s.run.result({3}, ElementType::i64), none,
                              s.f32("loss", {}), none);
      },
      "layer 'l': crossEntropy: 'out0': expected 2 elements, got 3"},
+    {[](Step s) {
+       s.step().crossEntropy("l", s.f32("x", {2, 3}), s.run.result({2}, ElementType::i64),
+                             s.f32("w", {2}), s.f32("loss", {}), none);
+     },
+     "layer 'l': crossEntropy: 'w': expected shape [3], got [2]"},
 };
 
 const Misfit movements[] = {

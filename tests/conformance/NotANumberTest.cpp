@@ -241,7 +241,7 @@ TEST_P(NotANumberTest, SoftmaxAndLosses) {
     const Tensor labels = run.plainOperand(Array({3}, 2), ElementType::i64);
     run.step().softmax("softmax", x, soft, 1, false);
     run.step().softmax("logarithm", x, logarithm, 1, true);
-    run.step().crossEntropy("ce", x, labels, loss, dx);
+    run.step().crossEntropy("ce", x, labels, Tensor(), loss, dx);
     run.step().meanSquaredError("mse", x, run.operand(randomArray({3, 5}, 2)), squares, dy);
     run.run();
     const auto always = [](const Shape &) { return true; };

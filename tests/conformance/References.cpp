@@ -192,12 +192,18 @@ Array referenceSoftmax(const Array &x, std::int64_t axis, bool logarithm) {
   return y;
 }
 
-Array referenceCrossEntropy(const Array &logits, const Array &target, double smoothing) {
+Array referenceCrossEntropy(const Array &logits, const Array &target, double smoothing,
+                            const Array &weights) {
   Shape second = logits.shape;
   second.erase(second.begin() + 1);
   const std::size_t axis = second == target.shape ? 1 : second.size();
   const Array logarithms = referenceSoftmax(logits, static_cast<std::int64_t>(axis), true);
-  const auto ignored = std::ranges::count(target.values, -100);
+  const auto weightOf = [&](auto k) {
+    return weights.shape.empty() ? 1.0 : weights.values[static_cast<std::size_t>(k)];
+  };
+  double counted = 0;
+  for (const double label : target.values)
+    counted += label == -100 ? 0 : weightOf(label);
   Array loss{Shape{}};
   forEachIndex(target.shape, [&](const Shape &at) {
     if (target[at] == -100)
@@ -209,7 +215,7 @@ Array referenceCrossEntropy(const Array &logits, const Array &target, double smo
       const double wanted = (static_cast<double>(k) == target[at] ? 1 - smoothing : 0) +
                             smoothing / static_cast<double>(logits.shape[axis]);
       if (wanted != 0)
-        loss.values[0] -= wanted * logarithms[place] / static_cast<double>(target.size() - ignored);
+        loss.values[0] -= weightOf(k) * wanted * logarithms[place] / counted;
     }
   });
   return loss;

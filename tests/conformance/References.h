@@ -36,6 +36,7 @@ Array referenceLrn(const Array &x, std::int64_t size, double alpha, double beta,
 Array referenceLayerNorm(const Array &x, const Array &scale, const Array &shift, double epsilon);
 Array referenceSoftmax(const Array &x, std::int64_t axis, bool logarithm);
 /// One value: the mean over samples.
-Array referenceCrossEntropy(const Array &logits, const Array &target, double smoothing = 0);
+Array referenceCrossEntropy(const Array &logits, const Array &target, double smoothing = 0,
+                            const Array &weights = {});
 
 } // namespace syncline::conformance

@@ -13,9 +13,13 @@ static void crossEntropy(CrossEntropyOp op, Values &values) {
   Tensor loss = values.make(op.getLoss()), gradient = values.make(op.getGradient());
   const double ignored = -100;
   const double smoothing = op.getSmoothing().value_or(llvm::APFloat(0.0)).convertToDouble();
+  const Tensor *weights = op.getWeights() ? &values[op.getWeights()] : nullptr;
+  const auto weightOf = [&](auto k) {
+    return weights ? weights->values[static_cast<std::size_t>(k)] : 1.0;
+  };
   double samples = 0;
   for (double label : target.values)
-    samples += label != ignored;
+    samples += label != ignored ? weightOf(label) : 0;
   Dims second(logits.shape);
   second.erase(second.begin() + 1);
   const std::size_t axis = second == target.shape ? 1 : logits.shape.size() - 1;
@@ -25,14 +29,18 @@ static void crossEntropy(CrossEntropyOp op, Values &values) {
     Dims index(sample);
     index.insert(index.begin() + axis, 0);
     std::int64_t &k = index[axis];
-    double sum = 0;
-    for (k = 0; k < logits.shape[axis]; ++k)
-      sum += std::exp(logits.at(index));
+    const auto wanted = [&] {
+      return weightOf(k) * ((static_cast<double>(k) == target.at(sample) ? 1 - smoothing : 0) +
+                            smoothing / static_cast<double>(logits.shape[axis]));
+    };
+    double sum = 0, all = 0;
     for (k = 0; k < logits.shape[axis]; ++k) {
-      const double wanted = (static_cast<double>(k) == target.at(sample) ? 1 - smoothing : 0) +
-                            smoothing / static_cast<double>(logits.shape[axis]);
-      loss.values[0] -= wanted * (logits.at(index) - std::log(sum)) / samples;
-      gradient.at(index) = (std::exp(logits.at(index)) / sum - wanted) / samples;
+      sum += std::exp(logits.at(index));
+      all += wanted();
+    }
+    for (k = 0; k < logits.shape[axis]; ++k) {
+      loss.values[0] -= wanted() * (logits.at(index) - std::log(sum)) / samples;
+      gradient.at(index) = (all * std::exp(logits.at(index)) / sum - wanted()) / samples;
     }
   });
   values.set(op.getLoss(), std::move(loss));

@@ -57,10 +57,11 @@ SYNCLINE_HOST_DEVICE inline CrossEntropyPosition crossEntropyPosition(const std:
 }
 
 /// The gradient of a logit, multiplied by `scale`. `total` is log Σ exp of its position, or NaN for
-/// a label out of range; `wanted` is the class's part of the loss.
+/// a label out of range; `wanted` is the class's part of the loss, `ofAll` that of all classes.
 SYNCLINE_HOST_DEVICE inline float crossEntropyGradient(float logit, double total, double wanted,
-                                                       double positions, double scale = 1) {
-  return static_cast<float>((exp(logit - total) - wanted) / positions * scale);
+                                                       double positions, double scale = 1,
+                                                       double ofAll = 1) {
+  return static_cast<float>((ofAll * exp(logit - total) - wanted) / positions * scale);
 }
 
 /// (y - target)², and the gradient of its mean over n elements, multiplied by `scale`.

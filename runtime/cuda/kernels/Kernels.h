@@ -76,13 +76,19 @@ inline constexpr std::uint32_t errorBlocks = 512;
 /// loss = mean of (y - target)²; dy is its gradient, multiplied by `scale`, and may be null.
 cudaError_t meanSquaredError(cudaStream_t stream, const float *y, const float *target, float *loss,
                              float *dy, std::int64_t n, double scale, double *scratch);
-/// Cross-entropy of logits [outer, extent, inner] with one label for each position. `scratch` has
-/// outer · inner + 1 doubles. A label out of range gives NaN as loss and gradient; an ignored one
-/// does not count (core::ignoredLabel). dlogits is multiplied by `scale` and may be null. The
-/// label's part of the loss is 1 - smoothing; the rest is the mean over all classes.
+/// What a cross-entropy adds up and what it divides by.
+struct CrossEntropyTerms {
+  double smoothing; ///< the label's part is 1 - smoothing; the rest is the mean over all classes
+  const float *weights; ///< by which the losses of classes are multiplied; null where all are 1
+  double scale;         ///< multiplies the gradient
+  bool isWeighed;       ///< labels that weigh nothing divide by 1, else by 0
+};
+/// Cross-entropy of logits [outer, extent, inner] with one label for each position, divided by the
+/// sum of the labels' weights. `scratch` has outer · inner + 2 doubles. A label out of range gives
+/// NaN as loss and gradient; an ignored one does not count. dlogits may be null.
 cudaError_t crossEntropy(cudaStream_t stream, const float *logits, const std::int64_t *target,
-                         float *loss, float *dlogits, const core::AxisView &view, double scale,
-                         double smoothing, double *scratch);
+                         float *loss, float *dlogits, const core::AxisView &view,
+                         const CrossEntropyTerms &terms, double *scratch);
 
 /// y = activation(y + bias) in place, for y [.., channels, inner]. bias may be null.
 template <typename T>

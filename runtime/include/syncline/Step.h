@@ -23,7 +23,7 @@
 namespace syncline {
 
 /// Version of this interface. Raise it with every incompatible change of this header.
-inline constexpr int stepAbi = 11;
+inline constexpr int stepAbi = 12;
 
 enum class ElementType { f32, f64, f16, bf16, i64, i32, u8 };
 

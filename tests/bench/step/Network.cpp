@@ -222,7 +222,7 @@ Tensor Network::linear(Tensor x, std::int64_t outputs, bool relu) {
 void Network::train(Tensor logits) {
   const Tensor target = declare(Space::target, ElementType::i64, {shape(logits)[0]}, "y");
   const Tensor loss = image({}), dlogits = image(shape(logits));
-  step.crossEntropy("loss", logits, target, loss, dlogits);
+  step.crossEntropy("loss", logits, target, Tensor(), loss, dlogits);
   step.loss(loss);
   gradients[logits.id] = dlogits;
   step.phase("backward");

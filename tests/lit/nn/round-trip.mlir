@@ -19,6 +19,8 @@ nn.step @structure batch 4 {
   nn.output %y "y" : tensor<4x2xf32>
   // CHECK: %[[L:.*]], %{{.*}} = nn.cross_entropy %[[Y]], %[[T]]
   %l, %d = nn.cross_entropy %y, %t : (tensor<4x2xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<4x2xf32>)
+  // CHECK: nn.cross_entropy %[[Y]], %[[T]] weights %{{.*}} {smoothing = 1.000000e-01 : f64}
+  %k, %f = nn.cross_entropy %y, %t weights %s {smoothing = 0.1 : f64} : (tensor<4x2xf32>, tensor<4xi64>, tensor<2xf32>) -> (tensor<f32>, tensor<4x2xf32>)
   // CHECK: nn.mean_squared_error %[[Y]], %[[X]]
   %m, %e = nn.mean_squared_error %y, %x : (tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<f32>, tensor<4x2xf32>)
   // CHECK: nn.loss %[[L]] : tensor<f32>

@@ -105,6 +105,16 @@ nn.step @s batch 1 {
 // -----
 
 nn.step @s batch 1 {
+  %x = nn.input "x" : tensor<2x5x3xf32>
+  %t = nn.target "t" : tensor<2x5xi64>
+  %w = nn.constant dense<1.0> : tensor<5xf32>
+  // expected-error @+1 {{NN30: expected weights of type 'tensor<3xf32>', got 'tensor<5xf32>'}}
+  %l, %d = nn.cross_entropy %x, %t weights %w : (tensor<2x5x3xf32>, tensor<2x5xi64>, tensor<5xf32>) -> (tensor<f32>, tensor<2x5x3xf32>)
+}
+
+// -----
+
+nn.step @s batch 1 {
   %x = nn.input "x" : tensor<2x3xf32>
   %t = nn.target "t" : tensor<2xf32>
   // expected-error @+1 {{NN31: expected value, target and gradient of one type}}

@@ -128,9 +128,10 @@ void RecordingBuilder::softmaxBackward(Name, Tensor y, Tensor dy, Tensor dx, std
                                        bool logarithm) {
   record("softmaxBackward " + std::to_string(axis) + (logarithm ? " log" : ""), {y, dy, dx});
 }
-void RecordingBuilder::crossEntropy(Name, Tensor logits, Tensor target, Tensor loss, Tensor dlogits,
-                                    double smoothing) {
-  record("crossEntropy" + (smoothing != 0 ? real(smoothing) : ""), {logits, target, loss, dlogits});
+void RecordingBuilder::crossEntropy(Name, Tensor logits, Tensor target, Tensor weights, Tensor loss,
+                                    Tensor dlogits, double smoothing) {
+  record("crossEntropy" + (smoothing != 0 ? real(smoothing) : ""),
+         {logits, target, weights, loss, dlogits});
 }
 void RecordingBuilder::meanSquaredError(Name, Tensor y, Tensor target, Tensor loss, Tensor dy) {
   record("meanSquaredError", {y, target, loss, dy});

@@ -21,7 +21,7 @@ TEST(StepCompiles, CallsTheBuilderInPlanOrder) {
       "averagePool shifted pool",
       "reshape pool flat",
       "matmul nt flat fc.weight none logits",
-      "crossEntropy 0.2500 logits label loss dy",
+      "crossEntropy 0.2500 logits label none loss dy",
       "loss loss",
       "phase backward",
       "matmul tn dy flat none d:fc.weight",

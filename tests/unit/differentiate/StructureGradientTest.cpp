@@ -8,12 +8,15 @@ using namespace syncline::test;
 namespace {
 
 /// A step whose body defines %z of shape 3x2x2 and scalar %scale; the loss is cross entropy.
-std::string crossEntropyStep(const std::string &loss, const std::string &attributes = "") {
+/// `rest` stands behind its operands.
+std::string crossEntropyStep(const std::string &loss, const std::string &rest = "",
+                             const std::string &weightsType = "") {
   return "nn.step @s batch 3 {\n" + parameter("z", {3, 2, 2}) + parameter("scale", {}) +
          "%t = nn.target \"t\" : tensor<3x2xi64>\n"
+         "%k = nn.constant dense<[0.5, 2.0]> : tensor<2xf64>\n"
          "%c, %d = nn.cross_entropy %z, %t " +
-         attributes +
-         " : (tensor<3x2x2xf64>, tensor<3x2xi64>) -> "
+         rest + " : (tensor<3x2x2xf64>, tensor<3x2xi64>" + weightsType +
+         ") -> "
          "(tensor<f64>, tensor<3x2x2xf64>)\n" +
          loss + "}\n";
 }
@@ -32,6 +35,14 @@ TEST(LossGradient, OfSmoothedCrossEntropy) {
       crossEntropyStep("%l = nn.binary mul %scale, %c : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
                        "nn.loss %l : tensor<f64>\n",
                        "{smoothing = 0.3 : f64}"));
+}
+
+TEST(LossGradient, OfWeighedCrossEntropy) {
+  for (const char *smoothing : {"", " {smoothing = 0.3 : f64}"})
+    expectRightGradientsOfStep(crossEntropyStep(
+        "%l = nn.binary mul %scale, %c : (tensor<f64>, tensor<f64>) -> tensor<f64>\n"
+        "nn.loss %l : tensor<f64>\n",
+        std::string("weights %k") + smoothing, ", tensor<2xf64>"));
 }
 
 TEST(LossGradient, OfCrossEntropyAndAPenalty) {

@@ -32,7 +32,7 @@ extern "C" void synclineBuildStep(StepBuilder &s) {
   Tensor loss = s.tensor({"loss", Space::arena, f32, {}, 2048, 64});
   s.phase("forward");
   s.matmul("fc", x, false, w, false, b, y);
-  s.crossEntropy("loss", y, t, loss, dy);
+  s.crossEntropy("loss", y, t, Tensor(), loss, dy);
   s.loss(loss);
   s.phase("backward");
 BACKWARD}
