@@ -73,6 +73,7 @@ Result<Dataset> Dataset::open(const std::string &where, const SampleFormat &form
     preparation = std::move(*made);
   }
   Dataset set;
+  set.hasClassWeights = !format.classWeights.empty();
   for (const InputFormat &input : format.inputs)
     set.inputBytes.push_back(sampleBytes(input.shape, input.type));
   set.targetBytes = format.hasTargets ? sampleBytes(format.targetShape, format.targetType) : 0;
@@ -160,11 +161,11 @@ Status Dataset::readLongest(const Samples &samples, HostBatch &batch) const {
   return Status::ok();
 }
 
-std::int64_t Dataset::countedLabels(std::span<const std::int64_t> samples) const {
-  std::int64_t counted = 0;
+double Dataset::weightOfLabels(std::span<const std::int64_t> samples) const {
+  double weight = 0;
   for (const std::int64_t sample : samples)
-    counted += store->countedLabels(sample);
-  return counted;
+    weight += store->weightOfLabels(sample);
+  return weight;
 }
 
 void fillSynthetic(const SampleFormat &format, std::uint64_t seed, int rank, HostBatch &batch) {

@@ -47,10 +47,13 @@ public:
   std::int64_t ignoredFiles() const { return ignored; }
   /// Folders beside the images, which are not looked into.
   std::int64_t ignoredFolders() const { return nested; }
-  /// Whether some labels are core::ignoredLabel.
-  bool ignoresLabels() const { return store->ignoresLabels(); }
-  /// How many labels of these samples are not ignored. Precondition: ignoresLabels().
-  std::int64_t countedLabels(std::span<const std::int64_t> samples) const;
+  /// Whether some labels are core::ignoredLabel, or classes have weights.
+  bool weighsLabels() const { return store->weighsLabels(); }
+  /// Whether classes have weights.
+  bool weighsClasses() const { return hasClassWeights; }
+  /// The sum of the labels' weights, which are 1 without weights of classes, and 0 of ignored ones.
+  /// Precondition: weighsLabels().
+  double weightOfLabels(std::span<const std::int64_t> samples) const;
   /// The number of the greatest length.
   std::size_t longest() const { return ofSamples.isEmpty() ? 0 : ofSamples.count() - 1; }
   /// The number of each sample's length; empty where all have one.
@@ -65,6 +68,7 @@ private:
   std::shared_ptr<const SampleStore> store;
   std::vector<std::string> classNames;
   std::int64_t ignored = 0, nested = 0; ///< files and folders
+  bool hasClassWeights = false;
   Status readCut(const Samples &samples, HostBatch &batch) const;
   Status readLongest(const Samples &samples, HostBatch &batch) const;
   Lengths ofSamples;

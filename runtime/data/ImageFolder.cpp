@@ -85,6 +85,7 @@ ImageFolder::open(const std::string &folder, const SampleFormat &format,
   auto all = std::make_unique<ImageFolder>();
   all->top = folder;
   all->targetType = format.targetType;
+  all->weights = format.classWeights;
   all->preparation = std::move(preparation);
   for (const std::string &name : *found)
     SYNCLINE_TRY(all->addClass(folder + "/" + name, name));
@@ -113,6 +114,11 @@ Status ImageFolder::readTarget(std::int64_t sample, std::byte *to) const {
   const std::int64_t label = files[static_cast<std::size_t>(sample)].label;
   convert(reinterpret_cast<const std::byte *>(&label), ElementType::i64, 1, to, targetType);
   return Status::ok();
+}
+
+double ImageFolder::weightOfLabels(std::int64_t sample) const {
+  const auto label = static_cast<std::size_t>(files[static_cast<std::size_t>(sample)].label);
+  return weights.empty() ? 1 : weights.at(label);
 }
 
 } // namespace syncline::data

@@ -33,6 +33,8 @@ public:
   Status readInput(std::int64_t sample, std::size_t number, std::int64_t epoch,
                    std::byte *to) const override;
   Status readTarget(std::int64_t sample, std::byte *to) const override;
+  bool weighsLabels() const override { return !weights.empty(); }
+  double weightOfLabels(std::int64_t sample) const override;
 
 private:
   struct File {
@@ -47,6 +49,7 @@ private:
   std::vector<File> files;
   std::int64_t others = 0, nested = 0;
   ElementType targetType = ElementType::i64;
+  std::vector<double> weights; ///< of the classes; empty where all are 1
   std::shared_ptr<const Preparation> preparation;
 };
 

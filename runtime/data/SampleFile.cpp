@@ -117,15 +117,25 @@ Status SampleFile::checkNumbers(const Accepts &accepts, const Expected &expected
   return Status::ok();
 }
 
-Status SampleFile::checkClasses(std::int64_t classes) {
+Status SampleFile::checkClasses(std::int64_t classes, const std::vector<double> &weights) {
+  const auto samples = static_cast<std::size_t>(size());
+  if (!weights.empty())
+    ofLabels.assign(samples, 0);
   return checkNumbers(
       [&](double label, std::int64_t element) {
+        const auto sample = static_cast<std::size_t>(element / perSample);
         if (label == static_cast<double>(core::ignoredLabel)) {
-          ignored.resize(static_cast<std::size_t>(size()));
-          ++ignored[static_cast<std::size_t>(element / perSample)];
+          if (ofLabels.empty())
+            ofLabels.assign(samples, static_cast<double>(perSample));
+          if (weights.empty())
+            --ofLabels[sample];
           return true;
         }
-        return label >= 0 && (classes <= 0 || label < static_cast<double>(classes));
+        if (label < 0 || (classes > 0 && label >= static_cast<double>(classes)))
+          return false;
+        if (!weights.empty())
+          ofLabels[sample] += weights.at(static_cast<std::size_t>(label));
+        return true;
       },
       [&](std::int64_t) {
         return "a class from 0 to " + (classes > 0 ? std::to_string(classes - 1) : "n");

@@ -27,13 +27,16 @@ public:
   /// Writes the values of one sample in type `type`. Errors: those of NpyFile::read().
   Status read(std::int64_t sample, ElementType type, std::byte *to) const;
   /// Checks that all values are classes, from 0 to `classes` - 1 where `classes` is positive, or
-  /// core::ignoredLabel, and counts the latter. Errors: badInput, naming file and element.
-  Status checkClasses(std::int64_t classes);
-  /// Whether checkClasses() has found a label that is ignored.
-  bool ignoresLabels() const { return !ignored.empty(); }
-  /// How many labels of the sample are not ignored. Precondition: checkClasses().
-  std::int64_t countedLabels(std::int64_t sample) const {
-    return perSample - (ignored.empty() ? 0 : ignored[static_cast<std::size_t>(sample)]);
+  /// core::ignoredLabel, and adds up what they weigh: `weights`, one a class where there are any,
+  /// else 1. Errors: badInput, naming file and element.
+  Status checkClasses(std::int64_t classes, const std::vector<double> &weights = {});
+  /// Whether checkClasses() has found a label that is ignored, or had weights.
+  bool weighsLabels() const { return !ofLabels.empty(); }
+  /// The weights of the sample's labels, added up; ignored ones have none. Precondition:
+  /// checkClasses().
+  double weightOfLabels(std::int64_t sample) const {
+    return ofLabels.empty() ? static_cast<double>(perSample)
+                            : ofLabels[static_cast<std::size_t>(sample)];
   }
   /// Checks that all values number one of a table's rows, from the end where they are negative.
   /// `rows` are those of each element's table, 0 where it numbers none; one number is that of all.
@@ -56,7 +59,7 @@ private:
   Array table; ///< where there is no `npy`
   Shape ofSample;
   std::int64_t perSample = 1;
-  std::vector<std::int32_t> ignored; ///< labels of each sample; empty where none is ignored
+  std::vector<double> ofLabels; ///< weightOfLabels() of each sample; empty where all are alike
 };
 
 } // namespace syncline::data

@@ -29,6 +29,7 @@ struct SampleFormat {
   bool classes = true;                    ///< targets are class indices
   std::int64_t classCount = 0;            ///< 0 for unknown, then labels are not checked
   std::vector<std::string> unneeded = {}; ///< the model's inputs that the step does not read
+  std::vector<double> classWeights = {};  ///< one a class; empty where all are 1
   bool hasTargets = true;                 ///< else the model computes its loss from the inputs
 
   /// The names of the model's inputs that the step reads, each once.
@@ -53,10 +54,11 @@ public:
   virtual std::size_t lengthOf(std::int64_t) const { return 0; }
   /// The places of the sample along the dimension of the length; 0 where all have one length.
   virtual std::int64_t placesOf(std::int64_t) const { return 0; }
-  /// Whether labels are core::ignoredLabel, and how many of a sample's are not. The second is
-  /// called where the first is true.
-  virtual bool ignoresLabels() const { return false; }
-  virtual std::int64_t countedLabels(std::int64_t) const { return 1; }
+  /// Whether labels are core::ignoredLabel or classes have weights, and what a sample's labels
+  /// weigh: their classes' weights, else 1 each, ignored ones 0. The second is called where the
+  /// first is true.
+  virtual bool weighsLabels() const { return false; }
+  virtual double weightOfLabels(std::int64_t) const { return 1; }
 };
 
 } // namespace syncline::data

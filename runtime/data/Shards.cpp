@@ -108,7 +108,7 @@ Result<std::unique_ptr<Shards>> Shards::open(const std::vector<SampleFiles> &gro
   for (const SampleFiles &group : groups) {
     SYNCLINE_TRY_GET(shard, openShard(group, format, lengths));
     if (shard->target && format.classes)
-      SYNCLINE_TRY(shard->target->checkClasses(format.classCount));
+      SYNCLINE_TRY(shard->target->checkClasses(format.classCount, format.classWeights));
     if (all->shards.size() >= keptShards) {
       if (shard->target)
         shard->target->letGo();
@@ -161,15 +161,15 @@ Status Shards::readInput(std::int64_t sample, std::size_t number, std::int64_t e
 }
 
 /// Labels that pad a sample are ignored, too.
-bool Shards::ignoresLabels() const {
+bool Shards::weighsLabels() const {
   return std::ranges::any_of(shards, [this](const Shard &s) {
-    return s.target && (s.target->ignoresLabels() || s.target->sampleShape() != targetShape);
+    return s.target && (s.target->weighsLabels() || s.target->sampleShape() != targetShape);
   });
 }
 
-std::int64_t Shards::countedLabels(std::int64_t sample) const {
+double Shards::weightOfLabels(std::int64_t sample) const {
   const auto [shard, place] = find(sample);
-  return shard->target->countedLabels(place);
+  return shard->target->weightOfLabels(place);
 }
 
 Status Shards::readTarget(std::int64_t sample, std::byte *to) const {

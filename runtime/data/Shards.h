@@ -32,8 +32,8 @@ public:
   Status readTarget(std::int64_t sample, std::byte *to) const override;
   std::size_t lengthOf(std::int64_t sample) const override { return find(sample).first->length; }
   std::int64_t placesOf(std::int64_t sample) const override { return find(sample).first->places; }
-  bool ignoresLabels() const override;
-  std::int64_t countedLabels(std::int64_t sample) const override;
+  bool weighsLabels() const override;
+  double weightOfLabels(std::int64_t sample) const override;
 
 private:
   struct Shard {

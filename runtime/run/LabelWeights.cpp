@@ -1,4 +1,4 @@
-// Counting the labels of a micro-batch and of its step.
+// Adding up the weights of the labels of a micro-batch and of its step.
 #include "runtime/run/LabelWeights.h"
 
 #include <limits>
@@ -20,11 +20,14 @@ double LabelWeights::of(std::int64_t microBatch) {
   const auto mine = all.subspan(static_cast<std::size_t>(share.rank) * ofRank, ofRank);
   const auto own =
       mine.subspan(static_cast<std::size_t>(microBatch % share.microBatches) * each, each);
-  const std::int64_t total = data.countedLabels(share.isOverRanks ? all : mine);
+  const double total = data.weightOfLabels(share.isOverRanks ? all : mine);
   if (total == 0)
     return std::numeric_limits<double>::quiet_NaN();
-  const std::int64_t microBatches = share.microBatches * (share.isOverRanks ? share.ranks : 1);
-  return static_cast<double>(data.countedLabels(own) * microBatches) / static_cast<double>(total);
+  const double microBatches = share.microBatches * (share.isOverRanks ? share.ranks : 1);
+  double weight = data.weightOfLabels(own);
+  if (weight == 0 && data.weighsClasses())
+    weight = 1;
+  return weight * microBatches / total;
 }
 
 } // namespace syncline::run

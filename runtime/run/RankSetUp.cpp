@@ -183,20 +183,22 @@ Status RankRun::build() {
   return Status::ok();
 }
 
-/// Where labels are ignored, a micro-batch weighs in its step's mean by its number of labels.
+/// Where labels weigh differently, a micro-batch weighs in its step's mean by its labels.
 Status RankRun::weighLabels() {
-  if (!data.training || !data.training->ignoresLabels())
+  if (!data.training || !data.training->weighsLabels())
     return Status::ok();
   const bool isOverRanks = group && !plan.consistency.isLocal();
+  const std::string why =
+      data.training->weighsClasses() ? "classes have weights" : "some labels are ignored";
   if (group && !isOverRanks)
-    report->note("some labels are ignored: each rank takes the mean over its own labels, because "
-                 "weights travel in place of gradients");
+    report->note(why + ": each rank takes the mean over its own labels, because "
+                       "weights travel in place of gradients");
   if (!isOverRanks && options.microBatches == 1)
     return Status::ok();
   if (options.capturesSteps)
-    return Status::badInput("'" + options.data +
-                            "' has labels that are ignored, so that the loss weighs differently in "
-                            "each step: expected a run without '--cuda-graph'");
+    return Status::badInput("'" + options.data + "': " + why +
+                            ", so that the loss weighs differently in each step: expected a run "
+                            "without '--cuda-graph'");
   labelWeights.emplace(
       *data.training,
       LabelWeights::Share{isOverRanks, plan.ranks, identity.rank, plan.batch, options.microBatches},

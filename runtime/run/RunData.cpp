@@ -93,10 +93,12 @@ std::string RunData::lengthsText(const data::Lengths &lengths) const {
 
 std::string RunData::sizes() const {
   std::string labels;
-  if (training && training->ignoresLabels()) {
+  if (training && training->weighsLabels()) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(training->size()));
     std::iota(all.begin(), all.end(), 0);
-    labels = " with " + std::to_string(training->countedLabels(all)) + " labels that count";
+    const double weight = training->weightOfLabels(all);
+    labels = training->weighsClasses() ? core::formatted(" with labels that weigh %.17g", weight)
+                                       : core::formatted(" with %.0f labels that count", weight);
   }
   return (training ? std::to_string(training->size()) : "synthetic") + " samples" + labels +
          (test ? ", " + std::to_string(test->size()) + " to evaluate on" : "");

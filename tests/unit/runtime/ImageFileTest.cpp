@@ -307,6 +307,12 @@ TEST(ImageFolder, ClassesByName) {
   EXPECT_EQ(labels[0], 1);
   EXPECT_EQ(labels[1], 0);
   EXPECT_EQ(batch.inputs.size(), 2u * 3 * 24 * 20 * sizeof(float));
+  SampleFormat weighed = format();
+  weighed.classWeights = {0.5, 2, 1};
+  const Result<Dataset> other = Dataset::open(files.path, weighed);
+  EXPECT_FALSE(set->weighsLabels());
+  EXPECT_TRUE(other->weighsLabels());
+  EXPECT_EQ(other->weightOfLabels(std::vector<std::int64_t>{0, 1, 2}), 4.5);
 }
 
 // A folder that does not fit the model, or has no images for a class, is named.

@@ -1,4 +1,4 @@
-// What the loss of a micro-batch weighs where some labels are ignored.
+// What the loss of a micro-batch weighs where labels weigh differently.
 #include "tests/support/TemporaryFolder.h"
 
 #include "runtime/core/Labels.h"
@@ -14,9 +14,11 @@ namespace {
 using namespace data;
 using run::LabelWeights;
 
-/// Samples of four labels each, in two shards; sample i has counts[i] labels that count.
+/// Samples of four labels each, in two shards; sample i has counts[i] labels that count, each of
+/// class `label`.
 Result<Dataset> withLabels(const test::TemporaryFolder &folder,
-                           const std::vector<std::int64_t> &counts) {
+                           const std::vector<std::int64_t> &counts,
+                           const std::vector<double> &weights = {}, std::int64_t label = 1) {
   const auto half = counts.size() / 2;
   for (const bool isSecond : {false, true}) {
     const std::vector<std::int64_t> part(counts.begin() + (isSecond ? half : 0),
@@ -25,13 +27,14 @@ Result<Dataset> withLabels(const test::TemporaryFolder &folder,
     std::vector<float> x(part.size());
     std::vector<std::int64_t> y(4 * part.size());
     for (std::size_t i = 0; i < y.size(); ++i)
-      y[i] = static_cast<std::int64_t>(i % 4) < part[i / 4] ? 1 : core::ignoredLabel;
+      y[i] = static_cast<std::int64_t>(i % 4) < part[i / 4] ? label : core::ignoredLabel;
     const std::string stem = folder.file(isSecond ? "b" : "a");
     EXPECT_TRUE(writeNpy(stem + "-x.npy", ElementType::f32, {size, 1}, x.data()).isOk());
     EXPECT_TRUE(writeNpy(stem + "-y.npy", ElementType::i64, {size, 4}, y.data()).isOk());
   }
-  return Dataset::open(folder.path,
-                       {{{"x", ElementType::f32, {1, 1}}}, ElementType::i64, {1, 4}, true, 5});
+  return Dataset::open(
+      folder.path,
+      {{{"x", ElementType::f32, {1, 1}}}, ElementType::i64, {1, 4}, true, 5, {}, weights});
 }
 
 // Samples 0 to 7 are the first step, those of rank 1 the second half, two a micro-batch.
@@ -40,7 +43,7 @@ TEST(LabelWeights, AreAMicroBatchesLabelsOverTheMeanOfTheStep) {
   const std::vector<std::int64_t> counts{4, 4, 0, 0, 1, 0, 3, 4, 1, 1, 1, 1, 2, 0, 1, 1};
   const Result<Dataset> data = withLabels(folder, counts);
   ASSERT_TRUE(data.isOk()) << data.status().message();
-  ASSERT_TRUE(data->ignoresLabels());
+  ASSERT_TRUE(data->weighsLabels());
   LabelWeights first(*data, {true, 2, 0, 2, 2}, false, 0),
       second(*data, {true, 2, 1, 2, 2}, false, 0);
   EXPECT_EQ(first.of(0), 8 / 4.0);
@@ -90,6 +93,29 @@ TEST(LabelWeights, OfAStepWithoutLabelsAreNotNumbers) {
   LabelWeights weights(*data, {true, 2, 0, 1, 1}, false, 0);
   EXPECT_TRUE(std::isnan(weights.of(0)));
   EXPECT_EQ(weights.of(1), 1);
+}
+
+// Labels count by the weights of their classes.
+TEST(LabelWeights, AddUpTheWeightsOfClasses) {
+  const test::TemporaryFolder folder;
+  const Result<Dataset> data = withLabels(folder, {4, 4, 0, 2}, {1, 2.5, 1, 1, 1});
+  ASSERT_TRUE(data.isOk()) << data.status().message();
+  EXPECT_TRUE(data->weighsLabels() && data->weighsClasses());
+  EXPECT_EQ(data->weightOfLabels(std::vector<std::int64_t>{0, 1, 2, 3}), 25);
+  LabelWeights first(*data, {true, 2, 0, 1, 2}, false, 0),
+      second(*data, {true, 2, 1, 1, 2}, false, 0);
+  EXPECT_EQ(first.of(0), 10 * 4 / 25.0);
+  EXPECT_EQ(second.of(1), 5 * 4 / 25.0);
+  EXPECT_EQ(second.of(0), 4 / 25.0); // of its sum, in place of its mean
+}
+
+// Weights count where no label is ignored, too.
+TEST(LabelWeights, OfClassesThatWeighNothingAreNotNumbers) {
+  const test::TemporaryFolder folder;
+  const Result<Dataset> data = withLabels(folder, {4, 4}, {0, 1, 1, 1, 1}, 0);
+  ASSERT_TRUE(data.isOk()) << data.status().message();
+  EXPECT_TRUE(data->weighsLabels());
+  EXPECT_TRUE(std::isnan(LabelWeights(*data, {true, 2, 0, 1, 1}, false, 0).of(0)));
 }
 
 } // namespace

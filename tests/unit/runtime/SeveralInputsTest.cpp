@@ -140,7 +140,7 @@ TEST_F(SeveralInputs, WithoutTargets) {
   const Result<Dataset> set = Dataset::open(pair({"ids", "mask"}), format);
   ASSERT_TRUE(set.isOk()) << set.status().message();
   EXPECT_EQ(set->size(), 4);
-  EXPECT_FALSE(set->ignoresLabels());
+  EXPECT_FALSE(set->weighsLabels());
   HostBatch batch;
   ASSERT_TRUE(set->read({.indices = {2, 1}}, batch).isOk());
   EXPECT_EQ(valuesOf<float>(batch.input(format, 2)), (std::vector<float>{1, 1, 1, 1, 0, 0}));
