@@ -183,6 +183,8 @@ Result<std::string> lossText(plan::ProgramOp program, const Json &options, bool 
       TrainedLoss loss;
       if (auto smoothing = call->getAttrOfType<FloatAttr>("smoothing"))
         loss.smoothing = smoothing.getValueAsDouble();
+      if (llvm::is_contained(call.getRoles().getAsValueRange<StringAttr>(), "weights"))
+        loss.weightsFrom = TrainedLoss::inPlan;
       return loss.text();
     }
   }

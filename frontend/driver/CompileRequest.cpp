@@ -3,6 +3,7 @@
 
 #include "codegen/step/StepTarget.h"
 #include "frontend/driver/ChooseConsistency.h"
+#include "frontend/driver/ClassWeights.h"
 #include "frontend/driver/PrecisionOption.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterKinds.h"
@@ -113,6 +114,10 @@ Result<frontend::ImportOptions> importOptions(const CompileOptions &options) {
   import.batchDimensions = options.batchDimensions;
   SYNCLINE_TRY_GET(loss, TrainedLoss::parse(options.loss));
   import.loss = *loss;
+  if (!import.loss.weightsFrom.empty()) {
+    SYNCLINE_TRY_GET(weights, readClassWeights(import.loss.weightsFrom));
+    import.loss.classWeights = std::move(*weights);
+  }
   if (options.classesIn != "auto")
     import.classesIn =
         options.classesIn == "1" ? frontend::ClassesIn::second : frontend::ClassesIn::last;

@@ -18,9 +18,11 @@ void addLoss(CLI::App &command, CompileOptions &options) {
       .add_option("--loss", options.loss,
                   "Take this loss on the model's output, the mean over elements or, for a "
                   "cross-entropy, over predictions: cross-entropy, "
-                  "cross-entropy:targets=probabilities, cross-entropy:smoothing=S, mse, l1, "
-                  "smooth-l1, smooth-l1:beta=B or bce-with-logits; output:NAME trains by an "
-                  "output of one number, a loss that the model computes, labels being inputs")
+                  "cross-entropy:targets=probabilities, cross-entropy:smoothing=S, "
+                  "cross-entropy:weights=FILE (.npy or .csv, a number from 0 on for each class), "
+                  "mse, l1, smooth-l1, smooth-l1:beta=B or bce-with-logits; "
+                  "output:NAME trains by an output of one number, a loss that the model computes, "
+                  "labels being inputs")
       ->check(check)
       ->type_name("LOSS")
       ->capture_default_str()

@@ -44,6 +44,17 @@ std::optional<frontend::ParameterList> readParameters(const Json &json) {
   return list;
 }
 
+/// Reads a loss, with the weights of classes that stand beside it.
+Result<TrainedLoss> readLoss(const Json &json) {
+  SYNCLINE_TRY_GET(loss, TrainedLoss::parse(json.at("loss").get<std::string>()));
+  if (!loss->weightsFrom.empty()) {
+    json.at(TrainedLoss::inPlan).get_to(loss->classWeights);
+    if (Status s = TrainedLoss::checkWeights(loss->classWeights); !s)
+      return Status::badInput("'" + std::string(TrainedLoss::inPlan) + "': " + s.message());
+  }
+  return loss;
+}
+
 frontend::ImportOptions readImport(const Json &json) {
   frontend::ImportOptions import;
   if (const Json &batch = json.at("batch"); !batch.is_null())
@@ -64,19 +75,25 @@ frontend::ImportOptions readImport(const Json &json) {
 
 Json recordOptions(const RecordedOptions &options) {
   const frontend::ImportOptions &import = options.import;
-  return {{"batch", import.batch ? Json(*import.batch) : Json()},
-          {"dimensions", import.dimensions},
-          {"batch_dimensions", import.batchDimensions},
-          {"loss", import.loss.text()},
-          {"classes_in", classesText(import.classesIn)},
-          {"loss_on", import.output},
-          {"freeze", import.freeze},
-          {"parameters", parametersJson(import.parameters)},
-          {"dropout", import.dropout},
-          {"recompute", options.recompute},
-          {"schemes", options.schemes},
-          {"precision", options.precision},
-          {"plan_only", options.planOnly}};
+  TrainedLoss loss = import.loss;
+  if (!loss.weightsFrom.empty()) // the plan needs no other file
+    loss.weightsFrom = TrainedLoss::inPlan;
+  Json json = {{"batch", import.batch ? Json(*import.batch) : Json()},
+               {"dimensions", import.dimensions},
+               {"batch_dimensions", import.batchDimensions},
+               {"loss", loss.text()},
+               {"classes_in", classesText(import.classesIn)},
+               {"loss_on", import.output},
+               {"freeze", import.freeze},
+               {"parameters", parametersJson(import.parameters)},
+               {"dropout", import.dropout},
+               {"recompute", options.recompute},
+               {"schemes", options.schemes},
+               {"precision", options.precision},
+               {"plan_only", options.planOnly}};
+  if (!loss.weightsFrom.empty())
+    json[TrainedLoss::inPlan] = loss.classWeights;
+  return json;
 }
 
 Result<RecordedOptions> readRecordedOptions(const Json &document) {
@@ -86,8 +103,8 @@ Result<RecordedOptions> readRecordedOptions(const Json &document) {
   try {
     RecordedOptions options;
     options.import = readImport(json);
-    SYNCLINE_TRY_GET(loss, TrainedLoss::parse(json.at("loss").get<std::string>()));
-    options.import.loss = *loss;
+    SYNCLINE_TRY_GET(loss, readLoss(json));
+    options.import.loss = std::move(*loss);
     json.at("recompute").get_to(options.recompute);
     json.at("schemes").get_to(options.schemes);
     json.at("precision").get_to(options.precision);

@@ -3,6 +3,8 @@
 
 #include "frontend/onnx/FeatureAxis.h"
 
+#include <utility>
+
 using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
@@ -124,12 +126,25 @@ static Logits logitsOf(ImportState &state, Value output, std::int64_t axis) {
   return {classesSecond(state, logits), 1};
 }
 
-static Value createCrossEntropy(ImportState &state, Value scores, Value target) {
-  auto scalar = RankedTensorType::get({}, elementOf(scores));
+/// The weights of classes as a constant of this shape; null where all are 1.
+static Value classWeights(ImportState &state, nn::DimsRef dims, Type element) {
+  llvm::SmallVector<Attribute> values;
+  for (const double weight : state.options.loss.classWeights)
+    values.push_back(FloatAttr::get(element, weight));
+  if (values.empty())
+    return {};
+  auto type = RankedTensorType::get(dims, element);
+  return create<nn::ConstantOp>(state, type, DenseElementsAttr::get(type, values));
+}
+
+static Value createCrossEntropy(ImportState &state, Logits scored, Value target) {
+  const Value scores = scored.value;
+  const Type element = elementOf(scores);
   const double smoothing = state.options.loss.smoothing;
-  return create<nn::CrossEntropyOp>(state, scalar, scores.getType(), scores, target, Value(),
-                                    smoothing != 0 ? state.builder.getF64FloatAttr(smoothing)
-                                                   : FloatAttr())
+  const Value weights = classWeights(state, {shapeOf(scores)[scored.axis]}, element);
+  return create<nn::CrossEntropyOp>(
+             state, RankedTensorType::get({}, element), scores.getType(), scores, target, weights,
+             smoothing != 0 ? state.builder.getF64FloatAttr(smoothing) : FloatAttr())
       .getLoss();
 }
 
@@ -210,6 +225,10 @@ static Value createSoftCrossEntropy(ImportState &state, Value scores, Value targ
                                      /*logarithm=*/true);
   Value products = combine(state, nn::BinaryKind::mul, apply(state, nn::UnaryKind::neg, logs),
                            smoothed(state, target));
+  nn::Dims along(shapeOf(scores).size() - 1, 1); // [C, 1, ..]
+  along.front() = shapeOf(scores)[1];
+  if (Value weights = classWeights(state, along, elementOf(scores)))
+    products = combine(state, nn::BinaryKind::mul, products, weights);
   auto type = RankedTensorType::get(withoutClasses(shapeOf(scores), 1), elementOf(scores));
   Value sums = create<nn::ReduceOp>(state, type, nn::Reduction::sum, products,
                                     llvm::ArrayRef<std::int64_t>{1});
@@ -266,12 +285,22 @@ static RankedTensorType targetType(ImportState &state, Logits scored) {
                                state.builder.getI64Type());
 }
 
-static Value createLoss(ImportState &state, Value scores, Value target) {
+static Value createLoss(ImportState &state, Logits scored, Value target) {
   const TrainedLoss &asked = state.options.loss;
   if (asked.kind != LossKind::crossEntropy)
-    return createElementLoss(state, scores, target);
-  return asked.takesProbabilities ? createSoftCrossEntropy(state, scores, target)
-                                  : createCrossEntropy(state, scores, target);
+    return createElementLoss(state, scored.value, target);
+  return asked.takesProbabilities ? createSoftCrossEntropy(state, scored.value, target)
+                                  : createCrossEntropy(state, scored, target);
+}
+
+/// Each class has a weight, where there are any.
+static Status expectWeights(const TrainedLoss &loss, const TrainedOutput &output,
+                            std::int64_t classes) {
+  if (loss.weightsFrom.empty() || std::cmp_equal(loss.classWeights.size(), classes))
+    return Status::ok();
+  return Status::badInput("'" + loss.weightsFrom + "': expected " + std::to_string(classes) +
+                          " weights, one for each class of " + nameAndShape(output) + ", got " +
+                          std::to_string(loss.classWeights.size()));
 }
 
 Status frontend::attachLoss(ImportState &state, llvm::ArrayRef<TrainedOutput> outputs) {
@@ -295,7 +324,9 @@ Status frontend::attachLoss(ImportState &state, llvm::ArrayRef<TrainedOutput> ou
       return Status::badInput(nameAndShape(output) + " does not fit the targets of " +
                               nameAndShape(outputs.front()) +
                               ": losses that are added have the same");
-    Value loss = createLoss(state, scored.value, target);
+    if (state.options.loss.kind == LossKind::crossEntropy)
+      SYNCLINE_TRY(expectWeights(state.options.loss, output, shapeOf(scored.value)[scored.axis]));
+    Value loss = createLoss(state, scored, target);
     if (output.weight != 1)
       loss =
           combine(state, nn::BinaryKind::mul, loss, scalar(state, output.weight, elementOf(loss)));

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -12,7 +13,7 @@ namespace syncline {
 namespace {
 
 constexpr std::string_view probabilities = "targets=probabilities",
-                           betaKey = "beta=", smoothingKey = "smoothing=";
+                           betaKey = "beta=", smoothingKey = "smoothing=", weightsKey = "weights=";
 
 std::string_view nameOf(LossKind kind) {
   switch (kind) {
@@ -61,6 +62,10 @@ bool readCrossEntropy(TrainedLoss &loss, std::string_view parameters) {
     const std::string_view parameter = parameters.substr(0, comma);
     if (parameter == probabilities && !loss.takesProbabilities) {
       loss.takesProbabilities = true;
+    } else if (parameter.starts_with(weightsKey) && loss.weightsFrom.empty()) {
+      loss.weightsFrom = parameter.substr(weightsKey.size());
+      if (loss.weightsFrom.empty())
+        return false;
     } else {
       const std::optional<double> smoothing = numberOf(parameter, smoothingKey);
       if (isSmoothed || !smoothing || !(*smoothing >= 0 && *smoothing < 1))
@@ -85,7 +90,8 @@ Status readParameters(TrainedLoss &loss, std::string_view parameters) {
     return readCrossEntropy(loss, parameters)
                ? Status::ok()
                : refuse("'" + std::string(probabilities) +
-                        "', 'smoothing=S' with S from 0 to below 1, or both with a comma between");
+                        "', 'smoothing=S' with S from 0 to below 1, 'weights=FILE' with a file's "
+                        "name without a comma, or several with commas between");
   case LossKind::smoothL1:
     loss.beta = numberOf(parameters, betaKey).value_or(0);
     return loss.beta >= 1e-30 && loss.beta <= 1e30 ? Status::ok()
@@ -115,8 +121,8 @@ Result<TrainedLoss> TrainedLoss::parse(const std::string &text) {
   if (found == std::end(allLosses))
     return Status::badInput(
         "expected the loss cross-entropy, cross-entropy:" + std::string(probabilities) +
-        ", cross-entropy:smoothing=S, mse, l1, smooth-l1, smooth-l1:beta=B, bce-with-logits or "
-        "output:NAME, got '" +
+        ", cross-entropy:smoothing=S, cross-entropy:weights=FILE, mse, l1, smooth-l1, "
+        "smooth-l1:beta=B, bce-with-logits or output:NAME, got '" +
         text + "'");
   TrainedLoss loss;
   loss.kind = *found;
@@ -129,15 +135,33 @@ Result<TrainedLoss> TrainedLoss::parse(const std::string &text) {
 
 std::string TrainedLoss::text() const {
   std::string text(nameOf(kind));
+  char before = ':';
+  const auto add = [&](std::string_view key, const std::string &value) {
+    text += before + std::string(key) + value;
+    before = ',';
+  };
   if (takesProbabilities)
-    text += ":" + std::string(probabilities);
+    add(probabilities, "");
   if (smoothing != 0)
-    text += (takesProbabilities ? "," : ":") + std::string(smoothingKey) + digitsOf(smoothing);
+    add(smoothingKey, digitsOf(smoothing));
+  if (!weightsFrom.empty())
+    add(weightsKey, weightsFrom);
   if (kind == LossKind::smoothL1 && beta != 1)
-    text += ":" + std::string(betaKey) + digitsOf(beta);
+    add(betaKey, digitsOf(beta));
   if (kind == LossKind::modelOutput)
-    text += ":" + output;
+    add("", output);
   return text;
+}
+
+Status TrainedLoss::checkWeights(const std::vector<double> &weights) {
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (!(weights[i] >= 0 && weights[i] <= std::numeric_limits<float>::max()))
+      return Status::badInput("element " + std::to_string(i) +
+                              ": expected a weight from 0 to 3.4e38, got " + digitsOf(weights[i]));
+  return std::ranges::any_of(weights, [](double weight) { return weight > 0; })
+             ? Status::ok()
+             : Status::badInput("expected weights of classes, one above 0, got " +
+                                std::string(weights.empty() ? "none" : "0 alone"));
 }
 
 double TrainedLoss::ofElement(double y, double target) const {

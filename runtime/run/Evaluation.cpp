@@ -35,12 +35,6 @@ struct Prediction {
       }
     return best;
   }
-  double mean() const {
-    double sum = 0;
-    for (std::int64_t c = 0; c < classes; ++c)
-      sum += at(c);
-    return sum / static_cast<double>(classes);
-  }
   /// log(Σ exp(logit)), without overflow where `largest` is the largest logit.
   double logOfSum(double largest) const {
     double sum = 0;
@@ -50,22 +44,27 @@ struct Prediction {
   }
 };
 
-Score scoreClass(const Prediction &prediction, std::int64_t label, double smoothing) {
+Score scoreClass(const Prediction &prediction, std::int64_t label, const TrainedLoss &trained) {
   const std::int64_t best = prediction.best();
-  double loss = prediction.logOfSum(prediction.at(best)) - (1 - smoothing) * prediction.at(label);
-  if (smoothing != 0)
-    loss -= smoothing * prediction.mean();
-  return {loss, 1, best == label ? 1 : 0, 1};
+  const double logOfSum = prediction.logOfSum(prediction.at(best));
+  const double weight = trained.weightOf(label);
+  double loss = (1 - trained.smoothing) * weight * (logOfSum - prediction.at(label));
+  const double ofEach = trained.smoothing / static_cast<double>(prediction.classes);
+  for (std::int64_t c = 0; ofEach != 0 && c < prediction.classes; ++c)
+    loss += ofEach * trained.weightOf(c) * (logOfSum - prediction.at(c));
+  return {loss, weight, best == label ? 1 : 0, 1};
 }
 
 /// `target` holds the probabilities of the classes where `prediction` has their logits.
-Score scoreProbabilities(const Prediction &prediction, const Array &target, double smoothing) {
+Score scoreProbabilities(const Prediction &prediction, const Array &target,
+                         const TrainedLoss &trained) {
   const double logOfSum = prediction.logOfSum(prediction.at(prediction.best()));
-  const double ofEach = smoothing / static_cast<double>(prediction.classes);
+  const double ofEach = trained.smoothing / static_cast<double>(prediction.classes);
   double loss = 0;
   for (std::int64_t c = 0; c < prediction.classes; ++c) {
     const double given = target.at(prediction.first + c * prediction.stride);
-    loss += (given * (1 - smoothing) + ofEach) * (logOfSum - prediction.at(c));
+    loss += trained.weightOf(c) * (given * (1 - trained.smoothing) + ofEach) *
+            (logOfSum - prediction.at(c));
   }
   return {loss, 1, 0, 0};
 }
@@ -133,7 +132,7 @@ Score scoreBatch(const Plan &plan, const Array &output, const Array &target, std
   if (plan.loss.kind != LossKind::crossEntropy) {
     for (std::int64_t i = 0; i < samples * perSample; ++i)
       score.lossSum += plan.loss.ofElement(output.at(i), target.at(i));
-    score.losses = samples * perSample;
+    score.losses = static_cast<double>(samples * perSample);
     return score;
   }
   const bool hasLabels = plan.loss.hasClassTargets();
@@ -143,12 +142,12 @@ Score scoreBatch(const Plan &plan, const Array &output, const Array &target, std
     const std::int64_t first = i / around.inner * around.extent * around.inner + i % around.inner;
     const Prediction prediction{output, first, around.inner, around.extent};
     if (!hasLabels) {
-      score.add(scoreProbabilities(prediction, target, plan.loss.smoothing));
+      score.add(scoreProbabilities(prediction, target, plan.loss));
       continue;
     }
     const auto label = static_cast<std::int64_t>(target.at(i));
     if (label != core::ignoredLabel)
-      score.add(scoreClass(prediction, label, plan.loss.smoothing));
+      score.add(scoreClass(prediction, label, plan.loss));
   }
   return score;
 }
@@ -216,21 +215,20 @@ Result<Score> Evaluation::ownScore(Trainer &trainer) {
 
 /// The sum over all workers' scores. Nothing where a worker was interrupted (`isCut`).
 Result<std::optional<Score>> Evaluation::sum(const Score &own, bool isCut) {
-  const std::string text = core::formatted(
-      "%.17g %lld %lld %lld %d", own.lossSum, static_cast<long long>(own.losses),
-      static_cast<long long>(own.correct), static_cast<long long>(own.predictions), isCut ? 1 : 0);
+  const std::string text = core::formatted("%.17g %.17g %lld %lld %d", own.lossSum, own.losses,
+                                           static_cast<long long>(own.correct),
+                                           static_cast<long long>(own.predictions), isCut ? 1 : 0);
   SYNCLINE_TRY_GET(all, group->gather("score/" + std::to_string(number), text, seconds,
                                       transport::Participants::workers));
   Score sum;
   for (const std::string &line : *all) {
-    long long losses = 0, correct = 0, predictions = 0;
+    long long correct = 0, predictions = 0;
     int wasCut = 0;
     Score s;
-    std::sscanf(line.c_str(), "%lf %lld %lld %lld %d", &s.lossSum, &losses, &correct, &predictions,
+    std::sscanf(line.c_str(), "%lf %lf %lld %lld %d", &s.lossSum, &s.losses, &correct, &predictions,
                 &wasCut);
     if (wasCut)
       return std::optional<Score>();
-    s.losses = losses;
     s.correct = correct;
     s.predictions = predictions;
     sum.add(s);

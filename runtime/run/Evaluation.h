@@ -13,7 +13,7 @@ namespace syncline::run {
 /// Sums over samples, of one rank or of all.
 struct Score {
   double lossSum = 0;
-  std::int64_t losses = 0;  ///< number of terms in lossSum
+  double losses = 0;        ///< number of terms in lossSum, or the weights of their labels
   std::int64_t correct = 0; ///< correct class predictions
   std::int64_t predictions = 0;
 

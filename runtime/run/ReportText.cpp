@@ -13,9 +13,9 @@ nlohmann::json number(double value) {
 
 double ratio(double a, std::int64_t b) { return b > 0 ? a / static_cast<double>(b) : 0; }
 
-/// The mean over no labels is NaN, as in PyTorch.
+/// The mean over no labels, or over ones that weigh nothing, is NaN, as in PyTorch.
 static double meanLoss(const Score &score) {
-  return score.losses > 0 ? ratio(score.lossSum, score.losses) : std::nan("");
+  return score.losses > 0 ? score.lossSum / score.losses : std::nan("");
 }
 
 void addScore(nlohmann::ordered_json &line, const Score &score) {
@@ -26,7 +26,8 @@ void addScore(nlohmann::ordered_json &line, const Score &score) {
 
 std::string scoreText(const Score &score) {
   if (score.losses == 0)
-    return "no test loss: no sample has a label";
+    return score.predictions == 0 ? "no test loss: no sample has a label"
+                                  : "no test loss: the classes of all labels have weight 0";
   const double loss = meanLoss(score);
   if (score.predictions > 0)
     return core::formatted("test accuracy %.2f %% (%lld of %lld), test loss %.4f",

@@ -72,7 +72,7 @@ def outputs(weights, ids, each_word):
     return x @ weights["fc.weight"] + weights["fc.bias"]
 
 
-def trained(model, batches, each_word, optimizer):
+def trained(model, batches, each_word, optimizer, classes_weigh=None):
     """The weights in float64."""
     weights = {
         value.name: torch.from_numpy(numpy_helper.to_array(value).astype("float64"))
@@ -89,7 +89,9 @@ def trained(model, batches, each_word, optimizer):
         made.zero_grad()
         logits = outputs(weights, torch.from_numpy(ids), each_word)
         labels = torch.from_numpy(classes).flatten()
-        torch.nn.functional.cross_entropy(logits.reshape(len(labels), -1), labels).backward()
+        torch.nn.functional.cross_entropy(
+            logits.reshape(len(labels), -1), labels, weight=classes_weigh
+        ).backward()
         made.step()
     return {name: value.detach().numpy() for name, value in weights.items()}
 
@@ -159,10 +161,10 @@ class LengthsTest(refusal.RefusalTest):
         values = onnx.load(saved).graph.initializer
         return {v.name: numpy_helper.to_array(v) for v in values}, json.loads(said[-1])
 
-    def agrees(self, plan, ranks, each_word, optimizer, extra=(), accumulate=1):
+    def agrees(self, plan, ranks, each_word, optimizer, extra=(), accumulate=1, weigh=None):
         batches = global_batches(self.files[each_word], ranks * BATCH * accumulate)
         self.assertEqual({size for size, _, _ in batches}, set(SIZES))
-        expected = trained(self.folder / "model.onnx", 2 * batches, each_word, optimizer)
+        expected = trained(self.folder / "model.onnx", 2 * batches, each_word, optimizer, weigh)
         how = ("--momentum", MOMENTUM) if optimizer == "sgd" else ()
         found, _ = self.run_plan(plan, each_word, ("--epochs", 2, *how, *extra))
         for name, value in expected.items():
@@ -192,6 +194,12 @@ class LengthsTest(refusal.RefusalTest):
         self.write_files()
         plan = self.plan(2, True)
         self.agrees(plan, 2, True, "sgd")
+
+    def test_weights_of_classes(self):
+        weights = torch.tensor([0.5, 2, 0, 3.25], dtype=torch.float64)
+        numpy.save(self.folder / "w.npy", weights.numpy())
+        plan = self.plan(2, True, ("--loss", f"cross-entropy:weights={self.folder / 'w.npy'}"))
+        self.agrees(plan, 2, True, "sgd", weigh=weights)
 
     def test_micro_batches(self):
         plan = self.plan(1, True, ("--accumulate", 2))

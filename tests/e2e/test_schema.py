@@ -89,6 +89,15 @@ class SchemaTest(unittest.TestCase):
         problem = (self.folder / "test.plan" / "plan.mlir").read_text()
         self.assertIn(f"capacity = {2 * (40 << 20)}", problem)
 
+    def test_weights_of_classes(self):
+        file = self.folder / "w.csv"
+        file.write_text("1,2,0,0.5,1,1,1,1,1,1\n")
+        for parameters in ("", "targets=probabilities,", "smoothing=0.1,"):
+            loss = f"cross-entropy:{parameters}weights="
+            plan = self.plan(DIGITS, words=("--loss", f"{loss}{file}"))
+            self.assertEqual(plan["loss"], f"{loss}class_weights")
+            self.assertEqual(plan["options"]["class_weights"][:4], [1, 2, 0, 0.5])
+
     def test_nodes(self):
         plan = self.plan(TRACE, cluster=harness.NODES, words=("--scheme", "*=hierarchical"))
         self.assertEqual({bucket["scheme"] for bucket in plan["buckets"]}, {"hierarchical"})

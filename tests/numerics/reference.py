@@ -9,6 +9,9 @@ import torch.nn.functional as functional
 
 torch.set_num_threads(1)
 
+# The weights of four classes, which a test writes to the file w.npy.
+CLASS_WEIGHTS = torch.tensor([0.5, 2.0, 0.0, 3.25], dtype=torch.float64)
+
 LOSSES = {
     "cross-entropy": functional.cross_entropy,
     "cross-entropy:targets=probabilities": functional.cross_entropy,
@@ -16,6 +19,13 @@ LOSSES = {
     "cross-entropy:targets=probabilities,smoothing=0.1": functools.partial(
         functional.cross_entropy, label_smoothing=0.1
     ),
+    **{
+        f"cross-entropy:{soft}{smooth}weights=w.npy": functools.partial(
+            functional.cross_entropy, label_smoothing=smoothing, weight=CLASS_WEIGHTS
+        )
+        for soft in ("", "targets=probabilities,")
+        for smooth, smoothing in (("", 0), ("smoothing=0.1,", 0.1))
+    },
     "mse": functional.mse_loss,
     "l1": functional.l1_loss,
     "smooth-l1": functional.smooth_l1_loss,

@@ -14,7 +14,7 @@ import processor
 import reference
 import test_losses
 from refusal import RefusalTest
-from test_losses import BATCH, OUT, SAME, SOFT, WIDTH
+from test_losses import BATCH, OUT, PROBABLE, SAME, SOFT, WEIGHED, WIDTH
 
 WEIGHT = 0.4
 
@@ -63,6 +63,9 @@ class AuxiliaryHeadsTest(RefusalTest):
     def compiled(self, loss, ranks=1, batch=BATCH, extra=()):
         path, aux = self.exported(self.model)
         extra = ("--loss-on", f"output,{aux}={WEIGHT}", *extra)
+        weights = self.folder / "w.npy"
+        numpy.save(weights, reference.CLASS_WEIGHTS.numpy())
+        loss = loss.replace("w.npy", str(weights))
         return harness.compile_plan(path, self.folder, ranks, batch, loss=loss, extra=extra)
 
     def wanted(self, loss, count=BATCH):
@@ -88,7 +91,7 @@ class AuxiliaryHeadsTest(RefusalTest):
 
     def test_training(self):
         """On one rank, on two, and in several batches of different numbers of labels."""
-        for loss in ("cross-entropy", SOFT, "mse", "l1"):
+        for loss in ("cross-entropy", SOFT, "mse", "l1", *WEIGHED, PROBABLE[-1]):
             data = self.inputs, self.wanted(loss)
             for ranks, batch, extra in ((1, 8, ()), (2, 4, ()), (2, 2, ("--accumulate", 2))):
                 with self.subTest(loss=loss, ranks=ranks, batch=batch):

@@ -17,8 +17,11 @@ BATCH, WIDTH, OUT = 8, 6, 4
 SOFT = "cross-entropy:targets=probabilities"
 SMOOTH = ("smooth-l1", "smooth-l1:beta=0.25")
 SMOOTHED = "cross-entropy:smoothing=0.1"
-PROBABLE = (SOFT, f"{SOFT},smoothing=0.1")
-ALL = ("l1", *SMOOTH, "bce-with-logits", *PROBABLE, SMOOTHED)
+WEIGHTS = "weights=w.npy"
+WEIGHED = (f"cross-entropy:{WEIGHTS}", f"{SMOOTHED},{WEIGHTS}")
+LABELLED = (SMOOTHED, *WEIGHED)
+PROBABLE = (SOFT, f"{SOFT},smoothing=0.1", f"{SOFT},{WEIGHTS}", f"{SOFT},smoothing=0.1,{WEIGHTS}")
+ALL = ("l1", *SMOOTH, "bce-with-logits", *PROBABLE, *LABELLED)
 SAME = 1e-6
 EXACT = 1e-7
 
@@ -27,7 +30,7 @@ def wanted(loss, random, shape):
     """Targets as the loss is used with them."""
     if loss == "bce-with-logits":
         return random.uniform(0, 1, shape).astype(numpy.float32)
-    if loss == SMOOTHED:
+    if loss in LABELLED:
         labels = random.randint(0, shape[1], (shape[0], *shape[2:]))
         labels[[0, 1, 5]] = -100  # so that ranks and batches have different numbers of labels
         return labels
@@ -63,10 +66,12 @@ class LossesTest(RefusalTest):
             torch.nn.Linear(WIDTH, 9), torch.nn.Tanh(), torch.nn.Linear(9, OUT)
         )
         self.random = numpy.random.RandomState(3)
+        numpy.save(self.folder / "w.npy", reference.CLASS_WEIGHTS.numpy())
 
     def compiled(self, model, shape, loss, ranks=1, batch=BATCH, extra=()):
         path = self.folder / "net.onnx"
         export.write(model, torch.zeros(2, *shape), path)
+        loss = loss.replace("w.npy", str(self.folder / "w.npy"))
         return harness.compile_plan(
             path, self.folder, ranks=ranks, batch=batch, loss=loss, extra=extra
         )
@@ -99,7 +104,7 @@ class LossesTest(RefusalTest):
     def test_positions(self):
         model = torch.nn.Conv1d(3, OUT, 2)
         inputs = self.random.standard_normal((BATCH, 3, 6)).astype(numpy.float32)
-        for loss in (*PROBABLE, SMOOTHED):
+        for loss in (*PROBABLE, *LABELLED):
             with self.subTest(loss=loss):
                 plan = self.compiled(model, (3, 6), loss, extra=("--classes-in", 1))
                 data = inputs, wanted(loss, self.random, (BATCH, OUT, 5))
@@ -171,7 +176,7 @@ class LossesTest(RefusalTest):
                 files = harness.save(self.folder, inputs, targets)
                 words = ("run", plan, "-n", 2, "--log", "json", "--eval-only", "--eval", files)
                 line = json.loads(harness.syncline(*words))
-                self.assertEqual("test_accuracy" in line, loss == SMOOTHED)
+                self.assertEqual("test_accuracy" in line, loss in LABELLED)
                 self.assertLess(abs(line["test_loss"] / value(loss, outputs, targets) - 1), SAME)
 
     def test_compile_says_what_is_known(self):
@@ -179,9 +184,11 @@ class LossesTest(RefusalTest):
         for loss, said in (
             ("hinge", "smooth-l1:beta=B, bce-with-logits or output:NAME, got 'hinge'"),
             ("l1:beta=1", "loss 'l1': expected no parameters, got 'beta=1'"),
-            ("cross-entropy:smoothing=2", "with S from 0 to below 1, or both with a comma between"),
+            ("cross-entropy:smoothing=2", "'smoothing=S' with S from 0 to below 1, 'weights=FILE'"),
             ("cross-entropy:smoothing=-0.1", "got 'smoothing=-0.1'"),
             ("l1:smoothing=0.1", "expected no parameters, got 'smoothing=0.1'"),
+            ("mse:weights=w.npy", "expected no parameters, got 'weights=w.npy'"),
+            ("cross-entropy:weights=", "'weights=FILE' with a file's name without a comma"),
             ("smooth-l1:beta=0", "expected 'beta=B' with B from 1e-30 to 1e30, got 'beta=0'"),
             ("smooth-l1:beta=-1", "got 'beta=-1'"),
         ):

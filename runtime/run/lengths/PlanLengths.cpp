@@ -51,7 +51,7 @@ List listFrom(const Json &document) {
 
 auto decisions(const Plan &plan) {
   return std::tuple(plan.ranks, plan.servers, plan.batch, plan.optimizer, plan.precision, plan.wire,
-                    plan.microBatches, plan.clipNorm, plan.loss.text(), plan.backend,
+                    plan.microBatches, plan.clipNorm, plan.loss, plan.backend,
                     plan.sizes.parameters, plan.sizes.gradients);
 }
 

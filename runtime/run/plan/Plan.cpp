@@ -117,8 +117,7 @@ PlanTensor planTensor(const Json &object) {
 ElementType memberType(const PlanBucket &bucket, const std::vector<PlanTensor> &tensors) {
   std::set<ElementType> types;
   for (const std::string &member : bucket.members) {
-    auto found = std::find_if(tensors.begin(), tensors.end(),
-                              [&](const PlanTensor &t) { return t.name == parameterOf(member); });
+    auto found = std::ranges::find(tensors, parameterOf(member), &PlanTensor::name);
     if (found == tensors.end())
       throw SchemaError{"bucket " + std::to_string(bucket.id) + " has a member '" + member +
                         "', which is no tensor"};
@@ -175,6 +174,18 @@ std::optional<NamedTensor> planTarget(const Json &json, const TrainedLoss &loss)
   return target.is_null() ? std::nullopt : std::optional(namedTensor(target));
 }
 
+TrainedLoss trainedLoss(const Json &json) {
+  Result<TrainedLoss> loss = TrainedLoss::parse(get<std::string>(json, "loss"));
+  if (!loss)
+    throw SchemaError{"'loss': " + loss.status().message()};
+  if (loss->weightsFrom.empty())
+    return *loss;
+  loss->classWeights = get<std::vector<double>>(member(json, "options"), TrainedLoss::inPlan);
+  if (const Status s = TrainedLoss::checkWeights(loss->classWeights); !s)
+    throw SchemaError{"'" + std::string(TrainedLoss::inPlan) + "': " + s.message()};
+  return *loss;
+}
+
 Plan planFrom(const Json &json) {
   Plan plan;
   plan.name = get<std::string>(json, "name");
@@ -182,10 +193,7 @@ Plan planFrom(const Json &json) {
   plan.backend = get<std::string>(json, "backend");
   if (plan.backend != "cpu" && plan.backend != "cuda")
     throw SchemaError{"'backend': expected cpu or cuda, got '" + plan.backend + "'"};
-  const Result<TrainedLoss> loss = TrainedLoss::parse(get<std::string>(json, "loss"));
-  if (!loss)
-    throw SchemaError{"'loss': " + loss.status().message()};
-  plan.loss = *loss;
+  plan.loss = trainedLoss(json);
   const auto optimizer = get<std::string>(json, "optimizer");
   const std::optional<OptimizerKind> kind = parseOptimizer(optimizer);
   if (!kind)
@@ -348,6 +356,10 @@ data::SampleFormat Plan::sampleFormat() const {
   format.targetShape = target->shape;
   if (format.classes && output && output->shape.size() > 1)
     format.classCount = output->shape[core::classAxis(output->shape, target->shape)];
+  if (format.classes && !loss.classWeights.empty()) {
+    format.classWeights = loss.classWeights;
+    format.classCount = std::ssize(loss.classWeights);
+  }
   return format;
 }
 

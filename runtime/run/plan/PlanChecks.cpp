@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace syncline::run {
 
@@ -138,12 +139,15 @@ Status checkSamples(const Plan &plan) {
   const NamedTensor &output = *plan.output;
   std::int64_t classes = 1;
   if (plan.loss.kind == LossKind::crossEntropy) {
-    if (plan.loss.takesProbabilities)
-      classes = output.shape.size() > 1 && output.shape[1] > 0 ? 1 : 0;
-    else if (output.shape.size() > 1)
-      classes = output.shape[core::classAxis(output.shape, plan.target->shape)];
+    const bool hasLabels = plan.loss.hasClassTargets();
+    if (output.shape.size() > 1)
+      classes = output.shape[hasLabels ? core::classAxis(output.shape, plan.target->shape) : 1];
     if (output.shape.size() < 2 || classes < 1)
       return bad(output, "classes as second or last dimension");
+    if (!plan.loss.classWeights.empty() && !std::cmp_equal(plan.loss.classWeights.size(), classes))
+      return bad(output,
+                 "classes for " + std::to_string(plan.loss.classWeights.size()) + " weights");
+    classes = hasLabels ? classes : 1;
   }
   if (core::elementCount(output.shape) != core::elementCount(plan.target->shape) * classes)
     return bad(*plan.target, "a target for every prediction of '" + output.name + "', shape " +

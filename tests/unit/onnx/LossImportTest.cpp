@@ -13,9 +13,11 @@ namespace {
 
 /// Imports y, made by `end` of h [2, 3], which a parameter makes.
 Outcome importLoss(const std::string &loss, const std::string &end = "y = Identity(h)",
-                   const std::string &dims = "3", ClassesIn in = ClassesIn::automatic) {
+                   const std::string &dims = "3", ClassesIn in = ClassesIn::automatic,
+                   const std::vector<double> &weights = {}) {
   ImportOptions options;
   options.loss = *TrainedLoss::parse(loss);
+  options.loss.classWeights = weights;
   options.classesIn = in;
   return importText(13,
                     "agraph (float[2," + dims +
@@ -129,6 +131,22 @@ TEST(LossImport, SmoothsLabels) {
   const Outcome soft = importLoss("cross-entropy:targets=probabilities,smoothing=0.25");
   expectAll(soft, {target, "dense<7.500000e-01>", "dense<0.0833333358>"});
   EXPECT_FALSE(importLoss("cross-entropy").has("smoothing"));
+}
+
+TEST(LossImport, WeighsClasses) {
+  const auto weighed = [](const std::string &parameters, const std::vector<double> &weights) {
+    return importLoss("cross-entropy:" + parameters, "y = Identity(h)", "3", ClassesIn::automatic,
+                      weights);
+  };
+  const std::string constant = "nn.constant dense<[5.000000e-01, 0.000000e+00, 2.000000e+00]>";
+  expectAll(weighed("weights=w.npy", {0.5, 0, 2}), {constant, " weights %"});
+  expectAll(weighed("targets=probabilities,weights=w.npy", {0.5, 0, 2}), {target, constant});
+  for (const char *parameters : {"weights=w.npy", "targets=probabilities,weights=w.npy"})
+    EXPECT_NE(weighed(parameters, {0.5, 2})
+                  .error.find(
+                      "'w.npy': expected 3 weights, one for each class of output 'y' of shape 2x3, "
+                      "got 2"),
+              std::string::npos);
 }
 
 TEST(LossImport, NeedsTheBatch) {

@@ -23,26 +23,30 @@ template <typename T> data::Array arrayOf(const std::vector<T> &values, ElementT
   return array;
 }
 
-Plan planOf(const std::string &loss, const Shape &output, const Shape &target, ElementType type) {
+Plan planOf(const std::string &loss, const Shape &output, const Shape &target, ElementType type,
+            const std::vector<double> &weights) {
   Plan plan;
   plan.loss = *TrainedLoss::parse(loss);
+  plan.loss.classWeights = weights;
   plan.output = NamedTensor{"y", ElementType::f32, output};
   plan.target = NamedTensor{"target", type, target};
   return plan;
 }
 
 Score scoreOf(const std::vector<float> &logits, const std::vector<float> &probabilities,
-              const std::string &loss = "cross-entropy:targets=probabilities") {
+              const std::string &loss = "cross-entropy:targets=probabilities",
+              const std::vector<double> &weights = {}) {
   const Shape shape{1, static_cast<std::int64_t>(logits.size())};
-  return scoreBatch(planOf(loss, shape, shape, ElementType::f32), arrayOf(logits, ElementType::f32),
-                    arrayOf(probabilities, ElementType::f32), 1);
+  return scoreBatch(planOf(loss, shape, shape, ElementType::f32, weights),
+                    arrayOf(logits, ElementType::f32), arrayOf(probabilities, ElementType::f32), 1);
 }
 
 Score scoreOfLabel(const std::vector<float> &logits, std::int64_t label,
-                   const std::string &loss = "cross-entropy") {
+                   const std::string &loss = "cross-entropy",
+                   const std::vector<double> &weights = {}) {
   const std::vector<std::int64_t> labels{label};
   return scoreBatch(
-      planOf(loss, {1, static_cast<std::int64_t>(logits.size())}, {1}, ElementType::i64),
+      planOf(loss, {1, static_cast<std::int64_t>(logits.size())}, {1}, ElementType::i64, weights),
       arrayOf(logits, ElementType::f32), arrayOf(labels, ElementType::i64), 1);
 }
 
@@ -74,6 +78,20 @@ TEST(Evaluation, SmoothingSpreadsALabel) {
   EXPECT_NEAR(
       scoreOf(logits, {0, 0, 1, 0}, "cross-entropy:targets=probabilities,smoothing=0.4").lossSum,
       expected, 1e-6);
+}
+
+// A weighed label counts as often as its class weighs; probabilities count once.
+TEST(Evaluation, WeightsMultiplyLosses) {
+  const std::vector<float> logits{3, -1, 0.5F, 2};
+  const Score plain = scoreOfLabel(logits, 2),
+              weighed = scoreOfLabel(logits, 2, "cross-entropy:weights=w", {1, 1, 0.25, 1});
+  EXPECT_DOUBLE_EQ(weighed.lossSum, 0.25 * plain.lossSum);
+  EXPECT_EQ(weighed.losses, 0.25);
+  EXPECT_EQ(weighed.predictions, 1);
+  const Score soft = scoreOf(logits, {0, 0.5F, 0.5F, 0},
+                             "cross-entropy:targets=probabilities,weights=w", {1, 0, 0.25, 1});
+  EXPECT_DOUBLE_EQ(soft.lossSum, 0.5 * weighed.lossSum);
+  EXPECT_EQ(soft.losses, 1);
 }
 
 // Without a label there is no loss, which is not a loss of zero.

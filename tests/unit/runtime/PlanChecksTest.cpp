@@ -47,6 +47,24 @@ TEST(PlanChecks, PredictionsAndTargets) {
   expectRefused(plan, "'loss': expected the loss cross-entropy, ");
 }
 
+// Weights of classes are one for each, and numbers that a step can divide by.
+TEST(PlanChecks, WeightsOfClasses) {
+  TinyPlan plan(1);
+  plan.json["loss"] = "cross-entropy:weights=class_weights";
+  const auto refused = [&](const json &weights, const std::string &why) {
+    plan.json["options"] = {{"class_weights", weights}};
+    expectRefused(plan, why);
+  };
+  refused({1, 2}, "tensor 'logits': expected classes for 2 weights, got shape [8, 3]");
+  refused({1, -2, 1}, "'class_weights': element 1: expected a weight from 0 to 3.4e38, got -2");
+  refused({1, 1e39, 1}, "'class_weights': element 1: expected a weight from 0 to 3.4e38");
+  refused({0, 0, 0}, "'class_weights': expected weights of classes, one above 0, got 0 alone");
+  refused(json::array(), "'class_weights': expected weights of classes, one above 0, got none");
+  refused("1", "'class_weights' is of the wrong type");
+  plan.json["options"] = json::object();
+  expectRefused(plan, "class_weights");
+}
+
 // Input, target, output and parameters are what step.so declares, in shape, type and name.
 TEST(PlanChecks, Tensors) {
   TinyPlan whole(1, 8);

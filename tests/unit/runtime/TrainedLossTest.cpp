@@ -10,8 +10,10 @@ using namespace syncline;
 TEST(TrainedLoss, IsWrittenAsItIsRead) {
   for (const char *text :
        {"cross-entropy", "cross-entropy:targets=probabilities", "cross-entropy:smoothing=0.1",
-        "cross-entropy:targets=probabilities,smoothing=0.1", "mse", "l1", "smooth-l1",
-        "smooth-l1:beta=0.25", "bce-with-logits", "output:loss", "output:/a:b=0.4,c"}) {
+        "cross-entropy:targets=probabilities,smoothing=0.1", "cross-entropy:weights=w.npy",
+        "cross-entropy:targets=probabilities,smoothing=0.1,weights=a/w.npy", "mse", "l1",
+        "smooth-l1", "smooth-l1:beta=0.25", "bce-with-logits", "output:loss",
+        "output:/a:b=0.4,c"}) {
     const auto loss = TrainedLoss::parse(text);
     ASSERT_TRUE(loss) << text;
     EXPECT_EQ(loss->text(), text);
@@ -36,13 +38,16 @@ TEST(TrainedLoss, NamesWhatIsKnown) {
   refused("bce-with-logits:beta=1", "expected no parameters");
   for (const char *text : {"output", "output:"})
     refused(text, "loss 'output': expected the name of an output of the model, 'output:NAME'");
+  refused("bce-with-logits:weights=w.npy", "expected no parameters, got 'weights=w.npy'");
   for (const char *parameters :
        {"", "smoothing", "smoothing=", "smoothing=1", "smoothing=-0.1", "smoothing=nan",
         "smoothing=0.1x", "smoothing=0.1,", "smoothing=0.1,smoothing=0.1", "targets=classes",
-        "targets=probabilities,targets=probabilities", "beta=0.1"})
+        "targets=probabilities,targets=probabilities", "beta=0.1", "weights",
+        "weights=", "weights=a,weights=b", "weights=a,b.npy"})
     refused(("cross-entropy:" + std::string(parameters)).c_str(),
             "loss 'cross-entropy': expected 'targets=probabilities', 'smoothing=S' with S from 0 "
-            "to below 1, or both with a comma between, got '" +
+            "to below 1, 'weights=FILE' with a file's name without a comma, or several with commas "
+            "between, got '" +
                 std::string(parameters) + "'");
   for (const char *beta : {"", "beta", "beta=", "beta=0", "beta=-1", "beta=nan", "beta=inf",
                            "beta=1e31", "beta=1x", "beta= 1", "gamma=1", "beta=1,beta=2"})
