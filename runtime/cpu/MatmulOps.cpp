@@ -79,10 +79,7 @@ struct Product {
   bool transposeA, transposeB, adds;
 
   void run(const float *a, const float *b, float *y) const {
-    const std::int64_t extent = std::max(m, n);
-    // One team of threads for all parts. A single part is divided by oneDNN.
-    const std::int64_t most = numberOfParts() > 1 ? extent / leastExtent : 1;
-    const std::int64_t slices = std::clamp<std::int64_t>(omp_get_max_threads(), 1, most);
+    const std::int64_t extent = std::max(m, n), slices = numberOfSlices();
 #pragma omp parallel for schedule(static) if (slices > 1)
     for (std::int64_t i = 0; i < slices; ++i) {
       const std::int64_t first = extent * i / slices;
@@ -91,6 +88,22 @@ struct Product {
   }
 
 private:
+  /// One team of threads computes slices of y with all parts, and a slice stays in a cache, unless
+  /// it would be so narrow that reading the other operand again takes longer: 128 x 25,088 sums of
+  /// 1,024 terms take 28 ms by slices and at once, 34 ms by parts of the whole. A single part is
+  /// divided by oneDNN.
+  std::int64_t numberOfSlices() const {
+    if (numberOfParts() == 1)
+      return 1;
+    constexpr std::int64_t elements = 1 << 18, leastWidth = 2048;
+    const std::int64_t extent = std::max(m, n);
+    const std::int64_t width = std::max(leastWidth, elements / std::min(m, n));
+    const std::int64_t threads =
+        std::clamp<std::int64_t>(omp_get_max_threads(), 1, extent / leastExtent);
+    const std::int64_t rounds = (extent / width + threads - 1) / threads;
+    return threads * std::max<std::int64_t>(rounds, 1);
+  }
+
   std::int64_t numberOfParts() const {
     constexpr std::int64_t terms = 128;
     return std::min(m, n) < leastExtent ? 1 : (k + terms - 1) / terms;
