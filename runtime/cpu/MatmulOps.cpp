@@ -106,7 +106,7 @@ private:
 
   std::int64_t numberOfParts() const {
     constexpr std::int64_t terms = 128;
-    return std::min(m, n) < leastExtent ? 1 : (k + terms - 1) / terms;
+    return std::min(m, n) < leastExtent ? 1 : std::max<std::int64_t>((k + terms - 1) / terms, 1);
   }
 
   /// Some columns of y, or rows where it has at least as many of those.
@@ -159,7 +159,8 @@ bool hasLongSums(const Factors &f, std::size_t rank) {
   const bool isLarge = f.y.size() == 2 && std::min(f.y[0], f.y[1]) >= leastExtent;
   const std::int64_t leastDepth = isLarge ? 384 : 1024;
   const std::int64_t depth = f.a[f.transposeA ? 0 : 1];
-  const bool hasRow = f.bias.empty() || core::elementCount(f.bias) == f.y.back();
+  const bool hasRow =
+      f.bias.empty() || (f.bias.back() == f.y.back() && core::elementCount(f.bias) == f.y.back());
   return f.y.size() == 2 && (rank > 2 || isLarge) && depth >= leastDepth && hasRow;
 }
 

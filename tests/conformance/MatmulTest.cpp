@@ -40,6 +40,7 @@ std::vector<MatmulShape> matmulShapes() {
       {"longRowsOfMoreBias", {2, 3, 1100}, false, {4, 1100}, true, {2, 3, 4}, {2, 3, 4}},
       {"longRowsRelu", {2, 3, 1100}, false, {4, 1100}, true, {2, 3, 4}, {4}, Activation::relu},
       {"longStacks", {2, 3, 1100}, false, {2, 4, 1100}, true, {2, 3, 4}},
+      {"longSquareBiasOfRows", {64, 400}, false, {64, 400}, true, {64, 64}, {64, 1}},
       {"longOneForAll", {1, 3, 1100}, false, {2, 1100, 4}, false, {2, 3, 4}},
       {"oneRightForAllBare", {2, 3, 7, 40}, false, {1, 1, 33, 40}, true, {2, 3, 7, 33}},
       {"oneRightAndWholeBias", {2, 7, 40}, false, {40, 33}, false, {2, 7, 33}, {2, 7, 33}},
@@ -66,8 +67,10 @@ TEST_P(MatmulTest, IsTheDefinition) {
   if (!shape.bias.empty()) {
     const Array added = randomArray(shape.bias, 3);
     bias = run.plainOperand(added);
+    const auto columns = static_cast<std::size_t>(shape.y.back());
     for (std::size_t i = 0; i < expected.values.size(); ++i)
-      expected.values[i] += added.values[i % added.values.size()];
+      expected.values[i] +=
+          added.values[shape.bias.back() == 1 ? i / columns : i % added.values.size()];
   }
   if (shape.activation == Activation::relu)
     expected = referenceRelu(expected);
