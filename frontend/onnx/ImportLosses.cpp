@@ -154,7 +154,7 @@ static LogicalResult importLogLikelihood(NodeImport &node) {
 static Value asCrossEntropy(ClassLoss &loss) {
   NodeImport &node = loss.node;
   const bool isUsual = loss.reduction == "mean" && !node.hasInput(2) && !node.isUsed(1) &&
-                       (!loss.ignores || loss.ignored == ignoredLabel);
+                       loss.ignores && loss.ignored == ignoredLabel;
   Value labels = isUsual ? indicesOf(node, 1) : Value();
   if (!labels || !elementOf(labels).isInteger(64))
     return {};

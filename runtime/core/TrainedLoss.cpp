@@ -158,7 +158,8 @@ Status TrainedLoss::checkWeights(const std::vector<double> &weights) {
     if (!(weights[i] >= 0 && weights[i] <= std::numeric_limits<float>::max()))
       return Status::badInput("element " + std::to_string(i) +
                               ": expected a weight from 0 to 3.4e38, got " + digitsOf(weights[i]));
-  return std::ranges::any_of(weights, [](double weight) { return weight > 0; })
+  // Steps take them as floats.
+  return std::ranges::any_of(weights, [](double weight) { return static_cast<float>(weight) > 0; })
              ? Status::ok()
              : Status::badInput("expected weights of classes, one above 0, got " +
                                 std::string(weights.empty() ? "none" : "0 alone"));

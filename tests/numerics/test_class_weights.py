@@ -142,6 +142,7 @@ class ClassWeightsTest(RefusalTest):
             (numpy.float64(1), "expected weights of shape [classes]"),
             (numpy.ones(0), "expected weights of classes, one above 0, got none"),
             (0 * good, "expected weights of classes, one above 0, got 0 alone"),
+            (1e-46 * good.astype("f8"), "expected weights of classes, one above 0, got 0 alone"),
             (good * [1, -1, 1, 1], "element 1: expected a weight from 0 to 3.4e38, got -1"),
             (good * [1, 1, numpy.nan, 1], "element 2: expected a weight from 0 to 3.4e38, got nan"),
             (good * [numpy.inf, 1, 1, 1], "element 0: expected a weight from 0 to 3.4e38, got inf"),

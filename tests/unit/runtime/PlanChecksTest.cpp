@@ -59,6 +59,7 @@ TEST(PlanChecks, WeightsOfClasses) {
   refused({1, -2, 1}, "'class_weights': element 1: expected a weight from 0 to 3.4e38, got -2");
   refused({1, 1e39, 1}, "'class_weights': element 1: expected a weight from 0 to 3.4e38");
   refused({0, 0, 0}, "'class_weights': expected weights of classes, one above 0, got 0 alone");
+  refused({1e-46, 0, 0}, "one above 0, got 0 alone"); // as a float
   refused(json::array(), "'class_weights': expected weights of classes, one above 0, got none");
   refused("1", "'class_weights' is of the wrong type");
   plan.json["options"] = json::object();
