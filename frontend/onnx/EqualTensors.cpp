@@ -183,6 +183,21 @@ std::vector<std::string> namesOf(const std::vector<Candidate> &group) {
 
 } // namespace
 
+std::vector<std::string> frontend::distinct(const ModelFile &file, const GraphIndex &index,
+                                            const std::vector<std::string> &names) {
+  std::vector<Candidate> candidates;
+  for (const std::string &name : names)
+    if (const onnx::TensorProto *tensor = index.initializers.lookup(name))
+      if (Result<TensorData> data = checkTensor(*tensor, file.folders);
+          data && data->bytes >= least)
+        candidates.push_back({name, std::move(*data)});
+  std::vector<std::string> left = names;
+  for (const std::vector<Candidate> &group : groupsOf(std::move(candidates)))
+    for (const Candidate &again : llvm::drop_begin(group))
+      std::erase(left, again.name);
+  return left;
+}
+
 Status frontend::findEqual(const ModelFile &file, bool plansLayers, GraphIndex &index,
                            StoredTensors &stored, Notes &notes) {
   if (!index.listed && !readMarks(file).kinds.empty())

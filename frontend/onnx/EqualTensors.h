@@ -17,4 +17,8 @@ namespace syncline::frontend {
 Status findEqual(const ModelFile &file, bool plansLayers, GraphIndex &index, StoredTensors &stored,
                  Notes &notes);
 
+/// The names without those of tensors that are equal to an earlier one.
+std::vector<std::string> distinct(const ModelFile &file, const GraphIndex &index,
+                                  const std::vector<std::string> &names);
+
 } // namespace syncline::frontend

@@ -7,11 +7,11 @@
 
 namespace syncline::frontend {
 
-/// Adds each parameter to index.folded: at the first node that was made of a call with it, or else
-/// at the first one of the nearest module. A note names them. False where no node says of which
-/// call it was made.
-bool placeFolded(const onnx::GraphProto &graph,
-                 const std::vector<const ListedParameter *> &parameters, GraphIndex &index,
-                 Notes &notes);
+/// Adds parameters to index.folded: at the first node that was made of a call with the parameter,
+/// or else at the first one of its module, or of the module around that, that reads a tensor made
+/// by the exporter. A note names them. Returns those that have no such node.
+std::vector<const ListedParameter *>
+placeFolded(const ModelFile &file, const std::vector<const ListedParameter *> &parameters,
+            GraphIndex &index, Notes &notes);
 
 } // namespace syncline::frontend

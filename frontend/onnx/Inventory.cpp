@@ -91,6 +91,8 @@ void frontend::findLeftOut(const ModelFile &file, ImportGraph &graph,
     known.insert(name);
     known.insert(graph.values().rootOf(name));
   }
+  for (const auto &copy : graph.index.copies)
+    known.insert(copy.getKey());
   noteDoubtful(file, graph, known);
   const llvm::StringSet<> statistics = statisticsOf(file, graph);
   const auto leaveOut = [&](const std::string &reason, const onnx::TensorProto &tensor) {

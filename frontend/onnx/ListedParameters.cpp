@@ -2,6 +2,7 @@
 #include "frontend/onnx/ListedParameters.h"
 
 #include "frontend/onnx/ElementType.h"
+#include "frontend/onnx/EqualTensors.h"
 #include "frontend/onnx/FoldedParameters.h"
 #include "frontend/onnx/InferenceExport.h"
 #include "frontend/onnx/TorchMarks.h"
@@ -176,7 +177,11 @@ private:
     std::vector<const ListedParameter *> lacking;
     for (auto &[key, group] : groups) {
       const auto count = static_cast<std::int64_t>(group.names.size());
-      if (count == 0 || group.held < count || (group.held > count && mayLack)) {
+      if (group.held > count && group.held == std::ssize(group.tensors)) {
+        group.tensors = distinct(file, index, group.tensors);
+        group.held = std::ssize(group.tensors);
+      }
+      if (count == 0 || group.held < count) {
         lacking.insert(lacking.end(), group.names.begin(), group.names.end());
         continue;
       }
@@ -192,9 +197,9 @@ private:
       }
     }
     std::ranges::sort(lacking); // in the list's order
-    if (lacking.empty() || (mayLack && placeFolded(graph, lacking, index, notes)))
-      return Status::ok();
-    return lacks(lacking);
+    if (mayLack)
+      lacking = placeFolded(file, lacking, index, notes);
+    return lacking.empty() ? Status::ok() : lacks(lacking);
   }
 
   Status lacks(const std::vector<const ListedParameter *> &lacking) const {

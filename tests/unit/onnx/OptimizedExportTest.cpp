@@ -244,16 +244,29 @@ TEST(OptimizedExport, TornTiesAreRefused) {
   made.isRefused("makes two tensors of one parameter: 'e.weight' and 'val_6'");
 }
 
-// Who lists the parameters can plan such a file: the copy takes the time of what it is a copy of.
+// Who lists the parameters can plan such a file, by any of a tied one's names: the copy takes the
+// time of what it is a copy of.
 TEST(OptimizedExport, TornTiesArePlannedWhereListed) {
-  Export made("agraph (float[2,3] x) => (float[2,20] y) { a = MatMul(x, e_weight) b = Relu(a) "
+  Export made("agraph (float[2,3] x) => (float[2,100] y) { a = MatMul(x, e_weight) b = Relu(a) "
               "c = MatMul(b, w) y = MatMul(c, val_6) }");
-  made.tensor("e.weight", {3, 20}, "p_e_weight").tensor("w", {20, 3}, "p_w");
-  made.tensor("val_6", {3, 20});
+  made.tensor("e.weight", {3, 100}, "p_e_weight").tensor("w", {100, 3}, "p_w");
+  made.tensor("val_6", {3, 100});
   made.call("linear", "%x, %p_e_weight").call("relu", "%linear").call("linear", "%relu, %p_w");
   made.call("linear", "%linear, %p_e_weight");
-  made.isPlanned({{"e.weight", {3, 20}}, {"w", {20, 3}}},
+  made.isPlanned({{"e.weight", {3, 100}}, {"w", {100, 3}}},
                  {{"e.weight", "MatMul_0"}, {"w", "MatMul_2"}});
+  ImportOptions options = meanSquare();
+  options.parameters = {{"head.weight", {100, 3}}, {"w", {100, 3}}};
+  const Result<ModelLayers> layers = made.layers(options);
+  ASSERT_TRUE(bool(layers)) << layers.status().message();
+  std::int64_t bytes = 0;
+  for (const ModelLayer &layer : layers->layers) {
+    bytes += layer.bytes;
+    if (layer.name == "MatMul_3")
+      EXPECT_EQ(layer.backward.size(), 2U); // of both operands
+  }
+  EXPECT_EQ(bytes, 2 * 1200);
+  EXPECT_TRUE(layers->inventory.leftOut.empty());
 }
 
 // A normalization is folded into a convolution, a table of positions into what was read of it.
@@ -275,6 +288,30 @@ TEST(OptimizedExport, FoldedParametersArePlannedWhereListed) {
                   {"n.bias", "Conv_0"},
                   {"l.0.attention.table", "Add_2"},
                   {"e.weight", "Conv_3"}});
+}
+
+// A name that no call, and no tensor the exporter made in its module, speaks for is a mistake.
+TEST(OptimizedExport, UnknownParametersAreNotPlanned) {
+  Export made("agraph (float[2,3] x) => (float[2,4] y) { a = MatMul(x, e_weight) "
+              "b = Add(a, mask) c = MatMul(b, val_1) y = MatMul(c, val_2) }");
+  made.tensor("e.weight", {3, 4}, "p_e_weight").tensor("mask", {2, 4});
+  made.tensor("val_1", {4, 4}).tensor("val_2", {4, 4});
+  made.call("linear", "%x, %p_e_weight", "e").call("add", "%linear, %mask", "l.0");
+  made.call("linear", "%add, %w", "f").call("linear", "%linear_1, %v", "g");
+  const auto refusal = [&](const ParameterList &list) {
+    ImportOptions options = meanSquare();
+    options.parameters = list;
+    const Result<ModelLayers> layers = made.layers(options);
+    return layers ? "" : layers.status().message();
+  };
+  const ListedParameter known{"e.weight", {3, 4}};
+  EXPECT_EQ(refusal({known, {"l.0.table", {9}}}), "");
+  for (const ListedParameter &wrong : {ListedParameter{"m.0.huge", {3000, 1000}}, {"e.bias", {4}}})
+    EXPECT_NE(
+        refusal({known, wrong}).find("--parameters lists what the file lacks: '" + wrong.name),
+        std::string::npos);
+  EXPECT_NE(refusal({known, {"f.weight", {4, 4}}}).find("which of 'val_1', 'val_2' is not known"),
+            std::string::npos);
 }
 
 // A mask that was folded looks like a parameter that is added: the user says what it is.
