@@ -163,6 +163,11 @@ private:
         if ((!held.isAffine && !isWeight(node, call, k)) || group == groups.end() ||
             !seen.insert(name).second)
           continue;
+        if (mayLack && takesName(call, node, k, group->second)) {
+          listed.insert(name);
+          noteRenamed(name);
+          continue;
+        }
         if (isComputed(call, held, *tensor)) {
           group->second.computed.push_back(name);
           continue;
@@ -173,6 +178,22 @@ private:
     }
   }
 
+  /// Whether operand `k` of the node is one of the group's parameters by the call that the node was
+  /// made of; takes its name off the group.
+  static bool takesName(const TorchCall &call, const onnx::NodeProto &node, int k, Group &group) {
+    if (call.isBatchNormalization() && node.op_type() != "BatchNormalization")
+      return false; // folded into a convolution's operands, not one of them
+    const std::string argument = call.argumentOf(node, k);
+    return std::erase_if(group.names, [&](const ListedParameter *parameter) {
+             return "p_" + traced(parameter->name) == argument;
+           }) > 0;
+  }
+
+  void noteRenamed(const std::string &tensor) {
+    notes.add("taken for listed parameters of its shape that the file has under no name of theirs",
+              tensor);
+  }
+
   Status matchShapes() {
     std::vector<const ListedParameter *> lacking;
     for (auto &[key, group] : groups) {
@@ -181,7 +202,9 @@ private:
         group.tensors = distinct(file, index, group.tensors);
         group.held = std::ssize(group.tensors);
       }
-      if (count == 0 || group.held < count) {
+      if (count == 0)
+        continue;
+      if (group.held < count) {
         lacking.insert(lacking.end(), group.names.begin(), group.names.end());
         continue;
       }
@@ -191,9 +214,7 @@ private:
                                 listNames(group.tensors) + " is not known: list it by that name");
       for (const std::string &name : group.tensors) {
         listed.insert(name);
-        notes.add("taken for listed parameters of its shape that the file has under no name of "
-                  "theirs",
-                  name);
+        noteRenamed(name);
       }
     }
     std::ranges::sort(lacking); // in the list's order

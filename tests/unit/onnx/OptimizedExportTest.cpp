@@ -290,6 +290,25 @@ TEST(OptimizedExport, FoldedParametersArePlannedWhereListed) {
                   {"e.weight", "Conv_3"}});
 }
 
+// A weight that the exporter transposed is known by its call, though a folded one had its shape.
+TEST(OptimizedExport, RenamedWeightsTakeTheirTimeBesideFoldedOnes) {
+  Export made("agraph (float[2,3] x) => (float[2,3] y) { a = MatMul(x, val_1) b = Add(a, index) "
+              "y = MatMul(b, val_2) }");
+  made.tensor("val_1", {3, 3}).tensor("index", {2, 3}).tensor("val_2", {3, 3});
+  made.call("linear", "%x, %p_f_weight", "f").call("add", "%linear, %index", "h");
+  made.call("linear", "%add, %p_g_weight", "g");
+  ImportOptions options = meanSquare();
+  options.parameters = {{"f.weight", {3, 3}}, {"h.table", {3, 3}}, {"g.weight", {3, 3}}};
+  const Result<ModelLayers> layers = made.layers(options);
+  ASSERT_TRUE(bool(layers)) << layers.status().message();
+  std::map<std::string, std::size_t> planned;
+  for (const ModelLayer &layer : layers->layers)
+    if (layer.bytes > 0)
+      planned[layer.name] = layer.backward.size();
+  EXPECT_EQ(planned,
+            (std::map<std::string, std::size_t>{{"val_1", 1}, {"h.table", 0}, {"val_2", 1}}));
+}
+
 // A name that no call, and no tensor the exporter made in its module, speaks for is a mistake.
 TEST(OptimizedExport, UnknownParametersAreNotPlanned) {
   Export made("agraph (float[2,3] x) => (float[2,4] y) { a = MatMul(x, e_weight) "
