@@ -174,7 +174,6 @@ def attempt(model, inputs, path, is_open, default):
     said = {"batch": "open" if is_open else "fixed"}
     said["operators"] = sorted({node.op_type for node in nodes})
     folder = path.parent
-    leave_out_unused(model, data_of(model, inputs, make.BATCH))
     extra = listed(model, path) if default else frozen(model, path)
     # Listed parameters must all be planned; what else a default export does, one rank shows.
     plans = {ranks: compiled(path, folder, ranks, extra) for ranks in ((1,) if default else (1, 2))}
@@ -197,6 +196,7 @@ def main():
         model, inputs = make.make(name)
         default = "--default" in sys.argv
         is_open = exported(model, inputs(make.BATCH, 0), path, default)
+        leave_out_unused(model, data_of(model, inputs, make.BATCH))  # which PyTorch may refuse
         outcome = "failed"
         said = attempt(model, inputs, path, is_open, default)
     except Exception as error:  # noqa: BLE001: the libraries raise whatever they like
