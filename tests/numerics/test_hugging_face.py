@@ -15,6 +15,13 @@ PATHS = (TESTS / "numerics", TESTS / "support", harness.TOP / "samples" / "model
 
 
 class HuggingFaceTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):  # making the environment is no test's work
+        try:
+            cls.python = current_pytorch.python()
+        except virtual.Missing as missing:
+            raise unittest.SkipTest(str(missing)) from missing
+
     def test_unedited_exports(self):
         self.check("hugging_face.py")
 
@@ -22,13 +29,9 @@ class HuggingFaceTest(unittest.TestCase):
         self.check("hugging_face_losses.py")
 
     def check(self, file):
-        try:
-            python = current_pytorch.python()
-        except virtual.Missing as missing:
-            self.skipTest(str(missing))
         path = os.pathsep.join(map(str, PATHS))
         done = subprocess.run(
-            [python, TESTS / "numerics" / file],
+            [self.python, TESTS / "numerics" / file],
             env={**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1"},
             capture_output=True,
             text=True,
