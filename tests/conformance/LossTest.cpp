@@ -112,14 +112,18 @@ TEST_P(LossTest, CrossEntropyLeavesIgnoredLabelsOut) {
   }
 }
 
+/// Labels of logits [4, 6], or with 40 classes in dimension 1 or 2.
+Array withOneIgnored(const Shape &logits) {
+  Array target = logits.size() == 2 ? labelsOf({4}, 6)
+                                    : labelsOf({2, logits[1] == 40 ? logits[2] : logits[1]}, 40);
+  target.values[1] = -100;
+  return target;
+}
+
 TEST_P(LossTest, CrossEntropySmoothsLabels) {
   for (const double smoothing : {0.1, 0.9})
-    for (const Shape &shape : {Shape{4, 6}, Shape{2, 40, 3}, Shape{2, 5, 40}}) {
-      Array target = shape.size() == 2 ? labelsOf({4}, 6)
-                                       : labelsOf({2, shape[1] == 40 ? shape[2] : shape[1]}, 40);
-      target.values[1] = -100;
-      crossEntropy(GetParam(), shape, target, smoothing);
-    }
+    for (const Shape &shape : {Shape{4, 6}, Shape{2, 40, 3}, Shape{2, 5, 40}})
+      crossEntropy(GetParam(), shape, withOneIgnored(shape), smoothing);
 }
 
 // A scale multiplies the gradient, to the bit where it is a power of two, and not the loss.
@@ -197,9 +201,7 @@ Array weightsOf(std::int64_t classes) {
 TEST_P(LossTest, CrossEntropyWeighsClasses) {
   for (const double smoothing : {0.0, 0.3})
     for (const Shape &shape : {Shape{4, 6}, Shape{2, 40, 3}, Shape{2, 5, 40}}) {
-      Array target = shape.size() == 2 ? labelsOf({4}, 6)
-                                       : labelsOf({2, shape[1] == 40 ? shape[2] : shape[1]}, 40);
-      target.values[1] = -100;
+      Array target = withOneIgnored(shape);
       target.values[3] = 2;
       crossEntropy(GetParam(), shape, target, smoothing,
                    weightsOf(shape.back() == 40 ? 40 : shape[1]));
