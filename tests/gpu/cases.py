@@ -22,7 +22,7 @@ FAST, SLOW = "20 Gb/s", "1 Gb/s"
 @dataclasses.dataclass
 class Case:
     """A torchvision model whose numbers are compared. Why images are small and scales
-    drawn: tests/README.md."""
+    drawn: tests/numerics/README.md."""
 
     model: str
     batch: int  # samples a rank
