@@ -11,7 +11,7 @@
 namespace syncline::frontend {
 
 /// Larger tensors are not computed with at import.
-inline constexpr std::int64_t maxConstantElements = std::int64_t(1) << 20;
+inline constexpr std::int64_t maxConstantElements = std::int64_t(1) << 22;
 
 /// Integers and booleans are kept in `ints`, floating-point values in `reals`; the other is empty.
 struct ConstantTensor {

@@ -140,25 +140,29 @@ Value GraphValues::storedTensor(const std::string &name, const std::string &root
   return stored.get(name, source);
 }
 
+/// The constant with each element changed, at the other batch too.
+static ConstantTensor changed(const ConstantTensor &x, llvm::function_ref<double(double)> change) {
+  ConstantTensor result = x;
+  llvm::transform(x.reals, result.reals.begin(), change);
+  if (x.atOtherBatch)
+    result.setAtOtherBatch(changed(*x.atOtherBatch, change));
+  return result;
+}
+
 /// A plan has no infinities in the values of a tensor: they are chosen by tensors of truth values.
 Value GraphValues::infiniteTensor(const std::string &name, const ConstantTensor &constant) {
-  ConstantTensor finite = constant;
-  for (double &value : finite.reals)
-    value = std::isinf(value) ? 0 : value;
-  Value sum = constantTensor(name, finite);
+  const auto finite = [](double value) { return std::isinf(value) ? 0 : value; };
+  Value sum = constantTensor(name, changed(constant, finite));
   const auto combine = [&](nn::BinaryKind kind, Value a, Value b) {
     auto op = builder.create<nn::BinaryOp>(sum.getLoc(), sum.getType(), kind, a, b);
     op->setAttr(nn::layerAttr, builder.getStringAttr(name));
     return op.getY();
   };
   for (const double infinity : {-HUGE_VAL, HUGE_VAL}) {
-    ConstantTensor chosen = constant, number = constant;
-    for (double &value : chosen.reals)
-      value = value == infinity;
-    if (!llvm::is_contained(chosen.reals, 1.0))
+    if (!llvm::is_contained(constant.reals, infinity))
       continue;
-    number.dims.clear();
-    number.reals = {infinity};
+    const ConstantTensor chosen = changed(constant, [&](double x) { return x == infinity; });
+    const ConstantTensor number{.type = constant.type, .reals = {infinity}};
     Value all =
         combine(nn::BinaryKind::mask, constantTensor(name, number), constantTensor(name, chosen));
     sum = combine(nn::BinaryKind::add, sum, all);

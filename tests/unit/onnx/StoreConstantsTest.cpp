@@ -70,10 +70,10 @@ TEST(StoreConstants, AreStoredOnceForAllSamples) {
   }
 }
 
-// More elements than are computed with at import are, where they repeat. The batch is 600.
+// More elements than are computed with at import are, where they repeat. The batch is 2400.
 TEST(StoreConstants, AreComputedOnceForAllSamples) {
   const Outcome outcome =
-      importRange(2000, 600,
+      importRange(2000, 2400,
                   " half = Constant <value = float {1000}> () less = Less(c, half)"
                   " other = Not(less) m = Where(other, step, half) s = Add(x, m) y = Mul(s, w)");
   EXPECT_EQ(outcome.error, "");
@@ -86,7 +86,7 @@ TEST(StoreConstants, AreComputedOnceForAllSamples) {
 // What operators that are not computed so make of them is a tensor of the step.
 TEST(StoreConstants, AreTensorsForOtherOperators) {
   const Outcome outcome =
-      importRange(2000, 600,
+      importRange(2000, 2400,
                   " half = Constant <value = float {1000}> () less = Less(c, half)"
                   " end = Constant <value = int64[1] {1999}> ()"
                   " axis = Constant <value = int64[1] {1}> ()"
@@ -94,22 +94,37 @@ TEST(StoreConstants, AreTensorsForOtherOperators) {
                   " rest = Slice(x, zero, end, axis) s = Add(rest, real) y = Mul(s, w)");
   EXPECT_EQ(outcome.error, "");
   EXPECT_TRUE(outcome.has("{fixed} : tensor<1x2000xf32>"));
-  EXPECT_TRUE(outcome.has(" : (tensor<1x2000xf32>) -> tensor<600x2000xf32>")) << outcome.ir;
+  EXPECT_TRUE(outcome.has(" : (tensor<1x2000xf32>) -> tensor<2400x2000xf32>")) << outcome.ir;
   EXPECT_EQ(numberAt(outcome, 999), 1);
   EXPECT_EQ(numberAt(outcome, 1000), 0);
 }
 
-// A mask that leaves every row a place hides none, also where it repeats.
+// A mask that leaves every row a place hides none, whether it has all elements or repeats.
 TEST(StoreConstants, MasksLeaveRows) {
+  for (const std::int64_t batch : {2, 600, 2400}) {
+    const Outcome outcome = importRange(
+        2000, batch,
+        " none = Constant <value = float {0}> () big = Constant <value = float {1000}> ()"
+        " e = Exp(big) least = Neg(e) less = Less(c, big) mask = Where(less, none, least)"
+        " h = Mul(x, w) scores = Add(h, mask) p = Softmax(scores) n = IsNaN(p)"
+        " y = Where(n, none, p)");
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_EQ(outcome.count("nn.reduce"), 0);
+    EXPECT_EQ(outcome.count("nn.softmax"), 1);
+  }
+}
+
+// The mask of a causal model for 2,048 tokens is one of them: row 0 sees the first token.
+TEST(StoreConstants, AreAsLargeAsMasks) {
   const Outcome outcome =
-      importRange(2000, 600,
-                  " none = Constant <value = float {0}> () big = Constant <value = float {1000}> ()"
-                  " e = Exp(big) least = Neg(e) less = Less(c, big) mask = Where(less, none, least)"
-                  " h = Mul(x, w) scores = Add(h, mask) p = Softmax(scores) n = IsNaN(p)"
-                  " y = Where(n, none, p)");
+      importRange(2048, 2,
+                  " one = Constant <value = int64[1] {1}> () column = Unsqueeze(row, one)"
+                  " seen = LessOrEqual(rows, column) no = Constant <value = float {-5}> ()"
+                  " mask = Where(seen, step, no) s = MatMul(x, mask) y = Mul(s, w)");
   EXPECT_EQ(outcome.error, "");
-  EXPECT_EQ(outcome.count("nn.reduce"), 0);
-  EXPECT_EQ(outcome.count("nn.softmax"), 1);
+  ASSERT_EQ(outcome.weights.size(), 2048 * 2048 * sizeof(float));
+  EXPECT_EQ(numberAt(outcome, 0), 1);
+  EXPECT_EQ(numberAt(outcome, 1), -5);
 }
 
 // Who needs the values of each sample gets them.
