@@ -8,6 +8,16 @@ using namespace syncline;
 using namespace syncline::frontend;
 using namespace mlir;
 
+/// Whether operand `i` is zeros that nodes compute. PyTorch 2.14 exports a convolution without bias
+/// so, in three dimensions with a shape that ONNX does not allow.
+static bool isComputedZeros(NodeImport &node, unsigned i) {
+  if (!node.hasInput(i) || node.tensor(i).getDefiningOp<nn::ParameterOp>())
+    return false;
+  const ConstantTensor *known = node.constant(i);
+  return known && known->isReal() &&
+         llvm::all_of(known->reals, [](double value) { return value == 0; });
+}
+
 static LogicalResult importConv(NodeImport &node) {
   Value x = node.tensor(0), w = node.tensor(1), bias = node.optionalTensor(2);
   nn::DimsRef xDims = shapeOf(x), wDims = shapeOf(w);
@@ -23,6 +33,8 @@ static LogicalResult importConv(NodeImport &node) {
     return node.error("expected at least 1 group and at most one an output channel, got " +
                       llvm::Twine(groups));
   SYNCLINE_TRY_MLIR(type, node.type(nn::convShape(xDims, wDims, window->ref(), groups), x));
+  if (bias && shapeOf(bias) != nn::DimsRef{wDims[0]} && isComputedZeros(node, 2))
+    bias = {};
   if (bias && shapeOf(bias) != nn::DimsRef{wDims[0]})
     return node.error("expected a bias of " + llvm::Twine(wDims[0]) + " elements, got " +
                       nn::toString(shapeOf(bias)));

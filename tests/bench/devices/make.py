@@ -83,21 +83,11 @@ def without_weights(program, trained):
         else:
             kept.append(tensor)
     nodes += list(proto.graph.node)
-    leave_out_zeros(nodes)
     for node in nodes:
         node.ClearField("doc_string")
         node.ClearField("metadata_props")
     replace(proto.graph, initializer=kept, node=nodes, value_info=[])
     return proto
-
-
-def leave_out_zeros(nodes):
-    """Takes the bias from convolutions that have none: PyTorch 2.14 writes zeros, and in three
-    dimensions as many as ONNX does not allow."""
-    zeros = {node.output[0] for node in nodes if node.op_type == "Expand"}
-    for node in nodes:
-        if node.op_type == "Conv" and len(node.input) == 3 and node.input[2] in zeros:
-            del node.input[2]
 
 
 def replace(graph, **fields):

@@ -266,3 +266,30 @@ TEST(FoldedConstantsErrors, AreSaid) {
 #undef WHOLE
 #undef FROM_WHOLE
 #undef TO_WHOLE
+
+/// A convolution whose bias nodes make of the value, in PyTorch's way: [6, 2] and not [6].
+static Outcome importFilledBias(const std::string &value) {
+  return importNodes(13, "k = RandomNormal <shape = [6,4,3,3]> () shape = Shape (k)"
+                         " i = Constant <value_ints = [0]> () six = Gather (shape, i)"
+                         " two = Constant <value_ints = [2]> () dims = Concat <axis = 0> (six, two)"
+                         " v = Constant <value = float {" +
+                             value + "}> () b = Expand (v, dims) y = Conv (h, k, b)");
+}
+
+const char *const wrongBias = "expected a bias of 6 elements, got 6x2";
+
+// PyTorch 2.14 exports a 3D convolution without bias so.
+TEST(ZeroBias, OfNodesIsNone) {
+  const Outcome outcome = importFilledBias("0");
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_TRUE(outcome.has("nn.conv %3, %2 {")) << outcome.ir;
+  EXPECT_NE(importFilledBias("0.5").error.find(wrongBias), std::string::npos);
+}
+
+// Training changes a parameter's zeros.
+TEST(ZeroBias, OfParametersIsOne) {
+  const Outcome outcome =
+      importNodes(13, "k = RandomNormal <shape = [6,4,3,3]> () s = Constant <value_ints = [6,2]> ()"
+                      " b = ConstantOfShape (s) y = Conv (h, k, b)");
+  EXPECT_NE(outcome.error.find(wrongBias), std::string::npos) << outcome.error;
+}
