@@ -10,11 +10,10 @@
 
 namespace syncline::data {
 
-Sampler::Sampler(std::int64_t samples, int ranks, int rank, std::int64_t batch, bool shuffle,
-                 std::uint64_t seed, std::vector<std::uint8_t> lengths)
-    : samples(samples), ranks(ranks), rank(rank), batch(batch), batches(samples / (ranks * batch)),
-      shuffle(shuffle), seed(seed), lengths(std::move(lengths)),
-      order(static_cast<std::size_t>(samples)) {
+Sampler::Sampler(std::int64_t samples, const BatchShare &share, bool shuffle, std::uint64_t seed,
+                 std::vector<std::uint8_t> lengths)
+    : samples(samples), share(share), batches(samples / share.all), shuffle(shuffle), seed(seed),
+      lengths(std::move(lengths)), order(static_cast<std::size_t>(samples)) {
   std::iota(order.begin(), order.end(), 0);
 }
 
@@ -33,7 +32,7 @@ void Sampler::beginEpoch(std::int64_t number) {
   }
   if (lengths.empty())
     return;
-  BatchesByLength dealt = dealOut(order, lengths, ranks * batch);
+  BatchesByLength dealt = dealOut(order, lengths, share.all);
   order = std::move(dealt.samples);
   batchLengths = std::move(dealt.lengths);
 }
@@ -42,9 +41,9 @@ Samples Sampler::at(std::int64_t step) {
   const std::lock_guard lock(mutex);
   if (step / batches != epoch)
     beginEpoch(step / batches);
-  const auto first = order.begin() + (step % batches * ranks + rank) * batch;
+  const auto first = order.begin() + step % batches * share.all + share.first;
   const auto number = static_cast<std::size_t>(step % batches);
-  return {epoch, {first, first + batch}, batchLengths.empty() ? 0 : batchLengths[number]};
+  return {epoch, {first, first + share.count}, batchLengths.empty() ? 0 : batchLengths[number]};
 }
 
 } // namespace syncline::data

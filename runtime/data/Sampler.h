@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace syncline::data {
@@ -14,26 +15,42 @@ struct Samples {
   std::size_t length = 0;            ///< its number, where samples have several lengths
 };
 
-/// Chooses the samples of a rank's batch. With P ranks of batch K, global batch g of an epoch takes
-/// samples [g·P·K, (g+1)·P·K) of the epoch's order, and rank r takes block r of them. Samples that
-/// do not fill a global batch are left out. Samples of several lengths are put into an order in
-/// which each global batch has one length (dealOut()). Thread-safe.
+/// A rank's part of each global batch of `all` samples: `count` of them, from number `first` on.
+struct BatchShare {
+  std::int64_t first = 0, count = 1, all = 1;
+
+  static BatchShare ofEqual(std::int64_t ranks, std::int64_t rank, std::int64_t batch) {
+    return {rank * batch, batch, ranks * batch};
+  }
+};
+
+/// Chooses the samples of a rank's batch. Global batch g of an epoch takes samples [g·B, (g+1)·B)
+/// of the epoch's order, and a rank its share of them; P ranks of batch K have B = P·K, and rank r
+/// block r. Samples that do not fill a global batch are left out. Samples of several lengths are
+/// put into an order in which each global batch has one length (dealOut()). Thread-safe.
 class Sampler {
 public:
   /// `lengths` has the number of each sample's length; empty where all have one.
+  Sampler(std::int64_t samples, const BatchShare &share, bool shuffle, std::uint64_t seed,
+          std::vector<std::uint8_t> lengths = {});
+  /// For ranks of equal batches.
   Sampler(std::int64_t samples, int ranks, int rank, std::int64_t batch, bool shuffle,
-          std::uint64_t seed, std::vector<std::uint8_t> lengths = {});
+          std::uint64_t seed, std::vector<std::uint8_t> lengths = {})
+      : Sampler(samples, BatchShare::ofEqual(ranks, rank, batch), shuffle, seed,
+                std::move(lengths)) {}
 
   std::int64_t batchesPerEpoch() const { return batches; }
   /// The number of samples that an epoch leaves out.
-  std::int64_t dropped() const { return samples - batches * ranks * batch; }
+  std::int64_t dropped() const { return samples - batches * share.all; }
   /// The rank's samples in step `step`, counted over all epochs. They depend on the step and the
   /// constructor's arguments alone. Precondition: batchesPerEpoch() > 0.
   Samples at(std::int64_t step);
 
 private:
   void beginEpoch(std::int64_t epoch);
-  const std::int64_t samples, ranks, rank, batch, batches;
+  const std::int64_t samples;
+  const BatchShare share;
+  const std::int64_t batches;
   const bool shuffle;
   const std::uint64_t seed;
   const std::vector<std::uint8_t> lengths; ///< by sample

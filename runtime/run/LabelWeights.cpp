@@ -8,16 +8,15 @@ namespace syncline::run {
 
 LabelWeights::LabelWeights(const data::Dataset &data, const Share &share, bool shuffle,
                            std::uint64_t seed)
-    : data(data), share(share),
-      sampler(data.size(), 1, 0, share.ranks * share.microBatches * share.batch, shuffle, seed,
-              data.lengths()) {}
+    : data(data), share(share), sampler(data.size(), {0, share.samples.all, share.samples.all},
+                                        shuffle, seed, data.lengths()) {}
 
 double LabelWeights::of(std::int64_t microBatch) {
   const data::Samples step = sampler.at(microBatch / share.microBatches);
   const std::span<const std::int64_t> all(step.indices);
-  const auto each = static_cast<std::size_t>(share.batch);
-  const std::size_t ofRank = each * static_cast<std::size_t>(share.microBatches);
-  const auto mine = all.subspan(static_cast<std::size_t>(share.rank) * ofRank, ofRank);
+  const auto mine = all.subspan(static_cast<std::size_t>(share.samples.first),
+                                static_cast<std::size_t>(share.samples.count));
+  const std::size_t each = mine.size() / static_cast<std::size_t>(share.microBatches);
   const auto own =
       mine.subspan(static_cast<std::size_t>(microBatch % share.microBatches) * each, each);
   const double total = data.weightOfLabels(share.isOverRanks ? all : mine);

@@ -44,7 +44,7 @@ Status RankRun::observe() {
 }
 
 Status RankRun::writeObservations() {
-  return observations.write(plan, step->executable(), *trainer, *report, stopSignal != 0);
+  return observations.write(plan, present(), *trainer, *report, stopSignal != 0);
 }
 
 Status RankRun::train() {

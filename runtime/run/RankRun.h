@@ -12,6 +12,7 @@
 #include "runtime/run/RunData.h"
 #include "runtime/run/Trainer.h"
 #include "runtime/run/checkpoint/Checkpoints.h"
+#include "runtime/run/lengths/PlanBatches.h"
 #include "runtime/run/lengths/PlanLengths.h"
 #include "runtime/run/lengths/SwitchedExecutable.h"
 #include "runtime/run/plan/StepLibrary.h"
@@ -42,6 +43,7 @@ private:
   Status chooseKernels();
   Status connect();
   Status weighLabels();
+  Status weighBatch();
   Status buildSmaller(core::ExecutableOptions how);
   void expectMeanStep();
   Status chooseLength(std::size_t length);
@@ -77,7 +79,15 @@ private:
   int stopSignal = 0;         ///< the signal by which all ranks end early; 0 for none
   const core::Backend *backend = nullptr;
   std::optional<RankLinks> links; ///< none in a run of one rank
-  PlanLengths lengths;            ///< of the plan; empty where it has one
+  /// They are empty where the plan has one length. Where this rank has a smaller batch than the
+  /// plan's own, its batch's plan is the one smaller plan, which trains in every step.
+  PlanLengths lengths;
+  PlanBatches batches; ///< of the plan, whose folder's own is that of the largest
+  /// This rank's samples of a step, with those of all micro-batches.
+  data::BatchShare samplesOfStep() const {
+    const std::int64_t each = options.microBatches;
+    return {batches.share.first * each, batches.share.count * each, batches.share.all * each};
+  }
   std::optional<StepLibrary> step;
   std::vector<StepLibrary> smallerSteps;      ///< of `lengths`
   std::optional<SwitchedExecutable> switched; ///< none where the plan has one length

@@ -16,11 +16,19 @@ Status RankRun::load() {
   SYNCLINE_TRY(loadPlan());
   SYNCLINE_TRY_GET(found, loadLengths(plan));
   lengths = std::move(*found);
+  SYNCLINE_TRY_GET(unequal, loadBatches(plan, identity.rank));
+  batches = std::move(*unequal);
+  if (!lengths.isEmpty() && !batches.isEmpty())
+    return Status::badInput("'" + plan.folder +
+                            "' has plans of several lengths and of several "
+                            "batches: expected one of both");
   if (!lengths.isEmpty() && (!options.trace.empty() || !options.opTimes.empty()))
     return Status::badInput("'" + plan.folder +
                             "' has steps of several lengths: expected the folder "
                             "of one of them, such as '" +
                             lengths.smaller.front().folder + "', to measure its operations");
+  if (batches.smaller)
+    lengths.smaller.push_back(*std::move(batches.smaller));
   SYNCLINE_TRY(options.checkPlan(plan));
   SYNCLINE_TRY(options.chooseOptimizer(plan));
   SYNCLINE_TRY_GET(opened, openBackend(options.backend));
@@ -40,8 +48,10 @@ Status RankRun::agreeOnOptions() {
   SYNCLINE_TRY_GET(hash,
                    options.load.empty() ? Result<std::string>("none") : sha256OfFile(options.load));
   facts.push_back({"file of '--load'", *hash});
-  if (!lengths.isEmpty())
+  if (!lengths.samples.isEmpty())
     facts.push_back({"plans of several lengths", lengths.hash});
+  if (!batches.isEmpty())
+    facts.push_back({"plans of several batches", batches.hash});
   if (!group)
     return Status::ok();
   SYNCLINE_TRY(group->agree(facts, transport::Participants::workers));
@@ -73,7 +83,7 @@ void RankRun::expectMeanStep() {
 }
 
 Status RankRun::openData() {
-  SYNCLINE_TRY(data.open(options, plan, identity.rank, lengths.samples));
+  SYNCLINE_TRY(data.open(options, plan, {identity.rank, samplesOfStep()}, lengths.samples));
   if (group)
     SYNCLINE_TRY(group->agree({{"data", data.sizes()}}, transport::Participants::workers));
   std::int64_t syntheticSteps = 10;
@@ -86,21 +96,22 @@ Status RankRun::openData() {
   if (options.evalOnly)
     steps = 0;
   SYNCLINE_TRY(options.checkSteps(steps));
-  if (!lengths.isEmpty())
+  if (!lengths.samples.isEmpty())
     expectMeanStep();
   report.emplace(plan,
                  options.alone ? launch::RunShape{} : launch::RunShape{plan.ranks, plan.servers},
                  options.json, !isFirst(),
-                 RunLength{steps, perEpoch, options.microBatches, schedule.isGiven()});
+                 RunLength{steps, perEpoch, options.microBatches, schedule.isGiven(),
+                           batches.isEmpty() || options.alone ? 0 : samplesOfStep().all});
   if (const std::string text = plan.consistency.whyUnstable(plan.ranks, options.optimizer.rate);
       !text.empty())
     report->note(text);
   if (!options.alone) // which the prediction does not concern
     for (const std::string &text : notes)
       report->note(text);
-  for (const std::string &text : data.notes(options, plan))
+  for (const std::string &text : data.notes(options, plan, samplesOfStep().all))
     report->note(text);
-  if (!lengths.isEmpty() && data.training)
+  if (!lengths.samples.isEmpty() && data.training)
     report->note(data.lengthsText(lengths.samples));
   if (options.backend != "cpu")
     return Status::ok();
@@ -176,17 +187,29 @@ Status RankRun::build() {
   std::vector<LengthStep> byLength;
   for (std::size_t i = 0; i < smallerSteps.size(); ++i)
     byLength.push_back({&lengths.smaller[i], &smallerSteps[i].executable()});
-  byLength.push_back({&plan, &executable});
+  if (batches.isEmpty() || smallerSteps.empty())
+    byLength.push_back({&plan, &executable});
   batch = Batch(byLength, {data.training ? &*data.training : nullptr, data.sampler.get(), steps,
                            options.seed, identity.rank, options.microBatches,
                            observations.isMeasured(), options.dataThreads});
   return Status::ok();
 }
 
+/// Where ranks have unequal batches, a rank weighs in their mean by its samples.
+Status RankRun::weighBatch() {
+  const double weight = batches.weight(plan.ranks);
+  if (!group || weight == 1)
+    return Status::ok();
+  if (plan.loss.hasClassTargets()) // whose kernel does it by the way
+    return trainer->weighLoss(weight);
+  trainer->weighRank(weight);
+  return Status::ok();
+}
+
 /// Where labels weigh differently, a micro-batch weighs in its step's mean by its labels.
 Status RankRun::weighLabels() {
   if (!data.training || !data.training->weighsLabels())
-    return Status::ok();
+    return weighBatch();
   const bool isOverRanks = group && !plan.consistency.isLocal();
   const std::string why =
       data.training->weighsClasses() ? "classes have weights" : "some labels are ignored";
@@ -201,7 +224,7 @@ Status RankRun::weighLabels() {
                             "without '--cuda-graph'");
   labelWeights.emplace(
       *data.training,
-      LabelWeights::Share{isOverRanks, plan.ranks, identity.rank, plan.batch, options.microBatches},
+      LabelWeights::Share{isOverRanks, plan.ranks, samplesOfStep(), options.microBatches},
       options.shuffle, options.seed);
   return Status::ok();
 }
@@ -228,7 +251,8 @@ Status RankRun::connect() {
   first = checkpoints ? checkpoints->firstStep() : 0;
   if (group) {
     links.emplace(RankLinks::Run{options, identity, plan, *backend, *group, timeout()});
-    SYNCLINE_TRY(links->agree(trained(), first, steps));
+    // Ranks of unequal batches have the own step in common, whose memory others take.
+    SYNCLINE_TRY(links->agree(batches.isEmpty() ? trained() : executable, first, steps));
   }
   SYNCLINE_TRY_GET(made, group ? links->openTrainer(trained())
                                : Trainer::create(trained(), 1, {},

@@ -50,7 +50,9 @@ void Report::resume(const Resumed &from) {
 }
 
 double Report::samplesPerSecond(double seconds) const {
-  return seconds > 0 ? samplesOfRank() * shape.ranks / seconds : 0;
+  const double samples =
+      length.samples > 0 ? static_cast<double>(length.samples) : samplesOfRank() * shape.ranks;
+  return seconds > 0 ? samples / seconds : 0;
 }
 
 void Report::addStep(const StepTimes &times) {

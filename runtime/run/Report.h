@@ -21,6 +21,7 @@ struct RunLength {
   std::int64_t perEpoch = 0; ///< 0 for a run without epochs
   int microBatches = 1;      ///< batches of a rank in a step
   bool hasRates = false;
+  std::int64_t samples = 0; ///< of all ranks in a step; 0 where each has the plan's batch
 };
 
 /// Collects the steps of rank 0 and prints them. A step's loss arrives one step later, with local

@@ -9,7 +9,7 @@
 
 namespace syncline::run {
 
-Status RunData::open(const Options &options, const Plan &plan, int rank,
+Status RunData::open(const Options &options, const Plan &plan, const OfRank &own,
                      const data::Lengths &lengths) {
   for (auto [where, set] : {std::pair(&options.data, &training), {&options.eval, &test}}) {
     if (where->empty())
@@ -20,7 +20,7 @@ Status RunData::open(const Options &options, const Plan &plan, int rank,
                             isTraining ? options.images : options.images.forEvaluation(), lengths);
     if (!opened && plan.ranks > 1 && !options.alone)
       return Status::error(opened.status().kind(),
-                           "rank " + std::to_string(rank) + ": " + opened.status().message());
+                           "rank " + std::to_string(own.rank) + ": " + opened.status().message());
     if (!opened)
       return opened.status();
     *set = std::move(*opened);
@@ -33,13 +33,12 @@ Status RunData::open(const Options &options, const Plan &plan, int rank,
                             ", of which the model computes the loss");
   if (!training)
     return Status::ok();
-  sampler = std::make_unique<data::Sampler>(training->size(), plan.ranks, rank,
-                                            plan.batch * options.microBatches, options.shuffle,
+  sampler = std::make_unique<data::Sampler>(training->size(), own.samples, options.shuffle,
                                             options.seed, training->lengths());
   if (sampler->batchesPerEpoch() == 0)
     return Status::badInput("'" + options.data + "' has " + std::to_string(training->size()) +
                             " samples, fewer than one global batch of " +
-                            std::to_string(plan.ranks * plan.batch * options.microBatches));
+                            std::to_string(own.samples.all));
   return Status::ok();
 }
 
@@ -117,7 +116,8 @@ static std::string numbered(const std::vector<std::string> &classes) {
   return text;
 }
 
-std::vector<std::string> RunData::notes(const Options &options, const Plan &plan) const {
+std::vector<std::string> RunData::notes(const Options &options, const Plan &plan,
+                                        std::int64_t ofStep) const {
   std::vector<std::string> texts;
   if (const auto &set = training ? training : test; set && !set->classes().empty())
     texts.push_back("'" + (training ? options.data : options.eval) + "' has " +
@@ -126,8 +126,7 @@ std::vector<std::string> RunData::notes(const Options &options, const Plan &plan
   if (sampler && sampler->dropped() > 0)
     texts.push_back("every epoch leaves out " + std::to_string(sampler->dropped()) + " of " +
                     std::to_string(training->size()) +
-                    " samples: they do not fill a global batch of " +
-                    std::to_string(plan.ranks * plan.batch * options.microBatches));
+                    " samples: they do not fill a global batch of " + std::to_string(ofStep));
   if (const std::int64_t scored = test ? Evaluation::sizeOf(plan, *test) : 0;
       test && scored < test->size())
     texts.push_back("evaluation leaves out " + std::to_string(test->size() - scored) + " of " +

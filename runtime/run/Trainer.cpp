@@ -59,6 +59,9 @@ Status Trainer::runOperation(std::size_t index) {
     return runUpdate(index);
   case OperationKind::issue:
     SYNCLINE_TRY(microBatchSums.finish(op.bucket, gradientsOf(op.bucket)));
+    if (rankWeight != 1)
+      SYNCLINE_TRY(
+          executable.weights().scale(gradientsOf(op.bucket), static_cast<float>(rankWeight)));
     return takeRate(op.bucket), issue(op.bucket);
   case OperationKind::gather:
     return takeRate(op.bucket), gather(index);
@@ -296,10 +299,11 @@ void Trainer::addLoss(std::int64_t number, const core::StepOutcome &outcome, dou
   int stop = signal ? signal() : 0;
   if (stop == 0 && exchanges)
     stop = exchanges->stopSignal();
-  lossExchange->add({.step = number,
-                     .loss = (earlierLosses + lossWeight * outcome.loss) / microBatches,
-                     .isUpdateFinite = outcome.isUpdateFinite,
-                     .stopSignal = stop});
+  lossExchange->add(
+      {.step = number,
+       .loss = rankWeight * (earlierLosses + lossWeight * outcome.loss) / microBatches,
+       .isUpdateFinite = outcome.isUpdateFinite,
+       .stopSignal = stop});
 }
 
 Status Trainer::forward(std::int64_t number) {

@@ -140,6 +140,11 @@ public:
     return executable.weighLoss(chosen);
   }
 
+  /// Multiplies the step's gradients by `chosen` before they are summed, and its loss. For ranks of
+  /// unequal batches: this rank's samples over the mean of the ranks. Preconditions: gradients are
+  /// f32, and no bucket is gathered.
+  void weighRank(double chosen) { rankWeight = chosen; }
+
   /// Whether messages may reach over a step's end.
   bool carries() const { return carried.any(); }
 
@@ -284,6 +289,7 @@ private:
   std::function<Status(std::int64_t)> nextSamples; ///< see accumulate()
   double earlierLosses = 0;                        ///< sum over the step's earlier micro-batches
   double weight = 1;                               ///< of the present micro-batch's loss
+  double rankWeight = 1;                           ///< see weighRank()
   std::optional<LossScale> scale;                  ///< of the next step
   double applied = 1;                              ///< scale of the present step
   bool isSkipped = false;                          ///< whether the present step updates nothing

@@ -8,15 +8,17 @@
 namespace syncline {
 
 /// What 'compile' writes into a plan, and convolutions.tsv, in which 'run' keeps its choices.
-inline constexpr std::array<std::string_view, 11> planFiles{
-    "plan.json",   "plan.mlir",  "step.cpp",   "step.cu",          "step.so",     "nccl-tuner.csv",
-    "weights.bin", "model.onnx", "layers.csv", "convolutions.tsv", "lengths.json"};
+inline constexpr std::array<std::string_view, 12> planFiles{
+    "plan.json",   "plan.mlir",  "step.cpp",   "step.cu",          "step.so",      "nccl-tuner.csv",
+    "weights.bin", "model.onnx", "layers.csv", "convolutions.tsv", "lengths.json", "batches.json"};
 
 /// Where a folder with plans for several sizes of a dimension lists them.
 inline constexpr std::string_view lengthsFile = "lengths.json";
-/// That file has this number.
+/// Where a folder with plans for the batches of unequal ranks lists them and the ranks.
+inline constexpr std::string_view batchesFile = "batches.json";
+/// Those files have this number.
 inline constexpr int lengthsSchema = 1;
-/// The most sizes that it lists. Planning takes as many steps as the square of their number.
+/// The most sizes that they list. Planning takes as many steps as the square of their number.
 inline constexpr int maxLengths = 16;
 
 inline bool isPlanFile(std::string_view name) {

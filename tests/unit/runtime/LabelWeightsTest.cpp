@@ -44,8 +44,8 @@ TEST(LabelWeights, AreAMicroBatchesLabelsOverTheMeanOfTheStep) {
   const Result<Dataset> data = withLabels(folder, counts);
   ASSERT_TRUE(data.isOk()) << data.status().message();
   ASSERT_TRUE(data->weighsLabels());
-  LabelWeights first(*data, {true, 2, 0, 2, 2}, false, 0),
-      second(*data, {true, 2, 1, 2, 2}, false, 0);
+  LabelWeights first(*data, {true, 2, {0, 4, 8}, 2}, false, 0),
+      second(*data, {true, 2, {4, 4, 8}, 2}, false, 0);
   EXPECT_EQ(first.of(0), 8 / 4.0);
   EXPECT_EQ(first.of(1), 0);
   EXPECT_EQ(second.of(0), 1 / 4.0);
@@ -56,11 +56,24 @@ TEST(LabelWeights, AreAMicroBatchesLabelsOverTheMeanOfTheStep) {
   }
 }
 
+// One sample with four labels beside two with five in all, of whose steps the labels are nine.
+TEST(LabelWeights, CountLabelsOfUnequalBatches) {
+  const test::TemporaryFolder folder;
+  const Result<Dataset> data = withLabels(folder, {4, 4, 1, 2, 3, 1});
+  ASSERT_TRUE(data.isOk()) << data.status().message();
+  LabelWeights first(*data, {true, 2, {0, 1, 3}, 1}, false, 0),
+      second(*data, {true, 2, {1, 2, 3}, 1}, false, 0);
+  EXPECT_EQ(first.of(0), 4 * 2 / 9.0);
+  EXPECT_EQ(second.of(0), 5 * 2 / 9.0);
+  EXPECT_EQ(first.of(1), 2 * 2 / 6.0);
+  EXPECT_EQ(second.of(1), 4 * 2 / 6.0);
+}
+
 TEST(LabelWeights, OfARankByItselfLeaveTheOthersOut) {
   const test::TemporaryFolder folder;
   const Result<Dataset> data = withLabels(folder, {4, 4, 4, 4, 1, 0, 3, 4});
   ASSERT_TRUE(data.isOk()) << data.status().message();
-  LabelWeights own(*data, {false, 2, 1, 2, 2}, false, 0);
+  LabelWeights own(*data, {false, 2, {4, 4, 8}, 2}, false, 0);
   EXPECT_EQ(own.of(0), 1 / 4.0);
   EXPECT_EQ(own.of(1), 7 / 4.0);
 }
@@ -73,7 +86,7 @@ TEST(LabelWeights, FollowTheShuffledSamples) {
   ASSERT_TRUE(data.isOk()) << data.status().message();
   for (int rank = 0; rank < 3; ++rank) {
     Sampler sampler(12, 3, rank, 2, true, 9);
-    LabelWeights weights(*data, {true, 3, rank, 2, 1}, true, 9);
+    LabelWeights weights(*data, {true, 3, {2 * rank, 2, 6}, 1}, true, 9);
     for (std::int64_t step = 0; step < 6; ++step) {
       double own = 0, all = 0;
       for (int other = 0; other < 3; ++other)
@@ -90,7 +103,7 @@ TEST(LabelWeights, OfAStepWithoutLabelsAreNotNumbers) {
   const test::TemporaryFolder folder;
   const Result<Dataset> data = withLabels(folder, {0, 0, 4, 4});
   ASSERT_TRUE(data.isOk()) << data.status().message();
-  LabelWeights weights(*data, {true, 2, 0, 1, 1}, false, 0);
+  LabelWeights weights(*data, {true, 2, {0, 1, 2}, 1}, false, 0);
   EXPECT_TRUE(std::isnan(weights.of(0)));
   EXPECT_EQ(weights.of(1), 1);
 }
@@ -102,8 +115,8 @@ TEST(LabelWeights, AddUpTheWeightsOfClasses) {
   ASSERT_TRUE(data.isOk()) << data.status().message();
   EXPECT_TRUE(data->weighsLabels() && data->weighsClasses());
   EXPECT_EQ(data->weightOfLabels(std::vector<std::int64_t>{0, 1, 2, 3}), 25);
-  LabelWeights first(*data, {true, 2, 0, 1, 2}, false, 0),
-      second(*data, {true, 2, 1, 1, 2}, false, 0);
+  LabelWeights first(*data, {true, 2, {0, 2, 4}, 2}, false, 0),
+      second(*data, {true, 2, {2, 2, 4}, 2}, false, 0);
   EXPECT_EQ(first.of(0), 10 * 4 / 25.0);
   EXPECT_EQ(second.of(1), 5 * 4 / 25.0);
   EXPECT_EQ(second.of(0), 4 / 25.0); // of its sum, in place of its mean
@@ -115,7 +128,7 @@ TEST(LabelWeights, OfClassesThatWeighNothingAreNotNumbers) {
   const Result<Dataset> data = withLabels(folder, {4, 4}, {0, 1, 1, 1, 1}, 0);
   ASSERT_TRUE(data.isOk()) << data.status().message();
   EXPECT_TRUE(data->weighsLabels());
-  EXPECT_TRUE(std::isnan(LabelWeights(*data, {true, 2, 0, 1, 1}, false, 0).of(0)));
+  EXPECT_TRUE(std::isnan(LabelWeights(*data, {true, 2, {0, 1, 2}, 1}, false, 0).of(0)));
 }
 
 } // namespace

@@ -51,5 +51,22 @@ TEST(Sampler, DependsOnTheStepAlone) {
     EXPECT_EQ(jumping.at(step).indices, wanted[static_cast<std::size_t>(step)]) << step;
 }
 
+// Ranks of unequal batches take those samples of a step that one rank would take with all.
+TEST(Sampler, DealsOutUnequalShares) {
+  for (const bool shuffle : {false, true}) {
+    Sampler whole(20, {0, 6, 6}, shuffle, 7), first(20, {0, 1, 6}, shuffle, 7),
+        second(20, {1, 3, 6}, shuffle, 7), third(20, {4, 2, 6}, shuffle, 7);
+    EXPECT_EQ(second.batchesPerEpoch(), 3);
+    EXPECT_EQ(second.dropped(), 2);
+    for (std::int64_t step = 0; step < 7; ++step) {
+      std::vector<std::int64_t> all;
+      for (Sampler *const sampler : {&first, &second, &third})
+        for (const std::int64_t i : sampler->at(step).indices)
+          all.push_back(i);
+      EXPECT_EQ(all, whole.at(step).indices);
+    }
+  }
+}
+
 } // namespace
 } // namespace syncline
