@@ -252,7 +252,8 @@ bool isPlans(const fs::directory_entry &entry) {
   std::error_code ignored;
   const fs::file_status status = entry.symlink_status(ignored);
   if (fs::is_directory(status))
-    return fs::is_regular_file(entry.path().parent_path() / lengthsFile, ignored) &&
+    return (fs::is_regular_file(entry.path().parent_path() / lengthsFile, ignored) ||
+            fs::is_regular_file(entry.path().parent_path() / batchesFile, ignored)) &&
            fs::is_regular_file(entry.path() / "plan.json", ignored) &&
            expectReplaceable(entry.path().string()).isOk();
   if (!fs::is_regular_file(status)) // gone: another compile has replaced the folder meanwhile

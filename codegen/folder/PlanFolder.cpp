@@ -257,9 +257,11 @@ static Result<std::vector<Json>> writeSmaller(const std::string &folder, const J
     documents.push_back(std::move(*own));
   }
   list(smaller.largest, ".", document);
-  const Json lengths = {
-      {"schema", lengthsSchema}, {"dimension", smaller.dimension}, {"plans", std::move(plans)}};
-  SYNCLINE_TRY(writeText(folder + "/" + std::string(lengthsFile), lengths.dump(1) + "\n"));
+  Json all = smaller.batches ? batchesJson(*smaller.batches) : Json::object();
+  all.update({{"schema", lengthsSchema}, {"dimension", smaller.dimension}});
+  all["plans"] = std::move(plans);
+  const std::string name(smaller.batches ? batchesFile : lengthsFile);
+  SYNCLINE_TRY(writeText(folder + "/" + name, all.dump(1) + "\n"));
   return documents;
 }
 

@@ -1,6 +1,7 @@
 // The plan folder: written whole or not at all, and checked byte by byte.
 #pragma once
 
+#include "codegen/folder/SmallerPlans.h"
 #include "codegen/json/EmitPlanJson.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -37,10 +38,12 @@ struct PlanSources {
 /// compile, with the compiler's messages.
 Result<nlohmann::json> writePlan(const std::string &folder, const PlanSources &sources);
 
-/// Plans of the same model for smaller sizes of one dimension of its inputs.
+/// Plans of the same model for smaller sizes of one dimension of its inputs, or for smaller batches
+/// of some ranks.
 struct SmallerPlans {
   std::string dimension;
-  std::int64_t largest = 0; ///< the size of the folder's own plan
+  std::int64_t largest = 0;                ///< the size of the folder's own plan
+  std::optional<RankBatches> batches = {}; ///< where sizes are batches
   std::vector<std::pair<std::int64_t, PlanSources>> plans = {}; ///< ascending by size
 };
 
@@ -48,9 +51,9 @@ struct SmallerPlans {
 /// names do not take become '_'.
 std::string smallerFolder(const std::string &dimension, std::int64_t size);
 
-/// As writePlan(), with a folder of its own for each smaller plan, and lengths.json, which lists
-/// all plans. Returns their documents, the folder's own last. Values that are equal are one file
-/// with several links.
+/// As writePlan(), with a folder of its own for each smaller plan, and a list of all plans:
+/// lengths.json, or batches.json with `batches`. Returns their documents, the folder's own last.
+/// Values that are equal are one file with several links.
 Result<std::vector<nlohmann::json>>
 writePlans(const std::string &folder, const PlanSources &sources, const SmallerPlans &smaller);
 

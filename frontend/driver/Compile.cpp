@@ -3,6 +3,7 @@
 
 #include "codegen/folder/PlanFolder.h"
 #include "frontend/driver/ChooseConsistency.h"
+#include "frontend/driver/CompileBalanced.h"
 #include "frontend/driver/CompileNotes.h"
 #include "frontend/driver/CompileSizes.h"
 #include "frontend/driver/PlanAsked.h"
@@ -28,6 +29,8 @@ bool isTrace(const std::string &model) {
 Status compile(const CompileOptions &options) {
   if (!options.sizes.empty())
     return compileSizes(options);
+  if (options.balance)
+    return compileBalanced(options);
   PlanContext context;
   std::optional<CompileProgress> progress(std::in_place, /*isShown=*/!options.quiet);
   const auto enter = [&progress](const std::string &phase) { progress->enter(phase); };

@@ -43,6 +43,7 @@ struct CompileOptions {
   std::string varied;              ///< a symbolic dimension of several sizes; empty for none
   std::vector<std::int64_t> sizes; ///< its sizes, ascending: a plan for each; empty for none
   std::map<std::string, std::int64_t> batchDimensions; ///< of inputs, by name, from 0
+  bool balance = false;                                ///< batches by the ranks' speeds
   bool planOnly = false; ///< plan a model by its shapes alone, as a layer trace
 
   /// Whether as much is recomputed as the devices' memory wants.

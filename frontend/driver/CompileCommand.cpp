@@ -316,6 +316,11 @@ static void addPlanning(CLI::App &command, CompileOptions &options) {
       ->capture_default_str()
       ->group("Planning");
   command
+      .add_flag("--balance", options.balance,
+                "Give ranks batches by their speed ('overrides' of the cluster file), so that none "
+                "waits for a slower one; --batch is their mean; default: equal batches")
+      ->group("Planning");
+  command
       .add_option("--nodes", options.nodes,
                   "Plan for so many nodes instead of the cluster file's; ranks are nodes times "
                   "devices-per-node")

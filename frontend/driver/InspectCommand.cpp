@@ -2,6 +2,7 @@
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/PlotOption.h"
 #include "frontend/driver/Why.h"
+#include "frontend/report/BatchesTable.h"
 #include "frontend/report/PlanDiff.h"
 #include "frontend/report/PlanPlot.h"
 #include "frontend/report/PlanReport.h"
@@ -155,21 +156,28 @@ Status draw(const InspectOptions &options, const nlohmann::json &plan) {
   return writeWholeFile(options.plot, *picture);
 }
 
-/// The table of the folder's plans for several sizes; empty where it has one plan.
-Result<std::string> sizesOf(const std::string &folder, const nlohmann::json &plan) {
-  SYNCLINE_TRY_GET(folders, codegen::readSmaller(folder));
-  if (folders->smaller.empty())
+/// The table of the folder's plans for several sizes, behind that of its ranks where these have
+/// batches of their own; empty where it has one plan.
+Result<std::string> sizesOf(const std::string &folder, const codegen::SizedFolders &folders,
+                            const nlohmann::json &plan) {
+  if (folders.smaller.empty())
     return std::string();
+  std::string ranks;
+  if (folders.batches) {
+    SYNCLINE_TRY_GET(table, report::batchesTable(*folders.batches, plan));
+    ranks = std::move(*table);
+  }
   std::vector<nlohmann::json> documents;
   std::vector<report::SizedPlan> plans;
-  documents.reserve(folders->smaller.size());
-  for (const codegen::SizedFolder &smaller : folders->smaller) {
+  documents.reserve(folders.smaller.size());
+  for (const codegen::SizedFolder &smaller : folders.smaller) {
     SYNCLINE_TRY_GET(document, codegen::readPlanJson(smaller.folder));
     documents.push_back(std::move(*document));
     plans.push_back({smaller.size, smaller.folder, &documents.back()});
   }
-  plans.push_back({folders->largest, folder, &plan});
-  return report::sizesTable(folders->dimension, plans);
+  plans.push_back({folders.largest, folder, &plan});
+  SYNCLINE_TRY_GET(table, report::sizesTable(folders.dimension, plans));
+  return ranks + *table;
 }
 
 Result<std::string> reportOn(const InspectOptions &options) {
@@ -180,12 +188,14 @@ Result<std::string> reportOn(const InspectOptions &options) {
   SYNCLINE_TRY_GET(plan, codegen::readPlanJson(options.plan));
   if (!options.other.empty())
     return compare(options, *plan);
-  Result<std::string> report = report::planReport(*plan, options.members);
+  SYNCLINE_TRY_GET(folders, codegen::readSmaller(options.plan));
+  Result<std::string> report = report::planReport(
+      *plan, options.members, folders->batches ? folders->batches->samples() : 0);
   if (!report)
     return inPlanJson(options, report.status());
   if (!options.plot.empty())
     SYNCLINE_TRY(draw(options, *plan));
-  SYNCLINE_TRY_GET(sizes, sizesOf(options.plan, *plan));
+  SYNCLINE_TRY_GET(sizes, sizesOf(options.plan, *folders, *plan));
   return *report + *sizes;
 }
 

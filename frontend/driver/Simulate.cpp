@@ -2,6 +2,7 @@
 #include "frontend/driver/Simulate.h"
 
 #include "codegen/folder/PlanFolder.h"
+#include "codegen/folder/SmallerPlans.h"
 #include "codegen/json/SyncJson.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
@@ -98,19 +99,30 @@ Status addSlowRanks(Scenario &scenario, const SimulateOptions &options) {
   return Status::ok();
 }
 
-/// Facts that the report needs besides the simulation.
+/// Refuses what would give a plan's ranks other batches than its own, where these are unequal.
+Status expectOwnRanks(const SimulateOptions &options) {
+  if (options.cluster.empty() && options.sweeps.empty() && options.consistencySweeps.empty())
+    return Status::ok();
+  return Status::badInput("'" + options.plan +
+                          "': its batches are those of its own ranks: expected "
+                          "a plan without '--balance' for " +
+                          (options.cluster.empty() ? "'--sweep'" : "'--cluster'"));
+}
+
+/// Facts that the report needs besides the simulation. `samples` are the mean of the ranks.
 Result<report::SimulationContext> contextOf(const SimulateOptions &options,
                                             const SimulatedPlan &plan, cluster::SpecAttr cluster,
-                                            const nlohmann::json &document) {
+                                            const nlohmann::json &document,
+                                            std::optional<std::int64_t> samples) {
   report::SimulationContext context{.plan = document.at("name"),
                                     .hash = document.at("hashes").at("plan"),
                                     .cluster = cluster.getName().str(),
                                     .isElsewhere = cluster != plan.problem().cluster() ||
                                                    options.jitter > 0 || !options.slow.empty(),
                                     .predicted = plan.predictedStep(),
-                                    .samples = plan.samples(),
+                                    .samples = samples,
                                     .microBatches = plan.microBatches(),
-                                    .alone = plan.aloneSeconds(1)};
+                                    .alone = samples == plan.samples() ? plan.aloneSeconds(1) : 0};
   SYNCLINE_TRY_GET(provenance, report::guarded([&] {
                      return report::provenanceText(document.value("provenance", nlohmann::json()),
                                                    codegen::clusterJson(cluster));
@@ -120,7 +132,8 @@ Result<report::SimulationContext> contextOf(const SimulateOptions &options,
 }
 
 Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
-                    cluster::SpecAttr cluster, const nlohmann::json &document) {
+                    cluster::SpecAttr cluster, const nlohmann::json &document,
+                    const codegen::SizedFolders &folders) {
   if (Status fits = sweep::expectMemory(
           plan.memory(plan.problem().asPlanned(), plan.decisions(), {cluster}), cluster);
       !fits)
@@ -137,9 +150,15 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
                                     plan.microBatches()));
   const Scenario scenario = plan.wholeStep(disturbed), calm = plan.wholeStep(*lastMicroBatch);
   SYNCLINE_TRY_GET(simulation, simulate::runScenario(scenario));
-  SYNCLINE_TRY_GET(context, contextOf(options, plan, cluster, document));
-  SYNCLINE_TRY_GET(stragglers, report::findStragglers(scenario, *simulation, plan.samples()));
-  context->stragglers = std::move(*stragglers);
+  const bool isBalanced = folders.batches.has_value();
+  SYNCLINE_TRY_GET(context, contextOf(options, plan, cluster, document,
+                                      isBalanced ? folders.batches->equal : plan.samples()));
+  if (!isBalanced || !options.slow.empty()) { // else each rank has as many samples as it can
+    SYNCLINE_TRY_GET(
+        stragglers,
+        report::findStragglers(scenario, *simulation, isBalanced ? std::nullopt : plan.samples()));
+    context->stragglers = std::move(*stragglers);
+  }
   if (isCarrying && (options.jitter > 0 || !options.slow.empty())) {
     SYNCLINE_TRY_GET(
         late, report::compareLateRanks({scenario, plan.wholeStep(plan.inReadyOrder(disturbed))},
@@ -184,6 +203,8 @@ Status simulatePlan(const SimulateOptions &options) {
     SYNCLINE_TRY(output.empty() ? Status::ok() : expectWritableFile(output));
   PlanContext context;
   SYNCLINE_TRY_GET(document, codegen::readPlanJson(options.plan));
+  SYNCLINE_TRY_GET(folders, codegen::readSmaller(options.plan));
+  SYNCLINE_TRY(folders->batches ? expectOwnRanks(options) : Status::ok());
   SYNCLINE_TRY_GET(module, readPlanModule(options.plan, context));
   DiagnosticCollector diagnostics(&context);
   Result<SimulatedPlan> plan = SimulatedPlan::create(**module);
@@ -206,8 +227,8 @@ Status simulatePlan(const SimulateOptions &options) {
   const auto consistency = firstOf<sync::ProblemOp>(**module).getConsistencyAttr();
   const bool sweeps = !options.sweeps.empty() || !options.consistencySweeps.empty();
   if (!sweeps && !consistency)
-    return simulateOnce(options, *plan, cluster, *document);
-  SYNCLINE_TRY_GET(facts, contextOf(options, *plan, cluster, *document));
+    return simulateOnce(options, *plan, cluster, *document, *folders);
+  SYNCLINE_TRY_GET(facts, contextOf(options, *plan, cluster, *document, plan->samples()));
   if (!sweeps)
     return simulateConsistency(options, *plan, cluster, sync::consistencyText(consistency), *facts);
   SYNCLINE_TRY(sweepAll(options, *plan, cluster, *facts));

@@ -18,6 +18,7 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
 #include "passes/Passes.h"
+#include "passes/candidates/SplitBatch.h"
 #include "passes/solver/Planner.h"
 #include "passes/z3/Z3Judge.h"
 #include "runtime/launch/CliChecks.h"
@@ -33,6 +34,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 using namespace mlir;
 
@@ -44,6 +47,7 @@ struct VerifyOptions {
   std::string plan;
   std::string model, cluster; ///< files to compare with; empty for none
   bool withZ3 = false;
+  std::optional<codegen::RankBatches> batches = {}; ///< of a folder whose ranks have unequal ones
 };
 
 /// Compares the hash of the plan's model or cluster with that of the given file, if there is one.
@@ -105,12 +109,43 @@ frontend::PlannedNames namesOf(const nlohmann::json &document) {
   return names;
 }
 
+/// The plan's cluster, with the slowdowns that follow from the ranks' own batches.
+cluster::SpecAttr balancedSpec(const codegen::RankBatches &batches,
+                               llvm::ArrayRef<double> slowdowns, cluster::SpecAttr spec,
+                               ModuleOp plan) {
+  return candidates::asBalanced(spec, {batches.fixed, batches.perSample}, slowdowns,
+                                batches.ofRanks, firstOf<plan::ProgramOp>(plan).getBatch());
+}
+
+/// The batches that the folder states are the best by what it states of the ranks, have as many
+/// samples as equal ones, and give the plan's slowdowns.
+Status checkBatches(const VerifyOptions &options, ModuleOp plan) {
+  const codegen::RankBatches &batches = *options.batches;
+  const auto bad = [&](const std::string &what) {
+    return Status::badInput("'" + options.plan + "': " + what);
+  };
+  const std::int64_t wanted = batches.equal * std::ssize(batches.ofRanks);
+  if (batches.samples() != wanted)
+    return bad("expected batches of " + std::to_string(wanted) + " samples in all, got " +
+               std::to_string(batches.samples()));
+  if (!candidates::isBestSplit({batches.fixed, batches.perSample}, batches.slowdowns,
+                               batches.ofRanks))
+    return bad("other batches of its ranks have a shorter step");
+  auto spec = plan->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
+  if (balancedSpec(batches, batches.slowdowns, spec, plan) != spec)
+    return bad("its slowdowns are not those of the ranks' batches");
+  return Status::ok();
+}
+
 /// The cluster that the plan has is the file's, for the plan's number of ranks.
 Status compareCluster(const VerifyOptions &options, ModuleOp plan) {
   SYNCLINE_TRY_GET(file, files::readClusterFile(options.cluster));
   auto spec = plan->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   file->ranks = spec.getRanks();
-  if (cluster::withNccl(frontend::toAttr(*file, plan.getContext()), spec.getNccl()) == spec)
+  auto given = cluster::withNccl(frontend::toAttr(*file, plan.getContext()), spec.getNccl());
+  if (options.batches)
+    given = balancedSpec(*options.batches, candidates::slowdownsOf(given), given, plan);
+  if (given == spec)
     return Status::ok();
   return Status::badInput("'" + options.plan + "/plan.mlir': its cluster differs from what '" +
                           options.cluster + "' says");
@@ -159,6 +194,8 @@ Status verify(const VerifyOptions &options) {
   passes.addPass(createCheckRunnable());
   if (failed(passes.run(module->get())))
     return diagnostics.status("'" + folder + "' fails a check without a reason");
+  if (options.batches)
+    SYNCLINE_TRY(checkBatches(options, module->get()));
   SYNCLINE_TRY_GET(compared, compareSources(options, module->get()));
   auto solution = firstOf<sync::SolutionOp>(module->get());
   std::printf("%s: files unchanged, plan valid, bound %sproved; %s\n", folder.c_str(),
@@ -173,7 +210,7 @@ Status verify(const VerifyOptions &options) {
 
 /// Refuses a smaller plan whose buckets, or what else a run depends on, are not those of the
 /// folder's own: steps of both train the parameters of one memory.
-Status expectCommonBuckets(const std::string &folder, const std::string &smaller) {
+Status expectCommonBuckets(const std::string &folder, const std::string &smaller, bool ofOneBatch) {
   SYNCLINE_TRY_GET(own, codegen::readPlanJson(folder));
   SYNCLINE_TRY_GET(other, codegen::readPlanJson(smaller));
   const auto lie = [](const nlohmann::json &one, const nlohmann::json &two) {
@@ -182,7 +219,7 @@ Status expectCommonBuckets(const std::string &folder, const std::string &smaller
   };
   for (const char *key : {"ranks", "servers", "batch", "loss", "optimizer", "precision", "wire",
                           "accumulate", "clip_norm", "backend"})
-    if (own->at(key) != other->at(key))
+    if (own->at(key) != other->at(key) && (ofOneBatch || key != std::string_view("batch")))
       return Status::badInput("'" + smaller + "/plan.json': '" + key + "' is not that of '" +
                               folder + "', with which it shares the parameters");
   return std::ranges::equal(own->at("buckets"), other->at("buckets"), lie)
@@ -194,13 +231,16 @@ Status expectCommonBuckets(const std::string &folder, const std::string &smaller
 /// Verifies the folder's own plan and those for smaller sizes.
 Status verifyAll(const VerifyOptions &options) {
   SYNCLINE_TRY_GET(folders, codegen::readSmaller(options.plan));
+  VerifyOptions one = options;
+  one.batches = folders->batches;
   for (const codegen::SizedFolder &smaller : folders->smaller) {
-    VerifyOptions one = options;
     one.plan = smaller.folder;
     SYNCLINE_TRY(verify(one));
-    SYNCLINE_TRY(expectCommonBuckets(options.plan, smaller.folder));
+    SYNCLINE_TRY(
+        expectCommonBuckets(options.plan, smaller.folder, /*ofOneBatch=*/!folders->batches));
   }
-  return verify(options);
+  one.plan = options.plan;
+  return verify(one);
 }
 
 } // namespace

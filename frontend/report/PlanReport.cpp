@@ -51,7 +51,7 @@ static std::string readWith(const nlohmann::json &plan) {
   return text;
 }
 
-static std::string header(const nlohmann::json &plan) {
+static std::string header(const nlohmann::json &plan, std::int64_t samples) {
   std::string text = "plan " + printable(plan.at("name")) + ", planner " +
                      printable(plan.at("planner")) + ", " +
                      counted(plan.at("ranks").get<std::int64_t>(), "rank");
@@ -61,7 +61,8 @@ static std::string header(const nlohmann::json &plan) {
     text += (microBatchesOf(plan) == 1
                  ? ", batch "
                  : ", " + std::to_string(microBatchesOf(plan)) + " micro-batches a step of ") +
-            std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank";
+            (samples > 0 ? std::to_string(samples) + " for all ranks"
+                         : std::to_string(plan.at("batch").get<std::int64_t>()) + " a rank");
   if (const std::string optimizer = plan.value("optimizer", "sgd"); optimizer != "sgd")
     text += ", optimizer " + optimizer;
   if (const nlohmann::json precision = plan.value("precision", nlohmann::json());
@@ -149,24 +150,28 @@ static std::string prediction(const nlohmann::json &plan) {
 }
 
 /// Samples a second and scaling, on a line of their own; empty where the plan does not say.
-static std::string throughput(const nlohmann::json &plan) {
+static std::string throughput(const nlohmann::json &plan, std::int64_t samples) {
   const nlohmann::json &predicted = plan.at("predicted");
   auto numberOr0 = [](const nlohmann::json &value) {
     return value.is_number() ? value.get<double>() : 0;
   };
-  const Throughput rate{
-      plan.at("ranks"), numberOr0(plan.at("batch")) * static_cast<double>(microBatchesOf(plan)),
-      predicted.at("step"), numberOr0(predicted.value("alone", nlohmann::json()))};
+  const auto ranks = plan.at("ranks").get<std::int64_t>();
+  const double each = samples > 0 ? static_cast<double>(samples) / static_cast<double>(ranks)
+                                  : numberOr0(plan.at("batch"));
+  // One device alone would have another batch where ranks have unequal ones.
+  const Throughput rate{ranks, each * static_cast<double>(microBatchesOf(plan)),
+                        predicted.at("step"),
+                        samples > 0 ? 0 : numberOr0(predicted.value("alone", nlohmann::json()))};
   const std::string text = throughputText(rate);
   return text.empty() ? "" : text + "\n";
 }
 
-/// Where the times come from, and which nodes hold the others up.
-static std::string sources(const nlohmann::json &plan) {
+/// Where the times come from, and which nodes hold the others up: none where ranks are `balanced`.
+static std::string sources(const nlohmann::json &plan, bool balanced) {
   if (!plan.contains("cluster") || !plan.contains("provenance"))
     return "";
   return provenanceText(plan.at("provenance"), plan.at("cluster")) +
-         slowNodesText(plan.at("cluster"));
+         (balanced ? "" : slowNodesText(plan.at("cluster")));
 }
 
 /// The proved bound, which holds for the finish in the planner's model.
@@ -195,20 +200,22 @@ static std::string carrier(const nlohmann::json &plan) {
                                    : "";
 }
 
-static std::string totals(const nlohmann::json &plan) {
+static std::string totals(const nlohmann::json &plan, std::int64_t samples) {
   const std::string messages = isLocal(plan)
                                    ? fragmentsText(plan)
                                    : counted(plan.at("buckets").size(), "message") + ", " +
                                          formatBytes(bytesOf(plan.at("buckets"))) + " of gradients";
   return "\n" + messages + ", " + formatTraffic(plan.at("predicted").at("traffic")) +
-         " to and from a node\n" + carrier(plan) + prediction(plan) + throughput(plan) +
-         memoryText(plan) + proof(plan) + sources(plan);
+         " to and from a node\n" + carrier(plan) + prediction(plan) + throughput(plan, samples) +
+         memoryText(plan) + proof(plan) + sources(plan, samples > 0);
 }
 
-static std::string reportText(const nlohmann::json &plan, bool allMembers) {
-  return header(plan) + bucketTable(plan, allMembers) + exchangeText(plan) + totals(plan);
+static std::string reportText(const nlohmann::json &plan, bool allMembers, std::int64_t samples) {
+  return header(plan, samples) + bucketTable(plan, allMembers) + exchangeText(plan) +
+         totals(plan, samples);
 }
 
-Result<std::string> syncline::report::planReport(const nlohmann::json &plan, bool allMembers) {
-  return guarded([&] { return reportText(plan, allMembers); });
+Result<std::string> syncline::report::planReport(const nlohmann::json &plan, bool allMembers,
+                                                 std::int64_t samples) {
+  return guarded([&] { return reportText(plan, allMembers, samples); });
 }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace syncline::report {
@@ -13,8 +14,10 @@ namespace syncline::report {
 /// traffic, and the totals: traffic; step and exposed communication in virtual time; the planner's
 /// finish in its own model, with bound and gap, and the word 'optimal' only where it is proved. The
 /// column 'reconstructed' stands where a plan has gradients that are reconstructed from factors,
-/// after their message has ended. `allMembers` lists every gradient and every bucket. Errors:
+/// after their message has ended. `allMembers` lists every gradient and every bucket. Where ranks
+/// have unequal batches, `samples` is what all of them take in a step of one micro-batch. Errors:
 /// badInput where `plan` does not follow the plan schema.
-Result<std::string> planReport(const nlohmann::json &plan, bool allMembers);
+Result<std::string> planReport(const nlohmann::json &plan, bool allMembers,
+                               std::int64_t samples = 0);
 
 } // namespace syncline::report

@@ -12,7 +12,7 @@ SAMPLES = harness.TOP / "samples"
 DIGITS = SAMPLES / "models" / "digits-cnn.onnx"
 TRACE = SAMPLES / "traces" / "vgg11.csv"
 COMMANDS = "compile inspect verify simulate run calibrate profile cluster".split()
-MOST_OPTIONS = 133  # of all commands, but for --help and --version
+MOST_OPTIONS = 134  # of all commands, but for --help and --version
 
 
 class MeantTest(RefusalTest):
@@ -156,7 +156,7 @@ class ExclusionTest(RefusalTest):
         if request in self.WORDS:
             return self.WORDS[request]
         option, *value = request.split(" ")
-        if option == "--plan-only":
+        if option in ("--plan-only", "--balance"):
             return (option,)
         return (option, *(value or (self.VALUES.get(option, "x"),)))
 
