@@ -204,6 +204,44 @@ class BalanceTest(refusal.RefusalTest):
         for name, value in whole[2].items():
             numpy.testing.assert_array_equal(resumed[2][name], value, name)
 
+    def test_statistics_are_those_of_each_ranks_samples(self):
+        """Rank 0, whose running statistics are saved, has the smaller batch; tests between steps
+        compute by the other one's step and leave no trace."""
+        slow = UNEQUAL.replace("nodes: [1]", "nodes: [0]").format(ranks=2)
+        model, cluster = self.folder / "normalized.onnx", self.write("slow.yaml", slow)
+        weight = test_lengths.write_normalized(model, 5, 3)["weight"]
+        plan = self.compile(model, ("--dim", "seq=64"), cluster)
+        batches = self.batches(plan)
+        self.assertLess(batches[0], batches[1])
+        random = numpy.random.RandomState(1)
+        x = random.standard_normal((6 * sum(batches), 5, 64)).astype("float32")
+        y = random.randint(0, 3, len(x))
+        weight = torch.tensor(weight).double().requires_grad_()
+        norms = [torch.nn.BatchNorm1d(5).double() for _ in batches]
+        norms[1].weight, norms[1].bias = norms[0].weight, norms[0].bias
+        rule = torch.optim.SGD([*norms[0].parameters(), weight], lr=RATE)
+        for step in range(6):
+            begin, outputs = step * sum(batches), []
+            for norm, batch in zip(norms, batches):
+                part = torch.tensor(x[begin + sum(map(len, outputs)) :][:batch]).double()
+                outputs.append(torch.relu(norm(part)).mean(2) @ weight)
+            labels = torch.tensor(y[begin : begin + sum(batches)])
+            rule.zero_grad()
+            torch.nn.functional.cross_entropy(torch.cat(outputs), labels).backward()
+            rule.step()
+        where = harness.save(self.folder, x, y)
+        for extra in ((), ("--eval", where, "--eval-every", 2)):
+            _, _, found = self.run_plan(plan, (x, y), extra)
+            expected = {
+                "mean": norms[0].running_mean,
+                "variance": norms[0].running_var,
+                "scale": norms[0].weight,
+                "weight": weight,
+            }
+            expected = {name: value.detach().numpy() for name, value in expected.items()}
+            worst = compare.parameters(found, expected)
+            self.assertLessEqual(worst.error, SAME, worst)
+
     def test_commands_know_the_ranks(self):
         plan, trace = self.compile(), self.folder / "trace.json"
         self.assertIn("rank 1 takes 1 sample,", self.said)
