@@ -115,9 +115,10 @@ def Cost : Pass<"cost", "::syncline::nn::StepOp"> {
   let description = [{
     Sets `nn.seconds` on every operation that takes time. Seconds come from the module's
     `cluster.profile` where it has the operation's layer and phase: shared out among the layer's
-    operations of that phase in proportion to their roofline. Otherwise they are max(flops / compute
-    rate, bytes / memory rate) + launch overhead, with the rates of the module's `cluster.spec`. The
-    model is described in passes/cost/README.md.
+    operations of that phase in proportion to their roofline. Otherwise they are those of its
+    kernels where the device of the module's `cluster.spec` has `kernels`, and else max(flops /
+    compute rate, bytes / memory rate) + launch overhead. The models are described in
+    passes/cost/README.md.
 
     Assumes: a module with `cluster.spec` around the step.
     Ensures: `nn.seconds` wherever `timelineOf` needs it; earlier values are replaced.
@@ -133,6 +134,23 @@ def Cost : Pass<"cost", "::syncline::nn::StepOp"> {
         : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
     ```
   }];
+}
+
+def PrintKernels : Pass<"print-kernels", "::syncline::nn::StepOp"> {
+  let summary = "prints the kernels that a framework runs for a step";
+  let description = [{
+    Prints a line for each distinct kernel: how many there are, class, flops, bytes, m, n, k, batch,
+    steps, launches, bytes of channels that come first, and whether Winograd's algorithm serves
+    (passes/cost/DeviceModel.h). The module's `nn.precision` decides the bytes.
+
+    Assumes: differentiated and fused. Ensures: the step is unchanged.
+
+    ```mlir
+    %y = nn.matmul %x, %w {transpose_b} : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+    // Prints: 1 product 128 224 4 2 8 1 1 1 0 0
+    ```
+  }];
+  let options = [Option<"like", "like", "std::string", "\"pytorch\"", "whose kernels they are">];
 }
 
 def Recompute : Pass<"recompute", "::syncline::nn::StepOp"> {

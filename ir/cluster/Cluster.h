@@ -41,6 +41,12 @@ inline bool isCost(mlir::Attribute attr) {
 /// The spec where NCCL carries the messages, or where Syncline's own transport does.
 SpecAttr withNccl(SpecAttr spec, bool nccl);
 
+/// Whose kernels a step has (C16): PyTorch's eager ones, those with channels first in every
+/// precision, fused ones, or tuned ones.
+inline constexpr llvm::StringLiteral allLikes[] = {"pytorch", "pytorch-nchw", "compiled", "best"};
+/// Among the numbers of kernels, how many times as long they take on this node; 1 where absent.
+inline constexpr llvm::StringLiteral slowdownNumber = "slowdown";
+
 /// The largest interference that a spec may have (C15).
 inline constexpr double maxInterference = 1000;
 

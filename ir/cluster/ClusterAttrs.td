@@ -42,10 +42,29 @@ def Cluster_SchemeAttr : AttrDef<Cluster_Dialect, "Scheme"> {
   let assemblyFormat = "$value";
 }
 
+def Cluster_KernelsAttr : Cluster_Attr<"Kernels", "kernels"> {
+  let summary = "how fast the kernels of a kind of device are";
+  let description = [{
+    `numbers` are what passes/cost/DeviceModel.h predicts the seconds of a kernel by: peaks by
+    precision, rates, and shares of them by class of operation. `like` says whose kernels a step
+    has: `pytorch` (eager), `pytorch-nchw` (channels first), `compiled` (fused) or `best` (tuned)
+    (C16).
+
+    ```mlir
+    #cluster.kernels<like = "pytorch", numbers = {bandwidth = 2.0e+12 : f64}>
+    ```
+  }];
+  let parameters = (ins
+    StringRefParameter<"whose kernels">:$like,
+    AttrParameter<"::mlir::DictionaryAttr", "f64 by name">:$numbers);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
   let summary = "the device of one rank";
   let description = [{
-    A rate that is absent is unknown: times must then come from a profile (C2).
+    A rate that is absent is unknown: times must then come from a profile (C2). Where `kernels`
+    stands, times come from it and not from `compute` and `memory`.
 
     ```mlir
     #cluster.device<compute = 5.0e+10, memory = 1.0e+10, launchOverhead = 5.0e-06,
@@ -57,7 +76,9 @@ def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
     Cluster_OptionalReal<"bytes per second to and from main memory">:$memory,
     Cluster_Real<"seconds added to every operation">:$launchOverhead,
     OptionalParameter<"::std::optional<int64_t>",
-                      "bytes that it holds; unknown when absent">:$memorySize);
+                      "bytes that it holds; unknown when absent">:$memorySize,
+    OptionalParameter<"::syncline::cluster::KernelsAttr",
+                      "how fast its kernels are; a roofline when absent">:$kernels);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -97,9 +97,23 @@ static LogicalResult checkInterference(EmitError emitError, StringRef name, Real
                      << ", got " << text(times);
 }
 
+LogicalResult KernelsAttr::verify(EmitError emitError, StringRef like, DictionaryAttr numbers) {
+  if (!llvm::is_contained(allLikes, like))
+    return emitError() << "C16: expected 'like' as pytorch, pytorch-nchw, compiled or best, got '"
+                       << like << "'";
+  for (const NamedAttribute &entry : numbers) {
+    auto number = llvm::dyn_cast<FloatAttr>(entry.getValue());
+    if (!number || !number.getType().isF64() || !std::isfinite(number.getValueAsDouble()) ||
+        number.getValueAsDouble() < 0)
+      return emitError() << "C16: expected '" << entry.getName().getValue()
+                         << "' as an f64 that is finite and not negative, got " << entry.getValue();
+  }
+  return success();
+}
+
 LogicalResult DeviceAttr::verify(EmitError emitError, std::optional<Real> compute,
                                  std::optional<Real> memory, Real launchOverhead,
-                                 std::optional<int64_t> memorySize) {
+                                 std::optional<int64_t> memorySize, KernelsAttr) {
   const std::pair<StringRef, std::optional<Real>> rates[] = {{"compute", compute},
                                                              {"memory", memory}};
   for (const auto &[name, rate] : rates)
@@ -295,6 +309,19 @@ double syncline::cluster::slowdown(SpecAttr spec) {
                  [](OverrideAttr change) { return std::optional<double>(change.getSlowdown()); });
 }
 
+/// The kernels of a node that takes `times` as long; null stays null.
+static KernelsAttr slowed(KernelsAttr kernels, double times) {
+  if (!kernels || times == 1)
+    return kernels;
+  NamedAttrList numbers(kernels.getNumbers());
+  auto before = dyn_cast_or_null<FloatAttr>(numbers.get(slowdownNumber));
+  numbers.set(slowdownNumber,
+              Builder(kernels.getContext())
+                  .getF64FloatAttr(times * (before ? before.getValueAsDouble() : 1)));
+  return KernelsAttr::get(kernels.getContext(), kernels.getLike(),
+                          numbers.getDictionary(kernels.getContext()));
+}
+
 DeviceAttr syncline::cluster::slowestDevice(SpecAttr spec) {
   const double times = slowdown(spec);
   DeviceAttr device = spec.getDevice();
@@ -302,7 +329,8 @@ DeviceAttr syncline::cluster::slowestDevice(SpecAttr spec) {
     return rate ? std::optional<Real>(*rate / times) : std::nullopt;
   };
   return DeviceAttr::get(spec.getContext(), slower(device.getCompute()), slower(device.getMemory()),
-                         device.getLaunchOverhead() * times, device.getMemorySize());
+                         device.getLaunchOverhead() * times, device.getMemorySize(),
+                         slowed(device.getKernels(), times));
 }
 
 LinkAttr syncline::cluster::slowestLink(SpecAttr spec) {

@@ -55,7 +55,7 @@ static bool isWire(Attribute attribute) {
 
 bool syncline::cluster::namesGpu(DictionaryAttr provenance) {
   const auto kind = provenance ? provenance.getAs<StringAttr>("device") : StringAttr();
-  return kind && kind.getValue() != processorKind;
+  return kind && !kind.getValue().starts_with(processorKind);
 }
 
 syncline::WirePrecision syncline::cluster::wireOf(Operation *op) {

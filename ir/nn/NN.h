@@ -55,8 +55,9 @@ inline mlir::IntegerAttr askedOf(mlir::DictionaryAttr recomputation) {
 /// The optimizer of the module that is `op` or around it: SGD unless stated.
 OptimizerKind optimizerOf(mlir::Operation *op);
 
-/// Every precision by its name; the first is that of a module without the attribute.
-inline constexpr llvm::StringLiteral precisions[] = {"fp32", "tf32", "bf16"};
+/// Every precision by its name; the first is that of a module without the attribute. No backend
+/// computes in the last: it is for planning.
+inline constexpr llvm::StringLiteral precisions[] = {"fp32", "tf32", "bf16", "fp16"};
 
 /// The type in which the module's products and convolutions are computed.
 llvm::StringRef precisionOf(mlir::ModuleOp module);

@@ -60,7 +60,8 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     auto precision = dyn_cast<StringAttr>(attribute.getValue());
     if (isa<ModuleOp>(op) && precision && llvm::is_contained(precisions, precision.getValue()))
       return success();
-    return op->emitError("NN53: expected 'nn.precision' on a module, as fp32, tf32 or bf16, got ")
+    return op->emitError(
+               "NN53: expected 'nn.precision' on a module, as fp32, tf32, bf16 or fp16, got ")
            << attribute.getValue();
   }
   if (name == recomputedAttr) {

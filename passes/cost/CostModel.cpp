@@ -4,6 +4,7 @@
 #include "ir/Refusal.h"
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
+#include "passes/cost/StepKernels.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -22,9 +23,22 @@ std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device)
   return std::max(computing, moving) + device.getLaunchOverhead();
 }
 
+DeviceNumbers numbersOf(cluster::KernelsAttr kernels) {
+  DeviceNumbers numbers;
+  for (const auto &[name, field] : deviceNumbers)
+    if (auto number = kernels.getNumbers().getAs<FloatAttr>(name))
+      numbers.*field = number.getValueAsDouble();
+  return numbers;
+}
+
 double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
                      std::optional<double> rate, OptimizerKind kind) {
   const Counts counts = updateCounts(elements, bytes, kind);
+  if (!rate && device && device.getKernels()) {
+    const DeviceNumbers numbers = numbersOf(device.getKernels());
+    const KernelStyle style = KernelStyle::of(device.getKernels().getLike(), Precision::fp32);
+    return kernelSeconds(updateKernel(elements, bytes, kind, style), Precision::fp32, numbers);
+  }
   if (!rate)
     return roofline(counts, device).value_or(0);
   return *rate * bytes * (counts.bytes / updateCounts(elements, bytes, OptimizerKind::sgd).bytes);
@@ -69,6 +83,8 @@ public:
   }
 
   LogicalResult run() {
+    if (device && device.getKernels() && failed(readKernels()))
+      return failure();
     for (Operation &op : step.getBody().front())
       if (const std::optional<Counts> counts = countsOf(&op))
         add(&op, *counts);
@@ -79,6 +95,7 @@ public:
              << profile.begin()->getName().getValue() << "')";
     for (const auto &[key, group] : groups)
       share(group);
+    issueFactor = kernelNumbers ? cost::issueFactor(busy, launches, *kernelNumbers) : 1;
     return success(llvm::all_of(unmeasured, [&](const TimedOp &timed) { return predict(timed); }));
   }
 
@@ -89,7 +106,7 @@ private:
   };
 
   void add(Operation *op, const Counts &counts) {
-    const TimedOp timed{op, counts, roofline(counts, device)};
+    const TimedOp timed{op, counts, kernelNumbers ? byKernels(op) : roofline(counts, device)};
     const StringRef layer = nn::layerOf(op);
     const bool backward = op->hasAttr(nn::backwardAttr);
     const auto seconds = isa<nn::UpdateOp>(op) ? std::nullopt : measured(profile, layer, backward);
@@ -124,8 +141,31 @@ private:
                          << "' or a device with compute and memory rates, got neither";
       return false;
     }
-    set(timed.op, *timed.predicted);
+    set(timed.op, *timed.predicted * issueFactor);
     return true;
+  }
+
+  /// Reads the device's numbers, which must have what the step's precision needs.
+  LogicalResult readKernels() {
+    const StringRef name = nn::precisionOf(step->getParentOfType<ModuleOp>());
+    precision = *parsePrecision(name);
+    kernelNumbers = numbersOf(device.getKernels());
+    style = KernelStyle::of(device.getKernels().getLike(), precision);
+    if (kernelNumbers->peak(precision) > 0 && kernelNumbers->bandwidth > 0)
+      return success();
+    return refuse(step.getLoc()) << "expected a device with a bandwidth and a peak in " << name
+                                 << " among the numbers of its kernels, got none";
+  }
+
+  /// Seconds of the kernels of `op`. Updates are predicted later, and issued after all others.
+  double byKernels(Operation *op) {
+    double seconds = 0;
+    for (const Kernel &kernel : kernelsOf(op, style)) {
+      seconds += kernelSeconds(kernel, precision, *kernelNumbers);
+      launches += kernel.launches;
+    }
+    busy += seconds;
+    return seconds;
   }
 
   void set(Operation *op, double seconds) {
@@ -137,6 +177,11 @@ private:
   DictionaryAttr profile;
   double slowdown;
   std::optional<double> updateRate; ///< seconds a byte, on the slowest node
+  std::optional<DeviceNumbers> kernelNumbers;
+  Precision precision = Precision::fp32;
+  KernelStyle style;
+  double busy = 0, launches = 0; ///< of all kernels but those of updates
+  double issueFactor = 1;
   std::map<std::pair<StringRef, bool>, Group> groups;
   SmallVector<TimedOp> unmeasured;
 };

@@ -5,6 +5,7 @@
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
 #include "passes/cost/Counts.h"
+#include "passes/cost/DeviceModel.h"
 
 #include <optional>
 
@@ -14,7 +15,11 @@ namespace syncline::cost {
 /// Nothing when the device lacks a rate that `counts` needs.
 std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device);
 
-/// Seconds to update a parameter of so many elements and bytes, by the roofline. Where `rate` is
+/// The numbers of a device's kernels; those that are not there have their defaults.
+DeviceNumbers numbersOf(cluster::KernelsAttr kernels);
+
+/// Seconds to update a parameter of so many elements and bytes, by the device's kernels, or else by
+/// the roofline. Where `rate` is
 /// known, the seconds for a byte with SGD, other optimizers take as much longer as they move more
 /// bytes. Zero where the device lacks rates, since the cost is then unknown.
 double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
@@ -26,8 +31,10 @@ double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
 /// time of a phase is shared out among its operations of that phase in proportion to their
 /// roofline; where the device has no rates, a device of ten operations per byte gives the
 /// proportion. Operations of layers or phases that the profile does not name are predicted by the
-/// roofline. An update takes `updateRate` seconds a byte of its parameter; without `updateRate`,
-/// the roofline decides, and zero stands for an unknown cost where there are no rates.
+/// device's kernels where it has some, else by the roofline; where the host takes longer to issue a
+/// step's kernels than they take, all take longer. An update takes `updateRate` seconds a byte of
+/// its parameter; without `updateRate`, kernels or the roofline decide, and zero stands for an
+/// unknown cost where there are no rates.
 ///
 /// Measured times come from a node without slowdown and are multiplied by `slowdown`; `device` is
 /// the slowest node's.

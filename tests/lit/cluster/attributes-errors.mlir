@@ -26,6 +26,21 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // -----
 
+// expected-error @+1 {{C16: expected 'like' as pytorch, pytorch-nchw, compiled or best, got 'tensorflow'}}
+#bad = #cluster.kernels<like = "tensorflow", numbers = {}>
+
+// -----
+
+// expected-error @+1 {{C16: expected 'fp32' as an f64 that is finite and not negative, got -1.000000e+00}}
+#bad = #cluster.kernels<like = "best", numbers = {fp32 = -1.0 : f64}>
+
+// -----
+
+// expected-error @+1 {{C16: expected 'fp32' as an f64 that is finite and not negative, got 1}}
+#bad = #cluster.kernels<like = "best", numbers = {fp32 = 1 : i64}>
+
+// -----
+
 // expected-error @+1 {{C3: expected 'algorithm' ring, recursive-doubling, halving-doubling, tree or reduce-scatter, got hierarchical}}
 #bad = #cluster.formula<algorithm = hierarchical, ranks = 4, alpha = 0.0, beta = 0.0, gamma = 0.0>
 

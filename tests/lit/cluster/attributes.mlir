@@ -93,3 +93,13 @@ module @schemes attributes {x.schemes = [#cluster<scheme ring>, #cluster<scheme 
   #cluster<scheme tree>, #cluster<scheme "reduce-scatter">, #cluster<scheme hierarchical>, #cluster<scheme "parameter-server">,
   #cluster<scheme factors>]} {
 }
+
+// -----
+
+// Kernels of a device, with numbers by name.
+// CHECK-LABEL: module @kernels
+// CHECK-SAME: device = <launchOverhead = 0.0, kernels = <like = "pytorch-nchw", numbers = {bandwidth = 2.039000e+12 : f64, fp32 = 1.950000e+13 : f64}>>
+module @kernels attributes {cluster.spec = #cluster.spec<name = "a", ranks = 1,
+  device = <launchOverhead = 0.0, kernels = <like = "pytorch-nchw", numbers = {fp32 = 1.95e13 : f64, bandwidth = 2.039e12 : f64}>>,
+  link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>} {
+}

@@ -27,3 +27,13 @@ module attributes {cluster.profile = {other = #cluster.times<forward = 1.0>},
     %a = nn.unary relu %x {nn.layer = "relu1"} : tensor<4x2xf32>
   }
 }
+
+// -----
+
+module attributes {nn.precision = "bf16", cluster.spec = #cluster.spec<name = "a", ranks = 1,
+    device = <launchOverhead = 0.0, kernels = <like = "best", numbers = {bandwidth = 1.0 : f64, fp32 = 1.0 : f64}>>,
+    collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {
+  // expected-error @+1 {{expected a device with a bandwidth and a peak in bf16 among the numbers of its kernels, got none}}
+  nn.step @noPeak batch 1 {
+  }
+}

@@ -52,3 +52,38 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 4, device 
     %y = nn.unary relu %x : tensor<4x8xf32>
   }
 }
+
+// -----
+
+// A device with kernels, in the step's precision: 1,048,576 operations at half of 1000 a second, whose one tile
+// fills the only multiprocessor, and half a second to begin; the parameter is rounded within another kernel, and
+// its update begins with others. All twice, on the slow node.
+// CHECK-LABEL: nn.step @kernels
+module attributes {nn.precision = "bf16", cluster.spec = #cluster.spec<name = "a", ranks = 2,
+    device = <compute = 1.0, memory = 1.0, launchOverhead = 1.0, kernels = <like = "best", numbers = {bandwidth = 1.0e12 : f64,
+      bf16 = 1.0e3 : f64, launch = 0.5 : f64, product = 0.5 : f64}>>,
+    collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>], overrides = [<nodes = [1], slowdown = 2.0>]>} {
+  nn.step @kernels batch 4 {
+    %x = nn.input "x" : tensor<128x16xf32>
+    %w = nn.parameter "w" at 0 : tensor<16x256xf32>
+    // CHECK: nn.matmul {{.*}}nn.seconds = 4195.304
+    %y = nn.matmul %x, %w : (tensor<128x16xf32>, tensor<16x256xf32>) -> tensor<128x256xf32>
+    // CHECK: nn.update {{.*}}nn.seconds = 0.10
+    nn.update %w, %w : tensor<16x256xf32>, tensor<16x256xf32>
+  }
+}
+
+// -----
+
+// The host needs 100 s to issue the only kernel.
+// CHECK-LABEL: nn.step @issued
+module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 2,
+    device = <launchOverhead = 1.0, kernels = <like = "pytorch", numbers = {bandwidth = 1.0e12 : f64, fp32 = 1.0 : f64,
+      issue = 100.0 : f64}>>,
+    collectives = [<ring, #cluster.affine<a = 0.0, b = 0.0>>]>} {
+  nn.step @issued batch 4 {
+    %x = nn.input "x" : tensor<4x8xf32>
+    // CHECK: nn.unary relu {{.*}}nn.seconds = 1.000000e+02
+    %y = nn.unary relu %x : tensor<4x8xf32>
+  }
+}

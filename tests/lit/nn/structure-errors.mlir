@@ -160,7 +160,7 @@ nn.step @s batch 1 attributes {nn.optimizer = "adam"} {
 
 // -----
 
-// expected-error @+1 {{NN53: expected 'nn.precision' on a module, as fp32, tf32 or bf16, got "fp8"}}
+// expected-error @+1 {{NN53: expected 'nn.precision' on a module, as fp32, tf32, bf16 or fp16, got "fp8"}}
 module attributes {nn.precision = "fp8"} {}
 
 // -----

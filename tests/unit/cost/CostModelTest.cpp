@@ -29,7 +29,7 @@ std::vector<double> seconds(nn::StepOp step) {
 
 cluster::DeviceAttr device(Parsed &parsed, std::optional<cluster::Real> compute,
                            std::optional<cluster::Real> memory, double overhead) {
-  return cluster::DeviceAttr::get(&parsed.context, compute, memory, overhead, std::nullopt);
+  return cluster::DeviceAttr::get(&parsed.context, compute, memory, overhead, std::nullopt, {});
 }
 
 // The larger of computing and moving, and the launch on top.
