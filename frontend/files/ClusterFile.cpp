@@ -74,6 +74,7 @@ Status readDevice(const YamlMap &root, DeviceRates &device) {
   }
   SYNCLINE_TRY(readOptional(*map, "compute", "a compute rate", parseComputeRate, device.compute));
   SYNCLINE_TRY(readOptional(*map, "memory", "a data rate", parseByteRate, device.memory));
+  device.statesRates = map->find("compute") || map->find("memory");
   SYNCLINE_TRY(readSize(*map, "memory-size", device.memorySize));
   SYNCLINE_TRY(
       readOptional(*map, "launch-overhead", "a time", parseSeconds, device.launchOverhead));

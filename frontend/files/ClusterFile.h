@@ -6,6 +6,7 @@
 #include "syncline/Status.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,14 +15,22 @@
 
 namespace syncline::files {
 
+/// How fast a GPU's kernels are, by the numbers of DeviceTable.h.
+struct KernelRates {
+  std::string like; ///< whose kernels: pytorch, pytorch-nchw, compiled or best
+  std::map<std::string, double> numbers;
+};
+
 /// The device of one rank. Where a rate is absent, a profile must give the times.
 struct DeviceRates {
-  std::optional<double> compute;          ///< FLOP/s, > 0
-  std::optional<double> memory;           ///< bytes/s, > 0
-  double launchOverhead = 0;              ///< seconds per operation, >= 0
-  double efficiency = 1;                  ///< share of both rates that kernels reach, above 0 to 1
-  std::string kind = {};                  ///< whose data sheet the rates are; empty: none's
-  std::optional<std::int64_t> memorySize; ///< bytes, >= 1
+  std::optional<double> compute;           ///< FLOP/s, > 0
+  std::optional<double> memory;            ///< bytes/s, > 0
+  double launchOverhead = 0;               ///< seconds per operation, >= 0
+  double efficiency = 1;                   ///< share of both rates that kernels reach, above 0 to 1
+  std::string kind = {};                   ///< whose data sheet the rates are; empty: none's
+  std::optional<std::int64_t> memorySize;  ///< bytes, >= 1
+  bool statesRates = false;                ///< the file itself states `compute` or `memory`
+  std::optional<KernelRates> kernels = {}; ///< replaces the roofline by the rates above
 };
 
 /// A link, over which messages travel.

@@ -1,6 +1,7 @@
-// Tables of kinds. Devices have the values of their data sheets; memory sizes count in units of
-// 1000, since every device has at least that much.
+// Tables of kinds: devices.yaml's devices, and links.
 #include "frontend/files/ClusterKinds.h"
+
+#include "frontend/files/DeviceTable.h"
 
 #include <algorithm>
 #include <array>
@@ -8,34 +9,6 @@
 namespace syncline::files {
 namespace {
 
-struct Device {
-  std::string_view name;
-  double teraflops;         ///< fp32, without tensor cores
-  double gigabytes;         ///< a second
-  std::int64_t gigabytesOf; ///< memory; 0: nothing is said of it
-  std::int64_t capability;  ///< compute capability times ten; 0: no GPU
-  std::string_view nvlink;  ///< kind of link; empty: it has PCIe only
-};
-
-constexpr auto devices = std::to_array<Device>({
-    {"k80", 2.8, 240, 12, 37, ""}, // one of the board's two processors, without boost
-    {"titan-x", 6.6, 336.5, 12, 52, ""},
-    {"p100", 10.6, 732, 16, 60, "nvlink-p100"},
-    {"p100-pcie", 9.3, 732, 16, 60, ""},
-    {"v100", 15.7, 900, 16, 70, "nvlink-v100"},
-    {"v100-32g", 15.7, 900, 32, 70, "nvlink-v100"},
-    {"v100-pcie", 14, 900, 16, 70, ""},
-    {"t4", 8.1, 320, 16, 75, ""},
-    {"a10", 31.2, 600, 24, 86, ""},
-    {"a100", 19.5, 1555, 40, 80, "nvlink-a100"},
-    {"a100-80g", 19.5, 2039, 80, 80, "nvlink-a100"},
-    {"l4", 30.3, 300, 24, 89, ""},
-    {"l40s", 91.6, 864, 48, 89, ""},
-    {"h100", 67, 3350, 80, 90, "nvlink-h100"},
-    {"h100-pcie", 51, 2000, 80, 90, ""},
-    {"h200", 67, 4800, 141, 90, "nvlink-h100"},
-    {"cpu", 0.06, 10, 0, 0, ""}, // one thread of a server's processor
-});
 constexpr double usualLaunchOverhead = 5e-6;
 
 struct NamedLink {
@@ -84,36 +57,43 @@ constexpr std::array<std::string_view, N> namesOf(const std::array<Row, N> &rows
   return names;
 }
 
-constexpr auto deviceNames = namesOf(devices);
 constexpr auto betweenNames = namesOf(networkKinds);
 constexpr auto insideNames = namesOf(insideNode);
 
 } // namespace
 
 std::optional<DeviceRates> deviceKind(std::string_view name) {
-  const auto *found = std::ranges::find(devices, name, &Device::name);
-  if (found == devices.end())
+  const DeviceKind *found = findDeviceKind(name);
+  if (!found)
     return std::nullopt;
-  DeviceRates rates{.compute = found->teraflops * 1e12,
-                    .memory = found->gigabytes * 1e9,
+  DeviceRates rates{.compute = found->peaks.at("fp32"),
+                    .memory = found->bandwidth,
                     .launchOverhead = usualLaunchOverhead,
                     .memorySize = std::nullopt};
-  if (found->gigabytesOf > 0)
-    rates.memorySize = found->gigabytesOf * 1'000'000'000;
+  if (found->memorySize > 0)
+    rates.memorySize = found->memorySize;
   return rates;
 }
 
 std::int64_t deviceCapability(std::string_view name) {
-  const auto *found = std::ranges::find(devices, name, &Device::name);
-  return found == devices.end() ? 0 : found->capability;
+  const DeviceKind *found = findDeviceKind(name);
+  return found ? found->capability : 0;
 }
 
 std::string_view deviceNvlink(std::string_view name) {
-  const auto *found = std::ranges::find(devices, name, &Device::name);
-  return found == devices.end() ? std::string_view() : found->nvlink;
+  const DeviceKind *found = findDeviceKind(name);
+  return found ? std::string_view(found->nvlink) : std::string_view();
 }
 
-std::span<const std::string_view> deviceKinds() { return deviceNames; }
+std::span<const std::string_view> deviceKinds() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const DeviceKind &kind : allDeviceKinds())
+      all.push_back(kind.name);
+    return all;
+  }();
+  return names;
+}
 
 std::optional<Link> linkKind(std::string_view name, LinkPlace place) {
   const std::span<const NamedLink> links = place == LinkPlace::betweenNodes

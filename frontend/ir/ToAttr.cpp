@@ -37,6 +37,22 @@ static cluster::LinkAttr linkAttr(const std::optional<Link> &link, MLIRContext *
   return link ? linkAttr(*link, context) : cluster::LinkAttr();
 }
 
+/// Peaks and bandwidth count as much of the data sheet's as `efficiency` says.
+static cluster::KernelsAttr kernelsAttr(const DeviceRates &device, MLIRContext *context) {
+  if (!device.kernels)
+    return {};
+  Builder builder(context);
+  SmallVector<NamedAttribute> numbers;
+  for (const auto &[name, number] : device.kernels->numbers) {
+    const bool isRate =
+        llvm::is_contained({"fp32", "tf32", "bf16", "fp16", "bandwidth"}, StringRef(name));
+    numbers.push_back(builder.getNamedAttr(
+        name, builder.getF64FloatAttr(isRate ? number * device.efficiency : number)));
+  }
+  return cluster::KernelsAttr::get(context, device.kernels->like,
+                                   builder.getDictionaryAttr(numbers));
+}
+
 cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   const auto reached = [&](const std::optional<double> &rate) {
     return rate ? real(*rate * file.device.efficiency) : std::nullopt;
@@ -46,9 +62,9 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   spec.ranks = file.ranks;
   spec.devicesPerNode = file.devicesPerNode;
   spec.cardsPerNode = file.cardsPerNode;
-  spec.device =
-      cluster::DeviceAttr::get(context, reached(file.device.compute), reached(file.device.memory),
-                               file.device.launchOverhead, file.device.memorySize);
+  spec.device = cluster::DeviceAttr::get(context, reached(file.device.compute),
+                                         reached(file.device.memory), file.device.launchOverhead,
+                                         file.device.memorySize, kernelsAttr(file.device, context));
   spec.link = linkAttr(file.network, context);
   spec.inside = linkAttr(file.inside, context);
   spec.halfDuplex = file.halfDuplex;

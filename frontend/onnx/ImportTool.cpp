@@ -44,6 +44,8 @@ static Status printKnown(const std::string &path, const ImportOptions &options,
 int main(int argc, char **argv) {
   cl::opt<std::string> model(cl::Positional, cl::desc("MODEL.onnx"), cl::Required);
   cl::opt<std::int64_t> batch("batch", cl::desc("samples per rank (default: the file's)"));
+  cl::list<std::string> dims("dim", cl::desc("NAME=SIZE of a symbolic dimension"));
+  cl::opt<bool> shapes("shapes", cl::desc("parameters may lack values"));
   cl::opt<std::string> loss("loss", cl::desc("loss on the output, as 'syncline compile' takes it"),
                             cl::init("cross-entropy"));
   cl::list<std::string> freeze("freeze", cl::desc("pattern of parameters that are not trained"));
@@ -66,6 +68,14 @@ int main(int argc, char **argv) {
   options.freeze.assign(freeze.begin(), freeze.end());
   options.dropout = dropout;
   options.output = output;
+  options.shapesSuffice = shapes;
+  for (const llvm::StringRef dim : dims) {
+    const auto [name, size] = dim.split('=');
+    if (size.getAsInteger(10, options.dimensions[name.str()])) {
+      llvm::errs() << "syncline-import: --dim: expected NAME=SIZE, got '" << dim << "'\n";
+      return 1;
+    }
+  }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   if (known) {
     const Status status = printKnown(model, options, context);

@@ -82,11 +82,11 @@ TEST(ClusterKinds, Tables) {
   for (std::string_view kind : deviceKinds()) {
     const auto device = deviceKind(kind);
     ASSERT_TRUE(device) << kind;
-    const bool isGpu = deviceCapability(kind) > 0;
-    EXPECT_EQ(isGpu, kind != "cpu") << kind;
+    const bool isGpu = !kind.starts_with("cpu");
+    EXPECT_EQ(deviceCapability(kind) > 0, isGpu && !kind.starts_with("mi")) << kind; // NVIDIA's
     EXPECT_GT(*device->compute, isGpu ? 1e12 : 1e10) << kind;
     EXPECT_GT(*device->memory, isGpu ? 1e11 : 1e9) << kind;
-    EXPECT_GE(device->memorySize.value_or(0), isGpu ? 12'000'000'000 : 0) << kind;
+    EXPECT_GE(device->memorySize.value_or(0), isGpu ? 8'000'000'000 : 0) << kind;
     EXPECT_TRUE(names.insert(kind).second) << kind;
   }
   for (LinkPlace place : {LinkPlace::betweenNodes, LinkPlace::insideNode})
