@@ -25,6 +25,7 @@ struct CompileOptions {
   std::optional<double> clipNorm;     ///< to which gradients are clipped; nothing: they are not
   std::string wire = "fp32";          ///< one of allWires
   std::string precision;              ///< one of nn::precisions; empty for the profile's, else fp32
+  std::string like;                   ///< one of cluster::allLikes; empty: pytorch on GPUs
   std::string backend = "cpu";        ///< one of stepTargets()
   std::string loss = "cross-entropy"; ///< as TrainedLoss::parse reads it
   std::string classesIn = "auto";     ///< the output's dimension of classes: "1", "-1" or "auto"

@@ -111,10 +111,23 @@ static void addPrecision(CLI::App &command, CompileOptions &options) {
   const std::vector<std::string> names(std::begin(nn::precisions), std::end(nn::precisions));
   command
       .add_option("--precision", options.precision,
-                  "Compute products and convolutions in this type; tf32 with --backend cuda; "
-                  "default: that of the profile, else fp32")
+                  "Compute products and convolutions in this type; tf32 with --backend cuda or "
+                  "--plan-only, fp16 with --plan-only; default: that of the profile, else fp32")
       ->check(launch::oneOf(names))
       ->type_name("TYPE")
+      ->group("Training");
+}
+
+static void addLike(CLI::App &command, CompileOptions &options) {
+  const std::vector<std::string> names(std::begin(cluster::allLikes), std::end(cluster::allLikes));
+  command
+      .add_option(
+          "--like", options.like,
+          "Predict GPUs by these kernels: pytorch, eager and unfused, with channels last in "
+          "16 bits; pytorch-nchw, with channels first; compiled, fused as here; best, tuned "
+          "as for MLPerf (default: pytorch)")
+      ->check(launch::oneOf(names))
+      ->type_name("KERNELS")
       ->group("Training");
 }
 
@@ -354,6 +367,7 @@ Command addCompile(CLI::App &app) {
   addClipping(*command, *options);
   addAccumulation(*command, *options);
   addPrecision(*command, *options);
+  addLike(*command, *options);
   addWire(*command, *options);
   addConsistency(*command, *options);
   addRecomputation(*command, *options);

@@ -7,11 +7,13 @@
 #include "frontend/driver/PrecisionOption.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterKinds.h"
+#include "frontend/files/DeviceTable.h"
 #include "frontend/files/TextFile.h"
 #include "frontend/ir/ToAttr.h"
 #include "frontend/report/PlanText.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/cluster/SpecFields.h"
+#include "ir/nn/NN.h"
 #include "ir/sync/Consistency.h"
 #include "passes/merge/RequestedSchemes.h"
 #include "passes/solver/Planner.h"
@@ -62,6 +64,9 @@ bool isDeviceOpen(const CompileOptions &options, const files::ClusterFile &clust
          !isTrace(options.model) && !codegen::findTarget(options.backend)->usesNccl;
 }
 
+/// Whose kernels GPUs are predicted by, until our own have run on one.
+const std::string usualLike = "pytorch";
+
 /// Takes the device of kind 'cpu'. What the file states beside rates stays.
 void assumeDevice(files::DeviceRates &device) {
   const std::string_view kind = cluster::processorKind;
@@ -71,6 +76,49 @@ void assumeDevice(files::DeviceRates &device) {
   if (device.launchOverhead == 0)
     device.launchOverhead = usual.launchOverhead;
   device.kind = kind;
+}
+
+/// The precisions of a kind, as messages list them: "fp32, fp16".
+std::string peakNames(const files::DeviceKind &kind) {
+  std::string names;
+  for (const llvm::StringRef precision : nn::precisions)
+    if (kind.peaks.contains(precision.str()))
+      names += (names.empty() ? "" : ", ") + precision.str();
+  return names;
+}
+
+/// Sets how fast the device is in the precision, from its kind and --like. A file that states rates
+/// itself means them in every precision, and a processor runs our own kernels.
+Status setKernels(const CompileOptions &options, CompileRequest &request) {
+  files::DeviceRates &device = request.cluster.device;
+  const std::string &precision = request.precision;
+  const files::DeviceKind *kind = files::findDeviceKind(device.kind);
+  const bool hasKernels = kind && kind->isGpu() && !device.statesRates;
+  if (!hasKernels && !options.like.empty())
+    return Status::badInput(
+        "--like: expected a 'device.kind' that is a GPU's, " +
+        (device.statesRates ? std::string("got rates that '") + options.cluster + "' states itself"
+         : kind             ? "got '" + device.kind + "'"
+                            : std::string("got none in '") + options.cluster + "'"));
+  if (!kind || device.statesRates)
+    return Status::ok();
+  const auto peak = kind->peaks.find(precision);
+  if (hasKernels && peak == kind->peaks.end() && !options.profile.empty())
+    return Status::ok(); // the profile's times count
+  if (hasKernels && peak == kind->peaks.end())
+    return Status::badInput("--precision " + precision +
+                            ": expected a kind of device that computes in it, got '" + kind->name +
+                            "', which has " + peakNames(*kind));
+  request.knowsPrecision = peak != kind->peaks.end();
+  if (hasKernels) {
+    const std::string like = options.like.empty() ? usualLike : options.like;
+    device.kernels = files::KernelRates{like, files::kernelNumbers(*kind, like)};
+    if (device.launchOverhead != files::deviceKind(kind->name)->launchOverhead)
+      device.kernels->numbers["launch"] = device.launchOverhead;
+  } else if (request.knowsPrecision) {
+    device.compute = peak->second;
+  }
+  return Status::ok();
 }
 
 /// Changes the number of nodes. Refuses where collectives have measured times, which hold for the
@@ -187,6 +235,10 @@ Result<CompileRequest> readRequest(const CompileOptions &options, MLIRContext &c
   }
   request.precision = precisionFor(
       options.precision, request.profile ? request.profile->precision : "", options.backend);
+  if (request.precision == "fp16" && !options.planOnly)
+    return Status::badInput("--precision fp16: expected --plan-only beside it, since no backend "
+                            "computes in fp16");
+  SYNCLINE_TRY(setKernels(options, request));
   SYNCLINE_TRY_GET(import, importOptions(options));
   request.import = std::move(*import);
   return request;

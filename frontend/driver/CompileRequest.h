@@ -35,6 +35,7 @@ struct CompileRequest {
   /// Whether the device is that of kind 'cpu', because the file states no rates, no profile is
   /// given and the plan is for processors. A layer trace has its times, and needs none.
   bool assumesDevice = false;
+  bool knowsPrecision = false; ///< the device's rates are those of `precision`
   std::optional<files::Profile> profile;
 };
 

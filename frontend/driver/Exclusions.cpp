@@ -87,23 +87,23 @@ const Request sizes{"--dim with several sizes",
 const Request balance{"--balance", [](const CompileOptions &o) { return o.balance; }};
 const Request gpus{"--backend cuda", [](const CompileOptions &o) { return o.backend == "cuda"; }};
 const Request tf32{"--precision tf32",
-                   [](const CompileOptions &o) { return o.precision == "tf32"; }};
+                   [](const CompileOptions &o) { return o.precision == "tf32" && !o.planOnly; }};
 const Request cpu{"--backend cpu", [](const CompileOptions &o) { return o.backend == "cpu"; }};
 
 const std::vector<Exclusion> &exclusions() {
   static const std::vector<Exclusion> table = {
       {trace,
-       {{"--backend"},         {"--batch"},      {"--loss"},    {"--classes-in"},
-        {"--loss-on"},         {"--freeze"},     {"--dropout"}, {"--optimizer"},
-        {"--clip-norm"},       {"--precision"},  {"--overlap"}, {"--consistency"},
-        {"--recompute"},       {"--plan-only"},  {"--dim"},     {"--split-tied"},
-        {"--batch-dimension"}, {"--accumulate"}, {"--balance"}, {"--parameters"}},
+       {{"--backend"},     {"--batch"},           {"--loss"},       {"--classes-in"},
+        {"--loss-on"},     {"--freeze"},          {"--dropout"},    {"--optimizer"},
+        {"--clip-norm"},   {"--precision"},       {"--like"},       {"--overlap"},
+        {"--consistency"}, {"--recompute"},       {"--plan-only"},  {"--dim"},
+        {"--split-tied"},  {"--batch-dimension"}, {"--accumulate"}, {"--balance"},
+        {"--parameters"}},
        "a trace has layers in place of a model"},
       {{"--plan-only"},
        {{"--overlap"},
         {"--consistency"},
         {"--recompute"},
-        {"--precision"},
         {"--clip-norm"},
         {"--split-tied"},
         {"--accumulate"}},

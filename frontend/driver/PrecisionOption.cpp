@@ -20,13 +20,13 @@ std::string precisionFor(const std::string &requested, const std::string &measur
 }
 
 void attachPrecision(const std::string &precision, const files::Profile *profile,
-                     const std::string &path, ModuleOp module) {
+                     const std::string &path, bool isPredicted, ModuleOp module) {
   if (module.getOps<nn::StepOp>().empty())
     return;
   const std::string measured = profile ? profile->precision : "";
   if (precision != usual)
     module->setAttr(nn::precisionAttr, StringAttr::get(module.getContext(), precision));
-  if (!profile && precision != usual)
+  if (!profile && !isPredicted && precision != usual)
     std::fprintf(stderr,
                  "syncline: note: computation is predicted by the cluster file's rates, which are "
                  "not of one precision; 'syncline profile' of this plan measures it\n");

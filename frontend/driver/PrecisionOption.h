@@ -15,9 +15,9 @@ std::string precisionFor(const std::string &requested, const std::string &measur
                          const std::string &backend);
 
 /// Sets the module's precision. `profile`, which the file `path` holds, may be null. Notes on
-/// stderr where the times that the plan is made with are not those of its precision. A layer trace
-/// has none.
+/// stderr where the times that the plan is made with are not those of its precision: a profile's,
+/// or rates of a device that is not `isPredicted` in each precision. A layer trace has none.
 void attachPrecision(const std::string &precision, const files::Profile *profile,
-                     const std::string &path, mlir::ModuleOp module);
+                     const std::string &path, bool isPredicted, mlir::ModuleOp module);
 
 } // namespace syncline::driver

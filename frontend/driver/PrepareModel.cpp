@@ -126,7 +126,8 @@ Status attachRequest(const CompileRequest &request, ModuleOp module) {
   if (request.wire != wireName(WirePrecision::fp32))
     module->setAttr(cluster::wireAttr, StringAttr::get(module.getContext(), request.wire));
   const std::string &path = request.paths.profile;
-  attachPrecision(request.precision, profile ? &*profile : nullptr, path, module);
+  attachPrecision(request.precision, profile ? &*profile : nullptr, path, request.knowsPrecision,
+                  module);
   if (!profile)
     return Status::ok();
   const std::string file = std::filesystem::path(path).filename().string();

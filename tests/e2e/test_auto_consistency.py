@@ -36,6 +36,11 @@ class AutoConsistencyTest(unittest.TestCase):
         words = ("--nodes", 2, "--devices-per-node", 4, "--device", "v100", "-o", self.cluster)
         links = ("--inside", "nvlink-v100", "--network", "ethernet-10g")
         harness.syncline("cluster", *links, *words)
+        # Its rates as a roofline: with kernels, the host would set the pace of such small models.
+        rates = "{compute: 15.7 TFLOP/s, memory: 900 GB/s, launch-overhead: 5us}"
+        text = self.cluster.read_text().replace("{kind: v100}", rates)
+        self.assertIn(rates, text)
+        self.cluster.write_text(text)
 
     def compile(self, model, form, name):
         plan = self.folder / name

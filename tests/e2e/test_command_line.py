@@ -144,6 +144,7 @@ class ExclusionTest(RefusalTest):
         "--optimizer": "adam",
         "--clip-norm": 1,
         "--precision": "bf16",
+        "--like": "best",
         "--overlap": "step",
         "--consistency": "local:2",
         "--dim": "n=2",

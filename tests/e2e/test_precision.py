@@ -110,7 +110,7 @@ class PrecisionTest(RefusalTest):
         self.refuses([*words, "--wire", "fp8"], "--wire", code=2)
         local = [*words, "--consistency", "local:2", "--wire", "bf16"]
         self.refuses(local, "weights travel in float32", code=2)
-        self.refuses([*words, "--plan-only", "--precision", "bf16"], "'--precision'", code=2)
+        self.refuses([*words, "--precision", "fp16"], "expected --plan-only beside it")
 
     def test_plans_compare_their_types(self):
         narrow, _ = self.planned("narrow", "--wire", "bf16")

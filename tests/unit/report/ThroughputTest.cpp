@@ -59,6 +59,19 @@ TEST(ProvenanceTest, SaysWhatWasMeasured) {
   EXPECT_EQ(firstLine(provenanceText(provenance("rates", 0, "cpu", 1), cluster())),
             "compute: estimated from a usual processor's rates (cpu: 15.7 TFLOP/s, 900 GB/s); "
             "--profile has this machine's");
+  json kernels = cluster();
+  kernels["device"]["like"] = "best";
+  EXPECT_EQ(
+      firstLine(provenanceText(provenance("rates", 0, "v100", 0.7), kernels)),
+      "compute: predicted by kernels of v100, like 'best', at 70 % of its rates; --profile has "
+      "this machine's");
+  kernels["device"]["like"] = "pytorch";
+  const std::string doubted = provenanceText(provenance("rates", 0, "v100", 1), kernels);
+  EXPECT_TRUE(
+      doubted.starts_with("compute: predicted by kernels of v100, like 'pytorch' (off by at "
+                          "most "))
+      << doubted;
+  EXPECT_NE(doubted.find(" published runs, by "), std::string::npos) << doubted;
   EXPECT_EQ(firstLine(provenanceText(provenance("trace", 0, nullptr, 1), cluster())),
             "compute: as the layer trace says");
   EXPECT_EQ(provenanceText(json(), cluster()), "");
