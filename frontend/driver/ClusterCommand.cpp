@@ -81,16 +81,30 @@ Status readSources(ClusterOptions &options) {
   return Status::ok();
 }
 
+/// What computes: its kind, and its rates where they are not those of the kind.
+std::string deviceText(const files::DeviceRates &device) {
+  const auto usual = files::deviceKind(device.kind);
+  std::string text = device.kind;
+  if (usual && usual->compute == device.compute && usual->memory == device.memory)
+    return text;
+  if (device.compute)
+    text += (text.empty() ? "" : ", ") + files::formatComputeRate(*device.compute);
+  if (device.memory)
+    text += (text.empty() ? "" : ", ") + files::formatByteRate(*device.memory);
+  return text.empty() ? "not said" : text;
+}
+
 Status listSamples() {
   report::Table table({{"name"},
                        {"nodes", report::Align::right},
                        {"devices a node", report::Align::right},
+                       {"device"},
                        {"what"}});
   for (const std::string &sample : files::sampleClusters()) {
     Result<std::string> path = files::findSampleCluster(sample);
     SYNCLINE_TRY_GET(file, path ? files::readClusterFile(*path) : path.status());
-    table.addRow(
-        {sample, std::to_string(file->nodes()), std::to_string(file->devicesPerNode), file->name});
+    table.addRow({sample, std::to_string(file->nodes()), std::to_string(file->devicesPerNode),
+                  deviceText(file->device), file->name});
   }
   std::fputs(table.toString().c_str(), stdout);
   return Status::ok();

@@ -296,9 +296,14 @@ class ClusterTest(RefusalTest):
         listed = harness.syncline("cluster", "--list").splitlines()[1:]
         files = sorted(path.stem for path in (SAMPLES / "clusters").glob("*.yaml"))
         self.assertEqual([line.split()[0] for line in listed], files)
-        self.assertIn(
-            ["nodes-with-4-devices", "4", "4", "four"], [line.split()[:4] for line in listed]
-        )
+        rows = [re.split("  +", line)[:4] for line in listed]
+        for row in (
+            ["dgx-a100", "4", "8", "a100-80g"],
+            ["ethernet-10g", "4", "1", "cpu"],
+            ["laptop", "2", "1", "cpu, 150 GFLOP/s, 20.0 GB/s"],
+            ["nodes-with-4-devices", "4", "4", "15.7 TFLOP/s, 900 GB/s"],
+        ):
+            self.assertIn(row, rows)
 
 
 class ClosingTest(RefusalTest):
