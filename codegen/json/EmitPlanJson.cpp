@@ -11,6 +11,7 @@
 #include "ir/nn/NN.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
+#include "ir/plan/RankMemory.h"
 #include "syncline/TrainedLoss.h"
 
 #include <nlohmann/json.hpp>
@@ -228,10 +229,20 @@ Status addProgram(Json &plan, plan::ProgramOp program) {
   plan["memory"]["exchange"] = plan::exchangeBytes(program);
   plan["memory"]["optimizer"] = plan::optimizerBytes(program);
   plan["memory"]["sums"] = plan::sumsBytes(program);
+  plan["memory"]["libraries"] = plan::libraryBytes(
+      program->getParentOfType<ModuleOp>()->getAttrOfType<cluster::SpecAttr>(cluster::specAttr));
   if (Json recomputed = recomputedJson(program); !recomputed.is_null())
     plan["recomputed"] = std::move(recomputed);
   plan["consistency"] = consistencyJson(program);
   return Status::ok();
+}
+
+/// What a rank needs beside what its device has.
+Json deviceMemoryJson(ModuleOp module) {
+  const plan::RankMemory memory = plan::rankMemory(module);
+  return {{"needed", memory.needed},
+          {"size", memory.size ? Json(*memory.size) : Json(nullptr)},
+          {"activations", memory.hasActivations}};
 }
 
 /// P24: the cluster has `nccl` exactly where NCCL carries the messages of the step's backend.
@@ -286,6 +297,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"output", nullptr},
                {"tensors", Json::array()},
                {"memory", nullptr},
+               {"device_memory", deviceMemoryJson(module)},
                {"buckets", Json::array()},
                {"layers", layersJson(problem)},
                {"cluster", clusterJson(spec)},

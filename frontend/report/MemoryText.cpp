@@ -49,6 +49,17 @@ std::int64_t memoryBytes(const json &plan) {
   return total;
 }
 
+std::string fitText(const json &plan) {
+  const json memory = plan.value("device_memory", json());
+  if (!memory.is_object() || !memory.at("size").is_number())
+    return "";
+  const bool isWhole = memory.at("activations");
+  return std::string("a rank needs ") + (isWhole ? "" : "at least ") +
+         files::formatBytes(memory.at("needed").get<std::int64_t>()) + " of its device's " +
+         files::formatBytes(memory.at("size").get<std::int64_t>()) +
+         (isWhole ? "" : ": activations are not counted");
+}
+
 /// "/h.0, /h.1, .. 12 in all"
 static std::string blocksText(const json &blocks) {
   constexpr std::size_t most = 4;
@@ -70,13 +81,19 @@ std::string memoryText(const json &plan) {
   std::string parts;
   for (const auto &[name, bytes] : memoryByKind(plan))
     parts += (parts.empty() ? ": " : ", ") + printable(name) + " " + files::formatBytes(bytes);
-  if (parts.empty())
-    return "";
+  if (parts.empty()) {
+    const std::string fits = fitText(plan);
+    return fits.empty() ? "" : fits + "\n";
+  }
   std::string recomputed;
   if (plan.contains("recomputed"))
     recomputed = recomputedText(plan.at("recomputed")) + "\n";
   const bool isRounded = plan.value("precision", json()) == "bf16";
+  const json device = plan.value("device_memory", json());
+  const bool isKnown = device.is_object() && device.at("size").is_number();
   return "memory of a rank " + files::formatBytes(memoryBytes(plan)) +
+         (isKnown ? " of its device's " + files::formatBytes(device.at("size").get<std::int64_t>())
+                  : "") +
          (isRounded ? ", laid out for bf16" : "") + parts + "\n" + recomputed;
 }
 

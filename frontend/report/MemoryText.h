@@ -18,6 +18,10 @@ std::vector<std::pair<std::string, std::int64_t>> memoryByKind(const nlohmann::j
 /// The sum of memoryByKind().
 std::int64_t memoryBytes(const nlohmann::json &plan);
 
+/// "a rank needs 17.2 GiB of its device's 37.3 GiB", from plan.json's `device_memory`; for a plan
+/// without a step with what is not counted. Empty where the device's memory is unknown.
+std::string fitText(const nlohmann::json &plan);
+
 /// "recomputed in the backward pass: /h.0, /h.1: 30 operations, 1.2 ms a step; the arena is 1.5 MiB
 /// smaller for it", from plan.json's `recomputed`.
 std::string recomputedText(const nlohmann::json &recomputed);

@@ -4,8 +4,8 @@
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
-#include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
+#include "ir/plan/RankMemory.h"
 #include "ir/sync/Sync.h"
 #include "passes/merge/WriteProblem.h"
 #include "passes/solver/Planner.h"
@@ -67,22 +67,9 @@ Result<OwningOpRef<ModuleOp>> CandidatePlanner::plan(Candidate candidate) {
   }
 }
 
-static std::int64_t neededBytes(plan::ProgramOp program) {
-  std::int64_t needed =
-      plan::exchangeBytes(program) + plan::optimizerBytes(program) + plan::sumsBytes(program);
-  for (NamedAttribute space : program.getSpaces())
-    needed += cast<IntegerAttr>(space.getValue()).getInt();
-  return needed;
-}
-
 std::int64_t missingBytes(ModuleOp plan) {
-  auto spec = plan->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  const std::optional<std::int64_t> size = spec.getDevice().getMemorySize();
-  std::int64_t missing = 0;
-  if (size)
-    for (auto program : plan.getOps<plan::ProgramOp>())
-      missing = std::max(missing, neededBytes(program) - *size);
-  return missing;
+  const plan::RankMemory memory = plan::rankMemory(plan);
+  return memory.isShort() ? memory.needed - *memory.size : 0;
 }
 
 } // namespace syncline::candidates

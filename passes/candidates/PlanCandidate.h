@@ -43,9 +43,8 @@ private:
       solved; ///< by overlap and planner, too
 };
 
-/// The bytes that the devices have too few for the plan's tensors and for what exchanges, the
-/// optimizer and sums of micro-batches keep; at most 0 where it fits, or where the cluster file
-/// does not state the devices' memory.
+/// The bytes that the devices have too few for the plan (plan::rankMemory); 0 where it fits, or
+/// where the cluster file does not state the devices' memory.
 std::int64_t missingBytes(mlir::ModuleOp plan);
 
 } // namespace syncline::candidates

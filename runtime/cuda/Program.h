@@ -12,6 +12,7 @@
 #include "runtime/cuda/DeviceMemory.h"
 #include "runtime/cuda/Layout.h"
 #include "runtime/cuda/RoundedWeights.h"
+#include "syncline/GpuMemory.h"
 
 #include <algorithm>
 #include <array>
@@ -30,13 +31,8 @@ struct GraphListing;
 struct NormThenSum;
 struct SumThenNorm;
 
-/// Bytes of workspace that a library may use in one operation. Algorithms that need more are
-/// not chosen.
-inline constexpr std::int64_t workspaceLimit = std::int64_t{512} << 20;
-
-/// Bytes of the device that a plan leaves to libraries, which load their kernels when they first
-/// run them, and to NCCL's buffers.
-inline constexpr std::int64_t headroom = std::int64_t{1} << 30;
+/// What plans count beside tensors.
+inline constexpr std::int64_t workspaceLimit = gpuWorkspace, headroom = gpuHeadroom;
 
 /// Enqueues work on the compute stream; throws Failure.
 using Command = std::function<void()>;

@@ -6,6 +6,7 @@
 #include "ir/nn/NN.h"
 #include "ir/plan/OptimizerState.h"
 #include "ir/plan/Plan.h"
+#include "ir/plan/RankMemory.h"
 #include "ir/sync/Sync.h"
 #include "passes/cost/CostModel.h"
 #include "passes/cost/Counts.h"
@@ -367,7 +368,7 @@ std::optional<std::int64_t> SimulatedPlan::memory(const problem::Problem &proble
           problem.layers[layer].factorOptions[message.option].factorBytes;
     }
   return lower::memoryElsewhere(program, need) + plan::optimizerBytes(program) +
-         plan::sumsBytes(program);
+         plan::sumsBytes(program) + plan::libraryBytes(where.cluster);
 }
 
 } // namespace syncline::simulate
