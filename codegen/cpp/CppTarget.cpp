@@ -142,8 +142,7 @@ LoopText writeLoop(plan::PointwiseOp loop, const KernelBody &body) {
           "&splitRows<" + std::to_string(rows) + ", " + std::to_string(perRow) + ", $>"};
 }
 
-Status compile(const std::string &source, const std::string &object,
-               const std::string &includeDirectory) {
+const Compiler &cxx() {
   // Contraction is off, because results must not depend on the vector width. Names inside the
   // object must not depend on the compiler's process.
   static constexpr llvm::StringRef options[] = {"-std=c++20",
@@ -157,12 +156,17 @@ Status compile(const std::string &source, const std::string &object,
                                                 "-frandom-seed=step",
                                                 "-Wl,--strip-all"};
   static constexpr llvm::StringRef candidates[] = {"c++"};
-  return runCompiler({.language = "C++",
-                      .variable = "CXX",
-                      .candidates = candidates,
-                      .options = options,
-                      .extension = ".cpp"},
-                     source, object, includeDirectory);
+  static constexpr Compiler compiler{.language = "C++",
+                                     .variable = "CXX",
+                                     .candidates = candidates,
+                                     .options = options,
+                                     .extension = ".cpp"};
+  return compiler;
+}
+
+Status compile(const std::string &source, const std::string &object,
+               const std::string &includeDirectory) {
+  return runCompiler(cxx(), source, object, includeDirectory);
 }
 
 } // namespace
@@ -178,7 +182,8 @@ const StepTarget &cppTarget() {
                                      .buildPrelude = buildPrelude,
                                      .reserved = reserved,
                                      .writeLoop = writeLoop,
-                                     .compile = compile};
+                                     .compile = compile,
+                                     .findCompiler = [] { return findCompiler(cxx()); }};
   return target;
 }
 

@@ -233,8 +233,7 @@ LoopText writeLoop(plan::PointwiseOp loop, const KernelBody &body) {
           roundedLauncher(loop), formText(loopFormOf(loop))};
 }
 
-Status compile(const std::string &source, const std::string &object,
-               const std::string &includeDirectory) {
+const Compiler &nvcc() {
   // Products are not contracted into sums, so that results are the CPU's. -O0 is for the host's
   // code, which runs once. The backend sees errors of launches in the runtime library that it uses
   // itself, so the object is linked with no other.
@@ -249,12 +248,17 @@ Status compile(const std::string &source, const std::string &object,
                                                 "-Xcompiler=-fPIC",
                                                 "-Xlinker=--strip-all"};
   static constexpr llvm::StringRef candidates[] = {"nvcc", "/usr/local/cuda/bin/nvcc"};
-  return runCompiler({.language = "CUDA",
-                      .variable = "NVCC",
-                      .candidates = candidates,
-                      .options = options,
-                      .extension = ".cu"},
-                     source, object, includeDirectory);
+  static constexpr Compiler compiler{.language = "CUDA",
+                                     .variable = "NVCC",
+                                     .candidates = candidates,
+                                     .options = options,
+                                     .extension = ".cu"};
+  return compiler;
+}
+
+Status compile(const std::string &source, const std::string &object,
+               const std::string &includeDirectory) {
+  return runCompiler(nvcc(), source, object, includeDirectory);
 }
 
 } // namespace
@@ -271,7 +275,8 @@ const StepTarget &cudaTarget() {
                                      .buildPrelude = "",
                                      .reserved = reserved,
                                      .writeLoop = writeLoop,
-                                     .compile = compile};
+                                     .compile = compile,
+                                     .findCompiler = [] { return findCompiler(nvcc()); }};
   return target;
 }
 

@@ -98,9 +98,23 @@ Result<const StepTarget *> targetOf(const Json &document, const std::string &pat
   return bad(path, "unknown backend '" + backend + "'");
 }
 
+} // namespace
+
+bool isUncompiled(const Json &document) {
+  return document.at("runnable") == Json(true) &&
+         !document.at("hashes").at("files").contains("step.so");
+}
+
+namespace {
+
 void enter(const PlanSources &sources, const char *phase) {
   if (sources.enter)
     sources.enter(phase);
+}
+
+/// Whether the step stays uncompiled: only one for GPUs may.
+bool lacksCompiler(const PlanSources &sources, const StepTarget &target) {
+  return sources.mayLackCompiler && target.usesNccl && !target.findCompiler();
 }
 
 /// Writes the files of one plan, and their hashes into the document.
@@ -115,7 +129,7 @@ Status writeFiles(const std::string &folder, const PlanSources &sources, Json &d
     SYNCLINE_TRY(writeText(path(file.name), file.text));
     names.push_back(file.name);
   }
-  if (!generated->empty()) {
+  if (!generated->empty() && !lacksCompiler(sources, **target)) {
     enter(sources, "compiling the step");
     SYNCLINE_TRY((*target)->compile(path((*target)->fileName.str()), path("step.so"),
                                     sources.includeDirectory));
@@ -138,7 +152,11 @@ Status writeFiles(const std::string &folder, const PlanSources &sources, Json &d
 Status checkHashedNames(const std::string &folder, const Json &document, const StepTarget &target) {
   std::vector<std::string> needed{"plan.mlir"};
   if (document.value("runnable", Json()) == Json(true))
-    needed.insert(needed.end(), {target.fileName.str(), "step.so"});
+    needed.push_back(target.fileName.str());
+  std::error_code absent;
+  // Only GPUs' steps may lack their compiler.
+  if (needed.size() > 1 && (!target.usesNccl || fs::exists(folder + "/step.so", absent)))
+    needed.push_back("step.so");
   if (needed.size() > 1 && target.usesNccl)
     needed.push_back(tunerTableName.str());
   // A plan that is run has no layers.csv: such a file in its folder is the user's.

@@ -28,7 +28,12 @@ struct PlanSources {
   std::vector<PlanFile> files;
   /// Where given, told each phase by name as it begins: "writing", "compiling the step".
   std::function<void(const std::string &phase)> enter;
+  /// Whether a folder for GPUs is written without step.so where nvcc is not installed.
+  bool mayLackCompiler = false;
 };
+
+/// Whether a plan that has a step was written without step.so. Throws as nlohmann::json does.
+bool isUncompiled(const nlohmann::json &document);
 
 /// Writes `folder`: plan.mlir, the given files and plan.json. Where the module has a program, also
 /// step.cpp (for info.backend "cuda": step.cu and nccl-tuner.csv) and step.so. The files are made

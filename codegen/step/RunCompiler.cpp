@@ -150,6 +150,8 @@ bool works(const Found &found, const Compiler &compiler, const std::string &fold
 
 } // namespace
 
+Status findCompiler(const Compiler &compiler) { return find(compiler).status(); }
+
 Status runCompiler(const Compiler &compiler, const std::string &source, const std::string &object,
                    const std::string &includeDirectory) {
   SYNCLINE_TRY_GET(found, find(compiler));

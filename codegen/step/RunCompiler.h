@@ -19,6 +19,9 @@ struct Compiler {
   llvm::StringRef extension;                  ///< of sources: ".cpp"
 };
 
+/// Searches as StepTarget::findCompiler says.
+Status findCompiler(const Compiler &compiler);
+
 /// Compiles as StepTarget::compile says.
 Status runCompiler(const Compiler &compiler, const std::string &source, const std::string &object,
                    const std::string &includeDirectory);

@@ -43,6 +43,9 @@ struct StepTarget {
   /// when it rejects the source, with its messages, shortened.
   Status (*compile)(const std::string &source, const std::string &object,
                     const std::string &includeDirectory);
+
+  /// Errors: badInput where compile() would find no compiler, naming what to install.
+  Status (*findCompiler)();
 };
 
 /// All targets, the default first.

@@ -2,6 +2,7 @@
 #include "frontend/driver/Compile.h"
 
 #include "codegen/folder/PlanFolder.h"
+#include "frontend/driver/BackendOption.h"
 #include "frontend/driver/ChooseConsistency.h"
 #include "frontend/driver/CompileBalanced.h"
 #include "frontend/driver/CompileNotes.h"
@@ -42,8 +43,9 @@ Status compile(const CompileOptions &options) {
                    }));
   const ModuleOp module = *planned->choice.plan;
   DiagnosticCollector diagnostics(&context);
-  codegen::PlanSources sources{module, model->info, files::runtimeIncludes(),
-                               std::move(model->files), enter};
+  codegen::PlanSources sources{
+      module, model->info,           files::runtimeIncludes(), std::move(model->files),
+      enter,  options.followsCluster};
   Result<nlohmann::json> written = codegen::writePlan(options.output, sources);
   progress.reset();
   if (!written)
@@ -60,6 +62,8 @@ Status compile(const CompileOptions &options) {
   noteChoice(planned->choice);
   if (!model->inventory.empty())
     std::fprintf(stderr, "syncline: %s\n", model->inventory.c_str());
+  noteUncompiled(*written);
+  noteBackend(*written, request.cluster.device.kind);
   Result<std::string> closing = report::compileClosing(*written, options.output);
   if (closing)
     std::fputs(closing->c_str(), stderr);

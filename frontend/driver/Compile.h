@@ -1,10 +1,12 @@
 // What `syncline compile` does, without its command line.
 #pragma once
 
+#include "frontend/files/ClusterFile.h"
 #include "syncline/Status.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,13 +24,15 @@ struct CompileOptions {
   std::string consistency = "bsp"; ///< as sync::parseConsistency reads it, or "auto:FORM,.."
   std::vector<std::string> forms = {"bsp"}; ///< all forms that `consistency` names
   std::string optimizer = "sgd";            ///< one of allOptimizers
-  std::optional<double> clipNorm;     ///< to which gradients are clipped; nothing: they are not
-  std::string wire = "fp32";          ///< one of allWires
-  std::string precision;              ///< one of nn::precisions; empty for the profile's, else fp32
-  std::string like;                   ///< one of cluster::allLikes; empty: pytorch on GPUs
-  std::string backend = "cpu";        ///< one of stepTargets()
-  std::string loss = "cross-entropy"; ///< as TrainedLoss::parse reads it
-  std::string classesIn = "auto";     ///< the output's dimension of classes: "1", "-1" or "auto"
+  std::optional<double> clipNorm; ///< to which gradients are clipped; nothing: they are not
+  std::string wire = "fp32";      ///< one of allWires
+  std::string precision;          ///< one of nn::precisions; empty for precisionFor()'s
+  std::string like;               ///< one of cluster::allLikes; empty: pytorch on GPUs
+  std::string backend;            ///< one of stepTargets(); empty until settleBackend()
+  bool followsCluster = false;    ///< whether the backend is the cluster's, not the user's
+  std::shared_ptr<const files::ClusterFile> read; ///< `cluster`, where settleBackend() has read it
+  std::string loss = "cross-entropy";             ///< as TrainedLoss::parse reads it
+  std::string classesIn = "auto"; ///< the output's dimension of classes: "1", "-1" or "auto"
   std::string modelOutput;        ///< which graph output the loss is taken on; empty for the first
   std::string splitTied = "auto"; ///< "auto", "never" or "always"
   std::optional<std::int64_t> batch;

@@ -1,5 +1,6 @@
 // The command line of `syncline compile`.
 #include "codegen/step/StepTarget.h"
+#include "frontend/driver/BackendOption.h"
 #include "frontend/driver/ChooseConsistency.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/Compile.h"
@@ -112,7 +113,8 @@ static void addPrecision(CLI::App &command, CompileOptions &options) {
   command
       .add_option("--precision", options.precision,
                   "Compute products and convolutions in this type; tf32 with --backend cuda or "
-                  "--plan-only, fp16 with --plan-only; default: that of the profile, else fp32")
+                  "--plan-only, fp16 with --plan-only; default: that of the profile, else on kinds "
+                  "of GPUs from A100 on tf32, as PyTorch's convolutions do, else fp32")
       ->check(launch::oneOf(names))
       ->type_name("TYPE")
       ->group("Training");
@@ -257,10 +259,13 @@ static void addOutput(CLI::App &command, CompileOptions &options) {
       ->check(launch::someText())
       ->group("Output");
   command
-      .add_option("--backend", options.backend,
-                  "Compile the step for this device: cpu by CXX or c++; cuda by NVCC or nvcc")
+      .add_option(
+          "--backend", options.backend,
+          "Compile the step for this device: cpu by CXX or c++; cuda by NVCC or nvcc, with the "
+          "schemes that NCCL has; default: cuda where the cluster's devices are a kind of "
+          "GPU, else cpu")
       ->check(launch::oneOf(backends()))
-      ->capture_default_str()
+      ->type_name("DEVICE")
       ->group("Output");
   command.add_flag("--quiet", options.quiet, "Say nothing of what was written")->group("Output");
 }
@@ -381,6 +386,8 @@ Command addCompile(CLI::App &app) {
     SYNCLINE_TRY(checkExclusions(*options, isGiven));
     settleOverlap(*options);
     SYNCLINE_TRY(files::resolveCluster(options->cluster));
+    SYNCLINE_TRY(settleBackend(*options));
+    SYNCLINE_TRY(checkExclusions(*options, isGiven));
     return compile(*options);
   };
 }

@@ -48,8 +48,8 @@ Status checkForms(const CompileOptions &options, MLIRContext &context) {
   return Status::ok();
 }
 
-/// Refuses inputs that are no regular files: inputs are read more than once, which a pipe does not
-/// allow, and a device may never end.
+} // namespace
+
 Status expectFile(const std::string &path) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
@@ -58,6 +58,8 @@ Status expectFile(const std::string &path) {
         (std::filesystem::is_directory(path, error) ? "is a directory" : "not a regular file"));
   return Status::ok();
 }
+
+namespace {
 
 bool isDeviceOpen(const CompileOptions &options, const files::ClusterFile &cluster) {
   return !cluster.device.compute && !cluster.device.memory && options.profile.empty() &&
@@ -222,7 +224,8 @@ Result<CompileRequest> readRequest(const CompileOptions &options, MLIRContext &c
   request.optimizer = *parseOptimizer(options.optimizer);
   request.wire = options.wire;
   request.backend = options.backend;
-  SYNCLINE_TRY_GET(cluster, files::readClusterFile(options.cluster));
+  SYNCLINE_TRY_GET(cluster, options.read ? Result<files::ClusterFile>(*options.read)
+                                         : files::readClusterFile(options.cluster));
   request.assumesDevice = isDeviceOpen(options, *cluster);
   if (request.assumesDevice)
     assumeDevice(cluster->device);
@@ -233,8 +236,9 @@ Result<CompileRequest> readRequest(const CompileOptions &options, MLIRContext &c
     SYNCLINE_TRY_GET(profile, files::readProfile(options.profile));
     request.profile = std::move(*profile);
   }
-  request.precision = precisionFor(
-      options.precision, request.profile ? request.profile->precision : "", options.backend);
+  request.precision =
+      precisionFor(options.precision, request.profile ? request.profile->precision : "",
+                   options.backend, request.cluster.device.kind);
   if (request.precision == "fp16" && !options.planOnly)
     return Status::badInput("--precision fp16: expected --plan-only beside it, since no backend "
                             "computes in fp16");

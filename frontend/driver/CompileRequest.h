@@ -39,8 +39,13 @@ struct CompileRequest {
   std::optional<files::Profile> profile;
 };
 
-/// Errors: badUsage for a planner, scheme or form of consistency that there is not; badInput,
-/// naming it, for a file that is no regular file, cannot be read or is faulty.
+/// Refuses inputs that are no regular files: inputs are read more than once, which a pipe does not
+/// allow, and a device may never end.
+Status expectFile(const std::string &path);
+
+/// Precondition: the backend is settled. Errors: badUsage for a planner, scheme or form of
+/// consistency that there is not; badInput, naming it, for a file that is no regular file, cannot
+/// be read or is faulty.
 Result<CompileRequest> readRequest(const CompileOptions &options, mlir::MLIRContext &context);
 
 } // namespace syncline::driver

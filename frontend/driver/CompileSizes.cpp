@@ -2,6 +2,7 @@
 #include "frontend/driver/CompileSizes.h"
 
 #include "codegen/folder/PlanFolder.h"
+#include "frontend/driver/BackendOption.h"
 #include "frontend/driver/CompileNotes.h"
 #include "frontend/driver/PlanAsked.h"
 #include "frontend/driver/PlanContext.h"
@@ -89,6 +90,7 @@ Status compileSizes(const CompileOptions &options) {
   noteSteps(options, *common);
   if (!models->back().inventory.empty())
     std::fprintf(stderr, "syncline: %s\n", models->back().inventory.c_str());
+  noteBackend(written->back(), request.cluster.device.kind);
   Result<std::string> closing = report::compileClosing(written->back(), options.output);
   if (closing)
     std::fputs(closing->c_str(), stderr);

@@ -85,7 +85,10 @@ const Request sizes{"--dim with several sizes",
                     [](const CompileOptions &o) { return !o.sizes.empty(); },
                     [](const CompileOptions &o) { return "--dim " + o.varied + "=.."; }};
 const Request balance{"--balance", [](const CompileOptions &o) { return o.balance; }};
-const Request gpus{"--backend cuda", [](const CompileOptions &o) { return o.backend == "cuda"; }};
+const Request gpus{"--backend cuda", [](const CompileOptions &o) { return o.backend == "cuda"; },
+                   [](const CompileOptions &o) -> std::string {
+                     return o.followsCluster ? "a cluster of GPUs" : "--backend cuda";
+                   }};
 const Request tf32{"--precision tf32",
                    [](const CompileOptions &o) { return o.precision == "tf32" && !o.planOnly; }};
 const Request cpu{"--backend cpu", [](const CompileOptions &o) { return o.backend == "cpu"; }};
@@ -93,12 +96,11 @@ const Request cpu{"--backend cpu", [](const CompileOptions &o) { return o.backen
 const std::vector<Exclusion> &exclusions() {
   static const std::vector<Exclusion> table = {
       {trace,
-       {{"--backend"},     {"--batch"},           {"--loss"},       {"--classes-in"},
-        {"--loss-on"},     {"--freeze"},          {"--dropout"},    {"--optimizer"},
-        {"--clip-norm"},   {"--precision"},       {"--like"},       {"--overlap"},
-        {"--consistency"}, {"--recompute"},       {"--plan-only"},  {"--dim"},
-        {"--split-tied"},  {"--batch-dimension"}, {"--accumulate"}, {"--balance"},
-        {"--parameters"}},
+       {{"--batch"},           {"--loss"},       {"--classes-in"}, {"--loss-on"},
+        {"--freeze"},          {"--dropout"},    {"--optimizer"},  {"--clip-norm"},
+        {"--precision"},       {"--like"},       {"--overlap"},    {"--consistency"},
+        {"--recompute"},       {"--plan-only"},  {"--dim"},        {"--split-tied"},
+        {"--batch-dimension"}, {"--accumulate"}, {"--balance"},    {"--parameters"}},
        "a trace has layers in place of a model"},
       {{"--plan-only"},
        {{"--overlap"},
@@ -112,14 +114,16 @@ const std::vector<Exclusion> &exclusions() {
       {modelLoss, {{"--loss-on"}}, "the loss is that output"},
       {modelLoss, {sizes}, "such a loss would count what pads samples"},
       {tf32, {cpu}, "only GPUs have it"},
-      {sizes, {gpus}, "no GPU has run steps that share their parameters"},
+      {sizes,
+       {gpus},
+       "no GPU has run steps that share their parameters; one size does, or '--backend cpu'"},
       {sizes, {ordered}, "the next step may have another size"},
       {sizes, {weights}, "weights that travel belong to one step"},
       {sizes, {{"--profile"}, {"--recompute"}}, "it is for the step of one size"},
       {sizes, {{"--plan-only"}}, "such a plan does not run"},
       {sizes, {inParts}, "the sizes share what one plan decides"},
       {balance, {sizes}, "a folder has plans for one of both"},
-      {balance, {gpus}, "no GPU has run steps that share their parameters"},
+      {balance, {gpus}, "no GPU has run steps that share their parameters; '--backend cpu' does"},
       {balance, {ordered, inParts}, "all batches share what one plan decides, of sums alone"},
       {balance, {weights}, "weights that travel are those of equal batches"},
       {balance, {modelLoss}, "it is computed of whole batches of one size"},

@@ -1,6 +1,7 @@
 // Chooses the precision and compares it with the profile's.
 #include "frontend/driver/PrecisionOption.h"
 
+#include "frontend/files/ClusterKinds.h"
 #include "ir/nn/NN.h"
 
 #include <cstdio>
@@ -12,11 +13,14 @@ namespace syncline::driver {
 static const std::string usual = nn::precisions[0].str();
 
 std::string precisionFor(const std::string &requested, const std::string &measured,
-                         const std::string &backend) {
+                         const std::string &backend, const std::string &kind) {
   if (!requested.empty())
     return requested;
   const bool isKnown = !measured.empty() && (measured != "tf32" || backend != "cpu");
-  return isKnown ? measured : usual;
+  if (isKnown)
+    return measured;
+  constexpr std::int64_t ampere = 80; // the first with tf32
+  return backend == "cuda" && files::deviceCapability(kind) >= ampere ? "tf32" : usual;
 }
 
 void attachPrecision(const std::string &precision, const files::Profile *profile,

@@ -10,9 +10,10 @@
 namespace syncline::driver {
 
 /// The precision to compute in: the requested one, else the measured one if the backend has it,
-/// else fp32. `requested` and `measured` are empty where there is none.
+/// else tf32 on GPUs of a kind that has it, as PyTorch's convolutions do, else fp32. `requested`
+/// and `measured` are empty where there is none, `kind` where the cluster names no kind of device.
 std::string precisionFor(const std::string &requested, const std::string &measured,
-                         const std::string &backend);
+                         const std::string &backend, const std::string &kind);
 
 /// Sets the module's precision. `profile`, which the file `path` holds, may be null. Notes on
 /// stderr where the times that the plan is made with are not those of its precision: a profile's,

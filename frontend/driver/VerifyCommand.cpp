@@ -177,7 +177,8 @@ Result<std::string> compareSources(const VerifyOptions &options, ModuleOp plan) 
   if (runs && comparesModel) // the plan's own: any of them makes a good plan
     add(open, "options of training");
   if (runs)
-    add(open, "step.so with its source");
+    add(open, codegen::isUncompiled(*document) ? "step.cu, which is not compiled"
+                                               : "step.so with its source");
   return equal + (equal.empty() || open.empty() ? "" : "; ") +
          (open.empty() ? "" : "not compared: " + open);
 }

@@ -142,7 +142,8 @@ LogicalResult frontend::importNode(NodeImport &node) {
   if (!import)
     return node.error(unsupportedOp(node));
   if (node.state.options.onCuda && !import->onCuda)
-    return node.error("this operator is not supported on GPUs: expected --backend cpu, got cuda");
+    return node.error("this operator does not run on GPUs: '--backend cpu' trains it on "
+                      "processors, '--plan-only' plans for GPUs by its shapes");
   const bool movesWhole = !import->floatOnly && node.op() != "Cast" && isWholeOperand(node, 0);
   if (node.state.isStep && node.op() == "Concat")
     bindIntegers(node);

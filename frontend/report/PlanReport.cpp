@@ -10,6 +10,7 @@
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
 #include "frontend/report/Throughput.h"
+#include "syncline/PlanFiles.h"
 #include "syncline/RowsPart.h"
 #include "syncline/Scheme.h"
 
@@ -191,13 +192,21 @@ static std::string proof(const nlohmann::json &plan) {
   return text;
 }
 
+/// Whether the plan has a step that was not compiled.
+static bool isUncompiled(const nlohmann::json &plan) {
+  const nlohmann::json files =
+      plan.value("hashes", nlohmann::json::object()).value("files", nlohmann::json::object());
+  return files.contains("step.cu") && !files.contains("step.so");
+}
+
 /// The library that carries a GPU plan's messages, and the schemes that it lacks.
 static std::string carrier(const nlohmann::json &plan) {
   constexpr auto lacking = schemesWhere<[](Scheme scheme) { return !isCarried(scheme, true); }>;
-  return plan.value("nccl", false) ? "for backend " + printable(plan.at("backend")) +
-                                         ": NCCL carries the messages; it has no " +
-                                         listOf(lacking, ", ") + " or dedicated servers\n"
-                                   : "";
+  if (!plan.value("nccl", false))
+    return "";
+  return "for backend " + printable(plan.at("backend")) +
+         ": NCCL carries the messages; it has no " + listOf(lacking, ", ") +
+         " or dedicated servers\n" + (isUncompiled(plan) ? std::string(notCompiled) + "\n" : "");
 }
 
 static std::string totals(const nlohmann::json &plan, std::int64_t samples) {

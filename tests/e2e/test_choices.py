@@ -92,7 +92,8 @@ class DevicesTest(unittest.TestCase):
             device = f"{{compute: {rate}, memory: 100 GB/s}}"
             self.assertEqual(self.schemes(device), {"ring"}, rate)
         self.assertEqual(self.schemes("{kind: cpu}"), {"ring"})
-        self.assertEqual(self.schemes("{kind: k80}"), {"tree"})
+        for backend in ((), ("--backend", "cpu")):
+            self.assertEqual(self.compiled("{kind: k80}", extra=backend)[0], {"tree"}, backend)
 
     def test_no_device(self):
         """Where the cluster file states none, times are a usual processor's, as a note says."""

@@ -21,6 +21,11 @@ inline constexpr int lengthsSchema = 1;
 /// The most sizes that they list. Planning takes as many steps as the square of their number.
 inline constexpr int maxLengths = 16;
 
+/// Why a plan for GPUs without step.so does not run.
+inline constexpr const char *notCompiled =
+    "step.cu is not compiled, because no CUDA compiler was there: install nvcc or set NVCC, and "
+    "make the plan anew with 'syncline compile'";
+
 inline bool isPlanFile(std::string_view name) {
   return std::ranges::find(planFiles, name) != planFiles.end();
 }

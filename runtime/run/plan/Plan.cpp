@@ -8,6 +8,7 @@
 #include "runtime/run/plan/PlanJson.h"
 #include "syncline/JsonDepth.h"
 #include "syncline/PlanConstants.h"
+#include "syncline/PlanFiles.h"
 #include "syncline/RowsPart.h"
 
 #include <algorithm>
@@ -15,10 +16,9 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sys/stat.h>
-
-#include <nlohmann/json.hpp>
 
 namespace syncline::run {
 namespace {
@@ -309,7 +309,7 @@ Status checkHashes(const std::string &folder, Json json, Plan &plan) {
   }
   plan.hasSkeleton = files.contains("model.onnx");
   if (!files.contains("step.so"))
-    throw SchemaError{"no hash of 'step.so'"};
+    throw SchemaError{files.contains("step.cu") ? notCompiled : "no hash of 'step.so'"};
   for (const PlanTensor &t : plan.tensors)
     if (t.offset && !files.contains("weights.bin"))
       throw SchemaError{"no hash of 'weights.bin'"};

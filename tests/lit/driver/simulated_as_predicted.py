@@ -18,6 +18,7 @@ CLUSTERS = {
     "poseidon-titanx-40gbe-8": ["ps", "sfb", "poseidon"],
     "ethernet-10g": ["ps", "sfb", "poseidon"],
     "servers-200m": ["ps", "sfb", "poseidon"],
+    "infiniband-fdr": [],  # GPUs, so by NCCL's rings and trees
     "mg-wfbp-v100-10gbe": [],
     "measured-table": [],
 }

@@ -306,6 +306,27 @@ TEST_F(PlanFolder, LeavesNothingBehindAnError) {
     EXPECT_EQ(entry.path().string(), plan);
 }
 
+// Only a step for GPUs may lack its compiler, and only where the caller lets it.
+TEST_F(PlanFolder, LacksACompilerOnlyOnGpus) {
+  ASSERT_EQ(setenv("NVCC", "/nowhere/nvcc", 1), 0);
+  planForNccl(*module);
+  PlanSources sources = sourcesOf(*module);
+  sources.info.backend = "cuda";
+  const std::string target = scratch.file("gpus.plan");
+  const auto refused = writePlan(target, sources);
+  ASSERT_FALSE(refused.isOk());
+  EXPECT_NE(refused.status().message().find("install one or set NVCC"), std::string::npos);
+  sources.mayLackCompiler = true;
+  const auto written = writePlan(target, sources);
+  ASSERT_TRUE(written.isOk()) << written.status().message();
+  EXPECT_TRUE(isUncompiled(*written));
+  EXPECT_TRUE(fs::exists(target + "/step.cu"));
+  EXPECT_FALSE(fs::exists(target + "/step.so"));
+  const auto verified = verifyPlanFolder(target, plans.context);
+  EXPECT_TRUE(verified.isOk()) << verified.status().message();
+  unsetenv("NVCC");
+}
+
 TEST(PlanFolderOfATrace, HasNoStepAndSaysSo) {
   PlanModule plans;
   TemporaryFolder scratch;

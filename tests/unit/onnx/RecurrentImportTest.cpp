@@ -226,5 +226,5 @@ TEST(RecurrentImport, IsRefusedForCuda) {
   ImportOptions options = meanSquare();
   options.onCuda = true;
   expectError(importText(14, layerGraph(lstm, 1, "hidden_size = 3", "t, w, r"), options, leaveOut),
-              "(LSTM): this operator is not supported on GPUs");
+              "(LSTM): this operator does not run on GPUs");
 }

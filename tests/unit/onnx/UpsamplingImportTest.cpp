@@ -167,8 +167,9 @@ TEST(ConvTranspose, IsRefusedForGpus) {
                       });
   };
   expectError(imported(true),
-              "node '/up/ConvTranspose' (ConvTranspose): this operator is not supported "
-              "on GPUs: expected --backend cpu, got cuda");
+              "node '/up/ConvTranspose' (ConvTranspose): this operator does not run on "
+              "GPUs: '--backend cpu' trains it on processors, '--plan-only' plans for GPUs by its "
+              "shapes");
   EXPECT_EQ(imported(false).error, "");
 }
 

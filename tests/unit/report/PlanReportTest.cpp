@@ -126,6 +126,33 @@ TEST(PlanReport, SaysWhatMemoryHolds) {
       << reportOf(plan);
 }
 
+// What is needed stands beside what there is, with what is not counted.
+TEST(PlanReport, SaysWhetherItFits) {
+  json plan = smallPlan();
+  plan["device_memory"] = {{"needed", 3 << 20}, {"size", 8 << 20}, {"activations", false}};
+  EXPECT_TRUE(contains(reportOf(plan), "\na rank needs at least 3.00 MiB of its device's 8.00 MiB: "
+                                       "activations are not counted\n"))
+      << reportOf(plan);
+  plan["memory"] = {{"arena", 5 << 20}};
+  plan["device_memory"]["activations"] = true;
+  EXPECT_TRUE(contains(reportOf(plan), "\nmemory of a rank 5.00 MiB of its device's 8.00 MiB: "
+                                       "arena 5.00 MiB\n"))
+      << reportOf(plan);
+  plan["device_memory"]["size"] = nullptr;
+  EXPECT_TRUE(contains(reportOf(plan), "\nmemory of a rank 5.00 MiB: arena")) << reportOf(plan);
+}
+
+TEST(PlanReport, SaysThatAStepForGpusIsNotCompiled) {
+  json plan = smallPlan();
+  plan["nccl"] = true;
+  plan["backend"] = "cuda";
+  plan["hashes"]["files"]["step.cu"] = "aa";
+  EXPECT_TRUE(contains(reportOf(plan), "\nstep.cu is not compiled, because no CUDA compiler was"))
+      << reportOf(plan);
+  plan["hashes"]["files"]["step.so"] = "bb";
+  EXPECT_FALSE(contains(reportOf(plan), "not compiled")) << reportOf(plan);
+}
+
 // Four ranks of 16 samples in 4 ms; one device alone would take 3.
 TEST(PlanReport, SaysHowFastItTrainsAndHowItScales) {
   json plan = smallPlan();
