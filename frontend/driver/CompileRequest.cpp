@@ -112,14 +112,7 @@ Status setKernels(const CompileOptions &options, CompileRequest &request) {
                             ": expected a kind of device that computes in it, got '" + kind->name +
                             "', which has " + peakNames(*kind));
   request.knowsPrecision = peak != kind->peaks.end();
-  if (hasKernels) {
-    const std::string like = options.like.empty() ? usualLike : options.like;
-    device.kernels = files::KernelRates{like, files::kernelNumbers(*kind, like)};
-    if (device.launchOverhead != files::deviceKind(kind->name)->launchOverhead)
-      device.kernels->numbers["launch"] = device.launchOverhead;
-  } else if (request.knowsPrecision) {
-    device.compute = peak->second;
-  }
+  files::predictByKind(device, precision, options.like.empty() ? usualLike : options.like);
   return Status::ok();
 }
 

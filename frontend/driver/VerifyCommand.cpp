@@ -5,6 +5,8 @@
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/Z3Planner.h"
 #include "frontend/files/ClusterFile.h"
+#include "frontend/files/ClusterKinds.h"
+#include "frontend/files/DeviceTable.h"
 #include "frontend/files/Paths.h"
 #include "frontend/ir/ToAttr.h"
 #include "frontend/onnx/CheckSkeleton.h"
@@ -15,6 +17,7 @@
 #include "codegen/folder/SmallerPlans.h"
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
+#include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/Sync.h"
 #include "passes/Passes.h"
@@ -137,11 +140,17 @@ Status checkBatches(const VerifyOptions &options, ModuleOp plan) {
   return Status::ok();
 }
 
-/// The cluster that the plan has is the file's, for the plan's number of ranks.
-Status compareCluster(const VerifyOptions &options, ModuleOp plan) {
+/// The cluster that the plan has is the file's, for the plan's number of ranks and the precision in
+/// which it was asked to compute.
+Status compareCluster(const VerifyOptions &options, ModuleOp plan, const std::string &precision) {
   SYNCLINE_TRY_GET(file, files::readClusterFile(options.cluster));
   auto spec = plan->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
   file->ranks = spec.getRanks();
+  // A plan by a profile has no kernels where its kind lacks the precision.
+  const auto kernels = spec.getDevice().getKernels();
+  const files::DeviceKind *kind = files::findDeviceKind(file->device.kind);
+  if (kernels || (kind && !kind->isGpu()))
+    files::predictByKind(file->device, precision, kernels ? kernels.getLike().str() : "");
   auto given = cluster::withNccl(frontend::toAttr(*file, plan.getContext()), spec.getNccl());
   if (options.batches)
     given = balancedSpec(*options.batches, candidates::slowdownsOf(given), given, plan);
@@ -149,6 +158,14 @@ Status compareCluster(const VerifyOptions &options, ModuleOp plan) {
     return Status::ok();
   return Status::badInput("'" + options.plan + "/plan.mlir': its cluster differs from what '" +
                           options.cluster + "' says");
+}
+
+/// The precision that plan.json records of `compile`'s options. A layer trace has none.
+std::string precisionOf(const nlohmann::json &document) {
+  const nlohmann::json options = document.value("options", nlohmann::json());
+  const bool isStated = options.is_object() && options.contains("precision");
+  return isStated && options["precision"].is_string() ? options["precision"].get<std::string>()
+                                                      : nn::precisions[0].str();
 }
 
 /// Compares what the options name, and says what was compared and what was not.
@@ -163,7 +180,7 @@ Result<std::string> compareSources(const VerifyOptions &options, ModuleOp plan) 
     comparesModel = *compared;
   }
   if (!options.cluster.empty())
-    SYNCLINE_TRY(compareCluster(options, plan));
+    SYNCLINE_TRY(compareCluster(options, plan, precisionOf(*document)));
   const std::string model = runs ? "program, values and model.onnx" : "layers";
   std::string equal = comparesModel ? model + " as the model gives them" : "",
               open = comparesModel ? "" : model + " with the model";

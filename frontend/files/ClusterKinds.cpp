@@ -75,6 +75,19 @@ std::optional<DeviceRates> deviceKind(std::string_view name) {
   return rates;
 }
 
+void predictByKind(DeviceRates &device, const std::string &precision, const std::string &like) {
+  const DeviceKind *kind = findDeviceKind(device.kind);
+  if (!kind || device.statesRates)
+    return;
+  if (kind->isGpu()) {
+    device.kernels = KernelRates{like, kernelNumbers(*kind, like)};
+    if (device.launchOverhead != usualLaunchOverhead)
+      device.kernels->numbers["launch"] = device.launchOverhead;
+  } else if (const auto peak = kind->peaks.find(precision); peak != kind->peaks.end()) {
+    device.compute = peak->second;
+  }
+}
+
 std::int64_t deviceCapability(std::string_view name) {
   const DeviceKind *found = findDeviceKind(name);
   return found ? found->capability : 0;

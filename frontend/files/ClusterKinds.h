@@ -18,6 +18,11 @@ std::optional<DeviceRates> deviceKind(std::string_view name);
 /// Names of all device kinds, in the order of README.md. The span stays valid.
 std::span<const std::string_view> deviceKinds();
 
+/// Predicts a GPU of a kind by the kernels of `like` (cluster::allLikes), and a processor of a kind
+/// by its rate in `precision`, where it has one. A device whose file states rates itself, or names
+/// no kind, stays as it is.
+void predictByKind(DeviceRates &device, const std::string &precision, const std::string &like);
+
 /// The compute capability times ten, as 'sm' in NCCL's topology; 0 for an unknown kind, and for one
 /// that is no GPU.
 std::int64_t deviceCapability(std::string_view name);

@@ -67,6 +67,17 @@ class LikeTest(PlanOnlyTest):
         self.cluster_of("kind: cpu-amx")
         self.assertGreater(self.rate("--precision", "bf16"), self.rate())
 
+    def test_verify_compares_with_the_kind(self):
+        for device, words in (
+            ("kind: a100", ("--like", "best", "--precision", "bf16")),
+            ("kind: a100, launch-overhead: 9us", ()),
+            ("kind: cpu-amx", ("--precision", "bf16")),
+        ):
+            self.cluster_of(device)
+            plan = self.plan(RESNET, "--batch", 8, *words)
+            said = harness.syncline("verify", plan, "--cluster", self.cluster)
+            self.assertIn("the cluster as its file says", said)
+
     def refused(self, device, parts, *extra, code=1):
         self.cluster_of(device)
         words = ["compile", RESNET, "--cluster", self.cluster, "--batch", 8, *extra]

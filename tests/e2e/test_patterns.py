@@ -46,6 +46,8 @@ REASONS = (
     "of memory on every device",
     "the cluster's largest message",
     "NCCL carries messages with '--backend cuda' only",
+    "NCCL, which carries the messages, has ring",
+    "the cluster file states no time of what NCCL chooses",
 )
 
 
