@@ -77,6 +77,13 @@ class TablesTest(unittest.TestCase):
             made = rows.made(int(row["row"]), figure)
             self.assertEqual({key: str(made.get(key, "")) for key in row}, row)
 
+    def test_runs_are_taken_as_logs_state_them(self):
+        for row in used("rows.csv"):
+            if "lambdal" in row["source"] and row["model"].startswith("transformer_xl"):
+                self.assertTrue(row["onnx"].endswith("_full"), row["row"])
+            if "lambdal" in row["source"] and row["model"] == "ncf" and "80GB" in row["gpu"]:
+                self.assertEqual(row["precision"], "tf32", row["row"])
+
     def test_rows_that_are_left_out_say_why_and_nothing_else(self):
         for name in ("rows.csv", "multi_rows.csv"):
             for row in table(name):
@@ -115,6 +122,11 @@ class ModelsTest(unittest.TestCase):
             self.assertAlmostEqual(float(model["ratio"]), ratio, 2, model["onnx"])
             self.assertGreater(ratio, FLOPS[0], model["onnx"])
             self.assertLess(ratio, FLOPS[1], model["onnx"])
+
+    def test_models_have_the_parameters_that_logs_state(self):
+        logged = {"base_192_full": 191948759, "large_256_full": 519963095}
+        for name, count in logged.items():
+            self.assertEqual(int(self.models["transformer_xl_" + name]["parameters"]), count)
 
     def test_models_have_the_parameters_that_the_source_counts(self):
         said = 0

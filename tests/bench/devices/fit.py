@@ -78,12 +78,6 @@ def family(model):
                   r"regnet[xy]|gpt3|vgg16).*", r"\1", model)
 
 
-def is_doubtful(row):
-    """Lambda's Transformer-XL takes 1.6 to 2.4 times as long as NVIDIA's of the same label, card
-    and precision, and twice the memory a sample. Such rows are judged, but not fitted."""
-    return row["model"].startswith("transformer_xl") and row["framework"] != "PyTorch NGC 20.06"
-
-
 class Row:
     def __init__(self, row, kernels, formula):
         self.row, self.kind, self.model = row, row["kind"], row["model"]
@@ -136,8 +130,7 @@ class Fit:
         self.names = [("", n) for n in SHARES]
         self.names += [(g, n) for g in self.generations for n in OWN]
         count = collections.Counter(r.family for r in rows)
-        self.weights = numpy.array(
-            [0 if is_doubtful(r.row) else count[r.family] ** -0.35 for r in rows])
+        self.weights = numpy.array([count[r.family] ** -0.35 for r in rows])
 
     def start(self):
         return numpy.log([SHARES[n][0] if not g else 1.0 for g, n in self.names])
@@ -164,8 +157,6 @@ class Fit:
             for i, r in enumerate(rows)])
 
     def solve(self, rows, weights, x0, steps):
-        rows = [r for r, w in zip(rows, weights) if w > 0]
-        weights = weights[weights > 0]
         measured = numpy.log([r.seconds for r in rows])
         start = self.start()
         doubt = numpy.array([OWN[n] if g else SHARES[n][3] for g, n in self.names])
@@ -283,10 +274,7 @@ def main():
     for key in (lambda r: r.kind, lambda r: r.family, lambda r: r.precision):
         report(rows, told, key)
         print()
-    sure = [not is_doubtful(r.row) for r in rows]
-    kept = [r for r, s in zip(rows, sure) if s]
-    summary(kept, told[sure], "of these, without those of doubtful labels")
-    judged = {"judged": doubts(kept, told[sure], lambda r: r.kind),
+    judged = {"judged": doubts(rows, told, lambda r: r.kind),
               "families": doubts(rows, told, lambda r: r.family)}
     for one, (chosen, _) in LIKES.items():
         others, _ = read(arguments.rows, arguments.kernels, table, formula, ("compiled", "other"))

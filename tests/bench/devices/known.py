@@ -46,7 +46,7 @@ KNOWN = {name: (6 * macs, TIMM) for name, macs in GMACS.items()} | {
     "gpt2_large": (dense(36, 1280, 1024, 1280 * 50257), BY_HAND),
     "gpt3_24L_d3072": (dense(24, 3072, 2048, 3072 * 50257), BY_HAND),
     "gpt3_2.7b": (dense(32, 2560, 2048, 2560 * 50257), BY_HAND),
-    "gnmt_v2": (6 * 25 * 0.128, "6 N T, N the weights of all but the words' table"),
+    "gnmt_v2": (6 * 32 * 0.128, "6 N T, N the weights of all but the words' table"),
     "jasper_10x5": (6 * 800 * 0.3326, "6 N T: 800 places of all weights"),
     "ncf": (6e-9 * 106688, "six for each of 106688 weights of its layers"),
     "tinyllama_1.1b_2048": (6 * 2048 * (1.0345 + 2 * 22 * 2048 * 2048e-9), BY_HAND),

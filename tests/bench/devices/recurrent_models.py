@@ -5,10 +5,12 @@ import functools
 import torch
 from torch import nn
 
-# Mean tokens of a sentence of WMT16 English-German after filtering by at most 50, with its end
-# marks, of source and of target: tokens/s times the minutes of an epoch over its 3.5 M sentences
-# (PyTorch/Translation/GNMT/README.md). A batch has sentences of about equal length.
-GNMT_LENGTH = 25
+# A sentence of WMT16 English-German after filtering by at most 50 has 25 tokens in the mean with its
+# end marks, of source as of target: tokens/s times the minutes of an epoch over its 3.5 M sentences
+# (PyTorch/Translation/GNMT/README.md). A batch's sentences are of one of five ranges of ten by the
+# longer of both (seq2seq/data/sampler.py: BucketingSampler), and padded to the longest in it, which
+# is the range's end in large batches: 32 in the mean. Rates count tokens without padding.
+GNMT_LENGTH = 32
 GNMT_WORDS = 32320
 
 
@@ -116,12 +118,12 @@ class Block(nn.Module):
 class TransformerXl(nn.Module):
     """Word-level WikiText-103 with an adaptive softmax, whose tails see only the tokens of rarer
     words. Which these are depends on the text; the model takes the first tokens, as many as
-    expected (SHARES)."""
+    expected (SHARES). Without `adaptive` one softmax goes over all words."""
 
     WORDS, CUTOFFS = 267735, (0, 19997, 39997, 199997, 267735)
     SHARES = (0.031, 0.031, 0.004)  # of the tokens of WikiText-103 by frequency of words
 
-    def __init__(self, layers, width, heads, inner, divide, drops, length):
+    def __init__(self, layers, width, heads, inner, divide, drops, length, adaptive):
         super().__init__()
         head = 64
         self.width, self.length, self.drop = width, length, nn.Dropout(drops[0])
@@ -140,8 +142,10 @@ class TransformerXl(nn.Module):
         self.projections = nn.ParameterList(torch.zeros(w, width) for w in projected)
         # The head's projection is not tied to that of the embedding, unlike those of the tails.
         self.head_projection = nn.Parameter(torch.zeros(width, width)) if projected else None
-        self.cluster_weight = nn.Parameter(torch.zeros(3, width))
-        self.cluster_bias = nn.Parameter(torch.zeros(3))
+        self.adaptive = adaptive
+        if adaptive:
+            self.cluster_weight = nn.Parameter(torch.zeros(3, width))
+            self.cluster_bias = nn.Parameter(torch.zeros(3))
         places = torch.arange(2 * length - 1, -1, -1.0)
         angles = torch.outer(places, 1 / 10000 ** (torch.arange(0, width, 2.0) / width))
         self.register_buffer("places", torch.cat((angles.sin(), angles.cos()), dim=1), False)
@@ -181,12 +185,14 @@ class TransformerXl(nn.Module):
         shares = torch.log_softmax(nn.functional.linear(rows, table, bias), dim=-1)
         return -shares.gather(2, labels.unsqueeze(2)).squeeze(2)
 
-    def forward(self, words, memories, labels):
+    def forward(self, words, memories, labels=None):
         w, places = self.drop(self.embedded(words)), self.drop(self.places)
         for i, block in enumerate(self.blocks):
             biases = self.word_bias, self.position_bias
             w = block(w, places, *biases, self.later, memories[:, i])
         w = self.drop(w)
+        if not self.adaptive:
+            return nn.functional.linear(w, self.tables[0], self.biases[0])
         loss = self.loss_of(w, labels, 0).mean()
         for i in range(1, 4):
             count = self.count(i)
@@ -195,19 +201,22 @@ class TransformerXl(nn.Module):
         return loss
 
 
-def transformer_xl(size, length):
+def transformer_xl(size, length, adaptive=True):
     base = (16, 512, 8, 2048, 1, (0.1, 0.0))
-    large = (18, 1024, 16, 4096, 4, (0.2, 0.2))
+    large = (18, 1024, 16, 4096, 4 if adaptive else 1, (0.2, 0.2))
     layers, width, *_ = chosen = base if size == "base" else large
     ids = torch.ones(2, length, dtype=torch.int64)
     memories = torch.zeros(2, layers, length, width)
-    sample = {"words": ids, "memories": memories, "labels": ids.clone()}
-    return TransformerXl(*chosen, length).train(), sample
+    sample = {"words": ids, "memories": memories}
+    if adaptive:
+        sample["labels"] = ids.clone()
+    return TransformerXl(*chosen, length, adaptive).train(), sample
 
 
 MODELS = {
     "gnmt_v2": gnmt,
     "transformer_xl_base_192": functools.partial(transformer_xl, "base", 192),
-    "transformer_xl_large_256": functools.partial(transformer_xl, "large", 256),
+    "transformer_xl_base_192_full": functools.partial(transformer_xl, "base", 192, False),
+    "transformer_xl_large_256_full": functools.partial(transformer_xl, "large", 256, False),
     "transformer_xl_large_384": functools.partial(transformer_xl, "large", 384),
 }

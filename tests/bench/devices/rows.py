@@ -101,8 +101,10 @@ MODELS = {
     ("tft", "Electricity"): ("tft_electricity", 1),
     ("tft", "Traffic"): ("tft_traffic", 1),
     ("tinyllama_1.1b", ""): ("tinyllama_1.1b_2048", 2048),
+    # Lambda's logs state 'adaptive : False', 191,948,759 and 519,963,095 parameters.
+    ("transformer_xl_base", "wt103 tgt 192"): ("transformer_xl_base_192_full", 192),
     ("transformer_xl_base", ""): ("transformer_xl_base_192", 192),
-    ("transformer_xl_large", "wt103 tgt 256"): ("transformer_xl_large_256", 256),
+    ("transformer_xl_large", "wt103 tgt 256"): ("transformer_xl_large_256_full", 256),
     ("transformer_xl_large", ""): ("transformer_xl_large_384", 384),
     ("unet_medical", ""): ("unet_medical", 1),
     ("vgg16", "224x224"): ("vgg16_torchvision", 1),
@@ -112,7 +114,6 @@ MODELS = {
 OPTIONS = {
     **dict.fromkeys(("bert_base_squad", "electra_base_squad"), "--classes-in -1"),
     **dict.fromkeys(("transformer_xl_base_192",), "--loss output:output"),
-    **dict.fromkeys(("transformer_xl_large_256",), "--loss output:output"),
     **dict.fromkeys(("transformer_xl_large_384",), "--loss output:output"),
     **dict.fromkeys(("ncf", "efficientdet_d0"), "--loss bce-with-logits"),
     **dict.fromkeys(("tft_electricity", "tft_traffic"), "--loss l1"),
@@ -140,12 +141,33 @@ LEFT_OUT = {
     "wav2vec2_base": "a batch is audio of a total length, cut by the data",
     "dlrm": "updates only the rows of 15 GB of tables that a batch reads, in one fused kernel",
 }
+# Containers whose CUDA has no code for the GPU's compute capability, by card: 24.10 has CUDA 12.6,
+# and 10.0 (B200) came with 12.8; 17.12 has CUDA 9.0, and 7.5 (Turing) came with 10.0.
+TOO_OLD = {"B200 180GB SXM": "NGC 24.10", "RTX 2080 Ti": "NGC 17.12"}
 # Batches that the source's scripts state, not its tables.
 BATCHES = {
     ("efficientdet_d0", "A100 80GB SXM4", "tf32"): "80",
     ("efficientdet_d0", "V100-SXM2-32GB", "amp_fp16"): "60",
     ("efficientdet_d0", "V100-SXM2-32GB", "fp32"): "30",
 }
+
+
+# NVIDIA's ncf.py counts all samples of an epoch (users' ratings but one each, four negative ones to
+# each), and dataloading.py drops the last batch.
+NCF_EPOCH = 5 * (20000263 - 138493)
+
+
+def precision_of(row):
+    """Lambda's configuration of NCF for GPUs of 80 GB lacks '--amp', and its logs say so."""
+    unlike = row["model"] == "ncf" and "80GB" in row["gpu"] and "lambdal" in row["source"]
+    return "tf32" if unlike else row["precision"]
+
+
+def units_of(row, units):
+    if row["model"] != "ncf":
+        return units
+    batch = int(row["batch"])
+    return round(NCF_EPOCH / ((NCF_EPOCH - 1) // batch * batch), 4)
 
 
 def model_of(row):
@@ -192,6 +214,8 @@ def optimizer_of(row):
         return "lamb"
     if row["model"] == "bart_large" and "XSum" in row["variant"]:
         return "adam"
+    if row["model"] == "transformer_xl_large" and "tgt 256" in row["variant"]:
+        return "adam"  # as Lambda's configurations say
     return OPTIMIZERS.get(row["model"], "sgd")
 
 
@@ -199,6 +223,8 @@ def why_not(row, onnx):
     """The reason not to use a figure, or ""."""
     if row["model"] in LEFT_OUT:
         return LEFT_OUT[row["model"]]
+    if row["gpu"] in TOO_OLD and TOO_OLD[row["gpu"]] in row["framework"]:
+        return "the software is older than the GPU: CUDA has no code for it"
     if row["gpu"] not in KINDS:
         return "no kind of device"
     if re.search("inconsistent|poor published scaling|do not use|not scale", row["mark"]):
@@ -220,7 +246,9 @@ def made(number, row):
     told |= {"row": number, "published": row["samples_per_second"], "left_out": reason}
     told |= {"class": kind_of_framework(row), "layout": layout_of(row), "scope": scope_of(row)}
     told |= {"kind": KINDS.get(row["gpu"], ""), "optimizer": optimizer_of(row)}
+    told["precision"] = precision_of(row)
     if not reason:
+        units = units_of(row, units)
         rate = float(row["samples_per_second"]) / units
         told |= {"onnx": onnx, "per_sample": units, "samples_per_second": f"{rate:.6g}"}
         told["options"] = OPTIONS.get(onnx, "")
