@@ -19,7 +19,7 @@ class Timing {
 public:
   Timing(const CompileRequest &request, cluster::DeviceAttr device)
       : paths(request.paths), optimizer(request.optimizer), profile(request.profile),
-        device(device) {}
+        precision(*cost::parsePrecision(request.precision)), device(device) {}
 
   Result<files::LayerTrace> time(const frontend::ModelLayers &model) {
     SYNCLINE_TRY(checkProfile(model));
@@ -33,8 +33,9 @@ public:
       timed.forward = *forward;
       timed.backward = *backward;
       const auto bytes = static_cast<double>(layer.bytes);
-      timed.update = cost::updateSeconds(static_cast<double>(layer.elements), bytes, device,
-                                         profile ? profile->update : std::nullopt, optimizer);
+      timed.update =
+          cost::updateSeconds(static_cast<double>(layer.elements), bytes, device,
+                              profile ? profile->update : std::nullopt, optimizer, precision);
       timed.update = layer.bytes > 0 ? timed.update : 0;
       if (layer.factors)
         timed.factors = {(*layer.factors)[0], (*layer.factors)[1], (*layer.factors)[2]};
@@ -109,6 +110,7 @@ private:
   const InputPaths &paths;
   OptimizerKind optimizer;
   const std::optional<files::Profile> &profile;
+  cost::Precision precision;
   cluster::DeviceAttr device;
 };
 

@@ -189,11 +189,12 @@ static LogicalResult checkInstance(sync::ProblemOp op, const problem::Problem &p
   return success();
 }
 
-/// Seconds to update a parameter of f32 by the cost model.
+/// Seconds to update a parameter of f32 of the module's step by the cost model.
 static double updateOf(std::int64_t bytes, cluster::SpecAttr spec, std::optional<double> rate,
-                       OptimizerKind kind) {
+                       ModuleOp module) {
   const auto size = static_cast<double>(bytes);
-  return cost::updateSeconds(size / 4, size, cluster::slowestDevice(spec), rate, kind);
+  return cost::updateSeconds(size / 4, size, cluster::slowestDevice(spec), rate,
+                             nn::optimizerOf(module), cost::precisionOf(module));
 }
 
 /// Seconds to update all layers that are requested to use reduce-scatter, from the step, the trace,
@@ -219,9 +220,8 @@ static std::optional<double> shardUpdates(sync::ProblemOp problem, cluster::Spec
   for (auto [layer, name] : llvm::enumerate(problem.getLayers().getAsValueRange<StringAttr>()))
     if (requested[layer] == Scheme::reduceScatter) {
       auto found = known.find(name);
-      sum += found != known.end()
-                 ? found->second
-                 : updateOf(problem.getBytes()[layer], spec, rate, nn::optimizerOf(module));
+      sum += found != known.end() ? found->second
+                                  : updateOf(problem.getBytes()[layer], spec, rate, module);
     }
   return sum;
 }

@@ -31,13 +31,15 @@ DeviceNumbers numbersOf(cluster::KernelsAttr kernels) {
   return numbers;
 }
 
+Precision precisionOf(ModuleOp module) { return *parsePrecision(nn::precisionOf(module)); }
+
 double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
-                     std::optional<double> rate, OptimizerKind kind) {
+                     std::optional<double> rate, OptimizerKind kind, Precision precision) {
   const Counts counts = updateCounts(elements, bytes, kind);
   if (!rate && device && device.getKernels()) {
     const DeviceNumbers numbers = numbersOf(device.getKernels());
-    const KernelStyle style = KernelStyle::of(device.getKernels().getLike(), Precision::fp32);
-    return kernelSeconds(updateKernel(elements, bytes, kind, style), Precision::fp32, numbers);
+    const KernelStyle style = KernelStyle::of(device.getKernels().getLike(), precision);
+    return kernelSeconds(updateKernel(elements, bytes, kind, style), precision, numbers);
   }
   if (!rate)
     return roofline(counts, device).value_or(0);
@@ -77,7 +79,8 @@ class Annotator {
 public:
   Annotator(nn::StepOp step, cluster::DeviceAttr device, DictionaryAttr profile, double slowdown,
             std::optional<double> updateRate)
-      : step(step), device(device), profile(profile), slowdown(slowdown) {
+      : step(step), device(device), profile(profile), slowdown(slowdown),
+        precision(precisionOf(step->getParentOfType<ModuleOp>())) {
     if (updateRate)
       this->updateRate = *updateRate * slowdown;
   }
@@ -133,7 +136,7 @@ private:
       auto type = cast<ShapedType>(update.getParameter().getType());
       set(update, updateSeconds(static_cast<double>(type.getNumElements()),
                                 static_cast<double>(plan::denseBytes(type)), device, updateRate,
-                                nn::optimizerOf(step)));
+                                nn::optimizerOf(step), precision));
       return true;
     }
     if (!timed.predicted) {
@@ -148,7 +151,6 @@ private:
   /// Reads the device's numbers, which must have what the step's precision needs.
   LogicalResult readKernels() {
     const StringRef name = nn::precisionOf(step->getParentOfType<ModuleOp>());
-    precision = *parsePrecision(name);
     kernelNumbers = numbersOf(device.getKernels());
     style = KernelStyle::of(device.getKernels().getLike(), precision);
     if (kernelNumbers->peak(precision) > 0 && kernelNumbers->bandwidth > 0)
@@ -176,9 +178,9 @@ private:
   cluster::DeviceAttr device;
   DictionaryAttr profile;
   double slowdown;
+  Precision precision;
   std::optional<double> updateRate; ///< seconds a byte, on the slowest node
   std::optional<DeviceNumbers> kernelNumbers;
-  Precision precision = Precision::fp32;
   KernelStyle style;
   double busy = 0, launches = 0; ///< of all kernels but those of updates
   double issueFactor = 1;

@@ -18,12 +18,15 @@ std::optional<double> roofline(const Counts &counts, cluster::DeviceAttr device)
 /// The numbers of a device's kernels; those that are not there have their defaults.
 DeviceNumbers numbersOf(cluster::KernelsAttr kernels);
 
-/// Seconds to update a parameter of so many elements and bytes, by the device's kernels, or else by
-/// the roofline. Where `rate` is
-/// known, the seconds for a byte with SGD, other optimizers take as much longer as they move more
-/// bytes. Zero where the device lacks rates, since the cost is then unknown.
+/// The precision that a module's steps are predicted in.
+Precision precisionOf(mlir::ModuleOp module);
+
+/// Seconds to update a parameter of so many elements and bytes after a step in `precision`, by the
+/// device's kernels, or else by the roofline. Where `rate` is known, the seconds for a byte with
+/// SGD, other optimizers take as much longer as they move more bytes. Zero where the device lacks
+/// rates, since the cost is then unknown.
 double updateSeconds(double elements, double bytes, cluster::DeviceAttr device,
-                     std::optional<double> rate, OptimizerKind kind);
+                     std::optional<double> rate, OptimizerKind kind, Precision precision);
 
 /// Sets `nn.seconds` on every operation of `step` that takes time.
 ///

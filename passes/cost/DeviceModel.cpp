@@ -85,7 +85,7 @@ double productRate(const Kernel &kernel, Precision precision, const DeviceNumber
   const double peak = device.peak(precision);
   const double share = shareOf(kernel.kind, device);
   if (peak > device.fp32 && precision != Precision::fp32)
-    return peak * share * device.matrix;
+    return peak * share * device.matrix * (kernel.isUnaligned ? device.unaligned : 1);
   // Without matrix units: plain arithmetic loses less, and Winograd's algorithm saves some.
   const double faster = kernel.hasWindow ? device.winograd : 1;
   return std::max(peak, device.fp32) * device.vector * std::sqrt(share) * faster;

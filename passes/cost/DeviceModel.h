@@ -44,7 +44,8 @@ struct Kernel {
   double steps = 1;           ///< parts that wait for each other
   double launches = 1;        ///< that the host issues; 0 where it is part of another kernel
   double layoutBytes = 0;     ///< of tensors with channels first, which matrix units cannot read
-  bool hasWindow = false; ///< a convolution of 3 by 3 without stride, for which Winograd's serves
+  bool hasWindow = false;     ///< a convolution that Winograd's algorithm or an FFT makes faster
+  bool isUnaligned = false;   ///< rows of a product's matrices that are no whole 16 bytes
 };
 
 /// What a device's kernels are predicted by. Peaks are dense, in FLOP/s; 0: it has no such units.
@@ -60,6 +61,7 @@ struct DeviceNumbers {
   double memory = 1;          ///< factor on the shares of the bandwidth
   double vector = 1;          ///< share of the fp32 peak that products without matrix units reach
   double winograd = 1;        ///< factor on it for convolutions with a window
+  double unaligned = 1;       ///< factor on the shares of products by matrix units, if unaligned
   double product = 1, batched = 1, convolution = 1, grouped = 1, depthwise = 1, recurrent = 1;
   double pointwise = 1, normalization = 1, softmax = 1, pooling = 1, move = 1, embedding = 1,
          optimizer = 1;
@@ -85,6 +87,7 @@ inline constexpr auto deviceNumbers = std::to_array<NamedNumber>({
     {"memory", &DeviceNumbers::memory},
     {"vector", &DeviceNumbers::vector},
     {"winograd", &DeviceNumbers::winograd},
+    {"unaligned", &DeviceNumbers::unaligned},
     {"product", &DeviceNumbers::product},
     {"batched", &DeviceNumbers::batched},
     {"convolution", &DeviceNumbers::convolution},

@@ -23,9 +23,9 @@ std::string text(const cost::Kernel &kernel) {
   std::string line;
   llvm::raw_string_ostream os(line);
   os << cost::className(kernel.kind);
-  for (const double number :
-       {kernel.flops, kernel.bytes, kernel.m, kernel.n, kernel.k, kernel.batch, kernel.steps,
-        kernel.launches, kernel.layoutBytes, kernel.hasWindow ? 1.0 : 0.0})
+  for (const double number : {kernel.flops, kernel.bytes, kernel.m, kernel.n, kernel.k,
+                              kernel.batch, kernel.steps, kernel.launches, kernel.layoutBytes,
+                              kernel.hasWindow ? 1.0 : 0.0, kernel.isUnaligned ? 1.0 : 0.0})
     os << llvm::format(" %.15g", number);
   return line;
 }

@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace syncline::cost {
@@ -99,13 +101,25 @@ private:
                                      : channels * window;
     if (style.hasChannelsFirst)
       kernel.layoutBytes = (elements(x) + elements(y)) * style.width();
-    kernel.hasWindow =
-        window > 1 && groups == 1 &&
-        llvm::all_of(conv.getStrides(), [](std::int64_t s) { return s == 1; }) &&
-        llvm::all_of(shapeOf(w).drop_front(2), [](std::int64_t s) { return s == 3; });
+    kernel.hasWindow = groups == 1 && isFastWindow(conv, shapeOf(w).drop_front(2));
     found.push_back(kernel);
     if (pass != Pass::data)
       castParameter(elements(w));
+  }
+
+  /// Winograd's algorithm serves windows of 3 by 3, an FFT larger ones, in one dimension too.
+  template <typename Op> static bool isFastWindow(Op conv, ArrayRef<std::int64_t> sizes) {
+    constexpr std::int64_t least = 9;
+    std::int64_t places = 1;
+    for (std::int64_t size : sizes)
+      places *= size;
+    return places >= least && llvm::count_if(sizes, [](std::int64_t s) { return s > 1; }) <= 2 &&
+           llvm::all_of(conv.getStrides(), [](std::int64_t s) { return s == 1; });
+  }
+
+  /// Matrix units read rows of whole 16 bytes.
+  bool isUnaligned(Value matrix) const {
+    return std::fmod(static_cast<double>(shapeOf(matrix).back()) * style.width(), 16) > 0;
   }
 
   void multiply(nn::MatmulOp product) {
@@ -122,6 +136,8 @@ private:
     } else {
       kernel.m *= others; // the leading dimensions of a are rows
     }
+    kernel.isUnaligned =
+        isUnaligned(product.getA()) || isUnaligned(product.getB()) || isUnaligned(product.getY());
     kernel.flops = 2 * elements(product.getY()) * kernel.k;
     kernel.bytes =
         (elements(product.getA()) + elements(product.getB()) + elements(product.getY())) *
@@ -170,9 +186,7 @@ private:
         .Case([&](nn::SoftmaxBackwardOp o) {
           move(KernelClass::softmax, 3 * elements(o.getY()) * mixedWidth());
         })
-        .Case([&](nn::CrossEntropyOp o) {
-          move(KernelClass::softmax, 3 * elements(o->getOperand(0)) * singleBytes, 4);
-        })
+        .Case([&](nn::CrossEntropyOp o) { lose(elements(o->getOperand(0))); })
         .Case([&](nn::DropoutOp o) {
           move(KernelClass::pointwise, elements(o.getX()) * (2 * width + 1));
         })
@@ -201,6 +215,16 @@ private:
         .Default([&](Operation *) { move(KernelClass::pointwise, movedBytes()); });
   }
 
+  /// Cross entropy of `count` scores, forward and backward. Eager kernels write probabilities, and
+  /// zeros where no label is, and convert scores of 16 bits to fp32 and their gradients back.
+  void lose(double count) {
+    if (style.isFused)
+      return move(KernelClass::softmax, 3 * count * singleBytes, 2);
+    move(KernelClass::softmax, (2 + 1 + 3) * count * singleBytes, 4);
+    if (style.isHalf())
+      move(KernelClass::pointwise, 2 * count * (halfBytes + singleBytes), 2);
+  }
+
   double movedBytes() const { return countsOf(op)->bytes * style.width() / singleBytes; }
 
   /// Mixed precision normalizes rows, and takes their softmax, in fp32: it reads or writes that.
@@ -221,7 +245,8 @@ std::vector<Kernel> kernelsOf(Operation *op, const KernelStyle &style) {
 
 Kernel updateKernel(double elements, double bytes, OptimizerKind kind, const KernelStyle &style) {
   constexpr double launchesEach = 0.3; // eager optimizers update some tens of parameters at once
-  const double unscaling = style.isHalf() && !style.isTuned ? 2 * bytes : 0;
+  const bool isScaled = style.precision == Precision::fp16 && !style.isTuned; // the loss
+  const double unscaling = isScaled ? 2 * bytes : 0;
   return {.kind = KernelClass::optimizer,
           .bytes = updateCounts(elements, bytes, kind).bytes + unscaling,
           .launches = style.isFused ? launchesEach / 3 : launchesEach};

@@ -32,7 +32,8 @@ class LikeTest(PlanOnlyTest):
         ]
         self.assertEqual(rates, sorted(rates))
         self.assertEqual(self.rate("--like", "pytorch"), rates[0])
-        self.assertEqual(self.rate("--precision", "bf16"), rates[3])
+        # Its gradients need no scaling.
+        self.assertGreater(self.rate("--precision", "bf16"), rates[3])
         self.assertEqual(self.notes, [])
         self.assertGreater(self.rate("--like", "best", *half), rates[3])
 

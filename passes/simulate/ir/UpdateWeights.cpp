@@ -37,7 +37,7 @@ static std::vector<double> updateSeconds(ModuleOp module, sync::ProblemOp proble
   for (std::int64_t count : problem.getBytes()) {
     const auto bytes = static_cast<double>(count);
     seconds.push_back(cost::updateSeconds(bytes / elementBytes, bytes, spec.getDevice(), rate,
-                                          nn::optimizerOf(module)));
+                                          nn::optimizerOf(module), cost::precisionOf(module)));
   }
   const bool isKnown = llvm::any_of(seconds, [](double update) { return update > 0; });
   return isKnown ? seconds : std::vector<double>();

@@ -28,13 +28,13 @@ double numberDefault(int index) {
 
 const char *kernelClassName(int index) { return className(static_cast<KernelClass>(index)).data(); }
 
-/// The seconds of a step of `count` kernels, each of which is 12 numbers: how many there are, its
+/// The seconds of a step of `count` kernels, each of which is 13 numbers: how many there are, its
 /// class, then those of `Kernel` in order. Seconds by class are added to `classes`.
 double stepSeconds(int count, const double *kernels, int precision, const double *numbers,
                    double *classes) {
   const DeviceNumbers device = numbersOf(numbers);
   double seconds = 0, launches = 0;
-  for (const double *k = kernels; k != kernels + 12 * count; k += 12) {
+  for (const double *k = kernels; k != kernels + 13 * count; k += 13) {
     const Kernel kernel{.kind = static_cast<KernelClass>(k[1]),
                         .flops = k[2],
                         .bytes = k[3],
@@ -45,7 +45,8 @@ double stepSeconds(int count, const double *kernels, int precision, const double
                         .steps = k[8],
                         .launches = k[9],
                         .layoutBytes = k[10],
-                        .hasWindow = k[11] != 0};
+                        .hasWindow = k[11] != 0,
+                        .isUnaligned = k[12] != 0};
     const double each = kernelSeconds(kernel, static_cast<Precision>(precision), device);
     seconds += k[0] * each;
     classes[static_cast<int>(k[1])] += k[0] * each;

@@ -38,11 +38,16 @@ SHARES = {
     "move": (0.6, 0.2, 0.95, 0.3), "embedding": (0.3, 0.05, 0.95, 0.7),
     "optimizer": (0.8, 0.4, 0.95, 0.1),
     "vector": (0.8, 0.4, 1.2, 0.2), "winograd": (1.4, 1.0, 2.25, 0.2),
+    "unaligned": (0.5, 0.1, 1.0, 0.7),
     "conversion": (1.5, 0.1, 4.0, 0.7), "launch": (3e-6, 1e-6, 8e-6, 0.3),
     "issue": (7e-6, 4e-6, 12e-6, 0.3),
 }
 # What a generation has of its own, around 1.
 OWN = {"matrix": 0.25, "memory": 0.15, "vector": 0.15}
+
+
+# A generation without runs takes the factors of the one before.
+BEFORE = {"blackwell": "hopper"}
 
 
 class Formula:
@@ -230,6 +235,10 @@ def write(fit, x, judged):
     for generation in fit.generations:
         own = {n: v for (g, n), v in values.items() if g == generation}
         lines.append(f"  {generation}: {flow(own)}")
+    for generation, one in BEFORE.items():
+        if generation not in fit.generations:
+            lines.append(next(f"  {generation}:" + line.split(":", 1)[1] + f" # as {one}"
+                              for line in lines if line.startswith(f"  {one}:")))
     lines += ["# Factors on these by whose kernels they are.", "likes:"]
     lines += [f"  {one}: {flow(numbers)}" for one, numbers in fit.likes.items()]
     lines += ["# |error| of predicted rates of published runs, by fits without the run's model: of",

@@ -6,14 +6,14 @@
 // BAD: expected 'like' as one of #cluster.kernels, got 'mxnet'
 
 // In bf16 a product's operands have two bytes an element: (32 + 16 + 8) * 2. Its parameter is rounded by a
-// kernel of its own, and relu is one too.
-// EAGER-DAG: 1 product 128 112 4 2 8 1 1 1 0 0
-// EAGER-DAG: 1 pointwise 0 96 1 1 1 1 1 1 0 0
-// EAGER-DAG: 2 pointwise 0 32 1 1 1 1 1 1 0 0
-// EAGER-DAG: 1 pointwise 0 48 1 1 1 1 1 1 0 0
-// FUSED-DAG: 1 product 128 112 4 2 8 1 1 1 0 0
-// FUSED-DAG: 1 pointwise 0 96 1 1 1 1 1 0 0 0
-// FUSED-DAG: 1 pointwise 0 64 1 1 1 1 1 1 0 0
+// kernel of its own, and relu is one too. Rows of two elements are no whole 16 bytes.
+// EAGER-DAG: 1 product 128 112 4 2 8 1 1 1 0 0 1
+// EAGER-DAG: 1 pointwise 0 96 1 1 1 1 1 1 0 0 0
+// EAGER-DAG: 2 pointwise 0 32 1 1 1 1 1 1 0 0 0
+// EAGER-DAG: 1 pointwise 0 48 1 1 1 1 1 1 0 0 0
+// FUSED-DAG: 1 product 128 112 4 2 8 1 1 1 0 0 1
+// FUSED-DAG: 1 pointwise 0 96 1 1 1 1 1 0 0 0 0
+// FUSED-DAG: 1 pointwise 0 64 1 1 1 1 1 1 0 0 0
 module attributes {nn.precision = "bf16"} {
   nn.step @step batch 4 {
     %x = nn.input "x" : tensor<4x8xf32>

@@ -61,6 +61,16 @@ TEST(DeviceModel, ConvolutionsByLayoutAndWindow) {
   EXPECT_DOUBLE_EQ(kernelSeconds(kernel, Precision::bf16, numbers), kernel.flops / 1e13 + 2);
 }
 
+// Matrix units are slower with rows that are no whole 16 bytes; other units do not mind.
+TEST(DeviceModel, UnalignedProducts) {
+  DeviceNumbers numbers = device();
+  numbers.unaligned = 0.5;
+  Kernel kernel = product(2560, 128, 1000);
+  kernel.isUnaligned = true;
+  EXPECT_DOUBLE_EQ(kernelSeconds(kernel, Precision::bf16, numbers), kernel.flops / 5e12);
+  EXPECT_DOUBLE_EQ(kernelSeconds(kernel, Precision::fp32, numbers), kernel.flops / 1e12);
+}
+
 // Parts that wait for each other begin one after the other; a slow node takes longer in all.
 TEST(DeviceModel, BeginsEachStep) {
   DeviceNumbers numbers = device();
