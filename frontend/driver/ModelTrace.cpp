@@ -1,4 +1,4 @@
-// A model's layers with their times, from a profile or from the roofline.
+// A model's layers with their times, from a profile, from kernels or from the roofline.
 #include "frontend/driver/ModelTrace.h"
 
 #include "frontend/driver/CompileNotes.h"
@@ -6,6 +6,7 @@
 #include "frontend/ir/ToAttr.h"
 #include "frontend/onnx/ImportLayers.h"
 #include "passes/cost/CostModel.h"
+#include "passes/cost/StepKernels.h"
 
 #include <cstdio>
 #include <map>
@@ -15,11 +16,16 @@ using namespace mlir;
 namespace syncline::driver {
 namespace {
 
+constexpr double singleBytes = 4; ///< of a value that Work counts
+
 class Timing {
 public:
   Timing(const CompileRequest &request, cluster::DeviceAttr device)
       : paths(request.paths), optimizer(request.optimizer), profile(request.profile),
-        precision(*cost::parsePrecision(request.precision)), device(device) {}
+        precision(*cost::parsePrecision(request.precision)), device(device) {
+    if (device && device.getKernels())
+      kernels = cost::numbersOf(device.getKernels());
+  }
 
   Result<files::LayerTrace> time(const frontend::ModelLayers &model) {
     SYNCLINE_TRY(checkProfile(model));
@@ -65,13 +71,15 @@ private:
                             "', got none of them");
   }
 
-  /// Seconds by the roofline. Where the device has no rates, the bytes of a measured node stand in
-  /// for its time.
+  /// Seconds by the device's kernels, or else by the roofline. Where the device has no rates, the
+  /// bytes of a measured node stand in for its time.
   Result<double> seconds(const frontend::ModelLayer &layer,
                          const std::vector<frontend::Work> &work) const {
     double sum = 0;
     for (const frontend::Work &part : work)
-      if (auto time = cost::roofline({part.flops, part.bytes}, device))
+      if (kernels)
+        sum += cost::kernelSeconds(kernelOf(part), precision, *kernels);
+      else if (auto time = cost::roofline({part.flops, part.bytes}, device))
         sum += *time;
       else if (isMeasured(layer))
         sum += part.bytes;
@@ -81,6 +89,43 @@ private:
                                 "memory rates, or a profile with the node '" +
                                 layer.node + "'");
     return sum;
+  }
+
+  /// The kernel that does the work. Classes that shapes do not tell apart count as pointwise.
+  cost::Kernel kernelOf(const frontend::Work &work) const {
+    const auto style = cost::KernelStyle::of(device.getKernels().getLike(), precision);
+    cost::Kernel kernel{.kind = classOf(work),
+                        .flops = work.flops,
+                        .bytes = work.bytes * style.width() / singleBytes};
+    if (work.kind == frontend::Work::Kind::pass || work.kind == frontend::Work::Kind::rows)
+      return kernel;
+    kernel.m = work.rows;
+    kernel.n = work.columns;
+    kernel.k = work.summands;
+    (work.kind == frontend::Work::Kind::recurrent ? kernel.steps : kernel.batch) = work.count;
+    if (work.kind == frontend::Work::Kind::convolution && style.hasChannelsFirst)
+      kernel.layoutBytes = kernel.bytes;
+    return kernel;
+  }
+
+  static cost::KernelClass classOf(const frontend::Work &work) {
+    using enum frontend::Work::Kind;
+    const bool isOne = work.count == 1;
+    switch (work.kind) {
+    case pass:
+      return cost::KernelClass::pointwise;
+    case product:
+      return isOne ? cost::KernelClass::product : cost::KernelClass::batched;
+    case convolution:
+      return isOne               ? cost::KernelClass::convolution
+             : work.columns == 1 ? cost::KernelClass::depthwise
+                                 : cost::KernelClass::grouped;
+    case recurrent:
+      return cost::KernelClass::recurrent;
+    case rows:
+      return cost::KernelClass::embedding;
+    }
+    return cost::KernelClass::pointwise;
   }
 
   /// Divides a node's measured time among its layers, in proportion to their times by the roofline.
@@ -112,6 +157,7 @@ private:
   const std::optional<files::Profile> &profile;
   cost::Precision precision;
   cluster::DeviceAttr device;
+  std::optional<cost::DeviceNumbers> kernels; ///< of a GPU of a known kind
 };
 
 } // namespace

@@ -11,8 +11,8 @@ namespace syncline::driver {
 
 /// Reads the model's shapes and predicts every layer's times, in seconds on a node without
 /// slowdown. A node that the request's profile names takes its measured time. Other nodes take the
-/// roofline's time on the cluster's device (passes/cost): each of their parts for what it computes
-/// and moves, with launch overhead. Updates are those of the request's optimizer.
+/// time of kernels of the cluster's device (passes/cost), or else the roofline's: each of their
+/// parts for what it computes and moves. Updates are those of the request's optimizer.
 /// Prints notes to standard error; `inventory` becomes the model's inventoryText. Errors: badInput
 /// for a faulty model, cluster or profile, and where a layer has neither a measured time nor rates.
 Result<files::LayerTrace> readModelTrace(const CompileRequest &request, mlir::MLIRContext &context,

@@ -9,10 +9,15 @@
 
 namespace syncline::frontend {
 
-/// What the device does in one pass over memory.
+/// What the device does in one pass over memory, on values of 32 bits.
 struct Work {
+  enum class Kind { pass, product, convolution, recurrent, rows };
+
   double flops = 0; ///< a multiply and an add count as two
   double bytes = 0; ///< read and written
+  Kind kind = Kind::pass;
+  double rows = 0, columns = 0, summands = 0; ///< of a product, or of a convolution as one
+  double count = 1; ///< products of this shape: a convolution's groups, steps of a sequence
 };
 
 /// Inputs, outputs and samples of a matrix product that a gradient is.

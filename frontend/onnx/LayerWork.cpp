@@ -113,21 +113,37 @@ private:
       (in[i].isTrained ? work.weights : work.data).push_back(add);
   }
 
-  /// Counts one product of `flops` forward and one for each gradient of operands 0 and 1.
-  void products(double flops, double biasElements) {
-    work.forward.push_back({flops + biasElements, operands() + results()});
-    for (unsigned i = 0; i < 2; ++i)
-      backward(i,
-               {flops + (i == 1 ? biasElements : 0), in[1 - i].bytes() + results() + in[i].bytes() +
-                                                         (i == 1 && has(2) ? in[2].bytes() : 0)});
+  /// Counts one product like `forward` and one for each gradient of operands 0 and 1.
+  void products(Work forward, double biasElements) {
+    const double flops = forward.flops;
+    forward.flops += biasElements;
+    forward.bytes = operands() + results();
+    work.forward.push_back(forward);
+    for (unsigned i = 0; i < 2; ++i) {
+      Work gradient = forward;
+      gradient.flops = flops + (i == 1 ? biasElements : 0);
+      gradient.bytes =
+          in[1 - i].bytes() + results() + in[i].bytes() + (i == 1 && has(2) ? in[2].bytes() : 0);
+      std::swap(i == 0 ? gradient.columns : gradient.rows, gradient.summands);
+      backward(i, gradient);
+    }
   }
 
   void convolution(bool isTransposed) {
     if (!has(0) || !has(1))
       return;
     // Each element of y (transposed: of x) meets all weights of one output (input) channel.
-    const double each = in[1].elements() / static_cast<double>(in[1].type.getDimSize(0));
-    products(2 * each * (isTransposed ? in[0] : out[0]).elements(), has(2) ? out[0].elements() : 0);
+    const auto channels = static_cast<double>(in[1].type.getDimSize(0));
+    const double each = in[1].elements() / channels;
+    const double met = (isTransposed ? in[0] : out[0]).elements();
+    const auto groups = static_cast<double>(node.integer("group", 1));
+    products({.flops = 2 * each * met,
+              .kind = Work::Kind::convolution,
+              .rows = met / channels,
+              .columns = channels / groups,
+              .summands = each,
+              .count = groups},
+             has(2) ? out[0].elements() : 0);
   }
 
   void product(bool isTransposed) {
@@ -138,7 +154,18 @@ private:
         shape.empty()
             ? 1
             : shape[isTransposed && shape.size() > 1 ? shape.size() - 2 : shape.size() - 1];
-    products(2 * out[0].elements() * static_cast<double>(inner), has(2) ? out[0].elements() : 0);
+    const auto y = out[0].type.getShape();
+    const double columns = y.empty() ? 1 : static_cast<double>(y.back());
+    const bool isBatched = shape.size() > 2 && in[1].type.getRank() > 2 && y.size() > 2;
+    const double rows =
+        isBatched ? static_cast<double>(y[y.size() - 2]) : out[0].elements() / columns;
+    products({.flops = 2 * out[0].elements() * static_cast<double>(inner),
+              .kind = Work::Kind::product,
+              .rows = rows,
+              .columns = columns,
+              .summands = static_cast<double>(inner),
+              .count = out[0].elements() / (rows * columns)},
+             has(2) ? out[0].elements() : 0);
     const auto samples = static_cast<std::int64_t>(in[0].elements()) / inner;
     if (isTrained(1) && in[1].type.getRank() == 2 && samples > 0)
       work.factors =
@@ -158,10 +185,18 @@ private:
     const double made = results() + (isRead ? 0 : states * size);
     const double flops =
         2 * positions * (in[1].elements() + in[2].elements()) + 8 * gates * made / size;
-    work.forward.push_back({flops, operands() + made});
-    backward(0, {flops, operands() + 2 * made});
+    Work each{.flops = flops,
+              .bytes = operands() + made,
+              .kind = Work::Kind::recurrent,
+              .rows = static_cast<double>(in[0].type.getDimSize(1)),
+              .columns = static_cast<double>(in[2].type.getDimSize(1)),
+              .summands = static_cast<double>(in[2].type.getDimSize(2)),
+              .count = static_cast<double>(in[0].type.getDimSize(0))};
+    work.forward.push_back(each);
     if (isTrained(1) || isTrained(2))
-      work.weights.push_back({flops, operands() + made});
+      work.weights.push_back(each);
+    each.bytes += made;
+    backward(0, each);
   }
 
   /// Counts one loop nest over all indices of the equation. An ellipsis stands for the dimensions
@@ -200,8 +235,11 @@ private:
   /// A lookup of rows of a trained table: its dense gradient is zeros plus the rows.
   void rows() {
     const double moved = 2 * out[0].bytes();
-    work.forward.push_back({0, moved + (has(1) ? in[1].bytes() : 0)});
-    backward(0, {out[0].elements(), in[0].bytes() + moved + out[0].bytes()});
+    const double places = has(1) ? in[1].bytes() : 0;
+    work.forward.push_back({.bytes = moved + places, .kind = Work::Kind::rows});
+    backward(0, {.flops = out[0].elements(),
+                 .bytes = in[0].bytes() + moved + out[0].bytes(),
+                 .kind = Work::Kind::rows});
   }
 
   /// An operator that copies a part of operand 0; the gradient of the rest is zero.

@@ -2,6 +2,8 @@
 
 import unittest
 
+from onnx import TensorProto, helper
+
 import harness
 from plan_only import PlanOnlyTest, plan_json
 
@@ -49,6 +51,34 @@ class LikeTest(PlanOnlyTest):
             plan = self.plan(RESNET, "--batch", 256, "--precision", precision, "--like", like)
             rate = 256 / plan_json(plan)["predicted"]["step"]
             self.assertLess(abs(rate / published - 1), 0.35, f"{kind}: {rate}")
+
+    def test_models_without_a_step_have_kernels_too(self):
+        self.cluster_of("kind: a100")
+        steps = {}
+        for op in ("Mish", "Relu"):  # no step is made of the first
+            nodes = [
+                helper.make_node("RandomNormal", [], ["v"], shape=[4096, 4096]),
+                helper.make_node("RandomNormal", [], ["w"], shape=[4096, 4096]),
+                helper.make_node("MatMul", ["x", "v"], ["a"]),
+                helper.make_node(op, ["a"], ["b"]),
+                helper.make_node("MatMul", ["b", "w"], ["y"]),
+            ]
+            shape = TensorProto.FLOAT, ["batch", 4096]
+            x, y = (helper.make_tensor_value_info(name, *shape) for name in "xy")
+            model = helper.make_model(
+                helper.make_graph(nodes, "g", [x], [y]),
+                opset_imports=[helper.make_opsetid("", 18)],
+                ir_version=8,
+            )
+            path = self.folder / f"{op}.onnx"
+            path.write_bytes(model.SerializeToString())
+            for precision in ("fp32", "bf16"):
+                plan = self.plan(path, "--batch", 8192, "--precision", precision)
+                steps[op, precision] = plan_json(plan)["predicted"]["step"]
+        self.assertGreater(steps["Mish", "fp32"], 4 * steps["Mish", "bf16"])
+        for precision in ("fp32", "bf16"):
+            ratio = steps["Mish", precision] / steps["Relu", precision]
+            self.assertLess(abs(ratio - 1), 0.1, precision)
 
     def test_efficiency_scales_kernels(self):
         self.cluster_of("kind: h100")

@@ -5,7 +5,7 @@ import functools
 import torch
 from torch import nn
 
-# A sentence of WMT16 English-German after filtering by at most 50 has 25 tokens in the mean with its
+# A sentence of WMT16 English-German after filtering by at most 50 has 25 tokens in the mean, with
 # end marks, of source as of target: tokens/s times the minutes of an epoch over its 3.5 M sentences
 # (PyTorch/Translation/GNMT/README.md). A batch's sentences are of one of five ranges of ten by the
 # longer of both (seq2seq/data/sampler.py: BucketingSampler), and padded to the longest in it, which

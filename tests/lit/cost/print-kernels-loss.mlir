@@ -2,7 +2,7 @@
 // RUN: syncline-opt %s -o /dev/null -split-input-file -pass-pipeline='builtin.module(nn.step(print-kernels))' | FileCheck %s
 // RUN: syncline-opt %s -o /dev/null -split-input-file -pass-pipeline='builtin.module(nn.step(print-kernels{like=compiled}))' | FileCheck %s --check-prefix=FUSED
 
-// Of eight scores, eager kernels read or write six times 32 bits each, and convert them from 16 bits and back.
+// Eager kernels read or write six times 32 bits of each of eight scores, which they convert from 16 bits and back.
 // CHECK-DAG: 1 softmax 0 192 1 1 1 1 1 4 0 0 0
 // CHECK-DAG: 1 pointwise 0 96 1 1 1 1 1 2 0 0 0
 // FUSED-DAG: 1 softmax 0 96 1 1 1 1 1 2 0 0 0

@@ -69,6 +69,8 @@ TEST(LayerImport, AConvolutionIsCountedByFormula) {
   EXPECT_TRUE(layers[1].forward.empty() && layers[1].backward.empty());
   EXPECT_EQ(flops(layers[2].backward), products + bias);
   EXPECT_EQ(layers[0].forward[0].bytes, 4.0 * (2 * 3 * 64 + 108 + 4 + 2 * 4 * 64));
+  EXPECT_EQ(layers[0].forward[0].rows, 2 * 64); // as a product, over 27 weights
+  EXPECT_EQ(layers[2].backward[0].rows, 27);
 }
 
 // The ONNX library has no rule for Mish; what follows needs its shape.
