@@ -68,6 +68,8 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
                              .ready = problem.layers[layer].ready,
                              .planner = solution.getPlanner().str(),
                              .updates = op.getUpdates().convertToDouble()};
+  for (const report::GradientName &name : names)
+    context.gradients.push_back(name.parameter);
   const double finish = solution.getFinish().convertToDouble();
   const bool gathers = llvm::any_of(planned.solution.messages,
                                     [](const auto &message) { return message.isFactors; });

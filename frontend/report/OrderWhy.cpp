@@ -2,6 +2,7 @@
 #include "frontend/report/OrderWhy.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/GroupingText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
 #include "passes/problem/Rounding.h"
@@ -66,13 +67,6 @@ std::string heading(const OrderExplanation &explanation, const OrderWhyContext &
          "\n" + virtualTimes(context);
 }
 
-/// The part of the gradient that has the least time left when it arrives.
-const OrderedPart &tightest(const OrderExplanation &explanation) {
-  return *std::ranges::min_element(explanation.parts, {}, [&](const OrderedPart &part) {
-    return part.latest - explanation.messages[part.message].message.arrived();
-  });
-}
-
 /// When it is ready, and when it must arrive.
 std::string deadline(const OrderExplanation &explanation) {
   std::string text = "ready at " + formatSeconds(explanation.ready) + "; once it has arrived, ";
@@ -81,7 +75,7 @@ std::string deadline(const OrderExplanation &explanation) {
   if (explanation.update > 0)
     text += "its update takes " + formatSeconds(explanation.update) + ", ";
   text += "and " + formatSeconds(explanation.tail) + " of the next forward pass follow\n";
-  const OrderedPart &part = tightest(explanation);
+  const OrderedPart &part = explanation.tightest();
   const double end = explanation.messages[part.message].message.arrived(),
                slack = part.latest - end;
   text += "to keep the step at " + formatSeconds(explanation.period, 4) + " " +
@@ -276,6 +270,10 @@ std::string orderWhy(const OrderExplanation &explanation, const OrderWhyContext 
            ": has no bytes, so nothing travels and nothing waits for it\n";
   return heading(explanation, context) + deadline(explanation) + mates(explanation, context) +
          table(explanation, context) + overtaking(explanation) + priorities(explanation) +
+         (explanation.grouping
+              ? groupingText(*explanation.grouping,
+                             {.gradients = context.gradients, .planner = context.planner})
+              : "") +
          proof(explanation, context);
 }
 

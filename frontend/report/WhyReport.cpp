@@ -2,6 +2,7 @@
 #include "frontend/report/WhyReport.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/GroupingText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Table.h"
 
@@ -259,6 +260,12 @@ std::string rowRule(const RowRule &rule, Scheme chosen) {
 std::string whyReport(const Explanation &explanation, const WhyContext &context) {
   return heading(explanation, context) + schemesTable(explanation, context) +
          savings(explanation, context.updates) + byteRule(explanation, context.updates) +
+         (explanation.grouping
+              ? groupingText(*explanation.grouping, {.gradients = context.gradients,
+                                                     .planner = context.planner,
+                                                     .optimal = context.optimal,
+                                                     .updates = context.updates})
+              : "") +
          crossovers(explanation, context);
 }
 

@@ -32,6 +32,7 @@ struct WhyContext {
   std::vector<std::string> unavailable = {};
   bool byNccl = false;                        ///< whether NCCL carries the messages
   double updates = 0;                         ///< seconds of all updates, behind the finish
+  std::vector<std::string> gradients = {};    ///< names of all, in backward order
   std::optional<VirtualTimes> simulated = {}; ///< what 'inspect' prints of it
 };
 
@@ -49,7 +50,8 @@ struct RowRule {
 std::string rowRule(const RowRule &rule, Scheme chosen);
 
 /// Text: how the gradient travels; a table of all schemes, each alone and with its bucket; what the
-/// choice saves; what Poseidon's rule would choose; where the choice changes.
+/// choice saves; what other members of its bucket would cost (groupingText); what Poseidon's rule
+/// would choose; where the choice changes.
 std::string whyReport(const explain::Explanation &explanation, const WhyContext &context);
 
 } // namespace syncline::report

@@ -3,6 +3,7 @@
 
 #include "passes/explain/Alternatives.h"
 #include "passes/explain/Crossovers.h"
+#include "passes/explain/Regrouping.h"
 
 #include <optional>
 #include <vector>
@@ -33,6 +34,7 @@ struct Explanation {
   bool isPiggyback = false; ///< the carrier's message brings the gradient
   problem::Message message; ///< message that brings the gradient
   std::vector<Alternative> alternatives;
+  std::optional<Grouping> grouping; ///< absent where the message is by factors
   /// Absent where the gradient has no factors, or the cluster has no servers to compare them with.
   std::optional<ByteRule> byteRule;
   std::vector<Axis> axes; ///< empty for a single rank, and where plansAnew is not set

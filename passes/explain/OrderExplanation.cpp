@@ -156,6 +156,12 @@ OrderProof proofFor(const OrderProblem &problem, const OrderCertificate &certifi
 
 } // namespace
 
+const OrderedPart &OrderExplanation::tightest() const {
+  return *std::ranges::min_element(parts, {}, [&](const OrderedPart &part) {
+    return part.latest - messages[part.message].message.arrived();
+  });
+}
+
 OrderExplanation explainOrder(const OrderProblem &problem, const Solution &messages,
                               const std::optional<OrderCertificate> &certificate,
                               std::size_t layer) {
@@ -178,6 +184,8 @@ OrderExplanation explainOrder(const OrderProblem &problem, const Solution &messa
   const OrderSolution solution = orderFrom(problem, messages);
   explanation.raised = timed(problem, solution, raised(messages, solution, own));
   explanation.lowered = timed(problem, solution, lowered(solution, own));
+  if (!explanation.parts.empty())
+    explanation.grouping = groupingInOrder(problem, messages, explanation.tightest().message);
   if (certificate)
     explanation.proof = proofFor(problem, *certificate, layer);
   return explanation;

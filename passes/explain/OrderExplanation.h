@@ -4,6 +4,7 @@
 // the backward pass, layers from zero in backward order, messages from zero in issue order.
 #pragma once
 
+#include "passes/explain/Regrouping.h"
 #include "passes/problem/OrderProblem.h"
 
 #include <cstddef>
@@ -84,6 +85,11 @@ struct OrderExplanation {
   OtherOrder raised;  ///< its messages leave before all that start once they are ready
   OtherOrder lowered; ///< its messages leave last, with both halves
   std::optional<OrderProof> proof;
+  /// The message that brings the part with the least time left; absent where that is by factors.
+  std::optional<Grouping> grouping;
+
+  /// The part that has the least time left when it arrives. Precondition: there is a part.
+  const OrderedPart &tightest() const;
 };
 
 /// Explains when the gradient of `layer` travels. Precondition: the messages are a valid order for

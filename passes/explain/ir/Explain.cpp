@@ -142,6 +142,7 @@ Result<Explanation> explain(const merge::PlannedProblem &problem, const Solution
   explanation.isPiggyback = std::ranges::binary_search(plan.piggybacks, layer);
   explanation.message = messageOf(planned, plan, layer);
   explanation.alternatives = alternativesOf(planned, plan, layer, quick(planned));
+  explanation.grouping = groupingOf(planned, plan, layer, quick(planned));
   explanation.byteRule = byteRuleOf(problem, layer);
   if (problem.cluster().getRanks() == 1) // a single rank sends nothing and has no factors
     return explanation;
