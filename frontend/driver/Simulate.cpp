@@ -178,20 +178,34 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   return Status::ok();
 }
 
+/// Prints one sweep, or a grid, and writes CSV and SVG. The last three return them.
+Status writeSweep(const SimulateOptions &options, const std::string &table, auto csv, auto plot) {
+  if (!options.csv.empty())
+    SYNCLINE_TRY(writeWholeFile(options.csv, csv()));
+  if (!options.plot.empty())
+    SYNCLINE_TRY(writeWholeFile(options.plot, plot()));
+  std::fputs((table + "\n").c_str(), stdout);
+  return Status::ok();
+}
+
+/// Two axes are a grid; one or more than two are told of one by one.
 Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
                 cluster::SpecAttr cluster, const report::SimulationContext &context) {
+  const std::string place = report::printable(context.plan) + " on " + context.cluster + ", ";
+  const std::string how = options.replan ? "planned anew by " + plan.planner() : "decisions kept";
+  if (options.sweepsGrid()) {
+    SYNCLINE_TRY_GET(grid,
+                     sweep::runGrid(plan, cluster, options.sweeps[0], options.sweeps[1], options));
+    const bool comparesPlanners = options.sweeps[1].kind == sweep::SweepAxis::Kind::planner;
+    return writeSweep(
+        options, report::gridTable(*grid), [&] { return report::gridCsv(*grid); },
+        [&] { return report::gridSvg(*grid, place + (comparesPlanners ? "planned anew" : how)); });
+  }
   for (const sweep::SweepAxis &axis : options.sweeps) {
     SYNCLINE_TRY_GET(sweep, sweep::runSweep(plan, cluster, axis, options));
-    if (!options.csv.empty())
-      SYNCLINE_TRY(writeWholeFile(options.csv, report::sweepCsv(*sweep)));
-    if (!options.plot.empty())
-      SYNCLINE_TRY(writeWholeFile(
-          options.plot,
-          report::sweepSvg(
-              *sweep,
-              report::printable(context.plan) + " on " + context.cluster + ", " +
-                  (options.replan ? "planned anew by " + plan.planner() : "decisions kept"))));
-    std::fputs((report::sweepTable(*sweep) + "\n").c_str(), stdout);
+    SYNCLINE_TRY(writeSweep(
+        options, report::sweepTable(*sweep), [&] { return report::sweepCsv(*sweep); },
+        [&] { return report::sweepSvg(*sweep, place + how); }));
   }
   return Status::ok();
 }

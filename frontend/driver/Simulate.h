@@ -17,7 +17,10 @@ struct SimulateOptions : sweep::SweepOptions {
   std::string trace; ///< file to write; empty for none
   std::vector<sweep::SweepAxis> sweeps;
   std::vector<std::vector<std::string>> consistencySweeps; ///< each a list of forms
-  std::string csv, plot; ///< files to write for the only sweep; empty for none
+  std::string csv, plot; ///< files to write for the only sweep or grid; empty for none
+
+  /// Whether the sweeps are the two axes of a grid.
+  bool sweepsGrid() const { return sweeps.size() == 2 && consistencySweeps.empty(); }
 };
 
 /// Reads the plan, simulates it and prints the result.

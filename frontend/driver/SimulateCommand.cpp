@@ -2,6 +2,7 @@
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/PlotOption.h"
 #include "frontend/driver/Simulate.h"
+#include "frontend/files/FormatUnits.h"
 #include "frontend/files/Paths.h"
 #include "frontend/files/Units.h"
 #include "frontend/sweep/ConsistencySweep.h"
@@ -22,21 +23,22 @@ namespace {
 struct RawOptions {
   std::string jitter;
   std::vector<std::string> slow, sweeps;
-  std::string replan = "yes";
+  std::string replan = "yes", threshold;
 };
 
 Status usage(const std::string &what) { return Status::error(ErrorKind::badUsage, what); }
 
-Status readJitter(const std::string &text, double &jitter) {
+/// Reads "5%" as 0.05.
+Status readPercent(const std::string &option, const std::string &text, double &share) {
   std::string_view digits = text;
   if (!digits.ends_with('%'))
-    return usage("--jitter: expected a percentage such as '5%', got '" + text + "'");
+    return usage(option + ": expected a percentage such as '5%', got '" + text + "'");
   digits.remove_suffix(1);
   const char *all = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data(), all, jitter);
-  if (error != std::errc() || end != all || !(jitter >= 0 && jitter < 100))
-    return usage("--jitter: expected a percentage from 0% to below 100%, got '" + text + "'");
-  jitter /= 100;
+  const auto [end, error] = std::from_chars(digits.data(), all, share);
+  if (error != std::errc() || end != all || !(share >= 0 && share < 100))
+    return usage(option + ": expected a percentage from 0% to below 100%, got '" + text + "'");
+  share /= 100;
   return Status::ok();
 }
 
@@ -54,7 +56,9 @@ Status readSlow(const std::string &text, std::pair<int, double> &slow) {
 
 Status finish(const RawOptions &raw, SimulateOptions &options) {
   if (!raw.jitter.empty())
-    SYNCLINE_TRY(readJitter(raw.jitter, options.jitter));
+    SYNCLINE_TRY(readPercent("--jitter", raw.jitter, options.jitter));
+  if (!raw.threshold.empty())
+    SYNCLINE_TRY(readPercent("--threshold", raw.threshold, options.threshold));
   std::set<int> slowRanks;
   for (const std::string &text : raw.slow) {
     SYNCLINE_TRY(readSlow(text, options.slow.emplace_back()));
@@ -74,11 +78,14 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
     options.sweeps.push_back(*axis);
   }
   options.replan = raw.replan == "yes";
-  if (raw.sweeps.size() != 1 && !(options.csv + options.plot).empty())
-    return usage("--csv and --plot show one sweep, got " + std::to_string(raw.sweeps.size()));
-  if (!options.plot.empty() && !options.sweeps.empty() &&
-      options.sweeps.front().kind == sweep::SweepAxis::Kind::overlap)
-    return usage("--plot draws over numbers, and overlaps are none");
+  if (options.sweepsGrid())
+    SYNCLINE_TRY(sweep::checkCombination(options.sweeps[0], options.sweeps[1]));
+  if (raw.sweeps.size() != 1 && !options.sweepsGrid() && !(options.csv + options.plot).empty())
+    return usage("--csv and --plot show one sweep or a grid of two axes, got " +
+                 files::counted(static_cast<std::int64_t>(raw.sweeps.size()), "sweep"));
+  if (!options.plot.empty() && !options.sweeps.empty() && options.sweeps.front().isNamed())
+    return usage("--plot draws over numbers, expected an axis of numbers first, got '" +
+                 std::string(sweep::axisName(options.sweeps.front().kind)) + "'");
   SYNCLINE_TRY(expectSvgName(options.plot));
   if (!raw.sweeps.empty() && (options.json || !options.trace.empty()))
     return usage("--json and --trace are of one simulation, not of a sweep");
@@ -94,9 +101,11 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
               "bandwidth=1Gb/s..100Gb/s, latency=1us..1ms, ranks=1..2048 or ranks=4,8,16, "
               "nodes=1..8, batch=8..256, slow=1..4 (times as long that rank 0 computes), "
               "bucket=1MiB..200MiB (planner ddp:SIZE), overlap=backward,step (for plans of "
-              "'compile --overlap step'), consistency=bsp,ssp:3,dssp:3,15 (forms of 'compile "
-              "--consistency'; prints what each trades, time a step for staleness); may be "
-              "repeated. The other axes print samples/s, of all ranks, and efficiency: samples/s / "
+              "'compile --overlap step'), planner=optimal,ddp:25MiB,wfbp, "
+              "consistency=bsp,ssp:3,dssp:3,15 (forms of 'compile "
+              "--consistency'; prints what each trades, time a step for staleness). Given twice: a "
+              "grid of both axes, for --plot the axis of numbers first; more often: one by one. "
+              "All but consistency print samples/s, of all ranks, and efficiency: samples/s / "
               "(ranks x samples/s of one device alone, which "
               "sends nothing). What does not fit into the devices' memory is left out")
           ->type_name("AXIS=FIRST..LAST")
@@ -108,6 +117,13 @@ void addSweepOptions(CLI::App *command, RawOptions *raw, SimulateOptions *option
                    "decisions (no)")
       ->check(launch::oneOf({"yes", "no"}))
       ->capture_default_str()
+      ->needs(sweep)
+      ->group("Sweeps");
+  command
+      ->add_option("--threshold", raw->threshold,
+                   "Say from where on efficiency is above this; default: 90%")
+      ->check(launch::someText())
+      ->type_name("PERCENT")
       ->needs(sweep)
       ->group("Sweeps");
   command

@@ -95,7 +95,7 @@ private:
     for (double value : labelled()) {
       svg += line(x(value), top, x(value), middle, "#dddddd");
       svg += line(x(value), lower, x(value), bottom, "#dddddd");
-      svg += text(x(value), bottom + 18, "middle", sweep::axisValue(sweep.axis.kind, value));
+      svg += text(x(value), bottom + 18, "middle", sweep::axisValue(sweep.axis, value));
     }
     svg += text((left + width - right) / 2, bottom + 38, "middle",
                 std::string(sweep::axisName(sweep.axis.kind)));
@@ -150,7 +150,7 @@ private:
     for (const sweep::SkippedValue &value : sweep.skipped) {
       svg += text(x(value.value), middle - 4, "middle", "\u00d7", "#c0392b");
       svg += text(left, down, "start",
-                  "\u00d7 " + sweep::axisValue(sweep.axis.kind, value.value) + ": " + value.reason,
+                  "\u00d7 " + sweep::axisValue(sweep.axis, value.value) + ": " + value.reason,
                   "#c0392b");
       down += noteHeight;
     }

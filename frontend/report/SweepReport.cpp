@@ -7,7 +7,6 @@
 #include "frontend/report/Table.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 namespace syncline::report {
@@ -81,7 +80,7 @@ std::string skippedText(const sweep::Sweep &sweep) {
   std::string text;
   for (const sweep::SkippedValue &value : sweep.skipped)
     text += "left out: " + std::string(sweep::axisName(sweep.axis.kind)) + " " +
-            sweep::axisValue(sweep.axis.kind, value.value) + ": " + value.reason + "\n";
+            sweep::axisValue(sweep.axis, value.value) + ": " + value.reason + "\n";
   return text;
 }
 
@@ -95,7 +94,7 @@ std::string bestText(const sweep::Sweep &sweep) {
              ? ""
              : "most samples/s: " + formatRate(rate) + " at " +
                    std::string(sweep::axisName(sweep.axis.kind)) + " " +
-                   sweep::axisValue(sweep.axis.kind, best->value) + "\n";
+                   sweep::axisValue(sweep.axis, best->value) + "\n";
 }
 
 /// How decisions differ from point to point.
@@ -106,28 +105,76 @@ std::string crossoversText(const sweep::Sweep &sweep) {
   for (std::size_t i = 1; i < sweep.points.size(); ++i)
     if (std::string what = differences(sweep, sweep.points[i - 1], sweep.points[i]); !what.empty())
       crossovers +=
-          "  at " + sweep::axisValue(sweep.axis.kind, sweep.points[i].value) + ": " + what + "\n";
+          "  at " + sweep::axisValue(sweep.axis, sweep.points[i].value) + ": " + what + "\n";
   return crossovers.empty() ? "\nplanned anew at every point; the decisions are the same\n"
                             : "\nplanned anew at every point; decisions change\n" + crossovers;
 }
 
-/// A value of the axis as a cell; overlaps have no number.
-std::string csvCell(sweep::SweepAxis::Kind kind, double value) {
-  return kind == sweep::SweepAxis::Kind::overlap ? sweep::axisValue(kind, value)
-                                                 : number(sweep::csvValue(kind, value));
+} // namespace
+
+std::string csvCell(const sweep::SweepAxis &axis, double value) {
+  return axis.isNamed() ? sweep::axisValue(axis, value) : number(sweep::csvValue(axis.kind, value));
 }
 
-std::string csvRow(sweep::SweepAxis::Kind kind, const sweep::SweepPoint &point) {
+const char *const csvPointColumns =
+    "step_s,compute_s,exposed_s,communication_end_s,messages,samples_per_s,efficiency,"
+    "planned_overlap,gap,left_out\n";
+
+std::string csvPoint(const sweep::SweepPoint &point) {
   const Throughput rate = throughputOf(point);
   auto known = [](double value) { return value > 0 ? number(value) : std::string(); };
-  return csvCell(kind, point.value) + "," + number(point.step) + "," + number(point.compute) + "," +
-         number(point.exposed) + "," + number(point.communicationEnd) + "," +
-         std::to_string(point.messageCount()) + "," + known(rate.samplesPerSecond()) + "," +
-         known(rate.efficiency()) + "," + overlapOf(point) + "," +
-         (point.gap ? number(*point.gap) : "") + ",\n";
+  return number(point.step) + "," + number(point.compute) + "," + number(point.exposed) + "," +
+         number(point.communicationEnd) + "," + std::to_string(point.messageCount()) + "," +
+         known(rate.samplesPerSecond()) + "," + known(rate.efficiency()) + "," + overlapOf(point) +
+         "," + (point.gap ? number(*point.gap) : "") + ",\n";
 }
 
-} // namespace
+std::string csvSkipped(const sweep::SkippedValue &value) {
+  return ",,,,,,,,," + files::csvQuoted(value.reason) + "\n";
+}
+
+std::vector<SweptValue> sweptValues(const sweep::Sweep &sweep) {
+  std::vector<SweptValue> values;
+  for (const sweep::SweepPoint &point : sweep.points)
+    values.push_back({point.value, &point, nullptr});
+  for (const sweep::SkippedValue &skipped : sweep.skipped)
+    values.push_back({skipped.value, nullptr, &skipped});
+  std::ranges::sort(values, {}, &SweptValue::value);
+  return values;
+}
+
+std::string breakEvenText(const sweep::Sweep &sweep) {
+  if (!sweep.breakEven)
+    return "";
+  using Kind = sweep::BreakEven::Kind;
+  const sweep::BreakEven &found = *sweep.breakEven;
+  auto at = [&](double value) {
+    return std::string(sweep::axisName(sweep.axis.kind)) + " " +
+           sweep::axisValue(sweep.axis, value);
+  };
+  const std::string above = "above " + files::formatNumber(100 * found.threshold, 4) + " %";
+  switch (found.kind) {
+  case Kind::never:
+    return "efficiency is nowhere " + above + "; the most is " + percent(found.share) + ", at " +
+           at(found.best) + "\n";
+  case Kind::everywhere:
+    return "efficiency is " + above + " everywhere; the least is " + percent(found.share) +
+           ", at " + at(found.best) + "\n";
+  case Kind::from:
+    return "from " + at(found.at) + " on efficiency is " + above + "\n";
+  case Kind::upTo:
+    return "up to " + at(found.at) + " efficiency is " + above + "\n";
+  case Kind::notMonotone:
+    break;
+  }
+  std::string where;
+  for (const sweep::SweepPoint &point : sweep.points)
+    if (point.efficiency() > found.threshold)
+      where += (where.empty() ? "" : ", ") + sweep::axisValue(sweep.axis, point.value);
+  return "efficiency passes " + files::formatNumber(100 * found.threshold, 4) +
+         " % more than once; it is above at " + std::string(sweep::axisName(sweep.axis.kind)) +
+         " " + where + "\n";
+}
 
 Throughput throughputOf(const sweep::SweepPoint &point) {
   return {point.ranks, point.samples, point.step, point.alone};
@@ -149,7 +196,7 @@ std::string sweepTable(const sweep::Sweep &sweep) {
   for (const sweep::SweepPoint &point : sweep.points) {
     hasWhole |= point.hasWhole;
     const Throughput rate = throughputOf(point);
-    table.addRow({sweep::axisValue(sweep.axis.kind, point.value), formatSeconds(point.step, 4),
+    table.addRow({sweep::axisValue(sweep.axis, point.value), formatSeconds(point.step, 4),
                   formatSeconds(point.compute), formatSeconds(point.exposed),
                   percent(point.step > 0 ? point.exposed / point.step : 0),
                   rate.samplesPerSecond() > 0 ? formatRate(rate.samplesPerSecond()) : "-",
@@ -167,25 +214,14 @@ std::string sweepTable(const sweep::Sweep &sweep) {
          "so long for messages;\n" +
          "overlap: messages hide behind the backward pass, or (step) behind the next forward pass "
          "too; gap: of the\nplanned step to the proved bound\n" +
-         throughputMeaning + "\n" + bestText(sweep) + crossoversText(sweep);
+         throughputMeaning + "\n" + bestText(sweep) + breakEvenText(sweep) + crossoversText(sweep);
 }
 
 std::string sweepCsv(const sweep::Sweep &sweep) {
-  const sweep::SweepAxis::Kind kind = sweep.axis.kind;
-  std::string text = std::string(sweep::csvColumn(kind)) +
-                     ",step_s,compute_s,exposed_s,communication_end_s,messages,samples_per_s,"
-                     "efficiency,planned_overlap,gap,left_out\n";
-  auto missing = sweep.skipped.begin();
-  auto addMissing = [&](double below) {
-    for (; missing != sweep.skipped.end() && missing->value < below; ++missing)
-      text +=
-          csvCell(kind, missing->value) + ",,,,,,,,,," + files::csvQuoted(missing->reason) + "\n";
-  };
-  for (const sweep::SweepPoint &point : sweep.points) {
-    addMissing(point.value);
-    text += csvRow(kind, point);
-  }
-  addMissing(std::numeric_limits<double>::infinity());
+  std::string text = std::string(sweep::csvColumn(sweep.axis.kind)) + "," + csvPointColumns;
+  for (const SweptValue &value : sweptValues(sweep))
+    text += csvCell(sweep.axis, value.value) + "," +
+            (value.point ? csvPoint(*value.point) : csvSkipped(*value.skipped));
   return text;
 }
 

@@ -1,6 +1,7 @@
 // A sweep's points: what was simulated at every value of an axis.
 #pragma once
 
+#include "frontend/sweep/BreakEven.h"
 #include "frontend/sweep/SweepAxis.h"
 #include "passes/problem/CollectiveCost.h"
 
@@ -30,6 +31,8 @@ struct SweepPoint {
   std::vector<Scheme> schemes;
   std::vector<std::vector<int>> messages;
 
+  /// The scaling efficiency, as report::Throughput has it; 0 where it is unknown.
+  double efficiency() const { return step > 0 ? alone / step : 0; }
   bool sends() const { return !schemes.empty(); }
   int messageCount() const {
     std::set<int> all;
@@ -49,8 +52,17 @@ struct Sweep {
   SweepAxis axis;
   bool replanned = false;
   std::vector<std::string> gradients;     ///< names
-  std::vector<SweepPoint> points;         ///< at least one, values ascending
+  std::vector<SweepPoint> points;         ///< values ascend; at least one, but in a grid's column
   std::vector<SkippedValue> skipped = {}; ///< ascending
+  std::optional<BreakEven> breakEven = std::nullopt;
+};
+
+/// Two axes at once.
+struct SweepGrid {
+  SweepAxis axis;   ///< of every column
+  SweepAxis across; ///< a column for each of its values
+  std::vector<double> values;
+  std::vector<Sweep> columns; ///< some may have no points, not all
 };
 
 } // namespace syncline::sweep

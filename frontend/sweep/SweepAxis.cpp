@@ -3,6 +3,7 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "frontend/files/Units.h"
+#include "passes/solver/Planner.h"
 #include "syncline/PlanConstants.h"
 
 #include <algorithm>
@@ -14,11 +15,12 @@ namespace {
 
 using Kind = SweepAxis::Kind;
 
-constexpr Kind kinds[] = {Kind::bandwidth, Kind::latency, Kind::ranks,  Kind::nodes,
-                          Kind::batch,     Kind::slow,    Kind::bucket, Kind::overlap};
+constexpr Kind kinds[] = {Kind::bandwidth, Kind::latency, Kind::ranks,   Kind::nodes,  Kind::batch,
+                          Kind::slow,      Kind::bucket,  Kind::overlap, Kind::planner};
 
 bool isWhole(Kind kind) {
-  return kind == Kind::ranks || kind == Kind::nodes || kind == Kind::batch || kind == Kind::bucket;
+  return kind == Kind::ranks || kind == Kind::nodes || kind == Kind::batch ||
+         kind == Kind::bucket || kind == Kind::planner;
 }
 
 Result<double> parseValue(Kind kind, std::string_view text) {
@@ -51,6 +53,8 @@ Result<double> parseValue(Kind kind, std::string_view text) {
         return static_cast<double>(overlap);
     return Status::badInput("expected 'backward', 'step' or 'backward,step', got '" +
                             std::string(text) + "'");
+  case Kind::planner:
+    break; // parsePlanners() reads these
   }
   return Status::badInput("unknown axis");
 }
@@ -101,8 +105,29 @@ KindText textOf(Kind kind) {
     return {"bucket", "bucket_bytes"};
   case Kind::overlap:
     return {"overlap", "overlap"};
+  case Kind::planner:
+    return {"planner", "planner"};
   }
   return {};
+}
+
+/// "PLANNER,PLANNER,..", in this order.
+Result<SweepAxis> parsePlanners(std::string_view text) {
+  SweepAxis axis{Kind::planner};
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string name(text.substr(at, end - at));
+    SYNCLINE_TRY_GET(planner, solver::parsePlanner(name));
+    if (!(*planner)->plansAnew())
+      return usage("planner '" + name + "' plans only in 'syncline compile'");
+    if (std::ranges::count(axis.planners, name) > 0)
+      return usage("planner '" + name + "' is named twice");
+    axis.listed.push_back(static_cast<double>(axis.planners.size()));
+    axis.planners.push_back(name);
+    at = end + 1;
+  }
+  axis.last = axis.listed.back();
+  return axis;
 }
 
 } // namespace
@@ -117,6 +142,8 @@ std::string_view overlapName(Overlap overlap) {
   return {};
 }
 
+bool SweepAxis::isWhole() const { return sweep::isWhole(kind); }
+
 std::string_view axisName(Kind kind) { return textOf(kind).name; }
 
 std::string_view csvColumn(Kind kind) { return textOf(kind).column; }
@@ -129,10 +156,13 @@ Result<SweepAxis> parseSweep(std::string_view text) {
       std::ranges::find(kinds, text.substr(0, std::min(equals, text.size())), axisName);
   if (equals == std::string_view::npos || kind == std::end(kinds))
     return usage(
-        "expected bandwidth, latency, ranks, nodes, batch, slow, bucket, overlap or consistency "
-        "with a range, as in 'bandwidth=1Gb/s..100Gb/s', or a list, as in 'ranks=4,8,16', got '" +
+        "expected bandwidth, latency, ranks, nodes, batch, slow, bucket, overlap, planner or "
+        "consistency with a range, as in 'bandwidth=1Gb/s..100Gb/s', or a list, as in "
+        "'ranks=4,8,16', got '" +
         std::string(text) + "'");
   const std::string_view range = text.substr(equals + 1);
+  if (*kind == Kind::planner)
+    return parsePlanners(range);
   Result<std::vector<double>> values = parseValues(*kind, range);
   if (!values)
     return usage("'" + std::string(text) + "': " + values.status().message());
@@ -142,6 +172,17 @@ Result<SweepAxis> parseSweep(std::string_view text) {
   if (*kind == Kind::overlap || range.find(',') != std::string_view::npos)
     axis.listed = std::move(*values);
   return axis;
+}
+
+Status checkCombination(const SweepAxis &axis, const SweepAxis &across) {
+  auto sets = [](Kind kind) {
+    return kind == Kind::nodes ? Kind::ranks : kind == Kind::bucket ? Kind::planner : kind;
+  };
+  if (sets(axis.kind) != sets(across.kind))
+    return Status::ok();
+  const std::string first(axisName(axis.kind)), second(axisName(across.kind));
+  return usage(first == second ? "'" + first + "' is given twice"
+                               : "'" + first + "' and '" + second + "' set the same thing");
 }
 
 std::vector<double> sweepValues(const SweepAxis &axis, int devicesPerNode) {
@@ -176,6 +217,7 @@ std::string axisValue(Kind kind, double value) {
     return files::formatBytes(std::llround(value), 4);
   case Kind::overlap:
     return std::string(overlapName(static_cast<Overlap>(std::llround(value))));
+  case Kind::planner:
   case Kind::ranks:
   case Kind::nodes:
   case Kind::batch:
@@ -183,6 +225,11 @@ std::string axisValue(Kind kind, double value) {
     return isWhole(kind) ? std::to_string(std::llround(value)) : files::formatNumber(value, 4);
   }
   return {};
+}
+
+std::string axisValue(const SweepAxis &axis, double value) {
+  return axis.kind == Kind::planner ? axis.planners[static_cast<std::size_t>(std::llround(value))]
+                                    : axisValue(axis.kind, value);
 }
 
 } // namespace syncline::sweep

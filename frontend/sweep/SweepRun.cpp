@@ -40,6 +40,12 @@ struct Place {
   Overlap overlap() const { return where.isOrder ? Overlap::step : Overlap::backward; }
 };
 
+/// What a grid's column has in common.
+struct Fixed {
+  const SweepAxis *axis;
+  double value = 0;
+};
+
 /// What a planner decided, or the plan's decisions.
 struct Decisions {
   Solution plan;
@@ -100,11 +106,11 @@ Status expectWholeNodes(cluster::SpecAttr cluster, std::int64_t ranks) {
 class Sweeper {
 public:
   Sweeper(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
-          const SweepOptions &options)
-      : plan(plan), cluster(cluster), options(options) {}
+          const SweepOptions &options, std::optional<Fixed> fixed)
+      : plan(plan), cluster(cluster), options(options), fixed(fixed) {}
 
-  Result<SweepPoint> at(Kind kind, double value) const {
-    SYNCLINE_TRY_GET(place, placeOf(kind, value));
+  Result<SweepPoint> at(const SweepAxis &axis, double value) const {
+    SYNCLINE_TRY_GET(place, placeOf(axis, value));
     const bool isAlone = place->where.cluster.getRanks() == 1;
     SYNCLINE_TRY_GET(point, isAlone ? simulateAlone(*place) : simulateThere(*place));
     point->value = value;
@@ -118,11 +124,24 @@ public:
 private:
   Overlap planned() const { return plan.problem().hasOrder() ? Overlap::step : Overlap::backward; }
 
-  Result<Place> placeOf(Kind kind, double value) const {
+  Result<Place> placeOf(const SweepAxis &axis, double value) const {
     const bool isOrder = options.overlap.value_or(planned()) == Overlap::step;
     Place place{.where = {.cluster = cluster, .isOrder = isOrder}, .planner = plan.planner()};
     merge::Change change;
-    switch (kind) {
+    if (fixed)
+      apply(*fixed->axis, fixed->value, place, change);
+    apply(axis, value, place, change);
+    const bool setsRanks = axis.kind == Kind::ranks || (fixed && fixed->axis->kind == Kind::ranks);
+    if (Status whole = expectWholeNodes(cluster, change.ranks.value_or(cluster.getRanks()));
+        setsRanks && !whole)
+      return whole;
+    SYNCLINE_TRY_GET(there, merge::changed(place.where.cluster, change));
+    place.where.cluster = *there;
+    return place;
+  }
+
+  void apply(const SweepAxis &axis, double value, Place &place, merge::Change &change) const {
+    switch (axis.kind) {
     case Kind::bandwidth:
       change.bandwidth = value * cluster.getLink().getBeta();
       break;
@@ -147,13 +166,10 @@ private:
     case Kind::overlap:
       place.where.isOrder = static_cast<Overlap>(std::llround(value)) == Overlap::step;
       break;
+    case Kind::planner:
+      place.planner = axisValue(axis, value);
+      break;
     }
-    if (Status whole = expectWholeNodes(cluster, change.ranks.value_or(cluster.getRanks()));
-        kind == Kind::ranks && !whole)
-      return whole;
-    SYNCLINE_TRY_GET(there, merge::changed(place.where.cluster, change));
-    place.where.cluster = *there;
-    return place;
   }
 
   /// Sets how a step of so many of the scenario's micro-batches is simulated, and checks its size.
@@ -262,6 +278,7 @@ private:
   const simulate::SimulatedPlan &plan;
   cluster::SpecAttr cluster;
   const SweepOptions &options;
+  std::optional<Fixed> fixed;
 };
 
 /// Refuses an axis that makes no sense for this plan on this cluster.
@@ -272,16 +289,18 @@ Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
     return Status::badInput(name + "the trace does not say how many samples a rank has (column K)");
   if (const Result<std::shared_ptr<const solver::Planner>> planner =
           solver::plannerOfPlan(plan.planner());
-      kind != Kind::bucket && replan && planner && !(*planner)->plansAnew())
+      kind != Kind::bucket && kind != Kind::planner && replan && planner &&
+      !(*planner)->plansAnew())
     return Status::badInput(name + "planner '" + plan.planner() +
                             "' plans only in 'syncline compile'; '--replan no' keeps its plan");
-  if ((kind == Kind::bucket || kind == Kind::overlap) && !replan)
+  const bool decides = kind == Kind::bucket || kind == Kind::overlap || kind == Kind::planner;
+  if (decides && !replan)
     return Status::error(ErrorKind::badUsage,
                          name + "every point is planned anew, got '--replan no'");
   if (kind == Kind::overlap && !plan.problem().hasOrder())
     return Status::badInput(name + "the plan does not say when the next forward pass reads "
                                    "parameters, expected one compiled with '--overlap step'");
-  if (kind == Kind::batch || kind == Kind::slow || kind == Kind::bucket || kind == Kind::overlap)
+  if (kind == Kind::batch || kind == Kind::slow || decides)
     return Status::ok();
   for (cluster::CollectiveAttr stated : cluster.getCollectives())
     if (!mlir::isa<cluster::FormulaAttr>(stated.getCost()))
@@ -305,25 +324,63 @@ Status expectMemory(std::optional<std::int64_t> needed, cluster::SpecAttr cluste
                           "' has devices of " + files::formatBytes(*size));
 }
 
+/// The points of one axis, some of which may be left out.
+static Result<Sweep> runColumn(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
+                               const SweepAxis &axis, const SweepOptions &options,
+                               std::optional<Fixed> fixed) {
+  const int devicesPerNode = static_cast<int>(cluster.getDevicesPerNode());
+  Sweep sweep{axis, options.replan, plan.names(), {}};
+  const Sweeper sweeper(plan, cluster, options, fixed);
+  std::vector<KnownShare> shares;
+  for (double value : sweepValues(axis, devicesPerNode)) {
+    Result<SweepPoint> point = sweeper.at(axis, value);
+    if (!point && point.status().kind() != ErrorKind::badInput)
+      return point.status();
+    if (point) {
+      shares.push_back({value, point->efficiency()});
+      sweep.points.push_back(std::move(*point));
+    } else {
+      sweep.skipped.push_back({value, point.status().message()});
+    }
+  }
+  sweep.breakEven = findBreakEven(
+      axis, devicesPerNode, options.threshold, shares, [&](double value) -> std::optional<double> {
+        const Result<SweepPoint> point = sweeper.at(axis, value);
+        return point ? std::optional(point->efficiency()) : std::nullopt;
+      });
+  return sweep;
+}
+
+/// Why a sweep has no points.
+static Status firstReason(const Sweep &sweep) {
+  const SkippedValue &first = sweep.skipped.front();
+  return Status::badInput("at " + std::string(axisName(sweep.axis.kind)) + " " +
+                          axisValue(sweep.axis, first.value) + ": " + first.reason);
+}
+
 Result<Sweep> runSweep(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
                        const SweepAxis &axis, const SweepOptions &options) {
   SYNCLINE_TRY(checkAxis(plan, cluster, axis.kind, options.replan));
-  Sweep sweep{axis, options.replan, plan.names(), {}};
-  const Sweeper sweeper(plan, cluster, options);
-  for (double value : sweepValues(axis, static_cast<int>(cluster.getDevicesPerNode()))) {
-    Result<SweepPoint> point = sweeper.at(axis.kind, value);
-    if (point)
-      sweep.points.push_back(std::move(*point));
-    else if (point.status().kind() == ErrorKind::badInput)
-      sweep.skipped.push_back({value, point.status().message()});
-    else
-      return point.status();
+  SYNCLINE_TRY_GET(sweep, runColumn(plan, cluster, axis, options, std::nullopt));
+  if (sweep->points.empty())
+    return firstReason(*sweep);
+  return sweep;
+}
+
+Result<SweepGrid> runGrid(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
+                          const SweepAxis &axis, const SweepAxis &across,
+                          const SweepOptions &options) {
+  for (const SweepAxis *checked : {&axis, &across})
+    SYNCLINE_TRY(checkAxis(plan, cluster, checked->kind, options.replan));
+  SweepGrid grid{
+      axis, across, sweepValues(across, static_cast<int>(cluster.getDevicesPerNode())), {}};
+  for (double value : grid.values) {
+    SYNCLINE_TRY_GET(column, runColumn(plan, cluster, axis, options, Fixed{&across, value}));
+    grid.columns.push_back(std::move(*column));
   }
-  if (!sweep.points.empty())
-    return sweep;
-  const SkippedValue &first = sweep.skipped.front();
-  return Status::badInput("at " + std::string(axisName(axis.kind)) + " " +
-                          axisValue(axis.kind, first.value) + ": " + first.reason);
+  if (std::ranges::all_of(grid.columns, [](const Sweep &column) { return column.points.empty(); }))
+    return firstReason(grid.columns.front());
+  return grid;
 }
 
 } // namespace syncline::sweep

@@ -16,6 +16,12 @@ namespace syncline::sweep {
 Result<Sweep> runSweep(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
                        const SweepAxis &axis, const SweepOptions &options);
 
+/// A sweep over `axis` for each value of `across`; errors as runSweep's. Precondition: the two axes
+/// can be combined (checkCombination).
+Result<SweepGrid> runGrid(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
+                          const SweepAxis &axis, const SweepAxis &across,
+                          const SweepOptions &options);
+
 /// badInput where `needed` bytes exceed the memory that the cluster file states for a device, as
 /// in `compile`.
 Status expectMemory(std::optional<std::int64_t> needed, cluster::SpecAttr cluster);

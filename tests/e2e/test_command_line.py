@@ -12,7 +12,7 @@ SAMPLES = harness.TOP / "samples"
 DIGITS = SAMPLES / "models" / "digits-cnn.onnx"
 TRACE = SAMPLES / "traces" / "vgg11.csv"
 COMMANDS = "compile inspect verify simulate run calibrate profile cluster".split()
-MOST_OPTIONS = 135  # of all commands, but for --help and --version
+MOST_OPTIONS = 136  # of all commands, but for --help and --version
 
 
 class MeantTest(RefusalTest):

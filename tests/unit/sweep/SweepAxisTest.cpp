@@ -40,6 +40,41 @@ TEST(SweepAxisTest, ReadsOverlaps) {
   ASSERT_TRUE(axis) << axis.status().message();
 }
 
+// Planners stand in the order in which they were typed.
+TEST(SweepAxisTest, ReadsPlanners) {
+  Result<SweepAxis> axis = parseSweep("planner=wfbp,ddp:25MiB,optimal");
+  ASSERT_TRUE(axis) << axis.status().message();
+  const std::vector<double> values = sweepValues(*axis, 4);
+  ASSERT_EQ(values.size(), 3u);
+  EXPECT_EQ(axisValue(*axis, values[0]), "wfbp");
+  EXPECT_EQ(axisValue(*axis, values[1]), "ddp:25MiB");
+  EXPECT_EQ(axisValue(*axis, values[2]), "optimal");
+  EXPECT_TRUE(axis->isNamed());
+  for (auto [text, said] :
+       {std::pair("planner=", "planner"), std::pair("planner=wfbp,", "planner"),
+        std::pair("planner=fastest", "fastest"), std::pair("planner=ddp", "ddp"),
+        std::pair("planner=wfbp,wfbp", "--sweep: planner 'wfbp' is named twice"),
+        std::pair("planner=wfbp..optimal", "wfbp..optimal"),
+        std::pair("planner=z3:messages=4",
+                  "--sweep: planner 'z3:messages=4' plans only in 'syncline compile'")}) {
+    axis = parseSweep(text);
+    ASSERT_FALSE(axis) << text;
+    EXPECT_EQ(axis.status().kind(), ErrorKind::badUsage) << text;
+    EXPECT_NE(axis.status().message().find(said), std::string::npos) << axis.status().message();
+  }
+}
+
+TEST(SweepAxisTest, RefusesAxesThatSetTheSame) {
+  auto check = [](const char *one, const char *other) {
+    return checkCombination(*parseSweep(one), *parseSweep(other)).message();
+  };
+  EXPECT_EQ(check("ranks=4..8", "bandwidth=1Gb/s"), "");
+  EXPECT_EQ(check("ranks=4..8", "ranks=16"), "--sweep: 'ranks' is given twice");
+  EXPECT_EQ(check("ranks=4..8", "nodes=16"), "--sweep: 'ranks' and 'nodes' set the same thing");
+  EXPECT_EQ(check("planner=wfbp", "bucket=1MiB"),
+            "--sweep: 'planner' and 'bucket' set the same thing");
+}
+
 TEST(SweepAxisTest, RefusesWhatIsNoRange) {
   for (const char *text : {"",
                            "bandwidth",
