@@ -17,6 +17,7 @@ struct CompileOptions {
   std::string model;               ///< ONNX file, or a layer trace when it ends in .csv
   std::string cluster;             ///< path of a cluster file
   std::string profile;             ///< JSON; empty for none
+  std::string offers;              ///< YAML, in place of cluster and output; empty for none
   std::string output;              ///< the plan folder
   std::string planner = "optimal"; ///< as solver::parsePlanner reads it
   std::string overlap = "auto";    ///< "backward", "step" or "auto"

@@ -3,7 +3,7 @@
 #include "frontend/driver/BackendOption.h"
 #include "frontend/driver/ChooseConsistency.h"
 #include "frontend/driver/Commands.h"
-#include "frontend/driver/Compile.h"
+#include "frontend/driver/CompileOffers.h"
 #include "frontend/driver/Exclusions.h"
 #include "frontend/driver/LossOptions.h"
 #include "frontend/driver/NamedNumbers.h"
@@ -231,33 +231,35 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
 }
 
 /// What a plan is made of.
-static void addInputs(CLI::App &command, CompileOptions &options) {
+static CLI::Option *addInputs(CLI::App &command, CompileOptions &options) {
   command.add_option("MODEL", options.model, "ONNX model, or a layer trace (.csv) to plan only")
       ->required();
-  command
-      .add_option("--cluster", options.cluster,
-                  "Cluster file (YAML), or the name of a sample where there is no such file; "
-                  "'syncline cluster --list' lists them")
-      ->required()
-      ->type_name("FILE")
-      ->check(launch::someText())
-      ->group("Inputs");
+  CLI::Option *cluster =
+      command
+          .add_option("--cluster", options.cluster,
+                      "Cluster file (YAML), or the name of a sample where there is no such file; "
+                      "'syncline cluster --list' lists them")
+          ->required()
+          ->type_name("FILE")
+          ->check(launch::someText())
+          ->group("Inputs");
   command
       .add_option("--profile", options.profile,
                   "Take measured times from this file (JSON), which hold for the --threads of the "
                   "measurement; default: estimate by the cluster's rates")
       ->check(launch::someText())
       ->group("Inputs");
+  return cluster;
 }
 
 /// What is written.
-static void addOutput(CLI::App &command, CompileOptions &options) {
-  command
-      .add_option("-o,--output", options.output,
-                  "Write the plan to this folder; a plan there is replaced")
-      ->required()
-      ->check(launch::someText())
-      ->group("Output");
+static CLI::Option *addOutput(CLI::App &command, CompileOptions &options) {
+  CLI::Option *output = command
+                            .add_option("-o,--output", options.output,
+                                        "Write the plan to this folder; a plan there is replaced")
+                            ->required()
+                            ->check(launch::someText())
+                            ->group("Output");
   command
       .add_option(
           "--backend", options.backend,
@@ -268,6 +270,7 @@ static void addOutput(CLI::App &command, CompileOptions &options) {
       ->type_name("DEVICE")
       ->group("Output");
   command.add_flag("--quiet", options.quiet, "Say nothing of what was written")->group("Output");
+  return output;
 }
 
 /// What is trained, and from which samples.
@@ -365,8 +368,8 @@ Command addCompile(CLI::App &app) {
                   "  syncline compile model.onnx --cluster ethernet-10g --batch 32 -o model.plan\n"
                   "  syncline compile model.onnx --cluster lab.yaml --batch 32 --planner ddp:25MiB "
                   "-o ddp.plan");
-  addInputs(*command, *options);
-  addOutput(*command, *options);
+  CLI::Option *cluster = addInputs(*command, *options);
+  addOffers(*command, *options, cluster, addOutput(*command, *options));
   addModel(*command, *options);
   addOptimizer(*command, *options);
   addClipping(*command, *options);
@@ -385,6 +388,8 @@ Command addCompile(CLI::App &app) {
     options->forms = std::move(*forms);
     SYNCLINE_TRY(checkExclusions(*options, isGiven));
     settleOverlap(*options);
+    if (!options->offers.empty())
+      return compileOffers(*options, isGiven);
     SYNCLINE_TRY(files::resolveCluster(options->cluster));
     SYNCLINE_TRY(settleBackend(*options));
     SYNCLINE_TRY(checkExclusions(*options, isGiven));

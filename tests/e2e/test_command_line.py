@@ -12,7 +12,7 @@ SAMPLES = harness.TOP / "samples"
 DIGITS = SAMPLES / "models" / "digits-cnn.onnx"
 TRACE = SAMPLES / "traces" / "vgg11.csv"
 COMMANDS = "compile inspect verify simulate run calibrate profile cluster".split()
-MOST_OPTIONS = 136  # of all commands, but for --help and --version
+MOST_OPTIONS = 137  # of all commands, but for --help and --version
 
 
 class MeantTest(RefusalTest):
@@ -138,6 +138,7 @@ class ExclusionTest(RefusalTest):
     VALUES = {
         "--backend": "cpu",
         "--batch": 2,
+        "--nodes": 2,
         "--loss": "mse",
         "--classes-in": 1,
         "--dropout": "off",
@@ -177,7 +178,8 @@ class ExclusionTest(RefusalTest):
         for one, other in pairs:
             with self.subTest(one=one, other=other):
                 model = trace if one == "a layer trace" else "m.onnx"
-                words = ("compile", model, "--cluster", self.cluster, "-o", self.folder / "p")
+                places = ("--cluster", self.cluster, "-o", self.folder / "p")
+                words = ("compile", model, *(places if "--offers" not in (one, other) else ()))
                 words += (*self.words(one), *self.words(other))
                 self.refuses(words, "exclude each other: ", code=2)
 
@@ -198,7 +200,7 @@ class CompletionTest(RefusalTest):
         self.assertEqual(self.complete("syncline", "help", "si"), {"simulate"})
         self.assertEqual(
             self.complete("syncline", "compile", "m.onnx", "--o"),
-            {"--output", "--optimizer", "--overlap"},
+            {"--output", "--optimizer", "--overlap", "--offers"},
         )
         self.assertEqual(self.complete("syncline", "run", "--mo"), {"--momentum"})
         self.assertLessEqual(
