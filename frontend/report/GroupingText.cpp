@@ -25,7 +25,8 @@ public:
       : grouping(grouping), context(context) {}
 
   std::string text() const {
-    std::string text = "\nits bucket: " + heading() + "\n";
+    std::string text =
+        "\nits bucket, number " + std::to_string(grouping.message) + ": " + heading() + "\n";
     if (grouping.changes.empty())
       return text +
              "it is the only bucket and has one member, so nothing can be grouped otherwise\n";

@@ -79,7 +79,7 @@ class GroupingsTest(unittest.TestCase):
         model = harness.TOP / "samples/models/digits-cnn.onnx"
         harness.syncline("compile", model, *words, "--planner", "p3:8KiB", "-o", plan)
         why = harness.syncline("inspect", plan, "--why", "conv1.weight")
-        self.assertRegex(why, r"its bucket: \d+ gradients? of [\d.]+ K?i?B: ")
+        self.assertRegex(why, r"its bucket, number \d+: \d+ gradients? of [\d.]+ K?i?B: ")
         self.assertIn("\ngrouped otherwise ", why)
         self.assertRegex(why, r"why the cut (before|behind) it: one bucket with the one ")
 

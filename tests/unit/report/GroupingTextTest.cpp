@@ -54,7 +54,8 @@ bool contains(const std::string &text, const std::string &part) {
 TEST(GroupingText, TableAndReason) {
   EXPECT_EQ(
       textOf(grouping({merged()})),
-      "\nits bucket: 2 gradients of 8192 B: conv2 .. conv1 (2); the step takes 40.00 ms, of which "
+      "\nits bucket, number 1: 2 gradients of 8192 B: conv2 .. conv1 (2); the step takes 40.00 ms, "
+      "of which "
       "10.0 ms are exposed\n\n"
       "grouped otherwise                largest  messages    busier     idler  exposed      step   "
       " "
