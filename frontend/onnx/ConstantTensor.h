@@ -16,9 +16,9 @@ inline constexpr std::int64_t maxConstantElements = std::int64_t(1) << 22;
 /// Integers and booleans are kept in `ints`, floating-point values in `reals`; the other is empty.
 struct ConstantTensor {
   int type = 0; ///< TensorProto.DataType, one of the supported
-  nn::Dims dims;
-  std::vector<std::int64_t> ints;
-  std::vector<double> reals;
+  nn::Dims dims{};
+  std::vector<std::int64_t> ints{};
+  std::vector<double> reals{};
   /// Depends on a data tensor's shape.
   bool fromShape = false;
   /// What it is at BatchLayout::otherBatch, where that differs.

@@ -5,6 +5,7 @@
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/PlanText.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -40,24 +41,39 @@ std::string byKernels(const nlohmann::json &provenance, const std::string &like)
   return text + "; --profile has this machine's";
 }
 
+/// Whether the cluster's rates are those of the table for its kind of device, and no others that
+/// the cluster file states.
+bool hasRatesOfKind(const nlohmann::json &device, const std::string &name, double efficiency) {
+  const files::DeviceKind *kind = files::findDeviceKind(name);
+  if (!kind || !device.at("compute").is_number() || !device.at("memory").is_number())
+    return true;
+  const auto agree = [](double a, double b) { return std::abs(a - b) <= 1e-6 * b; };
+  const double compute = device.at("compute").get<double>() / efficiency;
+  return agree(device.at("memory").get<double>() / efficiency, kind->bandwidth) &&
+         std::ranges::any_of(kind->peaks,
+                             [&](const auto &peak) { return agree(compute, peak.second); });
+}
+
 /// "estimated from the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s), which kernels ..". The
-/// kind 'cpu' has typical rates, no data sheet's.
+/// kinds of processors have typical rates, no data sheet's.
 std::string estimate(const nlohmann::json &provenance, const nlohmann::json &cluster) {
   const double efficiency = provenance.at("efficiency");
   const bool isKind = provenance.at("device").is_string();
   const nlohmann::json like = cluster.at("device").value("like", nlohmann::json());
   if (isKind && like.is_string())
     return byKernels(provenance, like);
+  const bool isOwn =
+      !isKind || !hasRatesOfKind(cluster.at("device"), provenance.at("device"), efficiency);
   const bool isSheet = isKind && !provenance.at("device").get<std::string>().starts_with("cpu");
   std::string text = "estimated from ";
   if (efficiency < 1)
     text += number(100 * efficiency) + " % of ";
-  text += isSheet  ? "the data sheet's peak"
-          : isKind ? "a usual processor's rates"
-                   : "the cluster file's rates";
+  text += isOwn     ? "the cluster file's rates"
+          : isSheet ? "the data sheet's peak"
+                    : "a usual processor's rates";
   if (const std::string rates = ratesOf(cluster.at("device"), efficiency); !rates.empty())
     text += " (" + (isKind ? printable(provenance.at("device")) + ": " : "") + rates + ")";
-  if (isSheet && efficiency == 1)
+  if (isSheet && !isOwn && efficiency == 1)
     text += "; real kernels reach less: --profile, or device.efficiency";
   if (isKind && !isSheet)
     text += "; --profile has this machine's";

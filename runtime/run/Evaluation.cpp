@@ -181,7 +181,7 @@ Status Evaluation::shareStates() {
 /// are no repetitions.
 Result<Score> Evaluation::scoreOf(const data::HostBatch &batch, std::int64_t count) {
   if (!plan.target)
-    return Score{executable.loss() * static_cast<double>(count), count, 0, 0};
+    return Score{executable.loss() * static_cast<double>(count), static_cast<double>(count), 0, 0};
   const int output = executable.find(Space::arena, plan.output->name);
   logits.resize(static_cast<std::size_t>(bytesOf(executable.tensors()[output])));
   SYNCLINE_TRY(executable.read(output, logits));

@@ -13,9 +13,9 @@ namespace syncline::run {
 /// What a rank computes in a step. The folder's own plan is that of the largest batch; ranks of a
 /// smaller one train its parameters by a step of their own.
 struct PlanBatches {
-  std::optional<Plan> smaller; ///< this rank's; nothing where it has the largest batch
-  data::BatchShare share;      ///< this rank's samples of a global batch
-  std::string hash;            ///< of batches.json; empty where all ranks have the plan's batch
+  std::optional<Plan> smaller{}; ///< this rank's; nothing where it has the largest batch
+  data::BatchShare share;        ///< this rank's samples of a global batch
+  std::string hash{};            ///< of batches.json; empty where all ranks have the plan's batch
 
   bool isEmpty() const { return hash.empty(); }
   /// This rank's samples over the mean of the ranks.

@@ -19,11 +19,11 @@ struct ListedPlan {
 };
 
 struct PlanList {
-  std::string path;              ///< of the file, for messages
-  std::string hash;              ///< of the file
-  std::string dimension;         ///< of the sizes
-  std::vector<ListedPlan> plans; ///< ascending by size, the folder's own last
-  Json document;                 ///< the file, an object
+  std::string path;                ///< of the file, for messages
+  std::string hash{};              ///< of the file
+  std::string dimension{};         ///< of the sizes
+  std::vector<ListedPlan> plans{}; ///< ascending by size, the folder's own last
+  Json document{};                 ///< the file, an object
 };
 
 /// Reads the list `name` in the plan's folder; nothing where there is none. Errors: badInput,

@@ -262,8 +262,9 @@ TEST(OptimizedExport, TornTiesArePlannedWhereListed) {
   std::int64_t bytes = 0;
   for (const ModelLayer &layer : layers->layers) {
     bytes += layer.bytes;
-    if (layer.name == "MatMul_3")
+    if (layer.name == "MatMul_3") {
       EXPECT_EQ(layer.backward.size(), 2U); // of both operands
+    }
   }
   EXPECT_EQ(bytes, 2 * 1200);
   EXPECT_TRUE(layers->inventory.leftOut.empty());

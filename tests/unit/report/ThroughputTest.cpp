@@ -53,11 +53,17 @@ TEST(ProvenanceTest, SaysWhatWasMeasured) {
   EXPECT_EQ(firstLine(provenanceText(provenance("rates", 0, "v100", 1), cluster())),
             "compute: estimated from the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s); real "
             "kernels reach less: --profile, or device.efficiency");
-  EXPECT_EQ(
-      firstLine(provenanceText(provenance("rates", 0, "v100", 0.7), cluster())),
-      "compute: estimated from 70 % of the data sheet's peak (v100: 22.4 TFLOP/s, 1.29 TB/s)");
-  EXPECT_EQ(firstLine(provenanceText(provenance("rates", 0, "cpu", 1), cluster())),
-            "compute: estimated from a usual processor's rates (cpu: 15.7 TFLOP/s, 900 GB/s); "
+  json less = cluster(); // reached rates
+  less["device"] = device(0.7 * 15.7e12, 0.7 * 900e9);
+  EXPECT_EQ(firstLine(provenanceText(provenance("rates", 0, "v100", 0.7), less)),
+            "compute: estimated from 70 % of the data sheet's peak (v100: 15.7 TFLOP/s, 900 GB/s)");
+  less["device"] = device(60e9, 10e9);
+  EXPECT_EQ(firstLine(provenanceText(provenance("rates", 0, "cpu", 1), less)),
+            "compute: estimated from a usual processor's rates (cpu: 60.0 GFLOP/s, 10.0 GB/s); "
+            "--profile has this machine's");
+  less["device"] = device(60e9, 20e9); // a rate that the cluster file states
+  EXPECT_EQ(firstLine(provenanceText(provenance("rates", 0, "cpu", 1), less)),
+            "compute: estimated from the cluster file's rates (cpu: 60.0 GFLOP/s, 20.0 GB/s); "
             "--profile has this machine's");
   json kernels = cluster();
   kernels["device"]["like"] = "best";
