@@ -226,6 +226,7 @@ Json clusterJson(cluster::SpecAttr spec) {
           {"ranks", spec.getRanks()},
           {"devices_per_node", spec.getDevicesPerNode()},
           {"cards_per_node", spec.getCardsPerNode()},
+          {"groups", spec.getGroups()},
           {"device",
            {{"compute", nullable(device.getCompute())},
             {"memory", nullable(device.getMemory())},

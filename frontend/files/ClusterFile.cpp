@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t maxFileBytes = 4u << 20;
 
-constexpr std::array<std::string_view, 12> clusterKeys = {
-    "name",   "ranks",   "nodes",  "devices-per-node", "device",      "network",
+constexpr std::array<std::string_view, 13> clusterKeys = {
+    "name",   "ranks",   "nodes",  "devices-per-node", "groups",      "device",   "network",
     "inside", "servers", "limits", "interference",     "collectives", "overrides"};
 constexpr std::array<std::string_view, 6> deviceKeys = {
     "kind", "compute", "memory", "memory-size", "launch-overhead", "efficiency"};
@@ -25,6 +25,23 @@ constexpr std::array<std::string_view, 1> limitKeys = {"message"};
 constexpr std::array<std::string_view, 3> interferenceKeys = {"computation", "latency", "messages"};
 /// With a larger factor a machine would practically not compute beside messages.
 constexpr double maxInterference = 1000;
+
+/// Groups into which a node's devices fall; the cluster is one of them.
+Status readGroups(const YamlMap &map, ClusterFile &cluster) {
+  const auto value = map.find("groups");
+  if (!value)
+    return Status::ok();
+  if (!map.find("devices-per-node"))
+    return value->error("expected 'devices-per-node' beside it, got none");
+  SYNCLINE_TRY_GET(groups, readCount(*value, "groups", maxRanks));
+  if (cluster.devicesPerNode % *groups != 0)
+    return value->error("expected groups that divide the " +
+                        std::to_string(cluster.devicesPerNode) + " devices of a node, got " +
+                        std::to_string(*groups));
+  cluster.groups = *groups;
+  cluster.devicesPerNode /= *groups;
+  return Status::ok();
+}
 
 /// 'ranks', or 'nodes' times 'devices-per-node' (1 when absent).
 Status readRanks(const YamlMap &map, ClusterFile &cluster) {
@@ -41,6 +58,7 @@ Status readRanks(const YamlMap &map, ClusterFile &cluster) {
     SYNCLINE_TRY_GET(each, readCount(*devices, "devices", maxRanks));
     cluster.devicesPerNode = *each;
   }
+  SYNCLINE_TRY(readGroups(map, cluster));
   cluster.ranks = *count * cluster.devicesPerNode;
   if (cluster.ranks > maxRanks)
     return devices->error("expected at most " + std::to_string(maxRanks) + " ranks in all, got " +

@@ -33,11 +33,19 @@ struct DeviceRates {
   std::optional<KernelRates> kernels = {}; ///< replaces the roofline by the rates above
 };
 
+/// What NCCL's messages meet on a link: for each protocol the seconds of a message, and the share
+/// of the link's bandwidth that long messages reach.
+struct Protocols {
+  double ll = 0, llShare = 0, ll128 = 0, ll128Share = 0, simple = 0, simpleShare = 0;
+  std::optional<double> inSwitch, inSwitchShare; ///< of sums in the switch, where it has them
+};
+
 /// A link, over which messages travel.
 struct Link {
-  double bandwidth = 0;        ///< bytes/s each way, > 0
-  double latency = 0;          ///< seconds per message (alpha), >= 0
-  double secondsPerReduce = 0; ///< seconds per byte reduced (gamma), >= 0
+  double bandwidth = 0;                    ///< bytes/s each way, > 0
+  double latency = 0;                      ///< seconds per message (alpha), >= 0
+  double secondsPerReduce = 0;             ///< seconds per byte reduced (gamma), >= 0
+  std::optional<Protocols> protocols = {}; ///< of its kind
 };
 
 /// Parameter servers.
@@ -89,7 +97,8 @@ struct NodeOverride {
 struct ClusterFile {
   std::string name;
   std::int64_t ranks = 1;          ///< 1 to 1,048,576
-  std::int64_t devicesPerNode = 1; ///< divides ranks
+  std::int64_t devicesPerNode = 1; ///< of this cluster's ranks, divides them
+  std::int64_t groups = 1; ///< of ranks that use the cards at once; this cluster is one of them
   DeviceRates device;
   std::int64_t cardsPerNode = 1;              ///< network cards, each with the network's link
   std::optional<Link> network;                ///< absent only where `collectives` gives times

@@ -30,8 +30,12 @@ std::int64_t deviceCapability(std::string_view name);
 std::string_view deviceNvlink(std::string_view name);
 
 /// Nominal bandwidth each way; the latency is typical of a message of a collective, with its
-/// software. Nothing is said of reducing. Nothing for a kind that is not in linkKinds(place).
+/// software. NCCL has numbers of its own there. Nothing is said of reducing. Nothing for a kind
+/// that is not in linkKinds(place).
 std::optional<Link> linkKind(std::string_view name, LinkPlace place);
 std::span<const std::string_view> linkKinds(LinkPlace place);
+
+/// Whether the kind of a link between nodes is all network cards of a node together.
+bool isOfWholeNode(std::string_view name);
 
 } // namespace syncline::files

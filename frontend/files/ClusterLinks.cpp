@@ -26,10 +26,21 @@ constexpr std::array<std::string_view, 1> overriddenDeviceKeys = {"slowdown"};
 /// A limit above the slots of any machine.
 constexpr std::int64_t maxCards = 1024;
 
+/// Sets the latency, and those of NCCL's protocols in proportion.
+void setLatency(Link &link, double latency) {
+  if (link.protocols && link.latency > 0)
+    for (double Protocols::*time : {&Protocols::ll, &Protocols::ll128, &Protocols::simple})
+      *link.protocols.*time *= latency / link.latency;
+  link.latency = latency;
+}
+
 /// Sets what `map` says of a link; what it leaves out stays as it is.
 Status readLinkKeys(const YamlMap &map, Link &link) {
   SYNCLINE_TRY(readOptional(map, "bandwidth", "a data rate", parseByteRate, link.bandwidth));
-  SYNCLINE_TRY(readOptional(map, "latency", "a time", parseSeconds, link.latency));
+  std::optional<double> latency;
+  SYNCLINE_TRY(readOptional(map, "latency", "a time", parseSeconds, latency));
+  if (latency)
+    setLatency(link, *latency);
   std::optional<double> reduceRate;
   SYNCLINE_TRY(readOptional(map, "reduce-rate", "a data rate", parseByteRate, reduceRate));
   if (reduceRate)
@@ -44,8 +55,21 @@ Status readOver(const YamlMap &map, LinkPlace place, Link &link) {
     const Link named = *linkKind(**kind, place);
     link.bandwidth = named.bandwidth;
     link.latency = named.latency;
+    link.protocols = named.protocols;
   }
   return readLinkKeys(map, link);
+}
+
+/// A kind that is all cards of a node together has no further cards.
+Status checkCards(const YamlMap &map, std::int64_t cards) {
+  const auto kind = map.find("kind");
+  if (!kind || cards == 1)
+    return Status::ok();
+  SYNCLINE_TRY_GET(name, kind->scalar("a kind of link"));
+  if (!isOfWholeNode(*name))
+    return Status::ok();
+  return kind->error("expected the kind of one card beside " + std::to_string(cards) +
+                     " 'cards', got '" + *name + "', which is all cards of a node");
 }
 
 /// A link with its kind, or with its bandwidth and its latency.
@@ -114,6 +138,7 @@ Status readOverriddenLink(const YamlValue &value, const ClusterFile &cluster,
     return value.error("expected a 'network' of the cluster to stand in for, got none");
   if (std::ranges::none_of(linkKeys, [&](auto key) { return map->find(key).has_value(); }))
     return value.error("expected at least one of " + quotedList(linkKeys) + ", got none");
+  SYNCLINE_TRY(checkCards(*map, cluster.cardsPerNode));
   change.network = cluster.network;
   return readOver(*map, LinkPlace::betweenNodes, *change.network);
 }
@@ -143,6 +168,7 @@ Status readNetwork(const YamlMap &root, ClusterFile &cluster) {
     SYNCLINE_TRY_GET(count, readCount(*cards, "network cards", maxCards));
     cluster.cardsPerNode = *count;
   }
+  SYNCLINE_TRY(checkCards(*map, cluster.cardsPerNode));
   if (const auto duplex = map->find("duplex")) {
     SYNCLINE_TRY_GET(choice, readChoice(*duplex, "duplex", duplexNames));
     cluster.halfDuplex = *choice == 1;

@@ -30,7 +30,13 @@ static std::optional<cluster::Real> real(const std::optional<double> &value) {
 }
 
 static cluster::LinkAttr linkAttr(const Link &link, MLIRContext *context) {
-  return cluster::LinkAttr::get(context, link.latency, 1 / link.bandwidth, link.secondsPerReduce);
+  cluster::ProtocolsAttr protocols;
+  if (const std::optional<Protocols> &has = link.protocols)
+    protocols = cluster::ProtocolsAttr::get(context, has->ll, has->llShare, has->ll128,
+                                            has->ll128Share, has->simple, has->simpleShare,
+                                            real(has->inSwitch), real(has->inSwitchShare));
+  return cluster::LinkAttr::get(context, link.latency, 1 / link.bandwidth, link.secondsPerReduce,
+                                protocols);
 }
 
 static cluster::LinkAttr linkAttr(const std::optional<Link> &link, MLIRContext *context) {
@@ -62,6 +68,7 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   spec.ranks = file.ranks;
   spec.devicesPerNode = file.devicesPerNode;
   spec.cardsPerNode = file.cardsPerNode;
+  spec.groups = file.groups;
   spec.device = cluster::DeviceAttr::get(context, reached(file.device.compute),
                                          reached(file.device.memory), file.device.launchOverhead,
                                          file.device.memorySize, kernelsAttr(file.device, context));

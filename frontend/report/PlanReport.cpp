@@ -56,6 +56,9 @@ static std::string header(const nlohmann::json &plan, std::int64_t samples) {
   std::string text = "plan " + printable(plan.at("name")) + ", planner " +
                      printable(plan.at("planner")) + ", " +
                      counted(plan.at("ranks").get<std::int64_t>(), "rank");
+  if (plan.contains("cluster") && plan.at("cluster").value("groups", 1) > 1)
+    text += " of one of " + std::to_string(plan.at("cluster").at("groups").get<std::int64_t>()) +
+            " groups that share the cards";
   if (std::int64_t servers = plan.at("servers"); servers > 0)
     text += " and " + counted(servers, "server");
   if (plan.at("batch").is_number())

@@ -25,9 +25,7 @@ using Kind = SweepAxis::Kind;
 /// Sets the latency of the network, of the servers and of formulas over the network.
 cluster::SpecAttr withLatency(cluster::SpecAttr spec, double seconds) {
   cluster::SpecFields fields(spec);
-  fields.changeNetwork([&](cluster::LinkAttr link) {
-    return cluster::LinkAttr::get(spec.getContext(), seconds, link.getBeta(), link.getGamma());
-  });
+  fields.changeNetwork([&](cluster::LinkAttr link) { return cluster::withAlpha(link, seconds); });
   return fields.get(spec.getContext());
 }
 

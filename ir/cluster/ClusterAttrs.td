@@ -82,18 +82,44 @@ def Cluster_DeviceAttr : Cluster_Attr<"Device", "device"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Cluster_ProtocolsAttr : Cluster_Attr<"Protocols", "protocols"> {
+  let summary = "what NCCL's protocols reach on a link";
+  let description = [{
+    For each of NCCL's protocols the seconds of a message over this link, and the share of the
+    link's rate that long messages reach. The last two are those of sums in the switch between a
+    node's devices (NVLS), where it has them (C17).
+
+    ```mlir
+    #cluster.protocols<ll = 6.0e-07, llShare = 0.1, ll128 = 1.9e-06, ll128Share = 0.7,
+      simple = 3.4e-06, simpleShare = 0.8>
+    ```
+  }];
+  let parameters = (ins
+    Cluster_Real<"seconds a message by LL">:$ll,
+    Cluster_Real<"share of the rate by LL">:$llShare,
+    Cluster_Real<"seconds a message by LL128">:$ll128,
+    Cluster_Real<"share of the rate by LL128">:$ll128Share,
+    Cluster_Real<"seconds a message by Simple">:$simple,
+    Cluster_Real<"share of the rate by Simple">:$simpleShare,
+    Cluster_OptionalReal<"seconds of a sum in the switch">:$inSwitch,
+    Cluster_OptionalReal<"bytes summed in the switch, by the rate">:$inSwitchShare);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Cluster_LinkAttr : Cluster_Attr<"Link", "link"> {
   let summary = "a link between two machines, which carries both directions at once";
   let description = [{
     A message costs alpha seconds, beta seconds per byte sent and gamma seconds per byte reduced
-    (C9).
+    (C9). `protocols` stands on links of a kind in plans whose messages NCCL carries.
 
     `#cluster.link<alpha = 5.0e-05, beta = 8.0e-10, gamma = 0.0>`
   }];
   let parameters = (ins
     Cluster_Real<"seconds per message">:$alpha,
     Cluster_Real<"seconds per byte sent">:$beta,
-    Cluster_Real<"seconds per byte reduced">:$gamma);
+    Cluster_Real<"seconds per byte reduced">:$gamma,
+    OptionalParameter<"::syncline::cluster::ProtocolsAttr",
+                      "what NCCL reaches; unknown when absent">:$protocols);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -224,12 +250,12 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
   let description = [{
     `collectives` holds only what the cluster file states. SPEC.md says what a cluster offers
     besides, over `link`. Node n has the ranks from n·devicesPerNode on, which are joined by
-    `inside` and share the node's cards. While a message is under way on one of a rank's channels,
-    its operations take `interference` times as long, but `latencyInterference` times during the
-    message's latency. Two messages at once that take their stated costs take `messageInterference`
-    times as long each. A spec has `nccl` in plans for GPUs: NCCL then carries the messages, by the
-    schemes and protocols that it has. Absent values and defaults are not printed (C1, C6, C10, C12,
-    C13, C14, C15).
+    `inside` and share the node's cards with those of `groups` - 1 equal clusters. While a message
+    is under way on one of a rank's channels, its operations take `interference` times as long, but
+    `latencyInterference` times during the message's latency. Two messages at once that take their
+    stated costs take `messageInterference` times as long each. A spec has `nccl` in plans for GPUs:
+    NCCL then carries the messages, by the schemes and protocols that it has. Absent values and
+    defaults are not printed (C1, C6, C10, C12, C13, C14, C15).
 
     ```mlir
     #cluster.spec<name = "lab", ranks = 4, devicesPerNode = 2, cardsPerNode = 2,
@@ -249,6 +275,8 @@ def Cluster_SpecAttr : Cluster_Attr<"Spec", "spec"> {
     DefaultValuedParameter<"int64_t", "1", "ranks on one node">:$devicesPerNode,
     DefaultValuedParameter<"int64_t", "1",
                            "network cards of one node, each with a link">:$cardsPerNode,
+    DefaultValuedParameter<"int64_t", "1",
+                           "groups of ranks like these that use the cards at once">:$groups,
     AttrParameter<"::syncline::cluster::DeviceAttr", "device of each rank">:$device,
     OptionalParameter<"::syncline::cluster::LinkAttr", "link of each network card">:$link,
     OptionalParameter<"::syncline::cluster::LinkAttr",

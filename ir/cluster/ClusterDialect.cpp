@@ -124,7 +124,31 @@ LogicalResult DeviceAttr::verify(EmitError emitError, std::optional<Real> comput
                  failed(checkBytes(emitError, "C2", "memorySize", memorySize)));
 }
 
-LogicalResult LinkAttr::verify(EmitError emitError, Real alpha, Real beta, Real gamma) {
+/// C17: NCCL's times over a link are finite and not negative, its shares of the rate above zero.
+LogicalResult ProtocolsAttr::verify(EmitError emitError, Real ll, Real llShare, Real ll128,
+                                    Real ll128Share, Real simple, Real simpleShare,
+                                    std::optional<Real> inSwitch,
+                                    std::optional<Real> inSwitchShare) {
+  if (inSwitch.has_value() != inSwitchShare.has_value())
+    return emitError() << "C17: expected both 'inSwitch' and 'inSwitchShare' or neither, got one";
+  const std::pair<StringRef, Real> times[] = {
+      {"ll", ll}, {"ll128", ll128}, {"simple", simple}, {"inSwitch", inSwitch.value_or(Real(0))}};
+  for (const auto &[name, time] : times)
+    if (failed(checkTime(emitError, "C17", name, time)))
+      return failure();
+  const std::pair<StringRef, Real> shares[] = {{"llShare", llShare},
+                                               {"ll128Share", ll128Share},
+                                               {"simpleShare", simpleShare},
+                                               {"inSwitchShare", inSwitchShare.value_or(Real(1))}};
+  for (const auto &[name, share] : shares)
+    if (!(std::isfinite(share) && share > 0))
+      return emitError() << "C17: expected '" << name << "' finite and above zero, got "
+                         << text(share);
+  return success();
+}
+
+LogicalResult LinkAttr::verify(EmitError emitError, Real alpha, Real beta, Real gamma,
+                               ProtocolsAttr) {
   if (!(std::isfinite(beta) && beta > 0))
     return emitError() << "C9: expected 'beta' finite and above zero, got " << text(beta);
   return failure(failed(checkTime(emitError, "C9", "alpha", alpha)) ||
@@ -239,15 +263,18 @@ static int64_t nodesOf(int64_t ranks, int64_t devicesPerNode) {
   return (ranks + devicesPerNode - 1) / devicesPerNode;
 }
 
-LogicalResult
-SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks, int64_t devicesPerNode,
-                 int64_t cardsPerNode, DeviceAttr, LinkAttr link, LinkAttr, bool, Real interference,
-                 std::optional<Real> latencyInterference, std::optional<Real> messageInterference,
-                 ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
-                 std::optional<int64_t> largestMessage, ArrayRef<OverrideAttr> overrides, bool) {
+LogicalResult SpecAttr::verify(EmitError emitError, StringRef, int64_t ranks,
+                               int64_t devicesPerNode, int64_t cardsPerNode, int64_t groups,
+                               DeviceAttr, LinkAttr link, LinkAttr, bool, Real interference,
+                               std::optional<Real> latencyInterference,
+                               std::optional<Real> messageInterference,
+                               ArrayRef<CollectiveAttr> collectives, ServersAttr servers,
+                               std::optional<int64_t> largestMessage,
+                               ArrayRef<OverrideAttr> overrides, bool) {
   if (failed(checkCount(emitError, "C1", "ranks", ranks)) ||
       failed(checkCount(emitError, "C1", "devicesPerNode", devicesPerNode, ranks)) ||
       failed(checkCount(emitError, "C1", "cardsPerNode", cardsPerNode)) ||
+      failed(checkCount(emitError, "C1", "groups", groups)) ||
       failed(checkInterference(emitError, "interference", interference)) ||
       (latencyInterference &&
        failed(checkInterference(emitError, "latencyInterference", *latencyInterference))) ||
@@ -276,6 +303,14 @@ LogicalResult TimesAttr::verify(EmitError emitError, Real forward, std::optional
 SpecAttr syncline::cluster::withNccl(SpecAttr spec, bool nccl) {
   SpecFields fields(spec);
   fields.nccl = nccl;
+  if (nccl)
+    return fields.get(spec.getContext());
+  const auto withoutProtocols = [](LinkAttr link) {
+    return LinkAttr::get(link.getContext(), link.getAlpha(), link.getBeta(), link.getGamma(), {});
+  };
+  fields.changeNetwork(withoutProtocols);
+  if (fields.inside)
+    fields.inside = withoutProtocols(fields.inside);
   return fields.get(spec.getContext());
 }
 
@@ -342,6 +377,10 @@ LinkAttr syncline::cluster::slowestLink(SpecAttr spec) {
       return change.getLink() ? std::optional<double>((change.getLink().*part)()) : std::nullopt;
     });
   };
+  ProtocolsAttr protocols = link.getProtocols();
+  for (OverrideAttr change : spec.getOverrides())
+    if (change.getLink())
+      protocols = slowerOf(protocols, change.getLink().getProtocols());
   return LinkAttr::get(spec.getContext(), most(&LinkAttr::getAlpha), most(&LinkAttr::getBeta),
-                       most(&LinkAttr::getGamma));
+                       most(&LinkAttr::getGamma), protocols);
 }

@@ -7,16 +7,44 @@ namespace syncline::cluster {
 
 SpecFields::SpecFields(SpecAttr spec)
     : name(spec.getName()), ranks(spec.getRanks()), devicesPerNode(spec.getDevicesPerNode()),
-      cardsPerNode(spec.getCardsPerNode()), device(spec.getDevice()), link(spec.getLink()),
-      inside(spec.getInside()), halfDuplex(spec.getHalfDuplex()),
+      cardsPerNode(spec.getCardsPerNode()), groups(spec.getGroups()), device(spec.getDevice()),
+      link(spec.getLink()), inside(spec.getInside()), halfDuplex(spec.getHalfDuplex()),
       interference(spec.getInterference()), latencyInterference(spec.getLatencyInterference()),
       messageInterference(spec.getMessageInterference()), collectives(spec.getCollectives()),
       servers(spec.getServers()), largestMessage(spec.getLargestMessage()),
       overrides(spec.getOverrides()), nccl(spec.getNccl()) {}
 
+LinkAttr withAlpha(LinkAttr link, double alpha) {
+  ProtocolsAttr has = link.getProtocols();
+  if (has && link.getAlpha() > 0) {
+    const double times = alpha / link.getAlpha();
+    has = ProtocolsAttr::get(link.getContext(), has.getLl() * times, has.getLlShare(),
+                             has.getLl128() * times, has.getLl128Share(), has.getSimple() * times,
+                             has.getSimpleShare(), has.getInSwitch(), has.getInSwitchShare());
+  }
+  return LinkAttr::get(link.getContext(), alpha, link.getBeta(), link.getGamma(), has);
+}
+
+ProtocolsAttr slowerOf(ProtocolsAttr a, ProtocolsAttr b) {
+  if (!a || !b || a == b)
+    return a && b ? a : ProtocolsAttr();
+  const auto later = [](Real x, Real y) { return Real(std::max<double>(x, y)); };
+  const auto less = [](Real x, Real y) { return Real(std::min<double>(x, y)); };
+  std::optional<Real> inSwitch, inSwitchShare; // a switch counts where all have it
+  if (a.getInSwitch() && b.getInSwitch()) {
+    inSwitch = later(*a.getInSwitch(), *b.getInSwitch());
+    inSwitchShare = less(*a.getInSwitchShare(), *b.getInSwitchShare());
+  }
+  return ProtocolsAttr::get(a.getContext(), later(a.getLl(), b.getLl()),
+                            less(a.getLlShare(), b.getLlShare()), later(a.getLl128(), b.getLl128()),
+                            less(a.getLl128Share(), b.getLl128Share()),
+                            later(a.getSimple(), b.getSimple()),
+                            less(a.getSimpleShare(), b.getSimpleShare()), inSwitch, inSwitchShare);
+}
+
 SpecAttr SpecFields::get(MLIRContext *context) const {
-  return SpecAttr::get(context, name, ranks, devicesPerNode, cardsPerNode, device, link, inside,
-                       halfDuplex, interference, latencyInterference, messageInterference,
+  return SpecAttr::get(context, name, ranks, devicesPerNode, cardsPerNode, groups, device, link,
+                       inside, halfDuplex, interference, latencyInterference, messageInterference,
                        collectives, servers, largestMessage, overrides, nccl);
 }
 
@@ -40,8 +68,8 @@ void SpecFields::changeNetwork(llvm::function_ref<LinkAttr(LinkAttr)> change) {
                             own.getLink() ? change(own.getLink()) : LinkAttr());
   changeFormulas(*this, [&](FormulaAttr formula) {
     MLIRContext *context = formula.getContext();
-    const LinkAttr rates =
-        change(LinkAttr::get(context, formula.getAlpha(), formula.getBeta(), formula.getGamma()));
+    const LinkAttr rates = change(
+        LinkAttr::get(context, formula.getAlpha(), formula.getBeta(), formula.getGamma(), {}));
     return FormulaAttr::get(context, formula.getAlgorithm(), formula.getRanks(), rates.getAlpha(),
                             rates.getBeta(), rates.getGamma());
   });

@@ -11,7 +11,7 @@ namespace syncline::cluster {
 /// result. The fields mean what SPEC.md says. Refers to the attribute's context.
 struct SpecFields {
   llvm::StringRef name;
-  std::int64_t ranks = 1, devicesPerNode = 1, cardsPerNode = 1;
+  std::int64_t ranks = 1, devicesPerNode = 1, cardsPerNode = 1, groups = 1;
   DeviceAttr device;
   LinkAttr link, inside; ///< null where the cluster has none
   bool halfDuplex = false;
@@ -40,5 +40,12 @@ struct SpecFields {
 /// badInput where a cluster of `ranks` has no rank for a colocated server of the spec, or no node
 /// for one of its overrides. `what` begins the message: "--nodes: 'lab.yaml'".
 Status expectRoom(SpecAttr spec, std::int64_t ranks, const std::string &what);
+
+/// The link with another latency; those of NCCL's protocols change in proportion. A latency of
+/// zero has no proportion, so the protocols of such a link stay.
+LinkAttr withAlpha(LinkAttr link, double alpha);
+
+/// The slowest of what two links reach by NCCL's protocols; null where one of them says nothing.
+ProtocolsAttr slowerOf(ProtocolsAttr a, ProtocolsAttr b);
 
 } // namespace syncline::cluster

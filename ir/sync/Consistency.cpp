@@ -216,10 +216,10 @@ cluster::SpecAttr ofOneRank(cluster::SpecAttr spec) {
   cluster::SpecFields fields(spec);
   const double slowdown = cluster::slowdown(spec);
   fields.setRanks(1);
-  fields.devicesPerNode = fields.cardsPerNode = 1;
+  fields.devicesPerNode = fields.cardsPerNode = fields.groups = 1;
   fields.link = cluster::slowestLink(spec);
   if (!fields.link) // C13 wants one, though a lone rank sends nothing
-    fields.link = cluster::LinkAttr::get(context, 0.0, 1e-9, 0.0);
+    fields.link = cluster::LinkAttr::get(context, 0.0, 1e-9, 0.0, {});
   fields.inside = {};
   fields.collectives.clear(); // their times are those of several ranks
   fields.servers = {};

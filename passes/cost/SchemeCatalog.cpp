@@ -2,6 +2,7 @@
 #include "passes/cost/SchemeCatalog.h"
 
 #include "passes/cost/CollectiveTime.h"
+#include "passes/problem/NcclCost.h"
 #include "passes/problem/SchemeCost.h"
 #include "passes/problem/TreeCost.h"
 
@@ -88,10 +89,12 @@ private:
     return rates;
   }
 
-  /// Rates of one network card. `bothWays` says that ranks send and receive at the same time, which
-  /// halves the bandwidth of a half duplex link.
+  /// Rates of what this cluster gets of one network card, of which each group has an equal part.
+  /// `bothWays` says that ranks send and receive at the same time, which halves the bandwidth of a
+  /// half duplex link.
   problem::LinkRates card(bool bothWays) const {
     problem::LinkRates one = rates(link);
+    one.secondsPerByte *= static_cast<double>(spec.getGroups());
     one.secondsPerByte *= bothWays && spec.getHalfDuplex() ? 2 : 1;
     return one;
   }
@@ -136,6 +139,8 @@ private:
 
   /// The formula of a scheme over the cluster's links.
   Cost formula(Scheme scheme) const {
+    if (isByProtocols(spec) && isCarried(scheme, /*byNccl=*/true))
+      return problem::ncclCost(scheme, ncclLayout(wireShareOf(scheme, wire)));
     if (scheme == Scheme::tree && spec.getNccl())
       return ncclTree();
     const auto devices = static_cast<int>(spec.getDevicesPerNode());
@@ -156,9 +161,38 @@ private:
     return line(problem::ncclTreeCost(nodes));
   }
 
+  /// What NCCL's protocols reach on the links, by bytes of which `wireShare` travel.
+  problem::NcclLayout ncclLayout(double wireShare, bool bothWays = true) const {
+    problem::NcclLayout layout;
+    layout.devices = static_cast<int>(spec.getDevicesPerNode());
+    layout.nodes = (ranks + layout.devices - 1) / layout.devices;
+    if (layout.devices > 1)
+      layout.inside = ncclLink(spec.getInside(), wireShare * spec.getInside().getBeta());
+    layout.between = ncclLink(link, wireShare * card(bothWays).secondsPerByte /
+                                        static_cast<double>(spec.getCardsPerNode()));
+    return layout;
+  }
+
+  static problem::NcclLink ncclLink(LinkAttr of, double secondsPerByte) {
+    const cluster::ProtocolsAttr has = of.getProtocols();
+    problem::NcclLink result{.secondsPerByte = secondsPerByte,
+                             .ll = {has.getLl(), has.getLlShare()},
+                             .ll128 = {has.getLl128(), has.getLl128Share()},
+                             .simple = {has.getSimple(), has.getSimpleShare()},
+                             .inSwitch = {}};
+    if (has.getInSwitch())
+      result.inSwitch = {*has.getInSwitch(), *has.getInSwitchShare()};
+    return result;
+  }
+
   static Cost line(problem::AffineCost cost) { return std::make_shared<problem::AffineCost>(cost); }
 
   void addFormulas() {
+    // The first of schemes with equal costs is taken. That is NCCL's own choice, which asks for no
+    // algorithm: NCCL then follows its tuning for the machines that it meets, where a plan that
+    // asks for the ring would hold it to this prediction.
+    if (isByProtocols(spec))
+      add(Scheme::library, formula(Scheme::library));
     for (Scheme scheme : formulaAllReduces)
       add(scheme, formula(scheme));
     const auto devices = static_cast<int>(spec.getDevicesPerNode());
@@ -185,7 +219,7 @@ private:
   problem::ServerLayout serverLayout() const {
     problem::ServerLayout layout{.workers = ranks, .servers = ranks};
     if (link) // parameterServerCost itself accounts for half duplex
-      layout.worker = layout.server = share(false, spec.getDevicesPerNode());
+      layout.worker = layout.server = exchangeRates();
     if (cluster::ServersAttr servers = spec.getServers()) {
       layout.servers = static_cast<int>(servers.getCount());
       layout.dedicated = servers.getDedicated();
@@ -198,6 +232,16 @@ private:
     layout.server = narrowed(layout.server, Scheme::parameterServer);
     layout.duplex = spec.getHalfDuplex() ? problem::Duplex::half : problem::Duplex::full;
     return layout;
+  }
+
+  /// The rates of a rank that exchanges with all others at once.
+  problem::LinkRates exchangeRates() const {
+    problem::LinkRates one = share(false, spec.getDevicesPerNode());
+    if (isByProtocols(spec)) {
+      const problem::LinkRates reached = problem::ncclExchangeRates(ncclLayout(1, false));
+      one = {reached.latency, reached.secondsPerByte, one.reduceSecondsPerByte};
+    }
+    return one;
   }
 
   void addServers() {
@@ -227,7 +271,11 @@ private:
   Cost gatherCost(Scheme scheme) const {
     if (Cost cost = stated(Scheme::factors, scheme))
       return cost;
-    return link ? line(problem::allGatherCost(ranks, narrowed(share(true, 1), scheme))) : nullptr;
+    if (!link)
+      return nullptr;
+    if (isByProtocols(spec))
+      return problem::ncclGatherCost(ncclLayout(wireShareOf(scheme, wire)));
+    return line(problem::allGatherCost(ranks, narrowed(share(true, 1), scheme)));
   }
 
   cluster::SpecAttr spec;
@@ -253,6 +301,13 @@ bool isOfNetwork(cluster::SpecAttr spec, mlir::Attribute cost) {
   LinkAttr link = spec.getLink();
   return formula && link && formula.getAlpha() == link.getAlpha() &&
          formula.getBeta() == link.getBeta() && formula.getGamma() == link.getGamma();
+}
+
+bool isByProtocols(cluster::SpecAttr spec) {
+  const LinkAttr link = cluster::slowestLink(spec);
+  if (!spec.getNccl() || !link || !link.getProtocols())
+    return false;
+  return spec.getDevicesPerNode() == 1 || (spec.getInside() && spec.getInside().getProtocols());
 }
 
 Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec, WirePrecision wire) {

@@ -55,6 +55,10 @@ Result<SchemeCatalog> catalogOf(cluster::SpecAttr spec, WirePrecision wire = Wir
 /// derived from the network.
 bool isOfNetwork(cluster::SpecAttr spec, mlir::Attribute cost);
 
+/// Whether schemes cost what NCCL's protocols reach on the links: NCCL carries the messages, and
+/// its numbers are known for every link.
+bool isByProtocols(cluster::SpecAttr spec);
+
 /// The bytes that travel for each byte of a message of gradients by the scheme. The rows of an
 /// embedding travel beside their numbers, as they are.
 double wireShareOf(Scheme scheme, WirePrecision wire);

@@ -23,7 +23,7 @@ cluster::LinkAttr faster(cluster::LinkAttr link, double times) {
   if (!link)
     return link;
   return cluster::LinkAttr::get(link.getContext(), link.getAlpha(), link.getBeta() / times,
-                                link.getGamma());
+                                link.getGamma(), link.getProtocols());
 }
 
 /// Converts costs of the planned cluster to costs of the changed one.

@@ -73,7 +73,7 @@ struct Machines {
   int ranks = 1;
   int devicesPerNode = 1;
   int cardsPerNode = 1;
-  std::optional<problem::LinkRates> network = {};     ///< one card's rates
+  std::optional<problem::LinkRates> network = {};     ///< what these ranks get of one card
   std::optional<problem::LinkRates> inside = {};      ///< a device's rates to others of its node
   bool halfDuplex = false;                            ///< whether the network is half duplex
   std::map<int, problem::LinkRates> nodeNetwork = {}; ///< by node, where a node differs

@@ -36,9 +36,10 @@ problem::LinkRates rates(cluster::LinkAttr link) {
 }
 
 /// Whether a scheme's time is stated: a line, a table, or a formula with constants of its own, none
-/// of which the network decides. NCCL's Tree counts too, since only its cost is known.
+/// of which the network decides. NCCL's Tree counts too, as does all that its protocols decide,
+/// since only the costs are known.
 bool isStated(cluster::SpecAttr spec, Scheme scheme) {
-  if (spec.getNccl() && scheme == Scheme::tree)
+  if (spec.getNccl() && (scheme == Scheme::tree || cost::isByProtocols(spec)))
     return true;
   for (cluster::CollectiveAttr stated : spec.getCollectives())
     if (stated.getScheme() == pricedAs(scheme))
@@ -148,6 +149,12 @@ double shardedUpdates(const problem::Problem &problem, const problem::Solution &
 } // namespace
 
 Machines machinesOf(cluster::SpecAttr spec) {
+  // Each group gets an equal part of the cards.
+  const auto shared = [&](cluster::LinkAttr link) {
+    problem::LinkRates of = rates(link);
+    of.secondsPerByte *= static_cast<double>(spec.getGroups());
+    return of;
+  };
   Machines machines{.ranks = static_cast<int>(spec.getRanks()),
                     .devicesPerNode = static_cast<int>(spec.getDevicesPerNode()),
                     .cardsPerNode = static_cast<int>(spec.getCardsPerNode()),
@@ -156,7 +163,7 @@ Machines machinesOf(cluster::SpecAttr spec) {
                     .latencyInterference = cluster::latencyInterference(spec),
                     .messageInterference = cluster::messageInterference(spec)};
   if (spec.getLink())
-    machines.network = rates(spec.getLink());
+    machines.network = shared(spec.getLink());
   if (spec.getInside())
     machines.inside = rates(spec.getInside());
   if (cluster::ServersAttr servers = spec.getServers()) {
@@ -167,7 +174,7 @@ Machines machinesOf(cluster::SpecAttr spec) {
   for (cluster::OverrideAttr own : spec.getOverrides())
     for (std::int64_t node : own.getNodes()) {
       if (own.getLink())
-        machines.nodeNetwork[static_cast<int>(node)] = rates(own.getLink());
+        machines.nodeNetwork[static_cast<int>(node)] = shared(own.getLink());
       if (double(own.getSlowdown()) == 1)
         continue;
       machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);

@@ -41,6 +41,26 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 4, device = 
 
 // -----
 
+// expected-error @+1 {{C17: expected 'simple' finite and not negative, got -1.0}}
+#bad = #cluster.protocols<ll = 1.0, llShare = 0.1, ll128 = 1.0, ll128Share = 0.5, simple = -1.0, simpleShare = 0.8>
+
+// -----
+
+// expected-error @+1 {{C17: expected 'llShare' finite and above zero, got 0.0}}
+#bad = #cluster.protocols<ll = 1.0, llShare = 0.0, ll128 = 1.0, ll128Share = 0.5, simple = 1.0, simpleShare = 0.8>
+
+// -----
+
+// expected-error @+1 {{C17: expected both 'inSwitch' and 'inSwitchShare' or neither, got one}}
+#bad = #cluster.protocols<ll = 1.0, llShare = 0.1, ll128 = 1.0, ll128Share = 0.5, simple = 1.0, simpleShare = 0.8, inSwitch = 1.0>
+
+// -----
+
+// expected-error @+1 {{C1: expected 'groups' from 1 to 1048576, got 0}}
+#bad = #cluster.spec<name = "n", ranks = 2, groups = 0, device = <launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0>>
+
+// -----
+
 // expected-error @+1 {{C3: expected 'algorithm' ring, recursive-doubling, halving-doubling, tree or reduce-scatter, got hierarchical}}
 #bad = #cluster.formula<algorithm = hierarchical, ranks = 4, alpha = 0.0, beta = 0.0, gamma = 0.0>
 

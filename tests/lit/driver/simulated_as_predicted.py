@@ -18,10 +18,16 @@ CLUSTERS = {
     "poseidon-titanx-40gbe-8": ["ps", "sfb", "poseidon"],
     "ethernet-10g": ["ps", "sfb", "poseidon"],
     "servers-200m": ["ps", "sfb", "poseidon"],
-    "infiniband-fdr": [],  # GPUs, so by NCCL's rings and trees
+    "infiniband-fdr": [],  # GPUs, so by NCCL's protocols
+    "infiniband-by-rate": [],  # by NCCL's rings and trees, since no kind has protocols
     "mg-wfbp-v100-10gbe": [],
     "measured-table": [],
 }
+BY_RATE = """name: infiniband by its rate alone
+nodes: 4
+device: {kind: p100}
+network: {bandwidth: 54.54 Gb/s, latency: 5us, reduce-rate: 240 GB/s}
+"""
 PLANNERS = ["optimal", "wfbp", "single", "mg-wfbp", "ddp:25MiB", "horovod:64MiB"]
 MESSAGE = re.compile(r"#sync\.message<[^>]*?ready = ([^,>]+), start = ([^,>]+), end = ([^,>]+)")
 
@@ -37,6 +43,9 @@ def near(got, wanted, what):
 # A tree's formula is no identity: what follows such a message is later or earlier, too.
 EXACT, BY_TREE = 1e-9, 0.02
 checked = with_trees = 0
+files = {"infiniband-by-rate": folder + "/by-rate.yaml"}
+with open(files["infiniband-by-rate"], "w", encoding="utf-8") as file:
+    file.write(BY_RATE)
 for network in ("vgg19", "googlenet"):
     for cluster, more in CLUSTERS.items():
         for planner in PLANNERS + more:
@@ -44,7 +53,7 @@ for network in ("vgg19", "googlenet"):
                 "compile",
                 f"{samples}/traces/{network}.csv",
                 "--cluster",
-                f"{samples}/clusters/{cluster}.yaml",
+                files.get(cluster, f"{samples}/clusters/{cluster}.yaml"),
                 "--planner",
                 planner,
                 "-o",

@@ -200,6 +200,59 @@ TEST(SchemeCatalog, NcclsChoice) {
   EXPECT_EQ(std::ranges::count(unmeasured.catalog->unsupported, Scheme::library), 0);
 }
 
+// Groups share a node's cards: whatever goes over them takes so many times as long.
+TEST(SchemeCatalog, Groups) {
+  Lab alone(""), shared(", groups = 4"), cards(", groups = 4, cardsPerNode = 4");
+  for (Scheme scheme : {Scheme::ring, Scheme::halvingDoubling, Scheme::parameterServer}) {
+    EXPECT_DOUBLE_EQ(shared.seconds(scheme), 4 * alone.seconds(scheme));
+    EXPECT_DOUBLE_EQ(cards.seconds(scheme), alone.seconds(scheme));
+  }
+  EXPECT_DOUBLE_EQ(shared.gather(), 4 * alone.gather());
+  // Links inside the node are each group's own.
+  const std::string inside = ", inside = <alpha = 0.0, beta = 3.0, gamma = 0.0>";
+  EXPECT_DOUBLE_EQ(Lab(inside + ", groups = 2").seconds(Scheme::ring),
+                   Lab(inside).seconds(Scheme::ring));
+}
+
+// Where NCCL's protocols are known on every link, they decide, and NCCL may choose.
+TEST(SchemeCatalog, Protocols) {
+  const std::string has = ", protocols = <ll = 1.0, llShare = 0.1, ll128 = 2.0, ll128Share = 0.5, "
+                          "simple = 4.0, simpleShare = 0.8",
+                    inside = ", inside = <alpha = 0.0, beta = 0.25, gamma = 0.0",
+                    nccl = ", nccl = true";
+  Parsed parsed("");
+  auto catalog = [&](const std::string &rest) {
+    auto spec = mlir::dyn_cast_or_null<cluster::SpecAttr>(
+        parsed.attr("#cluster.spec<name = \"lab\", ranks = 8, devicesPerNode = 4, device = "
+                    "<launchOverhead = 0.0>, link = <alpha = 0.0, beta = 1.0, gamma = 0.0" +
+                    has + ">>" + rest + ">"));
+    EXPECT_TRUE(spec) << parsed.error;
+    return catalogOf(spec);
+  };
+  const auto known = catalog(inside + has + ">>" + nccl), silent = catalog(inside + ">" + nccl),
+             cpus = catalog(inside + has + ">>");
+  ASSERT_TRUE(known && silent && cpus);
+  // 2 nodes: 12 messages inside, 2 between; beta / share between is the larger.
+  EXPECT_NEAR(known->option(Scheme::ring)->cost->seconds(1 << 30), 14 / 8.0 / 0.8 * (1 << 30),
+              1e-6 * (1 << 30));
+  ASSERT_TRUE(known->option(Scheme::library));
+  EXPECT_NEAR(known->option(Scheme::library)->cost->seconds(1 << 30), 1 / 0.8 * (1 << 30),
+              1e-6 * (1 << 30)); // by the tree of two nodes
+  // The first of equal costs counts: that is NCCL's own choice.
+  EXPECT_EQ(known->collectives.front().scheme, Scheme::library);
+  EXPECT_FALSE(silent->option(Scheme::library));
+  EXPECT_FALSE(cpus->option(Scheme::library));
+  // What is no all-reduce goes by the same protocols: 0.8 of the rate. Workers share the card.
+  EXPECT_NEAR(known->option(Scheme::reduceScatter)->cost->seconds(1 << 30),
+              14 / 8.0 / 0.8 * (1 << 30), 1e-6 * (1 << 30));
+  EXPECT_NEAR(gatherSeconds(*known, Scheme::factors, 1 << 30), 7 / 0.8 * (1 << 30),
+              1e-6 * (1 << 30));
+  EXPECT_NEAR(known->option(Scheme::parameterServer)->cost->seconds(1 << 30),
+              4 * 14 / 8.0 / 0.8 * (1 << 30), 1e-6 * (1 << 30));
+  EXPECT_NEAR(cpus->option(Scheme::parameterServer)->cost->seconds(1 << 30),
+              4 * 14 / 8.0 * (1 << 30), 1e-6 * (1 << 30));
+}
+
 // The slowest device computes for all; every value is of the nodes that there are.
 TEST(Slowest, DeviceAndLink) {
   Parsed parsed("");

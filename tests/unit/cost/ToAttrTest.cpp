@@ -58,6 +58,15 @@ TEST(ToAttr, Nodes) {
       "1.0, beta = 2.5e-07, gamma = 0.0>>]>");
 }
 
+// A group's devices are those of the spec, and a kind's links have protocols.
+TEST(ToAttr, GroupsAndProtocols) {
+  const std::string text = attrText("{name: n, nodes: 2, devices-per-node: 8, groups: 4, network: "
+                                    "{kind: roce-100g}, inside: {kind: nvlink-h100}}");
+  EXPECT_NE(text.find("ranks = 4, devicesPerNode = 2, groups = 4, "), std::string::npos) << text;
+  EXPECT_NE(text.find("protocols = <ll = "), std::string::npos) << text;
+  EXPECT_NE(text.find("inSwitchShare = "), std::string::npos) << text;
+}
+
 // Every scheme whose cost is stated keeps it.
 TEST(ToAttr, CostsByScheme) {
   EXPECT_NE(

@@ -95,7 +95,7 @@ cluster::SpecAttr twoNodes(double slowdown) {
   fields.devicesPerNode = 2;
   fields.device = cluster::DeviceAttr::get(context, cluster::Real(1e10), cluster::Real(1e10),
                                            cluster::Real(0.0), std::nullopt, {});
-  fields.link = cluster::LinkAttr::get(context, 1e-4, 1e-8, 0.0);
+  fields.link = cluster::LinkAttr::get(context, 1e-4, 1e-8, 0.0, {});
   fields.overrides.push_back(
       cluster::OverrideAttr::get(context, {1}, slowdown, cluster::LinkAttr()));
   return fields.get(context);

@@ -120,6 +120,23 @@ TEST(ClusterFile, RanksOnce) {
   EXPECT_EQ(failure("ranks: 4\n"), "c.yaml:1:1: expected the key 'name', got none");
 }
 
+// Groups divide a node's devices; the cluster is one of them.
+TEST(ClusterFile, Groups) {
+  const auto cluster = parseClusterFile("name: lab\nnodes: 4\ndevices-per-node: 8\ngroups: 4\n"
+                                        "network: {kind: roce-100g}\n",
+                                        "c.yaml");
+  ASSERT_TRUE(cluster) << cluster.status().message();
+  EXPECT_EQ(cluster->groups, 4);
+  EXPECT_EQ(cluster->devicesPerNode, 2);
+  EXPECT_EQ(cluster->ranks, 8);
+  EXPECT_EQ(failure("name: lab\nnodes: 4\ndevices-per-node: 8\ngroups: 3\n"),
+            "c.yaml:4:9: 'groups': expected groups that divide the 8 devices of a node, got 3");
+  EXPECT_EQ(failure("name: lab\nnodes: 4\ngroups: 1\n"),
+            "c.yaml:3:9: 'groups': expected 'devices-per-node' beside it, got none");
+  EXPECT_EQ(failure("name: lab\nnodes: 4\ndevices-per-node: 8\ngroups: 0\n"),
+            "c.yaml:4:9: 'groups': expected a whole number of groups from 1 to 1048576, got '0'");
+}
+
 // A key that stands twice is refused at its second place.
 TEST(ClusterFile, DuplicateKey) {
   EXPECT_EQ(failure("name: lab\nranks: 4\nranks: 8\n"), "c.yaml:3:1: key 'ranks' is given twice");
@@ -131,7 +148,7 @@ TEST(ClusterFile, EmptyOrNoMap) {
   EXPECT_EQ(failure("# nothing\n"), "c.yaml: expected a YAML document, got an empty file");
   EXPECT_EQ(failure("- a\n- b\n"),
             "c.yaml:1:1: expected a map with the keys 'name', 'ranks', 'nodes', "
-            "'devices-per-node', 'device', 'network', 'inside', 'servers', 'limits', "
+            "'devices-per-node', 'groups', 'device', 'network', 'inside', 'servers', 'limits', "
             "'interference', 'collectives', 'overrides', got a list");
   EXPECT_NE(failure("hello").find("got 'hello'"), std::string::npos);
   EXPECT_NE(failure("name: a\n---\nname: b\n")

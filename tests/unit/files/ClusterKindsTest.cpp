@@ -68,8 +68,8 @@ TEST(ClusterKinds, Unknown) {
             "c.yaml:4:16: 'device.kind': unknown kind of device 'a1000', did you mean 'a100'?");
   EXPECT_EQ(failure(lab("network: {kind: ethernet-1g}\ninside: {kind: ethernet-10g}")),
             "c.yaml:5:16: 'inside.kind': unknown kind of link 'ethernet-10g', expected one of "
-            "'nvlink-p100', 'nvlink-v100', 'nvlink-a100', 'nvlink-h100', 'pcie-3', 'pcie-4', "
-            "'pcie-5'");
+            "'nvlink-p100', 'nvlink-v100', 'nvlink-a100', 'nvlink-h100', 'nvlink-b200', "
+            "'pcie-3', 'pcie-4', 'pcie-5'");
   EXPECT_NE(failure(lab("network: {kind: pcie-3}")).find("'ethernet-1g', 'ethernet-10g'"),
             std::string::npos);
   EXPECT_NE(failure(lab("network: {kind: [a]}")).find("expected a kind of link, got a list"),
@@ -95,10 +95,44 @@ TEST(ClusterKinds, Tables) {
       ASSERT_TRUE(link) << kind;
       EXPECT_GE(link->bandwidth, 1.25e8) << kind;
       EXPECT_GT(link->latency, 0) << kind;
+      ASSERT_TRUE(link->protocols) << kind;
+      EXPECT_LT(link->protocols->ll, link->protocols->simple) << kind;
+      EXPECT_LT(link->protocols->llShare, link->protocols->simpleShare) << kind;
+      EXPECT_LE(link->protocols->simpleShare, 0.97) << kind;
       EXPECT_TRUE(names.insert(kind).second) << kind;
     }
   EXPECT_FALSE(deviceKind("A100"));
   EXPECT_FALSE(linkKind("pcie-3", LinkPlace::betweenNodes));
+}
+
+// A latency that a file states counts for NCCL's protocols too, in proportion.
+TEST(ClusterKinds, StatedLatency) {
+  const Link kind = *linkKind("infiniband-hdr", LinkPlace::betweenNodes);
+  const ClusterFile cluster = read(lab("network: {kind: infiniband-hdr, latency: 10us}"));
+  ASSERT_TRUE(cluster.network->protocols);
+  EXPECT_DOUBLE_EQ(cluster.network->protocols->simple, kind.protocols->simple * 2);
+  EXPECT_EQ(cluster.network->protocols->simpleShare, kind.protocols->simpleShare);
+  EXPECT_FALSE(read(lab("network: {bandwidth: 1 GB/s, latency: 10us}")).network->protocols);
+}
+
+// A kind that is all cards of a node contradicts a number of cards, on one node as on all.
+TEST(ClusterKinds, WholeNode) {
+  EXPECT_EQ(read(lab("network: {kind: efa-3200g}")).network->bandwidth, 400e9);
+  EXPECT_EQ(failure(lab("network: {kind: efa-3200g, cards: 32}")),
+            "c.yaml:4:17: 'network.kind': expected the kind of one card beside 32 'cards', got "
+            "'efa-3200g', which is all cards of a node");
+  EXPECT_NE(failure(lab("network: {kind: efa-100g, cards: 4}\noverrides:\n  - nodes: [0]\n"
+                        "    network: {kind: efa-400g}"))
+                .find("expected the kind of one card beside 4 'cards'"),
+            std::string::npos);
+}
+
+// A latency of zero has no proportion: those of NCCL's protocols then stay.
+TEST(ClusterKinds, LatencyOfZero) {
+  const ClusterFile cluster = read(lab("network: {kind: roce-100g, latency: 0s}\noverrides:\n"
+                                       "  - nodes: [0]\n    network: {latency: 5us}"));
+  EXPECT_EQ(cluster.network->protocols->ll, 0);
+  EXPECT_EQ(cluster.overrides[0].network->protocols->ll, 0);
 }
 
 // Nominal rates: Gb/s of Ethernet, of data on InfiniBand.
