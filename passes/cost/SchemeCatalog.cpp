@@ -188,9 +188,9 @@ private:
   static Cost line(problem::AffineCost cost) { return std::make_shared<problem::AffineCost>(cost); }
 
   void addFormulas() {
-    // The first of schemes with equal costs is taken. That is NCCL's own choice, which asks for no
-    // algorithm: NCCL then follows its tuning for the machines that it meets, where a plan that
-    // asks for the ring would hold it to this prediction.
+    // Where NCCL's own choice is as fast as a ring or a tree it is taken (NcclCost sees to it), for
+    // it asks for no algorithm: NCCL then follows its tuning for the machines that it meets, where
+    // a plan that asks for the ring would hold it to this prediction.
     if (isByProtocols(spec))
       add(Scheme::library, formula(Scheme::library));
     for (Scheme scheme : formulaAllReduces)

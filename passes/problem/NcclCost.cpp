@@ -87,8 +87,9 @@ AffineCost switchLine(const NcclLayout &layout) {
   return {latency, perByte};
 }
 
-/// The minimum of lines as straight pieces.
-std::shared_ptr<const CollectiveCost> lowest(std::vector<AffineCost> lines) {
+/// The minimum of lines as straight pieces, exact at whole bytes but for rounding; of all seconds
+/// the part `times` counts.
+std::shared_ptr<const CollectiveCost> lowest(std::vector<AffineCost> lines, double times = 1) {
   const auto fewestAt = [&](double bytes) {
     return std::ranges::min(lines, {}, [&](const AffineCost &line) {
       // Where two lines meet, the one that goes on lower comes first.
@@ -96,7 +97,13 @@ std::shared_ptr<const CollectiveCost> lowest(std::vector<AffineCost> lines) {
     });
   };
   AffineCost line = fewestAt(0);
-  std::vector<CostPoint> points{{0, line.latency()}};
+  std::vector<CostPoint> points;
+  const auto add = [&](double bytes) {
+    const auto whole = static_cast<std::int64_t>(bytes);
+    if (points.empty() || whole > points.back().bytes)
+      points.push_back({whole, times * line.seconds(whole)});
+  };
+  add(0);
   while (true) {
     double next = 0x1p62;
     const AffineCost *after = nullptr;
@@ -111,13 +118,11 @@ std::shared_ptr<const CollectiveCost> lowest(std::vector<AffineCost> lines) {
     }
     if (!after)
       break;
+    add(std::floor(next)); // the last byte by the one line, the first by the other
     line = *after;
-    const auto bytes = static_cast<std::int64_t>(std::ceil(next));
-    if (bytes > points.back().bytes)
-      points.push_back({bytes, line.seconds(bytes)});
+    add(std::ceil(next));
   }
-  const std::int64_t last = points.back().bytes + (std::int64_t(1) << 30);
-  points.push_back({last, line.seconds(last)});
+  add(static_cast<double>(points.back().bytes + (std::int64_t(1) << 30)));
   return std::make_shared<TableCost>(*TableCost::create(points));
 }
 
@@ -157,7 +162,9 @@ std::shared_ptr<const CollectiveCost> ncclCost(Scheme scheme, const NcclLayout &
     const std::vector<AffineCost> lines = ncclLines(algorithm, layout);
     all.insert(all.end(), lines.begin(), lines.end());
   }
-  return lowest(std::move(all));
+  // Rounding must not decide between the choice and what is chosen.
+  constexpr double barelyLess = 1 - 1e-12;
+  return lowest(std::move(all), barelyLess);
 }
 
 std::shared_ptr<const CollectiveCost> ncclGatherCost(const NcclLayout &layout) {
@@ -168,19 +175,24 @@ std::shared_ptr<const CollectiveCost> ncclGatherCost(const NcclLayout &layout) {
 }
 
 LinkRates ncclExchangeRates(const NcclLayout &layout) {
-  constexpr int atOnce = 8; // NCCL_MAX_DEV_WORK_P2P_PER_BATCH
+  // NCCL_MAX_DEV_WORK_P2P_PER_BATCH go to other nodes at a time. Within a node a published
+  // all-to-all takes longer than an all-gather by as much as all its messages one by one.
+  constexpr int atOnce = 8;
+  // Published all-to-alls between nodes reach 0.5 to 0.85 of the rate, on average this part of what
+  // rings reach; within a node as much as these.
+  constexpr double partOfRing = 0.8;
   const int inside = layout.devices - 1, outside = (layout.nodes - 1) * layout.devices;
   if (inside + outside == 0)
     return {};
   double latency = protocols[2].ringBase, perByte = 0;
   if (inside > 0) {
-    latency += (inside + atOnce - 1) / atOnce * layout.inside.simple.latency;
+    latency += inside * layout.inside.simple.latency;
     perByte = layout.inside.secondsPerByte / layout.inside.simple.share;
   }
   if (outside > 0) {
     latency += (outside + atOnce - 1) / atOnce * layout.between.simple.latency;
     perByte = std::max(perByte, layout.devices * layout.between.secondsPerByte /
-                                    layout.between.simple.share);
+                                    (partOfRing * layout.between.simple.share));
   }
   return {latency / (inside + outside), perByte, 0};
 }

@@ -39,7 +39,8 @@ enum class NcclAlgorithm { ring, tree, inSwitch, switchTree };
 std::vector<AffineCost> ncclLines(NcclAlgorithm algorithm, const NcclLayout &layout);
 
 /// The time by ring, by tree, by reduce-scatter (two calls, one for each half of a ring), or by
-/// `library`, NCCL's own choice: the minimum of all its algorithms and protocols. It has straight
+/// `library`, NCCL's own choice: the minimum of all its algorithms and protocols, and barely less,
+/// so that a planner takes it before the algorithm that it chooses. The time has straight
 /// pieces, never falls, and is 0 for one rank. Preconditions: as ncclLines; the scheme is one of
 /// the four.
 std::shared_ptr<const CollectiveCost> ncclCost(Scheme scheme, const NcclLayout &layout);
@@ -48,7 +49,7 @@ std::shared_ptr<const CollectiveCost> ncclCost(Scheme scheme, const NcclLayout &
 std::shared_ptr<const CollectiveCost> ncclGatherCost(const NcclLayout &layout);
 
 /// The rates of a rank that exchanges parts of a message with each other rank while all do: its
-/// sends go by Simple, eight at a time. The latency is for one other rank.
+/// sends go by Simple, to other nodes eight at a time. The latency is for one other rank.
 LinkRates ncclExchangeRates(const NcclLayout &layout);
 
 } // namespace syncline::problem
