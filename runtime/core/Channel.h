@@ -41,8 +41,12 @@ inline constexpr int lossMessage = -1;
 inline constexpr int squaresMessage = std::numeric_limits<int>::max();
 /// The number that stands for a fragment of the weights in the place of a bucket's.
 inline constexpr int fragmentMessage(int fragment) { return lossMessage - 1 - fragment; }
+/// The number that stands for a sum of other values than the plan's, which travels unrounded.
+inline constexpr int otherMessage = std::numeric_limits<int>::min();
 /// "bucket 2", "the loss", "the sum of squares", "fragment 0".
 inline std::string messageName(int bucket) {
+  if (bucket == otherMessage)
+    return "a message outside of the plan";
   if (bucket == lossMessage)
     return "the loss";
   if (bucket == squaresMessage)

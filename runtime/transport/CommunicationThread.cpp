@@ -166,7 +166,8 @@ void CommunicationThread::enqueue(int bucket, std::string_view what,
   auto job = std::make_shared<Job>(Job{
       {.bucket = bucket, .step = step, .half = half}, what, std::move(carryOut), step, stepStart});
   job->timing.issued = core::secondsSince(stepStart);
-  underWay.push_back(job);
+  if (!done)
+    underWay.push_back(job);
   {
     std::lock_guard lock(mutex);
     queue.push_back(std::move(job));
@@ -207,7 +208,8 @@ void CommunicationThread::work() {
     issued.wait(lock, [&] { return stop || !queue.empty(); });
     if (stop)
       return;
-    Job &job = *queue.front();
+    const std::shared_ptr<Job> held = queue.front();
+    Job &job = *held;
     bool broken = !failure;
     lock.unlock();
     double started = core::secondsSince(job.stepStart);
@@ -221,6 +223,12 @@ void CommunicationThread::work() {
     if (!s)
       failure = s;
     finished.notify_all();
+    if (!done)
+      continue;
+    const Status outcome = failure;
+    lock.unlock();
+    done(job.timing, outcome);
+    lock.lock();
   }
 }
 

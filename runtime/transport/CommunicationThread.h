@@ -40,6 +40,11 @@ public:
   create(Transport &transport, int channel, const std::vector<Scheme> &schemes = {Scheme::ring},
          const RankLayout &layout = {}, UpdateShard updateShard = {},
          core::WirePrecision wire = core::WirePrecision::fp32);
+  /// From now on nobody waits: the channel's thread calls `done` at the end of each message, in the
+  /// order of issue, with the message's error or that of an earlier one. Precondition: nothing was
+  /// issued yet.
+  using Done = std::function<void(const core::BucketTiming &, const Status &)>;
+  void whenDone(Done call) { done = std::move(call); }
   static std::string linkName(int channel) { return "channel" + std::to_string(channel); }
   /// Waits until the collective under way ends or reaches its time limit; drops the queued ones.
   ~CommunicationThread() override;
@@ -94,6 +99,7 @@ private:
   AllReduce *const first;           ///< the first all-reduce of `schemes`; null without one
   const std::unique_ptr<Ring> ring; ///< for all-gathers and sharded updates; null without these
   const UpdateShard updateShard;
+  Done done; ///< empty where the caller waits
   core::Clock::time_point stepStart = core::Clock::now();
   std::int64_t step = 0;
   double exposed = 0;

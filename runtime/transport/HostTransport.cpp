@@ -24,6 +24,7 @@ public:
   int size() const override { return options.size; }
   Result<Links> open(std::span<const LinkEnd> ends) override;
   Traffic traffic() const override { return monitor.traffic(); }
+  void interrupt() override { monitor.interrupt(); }
 
 private:
   Result<std::unique_ptr<Link>> makeLink(const LinkEnd &end, Result<Socket> connection);

@@ -162,6 +162,16 @@ void Watch::conclude(Verdict v) {
     found = std::move(v);
   }
   changed.notify_all();
+  std::lock_guard lock(callMutex);
+  if (concluded)
+    concluded();
+}
+
+void Watch::whenConcluded(std::function<void()> call) {
+  std::lock_guard lock(callMutex);
+  concluded = std::move(call);
+  if (concluded && verdict())
+    concluded();
 }
 
 void Watch::goOnWithout(Verdict v) {

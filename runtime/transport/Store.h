@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -96,6 +97,9 @@ public:
   std::vector<int> waitsFor() const;
 
   std::optional<Verdict> verdict() const;
+  /// A thread of the watch calls `call` when it learns of the verdict, at once where it knows one
+  /// already. When this returns, no earlier call is under way. An empty one is not called.
+  void whenConcluded(std::function<void()> call);
   /// The ranks that are lost and without which the run goes on.
   std::vector<Verdict> lost() const;
   /// Reports that `peer` is late or gone, and returns the verdict, which may be known already.
@@ -128,6 +132,8 @@ private:
   mutable std::mutex mutex;
   std::mutex sendMutex;
   std::condition_variable changed;
+  std::mutex callMutex;
+  std::function<void()> concluded;
   std::optional<Verdict> found;
   std::vector<Verdict> gone; ///< each rank once
   std::int64_t told = 0;     ///< messages about ranks that are gone

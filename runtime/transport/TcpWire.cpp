@@ -113,6 +113,8 @@ Status TcpWire::receive(void *data, std::size_t bytes) {
   return fill(data, bytes);
 }
 
+void TcpWire::interrupt() { shutdown(connection.get(), SHUT_RDWR); }
+
 Status TcpWire::fill(void *data, std::size_t bytes) const {
   auto *at = static_cast<char *>(data);
   while (bytes > 0) {

@@ -19,6 +19,7 @@ public:
 
   Status send(const void *data, std::size_t bytes) override;
   Status receive(void *data, std::size_t bytes) override;
+  void interrupt() override;
 
 private:
   TcpWire(Socket connection, double timeoutSeconds, std::string peerName)

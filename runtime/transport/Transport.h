@@ -59,6 +59,9 @@ public:
   virtual Result<std::vector<std::unique_ptr<Link>>> open(std::span<const LinkEnd> ends) = 0;
   /// The bytes that all links of this rank have moved so far. May be called from any thread.
   virtual Traffic traffic() const = 0;
+  /// Ends all calls of links that are under way, and all later ones, with errors. May be called
+  /// from any thread.
+  virtual void interrupt() {}
 };
 
 } // namespace syncline::transport

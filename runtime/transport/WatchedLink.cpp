@@ -11,6 +11,25 @@ Status LinkMonitor::blame(int peer, const std::string &what) const {
   return watch->blame(rank, peer, what, names);
 }
 
+void LinkMonitor::add(Wire &wire) {
+  std::lock_guard lock(wiresMutex);
+  wires.insert(&wire);
+  if (isInterrupted)
+    wire.interrupt();
+}
+
+void LinkMonitor::remove(Wire &wire) {
+  std::lock_guard lock(wiresMutex);
+  wires.erase(&wire);
+}
+
+void LinkMonitor::interrupt() {
+  std::lock_guard lock(wiresMutex);
+  isInterrupted = true;
+  for (Wire *wire : wires)
+    wire->interrupt();
+}
+
 template <typename F> Status WatchedLink::carry(bool sends, std::size_t bytes, const F &call) {
   if (!outcome)
     return outcome;

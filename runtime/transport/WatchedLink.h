@@ -5,6 +5,8 @@
 #include "runtime/transport/Transport.h"
 #include "runtime/transport/Wire.h"
 
+#include <set>
+
 namespace syncline::transport {
 
 /// What the links of one rank share. Thread-safe.
@@ -24,11 +26,19 @@ public:
   }
   Traffic traffic() const { return {sent, received}; }
 
+  /// The wires that interrupt() ends, and those that are added later.
+  void add(Wire &wire);
+  void remove(Wire &wire);
+  void interrupt();
+
 private:
   const int rank;
   const core::RankNames names;
   Watch *const watch;
   std::atomic<std::int64_t> sent = 0, received = 0;
+  std::mutex wiresMutex;
+  std::set<Wire *> wires;
+  bool isInterrupted = false;
 };
 
 /// A link over a wire of any kind. A peer is blamed only for what the wire has seen of it: an
@@ -37,7 +47,10 @@ class WatchedLink : public Link {
 public:
   /// The monitor outlives the link.
   WatchedLink(LinkMonitor &monitor, int peer, bool isPatient, std::unique_ptr<Wire> wire)
-      : monitor(monitor), peer(peer), isPatient(isPatient), wire(std::move(wire)) {}
+      : monitor(monitor), peer(peer), isPatient(isPatient), wire(std::move(wire)) {
+    monitor.add(*this->wire);
+  }
+  ~WatchedLink() override { monitor.remove(*wire); }
 
   Status send(const void *data, std::size_t bytes) override;
   Status receive(void *data, std::size_t bytes) override;

@@ -20,6 +20,8 @@ public:
   virtual Status send(const void *data, std::size_t bytes) = 0;
   /// Returns when the next message has arrived. Not a byte of one of another length is written.
   virtual Status receive(void *data, std::size_t bytes) = 0;
+  /// Ends a call that another thread has under way, and all later ones, with an error.
+  virtual void interrupt() {}
 };
 
 } // namespace syncline::transport
