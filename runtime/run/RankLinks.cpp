@@ -38,18 +38,12 @@ Status RankLinks::agreeOnNodes() {
     return Status::ok();
   SYNCLINE_TRY(run.group.agree({{"number of ranks a node", std::to_string(identity.localSize)}},
                                transport::Participants::workers));
-  if (plan.ranksPerNode > 0 && identity.localSize != plan.ranksPerNode)
-    return Status::badInput("scheme 'hierarchical' of a plan for " +
-                            std::to_string(plan.ranksPerNode) +
-                            " ranks a node: " + std::to_string(identity.localSize) +
-                            " were started; '--ranks-per-node " +
-                            std::to_string(plan.ranksPerNode) + "' takes them for several nodes");
-  if (identity.localSize < 1 || identity.localRank != identity.rank % identity.localSize)
-    return Status::badInput("scheme 'hierarchical' needs ranks numbered node by node: rank " +
-                            std::to_string(identity.rank) + " is local rank " +
-                            std::to_string(identity.localRank) + " of " +
-                            std::to_string(identity.localSize));
-  return Status::ok();
+  const Status s =
+      checkNodes(plan.ranksPerNode, identity.rank, identity.localRank, identity.localSize);
+  if (s || plan.ranksPerNode == 0 || identity.localSize == plan.ranksPerNode)
+    return s;
+  return Status::badInput(s.message() + "; '--ranks-per-node " + std::to_string(plan.ranksPerNode) +
+                          "' takes them for several nodes");
 }
 
 Result<std::unique_ptr<Trainer>> RankLinks::openTrainer(core::Executable &executable) {

@@ -1,5 +1,6 @@
 // How a trainer comes about: its channels, its exchanges of weights, and where its buckets lie.
 #include "runtime/run/Trainer.h"
+#include "runtime/run/plan/PlanMessages.h"
 #include "runtime/run/weights/ElasticUpdates.h"
 #include "runtime/run/weights/LocalUpdates.h"
 #include "runtime/transport/CommunicationThread.h"
@@ -60,12 +61,7 @@ void Trainer::exchangeBy(std::unique_ptr<core::Exchanges> chosen,
 /// Opens one channel for each channel number, with its buckets' schemes in the order of first use.
 /// Weights have a channel of their own behind the others, so that no fragment delays the loss.
 Status Trainer::openChannels(const TrainerLinks &links, const PlanConsistency &weights) {
-  std::map<int, std::vector<Scheme>> schemes;
-  for (const core::Bucket &b : executable.buckets()) {
-    std::vector<Scheme> &used = schemes[b.channel];
-    if (std::find(used.begin(), used.end(), b.scheme) == used.end())
-      used.push_back(b.scheme);
-  }
+  std::map<int, std::vector<Scheme>> schemes = schemesByChannel(executable.buckets());
   // The loss needs an all-reduce even when nothing is trained; servers of their own sum gradients.
   auto sumsLoss = [&](Scheme scheme) {
     return isSum(scheme) && isCarried(scheme, /*byNccl=*/false) &&

@@ -6,34 +6,18 @@
 #include "runtime/run/checkpoint/Sha256.h"
 #include "runtime/run/plan/PlanChecks.h"
 #include "runtime/run/plan/PlanJson.h"
-#include "syncline/JsonDepth.h"
 #include "syncline/PlanConstants.h"
 #include "syncline/PlanFiles.h"
-#include "syncline/RowsPart.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sys/stat.h>
 
 namespace syncline::run {
 namespace {
 
 Status bad(const std::string &path, const std::string &what) {
   return Status::badInput("'" + path + "': " + what);
-}
-
-ElementType elementType(const Json &object) {
-  auto name = get<std::string>(object, "type");
-  for (ElementType t : {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16,
-                        ElementType::i64, ElementType::i32, ElementType::u8})
-    if (core::elementName(t) == name)
-      return t;
-  throw SchemaError{"unknown element type '" + name + "'"};
 }
 
 Shape shape(const Json &object) {
@@ -113,55 +97,12 @@ PlanTensor planTensor(const Json &object) {
   return t;
 }
 
-/// The type that a bucket's members have in common.
-ElementType memberType(const PlanBucket &bucket, const std::vector<PlanTensor> &tensors) {
-  std::set<ElementType> types;
-  for (const std::string &member : bucket.members) {
-    auto found = std::ranges::find(tensors, parameterOf(member), &PlanTensor::name);
-    if (found == tensors.end())
-      throw SchemaError{"bucket " + std::to_string(bucket.id) + " has a member '" + member +
-                        "', which is no tensor"};
-    types.insert(found->type);
-  }
-  if (types.size() != 1)
-    throw SchemaError{"bucket " + std::to_string(bucket.id) + " has " +
-                      (types.empty() ? "no members" : "members of different element types")};
-  return *types.begin();
-}
-
-PlanBucket planBucket(const Json &object, const std::vector<PlanTensor> &tensors) {
-  PlanBucket b;
-  b.id = count(object, "id", 0);
-  b.channel = count(object, "channel", 0);
-  b.members = get<std::vector<std::string>>(object, "members");
-  const Result<Scheme> scheme = readScheme(get<std::string>(object, "scheme"));
-  if (!scheme)
-    throw SchemaError{"bucket " + std::to_string(b.id) + ": " + scheme.status().message()};
-  b.scheme = *scheme;
-  if (hasRows(b.scheme))
-    size(object, "rows", 1);
-  b.ready = prediction(object, "ready");
-  b.start = prediction(object, "start");
-  b.end = prediction(object, "end");
-  b.reconstructed = prediction(object, "reconstructed");
-  b.traffic = prediction(object, "traffic");
-  if (object.contains("all_gather")) {
-    const Json &second = object.at("all_gather");
-    b.allGather = {prediction(second, "ready"), prediction(second, "start"),
-                   prediction(second, "end")};
-  }
-  b.extent = size(object, "extent", 0);
-  b.type = memberType(b, tensors);
-  return b;
-}
-
 launch::RunShape runShape(const Json &json) {
+  const PlanRanks read = planRanks(json);
   launch::RunShape shape;
-  shape.ranks = count(json, "ranks", 1);
-  if (json.contains("servers"))
-    shape.servers = count(json, "servers", 0);
-  if (json.contains("cluster") && json.at("cluster").contains("devices_per_node"))
-    shape.ranksPerNode = count(json.at("cluster"), "devices_per_node", 1);
+  shape.ranks = read.ranks;
+  shape.servers = read.servers;
+  shape.ranksPerNode = read.perNode;
   shape.sparesWorkers = shape.servers > 0 && readForm(json).isAsynchronous();
   return shape;
 }
@@ -200,27 +141,18 @@ Plan planFrom(const Json &json) {
     throw SchemaError{"unknown optimizer '" + optimizer + "'"};
   plan.optimizer = *kind;
   const auto precision = launch::parsePrecision(get<std::string>(json, "precision"));
-  const auto wire = parseWire(get<std::string>(json, "wire"));
-  if (!precision || !wire)
-    throw SchemaError{std::string("unknown ") + (precision ? "'wire' '" : "'precision' '") +
-                      get<std::string>(json, precision ? "wire" : "precision") + "'"};
+  if (!precision)
+    throw SchemaError{"unknown 'precision' '" + get<std::string>(json, "precision") + "'"};
   plan.precision = *precision;
-  plan.wire = *wire;
-  const auto overlap = get<std::string>(json, "overlap");
-  if (overlap != "backward" && overlap != "step")
-    throw SchemaError{"'overlap': expected backward or step, got '" + overlap + "'"};
-  plan.overlapsSteps = overlap == "step";
+  plan.wire = planWire(json);
+  plan.overlapsSteps = overlapsSteps(json);
   if (json.contains("clip_norm") && !json.at("clip_norm").is_null()) {
     plan.clipNorm = get<double>(json, "clip_norm");
     if (!(*plan.clipNorm >= 1e-30 && *plan.clipNorm <= 1e30))
       throw SchemaError{"'clip_norm': expected a number from 1e-30 to 1e30, got " +
                         json.at("clip_norm").dump()};
   }
-  if (json.contains("accumulate"))
-    plan.microBatches = count(json, "accumulate", 1);
-  if (plan.microBatches > mostMicroBatches)
-    throw SchemaError{"'accumulate': expected at most " + std::to_string(mostMicroBatches) +
-                      ", got " + std::to_string(plan.microBatches)};
+  plan.microBatches = planMicroBatches(json);
   const launch::RunShape shape = runShape(json);
   plan.ranks = shape.ranks;
   plan.servers = shape.servers;
@@ -234,14 +166,14 @@ Plan planFrom(const Json &json) {
   plan.target = planTarget(json, plan.loss);
   if (json.contains("output") && !json.at("output").is_null())
     plan.output = namedTensor(json.at("output"));
-  std::set<std::string> names;
+  TensorTypes types;
   for (const Json &t : member(json, "tensors")) {
     plan.tensors.push_back(planTensor(t));
-    if (!names.insert(plan.tensors.back().name).second)
+    if (!types.emplace(plan.tensors.back().name, plan.tensors.back().type).second)
       throw SchemaError{"tensor '" + plan.tensors.back().name + "' is there twice"};
   }
   for (const Json &b : member(json, "buckets"))
-    plan.buckets.push_back(planBucket(b, plan.tensors));
+    plan.buckets.push_back(planBucket(b, types));
   const Json &memory = member(json, "memory");
   plan.sizes.arena = size(memory, "arena", 0);
   plan.sizes.parameters = size(memory, "parameters", 0);
@@ -262,41 +194,11 @@ Plan planFrom(const Json &json) {
   return plan;
 }
 
-Result<Json> parseFile(const std::string &folder) {
-  std::string path = folder + "/plan.json";
-  struct stat info{};
-  if (stat(folder.c_str(), &info) != 0)
-    return bad(folder, std::string("cannot open: ") + std::strerror(errno));
-  if (!S_ISDIR(info.st_mode))
-    return bad(folder, "expected a plan folder");
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) // a pipe may never end
-    return bad(path, "expected a regular file");
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    return bad(path, std::string("cannot open: ") + std::strerror(errno));
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  SYNCLINE_TRY(checkJsonDepth(text, "'" + path + "'", maxPlanLevels));
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object())
-    return bad(path, text.empty() ? "the file is empty" : "not a JSON object");
-  const std::int64_t found = json.contains("schema") && json["schema"].is_number_integer()
-                                 ? json["schema"].get<std::int64_t>()
-                                 : -1;
-  if (found != planSchema)
-    return bad(path, "expected schema " + std::to_string(planSchema) + ", got " +
-                         (found < 0 ? "none" : std::to_string(found)) + compileAgain(folder));
-  return json;
-}
-
-/// Checks the hashes of plan.json and of all files that it lists. The hash of plan.json is computed
-/// with an empty text in the place of that hash.
-Status checkHashes(const std::string &folder, Json json, Plan &plan) {
-  std::string path = folder + "/plan.json";
-  Json &hashes = json.at("hashes");
-  plan.hash = get<std::string>(hashes, "plan");
-  hashes["plan"] = "";
-  if (sha256(json.dump()) != plan.hash)
-    return bad(path, "the file was changed after it was compiled: its hash differs");
+/// Checks the hashes of plan.json and of all files that it lists.
+Status checkHashes(const std::string &folder, const Json &json, Plan &plan) {
+  SYNCLINE_TRY_GET(hash, checkedHash(folder, json));
+  plan.hash = std::move(*hash);
+  const Json &hashes = json.at("hashes");
   if (hashes.contains("model"))
     plan.modelHash = get<std::string>(hashes, "model");
   const Json &files = member(hashes, "files");
@@ -364,7 +266,7 @@ data::SampleFormat Plan::sampleFormat() const {
 }
 
 Result<launch::RunShape> readRunShape(const std::string &folder) {
-  SYNCLINE_TRY_GET(json, parseFile(folder));
+  SYNCLINE_TRY_GET(json, readPlanFile(folder));
   try {
     return runShape(*json);
   } catch (const SchemaError &e) {
@@ -373,7 +275,7 @@ Result<launch::RunShape> readRunShape(const std::string &folder) {
 }
 
 Result<Plan> loadPlan(const std::string &folder) {
-  SYNCLINE_TRY_GET(json, parseFile(folder));
+  SYNCLINE_TRY_GET(json, readPlanFile(folder));
   std::string path = folder + "/plan.json";
   try {
     member(*json, "hashes");
@@ -381,7 +283,7 @@ Result<Plan> loadPlan(const std::string &folder) {
       return bad(folder, "the plan comes from a layer trace: it can be inspected but not run");
     Plan plan = planFrom(*json);
     plan.folder = folder;
-    SYNCLINE_TRY(checkHashes(folder, std::move(*json), plan));
+    SYNCLINE_TRY(checkHashes(folder, *json, plan));
     SYNCLINE_TRY(checkSamples(plan));
     auto bytes = [](const NamedTensor &t) {
       return (core::elementCount(t.shape) * core::elementBytes(t.type) + 63) / 64 * 64;

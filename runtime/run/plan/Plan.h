@@ -2,10 +2,9 @@
 #pragma once
 
 #include "runtime/core/Executable.h"
-#include "runtime/core/WirePrecision.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/launch/Identity.h"
-#include "runtime/run/plan/PlanConsistency.h"
+#include "runtime/run/plan/PlanMessages.h"
 #include "syncline/Status.h"
 #include "syncline/TrainedLoss.h"
 
@@ -49,23 +48,6 @@ struct PlanInput : NamedTensor {
   std::vector<std::int64_t> elementRows; ///< of each element of a sample, where they differ
   std::string source;                    ///< the model's input whose values it holds
   bool isWhole = false;                  ///< they are integers, held as f32
-};
-
-struct PlanBucket {
-  int id = 0, channel = 0;
-  std::vector<std::string> members;
-  Scheme scheme = Scheme::ring;
-  double ready = 0, start = 0, end = 0; ///< predicted seconds
-  /// Predicted seconds until its gradients exist; later than `end` for factors.
-  double reconstructed = 0;
-  double traffic = 0;                  ///< predicted bytes a node moves, both directions
-  ElementType type = ElementType::f32; ///< the members' type
-  std::int64_t extent = 0;             ///< bytes that are summed, including alignment
-  struct Times {
-    double ready = 0, start = 0, end = 0;
-  };
-  /// The all-gather's times, where it travels in halves; those above are the first half's.
-  std::optional<Times> allGather = {};
 };
 
 struct Plan {
