@@ -39,7 +39,8 @@ RULES = [
     ("runtime/transport", beside("transport", "core"), "links know no plan and no backend"),
     ("runtime/servers", beside("servers", "transport", "core"), "servers know no plan"),
     ("runtime/launch", beside("launch", "transport", "core"), "programs stand above the launcher"),
-    ("runtime/run", r"runtime/calibrate/", "measurements stand above what they measure"),
+    ("runtime/api", beside("api", "run/plan", "transport", "core"), "libraries of programs' own"),
+    ("runtime/run", r"runtime/(api|calibrate)/", "measurements stand above what they measure"),
     ("ir", r"(frontend|passes|codegen|runtime)/", "dialects stand alone"),
     ("ir", ONNX, "dialects know no file format"),
     ("ir", SOLVER, "Z3 lives in passes/z3"),
@@ -123,8 +124,9 @@ def namespace(path):
     return "syncline::" + path.split("/")[1]
 
 
-# Programs join what is apart elsewhere.
-JOINTS = tuple(folder + "/" for folder in PROGRAMS)
+# Programs join what is apart elsewhere. The C interface chooses schemes by the compiler's costs,
+# which are plain data.
+JOINTS = (*(folder + "/" for folder in PROGRAMS), "runtime/api/SchemeChoice.cpp")
 
 
 def inside(path, folder):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Whether ThreadSanitizer finds races between the runtime's threads: servers, shards, stores, sending threads, channels,
-# read-ahead, all-reduce. Run by ctest as 'thread-sanitizer'.
+# read-ahead, all-reduce, groups of the C interface. Run by ctest as 'thread-sanitizer'.
 #
 #   tests/unit/runtime/thread-sanitizer.sh FOLDER        builds in FOLDER; what is there already is kept
 #
@@ -21,6 +21,8 @@ cmake -S "$top" -B "$folder/build" -G Ninja -DSYNCLINE_COMPILER=OFF -DSYNCLINE_C
   cat "$folder/configure.log"
   fail "configuring failed"
 }
-ninja -C "$folder/build" -j "${JOBS:-2}" unit-threads || fail "the build failed"
-TSAN_OPTIONS="exitcode=66 suppressions=$here/thread-sanitizer.txt" OMP_NUM_THREADS=1 \
-  "$folder/build/bin/unit-threads" || fail "a test failed, or threads race"
+ninja -C "$folder/build" -j "${JOBS:-2}" unit-threads unit-api || fail "the build failed"
+export TSAN_OPTIONS="exitcode=66 suppressions=$here/thread-sanitizer.txt" OMP_NUM_THREADS=1
+for program in unit-threads unit-api; do
+  "$folder/build/bin/$program" || fail "$program: a test failed, or threads race"
+done
