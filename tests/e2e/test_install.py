@@ -71,11 +71,26 @@ class InstallTest(unittest.TestCase):
         files = [path for path in self.prefix.rglob("*") if path.is_file()]
         for program in PROGRAMS:
             self.assertIn(self.prefix / "bin" / program, files)
-        self.assertFalse([path for path in self.prefix.rglob("*") if path.is_symlink()])
+        links = {
+            str(path.relative_to(self.prefix)): os.readlink(path)
+            for path in self.prefix.rglob("*")
+            if path.is_symlink()
+        }
+        self.assertEqual(links, {"lib/libsyncline.so": "libsyncline.so.1"})
         for path in files:
             content = path.read_bytes()
             for folder in (harness.TOP, harness.BUILD.resolve()):
                 self.assertNotIn(os.fsencode(folder) + b"/", content, path)
+
+    def test_builds_a_c_program(self):
+        """The header and the library are where a compiler looks for them."""
+        sample = SAMPLES / "c-api" / "all_reduce.c"
+        shutil.copy(sample, self.folder)
+        self.shell(
+            f"cc -std=c99 all_reduce.c -I '{self.prefix}/include' -L '{self.prefix}/lib' -lsyncline"
+            f" -o all_reduce && export LD_LIBRARY_PATH='{self.prefix}/lib'"
+            " && { ./all_reduce; test $? = 2; }"
+        )
 
     def test_compiles_and_runs(self):
         hidden = (harness.TOP, harness.BUILD.resolve()) if can_hide() else ()
