@@ -31,16 +31,31 @@ Scheme scheme(const Json &name) {
   return *read;
 }
 
+/// Formulas multiply these numbers with bytes and ranks, which must stay finite.
+double rate(const Json &object, const char *key) {
+  constexpr double most = 1e9;
+  const double read = run::prediction(object, key);
+  if (read > most)
+    throw run::SchemaError{"'" + std::string(key) + "': expected at most 1e9 s, got " +
+                           member(object, key).dump()};
+  return read;
+}
+
 problem::LinkRates rates(const Json &link) {
-  return {run::prediction(link, "alpha"), run::prediction(link, "beta"),
-          run::prediction(link, "gamma")};
+  return {rate(link, "alpha"), rate(link, "beta"), rate(link, "gamma")};
+}
+
+problem::CostPoint costPoint(const Json &point) {
+  const auto bytes = point.at(0).get<double>();
+  if (!(bytes >= 0 && bytes <= 0x1p53))
+    throw run::SchemaError{"'points': expected bytes from 0 to 2^53, got " + point.at(0).dump()};
+  return {static_cast<std::int64_t>(bytes), point.at(1).get<double>()};
 }
 
 Cost table(const Json &cost) {
   std::vector<problem::CostPoint> points;
   for (const Json &point : member(cost, "points"))
-    points.push_back(
-        {static_cast<std::int64_t>(point.at(0).get<double>()), point.at(1).get<double>()});
+    points.push_back(costPoint(point));
   Result<problem::TableCost> made = problem::TableCost::create(points);
   if (!made)
     throw run::SchemaError{made.status().message()};
@@ -50,8 +65,7 @@ Cost table(const Json &cost) {
 Cost stated(const Json &cost) {
   const auto kind = get<std::string>(cost, "kind");
   if (kind == "line")
-    return std::make_shared<problem::AffineCost>(run::prediction(cost, "a"),
-                                                 run::prediction(cost, "b"));
+    return std::make_shared<problem::AffineCost>(rate(cost, "a"), rate(cost, "b"));
   if (kind == "table")
     return table(cost);
   if (kind != "formula")
@@ -94,7 +108,7 @@ std::vector<SchemeOption> byFormula(const Json &cluster, int ranks) {
                           problem::formulaSharers(by, ranks, devices) /
                           run::count(cluster, "cards_per_node", 1);
     if (const Json &inside = member(cluster, "inside"); !inside.is_null() && devices > 1)
-      own.secondsPerByte = std::max(own.secondsPerByte, run::prediction(inside, "beta"));
+      own.secondsPerByte = std::max(own.secondsPerByte, rate(inside, "beta"));
     options.push_back({by, problem::formulaCost(by, ranks, own)});
   }
   return options;

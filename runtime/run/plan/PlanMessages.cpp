@@ -54,8 +54,9 @@ static std::array<std::int64_t, 2> cutOf(const Json &object) {
   if (cut.size() != 2)
     throw SchemaError{"'cut': expected 2 numbers, got " + std::to_string(cut.size())};
   std::array<std::int64_t, 2> ends{integer(cut[0], "cut"), integer(cut[1], "cut")};
-  if (ends[0] < 0 || ends[1] < 0)
-    throw SchemaError{"'cut': expected numbers from 0 on, got " + object.at("cut").dump()};
+  constexpr std::int64_t most = std::int64_t{1} << 46;
+  if (ends[0] < 0 || ends[0] > most || ends[1] < 0 || ends[1] > most)
+    throw SchemaError{"'cut': expected numbers from 0 to 2^46, got " + object.at("cut").dump()};
   return ends;
 }
 

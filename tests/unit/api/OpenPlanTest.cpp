@@ -169,6 +169,68 @@ TEST(OpenPlan, ChoosesTheCheapestScheme) {
   EXPECT_EQ(chosen(std::int64_t{1} << 29), "recursive-doubling"); // the slowest latency counts
 }
 
+/// Whatever stands in the place of a value: the plan is refused, or opened and can be asked.
+TEST(OpenPlan, SurvivesAnyValue) {
+  PlanOfMessages folder(6, {{"ring", {10, 20}}, {"tree", {5}, 1}});
+  folder.json["buckets"][0]["cut"] = {8, 16};
+  folder.json["buckets"][0]["bytes"] = 96;
+  folder.json["cluster"]["inside"] = {{"alpha", 0}, {"beta", 1e-10}, {"gamma", 0}};
+  folder.json["cluster"]["overrides"] = {{{"link", {{"alpha", 1}, {"beta", 1}, {"gamma", 1}}}}};
+  nlohmann::json stated = folder.json;
+  stated["cluster"]["collectives"] = {
+      {{"scheme", "ring"}, {"cost", {{"kind", "table"}, {"points", {{0, 1}, {9, 2}}}}}},
+      {{"scheme", "tree"},
+       {"cost",
+        {{"kind", "formula"},
+         {"algorithm", "tree"},
+         {"ranks", 6},
+         {"alpha", 1},
+         {"beta", 1},
+         {"gamma", 1}}}}};
+  const nlohmann::json values[] = {
+      nullptr, true, -1, 0, 1, 1.5, 1e300, std::int64_t{1} << 62, UINT64_MAX, "", "ring", {}, {{}}};
+  int opened = 0, refused = 0;
+  for (const nlohmann::json &whole : {folder.json, stated}) {
+    const nlohmann::json flat = whole.flatten();
+    for (const auto &[path, old] : flat.items())
+      for (const nlohmann::json &value : values) {
+        folder.json = whole;
+        folder.json[nlohmann::json::json_pointer(path)] = value;
+        if (path.starts_with("/hashes"))
+          continue;
+        folder.seal();
+        syncline_plan *plan = nullptr;
+        syncline_error error;
+        const int code = syncline_plan_open(folder.folder().c_str(), &plan, &error);
+        ++(plan ? opened : refused);
+        EXPECT_EQ(code, plan ? SYNCLINE_OK : SYNCLINE_BAD_INPUT) << path << " " << error.text;
+        const Plan held(plan);
+        for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1} << 60})
+          EXPECT_EQ(syncline_plan_choose(plan, bytes, nullptr, nullptr, nullptr),
+                    plan ? SYNCLINE_OK : SYNCLINE_BAD_USAGE);
+      }
+  }
+  EXPECT_GT(opened, 100);
+  EXPECT_GT(refused, 300);
+}
+
+TEST(OpenPlan, RefusesNumbersThatNoClusterHas) {
+  PlanOfMessages folder(2, {{}});
+  folder.json["cluster"]["link"]["beta"] = 1e10;
+  folder.seal();
+  EXPECT_EQ(refusal(folder.folder()),
+            "'cluster': 'beta': expected at most 1e9 s, got 10000000000.0");
+  folder.json["cluster"]["collectives"] = {
+      {{"scheme", "ring"}, {"cost", {{"kind", "table"}, {"points", {{-1, 1}}}}}}};
+  folder.seal();
+  EXPECT_EQ(refusal(folder.folder()), "'cluster': 'points': expected bytes from 0 to 2^53, got -1");
+  folder.json["buckets"][0]["cut"] = {0, -4};
+  folder.seal();
+  EXPECT_EQ(refusal(folder.folder()), "'" + folder.folder() +
+                                          "/plan.json': 'cut': expected numbers from 0 to 2^46, "
+                                          "got [0,-4]");
+}
+
 TEST(OpenPlan, IsOpenedByPlainC) {
   const PlanOfMessages folder(2, {{}});
   char text[200];
