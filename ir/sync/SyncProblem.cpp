@@ -18,11 +18,16 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 static bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
 LogicalResult OptionAttr::verify(EmitError emitError, cluster::Scheme scheme, Attribute cost,
-                                 cluster::Real traffic) {
+                                 cluster::Real traffic, Attribute lost) {
   if (!cluster::isCost(cost))
     return emitError() << "S7: expected the cost of '" << cluster::stringifyScheme(scheme)
                        << "' to be #cluster.formula, #cluster.affine or #cluster.table, got "
                        << cost;
+  if (lost && !cluster::isCost(lost))
+    return emitError() << "S7: expected what '" << cluster::stringifyScheme(scheme)
+                       << "' takes from computation to be #cluster.formula, #cluster.affine or "
+                          "#cluster.table, got "
+                       << lost;
   if (!isTime(traffic))
     return emitError() << "S7: expected the traffic of '" << cluster::stringifyScheme(scheme)
                        << "' finite and not negative, got " << static_cast<double>(traffic);
@@ -48,9 +53,10 @@ LogicalResult MergeClassAttr::verify(EmitError emitError, ArrayRef<OptionAttr> o
 
 LogicalResult FactorOptionAttr::verify(EmitError emitError, int64_t layer, cluster::Scheme,
                                        cluster::Real seconds, cluster::Real reconstruct,
-                                       cluster::Real traffic, std::optional<int64_t> factorBytes) {
+                                       cluster::Real traffic, std::optional<int64_t> factorBytes,
+                                       std::optional<cluster::Real> lost) {
   if (layer < 0 || factorBytes.value_or(0) < 0 || !isTime(seconds) || !isTime(reconstruct) ||
-      !isTime(traffic))
+      !isTime(traffic) || !isTime(lost.value_or(cluster::Real(0))))
     return emitError() << "S9: expected a layer, bytes and finite times that are not negative";
   return success();
 }

@@ -74,7 +74,12 @@ MessageCost sendTogether(Problem problem, const Solution &plan, std::vector<std:
 
 /// A merging scheme as a way to send so many bytes in one message.
 FactorOption asFactors(const SchemeOption &option, std::int64_t bytes) {
-  return {option.scheme, option.cost->seconds(bytes), 0, option.bytesMoved(bytes)};
+  return {option.scheme,
+          option.cost->seconds(bytes),
+          0,
+          option.bytesMoved(bytes),
+          0,
+          option.lostSeconds(bytes)};
 }
 
 /// The bytes of the layer and of its piggybacks.

@@ -6,6 +6,7 @@
 #include "ir/sync/Cases.h"
 #include "ir/sync/Traffic.h"
 #include "passes/cost/CollectiveTime.h"
+#include "passes/problem/Interference.h"
 #include "passes/problem/TreeCost.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/proof/SolutionChecker.h"
@@ -26,9 +27,10 @@ static bool hasGpus(ModuleOp module, cluster::SpecAttr spec) {
 static problem::MergeClass toMergeClass(sync::ProblemOp op, sync::MergeClassAttr mergeClass) {
   problem::MergeClass result;
   for (sync::OptionAttr option : mergeClass.getOptions())
-    result.options.push_back({option.getScheme(), *cost::collectiveTime(option.getCost()),
-                              option.getTraffic(),
-                              sync::shortTraffic(option, sync::carrierOf(op))});
+    result.options.push_back(
+        {option.getScheme(), *cost::collectiveTime(option.getCost()), option.getTraffic(),
+         sync::shortTraffic(option, sync::carrierOf(op)),
+         option.getLost() ? *cost::collectiveTime(option.getLost()) : nullptr});
   result.largestMessage = mergeClass.getLargest().value_or(problem::unlimited);
   result.capacity = mergeClass.getCapacity().value_or(problem::unlimited);
   return result;
@@ -52,7 +54,8 @@ problem::Problem syncline::merge::statedProblem(sync::ProblemOp op) {
   for (sync::FactorOptionAttr factorOption : op.factorOptionList())
     problem.layers[factorOption.getLayer()].factorOptions.push_back(
         {factorOption.getScheme(), factorOption.getSeconds(), factorOption.getReconstruct(),
-         factorOption.getTraffic(), factorOption.getFactorBytes().value_or(0)});
+         factorOption.getTraffic(), factorOption.getFactorBytes().value_or(0),
+         factorOption.getLost().value_or(cluster::Real(0))});
   const llvm::ArrayRef<std::int64_t> piggybacks =
       op.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>());
   for (size_t i = 0; i < piggybacks.size(); i += 2)
@@ -109,20 +112,35 @@ static std::size_t optionOf(const problem::Problem &problem, const problem::Mess
   return isKnown ? place(problem.layers[message.layers.front()].factorOptions) : 0;
 }
 
+/// Whether the problem has the message's option.
+static bool hasOption(const problem::Problem &problem, const problem::Message &message) {
+  if (!message.isFactors)
+    return message.mergeClass < problem.mergeClasses.size() &&
+           message.option < problem.mergeClasses[message.mergeClass].options.size();
+  return !message.layers.empty() && message.layers.front() < problem.layers.size() &&
+         message.option < problem.layers[message.layers.front()].factorOptions.size();
+}
+
 /// Whether the device reconstructs the message's gradient once it has arrived.
 static bool isReconstructed(const problem::Problem &problem, const problem::Message &message) {
-  if (!message.isFactors || message.layers.empty() ||
-      message.layers.front() >= problem.layers.size())
-    return false;
-  const std::vector<problem::FactorOption> &factorOptions =
-      problem.layers[message.layers.front()].factorOptions;
-  return message.option < factorOptions.size() && factorOptions[message.option].reconstruct > 0;
+  return message.isFactors && hasOption(problem, message) &&
+         problem::factorOptionOf(problem, message)->reconstruct > 0;
+}
+
+/// When the backward pass ends beside these messages.
+static double backwardEnd(const problem::Problem &problem,
+                          llvm::ArrayRef<problem::Message> messages) {
+  problem::ComputationClock clock;
+  for (const problem::Message &message : messages)
+    if (hasOption(problem, message) && message.bytes >= 0)
+      clock.add(message.start, message.end, problem::lostSeconds(problem, message));
+  return clock.at(problem.computeFree);
 }
 
 problem::Solution syncline::merge::toSolution(sync::SolutionOp op,
                                               const problem::Problem &problem) {
   problem::Solution plan;
-  plan.computeEnd = problem.computeFree;
+  std::optional<double> reconstructed;
   for (auto attr : op.getMessages().getAsRange<sync::MessageAttr>()) {
     problem::Message message;
     message.layers.assign(attr.getLayers().begin(), attr.getLayers().end());
@@ -142,9 +160,10 @@ problem::Solution syncline::merge::toSolution(sync::SolutionOp op,
                         gather.getEnd()};
     plan.communicationEnd = message.end;
     if (isReconstructed(problem, message))
-      plan.computeEnd = message.reconstructed;
+      reconstructed = message.reconstructed;
     plan.messages.push_back(std::move(message));
   }
+  plan.computeEnd = reconstructed ? *reconstructed : backwardEnd(problem, plan.messages);
   for (std::int64_t piggyback : op.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>()))
     plan.piggybacks.push_back(static_cast<std::size_t>(piggyback));
   for (const problem::Message &message : plan.messages)

@@ -17,8 +17,9 @@ sync::MergeClassAttr syncline::merge::mergeClassAttr(MLIRContext *context,
                                                      const problem::MergeClass &mergeClass) {
   llvm::SmallVector<sync::OptionAttr> options;
   for (const problem::SchemeOption &option : mergeClass.options)
-    options.push_back(sync::OptionAttr::get(context, option.scheme,
-                                            cost::costAttr(context, *option.cost), option.traffic));
+    options.push_back(sync::OptionAttr::get(
+        context, option.scheme, cost::costAttr(context, *option.cost), option.traffic,
+        option.lost ? cost::costAttr(context, *option.lost) : Attribute()));
   return sync::MergeClassAttr::get(context, options, limitOf(mergeClass.largestMessage),
                                    limitOf(mergeClass.capacity));
 }
@@ -27,7 +28,8 @@ sync::FactorOptionAttr syncline::merge::factorOptionAttr(MLIRContext *context, s
                                                          const problem::FactorOption &option) {
   return sync::FactorOptionAttr::get(
       context, static_cast<std::int64_t>(layer), option.scheme, option.seconds, option.reconstruct,
-      option.traffic, option.factorBytes > 0 ? std::optional(option.factorBytes) : std::nullopt);
+      option.traffic, option.factorBytes > 0 ? std::optional(option.factorBytes) : std::nullopt,
+      option.lost > 0 ? std::optional<cluster::Real>(option.lost) : std::nullopt);
 }
 
 static sync::TimesAttr timesAttr(OpBuilder &builder, llvm::ArrayRef<double> seconds) {

@@ -49,7 +49,11 @@ struct SchemeOption {
   double traffic = 0; ///< bytes that a node moves, both directions, per byte of gradient
   /// The traffic of a message of at most oneTreeBytes (TreeCost.h), where it differs.
   std::optional<double> shortTraffic = std::nullopt;
+  /// Seconds of computation that a message takes from the device beside it (Interference.h); no
+  /// more than `cost`. Null where messages do not slow computation.
+  std::shared_ptr<const CollectiveCost> lost = nullptr;
 
+  double lostSeconds(std::int64_t bytes) const { return lost ? lost->seconds(bytes) : 0; }
   /// Bytes that a node moves for a message of `bytes`, both directions.
   double bytesMoved(std::int64_t bytes) const;
 };

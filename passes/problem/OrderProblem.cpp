@@ -1,6 +1,7 @@
 // Validation of order problems, the layout of merge classes, and orders as plans hold them.
 #include "passes/problem/OrderProblem.h"
 
+#include "passes/problem/Interference.h"
 #include "passes/problem/Rounding.h"
 
 #include <algorithm>
@@ -42,6 +43,8 @@ std::vector<std::size_t> readersOf(const OrderProblem &problem) {
 
 Status validate(const OrderProblem &problem) {
   SYNCLINE_TRY(validate(problem.sync));
+  if (slowsComputation(problem.sync))
+    return Status::badInput("order problem: expected messages that take nothing from computation");
   if (!std::isfinite(problem.forward) || problem.forward < 0)
     return Status::badInput("order problem: expected a finite forward pass >= 0 s, got " +
                             std::to_string(problem.forward) + " s");

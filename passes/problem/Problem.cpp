@@ -1,6 +1,8 @@
 // Functions of a problem that need no solver, and its validation.
 #include "passes/problem/Problem.h"
 
+#include "passes/problem/Rounding.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -18,6 +20,22 @@ Status layerError(std::size_t index, const std::string &what) {
 
 bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
+/// Whether messages take no less than nothing from computation and no more than their time. Two
+/// costs compare as they do at the corners of both.
+bool isLostWithin(const SchemeOption &option) {
+  if (!option.lost)
+    return true;
+  const auto isWithin = [&](std::int64_t bytes) {
+    const double lost = option.lost->seconds(bytes), seconds = option.cost->seconds(bytes);
+    return isTime(lost) && lost <= seconds * (1 + sumRounding);
+  };
+  for (const CollectiveCost *cost : {option.cost.get(), option.lost.get()})
+    for (const CostSegment &piece : cost->segments())
+      if (!isWithin(piece.firstByte) || (piece.firstByte > 0 && !isWithin(piece.firstByte - 1)))
+        return false;
+  return isWithin(maxBytes);
+}
+
 Status validateMergeClasses(const Problem &problem) {
   if (problem.mergeClasses.empty() || problem.mergeClasses.size() > maxMergeClasses)
     return Status::badInput("problem: expected 1 to " + std::to_string(maxMergeClasses) +
@@ -31,6 +49,11 @@ Status validateMergeClasses(const Problem &problem) {
       if (!option.cost)
         return Status::badInput("problem: scheme '" + std::string(schemeName(option.scheme)) +
                                 "' has no cost");
+    for (const SchemeOption &option : mergeClass.options)
+      if (!isLostWithin(option))
+        return Status::badInput("problem: expected messages by '" +
+                                std::string(schemeName(option.scheme)) +
+                                "' to take from computation at least 0 s and at most their time");
     if (mergeClass.largestMessage < 0 || mergeClass.capacity < 0)
       return Status::badInput("problem: expected limits >= 0");
     limited += mergeClass.capacity != unlimited;
@@ -50,6 +73,10 @@ Status validateChoices(const Problem &problem, std::size_t k) {
     if (!isTime(factorOption.seconds) || !isTime(factorOption.reconstruct))
       return layerError(k, "expected finite times >= 0 for '" +
                                std::string(schemeName(factorOption.scheme)) + "'");
+  for (const FactorOption &factorOption : layer.factorOptions)
+    if (!isTime(factorOption.lost) || factorOption.lost > factorOption.seconds)
+      return layerError(k, "expected '" + std::string(schemeName(factorOption.scheme)) +
+                               "' to take from computation at least 0 s and at most its time");
   if (layer.factorOptions.size() > 255)
     return layerError(k, "expected at most 255 ways to travel alone");
   if (layer.carrier && (*layer.carrier >= problem.layers.size() || *layer.carrier == k ||
@@ -116,6 +143,8 @@ std::optional<MergeProblem> plainProblem(const Problem &problem) {
     plain.layers.push_back({layer.bytes, layer.ready});
   }
   plain.options = problem.mergeClasses[0].options;
+  if (std::ranges::any_of(plain.options, [](const SchemeOption &o) { return o.lost != nullptr; }))
+    return std::nullopt;
   return plain;
 }
 

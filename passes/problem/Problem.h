@@ -49,6 +49,8 @@ struct FactorOption {
   /// Bytes that one rank contributes where the scheme is factors. Planners ignore it; it is needed
   /// to pose the problem again for another cluster.
   std::int64_t factorBytes = 0;
+  /// Seconds of computation that the message takes from the device beside it, up to `seconds`.
+  double lost = 0;
 };
 
 /// One gradient. Layers stand in backward order, so ready times ascend.
@@ -84,8 +86,8 @@ struct Problem {
 };
 
 /// The problem as a MergeProblem, where it is nothing more: one merge class takes every layer,
-/// there is no limit on messages or capacity, and there are no factor options. The result's finish
-/// leaves out computeFree. Precondition: the problem is valid.
+/// there is no limit on messages or capacity, messages do not slow computation, and there are no
+/// factor options. The result's finish leaves out computeFree. Precondition: the problem is valid.
 std::optional<MergeProblem> plainProblem(const Problem &problem);
 
 /// Returns badInput unless all of these hold. Messages count layers from 1, in backward order.
@@ -177,7 +179,8 @@ struct Solution {
 /// problem does not have are left out.
 std::vector<Choice> layerChoices(const Problem &problem, const Solution &solution);
 
-/// The state of a partial solution after some layer: all that later choices depend on.
+/// The state of a partial solution after some layer: all that later choices depend on. Times are
+/// those of a clock that stands still while messages take computation (Interference.h).
 struct PlanState {
   double free = 0;    ///< when the channel is free, at the earliest when the next layer is ready
   double compute = 0; ///< when the device is free for the next reconstruction
@@ -188,12 +191,14 @@ struct PlanState {
   /// One bit for each pair of carrier and piggyback of which one layer is decided (see PairBits):
   /// set when the other layer may choose freely.
   std::uint64_t freedom = 0;
+  double lost = 0; ///< seconds of computation that the messages so far have taken
 
   static constexpr std::int64_t closed = -1;
 };
 
 /// A line under every cost of every merge class, and weights; it bounds PlanStates
-/// (passes/proof/README.md, "The bound").
+/// (passes/proof/README.md, "The bound"). Where messages slow computation, each line lies under
+/// channelWeight * (cost - lost) + lost of every option instead.
 struct Relaxation {
   double channelWeight = 1; ///< w, the channel's weight; the device's is 1 - w
   double heldWeight = 0;    ///< u, seconds per byte in the limited merge class

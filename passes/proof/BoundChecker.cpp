@@ -1,5 +1,6 @@
 // Checks certificates of the sync problem's bounds: no solution that the judge derives may end
 // before the bound.
+#include "passes/problem/Interference.h"
 #include "passes/proof/BoundLimits.h"
 #include "passes/proof/MergeChecker.h"
 #include "passes/proof/Rejections.h"
@@ -26,10 +27,11 @@ public:
   BoundCheck(const Problem &problem, const Certificate &certificate)
       : problem(problem), proof(certificate), limits(problem, certificate),
         n(problem.layers.size()), mergeClasses(problem.mergeClasses.size()),
-        limited(problem.limitedMergeClass()) {
+        limited(problem.limitedMergeClass()), slows(slowsComputation(problem)) {
     for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass) {
       for (const SchemeOption &option : problem.mergeClasses[mergeClass].options)
-        facts[mergeClass].nondecreasing &= neverFalls(*option.cost);
+        facts[mergeClass].nondecreasing &=
+            neverFalls(*option.cost) && (!option.lost || neverFalls(*option.lost));
       for (std::size_t k = 0; k < n; ++k)
         if (problem.allows(k, mergeClass))
           facts[mergeClass].lastMember = k + 1;
@@ -67,7 +69,9 @@ private:
 
   bool isNoWorse(const PlanState &a, const PlanState &b) const {
     constexpr double tolerance = 1e-14;
-    bool good = a.free <= b.free * (1 + tolerance) && a.compute <= b.compute * (1 + tolerance) &&
+    const auto noLater = [](double x, double y) { return x <= y * (1 + tolerance); };
+    bool good = noLater(a.free + a.lost, b.free + b.lost) &&
+                noLater(a.compute + a.lost, b.compute + b.lost) && noLater(a.lost, b.lost) &&
                 a.held <= b.held && (a.freedom | b.freedom) == a.freedom;
     for (std::size_t mergeClass = 0; mergeClass < mergeClasses && good; ++mergeClass)
       good = facts[mergeClass].nondecreasing ? a.open[mergeClass] <= b.open[mergeClass]
@@ -85,7 +89,7 @@ private:
       for (const PlanState &state : states)
         forEachStep(state, k, [&](const PlanState &after) {
           if (k + 1 == n)
-            earliest = std::min(earliest, std::max(after.free, after.compute));
+            earliest = std::min(earliest, std::max(after.free, after.compute) + after.lost);
           else if (!limits.isLate(after, k + 1))
             next.push_back(after);
         });
@@ -104,7 +108,7 @@ private:
   /// Sorts states by time and drops each that one of the last few kept states is no worse than.
   void dropWorse(std::vector<PlanState> &states) const {
     std::ranges::sort(states, {}, [](const PlanState &s) {
-      return std::tie(s.free, s.compute, s.open, s.held, s.freedom);
+      return std::tuple(s.free + s.lost, s.compute + s.lost, s.open, s.held, s.freedom, s.lost);
     });
     constexpr std::size_t compared = 200;
     std::size_t kept = 0;
@@ -137,7 +141,8 @@ private:
       PlanState after = state;
       if (!limits.settlePairs(after, k, true, false))
         continue;
-      after.free = std::max(state.free, layer.ready) + factorOption.seconds;
+      after.free = std::max(state.free, layer.ready) + (factorOption.seconds - factorOption.lost);
+      after.lost += factorOption.lost;
       if (factorOption.reconstruct > 0)
         after.compute = std::max(state.compute, after.free) + factorOption.reconstruct;
       arrive(after);
@@ -158,10 +163,19 @@ private:
       }
       after.open[mergeClass] = bytes;
       arrive(after);
-      double least = infinity;
-      for (const SchemeOption &option : problem.mergeClasses[mergeClass].options)
-        least = std::min(least, option.cost->seconds(bytes));
       after.open[mergeClass] = PlanState::closed;
+      double least = infinity;
+      for (const SchemeOption &option : problem.mergeClasses[mergeClass].options) {
+        const double seconds = option.cost->seconds(bytes), lost = option.lostSeconds(bytes);
+        least = std::min(least, seconds);
+        if (!slows)
+          continue;
+        after.free = std::max(state.free, layer.ready) + (seconds - lost);
+        after.lost = state.lost + lost;
+        arrive(after);
+      }
+      if (slows)
+        continue;
       after.free = std::max(state.free, layer.ready) + least;
       arrive(after);
     }
@@ -175,6 +189,7 @@ private:
   BoundLimits limits;
   std::size_t n, mergeClasses;
   std::optional<std::size_t> limited;
+  bool slows; ///< whether messages slow computation
   std::array<MergeClassFacts, maxMergeClasses> facts;
 };
 

@@ -1,6 +1,7 @@
 // Checks relaxations and computes their limits from the problem alone.
 #include "passes/proof/BoundLimits.h"
 
+#include "passes/problem/Interference.h"
 #include "passes/proof/Rejections.h"
 
 namespace syncline::proof {
@@ -10,9 +11,12 @@ using Verdict = std::optional<Rejection>;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::int64_t most) {
+/// Whether a line is under so many seconds by bytes at the corners of the cost, up to `most` bytes.
+template <typename Seconds>
+static bool liesUnder(const Relaxation::Line &line, Seconds seconds, const CollectiveCost &cost,
+                      std::int64_t most) {
   auto isUnderAt = [&](std::int64_t bytes) {
-    return !isBefore(cost.seconds(bytes),
+    return !isBefore(seconds(bytes),
                      line.latency + line.secondsPerByte * static_cast<double>(bytes));
   };
   std::span<const CostSegment> pieces = cost.segments();
@@ -24,9 +28,26 @@ bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::in
   return true;
 }
 
+bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::int64_t most) {
+  return liesUnder(line, [&](std::int64_t bytes) { return cost.seconds(bytes); }, cost, most);
+}
+
+/// Whether the line is under what any message by the option is worth: what it takes from
+/// computation, and the rest of its time by the channel's weight.
+static bool liesUnder(const Relaxation::Line &line, double weight, const SchemeOption &option,
+                      std::int64_t most) {
+  const auto worth = [&](std::int64_t bytes) {
+    const double lost = option.lostSeconds(bytes);
+    return weight * (option.cost->seconds(bytes) - lost) + lost;
+  };
+  return liesUnder(line, worth, *option.cost, most) &&
+         (!option.lost || liesUnder(line, worth, *option.lost, most));
+}
+
 BoundLimits::BoundLimits(const Problem &problem, const Certificate &certificate)
     : problem(problem), proof(certificate), pairs(problem), n(problem.layers.size()),
-      mergeClasses(problem.mergeClasses.size()), limited(problem.limitedMergeClass()) {}
+      mergeClasses(problem.mergeClasses.size()), limited(problem.limitedMergeClass()),
+      slows(slowsComputation(problem)) {}
 
 Verdict BoundLimits::prepare() {
   for (std::size_t i = 0; i < proof.relaxations.size(); ++i)
@@ -55,7 +76,8 @@ Verdict BoundLimits::checkRelaxation(std::size_t index) const {
     most = std::min(most, problem.mergeClasses[mergeClass].largestMessage);
     bool isUnder = isCheckedTime(line.latency) && isCheckedTime(line.secondsPerByte);
     for (const SchemeOption &option : problem.mergeClasses[mergeClass].options)
-      isUnder = isUnder && liesUnder(line, *option.cost, most);
+      isUnder = isUnder && (slows ? liesUnder(line, relaxation.channelWeight, option, most)
+                                  : liesUnder(line, *option.cost, most));
     if (!isUnder)
       return reject(Kind::notARelaxation, "relaxation ", index + 1, ": the line ", line.latency,
                     " s + ", line.secondsPerByte, " s/B is not under every cost of merge class ",
@@ -88,8 +110,10 @@ std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
     double next = k + 1 < n ? problem.layers[k + 1].ready : 0;
     for (std::size_t from = 0; from < width; ++from) {
       std::size_t set = from % (std::size_t{1} << mergeClasses);
+      // A message takes the channel for `occupied`; where only its worth is known that is `worth`.
+      // `owed` is worth of what is not sent yet, or taken from computation.
       auto through = [&](std::size_t to, double occupied, double reconstruct, bool isFactors,
-                         bool isPiggyback) {
+                         bool isPiggyback, double worth = 0, double owed = 0) {
         PlanState state;
         state.freedom = from >> mergeClasses;
         if (freedoms() > 1 && !settlePairs(state, k, isFactors, isPiggyback))
@@ -98,13 +122,17 @@ std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
         double device = problem.computeFree + reconstruct;
         if (reconstruct > 0)
           device = std::max(device, layer.ready + occupied + reconstruct);
-        double reached = w * std::max(layer.ready + occupied, next) + (1 - w) * device;
-        return isTooLate(reached, after) ? -infinity : after - w * occupied - (1 - w) * reconstruct;
+        double reached =
+            std::max(w * std::max(layer.ready + occupied, next), w * layer.ready + worth) +
+            (1 - w) * device + owed;
+        return isTooLate(reached, after)
+                   ? -infinity
+                   : after - w * occupied - (1 - w) * reconstruct - worth - owed;
       };
       double most = layer.carrier ? through(set, 0, 0, false, true) : -infinity;
       for (const FactorOption &factorOption : layer.factorOptions)
-        most = std::max(most,
-                        through(set, factorOption.seconds, factorOption.reconstruct, true, false));
+        most = std::max(most, through(set, factorOption.seconds - factorOption.lost,
+                                      factorOption.reconstruct, true, false, 0, factorOption.lost));
       for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
         if (problem.allows(k, mergeClass)) {
           const Relaxation::Line &line = relaxation.lines[mergeClass];
@@ -113,8 +141,12 @@ std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
           // The bytes of an open bucket count in `body`, but do not occupy the channel yet.
           double price =
               limited == mergeClass ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
-          most = std::max(most, through(set | bit, 0, 0, false, false) - w * body - price);
-          most = std::max(most, through(set & ~bit, line.latency + body, 0, false, false) - price);
+          const double whole = line.latency + body;
+          most = std::max(most, slows ? through(set | bit, 0, 0, false, false, 0, body) - price
+                                      : through(set | bit, 0, 0, false, false) - w * body - price);
+          most = std::max(
+              most,
+              through(set & ~bit, slows ? 0 : whole, 0, false, false, slows ? whole : 0) - price);
         }
       limit[k * width + from] = most;
     }
@@ -123,7 +155,7 @@ std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
 }
 
 bool BoundLimits::isLate(const PlanState &state, std::size_t k) const {
-  if (isTooLate(state.compute, proof.bound))
+  if (isTooLate(state.compute + state.lost, proof.bound))
     return true;
   std::size_t set = freedoms() > 1 ? (state.freedom & 1) << mergeClasses : 0;
   for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
@@ -135,7 +167,8 @@ bool BoundLimits::isLate(const PlanState &state, std::size_t k) const {
       owed += relaxation.lines[mergeClass].secondsPerByte *
               static_cast<double>(std::max<std::int64_t>(state.open[mergeClass], 0));
     double w = relaxation.channelWeight;
-    double reached = w * (state.free + owed) + (1 - w) * state.compute +
+    double reached = (slows ? w * state.free + owed + state.lost : w * (state.free + owed)) +
+                     (1 - w) * state.compute +
                      relaxation.heldWeight * static_cast<double>(state.held);
     if (isTooLate(reached, limits[i][k * (freedoms() << mergeClasses) + set]))
       return true;

@@ -42,6 +42,7 @@ private:
   PairBits pairs;
   std::size_t n, mergeClasses;
   std::optional<std::size_t> limited;
+  bool slows;                              ///< whether messages slow computation
   std::vector<std::vector<double>> limits; ///< per relaxation, see limitsOf
 };
 

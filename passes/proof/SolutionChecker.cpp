@@ -1,4 +1,5 @@
 // Checks a solution, message by message.
+#include "passes/problem/Interference.h"
 #include "passes/proof/Rejections.h"
 
 namespace syncline::proof {
@@ -23,10 +24,18 @@ public:
       if (Verdict verdict =
               message.isFactors ? checkFactorOption(message, i + 1) : checkBucket(message, i + 1))
         return verdict;
-      if (Verdict verdict = checkTimes(message, i + 1, free, compute))
+      if (Verdict verdict = checkTimes(message, i + 1, free))
         return verdict;
+      clock.add(message.start, message.end, lostSeconds(problem, message));
+      if (const double reconstruct = reconstructOf(message); reconstruct > 0) {
+        compute = std::max(compute, message.end - clock.lost()) + reconstruct;
+        computed.push_back(compute);
+      }
       free = message.end;
     }
+    if (Verdict verdict = checkReconstruction())
+      return verdict;
+    compute = clock.at(compute);
     if (Verdict verdict = checkPiggybacks())
       return verdict;
     for (std::size_t k = 0; k < seen.size(); ++k)
@@ -106,19 +115,38 @@ private:
     return std::nullopt;
   }
 
-  Verdict checkTimes(const Message &message, std::size_t number, double free,
-                     double &compute) const {
+  /// Seconds to reconstruct the message's gradient.
+  double reconstructOf(const Message &message) const {
+    const FactorOption *factors = factorOptionOf(problem, message);
+    return factors ? factors->reconstruct : 0;
+  }
+
+  /// Later messages slow reconstruction too, so this follows when all of them are known.
+  Verdict checkReconstruction() const {
+    auto done = computed.begin();
+    for (std::size_t i = 0; i < plan.messages.size(); ++i) {
+      const Message &message = plan.messages[i];
+      const double expected = reconstructOf(message) > 0 ? clock.at(*done++) : message.end;
+      if (isOther(message.reconstructed, expected))
+        return reject(Kind::wrongReconstruction, "message ", i + 1,
+                      ": expected its gradients to exist at ", expected, " s, got ",
+                      message.reconstructed, " s");
+    }
+    return std::nullopt;
+  }
+
+  Verdict checkTimes(const Message &message, std::size_t number, double free) const {
     for (double time : {message.ready, message.start, message.end, message.reconstructed})
       if (!isCheckedTime(time))
         return reject(Kind::notATime, "message ", number, ": expected a finite time >= 0, got ",
                       time);
-    const Layer &last = problem.layers[message.layers.back()];
-    if (isOther(message.ready, last.ready))
-      return reject(Kind::wrongReady, "message ", number, ": expected ready at ", last.ready,
-                    " s, got ", message.ready, " s");
-    if (isBefore(message.start, last.ready))
+    const double ready = clock.at(problem.layers[message.layers.back()].ready);
+    if (isOther(message.ready, ready))
+      return reject(Kind::wrongReady, "message ", number, ": expected ready at ", ready, " s, got ",
+                    message.ready, " s");
+    if (isBefore(message.start, ready))
       return reject(Kind::startsBeforeReady, "message ", number, ": starts at ", message.start,
-                    " s, but is ready at ", last.ready, " s");
+                    " s, but is ready at ", ready, " s");
     if (isBefore(message.start, free))
       return reject(Kind::channelBusy, "message ", number, ": starts at ", message.start,
                     " s, but the channel is busy until ", free, " s");
@@ -126,15 +154,6 @@ private:
     if (isOther(message.end, message.start + seconds))
       return reject(Kind::wrongDuration, "message ", number, ": expected its end at ",
                     message.start + seconds, " s, got ", message.end, " s");
-    double reconstruct = message.isFactors ? last.factorOptions[message.option].reconstruct : 0;
-    double reconstructed =
-        reconstruct > 0 ? std::max(compute, message.end) + reconstruct : message.end;
-    if (isOther(message.reconstructed, reconstructed))
-      return reject(Kind::wrongReconstruction, "message ", number,
-                    ": expected its gradients to exist at ", reconstructed, " s, got ",
-                    message.reconstructed, " s");
-    if (reconstruct > 0)
-      compute = message.reconstructed;
     return std::nullopt;
   }
 
@@ -162,6 +181,8 @@ private:
   const Problem &problem;
   const Solution &plan;
   std::vector<bool> seen, goesByFactors;
+  ComputationClock clock;
+  std::vector<double> computed; ///< seconds of computation until each gradient is reconstructed
   std::array<std::int64_t, maxMergeClasses> held{};
   std::array<std::optional<std::size_t>, maxMergeClasses> lastOfMergeClass;
 };

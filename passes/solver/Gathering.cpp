@@ -21,6 +21,7 @@ Problem withDearGathering(const Problem &problem, double times) {
     for (FactorOption &option : layer.factorOptions) {
       option.seconds *= times;
       option.reconstruct *= times;
+      option.lost *= times;
     }
   return dear;
 }

@@ -2,7 +2,7 @@
 // exhaustive search follow these steps.
 #pragma once
 
-#include "passes/problem/Problem.h"
+#include "passes/problem/Interference.h"
 
 #include <algorithm>
 
@@ -15,7 +15,8 @@ public:
   /// Keeps a reference to the problem, which must be valid.
   explicit PlanSteps(const Problem &problem)
       : problem(problem), pairs(problem),
-        limited(problem.limitedMergeClass().value_or(maxMergeClasses)) {
+        limited(problem.limitedMergeClass().value_or(maxMergeClasses)),
+        slows(slowsComputation(problem)) {
     for (std::size_t k = 0; k < problem.layers.size(); ++k)
       for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
         if (problem.allows(k, mergeClass))
@@ -34,8 +35,11 @@ public:
   /// joining one.
   template <typename Visit> void forEach(const PlanState &before, std::size_t k, Visit visit) const;
 
-  /// The finish of a complete solution in this state: the later of channel and device.
-  static double finish(const PlanState &state) { return std::max(state.free, state.compute); }
+  /// The finish of a complete solution in this state: the later of channel and device, and what
+  /// messages took from computation.
+  static double finish(const PlanState &state) {
+    return std::max(state.free, state.compute) + state.lost;
+  }
 
 private:
   template <typename Visit>
@@ -50,6 +54,7 @@ private:
   const Problem &problem;
   PairBits pairs;
   std::size_t limited;
+  bool slows; ///< whether messages slow computation
   /// For each merge class, one past the last layer that may use it.
   std::array<std::size_t, maxMergeClasses> lastOfMergeClass{};
 };
@@ -61,7 +66,9 @@ void PlanSteps::forEach(const PlanState &before, std::size_t k, Visit visit) con
     PlanState state = before;
     if (!pairs.settle(state.freedom, k, Choice::Kind::factors))
       continue;
-    state.free = std::max(state.free, layer.ready) + layer.factorOptions[i].seconds;
+    const FactorOption &option = layer.factorOptions[i];
+    state.free = std::max(state.free, layer.ready) + (option.seconds - option.lost);
+    state.lost += option.lost;
     if (layer.factorOptions[i].reconstruct > 0)
       state.compute = std::max(state.compute, state.free) + layer.factorOptions[i].reconstruct;
     waitForNext(state, k);
@@ -92,9 +99,19 @@ void PlanSteps::tryMergeClass(const PlanState &before, std::size_t k, std::size_
 
   PlanState sent = state;
   sent.open[mergeClass] = PlanState::closed;
-  sent.free = std::max(state.free, layer.ready) + wire.seconds(bytes);
-  waitForNext(sent, k);
-  visit(Choice{Choice::Kind::bucket, index}, sent);
+  if (!slows) {
+    sent.free = std::max(state.free, layer.ready) + wire.seconds(bytes);
+    waitForNext(sent, k);
+    visit(Choice{Choice::Kind::bucket, index}, sent);
+  }
+  // The fastest option need not be the best one where messages take computation.
+  for (std::size_t i = 0; slows && i < wire.options.size(); ++i) {
+    const double lost = wire.options[i].lostSeconds(bytes);
+    sent.free = std::max(state.free, layer.ready) + (wire.options[i].cost->seconds(bytes) - lost);
+    sent.lost = state.lost + lost;
+    waitForNext(sent, k);
+    visit(Choice{Choice::Kind::bucket, index, static_cast<std::uint8_t>(i)}, sent);
+  }
 
   if (k + 1 < lastOfMergeClass[mergeClass]) {
     state.open[mergeClass] = bytes;

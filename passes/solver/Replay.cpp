@@ -1,5 +1,7 @@
-// Times messages on one channel and reconstruction on one device.
+// Times messages on one channel and reconstruction on one device, which messages may slow.
 #include "passes/solver/Replay.h"
+
+#include "passes/problem/Interference.h"
 
 #include <algorithm>
 
@@ -10,9 +12,7 @@ namespace {
 /// Closes buckets and sends factors in the order of the layers.
 class Clock {
 public:
-  explicit Clock(const Problem &problem) : problem(problem) {
-    plan.computeEnd = problem.computeFree;
-  }
+  explicit Clock(const Problem &problem) : problem(problem), computed(problem.computeFree) {}
 
   void decide(std::size_t k, Choice choice) {
     switch (choice.kind) {
@@ -33,6 +33,9 @@ public:
   }
 
   Solution finish() {
+    for (const auto &[message, done] : reconstructed)
+      plan.messages[message].reconstructed = clock.at(done);
+    plan.computeEnd = clock.at(computed);
     plan.finish = std::max(plan.communicationEnd, plan.computeEnd);
     return std::move(plan);
   }
@@ -44,10 +47,11 @@ private:
   }
 
   void send(Message message, double seconds) {
-    message.ready = problem.layers[message.layers.back()].ready;
+    message.ready = clock.at(problem.layers[message.layers.back()].ready);
     message.start = std::max(plan.communicationEnd, message.ready);
     message.end = message.start + seconds;
     message.reconstructed = message.end;
+    clock.add(message.start, message.end, lostSeconds(problem, message));
     plan.communicationEnd = message.end;
     plan.messages.push_back(std::move(message));
   }
@@ -73,13 +77,18 @@ private:
     message.bytes = problem.layers[k].bytes;
     send(std::move(message), factorOption.seconds);
     if (factorOption.reconstruct > 0) {
-      plan.computeEnd = std::max(plan.computeEnd, plan.communicationEnd) + factorOption.reconstruct;
-      plan.messages.back().reconstructed = plan.computeEnd;
+      computed =
+          std::max(computed, plan.communicationEnd - clock.lost()) + factorOption.reconstruct;
+      reconstructed.emplace_back(plan.messages.size() - 1, computed);
     }
   }
 
   const Problem &problem;
   std::array<Message, maxMergeClasses> open;
+  ComputationClock clock;
+  double computed; ///< seconds of computation until the device is free, were it never slowed
+  /// Messages whose gradients are reconstructed, and the seconds of computation until then.
+  std::vector<std::pair<std::size_t, double>> reconstructed;
   Solution plan;
 };
 

@@ -1,6 +1,7 @@
 // Computes the relaxed recursion backwards from the target, and chooses relaxations.
 #include "passes/solver/StateBound.h"
 
+#include "passes/problem/Interference.h"
 #include "passes/solver/CostLines.h"
 
 #include <algorithm>
@@ -12,9 +13,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Relaxations with lines under the costs: tangents at the largest message, at 1/16 and at 1/256 of
-/// it, and rays.
-std::vector<Relaxation> lineSets(const Problem &problem) {
+/// Lines under the costs: tangents at the largest message, at 1/16 and at 1/256 of it, and rays.
+std::vector<CostLines> lineSets(const Problem &problem) {
   std::array<std::int64_t, maxMergeClasses> most{};
   bool raysHelp = false;
   for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass) {
@@ -25,16 +25,51 @@ std::vector<Relaxation> lineSets(const Problem &problem) {
     raysHelp |= most[mergeClass] < eligible;
   }
   constexpr double parts[] = {1, 1.0 / 16, 1.0 / 256};
-  std::vector<Relaxation> sets;
-  for (const CostLines &lines : costLines(problem, most, parts, raysHelp))
-    sets.push_back({.lines = lines});
-  return sets;
+  return costLines(problem, most, parts, raysHelp);
 }
+
+/// The problem whose costs are what messages take from computation.
+Problem lossesOf(const Problem &problem) {
+  Problem losses = problem;
+  for (MergeClass &mergeClass : losses.mergeClasses)
+    for (SchemeOption &option : mergeClass.options)
+      option.cost = option.lost ? option.lost : std::make_shared<AffineCost>(0, 0);
+  return losses;
+}
+
+/// Sets the channel's weight. Where messages slow computation the lines depend on it: a message of
+/// T seconds that takes L from computation is worth w (T - L) + L = w T + (1 - w) L.
+class WeightedLines {
+public:
+  explicit WeightedLines(const Problem &problem) : slows(slowsComputation(problem)) {
+    times = lineSets(problem);
+    losses = slows ? lineSets(lossesOf(problem)) : times;
+  }
+
+  std::size_t sets() const { return times.size(); }
+
+  void setWeight(Relaxation &relaxation, double weight, std::size_t set) const {
+    relaxation.channelWeight = weight;
+    relaxation.lines = times[set];
+    if (!slows)
+      return;
+    const CostLines &lost = losses[std::min(set, losses.size() - 1)];
+    for (std::size_t l = 0; l < maxMergeClasses; ++l)
+      relaxation.lines[l] = {weight * times[set][l].latency + (1 - weight) * lost[l].latency,
+                             weight * times[set][l].secondsPerByte +
+                                 (1 - weight) * lost[l].secondsPerByte};
+  }
+
+private:
+  bool slows;
+  std::vector<CostLines> times, losses;
+};
 
 /// The least weighted work of all layers; it is concave in either weight.
 double weightedWork(const Problem &problem, const Relaxation &relaxation) {
   double weight = relaxation.channelWeight;
   double work = (1 - weight) * problem.computeFree;
+  const double onLines = slowsComputation(problem) ? 1 : weight;
   std::optional<std::size_t> limited = problem.limitedMergeClass();
   if (limited)
     work -= relaxation.heldWeight * static_cast<double>(problem.mergeClasses[*limited].capacity);
@@ -42,11 +77,11 @@ double weightedWork(const Problem &problem, const Relaxation &relaxation) {
     const Layer &layer = problem.layers[k];
     double least = layer.carrier ? 0 : infinity;
     for (const FactorOption &factorOption : layer.factorOptions)
-      least =
-          std::min(least, weight * factorOption.seconds + (1 - weight) * factorOption.reconstruct);
+      least = std::min(least, weight * (factorOption.seconds - factorOption.lost) +
+                                  (1 - weight) * factorOption.reconstruct + factorOption.lost);
     for (std::size_t mergeClass = 0; mergeClass < problem.mergeClasses.size(); ++mergeClass)
       if (problem.allows(k, mergeClass))
-        least = std::min(least, (weight * relaxation.lines[mergeClass].secondsPerByte +
+        least = std::min(least, (onLines * relaxation.lines[mergeClass].secondsPerByte +
                                  (mergeClass == limited ? relaxation.heldWeight : 0)) *
                                     static_cast<double>(layer.bytes));
     work += least;
@@ -54,11 +89,13 @@ double weightedWork(const Problem &problem, const Relaxation &relaxation) {
   return work;
 }
 
-/// Sets `weight`, a field of `relaxation`, to the value within [0, most] with the greatest work.
-void maximize(const Problem &problem, Relaxation &relaxation, double &weight, double most) {
+/// Calls setWeight(value) with the value within [0, most] at which `relaxation` has most work.
+template <typename SetWeight>
+void maximize(const Problem &problem, const Relaxation &relaxation, double most,
+              SetWeight setWeight) {
   double low = 0, high = most;
   auto workAt = [&](double value) {
-    weight = value;
+    setWeight(value);
     return weightedWork(problem, relaxation);
   };
   for (int step = 0; step < 40; ++step) {
@@ -66,7 +103,7 @@ void maximize(const Problem &problem, Relaxation &relaxation, double &weight, do
     bool isRising = workAt(left) < workAt(right);
     (isRising ? low : high) = isRising ? left : right;
   }
-  weight = (low + high) / 2;
+  setWeight((low + high) / 2);
 }
 
 /// The greatest useful weight of a byte in the limited merge class: the most that any way around
@@ -85,11 +122,15 @@ double dearestByte(const Problem &problem, const Relaxation &relaxation) {
 } // namespace
 
 std::vector<Relaxation> chooseRelaxations(const Problem &problem) {
-  std::vector<Relaxation> chosen = lineSets(problem);
+  const WeightedLines lines(problem);
+  std::vector<Relaxation> chosen(lines.sets());
+  for (std::size_t set = 0; set < chosen.size(); ++set)
+    lines.setWeight(chosen[set], 1, set);
   Relaxation first = chosen.front();
   if (problem.limitedMergeClass()) {
     Relaxation priced = first;
-    maximize(problem, priced, priced.heldWeight, dearestByte(problem, first));
+    maximize(problem, priced, dearestByte(problem, first),
+             [&](double weight) { priced.heldWeight = weight; });
     chosen.push_back(priced);
     first = priced;
   }
@@ -97,12 +138,12 @@ std::vector<Relaxation> chooseRelaxations(const Problem &problem) {
     return std::ranges::any_of(layer.factorOptions,
                                [](const FactorOption &s) { return s.reconstruct > 0; });
   });
-  if (!rebuilds)
+  if (!rebuilds && !slowsComputation(problem))
     return chosen;
   Relaxation device = chosen.front();
-  device.channelWeight = 0;
+  lines.setWeight(device, 0, 0);
   chosen.push_back(device);
-  maximize(problem, first, first.channelWeight, 1);
+  maximize(problem, first, 1, [&](double weight) { lines.setWeight(first, weight, 0); });
   if (first.channelWeight > 0.01 && first.channelWeight < 0.99)
     chosen.push_back(first);
   return chosen;
@@ -113,7 +154,8 @@ StateBound::StateBound(const Problem &problem, std::span<const Relaxation> relax
     : relaxations(relaxations.begin(), relaxations.end()), target(target), pairs(problem),
       masks(std::size_t{1} << problem.mergeClasses.size()), freedoms(pairs.most == 1 ? 2 : 1),
       mergeClassCount(problem.mergeClasses.size()),
-      limited(problem.limitedMergeClass().value_or(maxMergeClasses)), latest(relaxations.size()) {
+      limited(problem.limitedMergeClass().value_or(maxMergeClasses)),
+      slows(slowsComputation(problem)), latest(relaxations.size()) {
   for (std::size_t i = 0; i < relaxations.size(); ++i)
     fill(problem, i);
 }
@@ -121,6 +163,7 @@ StateBound::StateBound(const Problem &problem, std::span<const Relaxation> relax
 void StateBound::fill(const Problem &problem, std::size_t index) {
   const Relaxation &relaxation = relaxations[index];
   double onChannel = relaxation.channelWeight, onDevice = 1 - onChannel;
+  double onLines = slows ? 1 : onChannel; // lines have the channel's weight where messages slow
   std::size_t n = problem.layers.size();
   std::vector<double> &table = latest[index];
   table.assign((n + 1) * masks * freedoms, -infinity);
@@ -135,25 +178,29 @@ void StateBound::fill(const Problem &problem, std::size_t index) {
     for (std::size_t now = 0; now < masks * freedoms; ++now) {
       std::size_t mask = now / freedoms;
       double best = -infinity;
-      // `work` is what the choice adds; `free` and `compute` are the earliest times after it.
+      // `work` is what the choice adds; `free` and `compute` are the earliest times after it. A
+      // message whose channel time alone is not known is worth `sent`, what else counts `owed`.
       auto consider = [&](Choice::Kind kind, std::size_t after, double work, double free,
-                          double compute) {
+                          double compute, double sent = 0, double owed = 0) {
         std::uint64_t freedom = now % freedoms;
         if (freedoms > 1 && !pairs.settle(freedom, k, kind))
           return;
         double limit = table[entry(k + 1, after, freedom)];
-        double least = onChannel * std::max(free, nextReady) + onDevice * compute;
+        double least =
+            std::max(onChannel * std::max(free, nextReady), onChannel * layer.ready + sent) +
+            onDevice * compute + owed;
         if (isViable(limit - least))
           best = std::max(best, limit - work);
       };
       for (const FactorOption &factorOption : layer.factorOptions) {
-        double end = layer.ready + factorOption.seconds;
+        const double seconds = factorOption.seconds - factorOption.lost;
+        double end = layer.ready + seconds;
         double built = problem.computeFree + factorOption.reconstruct;
         if (factorOption.reconstruct > 0)
           built = std::max(built, end + factorOption.reconstruct);
         consider(Choice::Kind::factors, mask,
-                 onChannel * factorOption.seconds + onDevice * factorOption.reconstruct, end,
-                 built);
+                 onChannel * seconds + onDevice * factorOption.reconstruct + factorOption.lost, end,
+                 built, 0, factorOption.lost);
       }
       if (layer.carrier)
         consider(Choice::Kind::piggyback, mask, 0, layer.ready, problem.computeFree);
@@ -165,10 +212,12 @@ void StateBound::fill(const Problem &problem, std::size_t index) {
         std::size_t bit = std::size_t{1} << mergeClass;
         double held =
             mergeClass == limited ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
-        consider(Choice::Kind::join, mask | bit, onChannel * body + held, layer.ready,
-                 problem.computeFree);
-        consider(Choice::Kind::bucket, mask & ~bit, onChannel * (line.latency + body) + held,
-                 layer.ready + line.latency + body, problem.computeFree);
+        const double price = line.latency + body;
+        consider(Choice::Kind::join, mask | bit, onLines * body + held, layer.ready,
+                 problem.computeFree, 0, slows ? body : 0);
+        consider(Choice::Kind::bucket, mask & ~bit, onLines * price + held,
+                 slows ? layer.ready : layer.ready + line.latency + body, problem.computeFree,
+                 slows ? price : 0);
       }
       table[k * masks * freedoms + now] = best;
     }
@@ -179,16 +228,18 @@ double StateBound::slack(const PlanState &state, std::size_t k) const {
   std::size_t mask = 0;
   for (std::size_t mergeClass = 0; mergeClass < mergeClassCount; ++mergeClass)
     mask |= static_cast<std::size_t>(state.open[mergeClass] >= 0) << mergeClass;
-  double least = target - state.compute;
+  double least = target - state.compute - state.lost;
   for (std::size_t i = 0; i < relaxations.size(); ++i) {
     const Relaxation &relaxation = relaxations[i];
-    double committed = state.free;
+    double committed = slows ? 0 : state.free;
     for (std::size_t mergeClass = 0; mergeClass < mergeClassCount; ++mergeClass)
       if (state.open[mergeClass] > 0)
         committed += relaxation.lines[mergeClass].secondsPerByte *
                      static_cast<double>(state.open[mergeClass]);
     double onChannel = relaxation.channelWeight;
-    double value = onChannel * committed + (1 - onChannel) * state.compute +
+    if (slows)
+      committed += onChannel * state.free + state.lost;
+    double value = (slows ? committed : onChannel * committed) + (1 - onChannel) * state.compute +
                    relaxation.heldWeight * static_cast<double>(state.held);
     least = std::min(least, latest[i][entry(k, mask, state.freedom)] - value);
   }

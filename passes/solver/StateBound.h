@@ -47,6 +47,7 @@ private:
   std::size_t freedoms;
   std::size_t mergeClassCount;
   std::size_t limited; ///< the merge class with a capacity; maxMergeClasses where none has one
+  bool slows;          ///< whether messages slow computation
   /// For each relaxation and entry, the greatest weighted time and committed work from which the
   /// target can still be reached.
   std::vector<std::vector<double>> latest;

@@ -106,6 +106,12 @@ module attributes {sync.option = #sync.option<ring, cost = 1.0 : f64, traffic = 
 
 // -----
 
+// S7: a number in the place of what messages take from computation.
+// expected-error@+1 {{S7: expected what 'ring' takes from computation to be #cluster.formula, #cluster.affine or #cluster.table}}
+module attributes {sync.option = #sync.option<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = 1.0, lost = 1.0 : f64>} {}
+
+// -----
+
 // S7: traffic that is negative.
 // expected-error@+1 {{S7: expected the traffic of 'ring' finite and not negative}}
 module attributes {sync.option = #sync.option<ring, cost = #cluster.affine<a = 1.0, b = 0.0>, traffic = -1.0>} {}

@@ -1,6 +1,7 @@
 // Random problems.
 #include "tests/unit/solver/RandomProblem.h"
 
+#include "passes/problem/Interference.h"
 #include "tests/reference/solver/ExhaustiveSearch.h"
 
 namespace syncline::solver {
@@ -102,6 +103,20 @@ Problem randomSmallProblem(std::uint64_t seed, std::size_t maxLayers, std::int64
     if (validate(problem).isOk() && countChoices(problem) <= maxChoices)
       return problem;
   }
+}
+
+void addLosses(Random &random, Problem &problem) {
+  const bool isUniform = random.below(2) == 0;
+  const Interference all{random.between(1, 2), random.between(1, 3)};
+  const auto one = [&] {
+    return isUniform ? all : Interference{random.between(1, 2), random.between(1, 4)};
+  };
+  for (MergeClass &mergeClass : problem.mergeClasses)
+    for (SchemeOption &option : mergeClass.options)
+      option.lost = lostCost(*option.cost, one());
+  for (Layer &layer : problem.layers)
+    for (FactorOption &option : layer.factorOptions)
+      option.lost = one().lost(option.seconds * random.unit(), option.seconds);
 }
 
 } // namespace syncline::solver

@@ -27,4 +27,8 @@ Problem randomProblem(Random &random, const ProblemMix &mix);
 /// `mostChoices` combinations in the problem drawn from the same seed.
 Problem randomSmallProblem(std::uint64_t seed, std::size_t maxLayers, std::int64_t maxChoices);
 
+/// Lets every message take from computation, by factors of 1 to 4, each scheme by its own or all by
+/// the same.
+void addLosses(Random &random, Problem &problem);
+
 } // namespace syncline::solver

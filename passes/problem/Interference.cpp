@@ -1,0 +1,111 @@
+// What messages take from computation.
+#include "passes/problem/Interference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace syncline::problem {
+
+double Interference::lost(double latencySeconds, double seconds) const {
+  const double early = std::min(latencySeconds, seconds);
+  return early * (1 - 1 / latency) + (seconds - early) * (1 - 1 / beside);
+}
+
+namespace {
+
+/// Points through which lost() is straight: the corners of the cost, and in each piece the two
+/// sizes around which it passes the latency.
+std::vector<std::int64_t> cornersOf(const CollectiveCost &cost) {
+  const std::span<const CostSegment> pieces = cost.segments();
+  const double latency = cost.seconds(0);
+  std::vector<std::int64_t> corners;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const CostSegment &piece = pieces[i];
+    // The last piece goes on for ever; a long stretch of it keeps its slope to the last digits.
+    const std::int64_t stretch = std::max(piece.firstByte, std::int64_t{1} << 40);
+    const std::int64_t last =
+        i + 1 < pieces.size()
+            ? pieces[i + 1].firstByte - 1
+            : piece.firstByte +
+                  std::min(stretch, std::numeric_limits<std::int64_t>::max() - piece.firstByte);
+    corners.push_back(piece.firstByte);
+    const double passed = (latency - piece.base) / piece.slope;
+    if (piece.slope != 0 && passed > 0 && passed < static_cast<double>(last - piece.firstByte)) {
+      const std::int64_t at = piece.firstByte + static_cast<std::int64_t>(std::floor(passed));
+      for (std::int64_t bytes : {at, at + 1})
+        if (bytes > corners.back() && bytes < last)
+          corners.push_back(bytes);
+    }
+    if (last > corners.back())
+      corners.push_back(last);
+  }
+  return corners;
+}
+
+} // namespace
+
+std::shared_ptr<const CollectiveCost> lostCost(const CollectiveCost &cost,
+                                               const Interference &interference) {
+  if (!interference.slows())
+    return nullptr;
+  const double latency = cost.seconds(0);
+  if (const std::span<const CostSegment> pieces = cost.segments();
+      pieces.size() == 1 && pieces[0].slope >= 0)
+    return std::make_shared<AffineCost>(interference.lost(latency, latency),
+                                        pieces[0].slope * (1 - 1 / interference.beside));
+  std::vector<CostPoint> points;
+  for (std::int64_t bytes : cornersOf(cost))
+    points.push_back({bytes, interference.lost(latency, cost.seconds(bytes))});
+  // A point on the line between its neighbours says nothing.
+  std::vector<CostPoint> needed;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i > 0 && i + 1 < points.size()) {
+      const CostPoint &a = needed.back(), &b = points[i], &c = points[i + 1];
+      const double part =
+          static_cast<double>(b.bytes - a.bytes) / static_cast<double>(c.bytes - a.bytes);
+      if (std::abs(a.seconds + part * (c.seconds - a.seconds) - b.seconds) <= 1e-15 * b.seconds)
+        continue;
+    }
+    needed.push_back(points[i]);
+  }
+  return std::make_shared<TableCost>(*TableCost::create(needed));
+}
+
+bool slowsComputation(const Problem &problem) {
+  const auto takes = [](const auto &of) { return of.lost != decltype(of.lost)(); };
+  return std::ranges::any_of(
+             problem.mergeClasses,
+             [&](const MergeClass &of) { return std::ranges::any_of(of.options, takes); }) ||
+         std::ranges::any_of(problem.layers, [&](const Layer &of) {
+           return std::ranges::any_of(of.factorOptions, takes);
+         });
+}
+
+double lostSeconds(const Problem &problem, const Message &message) {
+  if (const FactorOption *factors = factorOptionOf(problem, message))
+    return factors->lost;
+  return problem.mergeClasses[message.mergeClass].options[message.option].lostSeconds(
+      message.bytes);
+}
+
+void ComputationClock::add(double start, double end, double lost) {
+  if (lost <= 0)
+    return;
+  const double before = this->lost();
+  slowed.push_back({start, end, start - before, end - before - lost, before + lost});
+}
+
+double ComputationClock::at(double computed) const {
+  // The first message that begins later than so much is done.
+  const auto next = std::ranges::upper_bound(slowed, computed, {}, &Slowed::before);
+  if (next == slowed.begin())
+    return computed;
+  const Slowed &last = *std::prev(next);
+  if (computed >= last.after)
+    return computed + last.lost;
+  return last.start +
+         (computed - last.before) / (last.after - last.before) * (last.end - last.start);
+}
+
+} // namespace syncline::problem
