@@ -82,6 +82,16 @@ bool slowsComputation(const Problem &problem) {
          });
 }
 
+Problem withoutLosses(Problem problem) {
+  for (MergeClass &mergeClass : problem.mergeClasses)
+    for (SchemeOption &option : mergeClass.options)
+      option.lost = nullptr;
+  for (Layer &layer : problem.layers)
+    for (FactorOption &option : layer.factorOptions)
+      option.lost = 0;
+  return problem;
+}
+
 double lostSeconds(const Problem &problem, const Message &message) {
   if (const FactorOption *factors = factorOptionOf(problem, message))
     return factors->lost;

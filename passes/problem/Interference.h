@@ -45,6 +45,9 @@ std::shared_ptr<const CollectiveCost> lostCost(const CollectiveCost &cost,
 /// Whether any message may slow computation.
 bool slowsComputation(const Problem &problem);
 
+/// The problem whose messages do not slow computation.
+Problem withoutLosses(Problem problem);
+
 /// Seconds of computation that the message takes. Precondition: its option exists.
 double lostSeconds(const Problem &problem, const Message &message);
 

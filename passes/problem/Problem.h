@@ -179,11 +179,13 @@ struct Solution {
 /// problem does not have are left out.
 std::vector<Choice> layerChoices(const Problem &problem, const Solution &solution);
 
-/// The state of a partial solution after some layer: all that later choices depend on. Times are
-/// those of a clock that stands still while messages take computation (Interference.h).
+/// The state of a partial solution after some layer: all that later choices depend on.
 struct PlanState {
   double free = 0;    ///< when the channel is free, at the earliest when the next layer is ready
   double compute = 0; ///< when the device is free for the next reconstruction
+  /// Seconds of computation that the messages so far have taken (Interference.h). Whatever is ready
+  /// later than all of them exists so much later.
+  double lost = 0;
   /// Bytes in the limited merge class so far; 0 where no merge class is limited.
   std::int64_t held = 0;
   /// Bytes in each merge class's open bucket; `closed` where it has no open bucket.
@@ -191,7 +193,6 @@ struct PlanState {
   /// One bit for each pair of carrier and piggyback of which one layer is decided (see PairBits):
   /// set when the other layer may choose freely.
   std::uint64_t freedom = 0;
-  double lost = 0; ///< seconds of computation that the messages so far have taken
 
   static constexpr std::int64_t closed = -1;
 };

@@ -70,9 +70,8 @@ private:
   bool isNoWorse(const PlanState &a, const PlanState &b) const {
     constexpr double tolerance = 1e-14;
     const auto noLater = [](double x, double y) { return x <= y * (1 + tolerance); };
-    bool good = noLater(a.free + a.lost, b.free + b.lost) &&
-                noLater(a.compute + a.lost, b.compute + b.lost) && noLater(a.lost, b.lost) &&
-                a.held <= b.held && (a.freedom | b.freedom) == a.freedom;
+    bool good = noLater(a.free, b.free) && noLater(a.compute, b.compute) &&
+                noLater(a.lost, b.lost) && a.held <= b.held && (a.freedom | b.freedom) == a.freedom;
     for (std::size_t mergeClass = 0; mergeClass < mergeClasses && good; ++mergeClass)
       good = facts[mergeClass].nondecreasing ? a.open[mergeClass] <= b.open[mergeClass]
                                              : a.open[mergeClass] == b.open[mergeClass];
@@ -89,7 +88,7 @@ private:
       for (const PlanState &state : states)
         forEachStep(state, k, [&](const PlanState &after) {
           if (k + 1 == n)
-            earliest = std::min(earliest, std::max(after.free, after.compute) + after.lost);
+            earliest = std::min(earliest, std::max(after.free, after.compute));
           else if (!limits.isLate(after, k + 1))
             next.push_back(after);
         });
@@ -108,7 +107,7 @@ private:
   /// Sorts states by time and drops each that one of the last few kept states is no worse than.
   void dropWorse(std::vector<PlanState> &states) const {
     std::ranges::sort(states, {}, [](const PlanState &s) {
-      return std::tuple(s.free + s.lost, s.compute + s.lost, s.open, s.held, s.freedom, s.lost);
+      return std::tuple(s.free, s.compute, s.open, s.held, s.freedom, s.lost);
     });
     constexpr std::size_t compared = 200;
     std::size_t kept = 0;
@@ -128,12 +127,18 @@ private:
   template <typename Visit>
   void forEachStep(const PlanState &state, std::size_t k, const Visit &visit) const {
     const Layer &layer = problem.layers[k];
+    // While a message is under way, computation falls behind by `lost`.
+    const auto send = [&](PlanState &after, double seconds, double lost) {
+      after.free = std::max(state.free, layer.ready + state.lost) + seconds;
+      after.compute = state.compute + lost;
+      after.lost = state.lost + lost;
+    };
     auto arrive = [&](PlanState after) {
       for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
         if (after.open[mergeClass] != PlanState::closed && facts[mergeClass].lastMember <= k + 1)
           return;
       if (k + 1 < n)
-        after.free = std::max(after.free, problem.layers[k + 1].ready);
+        after.free = std::max(after.free, problem.layers[k + 1].ready + after.lost);
       visit(after);
     };
 
@@ -141,10 +146,9 @@ private:
       PlanState after = state;
       if (!limits.settlePairs(after, k, true, false))
         continue;
-      after.free = std::max(state.free, layer.ready) + (factorOption.seconds - factorOption.lost);
-      after.lost += factorOption.lost;
+      send(after, factorOption.seconds, factorOption.lost);
       if (factorOption.reconstruct > 0)
-        after.compute = std::max(state.compute, after.free) + factorOption.reconstruct;
+        after.compute = std::max(after.compute, after.free) + factorOption.reconstruct;
       arrive(after);
     }
     if (PlanState after = state; layer.carrier && limits.settlePairs(after, k, false, true))
@@ -166,17 +170,16 @@ private:
       after.open[mergeClass] = PlanState::closed;
       double least = infinity;
       for (const SchemeOption &option : problem.mergeClasses[mergeClass].options) {
-        const double seconds = option.cost->seconds(bytes), lost = option.lostSeconds(bytes);
+        const double seconds = option.cost->seconds(bytes);
         least = std::min(least, seconds);
         if (!slows)
           continue;
-        after.free = std::max(state.free, layer.ready) + (seconds - lost);
-        after.lost = state.lost + lost;
+        send(after, seconds, option.lostSeconds(bytes));
         arrive(after);
       }
       if (slows)
         continue;
-      after.free = std::max(state.free, layer.ready) + least;
+      send(after, least, 0);
       arrive(after);
     }
   }

@@ -155,7 +155,7 @@ std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
 }
 
 bool BoundLimits::isLate(const PlanState &state, std::size_t k) const {
-  if (isTooLate(state.compute + state.lost, proof.bound))
+  if (isTooLate(state.compute, proof.bound))
     return true;
   std::size_t set = freedoms() > 1 ? (state.freedom & 1) << mergeClasses : 0;
   for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
@@ -167,7 +167,7 @@ bool BoundLimits::isLate(const PlanState &state, std::size_t k) const {
       owed += relaxation.lines[mergeClass].secondsPerByte *
               static_cast<double>(std::max<std::int64_t>(state.open[mergeClass], 0));
     double w = relaxation.channelWeight;
-    double reached = (slows ? w * state.free + owed + state.lost : w * (state.free + owed)) +
+    double reached = (slows ? w * state.free + owed : w * (state.free + owed)) +
                      (1 - w) * state.compute +
                      relaxation.heldWeight * static_cast<double>(state.held);
     if (isTooLate(reached, limits[i][k * (freedoms() << mergeClasses) + set]))

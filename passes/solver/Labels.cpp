@@ -39,7 +39,11 @@ bool isNondecreasing(const CollectiveCost &cost) {
 /// Whether every completion of one state also completes another, which then ends no later.
 class Dominance {
 public:
-  explicit Dominance(const Problem &problem) : mergeClasses(problem.mergeClasses.size()) {
+  explicit Dominance(const Problem &problem)
+      : mergeClasses(problem.mergeClasses.size()), slows(slowsComputation(problem)) {
+    for (const Layer &layer : problem.layers)
+      for (const FactorOption &option : layer.factorOptions)
+        rebuilds |= option.reconstruct > 0;
     for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
       nondecreasing[mergeClass] = std::ranges::all_of(
           problem.mergeClasses[mergeClass].options, [](const SchemeOption &option) {
@@ -48,10 +52,8 @@ public:
   }
 
   bool operator()(const PlanState &a, const PlanState &b) const {
-    // A state may be later on the clock that stands still if messages took as much less before.
-    if (a.free + a.lost > (b.free + b.lost) * (1 + 1e-14) ||
-        a.compute + a.lost > (b.compute + b.lost) * (1 + 1e-14) || a.lost > b.lost * (1 + 1e-14) ||
-        a.held > b.held || (b.freedom & ~a.freedom))
+    if (a.free > b.free * (1 + 1e-14) || a.compute > b.compute * (1 + 1e-14) ||
+        a.lost > b.lost * (1 + 1e-14) || a.held > b.held || (b.freedom & ~a.freedom))
       return false;
     for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass)
       if (nondecreasing[mergeClass] ? a.open[mergeClass] > b.open[mergeClass]
@@ -60,40 +62,38 @@ public:
     return true;
   }
 
-  /// Whether among these states, in ascending order of `free` with `lost`, the first of two
-  /// dominates the second iff it has neither more of `compute` (with byLost: of `lost`) nor more
-  /// open bytes, and the second no freedom that the first has not.
-  bool isPlane(const std::vector<Label> &labels, bool byLost) const {
-    return mergeClasses == 1 && nondecreasing[0] &&
+  /// Whether among these states, in ascending order of `free`, the first of two dominates the
+  /// second iff it has neither more of `compute` nor more open bytes, and the second no freedom
+  /// that the first has not. Without reconstruction `compute` is later by `lost` for all.
+  bool isPlane(const std::vector<Label> &labels) const {
+    return mergeClasses == 1 && nondecreasing[0] && !(slows && rebuilds) &&
            std::ranges::all_of(labels, [&](const Label &label) {
-             const PlanState &state = label.state, &first = labels.front().state;
-             return state.held == first.held &&
-                    (byLost ? state.compute == first.compute : state.lost == first.lost);
+             return label.state.held == labels.front().state.held;
            });
   }
 
 private:
   std::size_t mergeClasses;
+  bool slows, rebuilds = false; ///< whether messages slow computation, and gradients are rebuilt
   std::array<bool, maxMergeClasses> nondecreasing{};
 };
 
 auto sortKey(const PlanState &s) {
-  return std::tuple(s.free + s.lost, s.compute + s.lost, s.open[0], s.open[1], s.open[2], s.held,
-                    s.lost);
+  return std::tuple(s.free, s.compute, s.open[0], s.open[1], s.open[2], s.held, s.lost);
 }
 
 /// The minimum of each number over some states. No kept state dominates a state below a minimum.
 class Floor {
 public:
   bool isAbove(const PlanState &state) const {
-    bool above = (state.compute + state.lost) * (1 + 1e-14) < compute || state.held < held ||
+    bool above = state.compute * (1 + 1e-14) < compute || state.held < held ||
                  state.lost * (1 + 1e-14) < lost;
     for (std::size_t mergeClass = 0; mergeClass < maxMergeClasses; ++mergeClass)
       above |= state.open[mergeClass] < open[mergeClass];
     return above;
   }
   void add(const PlanState &state) {
-    compute = std::min(compute, state.compute + state.lost);
+    compute = std::min(compute, state.compute);
     lost = std::min(lost, state.lost);
     held = std::min(held, state.held);
     for (std::size_t mergeClass = 0; mergeClass < maxMergeClasses; ++mergeClass)
@@ -108,23 +108,24 @@ private:
 };
 
 /// The states of one freedom in a plane (Dominance::isPlane()) that no other one of them dominates:
-/// as the time by which they differ ascends, open bytes descend.
+/// as `compute` ascends, open bytes descend.
 class Staircase {
 public:
-  bool dominates(double time, std::int64_t open) const {
-    auto above = std::ranges::upper_bound(steps, time * (1 + 1e-14), {}, &Step::time);
-    return above != steps.begin() && std::prev(above)->open <= open;
+  bool dominates(const PlanState &state) const {
+    auto above = std::ranges::upper_bound(steps, state.compute * (1 + 1e-14), {}, &Step::compute);
+    return above != steps.begin() && std::prev(above)->open <= state.open[0];
   }
-  /// Precondition: !dominates(time, open).
-  void add(double time, std::int64_t open) {
-    auto first = std::ranges::lower_bound(steps, time, {}, &Step::time);
+  /// Precondition: !dominates(state).
+  void add(const PlanState &state) {
+    const std::int64_t open = state.open[0];
+    auto first = std::ranges::lower_bound(steps, state.compute, {}, &Step::compute);
     auto end = std::find_if(first, steps.end(), [&](const Step &step) { return step.open < open; });
-    steps.insert(steps.erase(first, end), {time, open});
+    steps.insert(steps.erase(first, end), {state.compute, open});
   }
 
 private:
   struct Step {
-    double time;
+    double compute;
     std::int64_t open;
   };
   std::vector<Step> steps;
@@ -133,19 +134,15 @@ private:
 /// The states of a plane that no other one dominates.
 class Plane {
 public:
-  /// `byLost`: the states differ by what messages took from computation, not by `compute`.
-  explicit Plane(bool byLost) : byLost(byLost) {}
-
   /// Adds the state unless one of those added before dominates it; returns whether it did.
   bool add(const PlanState &state) {
-    const double time = byLost ? state.lost : state.compute;
     for (const auto &[freedom, steps] : byFreedom)
-      if (!(state.freedom & ~freedom) && steps.dominates(time, state.open[0]))
+      if (!(state.freedom & ~freedom) && steps.dominates(state))
         return false;
     auto own = std::ranges::find(byFreedom, state.freedom, &Group::freedom);
     if (own == byFreedom.end())
       own = byFreedom.insert(own, {state.freedom, {}});
-    own->steps.add(time, state.open[0]);
+    own->steps.add(state);
     return true;
   }
 
@@ -154,7 +151,6 @@ private:
     decltype(PlanState::freedom) freedom;
     Staircase steps;
   };
-  bool byLost;
   std::vector<Group> byFreedom; ///< few: a layer has few pairs of which one is decided
 };
 
@@ -163,7 +159,7 @@ private:
 std::vector<std::uint32_t> sortedByState(const std::vector<Label> &labels) {
   std::vector<std::pair<double, std::uint32_t>> keys(labels.size());
   for (std::uint32_t i = 0; i < labels.size(); ++i)
-    keys[i] = {labels[i].state.free + labels[i].state.lost, i};
+    keys[i] = {labels[i].state.free, i};
   std::ranges::sort(keys, [&](const auto &a, const auto &b) {
     if (a.first != b.first)
       return a.first < b.first;
@@ -181,9 +177,8 @@ void removeDominated(std::vector<Label> &labels, const Dominance &dominates) {
   // A late label's dominator is likely among the latest kept. Further back, comparing costs more
   // than carrying a superfluous label.
   constexpr std::size_t window = 200;
-  const bool byLost = !dominates.isPlane(labels, false);
-  const bool isPlane = !byLost || dominates.isPlane(labels, true);
-  Plane plane(byLost);
+  const bool isPlane = dominates.isPlane(labels);
+  Plane plane;
   Floor floor;
   std::vector<Label> kept;
   const auto isDominated = [&](const PlanState &state) {

@@ -35,20 +35,23 @@ public:
   /// joining one.
   template <typename Visit> void forEach(const PlanState &before, std::size_t k, Visit visit) const;
 
-  /// The finish of a complete solution in this state: the later of channel and device, and what
-  /// messages took from computation.
-  static double finish(const PlanState &state) {
-    return std::max(state.free, state.compute) + state.lost;
-  }
+  /// The finish of a complete solution in this state: the later of channel and device.
+  static double finish(const PlanState &state) { return std::max(state.free, state.compute); }
 
 private:
   template <typename Visit>
   void tryMergeClass(const PlanState &before, std::size_t k, std::size_t mergeClass,
                      Visit &visit) const;
+  /// Sends a message of layer k and layers before it.
+  void send(PlanState &state, std::size_t k, double seconds, double lost) const {
+    state.free = std::max(state.free, problem.layers[k].ready + state.lost) + seconds;
+    state.compute += lost;
+    state.lost += lost;
+  }
   /// Delays the channel until the next layer is ready, since no message can close before.
   void waitForNext(PlanState &state, std::size_t k) const {
     if (k + 1 < problem.layers.size())
-      state.free = std::max(state.free, problem.layers[k + 1].ready);
+      state.free = std::max(state.free, problem.layers[k + 1].ready + state.lost);
   }
 
   const Problem &problem;
@@ -67,10 +70,9 @@ void PlanSteps::forEach(const PlanState &before, std::size_t k, Visit visit) con
     if (!pairs.settle(state.freedom, k, Choice::Kind::factors))
       continue;
     const FactorOption &option = layer.factorOptions[i];
-    state.free = std::max(state.free, layer.ready) + (option.seconds - option.lost);
-    state.lost += option.lost;
-    if (layer.factorOptions[i].reconstruct > 0)
-      state.compute = std::max(state.compute, state.free) + layer.factorOptions[i].reconstruct;
+    send(state, k, option.seconds, option.lost);
+    if (option.reconstruct > 0)
+      state.compute = std::max(state.compute, state.free) + option.reconstruct;
     waitForNext(state, k);
     visit(Choice{Choice::Kind::factors, static_cast<std::uint8_t>(i)}, state);
   }
@@ -97,21 +99,19 @@ void PlanSteps::tryMergeClass(const PlanState &before, std::size_t k, std::size_
     return;
   auto index = static_cast<std::uint8_t>(mergeClass);
 
-  PlanState sent = state;
-  sent.open[mergeClass] = PlanState::closed;
-  if (!slows) {
-    sent.free = std::max(state.free, layer.ready) + wire.seconds(bytes);
+  const auto close = [&](std::uint8_t option, double seconds, double lost) {
+    PlanState sent = state;
+    sent.open[mergeClass] = PlanState::closed;
+    send(sent, k, seconds, lost);
     waitForNext(sent, k);
-    visit(Choice{Choice::Kind::bucket, index}, sent);
-  }
+    visit(Choice{Choice::Kind::bucket, index, option}, sent);
+  };
+  if (!slows)
+    close(Choice::fastest, wire.seconds(bytes), 0);
   // The fastest option need not be the best one where messages take computation.
-  for (std::size_t i = 0; slows && i < wire.options.size(); ++i) {
-    const double lost = wire.options[i].lostSeconds(bytes);
-    sent.free = std::max(state.free, layer.ready) + (wire.options[i].cost->seconds(bytes) - lost);
-    sent.lost = state.lost + lost;
-    waitForNext(sent, k);
-    visit(Choice{Choice::Kind::bucket, index, static_cast<std::uint8_t>(i)}, sent);
-  }
+  for (std::size_t i = 0; slows && i < wire.options.size(); ++i)
+    close(static_cast<std::uint8_t>(i), wire.options[i].cost->seconds(bytes),
+          wire.options[i].lostSeconds(bytes));
 
   if (k + 1 < lastOfMergeClass[mergeClass]) {
     state.open[mergeClass] = bytes;

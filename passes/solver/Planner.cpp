@@ -1,6 +1,7 @@
 // The planners that users may name, and the parsing of "NAME" and "NAME:SIZE".
 #include "passes/solver/Planner.h"
 
+#include "passes/problem/Interference.h"
 #include "passes/solver/Coarsen.h"
 #include "passes/solver/CommonPlanner.h"
 #include "passes/solver/FinishTimes.h"
@@ -96,6 +97,32 @@ std::vector<double> plainFinishTimes(const Problem &problem) {
   return plain ? earliestFinishTimes(*plain) : std::vector<double>();
 }
 
+/// What a plain problem's recursion gives: few messages among the plans that finish first. Nothing
+/// for other problems.
+Result<std::optional<PlanResult>> merged(const Problem &problem) {
+  std::vector<double> finish = plainFinishTimes(problem);
+  if (finish.empty())
+    return std::optional<PlanResult>();
+  SYNCLINE_TRY_GET(choices, choicesInFirstMergeClass(problem, [&](const MergeProblem &plain) {
+                     return coarsestGroups(plain, finish);
+                   }));
+  PlanResult result{replay(problem, *choices), MergeCertificate{std::move(finish)}};
+  result.bound = boundOf(problem, result.proof);
+  return std::optional(std::move(result));
+}
+
+/// What the search finds. It never ends later than the plan that forgets what messages take from
+/// computation.
+SolverResult solveBeside(const Problem &problem, const SolverOptions &options) {
+  if (!slowsComputation(problem))
+    return solve(problem, options);
+  const Problem free = withoutLosses(problem);
+  const Result<std::optional<PlanResult>> plain = merged(free);
+  const Solution forgets = plain && *plain ? (*plain)->plan : solve(free, options).plan;
+  const Solution known = replay(problem, choicesOf(free, forgets));
+  return solve(problem, options, &known);
+}
+
 /// A solution with a proof of how early any could end.
 PlanResult proved(const Problem &problem, Solution plan, const SolverOptions &options) {
   PlanResult result;
@@ -103,7 +130,7 @@ PlanResult proved(const Problem &problem, Solution plan, const SolverOptions &op
   if (std::vector<double> finish = plainFinishTimes(problem); !finish.empty())
     result.proof = MergeCertificate{std::move(finish)};
   else
-    result.proof = solve(problem, options).certificate;
+    result.proof = solveBeside(problem, options).certificate;
   result.bound = boundOf(problem, result.proof);
   return result;
 }
@@ -111,16 +138,12 @@ PlanResult proved(const Problem &problem, Solution plan, const SolverOptions &op
 /// What "optimal" gives: for a plain problem few messages among the plans that finish first, for
 /// others what the search finds, or a rule's solution where that is better.
 Result<PlanResult> searched(const Problem &problem, const SolverOptions &options) {
-  if (std::vector<double> finish = plainFinishTimes(problem); !finish.empty()) {
-    const auto choices = choicesInFirstMergeClass(
-        problem, [&](const MergeProblem &plain) { return coarsestGroups(plain, finish); });
-    if (!choices)
-      return choices.status();
-    PlanResult result{replay(problem, *choices), MergeCertificate{std::move(finish)}};
-    result.bound = boundOf(problem, result.proof);
-    return result;
-  }
-  SolverResult best = solve(problem, options);
+  Result<std::optional<PlanResult>> plain = merged(problem);
+  if (!plain)
+    return plain.status();
+  if (*plain)
+    return std::move(**plain);
+  SolverResult best = solveBeside(problem, options);
   if (std::optional<Solution> ruled = best.optimal() ? std::nullopt : bestRuledSolution(problem);
       ruled && ruled->finish < best.plan.finish)
     best.plan = std::move(*ruled);

@@ -33,40 +33,26 @@ std::size_t widestSearch(const Problem &problem, const SolverOptions &options) {
   return std::max<std::size_t>(1, std::min(wide, options.maxLabels / layers));
 }
 
-/// The problem whose messages do not slow computation.
-Problem withoutLosses(Problem problem) {
-  for (MergeClass &mergeClass : problem.mergeClasses)
-    for (SchemeOption &option : mergeClass.options)
-      option.lost = nullptr;
-  for (Layer &layer : problem.layers)
-    for (FactorOption &option : layer.factorOptions)
-      option.lost = 0;
-  return problem;
-}
-
 /// One run: the best solution so far and the best bound so far.
 class Search {
 public:
-  Search(const Problem &problem, const SolverOptions &options)
-      : problem(problem), widest(widestSearch(problem, options)) {
+  Search(const Problem &problem, const Solution *known, const SolverOptions &options)
+      : problem(problem), widest(widestSearch(problem, options)),
+        goodGap(slowsComputation(problem) ? options.slowedGap : 0) {
     certificate().relaxations = chooseRelaxations(problem);
     result.plan = initialSolution(problem);
-    if (!slowsComputation(problem))
-      return;
-    // Never end later than a plan that does not count what messages take.
-    const Problem free = withoutLosses(problem);
-    Solution forgets = replay(problem, choicesOf(free, solve(free, options).plan));
-    if (forgets.finish < result.plan.finish)
-      result.plan = std::move(forgets);
+    if (known && known->finish < result.plan.finish)
+      result.plan = *known;
   }
 
   SolverResult run() {
     certificate().bound = boundAtRoot();
     for (std::size_t width : {std::size_t{24}, std::size_t{160}, widest})
-      if (!result.optimal() && (width == widest || 2 * width <= widest))
+      if (!result.optimal() && (width == widest || 2 * width <= widest) &&
+          (width < widest || !isGood()))
         improve(width);
     // If the wide search had to cut states, a gap remains; lower targets leave fewer states alive.
-    for (int step = 0; step < 6 && !result.optimal(); ++step)
+    for (int step = 0; step < 6 && !isGood(); ++step)
       if (double target = (certificate().bound + unproved()) / 2; !prove(target))
         tooHard = target;
     result.plan = mergeMessages(problem, std::move(result.plan), result.plan.finish);
@@ -75,6 +61,7 @@ public:
 
 private:
   Certificate &certificate() { return result.certificate; }
+  bool isGood() const { return result.optimal() || result.gap() <= goodGap; }
   double unproved() const { return std::min(tooHard, result.plan.finish); }
 
   void accept(const LabelSearch &search) {
@@ -118,6 +105,7 @@ private:
 
   const Problem &problem;
   std::size_t widest;
+  double goodGap;                                           ///< the search ends here
   double tooHard = std::numeric_limits<double>::infinity(); ///< the least target that prove() did
                                                             ///< not settle
   SolverResult result;
@@ -125,9 +113,9 @@ private:
 
 } // namespace
 
-SolverResult solve(const Problem &problem, const SolverOptions &options) {
+SolverResult solve(const Problem &problem, const SolverOptions &options, const Solution *known) {
   if (!problem.layers.empty())
-    return Search(problem, options).run();
+    return Search(problem, known, options).run();
   SolverResult result;
   result.plan = replay(problem, {});
   result.certificate.bound = result.plan.finish;

@@ -35,12 +35,17 @@ struct SolverOptions {
   std::size_t labels = 60'000;
   /// The maximum number of states over all layers, about 100 bytes each.
   std::size_t maxLabels = 1'000'000;
+  /// Where messages slow computation more states are alive. Searches of more than 160 states a
+  /// layer, and proofs, then follow only while the gap is above this.
+  double slowedGap = 5e-3;
 };
 
 /// Solves the problem. Objective: the least finish; buckets are then merged where that costs
 /// nothing. Guarantee: the solution is optimal when optimal() says so, which it does where the
 /// options' limits suffice; otherwise it is valid and the bound is proved. Deterministic: the same
-/// problem gives the same bits. Precondition: the problem is valid.
-SolverResult solve(const Problem &problem, const SolverOptions &options = {});
+/// problem gives the same bits. The solution ends no later than `known`, where one is given.
+/// Preconditions: the problem is valid, and `known` is valid for it.
+SolverResult solve(const Problem &problem, const SolverOptions &options = {},
+                   const Solution *known = nullptr);
 
 } // namespace syncline::solver

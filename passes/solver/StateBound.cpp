@@ -157,13 +157,13 @@ StateBound::StateBound(const Problem &problem, std::span<const Relaxation> relax
       limited(problem.limitedMergeClass().value_or(maxMergeClasses)),
       slows(slowsComputation(problem)), latest(relaxations.size()) {
   for (std::size_t i = 0; i < relaxations.size(); ++i)
-    fill(problem, i);
+    slows ? fill<true>(problem, i) : fill<false>(problem, i);
 }
 
-void StateBound::fill(const Problem &problem, std::size_t index) {
+template <bool isSlow> void StateBound::fill(const Problem &problem, std::size_t index) {
   const Relaxation &relaxation = relaxations[index];
   double onChannel = relaxation.channelWeight, onDevice = 1 - onChannel;
-  double onLines = slows ? 1 : onChannel; // lines have the channel's weight where messages slow
+  double onLines = isSlow ? 1 : onChannel; // lines have the channel's weight where messages slow
   std::size_t n = problem.layers.size();
   std::vector<double> &table = latest[index];
   table.assign((n + 1) * masks * freedoms, -infinity);
@@ -186,9 +186,10 @@ void StateBound::fill(const Problem &problem, std::size_t index) {
         if (freedoms > 1 && !pairs.settle(freedom, k, kind))
           return;
         double limit = table[entry(k + 1, after, freedom)];
-        double least =
-            std::max(onChannel * std::max(free, nextReady), onChannel * layer.ready + sent) +
-            onDevice * compute + owed;
+        double least = onChannel * std::max(free, nextReady);
+        if (isSlow)
+          least = std::max(least, onChannel * layer.ready + sent) + owed;
+        least += onDevice * compute;
         if (isViable(limit - least))
           best = std::max(best, limit - work);
       };
@@ -214,10 +215,10 @@ void StateBound::fill(const Problem &problem, std::size_t index) {
             mergeClass == limited ? relaxation.heldWeight * static_cast<double>(layer.bytes) : 0;
         const double price = line.latency + body;
         consider(Choice::Kind::join, mask | bit, onLines * body + held, layer.ready,
-                 problem.computeFree, 0, slows ? body : 0);
+                 problem.computeFree, 0, body);
         consider(Choice::Kind::bucket, mask & ~bit, onLines * price + held,
-                 slows ? layer.ready : layer.ready + line.latency + body, problem.computeFree,
-                 slows ? price : 0);
+                 isSlow ? layer.ready : layer.ready + line.latency + body, problem.computeFree,
+                 price);
       }
       table[k * masks * freedoms + now] = best;
     }
@@ -228,18 +229,17 @@ double StateBound::slack(const PlanState &state, std::size_t k) const {
   std::size_t mask = 0;
   for (std::size_t mergeClass = 0; mergeClass < mergeClassCount; ++mergeClass)
     mask |= static_cast<std::size_t>(state.open[mergeClass] >= 0) << mergeClass;
-  double least = target - state.compute - state.lost;
+  double least = target - state.compute;
   for (std::size_t i = 0; i < relaxations.size(); ++i) {
     const Relaxation &relaxation = relaxations[i];
-    double committed = slows ? 0 : state.free;
+    double committed = slows ? 0 : state.free; // lines have their weight where messages slow
     for (std::size_t mergeClass = 0; mergeClass < mergeClassCount; ++mergeClass)
       if (state.open[mergeClass] > 0)
         committed += relaxation.lines[mergeClass].secondsPerByte *
                      static_cast<double>(state.open[mergeClass]);
     double onChannel = relaxation.channelWeight;
-    if (slows)
-      committed += onChannel * state.free + state.lost;
-    double value = (slows ? committed : onChannel * committed) + (1 - onChannel) * state.compute +
+    committed = slows ? onChannel * state.free + committed : onChannel * committed;
+    double value = committed + (1 - onChannel) * state.compute +
                    relaxation.heldWeight * static_cast<double>(state.held);
     least = std::min(least, latest[i][entry(k, mask, state.freedom)] - value);
   }

@@ -33,7 +33,8 @@ public:
   bool isViable(double slack) const { return slack > 1e-12 * target; }
 
 private:
-  void fill(const Problem &problem, std::size_t relaxation);
+  /// With `isSlow` messages slow computation.
+  template <bool isSlow> void fill(const Problem &problem, std::size_t relaxation);
   /// The index of the entry after k layers for these open merge classes and this freedom.
   std::size_t entry(std::size_t k, std::size_t open, std::uint64_t freedom) const {
     return (k * masks + open) * freedoms + (freedom & (freedoms - 1));

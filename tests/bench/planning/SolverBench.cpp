@@ -1,6 +1,7 @@
 // Plans networks jointly on clusters that offer every scheme.
 #include "tests/bench/planning/SolverBench.h"
 
+#include "passes/problem/Interference.h"
 #include "passes/proof/SolutionChecker.h"
 #include "passes/solver/Planner.h"
 #include "tests/bench/planning/Networks.h"
@@ -83,7 +84,66 @@ private:
   }
 };
 
+/// Lets every message slow computation; factors have a latency of 1/20 of their time.
+void slow(Problem &problem, const Interference &interference) {
+  for (MergeClass &mergeClass : problem.mergeClasses)
+    for (SchemeOption &option : mergeClass.options)
+      option.lost = lostCost(*option.cost, interference);
+  for (Layer &layer : problem.layers)
+    for (FactorOption &option : layer.factorOptions)
+      option.lost = interference.lost(option.seconds / 20, option.seconds);
+}
+
+/// Merging alone, or all schemes in one class.
+Problem slowedProblem(const Network &network, double gigabit, int ranks, bool hasAllSchemes) {
+  Problem problem = problemOf(network, gigabit, ranks, Servers::merged);
+  if (hasAllSchemes)
+    return problem;
+  problem.mergeClasses[0].options.resize(1); // the ring
+  for (Layer &layer : problem.layers) {
+    layer.factorOptions.clear();
+    layer.carrier.reset();
+  }
+  return problem;
+}
+
 } // namespace
+
+bool benchSlowed() {
+  std::printf(
+      "\nMessages that slow computation, the worst of 1, 10, 40 and 100 Gb/s, 4 and 16 ranks "
+      "and four interferences\n\n| network | layers | schemes | solve (ms) | limit (ms) | "
+      "check (ms) | gap | limit | good |\n|---|---|---|---|---|---|---|---|---|\n");
+  constexpr double mostGap = 0.01;
+  struct Case {
+    Network network;
+    bool hasAllSchemes;
+    double limit; ///< seconds
+  };
+  const Case cases[] = {{resNet(152, 32), false, 0.05},
+                        {resNet(152, 32), true, 0.2},
+                        {transformer(96, 12288, 2048), false, 0.2},
+                        {transformer(96, 12288, 2048), true, 0.3}};
+  bool good = true;
+  for (const Case &one : cases) {
+    Worst worst;
+    for (double gigabit : {1.0, 10.0, 40.0, 100.0})
+      for (int ranks : {4, 16})
+        for (const Interference &interference :
+             {Interference{1.2, 1.2}, {1.6, 1.6}, {1.3, 1.9}, {1.6, 1.2}}) {
+          Problem problem = slowedProblem(one.network, gigabit, ranks, one.hasAllSchemes);
+          slow(problem, interference);
+          worst.add(problem);
+        }
+    const bool isGood = !worst.refused && worst.solve <= one.limit && worst.gap <= mostGap;
+    good &= isGood;
+    std::printf("| %s | %zu | %s | %.1f | %.0f | %.1f | %.1e | %.0e | %s |\n",
+                one.network.name.c_str(), one.network.gradients.size(),
+                one.hasAllSchemes ? "all" : "ring", worst.solve * 1e3, one.limit * 1e3,
+                worst.check * 1e3, worst.gap, mostGap, isGood ? "yes" : "NO");
+  }
+  return good;
+}
 
 bool benchSolver() {
   std::printf(

@@ -7,4 +7,7 @@ namespace syncline::solver {
 /// a certificate is refused.
 bool benchSolver();
 
+/// As benchSolver(), where messages slow computation; false also where a gap is above 1 %.
+bool benchSlowed();
+
 } // namespace syncline::solver

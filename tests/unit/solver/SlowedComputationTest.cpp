@@ -95,6 +95,26 @@ TEST(SlowedComputation, NeverEndsAfterThePlanThatForgetsIt) {
   EXPECT_GT(shorter, seeds / 4);
 }
 
+/// Steps of 400 gradients, all of which hide, some or none: gaps are at most 1 %.
+TEST(SlowedComputation, LargeStepsHaveSmallGaps) {
+  const auto optimal = *parsePlanner("optimal");
+  for (double secondsPerByte : {1e-10, 1e-9, 1e-8})
+    for (const Interference &interference : {Interference{1.2, 1.2}, {1.6, 1.2}, {1.3, 1.9}}) {
+      Problem problem;
+      const AffineCost cost(1e-4, secondsPerByte);
+      problem.mergeClasses = {{{{.scheme = Scheme::ring,
+                                 .cost = std::make_shared<AffineCost>(cost),
+                                 .lost = lostCost(cost, interference)}}}};
+      for (int k = 1; k <= 400; ++k)
+        problem.layers.push_back({k % 3 == 0 ? 1 << 20 : 1 << 12, 1e-3 * k, 1, {}, {}});
+      problem.computeFree = 0.4;
+      const auto result = optimal->plan(problem);
+      ASSERT_TRUE(result.isOk());
+      EXPECT_LE(result->gap(), 0.01) << secondsPerByte << ", " << interference.beside;
+      EXPECT_FALSE(checkProof(problem, result->proof, result->plan.finish, result->optimal()));
+    }
+}
+
 /// Costs of zero in `lost` change nothing.
 TEST(SlowedComputation, LosingNothingChangesNothing) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
