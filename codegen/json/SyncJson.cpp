@@ -5,6 +5,7 @@
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
 #include "ir/sync/Traffic.h"
+#include "passes/cost/CollectiveTime.h"
 #include "passes/problem/Rounding.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -115,23 +116,22 @@ public:
 
   /// Bytes that a node moves for the message, or nothing where the problem does not offer it.
   std::optional<double> traffic(sync::MessageAttr message) const {
-    if (message.isFactors()) {
-      if (message.getLayers().size() != 1)
-        return std::nullopt;
-      auto factorOption =
-          factorOptions.find({message.getLayers().front(), static_cast<int>(message.getScheme())});
-      return factorOption == factorOptions.end()
-                 ? std::nullopt
-                 : std::optional<double>(factorOption->second.getTraffic());
-    }
-    const ArrayAttr mergeClasses = sync::ProblemOp(problem).getMergeClasses();
-    if (*message.getMergeClass() >= static_cast<std::int64_t>(mergeClasses.size()))
-      return std::nullopt;
-    for (sync::OptionAttr option :
-         cast<sync::MergeClassAttr>(mergeClasses[*message.getMergeClass()]).getOptions())
-      if (option.getScheme() == message.getScheme())
-        return sync::bytesMoved(option, message.getBytes(), sync::carrierOf(problem));
+    if (const sync::FactorOptionAttr factors = factorOptionOf(message))
+      return factors.getTraffic();
+    if (const sync::OptionAttr option = optionOf(message))
+      return sync::bytesMoved(option, message.getBytes(), sync::carrierOf(problem));
     return std::nullopt;
+  }
+
+  /// Seconds of computation that the message takes, in the planner's model.
+  double lost(sync::MessageAttr message) const {
+    if (const sync::FactorOptionAttr factors = factorOptionOf(message))
+      return factors.getLost().value_or(cluster::Real(0));
+    const sync::OptionAttr option = optionOf(message);
+    if (!option || !option.getLost())
+      return 0;
+    const auto cost = cost::collectiveTime(option.getLost());
+    return cost ? (*cost)->seconds(message.getBytes()) : 0;
   }
 
   /// The message's layers, and those that ride with it.
@@ -146,6 +146,27 @@ public:
   }
 
 private:
+  /// Null where the message does not travel by factors, or the problem does not offer it.
+  sync::FactorOptionAttr factorOptionOf(sync::MessageAttr message) const {
+    if (!message.isFactors() || message.getLayers().size() != 1)
+      return nullptr;
+    return factorOptions.lookup(
+        {message.getLayers().front(), static_cast<int>(message.getScheme())});
+  }
+
+  /// Null where the message travels by factors, or the problem does not offer it.
+  sync::OptionAttr optionOf(sync::MessageAttr message) const {
+    const ArrayAttr mergeClasses = sync::ProblemOp(problem).getMergeClasses();
+    if (message.isFactors() ||
+        *message.getMergeClass() >= static_cast<std::int64_t>(mergeClasses.size()))
+      return nullptr;
+    for (sync::OptionAttr option :
+         cast<sync::MergeClassAttr>(mergeClasses[*message.getMergeClass()]).getOptions())
+      if (option.getScheme() == message.getScheme())
+        return option;
+    return nullptr;
+  }
+
   sync::ProblemOp problem;
   llvm::DenseMap<std::pair<std::int64_t, int>, sync::FactorOptionAttr>
       factorOptions; ///< by layer and scheme
@@ -171,6 +192,15 @@ Result<double> checkedTraffic(sync::ProblemOp problem, sync::SolutionOp solution
     total += *traffic * (message.isFactors() ? static_cast<double>(microBatches) : 1);
   }
   return total;
+}
+
+/// Seconds of computation that all messages take, in the planner's model.
+double lostOf(sync::ProblemOp problem, sync::SolutionOp solution) {
+  const MessageFacts facts(problem, solution);
+  double lost = 0;
+  for (auto message : solution.getMessages().getAsRange<sync::MessageAttr>())
+    lost += facts.lost(message);
+  return lost;
 }
 
 /// The step in the planner's model. An order's finish is the step; every other solution's is
@@ -277,7 +307,14 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
   const EarlierMicroBatches earlier = earlierOf(solution, prediction, microBatches);
   const double finish = finishOf(problem, solution), bound = solution.getBound().convertToDouble();
   auto overhead = prediction->getParentOp()->getAttrOfType<FloatAttr>(cluster::overheadAttr);
-  const double least = bound + earlier.least;
+  const double least = bound + earlier.least, lost = lostOf(problem, solution);
+  Json planner = {{"step", stepOf(problem, finish) + earlier.own},
+                  {"finish", finish},
+                  {"bound", bound},
+                  {"earlier", earlier.least},
+                  {"gap", bound > 0 ? std::max(0.0, (finish + earlier.own) / least - 1) : 0.0}};
+  if (lost > 0)
+    planner["lost"] = lost;
   return {{"alone", nullable(prediction.getAloneAttr())},
           {"step", prediction.getStep().convertToDouble()},
           {"micro_batch", nullable(prediction.getMicroBatchAttr())},
@@ -293,12 +330,7 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
           {"overhead", overhead ? overhead.getValueAsDouble() : 0},
           {"scatters", prediction->getParentOp()->hasAttr(cluster::scatterAttr)},
           {"traffic", *checkedTraffic(problem, solution, microBatches)},
-          {"planner",
-           {{"step", stepOf(problem, finish) + earlier.own},
-            {"finish", finish},
-            {"bound", bound},
-            {"earlier", earlier.least},
-            {"gap", bound > 0 ? std::max(0.0, (finish + earlier.own) / least - 1) : 0.0}}}};
+          {"planner", std::move(planner)}};
 }
 
 /// Adds the all-gather of a bucket in halves, whose times stand at `place` of the prediction.

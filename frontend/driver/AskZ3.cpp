@@ -5,6 +5,7 @@
 #include "passes/Diagnostics.h"
 #include "passes/explain/Reorder.h"
 #include "passes/merge/ReadProblem.h"
+#include "passes/problem/Interference.h"
 #include "passes/problem/OrderProblem.h"
 #include "passes/problem/Rounding.h"
 #include "passes/proof/OrderChecker.h"
@@ -209,6 +210,11 @@ Result<std::string> askZ3(const std::string &folder, ModuleOp module, double sec
     return askZ3AboutOrder(folder, *order,
                            problem::orderFrom(*order, merge::toSolution(solution, *problem)),
                            solution.getBound().convertToDouble(), seconds);
+
+  if (problem::slowsComputation(*problem))
+    return Status::badInput("'" + folder +
+                            "' is for a cluster with 'interference'; Z3's model has "
+                            "no messages that slow computation");
 
   const double finish = solution.getFinish().convertToDouble();
   const double bound = solution.getBound().convertToDouble();

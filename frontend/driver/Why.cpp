@@ -14,6 +14,7 @@
 #include "passes/Diagnostics.h"
 #include "passes/explain/ir/Explain.h"
 #include "passes/merge/PlannedModule.h"
+#include "passes/problem/Interference.h"
 #include "passes/problem/Rounding.h"
 #include "syncline/RowsPart.h"
 #include "syncline/Scheme.h"
@@ -127,7 +128,8 @@ std::string microBatchText(ModuleOp module, const std::string &gradient) {
 
 /// Times of one of the plan's messages in virtual time; nothing without a prediction.
 std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, std::size_t message,
-                                                   double plannersStep) {
+                                                   double plannersStep,
+                                                   const merge::PlannedModule &planned) {
   auto prediction = firstOf<sync::PredictionOp>(module);
   if (!prediction || message >= prediction.getReady().getValues().size())
     return std::nullopt;
@@ -136,12 +138,14 @@ std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, std::size_t 
   auto solution = firstOf<sync::SolutionOp>(module);
   if (cast<sync::MessageAttr>(solution.getMessages()[message]).getGather())
     last = solution.placeOfGather(message);
-  return report::VirtualTimes{.ready = at(prediction.getReady()),
-                              .start = at(prediction.getStart()),
-                              .end = prediction.getEnd().getValues()[last],
-                              .reconstructed = prediction.getReconstructed().getValues()[last],
-                              .step = lastMicroBatchOf(module, prediction),
-                              .plannersStep = plannersStep};
+  return report::VirtualTimes{
+      .ready = at(prediction.getReady()),
+      .start = at(prediction.getStart()),
+      .end = prediction.getEnd().getValues()[last],
+      .reconstructed = prediction.getReconstructed().getValues()[last],
+      .step = lastMicroBatchOf(module, prediction),
+      .plannersStep = plannersStep,
+      .lost = problem::lostSeconds(planned.problem.asPlanned(), planned.solution)};
 }
 
 /// The number of the message that brings the gradient, or the factors of its carrier.
@@ -177,7 +181,7 @@ std::string whyOrdered(ModuleOp module, const merge::PlannedModule &planned,
     context.gradients.push_back(name.parameter);
   if (!explanation.parts.empty())
     context.simulated =
-        simulatedTimes(module, explanation.parts.back().message, explanation.period);
+        simulatedTimes(module, explanation.parts.back().message, explanation.period, planned);
   return report::orderWhy(explanation, context);
 }
 
@@ -265,7 +269,7 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
                                                  planned->samples));
   report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
   why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
-                                 planned->solution.finish + why.updates);
+                                 planned->solution.finish + why.updates, *planned);
   return report::whyReport(*explanation, why) + rows + partsText(names, why.gradient) +
          microBatches + channelsText(planned->solution);
 }

@@ -151,8 +151,8 @@ static std::string certificate(const nlohmann::json &plan) {
 
 std::string orderText(const nlohmann::json &plan) {
   const nlohmann::json &planner = plan.at("predicted").at("planner");
-  std::string text = hidden(plan) + halves(plan) + overtaking(plan) +
-                     "in the planner's model (messages do not slow computation) " +
+  std::string text = hidden(plan) + halves(plan) + overtaking(plan) + "in the planner's model (" +
+                     slowingText(planner.value("lost", 0.0)) + ") " +
                      (microBatchesOf(plan) == 1
                           ? "a step takes " + formatSeconds(planner.at("step"))
                           : "the last micro-batch takes " + formatSeconds(planner.at("finish"))) +

@@ -185,8 +185,8 @@ static std::string proof(const nlohmann::json &plan) {
   if (isLocal(plan))
     return "no bound: gradients stay on their rank\n";
   const nlohmann::json &planner = plan.at("predicted").at("planner");
-  std::string text = "in the planner's model (messages do not slow computation, updates come last) "
-                     "all gradients exist at " +
+  std::string text = "in the planner's model (" + slowingText(planner.value("lost", 0.0)) +
+                     ", updates come last) all gradients exist at " +
                      formatSeconds(planner.at("finish")) +
                      (microBatchesOf(plan) == 1 ? "" : " of the last micro-batch") + ", and ";
   text += plan.at("requested").empty() ? "no plan" : "no plan with the schemes requested";

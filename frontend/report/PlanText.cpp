@@ -54,6 +54,11 @@ std::int64_t channelsOf(const nlohmann::json &plan) {
   return last + 1;
 }
 
+std::string slowingText(double lost) {
+  return lost > 0 ? "messages take " + files::formatSeconds(lost) + " from computation"
+                  : "messages do not slow computation";
+}
+
 std::string verdictText(const nlohmann::json &plan) {
   if (const std::int64_t channels = channelsOf(plan); channels > 1)
     return "so says a model of one channel; of the " + std::to_string(channels) +

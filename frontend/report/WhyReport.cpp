@@ -46,12 +46,13 @@ std::string virtualTimes(const WhyContext &context) {
   if (!context.simulated)
     return "";
   const VirtualTimes &times = *context.simulated;
-  std::string text = "these and all times below are the planner's model's: messages do not slow "
-                     "computation, updates come last,\nand a rank computes its own share of a "
-                     "gradient by factors in the backward pass. In virtual time, as 'inspect'\n"
-                     "has it, the message is ready at " +
-                     formatSeconds(times.ready) + " and on the channel from " +
-                     formatSeconds(times.start) + " to " + formatSeconds(times.end);
+  std::string text =
+      "these and all times below are the planner's model's: " + slowingText(times.lost) +
+      ", updates come last,\nand a rank computes its own share of a gradient by "
+      "factors in the backward pass. In virtual time, as 'inspect'\nhas it, the "
+      "message is ready at " +
+      formatSeconds(times.ready) + " and on the channel from " + formatSeconds(times.start) +
+      " to " + formatSeconds(times.end);
   if (times.reconstructed > times.end)
     text += ", reconstructed at " + formatSeconds(times.reconstructed);
   return text + "; the step takes " + formatSeconds(times.step, 4) + ", here " +

@@ -14,6 +14,7 @@ namespace syncline::report {
 struct VirtualTimes {
   double ready = 0, start = 0, end = 0, reconstructed = 0; ///< seconds, of its bucket's message
   double step = 0, plannersStep = 0;                       ///< the second in the planner's model
+  double lost = 0; ///< seconds of computation that all messages take in the planner's model
 };
 
 /// Facts for the report that an explanation does not know.

@@ -69,6 +69,7 @@ private:
           shardUpdate.value_or(problem::extraPerByte(*claimed.cost, *option->cost));
       if (perByte > 0)
         expected.cost = problem::withExtraPerByte(*option->cost, perByte);
+      problem::setLost(expected, catalog.interference);
     }
     return isSameOption(claimed, expected);
   }
@@ -79,8 +80,8 @@ private:
     if (!isRequested && !isShared(mergeClass))
       return op.emitOpError("S14: merge class ") << number
                                                  << " is not what the cluster offers: expected all "
-                                                    "of its schemes or one, with its cost "
-                                                 << "and traffic";
+                                                    "of its schemes or one, with its cost, "
+                                                 << "interference and traffic";
     const bool isServers = options.size() == 1 && options.front().scheme == Scheme::parameterServer;
     const std::int64_t capacity = isServers && isTight ? *catalog.serverMemory : problem::unlimited;
     if (mergeClass.largestMessage != catalog.largestMessage.value_or(problem::unlimited) ||
@@ -94,10 +95,15 @@ private:
     if (!isGathered(option.scheme) || !catalog.gatherOf(option.scheme) || option.factorBytes == 0)
       return op.emitOpError("S14: the cluster offers no ") << asText();
     const double seconds = cost::gatherSeconds(catalog, option.scheme, option.factorBytes),
+                 lost = cost::gatherLost(catalog, option.scheme, option.factorBytes),
                  traffic = cost::gatherTraffic(catalog, option.scheme, option.factorBytes);
-    if (differ(option.seconds, seconds) || differ(option.traffic, traffic))
-      return op.emitOpError("S14: expected ")
-             << seconds << " s and " << traffic << " B of traffic on the cluster, got " << asText();
+    if (differ(option.seconds, seconds) || differ(option.lost, lost) ||
+        differ(option.traffic, traffic)) {
+      InFlightDiagnostic diagnostic = op.emitOpError("S14: expected ") << seconds << " s";
+      if (lost > 0)
+        diagnostic << ", which take " << lost << " s from computation,";
+      return diagnostic << " and " << traffic << " B of traffic on the cluster, got " << asText();
+    }
     return success();
   }
 

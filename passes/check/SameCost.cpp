@@ -30,8 +30,25 @@ bool isSameCost(const CollectiveCost &a, const CollectiveCost &b) {
          });
 }
 
+/// Whether both take the same from computation: at every corner of either, since rounding may leave
+/// out a point of a table.
+static bool isSameLoss(const SchemeOption &a, const SchemeOption &b) {
+  if (!a.lost || !b.lost)
+    return !a.lost && !b.lost;
+  const auto isSameAt = [&](std::int64_t bytes) {
+    return !differ(a.lostSeconds(bytes), b.lostSeconds(bytes));
+  };
+  for (const CollectiveCost *cost : {a.lost.get(), b.lost.get()})
+    for (const CostSegment &piece : cost->segments())
+      if (!isSameAt(piece.firstByte) || (piece.firstByte > 0 && !isSameAt(piece.firstByte - 1)))
+        return false;
+  constexpr std::int64_t farBehindCorners = std::int64_t{1} << 53;
+  return isSameAt(farBehindCorners);
+}
+
 bool isSameOption(const SchemeOption &a, const SchemeOption &b) {
-  return a.scheme == b.scheme && !differ(a.traffic, b.traffic) && isSameCost(*a.cost, *b.cost);
+  return a.scheme == b.scheme && !differ(a.traffic, b.traffic) && isSameCost(*a.cost, *b.cost) &&
+         isSameLoss(a, b);
 }
 
 bool isSameMergeClass(const MergeClass &a, const MergeClass &b) {

@@ -10,7 +10,7 @@ using problem::differ;
 
 /// Whether both are lines, tables or the same formula, with the same numbers.
 bool isSameCost(const problem::CollectiveCost &a, const problem::CollectiveCost &b);
-/// Whether both have the same scheme, cost and traffic.
+/// Whether both have the same scheme, cost and traffic, and take the same from computation.
 bool isSameOption(const problem::SchemeOption &a, const problem::SchemeOption &b);
 /// Whether both have the same options in the same order, and the same limits.
 bool isSameMergeClass(const problem::MergeClass &a, const problem::MergeClass &b);

@@ -52,6 +52,7 @@ public:
                               (catalog.unsupported.empty() ? "none"
                                                            : "dedicated servers, which NCCL's "
                                                              "messages do not go through"));
+    addInterference();
     return catalog;
   }
 
@@ -278,6 +279,17 @@ private:
     return line(problem::allGatherCost(ranks, narrowed(share(true, 1), scheme)));
   }
 
+  void addInterference() {
+    if (ranks == 1)
+      return;
+    catalog.interference = {cluster::interference(spec), cluster::latencyInterference(spec)};
+    for (problem::SchemeOption &option : catalog.collectives)
+      problem::setLost(option, catalog.interference);
+    for (std::optional<problem::SchemeOption> *option : {&catalog.servers, &catalog.reduceScatter})
+      if (*option)
+        problem::setLost(**option, catalog.interference);
+  }
+
   cluster::SpecAttr spec;
   WirePrecision wire;
   LinkAttr link; ///< the slowest node's; null where there is none
@@ -323,6 +335,11 @@ double wireShareOf(Scheme scheme, WirePrecision wire) {
 
 double gatherSeconds(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes) {
   return catalog.gatherOf(scheme)->seconds(bytes);
+}
+
+double gatherLost(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes) {
+  const problem::CollectiveCost &cost = *catalog.gatherOf(scheme);
+  return catalog.interference.lost(cost.seconds(0), cost.seconds(bytes));
 }
 
 double gatherTraffic(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes) {

@@ -3,6 +3,7 @@
 
 #include "ir/cluster/Cluster.h"
 #include "passes/problem/CollectiveCost.h"
+#include "passes/problem/Interference.h"
 #include "syncline/Status.h"
 #include "syncline/WirePrecision.h"
 
@@ -30,6 +31,9 @@ struct SchemeCatalog {
   std::optional<std::int64_t> serverMemory;   ///< bytes that all servers can hold together
   std::optional<std::int64_t> largestMessage; ///< bytes
   WirePrecision wire = WirePrecision::fp32;   ///< the type in which gradients and factors travel
+  /// How much slower operations are beside messages; every option's `lost` follows from it. None on
+  /// one rank, which sends none.
+  problem::Interference interference;
 
   /// The option of one scheme other than factors; null where the cluster does not offer it. It
   /// lives as long as the catalog.
@@ -63,9 +67,10 @@ bool isByProtocols(cluster::SpecAttr spec);
 /// embedding travel beside their numbers, as they are.
 double wireShareOf(Scheme scheme, WirePrecision wire);
 
-/// Seconds and traffic of a gathered message; `bytes` is the size of one rank's factors, or of its
-/// rows with their numbers. Precondition: catalog.gatherOf(scheme).
+/// Seconds, seconds taken from computation, and traffic of a gathered message; `bytes` are those of
+/// one rank's factors, or of its rows with their numbers. Precondition: catalog.gatherOf(scheme).
 double gatherSeconds(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes);
+double gatherLost(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes);
 double gatherTraffic(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes);
 
 } // namespace syncline::cost

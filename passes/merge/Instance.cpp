@@ -161,9 +161,12 @@ private:
   problem::FactorOption factorOptionOf(std::size_t k) const {
     const std::int64_t bytes = factors[k]->bytes;
     const Scheme scheme = factors[k]->scheme;
-    return {scheme, cost::gatherSeconds(catalog, scheme, bytes),
+    return {scheme,
+            cost::gatherSeconds(catalog, scheme, bytes),
             static_cast<double>(catalog.ranks - 1) * reconstructOf(k),
-            cost::gatherTraffic(catalog, scheme, bytes), bytes};
+            cost::gatherTraffic(catalog, scheme, bytes),
+            bytes,
+            cost::gatherLost(catalog, scheme, bytes)};
   }
 
   void addPiggybacks() {
@@ -236,10 +239,12 @@ private:
   /// The option with the seconds in which a reduce-scatter's message updates a rank's share of
   /// the parameters.
   problem::SchemeOption withUpdates(problem::SchemeOption option) const {
-    if (option.scheme == Scheme::reduceScatter && shardUpdates > 0)
+    if (option.scheme == Scheme::reduceScatter && shardUpdates > 0) {
       option.cost =
           problem::withExtraPerByte(*option.cost, shardUpdates / static_cast<double>(shardBytes) /
                                                       static_cast<double>(catalog.ranks));
+      problem::setLost(option, catalog.interference);
+    }
     return option;
   }
 

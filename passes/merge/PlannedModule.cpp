@@ -49,6 +49,7 @@ public:
     problem::SchemeOption result = *to;
     if (const double extra = updates * problem::extraPerByte(*planned.cost, *from->cost); extra > 0)
       result.cost = problem::withExtraPerByte(*result.cost, extra);
+    problem::setLost(result, after.interference);
     return result;
   }
 
@@ -65,6 +66,7 @@ public:
         result.seconds = cost::gatherSeconds(after, planned.scheme, result.factorBytes);
         result.traffic = cost::gatherTraffic(after, planned.scheme, result.factorBytes);
       }
+      result.lost = cost::gatherLost(after, planned.scheme, result.factorBytes);
       const double others = static_cast<double>(after.ranks - 1) /
                             static_cast<double>(std::max<std::int64_t>(before.ranks - 1, 1));
       result.reconstruct *= others * batch * slower;
@@ -78,6 +80,7 @@ public:
       return result;
     result.seconds += to->cost->seconds(bytes) - from->cost->seconds(bytes);
     result.traffic = to->bytesMoved(bytes);
+    result.lost = to->lostSeconds(bytes);
     return result;
   }
 
@@ -91,7 +94,9 @@ private:
     return std::ranges::equal(a.segments(), b.segments());
   }
   static bool isSame(const problem::SchemeOption &a, const problem::SchemeOption &b) {
-    return isSame(*a.cost, *b.cost) && a.traffic == b.traffic && a.shortTraffic == b.shortTraffic;
+    const bool loseSame = a.lost && b.lost ? isSame(*a.lost, *b.lost) : !a.lost && !b.lost;
+    return isSame(*a.cost, *b.cost) && loseSame && a.traffic == b.traffic &&
+           a.shortTraffic == b.shortTraffic;
   }
 
   const cost::SchemeCatalog &before, &after;
@@ -212,7 +217,7 @@ std::optional<problem::OrderProblem> PlannedProblem::orderOn(const problem::Prob
     return std::nullopt;
   const double slower = slowerOn(other), longer = batch * slower, forward = forwardEnd * longer;
   problem::OrderProblem there = *order;
-  there.sync = posed;
+  there.sync = problem::withoutLosses(posed);
   there.sync.computeFree -= forward;
   for (problem::Layer &layer : there.sync.layers)
     layer.ready -= forward;

@@ -72,6 +72,10 @@ std::shared_ptr<const CollectiveCost> lostCost(const CollectiveCost &cost,
   return std::make_shared<TableCost>(*TableCost::create(needed));
 }
 
+void setLost(SchemeOption &option, const Interference &interference) {
+  option.lost = lostCost(*option.cost, interference);
+}
+
 bool slowsComputation(const Problem &problem) {
   const auto takes = [](const auto &of) { return of.lost != decltype(of.lost)(); };
   return std::ranges::any_of(
@@ -97,6 +101,13 @@ double lostSeconds(const Problem &problem, const Message &message) {
     return factors->lost;
   return problem.mergeClasses[message.mergeClass].options[message.option].lostSeconds(
       message.bytes);
+}
+
+double lostSeconds(const Problem &problem, const Solution &solution) {
+  double lost = 0;
+  for (const Message &message : solution.messages)
+    lost += lostSeconds(problem, message);
+  return lost;
 }
 
 void ComputationClock::add(double start, double end, double lost) {

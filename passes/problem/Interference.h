@@ -42,6 +42,9 @@ struct Interference {
 std::shared_ptr<const CollectiveCost> lostCost(const CollectiveCost &cost,
                                                const Interference &interference);
 
+/// Sets what the option's messages take from computation, given its cost.
+void setLost(SchemeOption &option, const Interference &interference);
+
 /// Whether any message may slow computation.
 bool slowsComputation(const Problem &problem);
 
@@ -50,6 +53,9 @@ Problem withoutLosses(Problem problem);
 
 /// Seconds of computation that the message takes. Precondition: its option exists.
 double lostSeconds(const Problem &problem, const Message &message);
+
+/// Seconds of computation that all messages take. Precondition: as above, for each.
+double lostSeconds(const Problem &problem, const Solution &solution);
 
 /// Tells when computation has advanced so far, given the messages so far. Not thread-safe.
 class ComputationClock {

@@ -17,7 +17,9 @@ double slowing(const Message &message, const Machines &machines) {
                early = machines.latencyInterference.value_or(beside);
   if (!message.cost || early == beside)
     return beside;
-  const double time = message.cost->seconds(message.bytes),
+  const double updating =
+                   message.isStated ? 0 : message.shardUpdate * static_cast<double>(message.bytes),
+               time = message.cost->seconds(message.bytes) + updating,
                latency = std::min(message.cost->seconds(0), time);
   if (time <= 0)
     return early;

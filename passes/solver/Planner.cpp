@@ -111,8 +111,7 @@ Result<std::optional<PlanResult>> merged(const Problem &problem) {
   return std::optional(std::move(result));
 }
 
-/// What the search finds. It never ends later than the plan that forgets what messages take from
-/// computation.
+/// What the search finds. It never ends after the plan that forgets that messages slow operations.
 SolverResult solveBeside(const Problem &problem, const SolverOptions &options) {
   if (!slowsComputation(problem))
     return solve(problem, options);

@@ -1,6 +1,7 @@
 // One question to Z3, with a limit of time and memory.
 #include "passes/z3/Z3Judge.h"
 
+#include "passes/problem/Interference.h"
 #include "passes/z3/Z3Model.h"
 #include "passes/z3/Z3Terms.h"
 
@@ -47,6 +48,8 @@ Result<Answer> ask(const Problem &problem, const std::vector<std::vector<Piece>>
 Status checkAvailable() { return Status::ok(); }
 
 Result<Answer> findPlan(const Problem &problem, const Question &question, double seconds) {
+  if (slowsComputation(problem))
+    return Status::badInput("Z3's model has no messages that slow computation");
   try {
     return ask(problem, allPieces(problem), question, seconds);
   } catch (const z3::exception &error) {

@@ -37,9 +37,10 @@ struct Answer {
 Status checkAvailable();
 
 /// Whether there is such a plan, in exact rational arithmetic: every double of the problem is taken
-/// at its exact value. Gives up after `seconds`. badInput when a cost does not
-/// show its pieces or the build has no Z3; internal when Z3 fails. The time grows exponentially
-/// with what is to be chosen; README.md has measurements. Precondition: the problem is valid.
+/// at its exact value. Gives up after `seconds`. badInput when messages slow computation, a cost
+/// does not show its pieces or the build has no Z3; internal when Z3 fails. The time grows
+/// exponentially with what is to be chosen; README.md has measurements. Precondition: the problem
+/// is valid.
 Result<Answer> findPlan(const Problem &problem, const Question &question, double seconds);
 
 /// findPlan with an hour's patience, for tests. internal where that does not suffice.

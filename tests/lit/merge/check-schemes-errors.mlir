@@ -26,32 +26,44 @@ module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device 
 
 // A cheaper ring than the cluster has.
 change merge_classes | a = 3.0 => a = 2.0
-error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic
+error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic
 
 // -----
 
 // Less traffic than a ring makes.
 change merge_classes | traffic = 2.0 => traffic = 1.0
-error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic
+error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic
 
 // -----
 
 // A scheme for which the cluster states no cost.
 change merge_classes | ring => tree
-error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic
+error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic
 
 // -----
 
 // All schemes but one: what is left out could have been better.
 change <"reduce-scatter" => <tree, #cluster.affine<a = 2.0, b = 0.5>>, <"reduce-scatter"
 change merge_classes | traffic = 2.0> => traffic = 2.0>, <"parameter-server", cost = #cluster.table<[0, 3.0], [64, 70.0]>, traffic = 2.0>
-error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic
+error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic
+
+// -----
+
+// A ring that takes from computation, on a cluster without interference.
+change merge_classes | traffic = 2.0 => traffic = 2.0, lost = #cluster.affine<a = 1.0, b = 0.5>
+error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic
+
+// -----
+
+// Messages that take nothing, on a cluster with interference.
+change device = <launchOverhead = 0.0>, link => device = <launchOverhead = 0.0>, interference = 2.0, link
+error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic
 
 // -----
 
 // Servers' table at another point.
 change cost = #cluster.table<[0, 3.0], [64, 70.0]> => cost = #cluster.table<[0, 3.0], [64, 60.0]>
-error sync.problem | S14: merge class 1 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic
+error sync.problem | S14: merge class 1 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic
 
 // -----
 
@@ -73,6 +85,12 @@ error sync.problem | S14: expected 1.290000e+02 s and 1.280000e+02 B of traffic 
 
 // -----
 
+// A gather that takes from computation, on a cluster without interference.
+change traffic = 128.0, factorBytes = 64 => traffic = 128.0, factorBytes = 64, lost = 2.0
+error sync.problem | S14: expected 1.290000e+02 s and 1.280000e+02 B of traffic on the cluster, got #sync.factor_option<layer = 1, scheme = factors, seconds = 129.0, reconstruct = 1.0, traffic = 128.0, factorBytes = 64, lost = 2.0>
+
+// -----
+
 // A gather of nobody knows how many bytes.
 change traffic = 128.0, factorBytes = 64 => traffic = 128.0
 error sync.problem | S14: the cluster offers no #sync.factor_option
@@ -83,7 +101,7 @@ error sync.problem | S14: the cluster offers no #sync.factor_option
 change merge_classes | ring => "reduce-scatter"
 change merge_classes | a = 3.0 => a = 2.0
 change merge_classes | b = 1.0 => b = 0.5
-error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic
+error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic
 
 // -----
 
@@ -182,7 +200,7 @@ change scheme = ring => scheme = "reduce-scatter"
 change start = 70.0 => start = 101.0
 change end = 137.0 => end = 199.0
 change finish 137.0 => finish 199.0
-error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic
+error sync.problem | S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic
 
 // -----
 
@@ -203,7 +221,7 @@ error sync.problem | S15: expected merge classes #sync.merge_class<[<ring, cost 
 // Updates that take half a second per byte, where the device needs 10 s for 64 B and each of two ranks does half.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <compute = 64.0, memory = 32.0, launchOverhead = 0.0>, link = <alpha = 1.0, beta = 1.0, gamma = 0.0>,
   collectives = [<ring, #cluster.affine<a = 3.0, b = 1.0>>, <"reduce-scatter", #cluster.affine<a = 2.0, b = 1.0>>]>} {
-  // expected-error @below {{S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost and traffic}}
+  // expected-error @below {{S14: merge class 0 is not what the cluster offers: expected all of its schemes or one, with its cost, interference and traffic}}
   sync.problem @merge layers ["w"] bytes [64] ready <[3.0]>
     merge_classes [#sync.merge_class<[<"reduce-scatter", cost = #cluster.affine<a = 2.0, b = 1.5>, traffic = 2.0>]>] requested ["/fc/Gemm=reduce-scatter"]
     forward_end 2.0 backward_end 3.0 updates 0.0

@@ -83,9 +83,12 @@ void expectSame(const problem::Problem &a, const problem::Problem &b) {
                  &other = b.mergeClasses[mergeClass].options[i];
       EXPECT_EQ(one.scheme, other.scheme);
       expectNear(one.traffic, other.traffic, "traffic");
-      for (std::int64_t bytes : {0, 1, 4000, 1 << 20, 1 << 22, 1 << 28})
+      EXPECT_EQ(one.lost == nullptr, other.lost == nullptr);
+      for (std::int64_t bytes : {0, 1, 4000, 1 << 20, 1 << 22, 1 << 28}) {
         expectNear(one.cost->seconds(bytes), other.cost->seconds(bytes),
                    schemeName(one.scheme).data());
+        expectNear(one.lostSeconds(bytes), other.lostSeconds(bytes), "lost");
+      }
     }
   }
   ASSERT_EQ(a.layers.size(), b.layers.size());
@@ -95,6 +98,7 @@ void expectSame(const problem::Problem &a, const problem::Problem &b) {
     for (std::size_t i = 0; i < a.layers[k].factorOptions.size(); ++i) {
       const auto &one = a.layers[k].factorOptions[i], &other = b.layers[k].factorOptions[i];
       expectNear(one.seconds, other.seconds, "factor_option");
+      expectNear(one.lost, other.lost, "lost by factors");
       expectNear(one.reconstruct, other.reconstruct, "reconstruct");
       expectNear(one.traffic, other.traffic, "factor option traffic");
       EXPECT_EQ(one.factorBytes, other.factorBytes);
@@ -182,6 +186,19 @@ TEST(PlannedProblem, PosesOrders) {
   const PlannedProblem planned = posed.problem();
   EXPECT_FALSE(planned.orderOn(planned.asPlanned(), planned.cluster(), 1).has_value());
   EXPECT_TRUE(planned.readingOn(planned.cluster(), 1).empty());
+}
+
+// What messages take from computation is the other cluster's.
+TEST(PlannedProblem, OnClustersWithInterference) {
+  const std::string slows = ", interference = 1.5, latencyInterference = 1.2";
+  const std::string free = clusterOf(8, 1), slow = clusterOf(8, 1, slows);
+  EXPECT_GT(pose(slow, 32).problem().asPlanned().layers[0].factorOptions[0].lost, 0);
+  for (const auto &[from, to] :
+       {std::pair(free, slow), std::pair(slow, free), std::pair(slow, clusterOf(12, 4, slows))}) {
+    const Result<problem::Problem> posed = posedOn(from, to);
+    ASSERT_TRUE(posed) << posed.status().message();
+    expectSame(*posed, pose(to, 32).problem().asPlanned());
+  }
 }
 
 TEST(PlannedProblem, OnOtherBandwidths) {

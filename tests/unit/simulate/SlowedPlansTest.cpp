@@ -1,0 +1,130 @@
+// Plans whose messages slow computation end in virtual time when their planner says.
+#include "passes/problem/Interference.h"
+#include "passes/simulate/IssueOrder.h"
+#include "passes/simulate/Prediction.h"
+#include "passes/solver/Planner.h"
+#include "tests/support/Depth.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace syncline;
+using namespace syncline::simulate;
+
+namespace {
+
+using problem::AffineCost;
+using problem::CollectiveCost;
+using problem::Interference;
+
+/// A step and the cluster that it is planned for.
+class Drawn {
+public:
+  explicit Drawn(std::uint64_t seed) : engine(seed) {
+    interference = {between(1, 2.5), between(1, 2.5)};
+    const double latency = between(0, 2e-3), perByte = between(1e-10, 3e-8);
+    for (Scheme scheme : {Scheme::ring, Scheme::tree}) {
+      problem::SchemeOption option{scheme,
+                                   costFrom(latency * between(0.2, 5), perByte * between(0.2, 5))};
+      problem::setLost(option, interference);
+      options.push_back(option);
+    }
+    gather = std::make_shared<AffineCost>(latency, perByte);
+    problem.mergeClasses = {{options}};
+    double ready = 0;
+    const std::size_t layers = 1 + below(40);
+    for (std::size_t k = 0; k < layers; ++k)
+      addLayer(ready += between(0, 3e-3));
+    problem.computeFree = ready + between(0, 2e-3);
+  }
+
+  /// The plan's messages in virtual time.
+  Prediction predict(const problem::Solution &plan) const {
+    std::vector<std::string> names(problem.layers.size(), "g");
+    Scenario scenario =
+        issueMessages(simulate::operationsOf(problem, 0, names), problem, plan, names, {});
+    scenario.machines = {.ranks = 2};
+    scenario.machines.interference = interference.beside;
+    scenario.machines.latencyInterference = interference.latency;
+    for (Message &message : scenario.messages) {
+      message.isStated = true;
+      message.cost = gather;
+      for (const problem::SchemeOption &option : options)
+        if (option.scheme == message.scheme)
+          message.cost = option.cost;
+    }
+    const Result<Prediction> prediction = predictStep(scenario);
+    EXPECT_TRUE(prediction.isOk()) << prediction.status().message();
+    return *prediction;
+  }
+
+  problem::Problem problem;
+
+private:
+  double unit() { return static_cast<double>(engine() >> 11) * 0x1p-53; }
+  double between(double low, double high) { return low + (high - low) * unit(); }
+  std::size_t below(std::size_t count) { return engine() % count; }
+
+  /// A line, or a table whose times may fall.
+  std::shared_ptr<const CollectiveCost> costFrom(double latency, double perByte) {
+    if (below(2) == 0)
+      return std::make_shared<AffineCost>(latency, perByte);
+    std::vector<problem::CostPoint> points;
+    for (std::int64_t bytes = 1024; bytes < 1 << 24; bytes *= 8)
+      points.push_back(
+          {bytes, (latency + perByte * static_cast<double>(bytes)) * between(0.8, 1.2)});
+    return std::make_shared<problem::TableCost>(*problem::TableCost::create(points));
+  }
+
+  void addLayer(double ready) {
+    problem::Layer layer{static_cast<std::int64_t>(4 + below(1 << (4 + below(20)))), ready, 1};
+    if (below(4) == 0) {
+      const auto bytes = static_cast<std::int64_t>(1 + below(1 << 16));
+      layer.factorOptions.push_back(
+          {.seconds = gather->seconds(bytes),
+           .reconstruct = below(2) == 0 ? 0 : between(0, 3e-3),
+           .factorBytes = bytes,
+           .lost = interference.lost(gather->seconds(0), gather->seconds(bytes))});
+    }
+    problem.layers.push_back(std::move(layer));
+  }
+
+  std::mt19937_64 engine;
+  Interference interference;
+  std::vector<problem::SchemeOption> options;
+  std::shared_ptr<const CollectiveCost> gather;
+};
+
+constexpr double rounding = 1e-9;
+
+void expectSameTimes(const problem::Solution &plan, const Prediction &prediction) {
+  ASSERT_EQ(prediction.messages.size(), plan.messages.size());
+  for (std::size_t i = 0; i < plan.messages.size(); ++i) {
+    const problem::Message &planned = plan.messages[i];
+    const PredictedMessage &simulated = prediction.messages[i];
+    SCOPED_TRACE("message " + std::to_string(i));
+    ASSERT_NEAR(simulated.ready, planned.ready, rounding * plan.finish);
+    ASSERT_NEAR(simulated.start, planned.start, rounding * plan.finish);
+    ASSERT_NEAR(simulated.end, planned.end, rounding * plan.finish);
+    ASSERT_NEAR(simulated.reconstructed, planned.reconstructed, rounding * plan.finish);
+  }
+  ASSERT_NEAR(prediction.step, plan.finish, rounding * plan.finish);
+}
+
+/// 500 plans: every message is ready, starts and ends when the planner says, and so does the step.
+TEST(SlowedPlans, EndInVirtualTimeWhenTheirPlannerSays) {
+  const auto seeds = static_cast<std::uint64_t>(test::repeat(125, 1000));
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const Drawn drawn(seed);
+    ASSERT_TRUE(problem::validate(drawn.problem).isOk());
+    for (const char *name : {"optimal", "wfbp", "ddp:1MiB", "single"}) {
+      SCOPED_TRACE(std::string(name) + ", seed " + std::to_string(seed));
+      const auto result = (*solver::parsePlanner(name))->plan(drawn.problem);
+      ASSERT_TRUE(result.isOk()) << result.status().message();
+      ASSERT_NO_FATAL_FAILURE(expectSameTimes(result->plan, drawn.predict(result->plan)));
+    }
+  }
+}
+
+} // namespace
