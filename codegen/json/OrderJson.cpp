@@ -2,6 +2,7 @@
 #include "codegen/json/OrderJson.h"
 
 #include "ir/sync/Cases.h"
+#include "passes/merge/ReadProblem.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -122,13 +123,16 @@ private:
     return llvm::is_contained(leaf.byFactors, layer) || (only && (*only)[layer] == 0);
   }
 
-  /// Seconds of the layer's fastest factors; 0 where it may travel in a bucket.
+  /// Seconds of the layer's fastest factors, without what they take from computation; 0 where it
+  /// may travel in a bucket.
   double leastFactors(std::int64_t layer) {
     std::optional<double> least;
     if (mustGoByFactors(layer))
       for (sync::FactorOptionAttr option : problem.factorOptionList())
-        if (option.getLayer() == layer)
-          least = std::min<double>(least.value_or(option.getSeconds()), option.getSeconds());
+        if (option.getLayer() == layer) {
+          const double seconds = option.getSeconds() - option.getLost().value_or(cluster::Real(0));
+          least = std::min(least.value_or(seconds), seconds);
+        }
     return least.value_or(0);
   }
 
@@ -151,21 +155,51 @@ private:
   llvm::DenseSet<std::int64_t> mayRide;
 };
 
+/// Adds what messages take from computation at least: all of them beside `compute`, and those of
+/// gradients that are not among `layers`. Nothing where they take none.
+void addLeastLost(Json &json, sync::ProblemOp op, const Leaf &leaf) {
+  const problem::Problem stated = merge::statedProblem(op);
+  if (!problem::slowsComputation(stated))
+    return;
+  problem::OrderProblem problem = *merge::toOrderProblem(op, stated);
+  const auto layerOf = [](std::int64_t layer) { return static_cast<std::size_t>(layer); };
+  for (std::int64_t layer : leaf.byFactors)
+    problem = problem::restricted(problem, layerOf(layer), true);
+  for (std::int64_t layer : leaf.inBuckets)
+    problem = problem::restricted(problem, layerOf(layer), false);
+  for (const auto &[first, second] : leaf.orders)
+    problem = problem::ordered(problem, layerOf(first), layerOf(second));
+  const problem::LeastLost leastLost(problem);
+  std::array<problem::Relaxation::Line, problem::maxMergeClasses> lines;
+  const auto numbers = leaf.proof.getLines();
+  for (std::size_t l = 0; 2 * l + 1 < numbers.size(); ++l)
+    lines[l] = {numbers[2 * l], numbers[2 * l + 1]};
+  double beside = 0;
+  for (std::size_t k = 0; k < problem.tail.size(); ++k)
+    if (problem.sync.layers[k].ready < leaf.proof.getReady() ||
+        problem.tailBehind(k) < leaf.proof.getTail())
+      beside += leastLost.beside(k, leaf.proof.getChannelWeight().value_or(1.0), lines);
+  json["lost"] = leastLost.period() - problem.compute();
+  json["lost_beside"] = beside;
+}
+
 Json leafJson(sync::ProblemOp problem, const Leaf &leaf) {
   LeafLayers layers(problem, leaf);
   Json lines = Json::array();
   for (cluster::Real number : leaf.proof.getLines())
     lines.push_back(static_cast<double>(number));
-  return {{"by_factors", layers.names(leaf.byFactors)},
-          {"in_buckets", layers.names(leaf.inBuckets)},
-          {"orders", layers.orders()},
-          {"bound", leaf.bound},
-          {"channel_weight", static_cast<double>(leaf.proof.getChannelWeight().value_or(1.0))},
-          {"ready", static_cast<double>(leaf.proof.getReady())},
-          {"tail", static_cast<double>(leaf.proof.getTail())},
-          {"lines", lines},
-          {"layers", layers.proving()},
-          {"compute", layers.compute()}};
+  Json json = {{"by_factors", layers.names(leaf.byFactors)},
+               {"in_buckets", layers.names(leaf.inBuckets)},
+               {"orders", layers.orders()},
+               {"bound", leaf.bound},
+               {"channel_weight", static_cast<double>(leaf.proof.getChannelWeight().value_or(1.0))},
+               {"ready", static_cast<double>(leaf.proof.getReady())},
+               {"tail", static_cast<double>(leaf.proof.getTail())},
+               {"lines", lines},
+               {"layers", layers.proving()},
+               {"compute", layers.compute()}};
+  addLeastLost(json, problem, leaf);
+  return json;
 }
 
 } // namespace

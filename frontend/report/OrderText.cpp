@@ -126,11 +126,14 @@ static std::string certificate(const nlohmann::json &plan) {
     return "";
   const double bound = proof.at("bound"), ready = proof.at("ready"), tail = proof.at("tail");
   const nlohmann::json &layers = proof.at("layers");
-  const double compute = proof.at("compute");
-  if (bound <= compute || layers.empty())
-    return "proof: " + cases(proof) + "computation alone takes " + formatSeconds(compute) + "\n";
+  const double compute = proof.at("compute"), lost = proof.value("lost", 0.0),
+               beside = proof.value("lost_beside", 0.0);
+  if (bound <= compute + lost || layers.empty())
+    return "proof: " + cases(proof) + "computation alone takes " + formatSeconds(compute) +
+           (lost > 0 ? ", and messages take " + formatSeconds(lost) + " from it at least" : "") +
+           "\n";
   const double weight = proof.value("channel_weight", 1.0);
-  const double channel = (bound - (1 - weight) * compute) / weight - ready - tail;
+  const double channel = (bound - beside - (1 - weight) * compute) / weight - ready - tail;
   std::string text =
       "proof: " + cases(proof) + memberSummary(layers) + " are ready " + formatSeconds(ready) +
       " after the backward pass begins or later, need the channel for " + formatSeconds(channel) +
@@ -140,10 +143,14 @@ static std::string certificate(const nlohmann::json &plan) {
       (proof.value("by_factors", nlohmann::json::array()).empty()
            ? "follow"
            : "and of reconstruction follow") +
-      " them\n";
+      " them" +
+      (beside > 0 ? ", and messages of others take " + formatSeconds(beside) + " from computation"
+                  : "") +
+      "\n";
   if (weight < 1)
-    text += "a second of reconstruction from factors is counted as " +
-            formatSeconds((1 - weight) / weight) +
+    text += "a second of reconstruction from factors" +
+            std::string(lost > 0 ? ", or that messages take from computation," : "") +
+            " is counted as " + formatSeconds((1 - weight) / weight) +
             " on the channel; the bound weighs all this with " + percent(weight) +
             " and computation, " + formatSeconds(compute) + ", with " + percent(1 - weight) + "\n";
   return text;

@@ -221,9 +221,11 @@ std::string priorities(const OrderExplanation &explanation) {
 std::string weighing(const OrderProof &proof) {
   if (proof.channelWeight == 1)
     return "";
-  return ",\na second of reconstruction from factors counted as " + formatSeconds(proof.price()) +
-         " (the bound weighs all this with " + percent(proof.channelWeight) +
-         " and computation with " + percent(1 - proof.channelWeight) + ")";
+  return ",\na second of reconstruction from factors" +
+         std::string(proof.leastLost > 0 ? ", or that messages take from computation," : "") +
+         " counted as " + formatSeconds(proof.price()) + " (the bound weighs all this with " +
+         percent(proof.channelWeight) + " and computation with " +
+         percent(1 - proof.channelWeight) + ")";
 }
 
 /// ". The shortest case is that fc6 travels by factors and fc7 travels in a bucket".
@@ -249,13 +251,21 @@ std::string proof(const OrderExplanation &explanation, const OrderWhyContext &co
       std::string("\nno order") + (context.isRequested ? " with the schemes requested" : "") +
       " has a step below " + formatSeconds(proof.bound, 4) + caseText(proof, context);
   if (proof.isByComputation())
-    return text + ", which computation alone takes\n";
+    return text + ", which computation alone takes" +
+           (proof.leastLost > 0 ? ", with the " + formatSeconds(proof.leastLost) +
+                                      " that messages take from it at least"
+                                : "") +
+           "\n";
   text += ": all gradients that are ready at " + formatSeconds(proof.ready) +
           " or later and have at least " + formatSeconds(proof.tail) + "\nof " +
           (proof.orders.empty() ? "" : "later messages and ") + "the next forward pass" +
           (proof.fixed.empty() ? "" : ", with reconstruction,") +
           " behind them need the channel for " + formatSeconds(proof.channel()) + " together" +
-          weighing(proof) + "; this one is ";
+          weighing(proof) +
+          (proof.lostBeside > 0 ? ", and messages of others take " +
+                                      formatSeconds(proof.lostBeside) + " from computation"
+                                : "") +
+          "; this one is ";
   if (proof.isMember)
     return text + "among them\n";
   if (proof.mayPiggyback)

@@ -2,6 +2,7 @@
 #include "passes/explain/OrderExplanation.h"
 
 #include "passes/explain/Reorder.h"
+#include "passes/problem/Interference.h"
 
 #include <algorithm>
 #include <functional>
@@ -29,6 +30,7 @@ public:
       riders[*problem.sync.layers[k].carrier].push_back(k);
     std::vector<double> awaited(choices.size(), 0); // share of each gradient in later messages
     brought.resize(plan.messages.size());
+    setLostBehind();
     std::vector<std::size_t> arrivals(plan.messages.size()); // messages, the last one first
     std::iota(arrivals.rbegin(), arrivals.rend(), std::size_t{0});
     std::ranges::stable_sort(arrivals, std::greater(),
@@ -45,6 +47,8 @@ public:
     double latest = 0;
   };
   const std::vector<Brought> &broughtBy(std::size_t m) const { return brought[m]; }
+  /// When message m must end at the latest, whatever it brings.
+  double latestOf(std::size_t m) const { return plan.finish - lostBehind[m]; }
   /// Computation that follows the gradient's update.
   double tailOf(std::size_t k) const { return following[k]; }
   double reconstructOf(std::size_t k) const {
@@ -61,15 +65,28 @@ private:
     if (all == 0 && !message.isFactors)
       return; // nothing arrives, so that nothing waits
     awaited[k] += message.isFactors ? 1 : static_cast<double>(bytes) / static_cast<double>(all);
-    brought[m].push_back({k, bytes, latestOf(k, awaited[k]) - reconstructOf(k)});
+    brought[m].push_back({k, bytes, latestOf(m, k, awaited[k]) - reconstructOf(k)});
     if (message.isFactors)
       for (std::size_t rider : riders[k])
-        brought[m].push_back({rider, problem.sync.layers[rider].bytes, latestOf(rider, 1)});
+        brought[m].push_back({rider, problem.sync.layers[rider].bytes, latestOf(m, rider, 1)});
   }
 
-  /// When so much of the gradient must be there to be updated.
-  double latestOf(std::size_t k, double part) const {
-    return plan.finish - following[k] - part * problem.updateOf(k);
+  /// When so much of the gradient must be there, by message m, to be updated.
+  double latestOf(std::size_t m, std::size_t k, double part) const {
+    return latestOf(m) - following[k] - part * problem.updateOf(k);
+  }
+
+  /// What follows a message takes so much longer as the messages behind it take from computation.
+  void setLostBehind() {
+    lostBehind.resize(plan.messages.size());
+    const OrderSolution order = orderFrom(problem, plan);
+    const std::vector<std::size_t> numbers = numbersInPlan(order);
+    double lost = 0;
+    for (std::size_t p = numbers.size(); p-- > 0;) {
+      if (order.messages[p].half != Half::first)
+        lostBehind[numbers[p]] = lost;
+      lost += lostSeconds(problem.sync, order.messages[p]);
+    }
   }
 
   const OrderProblem &problem;
@@ -78,6 +95,7 @@ private:
   std::vector<double> following;
   std::vector<std::vector<std::size_t>> riders; ///< by carrier
   std::vector<std::vector<Brought>> brought;    ///< by message
+  std::vector<double> lostBehind; ///< by message: seconds that messages behind it take
 };
 
 /// The plan's messages, and those that bring the gradient.
@@ -87,7 +105,7 @@ void addMessages(OrderExplanation &explanation, const OrderProblem &problem, con
     const Message &message = plan.messages[m];
     ExplainedMessage entry{.message = message,
                            .scheme = plan.scheme(problem.sync, message),
-                           .latest = plan.finish,
+                           .latest = ends.latestOf(m),
                            .urgent = message.layers.front()};
     for (const LatestEnds::Brought &part : ends.broughtBy(m)) {
       if (part.latest < entry.latest) {
@@ -141,16 +159,24 @@ OrderProof proofFor(const OrderProblem &problem, const OrderCertificate &certifi
                     std::size_t layer) {
   const WeakestCase weakest = weakestCase(problem, certificate);
   const Layer &asked = weakest.problem.sync.layers[layer];
+  const LeastLost leastLost(weakest.problem);
   OrderProof proof{.bound = certificate.bound,
                    .compute = weakest.problem.compute(),
+                   .leastLost = leastLost.period() - weakest.problem.compute(),
                    .channelWeight = weakest.certificate.channelWeight,
                    .ready = weakest.certificate.ready,
                    .tail = weakest.certificate.tail,
                    .mayPiggyback = asked.carrier.has_value(),
                    .fixed = weakest.fixed,
                    .orders = weakest.orders};
-  proof.isMember = !proof.mayPiggyback && asked.bytes > 0 && asked.ready >= proof.ready &&
-                   weakest.problem.tailBehind(layer) >= proof.tail;
+  const auto isNamed = [&](std::size_t k) {
+    return weakest.problem.sync.layers[k].ready >= proof.ready &&
+           weakest.problem.tailBehind(k) >= proof.tail;
+  };
+  proof.isMember = !proof.mayPiggyback && asked.bytes > 0 && isNamed(layer);
+  for (std::size_t k = 0; k < weakest.problem.tail.size(); ++k)
+    if (!isNamed(k))
+      proof.lostBeside += leastLost.beside(k, proof.channelWeight, weakest.certificate.lines);
   return proof;
 }
 
@@ -166,10 +192,11 @@ OrderExplanation explainOrder(const OrderProblem &problem, const Solution &messa
                               const std::optional<OrderCertificate> &certificate,
                               std::size_t layer) {
   const LatestEnds ends(problem, messages);
+  const OrderSolution solution = orderFrom(problem, messages);
   OrderExplanation explanation;
   explanation.layer = layer;
   explanation.bytes = problem.sync.layers[layer].bytes;
-  explanation.ready = problem.sync.layers[layer].ready;
+  explanation.ready = clockOf(problem.sync, solution).at(problem.sync.layers[layer].ready);
   explanation.update = problem.updateOf(layer);
   explanation.reconstruct = ends.reconstructOf(layer);
   explanation.tail = ends.tailOf(layer);
@@ -181,7 +208,6 @@ OrderExplanation explainOrder(const OrderProblem &problem, const Solution &messa
   for (const OrderedPart &part : explanation.parts)
     own.push_back(part.message);
   addOvertaking(explanation, own);
-  const OrderSolution solution = orderFrom(problem, messages);
   explanation.raised = timed(problem, solution, raised(messages, solution, own));
   explanation.lowered = timed(problem, solution, lowered(solution, own));
   if (!explanation.parts.empty())

@@ -45,10 +45,12 @@ struct OtherOrder {
 /// The certificate's argument, in the case that proves least, and whether it rests on the gradient.
 struct OrderProof {
   double bound = 0;
-  double compute = 0;        ///< computation of a step, a bound in itself
+  double compute = 0;        ///< computation of a step
+  double leastLost = 0;      ///< what messages take from it at least; with `compute` a bound
   double channelWeight = 1;  ///< of the gradients' bound; that of computation is 1 less it
   double ready = 0;          ///< the least ready time of the gradients that prove the bound
   double tail = 0;           ///< the least tail of these gradients
+  double lostBeside = 0;     ///< what messages of all other gradients take at least
   bool isMember = false;     ///< the gradient is one of them
   bool mayPiggyback = false; ///< left out, since it could travel within another message
   /// The layers whose way this case fixes, and whether they travel by factors. The tail and the
@@ -58,12 +60,13 @@ struct OrderProof {
   /// times and tails count that too.
   std::vector<std::pair<std::size_t, std::size_t>> orders = {};
 
-  bool isByComputation() const { return bound <= compute; }
-  /// Seconds that the gradients need the channel. A second of reconstruction counts as price().
+  bool isByComputation() const { return bound <= compute + leastLost; }
+  /// Seconds that the gradients need the channel. A second of reconstruction, or taken from
+  /// computation, counts as price().
   double channel() const {
-    return (bound - (1 - channelWeight) * compute) / channelWeight - ready - tail;
+    return (bound - lostBeside - (1 - channelWeight) * compute) / channelWeight - ready - tail;
   }
-  /// Seconds of the channel that a second of reconstruction counts as.
+  /// Seconds of the channel that a second of computation counts as.
   double price() const { return (1 - channelWeight) / channelWeight; }
 };
 

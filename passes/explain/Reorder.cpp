@@ -13,18 +13,10 @@ using namespace problem;
 
 OrderSolution reordered(const OrderProblem &problem, const OrderSolution &order,
                         std::span<const std::size_t> places) {
-  const Solution plan = messagesOf(problem, order);
-  const std::vector<std::size_t> numbers = numbersInPlan(order);
   OrderSolution other{.choices = order.choices, .messages = {}};
-  double free = 0;
-  for (std::size_t p : places) {
-    OrderMessage message = order.messages[p];
-    const double ready = message.half == Half::second ? 0 : plan.messages[numbers[p]].ready;
-    message.start = std::max(free, ready);
-    message.finish = free = message.start + secondsOf(problem.sync, message);
-    other.messages.push_back(message);
-  }
-  other.period = solver::periodOf(problem, other);
+  for (std::size_t p : places)
+    other.messages.push_back(order.messages[p]);
+  solver::setTimes(solver::Schedules(problem, order.choices), other);
   return other;
 }
 
@@ -51,10 +43,16 @@ static std::vector<std::size_t> moved(const OrderSolution &order,
 
 std::vector<std::size_t> raised(const Solution &plan, const OrderSolution &order,
                                 std::span<const std::size_t> chosen) {
+  const std::vector<std::size_t> numbers = numbersInPlan(order);
+  std::vector<double> starts; // by the true clock
+  for (std::size_t p = 0; p < numbers.size(); ++p) {
+    const Message &message = plan.messages[numbers[p]];
+    starts.push_back(order.messages[p].half == Half::second ? message.gather->start
+                                                            : message.start);
+  }
   return moved(order, chosen, [&](std::size_t p, std::size_t m) {
-    const auto behind =
-        std::ranges::lower_bound(order.messages, plan.messages[m].ready, {}, &OrderMessage::start);
-    return std::min(p, static_cast<std::size_t>(behind - order.messages.begin()));
+    const auto behind = std::ranges::lower_bound(starts, plan.messages[m].ready);
+    return std::min(p, static_cast<std::size_t>(behind - starts.begin()));
   });
 }
 

@@ -217,7 +217,7 @@ std::optional<problem::OrderProblem> PlannedProblem::orderOn(const problem::Prob
     return std::nullopt;
   const double slower = slowerOn(other), longer = batch * slower, forward = forwardEnd * longer;
   problem::OrderProblem there = *order;
-  there.sync = problem::withoutLosses(posed);
+  there.sync = posed;
   there.sync.computeFree -= forward;
   for (problem::Layer &layer : there.sync.layers)
     layer.ready -= forward;

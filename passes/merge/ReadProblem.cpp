@@ -76,7 +76,7 @@ syncline::merge::toOrderProblem(sync::ProblemOp op, const problem::Problem &prob
     return std::nullopt;
   const double forward = op.getForwardEnd().convertToDouble();
   problem::OrderProblem order{
-      .sync = problem::withoutLosses(problem),
+      .sync = problem,
       .tail = {op.getTails()->getValues().begin(), op.getTails()->getValues().end()},
       .update = {op.getOwnUpdates()->getValues().begin(), op.getOwnUpdates()->getValues().end()},
       .forward = forward + op.getUpdates().convertToDouble(),

@@ -54,6 +54,10 @@ struct SchemeOption {
   std::shared_ptr<const CollectiveCost> lost = nullptr;
 
   double lostSeconds(std::int64_t bytes) const { return lost ? lost->seconds(bytes) : 0; }
+  /// The message's seconds on a clock that stands still for what messages take.
+  double secondsOnClock(std::int64_t bytes) const {
+    return cost->seconds(bytes) - lostSeconds(bytes);
+  }
   /// Bytes that a node moves for a message of `bytes`, both directions.
   double bytesMoved(std::int64_t bytes) const;
 };

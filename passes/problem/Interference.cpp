@@ -14,6 +14,16 @@ double Interference::lost(double latencySeconds, double seconds) const {
 
 namespace {
 
+/// The last byte of a cost's piece. The last piece goes on for ever; a long stretch of it keeps its
+/// slope to the last digits.
+std::int64_t lastOf(std::span<const CostSegment> pieces, std::size_t i) {
+  const std::int64_t first = pieces[i].firstByte;
+  const std::int64_t stretch = std::max(first, std::int64_t{1} << 40);
+  return i + 1 < pieces.size()
+             ? pieces[i + 1].firstByte - 1
+             : first + std::min(stretch, std::numeric_limits<std::int64_t>::max() - first);
+}
+
 /// Points through which lost() is straight: the corners of the cost, and in each piece the two
 /// sizes around which it passes the latency.
 std::vector<std::int64_t> cornersOf(const CollectiveCost &cost) {
@@ -22,13 +32,7 @@ std::vector<std::int64_t> cornersOf(const CollectiveCost &cost) {
   std::vector<std::int64_t> corners;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const CostSegment &piece = pieces[i];
-    // The last piece goes on for ever; a long stretch of it keeps its slope to the last digits.
-    const std::int64_t stretch = std::max(piece.firstByte, std::int64_t{1} << 40);
-    const std::int64_t last =
-        i + 1 < pieces.size()
-            ? pieces[i + 1].firstByte - 1
-            : piece.firstByte +
-                  std::min(stretch, std::numeric_limits<std::int64_t>::max() - piece.firstByte);
+    const std::int64_t last = lastOf(pieces, i);
     corners.push_back(piece.firstByte);
     const double passed = (latency - piece.base) / piece.slope;
     if (piece.slope != 0 && passed > 0 && passed < static_cast<double>(last - piece.firstByte)) {
@@ -70,6 +74,37 @@ std::shared_ptr<const CollectiveCost> lostCost(const CollectiveCost &cost,
     needed.push_back(points[i]);
   }
   return std::make_shared<TableCost>(*TableCost::create(needed));
+}
+
+std::shared_ptr<const CollectiveCost> withLost(const CollectiveCost &cost, double times,
+                                               const CollectiveCost &lost) {
+  std::vector<std::int64_t> corners;
+  for (const CollectiveCost *one : {&cost, &lost})
+    for (std::size_t i = 0; i < one->segments().size(); ++i) {
+      corners.push_back(one->segments()[i].firstByte);
+      corners.push_back(lastOf(one->segments(), i));
+    }
+  std::ranges::sort(corners);
+  corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
+  std::vector<CostPoint> points;
+  for (std::int64_t bytes : corners)
+    points.push_back({bytes, cost.seconds(bytes) + times * lost.seconds(bytes)});
+  return std::make_shared<TableCost>(*TableCost::create(points));
+}
+
+double leastLostPerByte(const MergeClass &mergeClass, std::int64_t most) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const SchemeOption &option : mergeClass.options) {
+    if (!option.lost)
+      return 0;
+    const std::span<const CostSegment> pieces = option.lost->segments();
+    for (std::size_t i = 0; i < pieces.size() && pieces[i].firstByte <= most; ++i)
+      for (std::int64_t bytes : {pieces[i].firstByte, std::min(lastOf(pieces, i), most)}) {
+        bytes = std::max<std::int64_t>(bytes, 1);
+        least = std::min(least, option.lostSeconds(bytes) / static_cast<double>(bytes));
+      }
+  }
+  return std::isfinite(least) ? least : 0;
 }
 
 void setLost(SchemeOption &option, const Interference &interference) {

@@ -42,6 +42,14 @@ struct Interference {
 std::shared_ptr<const CollectiveCost> lostCost(const CollectiveCost &cost,
                                                const Interference &interference);
 
+/// The seconds of `cost` with `times` those of `lost`, by bytes.
+std::shared_ptr<const CollectiveCost> withLost(const CollectiveCost &cost, double times,
+                                               const CollectiveCost &lost);
+
+/// The least seconds of computation for each byte that a message of the class takes, of all
+/// messages of up to `most` bytes.
+double leastLostPerByte(const MergeClass &mergeClass, std::int64_t most);
+
 /// Sets what the option's messages take from computation, given its cost.
 void setLost(SchemeOption &option, const Interference &interference);
 

@@ -1,7 +1,6 @@
 // Validation of order problems, the layout of merge classes, and orders as plans hold them.
 #include "passes/problem/OrderProblem.h"
 
-#include "passes/problem/Interference.h"
 #include "passes/problem/Rounding.h"
 
 #include <algorithm>
@@ -43,8 +42,6 @@ std::vector<std::size_t> readersOf(const OrderProblem &problem) {
 
 Status validate(const OrderProblem &problem) {
   SYNCLINE_TRY(validate(problem.sync));
-  if (slowsComputation(problem.sync))
-    return Status::badInput("order problem: expected messages that take nothing from computation");
   if (!std::isfinite(problem.forward) || problem.forward < 0)
     return Status::badInput("order problem: expected a finite forward pass >= 0 s, got " +
                             std::to_string(problem.forward) + " s");
@@ -140,10 +137,64 @@ WeakestCase weakestCase(const OrderProblem &problem, const OrderCertificate &cer
 
 double secondsOf(const Problem &problem, const OrderMessage &message) {
   if (message.isFactors)
-    return problem.layers[message.index].factorOptions[message.option].seconds;
+    return problem.layers[message.index].factorOptions[message.option].secondsOnClock();
   const double whole =
-      problem.mergeClasses[message.index].options[message.option].cost->seconds(message.bytes());
+      problem.mergeClasses[message.index].options[message.option].secondsOnClock(message.bytes());
   return message.half == Half::whole ? whole : whole / 2;
+}
+
+double lostSeconds(const Problem &problem, const OrderMessage &message) {
+  if (message.isFactors)
+    return problem.layers[message.index].factorOptions[message.option].lost;
+  const double whole =
+      problem.mergeClasses[message.index].options[message.option].lostSeconds(message.bytes());
+  return message.half == Half::whole ? whole : whole / 2;
+}
+
+double lostSeconds(const Problem &problem, const OrderSolution &order) {
+  double lost = 0;
+  for (const OrderMessage &message : order.messages)
+    lost += lostSeconds(problem, message);
+  return lost;
+}
+
+LeastLost::LeastLost(const OrderProblem &problem)
+    : problem(&problem), slows(slowsComputation(problem.sync)) {
+  for (std::size_t l = 0; slows && l < problem.sync.mergeClasses.size(); ++l) {
+    std::int64_t most = 0;
+    for (const Layer &layer : problem.sync.layers)
+      most += layer.mergeClasses >> l & 1 ? layer.bytes : 0;
+    const MergeClass &mergeClass = problem.sync.mergeClasses[l];
+    perByte[l] = leastLostPerByte(mergeClass, std::min(most, mergeClass.largestMessage));
+  }
+}
+
+double LeastLost::of(std::size_t k, double channelWeight, std::span<const double> rates) const {
+  const Layer &layer = problem->sync.layers[k];
+  if (!slows || layer.carrier || layer.bytes == 0)
+    return 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t l = 0; l < problem->sync.mergeClasses.size(); ++l)
+    if (layer.mergeClasses >> l & 1)
+      least = std::min(least, rates[l] * static_cast<double>(layer.bytes));
+  for (const FactorOption &option : layer.factorOptions)
+    least = std::min(least, option.lost + (1 - channelWeight) * option.reconstruct);
+  return least;
+}
+
+double LeastLost::beside(std::size_t k, double channelWeight,
+                         std::span<const Relaxation::Line, maxMergeClasses> lines) const {
+  std::array<double, maxMergeClasses> rates = perByte;
+  for (std::size_t l = 0; l < rates.size(); ++l)
+    rates[l] = std::min(rates[l], channelWeight * lines[l].secondsPerByte);
+  return of(k, channelWeight, rates);
+}
+
+double LeastLost::period() const {
+  double lost = 0;
+  for (std::size_t k = 0; k < problem->sync.layers.size(); ++k)
+    lost += of(k, 0, perByte);
+  return problem->compute() + lost;
 }
 
 std::optional<std::size_t> bestHalvedOption(const MergeClass &mergeClass, std::int64_t bytes) {
@@ -204,23 +255,41 @@ std::vector<std::size_t> numbersInPlan(const OrderSolution &order) {
   return numbers;
 }
 
+/// Adds the next message of an order; its beginning and end by the true clock.
+static std::pair<double, double> addTo(ComputationClock &clock, const Problem &problem,
+                                       const OrderMessage &message) {
+  const double lost = lostSeconds(problem, message), start = message.start + clock.lost(),
+               end = message.finish + (clock.lost() + lost);
+  clock.add(start, end, lost);
+  return {start, end};
+}
+
+ComputationClock clockOf(const Problem &problem, const OrderSolution &order) {
+  ComputationClock clock;
+  for (const OrderMessage &message : order.messages)
+    addTo(clock, problem, message);
+  return clock;
+}
+
 Solution messagesOf(const OrderProblem &problem, const OrderSolution &order) {
   const std::vector<ClassLayout> layouts = layoutsOf(problem.sync, order.choices);
   const std::vector<std::size_t> numbers = numbersInPlan(order);
   Solution plan;
+  ComputationClock clock;
   for (std::size_t place = 0; place < order.messages.size(); ++place) {
     const OrderMessage &own = order.messages[place];
-    plan.communicationEnd = own.finish;
+    const auto [start, end] = addTo(clock, problem.sync, own);
+    plan.communicationEnd = end;
     if (own.half == Half::second) {
-      plan.messages[numbers[place]].gather = {place, own.start, own.finish};
+      plan.messages[numbers[place]].gather = {place, start, end};
       continue;
     }
     Message message{.layers = {},
                     .isFactors = own.isFactors,
                     .option = own.option,
-                    .start = own.start,
-                    .end = own.finish,
-                    .reconstructed = own.finish};
+                    .start = start,
+                    .end = end,
+                    .reconstructed = end};
     if (own.isFactors) {
       message.layers = {own.index};
       message.bytes = problem.sync.layers[own.index].bytes;
@@ -238,10 +307,12 @@ Solution messagesOf(const OrderProblem &problem, const OrderSolution &order) {
       message.ready = std::max(message.ready, problem.sync.layers[k].ready);
     plan.messages.push_back(std::move(message));
   }
+  for (Message &message : plan.messages)
+    message.ready = clock.at(message.ready);
   for (std::size_t k = 0; k < order.choices.size(); ++k)
     if (order.choices[k].kind == Choice::Kind::piggyback)
       plan.piggybacks.push_back(k);
-  plan.computeEnd = problem.sync.computeFree;
+  plan.computeEnd = clock.at(problem.sync.computeFree);
   plan.finish = order.period;
   return plan;
 }
@@ -269,6 +340,26 @@ static OrderMessage firstOf(const Message &message, std::span<const ClassLayout>
     }
   }
   return own;
+}
+
+/// Whether the message's option exists, and its bytes may be those of a message.
+static bool hasOption(const Problem &problem, const OrderMessage &message) {
+  return message.isFactors
+             ? message.index < problem.layers.size() &&
+                   message.option < problem.layers[message.index].factorOptions.size()
+             : message.index < problem.mergeClasses.size() && message.bytes() >= 0 &&
+                   message.option < problem.mergeClasses[message.index].options.size();
+}
+
+/// Takes from true times what messages have taken from computation by then.
+static void stopClock(const Problem &problem, OrderSolution &order) {
+  double lost = 0;
+  for (OrderMessage &message : order.messages) {
+    message.start -= lost;
+    if (hasOption(problem, message))
+      lost += lostSeconds(problem, message);
+    message.finish -= lost;
+  }
 }
 
 OrderSolution orderFrom(const OrderProblem &problem, const Solution &plan) {
@@ -299,6 +390,7 @@ OrderSolution orderFrom(const OrderProblem &problem, const Solution &plan) {
   auto next = others.begin();
   for (const std::optional<OrderMessage> &second : places)
     order.messages.push_back(second ? *second : *next++);
+  stopClock(problem.sync, order);
   return order;
 }
 

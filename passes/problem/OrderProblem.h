@@ -4,11 +4,14 @@
 // declares the problem, a solution and the certificate of a bound; README.md ("The order problem")
 // has the mathematics.
 //
+// Where messages slow computation, ready times, tails and the times of an order's messages are by
+// the clock that stands still for what messages take (Interference.h). Periods are true.
+//
 // This file neither searches nor judges: solver/OrderPlanner.h holds the algorithms,
 // proof/OrderChecker.h the judge. Units: seconds and bytes; the backward pass starts at 0 s.
 #pragma once
 
-#include "passes/problem/Problem.h"
+#include "passes/problem/Interference.h"
 
 #include <array>
 #include <cstdint>
@@ -84,9 +87,14 @@ struct OrderSolution {
   double period = 0;                  ///< seconds from one step to the next
 };
 
-/// Seconds that the message takes the channel. A half of a bucket takes half of the bucket's time.
-/// Precondition: its class, or layer, and its option exist.
+/// Seconds that the message takes the channel, without what it takes from computation. A half of a
+/// bucket takes half of the bucket's time. Precondition: its class, or layer, and its option exist.
 double secondsOf(const Problem &problem, const OrderMessage &message);
+
+/// Seconds that the message, or all messages of the order, take from computation. A half takes half
+/// of what its bucket does. Precondition: as above.
+double lostSeconds(const Problem &problem, const OrderMessage &message);
+double lostSeconds(const Problem &problem, const OrderSolution &order);
 
 /// The fastest of the class's schemes that have halves, for so many bytes; none if it has none.
 std::optional<std::size_t> bestHalvedOption(const MergeClass &mergeClass, std::int64_t bytes);
@@ -110,10 +118,14 @@ struct ClassLayout {
 /// The layouts of all merge classes.
 std::vector<ClassLayout> layoutsOf(const Problem &problem, std::span<const Choice> choices);
 
+/// What the order's messages take from computation, by the true clock.
+ComputationClock clockOf(const Problem &problem, const OrderSolution &order);
+
 /// The order as plans hold it, in issue order. Two halves are one message, at the place of the
 /// first. A message lists its layers in descending order, as they lie in memory, and says which
-/// bytes at its two ends travel elsewhere. Times count from the start of the backward pass;
-/// `finish` is the period. Precondition: the solution is valid for the problem (proof::checkOrder).
+/// bytes at its two ends travel elsewhere. Times count from the start of the backward pass, by the
+/// true clock; `finish` is the period. Precondition: the solution is valid for the problem
+/// (proof::checkOrder).
 Solution messagesOf(const OrderProblem &problem, const OrderSolution &order);
 
 /// For each message of the order the number, from 0, of the plan's message that it is or is a half
@@ -146,11 +158,34 @@ OrderProblem ordered(const OrderProblem &problem, std::size_t first, std::size_t
 /// These then leave before the last message of `other`, or behind all of its messages.
 bool canTellOrder(const OrderProblem &problem, std::size_t factors, std::size_t other);
 
+/// Seconds that all layers' messages take from computation at least.
+class LeastLost {
+public:
+  explicit LeastLost(const OrderProblem &problem);
+
+  /// Of layer k, for a certificate with this weight and these lines that does not name it. Messages
+  /// may carry bytes of it beside those of layers that are named, so no byte counts more than these
+  /// lines say. 0 where the layer may travel within another one's message.
+  double beside(std::size_t k, double channelWeight,
+                std::span<const Relaxation::Line, maxMergeClasses> lines) const;
+  /// The computation of a step, with what all messages take from it.
+  double period() const;
+
+private:
+  double of(std::size_t k, double channelWeight, std::span<const double> perByte) const;
+
+  const OrderProblem *problem;
+  bool slows;
+  std::array<double, maxMergeClasses> perByte{};
+};
+
 /// A bound on the period: layers whose gradient exists no earlier than `ready` and whose tail is at
 /// least `tail` cannot start to travel before `ready`, occupy the channel for at least what lines
 /// under the costs say, and the last of them still has `tail` seconds of computation before it.
 /// The computation of a step, with all reconstruction, is always a bound. A weighted mean of both
-/// is one too.
+/// is one too. Where messages slow computation, what they take counts too: with the line of each
+/// class under cost + (1 - channelWeight) / channelWeight * lost of its options, and for layers
+/// that are not named as LeastLost says.
 ///
 /// With `cases` the bound is proved twice instead, for the restricted() problem in which the layer
 /// `splits` travels by factors and for the one in which it travels in a bucket. With `other`, it is
@@ -161,7 +196,7 @@ struct OrderCertificate {
   double bound = 0;         ///< seconds: no solution has a shorter period
   double channelWeight = 1; ///< of the layers' bound, in (0, 1]; computation has the rest
   double ready = 0, tail = 0;
-  /// One under every cost of each merge class.
+  /// One under every cost of each merge class, see above.
   std::array<Relaxation::Line, maxMergeClasses> lines = {};
   std::size_t splits = 0;
   std::optional<std::size_t> other = {};

@@ -115,6 +115,15 @@ Status validateRoutes(const Problem &problem) {
 
 } // namespace
 
+double Layer::leastSeconds() const {
+  if (mergeClasses != 0)
+    return 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (const FactorOption &option : factorOptions)
+    least = std::min(least, option.secondsOnClock());
+  return least;
+}
+
 const FactorOption &Layer::fastestFactors() const {
   return *std::ranges::min_element(factorOptions, {}, &FactorOption::seconds);
 }

@@ -38,6 +38,10 @@ struct MergeClass {
   double seconds(std::int64_t bytes) const {
     return options[bestOption(bytes)].cost->seconds(bytes);
   }
+  /// Without what its message takes from computation.
+  double secondsOnClock(std::int64_t bytes) const {
+    return options[bestOption(bytes)].secondsOnClock(bytes);
+  }
 };
 
 /// A way for one layer's gradient to travel as factors, in a message of its own.
@@ -51,6 +55,9 @@ struct FactorOption {
   std::int64_t factorBytes = 0;
   /// Seconds of computation that the message takes from the device beside it, up to `seconds`.
   double lost = 0;
+
+  /// The message's seconds on a clock that stands still for what messages take.
+  double secondsOnClock() const { return seconds - lost; }
 };
 
 /// One gradient. Layers stand in backward order, so ready times ascend.
@@ -65,9 +72,10 @@ struct Layer {
 
   /// The fastest factor option. Precondition: there is one.
   const FactorOption &fastestFactors() const;
-  /// The seconds of its factors' message where it must travel by factors, else 0: buckets may
-  /// travel in parts, of which the last one may be short.
-  double leastSeconds() const { return mergeClasses == 0 ? fastestFactors().seconds : 0; }
+  /// The least seconds of its factors' message, without what it takes from computation, where it
+  /// must travel by factors, else 0: buckets may travel in parts, of which the last one may be
+  /// short.
+  double leastSeconds() const;
 };
 
 /// Copyable; costs are shared and immutable. Thread-safe to read.

@@ -32,10 +32,8 @@ bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::in
   return liesUnder(line, [&](std::int64_t bytes) { return cost.seconds(bytes); }, cost, most);
 }
 
-/// Whether the line is under what any message by the option is worth: what it takes from
-/// computation, and the rest of its time by the channel's weight.
-static bool liesUnder(const Relaxation::Line &line, double weight, const SchemeOption &option,
-                      std::int64_t most) {
+bool liesUnder(const Relaxation::Line &line, double weight, const SchemeOption &option,
+               std::int64_t most) {
   const auto worth = [&](std::int64_t bytes) {
     const double lost = option.lostSeconds(bytes);
     return weight * (option.cost->seconds(bytes) - lost) + lost;

@@ -15,6 +15,11 @@ using namespace problem;
 /// the cost's pieces.
 bool liesUnder(const Relaxation::Line &line, const CollectiveCost &cost, std::int64_t most);
 
+/// Whether the line is under what any message by the option is worth: what it takes from
+/// computation, and the rest of its time by the channel's weight.
+bool liesUnder(const Relaxation::Line &line, double weight, const SchemeOption &option,
+               std::int64_t most);
+
 /// Keeps references to problem and certificate, which must outlive it. Immutable after prepare().
 class BoundLimits {
 public:

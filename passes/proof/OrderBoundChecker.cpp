@@ -16,20 +16,22 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// What the channel needs at least for the layers that a certificate names: every message costs
-/// `latency`, and each layer its work beside that. A second of reconstruction counts as so many
-/// seconds as the weight of computation has for each unit of the channel's weight.
+/// `latency`, and each layer its work beside that. A second of reconstruction, or taken from
+/// computation, counts as so many seconds as the weight of computation has for each unit of the
+/// channel's weight.
 struct ChannelWork {
   struct Part {
     double ready = 0, tail = 0, work = 0; ///< seconds
   };
   std::vector<Part> parts;
   double latency = infinity;
-  double once = 0; ///< seconds: the latency of one message, where one must be a bucket
+  double once = 0;   ///< seconds: the latency of one message, where one must be a bucket
+  double beside = 0; ///< seconds that messages of all other layers take from computation
 };
 
 /// The layers of a certificate; with `inBuckets` only those that must travel in a bucket.
 ChannelWork workOf(const OrderProblem &problem, const OrderCertificate &certificate,
-                   bool inBuckets) {
+                   const LeastLost &leastLost, bool inBuckets) {
   ChannelWork all;
   const double price = (1 - certificate.channelWeight) / certificate.channelWeight;
   double withoutBuckets = 0; // seconds more where no message of a merge class is sent
@@ -38,8 +40,10 @@ ChannelWork workOf(const OrderProblem &problem, const OrderCertificate &certific
     const double tail = problem.tailBehind(k);
     // A piggyback may arrive before its gradient would be ready, and empty ones do not travel.
     if (layer.carrier || layer.bytes == 0 || layer.ready < certificate.ready ||
-        tail < certificate.tail || (inBuckets && !layer.factorOptions.empty()))
+        tail < certificate.tail || (inBuckets && !layer.factorOptions.empty())) {
+      all.beside += leastLost.beside(k, certificate.channelWeight, certificate.lines);
       continue;
+    }
     double inBucket = infinity, otherwise = infinity, latency = infinity;
     for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l)
       if (layer.mergeClasses >> l & 1) {
@@ -48,7 +52,7 @@ ChannelWork workOf(const OrderProblem &problem, const OrderCertificate &certific
         latency = std::min(latency, line.latency);
       }
     for (const FactorOption &option : layer.factorOptions)
-      otherwise = std::min(otherwise, option.seconds + price * option.reconstruct);
+      otherwise = std::min(otherwise, option.seconds + price * (option.reconstruct + option.lost));
     const double least = std::min(inBucket, otherwise);
     all.parts.push_back({layer.ready, tail, least});
     all.latency = std::min(all.latency, latency);
@@ -108,10 +112,14 @@ double lastEnd(ChannelWork all, const OrderCertificate &certificate) {
 
 /// Seconds that no period can undercut because of the certificate's layers and of computation.
 double provedBy(const OrderProblem &problem, const OrderCertificate &certificate) {
-  const double layers = std::max(lastEnd(workOf(problem, certificate, false), certificate),
-                                 lastEnd(workOf(problem, certificate, true), certificate));
+  const LeastLost leastLost(problem);
   const double weight = certificate.channelWeight;
-  return std::max(problem.compute(), weight * layers + (1 - weight) * problem.compute());
+  double layers = 0;
+  for (bool inBuckets : {false, true}) {
+    const ChannelWork work = workOf(problem, certificate, leastLost, inBuckets);
+    layers = std::max(layers, weight * lastEnd(work, certificate) + work.beside);
+  }
+  return std::max(leastLost.period(), layers + (1 - weight) * problem.compute());
 }
 
 Verdict checkLines(const OrderProblem &problem, const OrderCertificate &certificate) {
@@ -122,9 +130,12 @@ Verdict checkLines(const OrderProblem &problem, const OrderCertificate &certific
     for (const Layer &layer : problem.sync.layers)
       total += layer.mergeClasses >> l & 1 ? layer.bytes : 0;
     bool isUnder = isCheckedTime(line.latency) && isCheckedTime(line.secondsPerByte);
+    const std::int64_t most = std::min(total, mergeClass.largestMessage);
+    const double weight = certificate.channelWeight;
+    const Relaxation::Line weighted{weight * line.latency, weight * line.secondsPerByte};
     for (const SchemeOption &option : mergeClass.options)
-      isUnder =
-          isUnder && liesUnder(line, *option.cost, std::min(total, mergeClass.largestMessage));
+      isUnder = isUnder && (option.lost ? liesUnder(weighted, weight, option, most)
+                                        : liesUnder(line, *option.cost, most));
     if (!isUnder)
       return reject(Kind::notALine, "the line ", line.latency, " s + ", line.secondsPerByte,
                     " s/B is not under every cost of merge class ", l + 1);

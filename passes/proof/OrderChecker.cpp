@@ -220,7 +220,7 @@ private:
           now += sync.layers[k].factorOptions[choice.index].reconstruct;
       }
     }
-    now += left;
+    now += left + lostSeconds(sync, solution);
     if (isOther(now, solution.period))
       return reject(Kind::wrongPeriod, "expected a period of ", now, " s, got ", solution.period,
                     " s");

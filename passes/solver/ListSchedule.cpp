@@ -143,7 +143,7 @@ private:
     std::int64_t fits = least, tooLong = most + 1;
     while (tooLong - fits > problem.grain) {
       const std::int64_t middle = fits + (tooLong - fits) / 2;
-      (now + mergeClass.seconds(middle) > end ? tooLong : fits) = middle;
+      (now + mergeClass.secondsOnClock(middle) > end ? tooLong : fits) = middle;
     }
     return fits;
   }
@@ -223,8 +223,8 @@ static std::vector<double> leadsOf(const OrderProblem &problem, std::span<const 
     if (choices[j].kind == Choice::Kind::bucket)
       bytes += sync.layers[j].bytes;
     if (choices[j].kind == Choice::Kind::factors)
-      factors += sync.layers[j].factorOptions[choices[j].index].seconds;
-    const double seconds = bytes > 0 ? sync.mergeClasses[0].seconds(bytes) : 0;
+      factors += sync.layers[j].factorOptions[choices[j].index].secondsOnClock();
+    const double seconds = bytes > 0 ? sync.mergeClasses[0].secondsOnClock(bytes) : 0;
     least = std::min(least, problem.tail[j] + problem.updateOf(j));
     leads[j] = least + factors + seconds;
   }
@@ -325,7 +325,23 @@ double Schedules::period(const OrderSolution &solution, std::optional<Wait> *las
       now += arrival.part * problem->updateOf(k);
     }
   }
-  return now + left;
+  return now + left + lostSeconds(sync, solution);
+}
+
+void setTimes(const Schedules &schedules, OrderSolution &solution) {
+  const Problem &sync = schedules.orderProblem().sync;
+  double now = 0;
+  for (OrderMessage &message : solution.messages) {
+    std::size_t last = message.index;
+    if (!message.isFactors) {
+      // A layout begins with the layer that is ready last.
+      const ClassLayout &layout = schedules.classLayouts()[message.index];
+      last = layout.layers[layout.indexAt(message.begin)];
+    }
+    message.start = std::max(now, sync.layers[last].ready);
+    message.finish = now = message.start + secondsOf(sync, message);
+  }
+  solution.period = schedules.period(solution);
 }
 
 double periodOf(const OrderProblem &problem, const OrderSolution &solution) {

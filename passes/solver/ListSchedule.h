@@ -23,7 +23,7 @@ enum class Halves {
 /// the period longer than the target, and `chunk` at least.
 struct MessageSize {
   std::int64_t chunk = 0; ///< bytes, at least 1
-  double target = 0;      ///< seconds; 0 for no target
+  double target = 0;      ///< seconds without what messages take from computation; 0 for no target
   /// Seconds by which a message ends earlier than the target asks, for the latencies of the
   /// messages behind it.
   double reserve = 0;
@@ -80,8 +80,13 @@ private:
 OrderSolution listSchedule(const Schedules &schedules, const MessageSize &size,
                            std::span<const Turn> turns = {});
 
+/// Times the messages anew, each as soon as the channel is free and its gradients exist, and sets
+/// the period. Precondition: gradients travel in these ways.
+void setTimes(const Schedules &schedules, OrderSolution &solution);
+
 /// The period that follows from when messages end: the next forward pass in order, each reader
-/// after its gradient has arrived and, where factors travelled, after its reconstruction.
+/// after its gradient has arrived and, where factors travelled, after its reconstruction; and what
+/// all messages take from computation.
 double periodOf(const OrderProblem &problem, const OrderSolution &solution);
 
 } // namespace syncline::solver

@@ -1,6 +1,7 @@
 // Finds the layers that bound the period.
 #include "passes/solver/OrderBound.h"
 
+#include "passes/problem/Interference.h"
 #include "passes/solver/CostLines.h"
 
 #include <algorithm>
@@ -66,14 +67,15 @@ struct LayerWork {
   double work = infinity;     ///< beside a message's latency
   double latency = infinity;
   double alone = infinity; ///< without a bucket
+  double beside = 0;       ///< what its message takes from computation where it is not named
 };
 
 /// Whether the layer needs a message of its own in every solution. A piggyback may also arrive
 /// before its gradient would be ready.
 bool mustTravel(const Layer &layer) { return !layer.carrier && layer.bytes > 0; }
 
-/// A second of reconstruction costs as many seconds on the channel as the weight of computation has
-/// for each unit of the channel's weight.
+/// A second of reconstruction, or taken from computation, costs as many seconds on the channel as
+/// the weight of computation has for each unit of the channel's weight.
 LayerWork workOf(const OrderProblem &problem, const OrderCertificate &certificate, std::size_t k) {
   const CostLines &lines = certificate.lines;
   const double price = (1 - certificate.channelWeight) / certificate.channelWeight;
@@ -85,7 +87,8 @@ LayerWork workOf(const OrderProblem &problem, const OrderCertificate &certificat
       least.latency = std::min(least.latency, lines[l].latency);
     }
   for (const FactorOption &option : layer.factorOptions)
-    least.alone = std::min(least.alone, option.seconds + price * option.reconstruct);
+    least.alone =
+        std::min(least.alone, option.seconds + price * (option.reconstruct + option.lost));
   least.work = std::min(least.work, least.alone);
   if (!least.inBucket)
     least.latency = std::min(least.latency, least.alone - least.work);
@@ -128,9 +131,13 @@ double earliestEnd(std::span<const Released> parts, double latency) {
 class Bounds {
 public:
   Bounds(const OrderProblem &problem, const OrderCertificate &base) : problem(problem), base(base) {
+    const LeastLost leastLost(problem);
+    leastPeriod = leastLost.period();
     for (std::size_t k = 0; k < problem.tail.size(); ++k)
-      if (mustTravel(problem.sync.layers[k]))
+      if (mustTravel(problem.sync.layers[k])) {
         inOrder.push_back(workOf(problem, base, k));
+        inOrder.back().beside = leastLost.beside(k, base.channelWeight, base.lines);
+      }
     byReady = inOrder;
     std::ranges::stable_sort(byReady, {}, &LayerWork::ready); // ordered() problems need it
   }
@@ -144,7 +151,7 @@ public:
     OrderCertificate certificate = base;
     certificate.ready = ready;
     certificate.tail = tail;
-    certificate.bound = std::max(problem.compute(), weighted(layers));
+    certificate.bound = std::max(leastPeriod, weighted(layers));
     return certificate;
   }
 
@@ -167,11 +174,13 @@ private:
   }
 
   /// When the layers that the thresholds name, with `inBuckets` only those that must travel in a
-  /// bucket, have travelled and what follows them is computed.
+  /// bucket, have travelled and what follows them is computed; and what others take from
+  /// computation, divided by the channel's weight.
   double layersBound(double ready, double tail, bool inBuckets) const;
 
   const OrderProblem &problem;
   const OrderCertificate &base;
+  double leastPeriod = 0; ///< seconds of computation, with what messages take
   std::vector<LayerWork> inOrder, byReady;
 };
 
@@ -180,13 +189,15 @@ double Bounds::layersBound(double ready, double tail, bool inBuckets) const {
     return layer.ready >= ready && layer.tail >= tail && (layer.inBucket || !inBuckets);
   };
   double latency = infinity; // of every message, beside the layers' work
-  double least = 0, alone = 0, once = 0;
+  double least = 0, alone = 0, once = 0, beside = 0;
   std::vector<Released> forward, backward;
   forward.reserve(inOrder.size());
   backward.reserve(inOrder.size());
   for (const LayerWork &layer : inOrder) {
-    if (!isNamed(layer))
+    if (!isNamed(layer)) {
+      beside += layer.beside;
       continue;
+    }
     backward.push_back({layer.tail, layer.work});
     latency = std::min(latency, layer.latency);
     least += layer.work;
@@ -194,15 +205,17 @@ double Bounds::layersBound(double ready, double tail, bool inBuckets) const {
     if (layer.inBucket)
       once = std::max(once, layer.latency);
   }
+  beside /= base.channelWeight;
   if (backward.empty())
-    return 0;
+    return beside;
   for (const LayerWork &layer : byReady)
     if (isNamed(layer))
       forward.push_back({layer.ready, layer.work});
   std::ranges::sort(backward, {}, &Released::release);
   latency = std::min(latency, alone - least);
   return std::max({ready + (once + least) + tail, earliestEnd(forward, latency) + tail,
-                   ready + earliestEnd(backward, latency)});
+                   ready + earliestEnd(backward, latency)}) +
+         beside;
 }
 
 std::vector<Bounds::Thresholds> Bounds::candidates() const {
@@ -213,11 +226,14 @@ std::vector<Bounds::Thresholds> Bounds::candidates() const {
   tails.erase(std::unique(tails.begin(), tails.end()), tails.end());
   PrefixAddition bounds(tails);
   std::vector<Thresholds> sets;
+  double beside = 0; // of all layers, which those that enter no longer count
+  for (const LayerWork &layer : inOrder)
+    beside += layer.beside / base.channelWeight;
   for (const LayerWork &layer : byReady | std::views::reverse) {
     const auto reached =
         static_cast<std::size_t>(std::ranges::upper_bound(tails, layer.tail) - tails.begin());
-    bounds.add(reached, layer.work);
-    sets.push_back({layer.ready, tails[bounds.argMax()], layer.ready + bounds.max()});
+    bounds.add(reached, layer.work - layer.beside / base.channelWeight);
+    sets.push_back({layer.ready, tails[bounds.argMax()], layer.ready + bounds.max() + beside});
   }
   return sets;
 }
@@ -239,7 +255,7 @@ OrderCertificate Bounds::best(std::size_t effort) const {
     if (proved++ >= 8 && rough + 4 * mostAdded < best.bound)
       break;
     OrderCertificate next = prove(set.ready, set.tail);
-    if (next.bound > problem.compute())
+    if (next.bound > leastPeriod)
       mostAdded = std::max(mostAdded, next.bound - rough);
     if (next.bound > best.bound)
       best = std::move(next);
@@ -249,7 +265,8 @@ OrderCertificate Bounds::best(std::size_t effort) const {
 
 } // namespace
 
-static std::vector<CostLines> linesOf(const OrderProblem &problem) {
+/// Lines under the costs, with what messages take from computation for this weight of the channel.
+static std::vector<CostLines> linesOf(const OrderProblem &problem, double channelWeight) {
   std::array<std::int64_t, maxMergeClasses> most{};
   for (std::size_t l = 0; l < problem.sync.mergeClasses.size(); ++l) {
     for (const Layer &layer : problem.sync.layers)
@@ -259,7 +276,14 @@ static std::vector<CostLines> linesOf(const OrderProblem &problem) {
   std::vector<double> parts;
   for (double part = 1; part > 1e-6; part /= 4)
     parts.push_back(part);
-  return costLines(problem.sync, most, parts, true);
+  if (channelWeight == 1 || !slowsComputation(problem.sync))
+    return costLines(problem.sync, most, parts, true);
+  Problem weighted = problem.sync;
+  for (MergeClass &mergeClass : weighted.mergeClasses)
+    for (SchemeOption &option : mergeClass.options)
+      if (option.lost)
+        option.cost = withLost(*option.cost, (1 - channelWeight) / channelWeight, *option.lost);
+  return costLines(weighted, most, parts, true);
 }
 
 OrderCertificate quickOrderBound(const OrderProblem &problem, const OrderCertificate &known) {
@@ -270,9 +294,11 @@ OrderCertificate quickOrderBound(const OrderProblem &problem, const OrderCertifi
 }
 
 OrderCertificate orderBound(const OrderProblem &problem, const OrderCertificate *known) {
-  const std::vector<CostLines> lines = linesOf(problem);
+  const bool slows = slowsComputation(problem.sync);
+  const std::vector<CostLines> lines = linesOf(problem, 1);
   OrderCertificate best;
-  best.bound = problem.compute();
+  best.bound = LeastLost(problem).period();
+  const double leastPeriod = best.bound;
   const auto attempt = [&](double weight, const CostLines &under, std::size_t effort) {
     const OrderCertificate base{.channelWeight = weight, .lines = under};
     OrderCertificate next = Bounds(problem, base).best(effort);
@@ -289,17 +315,24 @@ OrderCertificate orderBound(const OrderProblem &problem, const OrderCertificate 
     return std::ranges::any_of(layer.factorOptions,
                                [](const FactorOption &option) { return option.reconstruct > 0; });
   };
-  if (std::ranges::none_of(problem.sync.layers, reconstructs))
+  if (!slows && std::ranges::none_of(problem.sync.layers, reconstructs))
     return best;
   // Whether layers that may travel by factors do so, is a choice between the channel's time and the
   // device's. A weight that makes both equally dear bounds it best.
   for (double step = 0.25; step > 0.005; step /= 2) {
     const double middle = best.channelWeight;
-    for (double weight : {middle - 2 * step, middle - step, middle + step})
-      if (weight > 0 && weight < 1)
-        attempt(weight, best.bound > problem.compute() ? best.lines : lines.front(), quick);
+    for (double weight : {middle - 2 * step, middle - step, middle + step}) {
+      if (weight <= 0 || weight >= 1)
+        continue;
+      if (slows) {
+        for (const CostLines &under : linesOf(problem, weight))
+          attempt(weight, under, quick);
+      } else {
+        attempt(weight, best.bound > leastPeriod ? best.lines : lines.front(), quick);
+      }
+    }
   }
-  for (const CostLines &under : lines)
+  for (const CostLines &under : linesOf(problem, best.channelWeight))
     attempt(best.channelWeight, under, quick);
   return best;
 }

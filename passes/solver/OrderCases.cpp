@@ -188,7 +188,7 @@ private:
       if (layer.mergeClasses >> l & 1)
         inBucket = std::min(inBucket,
                             certificate.lines[l].secondsPerByte * static_cast<double>(layer.bytes));
-    return factors.seconds + price * factors.reconstruct < inBucket;
+    return factors.seconds + price * (factors.reconstruct + factors.lost) < inBucket;
   }
 
   std::vector<Choice> choicesIn(const Node &node) const {

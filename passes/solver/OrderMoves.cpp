@@ -181,24 +181,14 @@ private:
   }
 
   void setTimes(OrderSolution &solution) const {
-    const Problem &sync = problem.sync;
-    double now = 0;
-    for (OrderMessage &message : solution.messages) {
-      if (message.isFactors) {
-        now = std::max(now, sync.layers[message.index].ready);
-      } else {
-        // A layout begins with the layer that is ready last.
-        const MergeClass &mergeClass = sync.mergeClasses[message.index];
-        const ClassLayout &layout = layoutOf(message);
-        now = std::max(now, sync.layers[layout.layers[layout.indexAt(message.begin)]].ready);
+    for (OrderMessage &message : solution.messages)
+      if (!message.isFactors) {
+        const MergeClass &mergeClass = problem.sync.mergeClasses[message.index];
         message.option = message.half == Half::whole
                              ? mergeClass.bestOption(message.bytes())
                              : *bestHalvedOption(mergeClass, message.bytes());
       }
-      message.start = now;
-      message.finish = now += secondsOf(sync, message);
-    }
-    solution.period = schedules.period(solution);
+    solver::setTimes(schedules, solution);
   }
 
   const Schedules &schedules;

@@ -1,6 +1,7 @@
 // Tries list schedules and keeps the best.
 #include "passes/solver/OrderPlanner.h"
 
+#include "passes/problem/Interference.h"
 #include "passes/problem/Rounding.h"
 #include "passes/solver/Gathering.h"
 #include "passes/solver/ListSchedule.h"
@@ -32,10 +33,13 @@ namespace {
 /// Follows the best list schedule.
 class OrderSearch {
 public:
-  OrderSearch(const OrderProblem &problem, const Solution &inReadyOrder) : problem(problem) {
+  OrderSearch(const OrderProblem &problem, const Solution &inReadyOrder, const OrderSolution *known)
+      : problem(problem) {
     result.certificate = orderBound(problem);
     result.solution = orderOf(problem, inReadyOrder);
     longest = result.solution.period;
+    if (known && known->period < longest)
+      result.solution = *known;
     schedules.emplace(problem, result.solution.choices);
     for (const Layer &layer : problem.sync.layers)
       total += layer.bytes;
@@ -55,6 +59,7 @@ public:
       tryAround(result.solution, rounds, true);
     }
     tryRivals();
+    tryOptions();
     return std::move(result);
   }
 
@@ -118,6 +123,29 @@ private:
     for (std::int64_t size = 1 << 16; size <= 1 << 30; size *= 2)
       if (Result<OrderSolution> order = dearOrder(problem, size))
         keepIfShorter(std::move(*order));
+  }
+
+  /// Where messages slow computation, lets them travel by options that take less from it than the
+  /// fastest one, one message after the other.
+  void tryOptions() {
+    if (!slowsComputation(problem.sync))
+      return;
+    schedules.emplace(problem, result.solution.choices);
+    for (std::size_t p = 0; p < result.solution.messages.size(); ++p) {
+      const OrderMessage own = result.solution.messages[p];
+      if (own.isFactors || own.half != Half::whole)
+        continue;
+      const std::size_t options = problem.sync.mergeClasses[own.index].options.size();
+      for (std::size_t option = 0; option < options && visits <= maxVisits; ++option) {
+        OrderSolution next = result.solution;
+        next.messages[p].option = option;
+        if (lostSeconds(problem.sync, next.messages[p]) >=
+            lostSeconds(problem.sync, result.solution.messages[p]))
+          continue;
+        setTimes(*schedules, next);
+        keepIfBetter(std::move(next));
+      }
+    }
   }
 
   /// Whether a layer travels by a merge class whose buckets may travel in halves.
@@ -207,14 +235,15 @@ private:
 
   /// Tries messages that meet targets from `low` to the best period.
   bool tryTargets(double low) {
-    const double latency = problem.sync.mergeClasses[0].seconds(1);
+    const double latency = problem.sync.mergeClasses[0].secondsOnClock(1);
+    const double lost = lostSeconds(problem.sync, result.solution);
     const double step = (result.solution.period - low) / targets;
     bool isBetter = false;
     for (int i = 0; i < targets; ++i)
       for (std::int64_t part : {1, 4, 16})
         for (double reserve : {0.0, 1.0, 2.0, 4.0, 8.0})
           isBetter |= attempt({.chunk = std::max(problem.grain, chunk / part),
-                               .target = low + i * step,
+                               .target = low + i * step - lost,
                                .reserve = reserve * latency});
     return isBetter;
   }
@@ -241,7 +270,16 @@ static OrderResult proved(const OrderProblem &problem, OrderSolution order) {
 }
 
 OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder) {
-  return OrderSearch(problem, inReadyOrder).run();
+  return OrderSearch(problem, inReadyOrder, nullptr).run();
+}
+
+/// The order that the planner gives where it forgets what messages take from computation.
+static Result<OrderSolution> forgetting(const OrderProblem &problem, const Planner &planner) {
+  OrderProblem free = problem;
+  free.sync = withoutLosses(problem.sync);
+  SYNCLINE_TRY_GET(order, planOrder(free, planner));
+  setTimes(Schedules(problem, order->solution.choices), order->solution);
+  return std::move(order->solution);
 }
 
 /// The order that "optimal" finds for sums alone, with the bound of all orders.
@@ -271,7 +309,11 @@ Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planne
     const std::optional<Solution> ruled = bestRuledSolution(problem.sync);
     const bool isShorter =
         ruled && orderOf(problem, *ruled).period < orderOf(problem, inReadyOrder->plan).period;
-    return planOrder(problem, isShorter ? *ruled : inReadyOrder->plan);
+    const Solution &start = isShorter ? *ruled : inReadyOrder->plan;
+    if (!slowsComputation(problem.sync))
+      return planOrder(problem, start);
+    SYNCLINE_TRY_GET(known, forgetting(problem, planner));
+    return OrderSearch(problem, start, &*known).run();
   }
   return proved(problem, orderOf(problem, inReadyOrder->plan));
 }

@@ -65,7 +65,7 @@ private:
     const std::size_t k = needed.top().second;
     const std::int64_t bytes = std::min(size, layers[k].bytes - sent[k]);
     const double start = std::max(free, now);
-    free = start + mergeClass.seconds(bytes);
+    free = start + mergeClass.secondsOnClock(bytes);
     order.messages.push_back({.option = mergeClass.bestOption(bytes),
                               .begin = begin[k] + sent[k],
                               .end = begin[k] + sent[k] + bytes,

@@ -51,12 +51,12 @@ private:
     const Layer &layer = problem.sync.layers[message.index];
     const FactorOption &option = layer.factorOptions[message.option];
     parts[message.index].push_back({messages.size(), 1, option.reconstruct});
-    messages.push_back({layer.ready, option.seconds});
+    messages.push_back({layer.ready, option.secondsOnClock()});
   }
 
   void addRun(const OrderProblem &problem, const ClassLayout &layout, const OrderMessage &message) {
     Job job{.isHalf = message.half != Half::whole};
-    job.seconds = problem.sync.mergeClasses[message.index].options[message.option].cost->seconds(
+    job.seconds = problem.sync.mergeClasses[message.index].options[message.option].secondsOnClock(
                       message.bytes()) /
                   (job.isHalf ? 2 : 1);
     if (message.half == Half::first)
@@ -241,7 +241,9 @@ Result<OrderAnswer> findOrder(const OrderProblem &problem, const OrderSolution &
     return Status::badInput("Z3 compares orders of at most " + std::to_string(maxAskedMessages) +
                             " messages, got " + std::to_string(solution.messages.size()));
   try {
-    return ask(problem, Jobs(problem, solution), deadline, seconds);
+    // What these messages take from computation they take in every order.
+    return ask(problem, Jobs(problem, solution), deadline - lostSeconds(problem.sync, solution),
+               seconds);
   } catch (const z3::exception &error) {
     const std::string reason = error.msg();
     if (reason.find("memory") != std::string::npos || reason.find("cancel") != std::string::npos)

@@ -51,23 +51,23 @@ public:
   }
 
   double period() const {
-    // For every state of the parts: when the channel is free, and the latest of arrivals and what
-    // follows them. Only pairs that no other pair beats in both are kept. A message only raises
-    // states, so that those behind in the map are reached from those before.
-    std::map<State, Pairs> reached = {{0, {{0, problem.compute() + reconstructionFrom(none)}}}};
-    for (auto &[state, pairs] : reached) {
-      keepBest(pairs);
-      if (state == all())
-        break;
-      for (const auto &[free, latest] : pairs)
+    // Only times that no others beat in all are kept. A message only raises states, so that those
+    // behind in the map are reached from those before.
+    Reached reached = {{0, {{0, problem.compute() + reconstructionFrom(none), 0}}}};
+    double least = infinity;
+    for (auto &[state, times] : reached) {
+      keepBest(times);
+      for (const Times &before : times)
         for (std::size_t first = 0; first < parts.size(); ++first)
           if (const State what = of(state, first); what == unsent)
-            send(reached, state, first, free, latest);
+            send(reached, state, first, before);
           else if (what == begins)
-            sendSecondHalf(reached, state, first, free, latest);
+            sendSecondHalf(reached, state, first, before);
+      if (state == all())
+        for (const Times &end : times)
+          least = std::min(least, end.latest);
     }
-    const auto end = reached.find(all());
-    return end == reached.end() || end->second.empty() ? infinity : end->second.rbegin()->second;
+    return least;
   }
 
 private:
@@ -78,8 +78,18 @@ private:
   using State = std::uint64_t;
   static constexpr State unsent = 0, begins = 1, continues = 2, arrived = 3;
 
-  /// Seconds when the channel is free, and the period if nothing else travelled.
-  using Pairs = std::set<std::pair<double, double>>;
+  /// When the channel is free, the period if nothing else travelled, and the seconds that messages
+  /// have taken from computation.
+  struct Times {
+    double free, latest, lost;
+    auto operator<=>(const Times &) const = default;
+  };
+  using Reached = std::map<State, std::set<Times>>; ///< by what has become of each part
+
+  /// What a message costs.
+  struct Cost {
+    double seconds, lost;
+  };
 
   static State of(State state, std::size_t part) { return state >> 2 * part & 3; }
   static State with(State state, std::size_t part, State what) {
@@ -115,13 +125,16 @@ private:
     return problem.updateOf(k) * bytes / static_cast<double>(sync.layers[k].bytes);
   }
 
-  static void keepBest(Pairs &pairs) {
-    double latest = infinity;
-    for (auto next = pairs.begin(); next != pairs.end();) {
-      const bool isBeaten = next->second >= latest;
-      latest = std::min(latest, next->second);
-      next = isBeaten ? pairs.erase(next) : std::next(next);
-    }
+  static void keepBest(std::set<Times> &times) {
+    std::vector<Times> kept;
+    std::erase_if(times, [&](const Times &next) {
+      const bool isBeaten = std::ranges::any_of(kept, [&](const Times &other) {
+        return other.latest <= next.latest && other.lost <= next.lost;
+      });
+      if (!isBeaten)
+        kept.push_back(next);
+      return isBeaten;
+    });
   }
 
   /// Seconds of the step behind the arrival of a message with part p.
@@ -131,9 +144,8 @@ private:
   }
 
   /// Adds all messages, and all first halves, that begin with part `first`.
-  void send(std::map<State, Pairs> &reached, State state, std::size_t first, double free,
-            double latest) const {
-    double start = free, next = 0;
+  void send(Reached &reached, State state, std::size_t first, const Times &before) const {
+    double ready = 0, next = 0;
     std::int64_t bytes = 0;
     State whole = state, half = state;
     for (std::size_t p = first; p < parts.size() && of(state, p) == unsent; ++p) {
@@ -142,27 +154,22 @@ private:
           (part.isFactors || parts[first].isFactors || part.mergeClass != parts[first].mergeClass))
         return;
       bytes += part.bytes;
-      start = std::max(start, sync.layers[part.layer].ready);
+      ready = std::max(ready, sync.layers[part.layer].ready);
       next = std::max(next, behind(state, p));
       whole = with(whole, p, arrived);
       half = with(half, p, p == first ? begins : continues);
-      double seconds = 0;
-      if (part.isFactors)
-        seconds = sync.layers[part.layer].factorOptions[choices[part.layer].index].seconds;
-      else if (bytes <= sync.mergeClasses[part.mergeClass].largestMessage)
-        seconds = sync.mergeClasses[part.mergeClass].seconds(bytes);
-      else
+      if (!part.isFactors && bytes > sync.mergeClasses[part.mergeClass].largestMessage)
         return;
       // A gradient is complete when its last part is; charging each part's arrival is the same.
-      reached[whole].insert({start + seconds, std::max(latest, start + seconds + next)});
-      if (const std::optional<double> each = secondsOfHalf(part, bytes))
-        reached[half].insert({start + *each, latest});
+      for (const Cost &cost : costsOf(part, bytes))
+        reached[whole].insert(behindMessage(before, ready, cost, next));
+      if (const std::optional<Cost> each = costOfHalf(part, bytes))
+        reached[half].insert(behindMessage(before, ready, *each, -infinity));
     }
   }
 
   /// Adds the second half of the message that part `first` begins.
-  void sendSecondHalf(std::map<State, Pairs> &reached, State state, std::size_t first, double free,
-                      double latest) const {
+  void sendSecondHalf(Reached &reached, State state, std::size_t first, const Times &before) const {
     double next = 0;
     std::int64_t bytes = 0;
     State then = state;
@@ -172,17 +179,36 @@ private:
       next = std::max(next, behind(state, p));
       then = with(then, p, arrived);
     }
-    const double finish = free + secondsOfHalf(parts[first], bytes).value();
-    reached[then].insert({finish, std::max(latest, finish + next)});
+    reached[then].insert(behindMessage(before, 0, costOfHalf(parts[first], bytes).value(), next));
   }
 
-  /// Seconds by the fastest scheme that has halves; none if the merge class has no such scheme.
-  std::optional<double> secondsOfHalf(const Part &part, std::int64_t bytes) const {
-    std::optional<double> least;
+  /// The times behind a message of gradients that exist undisturbed at `ready`, with `next` seconds
+  /// of the step behind it. What it takes from computation delays the period of all before it.
+  static Times behindMessage(const Times &before, double ready, const Cost &cost, double next) {
+    const double end = std::max(before.free, ready + before.lost) + cost.seconds;
+    return {end, std::max(before.latest + cost.lost, end + next), before.lost + cost.lost};
+  }
+
+  /// By each option that a message of the part, or one that ends with it, may use.
+  std::vector<Cost> costsOf(const Part &part, std::int64_t bytes) const {
+    if (part.isFactors) {
+      const FactorOption &option = sync.layers[part.layer].factorOptions[choices[part.layer].index];
+      return {{option.seconds, option.lost}};
+    }
+    std::vector<Cost> costs;
+    for (const SchemeOption &option : sync.mergeClasses[part.mergeClass].options)
+      costs.push_back({option.cost->seconds(bytes), option.lostSeconds(bytes)});
+    return costs;
+  }
+
+  /// By the fastest scheme that has halves; none if the merge class has no such scheme.
+  std::optional<Cost> costOfHalf(const Part &part, std::int64_t bytes) const {
+    std::optional<Cost> least;
     if (!part.isFactors)
       for (const SchemeOption &option : sync.mergeClasses[part.mergeClass].options)
-        if (hasHalves(option.scheme))
-          least = std::min(least.value_or(infinity), option.cost->seconds(bytes) / 2);
+        if (const double seconds = option.cost->seconds(bytes) / 2;
+            hasHalves(option.scheme) && (!least || seconds < least->seconds))
+          least = {seconds, option.lostSeconds(bytes) / 2};
     return least;
   }
 

@@ -11,10 +11,10 @@ using namespace problem;
 /// The parts into which the grain may cut the layers, all layers together.
 std::size_t countParts(const OrderProblem &problem);
 
-/// The shortest period of all solutions. Messages may wait on purpose. Preconditions: the problem
-/// is valid, and countParts() is at most 12, since all sets of parts are looked at, for each
-/// combination of ways. Where a scheme has halves, they should be at most 6: each part is then in
-/// one of four states.
+/// The shortest period of all solutions, by the true clock. Messages may wait on purpose.
+/// Preconditions: the problem is valid, and countParts() is at most 12, since all sets of parts are
+/// looked at, for each combination of ways. Where a scheme has halves, they should be at most 6:
+/// each part is then in one of four states. Halves travel by the fastest scheme that has them.
 double shortestPeriod(const OrderProblem &problem);
 
 } // namespace syncline::reference

@@ -125,6 +125,32 @@ TEST(OrderWhy, OfAGradientOnTheCriticalPath) {
   EXPECT_TRUE(contains(other, "last: a step of 39.00 ms, 1.00 ms (2.50 %) shorter\n")) << other;
 }
 
+/// What messages take from computation is part of the proof.
+TEST(OrderWhy, OfMessagesThatSlowComputation) {
+  OrderExplanation explanation = ofFc();
+  explanation.proof = OrderProof{.bound = 0.036,
+                                 .compute = 0.020,
+                                 .leastLost = 0.004,
+                                 .channelWeight = 0.5,
+                                 .ready = 0.001,
+                                 .tail = 0.002,
+                                 .lostBeside = 0.001,
+                                 .isMember = true};
+  // 36 ms = (1 ms + 47 ms + 2 ms) / 2 + 1 ms + 20 ms / 2
+  const std::string text = orderWhy(explanation, context());
+  EXPECT_TRUE(contains(text, "need the channel for 47.0 ms together,\na second of reconstruction "
+                             "from factors, or that messages take from computation, counted as "
+                             "1.00 s (the bound weighs all this with 50.00 % and computation with "
+                             "50.00 %), and messages of others take 1.00 ms from computation; this "
+                             "one is among them\n"))
+      << text;
+  explanation.proof->bound = 0.024;
+  const std::string hidden = orderWhy(explanation, context());
+  EXPECT_TRUE(contains(hidden, "which computation alone takes, with the 4.00 ms that messages take "
+                               "from it at least\n"))
+      << hidden;
+}
+
 /// In halves, a message may overtake by its all-gather alone.
 TEST(OrderWhy, OfHalves) {
   OrderExplanation explanation = ofFc();

@@ -2,7 +2,7 @@
 #include "passes/problem/Interference.h"
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/Prediction.h"
-#include "passes/solver/Planner.h"
+#include "passes/solver/OrderPlanner.h"
 #include "tests/support/Depth.h"
 
 #include <gtest/gtest.h>
@@ -39,11 +39,17 @@ public:
     problem.computeFree = ready + between(0, 2e-3);
   }
 
-  /// The plan's messages in virtual time.
-  Prediction predict(const problem::Solution &plan) const {
+  /// The plan's messages in virtual time. Those of an order hide behind a forward pass that first
+  /// reads the gradients' parameters at the times `reading` of its `forward` seconds.
+  Prediction predict(const problem::Solution &plan, double forward = 0,
+                     const std::vector<double> &reading = {}) const {
     std::vector<std::string> names(problem.layers.size(), "g");
-    Scenario scenario =
-        issueMessages(simulate::operationsOf(problem, 0, names), problem, plan, names, {});
+    problem::Problem step = problem; // its times count from the beginning of the forward pass
+    step.computeFree += forward;
+    for (problem::Layer &layer : step.layers)
+      layer.ready += forward;
+    Scenario scenario = issueMessages(simulate::operationsOf(step, forward, names, reading), step,
+                                      plan, names, {}, reading);
     scenario.machines = {.ranks = 2};
     scenario.machines.interference = interference.beside;
     scenario.machines.latencyInterference = interference.latency;
@@ -57,6 +63,18 @@ public:
     const Result<Prediction> prediction = predictStep(scenario);
     EXPECT_TRUE(prediction.isOk()) << prediction.status().message();
     return *prediction;
+  }
+
+  /// The problem with a next forward pass of about half of the backward pass. The last layer in
+  /// backward order is read first; some are read sooner, as over a skip connection.
+  problem::OrderProblem withForward() {
+    problem::OrderProblem order{.sync = problem, .tail = {}};
+    for (std::size_t k = 0; k < problem.layers.size(); ++k)
+      order.tail.push_back(order.forward += between(0, 1.5e-3));
+    for (double &tail : order.tail)
+      if (below(6) == 0)
+        tail = between(tail, order.forward);
+    return order;
   }
 
   problem::Problem problem;
@@ -125,6 +143,39 @@ TEST(SlowedPlans, EndInVirtualTimeWhenTheirPlannerSays) {
       ASSERT_NO_FATAL_FAILURE(expectSameTimes(result->plan, drawn.predict(result->plan)));
     }
   }
+}
+
+/// 240 orders: the time from step to step is the planner's period, and where no bucket travels in
+/// halves every message starts and ends when the planner says. It is issued behind those before it.
+TEST(SlowedPlans, OrdersRepeatInVirtualTimeWhenTheirPlannerSays) {
+  const auto seeds = static_cast<std::uint64_t>(test::repeat(60, 1000));
+  std::size_t inHalves = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    Drawn drawn(seed);
+    const problem::OrderProblem problem = drawn.withForward();
+    std::vector<double> reading;
+    for (double tail : problem.tail)
+      reading.push_back(problem.forward - tail);
+    for (const char *name : {"optimal", "wfbp", "p3:64KiB", "dear:1MiB"}) {
+      SCOPED_TRACE(std::string(name) + ", seed " + std::to_string(seed));
+      const auto result = solver::planOrder(problem, **solver::parsePlanner(name));
+      ASSERT_TRUE(result.isOk()) << result.status().message();
+      const problem::Solution plan = messagesOf(problem, result->solution);
+      const Prediction prediction = drawn.predict(plan, problem.forward, reading);
+      ASSERT_NEAR(prediction.step, plan.finish, rounding * plan.finish);
+      const bool hasHalves =
+          std::ranges::any_of(plan.messages, [](const auto &m) { return m.gather.has_value(); });
+      inHalves += hasHalves;
+      for (std::size_t i = 0; i < plan.messages.size() && !hasHalves; ++i) {
+        const auto fromBackward = [&](double time) { return time - prediction.forwardEnd; };
+        ASSERT_NEAR(fromBackward(prediction.messages[i].start), plan.messages[i].start,
+                    rounding * plan.finish);
+        ASSERT_NEAR(fromBackward(prediction.messages[i].end), plan.messages[i].end,
+                    rounding * plan.finish);
+      }
+    }
+  }
+  EXPECT_GT(inHalves, seeds);
 }
 
 } // namespace
