@@ -1,4 +1,5 @@
 // `syncline inspect`: a plan's buckets, times and bound as a table, or what differs from another's.
+#include "frontend/driver/AdviseDdp.h"
 #include "frontend/driver/Commands.h"
 #include "frontend/driver/PlotOption.h"
 #include "frontend/driver/Why.h"
@@ -13,9 +14,7 @@
 #include "codegen/folder/SmallerPlans.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
-#include "frontend/report/AdviceReport.h"
 #include "frontend/report/MeasuredReport.h"
-#include "frontend/sweep/SweepRun.h"
 #include "ir/plan/Plan.h"
 #include "passes/Diagnostics.h"
 #include "runtime/launch/CliChecks.h"
@@ -36,47 +35,6 @@ using namespace mlir;
 namespace syncline::driver {
 
 namespace {
-
-/// The plan's own step, simulated as the sizes are: with its decisions, on its cluster.
-Result<sweep::SweepPoint> planPoint(const simulate::SimulatedPlan &plan,
-                                    cluster::SpecAttr cluster) {
-  sweep::SweepOptions kept;
-  kept.replan = false;
-  SYNCLINE_TRY_GET(sweep,
-                   sweep::runSweep(plan, cluster, {sweep::SweepAxis::Kind::slow, 1, 1}, kept));
-  return sweep->points.front();
-}
-
-/// Advises a user of PyTorch's DistributedDataParallel from the plan of `folder`: the text names
-/// the bucket_cap_mb with the shortest predicted step on the plan's cluster, beside DDP's default
-/// and the plan itself. Each size is planned and simulated once. Errors: badInput where the folder
-/// is no plan, DDP's rule has no answer for it, or the only rank sends nothing.
-Result<std::string> adviseDdp(const std::string &folder) {
-  PlanContext context;
-  SYNCLINE_TRY_GET(module, readPlanModule(folder, context));
-  SYNCLINE_TRY(expectGradientsTravel(**module, folder, "--advise"));
-  DiagnosticCollector diagnostics(&context);
-  Result<simulate::SimulatedPlan> plan = simulate::SimulatedPlan::create(**module);
-  if (!plan)
-    return diagnostics.status("'" + folder + "/plan.mlir': " + plan.status().message());
-  const cluster::SpecAttr cluster = plan->problem().cluster();
-  if (cluster.getRanks() == 1)
-    return Status::badInput("'" + folder +
-                            "': one rank sends nothing, whatever DistributedDataParallel's "
-                            "buckets");
-  std::int64_t bytes = 0;
-  for (const problem::Layer &layer : plan->problem().asPlanned().layers)
-    bytes += layer.bytes;
-  SYNCLINE_TRY_GET(own, planPoint(*plan, cluster));
-  const std::vector<double> sizes = report::ddpSizes(bytes);
-  sweep::SweepOptions asDdp; // which waits for its messages before the optimizer's step
-  asDdp.overlap = sweep::Overlap::backward;
-  SYNCLINE_TRY_GET(
-      sweep,
-      sweep::runSweep(*plan, cluster,
-                      {sweep::SweepAxis::Kind::bucket, sizes.front(), sizes.back(), sizes}, asDdp));
-  return report::ddpAdvice(*sweep, *own, bytes);
-}
 
 /// Predictions by layer are read from plan.mlir, since plan.json has none.
 report::LayerSeconds layersOf(ModuleOp module) {
@@ -267,7 +225,8 @@ Command addInspect(CLI::App &app) {
   command
       ->add_option("--advise", options->advise,
                    "Say instead what a user of PyTorch's DistributedDataParallel can carry back "
-                   "(ddp): bucket_cap_mb, and the step with it beside the default's and the plan's")
+                   "(ddp): bucket_cap_mb_list or bucket_cap_mb, and the step with it beside the "
+                   "default's and the plan's")
       ->type_name("SYSTEM")
       ->check(CLI::IsMember({"ddp"}))
       ->excludes("--members")

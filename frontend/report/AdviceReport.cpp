@@ -2,12 +2,14 @@
 #include "frontend/report/AdviceReport.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/DdpBuckets.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/SweepReport.h"
 #include "frontend/report/Table.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace syncline::report {
 
@@ -22,8 +24,10 @@ double distance(const sweep::SweepPoint &point) {
   return std::fabs(std::log2(point.value / defaultBytes));
 }
 
+constexpr double equal = 1.001; ///< steps whose ratio is at most this count as equal
+constexpr const char *plainHook = "allreduce_hook";
+
 const sweep::SweepPoint &bestOf(const std::vector<sweep::SweepPoint> &points) {
-  constexpr double equal = 1.001;
   const double shortest = std::ranges::min_element(points, {}, &sweep::SweepPoint::step)->step;
   const sweep::SweepPoint *best = nullptr;
   for (const sweep::SweepPoint &point : points)
@@ -37,6 +41,40 @@ std::string sizeText(double bytes) { return std::to_string(std::llround(bytes / 
 std::string rateText(const sweep::SweepPoint &point) {
   const double rate = throughputOf(point).samplesPerSecond();
   return rate > 0 ? formatRate(rate) : "-";
+}
+
+/// The buckets of a step by ddp-list, which are successive modules.
+BucketBytes bucketsOf(const sweep::SweepPoint &list, const std::vector<ModuleBytes> &modules) {
+  BucketBytes buckets;
+  std::size_t gradient = 0;
+  for (const ModuleBytes &module : modules) {
+    if (gradient == 0 || list.messages[gradient] != list.messages[gradient - 1])
+      buckets.emplace_back();
+    buckets.back().push_back(module);
+    gradient += module.size();
+  }
+  return buckets;
+}
+
+/// What DistributedDataParallel takes and from which step on its buckets are these. With
+/// find_unused_parameters it counts from the model's first parameter, in every step.
+std::string listAdvice(const BucketBytes &buckets, const std::string &hook) {
+  BucketBytes fromFront(buckets.rbegin(), buckets.rend());
+  for (std::vector<ModuleBytes> &bucket : fromFront)
+    std::ranges::reverse(bucket);
+  const std::string front = bucketCaps(fromFront);
+  return "with PyTorch 2.13 or newer:\n"
+         "  DistributedDataParallel(model, bucket_cap_mb_list=[" +
+         bucketCaps(buckets) +
+         "])\n"
+         "its buckets are these from the second step on, with static_graph=True from the third; "
+         "with find_unused_parameters=True\nthe list counts from the model's first parameter, in "
+         "every step:\n"
+         "  DistributedDataParallel(model, find_unused_parameters=True, bucket_cap_mb_list=[" +
+         front +
+         "])\n"
+         "to see them, paste into the script behind DistributedDataParallel(..):\n" +
+         bucketCheck(buckets, hook) + "\n";
 }
 
 } // namespace
@@ -54,9 +92,9 @@ std::vector<double> ddpSizes(std::int64_t gradientBytes) {
     }
 }
 
-std::string ddpAdvice(const sweep::Sweep &sizes, const sweep::SweepPoint &plan,
-                      std::int64_t gradientBytes) {
-  const sweep::SweepPoint &best = bestOf(sizes.points);
+std::string ddpAdvice(const DdpSteps &steps) {
+  const sweep::SweepPoint &best = bestOf(steps.sizes.points);
+  const bool listPays = steps.list.step * equal < best.step;
   Table table({{"DistributedDataParallel with"},
                {"step", Align::right},
                {"samples/s", Align::right},
@@ -66,21 +104,32 @@ std::string ddpAdvice(const sweep::Sweep &sizes, const sweep::SweepPoint &plan,
     table.addRow({name, formatSeconds(point.step, 4), rateText(point),
                   percent(throughputOf(point).efficiency()), std::to_string(point.messageCount())});
   };
+  if (listPays)
+    add("bucket_cap_mb_list, below", steps.list);
   add("bucket_cap_mb=" + sizeText(best.value), best);
-  const auto usual = std::ranges::find(sizes.points, defaultBytes, &sweep::SweepPoint::value);
-  if (usual != sizes.points.end() && best.value != defaultBytes)
+  const auto usual = std::ranges::find(steps.sizes.points, defaultBytes, &sweep::SweepPoint::value);
+  if (usual != steps.sizes.points.end() && best.value != defaultBytes)
     add("bucket_cap_mb=25, its default", *usual);
-  add("this plan, run by syncline", plan);
+  add("this plan, run by syncline", steps.plan);
   std::string text =
       table.toString() +
       "\nDDP's buckets are those of planner ddp:SIZE: backward order, the first up to 1 MiB, the "
       "others up to SIZE; all\nsteps are simulated on the plan's cluster, with the plan's times of "
       "operations\n" +
-      std::string(throughputMeaning) + "\n\n";
+      std::string(throughputMeaning) + "\n" + steps.sources + "\n";
+  if (listPays)
+    text += listAdvice(bucketsOf(steps.list, steps.modules), steps.hook);
+  text += listPays ? "with an older PyTorch: " : "";
   text += best.value == defaultBytes
               ? "keep the default: no other size is predicted to be more than 0.1 % faster\n"
               : "DistributedDataParallel(model, bucket_cap_mb=" + sizeText(best.value) + ")\n";
-  return text + "gradient_as_bucket_view=True takes " + files::formatBytes(gradientBytes) +
+  if (steps.hook != plainHook)
+    text += "and behind it model.register_comm_hook(None, default_hooks." + steps.hook +
+            "): all steps are those of a plan that sends what it does\n";
+  std::int64_t total = 0;
+  for (const ModuleBytes &module : steps.modules)
+    total = std::accumulate(module.begin(), module.end(), total);
+  return text + "gradient_as_bucket_view=True takes " + files::formatBytes(total) +
          " less memory, a copy of all gradients; the step's prediction does not depend on it\n";
 }
 

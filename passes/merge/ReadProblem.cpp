@@ -36,6 +36,19 @@ static problem::MergeClass toMergeClass(sync::ProblemOp op, sync::MergeClassAttr
   return result;
 }
 
+/// "features.0" of "features.0.weight"; empty for a parameter of no module.
+static StringRef moduleOf(StringRef parameter) {
+  return parameter.rsplit('.').second.empty() ? "" : parameter.rsplit('.').first;
+}
+
+/// Marks gradients behind which comes another one of their module.
+static void setModules(sync::ProblemOp op, problem::Problem &problem) {
+  const auto names = llvm::to_vector(op.getLayers().getAsValueRange<StringAttr>());
+  for (size_t k = 0; k + 1 < problem.layers.size(); ++k)
+    problem.layers[k].endsModule =
+        moduleOf(names[k]).empty() || moduleOf(names[k]) != moduleOf(names[k + 1]);
+}
+
 problem::Problem syncline::merge::statedProblem(sync::ProblemOp op) {
   problem::Problem problem;
   problem.computeFree = op.getBackwardEnd().convertToDouble();
@@ -51,6 +64,7 @@ problem::Problem syncline::merge::statedProblem(sync::ProblemOp op) {
     problem.layers.push_back(
         {op.getBytes()[k], op.getReady().getValues()[k], mergeClasses, {}, {}});
   }
+  setModules(op, problem);
   for (sync::FactorOptionAttr factorOption : op.factorOptionList())
     problem.layers[factorOption.getLayer()].factorOptions.push_back(
         {factorOption.getScheme(), factorOption.getSeconds(), factorOption.getReconstruct(),

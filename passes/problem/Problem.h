@@ -69,6 +69,9 @@ struct Layer {
   /// The layer whose factor message also brings this gradient: a bias's gradient is the sum of the
   /// gathered dy. A piggyback needs no message of its own.
   std::optional<std::size_t> carrier = {};
+  /// False where the next layer is of the same module. In PyTorch's step the gradients of a module
+  /// are ready together, in an order of its own.
+  bool endsModule = true;
 
   /// The fastest factor option. Precondition: there is one.
   const FactorOption &fastestFactors() const;

@@ -1,6 +1,8 @@
 // ComparisonPlanners: the rules by which other systems group gradients, written from their
 // descriptions. Each returns the ends of the groups (see choicesOfGroups) and needs a valid
 // problem. README.md names the sources and what is idealised.
+#include "passes/solver/Coarsen.h"
+#include "passes/solver/FinishTimes.h"
 #include "passes/solver/PlannerRows.h"
 #include "passes/solver/SchemePlanners.h"
 
@@ -80,6 +82,26 @@ std::vector<std::size_t> ddpGroups(const MergeProblem &problem, std::int64_t cap
   return ends;
 }
 
+/// DDP's buckets by `bucket_cap_mb_list`: the fewest that end first, of whole modules, because DDP
+/// has a module's gradients in another order.
+std::vector<std::size_t> listedGroups(const Problem &problem, const MergeProblem &merging) {
+  MergeProblem modules{.layers = {}, .options = merging.options};
+  std::vector<std::size_t> moduleEnds;
+  std::int64_t bytes = 0;
+  for (std::size_t k = 0; k < merging.layers.size(); ++k) {
+    bytes += merging.layers[k].bytes;
+    if (!problem.layers[k].endsModule)
+      continue;
+    modules.layers.push_back({bytes, merging.layers[k].ready});
+    moduleEnds.push_back(k + 1);
+    bytes = 0;
+  }
+  std::vector<std::size_t> ends = coarsestGroups(modules, earliestFinishTimes(modules));
+  for (std::size_t &end : ends)
+    end = moduleEnds[end - 1];
+  return ends;
+}
+
 /// Horovod's background loop wakes every `horovodCycle` (not while it sends), takes the layers
 /// that are ready and packs them, in order, into messages of at most `capacity` bytes; a larger
 /// layer travels alone.
@@ -136,6 +158,13 @@ std::vector<PlannerRow> groupingPlanners() {
          return mergingBySystem(
              [cap](const MergeProblem &mergeClass) { return ddpGroups(mergeClass, cap); });
        }},
+      {{"ddp-list", "PyTorch DDP's buckets by bucket_cap_mb_list, the best there are; by what ddp "
+                    "has"},
+       always(MergeRule([](const Problem &problem) {
+         return mergingBySystem([&problem](const MergeProblem &merging) {
+           return listedGroups(problem, merging);
+         })(problem);
+       }))},
       {{"horovod:SIZE", "Horovod's fusion buffer of SIZE (its default: 128MiB), cycle 1 ms; by "
                         "what ddp has"},
        [](std::int64_t capacity) {

@@ -53,12 +53,14 @@ TEST(ParsePlanner, KnowsEveryFormItLists) {
 }
 
 TEST(ParsePlanner, SaysWhatExists) {
-  EXPECT_EQ(errorOf("best"), "unknown planner 'best', expected one of optimal, wfbp, "
-                             "single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
-                             "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
-  EXPECT_EQ(errorOf(""), "unknown planner '', expected one of optimal, wfbp, "
-                         "single, mg-wfbp, ddp:SIZE, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
-                         "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
+  EXPECT_EQ(errorOf("best"),
+            "unknown planner 'best', expected one of optimal, wfbp, "
+            "single, mg-wfbp, ddp:SIZE, ddp-list, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
+            "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
+  EXPECT_EQ(errorOf(""),
+            "unknown planner '', expected one of optimal, wfbp, "
+            "single, mg-wfbp, ddp:SIZE, ddp-list, horovod:SIZE, poseidon, ps, sfb, p3:SIZE, "
+            "bytescheduler:SIZE, dear:SIZE, tictac, z3:messages=N");
   EXPECT_EQ(errorOf("optmal"), "unknown planner 'optmal', did you mean 'optimal'?");
   EXPECT_EQ(errorOf("dpd:25MiB"), "unknown planner 'dpd:25MiB', did you mean 'ddp:SIZE'?");
   EXPECT_EQ(errorOf("wfbp:1MiB"), "planner 'wfbp' takes no size, got 'wfbp:1MiB'");
@@ -111,6 +113,23 @@ TEST(Ddp, ClosesABucketWithTheLayerThatReachesTheCap) {
       1e-9);
   EXPECT_EQ(endsBy("ddp:2MiB", problem), (Ends{2, 4, 5, 6}));
   EXPECT_EQ(endsBy("ddp:100MiB", problem), (Ends{2, 6}));
+}
+
+/// The list closes buckets where they end first, and nowhere within a module.
+TEST(Ddp, ListsTheBestBucketsOfWholeModules) {
+  Problem problem = problemOf(affineProblem({{10, 1}, {10, 2}, {10, 8}, {10, 9}}, 0.5, 0.1));
+  const auto ends = [&] {
+    const Result<PlanResult> result = (*parsePlanner("ddp-list"))->plan(problem);
+    Ends found;
+    for (const Message &message : result->plan.messages)
+      found.push_back(message.layers.back() + 1);
+    return found;
+  };
+  EXPECT_EQ(ends(), (Ends{2, 3, 4})); // {3} is on its way when 4 is ready
+  problem.layers[2].endsModule = false;
+  EXPECT_EQ(ends(), (Ends{2, 4}));
+  problem.layers[1].endsModule = false;
+  EXPECT_EQ(ends(), (Ends{1, 4}));
 }
 
 /// Cycle 1 ms: layers ready by a wake-up are packed; the loop sleeps while it sends.
@@ -212,7 +231,8 @@ TEST(Planner, DoesNotPlanByZ3) {
 TEST(BestRuledSolution, KeepsTheLimit) {
   const Problem problem = problemOf(affineProblem({{10, 1}, {40, 2}, {20, 4}}, 0.1, 0.01));
   EXPECT_EQ(bestRuledSolution(problem)->messages.size(), 3u);
-  EXPECT_EQ(bestRuledSolution(problem, 2)->messages.size(), 1u);
+  EXPECT_EQ(bestRuledSolution(problem, 2)->messages.size(), 2u);
+  EXPECT_EQ(bestRuledSolution(problem, 1)->messages.size(), 1u);
   EXPECT_FALSE(bestRuledSolution(problem, 0));
 }
 
@@ -300,7 +320,7 @@ TEST(Planner, SystemsSendByWhatTheyHave) {
                                  {Scheme::parameterServer, 1}});
   Problem measured = manySchemes({{Scheme::ring, 4}, {Scheme::library, 2}, {Scheme::tree, 3}});
   measured.onGpus = true;
-  for (const char *planner : {"ddp:1GB", "horovod:1GB"}) {
+  for (const char *planner : {"ddp:1GB", "ddp-list", "horovod:1GB"}) {
     problem.onGpus = false;
     for (Scheme scheme : schemesOf(problem, planner))
       EXPECT_EQ(scheme, Scheme::ring) << planner;
