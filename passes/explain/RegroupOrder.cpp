@@ -18,7 +18,7 @@ namespace {
 double busySeconds(const OrderProblem &problem, const OrderSolution &order) {
   double seconds = 0;
   for (const OrderMessage &message : order.messages)
-    seconds += secondsOf(problem.sync, message);
+    seconds += secondsOf(problem.sync, message) + lostSeconds(problem.sync, message);
   return seconds;
 }
 
@@ -168,8 +168,9 @@ private:
     const OrderSolution timed = reordered(problem, untimed, places);
     if (change.plan && timed.period >= change.finish)
       return;
-    change.waitingReady = problem.sync.layers[change.waiting].ready;
-    change.awaitedReady = problem.sync.layers[change.awaited].ready;
+    const ComputationClock clock = clockOf(problem.sync, timed);
+    change.waitingReady = clock.at(problem.sync.layers[change.waiting].ready);
+    change.awaitedReady = clock.at(problem.sync.layers[change.awaited].ready);
     change.finish = timed.period;
     change.busy = busySeconds(problem, timed) - busy;
     change.plan = messagesOf(problem, timed);
@@ -182,7 +183,10 @@ private:
                      (own.half == Half::whole ? 1 : 0.5);
   }
 
-  double lastEnd() const { return order.messages.empty() ? 0 : order.messages.back().finish; }
+  double lastEnd() const {
+    return order.messages.empty() ? 0
+                                  : order.messages.back().finish + lostSeconds(problem.sync, order);
+  }
 
   const OrderProblem &problem;
   OrderSolution order;

@@ -126,8 +126,6 @@ private:
   }
 
   Regrouping timed(Regrouping change, const std::vector<Members> &groupsNow) const {
-    change.waitingReady = problem.layers[change.waiting].ready;
-    change.awaitedReady = problem.layers[change.awaited].ready;
     std::vector<Choice> changed = choices;
     const auto index = static_cast<std::uint8_t>(mergeClass);
     for (const Members &group : groupsNow) {
@@ -146,6 +144,11 @@ private:
   }
 
   void judge(Regrouping &change, Solution changed) const {
+    ComputationClock clock;
+    for (const Message &message : changed.messages)
+      clock.add(message.start, message.end, lostSeconds(problem, message));
+    change.waitingReady = clock.at(problem.layers[change.waiting].ready);
+    change.awaitedReady = clock.at(problem.layers[change.awaited].ready);
     change.finish = finishOf(problem, changed);
     change.exposed = change.finish - problem.computeFree - reconstructionOf(problem, changed);
     change.busy = busySeconds(problem, changed) - busy;

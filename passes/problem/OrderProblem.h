@@ -124,8 +124,7 @@ ComputationClock clockOf(const Problem &problem, const OrderSolution &order);
 /// The order as plans hold it, in issue order. Two halves are one message, at the place of the
 /// first. A message lists its layers in descending order, as they lie in memory, and says which
 /// bytes at its two ends travel elsewhere. Times count from the start of the backward pass, by the
-/// true clock; `finish` is the period. Precondition: the solution is valid for the problem
-/// (proof::checkOrder).
+/// true clock; `finish` is the period. Precondition: the solution is valid (proof::checkOrder).
 Solution messagesOf(const OrderProblem &problem, const OrderSolution &order);
 
 /// For each message of the order the number, from 0, of the plan's message that it is or is a half
@@ -163,9 +162,9 @@ class LeastLost {
 public:
   explicit LeastLost(const OrderProblem &problem);
 
-  /// Of layer k, for a certificate with this weight and these lines that does not name it. Messages
-  /// may carry bytes of it beside those of layers that are named, so no byte counts more than these
-  /// lines say. 0 where the layer may travel within another one's message.
+  /// The seconds of layer k, for a certificate with this weight and these lines that does not name
+  /// it. Messages may carry bytes of it beside those of layers that are named, so no byte counts
+  /// more than these lines say. 0 where the layer may travel within another one's message.
   double beside(std::size_t k, double channelWeight,
                 std::span<const Relaxation::Line, maxMergeClasses> lines) const;
   /// The computation of a step, with what all messages take from it.

@@ -76,8 +76,7 @@ struct Layer {
   /// The fastest factor option. Precondition: there is one.
   const FactorOption &fastestFactors() const;
   /// The least seconds of its factors' message, without what it takes from computation, where it
-  /// must travel by factors, else 0: buckets may travel in parts, of which the last one may be
-  /// short.
+  /// must travel by factors. Else 0: buckets may travel in parts, and the last one may be short.
   double leastSeconds() const;
 };
 

@@ -189,7 +189,7 @@ private:
     return {end, std::max(before.latest + cost.lost, end + next), before.lost + cost.lost};
   }
 
-  /// By each option that a message of the part, or one that ends with it, may use.
+  /// The cost by each option that a message of the part, or one that ends with it, may use.
   std::vector<Cost> costsOf(const Part &part, std::int64_t bytes) const {
     if (part.isFactors) {
       const FactorOption &option = sync.layers[part.layer].factorOptions[choices[part.layer].index];
@@ -201,7 +201,7 @@ private:
     return costs;
   }
 
-  /// By the fastest scheme that has halves; none if the merge class has no such scheme.
+  /// The cost by the fastest scheme that has halves; none if the merge class has no such scheme.
   std::optional<Cost> costOfHalf(const Part &part, std::int64_t bytes) const {
     std::optional<Cost> least;
     if (!part.isFactors)

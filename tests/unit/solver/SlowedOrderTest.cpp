@@ -19,7 +19,7 @@ using namespace problem;
 using namespace proof;
 namespace {
 
-/// By one scheme a merge class, of halves or of none, with what its messages take.
+/// The problem by one scheme, with what its messages take from computation.
 OrderProblem slowed(std::uint64_t seed, OrderProblem problem, Scheme scheme) {
   Random random(seed);
   for (MergeClass &mergeClass : problem.sync.mergeClasses) {
@@ -127,9 +127,9 @@ TEST(SlowedOrders, LosingNothingChangesNothing) {
   }
 }
 
-/// Two layers of 1 s and 3 s on the link, each half of which computation loses, exist after 2 s and
-/// 4 s of a backward pass of 4 s. The first one is read 1 s before the end of a forward pass of 5 s,
-/// the second one as it begins.
+/// Layers of 3 s and 1 s on the link, half of which computation loses, exist after 2 s and 4 s of a
+/// backward pass of 4 s. The first one is read 1 s before the end of a forward pass of 5 s, the
+/// second one as it begins.
 OrderProblem twoLayers() {
   OrderProblem problem;
   problem.sync.mergeClasses = {{{{.scheme = Scheme::tree,
