@@ -1,15 +1,11 @@
 // Problem, solution and cluster as JSON; times in seconds, sizes in bytes.
 #include "codegen/json/SyncJson.h"
 
+#include "codegen/json/MessageFacts.h"
 #include "codegen/json/OrderJson.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/sync/Sync.h"
-#include "ir/sync/Traffic.h"
-#include "passes/cost/CollectiveTime.h"
 #include "passes/problem/Rounding.h"
-
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 
 #include <nlohmann/json.hpp>
 
@@ -67,10 +63,6 @@ Json serversJson(cluster::ServersAttr servers) {
           {"memory", nullable(servers.getMemory())}};
 }
 
-StringRef layerName(sync::ProblemOp problem, std::int64_t layer) {
-  return cast<StringAttr>(problem.getLayers()[layer]).getValue();
-}
-
 Json relaxationJson(const sync::RelaxationRow &row, std::size_t mergeClasses) {
   Json json = {real(row.channelWeight), real(row.heldWeight)};
   for (std::size_t mergeClass = 0; mergeClass < mergeClasses; ++mergeClass) {
@@ -97,81 +89,6 @@ Json certificateJson(sync::ProblemOp problem, sync::SolutionOp solution) {
     relaxations.push_back(relaxationJson(row, problem.getMergeClasses().size()));
   return {{"bound", solution.getBound().convertToDouble()}, {"relaxations", relaxations}};
 }
-
-/// What a problem says about the messages of its solutions, looked up fast.
-class MessageFacts {
-public:
-  MessageFacts(sync::ProblemOp problem, sync::SolutionOp solution) : problem(problem) {
-    for (sync::FactorOptionAttr factorOption : problem.factorOptionList())
-      factorOptions[{factorOption.getLayer(), static_cast<int>(factorOption.getScheme())}] =
-          factorOption;
-    const ArrayRef<std::int64_t> pairs = problem.getPiggybacks().value_or(ArrayRef<std::int64_t>()),
-                                 piggybacked =
-                                     solution.getPiggybacks().value_or(ArrayRef<std::int64_t>());
-    const llvm::DenseSet<std::int64_t> isPiggyback(piggybacked.begin(), piggybacked.end());
-    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-      if (isPiggyback.contains(pairs[i]))
-        piggybacksOf[pairs[i + 1]].push_back(pairs[i]);
-  }
-
-  /// Bytes that a node moves for the message, or nothing where the problem does not offer it.
-  std::optional<double> traffic(sync::MessageAttr message) const {
-    if (const sync::FactorOptionAttr factors = factorOptionOf(message))
-      return factors.getTraffic();
-    if (const sync::OptionAttr option = optionOf(message))
-      return sync::bytesMoved(option, message.getBytes(), sync::carrierOf(problem));
-    return std::nullopt;
-  }
-
-  /// Seconds of computation that the message takes, in the planner's model.
-  double lost(sync::MessageAttr message) const {
-    if (const sync::FactorOptionAttr factors = factorOptionOf(message))
-      return factors.getLost().value_or(cluster::Real(0));
-    const sync::OptionAttr option = optionOf(message);
-    if (!option || !option.getLost())
-      return 0;
-    const auto cost = cost::collectiveTime(option.getLost());
-    return cost ? (*cost)->seconds(message.getBytes()) : 0;
-  }
-
-  /// The message's layers, and those that ride with it.
-  Json members(sync::MessageAttr message) const {
-    Json names = Json::array();
-    for (std::int64_t layer : message.getLayers())
-      names.push_back(layerName(problem, layer).str());
-    if (message.isFactors())
-      for (std::int64_t piggyback : piggybacksOf.lookup(message.getLayers().front()))
-        names.push_back(layerName(problem, piggyback).str());
-    return names;
-  }
-
-private:
-  /// Null where the message does not travel by factors, or the problem does not offer it.
-  sync::FactorOptionAttr factorOptionOf(sync::MessageAttr message) const {
-    if (!message.isFactors() || message.getLayers().size() != 1)
-      return nullptr;
-    return factorOptions.lookup(
-        {message.getLayers().front(), static_cast<int>(message.getScheme())});
-  }
-
-  /// Null where the message travels by factors, or the problem does not offer it.
-  sync::OptionAttr optionOf(sync::MessageAttr message) const {
-    const ArrayAttr mergeClasses = sync::ProblemOp(problem).getMergeClasses();
-    if (message.isFactors() ||
-        *message.getMergeClass() >= static_cast<std::int64_t>(mergeClasses.size()))
-      return nullptr;
-    for (sync::OptionAttr option :
-         cast<sync::MergeClassAttr>(mergeClasses[*message.getMergeClass()]).getOptions())
-      if (option.getScheme() == message.getScheme())
-        return option;
-    return nullptr;
-  }
-
-  sync::ProblemOp problem;
-  llvm::DenseMap<std::pair<std::int64_t, int>, sync::FactorOptionAttr>
-      factorOptions; ///< by layer and scheme
-  llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> piggybacksOf;
-};
 
 /// Layers and schemes that the problem has; the bytes that a node moves for all messages in a step
 /// of so many micro-batches. What is gathered travels in each of them.
@@ -249,9 +166,12 @@ Json clusterJson(cluster::SpecAttr spec) {
                          {"slowdown", real(change.getSlowdown())},
                          {"link", linkJson(change.getLink())}});
   Json collectives = Json::array();
-  for (cluster::CollectiveAttr stated : spec.getCollectives())
+  for (cluster::CollectiveAttr stated : spec.getCollectives()) {
     collectives.push_back({{"scheme", cluster::stringifyScheme(stated.getScheme()).str()},
                            {"cost", costJson(stated.getCost())}});
+    if (stated.getInterference())
+      collectives.back()["interference"] = real(*stated.getInterference());
+  }
   return {{"name", spec.getName().str()},
           {"ranks", spec.getRanks()},
           {"devices_per_node", spec.getDevicesPerNode()},

@@ -29,8 +29,8 @@ constexpr auto formulaNames = namesOf(formulas);
 constexpr auto summingNames = namesOf(summingFormulas);
 constexpr std::array<std::string_view, 4> collectiveKeys = {"all-reduce", "reduce-scatter",
                                                             "parameter-server", "all-gather"};
-constexpr std::array<std::string_view, 7> costKeys = {"formula", "alpha", "beta", "gamma",
-                                                      "a",       "b",     "table"};
+constexpr std::array<std::string_view, 8> costKeys = {"formula", "alpha", "beta",  "gamma",
+                                                      "a",       "b",     "table", "interference"};
 /// costKeys, then the names of allReduces.
 constexpr auto allReduceKeys = [] {
   std::array<std::string_view, costKeys.size() + allReduces.size()> keys;
@@ -148,6 +148,10 @@ private:
     Status s = formula ? readFormula(map, *formula, scheme, cost)
                : table ? readTable(*table, cost.time)
                        : readLine(map, cost.time);
+    if (const auto value = map.find("interference"); value && s) {
+      SYNCLINE_TRY_GET(times, readMultiple(*value, maxInterference));
+      cost.interference = *times;
+    }
     if (s)
       stated.push_back(std::move(cost));
     return s;

@@ -23,8 +23,6 @@ constexpr std::array<std::string_view, 6> deviceKeys = {
     "kind", "compute", "memory", "memory-size", "launch-overhead", "efficiency"};
 constexpr std::array<std::string_view, 1> limitKeys = {"message"};
 constexpr std::array<std::string_view, 3> interferenceKeys = {"computation", "latency", "messages"};
-/// With a larger factor a machine would practically not compute beside messages.
-constexpr double maxInterference = 1000;
 
 /// Groups into which a node's devices fall; the cluster is one of them.
 Status readGroups(const YamlMap &map, ClusterFile &cluster) {

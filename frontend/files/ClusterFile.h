@@ -80,11 +80,15 @@ struct TableCost {
 
 using CollectiveTime = std::variant<FormulaCost, AffineCost, TableCost>;
 
+/// With a larger factor a machine would practically not compute beside messages.
+inline constexpr double maxInterference = 1000;
+
 /// The stated time of one message of all ranks by one scheme. For factors it is a function of the
 /// bytes that one rank contributes to an all-gather.
 struct StatedCost {
   Scheme scheme = Scheme::ring;
   CollectiveTime time;
+  std::optional<double> interference = {}; ///< operations beside it: times as long, >= 1
 };
 
 /// Values that differ on some nodes.
@@ -104,7 +108,7 @@ struct ClusterFile {
   std::optional<Link> network;                ///< absent only where `collectives` gives times
   std::optional<Link> inside;                 ///< between the devices of a node; beside `network`
   bool halfDuplex = false;                    ///< the network carries one direction at a time
-  double interference = 1;                    ///< operations beside messages: times as long, >= 1
+  double interference = 1;                    ///< beside messages of other schemes, likewise
   std::optional<double> latencyInterference;  ///< as that, during a message's latency
   std::optional<double> messageInterference;  ///< two messages at once: times as long each, >= 1
   std::vector<StatedCost> collectives;        ///< in the order of Scheme, each at most once

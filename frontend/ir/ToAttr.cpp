@@ -80,7 +80,8 @@ cluster::SpecAttr toAttr(const ClusterFile &file, MLIRContext *context) {
   spec.messageInterference = file.messageInterference;
   for (const StatedCost &stated : file.collectives)
     spec.collectives.push_back(cluster::CollectiveAttr::get(
-        context, stated.scheme, costAttr(stated.time, file.ranks, context)));
+        context, stated.scheme, costAttr(stated.time, file.ranks, context),
+        real(stated.interference)));
   if (file.servers)
     spec.servers =
         cluster::ServersAttr::get(context, file.servers->count, file.servers->dedicated,

@@ -197,14 +197,17 @@ def Cluster_CollectiveAttr : Cluster_Attr<"Collective", "collective"> {
   let summary = "the cost of a scheme on this cluster, stated and not derived";
   let description = [{
     The cost is the seconds of a message by its bytes. For `factors` it is the seconds of the
-    all-gather by the bytes that ONE rank contributes (C11).
+    all-gather by the bytes that ONE rank contributes (C11). `interference` replaces that of the
+    spec for the scheme's messages (C15).
 
-    `#cluster.collective<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>>`
+    `#cluster.collective<ring, #cluster.affine<a = 9.08e-04, b = 7.4e-10>, interference = 1.4>`
   }];
   let parameters = (ins
     AttrParameter<"::syncline::Scheme", "the scheme">:$scheme,
-    AttrParameter<"::mlir::Attribute", "a formula, line or table">:$cost);
-  let assemblyFormat = "`<` $scheme `,` $cost `>`";
+    AttrParameter<"::mlir::Attribute", "a formula, line or table">:$cost,
+    Cluster_OptionalReal<"factor on the time of operations beside the scheme's messages">
+      :$interference);
+  let assemblyFormat = "`<` $scheme `,` $cost (`,` `interference` `=` $interference^)? `>`";
 }
 
 // A list in a struct needs brackets. Its elements print without their mnemonic.

@@ -192,7 +192,10 @@ LogicalResult TableAttr::verify(EmitError emitError, ArrayRef<Point> points) {
   return success();
 }
 
-LogicalResult CollectiveAttr::verify(EmitError emitError, Scheme scheme, Attribute cost) {
+LogicalResult CollectiveAttr::verify(EmitError emitError, Scheme scheme, Attribute cost,
+                                     std::optional<Real> interference) {
+  if (interference && failed(checkInterference(emitError, "interference", *interference)))
+    return failure();
   if (!isCost(cost))
     return emitError() << "C11: expected the cost of '" << stringifyScheme(scheme)
                        << "' to be #cluster.formula, #cluster.affine or #cluster.table, got "
@@ -330,8 +333,17 @@ static double largest(SpecAttr spec, double common,
 
 double syncline::cluster::interference(SpecAttr spec) { return spec.getInterference(); }
 
-double syncline::cluster::latencyInterference(SpecAttr spec) {
-  return spec.getLatencyInterference().value_or(spec.getInterference());
+double syncline::cluster::interference(SpecAttr spec, Scheme scheme) {
+  for (CollectiveAttr stated : spec.getCollectives())
+    if (stated.getScheme() == pricedAs(scheme) && stated.getInterference())
+      return *stated.getInterference();
+  return spec.getInterference();
+}
+
+double syncline::cluster::latencyInterference(SpecAttr spec, Scheme scheme) {
+  if (const std::optional<Real> latency = spec.getLatencyInterference())
+    return *latency;
+  return interference(spec, scheme);
 }
 
 double syncline::cluster::messageInterference(SpecAttr spec) {

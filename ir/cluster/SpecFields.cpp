@@ -53,7 +53,8 @@ static void changeFormulas(SpecFields &fields,
                            llvm::function_ref<FormulaAttr(FormulaAttr)> change) {
   for (CollectiveAttr &stated : fields.collectives)
     if (auto formula = dyn_cast<FormulaAttr>(stated.getCost()))
-      stated = CollectiveAttr::get(stated.getContext(), stated.getScheme(), change(formula));
+      stated = CollectiveAttr::get(stated.getContext(), stated.getScheme(), change(formula),
+                                   stated.getInterference());
 }
 
 void SpecFields::changeNetwork(llvm::function_ref<LinkAttr(LinkAttr)> change) {

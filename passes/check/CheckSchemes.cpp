@@ -69,7 +69,7 @@ private:
           shardUpdate.value_or(problem::extraPerByte(*claimed.cost, *option->cost));
       if (perByte > 0)
         expected.cost = problem::withExtraPerByte(*option->cost, perByte);
-      problem::setLost(expected, catalog.interference);
+      problem::setLost(expected, catalog.interferenceOf(expected.scheme));
     }
     return isSameOption(claimed, expected);
   }

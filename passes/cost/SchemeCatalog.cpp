@@ -282,12 +282,16 @@ private:
   void addInterference() {
     if (ranks == 1)
       return;
-    catalog.interference = {cluster::interference(spec), cluster::latencyInterference(spec)};
-    for (problem::SchemeOption &option : catalog.collectives)
-      problem::setLost(option, catalog.interference);
+    for (Scheme scheme : allSchemes())
+      catalog.interference.push_back(
+          {cluster::interference(spec, scheme), cluster::latencyInterference(spec, scheme)});
+    const auto set = [&](problem::SchemeOption &option) {
+      problem::setLost(option, catalog.interferenceOf(option.scheme));
+    };
+    std::ranges::for_each(catalog.collectives, set);
     for (std::optional<problem::SchemeOption> *option : {&catalog.servers, &catalog.reduceScatter})
       if (*option)
-        problem::setLost(**option, catalog.interference);
+        set(**option);
   }
 
   cluster::SpecAttr spec;
@@ -339,7 +343,7 @@ double gatherSeconds(const SchemeCatalog &catalog, Scheme scheme, std::int64_t b
 
 double gatherLost(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes) {
   const problem::CollectiveCost &cost = *catalog.gatherOf(scheme);
-  return catalog.interference.lost(cost.seconds(0), cost.seconds(bytes));
+  return catalog.interferenceOf(scheme).lost(cost.seconds(0), cost.seconds(bytes));
 }
 
 double gatherTraffic(const SchemeCatalog &catalog, Scheme scheme, std::int64_t bytes) {

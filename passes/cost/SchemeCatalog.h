@@ -31,9 +31,14 @@ struct SchemeCatalog {
   std::optional<std::int64_t> serverMemory;   ///< bytes that all servers can hold together
   std::optional<std::int64_t> largestMessage; ///< bytes
   WirePrecision wire = WirePrecision::fp32;   ///< the type in which gradients and factors travel
-  /// How much slower operations are beside messages; every option's `lost` follows from it. None on
-  /// one rank, which sends none.
-  problem::Interference interference;
+  /// How much slower operations are beside messages of each scheme; every option's `lost` follows
+  /// from it. Empty on one rank, which sends none.
+  std::vector<problem::Interference> interference;
+
+  problem::Interference interferenceOf(Scheme scheme) const {
+    return interference.empty() ? problem::Interference()
+                                : interference[static_cast<std::size_t>(scheme)];
+  }
 
   /// The option of one scheme other than factors; null where the cluster does not offer it. It
   /// lives as long as the catalog.

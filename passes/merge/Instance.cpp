@@ -243,7 +243,7 @@ private:
       option.cost =
           problem::withExtraPerByte(*option.cost, shardUpdates / static_cast<double>(shardBytes) /
                                                       static_cast<double>(catalog.ranks));
-      problem::setLost(option, catalog.interference);
+      problem::setLost(option, catalog.interferenceOf(option.scheme));
     }
     return option;
   }

@@ -49,7 +49,7 @@ public:
     problem::SchemeOption result = *to;
     if (const double extra = updates * problem::extraPerByte(*planned.cost, *from->cost); extra > 0)
       result.cost = problem::withExtraPerByte(*result.cost, extra);
-    problem::setLost(result, after.interference);
+    problem::setLost(result, after.interferenceOf(result.scheme));
     return result;
   }
 

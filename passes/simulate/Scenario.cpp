@@ -13,7 +13,9 @@ const problem::LinkRates &Machines::networkOf(int node) const {
 }
 
 double slowing(const Message &message, const Machines &machines) {
-  const double beside = machines.interference,
+  const auto own = machines.schemeInterference.find(pricedAs(message.scheme));
+  const double beside =
+                   own == machines.schemeInterference.end() ? machines.interference : own->second,
                early = machines.latencyInterference.value_or(beside);
   if (!message.cost || early == beside)
     return beside;
@@ -52,8 +54,11 @@ Status checkMachines(const Machines &machines) {
   for (double share : machines.share)
     if (!std::isfinite(share) || share < 0)
       return refuse("expected shares of the samples of zero up, got " + std::to_string(share));
-  for (double times : {machines.interference, machines.latencyInterference.value_or(1),
-                       machines.messageInterference})
+  std::vector<double> interferences{machines.interference, machines.latencyInterference.value_or(1),
+                                    machines.messageInterference};
+  for (const auto &[scheme, times] : machines.schemeInterference)
+    interferences.push_back(times);
+  for (double times : interferences)
     if (!std::isfinite(times) || times < 1)
       return refuse("expected an interference of at least 1, got " + std::to_string(times));
   for (double slowdown : machines.slowdown)

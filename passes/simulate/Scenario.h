@@ -93,7 +93,9 @@ struct Machines {
   /// of its channels: from its start there (where it takes its cost, from when all ranks have begun
   /// it) to its end on this rank.
   double interference = 1;
-  /// The factor (>= 1) that holds for the latency of a message instead. None: as interference.
+  /// The factor (>= 1) beside messages of these schemes instead.
+  std::map<Scheme, double> schemeInterference = {};
+  /// The factor (>= 1) that holds for the latency of a message instead. None: as beside its bytes.
   std::optional<double> latencyInterference = {};
   /// How many times as long (>= 1) each of two messages takes while both are under way, where one
   /// of them takes its cost.

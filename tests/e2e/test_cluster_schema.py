@@ -53,6 +53,7 @@ WRONG = [
     (["collectives", "all-reduce", "ring"], {"a": "1ms"}),
     (["collectives", "all-reduce", "tree"], {"table": [["4KiB"]]}),
     (["collectives", "all-reduce", "tree"], {"table": []}),
+    (["collectives", "all-reduce", "ring"], {"a": "1ms", "b": "1ns/B", "interference": 0.5}),
     (["collectives", "parameter-server"], {"formula": "tree"}),
     (["collectives", "reduce-scatter"], {"formula": "ring"}),
     (["overrides", 0, "nodes"], []),

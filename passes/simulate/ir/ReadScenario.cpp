@@ -160,8 +160,11 @@ Machines machinesOf(cluster::SpecAttr spec) {
                     .cardsPerNode = static_cast<int>(spec.getCardsPerNode()),
                     .halfDuplex = spec.getHalfDuplex(),
                     .interference = cluster::interference(spec),
-                    .latencyInterference = cluster::latencyInterference(spec),
+                    .latencyInterference = spec.getLatencyInterference(),
                     .messageInterference = cluster::messageInterference(spec)};
+  for (cluster::CollectiveAttr stated : spec.getCollectives())
+    if (stated.getInterference())
+      machines.schemeInterference[stated.getScheme()] = *stated.getInterference();
   if (spec.getLink())
     machines.network = shared(spec.getLink());
   if (spec.getInside())

@@ -38,6 +38,19 @@ struct Lab {
   Result<SchemeCatalog> catalog;
 };
 
+/// Operations beside messages by the ring and by gathers are slower by other factors than beside
+/// those by servers. One of the two factors of a scheme, that of its latency, is the cluster's.
+TEST(SchemeCatalog, InterferenceByScheme) {
+  Lab lab(", interference = 2.0, latencyInterference = 1.25, collectives = [<ring, "
+          "#cluster.affine<a = 1.0, b = 1.0>, interference = 4.0>, <factors, #cluster.affine<a = "
+          "1.0, b = 1.0>, interference = 1.0>]");
+  EXPECT_DOUBLE_EQ(lab.catalog->option(Scheme::ring)->lostSeconds(100), 0.2 + 75);
+  EXPECT_DOUBLE_EQ(gatherLost(*lab.catalog, Scheme::factors, 100), 0.2);
+  EXPECT_DOUBLE_EQ(gatherLost(*lab.catalog, Scheme::sparse, 100), 0.2);
+  const problem::SchemeOption &servers = *lab.catalog->option(Scheme::parameterServer);
+  EXPECT_DOUBLE_EQ(servers.lostSeconds(1 << 20), lab.seconds(Scheme::parameterServer) / 2);
+}
+
 constexpr double n = 1 << 20;
 /// The tree's time for 8 ranks. Each of two trees has 4 segments. While the first is on its way, 10
 /// segments pass a link; for each further one 4 do.

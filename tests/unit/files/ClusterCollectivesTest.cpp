@@ -39,6 +39,23 @@ TEST(ClusterCollectives, FittedLine) {
   EXPECT_EQ(line->b, 7.4e-10);
 }
 
+// A cost of any form may say how much its messages slow operations.
+TEST(ClusterCollectives, Interference) {
+  const auto costs = stated(withNetwork(
+      "{all-reduce: {ring: {formula: ring, interference: 1.4}, tree: {table: [[1KiB, 1ms]], "
+      "interference: 1}}, all-gather: {a: 0s, b: 1us/B}}"));
+  ASSERT_EQ(costs.size(), 3u);
+  EXPECT_EQ(costs[0].interference, 1.4);
+  EXPECT_EQ(costs[1].interference, 1.0);
+  EXPECT_FALSE(costs[2].interference);
+  for (const char *bad : {"0.99", "1000.5", "much"})
+    EXPECT_EQ(failure(withNetwork(
+                  "{all-gather: {a: 0s, b: 1us/B, interference: " + std::string(bad) + "}}")),
+              "c.yaml:4:59: 'collectives.all-gather.interference': expected a number from 1 to "
+              "1000 such as 1.5, got '" +
+                  std::string(bad) + "'");
+}
+
 // A measured table keeps its points.
 TEST(ClusterCollectives, MeasuredTable) {
   const auto costs = stated("name: t\nranks: 4\ncollectives:\n  all-reduce:\n    table:\n"
@@ -181,7 +198,7 @@ TEST(ClusterCollectives, WrongPlaces) {
             "c.yaml:4:15: 'collectives': unknown key 'all-gahter', did you mean 'all-gather'?");
   EXPECT_EQ(failure(withNetwork("{parameter-server: {tree: {a: 1s, b: 0 s/B}}}")),
             "c.yaml:4:34: 'collectives.parameter-server': unknown key 'tree', expected one of "
-            "'formula', 'alpha', 'beta', 'gamma', 'a', 'b', 'table'");
+            "'formula', 'alpha', 'beta', 'gamma', 'a', 'b', 'table', 'interference'");
   EXPECT_EQ(failure(withNetwork("{all-reduce: {formula: reduce-scatter}}")),
             "c.yaml:4:37: 'collectives.all-reduce.formula': unknown formula 'reduce-scatter', "
             "expected one of 'ring', 'recursive-doubling', 'halving-doubling', 'tree'");

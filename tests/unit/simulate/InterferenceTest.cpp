@@ -190,6 +190,23 @@ TEST(InterferenceTest, LatencyAndBytesCostWhatTheirFactorsSay) {
             "scenario: expected an interference of at least 1, got 0.500000");
 }
 
+// A factor of the message's scheme replaces the common one.
+TEST(InterferenceTest, SchemesHaveTheirOwn) {
+  Scenario scenario = beside({issue(0), compute(10), wait(0), update(1, 0)}, {3});
+  scenario.machines.interference = 4;
+  scenario.messages[0].cost = std::make_shared<problem::AffineCost>(1, 1e-6);
+  scenario.messages[0].isStated = true;
+  scenario.machines.schemeInterference = {{scenario.messages[0].scheme, 2}, {Scheme::factors, 8}};
+  EXPECT_DOUBLE_EQ(runScenario(scenario)->stepSeconds(), 10 + 4 * (1 - 1.0 / 2) + 1);
+  scenario.messages[0].scheme = Scheme::sparse; // priced as factors
+  EXPECT_DOUBLE_EQ(slowing(scenario.messages[0], scenario.machines), 8);
+  scenario.messages[0].scheme = Scheme::tree;
+  EXPECT_DOUBLE_EQ(slowing(scenario.messages[0], scenario.machines), 4);
+  scenario.machines.schemeInterference[Scheme::tree] = 0.5;
+  EXPECT_EQ(runScenario(scenario).status().message(),
+            "scenario: expected an interference of at least 1, got 0.500000");
+}
+
 TEST(InterferenceTest, OneMessageOverTwoOperationsSlowsEachForItsPart) {
   const Scenario scenario =
       beside({compute(1), issue(0), compute(1), compute(2), wait(0), update(1, 0)}, {3});

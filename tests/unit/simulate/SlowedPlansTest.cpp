@@ -23,11 +23,13 @@ class Drawn {
 public:
   explicit Drawn(std::uint64_t seed) : engine(seed) {
     interference = {between(1, 2.5), between(1, 2.5)};
+    const bool hasOwn = below(2) == 0; // trees slow operations by a factor of their own
+    ofTrees = {hasOwn ? between(1, 2.5) : interference.beside, interference.latency};
     const double latency = between(0, 2e-3), perByte = between(1e-10, 3e-8);
     for (Scheme scheme : {Scheme::ring, Scheme::tree}) {
       problem::SchemeOption option{scheme,
                                    costFrom(latency * between(0.2, 5), perByte * between(0.2, 5))};
-      problem::setLost(option, interference);
+      problem::setLost(option, scheme == Scheme::tree ? ofTrees : interference);
       options.push_back(option);
     }
     gather = std::make_shared<AffineCost>(latency, perByte);
@@ -53,6 +55,7 @@ public:
     scenario.machines = {.ranks = 2};
     scenario.machines.interference = interference.beside;
     scenario.machines.latencyInterference = interference.latency;
+    scenario.machines.schemeInterference = {{Scheme::tree, ofTrees.beside}};
     for (Message &message : scenario.messages) {
       message.isStated = true;
       message.cost = gather;
@@ -109,7 +112,7 @@ private:
   }
 
   std::mt19937_64 engine;
-  Interference interference;
+  Interference interference, ofTrees;
   std::vector<problem::SchemeOption> options;
   std::shared_ptr<const CollectiveCost> gather;
 };

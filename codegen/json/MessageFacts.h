@@ -1,0 +1,41 @@
+// What a problem says about the messages of its solutions, looked up fast.
+#pragma once
+
+#include "ir/sync/Sync.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+
+namespace syncline::codegen {
+
+/// Refers to the problem, which must outlive it.
+class MessageFacts {
+public:
+  MessageFacts(sync::ProblemOp problem, sync::SolutionOp solution);
+
+  /// Bytes that a node moves for the message, or nothing where the problem does not offer it.
+  std::optional<double> traffic(sync::MessageAttr message) const;
+
+  /// Seconds of computation that the message takes, in the planner's model.
+  double lost(sync::MessageAttr message) const;
+
+  /// The names of the message's layers, and of those that ride with it.
+  nlohmann::json members(sync::MessageAttr message) const;
+
+private:
+  /// Null where the message does not travel by factors, or the problem does not offer it.
+  sync::FactorOptionAttr factorOptionOf(sync::MessageAttr message) const;
+
+  /// Null where the message travels by factors, or the problem does not offer it.
+  sync::OptionAttr optionOf(sync::MessageAttr message) const;
+
+  sync::ProblemOp problem;
+  llvm::DenseMap<std::pair<std::int64_t, int>, sync::FactorOptionAttr>
+      factorOptions; ///< by layer and scheme
+  llvm::DenseMap<std::int64_t, llvm::SmallVector<std::int64_t>> piggybacksOf;
+};
+
+} // namespace syncline::codegen
