@@ -21,6 +21,12 @@ constexpr std::int64_t shortestToScale = 64 << 10;
 /// Bytes of the message by which longer ones are estimated.
 constexpr std::int64_t probeBytes = 1 << 20;
 
+/// With fewer seconds for each scheme the factors beside their messages would not be certain.
+constexpr double leastBeside = 1;
+
+/// Whether computation is measured beside messages by this scheme, besides those by the ring.
+bool isOther(Scheme scheme) { return isSum(scheme) && scheme != Scheme::ring; }
+
 } // namespace
 
 std::vector<std::int64_t> defaultSizes() {
@@ -171,11 +177,27 @@ Status Calibration::measureOverlap() {
     SYNCLINE_TRY_GET(found, with.latencyOverlap->measure(deadline(until, 3)));
     latency = *found;
   }
-  progress.tell("computation beside messages", team->now());
-  SYNCLINE_TRY_GET(found, with.overlap->measure(until));
-  findings.interference = *found;
+  int others = 0;
+  for (const SchemeFinding &found : findings.schemes)
+    others += isOther(found.scheme);
+  // The ring has half of the time, or all: it stands for schemes that are not measured, too.
+  if ((until - team->now()) / 2 < others * leastBeside)
+    others = 0;
+  SYNCLINE_TRY_GET(ring, measureOverlap(Scheme::ring, others > 0 ? deadline(until, 2) : until));
+  findings.interference = *ring;
   findings.interference.latency = latency;
+  for (SchemeFinding &found : findings.schemes)
+    if (others > 0 && isOther(found.scheme)) {
+      SYNCLINE_TRY_GET(beside, measureOverlap(found.scheme, deadline(until, others--)));
+      found.besides = *beside;
+    }
   return Status::ok();
+}
+
+Result<Interference> Calibration::measureOverlap(Scheme scheme, double until) {
+  progress.tell("computation beside messages by " + std::string(schemeName(scheme)), team->now());
+  SYNCLINE_TRY_GET(overlap, with.openOverlap(scheme));
+  return (*overlap)->measure(until);
 }
 
 Status Calibration::addSize(std::size_t scheme, std::int64_t bytes, double until) {

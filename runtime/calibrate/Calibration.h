@@ -29,6 +29,7 @@ private:
   Status measurePairs();
   Status measureInside();
   Status measureOverlap();
+  Result<Interference> measureOverlap(Scheme scheme, double until);
   Status measureGrid();
   Status refine();
   Status measureMessages();

@@ -176,8 +176,9 @@ void addInterference(Lines &out, const Interference &i) {
   out.add("  messages: %.4g", i.messageFactor());
 }
 
-void addTable(Lines &out, const Table &table, const SchemeFinding &found, const std::string &key,
-              const std::string &indent) {
+/// `beside` is the interference of the ring's messages, which holds where no other stands.
+void addTable(Lines &out, const Table &table, const SchemeFinding &found,
+              const Interference &beside, const std::string &key, const std::string &indent) {
   const char *in = indent.c_str();
   out.add("%s%s:", in, key.c_str());
   if (table.scheme == Scheme::library)
@@ -187,6 +188,11 @@ void addTable(Lines &out, const Table &table, const SchemeFinding &found, const 
   for (const Jump &jump : table.jumps)
     out.add("%s  # It does not fit from %s to %s: the time grows %.3g times as much.", in,
             sizeText(jump.before).c_str(), sizeText(jump.after).c_str(), jump.factor);
+  if (found.besides.differsFrom(beside)) {
+    out.add("%s  # Operations beside its messages of %s: %s.", in,
+            sizeText(found.besides.bytes).c_str(), factor(found.besides.computation).c_str());
+    out.add("%s  interference: %.4g", in, found.besides.factor());
+  }
   out.add("%s  table:", in);
   std::size_t next = 0;
   for (const SizeFinding &size : found.sizes) {
@@ -224,7 +230,7 @@ void addTables(Lines &out, const Findings &f, const Analysis &a) {
       isFirst = false;
       for (const SchemeFinding &found : f.schemes)
         if (found.scheme == table.scheme)
-          addTable(out, table, found, key, among ? "    " : "  ");
+          addTable(out, table, found, f.interference, key, among ? "    " : "  ");
     }
   }
 }

@@ -14,9 +14,9 @@ constexpr double manyKernels = 0.02;
 
 class DeviceOverlap final : public Overlap {
 public:
-  DeviceOverlap(Team &team, Device &device, std::shared_ptr<DeviceChannels> given)
+  DeviceOverlap(Scheme scheme, Team &team, Device &device, std::shared_ptr<DeviceChannels> given)
       : Overlap(team, device, manyKernels), channels(std::move(given)),
-        route(channels->route(Scheme::ring)) {}
+        route(channels->route(scheme)) {}
 
 private:
   Result<Both> computeBeside() override;
@@ -113,9 +113,9 @@ Result<double> DeviceOverlap::messagesAlone(int wanted) {
 
 } // namespace
 
-std::unique_ptr<Overlap> createDeviceOverlap(Team &team, Device &device,
+std::unique_ptr<Overlap> createDeviceOverlap(Scheme scheme, Team &team, Device &device,
                                              std::shared_ptr<DeviceChannels> channels) {
-  return std::make_unique<DeviceOverlap>(team, device, std::move(channels));
+  return std::make_unique<DeviceOverlap>(scheme, team, device, std::move(channels));
 }
 
 } // namespace syncline::calibrate

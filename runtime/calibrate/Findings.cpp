@@ -41,6 +41,11 @@ double Interference::latencyFactor() const {
 
 double Interference::messageFactor() const { return std::clamp(messages.median, 1.0, maxFactor); }
 
+bool Interference::differsFrom(const Interference &other) const {
+  return std::min(computation.samples, other.computation.samples) >= fewestForInterval &&
+         (computation.low > other.computation.high || computation.high < other.computation.low);
+}
+
 bool isReproducible(const std::vector<SchemeFinding> &schemes) {
   constexpr double known = 0.1;
   int good = 0, all = 0;

@@ -16,9 +16,35 @@ struct SizeFinding {
   Summary seconds;        ///< while no rank computes
 };
 
+/// Factors by which simultaneous activities slow each other. A summary without samples was
+/// not measured.
+struct Interference {
+  Summary alone;          ///< seconds of the computation without messages
+  Summary computation;    ///< computation beside successive messages, relative to alone
+  Summary beside;         ///< such a message beside computation, relative to alone
+  std::int64_t bytes = 0; ///< size of such a message
+  Summary messages;       ///< two simultaneous messages, relative to one
+  Summary latency = {};   ///< the share of a short message's time alone that computation loses
+
+  /// The value of `interference: computation` in a cluster file. Its reader assumes that a message
+  /// takes as long as it takes alone, so the computation's loss during a message's longer real time
+  /// is attributed to the shorter time alone. At least 1, at most maxFactor.
+  double factor() const;
+  /// The value of `interference: latency`, likewise. Precondition: `latency` has samples.
+  double latencyFactor() const;
+  /// The value of `interference: messages`: how many times as long each of two messages takes while
+  /// both are under way. At least 1, at most maxFactor.
+  double messageFactor() const;
+  /// Whether computation surely loses more or less to these messages than to those of `other`: the
+  /// intervals of both medians are apart.
+  bool differsFrom(const Interference &other) const;
+  static constexpr double maxFactor = 10;
+};
+
 struct SchemeFinding {
   Scheme scheme = Scheme::ring;
   std::vector<SizeFinding> sizes; ///< ascending
+  Interference besides = {};      ///< computation beside its messages, where it is not the ring
 
   Curve curve() const; ///< the median time by size
 };
@@ -44,28 +70,6 @@ struct DeviceFinding {
 
   double computeRate() const; ///< FLOP/s over all of `compute`
   double memoryRate() const;  ///< bytes/s over all of `memory`
-};
-
-/// Factors by which simultaneous activities slow each other. A summary without samples was
-/// not measured.
-struct Interference {
-  Summary alone;          ///< seconds of the computation without messages
-  Summary computation;    ///< computation beside successive messages, relative to alone
-  Summary beside;         ///< such a message beside computation, relative to alone
-  std::int64_t bytes = 0; ///< size of such a message
-  Summary messages;       ///< two simultaneous messages, relative to one
-  Summary latency = {};   ///< the share of a short message's time alone that computation loses
-
-  /// The value of `interference: computation` in a cluster file. Its reader assumes that a message
-  /// takes as long as it takes alone, so the computation's loss during a message's longer real time
-  /// is attributed to the shorter time alone. At least 1, at most maxFactor.
-  double factor() const;
-  /// The value of `interference: latency`, likewise. Precondition: `latency` has samples.
-  double latencyFactor() const;
-  /// The value of `interference: messages`: how many times as long each of two messages takes while
-  /// both are under way. At least 1, at most maxFactor.
-  double messageFactor() const;
-  static constexpr double maxFactor = 10;
 };
 
 struct Findings {

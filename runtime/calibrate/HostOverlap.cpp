@@ -107,10 +107,11 @@ Result<double> HostOverlap::messagesAlone(int count) {
 
 } // namespace
 
-Result<std::unique_ptr<Overlap>> openHostOverlap(transport::Transport &transport, Team &team,
-                                                 Device &device) {
+Result<std::unique_ptr<Overlap>> openHostOverlap(Scheme scheme, transport::Transport &transport,
+                                                 Team &team, Device &device,
+                                                 const transport::RankLayout &layout) {
   SYNCLINE_TRY_GET(channel,
-                   transport::createAllReduce(Scheme::ring, transport, "calibrate/overlap", {}));
+                   transport::createAllReduce(scheme, transport, "calibrate/overlap", layout));
   return std::unique_ptr<Overlap>(std::make_unique<HostOverlap>(team, device, std::move(*channel)));
 }
 

@@ -80,11 +80,12 @@ Status Instruments::openOnHost(const Site &site, const Settings &settings) {
   transport::Transport &transport = *site.transport;
   SYNCLINE_TRY_GET(madePairs, Pairs::open(transport));
   pairs = std::move(*madePairs);
-  SYNCLINE_TRY_GET(madeOverlap, openHostOverlap(transport, *team, *device));
-  overlap = std::move(*madeOverlap);
   SYNCLINE_TRY_GET(madeLatency, LatencyOverlap::open(transport, *team, *device));
   latencyOverlap = std::move(*madeLatency);
   const int perNode = settings.ranksPerNode;
+  openOverlap = [&transport, perNode, who = team.get(), what = device.get()](Scheme scheme) {
+    return openHostOverlap(scheme, transport, *who, *what, {.ranksPerNode = perNode});
+  };
   const std::int64_t largest = settings.sizes.back();
   SYNCLINE_TRY_GET(opened, openHostMessages(transport, *team, {.ranksPerNode = perNode},
                                             settings.schemes, largest));
@@ -109,7 +110,9 @@ Status Instruments::openOnDevice(const Site &site, const Settings &settings) {
       opened, DeviceChannels::open(site.backend, *site.peers, *team, *device, wishesOf(settings)));
   std::shared_ptr<DeviceChannels> channels = std::move(*opened);
   messages = channelMessages(channels, settings.schemes, settings.sizes.back());
-  overlap = createDeviceOverlap(*team, *device, channels);
+  openOverlap = [channels, who = team.get(), what = device.get()](Scheme scheme) {
+    return Result<std::unique_ptr<Overlap>>(createDeviceOverlap(scheme, *who, *what, channels));
+  };
   return Status::ok();
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/calibrate/Pairs.h"
 #include "runtime/calibrate/Team.h"
 
+#include <functional>
 #include <optional>
 
 namespace syncline::calibrate {
@@ -42,7 +43,8 @@ struct Instruments {
   std::unique_ptr<Device> device;
   std::unique_ptr<Pairs> pairs; ///< null for a backend with its own channels
   Messages messages;            ///< in the order of Settings::schemes
-  std::unique_ptr<Overlap> overlap;
+  /// Opens the measurement beside messages by a scheme that sums. It must not outlive the others.
+  std::function<Result<std::unique_ptr<Overlap>>(Scheme)> openOverlap;
   std::unique_ptr<LatencyOverlap> latencyOverlap; ///< null for a backend with its own channels
   std::unique_ptr<transport::Transport>
       node; ///< the ranks of this node; null unless its ring is measured

@@ -4,13 +4,14 @@
 #include "runtime/calibrate/Device.h"
 #include "runtime/calibrate/Findings.h"
 #include "runtime/calibrate/Team.h"
+#include "runtime/transport/collectives/AllReduce.h"
 
 namespace syncline::calibrate {
 
 class DeviceChannels;
 
 /// Times a fixed amount of computation alone and while the channel always has a message under way.
-/// Messages are long and travel by the ring. Short messages would keep a processor as busy as
+/// Messages are long and travel by one scheme. Short messages would keep a processor as busy as
 /// computation does, and each of their rounds may wait for a scheduler's time slice; in training
 /// the channel carries long messages during computation. All ranks measure together.
 class Overlap {
@@ -67,12 +68,15 @@ private:
   std::int64_t next = 0; ///< end of the last message
 };
 
-/// Creates the measurement for messages that the host carries: one thread computes while another
-/// carries them. All ranks call it together; the arguments outlive the result. Errors: peerLost.
-Result<std::unique_ptr<Overlap>> openHostOverlap(transport::Transport &transport, Team &team,
-                                                 Device &device);
-/// Creates the measurement for messages on a device's streams. `team` and `device` outlive it.
-std::unique_ptr<Overlap> createDeviceOverlap(Team &team, Device &device,
+/// Creates the measurement for messages that the host carries by the scheme, a sum: one thread
+/// computes while another carries them. All ranks call it together; the arguments outlive the
+/// result. Errors: peerLost.
+Result<std::unique_ptr<Overlap>> openHostOverlap(Scheme scheme, transport::Transport &transport,
+                                                 Team &team, Device &device,
+                                                 const transport::RankLayout &layout);
+/// Creates the measurement for messages by the scheme on a device's streams. `team` and `device`
+/// outlive it.
+std::unique_ptr<Overlap> createDeviceOverlap(Scheme scheme, Team &team, Device &device,
                                              std::shared_ptr<DeviceChannels> channels);
 
 } // namespace syncline::calibrate

@@ -67,6 +67,22 @@ TEST(Calibration, MeasuresEverySchemeOfThreeRanks) {
     }
 }
 
+// With more time computation is measured beside messages of each scheme that sums.
+TEST(Calibration, MeasuresInterferenceByScheme) {
+  Settings settings;
+  settings.seconds = 17;
+  settings.sizes = {1 << 10};
+  settings.schemes = {Scheme::ring, Scheme::tree, Scheme::factors};
+  const std::vector<Findings> all = calibrate(2, settings);
+  for (const Findings &f : all) {
+    EXPECT_EQ(f.schemes[0].besides.computation.samples, 0); // stands for the cluster
+    EXPECT_GE(f.schemes[1].besides.computation.samples, 3);
+    EXPECT_EQ(f.schemes[2].besides.computation.samples, 0);
+    EXPECT_EQ(f.schemes[1].besides.computation.median,
+              all[0].schemes[1].besides.computation.median);
+  }
+}
+
 // All ranks decide alike, so they measure the same sizes and have the same medians.
 TEST(Calibration, RanksFindTheSame) {
   Settings settings;

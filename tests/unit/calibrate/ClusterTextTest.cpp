@@ -83,6 +83,19 @@ TEST(ClusterText, Interference) {
   EXPECT_FALSE(contains(textOf(f), "These messages beside computation"));
 }
 
+// A scheme whose messages take more or less from computation than the ring's says so.
+TEST(ClusterText, InterferenceByScheme) {
+  Findings f = invent(4, truth);
+  f.schemes[1].besides = {
+      .computation = steady(1.26), .beside = {}, .bytes = 1 << 20, .messages = {}};
+  EXPECT_FALSE(contains(textOf(f), "      interference:"));
+  f.schemes[1].besides.computation = steady(1.6);
+  const std::string text = textOf(f);
+  EXPECT_TRUE(contains(text, "\n      # Operations beside its messages of 1MiB: 1.6 times as long"))
+      << text;
+  EXPECT_TRUE(contains(text, "\n      interference: 1.6\n      table:\n")) << text;
+}
+
 // A scheme without sizes is told of, and no key is left without a value.
 TEST(ClusterText, NothingIsLeftEmpty) {
   Findings f = invent(4, truth);

@@ -17,7 +17,7 @@ TEST(Overlap, MeasuresBothWays) {
     ASSERT_TRUE(device.isOk());
     auto team = Team::create(*group.transport(), "test");
     ASSERT_TRUE(team.isOk());
-    auto overlap = openHostOverlap(*group.transport(), **team, **device);
+    auto overlap = openHostOverlap(Scheme::tree, *group.transport(), **team, **device, {});
     ASSERT_TRUE(overlap.isOk());
     Result<Interference> found = (*overlap)->measure(5);
     ASSERT_TRUE(found.isOk()) << found.status().message();
@@ -66,6 +66,18 @@ TEST(Overlap, LatencyFactorsFollowFromTheShareLost) {
   EXPECT_EQ(found.latencyFactor(), 2);
   found.latency = summarize({1});
   EXPECT_EQ(found.latencyFactor(), Interference::maxFactor);
+}
+
+// A scheme has a factor of its own where that is surely not the ring's.
+TEST(Overlap, DiffersWhereIntervalsAreApart) {
+  Interference ring, other;
+  ring.computation = {.samples = 9, .median = 1.3, .low = 1.25, .high = 1.35};
+  EXPECT_FALSE(other.differsFrom(ring));
+  other.computation = {.samples = 9, .median = 1.4, .low = 1.34, .high = 1.5};
+  EXPECT_FALSE(other.differsFrom(ring));
+  other.computation.low = 1.36;
+  EXPECT_TRUE(other.differsFrom(ring));
+  EXPECT_TRUE(ring.differsFrom(other));
 }
 
 // Messages that take as long as alone: the ratio itself. Where they take twice as long, half a
