@@ -38,8 +38,10 @@ public:
     result.certificate = orderBound(problem);
     result.solution = orderOf(problem, inReadyOrder);
     longest = result.solution.period;
-    if (known && known->period < longest)
+    if (known && known->period < longest) {
       result.solution = *known;
+      longest = known->period;
+    }
     schedules.emplace(problem, result.solution.choices);
     for (const Layer &layer : problem.sync.layers)
       total += layer.bytes;
@@ -252,7 +254,7 @@ private:
   OrderResult result;
   /// Schedules by the ways in which gradients travel in the best or in the tried solution.
   std::optional<Schedules> schedules;
-  double longest = 0; ///< seconds: the period in ready order
+  double longest = 0; ///< seconds: the period in ready order, or the known one if it is shorter
   std::size_t visits = 0;
   std::int64_t total = 0, chunk = 0; ///< bytes of all gradients, and of the best chunk
 };
