@@ -1,6 +1,7 @@
 // Problem, solution and cluster as JSON; times in seconds, sizes in bytes.
 #include "codegen/json/SyncJson.h"
 
+#include "codegen/json/ComparedJson.h"
 #include "codegen/json/MessageFacts.h"
 #include "codegen/json/OrderJson.h"
 #include "ir/cluster/Cluster.h"
@@ -235,22 +236,24 @@ Json predictionJson(sync::ProblemOp problem, sync::SolutionOp solution,
                   {"gap", bound > 0 ? std::max(0.0, (finish + earlier.own) / least - 1) : 0.0}};
   if (lost > 0)
     planner["lost"] = lost;
-  return {{"alone", nullable(prediction.getAloneAttr())},
-          {"step", prediction.getStep().convertToDouble()},
-          {"micro_batch", nullable(prediction.getMicroBatchAttr())},
-          {"unclipped", nullable(prediction.getUnclippedAttr())},
-          {"whole", nullable(prediction.getWholeAttr())},
-          {"gathering", nullable(prediction.getGatheringAttr())},
-          {"forward_end", prediction.getForwardEnd().convertToDouble()},
-          {"backward_end", prediction.getBackwardEnd().convertToDouble()},
-          {"communication_end", prediction.getCommunicationEnd().convertToDouble()},
-          {"reconstruction_end", prediction.getReconstructionEnd().convertToDouble()},
-          {"exposed", prediction.exposedSeconds()},
-          {"updates", prediction.getUpdates().convertToDouble()},
-          {"overhead", overhead ? overhead.getValueAsDouble() : 0},
-          {"scatters", prediction->getParentOp()->hasAttr(cluster::scatterAttr)},
-          {"traffic", *checkedTraffic(problem, solution, microBatches)},
-          {"planner", std::move(planner)}};
+  Json json = {{"alone", nullable(prediction.getAloneAttr())},
+               {"step", prediction.getStep().convertToDouble()},
+               {"micro_batch", nullable(prediction.getMicroBatchAttr())},
+               {"unclipped", nullable(prediction.getUnclippedAttr())},
+               {"whole", nullable(prediction.getWholeAttr())},
+               {"gathering", nullable(prediction.getGatheringAttr())},
+               {"forward_end", prediction.getForwardEnd().convertToDouble()},
+               {"backward_end", prediction.getBackwardEnd().convertToDouble()},
+               {"communication_end", prediction.getCommunicationEnd().convertToDouble()},
+               {"reconstruction_end", prediction.getReconstructionEnd().convertToDouble()},
+               {"exposed", prediction.exposedSeconds()},
+               {"updates", prediction.getUpdates().convertToDouble()},
+               {"overhead", overhead ? overhead.getValueAsDouble() : 0},
+               {"scatters", prediction->getParentOp()->hasAttr(cluster::scatterAttr)},
+               {"traffic", *checkedTraffic(problem, solution, microBatches)},
+               {"planner", std::move(planner)}};
+  json.update(comparedJson(prediction));
+  return json;
 }
 
 /// Adds the all-gather of a bucket in halves, whose times stand at `place` of the prediction.

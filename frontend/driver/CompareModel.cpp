@@ -12,6 +12,7 @@
 #include "ir/nn/NN.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/Consistency.h"
+#include "ir/sync/Disturbed.h"
 #include "ir/sync/Sync.h"
 #include "passes/RunPipeline.h"
 #include "syncline/RowsPart.h"
@@ -153,6 +154,8 @@ private:
     auto planned = firstOf<sync::PredictionOp>(plan);
     prediction.setWholeAttr(planned.getWholeAttr()); // plans that were tried besides
     prediction.setGatheringAttr(planned.getGatheringAttr());
+    if (const Attribute disturbed = planned->getAttr(sync::disturbedAttr))
+      prediction->setAttr(sync::disturbedAttr, disturbed);
     return Status::ok();
   }
 

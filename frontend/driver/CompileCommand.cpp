@@ -174,8 +174,7 @@ static void addConsistency(CLI::App &command, CompileOptions &options) {
       .add_option(
           "--consistency", options.consistency,
           "Who waits for whom: bsp, all ranks in every step for all gradients; ssp:S, a rank that "
-          "is "
-          "more than S steps ahead of another; asp, none; dssp:L,U, like ssp:L, but servers may "
+          "is more than S steps ahead of another; asp, none; dssp:L,U, like ssp:L, but servers may "
           "grant the fastest rank up to U steps; easgd:VARIANT,RHO[,TAU], every TAU steps "
           "(default: "
           "1) weights and a centre attract each other with elasticity RHO, VARIANT is original, "
@@ -315,8 +314,8 @@ static void addPlanning(CLI::App &command, CompileOptions &options) {
           "Hide messages behind the backward pass, or (step) behind the next forward pass "
           "too, which then waits for each bucket where it reads the bucket's parameters. auto, "
           "with planner 'optimal': backward, unless step, or one message behind the backward pass, "
-          "has a predicted step shorter by 1 % and fits the devices' memory; with other planners "
-          "the overlap of the system that they follow")
+          "has a predicted step shorter by 1 % (for step with a profile's scatter: the shorter "
+          "mean of disturbed steps) and fits the devices; with others the overlap of their system")
       ->check(launch::oneOf({"backward", "step", "auto"}))
       ->capture_default_str()
       ->group("Planning");

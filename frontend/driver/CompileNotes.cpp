@@ -131,6 +131,14 @@ static std::string optionsFor(const candidates::Candidate &candidate,
   return text;
 }
 
+/// "2.102 ms", and what disturbed steps take where that decided.
+static std::string stepText(const candidates::Outcome &outcome) {
+  return files::formatSeconds(*outcome.step, 4) +
+         (outcome.disturbed ? ", " + files::formatSeconds(*outcome.disturbed, 4) +
+                                  " in the mean of disturbed steps"
+                            : "");
+}
+
 /// "2.102 ms with '--overlap backward'".
 static std::string outcomeText(const candidates::Outcome &outcome,
                                const candidates::Choice &choice) {
@@ -138,7 +146,7 @@ static std::string outcomeText(const candidates::Outcome &outcome,
   if (!outcome.status)
     return options + " is refused: " + outcome.status.message();
   if (outcome.step)
-    return files::formatSeconds(*outcome.step, 4) + " with " + options;
+    return stepText(outcome) + " with " + options;
   return "at least " + files::formatSeconds(outcome.least, 4) + " with " + options;
 }
 
@@ -156,7 +164,7 @@ void noteChoice(const candidates::Choice &choice) {
     return;
   const std::string why = isAlone && !candidates::canGain(*choice.plan)
                               ? "messages cost less than 1 % of the step"
-                              : "step " + files::formatSeconds(*chosen.step, 4) + others;
+                              : "step " + stepText(chosen) + others;
   std::fprintf(stderr, "syncline: note: planned with %s: %s\n",
                optionsFor(chosen.candidate, choice).c_str(), why.c_str());
 }

@@ -4,9 +4,11 @@
 #include "codegen/folder/PlanFolder.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
+#include "frontend/report/DisturbedText.h"
 #include "frontend/report/ExchangeText.h"
 #include "frontend/report/GradientName.h"
 #include "frontend/report/OrderWhy.h"
+#include "frontend/report/PlanText.h"
 #include "frontend/report/WhyReport.h"
 #include "ir/FirstOf.h"
 #include "ir/plan/Plan.h"
@@ -246,6 +248,12 @@ static Result<std::string> whyLocal(const std::string &folder, const std::string
   return report::whyExchange(*plan, parameter);
 }
 
+/// Which plans lost against this one in disturbed steps, where any were compared.
+static Result<std::string> whyDisturbed(const std::string &folder) {
+  SYNCLINE_TRY_GET(plan, codegen::readPlanJson(folder));
+  return report::guarded([&] { return report::disturbedWhy(plan->at("predicted")); });
+}
+
 Result<std::string> whyGradient(const std::string &folder, const std::string &name) {
   PlanContext context;
   SYNCLINE_TRY_GET(module, readPlanModule(folder, context));
@@ -259,11 +267,12 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
     return Status::badInput("'" + folder + "': " + layer.status().message());
   if (planned->problemOp.getConsistency())
     return whyLocal(folder, names[*layer].parameter);
+  SYNCLINE_TRY_GET(disturbed, whyDisturbed(folder));
   const std::string rows = rowsText(**module, *planned, names[*layer].parameter, *layer);
   const std::string microBatches = microBatchText(**module, names[*layer].parameter);
   if (planned->problemOp.getTails())
     return whyOrdered(**module, *planned, names, *layer) + rows + microBatches +
-           channelsText(planned->solution);
+           channelsText(planned->solution) + *disturbed;
   SYNCLINE_TRY_GET(explanation, explain::explain(planned->problem, planned->solution,
                                                  planned->solutionOp.getPlanner().str(), *layer,
                                                  planned->samples));
@@ -271,7 +280,7 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
   why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
                                  planned->solution.finish + why.updates, *planned);
   return report::whyReport(*explanation, why) + rows + partsText(names, why.gradient) +
-         microBatches + channelsText(planned->solution);
+         microBatches + channelsText(planned->solution) + *disturbed;
 }
 
 } // namespace syncline::driver

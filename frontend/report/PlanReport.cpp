@@ -3,6 +3,7 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "frontend/report/BucketTable.h"
+#include "frontend/report/DisturbedText.h"
 #include "frontend/report/ExchangeText.h"
 #include "frontend/report/MemoryText.h"
 #include "frontend/report/MicroBatchText.h"
@@ -150,7 +151,8 @@ static std::string prediction(const nlohmann::json &plan) {
               ? "messages may reach into the next forward pass, which waits for a bucket where it "
                 "first reads the bucket's parameters and updates them there; times of a message "
                 "count from the beginning of the step that issues it\n"
-              : "");
+              : "") +
+         disturbedText(predicted);
 }
 
 /// Samples a second and scaling, on a line of their own; empty where the plan does not say.

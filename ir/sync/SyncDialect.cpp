@@ -2,6 +2,8 @@
 // SyncProblem.cpp has the problems and solutions.
 #include "ir/sync/Sync.h"
 
+#include "ir/sync/Disturbed.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -29,6 +31,8 @@ void SyncDialect::initialize() {
 }
 
 LogicalResult SyncDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == disturbedAttr)
+    return verifyDisturbed(op, attribute.getValue());
   return op->emitError("unknown attribute '") << attribute.getName().getValue() << "'";
 }
 

@@ -3,7 +3,8 @@
 
 #include "ir/FirstOf.h"
 #include "ir/plan/Plan.h"
-#include "ir/sync/Sync.h"
+#include "ir/sync/Disturbed.h"
+#include "passes/candidates/ChooseOrder.h"
 #include "passes/candidates/PlanCandidate.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/solver/Planner.h"
@@ -112,7 +113,8 @@ private:
     if (outcome.status) {
       outcome.step = stepOf(**plan);
       outcome.gathers = gathers(**plan);
-      if (!choice.plan || saves(bestStep, *outcome.step)) {
+      SYNCLINE_TRY_GET(isBetter, beats(outcome, **plan));
+      if (*isBetter) {
         choice.plan = std::move(*plan);
         choice.chosen = choice.outcomes.size();
         bestStep = *outcome.step;
@@ -120,6 +122,33 @@ private:
     }
     choice.outcomes.push_back(std::move(outcome));
     return Status::ok();
+  }
+
+  /// Whether the plan is to be taken in place of the best one: an order in place of a barrier by
+  /// the means of disturbed steps, where these are known, everything else by the predicted step.
+  Result<bool> beats(Outcome &outcome, ModuleOp plan) {
+    if (!choice.plan)
+      return true;
+    Outcome &bestOutcome = choice.outcomes[choice.chosen];
+    const Candidate &candidate = outcome.candidate, &best = bestOutcome.candidate;
+    auto prediction = firstOf<sync::PredictionOp>(plan);
+    const auto disturbed =
+        prediction ? sync::disturbedOf(prediction) : std::vector<sync::DisturbedPlan>();
+    if (disturbed.empty() || best.overlap == candidate.overlap ||
+        best.planner != candidate.planner || best.channels != candidate.channels || best.splitTied)
+      return saves(bestStep, stepOf(plan));
+    outcome.disturbed = disturbed[0].mean;
+    bestOutcome.disturbed = disturbed[1].mean;
+    if (disturbed[0].mean < disturbed[1].mean)
+      return true;
+    SYNCLINE_TRY_GET(barrier, disturbedPlan(*choice.plan));
+    if (!*barrier)
+      return false;
+    std::vector<sync::DisturbedPlan> all = disturbed;
+    all.erase(all.begin() + 1);
+    all.insert(all.begin(), std::move(**barrier));
+    sync::setDisturbed(firstOf<sync::PredictionOp>(*choice.plan), all);
+    return false;
   }
 
   /// Writes the simpler candidate's step into the prediction.

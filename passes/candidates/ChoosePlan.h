@@ -26,7 +26,9 @@ struct Outcome {
   Status status = Status::ok();    ///< why it is refused
   std::optional<double> step = {}; ///< seconds
   double least = 0;                ///< seconds
-  bool gathers = false;            ///< whether some of its messages travel in each micro-batch
+  /// Mean seconds of disturbed steps, where these decided between an order and a barrier.
+  std::optional<double> disturbed = {};
+  bool gathers = false; ///< whether some of its messages travel in each micro-batch
 };
 
 struct Choice {

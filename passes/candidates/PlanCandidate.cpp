@@ -7,8 +7,11 @@
 #include "ir/plan/Plan.h"
 #include "ir/plan/RankMemory.h"
 #include "ir/sync/Sync.h"
+#include "passes/candidates/ChooseOrder.h"
 #include "passes/merge/WriteProblem.h"
 #include "passes/solver/Planner.h"
+
+#include <algorithm>
 
 using namespace mlir;
 
@@ -52,7 +55,39 @@ Result<OwningOpRef<ModuleOp>> CandidatePlanner::planOnce(const Candidate &candid
   return plan;
 }
 
+/// Writes what was compared into the prediction of the order that was kept.
+static void writeDown(ModuleOp plan, const OrderChoice &choice, bool isOwn) {
+  std::vector<sync::DisturbedPlan> all = {choice.order, choice.barrier};
+  all.insert(all.end(), choice.others.begin(), choice.others.end());
+  if (isOwn) // by 'optimal', though it has not the least mean
+    std::swap(all.front(), *std::ranges::find(all.begin() + 2, all.end(), "optimal",
+                                              &sync::DisturbedPlan::planner));
+  sync::setDisturbed(firstOf<sync::PredictionOp>(plan), all);
+}
+
 Result<OwningOpRef<ModuleOp>> CandidatePlanner::plan(Candidate candidate) {
+  Result<OwningOpRef<ModuleOp>> planned = planFitting(candidate);
+  if (!planned || candidate.overlap != plan::overlapStep ||
+      !(candidate.planner ? candidate.planner->isOptimal() : true))
+    return planned;
+  SYNCLINE_TRY_GET(choice, chooseOrder(**planned));
+  if (!*choice)
+    return planned;
+  const bool isOwn = (*choice)->planner->isOptimal();
+  if (!isOwn) {
+    candidate.planner = (*choice)->planner;
+    SYNCLINE_TRY_GET(other, planOnce(candidate));
+    if (missingBytes(**other) > 0 && missingBytes(**planned) <= 0) {
+      writeDown(**planned, **choice, /*isOwn=*/true);
+      return planned;
+    }
+    planned = std::move(other);
+  }
+  writeDown(**planned, **choice, /*isOwn=*/false);
+  return planned;
+}
+
+Result<OwningOpRef<ModuleOp>> CandidatePlanner::planFitting(Candidate &candidate) {
   constexpr int mostPlans = 5;
   // Messages by factors live in the arena, too, and other ready times make other messages: what
   // the plan lacks in the end is added to what recomputation shall free.

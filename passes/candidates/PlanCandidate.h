@@ -25,11 +25,15 @@ public:
 
   /// The module's plan, which needs not fit the devices' memory. With `recomputesToFit` it plans
   /// without recomputation first, and then, while the devices lack memory, with as much of it as
-  /// frees what is missing. Errors: those of runPasses().
+  /// frees what is missing. Where 'optimal' plans an order and steps scatter, the plan has the
+  /// order with the least mean of disturbed steps (ChooseOrder.h), unless it lacks memory and the
+  /// other one does not; its prediction then has `sync.disturbed`, the barrier second. Errors:
+  /// those of runPasses() and chooseOrder().
   Result<mlir::OwningOpRef<mlir::ModuleOp>> plan(Candidate candidate);
 
 private:
   Result<mlir::OwningOpRef<mlir::ModuleOp>> planOnce(const Candidate &candidate);
+  Result<mlir::OwningOpRef<mlir::ModuleOp>> planFitting(Candidate &candidate);
   Result<mlir::ModuleOp> timedStep(const Candidate &candidate);
   Result<mlir::ModuleOp> solution(Candidate candidate);
 

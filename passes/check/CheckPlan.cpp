@@ -29,7 +29,8 @@ struct CheckPlan : syncline::impl::CheckPlanBase<CheckPlan> {
     for (auto program : getOperation().getOps<plan::ProgramOp>())
       if (failed(checkProgram(program)))
         return signalPassFailure();
-    if (failed(check::checkPrediction(getOperation())))
+    if (failed(check::checkPrediction(getOperation())) ||
+        failed(check::checkDisturbed(getOperation())))
       signalPassFailure();
   }
 };

@@ -170,6 +170,10 @@ mlir::LogicalResult checkTimes(const PlanFacts &facts, sync::ProblemOp problem,
 /// carries out the solution beside it (P19).
 mlir::LogicalResult checkPrediction(mlir::ModuleOp module);
 
+/// Rule P22k: drawn steps take by the plan what its prediction says of them, if it does. What it
+/// says of other plans is not judged. Precondition: checkPrediction() succeeded.
+mlir::LogicalResult checkDisturbed(mlir::ModuleOp module);
+
 /// Rule P23: the problem's factor options and piggybacks are those that the program's products and
 /// the requests give. Succeeds where the module has no problem or no cluster. Precondition:
 /// checkBuckets() succeeded.

@@ -4,6 +4,7 @@
 #include "passes/problem/Interference.h"
 #include "passes/problem/Rounding.h"
 #include "passes/solver/Gathering.h"
+#include "passes/solver/Inflation.h"
 #include "passes/solver/ListSchedule.h"
 #include "passes/solver/OrderBound.h"
 #include "passes/solver/OrderCases.h"
@@ -33,8 +34,9 @@ namespace {
 /// Follows the best list schedule.
 class OrderSearch {
 public:
-  OrderSearch(const OrderProblem &problem, const Solution &inReadyOrder, const OrderSolution *known)
-      : problem(problem) {
+  OrderSearch(const OrderProblem &problem, const Solution &inReadyOrder, bool inHalves,
+              const OrderSolution *known)
+      : problem(problem), inHalves(inHalves) {
     result.certificate = orderBound(problem);
     result.solution = orderOf(problem, inReadyOrder);
     longest = result.solution.period;
@@ -120,8 +122,8 @@ private:
     keepIfShorter(priorityOrder(problem, unlimited));            // TicTac
     const std::int64_t largest = problem.sync.mergeClasses[0].largestMessage;
     const auto fits = [&](const Layer &layer) { return layer.bytes <= largest; };
-    if (!std::ranges::all_of(problem.sync.layers, fits))
-      return; // DeAR cuts no layer
+    if (!inHalves || !std::ranges::all_of(problem.sync.layers, fits))
+      return; // DeAR cuts no layer, and sends every bucket in halves
     for (std::int64_t size = 1 << 16; size <= 1 << 30; size *= 2)
       if (Result<OrderSolution> order = dearOrder(problem, size))
         keepIfShorter(std::move(*order));
@@ -152,12 +154,12 @@ private:
 
   /// Whether a layer travels by a merge class whose buckets may travel in halves.
   bool offersHalves() const {
-    return std::ranges::any_of(schedules->layerChoices(), [&](const Choice &choice) {
-      return choice.kind == Choice::Kind::bucket &&
-             std::ranges::any_of(
-                 problem.sync.mergeClasses[choice.index].options,
-                 [](const SchemeOption &option) { return hasHalves(option.scheme); });
-    });
+    return inHalves && std::ranges::any_of(schedules->layerChoices(), [&](const Choice &choice) {
+             return choice.kind == Choice::Kind::bucket &&
+                    std::ranges::any_of(
+                        problem.sync.mergeClasses[choice.index].options,
+                        [](const SchemeOption &option) { return hasHalves(option.scheme); });
+           });
   }
 
   /// Lets the largest gradients change between factors and buckets, one by one, and keeps what
@@ -251,6 +253,7 @@ private:
   }
 
   const OrderProblem &problem;
+  const bool inHalves;
   OrderResult result;
   /// Schedules by the ways in which gradients travel in the best or in the tried solution.
   std::optional<Schedules> schedules;
@@ -271,17 +274,41 @@ static OrderResult proved(const OrderProblem &problem, OrderSolution order) {
   return result;
 }
 
-OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder) {
-  return OrderSearch(problem, inReadyOrder, nullptr).run();
+OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder, bool inHalves) {
+  return OrderSearch(problem, inReadyOrder, inHalves, nullptr).run();
 }
 
-/// The order that the planner gives where it forgets what messages take from computation.
-static Result<OrderSolution> forgetting(const OrderProblem &problem, const Planner &planner) {
+static Result<OrderResult> planOptimal(const OrderProblem &problem, bool inHalves);
+
+/// The order that "optimal" gives where it forgets what messages take from computation.
+static Result<OrderSolution> forgetting(const OrderProblem &problem, bool inHalves) {
   OrderProblem free = problem;
   free.sync = withoutLosses(problem.sync);
-  SYNCLINE_TRY_GET(order, planOrder(free, planner));
+  SYNCLINE_TRY_GET(order, planOptimal(free, inHalves));
   setTimes(Schedules(problem, order->solution.choices), order->solution);
   return std::move(order->solution);
+}
+
+/// What "optimal" gives, in halves or not.
+static Result<OrderResult> planOptimal(const OrderProblem &problem, bool inHalves) {
+  SYNCLINE_TRY_GET(inReadyOrder, (*parsePlanner("optimal"))->plan(problem.sync));
+  // That plan finishes first of all, but a rule's plan may have the shorter period.
+  const std::optional<Solution> ruled = bestRuledSolution(problem.sync);
+  const bool isShorter =
+      ruled && orderOf(problem, *ruled).period < orderOf(problem, inReadyOrder->plan).period;
+  const Solution &start = isShorter ? *ruled : inReadyOrder->plan;
+  if (!slowsComputation(problem.sync))
+    return planOrder(problem, start, inHalves);
+  SYNCLINE_TRY_GET(known, forgetting(problem, inHalves));
+  return OrderSearch(problem, start, inHalves, &*known).run();
+}
+
+Result<OrderSolution> searchOrder(const OrderProblem &problem, const Planner &planner) {
+  const Search &search = *planner.search();
+  SYNCLINE_TRY_GET(found, planOptimal(inflated(problem, search.inflation), search.inHalves));
+  if (search.inflation > 0)
+    setTimes(Schedules(problem, found->solution.choices), found->solution);
+  return std::move(found->solution);
 }
 
 /// The order that "optimal" finds for sums alone, with the bound of all orders.
@@ -305,18 +332,13 @@ Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planne
   }
   if (planner.search() && planner.search()->sumsOnly())
     return planSums(problem);
-  SYNCLINE_TRY_GET(inReadyOrder, planner.plan(problem.sync));
-  if (planner.isOptimal()) {
-    // That plan finishes first of all, but a rule's plan may have the shorter period.
-    const std::optional<Solution> ruled = bestRuledSolution(problem.sync);
-    const bool isShorter =
-        ruled && orderOf(problem, *ruled).period < orderOf(problem, inReadyOrder->plan).period;
-    const Solution &start = isShorter ? *ruled : inReadyOrder->plan;
-    if (!slowsComputation(problem.sync))
-      return planOrder(problem, start);
-    SYNCLINE_TRY_GET(known, forgetting(problem, planner));
-    return OrderSearch(problem, start, &*known).run();
+  if (planner.isOptimal())
+    return planOptimal(problem, true);
+  if (planner.search() && planner.search()->gatherPrice == 1) {
+    SYNCLINE_TRY_GET(order, searchOrder(problem, planner));
+    return proved(problem, std::move(*order));
   }
+  SYNCLINE_TRY_GET(inReadyOrder, planner.plan(problem.sync));
   return proved(problem, orderOf(problem, inReadyOrder->plan));
 }
 

@@ -29,14 +29,20 @@ struct OrderResult {
 /// around the best ones. There every message counts as 1e-5 of the period more. Then the orders of
 /// other systems, where they are shorter by more than 1e-5 (solver/README.md). Deterministic: the
 /// seeds are fixed. Preconditions: the problem is valid, and
-/// `inReadyOrder` solves its sync problem.
-OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder);
+/// `inReadyOrder` solves its sync problem. Without `inHalves` every bucket travels whole.
+OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder,
+                      bool inHalves = true);
 
 /// What a planner gives for an order problem: as above for "optimal", from its solution in ready
 /// order or the best one of a rule, whichever has the shorter period; the same search without
-/// factors and rows for "sums"; a rule's own order; for every other planner its own messages in
+/// factors and rows for "sums", and where messages take longer for "inflated:P" (Inflation.h); a
+/// rule's own order; for every other planner its own messages in
 /// their order. Returns badInput as Planner::plan() does. Precondition: the problem is valid.
 Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planner);
+
+/// The order alone that the planner's search gives, without a bound. Precondition: the problem is
+/// valid, and the planner is a search that gathers as "optimal" does.
+Result<OrderSolution> searchOrder(const OrderProblem &problem, const Planner &planner);
 
 /// The solution that sends the same messages in the same order; its readers still wait one by one.
 /// Precondition: it solves problem.sync.

@@ -6,6 +6,7 @@
 #include "passes/solver/CommonPlanner.h"
 #include "passes/solver/FinishTimes.h"
 #include "passes/solver/Gathering.h"
+#include "passes/solver/Inflation.h"
 #include "passes/solver/PlannerRows.h"
 #include "passes/solver/Replay.h"
 #include "passes/solver/SchemePlanners.h"
@@ -91,6 +92,8 @@ Result<PlannerRef> parseLimited(std::string_view text, std::string_view argument
   return std::make_shared<const Planner>(std::string(text), entry.method(0), limit);
 }
 
+constexpr std::string_view inflatedPrefix = "inflated:", wholeEnding = ":whole";
+
 /// f of merging alone; empty where the problem is not plain.
 std::vector<double> plainFinishTimes(const Problem &problem) {
   const std::optional<MergeProblem> plain = plainProblem(problem);
@@ -150,9 +153,18 @@ Result<PlanResult> searched(const Problem &problem, const SolverOptions &options
   return PlanResult{std::move(best.plan), std::move(best.certificate), bound};
 }
 
+/// What the search gives where all messages take longer, with all plans' bound.
+Result<PlanResult> searchedInflated(const Problem &problem, double inflation,
+                                    const SolverOptions &options) {
+  SYNCLINE_TRY_GET(result, searched(inflated(problem, inflation), options));
+  return proved(problem, replay(problem, choicesOf(problem, result->plan)), options);
+}
+
 /// What the search gives where messages by factors and rows are dearer, with all plans' bound.
 Result<PlanResult> searched(const Problem &problem, const Search &search,
                             const SolverOptions &options) {
+  if (search.inflation > 0)
+    return searchedInflated(problem, search.inflation, options);
   if (search.gatherPrice == 1)
     return searched(problem, options);
   const bool gathers = std::ranges::any_of(
@@ -247,8 +259,32 @@ PlannerRef microBatchesPlanner(std::int64_t microBatches) {
                                          Search{static_cast<double>(microBatches)});
 }
 
+PlannerRef inflatedPlanner(int percent, bool inHalves) {
+  return std::make_shared<const Planner>(
+      std::string(inflatedPrefix) + std::to_string(percent) +
+          std::string(inHalves ? "" : wholeEnding),
+      Search{.inflation = static_cast<double>(percent) / 100, .inHalves = inHalves});
+}
+
+/// The planner "inflated:P" or "inflated:P:whole"; null for another name.
+static PlannerRef parseInflated(std::string_view name) {
+  if (!name.starts_with(inflatedPrefix))
+    return nullptr;
+  std::string_view number = name.substr(inflatedPrefix.size());
+  const bool inHalves = !number.ends_with(wholeEnding);
+  if (!inHalves)
+    number.remove_suffix(wholeEnding.size());
+  const auto percent = number == "0" ? 0 : positiveNumber<int>(number);
+  const bool isNumber = number == "0" || percent > 0;
+  const PlannerRef planner =
+      isNumber && percent <= mostInflation ? inflatedPlanner(percent, inHalves) : nullptr;
+  return planner && planner->name() == name && !planner->isOptimal() ? planner : nullptr;
+}
+
 Result<PlannerRef> plannerOfPlan(std::string_view name) {
   constexpr std::string_view microBatches = "micro-batches:";
+  if (PlannerRef inflated = parseInflated(name))
+    return inflated;
   if (name == "sums")
     return sumsPlanner();
   if (name == commonName)

@@ -60,7 +60,7 @@ public:
   const OrderRule *orderRule() const { return std::get_if<OrderRule>(&method); }
 
   /// Whether this is "optimal".
-  bool isOptimal() const { return search() && search()->gatherPrice == 1; }
+  bool isOptimal() const { return search() && search()->isPlain(); }
 
 private:
   std::string specification;
@@ -93,8 +93,15 @@ std::shared_ptr<const Planner> sumsPlanner();
 /// to mostMicroBatches.
 std::shared_ptr<const Planner> microBatchesPlanner(std::int64_t microBatches);
 
+/// "inflated:P", "inflated:P:whole": our own search where messages take P % longer, from 0 to
+/// mostInflation, and where no bucket of an order travels in halves. Times, and the bound, are
+/// those of the problem as it is.
+std::shared_ptr<const Planner> inflatedPlanner(int percent, bool inHalves);
+inline constexpr int mostInflation = 100;
+
 /// The planner by whose name a plan says that it was made: one that users may name, one of the two
-/// above, which `compile --accumulate` compares, or "common" (CommonPlanner.h). Returns badUsage as
+/// above, which `compile --accumulate` compares, one of those that `compile` compares where steps
+/// scatter, or "common" (CommonPlanner.h). Returns badUsage as
 /// parsePlanner() does.
 Result<std::shared_ptr<const Planner>> plannerOfPlan(std::string_view name);
 

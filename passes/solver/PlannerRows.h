@@ -22,10 +22,15 @@ using MergeRule = std::function<Result<std::vector<Choice>>(const Problem &)>;
 using OrderRule = std::function<Result<OrderSolution>(const OrderProblem &)>;
 
 /// Our own search among all plans, as if messages by factors and rows were so many times as dear:
-/// infinitely where it has none of them. For steps of several micro-batches (Gathering.h).
+/// infinitely where it has none of them. For steps of several micro-batches (Gathering.h). Or as if
+/// all messages took longer, by so much of their time, so that a late rank finds some slack; and
+/// perhaps without halves (Inflation.h).
 struct Search {
   double gatherPrice = 1;
+  double inflation = 0;
+  bool inHalves = true; ///< whether an order may have halves
 
+  bool isPlain() const { return gatherPrice == 1 && inflation == 0 && inHalves; }
   bool sumsOnly() const { return gatherPrice == std::numeric_limits<double>::infinity(); }
 };
 

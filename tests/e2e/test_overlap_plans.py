@@ -110,6 +110,53 @@ class OverlapPlansTest(Overlapped):
         self.assertGreater(gains[0], 1.05)
         self.assertLess(gains[1], 1 + 0.9 * (gains[0] - 1))
 
+    def late_profile(self, scatter):
+        nodes = {"/conv1/Conv": 4, "/conv2/Conv": 4, "/fc/Gemm": 1}
+        times = {n: {"forward": f"{t} ms", "backward": f"{2 * t} ms"} for n, t in nodes.items()}
+        profile = {"schema": 1, "operations": {**times, "loss": {"forward": "10 us"}}}
+        return self.write("late.json", json.dumps({**profile, **scatter}))
+
+    def test_disturbed_steps(self):
+        """Where steps scatter, the order with the least mean is kept; reports say what it and the
+        barrier take, and which others lost."""
+        late = {"scatter": [[1.0, 1.0, 1.2, 1.5], [1.0, 1.4, 1.0, 1.1]]}
+        words = ("--profile", self.late_profile(late), "--overlap")
+        plan, _ = self.compiled("10 Mb/s", *words, "step")
+        folder = self.folder / "chosen.plan"
+        disturbed = plan["predicted"]["disturbed"]
+        kept, barrier, *others = disturbed["plans"]
+        self.assertEqual((kept["overlap"], barrier["overlap"]), ("step", "backward"))
+        self.assertEqual(kept["planner"], plan["planner"])
+        self.assertGreaterEqual(len(others), 1)
+        for other in others:
+            self.assertLessEqual(kept["mean"], other["mean"] * (1 + 1e-9))
+        for one in disturbed["plans"]:
+            self.assertLess(one["low"], one["mean"])
+            self.assertLess(one["mean"], one["high"])
+        said = harness.syncline("inspect", folder)
+        self.assertRegex(said, "steps drawn from the profile's scatter a step takes .* m?s in")
+        self.assertRegex(said, "; with a barrier .* in the mean")
+        self.assertIn("; the bound below is that of undisturbed steps\n", said)
+        why = harness.syncline("inspect", folder, "--why", "fc.weight")
+        self.assertIn("plans compared in 32 steps drawn from the profile's scatter", why)
+        self.assertRegex(why, r"(?m)^order .* kept$")
+        self.assertRegex(why, r"(?m)^barrier: a step waits for all of its messages .* %$")
+        self.assertIn("bound proved", harness.syncline("verify", folder, "--model", DIGITS))
+        again, _ = self.compiled("10 Mb/s", *words, "step")
+        self.assertEqual(again, plan)
+        auto, said = self.compiled("10 Mb/s", *words, "auto")
+        self.assertEqual(auto["overlap"] == "step", kept["mean"] < barrier["mean"])
+        self.assertIn("in the mean of disturbed steps", said)
+
+    def test_undisturbed_steps(self):
+        """Nothing is compared where nothing was measured, or messages cannot cross."""
+        for scatter, overlap in (({}, "step"), ({"scatter": [[1.0, 1.5]]}, "backward")):
+            words = ("--profile", self.late_profile(scatter), "--overlap", overlap)
+            plan, _ = self.compiled("10 Mb/s", *words)
+            self.assertNotIn("disturbed", plan["predicted"])
+            self.assertEqual(plan["planner"], "optimal")
+            self.assertNotIn("drawn", harness.syncline("inspect", self.folder / "chosen.plan"))
+
     def test_default_near_balance(self):
         """What would save less than 1 % is not taken."""
         cluster = harness.CLUSTER.replace("20 us", "10 ns").replace("10 Gb/s", "1 Tb/s")

@@ -141,6 +141,34 @@ error attribute 'alone' failed to satisfy constraint: 64-bit float attribute
 
 // -----
 
+// Base: Steps that were recorded, all alike.
+change launchOverhead | = 2.0, b = 0.0>>]>} => = 2.0, b = 0.0>>]>, cluster.scatter = [[1.0], [1.0]]}
+
+// -----
+
+// Valid: Drawn steps that are all alike.
+change step 5.5 => step 5.5 {sync.disturbed = [{crosses = false, high = 5.5 : f64, low = 5.5 : f64, mean = 5.5 : f64, planner = "me"}]}
+
+// -----
+
+// Drawn steps that are too short.
+change step 5.5 => step 5.5 {sync.disturbed = [{crosses = false, high = 5.5 : f64, low = 5.5 : f64, mean = 5.25 : f64, planner = "me"}]}
+error sync.prediction | P22k: expected 'mean' 5.500000e+00 s as in virtual time, got 5.250000e+00 s
+
+// -----
+
+// A quantile that is too short.
+change step 5.5 => step 5.5 {sync.disturbed = [{crosses = false, high = 5.5 : f64, low = 5.25 : f64, mean = 5.5 : f64, planner = "me"}]}
+error sync.prediction | P22k: expected 'low' 5.500000e+00 s as in virtual time, got 5.250000e+00 s
+
+// -----
+
+// Drawn steps of another plan.
+change step 5.5 => step 5.5 {sync.disturbed = [{crosses = false, high = 5.5 : f64, low = 5.5 : f64, mean = 5.5 : f64, planner = "you"}]}
+error sync.prediction | P22k: expected the plan itself first
+
+// -----
+
 // Base: What virtual time says of a trace.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.trace @net {

@@ -1,0 +1,14 @@
+// What a plan was compared with, as JSON.
+#pragma once
+
+#include "ir/sync/Sync.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace syncline::codegen {
+
+/// What plan.schema.json's prediction has only where plans were compared: "disturbed", how long
+/// drawn steps take by the plan and by the others. An object, empty where none was.
+nlohmann::json comparedJson(sync::PredictionOp prediction);
+
+} // namespace syncline::codegen
