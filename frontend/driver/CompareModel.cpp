@@ -13,6 +13,7 @@
 #include "ir/plan/Plan.h"
 #include "ir/sync/Consistency.h"
 #include "ir/sync/Disturbed.h"
+#include "ir/sync/StepRange.h"
 #include "ir/sync/Sync.h"
 #include "passes/RunPipeline.h"
 #include "syncline/RowsPart.h"
@@ -154,8 +155,9 @@ private:
     auto planned = firstOf<sync::PredictionOp>(plan);
     prediction.setWholeAttr(planned.getWholeAttr()); // plans that were tried besides
     prediction.setGatheringAttr(planned.getGatheringAttr());
-    if (const Attribute disturbed = planned->getAttr(sync::disturbedAttr))
-      prediction->setAttr(sync::disturbedAttr, disturbed);
+    for (StringRef name : {sync::disturbedAttr, sync::rangeAttr})
+      if (const Attribute compared = planned->getAttr(name))
+        prediction->setAttr(name, compared);
     return Status::ok();
   }
 

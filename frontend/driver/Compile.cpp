@@ -10,6 +10,7 @@
 #include "frontend/driver/PlanAsked.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PrepareModel.h"
+#include "frontend/driver/StepDoubt.h"
 #include "frontend/files/Paths.h"
 #include "frontend/report/Closing.h"
 #include "passes/Diagnostics.h"
@@ -42,6 +43,7 @@ Status compile(const CompileOptions &options) {
                      return planAsked(form, request.paths, *model->module, enter);
                    }));
   const ModuleOp module = *planned->choice.plan;
+  SYNCLINE_TRY(addRange(request, *model->module, module, enter));
   DiagnosticCollector diagnostics(&context);
   codegen::PlanSources sources{
       module, model->info,           files::runtimeIncludes(), std::move(model->files),

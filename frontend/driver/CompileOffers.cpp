@@ -7,7 +7,7 @@
 #include "frontend/driver/PlanAsked.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PrepareModel.h"
-#include "frontend/files/DeviceTable.h"
+#include "frontend/driver/StepDoubt.h"
 #include "frontend/files/OffersFile.h"
 #include "frontend/files/Paths.h"
 #include "frontend/report/OffersReport.h"
@@ -61,14 +61,10 @@ std::optional<double> ddpStep(const simulate::SimulatedPlan &plan) {
   return swept ? std::optional(swept->points.front().step) : std::nullopt;
 }
 
-/// The user's doubt, else what published runs on the kind say of PyTorch's kernels.
-std::optional<report::StepDoubt> doubtOf(const files::OffersFile &file,
-                                         const files::DeviceRates &device) {
-  if (file.doubt)
-    return report::StepDoubt{.share = *file.doubt};
-  const bool isJudged = device.kernels && device.kernels->like.starts_with("pytorch");
-  const auto doubt = isJudged ? files::doubtOf(device.kind) : std::nullopt;
-  return doubt ? std::optional(report::StepDoubt{doubt->ninth, doubt->runs}) : std::nullopt;
+/// The user's doubt, else what published runs say.
+std::optional<report::StepDoubt> offersDoubt(const files::OffersFile &file,
+                                             const files::DeviceRates &device) {
+  return file.doubt ? report::StepDoubt{.share = *file.doubt} : doubtOf(device);
 }
 
 /// What the table says of a plan.
@@ -87,7 +83,7 @@ Result<report::PlannedOffer> offerOf(const files::OffersFile &file, const files:
                                .size = memory.size,
                                .hasActivations = memory.hasActivations,
                                .ddpStep = ddpStep(*plan),
-                               .doubt = doubtOf(file, device)};
+                               .doubt = offersDoubt(file, device)};
   planned.rate = {plan->problem().cluster().getRanks(),
                   static_cast<double>(*plan->samples() * plan->microBatches()),
                   plan->predictedStep(), plan->aloneSeconds(1)};

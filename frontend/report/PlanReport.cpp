@@ -10,6 +10,7 @@
 #include "frontend/report/OrderText.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
+#include "frontend/report/RangeText.h"
 #include "frontend/report/Throughput.h"
 #include "syncline/PlanFiles.h"
 #include "syncline/RowsPart.h"
@@ -221,7 +222,7 @@ static std::string totals(const nlohmann::json &plan, std::int64_t samples) {
                                          formatBytes(bytesOf(plan.at("buckets"))) + " of gradients";
   return "\n" + messages + ", " + formatTraffic(plan.at("predicted").at("traffic")) +
          " to and from a node\n" + carrier(plan) + prediction(plan) + throughput(plan, samples) +
-         memoryText(plan) + proof(plan) + sources(plan, samples > 0);
+         rangeText(plan) + memoryText(plan) + proof(plan) + sources(plan, samples > 0);
 }
 
 static std::string reportText(const nlohmann::json &plan, bool allMembers, std::int64_t samples) {

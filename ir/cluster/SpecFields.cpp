@@ -1,6 +1,8 @@
 // From a spec to its fields and back.
 #include "ir/cluster/SpecFields.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace syncline::cluster {
@@ -82,6 +84,26 @@ void SpecFields::setRanks(std::int64_t count) {
     return FormulaAttr::get(formula.getContext(), formula.getAlgorithm(), count, formula.getAlpha(),
                             formula.getBeta(), formula.getGamma());
   });
+}
+
+SpecAttr slowedBy(SpecAttr spec, double factor) {
+  MLIRContext *const context = spec.getContext();
+  SpecFields fields(spec);
+  fields.overrides.clear();
+  std::set<std::int64_t> others;
+  const std::int64_t devices = spec.getDevicesPerNode();
+  for (std::int64_t node = 0; node < (spec.getRanks() + devices - 1) / devices; ++node)
+    others.insert(others.end(), node);
+  for (OverrideAttr own : spec.getOverrides()) {
+    for (const std::int64_t node : own.getNodes())
+      others.erase(node);
+    fields.overrides.push_back(OverrideAttr::get(
+        context, own.getNodes(), double(own.getSlowdown()) * factor, own.getLink()));
+  }
+  if (!others.empty())
+    fields.overrides.push_back(
+        OverrideAttr::get(context, llvm::to_vector(others), factor, LinkAttr()));
+  return fields.get(context);
 }
 
 Status expectRoom(SpecAttr spec, std::int64_t ranks, const std::string &what) {

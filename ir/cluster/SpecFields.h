@@ -37,6 +37,9 @@ struct SpecFields {
   void setRanks(std::int64_t count);
 };
 
+/// The cluster on which all computation takes so many times as long. Precondition: factor > 0.
+SpecAttr slowedBy(SpecAttr spec, double factor);
+
 /// badInput where a cluster of `ranks` has no rank for a colocated server of the spec, or no node
 /// for one of its overrides. `what` begins the message: "--nodes: 'lab.yaml'".
 Status expectRoom(SpecAttr spec, std::int64_t ranks, const std::string &what);

@@ -3,6 +3,7 @@
 #include "ir/sync/Sync.h"
 
 #include "ir/sync/Disturbed.h"
+#include "ir/sync/StepRange.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -33,6 +34,8 @@ void SyncDialect::initialize() {
 LogicalResult SyncDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == disturbedAttr)
     return verifyDisturbed(op, attribute.getValue());
+  if (attribute.getName() == rangeAttr)
+    return verifyRange(op, attribute.getValue());
   return op->emitError("unknown attribute '") << attribute.getName().getValue() << "'";
 }
 

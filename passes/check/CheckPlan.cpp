@@ -30,7 +30,7 @@ struct CheckPlan : syncline::impl::CheckPlanBase<CheckPlan> {
       if (failed(checkProgram(program)))
         return signalPassFailure();
     if (failed(check::checkPrediction(getOperation())) ||
-        failed(check::checkDisturbed(getOperation())))
+        failed(check::checkDisturbed(getOperation())) || failed(check::checkRange(getOperation())))
       signalPassFailure();
   }
 };

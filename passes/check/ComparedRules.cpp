@@ -1,10 +1,14 @@
-// Rule P22k: how long drawn steps take by the plan.
+// Rules P22k and P22l: how long drawn steps take by the plan, and the range of its step.
 #include "passes/check/PlanFacts.h"
 
 #include "ir/FirstOf.h"
 #include "ir/sync/Disturbed.h"
+#include "ir/sync/StepRange.h"
 #include "passes/problem/Rounding.h"
 #include "passes/simulate/ir/PredictDisturbed.h"
+#include "passes/simulate/ir/PredictSlowed.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -34,6 +38,31 @@ LogicalResult checkDisturbed(ModuleOp module) {
     if (problem::differ(got, expected))
       return refuse() << "expected '" << what << "' " << expected << " s as in virtual time, got "
                       << got << " s";
+  return success();
+}
+
+LogicalResult checkRange(ModuleOp module) {
+  auto claimed = firstOf<sync::PredictionOp>(module);
+  const auto range = claimed ? sync::rangeOf(claimed) : std::optional<sync::StepRange>();
+  if (!range)
+    return success();
+  const auto refuse = [&] { return claimed.emitOpError("P22l: "); };
+  for (auto [name, end, factor] : {std::tuple("fast", &range->fast, 1 - range->doubt),
+                                   {"slow", &range->slow, 1 + range->doubt}}) {
+    const auto slowed = simulate::predictSlowed(module, factor);
+    if (!slowed)
+      return refuse() << "nothing to compare with: " << slowed.status().message();
+    if (!*slowed)
+      return refuse() << "expected no '" << sync::rangeAttr << "' here";
+    // Waiting is a difference of times as long as the step.
+    for (auto [what, got, expected, whole] :
+         {std::tuple("step", end->step, (*slowed)->step, (*slowed)->step),
+          {"exposed", end->exposed, (*slowed)->exposed, (*slowed)->step},
+          {"efficiency", end->efficiency, (*slowed)->efficiency, (*slowed)->efficiency}})
+      if (std::abs(got - expected) > problem::sumRounding * whole)
+        return refuse() << "expected '" << what << "' " << expected << " at the end '" << name
+                        << "' as in virtual time, got " << got;
+  }
   return success();
 }
 

@@ -174,6 +174,9 @@ mlir::LogicalResult checkPrediction(mlir::ModuleOp module);
 /// says of other plans is not judged. Precondition: checkPrediction() succeeded.
 mlir::LogicalResult checkDisturbed(mlir::ModuleOp module);
 
+/// Rule P22l: so does the range of the step. Precondition: as above.
+mlir::LogicalResult checkRange(mlir::ModuleOp module);
+
 /// Rule P23: the problem's factor options and piggybacks are those that the program's products and
 /// the requests give. Succeeds where the module has no problem or no cluster. Precondition:
 /// checkBuckets() succeeded.

@@ -43,6 +43,50 @@ class GpuTest(RefusalTest):
         return self.refuses(["compile", model, *words, "-o", plan], *names, code=code)
 
 
+class RangeTest(GpuTest):
+    """What published runs say of a kind's predictions is passed on to the step."""
+
+    def test_range(self):
+        plan, _ = self.planned("{kind: v100}", model=RESNET, batch=8)
+        self.assertEqual(violations(plan, SCHEMA), [])
+        predicted, range_ = plan["predicted"], plan["predicted"]["range"]
+        fast, slow = range_["fast"], range_["slow"]
+        self.assertLess(fast["step"], predicted["step"])
+        self.assertLess(predicted["step"], slow["step"])
+        longest = predicted["step"] * (1 + range_["doubt"])
+        self.assertLessEqual(slow["step"], longest * (1 + 1e-9))  # messages take no longer
+        said = harness.syncline("inspect", self.folder / "p.plan")
+        doubt = f"if computation takes {100 * range_['doubt']:.0f} % less or more"
+        self.assertIn(doubt, said)
+        self.assertRegex(said, "a plan would have for|within that range the plan would be the same")
+        self.assertIn("plan valid", harness.syncline("verify", self.folder / "p.plan"))
+
+    def test_says_what_changes(self):
+        """At each end the plan is the one that the same command makes on such a device."""
+        plan, _ = self.planned("{kind: v100}", model=RESNET, batch=8)
+        doubt = plan["predicted"]["range"]["doubt"]
+        for name, factor in (("fast", 1 - doubt), ("slow", 1 + doubt)):
+            cluster = "{kind: v100}\noverrides: [{nodes: [0, 1], device: {slowdown: %r}}]" % factor
+            there, _ = self.planned(cluster, model=RESNET, batch=8)
+            end = plan["predicted"]["range"][name]
+            self.assertEqual(end["messages"], len(there["buckets"]))
+            self.assertEqual(end["overlap"], there["overlap"])
+            members = [sorted(b["members"] for b in p["buckets"]) for p in (plan, there)]
+            self.assertEqual(end["regroups"], members[0] != members[1])
+
+    def test_no_range(self):
+        """Not for measured times, nor where nothing was published."""
+        profile = self.write("p.json", '{"schema": 1, "operations": {"loss": {"forward": "1us"}}}')
+        for device, words in (
+            ("{kind: v100}", ("--profile", profile)),
+            ("{kind: cpu}", ()),
+            ("{kind: v100}", ("--like", "best")),
+        ):
+            plan, _ = self.planned(device, *words)
+            self.assertNotIn("range", plan["predicted"])
+            self.assertNotIn("less or more", harness.syncline("inspect", self.folder / "p.plan"))
+
+
 class BackendTest(GpuTest):
     def test_backend_follows_the_cluster(self):
         for device, backend, precision in (

@@ -169,6 +169,18 @@ error sync.prediction | P22k: expected the plan itself first
 
 // -----
 
+// Valid: Computation that takes half as long, or half as long again. In the first case the loss,
+// which takes 2 s from the beginning of the step, holds the message up.
+change step 5.5 => step 5.5 {sync.range = {doubt = 0.5 : f64, fast = {crosses = false, efficiency = 0.4117647058823529 : f64, exposed = 2.5 : f64, messages = 1 : i64, regroups = false, schemes = 0 : i64, step = 4.25 : f64}, runs = 9 : i64, slow = {crosses = false, efficiency = 0.7241379310344828 : f64, exposed = 2.0 : f64, messages = 1 : i64, regroups = false, schemes = 0 : i64, step = 7.25 : f64}}}
+
+// -----
+
+// A step that is too short at one end.
+change step 5.5 => step 5.5 {sync.range = {doubt = 0.5 : f64, fast = {crosses = false, efficiency = 0.4117647058823529 : f64, exposed = 2.5 : f64, messages = 1 : i64, regroups = false, schemes = 0 : i64, step = 4.25 : f64}, runs = 9 : i64, slow = {crosses = false, efficiency = 0.7241379310344828 : f64, exposed = 2.0 : f64, messages = 1 : i64, regroups = false, schemes = 0 : i64, step = 7.0 : f64}}}
+error sync.prediction | P22l: expected 'step' 7.250000e+00 at the end 'slow' as in virtual time, got 7.000000e+00
+
+// -----
+
 // Base: What virtual time says of a trace.
 module attributes {cluster.spec = #cluster.spec<name = "lab", ranks = 2, device = <launchOverhead = 0.0>, collectives = [<ring, #cluster.affine<a = 2.0, b = 0.0>>]>} {
   sync.trace @net {
