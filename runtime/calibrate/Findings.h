@@ -19,12 +19,12 @@ struct SizeFinding {
 /// Factors by which simultaneous activities slow each other. A summary without samples was
 /// not measured.
 struct Interference {
-  Summary alone;          ///< seconds of the computation without messages
-  Summary computation;    ///< computation beside successive messages, relative to alone
-  Summary beside;         ///< such a message beside computation, relative to alone
-  std::int64_t bytes = 0; ///< size of such a message
-  Summary messages;       ///< two simultaneous messages, relative to one
-  Summary latency = {};   ///< the share of a short message's time alone that computation loses
+  Summary alone = {};       ///< seconds of the computation without messages
+  Summary computation = {}; ///< computation beside successive messages, relative to alone
+  Summary beside = {};      ///< such a message beside computation, relative to alone
+  std::int64_t bytes = 0;   ///< size of such a message
+  Summary messages = {};    ///< two simultaneous messages, relative to one
+  Summary latency = {};     ///< the share of a short message's time alone that computation loses
 
   /// The value of `interference: computation` in a cluster file. Its reader assumes that a message
   /// takes as long as it takes alone, so the computation's loss during a message's longer real time

@@ -86,7 +86,7 @@ class PatternsTest(unittest.TestCase):
         compiler = cls.folder / "compiler"
         compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n: > "$2"\n')
         compiler.chmod(0o755)
-        cls.environment = {**os.environ, "CXX": str(compiler)}
+        cls.environment = {**os.environ, "CXX": str(compiler), "NVCC": str(compiler)}
 
     def compile(self, number, model, cluster, words):
         out = self.folder / f"{number}.plan"
@@ -136,7 +136,7 @@ class PatternsTest(unittest.TestCase):
 
     def test_readme_is_read(self):
         self.assertIn("ddp:25MiB", planners().values())
-        self.assertEqual(len(planners()), 13)
+        self.assertEqual(len(planners()), 14)
         self.assertLessEqual(set(ORDERING), set(planners().values()))
         rules = (harness.TOP / "passes/solver/README.md").read_text()
         told = set(re.findall(r"^\| `([a-z][a-z0-9-]*(?::\w+)?)` \|", rules, re.MULTILINE))

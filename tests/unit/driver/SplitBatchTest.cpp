@@ -62,9 +62,10 @@ TEST(SplitBatch, HasTheLeastLongestTimeOfAllBatches) {
     Batches other = batches; // one sample elsewhere
     ++other.front();
     --other.back();
-    if (ranks > 1 && other.back() > 0)
+    if (ranks > 1 && other.back() > 0) {
       EXPECT_EQ(isBestSplit(time, slowdowns, other),
                 longest(time, slowdowns, other) <= least * (1 + 1e-9));
+    }
   }
 }
 

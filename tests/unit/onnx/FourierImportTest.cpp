@@ -75,7 +75,7 @@ TEST(Fourier, LargeMatricesAreRefused) {
   EXPECT_EQ(transformed("(u, l)", "1", "262144").error, "");
   expectError(transformed("(u, l)", "1", "262145"),
               "expected a matrix of at most 4194304 elements, got 8 rows and 262145 terms of 2");
-  for (const std::string &length : {"4611686018427387904", "9223372036854775807"})
+  for (const char *length : {"4611686018427387904", "9223372036854775807"})
     expectError(transformed("<inverse = 1> (u, l)", "2", length), "expected a matrix of at most");
 }
 

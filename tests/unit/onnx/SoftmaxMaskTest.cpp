@@ -86,13 +86,13 @@ TEST(SoftmaxMask, AskedTwice) {
 // The mask depends on scores that are trained, but has no derivative with respect to them.
 TEST(SoftmaxMask, PlacesOfTrainedScores) {
   const std::string hidden = " i = Constant <value = float[1] {-10}> () mask = Where(b, zero, i)";
-  for (const std::string &places :
+  for (const char *places :
        {"b = Greater(h, zero)",
         "c = Constant <value = int64[1] {2}> () v, t = TopK(h, c) "
         "o = Sub(h, h) k = Cast <to = 9> (o) e = Constant <value = bool[1] {1}> () "
         "f = Expand(e, d) b = ScatterElements <axis = -1> (k, t, f)"}) {
     const Outcome outcome =
-        withMask("d = Constant <value = int64[3] {2, 3, 2}> () " + places + hidden);
+        withMask("d = Constant <value = int64[3] {2, 3, 2}> () " + std::string(places) + hidden);
     EXPECT_EQ(outcome.error, "");
     EXPECT_TRUE(outcome.has("nn.reduce sum")) << outcome.ir;
   }

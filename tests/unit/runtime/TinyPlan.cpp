@@ -120,7 +120,7 @@ TinyPlan::TinyPlan(int ranks, int batch, const std::string &model, const std::st
   if (gathers)
     buckets = {bucket(0, {"fc/b", "fc/w"})};
   json = {
-      {"schema", 18},
+      {"schema", planSchema},
       {"optimizer", "sgd"},
       {"precision", "fp32"},
       {"wire", "fp32"},
