@@ -43,8 +43,8 @@ struct RunLength {
 /// that end a period. "mean_loss" is the mean over this epoch's steps so far, or over all steps in
 /// a run without epochs. "remaining_seconds" assumes the mean of the steps so far without the
 /// first. At the end {"summary": true, "steps", "ranks", "servers", "median_step_seconds",
-/// "samples_per_second", "median_exposed_seconds", "median_data_seconds"?,
-/// "predicted_step_seconds"?, "median_bytes_sent", "median_bytes_received",
+/// "mean_step_seconds"? (where that is predicted), "samples_per_second", "median_exposed_seconds",
+/// "median_data_seconds"?, "predicted_step_seconds"?, "median_bytes_sent", "median_bytes_received",
 /// "predicted_traffic_bytes" (both directions), "peak_memory_bytes" (traffic and memory are the
 /// largest of any rank), "loss"?, "clipped_steps"?, "skipped_steps"?, "test_loss"?,
 /// "test_accuracy"?, "stopped_by_signal"?, "resumed_at"?, "checkpoints"?,
@@ -111,6 +111,7 @@ private:
   struct Totals {
     std::string kind;           ///< "mean" or "median", which the next three are
     double seconds, exposed;    ///< of a step
+    std::optional<double> mean; ///< seconds of a step, where the plan predicts it beside a median
     std::optional<double> data; ///< seconds of waiting for samples in a step
     std::int64_t peakBytes;
     std::optional<transport::Traffic> traffic;

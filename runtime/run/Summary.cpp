@@ -89,8 +89,11 @@ void Report::finish(std::int64_t peakBytes, const std::optional<transport::Traff
                 typical([](const StepTimes &t) { return t.seconds; }),
                 typical([](const StepTimes &t) { return t.exposed; }),
                 {},
+                {},
                 peakBytes,
                 traffic};
+  if (plan.predictsMean && !isMean)
+    totals.mean = meanOf(steps, [](const StepTimes &t) { return t.seconds; });
   if (!steps.empty() && steps.front().data)
     totals.data = typical([](const StepTimes &t) { return t.data.value_or(0); });
   if (json)
@@ -107,6 +110,8 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
                               {total.kind + "_step_seconds", total.seconds},
                               {"samples_per_second", samplesPerSecond(total.seconds)},
                               {total.kind + "_exposed_seconds", total.exposed}};
+  if (total.mean)
+    line["mean_step_seconds"] = *total.mean;
   if (const auto predicted = plan.stepOf(length.microBatches))
     line["predicted_step_seconds"] = *predicted;
   if (total.data)
@@ -150,13 +155,17 @@ void Report::tellJson(const Totals &total, const std::optional<Score> &score) co
 
 void Report::tellText(const Totals &total, const std::optional<Score> &score) const {
   const auto predicted = [](const std::string &text) { return " (predicted " + text + ")"; };
-  const std::optional<double> step = plan.stepOf(length.microBatches);
+  std::string step;
+  if (const auto seconds = plan.stepOf(length.microBatches))
+    step = total.mean ? " (mean " + millisecondsText(*total.mean) + ", predicted mean " +
+                            millisecondsText(*seconds) + ")"
+                      : predicted(millisecondsText(*seconds));
   if (!steps.empty())
     std::fprintf(stderr,
                  "%zu steps on %d rank%s: %s step %.2f ms%s, %.1f samples/s, "
                  "exposed communication %.2f ms, %speak memory %.0f MiB a rank\n",
                  steps.size(), shape.ranks, shape.ranks == 1 ? "" : "s", total.kind.c_str(),
-                 total.seconds * 1e3, (step ? predicted(millisecondsText(*step)) : "").c_str(),
+                 total.seconds * 1e3, step.c_str(),
                  drift ? drift->result.samplesPerSecond : samplesPerSecond(total.seconds),
                  total.exposed * 1e3, total.data ? waitedText(*total.data).c_str() : "",
                  static_cast<double>(total.peakBytes) / 1048576);

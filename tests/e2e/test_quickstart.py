@@ -12,7 +12,7 @@ import harness
 from waiting import PATIENCE
 
 STEP = (
-    r"^a step was predicted to take ([\d.]+) ms and took ([\d.]+) ms \(median\): "
+    r"^a step was predicted to take ([\d.]+) ms and took ([\d.]+) ms \((?:mean|median)\): "
     r"prediction ([+-]\d+) %$"
 )
 

@@ -185,6 +185,7 @@ Plan planFrom(const Json &json) {
                       "' weights travel, got '" + std::string(wireName(plan.wire)) + "'"};
   plan.predictedStep = prediction(member(json, "predicted"), "step");
   const Json &predicted = member(json, "predicted");
+  plan.predictsMean = predicted.value("scatters", false);
   if (predicted.contains("micro_batch") && !predicted.at("micro_batch").is_null())
     plan.predictedMicroBatch = prediction(predicted, "micro_batch");
   if (json.contains("provenance") && json.at("provenance").contains("threads"))

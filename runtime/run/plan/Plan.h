@@ -76,7 +76,8 @@ struct Plan {
   core::SpaceSizes sizes;
   /// Compute threads of each rank for which times are predicted; nothing where nobody measured.
   std::optional<std::int64_t> threads;
-  double predictedStep = 0; ///< seconds of a step of `microBatches` micro-batches, in virtual time
+  double predictedStep = 0;  ///< seconds of a step of `microBatches` micro-batches, in virtual time
+  bool predictsMean = false; ///< of steps that scatter, which their median may be far from
   /// Seconds of a micro-batch that is not the last one of its step; nothing where the plan does not
   /// say it.
   std::optional<double> predictedMicroBatch;

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <sstream>
+
 namespace syncline {
 namespace {
 
@@ -121,6 +124,34 @@ TEST(Alone, ReportsOneRank) {
   EXPECT_NEAR(summary["samples_per_second"].get<double>() *
                   summary["median_step_seconds"].get<double>(),
               8, 1e-6);
+}
+
+// Where the plan predicts the mean of scattered steps, their mean stands beside the median.
+TEST(Alone, ReportsTheMeanThatThePlanPredicts) {
+  TinyPlan plan(2);
+  const auto summaryOf = [&] {
+    const Outcome run = runToEnd({plan.folder(), "--alone", "--steps", "5", "--log", "json"});
+    double sum = 0;
+    json line;
+    std::istringstream lines(run.output);
+    for (std::string text; std::getline(lines, text);)
+      if (text.starts_with("{")) {
+        line = json::parse(text);
+        if (line.value("step", 0) > 0) // the first one warms up
+          sum += line.at("seconds").get<double>();
+      }
+    return std::pair(line, sum / 4);
+  };
+  EXPECT_FALSE(summaryOf().first.contains("mean_step_seconds"));
+  plan.json["predicted"]["scatters"] = true;
+  plan.seal();
+  const auto [summary, mean] = summaryOf();
+  ASSERT_TRUE(summary.contains("mean_step_seconds")) << summary;
+  EXPECT_NEAR(summary["mean_step_seconds"].get<double>(), mean, 1e-9);
+  const Outcome text = runToEnd({plan.folder(), "--alone", "--steps", "5"});
+  EXPECT_TRUE(std::regex_search(
+      text.output, std::regex("median step [0-9.]+ ms \\(mean [0-9.]+ ms, predicted mean 0.10 ms")))
+      << text.output;
 }
 
 // What makes no sense alone is refused.
