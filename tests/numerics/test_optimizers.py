@@ -106,6 +106,10 @@ class OptimizersTest(unittest.TestCase):
     def setUpClass(cls):
         cls.scope = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scope.name)
+        # Of 700 networks drawn, float32 training by Adam leaves float64's by more than SAME in 2 %
+        # (PyTorch's) and 1 % (ours), by up to 2.3e-5 and 8e-6: a gradient that passes zero there is
+        # as small as the epsilon. So the network is the same in every run.
+        torch.manual_seed(0)
         cls.model = Smooth()
         cls.path = cls.folder / "smooth.onnx"
         export.write(cls.model, torch.zeros(2, 1, 8, 8), cls.path)
