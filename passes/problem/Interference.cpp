@@ -92,17 +92,20 @@ std::shared_ptr<const CollectiveCost> withLost(const CollectiveCost &cost, doubl
   return std::make_shared<TableCost>(*TableCost::create(points));
 }
 
+// In a piece seconds per byte only rise or only fall, so that one of its ends has the least.
 double leastLostPerByte(const MergeClass &mergeClass, std::int64_t most) {
   double least = std::numeric_limits<double>::infinity();
   for (const SchemeOption &option : mergeClass.options) {
     if (!option.lost)
       return 0;
     const std::span<const CostSegment> pieces = option.lost->segments();
-    for (std::size_t i = 0; i < pieces.size() && pieces[i].firstByte <= most; ++i)
-      for (std::int64_t bytes : {pieces[i].firstByte, std::min(lastOf(pieces, i), most)}) {
+    for (std::size_t i = 0; i < pieces.size() && pieces[i].firstByte <= most; ++i) {
+      const std::int64_t last = i + 1 < pieces.size() ? pieces[i + 1].firstByte - 1 : most;
+      for (std::int64_t bytes : {pieces[i].firstByte, std::min(last, most)}) {
         bytes = std::max<std::int64_t>(bytes, 1);
         least = std::min(least, option.lostSeconds(bytes) / static_cast<double>(bytes));
       }
+    }
   }
   return std::isfinite(least) ? least : 0;
 }

@@ -12,6 +12,7 @@
 #include "tests/support/Depth.h"
 #include "tests/support/ProblemBuilder.h"
 #include "tests/support/TraceOrder.h"
+#include "tests/unit/solver/Accepted.h"
 #include "tests/unit/solver/RandomOrderProblem.h"
 
 #include <gtest/gtest.h>
@@ -29,13 +30,6 @@ namespace {
 
 Solution inReadyOrder(const OrderProblem &problem) {
   return (*parsePlanner("optimal"))->plan(problem.sync)->plan;
-}
-
-void expectAccepted(const OrderProblem &problem, const OrderResult &result) {
-  if (auto rejection = checkOrder(problem, result.solution))
-    FAIL() << rejection->message;
-  if (auto rejection = checkOrderBound(problem, result.certificate, result.solution.period))
-    FAIL() << rejection->message;
 }
 
 /// Written as messages and read again, an order is the same.

@@ -7,6 +7,7 @@
 #include "tests/reference/solver/ExhaustiveSearch.h"
 #include "tests/reference/solver/SlowedStep.h"
 #include "tests/support/Depth.h"
+#include "tests/unit/solver/Accepted.h"
 #include "tests/unit/solver/RandomProblem.h"
 
 #include <gtest/gtest.h>
@@ -18,13 +19,6 @@ using namespace proof;
 using namespace reference;
 namespace {
 
-void expectJudged(const Problem &problem, const SolverResult &result) {
-  if (auto rejection = checkSolution(problem, result.plan))
-    FAIL() << rejection->message;
-  if (auto wrong = checkProof(problem, result.certificate, result.plan.finish, result.optimal()))
-    FAIL() << *wrong;
-}
-
 /// The plan ends when the best of all combinations does in the event simulation, and the judge
 /// accepts plan and certificate.
 void expectSlowedBest(const Problem &problem) {
@@ -34,7 +28,7 @@ void expectSlowedBest(const Problem &problem) {
   ASSERT_NEAR(result.plan.finish, best, 1e-11 * best);
   ASSERT_NEAR(slowedFinish(problem, choicesOf(problem, result.plan)), best, 1e-11 * best);
   ASSERT_TRUE(result.optimal()) << result.gap();
-  ASSERT_NO_FATAL_FAILURE(expectJudged(problem, result));
+  ASSERT_NO_FATAL_FAILURE(expectAccepted(problem, result));
 }
 
 /// Merging alone by one or two schemes.
@@ -157,6 +151,14 @@ TEST(SlowedComputation, LostCostFollowsEveryCost) {
       }
   }
   EXPECT_EQ(lostCost(AffineCost(1, 1), {}), nullptr);
+}
+
+/// The latency of the largest message counts least for a byte, also far beyond a cost's corners.
+TEST(SlowedComputation, LeastLostPerByteIsThatOfTheLargestMessage) {
+  const auto latency = std::make_shared<AffineCost>(1024, 0);
+  const MergeClass mergeClass{{{.scheme = Scheme::ring, .cost = latency, .lost = latency}}};
+  EXPECT_EQ(leastLostPerByte(mergeClass, 1), 1024);
+  EXPECT_EQ(leastLostPerByte(mergeClass, std::int64_t{1} << 50), 0x1p-40);
 }
 
 TEST(SlowedComputation, RefusesLossesAboveTheTime) {

@@ -7,6 +7,7 @@
 #include "passes/solver/Planner.h"
 #include "tests/reference/solver/OrderReference.h"
 #include "tests/support/Depth.h"
+#include "tests/unit/solver/Accepted.h"
 #include "tests/unit/solver/RandomOrderProblem.h"
 
 #include <gtest/gtest.h>
@@ -36,13 +37,6 @@ OrderResult planned(const OrderProblem &problem) {
   const Result<OrderResult> result = planOrder(problem, **parsePlanner("optimal"));
   EXPECT_TRUE(result.isOk()) << result.status().message();
   return *result;
-}
-
-void expectAccepted(const OrderProblem &problem, const OrderResult &result) {
-  if (auto rejection = checkOrder(problem, result.solution))
-    FAIL() << rejection->message;
-  if (auto rejection = checkOrderBound(problem, result.certificate, result.solution.period))
-    FAIL() << rejection->message;
 }
 
 class SlowedOrder : public testing::TestWithParam<Scheme> {};

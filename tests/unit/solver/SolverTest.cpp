@@ -8,6 +8,7 @@
 #include "tests/reference/solver/ExhaustiveSearch.h"
 #include "tests/support/Depth.h"
 #include "tests/support/ProblemBuilder.h"
+#include "tests/unit/solver/Accepted.h"
 #include "tests/unit/solver/RandomProblem.h"
 
 #include <gtest/gtest.h>
@@ -19,13 +20,6 @@ using namespace proof;
 using namespace reference;
 using namespace z3judge;
 namespace {
-
-void expectAccepted(const Problem &problem, const SolverResult &result) {
-  if (auto rejection = checkSolution(problem, result.plan))
-    FAIL() << rejection->message;
-  if (auto wrong = checkProof(problem, result.certificate, result.plan.finish, result.optimal()))
-    FAIL() << *wrong;
-}
 
 /// The plan ends when the best of all combinations does, and the certificate proves it.
 void expectBest(const Problem &problem) {
