@@ -149,8 +149,8 @@ std::string share(const Summary &s) {
 
 void addBesideComputation(Lines &out, const Interference &i) {
   out.add(
-      "  # All of the device's operations, %s alone (%s), while messages of %s follow each other: "
-      "%s.",
+      "  # All of the device's operations, %s alone (%s), while messages of %s by ring follow each "
+      "other: %s.",
       timeText(i.alone.median).c_str(), spread(i.alone).c_str(), sizeText(i.bytes).c_str(),
       factor(i.computation).c_str());
   if (i.beside.samples > 0)

@@ -68,10 +68,10 @@ TEST(ClusterText, NoPairs) {
 // The factor that planning needs, with how sure it is; it is never below 1.
 TEST(ClusterText, Interference) {
   Findings f = invent(4, truth);
-  for (const char *part :
-       {"\ninterference:\n  # All of the device's operations, 110ms alone",
-        "\n  computation: 1.667\n", "while messages of 16MiB follow each other: 1.25 times as long",
-        "beside computation: 2 times as long"})
+  for (const char *part : {"\ninterference:\n  # All of the device's operations, 110ms alone",
+                           "\n  computation: 1.667\n",
+                           "while messages of 16MiB by ring follow each other: 1.25 times as long",
+                           "beside computation: 2 times as long"})
     EXPECT_TRUE(contains(textOf(f), part)) << part << "\n" << textOf(f);
   EXPECT_FALSE(contains(textOf(f), "that operations lose to it"));
   f.interference.latency = steady(0.5);
