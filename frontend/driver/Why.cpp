@@ -60,6 +60,11 @@ std::int64_t microBatchesOf(ModuleOp module) {
   return program ? plan::microBatchesOf(program) : 1;
 }
 
+/// Seconds that the plan's messages take from computation.
+double lostOf(const merge::PlannedModule &planned) {
+  return problem::lostSeconds(planned.problem.asPlanned(), planned.solution);
+}
+
 report::WhyContext contextOf(const std::vector<report::GradientName> &names, std::size_t layer,
                              const explain::Explanation &explanation,
                              const merge::PlannedModule &planned) {
@@ -70,7 +75,8 @@ report::WhyContext contextOf(const std::vector<report::GradientName> &names, std
                              .bytes = names[layer].bytes,
                              .ready = problem.layers[layer].ready,
                              .planner = solution.getPlanner().str(),
-                             .updates = op.getUpdates().convertToDouble()};
+                             .updates = op.getUpdates().convertToDouble(),
+                             .lost = lostOf(planned)};
   for (const report::GradientName &name : names)
     context.gradients.push_back(name.parameter);
   const double finish = solution.getFinish().convertToDouble();
@@ -130,8 +136,7 @@ std::string microBatchText(ModuleOp module, const std::string &gradient) {
 
 /// Times of one of the plan's messages in virtual time; nothing without a prediction.
 std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, std::size_t message,
-                                                   double plannersStep,
-                                                   const merge::PlannedModule &planned) {
+                                                   double plannersStep) {
   auto prediction = firstOf<sync::PredictionOp>(module);
   if (!prediction || message >= prediction.getReady().getValues().size())
     return std::nullopt;
@@ -140,14 +145,12 @@ std::optional<report::VirtualTimes> simulatedTimes(ModuleOp module, std::size_t 
   auto solution = firstOf<sync::SolutionOp>(module);
   if (cast<sync::MessageAttr>(solution.getMessages()[message]).getGather())
     last = solution.placeOfGather(message);
-  return report::VirtualTimes{
-      .ready = at(prediction.getReady()),
-      .start = at(prediction.getStart()),
-      .end = prediction.getEnd().getValues()[last],
-      .reconstructed = prediction.getReconstructed().getValues()[last],
-      .step = lastMicroBatchOf(module, prediction),
-      .plannersStep = plannersStep,
-      .lost = problem::lostSeconds(planned.problem.asPlanned(), planned.solution)};
+  return report::VirtualTimes{.ready = at(prediction.getReady()),
+                              .start = at(prediction.getStart()),
+                              .end = prediction.getEnd().getValues()[last],
+                              .reconstructed = prediction.getReconstructed().getValues()[last],
+                              .step = lastMicroBatchOf(module, prediction),
+                              .plannersStep = plannersStep};
 }
 
 /// The number of the message that brings the gradient, or the factors of its carrier.
@@ -178,12 +181,13 @@ std::string whyOrdered(ModuleOp module, const merge::PlannedModule &planned,
   sync::SolutionOp solution = planned.solutionOp;
   report::OrderWhyContext context{.reader = firstReader(module, names[layer].parameter),
                                   .planner = solution.getPlanner().str(),
-                                  .isRequested = op.getRequested().has_value()};
+                                  .isRequested = op.getRequested().has_value(),
+                                  .lost = lostOf(planned)};
   for (const report::GradientName &name : names)
     context.gradients.push_back(name.parameter);
   if (!explanation.parts.empty())
     context.simulated =
-        simulatedTimes(module, explanation.parts.back().message, explanation.period, planned);
+        simulatedTimes(module, explanation.parts.back().message, explanation.period);
   return report::orderWhy(explanation, context);
 }
 
@@ -278,7 +282,7 @@ Result<std::string> whyGradient(const std::string &folder, const std::string &na
                                                  planned->samples));
   report::WhyContext why = contextOf(names, *layer, *explanation, *planned);
   why.simulated = simulatedTimes(**module, placeOf(planned->solution, *explanation),
-                                 planned->solution.finish + why.updates, *planned);
+                                 planned->solution.finish + why.updates);
   return report::whyReport(*explanation, why) + rows + partsText(names, why.gradient) +
          microBatches + channelsText(planned->solution) + *disturbed;
 }

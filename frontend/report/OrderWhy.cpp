@@ -40,8 +40,7 @@ std::string quality(const OrderExplanation &explanation, const OrderWhyContext &
 }
 
 std::string virtualTimes(const OrderWhyContext &context) {
-  std::string text = "times are the planner's model's, in which " +
-                     slowingText(context.simulated ? context.simulated->lost : 0) +
+  std::string text = "times are the planner's model's, in which " + slowingText(context.lost) +
                      ", and count from the beginning of\nthe backward pass\n";
   if (!context.simulated)
     return text + "\n";

@@ -16,6 +16,7 @@ struct OrderWhyContext {
   std::string reader; ///< the first operation that reads the parameter; empty in a trace
   std::string planner;
   bool isRequested = false; ///< some schemes were requested by name
+  double lost = 0; ///< seconds that all messages take from computation in the planner's model
   /// What 'inspect' prints of the gradient's last message.
   std::optional<VirtualTimes> simulated = {};
 };

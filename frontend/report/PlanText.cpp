@@ -56,7 +56,7 @@ std::int64_t channelsOf(const nlohmann::json &plan) {
 
 std::string slowingText(double lost) {
   return lost > 0 ? "messages take " + files::formatSeconds(lost) + " from computation"
-                  : "messages do not slow computation";
+                  : "messages take nothing from computation";
 }
 
 std::string verdictText(const nlohmann::json &plan) {

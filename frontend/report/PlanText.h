@@ -35,8 +35,8 @@ std::int64_t bytesOf(const nlohmann::json &buckets);
 /// The number of channels on which the plan's messages take turns.
 std::int64_t channelsOf(const nlohmann::json &plan);
 
-/// "messages take 3.10 ms from computation", of these seconds in the planner's model; "messages do
-/// not slow computation" of none.
+/// "messages take 3.10 ms from computation", of these seconds in the planner's model; "messages take
+/// nothing from computation" of none, whether or not other messages of the cluster would.
 std::string slowingText(double lost);
 
 /// How far the plan is from the planner's bound, which holds for one channel: "gap 2.00 %",

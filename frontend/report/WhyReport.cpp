@@ -47,7 +47,7 @@ std::string virtualTimes(const WhyContext &context) {
     return "";
   const VirtualTimes &times = *context.simulated;
   std::string text =
-      "these and all times below are the planner's model's: " + slowingText(times.lost) +
+      "these and all times below are the planner's model's: " + slowingText(context.lost) +
       ", updates come last,\nand a rank computes its own share of a gradient by "
       "factors in the backward pass. In virtual time, as 'inspect'\nhas it, the "
       "message is ready at " +

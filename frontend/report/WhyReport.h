@@ -14,7 +14,6 @@ namespace syncline::report {
 struct VirtualTimes {
   double ready = 0, start = 0, end = 0, reconstructed = 0; ///< seconds, of its bucket's message
   double step = 0, plannersStep = 0;                       ///< the second in the planner's model
-  double lost = 0; ///< seconds of computation that all messages take in the planner's model
 };
 
 /// Facts for the report that an explanation does not know.
@@ -31,8 +30,9 @@ struct WhyContext {
   /// Schemes whose cost the cluster states, but which what carries the messages does not have:
   /// NCCL, or else Syncline's transport.
   std::vector<std::string> unavailable = {};
-  bool byNccl = false;                        ///< whether NCCL carries the messages
-  double updates = 0;                         ///< seconds of all updates, behind the finish
+  bool byNccl = false; ///< whether NCCL carries the messages
+  double updates = 0;  ///< seconds of all updates, behind the finish
+  double lost = 0;     ///< seconds that all messages take from computation in the planner's model
   std::vector<std::string> gradients = {};    ///< names of all, in backward order
   std::optional<VirtualTimes> simulated = {}; ///< what 'inspect' prints of it
 };

@@ -63,7 +63,8 @@ TEST(OrderWhy, OfAGradientThatIsCut) {
       orderWhy(ofFc(), context()),
       "fc.weight: 4096 B, first read by /fc/Gemm\n"
       "travels in 2 messages; planned by optimal, gap 2.56 %\n"
-      "times are the planner's model's, in which messages do not slow computation, and count from "
+      "times are the planner's model's, in which messages take nothing from computation, and count "
+      "from "
       "the beginning of\nthe backward pass\n"
       "\n"
       "ready at 1.00 ms; once it has arrived, its update takes 500 us, and 2.00 ms of the next "
@@ -137,7 +138,11 @@ TEST(OrderWhy, OfMessagesThatSlowComputation) {
                                  .lostBeside = 0.001,
                                  .isMember = true};
   // 36 ms = (1 ms + 47 ms + 2 ms) / 2 + 1 ms + 20 ms / 2
-  const std::string text = orderWhy(explanation, context());
+  OrderWhyContext slowed = context();
+  slowed.lost = 0.005;
+  const std::string text = orderWhy(explanation, slowed);
+  EXPECT_TRUE(contains(text, "in which messages take 5.00 ms from computation, and count from"))
+      << text; // also without times in virtual time
   EXPECT_TRUE(contains(text, "need the channel for 47.0 ms together,\na second of reconstruction "
                              "from factors, or that messages take from computation, counted as "
                              "1.00 s (the bound weighs all this with 50.00 % and computation with "

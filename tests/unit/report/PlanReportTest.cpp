@@ -187,10 +187,10 @@ TEST(PlanReport, SaysWhereTimesComeFrom) {
 // What is proved is said of the planner's finish, not of the predicted step.
 TEST(PlanReport, SaysWhichNumberIsThePlanners) {
   const std::string report = reportOf(smallPlan());
-  EXPECT_TRUE(contains(report,
-                       "\nin the planner's model (messages do not slow computation, updates come "
-                       "last) all gradients exist at 3.50 ms, and no plan finishes before 3.40 ms: "
-                       "optimal, proved by the certificate\n"))
+  EXPECT_TRUE(contains(
+      report, "\nin the planner's model (messages take nothing from computation, updates come "
+              "last) all gradients exist at 3.50 ms, and no plan finishes before 3.40 ms: "
+              "optimal, proved by the certificate\n"))
       << report;
 }
 
@@ -339,7 +339,8 @@ TEST(PlanReport, SaysWhatAnOrderDoes) {
 TEST(PlanReport, GivesTheProofOfAnOrder) {
   EXPECT_TRUE(contains(
       reportOf(orderedPlan()),
-      "in the planner's model (messages do not slow computation) a step takes 4.50 ms, and no "
+      "in the planner's model (messages take nothing from computation) a step takes 4.50 ms, and "
+      "no "
       "order has a step below 3.40 ms: gap 2.90 %\n"
       "proof: fc.weight .. conv.weight (3) are ready 1.00 ms after the backward pass begins or "
       "later, need the channel for 2.20 ms from then on, and 200 us of the next forward pass "
