@@ -5,7 +5,7 @@
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
 #include "ir/nn/NN.h"
-#include "ir/sync/Sync.h"
+#include "ir/sync/TraceSamples.h"
 #include "passes/cost/Timeline.h"
 #include "passes/merge/Factors.h"
 #include "passes/merge/TimedFactors.h"
@@ -227,8 +227,10 @@ Result<files::LayerTrace> replaceStep(OwningOpRef<ModuleOp> &module, const std::
                                       const std::function<void(const std::string &)> &enter) {
   SYNCLINE_TRY(runPasses(*module, buildTimedStep, {}, enter));
   auto spec = (*module)->getAttrOfType<cluster::SpecAttr>(cluster::specAttr);
-  files::LayerTrace trace = traceOfStep(firstOf<nn::StepOp>(*module), cluster::slowdown(spec));
+  auto step = firstOf<nn::StepOp>(*module);
+  files::LayerTrace trace = traceOfStep(step, cluster::slowdown(spec));
   OwningOpRef<ModuleOp> replaced = frontend::traceModule(trace, path, *module->getContext());
+  sync::setSamples(firstOf<sync::TraceOp>(*replaced), static_cast<std::int64_t>(step.getBatch()));
   (*replaced)->setAttrs((*module)->getAttrDictionary());
   (*replaced)->removeAttr(nn::precisionAttr); // a trace computes nothing
   module = std::move(replaced);

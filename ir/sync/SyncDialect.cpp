@@ -4,6 +4,7 @@
 
 #include "ir/sync/Disturbed.h"
 #include "ir/sync/StepRange.h"
+#include "ir/sync/TraceSamples.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -36,6 +37,8 @@ LogicalResult SyncDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return verifyDisturbed(op, attribute.getValue());
   if (attribute.getName() == rangeAttr)
     return verifyRange(op, attribute.getValue());
+  if (attribute.getName() == samplesAttr)
+    return verifySamples(op, attribute.getValue());
   return op->emitError("unknown attribute '") << attribute.getName().getValue() << "'";
 }
 

@@ -6,6 +6,7 @@
 #include "ir/cluster/SpecFields.h"
 #include "ir/plan/Plan.h"
 #include "ir/sync/Consistency.h"
+#include "ir/sync/TraceSamples.h"
 #include "passes/merge/ReadProblem.h"
 #include "passes/problem/SchemeCost.h"
 
@@ -241,6 +242,9 @@ double PlannedProblem::slowerOn(cluster::SpecAttr other) const {
 static std::optional<std::int64_t> samplesOf(ModuleOp module) {
   if (auto program = firstOf<plan::ProgramOp>(module))
     return program.getBatch();
+  if (auto trace = firstOf<sync::TraceOp>(module))
+    if (const auto stated = sync::samplesOf(trace))
+      return stated;
   std::optional<std::int64_t> samples;
   bool agree = true;
   module.walk([&](sync::LayerOp layer) {

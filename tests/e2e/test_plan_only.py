@@ -1,5 +1,6 @@
 """Plans of models by their shapes alone: against the same models' own plans, and refusals."""
 
+import csv
 import ctypes
 import json
 import os
@@ -87,6 +88,22 @@ class SampleTest(PlanOnlyTest):
                 self.assertAlmostEqual(
                     again["predicted"][key], value, delta=1e-7 * abs(value) + 1e-12
                 )
+
+    def test_samples_are_no_words(self):
+        """A rank's samples are sentences, however many rows the products of a step have."""
+        model = SAMPLES / "gpt-2.onnx"
+        plan = self.plan(model, "--batch", 2)
+        file = self.folder / "sweep.csv"
+        harness.syncline("simulate", plan, "--sweep", "batch=1,2", "--csv", file)
+        with open(file) as rows:
+            half, whole = csv.DictReader(rows)
+        predicted = plan_json(plan)["predicted"]["step"]
+        self.assertAlmostEqual(float(whole["step_s"]) / predicted, 1, delta=1e-6)
+        for samples, point in ((1, half), (2, whole)):
+            rate = 2 * samples / float(point["step_s"])
+            self.assertAlmostEqual(float(point["samples_per_s"]) / rate, 1, delta=1e-6)
+        words = ("--model", model, "--cluster", self.cluster)
+        self.assertIn("layers as the model gives them", harness.syncline("verify", plan, *words))
 
     def test_reads_each_file_once(self):
         """The cluster's bytes are hashed besides."""

@@ -112,6 +112,15 @@ class OffersTest(RefusalTest):
         _, said = self.table(text, "--batch", 8, "--like", "best")
         self.assertIn("  near: no range, since no run on its device", said)
 
+    def test_plan_only_counts_samples(self):
+        """By shapes alone an offer has as many samples as with a plan that runs."""
+        text = "samples: 1000\noffers: [{name: near, cluster: v100.yaml, price: 10}]\n"
+        self.model = harness.TOP / "samples/models/gpt-2.onnx"
+        table, _ = self.table(text, "--batch", 2, "--plan-only")
+        row = table["near"]
+        step = float(row["step"].split()[0]) * {"ms": 1e-3, "s": 1}[row["step"].split()[1]]
+        self.assertAlmostEqual(float(row["samples/s"]) * step / (16 * 2), 1, delta=6e-3)
+
     def test_left_out(self):
         text = (
             "samples: 1000\noffers:\n"
