@@ -53,10 +53,11 @@ void warnOfClashes(ModuleOp module) {
   }
 }
 
-void noteAssumedDevice() {
+void noteAssumedDevice(const std::string &offer) {
   std::fprintf(stderr,
-               "syncline: note: the cluster file states no rates of 'device'; times are those of "
-               "the kind 'cpu', 60 GFLOP/s; 'syncline profile' measures this machine's\n");
+               "syncline: note: %sthe cluster file states no rates of 'device'; times are those of "
+               "the kind 'cpu', 60 GFLOP/s; 'syncline profile' measures this machine's\n",
+               offer.empty() ? "" : ("offer '" + offer + "': ").c_str());
 }
 
 void noteSlowNodes(ModuleOp module) {

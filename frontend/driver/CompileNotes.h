@@ -23,8 +23,9 @@ std::string whyNoStep(const Status &refusal);
 /// Warns of messages that NCCL's tuner cannot tell apart.
 void warnOfClashes(mlir::ModuleOp module);
 
-/// Notes that the cluster's device is that of kind 'cpu' (CompileRequest::assumesDevice).
-void noteAssumedDevice();
+/// Notes that the cluster's device is that of kind 'cpu' (CompileRequest::assumesDevice), where
+/// there are several clusters with the name of the offer.
+void noteAssumedDevice(const std::string &offer = "");
 
 /// Notes the nodes that the cluster file calls slower than the others.
 void noteSlowNodes(mlir::ModuleOp module);

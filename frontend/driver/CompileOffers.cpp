@@ -102,7 +102,7 @@ Result<report::PlannedOffer> planOffer(const CompileOptions &options, const file
     return fatal;
   }
   if (model->request.assumesDevice && !options.quiet)
-    noteAssumedDevice();
+    noteAssumedDevice(offer.name);
   DiagnosticCollector diagnostics(&context);
   SYNCLINE_TRY_GET(choice,
                    planAsked(model->request.plan, model->request.paths, *model->module, enter));

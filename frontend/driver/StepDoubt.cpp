@@ -14,9 +14,10 @@ using namespace mlir;
 namespace syncline::driver {
 
 std::optional<report::StepDoubt> doubtOf(const files::DeviceRates &device) {
-  const bool isJudged = device.kernels && device.kernels->like.starts_with("pytorch");
-  const auto doubt = isJudged ? files::doubtOf(device.kind) : std::nullopt;
-  return doubt ? std::optional(report::StepDoubt{doubt->ninth, doubt->runs}) : std::nullopt;
+  const auto doubt =
+      device.kernels ? files::doubtOf(device.kind, device.kernels->like) : std::nullopt;
+  return doubt && doubt->isRange() ? std::optional(report::StepDoubt{doubt->ninth, doubt->runs})
+                                   : std::nullopt;
 }
 
 Status addRange(const CompileRequest &request, ModuleOp source, ModuleOp plan,

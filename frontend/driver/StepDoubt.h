@@ -12,7 +12,7 @@
 
 namespace syncline::driver {
 
-/// What published runs on the kind say of PyTorch's kernels; nothing where none was published.
+/// What published runs on the kind say of PyTorch's kernels; nothing where too few were published.
 std::optional<report::StepDoubt> doubtOf(const files::DeviceRates &device);
 
 /// Writes the range of the step into the plan's prediction (candidates::stepRange()), where all

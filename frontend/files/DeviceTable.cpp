@@ -68,9 +68,9 @@ std::map<std::string, double> kernelNumbers(const DeviceKind &kind, std::string_
   return numbers;
 }
 
-std::optional<Doubt> doubtOf(std::string_view kind) {
+std::optional<Doubt> doubtOf(std::string_view kind, std::string_view like) {
   const YAML::Node node = table().root["judged"][std::string(kind)];
-  if (!node)
+  if (!node || !like.starts_with("pytorch"))
     return std::nullopt;
   return Doubt{.runs = node["runs"].as<int>(),
                .median = node["median"].as<double>(),

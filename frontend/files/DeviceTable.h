@@ -28,6 +28,12 @@ struct DeviceKind {
 struct Doubt {
   int runs = 0;
   double median = 0, ninth = 0; ///< |error| of half of the runs at most, of nine of ten
+
+  /// Whether there are enough runs for `ninth` to say something of the next one.
+  bool isRange() const {
+    constexpr int fewest = 3;
+    return runs >= fewest;
+  }
 };
 
 /// All kinds, in the file's order.
@@ -40,7 +46,8 @@ const DeviceKind *findDeviceKind(std::string_view name);
 /// `like` may be.
 std::map<std::string, double> kernelNumbers(const DeviceKind &kind, std::string_view like);
 
-/// The doubt of predictions for a kind; nothing where no run on it was published.
-std::optional<Doubt> doubtOf(std::string_view kind);
+/// The doubt of predictions for a kind by the kernels of `like`; nothing where no run on it was
+/// published. All published runs are PyTorch's.
+std::optional<Doubt> doubtOf(std::string_view kind, std::string_view like);
 
 } // namespace syncline::files

@@ -63,7 +63,8 @@ std::string doubtText(const std::vector<PlannedOffer> &offers) {
   for (const PlannedOffer &offer : offers) {
     std::string line = printable(offer.name) + ": ";
     if (!offer.doubt)
-      line += "no range, since no run on its device was published; 'doubt' in the file states one";
+      line +=
+          "no range, since too few published runs judge its times; 'doubt' in the file states one";
     else {
       line += "a step within " + files::formatNumber(100 * offer.doubt->share, 3) + " %, ";
       line += offer.doubt->runs == 0
@@ -110,7 +111,10 @@ std::string offersTable(std::vector<PlannedOffer> offers, const std::vector<Left
     text += "left out: " + printable(offer.name) + ": " + offer.reason + "\n";
   text += "hours, money: of " + std::to_string(samples) +
           " samples, by the file's prices; DDP's buckets: how much longer the step is with 25 MiB, "
-          "DDP's default\n" +
+          "DDP's default" +
+          (std::ranges::all_of(offers, &PlannedOffer::hasDdp)
+               ? "\n"
+               : "; -: one rank, or gradients that DDP cannot send\n") +
           std::string(throughputMeaning) + "\n\n";
   return text + bestText(offers, "cheapest", money) + bestText(offers, "fastest", hours) +
          doubtText(offers);

@@ -30,6 +30,7 @@ struct PlannedOffer {
   std::optional<double> ddpStep = {};    ///< with the buckets of PyTorch's DistributedDataParallel
   std::optional<StepDoubt> doubt = {};   ///< absent where nothing is known
 
+  bool hasDdp() const { return ddpStep.has_value(); }
   double hours(std::int64_t samples) const;
   double money(std::int64_t samples) const { return price * hours(samples); }
 };

@@ -26,6 +26,22 @@ std::string ratesOf(const nlohmann::json &device, double efficiency) {
   return text;
 }
 
+/// " (off by at most 13 % in half of 40 published runs, by 40 % in nine of ten)".
+std::string doubtText(const std::optional<files::Doubt> &doubt) {
+  if (!doubt)
+    return " (compared with no published run)";
+  const std::string median = number(std::round(100 * doubt->median)) + " % in ";
+  if (doubt->isRange())
+    return " (off by at most " + median + "half of " +
+           files::counted(doubt->runs, "published run") + ", by " +
+           number(std::round(100 * doubt->ninth)) + " % in nine of ten)";
+  return " (off by " +
+         (doubt->runs == 1
+              ? median + "the only published run"
+              : "at most " + median + "half of " + files::counted(doubt->runs, "published run")) +
+         ", too few for a range of the step)";
+}
+
 /// "predicted by kernels of v100, like 'pytorch' (off by at most 13 % in half of 40 published
 /// runs, by 40 % in nine of ten); ..".
 std::string byKernels(const nlohmann::json &provenance, const std::string &like) {
@@ -34,11 +50,7 @@ std::string byKernels(const nlohmann::json &provenance, const std::string &like)
   std::string text = "predicted by kernels of " + printable(kind) + ", like '" + like + "'";
   if (efficiency < 1)
     text += ", at " + number(100 * efficiency) + " % of its rates";
-  if (const auto doubt = files::doubtOf(kind); doubt && like.starts_with("pytorch"))
-    text += " (off by at most " + number(std::round(100 * doubt->median)) + " % in half of " +
-            files::counted(doubt->runs, "published run") + ", by " +
-            number(std::round(100 * doubt->ninth)) + " % in nine of ten)";
-  return text + "; --profile has this machine's";
+  return text + doubtText(files::doubtOf(kind, like)) + "; --profile has this machine's";
 }
 
 /// Whether the cluster's rates are those of the table for its kind of device, and no others that

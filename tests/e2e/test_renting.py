@@ -110,7 +110,7 @@ class OffersTest(RefusalTest):
         line = f"  near: a step within {runs[2]} %, as nine of ten of {runs[1]} published runs on "
         self.assertIn(line + "v100 were\n", said)
         _, said = self.table(text, "--batch", 8, "--like", "best")
-        self.assertIn("  near: no range, since no run on its device", said)
+        self.assertIn("  near: no range, since too few published runs judge", said)
 
     def test_plan_only_counts_samples(self):
         """By shapes alone an offer has as many samples as with a plan that runs."""

@@ -52,11 +52,18 @@ TEST(DeviceTable, SharesByGeneration) {
 
 // Where runs were published, the table says how far predictions of them are off.
 TEST(DeviceTable, Doubts) {
-  const auto doubt = doubtOf("v100");
+  const auto doubt = doubtOf("v100", "pytorch");
   ASSERT_TRUE(doubt);
   EXPECT_GT(doubt->runs, 10);
   EXPECT_GT(doubt->ninth, doubt->median);
-  EXPECT_FALSE(doubtOf("cpu"));
+  EXPECT_TRUE(doubt->isRange());
+  EXPECT_FALSE(doubtOf("cpu", "pytorch"));
+  EXPECT_TRUE(doubtOf("v100", "pytorch-nchw"));
+  EXPECT_FALSE(doubtOf("v100", "best")); // all published runs are PyTorch's
+  const auto single = doubtOf("v100-pcie", "pytorch");
+  ASSERT_TRUE(single);
+  EXPECT_EQ(single->runs, 1);
+  EXPECT_FALSE(single->isRange());
 }
 
 } // namespace

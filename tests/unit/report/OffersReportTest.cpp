@@ -71,8 +71,11 @@ TEST(OffersReportTest, WhatIsUnknown) {
   const std::string text = offersTable({unknown}, {}, samples);
   EXPECT_TRUE(says(text, "3600           -        > 3.00 MiB      2     20              -\n"))
       << text;
-  EXPECT_TRUE(says(text, "  a: no range, since no run on its device was published; 'doubt' in the "
-                         "file states one\n"))
+  EXPECT_TRUE(says(text, "DDP's default; -: one rank, or gradients that DDP cannot send\n"))
+      << text;
+  EXPECT_TRUE(says(text,
+                   "  a: no range, since too few published runs judge its times; 'doubt' in the "
+                   "file states one\n"))
       << text;
 }
 

@@ -69,8 +69,8 @@ TEST(ProvenanceTest, SaysWhatWasMeasured) {
   kernels["device"]["like"] = "best";
   EXPECT_EQ(
       firstLine(provenanceText(provenance("rates", 0, "v100", 0.7), kernels)),
-      "compute: predicted by kernels of v100, like 'best', at 70 % of its rates; --profile has "
-      "this machine's");
+      "compute: predicted by kernels of v100, like 'best', at 70 % of its rates (compared with "
+      "no published run); --profile has this machine's");
   kernels["device"]["like"] = "pytorch";
   const std::string doubted = provenanceText(provenance("rates", 0, "v100", 1), kernels);
   EXPECT_TRUE(
@@ -78,6 +78,12 @@ TEST(ProvenanceTest, SaysWhatWasMeasured) {
                           "most "))
       << doubted;
   EXPECT_NE(doubted.find(" published runs, by "), std::string::npos) << doubted;
+  for (auto [kind, said] :
+       {std::pair("v100-pcie", "the only published run, too few for a range of the step);"),
+        {"rtx-3080", "half of 2 published runs, too few for a range of the step);"}}) {
+    const std::string few = provenanceText(provenance("rates", 0, kind, 1), kernels);
+    EXPECT_NE(few.find(said), std::string::npos) << few;
+  }
   EXPECT_EQ(firstLine(provenanceText(provenance("trace", 0, nullptr, 1), cluster())),
             "compute: as the layer trace says");
   EXPECT_EQ(provenanceText(json(), cluster()), "");
