@@ -15,6 +15,7 @@
 #include <charconv>
 #include <memory>
 #include <set>
+#include <span>
 
 namespace syncline::driver {
 
@@ -80,6 +81,9 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
   options.replan = raw.replan == "yes";
   if (options.sweepsGrid())
     SYNCLINE_TRY(sweep::checkCombination(options.sweeps[0], options.sweeps[1]));
+  const auto judged = options.sweepsGrid() ? std::span(options.sweeps).first(1) : options.sweeps;
+  if (!raw.threshold.empty() && std::ranges::all_of(judged, &sweep::SweepAxis::isNamed))
+    return usage("--threshold: expected an axis of numbers, for a grid as the first --sweep");
   if (raw.sweeps.size() != 1 && !options.sweepsGrid() && !(options.csv + options.plot).empty())
     return usage("--csv and --plot show one sweep or a grid of two axes, got " +
                  files::counted(static_cast<std::int64_t>(raw.sweeps.size()), "sweep"));

@@ -49,7 +49,7 @@ std::string bestText(const sweep::SweepGrid &grid) {
   std::string where;
   for (std::size_t i = 0; i < grid.columns.size(); ++i)
     for (const sweep::SweepPoint &point : grid.columns[i].points)
-      if (const double rate = throughputOf(point).samplesPerSecond(); rate > most) {
+      if (const double rate = throughputOf(point).samplesPerSecond(); isMore(rate, most)) {
         most = rate;
         where = std::string(sweep::axisName(grid.axis.kind)) + " " +
                 sweep::axisValue(grid.axis, point.value) + ", " + across(grid, i);

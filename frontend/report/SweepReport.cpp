@@ -86,9 +86,10 @@ std::string skippedText(const sweep::Sweep &sweep) {
 
 /// "most samples/s: 5120 at batch 128"; nothing where they are unknown or there is one point.
 std::string bestText(const sweep::Sweep &sweep) {
-  const auto best = std::ranges::max_element(sweep.points, {}, [](const sweep::SweepPoint &point) {
-    return throughputOf(point).samplesPerSecond();
-  });
+  const auto best = std::ranges::max_element(
+      sweep.points, [](const sweep::SweepPoint &one, const sweep::SweepPoint &other) {
+        return isMore(throughputOf(other).samplesPerSecond(), throughputOf(one).samplesPerSecond());
+      });
   const double rate = throughputOf(*best).samplesPerSecond();
   return rate <= 0 || sweep.points.size() == 1
              ? ""
@@ -143,9 +144,8 @@ std::vector<SweptValue> sweptValues(const sweep::Sweep &sweep) {
   return values;
 }
 
-std::string breakEvenText(const sweep::Sweep &sweep) {
-  if (!sweep.breakEven)
-    return "";
+/// breakEvenText() without the end of its line. Precondition: something is known.
+static std::string breakEvenSentence(const sweep::Sweep &sweep) {
   using Kind = sweep::BreakEven::Kind;
   const sweep::BreakEven &found = *sweep.breakEven;
   auto at = [&](double value) {
@@ -156,14 +156,14 @@ std::string breakEvenText(const sweep::Sweep &sweep) {
   switch (found.kind) {
   case Kind::never:
     return "efficiency is nowhere " + above + "; the most is " + percent(found.share) + ", at " +
-           at(found.best) + "\n";
+           at(found.best);
   case Kind::everywhere:
     return "efficiency is " + above + " everywhere; the least is " + percent(found.share) +
-           ", at " + at(found.best) + "\n";
+           ", at " + at(found.best);
   case Kind::from:
-    return "from " + at(found.at) + " on efficiency is " + above + "\n";
+    return "from " + at(found.at) + " on efficiency is " + above;
   case Kind::upTo:
-    return "up to " + at(found.at) + " efficiency is " + above + "\n";
+    return "up to " + at(found.at) + " efficiency is " + above;
   case Kind::notMonotone:
     break;
   }
@@ -173,7 +173,14 @@ std::string breakEvenText(const sweep::Sweep &sweep) {
       where += (where.empty() ? "" : ", ") + sweep::axisValue(sweep.axis, point.value);
   return "efficiency passes " + files::formatNumber(100 * found.threshold, 4) +
          " % more than once; it is above at " + std::string(sweep::axisName(sweep.axis.kind)) +
-         " " + where + "\n";
+         " " + where;
+}
+
+std::string breakEvenText(const sweep::Sweep &sweep) {
+  if (!sweep.breakEven)
+    return "";
+  return breakEvenSentence(sweep) +
+         (sweep.skipped.empty() ? "\n" : "; unknown where values are left out\n");
 }
 
 Throughput throughputOf(const sweep::SweepPoint &point) {

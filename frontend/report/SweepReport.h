@@ -12,6 +12,9 @@ namespace syncline::report {
 /// The point's samples per second and scaling efficiency.
 Throughput throughputOf(const sweep::SweepPoint &point);
 
+/// Whether a rate exceeds another by more than rounding, so that the first of equal ones is named.
+inline bool isMore(double rate, double other) { return rate > other * (1 + 1e-9); }
+
 /// A value of a sweep's axis: a point, or why there is none.
 struct SweptValue {
   double value = 0;
@@ -42,7 +45,7 @@ std::string sweepCsv(const sweep::Sweep &sweep);
 std::string sweepSvg(const sweep::Sweep &sweep, const std::string &title);
 
 /// Two tables with a line for each value of the axis and a column for each of the other axis: the
-/// steps and the efficiency, or samples/s where that is unknown. Then what was left out and where
+/// steps, and the efficiency where it is known. Then what was left out and where
 /// efficiency passes the threshold, column by column.
 std::string gridTable(const sweep::SweepGrid &grid);
 /// CSV as sweepCsv(), with both axes' values in front; column by column.

@@ -117,7 +117,12 @@ Result<SweepAxis> parsePlanners(std::string_view text) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const std::string name(text.substr(at, end - at));
-    SYNCLINE_TRY_GET(planner, solver::parsePlanner(name));
+    if (name.empty())
+      return usage("'planner=" + std::string(text) + "': expected names of planners, got nothing" +
+                   (text.empty() ? "" : " in one place"));
+    const auto planner = solver::parsePlanner(name);
+    if (!planner)
+      return Status::error(planner.status().kind(), "--sweep: " + planner.status().message());
     if (!(*planner)->plansAnew())
       return usage("planner '" + name + "' plans only in 'syncline compile'");
     if (std::ranges::count(axis.planners, name) > 0)

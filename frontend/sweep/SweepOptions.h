@@ -19,7 +19,7 @@ struct SweepOptions {
   bool replan = true; ///< false: keep the plan's decisions
   /// What messages may hide behind; absent: as in the plan. An axis of overlaps goes before it.
   std::optional<Overlap> overlap = std::nullopt;
-  /// The scaling efficiency of which a sweep says where it is passed, in (0, 1).
+  /// The scaling efficiency of which a sweep says where it is passed, in [0, 1).
   double threshold = 0.9;
 };
 

@@ -107,6 +107,12 @@ class GridTest(RefusalTest):
             (("--sweep", "ranks=2", "--threshold", "90"), "--threshold: expected a percentage"),
             (("--sweep", "ranks=2", "--threshold", "100%"), "--threshold: expected a percentage"),
             (("--threshold", "90%"), "--threshold"),
+            (("--sweep", "planner=wfbp", "--threshold", "90%"), "expected an axis of numbers"),
+            (("--sweep", "consistency=asp", "--threshold", "90%"), "expected an axis of numbers"),
+            (
+                ("--sweep", "planner=wfbp", "--sweep", "ranks=2", "--threshold", "9%"),
+                "expected an axis of numbers, for a grid as the first",
+            ),
         ):
             with self.subTest(words=words):
                 self.refuses((*simulate, *words), said, code=2)

@@ -60,8 +60,18 @@ TEST(GridReportTest, Tables) {
             "most samples/s: 32.00 at slow 2, planner optimal\n"
             "at planner optimal: from slow 1.5 on efficiency is above 90 %\n"
             "at planner ddp:1MiB: efficiency is nowhere above 90 %; the most is 25.00 %, at slow "
-            "1\n"
+            "1; unknown where values are left out\n"
             "planned anew at every point\n");
+}
+
+// Steps that differ by rounding are equal: the first has the most.
+TEST(GridReportTest, NamesTheFirstOfEqualRates) {
+  SweepGrid equal = grid();
+  equal.columns[1] = column(2 * (1 - 1e-13), {});
+  EXPECT_TRUE(says(gridTable(equal), "most samples/s: 32.00 at slow 2, planner optimal\n"));
+  Sweep sweep = column(2, {});
+  sweep.points[0].step = sweep.points[1].step * (1 + 1e-13);
+  EXPECT_TRUE(says(sweepTable(sweep), "most samples/s: 32.00 at slow 1\n")) << sweepTable(sweep);
 }
 
 TEST(GridReportTest, SaysWhatIsUnknownOrTooLong) {
@@ -120,6 +130,9 @@ TEST(GridReportTest, BreakEven) {
   Sweep sweep = column(2, {Kind::from, 0.9, 1.5});
   EXPECT_TRUE(says(sweepTable(sweep), "at slow 2\nfrom slow 1.5 on efficiency is above 90 %\n\n"))
       << sweepTable(sweep);
+  sweep.skipped.push_back({3, "too large"});
+  EXPECT_EQ(breakEvenText(sweep), "from slow 1.5 on efficiency is above 90 %; unknown where values "
+                                  "are left out\n");
   sweep.breakEven.reset();
   EXPECT_EQ(breakEvenText(sweep), "");
 }

@@ -51,8 +51,10 @@ TEST(SweepAxisTest, ReadsPlanners) {
   EXPECT_EQ(axisValue(*axis, values[2]), "optimal");
   EXPECT_TRUE(axis->isNamed());
   for (auto [text, said] :
-       {std::pair("planner=", "planner"), std::pair("planner=wfbp,", "planner"),
-        std::pair("planner=fastest", "fastest"), std::pair("planner=ddp", "ddp"),
+       {std::pair("planner=", "--sweep: 'planner=': expected names of planners, got nothing"),
+        std::pair("planner=wfbp,", "'planner=wfbp,': expected names of planners, got nothing in "),
+        std::pair("planner=fastest", "--sweep: unknown planner 'fastest'"),
+        std::pair("planner=ddp", "--sweep: planner 'ddp' needs a size"),
         std::pair("planner=wfbp,wfbp", "--sweep: planner 'wfbp' is named twice"),
         std::pair("planner=wfbp..optimal", "wfbp..optimal"),
         std::pair("planner=z3:messages=4",
