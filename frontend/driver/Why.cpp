@@ -255,7 +255,11 @@ static Result<std::string> whyLocal(const std::string &folder, const std::string
 /// Which plans lost against this one in disturbed steps, where any were compared.
 static Result<std::string> whyDisturbed(const std::string &folder) {
   SYNCLINE_TRY_GET(plan, codegen::readPlanJson(folder));
-  return report::guarded([&] { return report::disturbedWhy(plan->at("predicted")); });
+  Result<std::string> text =
+      report::guarded([&] { return report::disturbedWhy(plan->at("predicted")); });
+  if (!text)
+    return Status::badInput("'" + folder + "/plan.json': " + text.status().message());
+  return text;
 }
 
 Result<std::string> whyGradient(const std::string &folder, const std::string &name) {

@@ -59,9 +59,13 @@ Result<OwningOpRef<ModuleOp>> CandidatePlanner::planOnce(const Candidate &candid
 static void writeDown(ModuleOp plan, const OrderChoice &choice, bool isOwn) {
   std::vector<sync::DisturbedPlan> all = {choice.order, choice.barrier};
   all.insert(all.end(), choice.others.begin(), choice.others.end());
-  if (isOwn) // by 'optimal', though it has not the least mean
-    std::swap(all.front(), *std::ranges::find(all.begin() + 2, all.end(), "optimal",
-                                              &sync::DisturbedPlan::planner));
+  if (isOwn) { // by 'optimal', though it has not the least mean
+    const auto own =
+        std::ranges::find(all.begin() + 2, all.end(), "optimal", &sync::DisturbedPlan::planner);
+    if (own == all.end()) // too much to simulate
+      return;
+    std::swap(all.front(), *own);
+  }
   sync::setDisturbed(firstOf<sync::PredictionOp>(plan), all);
 }
 

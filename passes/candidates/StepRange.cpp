@@ -69,7 +69,9 @@ Result<std::optional<sync::StepRange>> stepRange(const Request &request, ModuleO
     const Result<Choice> choice = choosePlan(request, *slowed, fits, enter);
     if (!choice && choice.status().kind() == ErrorKind::internal)
       return choice.status();
-    compare(*end, own, choice ? decisionsOf(*choice->plan) : own);
+    if (!choice) // no plan to compare with
+      return std::optional<sync::StepRange>();
+    compare(*end, own, decisionsOf(*choice->plan));
   }
   return std::optional(range);
 }
