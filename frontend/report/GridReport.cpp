@@ -71,10 +71,7 @@ std::string gridTable(const sweep::SweepGrid &grid) {
     text += "* too long to simulate round by round: messages take the time that planners give "
             "them\n";
   for (std::size_t i = 0; i < grid.columns.size(); ++i)
-    for (const sweep::SkippedValue &value : grid.columns[i].skipped)
-      text += "left out: " + std::string(sweep::axisName(grid.axis.kind)) + " " +
-              sweep::axisValue(grid.axis, value.value) + ", " + across(grid, i) + ": " +
-              value.reason + "\n";
+    text += leftOutText(grid.columns[i], ", at " + across(grid, i));
   text += std::string(throughputMeaning) + "\n" + bestText(grid);
   for (std::size_t i = 0; i < grid.columns.size(); ++i)
     if (const std::string line = breakEvenText(grid.columns[i]); !line.empty())

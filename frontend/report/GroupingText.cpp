@@ -130,10 +130,15 @@ private:
            (difference > 0 ? "longer" : "shorter");
   }
 
+  /// "the channel is busy 50.0 us longer".
+  static std::string busyText(const Regrouping &change) {
+    return "the channel is busy " + formatSeconds(std::fabs(change.busy)) +
+           (change.busy > 0 ? " longer" : " less");
+  }
+
   /// "the channel is busy 50.0 us longer, as 1 latency of 50.0 us is added".
   std::string busyReason(const Regrouping &change) const {
-    std::string text = "the channel is busy " + formatSeconds(std::fabs(change.busy)) +
-                       (change.busy > 0 ? " longer" : " less");
+    std::string text = busyText(change);
     if (change.added == 0 || change.latency <= 0)
       return text;
     const std::int64_t count = std::llabs(change.added);
@@ -159,8 +164,9 @@ private:
     if (isNothing(difference))
       return isNothing(change.busy) && isNothing(change.idle)
                  ? "the channel is busy as long and starts as early"
-             : isNothing(end) ? "it hides in time in which the channel is idle"
-                              : "it hides behind computation";
+             : isNothing(end)
+                 ? busyText(change) + ", and idle as much " + (change.busy > 0 ? "less" : "longer")
+                 : "the difference hides behind computation";
     std::string text = isNothing(change.busy) ? "" : busyReason(change);
     if (!isNothing(change.idle))
       text += (text.empty() ? "" : ", and ") + idleReason(change);

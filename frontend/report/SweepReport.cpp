@@ -76,14 +76,6 @@ std::string differences(const sweep::Sweep &sweep, const sweep::SweepPoint &befo
   return text + (text.empty() || grouping.empty() ? "" : "; ") + grouping;
 }
 
-std::string skippedText(const sweep::Sweep &sweep) {
-  std::string text;
-  for (const sweep::SkippedValue &value : sweep.skipped)
-    text += "left out: " + std::string(sweep::axisName(sweep.axis.kind)) + " " +
-            sweep::axisValue(sweep.axis, value.value) + ": " + value.reason + "\n";
-  return text;
-}
-
 /// "most samples/s: 5120 at batch 128"; nothing where they are unknown or there is one point.
 std::string bestText(const sweep::Sweep &sweep) {
   const auto best = std::ranges::max_element(
@@ -142,6 +134,19 @@ std::vector<SweptValue> sweptValues(const sweep::Sweep &sweep) {
     values.push_back({skipped.value, nullptr, &skipped});
   std::ranges::sort(values, {}, &SweptValue::value);
   return values;
+}
+
+std::string leftOutText(const sweep::Sweep &sweep, const std::string &where) {
+  std::string text;
+  for (std::size_t i = 0; i < sweep.skipped.size();) {
+    const std::string &reason = sweep.skipped[i].reason;
+    text += "left out: " + std::string(sweep::axisName(sweep.axis.kind));
+    for (const char *before = " "; i < sweep.skipped.size() && sweep.skipped[i].reason == reason;
+         before = ", ")
+      text += before + sweep::axisValue(sweep.axis, sweep.skipped[i++].value);
+    text += where + ": " + reason + "\n";
+  }
+  return text;
 }
 
 /// breakEvenText() without the end of its line. Precondition: something is known.
@@ -216,7 +221,7 @@ std::string sweepTable(const sweep::Sweep &sweep) {
   if (hasWhole)
     text += "* too long to simulate round by round: messages take the time that planners give "
             "them\n";
-  return text + skippedText(sweep) +
+  return text + leftOutText(sweep) +
          "compute: of the slowest rank, without waiting; exposed: the rank that waits least waits "
          "so long for messages;\n" +
          "overlap: messages hide behind the backward pass, or (step) behind the next forward pass "

@@ -31,6 +31,10 @@ extern const char *const csvPointColumns;
 std::string csvPoint(const sweep::SweepPoint &point);
 std::string csvSkipped(const sweep::SkippedValue &value);
 
+/// "left out: ranks 16, 32, at bandwidth 1 Gb/s: needs .."; a line for neighbours of one reason.
+/// `where` stands behind the values.
+std::string leftOutText(const sweep::Sweep &sweep, const std::string &where = "");
+
 /// A line: "from bandwidth 78 Gb/s on efficiency is above 90 %"; empty where nothing is known.
 std::string breakEvenText(const sweep::Sweep &sweep);
 

@@ -54,7 +54,7 @@ TEST(GridReportTest, Tables) {
             "                 1          50.00 %           25.00 %\n"
             "                 2         100.00 %                 -\n"
             "\n"
-            "left out: slow 2, planner ddp:1MiB: has \"none\"\n"
+            "left out: slow 2, at planner ddp:1MiB: has \"none\"\n"
             "samples/s: of all ranks; efficiency: samples/s / (ranks x samples/s of one device "
             "alone, which sends nothing)\n"
             "most samples/s: 32.00 at slow 2, planner optimal\n"

@@ -86,10 +86,13 @@ TEST(GroupingText, SaysWhatHides) {
   Regrouping change = merged();
   change.finish = 0.040;
   EXPECT_TRUE(contains(textOf(grouping({change})),
-                       ", the step is as long:\n  it hides behind computation\n"));
+                       ", the step is as long:\n  the difference hides behind computation\n"));
   change.idle = 0.001;
-  EXPECT_TRUE(
-      contains(textOf(grouping({change})), ":\n  it hides in time in which the channel is idle\n"));
+  EXPECT_TRUE(contains(textOf(grouping({change})),
+                       ":\n  the channel is busy 1.00 ms less, and idle as much longer\n"));
+  std::swap(change.busy, change.idle);
+  EXPECT_TRUE(contains(textOf(grouping({change})),
+                       ":\n  the channel is busy 1.00 ms longer, and idle as much less\n"));
   change.busy = change.idle = 0;
   EXPECT_TRUE(contains(textOf(grouping({change})),
                        ":\n  the channel is busy as long and starts as early\n"));

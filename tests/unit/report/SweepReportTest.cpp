@@ -97,10 +97,10 @@ TEST(SweepReportTest, WritesARowAPoint) {
 // What is no point is named with its reason, and never the best.
 TEST(SweepReportTest, NamesWhatIsLeftOut) {
   Sweep sweep = threePoints();
-  sweep.skipped = {{3, "needs \"much\", more"}, {8, "needs more still"}};
+  sweep.skipped = {{3, "needs \"much\", more"}, {8, "needs more still"}, {16, "needs more still"}};
   const std::string table = sweepTable(sweep);
   EXPECT_NE(table.find("left out: slow 3: needs \"much\", more\n"
-                       "left out: slow 8: needs more still\n"),
+                       "left out: slow 8, 16: needs more still\n"),
             std::string::npos)
       << table;
   EXPECT_NE(table.find("most samples/s: 12.80 at slow 4\n"), std::string::npos) << table;
@@ -108,7 +108,9 @@ TEST(SweepReportTest, NamesWhatIsLeftOut) {
   EXPECT_NE(csv.find("0.25,backward,,\n3,,,,,,,,,,\"needs \"\"much\"\", more\"\n4,"),
             std::string::npos)
       << csv;
-  EXPECT_TRUE(csv.ends_with("\n8,,,,,,,,,,\"needs more still\"\n")) << csv;
+  EXPECT_TRUE(csv.ends_with("\n8,,,,,,,,,,\"needs more still\"\n"
+                            "16,,,,,,,,,,\"needs more still\"\n"))
+      << csv;
   const std::string svg = sweepSvg(sweep, "title");
   EXPECT_NE(svg.find("8: needs more still</text>"), std::string::npos);
 }
