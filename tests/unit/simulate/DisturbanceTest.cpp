@@ -1,5 +1,6 @@
 // Steps that are drawn from recorded ones, and what they take beside reckonings by hand.
 #include "passes/simulate/Disturbance.h"
+#include "tests/unit/simulate/Scenes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,27 +9,12 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using Kind = Operation::Kind;
 
 namespace {
 
 /// Forward 1 s, backward 2 s with a message of 0.5 s after the first, then an update of 0.25 s.
 Scenario barrier(Scatter scatter, int ranks = 2) {
-  Scenario scenario;
-  scenario.operations = {
-      {.kind = Kind::compute, .phase = Phase::forward, .layer = "f", .seconds = 1},
-      {.kind = Kind::compute, .phase = Phase::backward, .layer = "b1", .seconds = 1},
-      {.kind = Kind::issue, .phase = Phase::backward, .message = 0},
-      {.kind = Kind::compute, .phase = Phase::backward, .layer = "b2", .seconds = 1},
-      {.kind = Kind::wait, .phase = Phase::update, .message = 0},
-      {.kind = Kind::update, .phase = Phase::update, .seconds = 0.25, .message = 0}};
-  scenario.messages = {{.name = "m",
-                        .bytes = 1000,
-                        .cost = std::make_shared<problem::AffineCost>(0.5, 0),
-                        .isStated = true}};
-  scenario.machines.ranks = ranks;
-  scenario.scatter = std::move(scatter);
-  return scenario;
+  return barrierScene(std::move(scatter), ranks, 0.5, 0.25);
 }
 
 StepSpread spreadOf(const Scenario &scenario) {

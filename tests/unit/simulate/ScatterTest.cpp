@@ -2,6 +2,7 @@
 // beside reckonings by hand.
 #include "passes/simulate/IssueOrder.h"
 #include "passes/simulate/Prediction.h"
+#include "tests/unit/simulate/Scenes.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -9,28 +10,11 @@
 
 using namespace syncline;
 using namespace syncline::simulate;
-using Kind = Operation::Kind;
 
 namespace {
 
 /// Forward 1 s, backward 2 s with a message of 2 s after the first, then an update of 0.75 s.
-Scenario barrier(Scatter scatter) {
-  Scenario scenario;
-  scenario.operations = {
-      {.kind = Kind::compute, .phase = Phase::forward, .layer = "f", .seconds = 1},
-      {.kind = Kind::compute, .phase = Phase::backward, .layer = "b1", .seconds = 1},
-      {.kind = Kind::issue, .phase = Phase::backward, .message = 0},
-      {.kind = Kind::compute, .phase = Phase::backward, .layer = "b2", .seconds = 1},
-      {.kind = Kind::wait, .phase = Phase::update, .message = 0},
-      {.kind = Kind::update, .phase = Phase::update, .seconds = 0.75, .message = 0}};
-  scenario.messages = {{.name = "m",
-                        .bytes = 2'000'000,
-                        .cost = std::make_shared<problem::AffineCost>(2, 0),
-                        .isStated = true}};
-  scenario.machines.ranks = 2;
-  scenario.scatter = std::move(scatter);
-  return scenario;
-}
+Scenario barrier(Scatter scatter) { return barrierScene(std::move(scatter), 2, 2, 0.75); }
 
 /// A step like barrier()'s, but the next one waits for the message behind its forward pass.
 Scenario order(Scatter scatter) {

@@ -18,6 +18,27 @@ inline Scenario oneMessage(Scheme scheme, std::int64_t bytes, int ranks) {
   return scenario;
 }
 
+/// Forward 1 s, backward 2 s with a message after the first, then its update. The message takes
+/// `seconds`.
+inline Scenario barrierScene(Scatter scatter, int ranks, double seconds, double update) {
+  using Kind = Operation::Kind;
+  Scenario scenario;
+  scenario.operations = {
+      {.kind = Kind::compute, .phase = Phase::forward, .layer = "f", .seconds = 1},
+      {.kind = Kind::compute, .phase = Phase::backward, .layer = "b1", .seconds = 1},
+      {.kind = Kind::issue, .phase = Phase::backward, .message = 0},
+      {.kind = Kind::compute, .phase = Phase::backward, .layer = "b2", .seconds = 1},
+      {.kind = Kind::wait, .phase = Phase::update, .message = 0},
+      {.kind = Kind::update, .phase = Phase::update, .seconds = update, .message = 0}};
+  scenario.messages = {{.name = "m",
+                        .bytes = 2'000'000,
+                        .cost = std::make_shared<problem::AffineCost>(seconds, 0),
+                        .isStated = true}};
+  scenario.machines.ranks = ranks;
+  scenario.scatter = std::move(scatter);
+  return scenario;
+}
+
 /// Gives one rank a slowdown, so that ranks are not merged by symmetry. Operations take no time, so
 /// the slowdown changes no times.
 inline Scenario unfolded(Scenario scenario) {
