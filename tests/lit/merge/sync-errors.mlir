@@ -1,4 +1,4 @@
-// Rules S1 to S13, S16 and S23 of ir/sync/SPEC.md: invalid problems, solutions, messages and
+// Rules S1 to S13 and S16 of ir/sync/SPEC.md: invalid problems, solutions, messages and
 // layers. Attributes that nothing has.
 // RUN: syncline-opt --split-input-file --verify-diagnostics %patched
 
@@ -279,29 +279,6 @@ sync.trace @net {
   sync.layer "rows" bytes 32 forward 0.5 backward 0.5 {gathered = #sync.gathered<sparse, bytes = 8>, reconstruct = 0.25 : f64}
   sync.layer "bias" bytes 4 forward 0.0 backward 0.0 {carrier = "rows"}
 }
-
-// -----
-
-// Valid: the samples of a rank in the step that the trace was read off.
-change sync.trace @net => sync.trace @net attributes {of_step, sync.samples = 2 : i64}
-
-// -----
-
-// S23: no samples.
-change sync.trace @net => sync.trace @net attributes {of_step, sync.samples = 0 : i64}
-error sync.trace | S23: expected 'sync.samples' on a trace that is of a step, an i64 of at least 1
-
-// -----
-
-// S23: samples of a trace that was not read off a step.
-change sync.trace @net => sync.trace @net attributes {sync.samples = 2 : i64}
-error sync.trace | S23: expected 'sync.samples' on a trace that is of a step, an i64 of at least 1
-
-// -----
-
-// S23: samples of a layer.
-change gathered = #sync.gathered<sparse => sync.samples = 2 : i64, gathered = #sync.gathered<sparse
-error sync.layer "rows" | S23: expected 'sync.samples' on a trace that is of a step, an i64 of at least 1
 
 // -----
 

@@ -18,8 +18,7 @@ inline Scenario oneMessage(Scheme scheme, std::int64_t bytes, int ranks) {
   return scenario;
 }
 
-/// Forward 1 s, backward 2 s with a message after the first, then its update. The message takes
-/// `seconds`.
+/// Forward 1 s, backward 2 s with a message of `seconds` after the first, then its update.
 inline Scenario barrierScene(Scatter scatter, int ranks, double seconds, double update) {
   using Kind = Operation::Kind;
   Scenario scenario;
