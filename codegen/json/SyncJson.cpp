@@ -52,7 +52,8 @@ Json linkJson(cluster::LinkAttr link) {
     return nullptr;
   return {{"alpha", real(link.getAlpha())},
           {"beta", real(link.getBeta())},
-          {"gamma", real(link.getGamma())}};
+          {"gamma", real(link.getGamma())},
+          {"protocols", link.getProtocols() != nullptr}};
 }
 
 Json serversJson(cluster::ServersAttr servers) {

@@ -73,7 +73,9 @@ std::string listAdvice(const BucketBytes &buckets, const std::string &hook) {
          "  DistributedDataParallel(model, find_unused_parameters=True, bucket_cap_mb_list=[" +
          front +
          "])\n"
-         "to see them, paste into the script behind DistributedDataParallel(..):\n" +
+         "This holds where gradients of modules are ready in the plan's order. To check that, "
+         "paste "
+         "into the script\nbehind DistributedDataParallel(..):\n" +
          bucketCheck(buckets, hook) + "\n";
 }
 

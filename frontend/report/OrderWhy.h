@@ -16,7 +16,8 @@ struct OrderWhyContext {
   std::string reader; ///< the first operation that reads the parameter; empty in a trace
   std::string planner;
   bool isRequested = false; ///< some schemes were requested by name
-  double lost = 0; ///< seconds that all messages take from computation in the planner's model
+  /// Seconds of computation that all messages take at most, in the planner's model.
+  double lost = 0;
   /// What 'inspect' prints of the gradient's last message.
   std::optional<VirtualTimes> simulated = {};
 };

@@ -55,7 +55,7 @@ std::int64_t channelsOf(const nlohmann::json &plan) {
 }
 
 std::string slowingText(double lost) {
-  return lost > 0 ? "messages take " + files::formatSeconds(lost) + " from computation"
+  return lost > 0 ? "messages take up to " + files::formatSeconds(lost) + " from computation"
                   : "messages take nothing from computation";
 }
 

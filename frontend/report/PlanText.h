@@ -35,8 +35,8 @@ std::int64_t bytesOf(const nlohmann::json &buckets);
 /// The number of channels on which the plan's messages take turns.
 std::int64_t channelsOf(const nlohmann::json &plan);
 
-/// "messages take 3.10 ms from computation", of these seconds in the planner's model; "messages take
-/// nothing from computation" of none, whether or not other messages of the cluster would.
+/// "messages take up to 3.10 ms from computation": so much where it runs beside all of them, in the
+/// planner's model. For 0 s "messages take nothing from computation", even if others would.
 std::string slowingText(double lost);
 
 /// How far the plan is from the planner's bound, which holds for one channel: "gap 2.00 %",

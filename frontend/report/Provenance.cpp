@@ -119,6 +119,18 @@ std::string measuredSchemes(const nlohmann::json &cluster) {
   return names;
 }
 
+/// Where the times of messages come from that the cluster file does not state.
+std::string linkRates(const nlohmann::json &cluster) {
+  const auto byProtocols = [&](const char *key) {
+    const nlohmann::json link = cluster.value(key, nlohmann::json());
+    return link.is_object() && link.value("protocols", false);
+  };
+  return byProtocols("link") || byProtocols("inside")
+             ? "by NCCL's protocols as fitted to published all-reduces on such links (where there "
+               "were any); calibrate has this cluster's"
+             : "nominal, by the cluster file's bandwidth and latency";
+}
+
 } // namespace
 
 std::string provenanceText(const nlohmann::json &provenance, const nlohmann::json &cluster) {
@@ -126,7 +138,7 @@ std::string provenanceText(const nlohmann::json &provenance, const nlohmann::jso
     return "";
   const std::string measured = measuredSchemes(cluster);
   return "compute: " + compute(provenance, cluster) + "\nlinks: " +
-         (measured.empty() ? "nominal, by the cluster file's bandwidth and latency"
+         (measured.empty() ? linkRates(cluster)
                            : "calibrated, the cluster file states the times of " + measured) +
          "\n";
 }

@@ -32,7 +32,8 @@ struct WhyContext {
   std::vector<std::string> unavailable = {};
   bool byNccl = false; ///< whether NCCL carries the messages
   double updates = 0;  ///< seconds of all updates, behind the finish
-  double lost = 0;     ///< seconds that all messages take from computation in the planner's model
+  /// Seconds of computation that all messages take at most, in the planner's model.
+  double lost = 0;
   std::vector<std::string> gradients = {};    ///< names of all, in backward order
   std::optional<VirtualTimes> simulated = {}; ///< what 'inspect' prints of it
 };

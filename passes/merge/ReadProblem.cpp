@@ -141,7 +141,7 @@ static bool isReconstructed(const problem::Problem &problem, const problem::Mess
          problem::factorOptionOf(problem, message)->reconstruct > 0;
 }
 
-/// When the backward pass ends beside these messages.
+/// When the backward pass ends beside these messages, which travel whole and one by one.
 static double backwardEnd(const problem::Problem &problem,
                           llvm::ArrayRef<problem::Message> messages) {
   problem::ComputationClock clock;

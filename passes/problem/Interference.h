@@ -65,7 +65,7 @@ double lostSeconds(const Problem &problem, const Message &message);
 /// Seconds of computation that all messages take. Precondition: as above, for each.
 double lostSeconds(const Problem &problem, const Solution &solution);
 
-/// Tells when computation has advanced so far, given the messages so far. Not thread-safe.
+/// Tells at which time a given amount of computation is done beside messages. Not thread-safe.
 class ComputationClock {
 public:
   /// A message takes `lost` seconds of computation, spread evenly from start to end. Preconditions:

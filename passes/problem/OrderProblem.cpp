@@ -255,7 +255,7 @@ std::vector<std::size_t> numbersInPlan(const OrderSolution &order) {
   return numbers;
 }
 
-/// Adds the next message of an order; its beginning and end by the true clock.
+/// Adds the next message of an order and returns its beginning and end by the true clock.
 static std::pair<double, double> addTo(ComputationClock &clock, const Problem &problem,
                                        const OrderMessage &message) {
   const double lost = lostSeconds(problem, message), start = message.start + clock.lost(),

@@ -118,7 +118,7 @@ struct ClassLayout {
 /// The layouts of all merge classes.
 std::vector<ClassLayout> layoutsOf(const Problem &problem, std::span<const Choice> choices);
 
-/// What the order's messages take from computation, by the true clock.
+/// The clock of a step, with all messages of the order added at their true times.
 ComputationClock clockOf(const Problem &problem, const OrderSolution &order);
 
 /// The order as plans hold it, in issue order. Two halves are one message, at the place of the

@@ -38,7 +38,7 @@ struct MergeClass {
   double seconds(std::int64_t bytes) const {
     return options[bestOption(bytes)].cost->seconds(bytes);
   }
-  /// Without what its message takes from computation.
+  /// The same on a clock that stands still for what the message takes from computation.
   double secondsOnClock(std::int64_t bytes) const {
     return options[bestOption(bytes)].secondsOnClock(bytes);
   }

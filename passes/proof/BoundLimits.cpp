@@ -108,8 +108,10 @@ std::vector<double> BoundLimits::limitsOf(const Relaxation &relaxation) const {
     double next = k + 1 < n ? problem.layers[k + 1].ready : 0;
     for (std::size_t from = 0; from < width; ++from) {
       std::size_t set = from % (std::size_t{1} << mergeClasses);
-      // A message takes the channel for `occupied`; where only its worth is known that is `worth`.
-      // `owed` is worth of what is not sent yet, or taken from computation.
+      // All three are seconds. A message takes the channel for `occupied`. Where messages slow
+      // computation, a line only bounds what a bucket adds to v (README.md), which is `worth`.
+      // `owed` counts in v, but delays no message yet: bytes of an open bucket, or computation that
+      // the message takes.
       auto through = [&](std::size_t to, double occupied, double reconstruct, bool isFactors,
                          bool isPiggyback, double worth = 0, double owed = 0) {
         PlanState state;

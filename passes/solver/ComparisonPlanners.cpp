@@ -82,8 +82,8 @@ std::vector<std::size_t> ddpGroups(const MergeProblem &problem, std::int64_t cap
   return ends;
 }
 
-/// DDP's buckets by `bucket_cap_mb_list`: the fewest that end first, of whole modules, because DDP
-/// has a module's gradients in another order.
+/// DDP's buckets by `bucket_cap_mb_list`: the fewest that end first, as if messages did not slow
+/// computation. They are of whole modules, because DDP orders a module's gradients by itself.
 std::vector<std::size_t> listedGroups(const Problem &problem, const MergeProblem &merging) {
   MergeProblem modules{.layers = {}, .options = merging.options};
   std::vector<std::size_t> moduleEnds;
@@ -158,8 +158,9 @@ std::vector<PlannerRow> groupingPlanners() {
          return mergingBySystem(
              [cap](const MergeProblem &mergeClass) { return ddpGroups(mergeClass, cap); });
        }},
-      {{"ddp-list", "PyTorch DDP's buckets by bucket_cap_mb_list, the best there are; by what ddp "
-                    "has"},
+      {{"ddp-list",
+        "PyTorch DDP's buckets by bucket_cap_mb_list, the first to end if messages slow "
+        "nothing; by what ddp has"},
        always(MergeRule([](const Problem &problem) {
          return mergingBySystem([&problem](const MergeProblem &merging) {
            return listedGroups(problem, merging);

@@ -36,8 +36,8 @@ OrderResult planOrder(const OrderProblem &problem, const Solution &inReadyOrder,
 /// What a planner gives for an order problem: as above for "optimal", from its solution in ready
 /// order or the best one of a rule, whichever has the shorter period; the same search without
 /// factors and rows for "sums", and where messages take longer for "inflated:P" (Inflation.h); a
-/// rule's own order; for every other planner its own messages in
-/// their order. Returns badInput as Planner::plan() does. Precondition: the problem is valid.
+/// rule's own order; for every other planner its own messages in their order. Returns badInput as
+/// Planner::plan() does. Precondition: the problem is valid.
 Result<OrderResult> planOrder(const OrderProblem &problem, const Planner &planner);
 
 /// The order alone that the planner's search gives, without a bound. Precondition: the problem is

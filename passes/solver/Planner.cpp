@@ -114,7 +114,7 @@ Result<std::optional<PlanResult>> merged(const Problem &problem) {
   return std::optional(std::move(result));
 }
 
-/// What the search finds. It never ends after the plan that forgets that messages slow operations.
+/// What the search finds: no plan that ends later than the one for messages that slow nothing.
 SolverResult solveBeside(const Problem &problem, const SolverOptions &options) {
   if (!slowsComputation(problem))
     return solve(problem, options);

@@ -163,7 +163,7 @@ StateBound::StateBound(const Problem &problem, std::span<const Relaxation> relax
 template <bool isSlow> void StateBound::fill(const Problem &problem, std::size_t index) {
   const Relaxation &relaxation = relaxations[index];
   double onChannel = relaxation.channelWeight, onDevice = 1 - onChannel;
-  double onLines = isSlow ? 1 : onChannel; // lines have the channel's weight where messages slow
+  double onLines = isSlow ? 1 : onChannel; // if slow, the lines have the weight in them
   std::size_t n = problem.layers.size();
   std::vector<double> &table = latest[index];
   table.assign((n + 1) * masks * freedoms, -infinity);
@@ -178,8 +178,10 @@ template <bool isSlow> void StateBound::fill(const Problem &problem, std::size_t
     for (std::size_t now = 0; now < masks * freedoms; ++now) {
       std::size_t mask = now / freedoms;
       double best = -infinity;
-      // `work` is what the choice adds; `free` and `compute` are the earliest times after it. A
-      // message whose channel time alone is not known is worth `sent`, what else counts `owed`.
+      // `work` is what the choice adds; `free` and `compute` are the earliest times after it. Where
+      // messages slow computation, a line only bounds what a bucket adds, which is `sent`. `owed`
+      // counts, but delays no message yet: bytes of an open bucket, or computation that the message
+      // takes.
       auto consider = [&](Choice::Kind kind, std::size_t after, double work, double free,
                           double compute, double sent = 0, double owed = 0) {
         std::uint64_t freedom = now % freedoms;
@@ -232,7 +234,7 @@ double StateBound::slack(const PlanState &state, std::size_t k) const {
   double least = target - state.compute;
   for (std::size_t i = 0; i < relaxations.size(); ++i) {
     const Relaxation &relaxation = relaxations[i];
-    double committed = slows ? 0 : state.free; // lines have their weight where messages slow
+    double committed = slows ? 0 : state.free; // if so, the lines have the weight in them
     for (std::size_t mergeClass = 0; mergeClass < mergeClassCount; ++mergeClass)
       if (state.open[mergeClass] > 0)
         committed += relaxation.lines[mergeClass].secondsPerByte *

@@ -4,6 +4,7 @@
 #include "runtime/api/Mean.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace syncline::api {
 
@@ -100,13 +101,15 @@ Failure PlanGroup::issue(int message, const Values &values, std::uint64_t &ticke
     return f;
   if (f = checkOrder(message); !f.isOk())
     return f;
-  lastIssued = message;
-  return enqueue(info.channel,
-                 {.message = message,
-                  .values = values,
-                  .type = type,
-                  .scheme = open->plan.buckets[static_cast<std::size_t>(message)].scheme},
-                 ticket);
+  f = enqueue(info.channel,
+              {.message = message,
+               .values = values,
+               .type = type,
+               .scheme = open->plan.buckets[static_cast<std::size_t>(message)].scheme},
+              ticket);
+  if (f.isOk())
+    lastIssued = message;
+  return f;
 }
 
 Failure PlanGroup::allReduce(const Values &values, std::uint64_t &ticket) {
@@ -132,9 +135,12 @@ Failure PlanGroup::enqueue(int channel, UnderWay message, std::uint64_t &ticket)
   const int bucket = message.message < 0
                          ? core::otherMessage
                          : open->messages[static_cast<std::size_t>(message.message)].id;
-  if (const Status s = channels.at(channel)->issue(bucket, message.values.data, message.bytes,
-                                                   message.type, message.scheme);
-      !s) {
+  // A message that stayed in the queue without a channel's job would never end.
+  const Status s = core::guarded([&] {
+    return channels.at(channel)->issue(bucket, message.values.data, message.bytes, message.type,
+                                       message.scheme);
+  });
+  if (!s) {
     queue.pop_back();
     return Failure::of(s);
   }
@@ -210,7 +216,9 @@ Failure PlanGroup::wait(std::uint64_t ticket, double seconds) {
   if (ticket == 0 || ticket > lastTicket)
     return Failure::badUsage("expected a ticket of this group, got " + std::to_string(ticket));
   const auto hasEnded = [&] { return !isUnderWay(ticket); };
-  if (!(seconds >= 0))
+  if (std::isnan(seconds))
+    return Failure::badUsage("expected seconds, got nan");
+  if (seconds < 0)
     ended.wait(lock, hasEnded);
   else if (!ended.wait_until(lock, core::deadlineIn(seconds), hasEnded))
     return {SYNCLINE_TIMED_OUT, "ticket " + std::to_string(ticket) + " is still under way after " +

@@ -24,7 +24,9 @@
  *
  * Threads. A plan does not change: any threads may use it at the same time. Of a group
  *   - syncline_issue, syncline_all_reduce and syncline_step may be called from any thread, one
- *     behind the other: their order is that of the messages, and all ranks must keep it.
+ *     behind the other: their order is that of the messages, and all ranks must keep it, with equal
+ *     types and operations. A rank that differs in the bytes of a message is named; one that sums
+ *     where another takes the mean is not.
  *   - syncline_wait, syncline_group_check, syncline_group_trace and syncline_group_abort may be
  *     called from any thread at any time, also while another thread issues or waits.
  *   - syncline_group_close is the last call. No other call on the group may be under way.

@@ -141,7 +141,8 @@ TEST(OrderWhy, OfMessagesThatSlowComputation) {
   OrderWhyContext slowed = context();
   slowed.lost = 0.005;
   const std::string text = orderWhy(explanation, slowed);
-  EXPECT_TRUE(contains(text, "in which messages take 5.00 ms from computation, and count from"))
+  EXPECT_TRUE(
+      contains(text, "in which messages take up to 5.00 ms from computation, and count from"))
       << text; // also without times in virtual time
   EXPECT_TRUE(contains(text, "need the channel for 47.0 ms together,\na second of reconstruction "
                              "from factors, or that messages take from computation, counted as "

@@ -98,6 +98,16 @@ TEST(ProvenanceTest, SaysWhetherLinksAreCalibrated) {
   EXPECT_TRUE(
       provenanceText(provenance("rates", 0, nullptr, 1), cluster(json::array({line, formula})))
           .ends_with("\nlinks: calibrated, the cluster file states the times of ring\n"));
+  for (const char *link : {"link", "inside"}) {
+    json fitted = cluster();
+    fitted[link] = {{"protocols", true}};
+    EXPECT_NE(provenanceText(provenance("rates", 0, nullptr, 1), fitted)
+                  .find("\nlinks: by NCCL's protocols as fitted to published all-reduces"),
+              std::string::npos);
+    fitted[link] = {{"protocols", false}};
+    EXPECT_NE(provenanceText(provenance("rates", 0, nullptr, 1), fitted).find("links: nominal"),
+              std::string::npos);
+  }
 }
 
 TEST(ProvenanceTest, NamesSlowNodes) {
