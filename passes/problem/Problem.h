@@ -38,7 +38,7 @@ struct MergeClass {
   double seconds(std::int64_t bytes) const {
     return options[bestOption(bytes)].cost->seconds(bytes);
   }
-  /// The same on a clock that stands still for what the message takes from computation.
+  /// The fastest option's time on a clock that stands still for what it takes from computation.
   double secondsOnClock(std::int64_t bytes) const {
     return options[bestOption(bytes)].secondsOnClock(bytes);
   }

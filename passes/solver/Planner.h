@@ -100,7 +100,7 @@ std::shared_ptr<const Planner> inflatedPlanner(int percent, bool inHalves);
 inline constexpr int mostInflation = 100;
 
 /// The planner by whose name a plan says that it was made: one that users may name, "sums" or
-/// "micro-batches:N", which `compile --accumulate` compares, "inflated:..", which `compile` compares
+/// "micro-batches:N", which `compile --accumulate` compares, "inflated:..", which `compile` tries
 /// where steps scatter, or "common" (CommonPlanner.h). Returns badUsage as parsePlanner() does.
 Result<std::shared_ptr<const Planner>> plannerOfPlan(std::string_view name);
 

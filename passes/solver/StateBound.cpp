@@ -180,8 +180,7 @@ template <bool isSlow> void StateBound::fill(const Problem &problem, std::size_t
       double best = -infinity;
       // `work` is what the choice adds; `free` and `compute` are the earliest times after it. Where
       // messages slow computation, a line only bounds what a bucket adds, which is `sent`. `owed`
-      // counts, but delays no message yet: bytes of an open bucket, or computation that the message
-      // takes.
+      // counts, but delays no message yet: an open bucket's bytes, or computation that is taken.
       auto consider = [&](Choice::Kind kind, std::size_t after, double work, double free,
                           double compute, double sent = 0, double owed = 0) {
         std::uint64_t freedom = now % freedoms;

@@ -97,8 +97,8 @@ TEST(GroupEnds, ClosesInTheMiddle) {
     if (rank.number == 0) {
       std::vector<float> values(100'000);
       ASSERT_EQ(rank.issue(0, values), SYNCLINE_OK);
-      EXPECT_EQ(rank.wait(0.05), SYNCLINE_TIMED_OUT);
       EXPECT_EQ(rank.wait(std::nan("")), SYNCLINE_BAD_USAGE);
+      EXPECT_EQ(rank.wait(0.05), SYNCLINE_TIMED_OUT);
       EXPECT_STREQ(rank.error.text, "ticket 1 is still under way after 0.050000 s");
       EXPECT_EQ(syncline_group_close(rank.group, 0.05, &rank.error), SYNCLINE_BAD_USAGE);
       EXPECT_STREQ(rank.error.text,
