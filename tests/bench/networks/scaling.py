@@ -82,9 +82,9 @@ def judge(table):
     systems = sorted({row["system"] for row in table})
     for name in [*systems, "all"]:
         rows = [row for row in table if name in ("all", row["system"])]
-        errors = [abs(row["predicted"] - row["published"]) for row in rows]
+        errors = [round(abs(row["predicted"] - row["published"]), 3) for row in rows]
         near = sum(error <= NEAR for error in errors)
-        decided = [row for row in rows if abs(row["published"] - VERDICT) > DECIDED]
+        decided = [row for row in rows if round(abs(row["published"] - VERDICT), 3) > DECIDED]
         right = sum((r["published"] > VERDICT) == (r["predicted"] > VERDICT) for r in decided)
         lines.append(
             f"| {name} | {len(rows)} | {100 * statistics.median(errors):.1f} | {near} "
@@ -109,7 +109,8 @@ def main():
             groups[key].append((float(row["efficiency"]), predicted))
     table = []
     for key, runs in groups.items():
-        published, predicted = (statistics.median(values) for values in zip(*runs))
+        # Rounded, so that the file shows what is judged.
+        published, predicted = (round(statistics.median(values), 3) for values in zip(*runs))
         table.append(dict(zip(COLUMNS, (*key, len(runs), published, predicted))))
     with open(chosen.output, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
