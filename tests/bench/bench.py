@@ -181,7 +181,7 @@ def bench_prediction(models, chosen, folder):
     errors = []
     for name, batch in map(split, models or PREDICTED_MODELS):
         for count in HOSTS:
-            for rate in RATES:
+            for rate in chosen.rates or RATES:
                 predicted, measured = predicted_and_measured(
                     name, batch, count, rate, "optimal", chosen, folder
                 )
@@ -223,8 +223,9 @@ def bench_order(models, chosen, folder):
 
 def bench_overlap(models, chosen, folder):
     """Both plans are by `optimal`; their runs take turns. Predictions are means over steps, so a
-    round's figure is the mean of its steps."""
-    columns = ("barrier", "error", "step", "error", "gain", "predicted")
+    round's figure is the mean of its steps. Cluster and profile are measured on an idle machine,
+    also where busy loops stand beside the runs."""
+    columns = ("barrier", "error", chosen.second, "error", "gain", "predicted")
     print(f"{'s a step, measured':36}" + "".join(f"{column:>11}" for column in columns))
     for name, batch in map(split, models or OVERLAP_MODELS):
         for count in HOSTS:
@@ -236,14 +237,15 @@ def bench_overlap(models, chosen, folder):
                     measure.compile_measured(
                         folder, name, batch, cluster, times, "optimal", ("--overlap", overlap)
                     )
-                    for overlap in ("backward", "step")
+                    for overlap in ("backward", chosen.second)
                 ]
                 (barrier, waited), (carrying, carried) = plans
-                samples = in_turn(
-                    chosen.rounds,
-                    lambda: measure.ours(barrier, chosen.steps, wrap),
-                    lambda: measure.ours(carrying, chosen.steps, wrap),
-                )
+                with measure.busy_loops(chosen.busy):
+                    samples = in_turn(
+                        chosen.rounds,
+                        lambda: measure.ours(barrier, chosen.steps, wrap),
+                        lambda: measure.ours(carrying, chosen.steps, wrap),
+                    )
                 ((before, after),) = medians(samples, "mean")
                 print(
                     f"{f'{name}/{batch}, {count} hosts, {rate}':36}"
@@ -273,8 +275,17 @@ def main(words):
         "--rate",
         action="append",
         dest="rates",
-        help="of overlap: a link's rate, as tc writes it; of hosts: 1gbit, 200mbit or unlimited; "
-        "may be repeated",
+        help="of overlap and prediction: a link's rate, as tc writes it; of hosts: 1gbit, 200mbit "
+        "or unlimited; may be repeated",
+    )
+    parser.add_argument(
+        "--second",
+        choices=("step", "auto"),
+        default="step",
+        help="of overlap: the plan that is compared with the barrier's (default: step)",
+    )
+    parser.add_argument(
+        "--busy", type=int, default=0, help="of overlap: busy loops beside the runs (default: 0)"
     )
     parser.add_argument(
         "--python",

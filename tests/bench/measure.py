@@ -1,5 +1,6 @@
 """One measurement of each side: Syncline's run of a plan, PyTorch's step of the same model."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -41,6 +42,18 @@ def run(command):
     if child.returncode != 0:
         raise SystemExit(f"bench: {' '.join(command)}: exit code {child.returncode}")
     return output, usage.ru_maxrss * 1024
+
+
+@contextlib.contextmanager
+def busy_loops(count):
+    """So many processes that compute while the block runs, on whatever processor is free."""
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 def model_file(folder, name):
