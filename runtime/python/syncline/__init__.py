@@ -1,0 +1,36 @@
+"""Syncline from Python: plans for data-parallel training, by the commands of `syncline`."""
+
+from .commands import (
+    Cluster,
+    Compiled,
+    Inspected,
+    Message,
+    Plan,
+    Simulation,
+    Verified,
+    cluster,
+    compile,
+    inspect,
+    simulate,
+    verify,
+)
+from .errors import Error, InternalError, UsageError
+
+__version__ = "0.1.0"
+__all__ = [
+    "Cluster",
+    "Compiled",
+    "Error",
+    "Inspected",
+    "InternalError",
+    "Message",
+    "Plan",
+    "Simulation",
+    "UsageError",
+    "Verified",
+    "cluster",
+    "compile",
+    "inspect",
+    "simulate",
+    "verify",
+]
