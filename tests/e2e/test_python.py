@@ -1,18 +1,33 @@
-"""The Python package: functions over the commands."""
+"""The Python package: functions over the commands, and the wheel that brings the commands along."""
 
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from unittest import mock
 
 import harness
+from depth import long
+from waiting import PATIENCE
 
 PACKAGE = harness.TOP / "runtime" / "python"
 MODEL = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+SYSTEM = r"linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so"
+# What an installed package is asked to do; prints program, library and numbers of the plan.
+PROGRAM = """
+import sys, syncline
+plan = syncline.compile(sys.argv[1], cluster="local4", output="a.plan", batch=16).plan
+syncline.verify(plan)
+text = syncline.inspect(plan).text
+print(syncline._library.command(), syncline._library.library(), plan.ranks, len(plan.messages))
+"""
+
 sys.path.insert(0, str(PACKAGE))
 import syncline  # noqa: E402, the package of these sources
 
@@ -147,6 +162,106 @@ class CommandsTest(unittest.TestCase):
                 syncline._library.command()
             with self.assertRaisesRegex(syncline.Error, "named by SYNCLINE_LIBRARY, got none"):
                 syncline._library.library()
+
+
+class BackendTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def build(self, backend, **variables):
+        return subprocess.run(
+            [sys.executable, backend, self.folder],
+            capture_output=True,
+            text=True,
+            env={"PATH": os.environ["PATH"], **variables},
+        )
+
+    def test_no_build(self):
+        """Sources alone give a wheel of the package alone, for any machine."""
+        copy = self.folder / "runtime" / "python"
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        done = self.build(copy / "backend.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (wheel,) = self.folder.glob("*.whl")
+        self.assertEqual(wheel.name, f"syncline-{syncline.__version__}-py3-none-any.whl")
+        names = zipfile.ZipFile(wheel).namelist()
+        self.assertIn("syncline/py.typed", names)
+        self.assertFalse([name for name in names if "prefix" in name])
+
+    def test_wrong_build(self):
+        done = self.build(PACKAGE / "backend.py", SYNCLINE_BUILD=str(self.folder))
+        expected = f"'SYNCLINE_BUILD': expected a build folder, got '{self.folder}'\n"
+        self.assertEqual((done.returncode, done.stderr), (1, expected))
+
+
+@long("the package is imported from the sources")
+class WheelTest(unittest.TestCase):
+    """Each test has an empty virtual environment, and pip has no network."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
+        self.environment = self.folder / "venv"
+        self.run_in_folder(sys.executable, "-m", "venv", self.environment)
+        self.before = self.installed()
+
+    def run_in_folder(self, *command):
+        keep = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.folder)}
+        done = subprocess.run(
+            [str(word) for word in command],
+            cwd=self.folder,
+            env={**keep, "SYNCLINE_BUILD": str(harness.BUILD)},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        said = done.stdout[-2000:] + done.stderr[-3000:]
+        self.assertEqual(done.returncode, 0, f"{command}\n{said}")
+        return done.stdout
+
+    def installed(self):
+        """The files of the environment that are Syncline's, and all its programs."""
+        paths = self.environment.rglob("*")
+        return {path for path in paths if "syncline" in str(path) or path.parent.name == "bin"}
+
+    def pip(self, *words):
+        return self.run_in_folder(self.environment / "bin" / "python", "-m", "pip", *words)
+
+    def use(self):
+        """Compiles, verifies and inspects by the installed package alone, then removes it."""
+        python = self.environment / "bin" / "python"
+        program, library, ranks, messages = self.run_in_folder(python, "-c", PROGRAM, MODEL).split()
+        prefix = pathlib.Path(program).parents[1]
+        self.assertTrue(prefix.is_relative_to(self.environment))
+        self.assertEqual(library, str(prefix / "lib" / "libsyncline.so.1"))
+        self.assertEqual((ranks, messages), ("4", "3"))
+        for name in ("syncline", "syncline-run", "syncline-calibrate"):
+            for line in self.run_in_folder("ldd", prefix / "bin" / name).splitlines():
+                if not re.search(SYSTEM, line):
+                    file = os.path.realpath(line.split()[2])
+                    self.assertTrue(file.startswith(str(prefix)), line)
+        for name in os.listdir(prefix / "lib"):
+            self.assertNotRegex(name, SYSTEM)
+        said = self.run_in_folder(self.environment / "bin" / "syncline", "--version")
+        self.assertIn(syncline.__version__, said)
+        self.pip("uninstall", "-y", "syncline")
+        self.assertEqual(self.installed(), self.before)
+
+    def test_wheel(self):
+        """What CMake's target `wheel` builds; the same build gives the same bytes."""
+        made = []
+        for name in ("first", "second"):
+            (self.folder / name).mkdir()
+            self.run_in_folder(sys.executable, PACKAGE / "backend.py", self.folder / name)
+            made += (self.folder / name).iterdir()
+        self.assertRegex(made[0].name, r"^syncline-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl$")
+        self.assertEqual(made[0].read_bytes(), made[1].read_bytes())
+        self.pip("install", "--no-index", made[0])
+        self.use()
+
+    def test_tree(self):
+        """`pip install` of the sources."""
+        self.pip("install", "--no-index", PACKAGE)
+        self.use()
 
 
 if __name__ == "__main__":
