@@ -156,6 +156,17 @@ class CommandsTest(unittest.TestCase):
                     syncline.Error, f"^'{variable}': expected a file, got '/none'$"
                 ):
                     find()
+        script = self.folder / "bin" / "syncline"
+        script.parent.mkdir()
+        script.write_text("#!/bin/sh\nexit 1\n")
+        script.chmod(0o755)
+        path = f"{script.parent}:{harness.SYNCLINE.parent}"
+        on_path = {"SYNCLINE": "", "SYNCLINE_BUILD": "/none", "PATH": path}
+        with mock.patch.dict(os.environ, on_path):  # the script of a wheel is passed by
+            self.assertEqual(syncline._library.command(), harness.SYNCLINE)
+            self.assertEqual(
+                syncline._library.library(), str(harness.BUILD / "lib" / "libsyncline.so.1")
+            )
         nothing = {"SYNCLINE": "", "SYNCLINE_BUILD": "/none", "PATH": "/none"}
         with mock.patch.dict(os.environ, nothing):
             with self.assertRaisesRegex(syncline.Error, "expected on PATH or named by SYNCLINE"):

@@ -3,9 +3,8 @@ of these sources, or where the system looks."""
 
 import ctypes.util
 import os
-import shutil
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Optional
 
 from .errors import Error
 
@@ -22,7 +21,7 @@ def _prefixes() -> Iterator[Path]:
         yield Path(os.environ.get("SYNCLINE_BUILD") or sources / "build")
 
 
-def _named(variable: str) -> "Path | None":
+def _named(variable: str) -> Optional[Path]:
     """The file that the variable names, where it is set."""
     value = os.environ.get(variable)
     if not value:
@@ -31,6 +30,17 @@ def _named(variable: str) -> "Path | None":
     if not path.is_file():
         raise Error(f"'{variable}': expected a file, got '{value}'")
     return path.absolute()
+
+
+def _on_path() -> Iterator[Path]:
+    """The programs `syncline` on PATH. The script of a wheel without programs often stands before
+    them, and would only call this package again."""
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        path = Path(folder) / "syncline"
+        if folder and path.is_file() and os.access(path, os.X_OK):
+            with open(path, "rb") as file:
+                if file.read(4) == b"\x7fELF":
+                    yield path
 
 
 def command() -> Path:
@@ -42,10 +52,8 @@ def command() -> Path:
         path = prefix / "bin" / "syncline"
         if path.is_file():
             return path
-    found = shutil.which("syncline")
-    # The script that a wheel installs would call this function again.
-    if found and Path(found).read_bytes()[:4] == b"\x7fELF":
-        return Path(found)
+    for path in _on_path():
+        return path
     raise Error("'syncline': expected on PATH or named by SYNCLINE, got none")
 
 
@@ -58,9 +66,8 @@ def library() -> str:
         path = prefix / "lib" / LIBRARY
         if path.is_file():
             return str(path)
-    found = shutil.which("syncline")
-    if found:
-        beside = Path(found).resolve().parents[1] / "lib" / LIBRARY
+    for path in _on_path():
+        beside = path.resolve().parents[1] / "lib" / LIBRARY
         if beside.is_file():
             return str(beside)
     name = ctypes.util.find_library("syncline")
