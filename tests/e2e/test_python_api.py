@@ -1,0 +1,120 @@
+"""The C interface through the Python package, and that its structs are the header's."""
+
+import ctypes
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import c_api
+import harness
+from waiting import PATIENCE
+
+PACKAGE = harness.TOP / "runtime" / "python"
+sys.path.insert(0, str(PACKAGE))
+os.environ["SYNCLINE_LIBRARY"] = str(c_api.LIBRARY)
+
+from syncline import _structs, capi
+
+RANK = pathlib.Path(__file__).with_name("python_rank.py")
+MODEL = harness.TOP / "samples" / "models" / "digits-cnn.onnx"
+STRUCTS = {
+    "syncline_error": _structs.Error,
+    "syncline_plan_info": _structs.PlanInfo,
+    "syncline_message_info": _structs.MessageInfo,
+    "syncline_member_info": _structs.MemberInfo,
+    "syncline_store": _structs.Store,
+    "syncline_group_options": _structs.GroupOptions,
+    "syncline_message_time": _structs.MessageTime,
+}
+LAYOUT = """
+#include "syncline.h"
+#include <stdio.h>
+int main(void) {
+%s
+  return 0;
+}
+"""
+
+
+class PythonApiTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.path = cls.folder / "digits.plan"
+        cluster = cls.folder / "cluster.yaml"
+        cluster.write_text(harness.CLUSTER.format(ranks=2))
+        words = ("--cluster", cluster, "--batch", 4, "-o", cls.path, "--quiet", "--plan-only")
+        harness.syncline("compile", MODEL, *words, "--scheme", "*=ring")
+
+    def test_structs_are_the_headers(self):
+        """Each struct has the header's size, and its fields lie where a C compiler puts them."""
+        prints = [
+            f'printf("%zu %zu\\n", sizeof({name}), offsetof({name}, {field}));'
+            for name, struct in STRUCTS.items()
+            for field, _ in struct._fields_
+        ]
+        (self.folder / "layout.c").write_text(LAYOUT % "\n".join(prints))
+        words = ["cc", self.folder / "layout.c", "-I", c_api.HEADERS, "-o", self.folder / "layout"]
+        subprocess.run(words, check=True, timeout=PATIENCE)
+        said = subprocess.run([self.folder / "layout"], capture_output=True, text=True, check=True)
+        ours = [
+            f"{ctypes.sizeof(struct)} {getattr(struct, field).offset}"
+            for struct in STRUCTS.values()
+            for field, _ in struct._fields_
+        ]
+        self.assertEqual(said.stdout.split("\n")[:-1], ours)
+
+    def test_has_all_functions_of_the_header(self):
+        header = (c_api.HEADERS / "syncline.h").read_text()
+        declared = set(re.findall(r"^SYNCLINE_API [\w *]+?\bsyncline_(\w+)\(", header, re.MULTILINE))
+        self.assertEqual(declared - {"version", "api_number", "plan_close"}, set(_structs.CALLS))
+
+    def test_reads_a_plan(self):
+        document = json.loads((self.path / "plan.json").read_text())
+        plan = capi.Plan(self.path)
+        self.assertEqual(plan.about.ranks, 2)
+        names = {each.name for number in range(len(plan.messages)) for each in plan.members(number)}
+        self.assertEqual(names, {layer["name"] for layer in document["layers"]})
+        for message in plan.messages:
+            self.assertEqual((message.type, message.bytes), ("float32", 4 * message.count))
+        scheme, seconds = plan.choose(1 << 20)
+        self.assertTrue(scheme and seconds > 0, (scheme, seconds))
+
+    def test_errors_are_exceptions(self):
+        with self.assertRaisesRegex(capi.BadInput, "no.plan"):
+            capi.Plan(self.folder / "no.plan")
+        plan = capi.Plan(self.path)
+        with self.assertRaises(capi.BadUsage):
+            plan.message(1000)
+        with self.assertRaisesRegex(capi.Failed, "the plan is for 2 ranks, the group has 1"):
+            capi.Group(plan, 0, 1, port=harness.free_port())
+
+    def test_sums_between_processes(self):
+        port = str(harness.free_port())
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+        ranks = [
+            subprocess.Popen(
+                [sys.executable, RANK, self.path, str(rank), "2", port],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=environment,
+            )
+            for rank in range(2)
+        ]
+        count = len(capi.Plan(self.path).messages)
+        for rank in ranks:
+            said, errors = rank.communicate(timeout=PATIENCE)
+            self.assertEqual(rank.returncode, 0, errors)
+            travelled = sorted((step, message) for step, message, _ in json.loads(said))
+            expected = [(step, message) for step in range(2) for message in range(-1, count)]
+            self.assertEqual(travelled, expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
