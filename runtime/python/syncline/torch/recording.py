@@ -1,0 +1,106 @@
+"""What a script's all-reduces say about its model, as a layer trace to plan from.
+
+Knows nothing of PyTorch."""
+
+import collections
+import dataclasses
+import statistics
+
+MOST_CALLS = 20000  # the last ones are kept
+REPEATS = 3  # so many equal steps at the end make a step
+
+
+@dataclasses.dataclass
+class Call:
+    bytes: int
+    type: str
+    time: float  # seconds when it was called
+    end: float = 0.0  # and when it was over; 0 for not yet
+
+    @property
+    def kind(self):
+        return (self.bytes, self.type)
+
+
+def period(kinds):
+    """The length of the step that repeats at the end of a list; 0 where none does."""
+    for length in range(1, len(kinds) // REPEATS + 1):
+        step = kinds[-length:]
+        if kinds[-length * REPEATS :] == step * REPEATS:
+            return length
+    return 0
+
+
+class Recording:
+    def __init__(self):
+        self.calls = collections.deque(maxlen=MOST_CALLS)
+        self.made = 0
+
+    def add(self, size, kind, time):
+        call = Call(size, kind, time)
+        self.calls.append(call)
+        self.made += 1
+        return call
+
+    def where(self, made):
+        """The step, and the message in it, before which so many calls were made, as far as calls
+        repeat; (-1, -1) where they do not yet."""
+        length = period([call.kind for call in self.calls])
+        return divmod(made, length) if length else (-1, -1)
+
+    def steps(self):
+        """The whole steps at the end, the last first."""
+        calls = list(self.calls)
+        length = period([call.kind for call in calls])
+        found = []
+        while length and len(calls) >= length:
+            step, calls = calls[-length:], calls[:-length]
+            if found and [one.kind for one in step] != [one.kind for one in found[0]]:
+                break
+            found.append(step)
+        return self.rotated(found)
+
+    @staticmethod
+    def rotated(steps):
+        """The steps, cut where the longest pause lies: the forward pass is before the first
+        message."""
+        if len(steps) < 2 or len(steps[0]) < 2:
+            return steps
+        calls = [call for step in reversed(steps) for call in step]
+        length = len(steps[0])
+        pauses = [
+            statistics.median(
+                calls[i].time - calls[i - 1].time for i in range(first, len(calls), length) if i > 0
+            )
+            for first in range(length)
+        ]
+        first = pauses.index(max(pauses))
+        whole = range(first, len(calls) - length + 1, length)
+        return [calls[at : at + length] for at in reversed(whole)]
+
+    def trace(self):
+        """A layer trace in CSV, in forward order: each message is a layer. Its backward pass lasts
+        from the call before to its own. Before the first message lie the forward pass and the first
+        layer's backward pass: all backward passes are taken to last twice as long as the forward
+        one. Empty where no step repeats."""
+        steps = self.steps()
+        if len(steps) < 2:
+            return ""
+        sizes = [call.bytes for call in steps[0]]
+        gaps = [
+            statistics.median(step[i].time - step[i - 1].time for step in steps)
+            for i in range(1, len(sizes))
+        ]
+        idle = statistics.median(
+            max(after[0].time - max(call.end or call.time for call in before), 0.0)
+            for after, before in zip(steps, steps[1:])
+        )
+        forward = (idle + sum(gaps)) / 3
+        backward = [max(2 * forward - sum(gaps), 0.0), *gaps]
+        rows = ["name,bytes,forward,backward"]
+        for place in reversed(range(len(sizes))):
+            part = forward * backward[place] / (sum(backward) or 1.0)
+            rows.append(
+                f"message-{place},{sizes[place]}B,{1e9 * part:.0f}ns,{1e9 * backward[place]:.0f}ns"
+            )
+        return "\n".join(rows) + "\n"
