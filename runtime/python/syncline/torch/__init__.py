@@ -1,0 +1,44 @@
+"""PyTorch with a plan: the backend 'syncline', and DDP with a plan's buckets."""
+
+import os
+
+
+def register():
+    """Makes the backend known to torch.distributed; the entry point that PyTorch loads."""
+    import torch.distributed as dist
+
+    from syncline.torch.backend import SynclineBackend
+
+    dist.Backend.register_backend("syncline", SynclineBackend, extended_api=True, devices=["cpu"])
+
+
+def bucket_list(plan, total):
+    """DDP's bucket_cap_mb_list for the messages of a plan, whose gradients must have `total`
+    bytes."""
+    planned = sum(each.bytes for each in plan.messages)
+    if planned != total:
+        raise ValueError(
+            f"'{plan.folder}': the plan's messages have {planned} bytes, the model's gradients"
+            f" {total}: expected the plan of this model"
+        )
+    return [each.bytes / (1 << 20) for each in plan.messages]
+
+
+def ddp(model, plan=None, **settings):
+    """DistributedDataParallel(model, **settings) whose buckets are the messages of the plan, a
+    folder; default: that of SYNCLINE_PLAN. Make the plan with `compile --planner ddp-list`, so that
+    its messages have whole modules' gradients, in the order in which they become ready."""
+    from torch.nn.parallel import DistributedDataParallel
+
+    from syncline import capi
+
+    folder = plan or os.environ.get("SYNCLINE_PLAN")
+    if not folder:
+        raise ValueError("expected a plan's folder, or SYNCLINE_PLAN in the environment, got none")
+    parameters = [each for each in model.parameters() if each.requires_grad]
+    total = sum(each.numel() * each.element_size() for each in parameters)
+    sizes = bucket_list(capi.Plan(folder), total)
+    # With unused parameters DDP counts the list from the model's first parameter, in every step.
+    if settings.get("find_unused_parameters") and not settings.get("static_graph"):
+        sizes.reverse()
+    return DistributedDataParallel(model, bucket_cap_mb_list=sizes, **settings)

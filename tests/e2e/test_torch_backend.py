@@ -1,0 +1,195 @@
+"""The backend 'syncline' of torch.distributed: DDP by a plan, wrong sequences, lost ranks."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import c_api
+import harness
+import torch_plugin
+import virtual
+from waiting import PATIENCE, SILENCE
+
+RANK = pathlib.Path(__file__).with_name("torch_rank.py")
+PACKAGE = harness.TOP / "runtime" / "python"
+EXPORT = harness.TOP / "samples" / "models" / "export.py"
+NET = """\
+import torch
+
+def net():
+    widths = [256, 512, 640, 384, 512, 320, 10]
+    pairs = zip(widths, widths[1:])
+    return torch.nn.Sequential(*(torch.nn.Linear(*pair) for pair in pairs))
+"""
+
+
+class TorchBackendTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        try:
+            cls.python = torch_plugin.python()
+        except virtual.Missing as missing:
+            raise unittest.SkipTest(str(missing)) from None
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        (cls.folder / "net.py").write_text(NET)
+        export = ["/usr/bin/python3", EXPORT, "net:net", "--input", "256", "-o", "net.onnx"]
+        subprocess.run(export, cwd=cls.folder, check=True, capture_output=True)
+        # A wheel's entry point, by which PyTorch finds the backend without an import.
+        entry = cls.folder / "site" / "syncline-0.0.dist-info"
+        entry.mkdir(parents=True)
+        (entry / "METADATA").write_text("Metadata-Version: 2.1\nName: syncline\nVersion: 0.0\n")
+        points = "[torch.distributed.backends]\nsyncline = syncline.torch:register\n"
+        (entry / "entry_points.txt").write_text(points)
+
+    def plan(self, ranks, *extra):
+        plan = self.folder / f"net-{ranks}{len(extra)}.plan"
+        if not plan.exists():
+            cluster = self.folder / f"slow{ranks}.yaml"
+            text = harness.CLUSTER.format(ranks=ranks)
+            cluster.write_text(text.replace("10 Gb/s", "1 Gb/s").replace("20 us", "1 ms"))
+            words = ("--cluster", cluster, "--batch", 128, "--planner", "ddp-list", "--quiet")
+            model = self.folder / "net.onnx"
+            harness.syncline("compile", model, *words, "--plan-only", *extra, "-o", plan)
+        return plan
+
+    def ranks(self, kind, ranks, plans=None, seconds=PATIENCE, **variables):
+        """Processes of torch_rank.py; `plans` has each one's, or is the plan of all."""
+        plans = plans if isinstance(plans, list) else [plans] * ranks
+        site = self.folder / "site"
+        common = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(PACKAGE), str(site))),
+            "SYNCLINE_LIBRARY": str(c_api.LIBRARY),
+            "GLOO_SOCKET_IFNAME": "lo",
+            "OMP_NUM_THREADS": "1",
+            "MEET": f"tcp://127.0.0.1:{harness.free_port()}",
+            **variables,
+        }
+        common.pop("SYNCLINE_PLAN", None)
+        started = [
+            subprocess.Popen(
+                [
+                    *(self.python, "-W", "ignore", RANK, kind, str(rank), str(ranks)),
+                    *(self.folder, str(seconds)),
+                ],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**common, **({"SYNCLINE_PLAN": str(plan)} if plan else {})},
+            )
+            for rank, plan in enumerate(plans)
+        ]
+        self.addCleanup(lambda: [(each.kill(), each.communicate()) for each in started])
+        return started
+
+    def ends(self, started, code=0):
+        """What each rank said, and its errors."""
+        found = [rank.communicate(timeout=PATIENCE) for rank in started]
+        for rank, (said, errors) in zip(started, found):
+            self.assertEqual(rank.returncode, code, said + errors)
+        return found
+
+    def test_gradients_are_those_of_gloo(self):
+        """To 1e-6, with the buckets of a plan's list, in all steps but the one before DDP makes its
+        buckets anew."""
+        for ranks in (2, 4):
+            with self.subTest(ranks=ranks):
+                for said, errors in self.ends(self.ranks("compare", ranks, self.plan(ranks))):
+                    self.assertRegex(said, r"^steps by the plan: 4 of ([2-9]|\d\d) messages\n$")
+                    self.assertEqual(errors, "")
+
+    def test_carries_what_is_not_in_the_plan(self):
+        found = self.ends(self.ranks("others", 3, self.plan(3)))
+        self.assertEqual([said for said, _ in found], ["done\n"] * 3)
+        self.assertIn("of float32 is no message of the plan: Gloo carries all of them", found[0][1])
+        self.assertEqual([errors for _, errors in found[1:]], ["", ""])
+
+    def test_carries_fsdp(self):
+        found = self.ends(self.ranks("shards", 2, self.plan(2)))
+        self.assertEqual([said for said, _ in found], ["done\n"] * 2)
+        told = r"^syncline: a reduce-scatter of \d+ bytes of float32 is no message of the plan: "
+        self.assertRegex(found[0][1], told)
+
+    def test_works_without_a_plan(self):
+        found = self.ends(self.ranks("others", 2))
+        self.assertEqual(found, [("done\n", "")] * 2)
+
+    def test_says_another_sequence_once(self):
+        found = self.ends(self.ranks("wrong", 2, self.plan(2)))
+        self.assertEqual([said for said, _ in found], ["done\n"] * 2)
+        self.assertRegex(
+            found[0][1],
+            r"^syncline: the all-reduces are not the plan's: step \d, position \d: expected \d+"
+            r" bytes of float32, got \d+ bytes of float32; what does not fit travels by the scheme"
+            r" that costs least\n$",
+        )
+        self.assertEqual(found[1][1], "")
+
+    def test_another_sequence_ends_a_strict_run(self):
+        started = self.ranks("wrong", 2, self.plan(2), SYNCLINE_STRICT="1")
+        for _, errors in self.ends(started, code=1):
+            self.assertIn("the all-reduces are not the plan's: step", errors)
+
+    def test_refuses_another_strictness(self):
+        for _, errors in self.ends(self.ranks("wrong", 2, self.plan(2), SYNCLINE_STRICT="yes"), 1):
+            self.assertIn("SYNCLINE_STRICT: expected 0 or 1, got 'yes'", errors)
+
+    def expect_blame(self, started, lost, pattern):
+        for rank, process in enumerate(started):
+            if rank != lost:
+                _, errors = process.communicate(timeout=PATIENCE)
+                self.assertNotEqual(process.returncode, 0)
+                self.assertRegex(errors, pattern.format(rank=rank, lost=lost))
+
+    def test_names_a_stopped_rank(self):
+        """On all others, by group, message and step, with a plan and without one."""
+        for plan in (self.plan(3), None):
+            with self.subTest(plan=plan):
+                started = self.ranks("endless", 3, plan, seconds=SILENCE)
+                for process in started:
+                    self.assertEqual(process.stdout.readline(), "works\n")
+                started[1].send_signal(signal.SIGSTOP)
+                begin = time.monotonic()
+                pattern = (
+                    r"group '0': rank {rank}: lost rank {lost} \(it does not answer\) in the"
+                    r" all-reduce of .* in step \d+"
+                )
+                self.expect_blame(started, 1, pattern)
+                self.assertLess(time.monotonic() - begin, SILENCE + 20)
+
+    def test_names_a_rank_that_does_not_call(self):
+        started = self.ranks("late", 3, seconds=SILENCE)
+        pattern = (
+            r"group '0': rank {rank}: waited for rank {lost} \(it made \d+ calls, others \d+; its"
+            r" last: .*\) in the all-gather of \d+ bytes of float32"
+        )
+        self.expect_blame(started, 1, pattern)
+
+    def test_all_ranks_have_the_same_plan(self):
+        other = self.plan(2, "--scheme", "*=tree")
+        for plans, got in (
+            ([self.plan(2), other], r"rank 0: plan '\w+'; rank 1: plan '\w+'"),
+            ([self.plan(2), None], r"rank 0: plan '\w+'; rank 1: no plan"),
+            ([self.plan(3)] * 2, r"the plan is for 3 ranks, the job has 2"),
+            ([self.folder / "no.plan"] * 2, r"no\.plan"),
+        ):
+            with self.subTest(got):
+                for _, errors in self.ends(self.ranks("others", 2, plans), code=1):
+                    self.assertRegex(errors, got)
+
+    def test_recording_is_a_trace_to_plan_from(self):
+        file = self.folder / "recorded.csv"
+        self.ends(self.ranks("record", 2, SYNCLINE_RECORD=str(file)))
+        rows = file.read_text().splitlines()
+        self.assertEqual(rows[0], "name,bytes,forward,backward")
+        self.assertGreater(len(rows), 3)
+        words = ("--cluster", "local4", "--quiet", "-o", self.folder / "recorded.plan")
+        harness.syncline("compile", file, *words)
+
+
+if __name__ == "__main__":
+    unittest.main()
