@@ -77,8 +77,11 @@ def metadata(tag):
     )
     pure = "true" if tag.endswith("-any") else "false"
     wheel = f"Wheel-Version: 1.0\nGenerator: syncline\nRoot-Is-Purelib: {pure}\nTag: {tag}\n"
-    scripts = "[console_scripts]\nsyncline = syncline.commands:main\n"
-    return {"METADATA": about, "WHEEL": wheel, "entry_points.txt": scripts}
+    points = (
+        "[console_scripts]\nsyncline = syncline.commands:main\n\n"
+        "[torch.distributed.backends]\nsyncline = syncline.torch:register\n"
+    )
+    return {"METADATA": about, "WHEEL": wheel, "entry_points.txt": points}
 
 
 class Writer:
