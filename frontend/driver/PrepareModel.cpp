@@ -14,6 +14,7 @@
 #include "frontend/onnx/ImportOnnx.h"
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
+#include "ir/cluster/MessageScatter.h"
 #include "ir/cluster/SpecFields.h"
 #include "ir/nn/NN.h"
 #include "mlir/IR/Builders.h"
@@ -120,6 +121,8 @@ Status attachRequest(const CompileRequest &request, ModuleOp module) {
                   cluster::withNccl(frontend::toAttr(cluster, module.getContext()),
                                     codegen::findTarget(request.backend)->usesNccl));
   module->setAttr(cluster::provenanceAttr, frontend::provenanceAttr(cluster, module.getContext()));
+  if (!cluster.messageScatter.empty())
+    cluster::setMessageScatter(module, cluster.messageScatter);
   if (request.optimizer != OptimizerKind::sgd)
     module->setAttr(nn::optimizerAttr,
                     StringAttr::get(module.getContext(), optimizerName(request.optimizer)));

@@ -15,10 +15,12 @@ namespace syncline::files {
 namespace {
 
 constexpr std::size_t maxFileBytes = 4u << 20;
+constexpr std::size_t maxMessageFactors = 1024;
 
-constexpr std::array<std::string_view, 13> clusterKeys = {
-    "name",   "ranks",   "nodes",  "devices-per-node", "groups",      "device",   "network",
-    "inside", "servers", "limits", "interference",     "collectives", "overrides"};
+constexpr std::array<std::string_view, 14> clusterKeys = {
+    "name",         "ranks",           "nodes",       "devices-per-node", "groups",
+    "device",       "network",         "inside",      "servers",          "limits",
+    "interference", "message-scatter", "collectives", "overrides"};
 constexpr std::array<std::string_view, 6> deviceKeys = {
     "kind", "compute", "memory", "memory-size", "launch-overhead", "efficiency"};
 constexpr std::array<std::string_view, 1> limitKeys = {"message"};
@@ -123,6 +125,21 @@ Status readInterference(const YamlMap &root, ClusterFile &cluster) {
   return Status::ok();
 }
 
+Status readMessageScatter(const YamlMap &root, ClusterFile &cluster) {
+  const auto value = root.find("message-scatter");
+  if (!value)
+    return Status::ok();
+  SYNCLINE_TRY_GET(factors, value->list("a list of numbers such as [0.98, 1, 1.3]"));
+  if (factors->empty() || factors->size() > maxMessageFactors)
+    return value->error("expected 1 to " + std::to_string(maxMessageFactors) + " numbers, got " +
+                        std::to_string(factors->size()));
+  for (const YamlValue &factor : *factors) {
+    SYNCLINE_TRY_GET(times, readFactor(factor));
+    cluster.messageScatter.push_back(*times);
+  }
+  return Status::ok();
+}
+
 /// Reads 'collectives'; refuses a file by which no scheme for every gradient has a cost.
 Status readCosts(const YamlMap &map, ClusterFile &cluster) {
   if (const auto value = map.find("collectives")) {
@@ -152,7 +169,7 @@ Status readCluster(const YamlMap &map, ClusterFile &cluster) {
   SYNCLINE_TRY(readRanks(map, cluster));
   SYNCLINE_TRY(readDevice(map, cluster.device));
   for (auto read : {readNetwork, readInside, readServers, readOverrides, readLimits,
-                    readInterference, readCosts})
+                    readInterference, readMessageScatter, readCosts})
     SYNCLINE_TRY(read(map, cluster));
   return Status::ok();
 }

@@ -115,6 +115,9 @@ struct ClusterFile {
   std::optional<Servers> servers;             ///< absent: one beside every rank
   std::optional<std::int64_t> largestMessage; ///< bytes, >= 1
   std::vector<NodeOverride> overrides;        ///< no node twice
+  /// Messages take so many times their cost, each number as often as any other: 1 to 1024 numbers
+  /// from 1e-6 to 1e6. Empty: always their cost.
+  std::vector<double> messageScatter;
 
   std::int64_t nodes() const { return ranks / devicesPerNode; }
 };

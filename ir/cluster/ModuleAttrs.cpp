@@ -1,5 +1,6 @@
 // Verifies the dialect's discardable attributes, which all stand on a module: C7.
 #include "ir/cluster/Cluster.h"
+#include "ir/cluster/MessageScatter.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -81,6 +82,8 @@ LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttri
     return success();
   if (attribute.getName() == scatterAttr && isScatter(attribute.getValue()))
     return success();
+  if (attribute.getName() == messageScatterAttr && isMessageScatter(attribute.getValue()))
+    return success();
   if (attribute.getName() == provenanceAttr && isProvenance(attribute.getValue()))
     return success();
   if (attribute.getName() == wireAttr && isWire(attribute.getValue()))
@@ -89,6 +92,7 @@ LogicalResult ClusterDialect::verifyOperationAttribute(Operation *op, NamedAttri
              "C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a "
              "dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an "
              "f64 of seconds, 'cluster.scatter' = as many factors of every rank, "
+             "'cluster.message_scatter' = factors of messages, "
              "'cluster.provenance' = a dictionary of device, efficiency, profile and threads, or "
              "'cluster.wire' = fp32, bf16 or fp16, got '")
          << attribute.getName().getValue() << "' = " << attribute.getValue();

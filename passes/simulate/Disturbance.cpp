@@ -12,6 +12,9 @@
 namespace syncline::simulate {
 namespace {
 
+/// Ranks and messages draw apart.
+constexpr std::uint64_t seedOfRanks = 0x5ca77e4, seedOfMessages = 0x3e55a6e;
+
 /// The tasks and operations of all steps; each takes about 0.2 us.
 constexpr double mostWork = 1e6;
 
@@ -39,14 +42,13 @@ StepSpread spreadOf(const Simulation &simulation) {
   return {simulation.stepSeconds(), quantile(steps, 0.1), quantile(steps, 0.9)};
 }
 
-/// The recorded steps that a group of ranks meets: all of them in random order, and again.
-std::vector<std::size_t> drawnOf(int group, int recorded) {
-  constexpr std::uint64_t seed = 0x5ca77e4;
-  std::vector<std::size_t> steps, round(static_cast<std::size_t>(recorded));
+/// The recorded values that number `of` meets: all of them in random order, and again.
+std::vector<std::size_t> drawnOf(std::uint64_t seed, std::size_t of, std::size_t recorded) {
+  std::vector<std::size_t> steps, round(recorded);
   while (steps.size() < disturbedSteps) {
     std::iota(round.begin(), round.end(), std::size_t{0});
     for (std::size_t i = 0; i < round.size() && steps.size() < disturbedSteps; ++i) {
-      const auto place = static_cast<std::uint64_t>(group) << 32 | steps.size();
+      const auto place = static_cast<std::uint64_t>(of) << 32 | steps.size();
       std::swap(round[i], round[i + randomBits(seed, place) % (round.size() - i)]);
       steps.push_back(round[i]);
     }
@@ -61,13 +63,24 @@ Scatter drawSteps(const Scatter &recorded, int ranks) {
   Scatter drawn;
   for (int rank = 0; rank < ranks; ++rank) {
     std::vector<double> &factors = drawn.factors.emplace_back();
-    for (const std::size_t step : drawnOf(rank / together, recorded.steps()))
+    for (const std::size_t step : drawnOf(seedOfRanks, static_cast<std::size_t>(rank / together),
+                                          static_cast<std::size_t>(recorded.steps())))
       factors.push_back(recorded.factors[static_cast<std::size_t>(rank % together)][step]);
   }
   return drawn;
 }
 
-Result<std::optional<StepSpread>> simulateDisturbed(Scenario scenario) {
+std::vector<std::vector<double>> drawMessages(std::span<const double> recorded,
+                                              std::size_t messages) {
+  std::vector<std::vector<double>> drawn(messages);
+  for (std::size_t message = 0; message < messages; ++message)
+    for (const std::size_t value : drawnOf(seedOfMessages, message, recorded.size()))
+      drawn[message].push_back(recorded[value]);
+  return drawn;
+}
+
+Result<std::optional<StepSpread>> simulateDisturbed(Scenario scenario,
+                                                    std::span<const double> messageFactors) {
   using None = std::optional<StepSpread>;
   if (scenario.scatter.isEmpty())
     return None();
@@ -81,6 +94,8 @@ Result<std::optional<StepSpread>> simulateDisturbed(Scenario scenario) {
   scenario.jitter = 0;
   scenario.scatter = drawSteps(scenario.scatter, scenario.machines.ranks);
   scenario.replaysScatter = true;
+  if (!messageFactors.empty())
+    scenario.messageScatter = drawMessages(messageFactors, scenario.messages.size());
   SYNCLINE_TRY(validate(scenario));
   SYNCLINE_TRY_GET(simulation, runScenario(scenario));
   return std::optional(spreadOf(*simulation));

@@ -4,6 +4,8 @@
 #include "passes/simulate/Scenario.h"
 
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace syncline::simulate {
 
@@ -23,10 +25,18 @@ struct StepSpread {
 /// steps. Precondition: something was recorded.
 Scatter drawSteps(const Scatter &recorded, int ranks);
 
+/// How many times as long as usual each of so many messages takes in each of the drawn steps. A
+/// message meets each of the recorded numbers as often as any other, but for one. The draw depends
+/// on the numbers of the message and of the step alone.
+std::vector<std::vector<double>> drawMessages(std::span<const double> recorded,
+                                              std::size_t messages);
+
 /// Simulates the drawn steps, one after the other; where steps wait for messages of the step
 /// before, behind carriedWarmUp steps that do not count. Where that takes more than a million
 /// tasks and operations, messages take their cost; where it still does, or nothing was recorded,
-/// there is no result. Returns badInput as runScenario does.
-Result<std::optional<StepSpread>> simulateDisturbed(Scenario scenario);
+/// there is no result. Messages scatter by drawMessages() of `messageFactors`, where there are any.
+/// Returns badInput as runScenario does.
+Result<std::optional<StepSpread>> simulateDisturbed(Scenario scenario,
+                                                    std::span<const double> messageFactors = {});
 
 } // namespace syncline::simulate

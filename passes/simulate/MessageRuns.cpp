@@ -98,6 +98,8 @@ int MessageRuns::runOf(double now, std::int64_t key) {
   run.key = key;
   run.shape = &shapeOf(message);
   run.bytes = static_cast<double>(scenario.messages[message].bytes);
+  run.scatter =
+      scenario.messageScatterOf(message, key / static_cast<std::int64_t>(scenario.messages.size()));
   run.decider.assign(static_cast<std::size_t>(run.shape->size()), 0);
   run.waitsFor.resize(run.decider.size());
   for (int task = 0; task < run.shape->size(); ++task)
@@ -125,7 +127,7 @@ void MessageRuns::shareSpeed(double now) {
 
 void MessageRuns::begin(double now, int run, int task) {
   const Task &what = (*runs[run].shape)[task];
-  const double delay = what.delay + what.delayPerByte * runs[run].bytes;
+  const double delay = (what.delay + what.delayPerByte * runs[run].bytes) * runs[run].scatter;
   if (runs[run].shape->isTogether() && delay > 0) { // the task that takes the message's cost
     stated.begin(now, run, delay);
     return shareSpeed(now);
@@ -146,7 +148,7 @@ void MessageRuns::onPart(const Event &event) {
   }
   const Run &run = runs[event.run];
   const Task &task = (*run.shape)[event.what];
-  const double bytes = task.share * run.bytes;
+  const double bytes = task.share * run.bytes * run.scatter;
   if (bytes > 0)
     network.start(event.time, task.path, bytes,
                   static_cast<std::uint64_t>(event.run) << 32 |

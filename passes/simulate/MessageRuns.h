@@ -81,6 +81,7 @@ private:
     std::int64_t key = -1;
     const MessageExpansion *shape = nullptr;
     double bytes = 0;
+    double scatter = 1;                          ///< it takes so many times as long
     std::vector<std::int32_t> waitsFor, decider; ///< by task
     int exitsLeft = 0;
   };

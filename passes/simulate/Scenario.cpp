@@ -84,6 +84,24 @@ Status checkScheme(const Message &message, const Machines &machines) {
   return Status::ok();
 }
 
+/// Whether each message has a factor for some steps, or none has.
+Status checkMessageScatter(const Scenario &scenario) {
+  constexpr double largest = 1e6;
+  const auto &scatter = scenario.messageScatter;
+  if (!scatter.empty() && scatter.size() != scenario.messages.size())
+    return refuse("expected factors of " + std::to_string(scenario.messages.size()) +
+                  " messages, got those of " + std::to_string(scatter.size()));
+  for (const std::vector<double> &steps : scatter) {
+    if (steps.empty())
+      return refuse("expected a factor of every message, got none");
+    for (const double factor : steps)
+      if (!(factor > 0 && factor <= largest))
+        return refuse("expected factors of messages above 0 and up to 1e6, got " +
+                      std::to_string(factor));
+  }
+  return Status::ok();
+}
+
 /// What has been done with a message so far.
 struct Uses {
   bool isIssued = false, isAwaited = false, isCarried = false;
@@ -157,6 +175,7 @@ Status validate(const Scenario &scenario) {
                   std::to_string(scenario.jitter));
   if (Status scatter = validate(scenario.scatter); !scatter)
     return refuse("scatter: " + scatter.message());
+  SYNCLINE_TRY(checkMessageScatter(scenario));
   for (const Message &message : scenario.messages) {
     if (message.bytes < 0 || message.channel < 0 || !isTime(message.shardUpdate))
       return refuse("message '" + message.name + "': expected bytes, channel and times of zero up");

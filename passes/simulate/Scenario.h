@@ -136,9 +136,19 @@ struct Scenario {
   /// Whether ranks go through the recorded steps of `scatter`. Otherwise all ranks take as long as
   /// the slowest one in the mean.
   bool replaysScatter = false;
+  /// How many times as long as usual each message takes: its latencies and its bytes count so many
+  /// times. By message and step, the steps over and over again; empty: all 1.
+  std::vector<std::vector<double>> messageScatter = {};
   std::uint64_t seed = 0;
   /// Where the messages would expand into more tasks than this, each takes its `cost` instead.
   double maxTasks = 4e7;
+
+  double messageScatterOf(std::size_t message, std::int64_t step) const {
+    if (messageScatter.empty())
+      return 1;
+    const std::vector<double> &steps = messageScatter[message];
+    return steps[static_cast<std::size_t>(step) % steps.size()];
+  }
 };
 
 /// Makes message `first`, by a scheme that has halves, the first half of one. Returns the number of

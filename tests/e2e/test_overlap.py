@@ -163,9 +163,10 @@ class Overlapped(RefusalTest):
             self.assertIn("no order with the schemes requested has a step below", why)
         return cut
 
-    def compiled(self, bandwidth, *words, memory="", model=DIGITS, ranks=2):
-        """The plan.json of a compilation, in which only `words` speak of overlap, and its notes."""
-        cluster = harness.CLUSTER.replace("10 Gb/s", bandwidth).format(ranks=ranks)
+    def compiled(self, bandwidth, *words, memory="", more="", model=DIGITS, ranks=2):
+        """The plan.json of a compilation, in which only `words` speak of overlap, and its notes.
+        `more` stands in the cluster file besides."""
+        cluster = harness.CLUSTER.replace("10 Gb/s", bandwidth).format(ranks=ranks) + more
         if memory:
             cluster = cluster.replace("10 GB/s}", f"10 GB/s, memory-size: {memory} B}}")
         plan = self.folder / "chosen.plan"

@@ -9,6 +9,7 @@ from onnx import helper
 
 import harness
 import models
+import plans
 import stepcache
 from test_overlap import DIGITS, Overlapped
 
@@ -147,6 +148,38 @@ class OverlapPlansTest(Overlapped):
         auto, said = self.compiled("10 Mb/s", *words, "auto")
         self.assertEqual(auto["overlap"] == "step", kept["mean"] < barrier["mean"])
         self.assertIn("in the mean of disturbed steps", said)
+
+    def test_disturbed_messages(self):
+        """Messages that scatter by the cluster file lengthen the disturbed steps and nothing else:
+        numbers that are all 1 change nothing, nor do any where computation was not measured."""
+        late = {"scatter": [[1.0, 1.0, 1.2, 1.5], [1.0, 1.4, 1.0, 1.1]]}
+        words = ("--profile", self.late_profile(late), "--overlap", "step")
+        same, scattering = "message-scatter: [1, 1]\n", "message-scatter: [0.9, 1, 1, 1, 1, 4]\n"
+        calm, _ = self.compiled("10 Mb/s", *words)
+        self.assertNotIn("message_scatter", (self.folder / "chosen.plan/plan.mlir").read_text())
+        one, _ = self.compiled("10 Mb/s", *words, more=same)
+        self.assertEqual(one["predicted"], calm["predicted"])
+        plan, _ = self.compiled("10 Mb/s", *words, more=scattering)
+        folder = self.folder / "chosen.plan"
+        before, after = calm["predicted"], plan["predicted"]
+        self.assertEqual(after["planner"]["bound"], before["planner"]["bound"])
+        means = [
+            {(p["planner"], p["overlap"]): p["mean"] for p in predicted["disturbed"]["plans"]}
+            for predicted in (before, after)
+        ]
+        both = means[0].keys() & means[1].keys()
+        self.assertGreaterEqual(len(both), 2)
+        for key in both:
+            self.assertGreater(means[1][key], 1.01 * means[0][key])
+        self.assertIn("bound proved", harness.syncline("verify", folder, "--model", DIGITS))
+        text = (folder / "plan.mlir").read_text()
+        listed = "cluster.message_scatter = [9.000000e-01, "
+        self.assertIn(listed, text)
+        plans.reseal(folder, text.replace(listed, "cluster.message_scatter = [9.100000e-01, "))
+        self.refuses(["verify", folder], "P22k: expected 'mean'")
+        unmeasured, _ = self.compiled("10 Mb/s", "--overlap", "step")
+        also, _ = self.compiled("10 Mb/s", "--overlap", "step", more=scattering)
+        self.assertEqual(also["predicted"], unmeasured["predicted"])
 
     def test_undisturbed_steps(self):
         """Nothing is compared where nothing was measured, or messages cannot cross."""

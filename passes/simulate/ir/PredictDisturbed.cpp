@@ -1,6 +1,8 @@
 // Simulates decisions in drawn steps.
 #include "passes/simulate/ir/PredictDisturbed.h"
 
+#include "ir/cluster/MessageScatter.h"
+
 namespace syncline::simulate {
 
 Result<std::optional<StepSpread>>
@@ -11,7 +13,7 @@ predictDisturbed(const SimulatedPlan &plan, const problem::Solution &decisions, 
   SYNCLINE_TRY_GET(scenario,
                    plan.withDecisions(problem.asPlanned(), decisions,
                                       {.cluster = problem.cluster(), .isOrder = isOrder}));
-  return simulateDisturbed(std::move(*scenario));
+  return simulateDisturbed(std::move(*scenario), cluster::messageScatterOf(plan.planModule()));
 }
 
 } // namespace syncline::simulate

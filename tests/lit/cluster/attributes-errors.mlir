@@ -101,12 +101,12 @@ module attributes {cluster.spec = #cluster.spec<name = "a", ranks = 8, device = 
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.provenance' = a dictionary of device, efficiency, profile and threads, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.speck' = 1 : i64}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.message_scatter' = factors of messages, 'cluster.provenance' = a dictionary of device, efficiency, profile and threads, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.speck' = 1 : i64}}
 module attributes {cluster.speck = 1 : i64} {}
 
 // -----
 
-// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.provenance' = a dictionary of device, efficiency, profile and threads, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
+// expected-error @+1 {{C7: expected 'cluster.spec' = #cluster.spec, 'cluster.profile' = a dictionary of #cluster.times, 'cluster.update' or 'cluster.overhead' = an f64 of seconds, 'cluster.scatter' = as many factors of every rank, 'cluster.message_scatter' = factors of messages, 'cluster.provenance' = a dictionary of device, efficiency, profile and threads, or 'cluster.wire' = fp32, bf16 or fp16, got 'cluster.profile' = {fc = 1.000000e+00 : f64}}}
 module attributes {cluster.profile = {fc = 1.0}} {}
 
 // -----
@@ -170,6 +170,41 @@ module attributes {cluster.scatter = [[1.0, 0.0]]} {
 // C7g: not a number
 // expected-error @+1 {{got 'cluster.scatter' = }}
 module attributes {cluster.scatter = [[0x7FF8000000000000 : f64]]} {
+}
+
+// -----
+
+// C7h: no message
+// expected-error @+1 {{got 'cluster.message_scatter' = []}}
+module attributes {cluster.message_scatter = []} {
+}
+
+// -----
+
+// C7h: a message that takes no time
+// expected-error @+1 {{got 'cluster.message_scatter' = [1.000000e+00, 0.000000e+00]}}
+module attributes {cluster.message_scatter = [1.0, 0.0]} {
+}
+
+// -----
+
+// C7h: not a number
+// expected-error @+1 {{got 'cluster.message_scatter' = }}
+module attributes {cluster.message_scatter = [0x7FF8000000000000 : f64]} {
+}
+
+// -----
+
+// C7h: a message that never ends
+// expected-error @+1 {{got 'cluster.message_scatter' = }}
+module attributes {cluster.message_scatter = [1.0, 1.0e7]} {
+}
+
+// -----
+
+// C7h: one number and no list
+// expected-error @+1 {{got 'cluster.message_scatter' = 1.000000e+00 : f64}}
+module attributes {cluster.message_scatter = 1.0} {
 }
 
 // -----

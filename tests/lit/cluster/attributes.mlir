@@ -23,6 +23,14 @@ module @profiled attributes {
 
 // -----
 
+// How messages scatter.
+// CHECK-LABEL: module @scattering
+// CHECK-SAME: cluster.message_scatter = [7.500000e-01, 1.000000e+00, 1.250000e+00]
+module @scattering attributes {cluster.message_scatter = [0.75, 1.0, 1.25]} {
+}
+
+// -----
+
 // Reals keep every bit: the fit of a published cluster.
 // CHECK-LABEL: module @line
 // CHECK-SAME: #cluster.affine<a = 0.0009080981, b = 7.3956512e-10>

@@ -3,6 +3,7 @@
 
 #include "ir/FirstOf.h"
 #include "ir/cluster/Cluster.h"
+#include "ir/cluster/MessageScatter.h"
 #include "passes/candidates/ChoosePlan.h"
 #include "passes/simulate/Disturbance.h"
 #include "passes/simulate/Simulation.h"
@@ -23,14 +24,16 @@ using mlir::ModuleOp;
 using Owned = mlir::OwningOpRef<ModuleOp>;
 
 /// Eight layers of a model on two ranks, whose steps scatter as stated, if at all. A byte takes
-/// `beta` seconds.
-Owned stepOn(const std::string &beta, const std::string &scatter) {
+/// `beta` seconds. Messages scatter, too, where `messages` says how.
+Owned stepOn(const std::string &beta, const std::string &scatter,
+             const std::string &messages = "") {
   constexpr int layers = 8;
   std::string text = R"(module attributes {cluster.spec = #cluster.spec<name = "c", ranks = 2,
     device = <compute = 1.0e10, memory = 1.0e10, launchOverhead = 0.0>,
     link = <alpha = 1.0e-5, beta = )" +
                      beta + ", gamma = 0.0>>" +
-                     (scatter.empty() ? "" : ", cluster.scatter = " + scatter) + R"(} {
+                     (scatter.empty() ? "" : ", cluster.scatter = " + scatter) +
+                     (messages.empty() ? "" : ", cluster.message_scatter = " + messages) + R"(} {
     nn.step @step batch 8 {
     %x0 = nn.input "x" : tensor<8x64x64xf32>
     %t = nn.target "t" : tensor<8x64x64xf32>
@@ -78,6 +81,8 @@ double meanOf(ModuleOp module) {
   auto scenario = plan->asPlanned(plan->problem().cluster());
   EXPECT_TRUE(scenario);
   scenario->scatter = simulate::drawSteps(scenario->scatter, 2);
+  if (const std::vector<double> messages = cluster::messageScatterOf(module); !messages.empty())
+    scenario->messageScatter = simulate::drawMessages(messages, scenario->messages.size());
   scenario->replaysScatter = true;
   scenario->warmUp = plan->problem().hasOrder() ? simulate::carriedWarmUp : 0;
   scenario->steps = scenario->warmUp + simulate::disturbedSteps;
@@ -100,22 +105,42 @@ const std::string calm = "[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]",
                   late = "[[1.0, 1.5, 1.0, 1.0, 1.1], [1.0, 1.0, 1.0, 1.5, 1.0]]";
 
 // No plan that could have been taken has a shorter mean.
+void expectLeastMean(const std::string &beta, const std::string &messages) {
+  SCOPED_TRACE(beta + " " + messages);
+  const Owned source = stepOn(beta, late, messages);
+  const Result<Choice> choice = planned(*source, "step");
+  const auto plans = disturbed(choice);
+  ASSERT_GE(plans.size(), 2u);
+  const double taken = meanOf(*choice->plan);
+  EXPECT_NEAR(plans[0].mean, taken, 1e-6 * taken);
+  EXPECT_NEAR(plans[1].mean, meanBy(*source, "optimal", "backward"), 1e-6 * taken);
+  EXPECT_FALSE(plans[1].crosses);
+  for (const char *planner :
+       {"optimal", "inflated:0:whole", "inflated:5", "inflated:5:whole", "inflated:10",
+        "inflated:10:whole", "inflated:20", "inflated:20:whole"})
+    EXPECT_GE(meanBy(*source, planner, "step"), taken * (1 - 1e-6)) << planner;
+}
+
 TEST(ChooseOrder, TakesTheLeastMean) {
-  for (const char *beta : {"2.0e-8", "1.0e-7", "2.5e-7"}) {
-    SCOPED_TRACE(beta);
-    const Owned source = stepOn(beta, late);
-    const Result<Choice> choice = planned(*source, "step");
-    const auto plans = disturbed(choice);
-    ASSERT_GE(plans.size(), 2u);
-    const double taken = meanOf(*choice->plan);
-    EXPECT_NEAR(plans[0].mean, taken, 1e-6 * taken);
-    EXPECT_NEAR(plans[1].mean, meanBy(*source, "optimal", "backward"), 1e-6 * taken);
-    EXPECT_FALSE(plans[1].crosses);
-    for (const char *planner :
-         {"optimal", "inflated:0:whole", "inflated:5", "inflated:5:whole", "inflated:10",
-          "inflated:10:whole", "inflated:20", "inflated:20:whole"})
-      EXPECT_GE(meanBy(*source, planner, "step"), taken * (1 - 1e-6)) << planner;
+  for (const char *beta : {"2.0e-8", "1.0e-7", "2.5e-7"})
+    for (const char *messages : {"", "[0.9, 1.0, 1.0, 3.0]"})
+      expectLeastMean(beta, messages);
+}
+
+// Messages that scatter lengthen the drawn steps; numbers that are all 1 do not.
+TEST(ChooseOrder, MessagesScatter) {
+  const std::string beta = "1.0e-7";
+  const auto without = disturbed(planned(*stepOn(beta, late), "step")),
+             same = disturbed(planned(*stepOn(beta, late, "[1.0, 1.0]"), "step")),
+             longer = disturbed(planned(*stepOn(beta, late, "[1.0, 1.0, 1.0, 3.0]"), "step"));
+  ASSERT_EQ(same.size(), without.size());
+  for (std::size_t i = 0; i < same.size(); ++i) {
+    EXPECT_EQ(same[i].planner, without[i].planner);
+    EXPECT_EQ(same[i].mean, without[i].mean);
   }
+  ASSERT_GE(longer.size(), 2u);
+  for (std::size_t i : {0, 1})
+    EXPECT_GT(longer[i].mean, 1.01 * without[i].mean);
 }
 
 TEST(ChooseOrder, IsTheSameEachTime) {
@@ -128,11 +153,13 @@ TEST(ChooseOrder, IsTheSameEachTime) {
   EXPECT_EQ(texts[0], texts[1]);
 }
 
-// Nothing is compared where nothing was measured.
+// Nothing is compared where nothing was measured of computation.
 TEST(ChooseOrder, WithoutScatter) {
   const Owned source = stepOn("1.0e-7", "");
-  for (const char *overlap : {"step", "auto"})
+  for (const char *overlap : {"step", "auto"}) {
     EXPECT_TRUE(disturbed(planned(*source, overlap)).empty());
+    EXPECT_TRUE(disturbed(planned(*stepOn("1.0e-7", "", "[1.0, 3.0]"), overlap)).empty());
+  }
   const Result<Choice> choice = planned(*source, "step");
   EXPECT_EQ(firstOf<sync::SolutionOp>(*choice->plan).getPlanner(), "optimal");
 }

@@ -149,7 +149,7 @@ TEST(ClusterFile, EmptyOrNoMap) {
   EXPECT_EQ(failure("- a\n- b\n"),
             "c.yaml:1:1: expected a map with the keys 'name', 'ranks', 'nodes', "
             "'devices-per-node', 'groups', 'device', 'network', 'inside', 'servers', 'limits', "
-            "'interference', 'collectives', 'overrides', got a list");
+            "'interference', 'message-scatter', 'collectives', 'overrides', got a list");
   EXPECT_NE(failure("hello").find("got 'hello'"), std::string::npos);
   EXPECT_NE(failure("name: a\n---\nname: b\n")
                 .find("c.yaml:2:1: expected the end of the one YAML document, got more"),
@@ -178,6 +178,31 @@ TEST(ClusterFile, HostileYaml) {
             "c.yaml:1:1: expected the end of the one YAML document, got more");
   std::string table = "name: t\nranks: 4\ncollectives: {all-reduce: {table: &t [*t, *t]}}\n";
   EXPECT_NE(failure(table), "no error");
+}
+
+// Messages take so many times their cost, by numbers that can be.
+TEST(ClusterFile, MessageScatter) {
+  const auto scatter = [](const std::string &list) {
+    return withNetwork("message-scatter: " + list);
+  };
+  const Result<ClusterFile> lab = parseClusterFile(scatter("[0.98, 1, '1.3']"), "c.yaml");
+  ASSERT_TRUE(lab) << lab.status().message();
+  EXPECT_EQ(lab->messageScatter, (std::vector<double>{0.98, 1, 1.3}));
+  EXPECT_TRUE(parseClusterFile(withNetwork(""), "c.yaml")->messageScatter.empty());
+  EXPECT_EQ(failure(scatter("[]")),
+            "c.yaml:4:18: 'message-scatter': expected 1 to 1024 numbers, got 0");
+  EXPECT_EQ(failure(scatter("1.2")), "c.yaml:4:18: 'message-scatter': expected a list of numbers "
+                                     "such as [0.98, 1, 1.3], got '1.2'");
+  for (const char *bad : {"0", "-1", "nan", "inf", "1e7", "1.2 ms", ""})
+    EXPECT_EQ(failure(scatter("[1, '" + std::string(bad) + "']")),
+              "c.yaml:4:22: 'message-scatter[1]': expected a number from 1e-6 to 1e6 such as 1.5, "
+              "got " +
+                  (*bad ? "'" + std::string(bad) + "'" : "nothing"));
+  std::string many = "[1";
+  for (int i = 0; i < 1024; ++i)
+    many += ", 1";
+  EXPECT_EQ(failure(scatter(many + "]")),
+            "c.yaml:4:18: 'message-scatter': expected 1 to 1024 numbers, got 1025");
 }
 
 // Rates of zero, and rates and times below their range, are refused.

@@ -12,13 +12,15 @@ using namespace syncline::simulate;
 
 namespace {
 
+constexpr double messageSeconds = 0.5, updateSeconds = 0.25;
+
 /// Forward 1 s, backward 2 s with a message of 0.5 s after the first, then an update of 0.25 s.
 Scenario barrier(Scatter scatter, int ranks = 2) {
-  return barrierScene(std::move(scatter), ranks, 0.5, 0.25);
+  return barrierScene(std::move(scatter), ranks, messageSeconds, updateSeconds);
 }
 
-StepSpread spreadOf(const Scenario &scenario) {
-  const auto spread = simulateDisturbed(scenario);
+StepSpread spreadOf(const Scenario &scenario, const std::vector<double> &messages = {}) {
+  const auto spread = simulateDisturbed(scenario, messages);
   EXPECT_TRUE(spread && *spread);
   return spread && *spread ? **spread : StepSpread();
 }
@@ -87,10 +89,76 @@ TEST(Disturbance, AnOrderMeetsTheSameSteps) {
   EXPECT_NEAR(spreadOf(order).mean, spreadOf(barrier(alike)).mean, 1e-9);
 }
 
+// Each message meets each number as often as any other, in an order of its own that no other
+// message changes.
+TEST(Disturbance, DrawsMessages) {
+  const std::vector<double> numbers{0.75, 1, 1, 2};
+  const auto few = drawMessages(numbers, 2), many = drawMessages(numbers, 5);
+  ASSERT_EQ(many.size(), 5u);
+  EXPECT_TRUE(std::ranges::equal(few, many | std::views::take(2)));
+  for (const std::vector<double> &message : many) {
+    ASSERT_EQ(message.size(), static_cast<std::size_t>(disturbedSteps));
+    EXPECT_EQ(std::ranges::count(message, 1.0), disturbedSteps / 2);
+    EXPECT_EQ(std::ranges::count(message, 2.0), disturbedSteps / 4);
+  }
+  EXPECT_NE(many[0], many[1]);
+  EXPECT_NE(drawMessages(std::vector<double>{1, 2, 3, 4}, 1)[0],
+            drawSteps({{{1, 2, 3, 4}}}, 1).factors[0]); // ranks and messages draw apart
+}
+
+const std::vector<double> scattering{0.5, 1, 4};
+const Scatter together = {{{1, 1.5, 2}, {1, 1.5, 2}}};
+
+// The step reckoned by hand: the message follows the first part of the backward pass, beside the
+// second one, and the update follows both.
+TEST(Disturbance, MessagesScatterBesideRanks) {
+  const Scatter ranks = drawSteps(together, 2);
+  const std::vector<double> messages = drawMessages(scattering, 1)[0];
+  double sum = 0;
+  for (std::size_t step = 0; step < disturbedSteps; ++step) {
+    const double slow = ranks.factors[0][step];
+    sum += std::max(3 * slow, 2 * slow + messages[step] * messageSeconds) + updateSeconds * slow;
+  }
+  EXPECT_NEAR(spreadOf(barrier(together), scattering).mean, sum / disturbedSteps, 1e-12 * sum);
+  EXPECT_GT(sum / disturbedSteps, 1.01 * spreadOf(barrier(together)).mean);
+}
+
+// A step that begins with the message of the step before is reckoned likewise.
+TEST(Disturbance, MessagesOfAnOrderScatter) {
+  Scenario order = barrier(together);
+  std::rotate(order.operations.begin(), order.operations.end() - 2, order.operations.end());
+  const Scatter ranks = drawSteps(together, 2);
+  const std::vector<double> messages = drawMessages(scattering, 1)[0];
+  double now = 0, arrived = 0, begun = 0;
+  for (std::size_t step = 0; step < carriedWarmUp + disturbedSteps; ++step) {
+    const double slow = ranks.factors[0][step % disturbedSteps];
+    if (step > 0)
+      now = std::max(now, arrived) + updateSeconds * slow;
+    now += 2 * slow;
+    arrived = now + messages[step % disturbedSteps] * messageSeconds;
+    now += slow;
+    if (step + 1 == carriedWarmUp)
+      begun = now;
+  }
+  const double mean = (now - begun) / disturbedSteps;
+  EXPECT_NEAR(spreadOf(order, scattering).mean, mean, 1e-12 * mean);
+}
+
+// Numbers that are all 1 change no bit.
+TEST(Disturbance, MessagesThatDoNotScatter) {
+  const StepSpread without = spreadOf(barrier(recorded)),
+                   with = spreadOf(barrier(recorded), {1, 1, 1});
+  EXPECT_EQ(with.mean, without.mean);
+  EXPECT_EQ(with.low, without.low);
+  EXPECT_EQ(with.high, without.high);
+}
+
 TEST(Disturbance, NothingRecorded) {
-  const auto spread = simulateDisturbed(barrier({}));
-  ASSERT_TRUE(spread);
-  EXPECT_FALSE(*spread);
+  for (const std::vector<double> &messages : {std::vector<double>(), scattering}) {
+    const auto spread = simulateDisturbed(barrier({}), messages);
+    ASSERT_TRUE(spread);
+    EXPECT_FALSE(*spread);
+  }
 }
 
 // Ranks that would take too long to simulate have no result; messages alone take their cost.

@@ -3,6 +3,7 @@
 
 #include "passes/problem/SchemeCost.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace syncline;
@@ -242,6 +243,43 @@ TEST(MessageTimeTest, AStatedCostHoldsWhateverTheNetwork) {
   scenario.messages[0].cost = std::make_shared<problem::AffineCost>(0.5, 1e-3);
   scenario.messages[0].isStated = true;
   expectBoth(scenario, 1.5);
+}
+
+// A message that scatters takes so many times what it takes alone.
+TEST(MessageTimeTest, AFactorMultipliesTheTime) {
+  for (Scheme scheme : {Scheme::ring, Scheme::tree, Scheme::halvingDoubling, Scheme::factors,
+                        Scheme::reduceScatter, Scheme::parameterServer})
+    for (std::int64_t bytes : {0, 4096, 1'000'000})
+      for (double times : {0.5, 3.0}) {
+        Scenario scenario = oneMessage(scheme, bytes, 4);
+        const double alone = endOf(scenario), each = endOf(unfolded(scenario));
+        scenario.messageScatter = {{times}};
+        EXPECT_NEAR(endOf(scenario), times * alone, 1e-9 * alone) << schemeName(scheme) << bytes;
+        EXPECT_NEAR(endOf(unfolded(scenario)), times * each, 1e-9 * each) << schemeName(scheme);
+      }
+}
+
+// Each step has a factor of its own, and they begin again behind the last one.
+TEST(MessageTimeTest, FactorsOfSteps) {
+  Scenario scenario = oneMessage(Scheme::ring, 4096, 4);
+  const double alone = endOf(scenario);
+  scenario.steps = 4;
+  scenario.messageScatter = {{0.5, 3, 1.25}};
+  EXPECT_NEAR(endOf(scenario), 5.25 * alone, 1e-9);
+  scenario.messages[0].cost = std::make_shared<problem::AffineCost>(2, 0);
+  scenario.messages[0].isStated = true;
+  EXPECT_NEAR(endOf(scenario), 10.5, 1e-9);
+}
+
+TEST(MessageTimeTest, RefusesFactorsThatCannotBe) {
+  for (const std::vector<std::vector<double>> &bad :
+       {std::vector<std::vector<double>>{{}}, {{1}, {1}}, {{1, 0}}, {{-1}}, {{1, 2e6}}, {{NAN}}}) {
+    Scenario scenario = oneMessage(Scheme::ring, 1, 2);
+    scenario.messageScatter = bad;
+    const Result<Simulation> simulation = runScenario(scenario);
+    ASSERT_FALSE(simulation);
+    EXPECT_NE(simulation.status().message().find("factor"), std::string::npos);
+  }
 }
 
 TEST(MessageTimeTest, OneRankAgreesWithItselfAtOnce) {
