@@ -111,6 +111,7 @@ Analysis analyse(const Findings &findings) {
     if (!scheme.sizes.empty())
       result.tables.push_back(tabulate(scheme));
   }
+  result.scatter = messageScatter(findings.schemes);
   result.network = linkOf(schemes, findings.ranks, findings.pairs);
   if (!findings.pairs.empty()) {
     const LinkCosts pairs = linkOfPairs(findings.pairs);

@@ -4,6 +4,7 @@
 
 #include "runtime/calibrate/Findings.h"
 #include "runtime/calibrate/LinkFit.h"
+#include "runtime/calibrate/MessageScatter.h"
 
 #include <optional>
 
@@ -44,6 +45,7 @@ struct Analysis {
   std::optional<LinkCosts> network;
   std::optional<LinkCosts> inside;
   std::vector<Table> tables; ///< of Findings::schemes with at least one size
+  MessageScatter scatter;
 };
 
 Analysis analyse(const Findings &findings);

@@ -131,11 +131,16 @@ Result<SizeFinding> Calibration::measureSize(Team &ranks, const TimedScheme &sch
                                              std::int64_t bytes, double until) {
   SYNCLINE_TRY_GET(once, scheme.time(bytes, {}));
   double last = *once, fastest = *once;
+  std::vector<double> single;
+  bool isSingle = true;
   const Sample sample = [&]() -> Result<double> {
-    Result<double> seconds = scheme.time(bytes, Repetitions::of(bytes, fastest, last));
+    const Repetitions times = Repetitions::of(bytes, fastest, last);
+    Result<double> seconds = scheme.time(bytes, times);
     if (seconds) {
       last = *seconds;
       fastest = std::min(fastest, last);
+      single.push_back(last);
+      isSingle &= times.runs == 1;
     }
     return seconds;
   };
@@ -143,7 +148,9 @@ Result<SizeFinding> Calibration::measureSize(Team &ranks, const TimedScheme &sch
   if (last >= longMessage)
     rule = {.minRounds = 2, .stableRounds = minRounds, .warmUps = 0, .until = until};
   SYNCLINE_TRY_GET(summaries, repeat(std::span(&sample, 1), rule, [&] { return ranks.now(); }));
-  return SizeFinding{bytes, summaries->front()};
+  // Warm-ups come first, and do not count.
+  single.erase(single.begin(), single.end() - summaries->front().samples);
+  return SizeFinding{bytes, summaries->front(), isSingle ? single : std::vector<double>()};
 }
 
 /// Measures the ring inside the nodes. All nodes measure at the same time, each with its own clock

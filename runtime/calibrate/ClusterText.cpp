@@ -176,6 +176,27 @@ void addInterference(Lines &out, const Interference &i) {
   out.add("  messages: %.4g", i.messageFactor());
 }
 
+void addScatter(Lines &out, const MessageScatter &scatter) {
+  if (scatter.factors.empty()) {
+    out.add(
+        "# How messages scatter is not known: none took long enough to be timed alone %d times.",
+        fewestForInterval);
+    return;
+  }
+  out.add(
+      "# How many times its median a message takes: quantiles of %d messages, and each of their "
+      "%d sizes counts alike.",
+      scatter.samples, scatter.sizes);
+  constexpr std::size_t each = 8; // in a line
+  std::string text;
+  for (std::size_t i = 0; i < scatter.factors.size(); ++i)
+    text += (i == 0          ? ""
+             : i % each == 0 ? ",\n  "
+                             : ", ") +
+            core::formatted("%.4g", scatter.factors[i]);
+  out.add("message-scatter: [%s]", text.c_str());
+}
+
 /// `beside` is the interference of the ring's messages, which holds where no other stands.
 void addTable(Lines &out, const Table &table, const SchemeFinding &found,
               const Interference &beside, const std::string &key, const std::string &indent) {
@@ -258,6 +279,7 @@ std::string clusterText(const Findings &findings, const Analysis &analysis, cons
   if (analysis.inside)
     addLink(out, "inside", *analysis.inside);
   addInterference(out, findings.interference);
+  addScatter(out, analysis.scatter);
   addTables(out, findings, analysis);
   return out.text;
 }

@@ -14,6 +14,8 @@ namespace syncline::calibrate {
 struct SizeFinding {
   std::int64_t bytes = 0; ///< for factors, what one rank contributes
   Summary seconds;        ///< while no rank computes
+  /// The samples that `seconds` summarizes, where each is of one message; else empty.
+  std::vector<double> single = {};
 };
 
 /// Factors by which simultaneous activities slow each other. A summary without samples was

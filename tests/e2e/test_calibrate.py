@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import harness
+import yaml
 from calibrate_ranks import CalibrateRanksTest
 from refusal import RefusalTest
 from waiting import PATIENCE
@@ -54,6 +55,21 @@ class CalibrateTest(RefusalTest):
         self.assertTrue(1 <= both <= 4, both)
         self.assertAlmostEqual(described["message_interference"], both)
         harness.syncline("run", plan, "-n", 2, "--steps", 2)
+
+    def test_message_scatter(self):
+        """The file says how messages of 5 ms and more scatter, and plans have its numbers."""
+        output = self.folder / "long.yaml"
+        words = ["--time", "8s", "--sizes", "32MiB", "--schemes", "ring,tree"]
+        done = self.command("calibrate", "-n", 2, *words, "--quiet", "-o", output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        factors = yaml.safe_load(output.read_text())["message-scatter"]
+        self.assertEqual((len(factors), factors), (32, sorted(factors)))
+        self.assertTrue(0 < factors[0] <= 1 <= factors[-1], factors)
+        plan = self.folder / "long.plan"
+        harness.syncline("compile", DIGITS, "--cluster", output, "--batch", 2, "-o", plan)
+        listed = re.search(r"message_scatter = \[(.*?)\]", (plan / "plan.mlir").read_text())[1]
+        self.assertEqual([float(number) for number in listed.split(", ")], factors)
+        harness.syncline("verify", plan)
 
     def test_filters(self):
         """Only the schemes requested are offered; --quiet says nothing; standard output is

@@ -103,6 +103,19 @@ TEST(Calibration, RanksFindTheSame) {
   EXPECT_LE(all[0].schemes[1].sizes.back().bytes, (64 << 10) / 3);
 }
 
+// The samples of a message that takes longer than 5 ms are kept, on all ranks the same.
+TEST(Calibration, SamplesOfLongMessagesAreKept) {
+  Settings settings;
+  settings.seconds = 2;
+  settings.sizes = {64 << 20};
+  settings.schemes = {Scheme::ring};
+  const std::vector<Findings> all = calibrate(2, settings);
+  const SizeFinding &size = all[0].schemes[0].sizes.front();
+  ASSERT_EQ(size.single.size(), static_cast<std::size_t>(size.seconds.samples));
+  EXPECT_EQ(summarize(size.single).median, size.seconds.median);
+  EXPECT_EQ(all[1].schemes[0].sizes.front().single, size.single);
+}
+
 // Nodes of two ranks: their hierarchy and the ring inside each are measured as well.
 TEST(Calibration, NodesOfTwoRanks) {
   Settings settings;

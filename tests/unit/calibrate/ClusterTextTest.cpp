@@ -96,6 +96,26 @@ TEST(ClusterText, InterferenceByScheme) {
   EXPECT_TRUE(contains(text, "\n      interference: 1.6\n      table:\n")) << text;
 }
 
+// How messages scatter stands in the file where that is known.
+TEST(ClusterText, MessageScatter) {
+  Findings f = invent(4, truth);
+  EXPECT_TRUE(contains(textOf(f), "\n# How messages scatter is not known: none took long enough to "
+                                  "be timed alone 6 times.\n"))
+      << textOf(f);
+  EXPECT_FALSE(contains(textOf(f), "message-scatter:"));
+  f.schemes[1].sizes[2].seconds = steady(1);
+  f.schemes[1].sizes[2].single = std::vector<double>(16, 1);
+  f.schemes[1].sizes[2].single.front() = 0.96875;
+  f.schemes[1].sizes[2].single.back() = 1.5;
+  const std::string text = textOf(f);
+  EXPECT_TRUE(contains(text, "quantiles of 16 messages, and each of their 1 sizes counts alike.\n"
+                             "message-scatter: [0.9688, 0.9688, 1, 1, 1, 1, 1, 1,\n"
+                             "  1, 1, 1, 1, 1, 1, 1, 1,\n"
+                             "  1, 1, 1, 1, 1, 1, 1, 1,\n"
+                             "  1, 1, 1, 1, 1, 1, 1.5, 1.5]\n"))
+      << text;
+}
+
 // A scheme without sizes is told of, and no key is left without a value.
 TEST(ClusterText, NothingIsLeftEmpty) {
   Findings f = invent(4, truth);
