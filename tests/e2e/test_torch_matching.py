@@ -47,6 +47,21 @@ class MatchingTest(unittest.TestCase):
         matcher = Matcher(plan(100, 100, 100))
         self.assertEqual(self.messages(matcher, *[100] * 6), [0, 1, 2] * 2)
 
+    def test_values_rounded_by_a_hook_are_their_message(self):
+        """By elements, where the plan has no messages of 16 bits."""
+        matcher = Matcher(plan(400, 800))
+        found = self.calls(matcher, *(200, 400) * 2, kind="bfloat16")
+        self.assertEqual([each.message for each in found], [0, 1] * 2)
+        self.assertTrue(all(each.is_halved for each in found))
+        wrong = self.calls(matcher, *(200, 300), kind="float16")[1].complaint
+        self.assertEqual(
+            wrong, "step 2, position 1: expected 800 bytes of float32, got 300 bytes of float16"
+        )
+        matcher = Matcher([Message(400, F32), Message(200, "bfloat16")])
+        self.assertEqual(self.messages(matcher, 400), [0])
+        found = matcher.all_reduce(200, "bfloat16")
+        self.assertEqual((found.message, found.is_halved), (1, False))
+
     def test_says_another_sequence_once(self):
         """By step, position, expected and got, with the rest by the cheapest scheme."""
         matcher = Matcher(plan(100, 200, 300))

@@ -1,5 +1,6 @@
 """Layer traces from the all-reduces of a script, without PyTorch."""
 
+import itertools
 import sys
 import unittest
 
@@ -7,7 +8,9 @@ import harness
 
 sys.path.insert(0, str(harness.TOP / "runtime" / "python"))
 
-from syncline.torch.recording import Recording, period
+from syncline.torch.recording import MOST_CALLS, Recording, period, stretch
+
+F32 = "float32"
 
 
 class RecordingTest(unittest.TestCase):
@@ -26,6 +29,33 @@ class RecordingTest(unittest.TestCase):
         self.assertEqual(period([1, 1, 1]), 1)
         self.assertEqual(period([1, 2, 1, 2]), 0)
         self.assertEqual(period([]), 0)
+
+    def test_finds_the_step_as_a_definition_would(self):
+        """The least length whose last three repetitions are equal, for all lists of few calls."""
+        for length in range(11):
+            for kinds in itertools.product((1, 2), repeat=length):
+                kinds = list(kinds)
+                expected = next(
+                    (n for n in range(1, length // 3 + 1) if kinds[-3 * n :] == kinds[-n:] * 3), 0
+                )
+                self.assertEqual(period(kinds), expected, kinds)
+
+    def test_long_runs_without_steps_are_cheap(self):
+        """The watch asks once a second. A definition's quadratic time would be minutes here."""
+        kinds = [0] * 100000 + list(range(100000)) + [0] * 100000 + [1]
+        self.assertEqual(period(kinds), 0)
+        self.assertEqual(stretch([(size, F32) for size in range(MOST_CALLS)]), (0, 0, 0))
+
+    def test_finds_the_training_among_other_calls(self):
+        """Ends of epochs and an evaluation at the end, of many calls but few bytes."""
+        epoch = [(100, F32), (200, F32)] * 10 + [(4, F32)]
+        calls = [(9, F32)] * 5 + epoch * 3 + [(4, F32)] * 100 + [(8, F32), (16, F32)]
+        self.assertEqual(stretch(calls), (47, 67, 2))
+        self.assertEqual(stretch([(9, F32)] * 2), (0, 0, 0))
+        recording = self.record(6)
+        for _ in range(50):
+            recording.add(4, F32, 100.0)
+        self.assertEqual(recording.trace(), self.record(6).trace())
 
     def test_counts_steps_and_messages(self):
         self.assertEqual(self.record(5).where(13), (4, 1))

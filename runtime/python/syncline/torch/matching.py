@@ -8,6 +8,7 @@ import enum
 # DistributedDataParallel makes its buckets anew behind its first step, and with static_graph behind
 # its second one: until so many times the plan's bytes have passed, another sequence is not said.
 WARM_UP = 2
+WHOLE, HALVES = "float32", ("float16", "bfloat16")
 
 
 class Way(enum.Enum):
@@ -20,9 +21,10 @@ class Way(enum.Enum):
 class Message:
     bytes: int
     type: str
+    told: str = dataclasses.field(default="", compare=False)  # in errors, where it differs
 
     def __str__(self):
-        return f"{self.bytes} bytes of {self.type}"
+        return self.told or f"{self.bytes} bytes of {self.type}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Decision:
     message: int = -1  # its place in the plan
     begins: bool = False  # a step other than the first: the group must be told
     complaint: str = ""  # said once in a run
+    is_halved: bool = False  # its values have been rounded to 16 bits, as by a communication hook
 
 
 class Matcher:
@@ -54,7 +57,13 @@ class Matcher:
 
     def all_reduce(self, size, kind):
         """Decides on an all-reduce of `size` bytes by addition."""
-        call = Message(size, kind)
+        if kind in HALVES and kind not in self.least:
+            whole = Message(2 * size, WHOLE, told=f"{size} bytes of {kind}")
+            return dataclasses.replace(self.decide(whole), is_halved=True)
+        return self.decide(Message(size, kind))
+
+    def decide(self, call):
+        size, kind = call.bytes, call.type
         # What is shorter than all messages of the plan is a loss or a count, no bucket.
         is_candidate = size >= self.least.get(kind, size + 1)
         if is_candidate:

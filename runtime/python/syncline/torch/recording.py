@@ -7,7 +7,9 @@ import dataclasses
 import statistics
 
 MOST_CALLS = 20000  # the last ones are kept
-REPEATS = 3  # so many equal steps at the end make a step
+REPEATS = 3  # so many equal sequences of calls behind each other are steps
+LONGEST = 1000  # calls of a step
+STRIDE = 16  # calls between two looks for steps, so that looking takes seconds at most
 
 
 @dataclasses.dataclass
@@ -23,12 +25,43 @@ class Call:
 
 
 def period(kinds):
-    """The length of the step that repeats at the end of a list; 0 where none does."""
-    for length in range(1, len(kinds) // REPEATS + 1):
-        step = kinds[-length:]
-        if kinds[-length * REPEATS :] == step * REPEATS:
-            return length
+    """The length of the step that repeats at the end of a list; 0 where none does. Takes time in
+    proportion to the list, by the Z function: `same[i]` calls from i on are those from 0 on."""
+    back = kinds[::-1]
+    same, left, right = [0] * len(back), 0, 0
+    for i in range(1, len(back) // REPEATS * (REPEATS - 1) + 1 if back else 0):
+        length = min(same[i - left], right - i) if i < right else 0
+        while i + length < len(back) and back[length] == back[i + length]:
+            length += 1
+        same[i] = length
+        if i + length > right:
+            left, right = i, i + length
+        if length >= (REPEATS - 1) * i:
+            return i
     return 0
+
+
+def stretch(kinds):
+    """The calls from `first` up to `end` that repeat a step of some `length`: the repetition that
+    moves most bytes, since evaluations and ends of epochs have calls of their own. Zeros where no
+    step repeats. `kinds` are bytes and types."""
+    best, most, end = (0, 0, 0), 0, len(kinds)
+    while end > 0:
+        from_here = max(end - LONGEST * REPEATS, 0)
+        length = period(kinds[from_here:end])
+        if not length:
+            end -= 1 if len(kinds) - end < STRIDE else STRIDE
+            continue
+        while end < len(kinds) and kinds[end] == kinds[end - length]:
+            end += 1
+        first = end - length
+        while first > 0 and kinds[first - 1] == kinds[first - 1 + length]:
+            first -= 1
+        moved = sum(size for size, _ in kinds[first:end])
+        if moved > most:
+            best, most = (first, end, length), moved
+        end = first
+    return best
 
 
 class Recording:
@@ -49,10 +82,10 @@ class Recording:
         return divmod(made, length) if length else (-1, -1)
 
     def steps(self):
-        """The whole steps at the end, the last first."""
+        """The whole steps of training, the last first."""
         calls = list(self.calls)
-        length = period([call.kind for call in calls])
-        found = []
+        first, end, length = stretch([call.kind for call in calls])
+        calls, found = calls[first:end], []
         while length and len(calls) >= length:
             step, calls = calls[-length:], calls[:-length]
             if found and [one.kind for one in step] != [one.kind for one in found[0]]:
