@@ -1,99 +1,16 @@
 """The backend 'syncline' of torch.distributed: DDP by a plan, wrong sequences, lost ranks."""
 
-import os
-import pathlib
 import signal
-import subprocess
-import tempfile
 import time
 import unittest
 
-import c_api
 import harness
-import torch_plugin
-import virtual
 from depth import long
+from torch_ranks import TorchRanksTest
 from waiting import PATIENCE, SILENCE
 
-RANK = pathlib.Path(__file__).with_name("torch_rank.py")
-PACKAGE = harness.TOP / "runtime" / "python"
-EXPORT = harness.TOP / "samples" / "models" / "export.py"
-NET = """\
-import torch
 
-def net():
-    widths = [256, 512, 640, 384, 512, 320, 10]
-    pairs = zip(widths, widths[1:])
-    return torch.nn.Sequential(*(torch.nn.Linear(*pair) for pair in pairs))
-"""
-
-
-class TorchBackendTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        try:
-            cls.python = torch_plugin.python()
-        except virtual.Missing as missing:
-            raise unittest.SkipTest(str(missing)) from None
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        (cls.folder / "net.py").write_text(NET)
-        export = ["/usr/bin/python3", EXPORT, "net:net", "--input", "256", "-o", "net.onnx"]
-        subprocess.run(export, cwd=cls.folder, check=True, capture_output=True)
-        # A wheel's entry point, by which PyTorch finds the backend without an import.
-        entry = cls.folder / "site" / "syncline-0.0.dist-info"
-        entry.mkdir(parents=True)
-        (entry / "METADATA").write_text("Metadata-Version: 2.1\nName: syncline\nVersion: 0.0\n")
-        points = "[torch.distributed.backends]\nsyncline = syncline.torch:register\n"
-        (entry / "entry_points.txt").write_text(points)
-
-    def plan(self, ranks, *extra):
-        plan = self.folder / f"net-{ranks}{len(extra)}.plan"
-        if not plan.exists():
-            cluster = self.folder / f"slow{ranks}.yaml"
-            text = harness.CLUSTER.format(ranks=ranks)
-            cluster.write_text(text.replace("10 Gb/s", "1 Gb/s").replace("20 us", "1 ms"))
-            words = ("--cluster", cluster, "--batch", 128, "--planner", "ddp-list", "--quiet")
-            model = self.folder / "net.onnx"
-            harness.syncline("compile", model, *words, "--plan-only", *extra, "-o", plan)
-        return plan
-
-    def ranks(self, kind, ranks, plans=None, seconds=PATIENCE, **variables):
-        """Processes of torch_rank.py; `plans` has each one's, or is the plan of all."""
-        plans = plans if isinstance(plans, list) else [plans] * ranks
-        site = self.folder / "site"
-        common = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join((str(PACKAGE), str(site))),
-            "SYNCLINE_LIBRARY": str(c_api.LIBRARY),
-            "GLOO_SOCKET_IFNAME": "lo",
-            "OMP_NUM_THREADS": "1",
-            "MEET": f"tcp://127.0.0.1:{harness.free_port()}",
-            **variables,
-        }
-        common.pop("SYNCLINE_PLAN", None)
-        started = [
-            subprocess.Popen(
-                [
-                    *(self.python, "-W", "ignore", RANK, kind, str(rank), str(ranks)),
-                    *(self.folder, str(seconds)),
-                ],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**common, **({"SYNCLINE_PLAN": str(plan)} if plan else {})},
-            )
-            for rank, plan in enumerate(plans)
-        ]
-        self.addCleanup(lambda: [(each.kill(), each.communicate()) for each in started])
-        return started
-
-    def ends(self, started, code=0):
-        """What each rank said, and its errors."""
-        found = [rank.communicate(timeout=PATIENCE) for rank in started]
-        for rank, (said, errors) in zip(started, found):
-            self.assertEqual(rank.returncode, code, said + errors)
-        return found
-
+class TorchBackendTest(TorchRanksTest):
     def expect_gradients_of_gloo(self, ranks):
         """To 1e-6, with the buckets of a plan's list, in all steps but the one before DDP makes its
         buckets anew."""
@@ -166,6 +83,18 @@ class TorchBackendTest(unittest.TestCase):
                 )
                 self.expect_blame(started, 1, pattern)
                 self.assertLess(time.monotonic() - begin, SILENCE + 20)
+
+    def test_names_a_stopped_rank_that_serves_the_store(self):
+        """Without the store nobody can be judged; the others end all the same."""
+        started = self.ranks("endless", 2, seconds=SILENCE)
+        for process in started:
+            self.assertEqual(process.stdout.readline(), "works\n")
+        started[0].send_signal(signal.SIGSTOP)
+        pattern = (
+            r"group '0': rank {rank}: the job's store does not answer; expected the process that"
+            r" serves it, often rank 0's, to run in the all-reduce of"
+        )
+        self.expect_blame(started, 0, pattern)
 
     def test_names_a_rank_that_does_not_call(self):
         started = self.ranks("late", 3, seconds=SILENCE)

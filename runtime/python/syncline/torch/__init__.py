@@ -9,7 +9,17 @@ def register():
 
     from syncline.torch.backend import SynclineBackend
 
-    dist.Backend.register_backend("syncline", SynclineBackend, extended_api=True, devices=["cpu"])
+    devices = ["cpu", "cuda"]
+    dist.Backend.register_backend("syncline", SynclineBackend, extended_api=True, devices=devices)
+
+
+def process_group(timeout=None):
+    """A group of all ranks for DistributedDataParallel(process_group=..), by SYNCLINE_PLAN: for
+    PyTorch before 2.14, whose init_process_group() does not know the backend. All ranks call it
+    behind init_process_group("gloo"). `timeout` is a timedelta; default: 30 minutes."""
+    from syncline.torch import group
+
+    return group.made(timeout)
 
 
 def bucket_list(plan, total):
@@ -35,8 +45,12 @@ def ddp(model, plan=None, **settings):
     folder = plan or os.environ.get("SYNCLINE_PLAN")
     if not folder:
         raise ValueError("expected a plan's folder, or SYNCLINE_PLAN in the environment, got none")
-    parameters = [each for each in model.parameters() if each.requires_grad]
-    total = sum(each.numel() * each.element_size() for each in parameters)
+    ignored = set(getattr(model, "_ddp_params_and_buffers_to_ignore", ()))
+    total = sum(
+        each.numel() * each.element_size()
+        for name, each in model.named_parameters()
+        if each.requires_grad and name not in ignored
+    )
     sizes = bucket_list(capi.Plan(folder), total)
     # With unused parameters DDP counts the list from the model's first parameter, in every step.
     if settings.get("find_unused_parameters") and not settings.get("static_graph"):

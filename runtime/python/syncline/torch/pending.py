@@ -1,18 +1,20 @@
-"""Work of a collective that Gloo or Syncline carries, and ends by a thread."""
+"""Work of a collective: what Gloo or Syncline carries and a thread ends, and what NCCL ends."""
 
 import threading
 import time
 
 import torch
-from torch._C._distributed_c10d import Work
+import torch.distributed as dist
 
 
-class Pending(Work):
-    """A collective under way. `describe()` says which, in errors; `began` is when it was called."""
+class Pending(dist.Work):
+    """A collective under way. `describe()` says which, in errors; `began` is when it was called.
+    `flat` has its values where the caller's tensor has gaps."""
 
-    def __init__(self, describe, tensors):
+    def __init__(self, describe, tensors, flat=None):
         super().__init__()
         self.describe, self.tensors, self.began = describe, tensors, time.monotonic()
+        self.flat, self.left = flat, None
         self.ended, self.error = threading.Event(), None
         self.lock = threading.Lock()
         self.source = torch.futures.Future()
@@ -23,8 +25,12 @@ class Pending(Work):
         with self.lock:
             if self.ended.is_set():
                 return
-            self.error = error
+            if error is None and self.flat is not None:
+                self.tensors[0].detach().copy_(self.flat)
+            self.error, self.flat = error, None
             self.ended.set()
+        if self.left:
+            self.left(self)
         self.source.set_result(None)
 
     def outcome(self, _):
@@ -57,3 +63,22 @@ class Pending(Work):
 
     def get_future(self):
         return self.future
+
+
+class Watched:
+    """A collective of NCCL's, as far as the watch asks for it. NCCL alone ends it; `abort(error)`
+    makes it do so."""
+
+    def __init__(self, describe, carried, abort):
+        self.describe, self.carried, self.abort = describe, carried, abort
+        self.began, self.left = time.monotonic(), None
+
+    @property
+    def what(self):
+        return self.describe()
+
+    def is_completed(self):
+        return self.carried.is_completed()
+
+    def finish(self, error):
+        self.abort(error)

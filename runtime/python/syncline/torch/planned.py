@@ -3,10 +3,10 @@
 import contextlib
 import datetime
 import os
-import queue
-import threading
+import time
 
 from syncline import capi
+from syncline.torch.completion import Completion
 from syncline.torch.matching import Matcher, Way
 
 
@@ -22,6 +22,13 @@ class KeyValues:
     def get(self, key, seconds):
         self.store.wait([key], datetime.timedelta(seconds=seconds))
         return self.store.get(key)
+
+
+def host_of(store):
+    """The host that serves a store, which is rank 0's; None for a store without one."""
+    while hasattr(store, "underlying_store"):
+        store = store.underlying_store
+    return getattr(store, "host", None)
 
 
 def opened(folder, rank, ranks, store):
@@ -66,26 +73,30 @@ def verdict(by_plan, plan, ranks):
 
 
 class PlannedGroup:
-    """A plan's messages between all ranks. A thread ends their works."""
+    """A plan's messages between all ranks. Without join(), NCCL carries them, and their sequence
+    alone is compared with the plan's."""
 
-    def __init__(self, plan, rank, ranks, store, name, limit, say, lost):
+    def __init__(self, plan, say, lost):
         self.plan, self.say, self.lost = plan, say, lost
         strict = os.environ.get("SYNCLINE_STRICT") or "0"
         if strict not in ("0", "1"):
             raise ValueError(f"SYNCLINE_STRICT: expected 0 or 1, got '{strict}'")
         self.strict = strict == "1"
         self.matcher = Matcher(plan.messages)
+        self.group = None
+        self.by_thread = Completion("tickets", self.end)
+        self.last = {}  # the last ticket of each message
+
+    def join(self, rank, ranks, store, name, limit):
+        """Joins the group that carries the messages."""
         options = {"name": name, "lost_seconds": limit, "start_seconds": limit}
-        for option, variable in (
-            ("address", "MASTER_ADDR"),
-            ("interface_name", "GLOO_SOCKET_IFNAME"),
+        for option, value in (
+            ("address", os.environ.get("MASTER_ADDR") or host_of(store)),
+            ("interface_name", os.environ.get("GLOO_SOCKET_IFNAME")),
         ):
-            if os.environ.get(variable):
-                options[option] = os.environ[variable]
-        self.group = capi.Group(plan, rank, ranks, KeyValues(store), **options)
-        self.tickets = queue.SimpleQueue()
-        self.thread = threading.Thread(target=self.end, daemon=True, name="syncline tickets")
-        self.thread.start()
+            if value:
+                options[option] = value
+        self.group = capi.Group(self.plan, rank, ranks, KeyValues(store), **options)
 
     def decide(self, size, kind):
         """What the call is. Says what is wrong, or raises it where the user asked for that."""
@@ -93,10 +104,11 @@ class PlannedGroup:
         if decision.complaint:
             told = f"the all-reduces are not the plan's: {decision.complaint}"
             if self.strict:
-                self.group.abort(told)
+                if self.group:
+                    self.group.abort(told)
                 raise RuntimeError(f"syncline: {told}")
             self.say(f"{told}; what does not fit travels by the scheme that costs least")
-        if decision.begins:
+        if decision.begins and self.group:
             self.group.step()
         return decision
 
@@ -111,29 +123,30 @@ class PlannedGroup:
         operation = capi.MEAN if mean else capi.SUM
         values = (tensor.data_ptr(), tensor.numel(), kind, operation)
         message = decision.message
-        if decision.way is Way.PLANNED and self.plan.messages[message].is_carried:
-            ticket = self.group.issue(message, *values)
+        is_planned = decision.way is Way.PLANNED and not decision.is_halved
+        if is_planned and self.plan.messages[message].is_carried:
+            # The script may call the next step's before it waits for this one's.
+            if message in self.last:
+                self.group.wait(self.last[message])
+            ticket = self.last[message] = self.group.issue(message, *values)
         else:
             ticket = self.group.all_reduce(*values)
-        self.tickets.put((ticket, work))
+        self.by_thread.put(ticket, work)
 
-    def end(self):
-        """Ends works in the order of their tickets."""
-        while (entry := self.tickets.get()) is not None:
-            ticket, work = entry
-            try:
-                self.group.wait(ticket)
-                work.finish()
-            except capi.PeerLost as failure:
-                self.lost(failure)
-                work.finish(failure)
-            except Exception as failure:
-                work.finish(failure)
+    def end(self, ticket, work):
+        """Ends the work of a ticket."""
+        try:
+            self.group.wait(ticket)
+            work.finish()
+        except capi.PeerLost as failure:
+            self.lost(failure)
+            work.finish(failure)
+        except Exception as failure:
+            work.finish(failure)
 
     def close(self, seconds=20.0):
-        self.tickets.put(None)
-        self.thread.join(seconds)
-        try:
-            self.group.close(seconds)
-        except capi.Failed:
-            pass  # told where it happened
+        end = time.monotonic() + seconds
+        self.by_thread.close(seconds)
+        if self.group:
+            with contextlib.suppress(capi.Failed):  # told where it happened
+                self.group.close(max(end - time.monotonic(), 0.0))

@@ -6,6 +6,7 @@ lines twice: one whose line has not changed does not answer; or else the one wit
 is waited for. The first verdict in the store is that of all ranks. Each ends its work by it.
 """
 
+import contextlib
 import threading
 import time
 
@@ -13,6 +14,7 @@ BEAT = 1.0  # seconds between two lines of a rank
 SILENT = 6.0  # seconds without a new line, behind which a rank does not answer
 STORE_GRACE = 20.0  # seconds without any answer of the store
 VERDICT = "verdict"
+LEFT = "left"  # in place of a rank's count of lines, when it has left the group
 
 
 class Lost(RuntimeError):
@@ -23,7 +25,8 @@ class Watch:
     def __init__(self, store, rank, ranks, name, limit):
         """`store` is this watch's own connection."""
         self.store, self.rank, self.ranks, self.name, self.limit = store, rank, ranks, name, limit
-        self.pending, self.calls, self.beats, self.last = [], 0, 0, None
+        self.pending = {}  # works under way, in the order of their calls
+        self.calls, self.beats, self.last = 0, 0, None
         self.failed = None  # why a collective of this rank failed
         self.error = None  # the verdict, as an exception
         self.lock, self.wake, self.over = threading.Lock(), threading.Event(), False
@@ -36,14 +39,31 @@ class Watch:
         for thread in self.threads:
             thread.start()
 
+    def expect_whole(self):
+        """Raises the verdict where there is one."""
+        if self.error:
+            raise self.error
+
     def add(self, work):
-        """A collective begins."""
+        """A collective begins. It is held until it has ended, and its tensors no longer."""
         with self.lock:
-            if self.error:
-                raise self.error
-            self.pending = [each for each in self.pending if not each.is_completed()]
-            self.pending.append(work)
+            self.expect_whole()
+            self.forget_ended()
+            work.left = self.remove
+            self.pending[id(work)] = work
             self.calls, self.last = self.calls + 1, work.describe
+
+    def remove(self, work):
+        with self.lock:
+            self.pending.pop(id(work), None)
+
+    def forget_ended(self):
+        """The caller holds the lock. Forgets works at the front that do not say when they end."""
+        while self.pending:
+            first = next(iter(self.pending))
+            if not self.pending[first].is_completed():
+                break
+            del self.pending[first]
 
     def fail(self, why):
         """A collective failed: finds out whose fault it is."""
@@ -54,10 +74,14 @@ class Watch:
         self.over = True
         self.wake.set()
         self.threads[0].join(BEAT)
+        if not self.error and not self.threads[0].is_alive():
+            with contextlib.suppress(RuntimeError):  # the store may have gone
+                self.store.set(f"alive/{self.rank}", f"{LEFT}|{self.calls}|none")
 
     def oldest(self):
         with self.lock:
-            return next((each for each in self.pending if not each.is_completed()), None)
+            self.forget_ended()
+            return next(iter(self.pending.values()), None)
 
     def overdue(self, grace=0.0):
         work = self.oldest()
@@ -99,7 +123,9 @@ class Watch:
         after = self.lines()
         silent = [rank for rank in range(self.ranks) if before[rank] == after[rank]]
         if silent:
-            return f"lost rank {self.names(silent)} (it does not answer)"
+            has_left = all(after[rank].startswith(LEFT) for rank in silent)
+            why = "it has left the group" if has_left else "it does not answer"
+            return f"lost rank {self.names(silent)} ({why})"
         calls = [int(line.split("|")[1]) for line in after]
         least = [rank for rank in range(self.ranks) if calls[rank] == min(calls)]
         if len(least) < self.ranks:
@@ -130,7 +156,7 @@ class Watch:
         with self.lock:
             if self.error:
                 return
-            self.error, left = error, list(self.pending)
+            self.error, left = error, list(self.pending.values())
         for work in left:
             work.finish(error)
 
