@@ -1,6 +1,7 @@
 """The backend 'syncline' of torch.distributed: DDP by a plan, wrong sequences, lost ranks."""
 
 import signal
+import subprocess
 import time
 import unittest
 
@@ -115,6 +116,24 @@ class TorchBackendTest(TorchRanksTest):
             with self.subTest(got):
                 for _, errors in self.ends(self.ranks("others", 2, plans), code=1):
                     self.assertRegex(errors, got)
+
+    def test_names_a_pytorch_that_it_does_not_know(self):
+        program = (
+            "import torch.distributed as dist\n"
+            "dist.ProcessGroupGloo = type('Moved', (), {})\n"
+            "import syncline.torch\n"
+            "syncline.torch.register()\n"
+        )
+        words = [self.python, "-W", "ignore", "-c", program]
+        done = subprocess.run(words, env=self.variables(), capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(
+            done.stderr.splitlines()[-1],
+            r"^RuntimeError: PyTorch 2\.14\.\S+: expected ProcessGroupGloo over c10d's class"
+            r" 'Backend', got <class 'object'>: this version of syncline does not know this"
+            r" PyTorch; with the backend 'gloo' in place of 'syncline' the script runs without a"
+            r" plan$",
+        )
 
     def test_recording_is_a_trace_to_plan_from(self):
         file = self.folder / "recorded.csv"

@@ -17,7 +17,9 @@ class TorchTrainingTest(TorchRanksTest):
 
     def test_settings_of_ddp(self):
         """One process group carries one after the other, each with new buckets."""
-        self.train("unused", "static", "static_unused", "hook", "accumulation", "autocast")
+        self.train(
+            *("unused", "ignored", "static", "static_unused"), *("hook", "accumulation", "autocast")
+        )
 
     def test_shards_and_uneven_inputs(self):
         self.train("shards", "redistributed", "uneven")

@@ -27,6 +27,19 @@ class Skipping(torch.nn.Module):
         return self.layers[: len(self.layers) - 2 * (self.step % 2)](x)
 
 
+class Spare(torch.nn.Module):
+    """A net beside a layer that DDP is told to ignore."""
+
+    def __init__(self, layers):
+        super().__init__()
+        self.layers, self.spare = layers, torch.nn.Linear(3, 3)
+        names = ["spare.weight", "spare.bias"]
+        DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(self, names)
+
+    def forward(self, x):
+        return self.layers(x)
+
+
 def backend():
     return dist.distributed_c10d._get_default_group()._get_backend(torch.device("cpu"))
 
@@ -95,6 +108,11 @@ def compare(net, rank, gloo, run=backward, near=1e-6, first=2, wrap=None, hook=N
 def unused(net, rank, gloo):
     """The list of buckets counts from the model's end in every step."""
     compare(lambda: Skipping(net()), rank, gloo, first=0, find_unused_parameters=True)
+
+
+def ignored(net, rank, gloo):
+    """What DDP ignores is no gradient of the plan."""
+    compare(lambda: Spare(net()), rank, gloo)
 
 
 def static(net, rank, gloo):

@@ -11,6 +11,7 @@ SLOW = {
     "e2e/test_quickstart.QuickstartTest.test_measures_the_machine": "the README's first command",
     "e2e/test_readme.ReadmeTest.test_small_gpt": "a page's commands, which train a transformer",
     "e2e/test_readme.ReadmeTest.test_hugging_face": "a page's commands, by transformers",
+    "e2e/test_torch_sample.TorchSampleTest.test_readme_holds": "a page's commands, two of torchrun",
     "numerics/test_hugging_face.HuggingFaceTest.test_unedited_exports": "two models' exports",
     "numerics/test_stock_transformers.StockTransformersTest.test_on_one_rank": "six models",
 }

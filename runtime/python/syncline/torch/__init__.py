@@ -34,12 +34,11 @@ def bucket_list(plan, total):
     return [each.bytes / (1 << 20) for each in plan.messages]
 
 
-def ddp(model, plan=None, **settings):
-    """DistributedDataParallel(model, **settings) whose buckets are the messages of the plan, a
-    folder; default: that of SYNCLINE_PLAN. Make the plan with `compile --planner ddp-list`, so that
-    its messages have whole modules' gradients, in the order in which they become ready."""
-    from torch.nn.parallel import DistributedDataParallel
-
+def buckets(model, plan=None):
+    """DDP's bucket_cap_mb_list for a model and the messages of a plan, a folder; default: that of
+    SYNCLINE_PLAN. For those who call DDP themselves, such as Lightning's DDPStrategy. Make the plan
+    with `compile --planner ddp-list`, so that its messages have whole modules' gradients, in the
+    order in which they become ready."""
     from syncline import capi
 
     folder = plan or os.environ.get("SYNCLINE_PLAN")
@@ -51,7 +50,14 @@ def ddp(model, plan=None, **settings):
         for name, each in model.named_parameters()
         if each.requires_grad and name not in ignored
     )
-    sizes = bucket_list(capi.Plan(folder), total)
+    return bucket_list(capi.Plan(folder), total)
+
+
+def ddp(model, plan=None, **settings):
+    """DistributedDataParallel(model, **settings) with the buckets() of the plan."""
+    from torch.nn.parallel import DistributedDataParallel
+
+    sizes = buckets(model, plan)
     # With unused parameters DDP counts the list from the model's first parameter, in every step.
     if settings.get("find_unused_parameters") and not settings.get("static_graph"):
         sizes.reverse()
