@@ -6,25 +6,23 @@ import time
 import unittest
 
 import harness
-from depth import long
 from torch_ranks import TorchRanksTest
 from waiting import PATIENCE, SILENCE
 
 
 class TorchBackendTest(TorchRanksTest):
-    def expect_gradients_of_gloo(self, ranks):
-        """To 1e-6, with the buckets of a plan's list, in all steps but the one before DDP makes its
-        buckets anew."""
+    def compare(self, ranks):
         for said, errors in self.ends(self.ranks("compare", ranks, self.plan(ranks))):
             self.assertRegex(said, r"^steps by the plan: 4 of ([2-9]|\d\d) messages\n$")
             self.assertEqual(errors, "")
 
     def test_gradients_are_those_of_gloo(self):
-        self.expect_gradients_of_gloo(2)
+        """To 1e-6, with the buckets of a plan's list, in all steps but the one before DDP makes its
+        buckets anew."""
+        self.compare(2)
 
-    @long("two ranks do the same in the short run")
     def test_gradients_of_four_ranks_are_those_of_gloo(self):
-        self.expect_gradients_of_gloo(4)
+        self.compare(4)
 
     def test_carries_what_is_not_in_the_plan(self):
         found = self.ends(self.ranks("others", 3, self.plan(3)))
@@ -69,21 +67,25 @@ class TorchBackendTest(TorchRanksTest):
                 self.assertNotEqual(process.returncode, 0)
                 self.assertRegex(errors, pattern.format(rank=rank, lost=lost))
 
+    def stop(self, plan):
+        """Stops a rank, which all others name by group, message and step."""
+        started = self.ranks("endless", 3, plan, seconds=SILENCE)
+        for process in started:
+            self.assertEqual(process.stdout.readline(), "works\n")
+        started[1].send_signal(signal.SIGSTOP)
+        begin = time.monotonic()
+        pattern = (
+            r"group '0': rank {rank}: lost rank {lost} \(it does not answer\) in the"
+            r" all-reduce of .* in step \d+"
+        )
+        self.expect_blame(started, 1, pattern)
+        self.assertLess(time.monotonic() - begin, SILENCE + 20)
+
     def test_names_a_stopped_rank(self):
-        """On all others, by group, message and step, with a plan and without one."""
-        for plan in (self.plan(3), None):
-            with self.subTest(plan=plan):
-                started = self.ranks("endless", 3, plan, seconds=SILENCE)
-                for process in started:
-                    self.assertEqual(process.stdout.readline(), "works\n")
-                started[1].send_signal(signal.SIGSTOP)
-                begin = time.monotonic()
-                pattern = (
-                    r"group '0': rank {rank}: lost rank {lost} \(it does not answer\) in the"
-                    r" all-reduce of .* in step \d+"
-                )
-                self.expect_blame(started, 1, pattern)
-                self.assertLess(time.monotonic() - begin, SILENCE + 20)
+        self.stop(self.plan(3))
+
+    def test_names_a_stopped_rank_without_a_plan(self):
+        self.stop(None)
 
     def test_names_a_stopped_rank_that_serves_the_store(self):
         """Without the store nobody can be judged; the others end all the same."""

@@ -22,7 +22,7 @@ class TorchTrainingTest(TorchRanksTest):
         )
 
     def test_shards_and_uneven_inputs(self):
-        self.train("shards", "redistributed", "uneven")
+        self.train("shards", "redistributed", "uneven", "power_sgd")
 
     @long("the short run has all ways without a compiler on two ranks")
     def test_more_ranks(self):

@@ -129,6 +129,22 @@ def hook(net, rank, gloo):
     compare(net, rank, gloo, near=1e-2, hook=default_hooks.bf16_compress_hook)
 
 
+def power_sgd(net, rank, gloo):
+    """PowerSGD's callbacks wait for all-reduces of their own. One bucket, as with several their
+    all-reduces would cross those of the backward pass."""
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+    found = []
+    for group in (None, gloo):
+        torch.manual_seed(1)
+        model = DistributedDataParallel(net(), process_group=group, bucket_cap_mb=100)
+        state = powerSGD_hook.PowerSGDState(group, start_powerSGD_iter=2)
+        model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+        found.append(gradients(model, rank, backward)[0])
+    for one, other in zip(*found):
+        assert (one - other).abs().max() < 1e-4 * other.abs().max()
+
+
 def accumulation(net, rank, gloo):
     def run(model):
         with model.no_sync():
