@@ -62,3 +62,28 @@ def ddp(model, plan=None, **settings):
     if settings.get("find_unused_parameters") and not settings.get("static_graph"):
         sizes.reverse()
     return DistributedDataParallel(model, bucket_cap_mb_list=sizes, **settings)
+
+
+def plan(model, sample, cluster, output, way="auto", **options):
+    """Makes the plan folder `output` for a model that takes `sample`: a tensor, a tuple of
+    arguments or a dict of them by name, of which each rank has as many samples. `cluster` and
+    `options` are those of syncline.compile.
+
+    The model is exported to ONNX and planned by its shapes; with `plan_only=False` Syncline can run
+    the plan, too. What cannot be exported or planned so is planned by the times of three steps
+    here, whose loss is the mean of the outputs. `way` may ask for one: 'export' or 'recording'.
+    Returns a Planned, which says what was done. The model stays as it was. Raises syncline.Error.
+    """
+    from syncline.torch.planning import plan
+
+    return plan(model, sample, cluster, output, way, **options)
+
+
+def profile(model, sample, output, loss=None, steps=10):
+    """Measures the model's steps on this machine and writes medians to `output`: a .json file is
+    for syncline.compile(profile=..) of the exported model, and needs its export; a .csv file is a
+    layer trace to plan from. `loss` takes the model's output (default: the mean of the outputs).
+    What has no parameters counts to the module with parameters before it. Returns a Profiled."""
+    from syncline.torch.profiling import profile
+
+    return profile(model, sample, output, loss, steps)

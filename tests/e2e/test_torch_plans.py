@@ -1,0 +1,182 @@
+"""Plans and profiles of PyTorch models: by their ONNX files, and by recordings."""
+
+import csv
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import current_pytorch
+import harness
+import virtual
+from waiting import PATIENCE
+
+MODELS = pathlib.Path(__file__).with_name("torch_models.py")
+PACKAGE = harness.TOP / "runtime" / "python"
+TIED = ["hidden.bias", "hidden.weight", "norm.bias", "norm.weight", "table.weight"]
+TIED_BYTES = 4 * (50 * 16 + 16 * 16 + 16 + 2 * 16)
+IMAGES = ["conv.bias", "conv.weight", "fc.bias", "fc.weight", "norm.bias", "norm.weight"]
+IMAGES_BYTES = 4 * (8 * 27 + 8 + 2 * 8 + 10 * 8 * 36 + 10)
+
+
+def nanoseconds(text):
+    return float(re.fullmatch(r"(\d+)ns", text).group(1))
+
+
+class TorchPlansTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        try:
+            cls.python = current_pytorch.python()
+        except virtual.Missing as missing:
+            raise unittest.SkipTest(str(missing)) from None
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        (cls.folder / "net.yaml").write_text(harness.CLUSTER.format(ranks=2))
+
+    def ask(self, kind):
+        """What torch_models.py says."""
+        variables = {
+            **harness.environment(),
+            "PYTHONPATH": str(PACKAGE),
+            "SYNCLINE": str(harness.SYNCLINE),
+        }
+        done = subprocess.run(
+            [self.python, "-W", "ignore", MODELS, kind, self.folder],
+            capture_output=True,
+            text=True,
+            env=variables,
+            timeout=PATIENCE,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def test_both_ways_plan_the_same_gradients(self):
+        """A shared table travels once; the model stays as it was."""
+        found = self.ask("ways")
+        for way in ("export", "recording"):
+            tied, images = found[way], found[f"images by {way}"]
+            self.assertEqual((tied["way"], tied["why_not"]), (way, None))
+            self.assertEqual((tied["members"], tied["bytes"]), (TIED, TIED_BYTES))
+            self.assertEqual((images["members"], images["bytes"]), (IMAGES, IMAGES_BYTES))
+            self.assertGreater(tied["step"], 0)
+            # The table's gradient is the last: its rows are looked up first.
+            self.assertEqual(tied["order"][-1], "table.weight")
+        told = "'loss' is left out: the recorded times are as the model runs"
+        self.assertIn(told, found["recording"]["notes"])
+        self.assertNotIn(told, found["export"]["notes"])
+        self.assertEqual(found["is kept"], [True] * 4)
+
+    def test_records_what_cannot_be_exported(self):
+        found = self.ask("falls_back")
+        for name, way in (("values", "recording"), ("package", "recording")):
+            self.assertEqual((found[name]["way"], found[name]["members"]), (way, TIED))
+        self.assertRegex(found["values"]["why_not"], "^PyTorch cannot export it: ")
+        self.assertEqual(found["package"]["why_not"], "expected the package 'onnx', got none")
+        script = found["torchscript"]
+        self.assertEqual((script["way"], script["members"]), ("export", TIED), script["why_not"])
+        for name, expected in (
+            ("options", r"^Error: 'overlap': a recording does not take this option \(why its ONNX"),
+            ("batch", r"^Error: 'batch': expected 4 as the sample's for a recording, got 8 \(why"),
+            ("asked", "^NotExported: PyTorch cannot export it: "),
+            ("json", r"a\.json': expected a model with an ONNX file to plan from, got none \(Py"),
+        ):
+            self.assertRegex(found[name], expected)
+
+    def test_finds_renamed_parameters(self):
+        """By their values, or by those of the transpose; never where two are possible."""
+        found = self.ask("names")
+        expected = {line.split(" ")[0] for line in found["same"].splitlines()}
+        self.assertEqual(expected, set(IMAGES))
+        self.assertEqual(found["other"], found["same"])
+        self.assertEqual(
+            found["transposed"], found["same"].replace("fc.weight (10, 288)", "fc.weight (288, 10)")
+        )
+        self.assertIn("table.weight (50, 16)\n", found["tied"])
+        self.assertEqual(
+            found["twins"],
+            "NotExported: its file has other names, and 'a', 'b' may each be '0.weight' or"
+            " '2.weight': they have the same values",
+        )
+        self.assertIn("0.weight (4,)\n", found["one twin"])
+
+    def test_profiles(self):
+        """Times are those of a step, and compile takes them."""
+        found = self.ask("profiles")
+        for name in ("tied", "stacked", "images"):
+            made = found[name]
+            read = json.loads((self.folder / f"{name}.json").read_text())
+            self.assertEqual((read["batch"], read["precision"], read["threads"]), (4, "fp32", 1))
+            written = sum(
+                nanoseconds(time) for each in read["operations"].values() for time in each.values()
+            )
+            whole = 1e-9 * (written + nanoseconds(read["overhead"]))
+            self.assertAlmostEqual(whole, made["step"], delta=1e-6 * len(read["operations"]))
+            parts = made["forward"] + made["backward"] + made["loss"]
+            self.assertAlmostEqual(parts, made["step"], places=9)
+            for key in ("forward", "backward", "loss"):
+                self.assertGreater(made[key], 0)
+            # All of the step is found by the names of nodes.
+            self.assertGreater(made["covered"], 0.98)
+            self.assertLess(made["covered"], 1.02)
+            self.assertGreater(made["alone"], 0.98 * made["step"])
+            self.assertLess(made["alone"], 2 * made["step"])
+            self.assertEqual(made["plan"]["members"], made["expected"])
+        # A module's gradients are ready one after the other.
+        ready = found["stacked"]["ready"]
+        order = ["attention.out_proj.weight", "attention.in_proj_weight"]
+        order += ["lstm.weight_hh_l1", "lstm.weight_hh_l0", "table.weight"]
+        self.assertEqual(sorted(order, key=ready.get), order)
+        self.assertLess(ready[order[2]], ready[order[3]])
+        self.assertRegex(found["another batch"], "was measured with batch 4, expected 2")
+        self.assert_is_trace(found["trace"])
+
+    def assert_is_trace(self, made):
+        with open(self.folder / "images.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(sorted(row["name"] for row in rows), IMAGES)
+        self.assertEqual({row["name"].split(".")[0] for row in rows[:2]}, {"conv"})
+        for phase in ("forward", "backward"):
+            total = 1e-9 * sum(nanoseconds(row[phase]) for row in rows)
+            self.assertGreater(total, 0)
+            self.assertLess(total, made["step"])
+        words = ("--cluster", self.folder / "net.yaml", "-o", self.folder / "trace.plan")
+        harness.syncline("compile", self.folder / "images.csv", "--quiet", *words)
+
+    def test_says_what_is_wrong(self):
+        found = self.ask("refusals")
+        for name, expected in (
+            ("model", r"^Error: 'model': expected a torch\.nn\.Module, got str$"),
+            ("frozen", "^Error: 'model': expected a parameter that requires a gradient, got none$"),
+            ("sample", "^Error: 'sample': the model refuses it: RuntimeError: "),
+            ("no sample", "^Error: 'sample': expected a tensor, .*, got int without tensors$"),
+            ("way", "^Error: 'way': expected 'auto', 'export' or 'recording', got 'quick'$"),
+            ("cluster", r"^Error: .*/none\.yaml"),
+            ("option", "^UsageError: .*--colour"),
+            ("suffix", r"a\.txt': expected a file ending in \.json or, for a layer trace, \.csv$"),
+            ("file", r"^Error: '/none/a\.csv': cannot be written: No such file or directory$"),
+            ("steps", "^Error: 'steps': expected a number from 1 to 100000, got 0$"),
+            ("loss", r"^Error: 'loss': expected a number that depends on .*, got \(4, 10\)$"),
+            ("no loss", "^Error: 'loss': it fails: TypeError: "),
+        ):
+            with self.subTest(name):
+                self.assertRegex(found[name], expected)
+
+
+class LazyTest(unittest.TestCase):
+    def test_needs_no_torch(self):
+        """The package and its subpackage are imported without PyTorch."""
+        program = "import sys; sys.modules['torch'] = None; import syncline, syncline.torch"
+        done = subprocess.run(
+            ["/usr/bin/python3", "-c", program],
+            env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
