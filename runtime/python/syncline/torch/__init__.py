@@ -87,3 +87,12 @@ def profile(model, sample, output, loss=None, steps=10):
     from syncline.torch.profiling import profile
 
     return profile(model, sample, output, loss, steps)
+
+
+def calibrate(output, seconds=60, group=None):
+    """Measures all-reduces of the group (default: the script's), its links and devices, and what
+    computation loses beside messages; rank 0 writes the cluster file `output`. All ranks of the
+    group call it, and all return the same Calibrated."""
+    from syncline.torch.calibration import calibrate
+
+    return calibrate(output, seconds, group)
