@@ -2,6 +2,7 @@
 #include "runtime/api/PlanGroup.h"
 
 #include "runtime/api/Mean.h"
+#include "runtime/api/Reduction.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,16 @@ namespace syncline::api {
 
 /// The most messages that a trace holds.
 static constexpr std::size_t mostTimes = std::size_t{1} << 16;
+
+/// The group whose `done` this thread calls; null elsewhere.
+static thread_local const PlanGroup *inDone = nullptr;
+
+Failure PlanGroup::checkMayBlock(const char *call) const {
+  if (inDone != this)
+    return {};
+  return Failure::badUsage(std::string(call) +
+                           " in 'done' would wait for itself: expected it on another thread");
+}
 
 std::string PlanGroup::prefix() const { return "group '" + settings.name + "': "; }
 
@@ -178,6 +189,13 @@ void PlanGroup::record(const UnderWay &message, const core::BucketTiming &timing
                    message.stepBegan + timing.finished});
 }
 
+/// The first message of a channel's queue is taken up, on the channel's thread.
+void PlanGroup::begins(int channel) {
+  std::lock_guard lock(mutex);
+  const Values &values = underWay.at(channel).front().values;
+  carriers.at(channel).set(reductionTag(values.type, values.operation));
+}
+
 /// The end of the first message of a channel's queue, on the channel's thread.
 void PlanGroup::arrived(int channel, const core::BucketTiming &timing, const Status &status) {
   UnderWay message;
@@ -202,7 +220,9 @@ void PlanGroup::arrived(int channel, const core::BucketTiming &timing, const Sta
   if (settings.done) {
     syncline_error error;
     failure.tell(&error);
+    inDone = this;
     settings.done(settings.doneContext, message.ticket, &error);
+    inDone = nullptr;
   }
   {
     std::lock_guard lock(mutex);
@@ -218,6 +238,8 @@ Failure PlanGroup::wait(std::uint64_t ticket, double seconds) {
   const auto hasEnded = [&] { return !isUnderWay(ticket); };
   if (std::isnan(seconds))
     return Failure::badUsage("expected seconds, got nan");
+  if (Failure f = checkMayBlock("syncline_wait()"); seconds != 0 && !hasEnded() && !f.isOk())
+    return f;
   if (seconds < 0)
     ended.wait(lock, hasEnded);
   else if (!ended.wait_until(lock, core::deadlineIn(seconds), hasEnded))
@@ -241,8 +263,10 @@ Failure PlanGroup::step() {
 
 Failure PlanGroup::trace(syncline_message_time *to, std::int64_t capacity,
                          std::int64_t &count) const {
-  if (capacity < 0 || (capacity > 0 && !to))
-    return Failure::badUsage("expected room for " + std::to_string(capacity) + " times, got none");
+  if (capacity < 0)
+    return Failure::badUsage("expected a capacity from 0 on, got " + std::to_string(capacity));
+  if (capacity > 0 && !to)
+    return Failure::badUsage("expected room for " + std::to_string(capacity) + " times, got NULL");
   std::lock_guard lock(mutex);
   const auto isOld = [&](const auto &time) { return time.step <= present - settings.tracedSteps; };
   const auto first = std::ranges::find_if_not(times, isOld);

@@ -5,6 +5,7 @@
 #include "runtime/api/OpenPlan.h"
 #include "runtime/transport/CommunicationThread.h"
 #include "runtime/transport/Group.h"
+#include "runtime/transport/TaggedTransport.h"
 
 #include <condition_variable>
 #include <deque>
@@ -37,6 +38,8 @@ public:
   Failure trace(syncline_message_time *times, std::int64_t capacity, std::int64_t &count) const;
   Failure abort(const std::string &why);
   Failure close(double seconds);
+  /// badUsage on a thread that calls `done`, which a blocking `call` there would wait for.
+  Failure checkMayBlock(const char *call) const;
 
 private:
   /// A message from its issue to its end.
@@ -60,6 +63,7 @@ private:
   Failure checkValues(const Values &values) const;
   Failure checkOrder(int message) const;
   Failure enqueue(int channel, UnderWay message, std::uint64_t &ticket);
+  void begins(int channel);
   void arrived(int channel, const core::BucketTiming &timing, const Status &status);
   void record(const UnderWay &message, const core::BucketTiming &timing);
   Failure failureOf(const Status &status, const UnderWay &message) const;
@@ -73,6 +77,7 @@ private:
   const GroupSettings settings;
   const core::Clock::time_point joined = core::Clock::now();
   std::unique_ptr<transport::Group> group;
+  std::map<int, transport::TaggedTransport> carriers; ///< by channel
   std::map<int, std::unique_ptr<transport::CommunicationThread>> channels;
 
   mutable std::mutex mutex;

@@ -1,6 +1,7 @@
 // How a group comes about, and how it ends.
 #include "runtime/api/Meeting.h"
 #include "runtime/api/PlanGroup.h"
+#include "runtime/api/Reduction.h"
 
 #include <algorithm>
 
@@ -68,9 +69,11 @@ Status PlanGroup::openChannels() {
       .ranksPerNode =
           std::max(1, settings.perNode > 0 ? settings.perNode : open->plan.ranks.perNode)};
   for (const auto &[id, used] : schemes) {
-    SYNCLINE_TRY_GET(channel, transport::CommunicationThread::create(*group->transport(), id, used,
-                                                                     layout, {}, open->plan.wire));
+    auto &carrier = carriers.try_emplace(id, *group->transport(), reductionText).first->second;
+    SYNCLINE_TRY_GET(channel, transport::CommunicationThread::create(carrier, id, used, layout, {},
+                                                                     open->plan.wire));
     underWay[id];
+    (*channel)->whenBegun([this, id = id] { begins(id); });
     (*channel)->whenDone([this, id = id](const core::BucketTiming &timing, const Status &status) {
       arrived(id, timing, status);
     });

@@ -20,13 +20,13 @@
  *
  * Errors. A function returns a syncline_code. Where that is not SYNCLINE_OK, it has also filled the
  * error that the caller gave, which may be NULL. No exception leaves the library, and no mistake of
- * a caller that it can see ends the process. It cannot see a pointer that is not valid.
+ * a caller that it can see ends the process. It sees NULL, and a plan or group that is closed
+ * unless a new one has its address, but no other pointer that is not valid.
  *
  * Threads. A plan does not change: any threads may use it at the same time. Of a group
  *   - syncline_issue, syncline_all_reduce and syncline_step may be called from any thread, one
  *     behind the other: their order is that of the messages, and all ranks must keep it, with equal
- *     types and operations. A rank that differs in the bytes of a message is named; one that sums
- *     where another takes the mean is not.
+ *     types and operations. A rank that differs in a message's bytes, type or operation is named.
  *   - syncline_wait, syncline_group_check, syncline_group_trace and syncline_group_abort may be
  *     called from any thread at any time, also while another thread issues or waits.
  *   - syncline_group_close is the last call. No other call on the group may be under way.
@@ -146,7 +146,8 @@ typedef struct syncline_member_info {
  * --plan-only will do. Checks the hash of plan.json, but not of the folder's other files. */
 SYNCLINE_API int syncline_plan_open(const char *folder, syncline_plan **plan,
                                     syncline_error *error);
-SYNCLINE_API void syncline_plan_close(syncline_plan *plan); /* NULL: does nothing */
+/* Does nothing for NULL, and for a plan that is closed. */
+SYNCLINE_API void syncline_plan_close(syncline_plan *plan);
 
 SYNCLINE_API int syncline_plan_about(const syncline_plan *plan, syncline_plan_info *info,
                                      syncline_error *error);
@@ -272,7 +273,8 @@ SYNCLINE_API int syncline_group_trace(syncline_group *group, syncline_message_ti
 
 /* Leaves the group and frees it, whatever the result. Waits up to `seconds` until this rank's
  * messages have ended and all ranks have called it. With messages still under way the group ends on
- * all ranks, which name this one; their data are the caller's when the call returns. */
+ * all ranks, which name this one; their data are the caller's when the call returns. In `done` it
+ * fails and does nothing. */
 SYNCLINE_API int syncline_group_close(syncline_group *group, double seconds, syncline_error *error);
 
 #ifdef __cplusplus

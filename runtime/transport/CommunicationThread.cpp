@@ -236,6 +236,8 @@ Status CommunicationThread::carryOut(const Job &job) {
   if (!job.carryOut)
     return Status::error(ErrorKind::internal, "bucket " + std::to_string(job.timing.bucket) +
                                                   " has a scheme that its channel does not offer");
+  if (begun)
+    begun();
   Status s = job.carryOut();
   if (s || s.kind() != ErrorKind::peerLost)
     return s;

@@ -45,6 +45,9 @@ public:
   /// issued yet.
   using Done = std::function<void(const core::BucketTiming &, const Status &)>;
   void whenDone(Done call) { done = std::move(call); }
+  /// From now on the channel's thread calls `begun` when it takes up a message. Precondition: as of
+  /// whenDone(), nothing was issued.
+  void whenBegun(std::function<void()> call) { begun = std::move(call); }
   static std::string linkName(int channel) { return "channel" + std::to_string(channel); }
   /// Waits until the collective under way ends or reaches its time limit; drops the queued ones.
   ~CommunicationThread() override;
@@ -99,7 +102,8 @@ private:
   AllReduce *const first;           ///< the first all-reduce of `schemes`; null without one
   const std::unique_ptr<Ring> ring; ///< for all-gathers and sharded updates; null without these
   const UpdateShard updateShard;
-  Done done; ///< empty where the caller waits
+  Done done;                   ///< empty where the caller waits
+  std::function<void()> begun; ///< empty where nobody asks
   core::Clock::time_point stepStart = core::Clock::now();
   std::int64_t step = 0;
   double exposed = 0;

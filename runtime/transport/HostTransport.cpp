@@ -39,7 +39,8 @@ Result<std::unique_ptr<Link>> HostTransport::makeLink(const LinkEnd &end,
   if (!connection)
     return connection.status();
   const double limit = end.isPatient ? patientSeconds : options.timeoutSeconds;
-  SYNCLINE_TRY_GET(wire, TcpWire::create(std::move(*connection), limit, monitor.nameOf(end.peer)));
+  SYNCLINE_TRY_GET(
+      wire, TcpWire::create(std::move(*connection), limit, monitor.nameOf(end.peer), end.tag));
   return std::unique_ptr<Link>(
       std::make_unique<WatchedLink>(monitor, end.peer, end.isPatient, std::move(*wire)));
 }

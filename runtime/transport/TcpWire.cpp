@@ -14,7 +14,13 @@
 namespace syncline::transport {
 namespace {
 
-using Length = std::uint64_t;
+/// A message's length, and its tag in the highest bits.
+using Head = std::uint64_t;
+constexpr int lengthBits = 56;
+
+Head headOf(std::size_t bytes, const MessageTag *tag) {
+  return bytes | Head{tag ? tag->present.load() : std::uint8_t{0}} << lengthBits;
+}
 
 /// Whether the peer or the network caused a socket's error, and not this process.
 bool isPeersFault(int error) {
@@ -59,9 +65,10 @@ void skip(msghdr &message, std::size_t sent) {
 } // namespace
 
 Result<std::unique_ptr<Wire>> TcpWire::create(Socket connection, double timeoutSeconds,
-                                              std::string peerName) {
+                                              std::string peerName,
+                                              std::shared_ptr<const MessageTag> tag) {
   std::unique_ptr<TcpWire> wire(
-      new TcpWire(std::move(connection), timeoutSeconds, std::move(peerName)));
+      new TcpWire(std::move(connection), timeoutSeconds, std::move(peerName), std::move(tag)));
   if (!wire->connection.limitWaits(timeoutSeconds) || !wire->holdAtOnce(serverPieceBytes))
     return Status::badInput("cannot set up the connection to " + wire->peerName + ": " +
                             std::strerror(errno));
@@ -86,8 +93,8 @@ bool TcpWire::holdAtOnce(std::size_t bytes) {
 Status TcpWire::send(const void *data, std::size_t bytes) {
   if (!holdAtOnce(bytes))
     return failure("send", errno);
-  Length length = bytes;
-  iovec parts[] = {{&length, sizeof length}, {const_cast<void *>(data), bytes}};
+  Head head = headOf(bytes, tag.get());
+  iovec parts[] = {{&head, sizeof head}, {const_cast<void *>(data), bytes}};
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = bytes > 0 ? 2 : 1;
@@ -105,12 +112,24 @@ Status TcpWire::send(const void *data, std::size_t bytes) {
 }
 
 Status TcpWire::receive(void *data, std::size_t bytes) {
-  Length length = 0;
-  SYNCLINE_TRY(fill(&length, sizeof length));
-  if (length != bytes)
-    return Status::badInput(peerName + " sent a message of " + std::to_string(length) +
-                            " bytes, expected one of " + std::to_string(bytes) + " bytes");
+  Head head = 0;
+  SYNCLINE_TRY(fill(&head, sizeof head));
+  SYNCLINE_TRY(checkHead(head, bytes));
   return fill(data, bytes);
+}
+
+/// Without a tag of its own the end expects none, and what it gets is a part of a wrong length.
+Status TcpWire::checkHead(Head head, std::size_t bytes) const {
+  const Head expected = headOf(bytes, tag.get());
+  if (head == expected)
+    return Status::ok();
+  if (tag && head >> lengthBits != expected >> lengthBits)
+    return Status::badInput(peerName + " sent a message for " +
+                            tag->meaning(static_cast<std::uint8_t>(head >> lengthBits)) +
+                            ", expected one for " + tag->meaning(tag->present));
+  const Head length = tag ? head & ((Head{1} << lengthBits) - 1) : head;
+  return Status::badInput(peerName + " sent a message of " + std::to_string(length) +
+                          " bytes, expected one of " + std::to_string(bytes) + " bytes");
 }
 
 void TcpWire::interrupt() { shutdown(connection.get(), SHUT_RDWR); }

@@ -4,6 +4,7 @@
 
 #include "syncline/Status.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,13 @@ public:
   virtual void roundAsSent(void *, std::size_t) const {}
 };
 
+/// A number that both ends of a link compare with each message, as they compare its length. MPI
+/// matches messages by their tags; here a tag that differs is an error.
+struct MessageTag {
+  std::atomic<std::uint8_t> present = 0;
+  std::string (*meaning)(std::uint8_t tag) = nullptr; ///< for errors
+};
+
 /// One end of a link to be opened.
 struct LinkEnd {
   int peer;
@@ -38,6 +46,8 @@ struct LinkEnd {
   /// A receiving end that waits without a limit, as a server does for requests. Nobody is taken to
   /// wait for the peer meanwhile.
   bool isPatient = false;
+  /// Null where messages have no tag, at both ends.
+  std::shared_ptr<const MessageTag> tag = {};
 };
 
 /// Bytes of messages, without the network's own headers.

@@ -154,6 +154,54 @@ TEST(GroupEnds, NamesRanksWithMessagesOfOtherLengths) {
   });
 }
 
+/// Bytes are equal, but not what they are for.
+TEST(GroupEnds, NamesRanksThatDifferInOperationOrType) {
+  const PlanOfMessages plan(2, {{}});
+  struct Reduction {
+    int type, operation;
+    std::int64_t count;
+    const char *text;
+  };
+  const Reduction usual{SYNCLINE_F32, SYNCLINE_SUM, 100, "a sum of 'f32'"};
+  for (const Reduction &other : {Reduction{SYNCLINE_F32, SYNCLINE_MEAN, 100, "a mean of 'f32'"},
+                                 Reduction{SYNCLINE_I32, SYNCLINE_SUM, 100, "a sum of 'i32'"},
+                                 Reduction{SYNCLINE_F64, SYNCLINE_MEAN, 50, "a mean of 'f64'"}})
+    onRanks(2, {plan.folder()}, [&](Rank &rank) {
+      ASSERT_TRUE(rank.group) << rank.error.text;
+      const Reduction &own = rank.number == 0 ? usual : other;
+      std::vector<double> values(50);
+      ASSERT_EQ(syncline_all_reduce(rank.group, values.data(), own.count, own.type, own.operation,
+                                    &rank.ticket, &rank.error),
+                SYNCLINE_OK);
+      const int code = rank.wait();
+      EXPECT_TRUE(code == SYNCLINE_BAD_INPUT || code == SYNCLINE_PEER_LOST) << code;
+      EXPECT_EQ(rank.error.message, -1);
+      EXPECT_PRED2(has, rank.error.text, "sent a message for ");
+      EXPECT_PRED2(has, rank.error.text, other.text);
+      EXPECT_PRED2(has, rank.error.text, usual.text);
+    });
+}
+
+/// So it is for messages of the plan, by every scheme that sums and on a wire of 16 bits.
+TEST(GroupEnds, NamesRanksThatSumWhatOthersAverage) {
+  for (const char *scheme :
+       {"ring", "recursive-doubling", "halving-doubling", "tree", "parameter-server"}) {
+    PlanOfMessages plan(3, {{scheme, {1000}}});
+    plan.json["wire"] = "bf16";
+    plan.seal();
+    onRanks(3, {plan.folder()}, [&](Rank &rank) {
+      ASSERT_TRUE(rank.group) << rank.error.text;
+      std::vector<float> values(1000);
+      int code = rank.issue(0, values, rank.number == 1 ? SYNCLINE_MEAN : SYNCLINE_SUM);
+      if (code == SYNCLINE_OK) // else the others have met already
+        code = rank.wait();
+      EXPECT_NE(code, SYNCLINE_OK) << scheme;
+      EXPECT_PRED2(has, rank.error.text, "sent a message for a ") << scheme;
+      EXPECT_PRED2(has, rank.error.text, "a mean of 'f32'") << scheme;
+    });
+  }
+}
+
 /// A message is issued again only after its end.
 TEST(GroupEnds, RefusesAMessageThatIsUnderWay) {
   const PlanOfMessages plan(2, {{"ring", {100'000}}});
