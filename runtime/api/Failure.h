@@ -37,7 +37,9 @@ template <typename F> int answer(syncline_error *error, F &&f) {
 
 /// The fields of a struct that grows: copies as many bytes as the caller's `size` says.
 template <typename Struct> Failure copyTo(Struct *to, const Struct &from, const char *what) {
-  if (!to || to->size < sizeof to->size)
+  if (!to)
+    return Failure::badUsage(std::string("expected a place for the ") + what + ", got NULL");
+  if (to->size < sizeof to->size)
     return Failure::badUsage(std::string(what) + ": expected its size in 'size'");
   const std::uint32_t size = to->size;
   const auto bytes = size < sizeof from ? size : sizeof from;

@@ -48,7 +48,9 @@ void take(std::string &to, const char *given) {
 
 Result<GroupSettings> GroupSettings::read(const syncline_group_options *options) {
   syncline_group_options own{};
-  if (!options || options->size < sizeof options->size)
+  if (!options)
+    return Status::error(ErrorKind::badUsage, "expected options of a group, got NULL");
+  if (options->size < sizeof options->size)
     return Status::error(ErrorKind::badUsage, "options of a group: expected their size in 'size'");
   std::memcpy(&own, options, std::min<std::size_t>(options->size, sizeof own));
   SYNCLINE_TRY(checkWhole("ranks", own.ranks, 1, maxRanks));
@@ -62,6 +64,7 @@ Result<GroupSettings> GroupSettings::read(const syncline_group_options *options)
     return outOfRange("store", "both functions", "NULL");
   SYNCLINE_TRY(checkText("name", own.name));
   SYNCLINE_TRY(checkText("address", own.address));
+  SYNCLINE_TRY(checkText("interface_name", own.interface_name));
   SYNCLINE_TRY(checkText("secret", own.secret));
   GroupSettings settings;
   settings.rank = own.rank;

@@ -2,13 +2,60 @@
 #include "runtime/api/OpenPlan.h"
 #include "runtime/api/PlanGroup.h"
 
+#include <mutex>
+#include <set>
+
 using namespace syncline::api;
 
 namespace {
 
+/// The plans or groups that the program holds. Never destroyed, for threads may outlive main().
+template <typename T> class Handles {
+public:
+  static Handles &all() {
+    static Handles &only = *new Handles;
+    return only;
+  }
+  T *add(std::unique_ptr<T> made) {
+    std::lock_guard lock(mutex);
+    held.insert(made.get());
+    return made.release();
+  }
+  /// Gives the object back to the caller; null where it is not held.
+  std::unique_ptr<T> take(T *object) {
+    std::lock_guard lock(mutex);
+    return std::unique_ptr<T>(held.erase(object) > 0 ? object : nullptr);
+  }
+  bool has(const T *object) {
+    std::lock_guard lock(mutex);
+    return held.contains(object);
+  }
+
+private:
+  std::mutex mutex;
+  std::set<const T *> held;
+};
+
+using Plans = Handles<syncline_plan>;
+using Groups = Handles<syncline_group>;
+
 /// Where an argument is null that must not be: which one.
 Failure expect(const void *given, const char *what) {
   return given ? Failure() : Failure::badUsage(std::string("expected ") + what + ", got NULL");
+}
+
+Failure expectPlan(const syncline_plan *plan) {
+  Failure failure = expect(plan, "a plan");
+  if (failure.isOk() && !Plans::all().has(plan))
+    return Failure::badUsage("expected an open plan, got one that is closed");
+  return failure;
+}
+
+Failure expectGroup(const syncline_group *group) {
+  Failure failure = expect(group, "a group");
+  if (failure.isOk() && !Groups::all().has(group))
+    return Failure::badUsage("expected a group that was joined, got one that is closed");
+  return failure;
 }
 
 Failure expectAll(std::initializer_list<Failure> failures) {
@@ -22,7 +69,7 @@ Failure expectAll(std::initializer_list<Failure> failures) {
 template <typename F>
 int onGroup(syncline_group *group, Failure more, syncline_error *error, F &&f) {
   return answer(error, [&] {
-    Failure failure = expectAll({expect(group, "a group"), more});
+    Failure failure = expectAll({expectGroup(group), more});
     return failure.isOk() ? f(*group->group) : failure;
   });
 }
@@ -42,17 +89,17 @@ int syncline_plan_open(const char *folder, syncline_plan **plan, syncline_error 
     auto opened = OpenPlan::open(folder);
     if (!opened)
       return Failure::of(opened.status());
-    *plan = new syncline_plan{std::move(*opened)};
+    *plan = Plans::all().add(std::make_unique<syncline_plan>(syncline_plan{std::move(*opened)}));
     return {};
   });
 }
 
-void syncline_plan_close(syncline_plan *plan) { delete plan; }
+void syncline_plan_close(syncline_plan *plan) { Plans::all().take(plan); }
 
 int syncline_plan_about(const syncline_plan *plan, syncline_plan_info *info,
                         syncline_error *error) {
   return answer(error, [&] {
-    Failure failure = expect(plan, "a plan");
+    Failure failure = expectPlan(plan);
     return failure.isOk() ? copyTo(info, plan->open->about(), "syncline_plan_info") : failure;
   });
 }
@@ -60,7 +107,7 @@ int syncline_plan_about(const syncline_plan *plan, syncline_plan_info *info,
 int syncline_plan_message(const syncline_plan *plan, int32_t message, syncline_message_info *info,
                           syncline_error *error) {
   return answer(error, [&] {
-    Failure failure = expect(plan, "a plan");
+    Failure failure = expectPlan(plan);
     if (failure.isOk())
       failure = plan->open->checkMessage(message);
     return failure.isOk() ? copyTo(info, plan->open->messages[static_cast<std::size_t>(message)],
@@ -72,7 +119,7 @@ int syncline_plan_message(const syncline_plan *plan, int32_t message, syncline_m
 int syncline_plan_member(const syncline_plan *plan, int32_t message, int32_t member,
                          syncline_member_info *info, syncline_error *error) {
   return answer(error, [&] {
-    Failure failure = expect(plan, "a plan");
+    Failure failure = expectPlan(plan);
     if (failure.isOk())
       failure = plan->open->checkMessage(message);
     if (!failure.isOk())
@@ -89,7 +136,7 @@ int syncline_plan_member(const syncline_plan *plan, int32_t message, int32_t mem
 int syncline_plan_choose(const syncline_plan *plan, int64_t bytes, const char **scheme,
                          double *seconds, syncline_error *error) {
   return answer(error, [&] {
-    Failure failure = expect(plan, "a plan");
+    Failure failure = expectPlan(plan);
     if (!failure.isOk())
       return failure;
     if (bytes < 0)
@@ -106,7 +153,7 @@ int syncline_plan_choose(const syncline_plan *plan, int64_t bytes, const char **
 int syncline_group_join(const syncline_plan *plan, const syncline_group_options *options,
                         syncline_group **group, syncline_error *error) {
   return answer(error, [&]() -> Failure {
-    Failure failure = expectAll({expect(plan, "a plan"), expect(group, "a place for the group")});
+    Failure failure = expectAll({expectPlan(plan), expect(group, "a place for the group")});
     if (!failure.isOk())
       return failure;
     *group = nullptr;
@@ -118,7 +165,7 @@ int syncline_group_join(const syncline_plan *plan, const syncline_group_options 
     if (!joined)
       return Failure::of(joined.status());
     held->group = std::move(*joined);
-    *group = held.release();
+    *group = Groups::all().add(std::move(held));
     return {};
   });
 }
@@ -162,7 +209,9 @@ int syncline_group_trace(syncline_group *group, syncline_message_time *times, in
 
 int syncline_group_close(syncline_group *group, double seconds, syncline_error *error) {
   return onGroup(group, {}, error, [&](PlanGroup &on) {
-    const std::unique_ptr<syncline_group> held(group);
-    return on.close(seconds);
+    if (Failure failure = on.checkMayBlock("syncline_group_close()"); !failure.isOk())
+      return failure;
+    const std::unique_ptr<syncline_group> held = Groups::all().take(group);
+    return held ? held->group->close(seconds) : expectGroup(group);
   });
 }

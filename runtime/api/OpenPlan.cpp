@@ -16,7 +16,11 @@ const char *whyNot(const run::PlanBucket &bucket) {
   switch (schemeKind(bucket.scheme)) {
   case SchemeKind::allReduce:
   case SchemeKind::servers:
-    return isCarried(bucket.scheme, /*byNccl=*/false) ? "" : "only NCCL has the scheme";
+    if (!isCarried(bucket.scheme, /*byNccl=*/false))
+      return "only NCCL has the scheme";
+    return bucket.bytes % core::elementBytes(bucket.type) == 0
+               ? ""
+               : "its bytes are no whole number of elements";
   case SchemeKind::sharded:
     return "the scheme updates parameters between its halves";
   case SchemeKind::gathered:
@@ -106,6 +110,8 @@ syncline_plan_info OpenPlan::about() const {
 Failure OpenPlan::checkMessage(int message) const {
   if (message >= 0 && message < count())
     return {};
+  if (count() == 0)
+    return Failure::badUsage("expected a plan with messages, got one without");
   return Failure::badUsage("expected a message from 0 to " + std::to_string(count() - 1) +
                            ", got " + std::to_string(message));
 }

@@ -94,6 +94,103 @@ TEST(GroupMisuse, RefusesMessagesThatAreNoSums) {
   });
 }
 
+/// Its count of elements would leave out the rest.
+TEST(GroupMisuse, RefusesMessagesOfPartsOfElements) {
+  PlanOfMessages plan(1, {{"ring", {10}}, {"ring", {10}}});
+  plan.json["layers"][0]["bytes"] = plan.json["buckets"][0]["bytes"] = 42;
+  plan.seal();
+  alone(plan, [](Rank &rank) {
+    std::vector<float> values(10);
+    syncline_message_info info{};
+    info.size = sizeof info;
+    ASSERT_EQ(syncline_plan_message(rank.plan, 0, &info, nullptr), SYNCLINE_OK);
+    EXPECT_EQ(info.is_carried, 0);
+    EXPECT_EQ(rank.issue(0, values), SYNCLINE_BAD_USAGE);
+    EXPECT_STREQ(rank.error.text, "message 0 travels by 'ring': its bytes are no whole number of "
+                                  "elements; expected syncline_all_reduce() for it");
+    EXPECT_EQ(rank.issue(1, values), SYNCLINE_OK) << rank.error.text;
+  });
+}
+
+/// A thread that calls `done` must go on, and would wait for what it carries out itself.
+TEST(GroupMisuse, RefusesToWaitInDone) {
+  struct Calls {
+    syncline_group *group = nullptr;
+    std::string wait, close;
+  };
+  const PlanOfMessages plan(1, {{}});
+  Calls calls;
+  const auto done = [](void *context, std::uint64_t ticket, const syncline_error *) {
+    auto &seen = *static_cast<Calls *>(context);
+    syncline_error error;
+    EXPECT_EQ(syncline_wait(seen.group, ticket, 0, nullptr), SYNCLINE_TIMED_OUT);
+    EXPECT_EQ(syncline_wait(seen.group, ticket, 5, &error), SYNCLINE_BAD_USAGE);
+    seen.wait = error.text;
+    EXPECT_EQ(syncline_group_close(seen.group, 0, &error), SYNCLINE_BAD_USAGE);
+    seen.close = error.text;
+  };
+  onRanks(
+      1, {plan.folder()},
+      [&](Rank &rank) {
+        ASSERT_TRUE(rank.group) << rank.error.text;
+        calls.group = rank.group;
+        std::vector<float> values(1000);
+        ASSERT_EQ(rank.issue(0, values), SYNCLINE_OK);
+        EXPECT_EQ(rank.wait(), SYNCLINE_OK) << rank.error.text;
+      },
+      [&](syncline_group_options &options, int) {
+        options.done = done;
+        options.done_context = &calls;
+      });
+  EXPECT_EQ(calls.wait,
+            "syncline_wait() in 'done' would wait for itself: expected it on another thread");
+  EXPECT_EQ(calls.close, "syncline_group_close() in 'done' would wait for itself: expected it on "
+                         "another thread");
+}
+
+TEST(GroupMisuse, RefusesWhatIsClosedOrNull) {
+  const PlanOfMessages plan(1, {{}});
+  alone(plan, [](Rank &rank) {
+    syncline_group *const group = rank.group;
+    syncline_error error;
+    const auto refusal = [&](int code) {
+      EXPECT_EQ(code, SYNCLINE_BAD_USAGE);
+      return std::string(error.text);
+    };
+    syncline_message_time times[1];
+    std::int64_t count = 0;
+    EXPECT_EQ(refusal(syncline_group_trace(group, times, 1, nullptr, &error)),
+              "expected a place for the count, got NULL");
+    EXPECT_EQ(refusal(syncline_group_trace(group, nullptr, 1, &count, &error)),
+              "expected room for 1 times, got NULL");
+    EXPECT_EQ(refusal(syncline_group_trace(group, times, -1, &count, &error)),
+              "expected a capacity from 0 on, got -1");
+    EXPECT_EQ(refusal(syncline_group_abort(group, nullptr, &error)), "expected a reason, got NULL");
+    float value = 0;
+    EXPECT_EQ(
+        refusal(syncline_issue(group, 0, &value, 1, SYNCLINE_F32, SYNCLINE_SUM, nullptr, &error)),
+        "expected a place for the ticket, got NULL");
+    ASSERT_EQ(syncline_group_close(group, 1, nullptr), SYNCLINE_OK);
+    rank.group = nullptr;
+    const std::string closed = "expected a group that was joined, got one that is closed";
+    EXPECT_EQ(refusal(syncline_group_close(group, 1, &error)), closed);
+    EXPECT_EQ(refusal(syncline_issue(group, 0, &value, 1, SYNCLINE_F32, SYNCLINE_SUM, &rank.ticket,
+                                     &error)),
+              closed);
+    EXPECT_EQ(refusal(syncline_all_reduce(group, &value, 1, SYNCLINE_F32, SYNCLINE_SUM,
+                                          &rank.ticket, &error)),
+              closed);
+    EXPECT_EQ(refusal(syncline_wait(group, 1, 0, &error)), closed);
+    EXPECT_EQ(refusal(syncline_step(group, &error)), closed);
+    EXPECT_EQ(refusal(syncline_group_check(group, &error)), closed);
+    EXPECT_EQ(refusal(syncline_group_abort(group, "why", &error)), closed);
+    EXPECT_EQ(refusal(syncline_group_trace(group, times, 1, &count, &error)), closed);
+    EXPECT_EQ(refusal(syncline_group_close(nullptr, 1, &error)), "expected a group, got NULL");
+    EXPECT_EQ(refusal(syncline_group_join(rank.plan, nullptr, &rank.group, &error)),
+              "expected options of a group, got NULL");
+  });
+}
+
 TEST(GroupMisuse, RefusesTicketsThatItDidNotGive) {
   const PlanOfMessages plan(1, {{}});
   alone(plan, [](Rank &rank) {

@@ -3,7 +3,9 @@
 
 #include "syncline.h"
 
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <memory>
@@ -140,6 +142,54 @@ TEST(OpenPlan, RefusesNumbersBeyondTheEnd) {
   EXPECT_STREQ(error.text, "message 0: expected a member from 0 to 0, got -1");
   EXPECT_EQ(syncline_plan_open(nullptr, nullptr, &error), SYNCLINE_BAD_USAGE);
   EXPECT_STREQ(error.text, "expected a folder, got NULL");
+}
+
+TEST(OpenPlan, RefusesWhatIsClosedOrNull) {
+  const PlanOfMessages folder(2, {});
+  syncline_plan *plan = nullptr;
+  syncline_error error;
+  const auto refusal = [&](int code) {
+    EXPECT_EQ(code, SYNCLINE_BAD_USAGE);
+    return std::string(error.text);
+  };
+  ASSERT_EQ(syncline_plan_open(folder.folder().c_str(), &plan, &error), SYNCLINE_OK) << error.text;
+  syncline_plan_info about{};
+  syncline_message_info message{};
+  EXPECT_EQ(refusal(syncline_plan_about(plan, nullptr, &error)),
+            "expected a place for the syncline_plan_info, got NULL");
+  EXPECT_EQ(refusal(syncline_plan_about(plan, &about, &error)),
+            "syncline_plan_info: expected its size in 'size'");
+  about.size = sizeof about;
+  message.size = sizeof message;
+  EXPECT_EQ(refusal(syncline_plan_message(plan, 0, &message, &error)),
+            "expected a plan with messages, got one without");
+  EXPECT_EQ(refusal(syncline_plan_choose(plan, -1, nullptr, nullptr, &error)),
+            "expected bytes from 0 on, got -1");
+  EXPECT_EQ(syncline_plan_choose(plan, INT64_MAX, nullptr, nullptr, &error), SYNCLINE_OK);
+  EXPECT_EQ(refusal(syncline_plan_open(folder.folder().c_str(), nullptr, &error)),
+            "expected a place for the plan, got NULL");
+  EXPECT_EQ(refusal(syncline_plan_about(nullptr, &about, &error)), "expected a plan, got NULL");
+  syncline_plan_close(plan);
+  syncline_plan_close(plan);
+  syncline_plan_close(nullptr);
+  const std::string closed = "expected an open plan, got one that is closed";
+  EXPECT_EQ(refusal(syncline_plan_about(plan, &about, &error)), closed);
+  EXPECT_EQ(refusal(syncline_plan_message(plan, 0, &message, &error)), closed);
+  EXPECT_EQ(refusal(syncline_plan_member(plan, 0, 0, nullptr, &error)), closed);
+  EXPECT_EQ(refusal(syncline_plan_choose(plan, 1, nullptr, nullptr, &error)), closed);
+  syncline_group *group = nullptr;
+  EXPECT_EQ(refusal(syncline_group_join(plan, nullptr, &group, &error)), closed);
+}
+
+/// A file of 3 GiB, of which no byte is read.
+TEST(OpenPlan, RefusesALargeFile) {
+  const PlanOfMessages folder(2, {{}});
+  std::filesystem::resize_file(folder.folder() + "/plan.json", std::uintmax_t{3} << 30);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(refusal(folder.folder()), "'" + folder.folder() +
+                                          "/plan.json': expected at most 268435456 bytes, got "
+                                          "3221225472");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 
 TEST(OpenPlan, ChoosesTheCheapestScheme) {
