@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace syncline {
@@ -11,6 +12,9 @@ namespace syncline {
 inline constexpr std::array<std::string_view, 12> planFiles{
     "plan.json",   "plan.mlir",  "step.cpp",   "step.cu",          "step.so",      "nccl-tuner.csv",
     "weights.bin", "model.onnx", "layers.csv", "convolutions.tsv", "lengths.json", "batches.json"};
+
+/// The most bytes of a plan.json: readers refuse a larger one before they read it.
+inline constexpr std::int64_t maxPlanBytes = std::int64_t{256} << 20;
 
 /// Where a folder with plans for several sizes of a dimension lists them.
 inline constexpr std::string_view lengthsFile = "lengths.json";

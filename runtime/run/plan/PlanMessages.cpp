@@ -5,6 +5,7 @@
 #include "runtime/run/plan/PlanJson.h"
 #include "syncline/JsonDepth.h"
 #include "syncline/PlanConstants.h"
+#include "syncline/PlanFiles.h"
 #include "syncline/RowsPart.h"
 
 #include <cerrno>
@@ -139,8 +140,12 @@ Result<Json> readPlanFile(const std::string &folder) {
     return badPlan(folder, std::string("cannot open: ") + std::strerror(errno));
   if (!S_ISDIR(info.st_mode))
     return badPlan(folder, "expected a plan folder");
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) // a pipe may never end
+  const bool isThere = stat(path.c_str(), &info) == 0;
+  if (isThere && !S_ISREG(info.st_mode)) // a pipe may never end
     return badPlan(path, "expected a regular file");
+  if (isThere && info.st_size > maxPlanBytes)
+    return badPlan(path, "expected at most " + std::to_string(maxPlanBytes) + " bytes, got " +
+                             std::to_string(info.st_size));
   std::ifstream in(path, std::ios::binary);
   if (!in)
     return badPlan(path, std::string("cannot open: ") + std::strerror(errno));
