@@ -182,6 +182,8 @@ Status CalibrationRun::write(const Findings &findings) const {
   const std::string text = clusterText(findings, analyse(findings), {printable(name), versions});
   if (!options.quiet)
     std::fputs(resultTable(findings).c_str(), stderr);
+  if (const std::string note = besideNote(findings); !options.quiet && !note.empty())
+    std::fprintf(stderr, "note: %s\n", note.c_str());
   if (!options.output.empty()) {
     const Status written = writeWholeFile(options.output, text);
     if (written && !options.quiet)

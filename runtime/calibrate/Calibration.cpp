@@ -27,6 +27,13 @@ constexpr double leastBeside = 1;
 /// Whether computation is measured beside messages by this scheme, besides those by the ring.
 bool isOther(Scheme scheme) { return isSum(scheme) && scheme != Scheme::ring; }
 
+/// Seconds of a calibration that has time for computation beside so many other schemes. Stages
+/// before take at most `share` of it, or the seconds `taken` that they cannot go below.
+double secondsFor(int others, double share, double taken) {
+  const double wanted = 2 * others * leastBeside;
+  return std::max(wanted / (overlapEnd - share), (wanted + taken) / overlapEnd);
+}
+
 } // namespace
 
 std::vector<std::int64_t> defaultSizes() {
@@ -188,8 +195,11 @@ Status Calibration::measureOverlap() {
   for (const SchemeFinding &found : findings.schemes)
     others += isOther(found.scheme);
   // The ring has half of the time, or all: it stands for schemes that are not measured, too.
-  if ((until - team->now()) / 2 < others * leastBeside)
+  if (const double now = team->now(); (until - now) / 2 < others * leastBeside) {
+    const double share = insideEnd + (with.latencyOverlap ? (overlapEnd - insideEnd) / 3 : 0);
+    findings.besideOthers = secondsFor(others, share, now);
     others = 0;
+  }
   SYNCLINE_TRY_GET(ring, measureOverlap(Scheme::ring, others > 0 ? deadline(until, 2) : until));
   findings.interference = *ring;
   findings.interference.latency = latency;

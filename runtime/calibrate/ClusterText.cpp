@@ -6,6 +6,7 @@
 #include "runtime/calibrate/SizeText.h"
 #include "runtime/core/Formatted.h"
 
+#include <cmath>
 #include <cstdarg>
 #include <map>
 
@@ -66,6 +67,8 @@ void addHead(Lines &out, const Findings &f, const Labels &labels) {
             "within 10 %%.");
   for (std::int64_t bytes : f.unmeasured)
     out.add("# There was no time to measure messages of %s.", sizeText(bytes).c_str());
+  if (const std::string note = besideNote(f); !note.empty())
+    out.add("# Note: %s.", note.c_str());
   for (const SchemeFinding &scheme : f.schemes)
     if (scheme.sizes.empty())
       out.add("# %s was not measured: no size is short enough for it.",
@@ -264,6 +267,16 @@ std::string timeText(double seconds, int digits, const char *gap) {
   if (seconds < 1)
     return core::formatted("%.*g%sms", digits, seconds * 1e3, gap);
   return core::formatted("%.*g%ss", digits, seconds, gap);
+}
+
+std::string besideNote(const Findings &findings) {
+  if (findings.besideOthers == 0)
+    return "";
+  constexpr double rounding = 1e-9;
+  return core::formatted(
+      "there was no time to measure computation beside messages of schemes other "
+      "than the ring, whose factor stands for theirs: '--time %.0fs' has it",
+      std::ceil(findings.besideOthers - rounding));
 }
 
 std::string clusterText(const Findings &findings, const Analysis &analysis, const Labels &labels) {

@@ -83,6 +83,9 @@ struct Findings {
   std::vector<SchemeFinding> schemes;
   SchemeFinding inside; ///< the ring of each node; empty without nodes of several ranks
   std::vector<std::int64_t> unmeasured; ///< sizes for which there was no time
+  /// Seconds of a calibration that has time for computation beside schemes other than the ring; 0
+  /// where this one had.
+  double besideOthers = 0;
   Interference interference;
   double seconds = 0; ///< duration of the calibration
 };

@@ -26,6 +26,7 @@ class CalibrateTest(RefusalTest):
         done = self.command("calibrate", "-n", 2, *SHORT, "-o", output)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("s left", done.stderr)
+        self.assertRegex(done.stderr, r"\nnote: there was no time .*: '--time \d+s' has it\n")
         lines = done.stderr.splitlines()
         header = next(i for i, line in enumerate(lines) if line.split()[:1] == ["size"])
         self.assertEqual(lines[header].split()[-2:], ["fastest", "GB/s"])

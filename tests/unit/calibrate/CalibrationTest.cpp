@@ -58,6 +58,9 @@ TEST(Calibration, MeasuresEverySchemeOfThreeRanks) {
   const Findings &f = all[0];
   expectComplete(f);
   ASSERT_EQ(f.schemes.size(), 7u);
+  // Four more schemes sum, and computation beside them needs 15 s each.
+  EXPECT_GE(f.besideOthers, 59.9);
+  EXPECT_LT(f.besideOthers, 75);
   EXPECT_EQ(f.pairs.size(), 2u);
   EXPECT_GT(f.interference.messages.median, 0);
   EXPECT_GE(f.interference.computation.samples, 3);
@@ -75,6 +78,7 @@ TEST(Calibration, MeasuresInterferenceByScheme) {
   settings.schemes = {Scheme::ring, Scheme::tree, Scheme::factors};
   const std::vector<Findings> all = calibrate(2, settings);
   for (const Findings &f : all) {
+    EXPECT_EQ(f.besideOthers, 0);
     EXPECT_EQ(f.schemes[0].besides.computation.samples, 0); // stands for the cluster
     EXPECT_GE(f.schemes[1].besides.computation.samples, 3);
     EXPECT_EQ(f.schemes[2].besides.computation.samples, 0);

@@ -151,6 +151,16 @@ TEST(ClusterText, SaysWhatIsNotCertain) {
   EXPECT_TRUE(contains(text, "# Messages' times are hardly reproducible"));
 }
 
+TEST(ClusterText, SaysWhatTimeOtherSchemesNeed) {
+  Findings f = invent(4, truth);
+  EXPECT_FALSE(contains(textOf(f), "--time"));
+  f.besideOthers = 59.2;
+  EXPECT_TRUE(contains(textOf(f),
+                       "# Note: there was no time to measure computation beside messages of "
+                       "schemes other than the ring, whose factor stands for theirs: "
+                       "'--time 60s' has it.\n"));
+}
+
 TEST(ClusterText, NodesOfSeveralRanks) {
   Findings f = invent(4, truth);
   f.ranksPerNode = 2;
