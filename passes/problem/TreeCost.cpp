@@ -14,11 +14,6 @@ namespace {
 constexpr std::int64_t wholeBytes = 64 << 10; ///< the largest half that goes in one segment
 constexpr std::int64_t segmentBytes = 128 << 10;
 
-/// The root of the subtree over positions [first, last); -1 when the subtree is empty.
-int rootOf(int first, int last) {
-  return last > first ? first + (1 << treeHeight(last - first)) - 1 : -1;
-}
-
 } // namespace
 
 TreeCut treeCut(std::int64_t bytes) {
@@ -27,24 +22,6 @@ TreeCut treeCut(std::int64_t bytes) {
   const std::int64_t half = bytes - bytes / 2;
   const std::int64_t least = half > wholeBytes ? 2 : 1;
   return {2, std::max(least, half / segmentBytes + (half % segmentBytes > 0))};
-}
-
-int treeHeight(int ranks) { return std::bit_width(static_cast<unsigned>(ranks)) - 1; }
-
-TreePlace treePlace(int tree, int rank, int ranks) {
-  auto rankAt = [&](int position) { return (position - tree + ranks) % ranks; };
-  const int position = (rank + tree) % ranks;
-  TreePlace place;
-  int first = 0, last = ranks;
-  for (int root = rootOf(first, last); root != position; root = rootOf(first, last)) {
-    place.parent = rankAt(root);
-    ++place.depth;
-    (position < root ? last : first) = position < root ? root : root + 1;
-  }
-  for (int child : {rootOf(first, position), rootOf(position + 1, last)})
-    if (child >= 0)
-      place.children.push_back(rankAt(child));
-  return place;
 }
 
 namespace {

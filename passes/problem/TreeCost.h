@@ -1,15 +1,15 @@
 // TreeCost: the runtime's all-reduce by trees (runtime/transport/collectives/TreeAllReduce.cpp):
-// how it cuts a message, where each rank stands, and what that costs. README.md, "The tree", has
+// how it cuts a message, and what that costs. README.md, "The tree", has
 // the formula.
 //
 // Units: seconds and bytes. Functions are pure and thread-safe.
 #pragma once
 
 #include "passes/problem/CollectiveCost.h"
+#include "syncline/TreePlace.h"
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 namespace syncline::problem {
 
@@ -27,21 +27,6 @@ struct TreeCut {
 /// carries half of the message; a half above 64 KiB has at least two segments, and a segment has at
 /// most 128 KiB. Precondition: bytes >= 0.
 TreeCut treeCut(std::int64_t bytes);
-
-/// A rank's place in tree 0 or 1. The root's parent is -1; children stand left to right.
-struct TreePlace {
-  int parent = -1;
-  int depth = 0; ///< edges to the root
-  std::vector<int> children;
-};
-
-/// The place of `rank`. Tree 0 is a binary search tree over the ranks whose left parts are
-/// full, so even ranks are its leaves. Tree 1 has rank + 1 where tree 0 has rank.
-/// Precondition: 0 <= rank < ranks.
-TreePlace treePlace(int tree, int rank, int ranks);
-
-/// Edges from the root to the deepest rank: floor(log2 ranks). Precondition: ranks >= 1.
-int treeHeight(int ranks);
 
 /// The tree's cost, in straight pieces that never fall: where a finer cut makes a longer message
 /// faster, it costs as much as the shorter one. Preconditions: as formulaCost.

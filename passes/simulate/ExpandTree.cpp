@@ -10,7 +10,6 @@ namespace syncline::simulate {
 namespace {
 
 using problem::TreeCut;
-using problem::TreePlace;
 
 /// Follows every rank through its program, beat by beat (runtime/transport/collectives). With H the
 /// trees' height, a rank at depth d handles segment i on its way up at beat i + H - d and on its
@@ -24,12 +23,12 @@ public:
     for (int rank = 0; rank < ranks; ++rank) {
       last.push_back(rank);
       for (int tree = 0; tree < cut.trees; ++tree)
-        places.push_back(problem::treePlace(tree, rank, ranks));
+        places.push_back(treePlace(tree, rank, ranks));
     }
   }
 
   MessageExpansion expand() {
-    const int height = problem::treeHeight(ranks);
+    const int height = treeHeight(ranks);
     for (std::int64_t beat = 0; beat < cut.segments + 2 * height; ++beat)
       for (int rank = 0; rank < ranks; ++rank)
         for (int tree = 0; tree < cut.trees; ++tree) {

@@ -26,19 +26,6 @@ TEST(TreeCost, CutsAsTheRuntimeDoes) {
     }
 }
 
-TEST(TreeCost, PlacesRanksAsTheRuntimeDoes) {
-  for (int ranks = 1; ranks <= 70; ++ranks)
-    for (int tree : {0, 1})
-      for (int rank = 0; rank < ranks; ++rank) {
-        const TreePlace place = treePlace(tree, rank, ranks);
-        const transport::TreePlace theirs = transport::treePlace(tree, rank, ranks);
-        EXPECT_EQ(place.parent, theirs.parent) << tree << ", " << rank << " of " << ranks;
-        EXPECT_EQ(place.depth, theirs.depth) << tree << ", " << rank << " of " << ranks;
-        EXPECT_EQ(place.children, theirs.children) << tree << ", " << rank << " of " << ranks;
-        EXPECT_LE(place.depth, treeHeight(ranks));
-      }
-}
-
 // Computed by hand for 4 ranks: the root has one child, which has two. One tree takes 2 latencies
 // up and 3 down, and 3 messages into and out of the ranks on the way.
 TEST(TreeCost, FollowsTheLongestWayOfOneTree) {
