@@ -154,18 +154,10 @@ Status readCosts(const YamlMap &map, ClusterFile &cluster) {
   return Status::ok();
 }
 
-Status readName(const YamlMap &map, ClusterFile &cluster) {
-  SYNCLINE_TRY_GET(value, map.require("name"));
-  SYNCLINE_TRY_GET(text, value->scalar("a name"));
-  if (text->empty())
-    return value->error("expected a name, got nothing");
-  cluster.name = *text;
-  return Status::ok();
-}
-
 /// Reads all keys, each after those that it refers to.
 Status readCluster(const YamlMap &map, ClusterFile &cluster) {
-  SYNCLINE_TRY(readName(map, cluster));
+  SYNCLINE_TRY_GET(name, readText(map, "name", "a name"));
+  cluster.name = *name;
   SYNCLINE_TRY(readRanks(map, cluster));
   SYNCLINE_TRY(readDevice(map, cluster.device));
   for (auto read : {readNetwork, readInside, readServers, readOverrides, readLimits,
@@ -177,9 +169,7 @@ Status readCluster(const YamlMap &map, ClusterFile &cluster) {
 } // namespace
 
 Result<ClusterFile> parseClusterFile(std::string_view text, std::string_view fileName) {
-  SYNCLINE_TRY_GET(checked, checkText(text, fileName));
-  SYNCLINE_TRY_GET(root, parseYaml(*checked, fileName));
-  SYNCLINE_TRY_GET(map, YamlMap::open(*root, clusterKeys));
+  SYNCLINE_TRY_GET(map, openYaml(text, fileName, clusterKeys));
   ClusterFile cluster;
   Status s = readCluster(*map, cluster);
   return s ? Result<ClusterFile>(std::move(cluster)) : s;

@@ -20,14 +20,6 @@ constexpr std::int64_t maxSamples = std::int64_t{1} << 50;
 constexpr std::array<std::string_view, 3> fileKeys = {"samples", "doubt", "offers"};
 constexpr std::array<std::string_view, 4> offerKeys = {"name", "cluster", "nodes", "price"};
 
-Result<std::string> readText(const YamlMap &map, std::string_view key, std::string_view wanted) {
-  SYNCLINE_TRY_GET(value, map.require(key));
-  SYNCLINE_TRY_GET(text, value->scalar(wanted));
-  if (text->empty())
-    return value->error("expected " + std::string(wanted) + ", got nothing");
-  return text;
-}
-
 Result<Offer> readOffer(const YamlValue &value, const std::vector<Offer> &before) {
   SYNCLINE_TRY_GET(map, YamlMap::open(value, offerKeys));
   Offer offer;
@@ -50,9 +42,7 @@ Result<Offer> readOffer(const YamlValue &value, const std::vector<Offer> &before
 } // namespace
 
 Result<OffersFile> parseOffers(std::string_view text, std::string_view fileName) {
-  SYNCLINE_TRY_GET(checked, checkText(text, fileName));
-  SYNCLINE_TRY_GET(root, parseYaml(*checked, fileName));
-  SYNCLINE_TRY_GET(map, YamlMap::open(*root, fileKeys));
+  SYNCLINE_TRY_GET(map, openYaml(text, fileName, fileKeys));
   OffersFile file;
   SYNCLINE_TRY_GET(samples, map->require("samples"));
   SYNCLINE_TRY_GET(count, readCount(*samples, "samples", maxSamples));

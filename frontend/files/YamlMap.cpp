@@ -147,4 +147,11 @@ Result<YamlValue> parseYaml(std::string_view view, std::string_view fileName) {
   }
 }
 
+Result<YamlMap> openYaml(std::string_view text, std::string_view fileName,
+                         std::span<const std::string_view> known) {
+  SYNCLINE_TRY_GET(checked, checkText(text, fileName));
+  SYNCLINE_TRY_GET(root, parseYaml(*checked, fileName));
+  return YamlMap::open(*root, known);
+}
+
 } // namespace syncline::files

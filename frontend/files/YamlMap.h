@@ -71,6 +71,11 @@ private:
   std::vector<Entry> entries;
 };
 
+/// The map that is the one document of `text`, which need not be checked yet. Fails where
+/// checkText, parseYaml or YamlMap::open does.
+Result<YamlMap> openYaml(std::string_view text, std::string_view fileName,
+                         std::span<const std::string_view> known);
+
 /// The one document of `text`. Fails, with line and column, on a syntax error, on no document and
 /// on more than one. `text` is UTF-8 (see checkText).
 Result<YamlValue> parseYaml(std::string_view text, std::string_view fileName);

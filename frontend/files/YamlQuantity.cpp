@@ -29,6 +29,14 @@ Status readSize(const YamlMap &map, std::string_view key, std::optional<std::int
   return Status::ok();
 }
 
+Result<std::string> readText(const YamlMap &map, std::string_view key, std::string_view wanted) {
+  SYNCLINE_TRY_GET(value, map.require(key));
+  SYNCLINE_TRY_GET(text, value->scalar(wanted));
+  if (text->empty())
+    return value->error("expected " + std::string(wanted) + ", got nothing");
+  return text;
+}
+
 Result<std::int64_t> readCount(const YamlValue &value, std::string_view what, std::int64_t limit) {
   SYNCLINE_TRY_GET(text, value.scalar("a whole number of " + std::string(what)));
   Result<std::int64_t> count = parseCount(*text, what, limit);

@@ -42,6 +42,10 @@ Status readRequired(const YamlMap &map, std::string_view key, std::string_view w
 /// Sets `target` from `key` where the map has it: a size of at least one byte.
 Status readSize(const YamlMap &map, std::string_view key, std::optional<std::int64_t> &target);
 
+/// The text of `key`, which the map must have and which must not be empty. `wanted` says what
+/// should stand there, such as "a name".
+Result<std::string> readText(const YamlMap &map, std::string_view key, std::string_view wanted);
+
 /// A whole number of `what` from 1 to `limit`.
 Result<std::int64_t> readCount(const YamlValue &value, std::string_view what, std::int64_t limit);
 

@@ -118,6 +118,7 @@ TEST(ClusterFile, RanksOnce) {
             "both");
   EXPECT_EQ(failure("name: lab\n"), "c.yaml:1:1: expected the key 'ranks' or 'nodes', got none");
   EXPECT_EQ(failure("ranks: 4\n"), "c.yaml:1:1: expected the key 'name', got none");
+  EXPECT_EQ(failure("name: ''\nranks: 4\n"), "c.yaml:1:7: 'name': expected a name, got nothing");
 }
 
 // Groups divide a node's devices; the cluster is one of them.
