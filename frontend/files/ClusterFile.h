@@ -33,9 +33,10 @@ struct DeviceRates {
   std::optional<KernelRates> kernels = {}; ///< replaces the roofline by the rates above
 };
 
-/// What NCCL's messages meet on a link: for each protocol the seconds of a message, and the share
-/// of the link's bandwidth that long messages reach.
+/// What NCCL's messages meet on a kind of link: for each protocol the seconds of a message, and the
+/// share of the link's bandwidth that long messages reach.
 struct Protocols {
+  double latency = 0; ///< of the kind; where a link states another, seconds are in proportion
   double ll = 0, llShare = 0, ll128 = 0, ll128Share = 0, simple = 0, simpleShare = 0;
   std::optional<double> inSwitch, inSwitchShare; ///< of sums in the switch, where it has them
 };

@@ -26,21 +26,10 @@ constexpr std::array<std::string_view, 1> overriddenDeviceKeys = {"slowdown"};
 /// A limit above the slots of any machine.
 constexpr std::int64_t maxCards = 1024;
 
-/// Sets the latency, and those of NCCL's protocols in proportion.
-void setLatency(Link &link, double latency) {
-  if (link.protocols && link.latency > 0)
-    for (double Protocols::*time : {&Protocols::ll, &Protocols::ll128, &Protocols::simple})
-      *link.protocols.*time *= latency / link.latency;
-  link.latency = latency;
-}
-
 /// Sets what `map` says of a link; what it leaves out stays as it is.
 Status readLinkKeys(const YamlMap &map, Link &link) {
   SYNCLINE_TRY(readOptional(map, "bandwidth", "a data rate", parseByteRate, link.bandwidth));
-  std::optional<double> latency;
-  SYNCLINE_TRY(readOptional(map, "latency", "a time", parseSeconds, latency));
-  if (latency)
-    setLatency(link, *latency);
+  SYNCLINE_TRY(readOptional(map, "latency", "a time", parseSeconds, link.latency));
   std::optional<double> reduceRate;
   SYNCLINE_TRY(readOptional(map, "reduce-rate", "a data rate", parseByteRate, reduceRate));
   if (reduceRate)

@@ -14,10 +14,11 @@ constexpr double gigabit = 1e9 / 8, gigabyte = 1e9;
 /// Divides, so that 5 microseconds are 5e-6 s to the last bit.
 double microseconds(const YAML::Node &node) { return node.as<double>() / 1e6; }
 
-Protocols readProtocols(const YAML::Node &node) {
+Protocols readProtocols(const YAML::Node &node, double latency) {
   const auto time = [&](const char *key) { return microseconds(node[key]); };
   const auto share = [&](const char *key) { return node[key].as<double>(); };
-  Protocols read{.ll = time("ll"),
+  Protocols read{.latency = latency,
+                 .ll = time("ll"),
                  .llShare = share("ll-share"),
                  .ll128 = time("ll128"),
                  .ll128Share = share("ll128-share"),
@@ -39,7 +40,7 @@ std::vector<NamedLink> readLinks(const YAML::Node &kinds, const YAML::Node &prot
     const YAML::Node &kind = entry.second;
     Link link{.bandwidth = kind["rate"].as<double>() * unit,
               .latency = microseconds(kind["latency"])};
-    link.protocols = readProtocols(protocols[kind["protocols"].as<std::string>()]);
+    link.protocols = readProtocols(protocols[kind["protocols"].as<std::string>()], link.latency);
     links.push_back({entry.first.as<std::string>(), link, kind["node"].as<bool>(false)});
   }
   return links;

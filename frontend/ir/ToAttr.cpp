@@ -29,14 +29,22 @@ static std::optional<cluster::Real> real(const std::optional<double> &value) {
   return value ? std::optional<cluster::Real>(*value) : std::nullopt;
 }
 
+/// The seconds of the link's kind, in proportion to the latency that the link states.
+static cluster::ProtocolsAttr protocolsAttr(const Link &link, MLIRContext *context) {
+  if (!link.protocols)
+    return {};
+  const Protocols &has = *link.protocols;
+  const double times = link.latency / has.latency;
+  const std::optional<double> inSwitch =
+      has.inSwitch ? std::optional(*has.inSwitch * times) : std::nullopt;
+  return cluster::ProtocolsAttr::get(context, has.ll * times, has.llShare, has.ll128 * times,
+                                     has.ll128Share, has.simple * times, has.simpleShare,
+                                     real(inSwitch), real(has.inSwitchShare));
+}
+
 static cluster::LinkAttr linkAttr(const Link &link, MLIRContext *context) {
-  cluster::ProtocolsAttr protocols;
-  if (const std::optional<Protocols> &has = link.protocols)
-    protocols = cluster::ProtocolsAttr::get(context, has->ll, has->llShare, has->ll128,
-                                            has->ll128Share, has->simple, has->simpleShare,
-                                            real(has->inSwitch), real(has->inSwitchShare));
   return cluster::LinkAttr::get(context, link.latency, 1 / link.bandwidth, link.secondsPerReduce,
-                                protocols);
+                                protocolsAttr(link, context));
 }
 
 static cluster::LinkAttr linkAttr(const std::optional<Link> &link, MLIRContext *context) {

@@ -20,9 +20,12 @@ LinkAttr withAlpha(LinkAttr link, double alpha) {
   ProtocolsAttr has = link.getProtocols();
   if (has && link.getAlpha() > 0) {
     const double times = alpha / link.getAlpha();
+    std::optional<Real> inSwitch = has.getInSwitch();
+    if (inSwitch)
+      inSwitch = *inSwitch * times;
     has = ProtocolsAttr::get(link.getContext(), has.getLl() * times, has.getLlShare(),
                              has.getLl128() * times, has.getLl128Share(), has.getSimple() * times,
-                             has.getSimpleShare(), has.getInSwitch(), has.getInSwitchShare());
+                             has.getSimpleShare(), inSwitch, has.getInSwitchShare());
   }
   return LinkAttr::get(link.getContext(), alpha, link.getBeta(), link.getGamma(), has);
 }

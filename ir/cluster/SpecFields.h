@@ -44,8 +44,8 @@ SpecAttr slowedBy(SpecAttr spec, double factor);
 /// for one of its overrides. `what` begins the message: "--nodes: 'lab.yaml'".
 Status expectRoom(SpecAttr spec, std::int64_t ranks, const std::string &what);
 
-/// The link with another latency; those of NCCL's protocols change in proportion. A latency of
-/// zero has no proportion, so the protocols of such a link stay.
+/// The link with another latency; those of NCCL's protocols and switch change in proportion. A
+/// latency of zero has no proportion, so the protocols of such a link stay.
 LinkAttr withAlpha(LinkAttr link, double alpha);
 
 /// The slowest of what two links reach by NCCL's protocols; null where one of them says nothing.

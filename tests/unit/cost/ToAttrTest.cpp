@@ -1,5 +1,6 @@
 // Cluster files and profiles as attributes.
 #include "frontend/ir/ToAttr.h"
+#include "ir/cluster/SpecFields.h"
 #include "tests/unit/cost/Parsed.h"
 
 #include <gtest/gtest.h>
@@ -65,6 +66,48 @@ TEST(ToAttr, GroupsAndProtocols) {
   EXPECT_NE(text.find("ranks = 4, devicesPerNode = 2, groups = 4, "), std::string::npos) << text;
   EXPECT_NE(text.find("protocols = <ll = "), std::string::npos) << text;
   EXPECT_NE(text.find("inSwitchShare = "), std::string::npos) << text;
+}
+
+/// The number behind `name`, counted from `at`, in text of attributes.
+double numberBehind(const std::string &text, const std::string &name, std::size_t at = 0) {
+  const std::size_t place = text.find(name + " = ", at);
+  return place == std::string::npos ? -1 : std::stod(text.substr(place + name.size() + 3));
+}
+
+// NCCL's latencies, those of the switch too, are in proportion to the latency that a link states:
+// twice a kind's, none, and the kind's in an override of none.
+TEST(ToAttr, StatedLatencyCountsForProtocols) {
+  const auto links = [](const std::string &network, const std::string &inside) {
+    return attrText("{name: n, nodes: 2, devices-per-node: 8, network: {kind: roce-100g" + network +
+                    "}, inside: {kind: nvlink-h100" + inside +
+                    "}, overrides: [{nodes: [1], network: {latency: 5us}}]}");
+  };
+  const std::string kinds = links("", ""), stated = links(", latency: 0s", ", latency: 6us");
+  const std::size_t inside = kinds.find("inside = "), ownInside = stated.find("inside = ");
+  for (const char *time : {"ll", "ll128", "simple", "inSwitch"})
+    EXPECT_DOUBLE_EQ(numberBehind(stated, time, ownInside), 2 * numberBehind(kinds, time, inside))
+        << stated;
+  const std::size_t change = kinds.find("overrides = "), ownChange = stated.find("overrides = ");
+  for (const char *time : {"ll", "ll128", "simple"}) {
+    EXPECT_EQ(numberBehind(stated, time), 0) << stated;
+    EXPECT_EQ(numberBehind(stated, time, ownChange), numberBehind(kinds, time, change));
+    EXPECT_GT(numberBehind(kinds, time, change), 0);
+  }
+  for (const char *share : {"simpleShare", "inSwitchShare"})
+    EXPECT_EQ(numberBehind(stated, share, ownInside), numberBehind(kinds, share, inside));
+}
+
+// A sweep's latency counts for them likewise.
+TEST(ToAttr, OtherLatencyCountsForProtocols) {
+  Parsed parsed("");
+  const auto link = mlir::cast<cluster::LinkAttr>(parsed.attr(
+      "#cluster.link<alpha = 2.0, beta = 1.0, gamma = 0.0, protocols = <ll = 1.0, llShare = 0.1, "
+      "ll128 = 2.0, ll128Share = 0.5, simple = 4.0, simpleShare = 0.8, inSwitch = 8.0, "
+      "inSwitchShare = 0.5>>"));
+  const cluster::ProtocolsAttr slower = cluster::withAlpha(link, 6.0).getProtocols();
+  EXPECT_EQ(slower.getSimple(), cluster::Real(12));
+  EXPECT_EQ(slower.getInSwitch(), cluster::Real(24));
+  EXPECT_EQ(slower.getInSwitchShare(), cluster::Real(0.5));
 }
 
 // Every scheme whose cost is stated keeps it.

@@ -105,12 +105,14 @@ TEST(ClusterKinds, Tables) {
   EXPECT_FALSE(linkKind("pcie-3", LinkPlace::betweenNodes));
 }
 
-// A latency that a file states counts for NCCL's protocols too, in proportion.
+// NCCL's protocols stay those of the kind, with its latency, beside one that a file states.
 TEST(ClusterKinds, StatedLatency) {
   const Link kind = *linkKind("infiniband-hdr", LinkPlace::betweenNodes);
   const ClusterFile cluster = read(lab("network: {kind: infiniband-hdr, latency: 10us}"));
   ASSERT_TRUE(cluster.network->protocols);
-  EXPECT_DOUBLE_EQ(cluster.network->protocols->simple, kind.protocols->simple * 2);
+  EXPECT_EQ(cluster.network->latency, 10e-6);
+  EXPECT_EQ(cluster.network->protocols->latency, kind.latency);
+  EXPECT_EQ(cluster.network->protocols->simple, kind.protocols->simple);
   EXPECT_EQ(cluster.network->protocols->simpleShare, kind.protocols->simpleShare);
   EXPECT_FALSE(read(lab("network: {bandwidth: 1 GB/s, latency: 10us}")).network->protocols);
 }
@@ -127,12 +129,14 @@ TEST(ClusterKinds, WholeNode) {
             std::string::npos);
 }
 
-// A latency of zero has no proportion: those of NCCL's protocols then stay.
+// A latency of zero is none, and an override beside it has the kind's protocols again.
 TEST(ClusterKinds, LatencyOfZero) {
+  const Link kind = *linkKind("roce-100g", LinkPlace::betweenNodes);
   const ClusterFile cluster = read(lab("network: {kind: roce-100g, latency: 0s}\noverrides:\n"
                                        "  - nodes: [0]\n    network: {latency: 5us}"));
-  EXPECT_EQ(cluster.network->protocols->ll, 0);
-  EXPECT_EQ(cluster.overrides[0].network->protocols->ll, 0);
+  EXPECT_EQ(cluster.network->latency, 0);
+  EXPECT_EQ(cluster.overrides[0].network->latency, 5e-6);
+  EXPECT_EQ(cluster.overrides[0].network->protocols->ll, kind.protocols->ll);
 }
 
 // Nominal rates: Gb/s of Ethernet, of data on InfiniBand.
