@@ -3,6 +3,7 @@
 
 #include "frontend/files/FormatUnits.h"
 #include "ir/cluster/SpecFields.h"
+#include "passes/cost/SchemeCatalog.h"
 #include "passes/proof/OrderChecker.h"
 #include "passes/simulate/Simulation.h"
 #include "passes/simulate/SimulationSize.h"
@@ -306,8 +307,13 @@ Status checkAxis(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
                               "' states a measured time of '" +
                               cluster::stringifyScheme(stated.getScheme()).str() +
                               "', which holds for its own links and ranks");
+  const std::string who = name + "cluster '" + cluster.getName().str() + "' ";
   if (kind != Kind::ranks && kind != Kind::nodes && !cluster.getLink())
-    return Status::badInput(name + "cluster '" + cluster.getName().str() + "' has no network");
+    return Status::badInput(who + "has no network");
+  if (kind == Kind::latency && cost::isByProtocols(cluster) &&
+      !(cluster::slowestLink(cluster).getAlpha() > 0))
+    return Status::badInput(who + "has a 'network.latency' of 0, to which NCCL's latencies have no "
+                                  "proportion: expected one above 0");
   return Status::ok();
 }
 
