@@ -15,6 +15,7 @@
 #include "frontend/report/SimulationTrace.h"
 #include "frontend/report/SweepReport.h"
 #include "frontend/sweep/ConsistencyRun.h"
+#include "frontend/sweep/SlowRanks.h"
 #include "frontend/sweep/SweepRun.h"
 #include "ir/FirstOf.h"
 #include "ir/sync/Consistency.h"
@@ -87,18 +88,6 @@ using simulate::Scenario;
 using simulate::SimulatedPlan;
 using simulate::Simulation;
 
-Status addSlowRanks(Scenario &scenario, const SimulateOptions &options) {
-  simulate::Machines &machines = scenario.machines;
-  for (auto [rank, factor] : options.slow) {
-    if (rank >= machines.ranks)
-      return Status::badInput("--slow: there is no rank " + std::to_string(rank) + ", only 0 to " +
-                              std::to_string(machines.ranks - 1));
-    machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);
-    machines.slowdown[static_cast<std::size_t>(rank)] *= factor;
-  }
-  return Status::ok();
-}
-
 /// Refuses what would give a plan's ranks other batches than its own, where these are unequal.
 Status expectOwnRanks(const SimulateOptions &options) {
   if (options.cluster.empty() && options.sweeps.empty() && options.consistencySweeps.empty())
@@ -143,7 +132,7 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   lastMicroBatch->warmUp = isCarrying ? simulate::carriedWarmUp : 0;
   lastMicroBatch->steps = options.steps.value_or(1) + lastMicroBatch->warmUp;
   Scenario disturbed = *lastMicroBatch;
-  SYNCLINE_TRY(addSlowRanks(disturbed, options));
+  SYNCLINE_TRY(sweep::slowRanks(disturbed.machines, options.slow));
   disturbed.jitter = options.jitter;
   disturbed.seed = options.seed;
   SYNCLINE_TRY(simulate::expectFits(disturbed, {.path = true, .trace = !options.trace.empty()},

@@ -1,6 +1,7 @@
 // From a plan to the simulation of each consistency.
 #include "frontend/sweep/ConsistencyRun.h"
 
+#include "frontend/sweep/SlowRanks.h"
 #include "ir/FirstOf.h"
 #include "ir/sync/Consistency.h"
 #include "passes/simulate/Simulation.h"
@@ -15,17 +16,6 @@ namespace {
 
 using simulate::Scenario;
 
-Status slowDown(simulate::Machines &machines, const SweepOptions &options) {
-  machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);
-  for (auto [rank, factor] : options.slow) {
-    if (rank >= machines.ranks)
-      return Status::badInput("--slow: there is no rank " + std::to_string(rank) + " of " +
-                              std::to_string(machines.ranks));
-    machines.slowdown[static_cast<std::size_t>(rank)] *= factor;
-  }
-  return Status::ok();
-}
-
 /// The plan's own messages. With jitter as many steps as fit, at most those of the other forms.
 Status simulateGradients(const simulate::SimulatedPlan &plan, cluster::SpecAttr cluster,
                          const SweepOptions &options, ConsistencyPoint &point) {
@@ -33,7 +23,7 @@ Status simulateGradients(const simulate::SimulatedPlan &plan, cluster::SpecAttr 
     return Status::badInput("the plan has no messages of gradients: compile it without "
                             "'--consistency' to compare with 'bsp'");
   SYNCLINE_TRY_GET(scenario, plan.asPlanned(cluster));
-  SYNCLINE_TRY(slowDown(scenario->machines, options));
+  SYNCLINE_TRY(slowRanks(scenario->machines, options.slow));
   constexpr int jitteredSteps = 100;
   scenario->warmUp = plan.problem().hasOrder() ? simulate::carriedWarmUp : 0;
   scenario->steps =
@@ -58,7 +48,7 @@ Status simulateWorkers(const simulate::SimulatedPlan &plan, cluster::SpecAttr cl
                        sync::ConsistencyAttr consistency, const SweepOptions &options,
                        ConsistencyPoint &point) {
   SYNCLINE_TRY_GET(scenario, simulate::readWorkers(plan, cluster, consistency));
-  SYNCLINE_TRY(slowDown(scenario->machines, options));
+  SYNCLINE_TRY(slowRanks(scenario->machines, options.slow));
   scenario->steps = options.steps.value_or(consistencySteps(point.ranks));
   scenario->jitter = options.jitter;
   scenario->seed = options.seed;

@@ -2,6 +2,7 @@
 #include "frontend/sweep/SweepRun.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/sweep/SlowRanks.h"
 #include "ir/cluster/SpecFields.h"
 #include "passes/cost/SchemeCatalog.h"
 #include "passes/proof/OrderChecker.h"
@@ -11,6 +12,7 @@
 #include "passes/solver/Planner.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace syncline::sweep {
@@ -230,19 +232,9 @@ private:
   }
 
   Status slowDown(simulate::Machines &machines, double slowest) const {
-    auto slow = [&](int rank, double factor) {
-      machines.slowdown.resize(static_cast<std::size_t>(machines.ranks), 1);
-      machines.slowdown[static_cast<std::size_t>(rank)] *= factor;
-    };
     if (slowest != 1)
-      slow(0, slowest);
-    for (auto [rank, factor] : options.slow) {
-      if (rank >= machines.ranks)
-        return Status::badInput("--slow: there is no rank " + std::to_string(rank) + " of " +
-                                std::to_string(machines.ranks));
-      slow(rank, factor);
-    }
-    return Status::ok();
+      SYNCLINE_TRY(slowRanks(machines, std::array{std::pair(0, slowest)}));
+    return slowRanks(machines, options.slow);
   }
 
   static double slowestOf(const simulate::Machines &machines) {
