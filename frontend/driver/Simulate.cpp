@@ -13,6 +13,7 @@
 #include "frontend/report/Provenance.h"
 #include "frontend/report/SimulationReport.h"
 #include "frontend/report/SimulationTrace.h"
+#include "frontend/report/SweepJson.h"
 #include "frontend/report/SweepReport.h"
 #include "frontend/sweep/ConsistencyRun.h"
 #include "frontend/sweep/SlowRanks.h"
@@ -41,6 +42,11 @@ std::string heading(const SimulateOptions &options, cluster::SpecAttr cluster,
          ", " + std::to_string(cluster.getRanks()) + " ranks, until every rank has done " +
          std::to_string(options.steps.value_or(sweep::consistencySteps(cluster.getRanks()))) +
          " steps\n\n";
+}
+
+/// What each line of a sweep's JSON begins with.
+nlohmann::json commonJson(const report::SimulationContext &context) {
+  return {{"plan", context.hash}, {"cluster", context.cluster}};
 }
 
 /// Simulates a plan whose ranks have this consistency, and prints the result.
@@ -77,9 +83,10 @@ Status sweepConsistencies(const SimulateOptions &options, const simulate::Simula
       SYNCLINE_TRY(writeWholeFile(
           options.plot, report::consistencySvg(*sweep, report::printable(context.plan) + " on " +
                                                            report::printable(context.cluster))));
-    std::fputs(
-        (heading(options, cluster, context) + report::consistencyTable(*sweep) + "\n").c_str(),
-        stdout);
+    const std::string text =
+        options.json ? report::consistencyJsonLines(*sweep, commonJson(context))
+                     : heading(options, cluster, context) + report::consistencyTable(*sweep) + "\n";
+    std::fputs(text.c_str(), stdout);
   }
   return Status::ok();
 }
@@ -167,13 +174,13 @@ Status simulateOnce(const SimulateOptions &options, const SimulatedPlan &plan,
   return Status::ok();
 }
 
-/// Prints one sweep, or a grid, and writes CSV and SVG. The last three return them.
-Status writeSweep(const SimulateOptions &options, const std::string &table, auto csv, auto plot) {
+/// Prints one sweep, or a grid, and writes CSV and SVG. The last two return them.
+Status writeSweep(const SimulateOptions &options, const std::string &text, auto csv, auto plot) {
   if (!options.csv.empty())
     SYNCLINE_TRY(writeWholeFile(options.csv, csv()));
   if (!options.plot.empty())
     SYNCLINE_TRY(writeWholeFile(options.plot, plot()));
-  std::fputs((table + "\n").c_str(), stdout);
+  std::fputs((options.json ? text : text + "\n").c_str(), stdout);
   return Status::ok();
 }
 
@@ -187,13 +194,18 @@ Status sweepAll(const SimulateOptions &options, const SimulatedPlan &plan,
                      sweep::runGrid(plan, cluster, options.sweeps[0], options.sweeps[1], options));
     const bool comparesPlanners = options.sweeps[1].kind == sweep::SweepAxis::Kind::planner;
     return writeSweep(
-        options, report::gridTable(*grid), [&] { return report::gridCsv(*grid); },
+        options,
+        options.json ? report::gridJsonLines(*grid, commonJson(context)) : report::gridTable(*grid),
+        [&] { return report::gridCsv(*grid); },
         [&] { return report::gridSvg(*grid, place + (comparesPlanners ? "planned anew" : how)); });
   }
   for (const sweep::SweepAxis &axis : options.sweeps) {
     SYNCLINE_TRY_GET(sweep, sweep::runSweep(plan, cluster, axis, options));
     SYNCLINE_TRY(writeSweep(
-        options, report::sweepTable(*sweep), [&] { return report::sweepCsv(*sweep); },
+        options,
+        options.json ? report::sweepJsonLines(*sweep, commonJson(context))
+                     : report::sweepTable(*sweep),
+        [&] { return report::sweepCsv(*sweep); },
         [&] { return report::sweepSvg(*sweep, place + how); }));
   }
   return Status::ok();
@@ -236,7 +248,8 @@ Status simulatePlan(const SimulateOptions &options) {
     return simulateConsistency(options, *plan, cluster, sync::consistencyText(consistency), *facts);
   SYNCLINE_TRY(sweepAll(options, *plan, cluster, *facts));
   SYNCLINE_TRY(sweepConsistencies(options, *plan, cluster, *facts));
-  std::fputs(facts->provenance.c_str(), stdout);
+  if (!options.json)
+    std::fputs(facts->provenance.c_str(), stdout);
   return Status::ok();
 }
 

@@ -91,8 +91,8 @@ Status finish(const RawOptions &raw, SimulateOptions &options) {
     return usage("--plot draws over numbers, expected an axis of numbers first, got '" +
                  std::string(sweep::axisName(options.sweeps.front().kind)) + "'");
   SYNCLINE_TRY(expectSvgName(options.plot));
-  if (!raw.sweeps.empty() && (options.json || !options.trace.empty()))
-    return usage("--json and --trace are of one simulation, not of a sweep");
+  if (!raw.sweeps.empty() && !options.trace.empty())
+    return usage("--trace is of one simulation, not of a sweep");
   return Status::ok();
 }
 
@@ -190,7 +190,10 @@ Command addSimulate(CLI::App &app) {
       ->check(launch::wholeNumber(1, "steps", maxSteps))
       ->type_name("N")
       ->group("What differs");
-  command->add_flag("--json", options->json, "Print every number as JSON")->group("Output");
+  command
+      ->add_flag("--json", options->json,
+                 "Print every number as JSON, of a sweep a line for each value")
+      ->group("Output");
   command
       ->add_option(
           "--trace", options->trace,

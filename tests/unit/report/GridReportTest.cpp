@@ -1,7 +1,10 @@
 // A sweep over two axes: tables, CSV and picture; and where efficiency passes a threshold.
 #include "frontend/report/SweepReport.h"
 
+#include "frontend/report/SweepJson.h"
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -135,4 +138,13 @@ TEST(GridReportTest, BreakEven) {
                                   "are left out\n");
   sweep.breakEven.reset();
   EXPECT_EQ(breakEvenText(sweep), "");
+}
+
+// Both axes' values stand in each line, names as names.
+TEST(GridReportTest, JsonHasBothAxes) {
+  const std::string text = gridJsonLines(grid(), nlohmann::json::object());
+  const nlohmann::json first = nlohmann::json::parse(text.substr(0, text.find('\n')));
+  EXPECT_EQ(first.at("at"), nlohmann::json({{"planner", "optimal"}, {"slow_factor", 1.0}}));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 4);
+  EXPECT_TRUE(says(text, "\"planner\":\"ddp:1MiB\"")) << text;
 }

@@ -1,7 +1,12 @@
 // A sweep's table, its flips, CSV and picture.
 #include "frontend/report/SweepReport.h"
 
+#include "frontend/report/SweepJson.h"
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
 
 using namespace syncline;
 using namespace syncline::report;
@@ -138,4 +143,32 @@ TEST(SweepReportTest, DrawsEverySeriesAndEscapesTheTitle) {
   EXPECT_NE(svg.find("both axes are logarithmic"), std::string::npos);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
+}
+
+// Each value is a line of its own, at its place among those that were left out.
+TEST(SweepJsonTest, HasALineForEachValue) {
+  Sweep sweep = threePoints();
+  sweep.points[0].gap = 0.5;
+  sweep.skipped = {{3, "needs \"memory\""}};
+  std::vector<nlohmann::json> lines;
+  std::istringstream read(sweepJsonLines(sweep, {{"plan", "f00"}, {"cluster", "lab"}}));
+  for (std::string line; std::getline(read, line);)
+    lines.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(lines.size(), 4u);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].at("schema"), "syncline-sweep");
+    EXPECT_EQ(lines[i].at("plan"), "f00");
+    EXPECT_EQ(lines[i].at("cluster"), "lab");
+    EXPECT_EQ(lines[i].at("at").at("slow_factor"), std::vector<double>({1, 2, 3, 4})[i]);
+  }
+  EXPECT_EQ(lines[0].at("step"), 10);
+  EXPECT_EQ(lines[0].at("efficiency"), 0.125);
+  EXPECT_EQ(lines[0].at("samples_per_second"), 3.2);
+  EXPECT_EQ(lines[0].at("schemes"), nlohmann::json({{"ring", 2}, {"factors", 1}}));
+  EXPECT_EQ(lines[0].at("messages"), 2);
+  EXPECT_EQ(lines[0].at("gap"), 0.5);
+  EXPECT_TRUE(lines[1].at("gap").is_null());
+  EXPECT_TRUE(lines[1].at("left_out").is_null());
+  EXPECT_EQ(lines[2].at("left_out"), "needs \"memory\"");
+  EXPECT_FALSE(lines[2].contains("step"));
 }
