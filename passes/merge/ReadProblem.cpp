@@ -141,6 +141,12 @@ static bool isReconstructed(const problem::Problem &problem, const problem::Mess
          problem::factorOptionOf(problem, message)->reconstruct > 0;
 }
 
+/// Whether the solution is an order, whose problem has `tails`.
+static bool isOrder(sync::SolutionOp op) {
+  auto answered = SymbolTable::lookupNearestSymbolFrom<sync::ProblemOp>(op, op.getProblemAttr());
+  return answered && answered.getTails();
+}
+
 /// When the backward pass ends beside these messages, which travel whole and one by one.
 static double backwardEnd(const problem::Problem &problem,
                           llvm::ArrayRef<problem::Message> messages) {
@@ -177,7 +183,8 @@ problem::Solution syncline::merge::toSolution(sync::SolutionOp op,
       reconstructed = message.reconstructed;
     plan.messages.push_back(std::move(message));
   }
-  plan.computeEnd = reconstructed ? *reconstructed : backwardEnd(problem, plan.messages);
+  if (!isOrder(op))
+    plan.computeEnd = reconstructed ? *reconstructed : backwardEnd(problem, plan.messages);
   for (std::int64_t piggyback : op.getPiggybacks().value_or(llvm::ArrayRef<std::int64_t>()))
     plan.piggybacks.push_back(static_cast<std::size_t>(piggyback));
   for (const problem::Message &message : plan.messages)

@@ -25,8 +25,8 @@ std::optional<problem::OrderProblem> toOrderProblem(sync::ProblemOp op,
 /// The solution that the operation claims, which a checker has yet to judge. Messages take merge
 /// class, times and bytes from the operation. A scheme that the merge class or the layer does not
 /// offer becomes an option that does not exist. The ends of channel and device are computed from
-/// the messages, since the text leaves them out. Precondition: `problem` is the one that the
-/// solution answers.
+/// the messages, since the text leaves them out. The device's end stays 0 in an order, of which
+/// only the period counts. Precondition: `problem` is the one that the solution answers.
 problem::Solution toSolution(sync::SolutionOp op, const problem::Problem &problem);
 
 /// The certificate with the bound that it claims to prove; nothing where there is none.

@@ -307,6 +307,21 @@ TEST(PlannedProblem, RefusesTooFewRanks) {
   EXPECT_FALSE(slow.problem().pose({.ranks = 2}));
 }
 
+// Messages of an order may travel in halves, at whose ends computation loses what each half takes:
+// no end of the device is claimed for it, and in ready order there is one.
+TEST(PlannedModule, OrdersHaveNoEndOfTheDevice) {
+  for (const char *overlap : {"backward", "step"}) {
+    const Posed posed = pose(clusterOf(8, 1, ", interference = 1.5"), 32, "", overlap);
+    PassManager passes(posed.context.get());
+    passes.addPass(createSolveMerge(nullptr, 1));
+    ASSERT_TRUE(succeeded(passes.run(posed.module.get())));
+    const Result<PlannedModule> planned = readPlannedModule(posed.module.get());
+    ASSERT_TRUE(planned) << planned.status().message();
+    EXPECT_GT(planned->solution.finish, 0);
+    EXPECT_EQ(planned->solution.computeEnd > 0, overlap == std::string("backward"));
+  }
+}
+
 // Fewer nodes than the cluster file speaks of are not looked at.
 TEST(Explain, AsksForNodesThatThereCanBe) {
   const Posed posed = pose(clusterOf(8, 1, ", overrides = [<nodes = [4], slowdown = 2.0>]"), 32);
