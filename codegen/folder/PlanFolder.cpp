@@ -320,6 +320,10 @@ Result<Json> readPlanJson(const std::string &folder) {
     return bad(folder, fs::exists(folder, ignored) ? "expected a plan folder" : "does not exist");
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) // a pipe may never end
     return bad(path, "expected a regular file");
+  if (const auto bytes = static_cast<std::int64_t>(fs::file_size(path, ignored));
+      !ignored && bytes > maxPlanBytes)
+    return bad(path, "expected at most " + std::to_string(maxPlanBytes) + " bytes, got " +
+                         std::to_string(bytes));
   SYNCLINE_TRY_GET(text, readText(path));
   SYNCLINE_TRY(checkJsonDepth(*text, "'" + path + "'", maxPlanLevels));
   Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);

@@ -2,6 +2,7 @@
 with exit code 1."""
 
 import json
+import os
 import unittest
 
 import harness
@@ -28,6 +29,11 @@ class HostilePlanTest(ChangedPlanTest):
                     inner = opening * depth + "1" + closing * depth
                     (self.plan / "plan.json").write_text(f'{text[:-1]},"z":{inner}}}')
                     self.refused_by_all("plan.json", "levels")
+
+    def test_large_json(self):
+        """It is refused before it is read: 3 GiB, which take no room on the disk."""
+        os.truncate(self.plan / "plan.json", 3 << 30)
+        self.refused_by_all("plan.json", "expected at most 268435456 bytes, got 3221225472")
 
     def test_nested_brackets_in_strings(self):
         """A name may hold as many as it likes."""
