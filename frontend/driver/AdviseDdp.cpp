@@ -2,12 +2,15 @@
 #include "frontend/driver/AdviseDdp.h"
 
 #include "codegen/folder/PlanFolder.h"
+#include "codegen/folder/SmallerPlans.h"
 #include "frontend/driver/PlanContext.h"
 #include "frontend/driver/PlanModule.h"
 #include "frontend/report/AdviceReport.h"
 #include "frontend/report/PlanText.h"
 #include "frontend/report/Provenance.h"
 #include "frontend/sweep/SweepRun.h"
+#include "ir/FirstOf.h"
+#include "ir/sync/Sync.h"
 #include "passes/Diagnostics.h"
 
 #include <nlohmann/json.hpp>
@@ -56,13 +59,27 @@ Result<report::DdpSteps> simulateDdp(const simulate::SimulatedPlan &plan) {
                           .plan = std::move(*own),
                           .modules = std::move(modules),
                           .hook = "",
-                          .sources = ""};
+                          .sources = "",
+                          .isTrace = false,
+                          .hasFrozen = false};
+}
+
+/// Whether the plan was told which parameters of its model are trained.
+bool hasFrozen(const nlohmann::json &document) {
+  const nlohmann::json options = document.value("options", nlohmann::json());
+  return options.is_object() &&
+         (!options.at("freeze").empty() || options.at("parameters").is_array());
 }
 
 } // namespace
 
 Result<std::string> adviseDdp(const std::string &folder) {
   PlanContext context;
+  SYNCLINE_TRY_GET(folders, codegen::readSmaller(folder));
+  if (folders->batches)
+    return Status::badInput("'" + folder +
+                            "': its ranks have batches of their own, and DistributedDataParallel "
+                            "counts all ranks alike: expected a plan without '--balance'");
   SYNCLINE_TRY_GET(module, readPlanModule(folder, context));
   SYNCLINE_TRY(expectGradientsTravel(**module, folder, "--advise"));
   DiagnosticCollector diagnostics(&context);
@@ -74,11 +91,17 @@ Result<std::string> adviseDdp(const std::string &folder) {
                             "': one rank sends nothing, whatever DistributedDataParallel's "
                             "buckets");
   SYNCLINE_TRY_GET(document, codegen::readPlanJson(folder));
+  bool isFrozen = false;
   SYNCLINE_TRY_GET(sources, report::guarded([&] {
+                     isFrozen = hasFrozen(*document);
                      return report::provenanceText(document->at("provenance"),
                                                    document->at("cluster"));
                    }));
   SYNCLINE_TRY_GET(steps, simulateDdp(*plan));
+  // A trace that is read off a step has gradients as layers.
+  auto trace = firstOf<sync::TraceOp>(**module);
+  steps->isTrace = trace && !trace.getOfStep();
+  steps->hasFrozen = isFrozen;
   steps->hook = hookFor(cluster::wireOf(**module));
   steps->sources = std::move(*sources);
   return report::ddpAdvice(*steps);

@@ -56,6 +56,17 @@ BucketBytes bucketsOf(const sweep::SweepPoint &list, const std::vector<ModuleByt
   return buckets;
 }
 
+/// Cuts a byte off each layer of a trace: nobody knows of which gradients it consists, and a bucket
+/// must not close before the last of them.
+void cutLayers(BucketBytes &buckets) {
+  for (std::vector<ModuleBytes> &bucket : buckets)
+    for (ModuleBytes &layer : bucket)
+      if (layer.front() > 1) {
+        --layer.front();
+        layer.push_back(1);
+      }
+}
+
 /// What DistributedDataParallel takes and from which step on its buckets are these. With
 /// find_unused_parameters it counts from the model's first parameter, in every step.
 std::string listAdvice(const BucketBytes &buckets, const std::string &hook) {
@@ -119,8 +130,17 @@ std::string ddpAdvice(const DdpSteps &steps) {
       "others up to SIZE; all\nsteps are simulated on the plan's cluster, with the plan's times of "
       "operations\n" +
       std::string(throughputMeaning) + "\n" + steps.sources + "\n";
-  if (listPays)
-    text += listAdvice(bucketsOf(steps.list, steps.modules), steps.hook);
+  if (steps.isTrace)
+    text += "a layer of the trace counts as one module, all of whose gradients are ready at once\n";
+  if (steps.hasFrozen)
+    text += "parameters that the plan does not train are expected to have requires_grad=False "
+            "before DistributedDataParallel(..)\n";
+  if (listPays) {
+    BucketBytes buckets = bucketsOf(steps.list, steps.modules);
+    if (steps.isTrace)
+      cutLayers(buckets);
+    text += listAdvice(buckets, steps.hook);
+  }
   text += listPays ? "with an older PyTorch: " : "";
   text += best.value == defaultBytes
               ? "keep the default: no other size is predicted to be more than 0.1 % faster\n"

@@ -21,6 +21,8 @@ struct DdpSteps {
   std::vector<ModuleBytes> modules; ///< in the plan's order
   std::string hook;    ///< of default_hooks, which sends what the plan sends: "allreduce_hook"
   std::string sources; ///< where times come from, in lines
+  bool isTrace;        ///< modules are layers of a trace, whose gradients are not known
+  bool hasFrozen;      ///< the plan was told which parameters are trained
 };
 
 /// The advice as text: bucket_cap_mb_list where its step is more than 0.1 % shorter than by any

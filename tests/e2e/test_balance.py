@@ -332,6 +332,8 @@ class BalanceTest(refusal.RefusalTest):
         listed.write_text(json.dumps(document))
         for extra in (("--cluster", self.unequal), ("--sweep", "latency=1us..1ms")):
             self.refuses(("simulate", plan, *extra), "expected a plan without '--balance'")
+        alike = "counts all ranks alike: expected a plan without '--balance'"
+        self.refuses(("inspect", plan, "--advise", "ddp"), alike)
         listed.unlink()
         os.mkfifo(listed)
         self.refuses(("run", plan), "expected a regular file")

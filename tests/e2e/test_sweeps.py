@@ -123,6 +123,22 @@ class SweepTest(RefusalTest):
         self.assertLessEqual(best, min(float(point["step_s"]) for point in points) * 1.002)
         self.refuses(("inspect", plan, "--advise", "horovod"), "--advise", code=2)
 
+    def test_advice_says_what_it_does_not_know(self):
+        """A trace's layers may have several gradients; frozen parameters are in no bucket."""
+        plan = self.folder / "trace.plan"
+        trace = harness.TOP / "samples" / "traces" / "alexnet.csv"
+        harness.syncline("compile", trace, "--cluster", self.cluster, "-o", plan)
+        said = harness.syncline("inspect", plan, "--advise", "ddp")
+        self.assertIn("a layer of the trace counts as one module", said)
+        self.assertNotIn("requires_grad", said)
+        for words in ((), ("--plan-only",)):
+            plan = self.plan("digits-cnn.onnx", "--freeze", "conv1.*", *words)
+            said = harness.syncline("inspect", plan, "--advise", "ddp")
+            self.assertNotIn("a layer of the trace", said)
+            self.assertIn("expected to have requires_grad=False before Distributed", said)
+        gradients = [layer["name"] for layer in harness.plan_json(plan)["layers"]]
+        self.assertFalse([name for name in gradients if name.startswith("conv1.")])
+
     def test_a_sweep_at_the_plans_own_place(self):
         """There it says what inspect says, updates of many small parameters and gradients by
         factors included."""

@@ -1,5 +1,6 @@
 // The entries of bucket_cap_mb_list.
 #include "frontend/report/DdpBuckets.h"
+#include "frontend/report/AdviceReport.h"
 
 #include "gtest/gtest.h"
 
@@ -75,4 +76,47 @@ TEST(DdpBuckets, GiveBackTheBuckets) {
     const std::string caps = bucketCaps(buckets);
     EXPECT_EQ(cutByRule(gradients, caps), expected) << caps;
   }
+}
+
+// Nobody knows the gradients of a trace's layer: its bucket closes with the last of them, be it
+// ever so short. Gradients that are known allow for an entry with fewer digits.
+TEST(DdpBuckets, OfTracesHoldForAnyGradients) {
+  DdpSteps steps{.sizes = {},
+                 .list = {.step = 1, .messages = {{0}, {0}, {1}}},
+                 .plan = {.step = 1},
+                 .modules = {{4 * mebibyte}, {6 * mebibyte + 1000}, {mebibyte}},
+                 .hook = "allreduce_hook",
+                 .sources = "",
+                 .isTrace = false,
+                 .hasFrozen = false};
+  steps.sizes.points = {{.value = 25 * mebibyte, .step = 2}};
+  const std::string begin = "DistributedDataParallel(model, bucket_cap_mb_list=[";
+  const auto listOf = [&](const std::string &text) {
+    const std::size_t at = text.find(begin) + begin.size();
+    return text.substr(at, text.find(']', at) - at);
+  };
+  EXPECT_EQ(listOf(ddpAdvice(steps)), "10, 1");
+  EXPECT_EQ(ddpAdvice(steps).find("layer of the trace"), std::string::npos);
+  steps.isTrace = true;
+  const std::string text = ddpAdvice(steps), caps = listOf(text);
+  EXPECT_NE(text.find("a layer of the trace counts as one module"), std::string::npos);
+  const std::vector<ModuleBytes> expected{{4 * mebibyte, 6 * mebibyte + 996, 4}, {mebibyte - 4, 4}};
+  EXPECT_EQ(cutByRule({4 * mebibyte, 6 * mebibyte + 996, 4, mebibyte - 4, 4}, caps), expected)
+      << caps;
+}
+
+// What is not trained is no part of a bucket in PyTorch either, if it is told so.
+TEST(DdpBuckets, NamesFrozenParameters) {
+  DdpSteps steps{.sizes = {},
+                 .list = {.step = 1, .messages = {{0}}},
+                 .plan = {.step = 1},
+                 .modules = {{mebibyte}},
+                 .hook = "allreduce_hook",
+                 .sources = "",
+                 .isTrace = false,
+                 .hasFrozen = false};
+  steps.sizes.points = {{.value = 25 * mebibyte, .step = 1}};
+  EXPECT_EQ(ddpAdvice(steps).find("requires_grad"), std::string::npos);
+  steps.hasFrozen = true;
+  EXPECT_NE(ddpAdvice(steps).find("requires_grad=False"), std::string::npos);
 }
