@@ -28,6 +28,22 @@ class TorchNcclTest(TorchRanksTest):
             self.assertEqual(said.split(), [str(each) for each in expected])
             self.assertEqual(errors, "")
 
+    def test_tells_devices_apart(self):
+        """A backend for both devices has Gloo, and NCCL from the first CUDA tensor on."""
+        ((said, errors),) = self.ends(self.ranks("devices", 1))
+        self.assertEqual(
+            said.splitlines(),
+            [
+                "cpu:gloo,cuda:syncline cpu",
+                "cpu:gloo,cuda:syncline cuda nccl",
+                "cuda:syncline cuda nccl",
+                "syncline cpu gloo",
+                "syncline cuda gloo",
+                "cpu:syncline cpu gloo",
+            ],
+            errors,
+        )
+
     def test_says_another_sequence_once(self):
         (_, errors), (_, others) = self.ends(self.ranks("wrong", 2, self.plan(2)))
         told = r"^syncline: the all-reduces are not the plan's: step \d, position \d: .*\n$"

@@ -29,7 +29,8 @@ class StandIn(dist.ProcessGroupGloo):
         StandIn.calls.append("end")
 
 
-def made(store, rank, ranks, label, timeout):
+def made(store, rank, ranks, label, timeout, global_ranks, given):
+    assert label and len(global_ranks) in (0, ranks) and given is None
     return StandIn(store, rank, ranks, timeout=timeout * 100)
 
 
@@ -91,11 +92,27 @@ def endless(net, rank):
         time.sleep(0.05)
 
 
+def devices(rank, ranks):
+    """Each device's backend by the name of all, and what carries its tensors."""
+    carriers.nccl = made
+    store = dist.TCPStore("127.0.0.1", int(os.environ["MEET"].rsplit(":", 1)[1]), is_master=True)
+    for name in ("cpu:gloo,cuda:syncline", "cuda:syncline", "syncline", "cpu:syncline"):
+        dist.init_process_group(name, store=store, rank=rank, world_size=ranks)
+        group = dist.distributed_c10d._get_default_group()
+        for device in sorted(each.type for each in group._device_types):
+            found = group._get_backend(torch.device(device))
+            carried = [each for each in ("gloo", "nccl") if getattr(found, each, None)]
+            print(name, device, *carried, flush=True)
+        dist.destroy_process_group()
+
+
 def main(kind, rank, ranks, folder, seconds):
     sys.path.insert(0, folder)
     from net import net
 
     torch.set_num_threads(1)
+    if kind == "devices":
+        return devices(int(rank), int(ranks))
     registered()
     dist.init_process_group(
         "cpu:stand-in",

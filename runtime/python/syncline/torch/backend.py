@@ -1,26 +1,30 @@
 """The backend 'syncline' of torch.distributed, from PyTorch 2.14 on."""
 
+import uuid
+
 from syncline.torch import versions
 from syncline.torch.collectives import Collectives
 
 
 def device_of(options):
     """The first device that a backend is made for, which is in its store's prefix alone."""
-    key = "syncline device"
+    key = f"syncline device {uuid.uuid4().hex}"  # the store may outlive the group
     options.store.set(key, "")
-    group = options.process_group.get_group_store()
-    return "cuda" if group.check([f"cuda//{key}"]) else "cpu"
+    is_cuda = options.process_group.get_group_store().check([f"cuda//{key}"])
+    options.store.delete_key(key)
+    return "cuda" if is_cuda else "cpu"
 
 
 class SynclineBackend(Collectives, versions.backend_class()):
     """A process group's backend on CPUs, CUDA devices or both."""
 
-    def __init__(self, options, _, device=None):
+    def __init__(self, options, nccl_options=None, device=None):
         rank, ranks = options.group_rank, options.group_size
         super().__init__(rank, ranks)
         label = str(options.group_id) or "default"
         device = device or device_of(options)
-        self.begin(options.store, rank, ranks, label, options.timeout, device)
+        nccl = (options.global_ranks_in_group, nccl_options)
+        self.begin(options.store, rank, ranks, label, options.timeout, device, nccl)
 
     def getBackendName(self):
         return "syncline"

@@ -16,13 +16,14 @@ def gloo(store, rank, ranks, timeout):
     return dist.ProcessGroupGloo(store, rank, ranks, timeout=timeout + GLOO_GRACE)
 
 
-def nccl(store, rank, ranks, label, timeout):
+def nccl(store, rank, ranks, label, timeout, global_ranks, given=None):
+    """`given` are the options of NCCL's process group that the user made, or None."""
     if not dist.is_nccl_available():
         raise RuntimeError("cuda:syncline: expected a PyTorch with NCCL, got one without")
-    options = dist.ProcessGroupNCCL.Options()
+    options = given or dist.ProcessGroupNCCL.Options()
     # NCCL's own limit would end the process before the watch has found the rank at fault.
     options._timeout = timeout + GLOO_GRACE
-    options.group_name = label
+    options.group_name, options.global_ranks_in_group = label, list(global_ranks)
     return dist.ProcessGroupNCCL(dist.PrefixStore("nccl", store), rank, ranks, options)
 
 

@@ -74,11 +74,11 @@ class Collectives:
 
     has_plan = threading.Lock()  # held by the group that has it
 
-    def begin(self, store, rank, ranks, label, timeout, device="cpu"):
+    def begin(self, store, rank, ranks, label, timeout, device="cpu", nccl=()):
         """Joins the group of all `ranks` that share the store. `device` is where its tensors are;
-        a group on CPUs takes CUDA tensors too."""
+        a group on CPUs takes CUDA tensors too. `nccl` are more arguments of carriers.nccl()."""
         self.at, self.ranks, self.label, self.timeout = rank, ranks, label, timeout
-        self.process = os.getpid()
+        self.process, self.nccl_arguments = os.getpid(), nccl
         # A group of the same name may have used this store before, as under torchrun.
         store = dist.PrefixStore("syncline", store)
         lives = (store.add("members", 1) - 1) // ranks
@@ -116,7 +116,8 @@ class Collectives:
                 self.planned.join(*joined)
 
     def made_nccl(self):
-        return carriers.nccl(self.store, self.at, self.ranks, self.label, self.timeout)
+        given = (self.label, self.timeout, *self.nccl_arguments)
+        return carriers.nccl(self.store, self.at, self.ranks, *given)
 
     def say(self, text):
         """Rank 0 says it for all."""
