@@ -29,7 +29,7 @@ const char *whyNot(const run::PlanBucket &bucket) {
   return "the scheme is unknown";
 }
 
-syncline_message_info messageInfo(const run::PlanBucket &bucket) {
+syncline_message_info messageInfo(const run::PlanBucket &bucket, bool isLocal) {
   syncline_message_info info{};
   info.size = sizeof info;
   info.id = bucket.id;
@@ -42,7 +42,8 @@ syncline_message_info messageInfo(const run::PlanBucket &bucket) {
   info.start = bucket.start;
   info.end = bucket.end;
   info.scheme = schemeName(bucket.scheme).data(); // which ends with a zero
-  info.why_not = whyNot(bucket);
+  info.why_not =
+      isLocal ? "by the plan's consistency gradients stay on their rank" : whyNot(bucket);
   info.is_carried = *info.why_not == '\0';
   return info;
 }
@@ -83,7 +84,7 @@ Result<std::shared_ptr<const OpenPlan>> OpenPlan::open(const std::string &folder
   made->plan = std::move(*read);
   made->others = *others;
   for (const run::PlanBucket &bucket : made->plan.buckets) {
-    made->messages.push_back(messageInfo(bucket));
+    made->messages.push_back(messageInfo(bucket, made->plan.consistency.isLocal()));
     made->members.push_back(memberInfos(made->plan, bucket));
   }
   return std::shared_ptr<const OpenPlan>(std::move(made));

@@ -43,9 +43,12 @@ Status PlanGroup::checkPlan() const {
                   std::to_string(settings.ranks));
   if (plan.ranks.servers > 0)
     return refuse("the plan has dedicated servers, which groups do not have: expected none");
-  if (plan.consistency.isLocal())
+  using Form = ConsistencyForm;
+  const Form form = plan.consistency.form;
+  if (form != Form::bsp && form != Form::local && form != Form::diloco)
     return refuse("by consistency '" + plan.consistency.text +
-                  "' weights travel: expected 'bsp', by which gradients do");
+                  "' weights travel to a centre, which groups do not have: expected 'bsp', "
+                  "'local' or 'diloco'");
   const auto isHierarchical = [](const run::PlanBucket &b) {
     return b.scheme == Scheme::hierarchical;
   };

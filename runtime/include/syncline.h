@@ -111,7 +111,9 @@ typedef struct syncline_plan_info {
   const char *hash;        /* of the plan, in hexadecimal */
   const char *model_hash;  /* SHA-256 of the model file; empty where the plan does not say */
   const char *wire;        /* in which values of f32 travel: "fp32", "bf16", "fp16" */
-  const char *consistency; /* "bsp" where gradients travel; groups refuse others */
+  const char *consistency; /* "bsp" where gradients travel. With "local:H" and "diloco:.." weights
+                                 do, which the caller sends by syncline_all_reduce(), and no
+                                 message is carried; groups refuse others */
 } syncline_plan_info;
 
 /* A message of the plan: a bucket of gradients, one behind the other without gaps. */

@@ -252,10 +252,10 @@ TEST(GroupMisuse, RefusesPlansThatNeedMore) {
   EXPECT_EQ(refusal(),
             begin + "the plan has dedicated servers, which groups do not have: expected none");
   plan.json["servers"] = 0;
-  plan.json["consistency"] = {{"form", "local"}, {"text", "local:4"}};
+  plan.json["consistency"] = {{"form", "ssp"}, {"text", "ssp:4"}};
   plan.seal();
-  EXPECT_EQ(refusal(), begin + "by consistency 'local:4' weights travel: expected 'bsp', by which "
-                               "gradients do");
+  EXPECT_EQ(refusal(), begin + "by consistency 'ssp:4' weights travel to a centre, which groups do "
+                               "not have: expected 'bsp', 'local' or 'diloco'");
 }
 
 } // namespace

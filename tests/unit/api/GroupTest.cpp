@@ -108,6 +108,22 @@ TEST(Group, ReducesOtherMessagesOfEachType) {
   });
 }
 
+/// The caller sends weights itself; gradients stay on their rank.
+TEST(Group, ReducesWeightsOfLocalPlans) {
+  PlanOfMessages plan(2, {{"ring", {10}}});
+  plan.json["consistency"] = {{"form", "local"}, {"text", "local:4"}};
+  plan.seal();
+  onRanks(2, {plan.folder()}, [](Rank &rank) {
+    ASSERT_TRUE(rank.group) << rank.error.text;
+    expectReduced<float>(rank, SYNCLINE_F32, rank.number + 1, SYNCLINE_MEAN, 1.5);
+    std::vector<float> values(10);
+    EXPECT_EQ(rank.issue(0, values), SYNCLINE_BAD_USAGE);
+    EXPECT_STREQ(rank.error.text,
+                 "message 0 travels by 'ring': by the plan's consistency gradients stay on their "
+                 "rank; expected syncline_all_reduce() for it");
+  });
+}
+
 TEST(Group, CarriesPlansOfSeveralChannels) {
   const PlanOfMessages plan(2, {{"ring", {50'000}, 1}, {"tree", {10}, 0}});
   onRanks(2, {plan.folder()}, [](Rank &rank) {

@@ -38,6 +38,9 @@ def opened(folder, rank, ranks, store):
     try:
         plan = capi.Plan(folder) if folder else None
         said = f"plan '{plan.about.hash}'" if plan else said
+        if plan and plan.about.consistency != "bsp":
+            told = f"by consistency '{plan.about.consistency}' weights travel, not gradients"
+            plan, said = None, f"'{folder}': {told}: expected a plan of 'bsp'"
     except (capi.Failed, OSError) as failure:
         said = str(failure)
     store.set(f"plan/{rank}", said)
