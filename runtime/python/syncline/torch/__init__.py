@@ -1,4 +1,4 @@
-"""PyTorch with a plan: the backend 'syncline', and DDP with a plan's buckets."""
+"""PyTorch with a plan: wrap() of a model, the backend 'syncline', DDP with a plan's buckets."""
 
 import os
 
@@ -96,3 +96,47 @@ def calibrate(output, seconds=60, group=None):
     from syncline.torch.calibration import calibrate
 
     return calibrate(output, seconds, group)
+
+
+def wrap(
+    model,
+    plan=None,
+    optimizer=None,
+    process_group=None,
+    allow_unused=False,
+    broadcast_buffers=True,
+):
+    """Puts hooks into the model, which is returned: its gradients become means over the ranks of
+    `process_group` (default: all), by the messages of the plan, a folder (default: that of
+    SYNCLINE_PLAN). Parameters and buffers become those of rank 0, buffers again before each
+    training forward pass.
+
+    Members of the plan are named_parameters() by name, else by a size that no other has. A backward
+    pass waits for its messages. Where the plan overlaps steps and the `optimizer` is given, its
+    step() applies what has arrived and sets all gradients to None; later updates happen before the
+    next forward pass uses their parameters, before eval(), state_dict() or finish(model). Clipping,
+    GradScaler and closures need gradients at step(): leave `optimizer` out for them. With a plan of
+    `local` or `diloco` weights travel behind the optimizer's steps, and at finish(model).
+
+    A trained parameter without a gradient is an error, or counts as zeros with `allow_unused`. An
+    exception names a lost rank, at the latest behind the timeout of the process group.
+    """
+    from syncline.torch.wrapped import wrap as wrapping
+
+    given = (model, plan, optimizer, process_group, allow_unused, broadcast_buffers)
+    return wrapping.wrap(*given)
+
+
+def no_sync(model):
+    """A context in which backward passes of a wrapped model add up gradients and send none."""
+    from syncline.torch.wrapped import wrap as wrapping
+
+    return wrapping.no_sync(model)
+
+
+def finish(model):
+    """Waits for the messages of a wrapped model's last step and applies its late updates, so that
+    its parameters can be read."""
+    from syncline.torch.wrapped import wrap as wrapping
+
+    wrapping.finish(model)

@@ -1,0 +1,1 @@
+"""A model whose gradients travel by a plan, without DistributedDataParallel."""

@@ -1,0 +1,55 @@
+"""Gradients in the buffers of a plan's messages."""
+
+import torch
+
+
+def like(piece, parameter):
+    """A piece of a buffer, as a tensor that lies in memory as the parameter does."""
+    dense = {4: torch.channels_last, 5: torch.channels_last_3d}.get(parameter.dim())
+    if not parameter.is_contiguous() and dense and parameter.is_contiguous(memory_format=dense):
+        return piece.as_strided(parameter.shape, parameter.stride(), piece.storage_offset())
+    return piece.view(parameter.shape)
+
+
+class Gradients:
+    """`views`: by parameter, its gradient's place, and the parameter's `grad` from its readiness
+    on."""
+
+    def __init__(self, layout, parameters):
+        """`parameters`: {name: tensor}."""
+        self.parameters, self.views = parameters, {}
+        self.flats = [
+            torch.zeros(size // torch.empty((), dtype=kind).element_size(), dtype=kind)
+            for size, kind in ((size, getattr(torch, kind)) for size, kind in layout.buffers)
+        ]
+        for name, (buffer, before) in layout.places.items():
+            flat, parameter = self.flats[buffer], parameters[name]
+            first = before // flat.element_size()
+            self.views[name] = like(flat[first : first + parameter.numel()], parameter)
+
+    def address(self, message):
+        return self.flats[message.buffer].data_ptr() + message.offset
+
+    def count(self, message):
+        return message.bytes // self.flats[message.buffer].element_size()
+
+    def take(self, name):
+        """Brings a parameter's gradient into its place; zeros where it has none."""
+        parameter, view = self.parameters[name], self.views[name]
+        gradient = parameter.grad
+        if gradient is None:
+            view.zero_()
+        elif gradient.is_sparse:
+            raise RuntimeError(
+                f"parameter '{name}': expected a dense gradient, got a sparse one: leave out"
+                " 'sparse=True' of its embedding"
+            )
+        elif gradient.data_ptr() != view.data_ptr() or gradient.stride() != view.stride():
+            view.copy_(gradient)
+        else:
+            return
+        parameter.grad = view
+
+    def versions(self):
+        """Numbers that change where a script writes into gradients."""
+        return [flat._version for flat in self.flats]

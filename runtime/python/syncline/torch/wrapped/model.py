@@ -1,0 +1,159 @@
+"""A model whose gradients a plan's messages bring together, by hooks in the model itself."""
+
+import time
+import weakref
+
+import torch
+
+from syncline.torch.wrapped.agreement import broadcast
+from syncline.torch.wrapped.hooks import Hook, Override
+from syncline.torch.wrapped.leaving import leave_with
+from syncline.torch.wrapped.uses import Uses, is_compiled
+
+WRAPPED = weakref.WeakKeyDictionary()  # what belongs to each wrapped model
+INSIDES = ("_orig_mod", "module")  # where torch.compile, and other wrappers, keep a model
+
+
+def of(model):
+    """What belongs to a wrapped model, or to one that another wrapper holds."""
+    while isinstance(model, torch.nn.Module):
+        if model in WRAPPED:
+            return WRAPPED[model]
+        inside = [getattr(model, name, None) for name in INSIDES]
+        model = next((each for each in inside if each is not None), None)
+    raise ValueError("expected a model that syncline.torch.wrap() returned")
+
+
+def described(parameter):
+    """What must not change in a parameter."""
+    kind = str(parameter.dtype).replace("torch.", "")
+    trained = "" if parameter.requires_grad else ", not trained"
+    return f"{kind} of {tuple(parameter.shape)} on {parameter.device}{trained}"
+
+
+def tensors_in(values, depth=0):
+    """Tensors in what a forward pass returns."""
+    if isinstance(values, torch.Tensor):
+        yield values
+    elif depth < 8 and isinstance(values, dict):
+        for each in values.values():
+            yield from tensors_in(each, depth + 1)
+    elif depth < 8 and isinstance(values, (list, tuple)):
+        for each in values:
+            yield from tensors_in(each, depth + 1)
+    elif depth < 8 and hasattr(values, "__dataclass_fields__"):
+        yield from tensors_in(vars(values), depth + 1)
+
+
+class Wrapped:
+    """Holds no reference to the model, with which its group ends."""
+
+    def __init__(self, model, reducer, updates, process_group, broadcasts_buffers):
+        self.reducer, self.updates, self.group = reducer, updates, reducer.group
+        self.process_group, self.broadcasts_buffers = process_group, broadcasts_buffers
+        self.syncs_buffers = True  # of the next forward pass
+        self.uses = Uses(model, reducer.gradients.parameters) if updates else None
+        self.known = self.known_parameters(model)
+        self.install(model)
+        WRAPPED[model] = self
+        leave_with(model, self.group)
+
+    @staticmethod
+    def known_parameters(model):
+        """What parameters are, with the tensors themselves."""
+        return {name: (each, described(each)) for name, each in model.named_parameters()}
+
+    def install(self, model):
+        model.register_forward_pre_hook(Hook(self.before_forward), prepend=True)
+        model.register_forward_hook(Hook(self.after_forward))
+        reducer = self.reducer
+        for name, parameter in reducer.gradients.parameters.items():
+            ready = Hook(lambda _, name=name: reducer.ready(name))
+            parameter.register_post_accumulate_grad_hook(ready)
+        if self.updates:
+            self.install_updates(model)
+
+    def install_updates(self, model):
+        finish = self.updates.finish
+        for name, module in model.named_modules():
+            module.register_state_dict_pre_hook(Hook(lambda *_: finish()))
+            if name and not is_compiled(name):
+                before = Hook(lambda *_, name=name: self.before_module(name))
+                module.register_forward_pre_hook(before, prepend=True)
+        optimizer = self.updates.optimizer
+        for owner, name in (
+            *((model, "train"), (model, "load_state_dict")),
+            *((optimizer, "state_dict"), (optimizer, "load_state_dict")),
+        ):
+            setattr(owner, name, Override(owner, name, finish))
+
+    def before_forward(self, model, _):
+        is_repeated = self.reducer.is_queued  # by checkpointing, within a backward pass
+        trains = model.training and torch.is_grad_enabled() and not is_repeated
+        if self.updates:
+            if not model.training:
+                self.updates.finish()
+            self.before_module("")
+        if torch.is_grad_enabled():
+            self.reducer.check()
+            self.check_unchanged(model)
+        if self.broadcasts_buffers and trains:
+            if self.syncs_buffers:
+                self.share_buffers(model)
+            self.syncs_buffers = self.reducer.syncs  # as DistributedDataParallel does
+        if self.updates and trains and not self.uses.is_known:
+            self.uses.observe(model)  # what the model does, not what is done here
+
+    def share_buffers(self, model):
+        """Buffers become those of rank 0. Of a process group's failure the plan's group often knows
+        which rank is lost, at once or a little later."""
+        try:
+            broadcast(list(model.buffers()), self.process_group)
+        except RuntimeError as failure:
+            for _ in range(30):
+                self.group.check()
+                time.sleep(0.1)
+            raise RuntimeError(f"waited for the buffers of rank 0: {failure}") from None
+
+    def before_module(self, module):
+        """Applies the updates that must be there before a module's forward pass."""
+        if self.updates.late and self.uses.is_known:
+            self.updates.apply_to(self.uses.needed.get(module, ()))
+        elif self.updates.late:
+            self.updates.finish()
+
+    def after_forward(self, _, __, outputs):
+        if self.updates:
+            self.uses.stop(is_whole=True)
+        if torch.is_grad_enabled() and self.reducer.syncs:
+            for tensor in tensors_in(outputs):
+                if tensor.requires_grad and not tensor.is_leaf:
+                    tensor.register_hook(self.begin_backward)
+
+    def begin_backward(self, _):
+        self.reducer.begin_backward()
+
+    def check_unchanged(self, model):
+        """Raises where a parameter is not what it was when the model was wrapped."""
+        now = self.known_parameters(model)
+        for name in {**self.known, **now}:
+            before, after = self.known.get(name), now.get(name)
+            if before is None or after is None or before[0] is not after[0]:
+                change = "added" if before is None else "removed" if after is None else "replaced"
+                self.changed(f"parameter '{name}' was {change}")
+            if before[1] != after[1]:
+                self.changed(f"parameter '{name}': expected {before[1]}, got {after[1]}")
+
+    def changed(self, what):
+        self.reducer.fail(f"the model was changed after wrap(): {what}")
+
+
+class LocallyTrained:
+    """A model whose weights travel in place of its gradients."""
+
+    reducer = None
+
+    def __init__(self, model, exchanges):
+        self.updates, self.group = exchanges, exchanges.group
+        WRAPPED[model] = self
+        leave_with(model, self.group)

@@ -1,0 +1,167 @@
+"""What syncline.torch.wrap() does before a model's hooks do the rest."""
+
+import contextlib
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+
+from syncline import capi
+from syncline.torch.wrapped import agreement
+from syncline.torch.wrapped.exchanges import Exchanges, Form
+from syncline.torch.wrapped.layout import Layout
+from syncline.torch.wrapped.model import WRAPPED, LocallyTrained, Wrapped, of
+from syncline.torch.wrapped.names import Mismatch, Parameter, listed, match
+from syncline.torch.wrapped.reducer import Reducer
+from syncline.torch.wrapped.updates import Updates, check_covers
+
+
+class Fit:
+    """A plan beside a model. Raises where one is not the other's, or the optimizer is not."""
+
+    def __init__(self, model, plan, optimizer):
+        self.plan = planned(plan)
+        named = model.named_parameters()
+        self.trained = {name: each for name, each in named if is_trained(each)}
+        consistency = self.plan.about.consistency
+        self.form = None if consistency == "bsp" else Form(self.plan)
+        self.layout = self.found = None
+        self.match(*described(model, self.trained))
+        if self.form and optimizer is None:
+            raise ValueError(f"a plan of consistency '{consistency}' needs 'optimizer'")
+        self.leaves_under_way = bool(self.plan.about.overlaps_steps) and optimizer is not None
+        if self.form or self.leaves_under_way:
+            check_covers(optimizer, self.trained)
+
+    def match(self, *mine):
+        try:
+            if self.form:
+                self.found = match(self.form.members, *mine)
+            else:
+                self.layout = Layout(self.plan, *mine)
+        except Mismatch as failure:
+            raise ValueError(
+                f"'{self.plan.folder}': the plan does not fit the model: {failure}"
+            ) from None
+
+
+def wrap(model, plan, optimizer, process_group, allow_unused, broadcast_buffers):
+    check_arguments(model, optimizer)
+    fit = said = None
+    try:
+        fit = Fit(model, plan, optimizer)
+    except (capi.Failed, OSError, ValueError) as failure:
+        said = str(failure)
+    settings = {"allow_unused": allow_unused, "broadcast_buffers": broadcast_buffers}
+    settings["optimizer"] = optimizer is not None
+    parameters = {
+        name: f"{str(each.dtype)[6:]} of {tuple(each.shape)}, strides {each.stride()}"
+        for name, each in model.named_parameters()
+    }
+    agreement.agree(fit and fit.plan, said, parameters, settings, process_group)
+    group = joined(fit.plan, process_group, type(model).__name__)
+    try:
+        agreement.broadcast([*model.parameters(), *model.buffers()], process_group)
+        if fit.form:
+            buffers = list(model.buffers()) if broadcast_buffers else []
+            exchanges = Exchanges(fit, group, optimizer, buffers, process_group)
+            LocallyTrained(model, exchanges)
+        else:
+            reducer = Reducer(fit, group, allow_unused)
+            updates = Updates(reducer, optimizer) if fit.leaves_under_way else None
+            Wrapped(model, reducer, updates, process_group, broadcast_buffers)
+    except BaseException:
+        with contextlib.suppress(capi.Failed):
+            group.close(0.0)
+        raise
+    if dist.get_rank(process_group) == 0 and not fit.form:
+        say(fit)
+    return model
+
+
+def check_arguments(model, optimizer):
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"wrap(): expected a torch.nn.Module, got {type(model).__name__}")
+    if optimizer is not None and not isinstance(optimizer, torch.optim.Optimizer):
+        raise TypeError(f"wrap(): expected a torch.optim.Optimizer, got {type(optimizer).__name__}")
+    if not hasattr(torch.Tensor, "register_post_accumulate_grad_hook"):
+        raise RuntimeError(f"wrap(): expected PyTorch 2.1 or later, got {torch.__version__}")
+    if not dist.is_initialized():
+        raise RuntimeError("wrap(): expected torch.distributed.init_process_group() before it")
+    if model in WRAPPED:
+        raise ValueError("wrap(): expected a model that is not wrapped, got one that is")
+
+
+def planned(plan):
+    folder = plan or os.environ.get("SYNCLINE_PLAN")
+    if not folder:
+        raise ValueError("expected a plan's folder, or SYNCLINE_PLAN in the environment, got none")
+    return capi.Plan(folder)
+
+
+def is_trained(parameter):
+    if torch.nn.parameter.is_lazy(parameter):
+        raise ValueError("expected a model whose lazy modules have run once, got one with others")
+    return parameter.requires_grad and parameter.numel() > 0
+
+
+def described(model, trained):
+    """The trained parameters and all their names, as match() wants them."""
+    parameters, first = {}, {}
+    for name, each in trained.items():
+        if each.device.type != "cpu":
+            raise ValueError(f"parameter '{name}': expected on a processor, got {each.device}")
+        size = each.numel() * each.element_size()
+        parameters[name] = Parameter(size, str(each.dtype)[6:])
+        first[id(each)] = name
+    every = model.named_parameters(remove_duplicate=False)
+    return parameters, {name: first[id(each)] for name, each in every if id(each) in first}
+
+
+def joined(plan, process_group, name):
+    """The plan's group of all ranks of a process group."""
+    address = agreement.address(process_group)
+    limit = agreement.limit(process_group)
+    options = {"address": address, "start_seconds": limit, "lost_seconds": limit, "name": name[:64]}
+    interface = os.environ.get("GLOO_SOCKET_IFNAME")
+    if interface:
+        options["interface_name"] = interface
+    rank, ranks = dist.get_rank(process_group), dist.get_world_size(process_group)
+    store = agreement.Announcement(process_group) if ranks > 1 else None
+    return capi.Group(plan, rank, ranks, store, **options)
+
+
+def say(fit):
+    """Says what is not done as the plan has it."""
+    told = [
+        f"{listed([f'message {number}' for number in numbers])} of the plan: {reason}; summed by"
+        " the all-reduce that costs least"
+        for reason, numbers in fit.layout.uncarried().items()
+    ]
+    if fit.plan.about.overlaps_steps and not fit.leaves_under_way:
+        told.append(
+            "the plan overlaps steps, which wrap() does with 'optimizer' alone: each backward pass"
+            " waits for its messages"
+        )
+    for each in told:
+        print(f"syncline: {each}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def no_sync(model):
+    reducer = of(model).reducer
+    if reducer is None:  # ranks train by their own gradients anyway
+        yield
+        return
+    before, reducer.syncs = reducer.syncs, False
+    try:
+        yield
+    finally:
+        reducer.syncs = before
+
+
+def finish(model):
+    wrapped = of(model)
+    if wrapped.updates:
+        wrapped.updates.finish()

@@ -1,0 +1,34 @@
+"""A rank of test_torch_wrap.py: torch_wrap_rank.py FOLDER RANK RANKS SECONDS KIND.. Prints a
+line of JSON for each kind."""
+
+import datetime
+import json
+import os
+import pathlib
+import sys
+
+import torch
+import torch.distributed as dist
+import torch_wrap_limits as limits
+import torch_wrap_training as training
+from torch_wrap_case import Case
+
+
+def main(folder, rank, ranks, seconds, *kinds):
+    torch.set_num_threads(1)
+    dist.init_process_group(
+        "gloo",
+        init_method=os.environ["MEET"],
+        rank=int(rank),
+        world_size=int(ranks),
+        timeout=datetime.timedelta(seconds=float(seconds)),
+    )
+    for kind in kinds:
+        case = getattr(training, kind, None) or getattr(limits, kind)
+        result = case(Case(pathlib.Path(folder), int(rank), int(ranks)))
+        print(json.dumps({kind: result}), flush=True)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
