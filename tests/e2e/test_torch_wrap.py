@@ -24,15 +24,22 @@ HERE = pathlib.Path(__file__).parent
 EXPORT = harness.TOP / "samples" / "models" / "export.py"
 # What is exported of torch_wrap_nets.py to plan from, with the length of its input.
 EXPORTS = {"mlp": ("mlp", "24"), "mixed": ("Twin", "72"), "branches": ("Both", "24")}
+# The net 'mlp' as a layer trace, a row a parameter.
+TRACE = "name,bytes,forward,backward\n" + "".join(
+    f"{2 * layer}.{name},{size}B,1ms,2ms\n"
+    for layer, (inputs, outputs) in enumerate(((24, 40), (40, 56), (56, 32), (32, 10)))
+    for name, size in (("weight", 4 * inputs * outputs), ("bias", 4 * outputs))
+)
 CUT = ("--planner", "p3:1KiB", "--overlap", "step")
 # Plans by name: the net, the ranks, and options of `compile`.
 PLANS = {
     **{
         f"{net}-{ranks}": (net, ranks, ("--planner", "wfbp", "--overlap", "backward"))
         for net in ("mlp", "mixed")
-        for ranks in (2, 4)
+        for ranks in (1, 2, 4)
     },
-    **{f"{net}.cut-{ranks}": (net, ranks, CUT) for net in ("mlp", "mixed") for ranks in (2, 4)},
+    **{f"{net}.cut-{ranks}": (net, ranks, CUT) for net in ("mlp", "mixed") for ranks in (1, 2, 4)},
+    "mlp.trace-2": ("trace", 2, ("--planner", "optimal")),
     "branches-2": ("branches", 2, ("--overlap", "backward", "--scheme", "*=ring")),
     "branches.cut-2": ("branches", 2, CUT),
     "mlp.sharded-2": ("mlp", 2, ("--overlap", "backward", "--scheme", "*=reduce-scatter")),
@@ -45,6 +52,7 @@ TRAINING = (
     *("same_gradients", "same_weights", "updates_where_used", "finishes_before_reading"),
     *("accumulation", "clipping", "scaling", "checkpointing", "buffers", "names"),
     *("compiled_late_updates", "other_gradients", "exchanges"),
+    *("failing_pass", "memory_formats"),
 )
 LIMITS = (
     *("unused", "changes", "not_carried", "barrier_is_told", "other_models", "sparse_gradients"),
@@ -64,6 +72,7 @@ class TorchWrapTest(unittest.TestCase):
             words = ("--input", inputs, "-o", cls.folder / f"{net}.onnx")
             export = ["/usr/bin/python3", EXPORT, f"torch_wrap_nets:{function}", *words]
             subprocess.run(export, cwd=HERE, check=True, capture_output=True)
+        (cls.folder / "trace.csv").write_text(TRACE)
         with stepcache.none():
             for name in PLANS:
                 cls.compile(name)
@@ -76,8 +85,11 @@ class TorchWrapTest(unittest.TestCase):
         cluster = cls.folder / f"{ranks}.yaml"
         text = harness.CLUSTER.format(ranks=ranks)
         cluster.write_text(text.replace("10 Gb/s", "10 Mb/s").replace("20 us", "1 ms"))
-        words = ("--cluster", cluster, "--batch", 4, "--loss", "cross-entropy", "--quiet")
-        model, plan = cls.folder / f"{net}.onnx", cls.folder / f"{name}.plan"
+        words = ("--cluster", cluster, "--quiet")
+        model, plan = cls.folder / "trace.csv", cls.folder / f"{name}.plan"
+        if net in EXPORTS:
+            words += ("--batch", 4, "--loss", "cross-entropy")
+            model = cls.folder / f"{net}.onnx"
         harness.syncline("compile", model, *words, *options, "-o", plan)
 
     @staticmethod
@@ -133,7 +145,9 @@ class TorchWrapTest(unittest.TestCase):
 
     def test_gradients_are_those_of_ddp(self):
         """In each step, with whole and with cut gradients; and the messages are the plan's."""
+        self.assertIn("mlp.trace", self.found["same_gradients"][0]["worst"])
         for rank in self.found["same_gradients"] + self.more["same_gradients"]:
+            self.assertGreaterEqual(len(rank["worst"]), 4)
             self.close(rank["worst"])
             for plan, messages in rank["travelled"].items():
                 self.assertIsInstance(messages, int, plan)
@@ -160,6 +174,17 @@ class TorchWrapTest(unittest.TestCase):
         self.assertIn("wide.weight", seen["wide"])
         self.assertNotIn("narrow.weight", seen["wide"])
         self.assertEqual(seen["narrow"], late)
+
+    def test_failing_first_pass(self):
+        for rank in self.found["failing_pass"]:
+            self.assertEqual(rank, [True, 0, False, True, 4])
+
+    def test_memory_formats(self):
+        self.assertEqual(self.found["memory_formats"], [[True] * 4] * 2)
+
+    def test_one_rank(self):
+        for rank in self.results(1, "same_gradients")["same_gradients"]:
+            self.close(rank["worst"])
 
     def test_stale_parameters_are_refused(self):
         """On rank 0, whose updates are late for sure."""

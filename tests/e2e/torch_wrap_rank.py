@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 import torch_wrap_limits as limits
 import torch_wrap_training as training
+import torch_wrap_weights as travelling
 from torch_wrap_case import Case
 
 
@@ -24,7 +25,8 @@ def main(folder, rank, ranks, seconds, *kinds):
         timeout=datetime.timedelta(seconds=float(seconds)),
     )
     for kind in kinds:
-        case = getattr(training, kind, None) or getattr(limits, kind)
+        place = next(each for each in (training, travelling, limits) if hasattr(each, kind))
+        case = getattr(place, kind)
         result = case(Case(pathlib.Path(folder), int(rank), int(ranks)))
         print(json.dumps({kind: result}), flush=True)
     dist.destroy_process_group()
