@@ -115,6 +115,7 @@ def limit(group):
     """How long a collective of the group may take, in seconds."""
     try:
         backend = (group or dist.group.WORLD)._get_backend(torch.device("cpu"))
-        return backend.options._timeout.total_seconds()
+        watch = getattr(backend, "watch", None)  # of the backend 'syncline'
+        return watch.limit if watch else backend.options._timeout.total_seconds()
     except (AttributeError, RuntimeError):
         return 1800.0  # PyTorch's default
