@@ -42,6 +42,15 @@ std::string capOf(const std::vector<ModuleBytes> &bucket) {
   return bucketCaps(BucketBytes{bucket});
 }
 
+/// At DistributedDataParallel's default size.
+syncline::sweep::SweepPoint pointOf(double step, std::vector<std::vector<int>> messages) {
+  syncline::sweep::SweepPoint point;
+  point.value = 25 * mebibyte;
+  point.step = step;
+  point.messages = std::move(messages);
+  return point;
+}
+
 } // namespace
 
 TEST(DdpBuckets, EntriesHaveFewDigits) {
@@ -82,14 +91,14 @@ TEST(DdpBuckets, GiveBackTheBuckets) {
 // ever so short. Gradients that are known allow for an entry with fewer digits.
 TEST(DdpBuckets, OfTracesHoldForAnyGradients) {
   DdpSteps steps{.sizes = {},
-                 .list = {.step = 1, .messages = {{0}, {0}, {1}}},
-                 .plan = {.step = 1},
+                 .list = pointOf(1, {{0}, {0}, {1}}),
+                 .plan = pointOf(1, {}),
                  .modules = {{4 * mebibyte}, {6 * mebibyte + 1000}, {mebibyte}},
                  .hook = "allreduce_hook",
                  .sources = "",
                  .isTrace = false,
                  .hasFrozen = false};
-  steps.sizes.points = {{.value = 25 * mebibyte, .step = 2}};
+  steps.sizes.points = {pointOf(2, {})};
   const std::string begin = "DistributedDataParallel(model, bucket_cap_mb_list=[";
   const auto listOf = [&](const std::string &text) {
     const std::size_t at = text.find(begin) + begin.size();
@@ -108,14 +117,14 @@ TEST(DdpBuckets, OfTracesHoldForAnyGradients) {
 // What is not trained is no part of a bucket in PyTorch either, if it is told so.
 TEST(DdpBuckets, NamesFrozenParameters) {
   DdpSteps steps{.sizes = {},
-                 .list = {.step = 1, .messages = {{0}}},
-                 .plan = {.step = 1},
+                 .list = pointOf(1, {{0}}),
+                 .plan = pointOf(1, {}),
                  .modules = {{mebibyte}},
                  .hook = "allreduce_hook",
                  .sources = "",
                  .isTrace = false,
                  .hasFrozen = false};
-  steps.sizes.points = {{.value = 25 * mebibyte, .step = 1}};
+  steps.sizes.points = {pointOf(1, {})};
   EXPECT_EQ(ddpAdvice(steps).find("requires_grad"), std::string::npos);
   steps.hasFrozen = true;
   EXPECT_NE(ddpAdvice(steps).find("requires_grad=False"), std::string::npos);
