@@ -9,8 +9,9 @@ namespace syncline::servers {
 
 AdditiveWorker::AdditiveWorker(Client &client, const Bounds &bounds, int workers,
                                WorkerOptions options)
-    : client(client), bounds(bounds), share(1.0F / static_cast<float>(workers)),
-      options(std::move(options)), base(this->options.weights.begin(), this->options.weights.end()),
+    : ServedWorker(client, std::move(options)), bounds(bounds),
+      share(1.0F / static_cast<float>(workers)),
+      base(this->options.weights.begin(), this->options.weights.end()),
       updates{std::vector<float>(base.size()), std::vector<float>(base.size())},
       atRead(base.size()), answer(base.size()) {}
 

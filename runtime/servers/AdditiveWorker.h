@@ -1,23 +1,14 @@
 // A worker of SSP, ASP and DSSP.
 #pragma once
 
-#include "runtime/core/Exchanges.h"
-#include "runtime/servers/Client.h"
 #include "runtime/servers/ClockKeeper.h"
 #include "runtime/servers/Courier.h"
+#include "runtime/servers/ServedWorker.h"
 
 #include <array>
 #include <vector>
 
 namespace syncline::servers {
-
-/// What all workers share with the run.
-struct WorkerOptions {
-  std::span<float> weights; ///< with their initial values
-  bool isFirst = false;     ///< sends the initial values to the servers
-  /// The signal that this rank has received; 0 for none.
-  std::function<int()> signal = [] { return 0; };
-};
 
 /// After each step the worker pushes a share of the difference that the step made to its weights,
 /// ticks, and keeps that share of the difference only. The share is 1/P, so that the steps of P
@@ -32,7 +23,7 @@ struct WorkerOptions {
 ///
 /// A server answers a worker's requests in their order, so that a read contains all of its pushes
 /// before the read and none after it.
-class AdditiveWorker : public core::Exchanges {
+class AdditiveWorker : public ServedWorker {
 public:
   /// `client` outlives the worker.
   AdditiveWorker(Client &client, const Bounds &bounds, int workers, WorkerOptions options);
@@ -41,13 +32,7 @@ public:
   Status beforeStep(std::int64_t number) override;
   Status afterStep(std::int64_t number) override;
   bool isStill(std::int64_t) const override { return true; }
-  Status drain() override { return Status::ok(); }
   Status finish() override;
-  double waitedSeconds() const override { return counts.waited; }
-  core::DriftCounts drift() const override { return counts; }
-  int stopSignal() const override { return signal; }
-  void recordRequests() override { client.log().start(); }
-  std::vector<core::ServerRequest> takeRequests() override { return client.log().take(); }
 
 private:
   Status takeGrant();
@@ -56,23 +41,17 @@ private:
   Status takeRead();
   Status wait(std::uint64_t job);
 
-  Client &client;
   const Bounds bounds;
   const float share;
-  const WorkerOptions options;
   std::vector<float> base;                   ///< the weights before the step
   std::array<std::vector<float>, 2> updates; ///< that are pushed
   std::array<std::uint64_t, 2> pushes{};     ///< the courier's jobs with the updates
   std::vector<float> atRead, answer;         ///< the weights when the read began; its result
   std::uint64_t read = 0;                    ///< the courier's job with the read; 0 for none
   std::int64_t readClock = 0, contained = 0; ///< the read's clock; the least one in its result
-  std::int64_t clock = 0;                    ///< number of complete steps
   std::int64_t cached = 0;                   ///< the least clock that the weights contain
-  std::int64_t unanswered = 0;               ///< ticks
   std::int64_t least = 0;                    ///< the least clock at the last grant
-  int signal = 0;
-  core::DriftCounts counts;
-  Courier courier; ///< ends first, because its jobs use the members above
+  Courier courier;                           ///< ends first, because its jobs use the members above
 };
 
 } // namespace syncline::servers

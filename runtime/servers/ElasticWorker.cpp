@@ -6,7 +6,7 @@
 namespace syncline::servers {
 
 ElasticWorker::ElasticWorker(Client &client, const Elastic &elastic, WorkerOptions options)
-    : client(client), elastic(elastic), options(std::move(options)),
+    : ServedWorker(client, std::move(options)), elastic(elastic),
       sent(this->options.weights.size()), centre(sent.size()) {}
 
 Status ElasticWorker::begin() {

@@ -1,7 +1,10 @@
 // A worker of the forms of EASGD that have servers.
 #pragma once
 
-#include "runtime/servers/AdditiveWorker.h"
+#include "runtime/servers/Courier.h"
+#include "runtime/servers/ServedWorker.h"
+
+#include <vector>
 
 namespace syncline::servers {
 
@@ -12,7 +15,7 @@ namespace syncline::servers {
 ///     W ← W after the step - a·(W - C)
 ///
 /// The exchange travels while the step computes or, where workers take turns, before it.
-class ElasticWorker : public core::Exchanges {
+class ElasticWorker : public ServedWorker {
 public:
   struct Elastic {
     std::int64_t period = 1;
@@ -27,30 +30,18 @@ public:
   Status beforeStep(std::int64_t number) override;
   Status afterStep(std::int64_t number) override;
   bool isStill(std::int64_t number) const override { return isDue(number + 1); }
-  Status drain() override { return Status::ok(); }
   /// The weights become the centre.
   Status finish() override;
-  double waitedSeconds() const override { return counts.waited; }
-  core::DriftCounts drift() const override { return counts; }
-  int stopSignal() const override { return signal; }
-  void recordRequests() override { client.log().start(); }
-  std::vector<core::ServerRequest> takeRequests() override { return client.log().take(); }
 
 private:
   bool isDue(std::int64_t number) const { return number % elastic.period == 0; }
   Status takeGrants(std::int64_t late);
   Status wait();
 
-  Client &client;
   const Elastic elastic;
-  const WorkerOptions options;
   std::vector<float> sent, centre; ///< W and C of the exchange
   std::uint64_t exchange = 0;      ///< the courier's job with it
-  std::int64_t clock = 0;          ///< number of complete steps
-  std::int64_t unanswered = 0;     ///< ticks
-  int signal = 0;
-  core::DriftCounts counts;
-  Courier courier; ///< ends first, because its jobs use the members above
+  Courier courier;                 ///< ends first, because its jobs use the members above
 };
 
 } // namespace syncline::servers
