@@ -93,8 +93,18 @@ class CommandsTest(unittest.TestCase):
         slow = syncline.simulate(self.plan, slow=["0:2", "1:3"])
         self.assertGreater(slow.step, 2 * alone.step)
         self.assertEqual(slow.json["step"], slow.step)
-        with self.assertRaisesRegex(syncline.UsageError, "'sweep': expected an option"):
+        with self.assertRaisesRegex(syncline.UsageError, r"'sweep': expected in sweep\(\)"):
             syncline.simulate(self.plan, sweep="ranks=2,4")
+
+    def test_sweep(self):
+        """One axis or two; a point has the numbers of its own simulation."""
+        points = syncline.sweep(self.plan, "slow=1,2", replan="no")
+        self.assertEqual([point["at"]["slow_factor"] for point in points], [1, 2])
+        self.assertEqual(points[0]["step"], syncline.simulate(self.plan).step)
+        pairs = syncline.sweep(self.plan, ["ranks=2,4", "batch=16,32"])
+        self.assertEqual(len(pairs), 4)
+        with self.assertRaisesRegex(syncline.Error, "sweep"):
+            syncline.sweep(self.plan, "colours=1,2")
 
     def test_cluster(self):
         """Underscores stand for hyphens; the text is what a file holds."""

@@ -12,6 +12,7 @@ from .commands import (
     compile,
     inspect,
     simulate,
+    sweep,
     verify,
 )
 from .errors import Error, InternalError, UsageError
@@ -32,5 +33,6 @@ __all__ = [
     "compile",
     "inspect",
     "simulate",
+    "sweep",
     "verify",
 ]

@@ -206,14 +206,23 @@ def verify(plan: Union[Plan, PathLike], **options: Option) -> Verified:
 
 
 def simulate(plan: Union[Plan, PathLike], **options: Option) -> Simulation:
-    """Runs the plan in virtual time, such as on another `cluster`. Sweeps print no JSON and are the
-    command's alone."""
+    """Runs the plan in virtual time, such as on another `cluster`."""
     if "sweep" in options:
-        raise UsageError("'sweep': expected an option of one simulation")
+        raise UsageError("'sweep': expected in sweep(), got it in simulate()")
     words = _words({**options, "json": True})
     read = json.loads(_run("simulate", os.fspath(_folder(plan)), *words).stdout)
     names = ("step", "exposed", "efficiency", "samples_per_second", "ranks")
     return Simulation(**{name: read[name] for name in names}, json=read)
+
+
+def sweep(
+    plan: Union[Plan, PathLike], axes: Union[str, Sequence[str]], **options: Option
+) -> List[Dict[str, Any]]:
+    """Simulates the plan for each value of an axis such as `"ranks=2,4,8"`, or each pair of values
+    of two: what `--json` prints of each, with its place in `at`. What is `left_out` says why."""
+    words = _words({"sweep": axes, **options, "json": True})
+    printed = _run("simulate", os.fspath(_folder(plan)), *words).stdout
+    return [json.loads(line) for line in printed.splitlines()]
 
 
 def cluster(output: Optional[PathLike] = None, **options: Option) -> Cluster:
