@@ -94,8 +94,8 @@ class TorchBackendTest(TorchRanksTest):
             self.assertEqual(process.stdout.readline(), "works\n")
         started[0].send_signal(signal.SIGSTOP)
         pattern = (
-            r"group '0': rank {rank}: the job's store does not answer; expected the process that"
-            r" serves it, often rank 0's, to run in the all-reduce of"
+            r"group '0': rank {rank}: the job's store does not answer: the process that serves it,"
+            r" often rank 0's, has ended or is stuck; this rank was in the all-reduce of"
         )
         self.expect_blame(started, 0, pattern)
 

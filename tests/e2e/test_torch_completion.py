@@ -54,6 +54,33 @@ class CompletionTest(unittest.TestCase):
         self.assertTrue(completion.threads[0].is_alive())
         never.set()
 
+    def test_an_error_ends_one_work_alone(self):
+        """And the thread goes on."""
+        ended = queue.SimpleQueue()
+
+        class Work:
+            def finish(self, error=None):
+                ended.put(error)
+
+        def wait(handle, work):
+            if handle == "wrong":
+                raise ValueError("cannot be written to")
+            work.finish()
+
+        completion = Completion("test", wait)
+        for handle in ("right", "wrong", "right"):
+            completion.put(handle, Work())
+        found = [str(ended.get(timeout=PATIENCE)) for _ in range(3)]
+        self.assertEqual(found, ["None", "cannot be written to", "None"])
+        completion.close(PATIENCE)
+
+    def test_threads_give_up(self):
+        completion = Completion("test", lambda handle, work: completion.gives_up.wait())
+        completion.put(0, "stuck")
+        completion.close(0.0)
+        completion.join(PATIENCE)
+        self.assertFalse(completion.threads[0].is_alive())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,8 @@ timeout of init_process_group() is how long a collective may take until the rank
 """
 
 import atexit
+import contextlib
+import datetime
 import os
 import sys
 import threading
@@ -15,13 +17,14 @@ import time
 import torch
 import torch.distributed as dist
 
+from syncline import capi
 from syncline.torch import carriers
 from syncline.torch.completion import Completion
 from syncline.torch.matching import Way
 from syncline.torch.pending import Pending, Watched
 from syncline.torch.planned import PlannedGroup, opened
 from syncline.torch.recording import Recording
-from syncline.torch.watch import BEAT, Watch
+from syncline.torch.watch import Watch
 
 KINDS = {
     torch.float32: "float32",
@@ -47,6 +50,8 @@ OTHERS = {
     "all_to_all_single": "all-to-all",
 }
 CLOSING = 20.0  # seconds that a rank waits at its end for the others
+GIVING_UP = 10.0  # seconds that a thread may take to give up, at most
+GLOO_LOOK = datetime.timedelta(seconds=0.5)  # between two looks whether to go on waiting for Gloo
 
 
 def tensors_of(values):
@@ -111,9 +116,10 @@ class Collectives:
             self.nccl = self.made_nccl()
         if plan:
             joined = (self.at, self.ranks, self.store, self.label, limit)
-            self.planned = PlannedGroup(plan, self.say, self.watch.end)
+            self.planned = PlannedGroup(plan, self.say, self.watch.fail)
             if device == "cpu":
                 self.planned.join(*joined)
+            self.watch.lost = self.planned.lost
 
     def made_nccl(self):
         given = (self.label, self.timeout, *self.nccl_arguments)
@@ -132,7 +138,10 @@ class Collectives:
                 f" which made the group, got one of process {os.getpid()}"
             )
         if self.is_over:
-            raise RuntimeError(f"syncline: group '{self.label}' has been shut down")
+            raise RuntimeError(self.shut_down())
+
+    def shut_down(self):
+        return f"syncline: group '{self.label}' has been shut down"
 
     def goes_by_nccl(self, tensors):
         """Whether NCCL carries a call on these tensors."""
@@ -170,6 +179,9 @@ class Collectives:
         self.watch.add(work)
         try:
             self.planned.start(decision, work, tensor if flat is None else flat, kind, is_mean)
+        except capi.PeerLost as failure:
+            self.watch.settle(str(failure))
+            raise
         except Exception as failure:
             work.finish(failure)
             raise
@@ -223,6 +235,12 @@ class Collectives:
     def end_of_gloo(self, carried, work):
         """Ends a work of Gloo's. Gloo's own threads call no Python, which they could do while the
         interpreter ends."""
+        # A call of C++ that goes on while the interpreter ends would abort the process.
+        while not carried.is_completed():
+            if self.by_thread.gives_up.is_set():
+                return work.finish(RuntimeError(f"{work.what}: {self.shut_down()}"))
+            with contextlib.suppress(RuntimeError):  # not over, or failed, which wait() says below
+                carried.wait(GLOO_LOOK)
         try:
             carried.wait()
         except Exception as failure:
@@ -299,9 +317,8 @@ class Collectives:
             self.planned.close(seconds)
         is_lost = self.watch and self.watch.error
         self.by_thread.close(0.0 if is_lost else max(end - time.monotonic(), 0.0))
+        self.by_thread.join(GIVING_UP)
         if self.watch:
-            if is_lost and self.at == 0:
-                time.sleep(3 * BEAT)  # the others read why in a store that rank 0 may serve
             self.watch.stop()
         if self.nccl and not is_lost:
             self.nccl.shutdown()

@@ -26,7 +26,10 @@ class Pending(dist.Work):
             if self.ended.is_set():
                 return
             if error is None and self.flat is not None:
-                self.tensors[0].detach().copy_(self.flat)
+                try:
+                    self.tensors[0].detach().copy_(self.flat)
+                except RuntimeError as failure:  # an expanded tensor cannot be written to
+                    error = failure
             self.error, self.flat = error, None
             self.ended.set()
         if self.left:

@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import os
+import threading
 import time
 
 from syncline import capi
@@ -79,14 +80,16 @@ class PlannedGroup:
     """A plan's messages between all ranks. Without join(), NCCL carries them, and their sequence
     alone is compared with the plan's."""
 
-    def __init__(self, plan, say, lost):
-        self.plan, self.say, self.lost = plan, say, lost
+    def __init__(self, plan, say, fail):
+        """`fail(why)` is called when the group has ended, and then ends all works."""
+        self.plan, self.say, self.fail = plan, say, fail
         strict = os.environ.get("SYNCLINE_STRICT") or "0"
         if strict not in ("0", "1"):
             raise ValueError(f"SYNCLINE_STRICT: expected 0 or 1, got '{strict}'")
         self.strict = strict == "1"
         self.matcher = Matcher(plan.messages)
-        self.group = None
+        self.group = self.failure = None
+        self.lock, self.is_closed = threading.Lock(), False
         self.by_thread = Completion("tickets", self.end)
         self.last = {}  # the last ticket of each message
 
@@ -112,7 +115,8 @@ class PlannedGroup:
                 raise RuntimeError(f"syncline: {told}")
             self.say(f"{told}; what does not fit travels by the scheme that costs least")
         if decision.begins and self.group:
-            self.group.step()
+            with contextlib.suppress(capi.PeerLost):  # the message behind it fails, too
+                self.group.step()
         return decision
 
     def name(self, decision):
@@ -142,14 +146,28 @@ class PlannedGroup:
             self.group.wait(ticket)
             work.finish()
         except capi.PeerLost as failure:
-            self.lost(failure)
-            work.finish(failure)
+            self.failure = self.failure or failure
+            self.fail(str(failure))
         except Exception as failure:
             work.finish(failure)
+
+    def lost(self):
+        """The error by which the group has ended as a rank is lost, or None."""
+        try:
+            with self.lock:
+                if self.group and not self.is_closed:
+                    self.group.check()
+        except capi.PeerLost as failure:
+            self.failure = self.failure or failure
+        except capi.Failed:  # this rank has ended it, and knows why
+            pass
+        return self.failure
 
     def close(self, seconds=20.0):
         end = time.monotonic() + seconds
         self.by_thread.close(seconds)
+        with self.lock:
+            self.is_closed = True
         if self.group:
             with contextlib.suppress(capi.Failed):  # told where it happened
                 self.group.close(max(end - time.monotonic(), 0.0))
