@@ -94,6 +94,28 @@ class PythonApiTest(unittest.TestCase):
         with self.assertRaisesRegex(capi.Failed, "the plan is for 2 ranks, the group has 1"):
             capi.Group(plan, 0, 1, port=harness.free_port())
 
+    def test_unknown_options_are_refused(self):
+        plan = capi.Plan(self.path)
+        for option in ("lost_second", "size", "store_"):
+            with self.assertRaisesRegex(capi.BadUsage, f"^Group.*lost_seconds.*, got '{option}'$"):
+                capi.Group(plan, 0, 1, **{option: 1})
+
+    def test_values_that_do_not_fit_are_refused(self):
+        """And are not cut."""
+        plan, wide = capi.Plan(self.path), 1 << 32
+        for call, said in (
+            (lambda: plan.message(wide), r"plan_message\(\): expected a number of 32 bits, got 4"),
+            (lambda: plan.choose(-wide * wide), r"choose\(\): expected a number of 64 bits, got -1"),
+            (lambda: capi.Group(plan, wide, 2), r"rank: expected a number of 32 bits, got 4294"),
+            (lambda: capi.Group(plan, 0, wide), r"ranks: expected a number of 32 bits"),
+            (lambda: capi.Group(plan, 0, 2, port=wide), r"option 'port': expected a number of 32"),
+            (lambda: capi.Plan(f"{self.path}\0/more"), r"plan_open\(\): expected text without NUL"),
+            (lambda: capi.Group(plan, 0, 2, name="a\0b"), r"'name': .* NUL, got 'a\\x00b'"),
+        ):
+            with self.assertRaisesRegex(capi.BadUsage, said):
+                call()
+        self.assertTrue(plan.choose((1 << 31) + 4)[0])
+
     def test_sums_between_processes(self):
         port = str(harness.free_port())
         environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}

@@ -1,13 +1,14 @@
 """What scripts may do with the backend 'syncline' besides training: any tensor, callbacks that
 wait, forks, a second group over the same store, ends without a goodbye."""
 
+import signal
 import time
 import unittest
 
 import harness
 from depth import repeat
 from torch_ranks import TESTS, TorchRanksTest
-from waiting import SILENCE
+from waiting import PATIENCE, SILENCE
 
 TRACE = "name,bytes,forward,backward\nfirst,4000B,1ms,2ms\nlast,8000B,1ms,2ms\n"
 
@@ -31,7 +32,8 @@ class TorchEdgesTest(TorchRanksTest):
             self.assertEqual(said.split(), list(kinds), errors)
 
     def test_any_tensor_and_any_call(self):
-        self.calls("shapes", "collectives", "before_waiting", "nested", "limits")
+        kinds = ("shapes", "expanded", "operations", "anyone", "collectives")
+        self.calls(*kinds, "before_waiting", "nested", "limits")
 
     def test_groups_end_and_begin_again(self):
         self.calls("forked", "twice", "shapes", ranks=3)
@@ -48,6 +50,18 @@ class TorchEdgesTest(TorchRanksTest):
             with self.subTest(plan=plan):
                 found = self.ends(self.ranks("leaves", 2, plan))
                 self.assertEqual(found, [("leaves\n", "")] * 2)
+
+    def test_an_end_while_a_thread_waits_for_gloo(self):
+        first, other = self.ranks("leaves_waiting", 2)
+        _, errors = first.communicate(timeout=PATIENCE)
+        self.assertEqual(first.returncode, 1, errors)
+        self.assertIn("ValueError: wrong data", errors)
+        self.assertEqual(other.wait(PATIENCE), -signal.SIGKILL)
+
+    def test_names_a_rank_whose_message_is_waited_for(self):
+        first, _ = self.ranks("receives", 2)
+        said, errors = first.communicate(timeout=PATIENCE)
+        self.assertRegex(said, r"^group '0': rank 0: lost rank 1 \(it does not answer\)\n", errors)
 
     def test_an_error_of_one_rank_is_one_of_all(self):
         """Long before the limit."""

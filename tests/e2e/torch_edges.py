@@ -5,7 +5,9 @@ import datetime
 import gc
 import os
 import resource
+import signal
 import sys
+import threading
 import time
 
 import torch
@@ -106,6 +108,78 @@ def nested(rank, ranks):
     for count in (elements()[0], 7):
         future = dist.all_reduce(torch.ones(count), async_op=True).get_future().then(again)
         assert future.wait().unique().tolist() == [2 * ranks]
+
+
+def expanded(rank, ranks):
+    """A tensor that cannot be written to ends its own call alone, in a callback too."""
+    tensor = torch.ones(1).expand(7)
+    assert "single memory location" in refused(lambda: dist.all_reduce(tensor))
+    future = dist.all_reduce(tensor, async_op=True).get_future()
+    assert "single memory location" in refused(future.wait)
+    assert summed(torch.ones(7)).unique().tolist() == [ranks]
+
+
+def operations(rank, ranks):
+    """What values cannot do is refused at the call, and the group goes on."""
+    count, whole = torch.ones(3), torch.ones(3, dtype=torch.int64)
+    expected = "all-reduce by AVG: expected floating-point numbers, got int64"
+    assert expected == refused(lambda: dist.all_reduce(whole, dist.ReduceOp.AVG))
+    expected = "reduce by BXOR: expected whole numbers, got float32"
+    assert expected == refused(lambda: dist.reduce(count, 0, dist.ReduceOp.BXOR))
+    expected = "reduce-scatter by AVG: expected floating-point numbers, got int64"
+    parts = torch.ones(3 * ranks, dtype=torch.int64)
+    scatter = dist.reduce_scatter_tensor
+    assert expected == refused(lambda: scatter(whole, parts, dist.ReduceOp.AVG))
+    assert summed(whole, op=dist.ReduceOp.BAND).tolist() == [1, 1, 1]
+    assert summed(torch.full((3,), 7.0), op=dist.ReduceOp.AVG).tolist() == [7, 7, 7]
+
+
+def refused(call):
+    try:
+        call()
+    except (RuntimeError, ValueError) as failure:
+        return str(failure)
+    return "nothing was refused"
+
+
+def anyone(rank, ranks):
+    """A message whose sender the receiver does not know."""
+    if rank == 1:
+        dist.send(torch.full((2,), 5.0), 0)
+    if rank == 0:
+        got = torch.empty(2)
+        assert dist.recv(got) == 1 and got.tolist() == [5, 5]
+
+
+def receives(rank, ranks):
+    """Rank 0 waits for a message of a rank that ends."""
+    pids = [None] * ranks
+    dist.all_gather_object(pids, os.getpid())
+    if rank == 1:
+        time.sleep(1000)
+    threading.Timer(1.0, os.kill, (pids[1], signal.SIGKILL)).start()
+    print(refused(lambda: dist.recv(torch.empty(2), 1)), flush=True)
+
+
+class AtTheEnd:
+    """Ends another process while the interpreter ends, and gives its own threads time to notice."""
+
+    def __init__(self, process):
+        self.process = process
+
+    def __del__(self):
+        os.kill(self.process, signal.SIGKILL)
+        time.sleep(3)
+
+
+def leaves_waiting(rank, ranks):
+    """Rank 0 ends by an error while a thread waits for Gloo, which then gets an answer."""
+    pids = [None] * ranks
+    dist.all_gather_object(pids, os.getpid())
+    if rank == 1:
+        time.sleep(1000)
+    globals()["kept"] = AtTheEnd(pids[1]), dist.all_reduce(torch.ones(3), async_op=True)
+    raise ValueError("wrong data")
 
 
 def forked(rank, ranks):

@@ -74,6 +74,12 @@ class GroupOptions(Sized):
     ]
 
 
+def options():
+    """The types of a group's options, by name, but for those that Group() sets itself."""
+    own = ("size", "rank", "ranks", "store")
+    return {name: kind for name, kind in GroupOptions._fields_ if name not in own}
+
+
 class MessageTime(ctypes.Structure):
     _fields_ = [
         *fields(i32, "message unused"),

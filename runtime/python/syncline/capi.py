@@ -47,8 +47,25 @@ CODES = {1: BadInput, 2: BadUsage, 3: PeerLost, 4: TimedOut, 5: Internal}
 library = functools.cache(_structs.load)
 
 
+BITS = {_structs.i32: 31, _structs.i64: 63}  # of a number, without its sign
+
+
+def bad_usage(text):
+    return BadUsage(_structs.Error(rank=-1, message=-1, step=-1, text=text.encode()[:2000]))
+
+
+def expect_fits(where, value, kind):
+    """ctypes takes a larger number's last bits, and C the text before a NUL."""
+    if kind in BITS and isinstance(value, int) and not -1 <= value >> BITS[kind] <= 0:
+        raise bad_usage(f"{where}: expected a number of {BITS[kind] + 1} bits, got {value}")
+    if kind is _structs.text and isinstance(value, bytes) and 0 in value:
+        raise bad_usage(f"{where}: expected text without NUL, got {value.decode()!r}")
+
+
 def call(name, *arguments):
     """Calls syncline_NAME. Raises one of CODES."""
+    for value, kind in zip(arguments, _structs.CALLS[name]):
+        expect_fits(f"syncline_{name}()", value, kind)
     error = _structs.Error()
     code = getattr(library(), "syncline_" + name)(*arguments, ctypes.byref(error))
     if code != 0:
@@ -160,6 +177,13 @@ class Group:
             name: value.encode() if isinstance(value, str) else value
             for name, value in options.items()
         }
+        kinds = _structs.options()
+        for name, value in given.items():
+            if name not in kinds:
+                raise bad_usage(f"Group(): expected an option of {', '.join(kinds)}, got '{name}'")
+            expect_fits(f"Group(): option '{name}'", value, kinds[name])
+        for name, value in (("rank", rank), ("ranks", ranks)):
+            expect_fits(f"Group(): {name}", value, _structs.i32)
         if self.store:
             given["store"] = ctypes.pointer(self.store.struct)
         struct = _structs.GroupOptions(rank=rank, ranks=ranks, **given)

@@ -21,7 +21,7 @@ from syncline import capi
 from syncline.torch import carriers
 from syncline.torch.completion import Completion
 from syncline.torch.matching import Way
-from syncline.torch.pending import Pending, Watched
+from syncline.torch.pending import Passed, Pending, Watched
 from syncline.torch.planned import PlannedGroup, opened
 from syncline.torch.recording import Recording
 from syncline.torch.watch import Watch
@@ -71,6 +71,22 @@ def without_gaps(tensor):
     """A copy of a tensor whose values do not lie one behind the other; None where they do."""
     is_packed = tensor.is_sparse or tensor.is_contiguous()
     return None if is_packed else tensor.detach().contiguous()
+
+
+def expect_operation(name, tensors, arguments):
+    """Raises where values do not have the operation that the options among the arguments ask for:
+    Gloo would say so on a thread of its own, and the group would end."""
+    operation = next((each.reduceOp for each in arguments if hasattr(each, "reduceOp")), None)
+    whole = [tensor for tensor in tensors if not (tensor.is_floating_point() or tensor.is_complex())]
+    rest = [tensor for tensor in tensors if all(tensor is not each for each in whole)]
+    for expected, operations, wrong in (
+        ("floating-point", ("AVG",), whole),
+        ("whole", ("BAND", "BOR", "BXOR"), rest),
+    ):
+        for each in operations:
+            if wrong and operation == getattr(dist.ReduceOp, each):
+                kind = str(wrong[0].dtype).removeprefix("torch.")
+                raise ValueError(f"{name} by {each}: expected {expected} numbers, got {kind}")
 
 
 class Collectives:
@@ -203,6 +219,7 @@ class Collectives:
             arguments = (tensors, *arguments)
         if self.goes_by_nccl(found):
             return self.by_nccl(lambda: f"the {name}{sized}{place()}", method, arguments)
+        expect_operation(name, found, arguments)
         # Gloo would sum what lies in the gaps.
         flat = without_gaps(given[0]) if method == "allreduce" and len(given) == 1 else None
         if flat is not None:
@@ -286,8 +303,10 @@ class Collectives:
 
     def peer_to_peer(self, method, tensors, *arguments):
         self.expect_ready()
-        carrier = self.nccl if self.goes_by_nccl(tensors) else self.gloo
-        return getattr(carrier, method)(tensors, *arguments)
+        if self.goes_by_nccl(tensors):
+            return getattr(self.nccl, method)(tensors, *arguments)
+        self.watch.expect_whole()
+        return Passed(getattr(self.gloo, method)(tensors, *arguments), self.watch.settle)
 
     def set_timeout(self, timeout):
         self.timeout, self.watch.limit = timeout, timeout.total_seconds()

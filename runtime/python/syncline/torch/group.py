@@ -26,6 +26,11 @@ def made(timeout):
     known = distributed_c10d._world
     for group, name in known.pg_names.items():
         if name == NAME:
+            if timeout not in (None, group.timeout):
+                raise ValueError(
+                    "process_group(): expected the timeout of the first call,"
+                    f" {group.timeout.total_seconds():g} s, got {timeout.total_seconds():g} s"
+                )
             return group
     rank, ranks = dist.get_rank(), dist.get_world_size()
     store = dist.PrefixStore(NAME, distributed_c10d._get_default_store())

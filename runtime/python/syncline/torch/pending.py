@@ -68,6 +68,31 @@ class Pending(dist.Work):
         return self.future
 
 
+class Passed(dist.Work):
+    """What one rank sends to another, by Gloo. The caller's thread waits: Gloo says of such a work
+    that it is over, and can end it, in no other way. `settle(why)` raises whose fault it is."""
+
+    def __init__(self, carried, settle):
+        super().__init__()
+        self.carried, self.settle = carried, settle
+
+    def wait(self, *timeout, **named):
+        try:
+            return self.carried.wait(*timeout, **named)
+        except RuntimeError as failure:
+            self.settle(str(failure))
+            raise
+
+    def is_completed(self):
+        return self.carried.is_completed()
+
+    def is_success(self):
+        return self.carried.is_success()
+
+    def _source_rank(self):
+        return self.carried._source_rank()
+
+
 class Watched:
     """A collective of NCCL's, as far as the watch asks for it. NCCL alone ends it; `abort(error)`
     makes it do so."""
