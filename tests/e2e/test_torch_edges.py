@@ -32,7 +32,7 @@ class TorchEdgesTest(TorchRanksTest):
             self.assertEqual(said.split(), list(kinds), errors)
 
     def test_any_tensor_and_any_call(self):
-        kinds = ("shapes", "expanded", "operations", "anyone", "collectives")
+        kinds = ("shapes", "expanded", "operations", "late", "collectives")
         self.calls(*kinds, "before_waiting", "nested", "limits")
 
     def test_groups_end_and_begin_again(self):

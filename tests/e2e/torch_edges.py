@@ -142,13 +142,23 @@ def refused(call):
     return "nothing was refused"
 
 
-def anyone(rank, ranks):
-    """A message whose sender the receiver does not know."""
-    if rank == 1:
-        dist.send(torch.full((2,), 5.0), 0)
-    if rank == 0:
-        got = torch.empty(2)
-        assert dist.recv(got) == 1 and got.tolist() == [5, 5]
+def late(rank, ranks):
+    """Rank 1 comes to each collective when the others' threads have asked for its end."""
+    mine, parts = torch.full((2,), float(rank)), [torch.empty(2) for _ in range(ranks)]
+    sums, everyones = torch.empty(2), torch.empty(ranks)
+    for call in (
+        lambda: dist.all_reduce(sums.fill_(1), async_op=True),
+        lambda: dist.reduce_scatter(sums, [torch.ones(2)] * ranks, async_op=True),
+        lambda: dist.reduce_scatter_tensor(sums, torch.ones(2 * ranks), async_op=True),
+        lambda: dist.all_gather(parts, mine, async_op=True),
+        lambda: dist.all_to_all_single(everyones, torch.ones(ranks) * rank, async_op=True),
+        lambda: dist.barrier(async_op=True),
+    ):
+        if rank == 1:
+            time.sleep(1)
+        call().wait()
+        assert sums.tolist() == [ranks, ranks]
+    assert [each[0].item() for each in parts] == everyones.tolist() == list(range(ranks))
 
 
 def receives(rank, ranks):

@@ -7,7 +7,6 @@ timeout of init_process_group() is how long a collective may take until the rank
 """
 
 import atexit
-import contextlib
 import datetime
 import os
 import sys
@@ -52,6 +51,7 @@ OTHERS = {
 CLOSING = 20.0  # seconds that a rank waits at its end for the others
 GIVING_UP = 10.0  # seconds that a thread may take to give up, at most
 GLOO_LOOK = datetime.timedelta(seconds=0.5)  # between two looks whether to go on waiting for Gloo
+NOT_OVER = "Operation timed out"  # which PyTorch says at the end of GLOO_LOOK
 
 
 def tensors_of(values):
@@ -253,18 +253,17 @@ class Collectives:
         """Ends a work of Gloo's. Gloo's own threads call no Python, which they could do while the
         interpreter ends."""
         # A call of C++ that goes on while the interpreter ends would abort the process.
-        while not carried.is_completed():
-            if self.by_thread.gives_up.is_set():
-                return work.finish(RuntimeError(f"{work.what}: {self.shut_down()}"))
-            with contextlib.suppress(RuntimeError):  # not over, or failed, which wait() says below
+        while not self.by_thread.gives_up.is_set():
+            try:
                 carried.wait(GLOO_LOOK)
-        try:
-            carried.wait()
-        except Exception as failure:
-            if not work.is_completed():
-                self.watch.fail(str(failure))  # which ends the work when it knows the rank
-        else:
-            work.finish()
+            except Exception as failure:
+                if NOT_OVER in str(failure):
+                    continue
+                if not work.is_completed():
+                    self.watch.fail(str(failure))  # which ends the work when it knows the rank
+                return None
+            return work.finish()
+        return work.finish(RuntimeError(f"{work.what}: {self.shut_down()}"))
 
     def place(self, decision=None):
         """A function that says where in the run a call is that is made now."""

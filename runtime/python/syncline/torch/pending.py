@@ -89,9 +89,6 @@ class Passed(dist.Work):
     def is_success(self):
         return self.carried.is_success()
 
-    def _source_rank(self):
-        return self.carried._source_rank()
-
 
 class Watched:
     """A collective of NCCL's, as far as the watch asks for it. NCCL alone ends it; `abort(error)`
