@@ -105,7 +105,7 @@ class PythonApiTest(unittest.TestCase):
         plan, wide = capi.Plan(self.path), 1 << 32
         for call, said in (
             (lambda: plan.message(wide), r"plan_message\(\): expected a number of 32 bits, got 4"),
-            (lambda: plan.choose(-wide * wide), r"choose\(\): expected a number of 64 bits, got -1"),
+            (lambda: plan.choose(-wide * wide), r"choose\(\): expected a number of 64 bits, got"),
             (lambda: capi.Group(plan, wide, 2), r"rank: expected a number of 32 bits, got 4294"),
             (lambda: capi.Group(plan, 0, wide), r"ranks: expected a number of 32 bits"),
             (lambda: capi.Group(plan, 0, 2, port=wide), r"option 'port': expected a number of 32"),

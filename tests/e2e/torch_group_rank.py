@@ -60,6 +60,14 @@ def others(net, rank, group):
     assert work.is_completed()
     dist.barrier(group=group)
     assert syncline.torch.process_group() is group
+    assert syncline.torch.process_group(group.timeout) is group
+    try:
+        syncline.torch.process_group(datetime.timedelta(seconds=7))
+    except ValueError as failure:
+        assert str(failure).startswith("process_group(): expected the timeout of the first call, ")
+        assert str(failure).endswith(" s, got 7 s")
+    else:
+        raise AssertionError("another timeout was not refused")
 
     def run(model):
         with model.join():

@@ -96,7 +96,8 @@ def run(trial):
     for file in files:
         file.seek(0)
         errors.append(file.read().decode(errors="replace"))
-    print(json.dumps({**vars(trial), "codes": codes, "errors": errors, "seconds": seconds}), flush=True)
+    found = {"codes": codes, "errors": errors, "seconds": seconds}
+    print(json.dumps({**vars(trial), **found}), flush=True)
 
 
 def lose(trial, ranks, steps):

@@ -3,7 +3,8 @@ NCCL carries all calls on CUDA tensors.
 
 Environment: SYNCLINE_PLAN is the plan's folder; with SYNCLINE_STRICT=1 a sequence of all-reduces
 that is not the plan's ends the run; SYNCLINE_RECORD is a file for a layer trace to plan from. The
-timeout of init_process_group() is how long a collective may take until the rank at fault is named.
+timeout of init_process_group() is how long a collective may take until the rank at fault is named;
+send() and recv() may take 30 s more.
 """
 
 import atexit
@@ -77,8 +78,8 @@ def expect_operation(name, tensors, arguments):
     """Raises where values do not have the operation that the options among the arguments ask for:
     Gloo would say so on a thread of its own, and the group would end."""
     operation = next((each.reduceOp for each in arguments if hasattr(each, "reduceOp")), None)
-    whole = [tensor for tensor in tensors if not (tensor.is_floating_point() or tensor.is_complex())]
-    rest = [tensor for tensor in tensors if all(tensor is not each for each in whole)]
+    whole = [each for each in tensors if not (each.is_floating_point() or each.is_complex())]
+    rest = [each for each in tensors if each.is_floating_point() or each.is_complex()]
     for expected, operations, wrong in (
         ("floating-point", ("AVG",), whole),
         ("whole", ("BAND", "BOR", "BXOR"), rest),

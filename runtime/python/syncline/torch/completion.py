@@ -43,8 +43,8 @@ class Completion:
             self.threads[level].entries.put((handle, work))
 
     def close(self, seconds):
-        """Lets the threads end behind the works that were put, and waits so long for them. Then they
-        are told to give up."""
+        """Lets the threads end behind the works that were put, and waits so long for them. Then it
+        tells them to give up."""
         for each in self.threads:
             each.entries.put(None)
         self.join(seconds)
