@@ -64,14 +64,15 @@ class TorchEdgesTest(TorchRanksTest):
         self.assertRegex(said, r"^group '0': rank 0: lost rank 1 \(it does not answer\)\n", errors)
 
     def test_an_error_of_one_rank_is_one_of_all(self):
-        """Long before the limit."""
-        for plan in (self.small_plan(2), None):
-            with self.subTest(plan=plan):
+        """Long before the limit, though the rank may serve the store."""
+        for rank, plan in ((1, self.small_plan(2)), (1, None), (0, None)):
+            with self.subTest(rank=rank, plan=plan):
                 begin = time.monotonic()
-                started = self.ranks("fails", 2, plan, seconds=SILENCE * 30)
-                (_, waited), (_, wrong) = self.ends(started, 1)
-                self.assertIn("ValueError: wrong data", wrong)
-                self.assertRegex(waited, r"rank 0: .*rank 1")
+                started = self.ranks("fails", 2, plan, seconds=SILENCE * 30, FAILS=str(rank))
+                found = self.ends(started, 1)
+                self.assertIn("ValueError: wrong data", found[rank][1])
+                told = f"rank {1 - rank}: rank {rank} has left: its process ended by ValueError: wrong"
+                self.assertIn(told, found[1 - rank][1])
                 self.assertLess(time.monotonic() - begin, SILENCE * 15)
 
 

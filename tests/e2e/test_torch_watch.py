@@ -234,6 +234,18 @@ class TorchWatchTest(unittest.TestCase):
             self.assertTrue(work.ended.wait(PATIENCE))
         self.assertIn("store does not answer: the process that serves it", str(work.error))
 
+    def test_a_rank_that_ends_by_an_error_says_why(self):
+        watches = self.watches(3)
+        work = called(watches[0])
+        with mock.patch.object(watches[1], "ended"):
+            watches[1].leave("its process ended by KeyError: 'x'")
+        self.turns([watches[1], watches[0]], 1)
+        self.assertFalse(watches[1].error)  # the process of rank 2 may be about to ask
+        self.turns([watches[2], watches[0], watches[1]], 1)
+        told = "rank 1 has left: its process ended by KeyError: 'x'"
+        self.assertEqual(str(work.error), f"group '0': rank 0: {told} in the barrier (call 3)")
+        self.assertTrue(watches[1].error)
+
     def test_a_failed_call_waits_for_the_verdict(self):
         watches = self.watches(2, Watch)
         watches[0].add(Work())

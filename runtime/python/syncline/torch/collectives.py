@@ -321,9 +321,13 @@ class Collectives:
         self.finish(0.0)
 
     def at_exit(self):
-        """The program ends without destroy_process_group(); after an error nothing is waited for,
-        so that the others learn of it at once."""
-        self.finish(0.0 if getattr(sys, "last_type", None) else CLOSING)
+        """The program ends without destroy_process_group(). The others learn at once of an error,
+        behind which nothing is waited for."""
+        failure = getattr(sys, "last_value", None)
+        if failure and self.process == os.getpid():
+            told = f"{type(failure).__name__}: {failure}".splitlines()[0][:200]
+            self.watch.leave(f"its process ended by {told}")
+        self.finish(0.0 if failure else CLOSING)
 
     def finish(self, seconds=CLOSING):
         """Leaves the group and writes the recording. A forked process leaves its parent's alone."""

@@ -28,9 +28,10 @@ class Pending(dist.Work):
             if error is None and self.flat is not None:
                 try:
                     self.tensors[0].detach().copy_(self.flat)
+                    self.flat = None  # after an error its carrier may still write into it
                 except RuntimeError as failure:  # an expanded tensor cannot be written to
                     error = failure
-            self.error, self.flat = error, None
+            self.error = error
             self.ended.set()
         if self.left:
             self.left(self)

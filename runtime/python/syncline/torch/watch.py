@@ -44,6 +44,7 @@ class Watch:
         self.pending = {}  # works under way, in the order of their calls
         self.calls, self.beats, self.last = 0, 0, None
         self.failed = None  # why a collective of this rank failed
+        self.leaves = None  # why this rank ends on its own
         self.readings = collections.deque(maxlen=round(SILENT / BEAT) + 1)  # of all ranks' lines
         self.verdict = None  # as an exception, while other ranks may not know it
         self.waits_for, self.waits_until = [], 0.0  # who they are
@@ -101,6 +102,12 @@ class Watch:
             self.ended.wait(3 * SILENT + STORE_GRACE)
         self.expect_whole()
 
+    def leave(self, why):
+        """This rank ends on its own, which all others learn before its process is gone."""
+        self.leaves = f"rank {self.rank} has left: {why}"
+        self.wake.set()
+        self.ended.wait(2 * SILENT)
+
     def stop(self):
         self.over = True
         self.wake.set()
@@ -144,6 +151,8 @@ class Watch:
             self.beat()
             if self.store.check([VERDICT]):
                 self.adopt(self.store.get(VERDICT).decode(), lost)
+            elif self.leaves:
+                self.declare([self.rank], self.leaves)
             elif lost:
                 self.declare([lost.rank], self.told_by(lost), lost)
             elif self.failed or self.overdue():
