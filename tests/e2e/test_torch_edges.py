@@ -71,8 +71,8 @@ class TorchEdgesTest(TorchRanksTest):
                 started = self.ranks("fails", 2, plan, seconds=SILENCE * 30, FAILS=str(rank))
                 found = self.ends(started, 1)
                 self.assertIn("ValueError: wrong data", found[rank][1])
-                told = f"rank {1 - rank}: rank {rank} has left: its process ended by ValueError: wrong"
-                self.assertIn(told, found[1 - rank][1])
+                told = f"rank {rank} has left: its process ended by ValueError: wrong data in the"
+                self.assertIn(f"rank {1 - rank}: {told}", found[1 - rank][1])
                 self.assertLess(time.monotonic() - begin, SILENCE * 15)
 
 
