@@ -9,7 +9,7 @@ namespace syncline {
 
 /// The `schema` of plan.json. Raise it whenever a reader of the old schema would misunderstand the
 /// new one.
-inline constexpr int planSchema = 19;
+inline constexpr int planSchema = 20;
 
 /// The end of a message that refuses the plan in a folder for its version: how to make it anew.
 inline std::string compileAgain(const std::string &folder) {

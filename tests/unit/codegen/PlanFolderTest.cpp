@@ -223,12 +223,12 @@ TEST_F(PlanFolder, HoldsATunersTableForGpus) {
 }
 
 TEST_F(PlanFolder, RefusesAnotherSchema) {
-  rewrite([](nlohmann::json &json) { json["schema"] = 18; });
+  rewrite([](nlohmann::json &json) { json["schema"] = 19; });
   const auto read = readPlanJson(plan);
   ASSERT_FALSE(read.isOk());
   EXPECT_EQ(read.status().message(),
             "'" + plan +
-                "/plan.json': expected schema 19, got 18; make the plan anew with "
+                "/plan.json': expected schema 20, got 19; make the plan anew with "
                 "'syncline compile MODEL --cluster FILE -o " +
                 plan + "'");
 }

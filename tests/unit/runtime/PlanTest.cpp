@@ -255,7 +255,7 @@ TEST(Plan, Unfit) {
     EXPECT_NE(messageOf(plan).find(why), std::string::npos) << messageOf(plan);
     plan.json = before;
   };
-  refused("schema", 3, "expected schema 19, got 3");
+  refused("schema", 3, "expected schema 20, got 3");
   refused("runnable", false, "layer trace");
   refused("backend", "tpu", "'backend': expected cpu or cuda, got 'tpu'");
   refused("clip_norm", 0, "'clip_norm': expected a number from 1e-30 to 1e30, got 0");
@@ -302,7 +302,7 @@ TEST(Plan, Numbers) {
   refused("/ranks", true, "'ranks': expected a whole number, got true");
   refused("/memory/arena", ~std::uint64_t{0}, "'arena': 18446744073709551615 is out of range");
   refused("/inputs/0/shape/1", 4.25, "'shape': expected a whole number, got 4.25");
-  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 19, got 4294967301");
+  refused("/schema", (std::int64_t{1} << 32) + 5, "expected schema 20, got 4294967301");
   refused("/predicted/step", -1.0, "'step': -1.0 is no prediction");
   refused("/predicted/planner", nlohmann::json::object(), "missing 'step'");
   refused("/predicted/traffic", "much", "'traffic' is of the wrong type");
