@@ -122,12 +122,13 @@ std::string measuredSchemes(const nlohmann::json &cluster) {
 /// Where the times of messages come from that the cluster file does not state.
 std::string linkRates(const nlohmann::json &cluster) {
   const auto byProtocols = [&](const char *key) {
-    const nlohmann::json link = cluster.value(key, nlohmann::json());
-    return link.is_object() && link.value("protocols", false);
+    const nlohmann::json &link = cluster.at(key); // null without a network of that kind
+    return !link.is_null() && link.at("protocols").get<bool>();
   };
   return byProtocols("link") || byProtocols("inside")
-             ? "by NCCL's protocols as fitted to published all-reduces on such links (where there "
-               "were any); calibrate has this cluster's"
+             ? "estimated from published NCCL all-reduces on such links, or from typical values "
+               "where "
+               "none is published; 'syncline calibrate' measures this cluster"
              : "nominal, by the cluster file's bandwidth and latency";
 }
 

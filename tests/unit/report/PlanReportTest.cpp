@@ -168,7 +168,7 @@ TEST(PlanReport, SaysHowFastItTrainsAndHowItScales) {
 TEST(PlanReport, SaysWhereTimesComeFrom) {
   json plan = smallPlan();
   plan["cluster"] = json::parse(R"({
-    "device": {"compute": 1e9, "memory": 1e9}, "collectives": [],
+    "device": {"compute": 1e9, "memory": 1e9}, "link": null, "inside": null, "collectives": [],
     "overrides": [{"nodes": [2], "slowdown": 2.0, "link": null}]})");
   plan["provenance"] = json::parse(R"({"times": "profile", "profile": "P.json", "operations": 9,
     "measured": 9, "device": null, "efficiency": 1.0})");

@@ -14,8 +14,11 @@ namespace {
 json device(json compute, json memory) { return {{"compute", compute}, {"memory", memory}}; }
 
 json cluster(const json &collectives = json::array(), const json &overrides = json::array()) {
-  return {
-      {"device", device(15.7e12, 9e11)}, {"collectives", collectives}, {"overrides", overrides}};
+  return {{"device", device(15.7e12, 9e11)},
+          {"collectives", collectives},
+          {"link", {{"protocols", false}}},
+          {"inside", nullptr},
+          {"overrides", overrides}};
 }
 
 json provenance(const char *times, int measured, json kind, double efficiency) {
@@ -101,12 +104,16 @@ TEST(ProvenanceTest, SaysWhetherLinksAreCalibrated) {
   for (const char *link : {"link", "inside"}) {
     json fitted = cluster();
     fitted[link] = {{"protocols", true}};
-    EXPECT_NE(provenanceText(provenance("rates", 0, nullptr, 1), fitted)
-                  .find("\nlinks: by NCCL's protocols as fitted to published all-reduces"),
-              std::string::npos);
+    EXPECT_TRUE(
+        provenanceText(provenance("rates", 0, nullptr, 1), fitted)
+            .ends_with("\nlinks: estimated from published NCCL all-reduces on such links, or "
+                       "from typical values where none is published; 'syncline calibrate' "
+                       "measures this cluster\n"));
     fitted[link] = {{"protocols", false}};
     EXPECT_NE(provenanceText(provenance("rates", 0, nullptr, 1), fitted).find("links: nominal"),
               std::string::npos);
+    fitted[link] = json::object(); // a plan of an earlier schema
+    EXPECT_THROW(provenanceText(provenance("rates", 0, nullptr, 1), fitted), json::out_of_range);
   }
 }
 
