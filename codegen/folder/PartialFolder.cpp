@@ -232,9 +232,9 @@ namespace {
 /// Whether plan.json is one that a version of Syncline wrote, of whatever schema.
 /// `document` is filled with it.
 bool isPlanDocument(const fs::path &path, nlohmann::json &document) {
-  constexpr std::uintmax_t largest = std::uintmax_t{1} << 30; // bytes
   std::error_code error;
-  if (!fs::is_regular_file(fs::symlink_status(path, error)) || fs::file_size(path, error) > largest)
+  if (!fs::is_regular_file(fs::symlink_status(path, error)) ||
+      fs::file_size(path, error) > static_cast<std::uintmax_t>(maxPlanBytes))
     return false;
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();

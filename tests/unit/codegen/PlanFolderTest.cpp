@@ -1,8 +1,10 @@
 // Plan folders are whole, reproducible, and every changed byte is found.
 #include "codegen/folder/PlanFolder.h"
 #include "codegen/folder/Hashes.h"
+#include "codegen/folder/PartialFolder.h"
 #include "codegen/json/EmitPlanJson.h"
 #include "ir/cluster/Cluster.h"
+#include "syncline/PlanFiles.h"
 #include "tests/unit/codegen/PlanModule.h"
 
 #include <gtest/gtest.h>
@@ -283,6 +285,14 @@ TEST_F(PlanFolder, LeavesAFolderAloneThatIsNoPlan) {
     EXPECT_TRUE(fs::exists(other + "/chapter1"));
     std::ofstream(other + "/plan.json") << text;
   }
+}
+
+// No reader takes such a plan.json, so its end is never read. Blanks behind JSON are JSON.
+TEST_F(PlanFolder, LeavesAPlanAloneThatIsTooLargeToRead) {
+  ASSERT_TRUE(expectReplaceable(plan).isOk());
+  std::ofstream(plan + "/plan.json", std::ios::app) << std::string(maxPlanBytes, ' ');
+  EXPECT_EQ(expectReplaceable(plan).message(),
+            "'" + plan + "': exists and is not a plan; it is left alone");
 }
 
 TEST_F(PlanFolder, NeedsANameOfItsOwn) {
