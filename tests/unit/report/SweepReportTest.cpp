@@ -161,6 +161,13 @@ TEST(SweepJsonTest, HasALineForEachValue) {
     EXPECT_EQ(lines[i].at("cluster"), "lab");
     EXPECT_EQ(lines[i].at("at").at("slow_factor"), std::vector<double>({1, 2, 3, 4})[i]);
   }
+  std::vector<std::string> keys; // those that the header lists, and the common ones
+  for (const auto &[key, value] : lines[0].items())
+    keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{
+                      "at", "by_cost", "cluster", "communication_end", "compute", "efficiency",
+                      "exposed", "gap", "left_out", "messages", "overlap", "plan", "ranks",
+                      "samples_per_second", "schema", "schemes", "step", "version"}));
   EXPECT_EQ(lines[0].at("step"), 10);
   EXPECT_EQ(lines[0].at("efficiency"), 0.125);
   EXPECT_EQ(lines[0].at("samples_per_second"), 3.2);
