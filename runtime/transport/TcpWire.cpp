@@ -118,18 +118,24 @@ Status TcpWire::receive(void *data, std::size_t bytes) {
   return fill(data, bytes);
 }
 
-/// Without a tag of its own the end expects none, and what it gets is a part of a wrong length.
 Status TcpWire::checkHead(Head head, std::size_t bytes) const {
   const Head expected = headOf(bytes, tag.get());
   if (head == expected)
     return Status::ok();
-  if (tag && head >> lengthBits != expected >> lengthBits)
-    return Status::badInput(peerName + " sent a message for " +
-                            tag->meaning(static_cast<std::uint8_t>(head >> lengthBits)) +
-                            ", expected one for " + tag->meaning(tag->present));
-  const Head length = tag ? head & ((Head{1} << lengthBits) - 1) : head;
+  const auto got = static_cast<std::uint8_t>(head >> lengthBits);
+  const auto wanted = static_cast<std::uint8_t>(expected >> lengthBits);
+  if (got != wanted)
+    return Status::badInput(peerName + " sent a message " + purpose(got) + ", expected one " +
+                            purpose(wanted));
+  const Head length = head & ((Head{1} << lengthBits) - 1);
   return Status::badInput(peerName + " sent a message of " + std::to_string(length) +
                           " bytes, expected one of " + std::to_string(bytes) + " bytes");
+}
+
+std::string TcpWire::purpose(std::uint8_t number) const {
+  if (number == 0)
+    return "without a tag";
+  return tag ? "for " + tag->meaning(number) : "with tag " + std::to_string(number);
 }
 
 void TcpWire::interrupt() { shutdown(connection.get(), SHUT_RDWR); }

@@ -30,6 +30,8 @@ private:
       : connection(std::move(connection)), timeoutSeconds(timeoutSeconds),
         peerName(std::move(peerName)), tag(std::move(tag)) {}
   Status checkHead(std::uint64_t head, std::size_t bytes) const;
+  /// "for a sum of 'f32'": what a tag stands for at this end.
+  std::string purpose(std::uint8_t number) const;
   bool holdAtOnce(std::size_t bytes);
   Status fill(void *data, std::size_t bytes) const;
 

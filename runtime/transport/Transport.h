@@ -32,7 +32,7 @@ public:
 };
 
 /// A number that both ends of a link compare with each message, as they compare its length. MPI
-/// matches messages by their tags; here a tag that differs is an error.
+/// matches messages by their tags; here a tag that differs is an error. 0 stands for no tag.
 struct MessageTag {
   std::atomic<std::uint8_t> present = 0;
   std::string (*meaning)(std::uint8_t tag) = nullptr; ///< for errors

@@ -106,8 +106,8 @@ struct Pair {
   const int descriptor = ends.first.get();
   std::unique_ptr<Wire> wire;
 
-  explicit Pair(double seconds) {
-    auto made = TcpWire::create(std::move(ends.first), seconds, "rank 1");
+  explicit Pair(double seconds, std::shared_ptr<const MessageTag> tag = {}) {
+    auto made = TcpWire::create(std::move(ends.first), seconds, "rank 1", std::move(tag));
     EXPECT_TRUE(made.isOk()) << made.status().message();
     wire = std::move(*made);
   }
@@ -141,6 +141,28 @@ TEST(Links, WaitsAreLimited) {
   expectLate(failureOf(std::move(halting.wire), /*sends=*/false, 64));
   Pair full(0.01);
   expectLate(failureOf(std::move(full.wire), /*sends=*/true, 1u << 20));
+}
+
+/// What an end with tag `own` says of a message of 8 bytes with tag `sent`; 0 stands for none.
+std::string refusalOf(std::uint8_t own, std::uint8_t sent) {
+  auto tag = std::make_shared<MessageTag>();
+  tag->present = own;
+  tag->meaning = [](std::uint8_t number) { return "purpose " + std::to_string(number); };
+  Pair pair(test::patience, own == 0 ? nullptr : tag);
+  const std::uint64_t head = 8 | std::uint64_t{sent} << 56;
+  const std::string message(reinterpret_cast<const char *>(&head), sizeof head);
+  EXPECT_TRUE(pair.ends.second.sendAll(message + "12345678", deadlineIn(test::patience)));
+  char bytes[8];
+  return pair.wire->receive(bytes, sizeof bytes).message();
+}
+
+// An end of an older library or of another program may tag its messages otherwise.
+TEST(Links, TellAMessageWithoutATag) {
+  EXPECT_EQ(refusalOf(0, 0), "");
+  EXPECT_EQ(refusalOf(3, 3), "");
+  EXPECT_EQ(refusalOf(3, 4), "rank 1 sent a message for purpose 4, expected one for purpose 3");
+  EXPECT_EQ(refusalOf(3, 0), "rank 1 sent a message without a tag, expected one for purpose 3");
+  EXPECT_EQ(refusalOf(0, 3), "rank 1 sent a message with tag 3, expected one without a tag");
 }
 
 /// A wire that lacks memory.
