@@ -2,6 +2,7 @@
 #include "runtime/api/OpenPlan.h"
 #include "runtime/api/PlanGroup.h"
 
+#include <cmath>
 #include <mutex>
 #include <set>
 
@@ -56,6 +57,10 @@ Failure expectGroup(const syncline_group *group) {
   if (failure.isOk() && !Groups::all().has(group))
     return Failure::badUsage("expected a group that was joined, got one that is closed");
   return failure;
+}
+
+Failure expectSeconds(double seconds) {
+  return std::isnan(seconds) ? Failure::badUsage("expected seconds, got nan") : Failure();
 }
 
 Failure expectAll(std::initializer_list<Failure> failures) {
@@ -185,7 +190,8 @@ int syncline_all_reduce(syncline_group *group, void *data, int64_t count, int32_
 }
 
 int syncline_wait(syncline_group *group, uint64_t ticket, double seconds, syncline_error *error) {
-  return onGroup(group, {}, error, [&](PlanGroup &on) { return on.wait(ticket, seconds); });
+  return onGroup(group, expectSeconds(seconds), error,
+                 [&](PlanGroup &on) { return on.wait(ticket, seconds); });
 }
 
 int syncline_step(syncline_group *group, syncline_error *error) {
@@ -208,7 +214,7 @@ int syncline_group_trace(syncline_group *group, syncline_message_time *times, in
 }
 
 int syncline_group_close(syncline_group *group, double seconds, syncline_error *error) {
-  return onGroup(group, {}, error, [&](PlanGroup &on) {
+  return onGroup(group, expectSeconds(seconds), error, [&](PlanGroup &on) {
     if (Failure failure = on.checkMayBlock("syncline_group_close()"); !failure.isOk())
       return failure;
     const std::unique_ptr<syncline_group> held = Groups::all().take(group);

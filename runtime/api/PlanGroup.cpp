@@ -5,7 +5,6 @@
 #include "runtime/api/Reduction.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace syncline::api {
 
@@ -96,6 +95,9 @@ Failure PlanGroup::issue(int message, const Values &values, std::uint64_t &ticke
     return f;
   const syncline_message_info &info = open->messages[static_cast<std::size_t>(message)];
   const std::string name = "message " + std::to_string(message);
+  if (open->plan.consistency.isLocal())
+    return Failure::badUsage(name + ": " + info.why_not +
+                             "; expected syncline_all_reduce() for the weights alone");
   if (!info.is_carried)
     return Failure::badUsage(name + " travels by '" + info.scheme + "': " + info.why_not +
                              "; expected syncline_all_reduce() for it");
@@ -236,8 +238,6 @@ Failure PlanGroup::wait(std::uint64_t ticket, double seconds) {
   if (ticket == 0 || ticket > lastTicket)
     return Failure::badUsage("expected a ticket of this group, got " + std::to_string(ticket));
   const auto hasEnded = [&] { return !isUnderWay(ticket); };
-  if (std::isnan(seconds))
-    return Failure::badUsage("expected seconds, got nan");
   if (Failure f = checkMayBlock("syncline_wait()"); seconds != 0 && !hasEnded() && !f.isOk())
     return f;
   if (seconds < 0)

@@ -23,6 +23,12 @@
  * a caller that it can see ends the process. It sees NULL, and a plan or group that is closed
  * unless a new one has its address, but no other pointer that is not valid.
  *
+ * The rank at fault. In a group that was joined it is the one that ended, got stuck, failed, aborted,
+ * or closed the group with messages under way; all ranks name the same one, and it names itself. A
+ * rank whose own part of a message fails, as where another rank's message differs, has -1 and the
+ * reason; the others name it and repeat the reason. Where a call alone is wrong, in
+ * syncline_group_join(), and where ranks do not come to syncline_group_close() in time, it is -1.
+ *
  * Threads. A plan does not change: any threads may use it at the same time. Of a group
  *   - syncline_issue, syncline_all_reduce and syncline_step may be called from any thread, one
  *     behind the other: their order is that of the messages, and all ranks must keep it, with equal
@@ -73,7 +79,7 @@ typedef enum syncline_code {
 /* Why a call failed. All fields are always written. */
 typedef struct syncline_error {
   int32_t code;    /* a syncline_code */
-  int32_t rank;    /* the rank at fault; -1 where none is known */
+  int32_t rank;    /* the rank at fault, see above; -1 for none */
   int32_t message; /* the plan's message, by its place in the plan; -1 for none */
   int32_t unused;
   int64_t step;    /* the step of that message; -1 for none */
@@ -221,8 +227,8 @@ SYNCLINE_API int syncline_group_join(const syncline_plan *plan,
 
 /* Hands over a message of the plan: `count` elements at `data`, aligned to their type. `type` is a
  * syncline_type, `operation` a syncline_operation. Returns at once. Values of f32 are rounded to
- * the plan's wire on their way. SYNCLINE_MEAN divides the sum by the number of ranks; whole numbers
- * have no mean. All ranks get equal bits.
+ * the plan's wire on their way. SYNCLINE_MEAN divides the sum by the number of ranks; whole
+ * numbers have no mean. All ranks get equal bits.
  *
  * A step's messages come in the plan's order, each once at most; what one rank leaves out all must
  * leave out. A message must have ended before it is issued again. A message that travels in halves
@@ -233,7 +239,8 @@ SYNCLINE_API int syncline_issue(syncline_group *group, int32_t message, void *da
 
 /* As syncline_issue(), for values that are no message of the plan, at any time. They travel on the
  * first channel behind what was issued there, unrounded, by the scheme of syncline_plan_choose().
- * All ranks call it with equal counts and types at the same place among their calls. */
+ * All ranks call it with equal counts, types and operations at the same place among their calls.
+ * SYNCLINE_I64 and SYNCLINE_I32 take SYNCLINE_SUM alone. */
 SYNCLINE_API int syncline_all_reduce(syncline_group *group, void *data, int64_t count, int32_t type,
                                      int32_t operation, uint64_t *ticket, syncline_error *error);
 
@@ -275,8 +282,8 @@ SYNCLINE_API int syncline_group_trace(syncline_group *group, syncline_message_ti
 
 /* Leaves the group and frees it, whatever the result. Waits up to `seconds` until this rank's
  * messages have ended and all ranks have called it. With messages still under way the group ends on
- * all ranks, which name this one; their data are the caller's when the call returns. In `done` it
- * fails and does nothing. */
+ * all ranks, which name this one; their data are the caller's when the call returns. In `done`,
+ * and where `seconds` is not a number, it fails and does nothing. */
 SYNCLINE_API int syncline_group_close(syncline_group *group, double seconds, syncline_error *error);
 
 #ifdef __cplusplus

@@ -25,6 +25,7 @@ TEST(GroupEnds, NamesTheRankWithAnotherPlanOnAllRanks) {
   onRanks(3, {plan.folder(), other.folder(), plan.folder()}, [&](Rank &rank) {
     EXPECT_FALSE(rank.group);
     EXPECT_EQ(rank.error.code, SYNCLINE_PEER_LOST);
+    EXPECT_EQ(rank.error.rank, -1);
     texts[static_cast<std::size_t>(rank.number)] = rank.error.text;
   });
   for (int r = 0; r < 3; ++r) {
@@ -100,7 +101,9 @@ TEST(GroupEnds, ClosesInTheMiddle) {
       EXPECT_EQ(rank.wait(std::nan("")), SYNCLINE_BAD_USAGE);
       EXPECT_EQ(rank.wait(0.05), SYNCLINE_TIMED_OUT);
       EXPECT_STREQ(rank.error.text, "ticket 1 is still under way after 0.050000 s");
+      EXPECT_EQ(rank.error.rank, -1);
       EXPECT_EQ(syncline_group_close(rank.group, 0.05, &rank.error), SYNCLINE_BAD_USAGE);
+      EXPECT_EQ(rank.error.rank, 0);
       EXPECT_STREQ(rank.error.text,
                    "group 'syncline': rank 0 closed the group with bucket 0 under way in step 0");
       rank.group = nullptr;
@@ -126,6 +129,7 @@ TEST(GroupEnds, Aborts) {
         EXPECT_EQ(syncline_group_abort(rank.group, "no memory", nullptr), SYNCLINE_OK);
       });
       EXPECT_EQ(rank.wait(), SYNCLINE_BAD_USAGE);
+      EXPECT_EQ(rank.error.rank, 0);
       EXPECT_STREQ(rank.error.text, "group 'syncline': rank 0 aborted: no memory");
       other.join();
       return;
@@ -148,6 +152,8 @@ TEST(GroupEnds, NamesRanksWithMessagesOfOtherLengths) {
               SYNCLINE_OK);
     const int code = rank.wait();
     EXPECT_TRUE(code == SYNCLINE_BAD_INPUT || code == SYNCLINE_PEER_LOST) << code;
+    // Whose own part failed knows the reason, and the other names it.
+    EXPECT_EQ(rank.error.rank, code == SYNCLINE_BAD_INPUT ? -1 : 1 - rank.number);
     EXPECT_EQ(rank.error.message, -1);
     EXPECT_PRED2(has, rank.error.text, "sent a message of ");
     EXPECT_PRED2(has, rank.error.text, "a message outside of the plan in step 0");

@@ -2,6 +2,7 @@
 #include "tests/unit/api/PlanOfMessages.h"
 #include "tests/unit/api/Ranks.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace syncline::testing {
@@ -109,6 +110,20 @@ TEST(GroupMisuse, RefusesMessagesOfPartsOfElements) {
     EXPECT_STREQ(rank.error.text, "message 0 travels by 'ring': its bytes are no whole number of "
                                   "elements; expected syncline_all_reduce() for it");
     EXPECT_EQ(rank.issue(1, values), SYNCLINE_OK) << rank.error.text;
+  });
+}
+
+/// A mistake of the caller's arithmetic; the group stays open.
+TEST(GroupMisuse, RefusesSecondsThatAreNoNumber) {
+  const PlanOfMessages plan(1, {{}});
+  alone(plan, [](Rank &rank) {
+    EXPECT_EQ(syncline_group_close(rank.group, std::nan(""), &rank.error), SYNCLINE_BAD_USAGE);
+    EXPECT_STREQ(rank.error.text, "expected seconds, got nan");
+    std::vector<float> values(1000);
+    ASSERT_EQ(rank.issue(0, values), SYNCLINE_OK) << rank.error.text;
+    EXPECT_EQ(rank.wait(std::nan("")), SYNCLINE_BAD_USAGE);
+    EXPECT_STREQ(rank.error.text, "expected seconds, got nan");
+    EXPECT_EQ(rank.wait(), SYNCLINE_OK) << rank.error.text;
   });
 }
 

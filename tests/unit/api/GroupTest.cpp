@@ -111,17 +111,19 @@ TEST(Group, ReducesOtherMessagesOfEachType) {
 /// The caller sends weights itself; gradients stay on their rank.
 TEST(Group, ReducesWeightsOfLocalPlans) {
   PlanOfMessages plan(2, {{"ring", {10}}});
-  plan.json["consistency"] = {{"form", "local"}, {"text", "local:4"}};
-  plan.seal();
-  onRanks(2, {plan.folder()}, [](Rank &rank) {
-    ASSERT_TRUE(rank.group) << rank.error.text;
-    expectReduced<float>(rank, SYNCLINE_F32, rank.number + 1, SYNCLINE_MEAN, 1.5);
-    std::vector<float> values(10);
-    EXPECT_EQ(rank.issue(0, values), SYNCLINE_BAD_USAGE);
-    EXPECT_STREQ(rank.error.text,
-                 "message 0 travels by 'ring': by the plan's consistency gradients stay on their "
-                 "rank; expected syncline_all_reduce() for it");
-  });
+  for (const std::string form : {"local", "diloco"}) {
+    plan.json["consistency"] = {{"form", form}, {"text", form + ":4"}};
+    plan.seal();
+    onRanks(2, {plan.folder()}, [](Rank &rank) {
+      ASSERT_TRUE(rank.group) << rank.error.text;
+      expectReduced<float>(rank, SYNCLINE_F32, rank.number + 1, SYNCLINE_MEAN, 1.5);
+      std::vector<float> values(10);
+      EXPECT_EQ(rank.issue(0, values), SYNCLINE_BAD_USAGE);
+      EXPECT_STREQ(rank.error.text,
+                   "message 0: by the plan's consistency gradients stay on their rank; expected "
+                   "syncline_all_reduce() for the weights alone");
+    });
+  }
 }
 
 TEST(Group, CarriesPlansOfSeveralChannels) {
