@@ -1,8 +1,7 @@
 // ComparisonPlanners: the rules by which other systems group gradients, written from their
 // descriptions. Each returns the ends of the groups (see choicesOfGroups) and needs a valid
 // problem. README.md names the sources and what is idealised.
-#include "passes/solver/Coarsen.h"
-#include "passes/solver/FinishTimes.h"
+#include "passes/solver/DdpGroups.h"
 #include "passes/solver/PlannerRows.h"
 #include "passes/solver/SchemePlanners.h"
 
@@ -14,7 +13,6 @@ namespace syncline::solver {
 
 namespace {
 
-constexpr std::int64_t ddpFirstCap = 1 << 20;
 constexpr double horovodCycle = 1e-3; // seconds
 
 /// The line that MG-WFBP fits. Its profiler measures sizes of 1 to 63 times 8,192 floats.
@@ -63,42 +61,6 @@ std::vector<std::size_t> mgWfbpGroups(const MergeProblem &problem) {
     channelFree = start + time;
     bytes = 0;
   }
-  return ends;
-}
-
-/// PyTorch DDP closes a bucket, in backward order, with the layer that brings it to its cap. The
-/// first bucket's cap is 1 MiB, the others' is `cap` bytes.
-std::vector<std::size_t> ddpGroups(const MergeProblem &problem, std::int64_t cap) {
-  std::vector<std::size_t> ends;
-  std::int64_t bytes = 0, limit = ddpFirstCap;
-  for (std::size_t k = 0; k < problem.layers.size(); ++k) {
-    bytes += problem.layers[k].bytes;
-    if (bytes < limit && k + 1 < problem.layers.size())
-      continue;
-    ends.push_back(k + 1);
-    bytes = 0;
-    limit = cap;
-  }
-  return ends;
-}
-
-/// DDP's buckets by `bucket_cap_mb_list`: the fewest that end first, as if messages did not slow
-/// computation. They are of whole modules, because DDP orders a module's gradients by itself.
-std::vector<std::size_t> listedGroups(const Problem &problem, const MergeProblem &merging) {
-  MergeProblem modules{.layers = {}, .options = merging.options};
-  std::vector<std::size_t> moduleEnds;
-  std::int64_t bytes = 0;
-  for (std::size_t k = 0; k < merging.layers.size(); ++k) {
-    bytes += merging.layers[k].bytes;
-    if (!problem.layers[k].endsModule)
-      continue;
-    modules.layers.push_back({bytes, merging.layers[k].ready});
-    moduleEnds.push_back(k + 1);
-    bytes = 0;
-  }
-  std::vector<std::size_t> ends = coarsestGroups(modules, earliestFinishTimes(modules));
-  for (std::size_t &end : ends)
-    end = moduleEnds[end - 1];
   return ends;
 }
 
@@ -159,8 +121,7 @@ std::vector<PlannerRow> groupingPlanners() {
              [cap](const MergeProblem &mergeClass) { return ddpGroups(mergeClass, cap); });
        }},
       {{"ddp-list",
-        "PyTorch DDP's buckets by bucket_cap_mb_list, the first to end if messages slow "
-        "nothing; by what ddp has"},
+        "PyTorch DDP's buckets by bucket_cap_mb_list, the first to end; by what ddp has"},
        always(MergeRule([](const Problem &problem) {
          return mergingBySystem([&problem](const MergeProblem &merging) {
            return listedGroups(problem, merging);
