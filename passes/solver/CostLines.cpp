@@ -59,7 +59,8 @@ Relaxation::Line ray(std::span<const Point> points) {
   return {0, std::isfinite(slope) ? slope : 0};
 }
 
-/// The line along the hull at `bytes`, turned where its slope or latency would be negative.
+/// The line along the hull at `bytes`, turned where its slope or latency would be negative. Where
+/// edges far from the origin are nearly on one line, rounding would lift it over a short message.
 Relaxation::Line tangent(std::span<const Point> hull, double bytes) {
   if (hull.size() == 1)
     return {hull[0].seconds, 0};
@@ -68,9 +69,11 @@ Relaxation::Line tangent(std::span<const Point> hull, double bytes) {
     ++edge;
   const Point &a = hull[edge], &b = hull[edge + 1];
   double slope = (b.seconds - a.seconds) / (b.bytes - a.bytes);
-  double latency = a.seconds - slope * a.bytes;
   if (slope < 0)
     return {std::ranges::min(hull, {}, &Point::seconds).seconds, 0};
+  double latency = infinity;
+  for (const Point &point : hull)
+    latency = std::min(latency, point.seconds - slope * point.bytes);
   return latency < 0 ? ray(hull) : Relaxation::Line{latency, slope};
 }
 
