@@ -6,6 +6,9 @@
     bench.py hosts [MODEL/BATCH ...]       N emulated hosts, against DistributedDataParallel over
                                            Gloo, and against links that are not limited (root,
                                            --rate)
+    bench.py torch [MODEL/BATCH ...]       PyTorch on emulated hosts: DistributedDataParallel over
+                                           Gloo against plans by its buckets, by the backend and by
+                                           wrap() (root, --hosts, --rate, --way, --cluster)
     bench.py servers [MODEL/BATCH ...]     two servers with faster links beside four workers,
                                            against the workers alone (root)
     bench.py prediction [MODEL/BATCH ...]  the step that a plan predicts from a calibrated cluster
@@ -49,6 +52,7 @@ import growth
 import measure
 import speed
 import training
+import ways
 
 HERE = pathlib.Path(__file__).resolve().parent
 STEP_MODELS = ["resnet50/4", "vgg11/4", "densenet121/4"]
@@ -58,6 +62,7 @@ ORDERED_MODELS = ["resnet50/4", "googlenet/8"]
 PLANNERS = ["optimal", "mg-wfbp", "ddp:25MiB", "wfbp", "single"]
 OVERLAP_MODELS = ["resnet50/4", "inception_v3/4"]
 OVERLAP_RATES = ["1gbit", "400mbit"]  # where messages take about as long as computation
+TORCH_MODELS = ["resnet50/4", "googlenet/4", "alexnet/16", "vgg11/4", "huggingface:gpt2/1"]
 SERVED_MODELS = ["resnet50/4", "googlenet/8"]
 # tc's words for a link's rate, and what of it TCP is left with behind the frames' headers.
 RATES = {"1gbit": "950 Mb/s", "200mbit": "190 Mb/s"}
@@ -142,6 +147,12 @@ def bench_hosts(models, chosen, folder):
                 ]
                 seconds, _ = alternate(chosen.rounds, *sides[: 2 if chosen.rates else 3])
                 row(f"{name}/{batch}, {count} hosts, {rate}", seconds[0], seconds[1:], 40)
+
+
+def bench_torch(models, chosen, folder):
+    for name, batch in map(split, models or TORCH_MODELS):
+        for rate in chosen.rates or ["200mbit"]:
+            ways.bench_one(folder, hosts, name, batch, rate, chosen)
 
 
 def bench_servers(models, chosen, folder):
@@ -268,7 +279,7 @@ def main(words):
         "what",
         choices=[
             *("step", "hosts", "servers", "prediction", "order", "overlap", "local", "consistency"),
-            *("elastic", "throughput", "errors", "curve", "planning", "compile", "all"),
+            *("elastic", "throughput", "errors", "curve", "planning", "compile", "torch", "all"),
         ],
     )
     parser.add_argument(
@@ -276,7 +287,7 @@ def main(words):
         action="append",
         dest="rates",
         help="of overlap and prediction: a link's rate, as tc writes it; of hosts: 1gbit, 200mbit "
-        "or unlimited; may be repeated",
+        "or unlimited; of torch: as tc writes it or unlimited (default: 200mbit); may be repeated",
     )
     parser.add_argument(
         "--second",
@@ -290,14 +301,19 @@ def main(words):
     parser.add_argument(
         "--python",
         default=measure.PYTHON,
-        help="of step: the interpreter whose PyTorch is the rival (default: %(default)s)",
+        help="of step and torch: the interpreter whose PyTorch is the rival; torch wants 2.14 "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--way",
         action="append",
         dest="ways",
-        help="of step: how PyTorch runs, such as eager, channels-last or channels-last+compiled; "
-        "may be repeated (default: eager)",
+        help="of step: how PyTorch runs, such as eager, channels-last or channels-last+compiled "
+        f"(default: eager); {ways.HELP} (default: {' '.join(ways.WAYS)}); may be repeated",
+    )
+    parser.add_argument("--hosts", type=int, default=2, help="of torch (default: 2)")
+    parser.add_argument(
+        "--cluster", metavar="FILE", help="of torch: in place of a calibration of the hosts"
     )
     parser.add_argument(
         "--precision", choices=("fp32", "bf16"), default="fp32", help="of step (default: fp32)"
@@ -331,6 +347,8 @@ def main(words):
         parser.error("emulated hosts need root")
     if chosen.what == "hosts" and not {*RATES, "unlimited"}.issuperset(chosen.rates or ()):
         parser.error("hosts: --rate: expected 1gbit, 200mbit or unlimited")
+    if chosen.what == "torch" and not all(map(ways.is_way, chosen.ways or ())):
+        parser.error(f"torch: --way: expected one {ways.HELP}")
     print(measure.machine(chosen.python))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(chosen.keep or name)
@@ -339,6 +357,8 @@ def main(words):
             bench_step(chosen.models, chosen, folder)
         if chosen.what in ("hosts", "all"):
             bench_hosts(chosen.models, chosen, folder)
+        if chosen.what == "torch":  # needs an interpreter of its own
+            bench_torch(chosen.models, chosen, folder)
         if chosen.what in ("servers", "all"):
             bench_servers(chosen.models, chosen, folder)
         if chosen.what in ("prediction", "all"):

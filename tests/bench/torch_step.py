@@ -16,24 +16,16 @@ import time
 
 import torch
 
-import networks
+from torch_case import Case
 
 WARM_UP = 2
 
 
-def loss_of(logits, labels):
-    """Over every sample, token or pixel. Images have their classes second."""
-    if logits.dim() < 4:
-        logits, labels = logits.flatten(0, -2), labels.flatten()
-    return torch.nn.functional.cross_entropy(logits, labels)
-
-
 def main(name, batch, steps, ways):
-    torch.set_num_threads(1)
     ranks = int(os.environ.get("WORLD_SIZE", 1))
     rank = int(os.environ.get("RANK", 0))
-    model, sample = networks.make(name)
-    inputs, labels = map(torch.from_numpy, networks.noise(model, sample, batch, seed=rank))
+    case = Case(name, batch, rank)
+    model, inputs = case.model, case.inputs
     if ranks > 1:
         torch.distributed.init_process_group("gloo")
         model = torch.nn.parallel.DistributedDataParallel(model)
@@ -48,7 +40,7 @@ def main(name, batch, steps, ways):
         start = time.perf_counter()
         optimizer.zero_grad()
         with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in ways):
-            loss = loss_of(model(inputs), labels)
+            loss = case.loss(model(inputs))
         loss.backward()
         optimizer.step()
         times.append(time.perf_counter() - start)
