@@ -61,19 +61,61 @@ class CommandsTest(unittest.TestCase):
         self.assertTrue(self.compiled.notes[0].startswith("planned with '--overlap"))
 
     def test_plan_is_read_late(self):
-        """A plan that is not there is refused where its numbers are asked for."""
-        plan = syncline.Plan(self.folder / "none.plan")
+        """A plan that is not there, or is none, is refused where its numbers are asked for."""
+        folder = self.folder / "none.plan"
+        plan = syncline.Plan(str(folder))
         with self.assertRaisesRegex(syncline.Error, "none.plan/plan.json'"):
             plan.step
-        (self.folder / "none.plan").mkdir()
-        for text, expected in (
+        folder.mkdir()
+        good = json.loads((self.plan.path / "plan.json").read_text())
+        number = good["schema"]
+        header = harness.TOP / "runtime" / "include" / "syncline" / "PlanConstants.h"
+        self.assertIn(f"planSchema = {number};", header.read_text())
+        buckets, predicted = good["buckets"], good["predicted"]
+        for change, expected in (
             ("{", "plan.json'"),
+            ("[" * 100000, "plan.json'"),
             ("[]", "expected an object, got list"),
-            ('{"predicted": {}}', r"expected key 'predicted\.step'"),
+            ({"schema": number + 1}, f"expected a plan of schema {number}, got {number + 1}$"),
+            ('{"name": "net"}', f"expected a plan of schema {number}, got None$"),
+            ({"predicted": {}}, r"expected key 'predicted\.step'"),
+            ({"predicted": []}, r"expected key 'predicted\.step'"),
+            ({"predicted": {**predicted, "step": "1s"}}, "expected int or float as 'predicted"),
+            ({"predicted": {**predicted, "step": 0}}, "expected more than 0 s as 'predicted.step'"),
+            ({"predicted": {**predicted, "planner": None}}, "expected key 'predicted.planner.gap'"),
+            ({"ranks": None}, "expected int as 'ranks', got None"),
+            ({"buckets": {}}, "expected list as 'buckets', got {}"),
+            ({"buckets": ["one"]}, "expected key 'id'"),
+            ({"buckets": [{**buckets[0], "members": "all"}]}, "expected list as 'members'"),
         ):
-            (self.folder / "none.plan" / "plan.json").write_text(text)
-            with self.assertRaisesRegex(syncline.Error, expected):
-                syncline.Plan(self.folder / "none.plan").step
+            text = change if isinstance(change, str) else json.dumps({**good, **change})
+            (folder / "plan.json").write_text(text)
+            with self.subTest(expected), self.assertRaisesRegex(syncline.Error, expected):
+                plan = syncline.Plan(folder)
+                (plan.ranks, plan.step, plan.efficiency, plan.gap, plan.messages)
+
+    def test_no_program(self):
+        """SYNCLINE may name a file that is no program, or another program."""
+        program = self.folder / "no program"
+        for text, mode, call, expected in (
+            ("text", 0o644, syncline.verify, "^'SYNCLINE': expected a program, got '.*'$"),
+            ("text", 0o755, syncline.verify, "no program': cannot be started: Exec format error$"),
+            ("#!/none\n", 0o755, syncline.verify, "no program': cannot be started: No such file"),
+            ("#!/bin/true\n", 0o755, syncline.simulate, "expected a JSON object, got ''$"),
+            ("#!/bin/echo\n", 0o755, syncline.simulate, "expected a JSON object, got '.*"),
+            ("#!/bin/sh\necho '{}'\n", 0o755, syncline.simulate, "expected key 'step'$"),
+            ("#!/bin/true\n", 0o755, syncline.cluster, "written.yaml': .*No such file"),
+        ):
+            program.write_text(text)
+            program.chmod(mode)
+            with mock.patch.dict(os.environ, {"SYNCLINE": str(program)}):
+                with self.subTest(expected), self.assertRaisesRegex(syncline.Error, expected):
+                    call(self.folder / "written.yaml")
+
+    def test_no_text(self):
+        """A NUL byte cannot be handed to a program."""
+        with self.assertRaisesRegex(syncline.UsageError, r"'syncline verify': .*, got 'a\\x00b'$"):
+            syncline.verify("a\0b")
 
     def test_inspect(self):
         self.assertEqual(

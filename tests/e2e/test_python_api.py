@@ -1,5 +1,6 @@
 """The C interface through the Python package, and that its structs are the header's."""
 
+import _ctypes
 import ctypes
 import json
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import c_api
 import harness
@@ -88,6 +90,8 @@ class PythonApiTest(unittest.TestCase):
     def test_errors_are_exceptions(self):
         with self.assertRaisesRegex(capi.BadInput, "no.plan"):
             capi.Plan(self.folder / "no.plan")
+        with self.assertRaisesRegex(ValueError, "with a NUL byte"):  # C would end the name there
+            capi.Plan(f"{self.path}\0 and more")
         plan = capi.Plan(self.path)
         with self.assertRaises(capi.BadUsage):
             plan.message(1000)
@@ -115,6 +119,14 @@ class PythonApiTest(unittest.TestCase):
             with self.assertRaisesRegex(capi.BadUsage, said):
                 call()
         self.assertTrue(plan.choose((1 << 31) + 4)[0])
+
+    def test_other_libraries(self):
+        """SYNCLINE_LIBRARY may name a file that is no library, or another one."""
+        other = _ctypes.__file__
+        for path, expected in ((__file__, "invalid ELF header"), (other, "got another library")):
+            with mock.patch.dict(os.environ, {"SYNCLINE_LIBRARY": path}):
+                with self.assertRaisesRegex(OSError, expected):
+                    _structs.load()
 
     def test_sums_between_processes(self):
         port = str(harness.free_port())

@@ -4,8 +4,6 @@ from .commands import (
     Cluster,
     Compiled,
     Inspected,
-    Message,
-    Plan,
     Simulation,
     Verified,
     cluster,
@@ -16,6 +14,7 @@ from .commands import (
     verify,
 )
 from .errors import Error, InternalError, UsageError
+from .plans import Message, Plan
 
 __version__ = "0.1.0"
 __all__ = [

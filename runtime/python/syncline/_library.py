@@ -32,21 +32,30 @@ def _named(variable: str) -> Optional[Path]:
     return path.absolute()
 
 
+def _starts_as_program(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
 def _on_path() -> Iterator[Path]:
     """The programs `syncline` on PATH. The script of a wheel without programs often stands before
     them, and would only call this package again."""
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         path = Path(folder) / "syncline"
         if folder and path.is_file() and os.access(path, os.X_OK):
-            with open(path, "rb") as file:
-                if file.read(4) == b"\x7fELF":
-                    yield path
+            if _starts_as_program(path):
+                yield path
 
 
 def command() -> Path:
     """The program `syncline`; SYNCLINE names another."""
     named = _named("SYNCLINE")
     if named:
+        if not os.access(named, os.X_OK):
+            raise Error(f"'SYNCLINE': expected a program, got '{named}'")
         return named
     for prefix in _prefixes():
         path = prefix / "bin" / "syncline"

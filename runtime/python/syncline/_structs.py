@@ -113,13 +113,16 @@ CALLS = {
 
 def load():
     """The library, whose calls leave the interpreter to other threads. Raises OSError."""
-    library = ctypes.CDLL(_library.library())
+    path = _library.library()
+    library = ctypes.CDLL(path)
+    if not hasattr(library, "syncline_api_number"):
+        raise OSError(f"'{path}': expected libsyncline.so, got another library")
+    number = library.syncline_api_number()
+    if number < API_NUMBER:
+        raise OSError(f"'{path}': expected API {API_NUMBER} or later, got {number}")
     library.syncline_version.restype = text
     library.syncline_plan_close.argtypes = [data]
     library.syncline_plan_close.restype = None
     for name, arguments in CALLS.items():
         getattr(library, "syncline_" + name).argtypes = [*arguments, pointer(Error)]
-    number = library.syncline_api_number()
-    if number < API_NUMBER:
-        raise OSError(f"'{_library.library()}': expected API {API_NUMBER} or later, got {number}")
     return library

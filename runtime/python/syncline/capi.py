@@ -7,6 +7,7 @@ trace() and abort() may be called at any time; close() is the last call.
 
 import ctypes
 import functools
+import os
 import threading
 
 from syncline import _structs
@@ -103,8 +104,10 @@ class Plan:
     message is one of TYPES."""
 
     def __init__(self, folder):
-        self.folder, self.handle = str(folder), ctypes.c_void_p()
-        call("plan_open", self.folder.encode(), ctypes.byref(self.handle))
+        self.folder, self.handle = os.fsdecode(folder), ctypes.c_void_p()
+        if "\0" in self.folder:  # where C would end the name
+            raise ValueError(f"expected a plan's folder, got {self.folder!r} with a NUL byte")
+        call("plan_open", os.fsencode(self.folder), ctypes.byref(self.handle))
         info = _structs.PlanInfo()
         call("plan_about", self.handle, ctypes.byref(info))
         self.about = plain(info)

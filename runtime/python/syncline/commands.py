@@ -6,96 +6,17 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import _library
 from .errors import Error, InternalError, UsageError
+from .plans import NUMBER, Plan, typed
 
 PathLike = Union[str, "os.PathLike[str]"]
 Option = Union[None, bool, str, int, float, "os.PathLike[str]", Sequence[Any]]
 ERROR = re.compile(r"^syncline: error: ", re.MULTILINE)
 NOTE = re.compile(r"^syncline: note: (.*)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Message:
-    """A message of a plan. Times are in seconds from the beginning of the step."""
-
-    id: int
-    members: List[str]
-    bytes: int
-    scheme: str
-    ready: float
-    start: float
-    end: float
-    exposed: float
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A plan folder. Its plan.json is read when something of it is first asked for."""
-
-    path: Path
-
-    @cached_property
-    def json(self) -> Dict[str, Any]:
-        """All that plan.json says."""
-        file = self.path / "plan.json"
-        try:
-            read = json.loads(file.read_bytes())
-        except (OSError, ValueError) as error:
-            raise Error(f"'{file}': {error}") from error
-        if not isinstance(read, dict):
-            raise Error(f"'{file}': expected an object, got {type(read).__name__}")
-        return read
-
-    def _at(self, *keys: str) -> Any:
-        value = self.json
-        for key in keys:
-            if not isinstance(value, dict) or key not in value:
-                raise Error(f"'{self.path / 'plan.json'}': expected key '{'.'.join(keys)}'")
-            value = value[key]
-        return value
-
-    @property
-    def name(self) -> str:
-        return self._at("name")
-
-    @property
-    def ranks(self) -> int:
-        return self._at("ranks")
-
-    @property
-    def batch(self) -> int:
-        """Samples a rank."""
-        return self._at("batch")
-
-    @property
-    def step(self) -> float:
-        """The predicted step, in seconds."""
-        return self._at("predicted", "step")
-
-    @property
-    def exposed(self) -> float:
-        """Seconds of the step in which computation waits for messages."""
-        return self._at("predicted", "exposed")
-
-    @property
-    def efficiency(self) -> float:
-        """The step of one device alone, which sends nothing, as a part of this step."""
-        return self._at("predicted", "alone") / self.step
-
-    @property
-    def gap(self) -> Optional[float]:
-        """How far the plan may be from the best one, as a part; None where no bound is known."""
-        return self._at("predicted", "planner", "gap")
-
-    @property
-    def messages(self) -> List[Message]:
-        names = Message.__dataclass_fields__
-        return [Message(**{name: one[name] for name in names}) for one in self._at("buckets")]
 
 
 @dataclass(frozen=True)
@@ -167,20 +88,38 @@ def _message(text: str) -> str:
 
 
 def _run(name: str, *words: str) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(
-        [str(_library.command()), name, *words],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-    )
+    program = str(_library.command())
+    for word in words:
+        if "\0" in word:
+            raise UsageError(f"'syncline {name}': expected text without NUL bytes, got {word!r}")
+    try:
+        done = subprocess.run(
+            [program, name, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise Error(f"'{program}': cannot be started: {error.strerror}") from error
     if done.returncode == 0:
         return done
     if done.returncode < 0:
         raise InternalError(f"'syncline {name}': ended by signal {-done.returncode}")
     kind = {1: Error, 2: UsageError}.get(done.returncode, InternalError)
     raise kind(_message(done.stderr) or f"'syncline {name}': exit code {done.returncode}")
+
+
+def _object(name: str, text: str) -> Dict[str, Any]:
+    """The JSON object that `syncline NAME` printed."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        read = None
+    if not isinstance(read, dict):
+        raise InternalError(f"'syncline {name}': expected a JSON object, got {text!r:.80}")
+    return read
 
 
 def compile(model: PathLike, *, cluster: PathLike, output: PathLike, **options: Option) -> Compiled:
@@ -210,9 +149,10 @@ def simulate(plan: Union[Plan, PathLike], **options: Option) -> Simulation:
     if "sweep" in options:
         raise UsageError("'sweep': expected in sweep(), got it in simulate()")
     words = _words({**options, "json": True})
-    read = json.loads(_run("simulate", os.fspath(_folder(plan)), *words).stdout)
+    read = _object("simulate", _run("simulate", os.fspath(_folder(plan)), *words).stdout)
     names = ("step", "exposed", "efficiency", "samples_per_second", "ranks")
-    return Simulation(**{name: read[name] for name in names}, json=read)
+    numbers = {name: typed("'syncline simulate'", read, NUMBER, name) for name in names}
+    return Simulation(**numbers, json=read)
 
 
 def sweep(
@@ -222,7 +162,7 @@ def sweep(
     of two: what `--json` prints of each, with its place in `at`. What is `left_out` says why."""
     words = _words({"sweep": axes, **options, "json": True})
     printed = _run("simulate", os.fspath(_folder(plan)), *words).stdout
-    return [json.loads(line) for line in printed.splitlines()]
+    return [_object("simulate", line) for line in printed.splitlines()]
 
 
 def cluster(output: Optional[PathLike] = None, **options: Option) -> Cluster:
@@ -231,7 +171,10 @@ def cluster(output: Optional[PathLike] = None, **options: Option) -> Cluster:
     if output is None:
         return Cluster(done.stdout, None)
     path = Path(output)
-    return Cluster(path.read_text(encoding="utf-8"), path)
+    try:
+        return Cluster(path.read_text(encoding="utf-8"), path)
+    except (OSError, ValueError) as error:
+        raise Error(f"'{path}': {error}") from error
 
 
 def _folder(plan: Union[Plan, PathLike]) -> Path:
@@ -244,4 +187,7 @@ def main() -> None:
         program = str(_library.command())
     except Error as error:
         sys.exit(f"syncline: error: {error}")
-    os.execv(program, [program, *sys.argv[1:]])
+    try:
+        os.execv(program, [program, *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"syncline: error: '{program}': cannot be started: {error.strerror}")
