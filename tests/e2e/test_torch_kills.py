@@ -21,7 +21,6 @@ SEED = int(os.environ.get("SYNCLINE_SEED", random.SystemRandom().randrange(2**32
 KILLS = int(os.environ.get("SYNCLINE_KILLS", 100))
 AT_ONCE = 4
 WAYS = ("plan", "no plan", "wrap")
-GRACE = 60  # seconds, behind the limit, of which a busy machine may take the most
 
 
 @long("some moments in test_torch_backend, test_torch_watch and test_torch_wrap")
@@ -71,11 +70,10 @@ class TorchKillsTest(TorchRanksTest):
                 self.assertIn("Traceback (most recent call last)", said)
                 named = set(re.findall(r"(?:lost|waited for) rank ([\d, ]*\d)", said))
                 self.assertLessEqual(named, {str(trial["victim"])}, said)
-                self.assertLess(trial["seconds"], trial["limit"] + GRACE, said)
 
     def test_all_others_name_the_rank(self):
         print(f"\nSYNCLINE_SEED={SEED}", flush=True)
-        chance, count = random.Random(SEED), collections.Counter()
+        chance, count, longest = random.Random(SEED), collections.Counter(), {}
         trials = [self.trial(chance) for _ in range(KILLS)]
         words = [self.python, "-W", "ignore", self.script, self.folder]
         environment = self.variables()
@@ -92,11 +90,15 @@ class TorchKillsTest(TorchRanksTest):
         for line in process.stdout:
             trial = json.loads(line)
             self.check(trial)
-            count[trial["way"], signal.Signals(trial["signal"]).name] += 1
+            key = trial["way"], signal.Signals(trial["signal"]).name
+            count[key] += 1
+            longest[key] = max(longest.get(key, 0.0), trial["seconds"])
+            print(".", end="", flush=True)
         self.assertEqual(process.wait(PATIENCE), 0)
         self.assertEqual(sum(count.values()), KILLS)
-        for (way, name), number in sorted(count.items()):
-            print(f"{way}: {number} of {name}", flush=True)
+        for key, number in sorted(count.items()):
+            told = f"{number}, told within {longest[key]:.1f} s"
+            print(f"\n{' by '.join(key)}: {told}", end="", flush=True)
 
 
 if __name__ == "__main__":
