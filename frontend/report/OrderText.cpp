@@ -2,6 +2,7 @@
 #include "frontend/report/OrderText.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/BoundText.h"
 #include "frontend/report/MicroBatchText.h"
 #include "frontend/report/PlanText.h"
 #include "syncline/Scheme.h"
@@ -165,9 +166,7 @@ std::string orderText(const nlohmann::json &plan) {
                           : "the last micro-batch takes " + formatSeconds(planner.at("finish"))) +
                      ", and ";
   text += plan.at("requested").empty() ? "no order" : "no order with the schemes requested";
-  text += (microBatchesOf(plan) == 1 ? " has a step below " : " has one below ") +
-          formatSeconds(planner.at("bound")) + earlierMicroBatches(plan) + ": " +
-          verdictText(plan) + "\n";
+  text += (microBatchesOf(plan) == 1 ? " has a step below " : " has one below ") + boundText(plan);
   return text + certificate(plan);
 }
 

@@ -2,6 +2,7 @@
 #include "frontend/report/PlanReport.h"
 
 #include "frontend/files/FormatUnits.h"
+#include "frontend/report/BoundText.h"
 #include "frontend/report/BucketTable.h"
 #include "frontend/report/DisturbedText.h"
 #include "frontend/report/ExchangeText.h"
@@ -193,9 +194,7 @@ static std::string proof(const nlohmann::json &plan) {
                      formatSeconds(planner.at("finish")) +
                      (microBatchesOf(plan) == 1 ? "" : " of the last micro-batch") + ", and ";
   text += plan.at("requested").empty() ? "no plan" : "no plan with the schemes requested";
-  text += " finishes before " + formatSeconds(planner.at("bound")) + earlierMicroBatches(plan) +
-          ": " + verdictText(plan) + "\n";
-  return text;
+  return text + " finishes before " + boundText(plan);
 }
 
 /// Whether the plan has a step that was not compiled.

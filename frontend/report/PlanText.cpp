@@ -59,15 +59,6 @@ std::string slowingText(double lost) {
                   : "messages take nothing from computation";
 }
 
-std::string verdictText(const nlohmann::json &plan) {
-  if (const std::int64_t channels = channelsOf(plan); channels > 1)
-    return "so says a model of one channel; of the " + std::to_string(channels) +
-           " on which this plan's messages take turns no bound is known";
-  return plan.at("optimal").get<bool>()
-             ? "optimal, proved by the certificate"
-             : "gap " + percent(plan.at("predicted").at("planner").at("gap"));
-}
-
 Status schemaFault() {
   try {
     throw;

@@ -39,10 +39,6 @@ std::int64_t channelsOf(const nlohmann::json &plan);
 /// planner's model. For 0 s "messages take nothing from computation", even if others would.
 std::string slowingText(double lost);
 
-/// How far the plan is from the planner's bound, which holds for one channel: "gap 2.00 %",
-/// "optimal, proved by the certificate", or why neither is known.
-std::string verdictText(const nlohmann::json &plan);
-
 /// What reports throw where a plan does not follow its schema; see guarded.
 struct SchemaError {
   std::string message;

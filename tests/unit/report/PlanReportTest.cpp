@@ -194,6 +194,31 @@ TEST(PlanReport, SaysWhichNumberIsThePlanners) {
       << report;
 }
 
+// A tree's message is simulated shorter than the planner's formula, so that a step may end before
+// the bound that holds for formulas.
+TEST(PlanReport, SaysWhyAStepEndsBeforeTheBound) {
+  const std::string why = "\nthe predicted step is shorter, since messages are simulated there, "
+                          "and the planner's formula for a tree's may be longer\n";
+  json plan = smallPlan();
+  plan["buckets"][1]["scheme"] = "tree";
+  EXPECT_FALSE(contains(reportOf(plan), why)) << reportOf(plan);
+  plan["predicted"]["step"] = 0.00339;
+  EXPECT_TRUE(contains(reportOf(plan), "3.40 ms: optimal, proved by the certificate" + why))
+      << reportOf(plan);
+  plan["predicted"]["step"] = 0.0034 * (1 - 1e-12); // rounding
+  EXPECT_FALSE(contains(reportOf(plan), why)) << reportOf(plan);
+}
+
+// A proof holds up to rounding, which must not print a bound behind the plan's own end.
+TEST(PlanReport, PrintsNoBoundBehindTheEnd) {
+  json plan = smallPlan();
+  plan["predicted"]["planner"]["finish"] = 0.003495 * (1 - 1e-12);
+  plan["predicted"]["planner"]["bound"] = 0.003495 * (1 + 1e-12);
+  EXPECT_TRUE(contains(reportOf(plan), "all gradients exist at 3.49 ms, and no plan finishes "
+                                       "before 3.49 ms: "))
+      << reportOf(plan);
+}
+
 TEST(PlanReport, NamesEveryMemberWhenAsked) {
   EXPECT_FALSE(contains(reportOf(smallPlan()), "  fc.bias\n"));
   EXPECT_TRUE(contains(reportOf(smallPlan(), true), "  fc.bias\n"));
