@@ -1,6 +1,7 @@
 // Compares the modes of a file's normalizations, and what is frozen of them.
 #include "frontend/onnx/BatchStatistics.h"
 
+#include "frontend/onnx/TorchMarks.h"
 #include "syncline/JsonDepth.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -37,8 +38,11 @@ static Result<llvm::StringSet<>> recordedNames(const onnx::ModelProto &model) {
 }
 
 /// Whether the node itself is in training mode: by its attribute, and before opset 14 by its
-/// further results.
+/// further results. PyTorch's exporter with dynamo=True writes inference into the attribute of any
+/// node, and the true mode into the call.
 static bool isInTraining(const onnx::NodeProto &node, std::int64_t opset) {
+  if (callOf(node).trainsBatchNormalization())
+    return true;
   if (opset < 14)
     return std::any_of(node.output().begin() + 1, node.output().end(),
                        [](const std::string &name) { return !name.empty(); });

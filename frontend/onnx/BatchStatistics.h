@@ -8,7 +8,8 @@
 namespace syncline::frontend {
 
 /// Fills index.normalizations. A node takes its running statistics, which then stay as they are,
-/// - where the file has it in inference mode, and others that the output needs in training mode;
+/// - where the file, or PyTorch's call that it keeps, has it in inference mode, and others that the
+///   output needs in training mode;
 /// - where freeze patterns match both of them, as after PyTorch's eval().
 /// All others take the batch's statistics: a file with all nodes in inference mode was exported for
 /// inference. Notes say so. badInput where patterns match one statistic of two, and where a frozen

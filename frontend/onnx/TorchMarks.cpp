@@ -112,6 +112,14 @@ bool TorchCall::isBatchNormalization() const {
   return llvm::StringRef(function).contains("batch_norm");
 }
 
+/// Its arguments are (input, weight, bias, running mean, running variance, training, ..); of the
+/// functions without running statistics and without training they are others.
+bool TorchCall::trainsBatchNormalization() const {
+  constexpr std::size_t mean = 3, training = 5;
+  return isBatchNormalization() && arguments.size() > training && arguments[mean] != "None" &&
+         arguments[training] == "True";
+}
+
 /// Which arguments of a function are its weight and bias; -1 for none.
 static std::pair<int, int> weightAndBias(llvm::StringRef function) {
   if (function.contains("batch_norm"))

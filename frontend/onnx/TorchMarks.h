@@ -33,6 +33,8 @@ struct TorchCall {
   std::vector<std::string> parameters; ///< those that the arguments have, in lists too
 
   bool isBatchNormalization() const;
+  /// Whether it is a batch normalization in training mode, one that has running statistics.
+  bool trainsBatchNormalization() const;
   /// The argument that operand `k`, a weight or bias, stands for; "" where that is not known.
   std::string argumentOf(const onnx::NodeProto &node, int k) const;
 };

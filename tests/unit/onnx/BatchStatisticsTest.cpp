@@ -63,6 +63,32 @@ TEST(BatchStatistics, EqualModesTakeTheBatch) {
             0U);
 }
 
+/// Two normalizations as PyTorch's exporter with dynamo=True writes them: inference in the nodes,
+/// each one's mode in its call.
+Outcome exported(bool first, bool second, const std::string &statistics = "%mean, %variance, ") {
+  return normalized(false, false, {}, [&](onnx::ModelProto &model) {
+    for (auto [i, isTraining] : {std::pair(0, first), {1, second}})
+      markCall(*model.mutable_graph()->mutable_node(i),
+               isTraining ? "_native_batch_norm_legit_functional"
+                          : "_native_batch_norm_legit_no_training",
+               "%x, %p_weight, %p_bias, " + statistics + (isTraining ? "True, " : "") +
+                   "0.1, 1e-05");
+  });
+}
+
+TEST(BatchStatistics, CallsOfPyTorchHaveTheMode) {
+  const Outcome training = exported(true, true), inference = exported(false, false);
+  EXPECT_EQ(training.notes, std::vector<std::string>{});
+  EXPECT_EQ(training.ir, normalized(true, true).ir);
+  EXPECT_EQ(inference.notes, normalized(false, false).notes);
+  const Outcome mixed = exported(false, true), same = normalized(false, true);
+  EXPECT_EQ(mixed.ir, same.ir);
+  EXPECT_EQ(mixed.notes, same.notes);
+  // Without running statistics a normalization is in training mode always.
+  EXPECT_EQ(exported(true, true, "").notes, inference.notes);
+  EXPECT_EQ(exported(true, true, "None, None, ").notes, inference.notes);
+}
+
 TEST(BatchStatistics, FreezeKeepsStatistics) {
   const Outcome outcome = normalized(true, true, {"first_*"});
   EXPECT_EQ(outcome.count("nn.batch_norm"), 1) << outcome.ir;

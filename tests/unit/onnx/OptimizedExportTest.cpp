@@ -17,13 +17,6 @@ using namespace syncline::test;
 
 namespace {
 
-onnx::StringStringEntryProto entry(const std::string &key, const std::string &value) {
-  onnx::StringStringEntryProto made;
-  made.set_key(key);
-  made.set_value(value);
-  return made;
-}
-
 /// A model as torch.onnx.export(..., dynamo=True) writes it.
 class Export {
 public:
@@ -50,23 +43,17 @@ public:
       return *this;
     onnx::ValueInfoProto &value = *model.mutable_graph()->add_value_info();
     value.set_name(name);
-    for (const auto &property :
-         {entry("pkg.torch.export.graph_signature.InputSpec.kind", "PARAMETER"),
-          entry("pkg.torch.onnx.original_node_name", original)})
-      value.mutable_unknown_fields()->AddLengthDelimited(4, property.SerializeAsString());
+    for (const auto &mark :
+         {property("pkg.torch.export.graph_signature.InputSpec.kind", "PARAMETER"),
+          property("pkg.torch.onnx.original_node_name", original)})
+      value.mutable_unknown_fields()->AddLengthDelimited(4, mark.SerializeAsString());
     return *this;
   }
 
   /// The next node was made of this call, in this module.
   Export &call(const std::string &function, const std::string &arguments,
                const std::string &module = "") {
-    const std::string text = "%made : [num_users=1] = call_function[target=torch.ops.aten." +
-                             function + ".default](args = (" + arguments + "), kwargs = {})";
-    auto &fields = *model.mutable_graph()->mutable_node(next++)->mutable_unknown_fields();
-    for (const auto &property :
-         {entry("pkg.torch.onnx.fx_node", text),
-          entry("pkg.torch.onnx.name_scopes", "['', '" + module + "', '" + function + "']")})
-      fields.AddLengthDelimited(9, property.SerializeAsString());
+    markCall(*model.mutable_graph()->mutable_node(next++), function, arguments, module);
     return *this;
   }
 

@@ -113,6 +113,23 @@ Outcome test::importFile(const std::string &path, const ImportOptions &options) 
   return outcome;
 }
 
+onnx::StringStringEntryProto test::property(const std::string &key, const std::string &value) {
+  onnx::StringStringEntryProto made;
+  made.set_key(key);
+  made.set_value(value);
+  return made;
+}
+
+void test::markCall(onnx::NodeProto &node, const std::string &function,
+                    const std::string &arguments, const std::string &module) {
+  const std::string text = "%made : [num_users=1] = call_function[target=torch.ops.aten." +
+                           function + ".default](args = (" + arguments + "), kwargs = {})";
+  for (const auto &mark :
+       {property("pkg.torch.onnx.fx_node", text),
+        property("pkg.torch.onnx.name_scopes", "['', '" + module + "', '" + function + "']")})
+    node.mutable_unknown_fields()->AddLengthDelimited(9, mark.SerializeAsString());
+}
+
 ImportOptions test::meanSquare() {
   ImportOptions options;
   options.loss.kind = LossKind::mse;

@@ -8,7 +8,9 @@
 
 namespace onnx {
 class ModelProto;
-}
+class NodeProto;
+class StringStringEntryProto;
+} // namespace onnx
 
 namespace syncline::test {
 
@@ -43,6 +45,12 @@ std::string scratchPath(const std::string &name);
 /// Imports `nodes` between h = x·w, x and h of shape [2, 4, 8, 8] and w a parameter, and y, which
 /// the loss, a mean square, is on. h is %2 in the IR.
 Outcome importNodes(int opset, const std::string &nodes, const Edit &edit = {});
+
+/// What torch.onnx.export(..., dynamo=True) writes beside a node: the call of ATen's that it was
+/// made of, with "%x, %p_weight, True" as arguments, and the module.
+void markCall(onnx::NodeProto &node, const std::string &function, const std::string &arguments,
+              const std::string &module = "");
+onnx::StringStringEntryProto property(const std::string &key, const std::string &value);
 
 /// Default options but for the loss.
 frontend::ImportOptions meanSquare();
