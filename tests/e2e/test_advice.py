@@ -1,26 +1,13 @@
 """The buckets that `inspect --advise ddp` prints are those that DistributedDataParallel makes."""
 
-import pathlib
 import re
-import subprocess
-import tempfile
 import textwrap
 import unittest
 
 import current_pytorch
 import harness
-import virtual
-from waiting import PATIENCE
+from torch_ranks import TorchRanksTest
 
-EXPORT = harness.TOP / "samples" / "models" / "export.py"
-NET = """\
-import torch
-
-def net():
-    widths = [256, 512, 640, 384, 512, 320, 10]
-    pairs = zip(widths, widths[1:])
-    return torch.nn.Sequential(*(torch.nn.Linear(*pair) for pair in pairs))
-"""
 # Both ranks of a job of two take three steps by each setting, and check their buckets as told.
 SCRIPT = """\
 import os, sys, torch, torch.distributed as dist
@@ -43,23 +30,13 @@ dist.destroy_process_group()
 SETTING = re.compile(r"^  (DistributedDataParallel\(.*bucket_cap_mb_list=.*\))$", re.MULTILINE)
 
 
-class AdviceTest(unittest.TestCase):
+class AdviceTest(TorchRanksTest):
+    environment = staticmethod(current_pytorch.python)
+
     @classmethod
     def setUpClass(cls):
-        try:
-            cls.python = current_pytorch.python()
-        except virtual.Missing as missing:
-            raise unittest.SkipTest(str(missing)) from None
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        (cls.folder / "net.py").write_text(NET)
-        export = ["/usr/bin/python3", EXPORT, "net:net", "--input", "256", "-o", "net.onnx"]
-        subprocess.run(export, cwd=cls.folder, check=True, capture_output=True)
-        cluster = cls.folder / "slow.yaml"
-        cluster.write_text(
-            harness.CLUSTER.format(ranks=2)
-            .replace("10 Gb/s", "1 Gb/s")
-            .replace("20 us", "1 ms")
-        )
+        super().setUpClass()
+        cluster = cls.slow(2)
         words = ("--cluster", cluster, "--batch", "128", "--planner", "ddp-list")
         cls.plan = cls.folder / "net.plan"
         harness.syncline("compile", cls.folder / "net.onnx", *words, "-o", cls.plan)
@@ -83,19 +60,10 @@ class AdviceTest(unittest.TestCase):
             settings=settings,
         )
         (self.folder / "train.py").write_text(script)
-        words = [self.python, "-W", "ignore", "train.py"]
-        ranks = [
-            subprocess.Popen(
-                [*words, str(rank), str(self.folder / "meet")],
-                cwd=self.folder,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for rank in range(2)
-        ]
-        for rank in ranks:
-            said, errors = rank.communicate(timeout=PATIENCE)
+        words = [("train.py", rank, self.folder / "meet") for rank in range(2)]
+        variables = self.variables()
+        started = [self.start(each, variables, self.folder) for each in words]
+        for said, errors in self.ends(started):
             self.assertEqual(said, "DDP's buckets are the plan's\n" * 2, errors)
 
 

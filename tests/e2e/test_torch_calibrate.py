@@ -1,58 +1,29 @@
 """Cluster files from the process group of a PyTorch script."""
 
 import json
-import os
 import pathlib
 import re
-import subprocess
-import tempfile
 import unittest
 
 import current_pytorch
 import harness
-import virtual
-from waiting import PATIENCE
+from pytorch_case import PyTorchCase
 
 GROUP = pathlib.Path(__file__).with_name("torch_group.py")
-PACKAGE = harness.TOP / "runtime" / "python"
 TRACE = "name,bytes,forward,backward\na,1MiB,1ms,2ms\nb,4KiB,1ms,2ms\n"
 POINT = re.compile(r"^ +- \[(\d+)([KM])iB, ([\d.]+)(us|ms|s)\] # ", re.MULTILINE)
+NEEDED = [1 << 10, 1 << 20, 1 << 22]  # bytes that are measured whatever time it takes
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-class TorchCalibrateTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        try:
-            cls.python = current_pytorch.python()
-        except virtual.Missing as missing:
-            raise unittest.SkipTest(str(missing)) from None
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+class TorchCalibrateTest(PyTorchCase):
+    environment = staticmethod(current_pytorch.python)
 
     def ask(self, kind, ranks, output, **variables):
         """What each rank says."""
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(PACKAGE),
-            "GLOO_SOCKET_IFNAME": "lo",
-            "OMP_NUM_THREADS": "1",
-            "MEET": f"tcp://127.0.0.1:{harness.free_port()}",
-            **variables,
-        }
-        started = [
-            subprocess.Popen(
-                [self.python, "-W", "ignore", GROUP, kind, str(rank), str(ranks), output],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env=environment,
-            )
-            for rank in range(ranks)
-        ]
-        self.addCleanup(lambda: [(each.kill(), each.communicate()) for each in started])
-        found = [rank.communicate(timeout=PATIENCE) for rank in started]
-        for rank, (said, errors) in zip(started, found):
-            self.assertEqual(rank.returncode, 0, said + errors)
+        variables = self.variables(**variables)
+        words = [(GROUP, kind, rank, ranks, output) for rank in range(ranks)]
+        found = self.ends([self.start(each, variables) for each in words])
         return [json.loads(said) for said, _ in found]
 
     def assert_is_cluster(self, file, ranks, scheme="ring", words=()):
@@ -84,10 +55,11 @@ class TorchCalibrateTest(unittest.TestCase):
         self.assertGreaterEqual(cluster["interference"], 1)
         points = POINT.findall(text)
         sizes = [int(size) << {"K": 10, "M": 20}[unit] for size, unit, *_ in points]
-        self.assertGreaterEqual(len(sizes), 2)
-        self.assertEqual(sizes, [1 << power for power in range(10, 27, 2)][: len(sizes)])
-        for _, _, time, unit in points:
-            self.assertLess(float(time) * SECONDS[unit], 10)
+        self.assertEqual([1 << 10, 1 << 20, 1 << 22], [size for size in sizes if size in NEEDED])
+        self.assertLessEqual(set(sizes), {1 << power for power in range(10, 27, 2)})
+        times = [float(time) * SECONDS[unit] for _, _, time, unit in points]
+        self.assertLess(times[-2], times[-1])
+        self.assertLess(times[-1], 60)
         self.assertEqual([each.name for each in self.folder.glob("two.yaml*")], ["two.yaml"])
 
     def test_measures_a_part(self):
@@ -107,6 +79,31 @@ class TorchCalibrateTest(unittest.TestCase):
         self.assertEqual(cluster["devices_per_node"], 2)
         for link in ("link", "inside"):
             self.assertGreater(cluster[link]["beta"], 0)
+
+    def test_measures_nodes_again(self):
+        """A second calibration makes groups of its own, by the backend of the group."""
+        found = self.ask("twice", 4, self.folder / "again.yaml", LOCAL_WORLD_SIZE="2")
+        for rank, said in enumerate(found):
+            # The group itself, and for each calibration the node's, and that of the first ranks.
+            self.assertEqual(said["sizes"], [4, *([2, 2] if rank % 2 == 0 else [2]) * 2])
+            for made in said["found"]:
+                self.assertEqual((made["backend"], made["nodes"]), ("other", 2))
+        self.assert_is_cluster(self.folder / "again.yaml", 4)
+
+    def test_measures_long_messages(self):
+        """Two sizes whose rate counts are always measured, and longer ones until times grow."""
+        (found,) = self.ask("table", 1, self.folder / "none.yaml")
+        every = [1 << power for power in range(10, 27, 2)]
+        self.assertEqual(found["hurried"], NEEDED)
+        self.assertEqual(found["unmeasured"], [size for size in every if size not in NEEDED])
+        self.assertEqual(sorted(found["patient"]), every)
+        self.assertEqual(found["uneven"], [*NEEDED, 1 << 24])
+        self.assertEqual(
+            found["flat"],
+            "'seconds': expected 30 or more, got 5: messages of 64 MiB took no longer than those of"
+            " 16 MiB",
+        )
+        self.assertTrue(found["rises"])
 
     def test_says_what_is_wrong(self):
         """On all ranks alike, before anything is measured. NCCL's times are its own scheme's."""
@@ -139,6 +136,9 @@ class TorchCalibrateTest(unittest.TestCase):
         gpus.write_text(found[0]["nccl"])
         cluster = self.assert_is_cluster(gpus, 8, "library", ("--backend", "cuda"))
         self.assertEqual(cluster["devices_per_node"], 2)
+        self.assertIn("  computation: 1.22\n", found[0]["nccl"])
+        told = "  computation: 10 # at least: factors above 10 are not told apart\n"
+        self.assertIn(told, found[0]["most"])
         (said,) = self.ask("without_group", 1, self.folder / "none.yaml")
         expected = "expected a process group, got none: call init_process_group() before"
         self.assertEqual(said["none"], expected)

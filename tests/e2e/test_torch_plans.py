@@ -6,18 +6,16 @@ import os
 import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
 
 import current_pytorch
 import harness
-import virtual
-from waiting import PATIENCE
+from pytorch_case import PACKAGE, PyTorchCase
 
 MODELS = pathlib.Path(__file__).with_name("torch_models.py")
-PACKAGE = harness.TOP / "runtime" / "python"
 TIED = ["hidden.bias", "hidden.weight", "norm.bias", "norm.weight", "table.weight"]
 TIED_BYTES = 4 * (50 * 16 + 16 * 16 + 16 + 2 * 16)
+HEADS = ["first.bias", "first.weight", "second.bias", "second.weight", "trunk.bias", "trunk.weight"]
 IMAGES = ["conv.bias", "conv.weight", "fc.bias", "fc.weight", "norm.bias", "norm.weight"]
 IMAGES_BYTES = 4 * (8 * 27 + 8 + 2 * 8 + 10 * 8 * 36 + 10)
 
@@ -26,32 +24,19 @@ def nanoseconds(text):
     return float(re.fullmatch(r"(\d+)ns", text).group(1))
 
 
-class TorchPlansTest(unittest.TestCase):
+class TorchPlansTest(PyTorchCase):
+    environment = staticmethod(current_pytorch.python)
+
     @classmethod
     def setUpClass(cls):
-        try:
-            cls.python = current_pytorch.python()
-        except virtual.Missing as missing:
-            raise unittest.SkipTest(str(missing)) from None
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        super().setUpClass()
         (cls.folder / "net.yaml").write_text(harness.CLUSTER.format(ranks=2))
 
     def ask(self, kind):
         """What torch_models.py says."""
-        variables = {
-            **harness.environment(),
-            "PYTHONPATH": str(PACKAGE),
-            "SYNCLINE": str(harness.SYNCLINE),
-        }
-        done = subprocess.run(
-            [self.python, "-W", "ignore", MODELS, kind, self.folder],
-            capture_output=True,
-            text=True,
-            env=variables,
-            timeout=PATIENCE,
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout.splitlines()[-1])
+        asked = self.start((MODELS, kind, self.folder), self.variables())
+        ((said, _),) = self.ends([asked])
+        return json.loads(said.splitlines()[-1])
 
     def test_both_ways_plan_the_same_gradients(self):
         """A shared table travels once; the model stays as it was."""
@@ -78,12 +63,40 @@ class TorchPlansTest(unittest.TestCase):
         script = found["torchscript"]
         self.assertEqual((script["way"], script["members"]), ("export", TIED), script["why_not"])
         for name, expected in (
-            ("options", r"^Error: 'overlap': a recording does not take this option \(why its ONNX"),
+            ("options", r"^Error: 'freeze': a recording does not take this option \(why its ONNX"),
+            ("overlap", "^UsageError: '--plan-only' and '--overlap' exclude each other"),
+            ("planner", "^UsageError: unknown planner 'optimla', did you mean 'optimal'?"),
+            ("precision", "^UsageError: --precision: unknown value 'fp17'"),
+            ("profile", "^Error: .*/none.json: cannot open: No such file or directory$"),
+            ("output", "^Error: '/dev/null': exists and is not a plan; it is left alone$"),
+            ("run", r"^Error: 'plan_only': a recording cannot be run, expected True, got False \(w"),
             ("batch", r"^Error: 'batch': expected 4 as the sample's for a recording, got 8 \(why"),
+            ("file", r"^Error: 'batch': expected 4 as .*, got 8 \(why .*: 'Tied\.onnx'"),
+            ("loss on", r"^Error: 'loss_on': a recording does not .*'Tied\.onnx': the graph has no"),
             ("asked", "^NotExported: PyTorch cannot export it: "),
             ("json", r"a\.json': expected a model with an ONNX file to plan from, got none \(Py"),
         ):
             self.assertRegex(found[name], expected)
+
+    def test_leaves_no_parameter_out(self):
+        """A model with several outputs is exported where all parameters reach those of the loss."""
+        found = self.ask("outputs")
+        why = (
+            "it has the outputs 'a', 'b', and 'a', on which the loss would be, not depend on"
+            " 'second.weight', 'second.bias'"
+        )
+        for name, way in (("first", "recording"), ("both", "export"), ("reached", "export")):
+            made = found[name]
+            self.assertEqual((made["way"], made["members"]), (way, HEADS), made["why_not"])
+        self.assertEqual(self.names(found["first"]["why_not"], found["files"]), why)
+        self.assertEqual(self.names(found["asked"], found["files"]), f"NotExported: {why}")
+        self.assertRegex(found["json"], r"a\.json': expected a model with an ONNX file to plan from")
+
+    def names(self, text, outputs):
+        """The text with names that do not hang on the exporter."""
+        for name, output in zip("ab", outputs):
+            text = text.replace(f"'{output}'", f"'{name}'")
+        return text
 
     def test_finds_renamed_parameters(self):
         """By their values, or by those of the transpose; never where two are possible."""
@@ -158,6 +171,14 @@ class TorchPlansTest(unittest.TestCase):
             ("suffix", r"a\.txt': expected a file ending in \.json or, for a layer trace, \.csv$"),
             ("file", r"^Error: '/none/a\.csv': cannot be written: No such file or directory$"),
             ("steps", "^Error: 'steps': expected a number from 1 to 100000, got 0$"),
+            ("meta", r"^Error: 'model': expected 'table\.weight' on 'cpu' or 'cuda', got 'meta'$"),
+            ("buffer", r"^Error: 'model': expected 'norm\.running_mean' on 'cpu' or 'cuda', got 'me"),
+            ("meta sample", "^Error: 'sample': expected tensors on 'cpu' or 'cuda', got 'meta'$"),
+            ("lazy", r"^Error: 'model': expected values in '0\.weight', got none yet: run the model"),
+            ("lazy times", r"^Error: 'model': expected values in '0\.weight', got none yet: run"),
+            ("fifo", r"^Error: '.*/fifo\.csv': cannot be written: Not a regular file$"),
+            ("nul", r"^Error: .*a\\x00b\.csv': cannot be written: embedded null byte$"),
+            ("no path", "^Error: 'output': expected a path, got NoneType$"),
             ("loss", r"^Error: 'loss': expected a number that depends on .*, got \(4, 10\)$"),
             ("no loss", "^Error: 'loss': it fails: TypeError: "),
         ):

@@ -2,6 +2,7 @@
 FOLDER has the cluster file net.yaml."""
 
 import json
+import os
 import pathlib
 import sys
 
@@ -63,6 +64,26 @@ class Stacked(nn.Module):
         return self.head(self.attention(found, found, found, need_weights=False)[0])
 
 
+class Heads(nn.Module):
+    """Has two outputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.trunk, self.first, self.second = (nn.Linear(8, 8) for _ in range(3))
+
+    def forward(self, x):
+        found = self.trunk(x).relu()
+        return self.first(found), self.second(found)
+
+
+class Reached(Heads):
+    """The first of its outputs depends on all parameters."""
+
+    def forward(self, x):
+        first, second = super().forward(x)
+        return first + second, second
+
+
 IDS = torch.arange(32).reshape(4, 8)
 IMAGES = torch.ones(4, 3, 8, 8)
 
@@ -81,7 +102,7 @@ def about(made):
 
 
 def plan(model, sample, folder, **options):
-    output = folder / "made.plan"
+    output = options.pop("output", folder / "made.plan")
     cluster = options.pop("cluster", folder / "net.yaml")
     return syncline.torch.plan(model, sample, cluster, output, **options)
 
@@ -112,8 +133,19 @@ def ways(folder):
 def falls_back(folder):
     """Nets without an ONNX file, and an installation without the package."""
     found = {"values": about(plan(Moody(), IDS, folder, planner="ddp-list"))}
-    found["options"] = refusal(lambda: plan(Moody(), IDS, folder, overlap="step"))
-    found["batch"] = refusal(lambda: plan(Moody(), IDS, folder, batch=8))
+    for name, model, options in (
+        ("options", Moody, {"freeze": "head*"}),
+        ("overlap", Moody, {"overlap": "step"}),
+        ("planner", Moody, {"planner": "optimla"}),
+        ("precision", Moody, {"precision": "fp17"}),
+        ("profile", Moody, {"profile": folder / "none.json"}),
+        ("run", Moody, {"plan_only": False}),
+        ("batch", Moody, {"batch": 8}),
+        ("file", Tied, {"batch": 8}),
+        ("loss on", Tied, {"loss_on": "none"}),
+        ("output", Tied, {"output": "/dev/null"}),
+    ):
+        found[name] = refusal(lambda: plan(model(), IDS, folder, **options))
     found["asked"] = refusal(lambda: plan(Moody(), IDS, folder, way="export"))
     found["json"] = refusal(lambda: syncline.torch.profile(Moody(), IDS, folder / "a.json"))
     sys.modules["onnx"] = None
@@ -122,6 +154,23 @@ def falls_back(folder):
     sys.modules["onnxscript"] = None
     found["torchscript"] = about(plan(Tied(), {"ids": IDS}, folder))
     return found
+
+
+def outputs(folder):
+    """Plans of a net with two outputs."""
+    from syncline.torch import export, nodes
+
+    sample = torch.ones(4, 8)
+    export.write(Heads(), sample, folder / "heads.onnx")
+    files = nodes.Graph(folder / "heads.onnx").outputs
+    return {
+        "files": files,
+        "first": about(plan(Heads(), sample, folder)),
+        "both": about(plan(Heads(), sample, folder, loss="mse", loss_on=",".join(files))),
+        "reached": about(plan(Reached(), sample, folder)),
+        "asked": refusal(lambda: plan(Heads(), sample, folder, way="export")),
+        "json": refusal(lambda: syncline.torch.profile(Heads(), sample, folder / "a.json")),
+    }
 
 
 def names(folder):
@@ -193,8 +242,12 @@ def profiles(folder):
 
 def refusals(folder):
     """What is wrong with arguments, one message each."""
-    frozen = Tied().requires_grad_(False)
-    model, trace = Convolutions(), folder / "a.csv"
+    frozen, lazy = Tied().requires_grad_(False), nn.Sequential(nn.LazyLinear(4))
+    model, trace, fifo = Convolutions(), folder / "a.csv", folder / "fifo.csv"
+    moved = Convolutions()
+    moved.norm.running_mean = moved.norm.running_mean.to("meta")
+    os.mkfifo(fifo)
+    profile = syncline.torch.profile
     return {
         name: refusal(call)
         for name, call in {
@@ -205,11 +258,19 @@ def refusals(folder):
             "way": lambda: plan(model, IMAGES, folder, way="quick"),
             "cluster": lambda: plan(model, IMAGES, folder, cluster="/none.yaml"),
             "option": lambda: plan(model, IMAGES, folder, colour="red"),
-            "suffix": lambda: syncline.torch.profile(model, IMAGES, folder / "a.txt"),
-            "file": lambda: syncline.torch.profile(model, IMAGES, "/none/a.csv"),
-            "steps": lambda: syncline.torch.profile(model, IMAGES, trace, steps=0),
-            "loss": lambda: syncline.torch.profile(model, IMAGES, trace, loss=lambda y: y),
-            "no loss": lambda: syncline.torch.profile(model, IMAGES, trace, loss=lambda: 1),
+            "meta": lambda: plan(Tied().to("meta"), IDS, folder),
+            "buffer": lambda: plan(moved, IMAGES, folder),
+            "meta sample": lambda: plan(Tied(), IDS.to("meta"), folder),
+            "lazy": lambda: plan(lazy, IMAGES, folder),
+            "lazy times": lambda: profile(lazy, IMAGES, trace),
+            "suffix": lambda: profile(model, IMAGES, folder / "a.txt"),
+            "file": lambda: profile(model, IMAGES, "/none/a.csv"),
+            "fifo": lambda: profile(model, IMAGES, fifo),
+            "nul": lambda: profile(model, IMAGES, "a\0b.csv"),
+            "no path": lambda: profile(model, IMAGES, None),
+            "steps": lambda: profile(model, IMAGES, trace, steps=0),
+            "loss": lambda: profile(model, IMAGES, trace, loss=lambda y: y),
+            "no loss": lambda: profile(model, IMAGES, trace, loss=lambda: 1),
         }.items()
     }
 

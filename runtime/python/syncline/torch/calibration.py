@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import socket
+import uuid
 from pathlib import Path
 
 import torch
@@ -10,19 +11,21 @@ import torch.distributed as dist
 
 from syncline.errors import Error
 from syncline.torch import files
-from syncline.torch.cluster_text import Findings, text_of
+from syncline.torch.cluster_text import Findings, is_pooled, rising, text_of
 from syncline.torch.computing import measure_device, measure_interference
 from syncline.torch.team import FEWEST_ROUNDS, Team
 
 SIZES = [1 << power for power in range(10, 27, 2)]  # bytes: 1 KiB to 64 MiB, as `calibrate`
 LINK_SIZES = [1 << 10, 1 << 12, 1 << 22, 1 << 24]
+# Measured whatever time it takes: two of them are so long that their rate counts.
+NEEDED = [1 << 10, 1 << 20, 1 << 22]
 # When the parts of a measurement end, as parts of its time.
 DEVICE, LINKS, INTERFERENCE = 0.12, 0.25, 0.45
 # What an all-reduce is on a backend. Gloo's is a ring for all sizes; NCCL chooses.
 SCHEMES = {"gloo": "ring", "syncline": "ring", "nccl": "library"}
-LEAST_SIZES = 2  # that are measured whatever time it takes
 WARM_UP = 2  # rounds
 MOST_SECONDS = 86400
+MORE = 4  # times as many rounds halve the median's uncertainty
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +71,7 @@ def calibrate(output, seconds=60, group=None):
     text, failure = from_first(group, lambda: written(path, text), device)
     if failure:
         raise Error(failure)
-    return Calibrated(text, Path(path), ranks, len(site.members), backend)
+    return Calibrated(text, path, ranks, len(site.members), backend)
 
 
 def carrier_of(group):
@@ -101,12 +104,11 @@ def agreed(group, output, seconds, device):
             if not is_number or not 0 < seconds <= MOST_SECONDS:
                 limits = f"more than 0, up to {MOST_SECONDS}"
                 raise Error(f"'seconds': expected {limits}, got {seconds!r}")
-            if not isinstance(output, (str, os.PathLike)):
-                raise Error(f"'output': expected a path, got {type(output).__name__}")
-            files.check_writable(output)
+            path = files.path_of(output)
+            files.check_writable(path)
         except Error as failure:
             return None, str(failure)
-        return (seconds, os.fspath(output)), None
+        return (seconds, path), None
 
     settings, failure = from_first(group, first, device)
     if failure:
@@ -149,14 +151,22 @@ def nodes_of(ranks):
 
 
 def measure(team, site, seconds):
-    """What the file is written from."""
+    """What the file is written from. Raises the same Error on all ranks where the longest messages
+    took no more time than shorter ones: nothing could be said of longer ones."""
     device = measure_device(team, seconds * DEVICE)
     links = measure_links(team, site, seconds * LINKS)
     interference = measure_interference(team, seconds * INTERFERENCE)
     # What came before may have taken longer than its part.
     end = max(seconds, team.now() + seconds * (1 - INTERFERENCE))
     sizes, unmeasured = measure_sizes(team, SIZES, end)
-    links.setdefault("network", (team.ranks, {size: sizes[size].median for size in sizes}))
+    times = [(size, sizes[size].median) for size in sorted(sizes)]
+    if is_pooled(times):
+        wanted = min(MORE * max(seconds, team.now()), MOST_SECONDS)
+        raise Error(
+            f"'seconds': expected {wanted:.0f} or more, got {seconds}: messages of"
+            f" {times[-1][0] >> 20} MiB took no longer than those of {times[-2][0] >> 20} MiB"
+        )
+    links.setdefault("network", (team.ranks, dict(rising(times))))
     return Findings(device, links, interference, sizes, unmeasured)
 
 
@@ -166,18 +176,29 @@ def message(team, size):
     return lambda: dist.all_reduce(values, group=team.group)
 
 
-def measure_sizes(team, sizes, until, least=LEAST_SIZES):
-    """Summaries by size, and the sizes for which there was no time, behind the first ones."""
-    found, last = {}, 0.0
-    for place, size in enumerate(sizes):
+def measure_sizes(team, sizes, until, needed=NEEDED):
+    """Summaries by size, and the sizes for which there was no time. Goes on to longer messages
+    where the longest ones took no more time than shorter ones."""
+    found, rounds = {}, WARM_UP + FEWEST_ROUNDS
+    order = [*needed, *(size for size in sizes if size not in needed)]
+    for place, size in enumerate(order):
         now = team.now()
-        # The next size takes about four times as long as the one before.
-        if place >= least and now + 4 * last * (WARM_UP + FEWEST_ROUNDS) > until:
-            return found, sizes[place:]
-        share = now + max(until - now, 0.0) / (len(sizes) - place)
+        if size not in needed and now + rounds * expected(found, size) > until:
+            continue
+        share = now + max(until - now, 0.0) / (len(order) - place)
         found[size] = team.measure(message(team, size), share, WARM_UP)
-        last = found[size].median
-    return found, []
+    for size in sizes:
+        if size > max(found) and is_pooled([(each, found[each].median) for each in sorted(found)]):
+            found[size] = team.measure(message(team, size), until, WARM_UP)
+    return found, [size for size in sizes if size not in found]
+
+
+def expected(found, size):
+    """Seconds of a message at most, by those of others: as many as those of the next longer one, or
+    in proportion to the longest one."""
+    longer = [each for each in sorted(found) if each >= size]
+    nearest = longer[0] if longer else max(found)
+    return found[nearest].median * max(size / nearest, 1.0)
 
 
 def measure_links(team, site, until):
@@ -187,14 +208,14 @@ def measure_links(team, site, until):
     if len(nodes) == 1 or len(nodes[0]) == 1:
         return {}
     own = next(node for node in nodes if team.rank in node)
+    names = from_first(team.group, lambda: f"syncline-{uuid.uuid4().hex}", team.device)
     half = max(until - team.now(), 0.0) / 2
     found = {}
     for name, members in (("inside", own), ("network", [node[0] for node in nodes])):
         times = [0.0] * len(LINK_SIZES)
         if team.rank in members:
-            ranks = [dist.get_global_rank(team.group, rank) for rank in members]
-            part = Team(dist.new_group(ranks, use_local_synchronization=True), team.device)
-            measured, _ = measure_sizes(part, LINK_SIZES, half, len(LINK_SIZES))
+            part = team.part(members, f"{names}-{name}-{members[0]}")
+            measured, _ = measure_sizes(part, LINK_SIZES, half, LINK_SIZES)
             times = [measured[size].median for size in LINK_SIZES]
             dist.destroy_process_group(part.group)
         times = team.slowest(times)

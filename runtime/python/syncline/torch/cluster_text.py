@@ -5,6 +5,8 @@ import dataclasses
 
 import torch
 
+from syncline.torch.computing import MOST_FACTOR
+
 LONG = 1 << 20  # bytes from which a message's rate counts
 KNOWN = 0.1  # uncertainty of a time that can be measured again
 
@@ -54,6 +56,12 @@ def rising(points):
             mean = (one * len(sizes) + other * len(more)) / (len(sizes) + len(more))
             pools[-2:] = [(sizes + more, mean)]
     return [(size, seconds) for sizes, seconds in pools for size in sizes]
+
+
+def is_pooled(points):
+    """Whether the longest messages took no more time than shorter ones."""
+    pooled = rising(points)
+    return len(pooled) > 1 and pooled[-1][1] == pooled[-2][1]
 
 
 def link_of(ranks, times):
@@ -128,12 +136,14 @@ def link_lines(name, ranks, times):
 
 
 def interference_lines(found):
+    is_most = found["factor"] >= MOST_FACTOR
+    at_least = f" # at least: factors above {MOST_FACTOR:g} are not told apart" if is_most else ""
     return [
         "interference:",
         f"  # Beside all-reduces of {size_text(found['bytes'])} products take"
         f" {found['computing']:.4g} times as long, and these beside",
         f"  # products {found['messages']:.4g} times; medians of {found['rounds']} rounds.",
-        f"  computation: {found['factor']:.4g}",
+        f"  computation: {found['factor']:.4g}{at_least}",
     ]
 
 

@@ -11,7 +11,7 @@ import warnings
 import torch
 
 from syncline.errors import Error
-from syncline.torch import hooks
+from syncline.torch import hooks, nodes
 
 MOST_INLINE = 2**31 - 2**20  # bytes; protobuf reads no larger file
 LARGEST_OPSET = 17  # of the TorchScript exporter that Syncline was tested with
@@ -105,6 +105,27 @@ def settle(model, path):
         onnx.save(proto, str(path), **outside)
     shapes = {each.name: tuple(each.dims) for each in proto.graph.initializer}
     return "".join(f"{name} {shapes[name]}\n" for name in hooks.trained(model))
+
+
+def check_reached(model, path, loss="", loss_on=None):
+    """Raises NotExported where a parameter would be left out of the file's plan, since the outputs
+    that the loss is on do not depend on it. `loss` and `loss_on` are those of compile, which by
+    default takes the first output."""
+    graph = nodes.Graph(path)
+    outputs = graph.outputs[:1]
+    if str(loss).startswith("output:"):
+        outputs = [str(loss).partition(":")[2]]
+    elif loss_on:
+        outputs = [each.partition("=")[0] for each in str(loss_on).split(",")]
+    if not set(outputs) <= set(graph.outputs):
+        return  # compile says which ones there are
+    reached = graph.needed(outputs)
+    left_out = [name for name in hooks.trained(model) if name not in reached]
+    if left_out:
+        raise NotExported(
+            f"it has the outputs {quoted(graph.outputs)}, and {quoted(outputs)}, on which the loss"
+            f" would be, not depend on {quoted(left_out)}"
+        )
 
 
 def digest(data):

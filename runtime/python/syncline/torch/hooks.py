@@ -12,6 +12,7 @@ import torch
 from syncline.errors import Error
 
 WARM_UP = 1  # steps that do not count
+DEVICES = ("cpu", "cuda")
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -53,10 +54,19 @@ def trained(model):
         raise Error(f"'model': expected a torch.nn.Module, got {type(model).__name__}")
     if isinstance(model, torch.nn.parallel.DistributedDataParallel):
         raise Error("'model': expected the module that DistributedDataParallel wraps, got the wrap")
+    for name, each in (*model.named_parameters(), *model.named_buffers()):
+        if torch.nn.parameter.is_lazy(each):
+            raise Error(f"'model': expected values in '{name}', got none yet: run the model before")
+        check_device(each, f"'model': expected '{name}'")
     found = {name: each for name, each in model.named_parameters() if each.requires_grad}
     if not found:
         raise Error("'model': expected a parameter that requires a gradient, got none")
     return found
+
+
+def check_device(tensor, expected):
+    if tensor.device.type not in DEVICES:
+        raise Error(f"{expected} on 'cpu' or 'cuda', got '{tensor.device.type}'")
 
 
 def tensors(value):
@@ -75,6 +85,8 @@ def tensors(value):
 def arguments(sample):
     """A sample as positional arguments and arguments by name: it is a tensor, a tuple or list of
     arguments, or a dict of them by name."""
+    for each in tensors(sample):
+        check_device(each, "'sample': expected tensors")
     if isinstance(sample, torch.Tensor):
         return (sample,), {}
     if not tensors(sample):

@@ -27,7 +27,8 @@ def rows(times, bytes_of):
     }
     forward, place = [0.0] * len(order), 0
     for module, seconds in times.modules.items():
-        # A module whose parameters are another's computes behind the one that was called before.
+        # A module may have no row: its parameters are shared, and named after another module. Its
+        # time then goes to the row of the module that was called before it.
         place = last.get(module, place)
         forward[place] += seconds
     forward[place] += times.loss

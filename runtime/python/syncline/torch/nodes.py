@@ -14,18 +14,36 @@ class Node:
     outputs: list
 
 
+def names_read(node):
+    """The values that a node reads, those of its inner graphs' nodes included."""
+    inner = (graph for each in node.attribute for graph in (each.g, *each.graphs))
+    return [
+        *(name for name in node.input if name),
+        *(name for graph in inner for each in graph.node for name in names_read(each)),
+    ]
+
+
 class Graph:
-    """The file's nodes in order, and its tensors."""
+    """The file's nodes in order, its tensors and its outputs."""
 
     def __init__(self, file):
         import onnx
 
         graph = onnx.load(str(file), load_external_data=False).graph
         self.nodes = [
-            Node(node.name, node.op_type, [name for name in node.input if name], list(node.output))
+            Node(node.name, node.op_type, names_read(node), list(node.output))
             for node in graph.node
         ]
+        self.outputs = [each.name for each in graph.output]
         self.tensors = [each.name for each in graph.initializer]
+
+    def needed(self, outputs):
+        """The names of all values that these outputs are computed from."""
+        found = set(outputs)
+        for node in reversed(self.nodes):
+            if not found.isdisjoint(node.outputs):
+                found.update(node.inputs)
+        return found
 
     def readers(self):
         """The nodes that compute with each tensor, whatever shape it was given before."""
@@ -42,9 +60,9 @@ class Graph:
         return found
 
     def blocks(self, model, times):
-        """The nodes with names as (module, nodes): a block begins where a node reads parameters of
-        another module that was called. Of the modules that share a parameter it is each one's in
-        the order of calls."""
+        """All nodes that have names, in blocks: (module, nodes). A block begins at a node that
+        reads a parameter of another module than the block's. Where modules share the parameter, it
+        is that of the module among them whose call comes next."""
         owners = owners_of(model, times.modules)
         reads = {}
         for tensor, readers in self.readers().items():

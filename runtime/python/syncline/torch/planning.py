@@ -1,19 +1,17 @@
 """Plans for a PyTorch model: from its ONNX file, or from a recording of its steps."""
 
 import dataclasses
-import tempfile
-from pathlib import Path
 from typing import List, Optional
 
 import syncline
-from syncline.errors import Error, UsageError
-from syncline.torch import export, hooks, layers
+from syncline.errors import Error, InternalError
+from syncline.torch import export, files, hooks, layers
 
 RECORDED = 3  # steps
 WAYS = ("auto", "export", "recording")
 # Options of compile: a recording takes the first ones; its measured times contain the second.
 TAKEN = {"backend", "channels", "nodes", "planner", "quiet", "scheme", "wire"}
-CONTAINED = {"classes_in", "like", "loss", "loss_on", "optimizer", "plan_only", "precision"}
+CONTAINED = {"classes_in", "like", "loss", "optimizer", "plan_only", "precision"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,38 +33,51 @@ def plan(model, sample, cluster, output, way="auto", **options):
     hooks.arguments(sample)
     if next(iter(parameters.values())).device.type == "cuda":
         options.setdefault("backend", "cuda")
-    with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
-        check_cluster(folder, cluster, options)
+    with files.scratch() as folder:
+        check_options(folder, cluster, options)
         why_not = None
         if way != "recording":
             try:
                 return by_export(folder, model, sample, cluster, output, options)
-            except UsageError:
-                raise
-            except Error as failure:
+            except (export.NotExported, InternalError) as failure:
                 if way == "export":
                     raise
-                why_not = str(failure)
+                why_not = files.without(folder, str(failure))
         return by_recording(folder, model, sample, cluster, output, options, why_not)
 
 
-def check_cluster(folder, cluster, options):
-    """Refuses what is wrong with the cluster before anything is run."""
-    trace = folder / "one.csv"
-    trace.write_text("name,bytes,forward,backward\none,4B,1us,1us\n", encoding="utf-8")
-    chosen = {name: options[name] for name in ("backend", "nodes") if name in options}
-    syncline.compile(trace, cluster=cluster, output=folder / "one.plan", **chosen)
+def check_options(folder, cluster, options):
+    """Refuses a wrong option or cluster before anything is run: the command reads them before it
+    reads the model, which is empty here."""
+    empty = folder / "empty.onnx"
+    empty.touch()
+    given = {"plan_only": True, **options}
+    try:
+        syncline.compile(empty, cluster=cluster, output=folder / "empty.plan", **given)
+    except Error as failure:
+        if str(empty) not in str(failure):
+            raise
 
 
 def by_export(folder, model, sample, cluster, output, options):
+    """Raises NotExported where something is wrong with the file, not with options or output."""
     # The plan has the file's name.
     file = folder / f"{type(model).__name__}.onnx"
     listed = folder / "parameters.txt"
     listed.write_text(export.write(model, sample, file), encoding="utf-8")
+    export.check_reached(model, file, options.get("loss", ""), options.get("loss_on"))
     options = {"plan_only": True, "parameters": listed, **options}
-    made = syncline.compile(file, cluster=cluster, output=output, **options)
-    return Planned(made.plan, made.notes, "export", None)
+    try:
+        made = syncline.compile(file, cluster=cluster, output=output, **options)
+    except Error as failure:
+        if type(failure) is not Error or str(file) not in str(failure):
+            raise
+        raise export.NotExported(str(failure)) from failure
+    return Planned(made.plan, noted(folder, made), "export", None)
+
+
+def noted(folder, made):
+    return [files.without(folder, note) for note in made.notes]
 
 
 def by_recording(folder, model, sample, cluster, output, options, why_not):
@@ -77,6 +88,8 @@ def by_recording(folder, model, sample, cluster, output, options, why_not):
             f"'batch': expected {hooks.batch_of(sample)} as the sample's for a recording, got"
             f" {batch}{because}"
         )
+    if not options.get("plan_only", True):
+        raise Error(f"'plan_only': a recording cannot be run, expected True, got False{because}")
     unknown = sorted(name for name in options if name not in TAKEN | CONTAINED)
     if unknown:
         raise Error(f"'{unknown[0]}': a recording does not take this option{because}")
@@ -85,7 +98,8 @@ def by_recording(folder, model, sample, cluster, output, options, why_not):
     file.write_text(layers.text(rows_of(model, times)), encoding="utf-8")
     taken = {name: value for name, value in options.items() if name in TAKEN}
     made = syncline.compile(file, cluster=cluster, output=output, **taken)
-    return Planned(made.plan, [*made.notes, *notes(model, times, options)], "recording", why_not)
+    found = [*noted(folder, made), *notes(model, times, options)]
+    return Planned(made.plan, found, "recording", why_not)
 
 
 def rows_of(model, times):

@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import json
 import re
-import tempfile
 from pathlib import Path
 
 import torch
@@ -40,7 +39,7 @@ class Profiled:
 
 def profile(model, sample, output, loss=None, steps=10):
     """See syncline.torch.profile."""
-    path = Path(output)
+    path = files.path_of(output)
     if path.suffix not in (".csv", ".json"):
         raise Error(f"'{path}': expected a file ending in .json or, for a layer trace, .csv")
     hooks.trained(model)
@@ -58,13 +57,13 @@ def profile(model, sample, output, loss=None, steps=10):
 def by_nodes(model, sample, loss, count, path):
     """The profile's text, the times and the part of them that `compile` finds."""
     times = hooks.times(model, sample, loss, count)
-    with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
-        file = folder / "model.onnx"
+    with files.scratch() as folder:
+        file = folder / f"{type(model).__name__}.onnx"
         try:
             (folder / "parameters.txt").write_text(
                 export.write(model, sample, file), encoding="utf-8"
             )
+            export.check_reached(model, file)
             (folder / "any.yaml").write_text(CLUSTER, encoding="utf-8")
             forward, backward, _ = layers_of(folder, file)
         except Error as failure:

@@ -1,5 +1,6 @@
 """The ranks of a process group, which measure together and decide by numbers that all have."""
 
+import contextlib
 import dataclasses
 import math
 import statistics
@@ -7,6 +8,7 @@ import time
 
 import torch
 import torch.distributed as dist
+from torch.distributed import distributed_c10d
 
 from syncline.torch import hooks
 
@@ -37,6 +39,19 @@ class Summary:
         return Summary(middle, (parts[0], parts[2]), uncertainty, count)
 
 
+@contextlib.contextmanager
+def named(name):
+    """Gives a process group that is made within this name. PyTorch would count a rank's groups:
+    ranks that made unequally many would wait for each other under different names, and a name that
+    comes again has a closed group's addresses in the store."""
+    of_pytorch = distributed_c10d._process_group_name
+    distributed_c10d._process_group_name = lambda *_, **__: name
+    try:
+        yield
+    finally:
+        distributed_c10d._process_group_name = of_pytorch
+
+
 class Team:
     def __init__(self, group, device):
         self.group, self.device = group, device
@@ -44,6 +59,15 @@ class Team:
         self.clock = hooks.clock_of(device)
         self.one = torch.zeros(1, device=device)
         self.begin = time.monotonic()
+
+    def part(self, members, name):
+        """The team of some ranks of this one, all of which call it with a new name."""
+        ranks = [dist.get_global_rank(self.group, rank) for rank in members]
+        # Without it the part would have the backend of init_process_group().
+        backend = dist.get_backend_config(self.group)
+        with named(name):
+            group = dist.new_group(ranks, backend=backend, use_local_synchronization=True)
+        return Team(group, self.device)
 
     def slowest(self, values):
         """The largest of all ranks' values, one by one."""
