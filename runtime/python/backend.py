@@ -12,6 +12,8 @@ import sys
 import tempfile
 import zipfile
 
+import licences
+
 HERE = pathlib.Path(__file__).resolve().parent
 # These are the system's: another libc or C++ library than the process's own cannot be mixed in.
 SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|ld-linux.*|libstdc\+\+|libgcc_s)\.so\.\d+")
@@ -57,31 +59,38 @@ def needed_glibc(paths):
 
 
 def stage(build, prefix):
-    """Installs the build into the prefix, with libraries beside; the wheel's platform."""
+    """Installs the build into the prefix, with libraries beside; the wheel's platform, and where
+    the libraries are from."""
     output("cmake", "--install", build, "--prefix", prefix)
     programs = [path for path in sorted((prefix / "bin").iterdir()) if is_elf(path)]
+    beside = {}
     for program in programs:
-        for name, file in libraries(program).items():
-            (prefix / "lib" / name).write_bytes(file.read_bytes())
+        beside.update(libraries(program))
+    for name, file in beside.items():
+        (prefix / "lib" / name).write_bytes(file.read_bytes())
     files = [path for path in prefix.rglob("*") if path.is_file()]
     major, minor = needed_glibc([path for path in files if is_elf(path)])
-    return f"manylinux_{major}_{minor}_{os.uname().machine}"
+    return f"manylinux_{major}_{minor}_{os.uname().machine}", sorted(beside.values())
 
 
-def metadata(tag):
-    """The files of `syncline-VERSION.dist-info` but RECORD, by name."""
+def metadata(tag, texts):
+    """The files of `syncline-VERSION.dist-info` but RECORD, by name. `texts` are the licences'."""
     about = (
-        f"Metadata-Version: 2.1\nName: syncline\nVersion: {version()}\n"
+        f"Metadata-Version: 2.4\nName: syncline\nVersion: {version()}\n"
         "Summary: Plans for data-parallel training\nLicense: Apache-2.0\n"
         "Requires-Python: >=3.9\n"
-    )
+    ) + "".join(f"License-File: {name}\n" for name in texts)
     pure = "true" if tag.endswith("-any") else "false"
     wheel = f"Wheel-Version: 1.0\nGenerator: syncline\nRoot-Is-Purelib: {pure}\nTag: {tag}\n"
     points = (
         "[console_scripts]\nsyncline = syncline.commands:main\n\n"
         "[torch.distributed.backends]\nsyncline = syncline.torch:register\n"
     )
-    return {"METADATA": about, "WHEEL": wheel, "entry_points.txt": points}
+    files = {"METADATA": about, "WHEEL": wheel, "entry_points.txt": points}
+    return {
+        **{name: text.encode() for name, text in files.items()},
+        **{f"licenses/{name}": text for name, text in texts.items()},
+    }
 
 
 class Writer:
@@ -123,7 +132,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     build = found_build()
     with tempfile.TemporaryDirectory() as folder:
         prefix = pathlib.Path(folder) / "prefix"
-        tag = f"py3-none-{stage(build, prefix) if build else 'any'}"
+        platform, beside = stage(build, prefix) if build else ("any", [])
+        tag = f"py3-none-{platform}"
+        texts = licences.texts([*beside, *licences.compiled_in(build)] if build else [])
         name = f"syncline-{version()}-{tag}.whl"
         wheel = Writer(pathlib.Path(wheel_directory) / name)
         package = HERE / "syncline"
@@ -136,14 +147,14 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
                 where = f"syncline/prefix/{path.relative_to(prefix)}"
                 wheel.add(where, path.read_bytes(), os.access(path, os.X_OK))
         about = f"syncline-{version()}.dist-info"
-        for file, text in metadata(tag).items():
-            wheel.add(f"{about}/{file}", text.encode())
+        for file, data in metadata(tag, texts).items():
+            wheel.add(f"{about}/{file}", data)
         wheel.close(about)
     return name
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    raise SystemExit("'syncline': expected a wheel to be built, a source archive has no compiler")
+    raise SystemExit("'syncline': there is no source archive: install runtime/python of the sources")
 
 
 if __name__ == "__main__":

@@ -251,6 +251,43 @@ class BackendTest(unittest.TestCase):
         self.assertIn("syncline/py.typed", names)
         self.assertFalse([name for name in names if "prefix" in name])
 
+    def test_licences(self):
+        """Of Syncline, of every library in the wheel, and of what is compiled into programs."""
+        if not shutil.which("dpkg"):
+            self.skipTest("texts are Debian's")
+        done = self.build(PACKAGE / "backend.py", SYNCLINE_BUILD=str(harness.BUILD))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        (wheel,) = self.folder.glob("*.whl")
+        with zipfile.ZipFile(wheel) as files:
+            names = files.namelist()
+            about = next(name for name in names if name.endswith("/METADATA"))
+            told = re.findall("^License-File: (.*)$", files.read(about).decode(), re.MULTILINE)
+            texts = {name: files.read(about.replace("METADATA", f"licenses/{name}")) for name in told}
+        self.assertEqual(texts["LICENSE"], (harness.TOP / "LICENSE").read_bytes())
+        self.assertEqual(len(told), sum("/licenses/" in name for name in names))
+        packages = {name.split("/")[0] for name in told}
+        for name in names:
+            if re.search(r"prefix/lib/(?!libsyncline)[^/]*\.so\.", name):
+                found = self.packages_with(pathlib.Path(name).name)
+                self.assertTrue(packages & found, f"{name} of {found}")
+        for package in ("libmlir-19-dev", "llvm-19-dev", "libcli11-dev", "nlohmann-json3-dev"):
+            self.assertIn(package, packages)
+        self.assertIn(b"LLVM", texts["libmlir-19-dev/copyright"])
+        self.assertIn("common-licenses/Apache-2.0", told)
+        for text in texts.values():
+            self.assertGreater(len(text), 500)
+
+    def packages_with(self, file):
+        """The Debian packages that have a file of the name."""
+        done = subprocess.run(["dpkg", "-S", f"*/{file}*"], capture_output=True, text=True)
+        return set(re.findall(r"^([^:,]+)[:,]", done.stdout, re.MULTILINE))
+
+    def test_no_source_archive(self):
+        program = "import backend; backend.build_sdist('.')"
+        done = subprocess.run([sys.executable, "-c", program], cwd=PACKAGE, capture_output=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"there is no source archive", done.stderr)
+
     def test_wrong_build(self):
         done = self.build(PACKAGE / "backend.py", SYNCLINE_BUILD=str(self.folder))
         expected = f"'SYNCLINE_BUILD': expected a build folder, got '{self.folder}'\n"
