@@ -154,7 +154,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    raise SystemExit("'syncline': there is no source archive: install runtime/python of the sources")
+    raise SystemExit("'syncline': there is no source archive: install the folder runtime/python")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Licence texts of what travels in a wheel: Syncline's, and those of the Debian packages whose files
-are beside its programs or compiled into them."""
+"""Licence texts of what travels in a wheel: Syncline's, and those of the Debian packages whose
+files are beside its programs or compiled into them."""
 
 import pathlib
 import re

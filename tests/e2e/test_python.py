@@ -262,7 +262,8 @@ class BackendTest(unittest.TestCase):
             names = files.namelist()
             about = next(name for name in names if name.endswith("/METADATA"))
             told = re.findall("^License-File: (.*)$", files.read(about).decode(), re.MULTILINE)
-            texts = {name: files.read(about.replace("METADATA", f"licenses/{name}")) for name in told}
+            folder = about.replace("METADATA", "licenses")
+            texts = {name: files.read(f"{folder}/{name}") for name in told}
         self.assertEqual(texts["LICENSE"], (harness.TOP / "LICENSE").read_bytes())
         self.assertEqual(len(told), sum("/licenses/" in name for name in names))
         packages = {name.split("/")[0] for name in told}

@@ -63,16 +63,15 @@ class TorchPlansTest(PyTorchCase):
         script = found["torchscript"]
         self.assertEqual((script["way"], script["members"]), ("export", TIED), script["why_not"])
         for name, expected in (
-            ("options", r"^Error: 'freeze': a recording does not take this option \(why its ONNX"),
+            ("options", r"^Error: 'freeze': a recording does not take this option \(why its"),
             ("overlap", "^UsageError: '--plan-only' and '--overlap' exclude each other"),
             ("planner", "^UsageError: unknown planner 'optimla', did you mean 'optimal'?"),
             ("precision", "^UsageError: --precision: unknown value 'fp17'"),
             ("profile", "^Error: .*/none.json: cannot open: No such file or directory$"),
-            ("output", "^Error: '/dev/null': exists and is not a plan; it is left alone$"),
-            ("run", r"^Error: 'plan_only': a recording cannot be run, expected True, got False \(w"),
+            ("output", "^Error: '/dev/null': exists and is not a plan"),
+            ("run", r"^Error: 'plan_only': a recording cannot be run, expected True, got False"),
             ("batch", r"^Error: 'batch': expected 4 as the sample's for a recording, got 8 \(why"),
-            ("file", r"^Error: 'batch': expected 4 as .*, got 8 \(why .*: 'Tied\.onnx'"),
-            ("loss on", r"^Error: 'loss_on': a recording does not .*'Tied\.onnx': the graph has no"),
+            ("loss on", r"^Error: 'loss_on': a recording does not .*'Tied\.onnx': the graph has"),
             ("asked", "^NotExported: PyTorch cannot export it: "),
             ("json", r"a\.json': expected a model with an ONNX file to plan from, got none \(Py"),
         ):
@@ -90,7 +89,7 @@ class TorchPlansTest(PyTorchCase):
             self.assertEqual((made["way"], made["members"]), (way, HEADS), made["why_not"])
         self.assertEqual(self.names(found["first"]["why_not"], found["files"]), why)
         self.assertEqual(self.names(found["asked"], found["files"]), f"NotExported: {why}")
-        self.assertRegex(found["json"], r"a\.json': expected a model with an ONNX file to plan from")
+        self.assertRegex(found["json"], r"a\.json': expected a model with an ONNX file to plan")
 
     def names(self, text, outputs):
         """The text with names that do not hang on the exporter."""
@@ -172,9 +171,9 @@ class TorchPlansTest(PyTorchCase):
             ("file", r"^Error: '/none/a\.csv': cannot be written: No such file or directory$"),
             ("steps", "^Error: 'steps': expected a number from 1 to 100000, got 0$"),
             ("meta", r"^Error: 'model': expected 'table\.weight' on 'cpu' or 'cuda', got 'meta'$"),
-            ("buffer", r"^Error: 'model': expected 'norm\.running_mean' on 'cpu' or 'cuda', got 'me"),
+            ("buffer", r"^Error: 'model': expected 'norm\.running_mean' on 'cpu' or 'cuda', got"),
             ("meta sample", "^Error: 'sample': expected tensors on 'cpu' or 'cuda', got 'meta'$"),
-            ("lazy", r"^Error: 'model': expected values in '0\.weight', got none yet: run the model"),
+            ("lazy", r"^Error: 'model': expected values in '0\.weight', got none yet: run the"),
             ("lazy times", r"^Error: 'model': expected values in '0\.weight', got none yet: run"),
             ("fifo", r"^Error: '.*/fifo\.csv': cannot be written: Not a regular file$"),
             ("nul", r"^Error: .*a\\x00b\.csv': cannot be written: embedded null byte$"),

@@ -141,11 +141,10 @@ def falls_back(folder):
         ("profile", Moody, {"profile": folder / "none.json"}),
         ("run", Moody, {"plan_only": False}),
         ("batch", Moody, {"batch": 8}),
-        ("file", Tied, {"batch": 8}),
         ("loss on", Tied, {"loss_on": "none"}),
         ("output", Tied, {"output": "/dev/null"}),
     ):
-        found[name] = refusal(lambda: plan(model(), IDS, folder, **options))
+        found[name] = refusal(lambda: about(plan(model(), IDS, folder, **options)))
     found["asked"] = refusal(lambda: plan(Moody(), IDS, folder, way="export"))
     found["json"] = refusal(lambda: syncline.torch.profile(Moody(), IDS, folder / "a.json"))
     sys.modules["onnx"] = None
