@@ -79,8 +79,10 @@ class Ranks:
             os.environ.pop("SYNCLINE_PLAN", None)
 
     def gathered(self, value):
-        """Each rank's value, on rank 0."""
+        """Each rank's value, on rank 0, which serves the store; nothing on the others."""
         self.store.set(f"value/{self.groups}/{self.rank}", json.dumps(value))
+        if self.rank != 0:
+            return []
         keys = [f"value/{self.groups}/{rank}" for rank in range(self.ranks)]
         return [json.loads(self.store.get(key)) for key in keys]
 
@@ -118,7 +120,11 @@ def measured(case, way, plan, ranks, steps):
             syncline.torch.finish(model)
         del module, model, optimizer
         gc.collect()  # DDP and wrap() end with their models
-    times, moved, losses = zip(*ranks.gathered(found))
+    return ranks.gathered(found)
+
+
+def of_slowest(found):
+    times, moved, losses = zip(*found)
     return {"times": list(map(max, zip(*times))), "sent": max(moved), "loss": losses[0]}
 
 
@@ -133,10 +139,10 @@ def main(name, batch, steps, rounds, *rest):
             for way, _, plan in (each.partition("=") for each in ways):
                 found = measured(case, way, plan, ranks, int(steps))
                 if ranks.rank == 0:
-                    line = {"round": number + 1, "way": way, **found}
+                    line = {"round": number + 1, "way": way, **of_slowest(found)}
                     print(json.dumps(line), file=out, flush=True)
     ranks.groups += 1
-    ranks.gathered("over")  # rank 0 serves the store until all have come here
+    ranks.gathered("over")  # until all have come here the store is served
 
 
 if __name__ == "__main__":

@@ -9,16 +9,18 @@ import sys
 
 import measure
 
-BUCKETS = ("--planner", "ddp-list")
-SUMS = ("--scheme", "*=ring")
-# Options of `compile` for the plan of a way that has one.
+# Options of `compile` for the plan of a way that has one. Plans that can be run may overlap steps.
+RING = ("--scheme", "*=ring")
+BUCKETS = ("--plan-only", "--planner", "ddp-list", *RING)
+OWN = ("--loss", "cross-entropy")
+SUMS = (*OWN, *RING)
 PLANS = {
     "list": BUCKETS,
     "backend": BUCKETS,
-    "wrap": (),
+    "wrap": OWN,
     "wrap:sums": SUMS,
-    "wrap:bf16": ("--wire", "bf16"),
-    "wrap:bf16-sums": ("--wire", "bf16", *SUMS),
+    "wrap:bf16": (*OWN, "--wire", "bf16"),
+    "wrap:bf16-sums": (*SUMS, "--wire", "bf16"),
 }
 WAYS = (
     *("ddp", "ddp:1", "ddp:5", "ddp:25", "ddp:100", "list", "backend", "wrap"),
@@ -67,20 +69,23 @@ def lines(command):
 
 
 def profiled(folder, name, batch, count, wrap, python):
-    """Words of `compile` for the network, as PyTorch runs it on all hosts at once."""
+    """The folder with what PyTorch measured of the network on all hosts at once."""
     made = folder / f"{name.replace(':', '-')}-{batch}-{count}"
     if not made.exists():
         made.mkdir()
         end(start([*wrap, python, measure.HERE / "torch_profile.py", name, batch, made]))
-    if (made / "model.csv").exists():
-        return [made / "model.csv"]
-    words = ["--parameters", made / "parameters.txt", "--profile", made / "profile.json"]
-    return [made / "model.onnx", "--plan-only", "--batch", batch, *words]
+    return made
 
 
-def compiled(folder, cluster, model, options):
+def compiled(folder, cluster, made, batch, options):
     """A plan's folder."""
-    plan = folder / f"{'-'.join(options) or 'own'}.plan".replace("*", "all")
+    plan = folder / f"{'-'.join(options)}.plan".replace("*", "all").replace("--", "")
+    model = [made / "model.csv"]
+    if model[0].exists():  # its times are those of a step with its loss
+        options = [each for each in options if each not in (*OWN, "--plan-only")]
+    else:
+        words = ["--parameters", made / "parameters.txt", "--profile", made / "profile.json"]
+        model = [made / "model.onnx", "--batch", batch, *words]
     words = ["--quiet", *model, "--cluster", cluster, *options, "-o", plan]
     measure.run([measure.SYNCLINE, "compile", *map(str, words)])
     return plan
@@ -146,7 +151,7 @@ def bench_one(folder, hosts, name, batch, rate, chosen):
         model = profiled(folder, name, batch, count, hosts(count), chosen.python)
         own = folder / f"{name.replace(':', '-')}-{batch}-{label}-plans"
         own.mkdir(exist_ok=True)
-        made = {each: compiled(own, cluster, model, each) for each in set(planned.values())}
+        made = {each: compiled(own, cluster, model, batch, each) for each in set(planned.values())}
         plans = {way: made[options] for way, options in planned.items()}
     known = {way: predicted(plan) for way, plan in plans.items()}
     table = Table(f"{name}/{batch}, {count} hosts, {rate}, {chosen.steps} steps a round", known)
