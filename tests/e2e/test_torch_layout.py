@@ -9,7 +9,7 @@ import harness
 sys.path.insert(0, str(harness.TOP / "runtime" / "python"))
 
 from syncline.torch.wrapped.layout import Layout
-from syncline.torch.wrapped.names import Mismatch, Parameter, match
+from syncline.torch.wrapped.names import Mismatch, Parameter, check, match
 
 
 def parameters(**sizes):
@@ -82,6 +82,48 @@ class NamesTest(unittest.TestCase):
         names = {"table": "table", "head": "table"}
         with self.assertRaisesRegex(Mismatch, "'table', 'head' of the plan are both parameter"):
             match({"table": 4, "head": 4}, mine, names)
+
+
+class CheckTest(unittest.TestCase):
+    """Plans whose messages DistributedDataParallel sums."""
+
+    def check(self, members, **sizes):
+        mine = parameters(**sizes)
+        members = {name: Parameter(size, "float32") for name, size in members.items()}
+        check(members, mine, {name: name for name in mine})
+
+    def refuses(self, expected, members, **sizes):
+        with self.assertRaisesRegex(Mismatch, expected):
+            self.check(members, **sizes)
+
+    def test_sizes_need_not_differ(self):
+        self.check({"a": 4, "x": 8, "y": 8}, a=4, b=8, c=8)
+
+    def test_members_may_be_several_parameters(self):
+        self.check({"message-0": 12, "message-1": 16}, a=4, b=8, c=8, d=8)
+        self.check({"a": 4, "all": 16}, a=4, b=8, c=8)
+        self.refuses(
+            "no member of the plan is a parameter by its name, and all have 12 bytes of float32,"
+            " the model's gradients 20 bytes of float32",
+            {"message-0": 12},
+            a=4,
+            b=8,
+            c=8,
+        )
+
+    def test_names_what_differs(self):
+        self.refuses("parameter 'a': expected 4 bytes, got 8 bytes of float32", {"a": 4}, a=8)
+        self.refuses("parameter 'b': expected 8 bytes that are", {"a": 4, "b": 8}, a=4, c=4)
+        self.refuses("parameter 'b': expected none, or one that is not", {"a": 4}, a=4, b=8)
+        self.refuses("no member .* all have 8 bytes", {"x": 4, "y": 4}, a=4, b=8)
+
+    def test_types(self):
+        mine, names = {"a": Parameter(4, "bfloat16")}, {"a": "a"}
+        wrong = "parameter 'a': expected 4 bytes of float32, got 4 bytes of bfloat16"
+        with self.assertRaisesRegex(Mismatch, wrong):
+            check({"a": Parameter(4, "float32")}, mine, names)
+        with self.assertRaisesRegex(Mismatch, "have 4 bytes of float32, the model's gradients 4"):
+            check({"message-0": Parameter(4, "float32")}, mine, names)
 
 
 class LayoutTest(unittest.TestCase):

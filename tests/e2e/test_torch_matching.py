@@ -8,7 +8,6 @@ import harness
 
 sys.path.insert(0, str(harness.TOP / "runtime" / "python"))
 
-from syncline.torch import bucket_list
 from syncline.torch.matching import Matcher, Message, Way
 
 F32 = "float32"
@@ -98,15 +97,6 @@ class MatchingTest(unittest.TestCase):
         self.assertEqual(told, [wrong])
         self.assertEqual(self.calls(matcher, 150)[0].way, Way.CHEAPEST)
         self.assertEqual(self.calls(matcher, 4)[0].way, Way.OTHER)
-
-    def test_buckets_are_the_messages(self):
-        """In MiB, to the byte; a plan of another model is refused."""
-        messages = types.SimpleNamespace(folder="a.plan", messages=plan(12840, 1445121))
-        sizes = bucket_list(messages, 12840 + 1445121)
-        self.assertEqual([int(size * (1 << 20)) for size in sizes], [12840, 1445121])
-        wrong = "'a.plan': the plan's messages have 1457961 bytes, the model's gradients 8"
-        with self.assertRaisesRegex(ValueError, wrong):
-            bucket_list(messages, 8)
 
     def test_refuses_a_plan_without_messages(self):
         with self.assertRaisesRegex(ValueError, "expected a plan with messages, got none"):

@@ -1,7 +1,5 @@
 """PyTorch with a plan: wrap() of a model, the backend 'syncline', DDP with a plan's buckets."""
 
-import os
-
 
 def register():
     """Makes the backend known to torch.distributed; the entry point that PyTorch loads."""
@@ -22,46 +20,29 @@ def process_group(timeout=None):
     return group.made(timeout)
 
 
-def bucket_list(plan, total):
-    """DDP's bucket_cap_mb_list for the messages of a plan, whose gradients must have `total`
-    bytes."""
-    planned = sum(each.bytes for each in plan.messages)
-    if planned != total:
-        raise ValueError(
-            f"'{plan.folder}': the plan's messages have {planned} bytes, the model's gradients"
-            f" {total}: expected the plan of this model"
-        )
-    return [each.bytes / (1 << 20) for each in plan.messages]
-
-
 def buckets(model, plan=None):
     """DDP's bucket_cap_mb_list for a model and the messages of a plan, a folder; default: that of
     SYNCLINE_PLAN. For those who call DDP themselves, such as Lightning's DDPStrategy. Make the plan
     with `compile --planner ddp-list`, so that its messages have whole modules' gradients, in the
-    order in which they become ready."""
-    from syncline import capi
+    order in which they become ready. Raises ValueError for another model's plan."""
+    from syncline.torch import versions
 
-    folder = plan or os.environ.get("SYNCLINE_PLAN")
-    if not folder:
-        raise ValueError("expected a plan's folder, or SYNCLINE_PLAN in the environment, got none")
-    ignored = set(getattr(model, "_ddp_params_and_buffers_to_ignore", ()))
-    total = sum(
-        each.numel() * each.element_size()
-        for name, each in model.named_parameters()
-        if each.requires_grad and name not in ignored
-    )
-    return bucket_list(capi.Plan(folder), total)
+    versions.check_bucket_list()
+    from syncline.torch import parallel
+
+    return parallel.buckets(model, parallel.opened(plan))
 
 
 def ddp(model, plan=None, **settings):
-    """DistributedDataParallel(model, **settings) with the buckets() of the plan."""
-    from torch.nn.parallel import DistributedDataParallel
+    """DistributedDataParallel(model, **settings) with the buckets() of the process group's plan.
+    Raises ValueError where the group has none, or another one than the given plan, a folder, or
+    SYNCLINE_PLAN; and at a forward pass RuntimeError, where a parameter was changed since."""
+    from syncline.torch import versions
 
-    sizes = buckets(model, plan)
-    # With unused parameters DDP counts the list from the model's first parameter, in every step.
-    if settings.get("find_unused_parameters") and not settings.get("static_graph"):
-        sizes.reverse()
-    return DistributedDataParallel(model, bucket_cap_mb_list=sizes, **settings)
+    versions.check_bucket_list()
+    from syncline.torch import parallel
+
+    return parallel.made(model, plan, settings)
 
 
 def plan(model, sample, cluster, output, way="auto", **options):
@@ -121,6 +102,9 @@ def wrap(
     A trained parameter without a gradient is an error, or counts as zeros with `allow_unused`. An
     exception names a lost rank, at the latest behind the timeout of the process group.
     """
+    from syncline.torch import versions
+
+    versions.check_hooks()
     from syncline.torch.wrapped import wrap as wrapping
 
     given = (model, plan, optimizer, process_group, allow_unused, broadcast_buffers)

@@ -4,6 +4,7 @@ Python classes: before 2.14."""
 import torch.distributed as dist
 from torch.distributed import distributed_c10d
 
+from syncline.torch import versions
 from syncline.torch.collectives import Collectives
 
 NAME = "syncline"
@@ -22,8 +23,8 @@ class SynclineProcessGroup(Collectives, dist.ProcessGroup):
 
 def made(timeout):
     """The group, which PyTorch then knows as one of its own. There is one at a time."""
+    known = versions.known_groups()
     world = distributed_c10d._get_default_group()
-    known = distributed_c10d._world
     for group, name in known.pg_names.items():
         if name == NAME:
             if timeout not in (None, group.timeout):

@@ -1,9 +1,12 @@
 """What the package needs of PyTorch, and what it says where that is missing."""
 
+import inspect
 import re
 
 import torch
 import torch.distributed as dist
+from torch.distributed import distributed_c10d
+from torch.nn.parallel import DistributedDataParallel
 
 FIRST = (2, 14)  # the first release whose backends may be Python classes
 
@@ -28,5 +31,34 @@ def backend_class():
             f"PyTorch {torch.__version__}: expected ProcessGroupGloo over c10d's class 'Backend',"
             f" got {found}: this version of syncline does not know this PyTorch; with the backend"
             " 'gloo' in place of 'syncline' the script runs without a plan"
+        )
+    return found
+
+
+def check_hooks():
+    """Raises where wrap() has no hooks to use."""
+    if not hasattr(torch.Tensor, "register_post_accumulate_grad_hook"):
+        raise RuntimeError(f"wrap(): expected PyTorch 2.1 or later, got {torch.__version__}")
+
+
+def check_bucket_list():
+    """Raises where DDP takes no list of buckets."""
+    if "bucket_cap_mb_list" not in inspect.signature(DistributedDataParallel).parameters:
+        raise RuntimeError(
+            "ddp(): expected a PyTorch whose DistributedDataParallel takes 'bucket_cap_mb_list',"
+            f" as 2.13 does, got {torch.__version__}; syncline.torch.wrap() does without"
+        )
+
+
+def known_groups():
+    """c10d's tables of all process groups, in which process_group() enters its own."""
+    found = getattr(distributed_c10d, "_world", None)
+    tables = "pg_map pg_names pg_group_ranks pg_backend_config pg_to_tag tags_to_pg"
+    missing = [name for name in tables.split() if not hasattr(found, name)]
+    if missing:
+        raise RuntimeError(
+            f"PyTorch {torch.__version__}: process_group(): expected c10d's table '{missing[0]}',"
+            " got none: this version of syncline does not know this PyTorch; with the backend"
+            " 'gloo' alone the script runs without a plan"
         )
     return found

@@ -5,6 +5,7 @@ import weakref
 
 import torch
 
+from syncline.torch.changes import Known
 from syncline.torch.wrapped.agreement import broadcast
 from syncline.torch.wrapped.hooks import Hook, Override
 from syncline.torch.wrapped.leaving import leave_with
@@ -22,13 +23,6 @@ def of(model):
         inside = [getattr(model, name, None) for name in INSIDES]
         model = next((each for each in inside if each is not None), None)
     raise ValueError("expected a model that syncline.torch.wrap() returned")
-
-
-def described(parameter):
-    """What must not change in a parameter."""
-    kind = str(parameter.dtype).replace("torch.", "")
-    trained = "" if parameter.requires_grad else ", not trained"
-    return f"{kind} of {tuple(parameter.shape)} on {parameter.device}{trained}"
 
 
 def tensors_in(values, depth=0):
@@ -53,15 +47,10 @@ class Wrapped:
         self.process_group, self.broadcasts_buffers = process_group, broadcasts_buffers
         self.syncs_buffers = True  # of the next forward pass
         self.uses = Uses(model, reducer.gradients.parameters) if updates else None
-        self.known = self.known_parameters(model)
+        self.known = Known(model)
         self.install(model)
         WRAPPED[model] = self
         leave_with(model, self.group)
-
-    @staticmethod
-    def known_parameters(model):
-        """What parameters are, with the tensors themselves."""
-        return {name: (each, described(each)) for name, each in model.named_parameters()}
 
     def install(self, model):
         model.register_forward_pre_hook(Hook(self.before_forward), prepend=True)
@@ -135,17 +124,9 @@ class Wrapped:
 
     def check_unchanged(self, model):
         """Raises where a parameter is not what it was when the model was wrapped."""
-        now = self.known_parameters(model)
-        for name in {**self.known, **now}:
-            before, after = self.known.get(name), now.get(name)
-            if before is None or after is None or before[0] is not after[0]:
-                change = "added" if before is None else "removed" if after is None else "replaced"
-                self.changed(f"parameter '{name}' was {change}")
-            if before[1] != after[1]:
-                self.changed(f"parameter '{name}': expected {before[1]}, got {after[1]}")
-
-    def changed(self, what):
-        self.reducer.fail(f"the model was changed after wrap(): {what}")
+        change = self.known.change(model)
+        if change:
+            self.reducer.fail(f"the model was changed after wrap(): {change}")
 
 
 class LocallyTrained:

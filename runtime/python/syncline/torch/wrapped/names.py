@@ -55,6 +55,54 @@ def match(members, parameters, names):
     return found
 
 
+def check(members, parameters, names):
+    """Raises Mismatch where a plan's members {name: Parameter} are not the parameters, whichever is
+    which: by name, else by size. A member may be several parameters, as one of a recording is."""
+    sizes = {name: each.bytes for name, each in members.items()}
+    found = by_name(members, names)
+    check_sizes(sizes, parameters, found)
+    for member, name in found.items():
+        if parameters[name].kind != members[member].kind:
+            raise Mismatch(
+                f"parameter '{name}': expected {members[member]}, got {parameters[name]}"
+            )
+    free = {name: each for name, each in parameters.items() if name not in found.values()}
+    for member in [name for name in members if name not in found]:
+        alike = next((name for name in free if free[name] == members[member]), None)
+        if alike:
+            found[member] = alike
+            del free[alike]
+    left = [each for name, each in members.items() if name not in found]
+    if len(left) < len(free) and totals(left) == totals(free.values()):
+        return
+    if left and not by_name(members, names):
+        raise Mismatch(
+            f"no member of the plan is a parameter by its name, and all have {told(members)}, the"
+            f" model's gradients {told(parameters)}"
+        )
+    check_all(sizes, parameters, found)
+
+
+def totals(parameters):
+    """Bytes of each kind."""
+    found = {}
+    for each in parameters:
+        found[each.kind] = found.get(each.kind, 0) + each.bytes
+    return found
+
+
+def told(parameters):
+    sizes = totals(parameters.values())
+    return ", ".join(f"{size} bytes of {kind}" for kind, size in sizes.items())
+
+
+def named(model, trained):
+    """All names of a model's trained parameters {name: tensor}, as match() wants them."""
+    first = {id(each): name for name, each in trained.items()}
+    every = model.named_parameters(remove_duplicate=False)
+    return {name: first[id(each)] for name, each in every if id(each) in first}
+
+
 def by_name(members, names):
     found, claimed = {}, {}
     plain_names = {}

@@ -12,7 +12,7 @@ from syncline.torch.wrapped import agreement
 from syncline.torch.wrapped.exchanges import Exchanges, Form
 from syncline.torch.wrapped.layout import Layout
 from syncline.torch.wrapped.model import WRAPPED, LocallyTrained, Wrapped, of
-from syncline.torch.wrapped.names import Mismatch, Parameter, listed, match
+from syncline.torch.wrapped.names import Mismatch, Parameter, listed, match, named
 from syncline.torch.wrapped.reducer import Reducer
 from syncline.torch.wrapped.updates import Updates, check_covers
 
@@ -85,8 +85,6 @@ def check_arguments(model, optimizer):
         raise TypeError(f"wrap(): expected a torch.nn.Module, got {type(model).__name__}")
     if optimizer is not None and not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(f"wrap(): expected a torch.optim.Optimizer, got {type(optimizer).__name__}")
-    if not hasattr(torch.Tensor, "register_post_accumulate_grad_hook"):
-        raise RuntimeError(f"wrap(): expected PyTorch 2.1 or later, got {torch.__version__}")
     if not dist.is_initialized():
         raise RuntimeError("wrap(): expected torch.distributed.init_process_group() before it")
     if model in WRAPPED:
@@ -108,15 +106,13 @@ def is_trained(parameter):
 
 def described(model, trained):
     """The trained parameters and all their names, as match() wants them."""
-    parameters, first = {}, {}
+    parameters = {}
     for name, each in trained.items():
         if each.device.type != "cpu":
             raise ValueError(f"parameter '{name}': expected on a processor, got {each.device}")
         size = each.numel() * each.element_size()
         parameters[name] = Parameter(size, str(each.dtype)[6:])
-        first[id(each)] = name
-    every = model.named_parameters(remove_duplicate=False)
-    return parameters, {name: first[id(each)] for name, each in every if id(each) in first}
+    return parameters, named(model, trained)
 
 
 def joined(plan, process_group, name):
