@@ -45,9 +45,10 @@ def backend():
 
 
 @contextlib.contextmanager
-def logged():
-    """The messages of the plan that calls were, without what is shorter than all of them."""
-    matcher, log = backend().planned.matcher, []
+def logged(group=None):
+    """The messages of the plan that calls were, without what is shorter than all of them. `group`
+    is what has the plan; default: backend()."""
+    matcher, log = (group or backend()).planned.matcher, []
     usual, least = matcher.all_reduce, min(matcher.least.values()) // 2
 
     def decide(size, kind):

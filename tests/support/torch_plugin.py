@@ -1,6 +1,7 @@
 """PyTorch 2.14, the first that finds a backend by a wheel's entry point, in a virtual environment
 in the build folder."""
 
+import current_pytorch
 import depth
 import harness
 import virtual
@@ -22,6 +23,7 @@ CUDA = """
     nvidia-nvtx==13.0.85
 """.split()
 LARGE = "torch-2.14-cuda"
+VISION = "torchvision==0.29.1"
 
 
 def python():
@@ -35,3 +37,14 @@ def python():
         if not depth.LONG:
             raise
     return virtual.environment(LARGE, (*CUDA, *COMMON))
+
+
+def with_networks():
+    """The Python of PyTorch with torchvision, transformers, accelerate and exporters. Raises
+    virtual.Missing."""
+    below = python()
+    vision = VISION if LARGE in str(below) else f"{VISION}+cpu"
+    there = ("torch==", *COMMON)
+    others = [each for each in current_pytorch.PACKAGES if not each.startswith(there)]
+    packages = (vision, "pillow==13.0.0", "accelerate==1.15.0", "psutil==7.2.2", *others)
+    return virtual.environment("torch-2.14-networks", packages, SOURCES, over=below)

@@ -1,6 +1,7 @@
 """Virtual environments in the build folder, for what Debian does not have."""
 
 import fcntl
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -15,10 +16,11 @@ class Missing(Exception):
     """Says why a package cannot be had."""
 
 
-def environment(name, packages, sources=((),), system=False):
+def environment(name, packages, sources=((),), system=False, over=None):
     """The Python of the environment `name`, which has exactly these packages, each with its
-    version, and Debian's with `system`. It is installed once, from the first of `sources` (options
-    of pip) that has them, and again where the packages have changed."""
+    version, Debian's with `system`, and those of another environment's Python with `over`. It is
+    installed once, from the first of `sources` (options of pip) that has them, and again where the
+    packages have changed."""
     unpinned = [package for package in packages if "==" not in package]
     if unpinned:
         raise ValueError(f"expected versions of all packages, got {unpinned}")
@@ -29,7 +31,10 @@ def environment(name, packages, sources=((),), system=False):
         if not complete.exists() or complete.read_text() != wanted:
             shutil.rmtree(folder, ignore_errors=True)
             run(name, sys.executable, "-m", "venv", *["--system-site-packages"] * system, folder)
-            install(name, folder / "bin" / "python", ("--no-deps", *packages), sources)
+            python = folder / "bin" / "python"
+            if over:
+                (site_of(name, python) / "over.pth").write_text(f"{site_of(name, over)}\n")
+            install(name, python, ("--no-deps", *packages), sources)
             complete.write_text(wanted)
     return folder / "bin" / "python"
 
@@ -44,7 +49,14 @@ def install(name, python, needed, sources):
     raise reason
 
 
+def site_of(name, python):
+    """Where a Python's packages are."""
+    program = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    return pathlib.Path(run(name, python, "-c", program).strip())
+
+
 def run(name, *words):
+    """What the command prints."""
     try:
         done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=SLOW)
     except subprocess.TimeoutExpired:
@@ -54,3 +66,4 @@ def run(name, *words):
             done.stderr.strip()
         ]
         raise Missing(f"{name} cannot be installed: {said[-1]}")
+    return done.stdout
