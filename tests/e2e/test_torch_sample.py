@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 import harness
+import torch_plugin
 from depth import long
 from torch_ranks import TorchRanksTest
 from waiting import PATIENCE
@@ -15,7 +16,7 @@ from waiting import PATIENCE
 SAMPLE = harness.TOP / "samples" / "pytorch"
 
 
-class TorchSampleTest(TorchRanksTest):
+class PageTest(TorchRanksTest):
     def setUp(self):
         """A folder of the sample's, where `torchrun` is that of the ranks' PyTorch."""
         self.top = pathlib.Path(self.folder) / self.id()
@@ -23,13 +24,20 @@ class TorchSampleTest(TorchRanksTest):
         for name in ("data", "models", "clusters"):
             (self.top / "samples" / name).symlink_to(harness.TOP / "samples" / name)
         (self.top / "bin").mkdir()
-        torchrun = self.top / "bin" / "torchrun"
-        port = harness.free_port()
-        words = f"-W ignore -m torch.distributed.run --master-port {port}"
-        torchrun.write_text(f'#!/bin/sh\nexec {self.python} {words} "$@"\n')
-        torchrun.chmod(0o755)
+        self.program("torchrun", f"-m torch.distributed.run --master-port {harness.free_port()}")
 
-    def run_all(self, lines):
+    def program(self, name, words):
+        """A command that calls the ranks' Python with these words."""
+        file = self.top / "bin" / name
+        file.write_text(f'#!/bin/sh\nexec {self.python} -W ignore {words} "$@"\n')
+        file.chmod(0o755)
+
+    def commands(self):
+        """Those of the page."""
+        text = (SAMPLE / "README.md").read_text()
+        return [line[4:] for line in text.splitlines() if line.startswith("    ")]
+
+    def run_all(self, lines, **variables):
         """What each command prints."""
         path = f"{self.top}/bin:{harness.BUILD}/bin:/usr/bin:{os.environ['PATH']}"
         printed = []
@@ -37,7 +45,7 @@ class TorchSampleTest(TorchRanksTest):
             done = subprocess.run(
                 ["bash", "-c", line],
                 cwd=self.top / "samples" / "pytorch",
-                env=self.variables(PATH=path),
+                env=self.variables(PATH=path, **variables),
                 capture_output=True,
                 text=True,
                 timeout=PATIENCE,
@@ -47,6 +55,8 @@ class TorchSampleTest(TorchRanksTest):
             printed.append(done.stdout)
         return printed
 
+
+class TorchSampleTest(PageTest):
     def numbers(self, text):
         """The losses of the epochs, then how many images are right."""
         found = [float(each) for each in re.findall(r"(?:loss|right:) ([0-9.]+)", text)]
@@ -54,8 +64,7 @@ class TorchSampleTest(TorchRanksTest):
         return found
 
     def test_readme_holds(self):
-        text = (SAMPLE / "README.md").read_text()
-        commands = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+        commands = [line for line in self.commands() if "trainer" not in line]
         printed = self.run_all(commands)
         plain, planned = self.numbers(printed[0]), self.numbers(printed[-1])
         for one, other in zip(plain[:-1], planned[:-1]):
@@ -82,6 +91,27 @@ class TorchSampleTest(TorchRanksTest):
         planned.write_text(text.replace("import torch\n", "import torch\nimport syncline.torch\n"))
         command = "SYNCLINE_PLAN=net.plan torchrun --nproc-per-node 2 planned.py"
         self.assertGreater(self.numbers(self.run_all([command])[0])[-1], 90)
+
+
+@long("the short run trains the page's CNN")
+class TorchTrainerTest(PageTest):
+    """Skipped where transformers cannot be had."""
+
+    environment = staticmethod(torch_plugin.with_networks)
+
+    def test_readme_holds(self):
+        self.program("python3", "")
+        commands = [line for line in self.commands() if "trainer" in line]
+        strict = {"SYNCLINE_STRICT": "1", "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+        printed = self.run_all(commands, **strict)
+        plain, planned = (
+            [float(each) for each in re.findall(r"'loss': '([0-9.]+)'", printed[at])]
+            for at in (0, -1)
+        )
+        self.assertEqual(len(plain), 4)
+        self.assertLess(plain[-1], 0.9 * plain[0])
+        for one, other in zip(plain, planned, strict=True):
+            self.assertAlmostEqual(one, other, delta=0.002)
 
 
 if __name__ == "__main__":
