@@ -13,6 +13,8 @@ import zipfile
 from unittest import mock
 
 import harness
+import torch_plugin
+import virtual
 from depth import long
 from waiting import PATIENCE
 
@@ -305,8 +307,8 @@ class WheelTest(unittest.TestCase):
         self.run_in_folder(sys.executable, "-m", "venv", self.environment)
         self.before = self.installed()
 
-    def run_in_folder(self, *command):
-        keep = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.folder)}
+    def run_in_folder(self, *command, **variables):
+        keep = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.folder), **variables}
         done = subprocess.run(
             [str(word) for word in command],
             cwd=self.folder,
@@ -344,6 +346,10 @@ class WheelTest(unittest.TestCase):
             self.assertNotRegex(name, SYSTEM)
         said = self.run_in_folder(self.environment / "bin" / "syncline", "--version")
         self.assertIn(syncline.__version__, said)
+        self.uninstall()
+
+    def uninstall(self):
+        """Nothing is left."""
         self.pip("uninstall", "-y", "syncline")
         self.assertEqual(self.installed(), self.before)
 
@@ -363,6 +369,40 @@ class WheelTest(unittest.TestCase):
         """`pip install` of the sources."""
         self.pip("install", "--no-index", PACKAGE)
         self.use()
+
+    def test_one_string_trains_by_a_plan(self):
+        """The sample's script with another backend alone: a run is recorded, then planned with a
+        message a bucket; any other message would end the run."""
+        python = self.environment / "bin" / "python"
+        try:
+            site = virtual.site_of("wheel", torch_plugin.python())
+        except virtual.Missing as missing:
+            self.skipTest(str(missing))
+        (virtual.site_of("wheel", python) / "torch.pth").write_text(f"{site}\n")
+        script = self.folder / "pytorch" / "train.py"
+        script.parent.mkdir()
+        (self.folder / "data").symlink_to(harness.TOP / "samples" / "data")
+        text = (harness.TOP / "samples" / "pytorch" / "train.py").read_text()
+        self.assertEqual(text.count('"gloo"'), 1)
+        script.write_text(text.replace('"gloo"', '"cpu:syncline"'))
+        self.pip("install", "--no-index", PACKAGE)
+        self.assertGreater(self.right(python, script, SYNCLINE_RECORD="net.csv"), 90)
+        words = ("--cluster", "laptop", "--planner", "wfbp", "-o", "net.plan")
+        self.run_in_folder(self.environment / "bin" / "syncline", "compile", "net.csv", *words)
+        planned = {"SYNCLINE_PLAN": "net.plan", "SYNCLINE_STRICT": "1"}
+        self.assertGreater(self.right(python, script, **planned), 90)
+        self.uninstall()
+
+    def right(self, python, script, **variables):
+        """How many images two ranks recognise, in percent."""
+        said = self.run_in_folder(
+            *(python, "-W", "ignore", "-m", "torch.distributed.run", "--nproc-per-node", 2),
+            *("--master-port", harness.free_port(), script),
+            **variables,
+            GLOO_SOCKET_IFNAME="lo",
+            OMP_NUM_THREADS="1",
+        )
+        return float(re.search(r"right: ([\d.]+) %", said).group(1))
 
 
 if __name__ == "__main__":
