@@ -36,7 +36,9 @@ def buckets(model, plan=None):
 def ddp(model, plan=None, **settings):
     """DistributedDataParallel(model, **settings) with the buckets() of the process group's plan.
     Raises ValueError where the group has none, or another one than the given plan, a folder, or
-    SYNCLINE_PLAN; and at a forward pass RuntimeError, where a parameter was changed since."""
+    SYNCLINE_PLAN; and at a forward pass RuntimeError, where a parameter was changed since. What
+    torch.compile compiles may have its gradients ready in another order than planned: other buckets
+    are told once, and summed all the same."""
     from syncline.torch import versions
 
     versions.check_bucket_list()
