@@ -284,7 +284,7 @@ Result<Json> emitPlanJson(ModuleOp module, const PlanInfo &info) {
                {"optimizer", optimizerName(nn::optimizerOf(module))},
                {"precision", nullptr},
                {"wire", wireName(cluster::wireOf(module))},
-               {"overlap", "backward"},
+               {"overlap", problem.getTails() ? "step" : "backward"},
                {"clip_norm", nullptr},
                {"consistency", nullptr},
                {"backend", info.backend},

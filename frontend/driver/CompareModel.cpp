@@ -65,10 +65,11 @@ PipelineOptions pipelineOf(ModuleOp plan, const RecordedOptions &recorded) {
   options.consistency = sync::consistencyText(problem.getConsistencyAttr());
   options.splitTied = llvm::any_of(problem.getLayers().getAsValueRange<StringAttr>(),
                                    [](StringRef name) { return isRowsPart(name.str()); });
+  if (problem.getTails())
+    options.overlap = plan::overlapStep.str();
   auto program = firstOf<plan::ProgramOp>(plan);
   if (!program)
     return options;
-  options.overlap = program.getOverlap().value_or(options.overlap).str();
   options.clipNorm = plan::clipNormOf(program).value_or(0);
   options.accumulate = plan::microBatchesOf(program);
   auto recomputed = program->getAttrOfType<DictionaryAttr>(nn::recomputationAttr);

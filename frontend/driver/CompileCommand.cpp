@@ -197,9 +197,8 @@ static void addLayers(CLI::App &command, CompileOptions &options) {
   command
       .add_flag(
           "--plan-only", options.planOnly,
-          "Plan by the model's shapes alone, to read and simulate, not to run: takes operators "
-          "that cannot be trained, several inputs, and a loss inside the model; the plan has the "
-          "model's layer trace, layers.csv")
+          "Plan by the model's shapes alone, for scripts of PyTorch, not to run: takes operators "
+          "that cannot be trained, several inputs, and a loss inside; writes layers.csv, its trace")
       ->group("Planning");
   const auto setDimension = [&options](const std::string &name,
                                        const std::vector<std::int64_t> &sizes) -> std::string {
@@ -315,7 +314,8 @@ static void addPlanning(CLI::App &command, CompileOptions &options) {
           "too, which then waits for each bucket where it reads the bucket's parameters. auto, "
           "with planner 'optimal': backward, unless step, or one message behind the backward pass, "
           "has a predicted step shorter by 1 % (for step with a profile's scatter: the shorter "
-          "mean of disturbed steps) and fits the devices; with others the overlap of their system")
+          "mean of disturbed steps) and fits the devices; with others the overlap of their system; "
+          "default with --plan-only and layer traces: backward, as DistributedDataParallel waits")
       ->check(launch::oneOf({"backward", "step", "auto"}))
       ->capture_default_str()
       ->group("Planning");
@@ -349,12 +349,13 @@ static void addPlanning(CLI::App &command, CompileOptions &options) {
       ->group("Planning");
 }
 
-/// Sets the overlap where only one makes sense.
-static void settleOverlap(CompileOptions &options) {
+/// Sets the overlap where only one makes sense, or where another one must be asked for.
+static void settleOverlap(CompileOptions &options, bool isAskedFor) {
   const bool staysLocal = options.consistency != "bsp" && !isAutoConsistency(options.consistency);
-  // Layers have no operations that could wait.
-  const bool hasLayers = options.planOnly || isTrace(options.model);
-  if (hasLayers || !options.sizes.empty() || options.splitTied == "always" ||
+  const auto planner = solver::parsePlanner(options.planner);
+  const bool isForScripts = options.planOnly || isTrace(options.model);
+  if ((isForScripts && !isAskedFor && planner && (*planner)->isOptimal()) ||
+      !options.sizes.empty() || options.splitTied == "always" ||
       (staysLocal && options.overlap == "auto"))
     options.overlap = "backward";
 }
@@ -386,7 +387,7 @@ Command addCompile(CLI::App &app) {
     SYNCLINE_TRY_GET(forms, formsOf(options->consistency));
     options->forms = std::move(*forms);
     SYNCLINE_TRY(checkExclusions(*options, isGiven));
-    settleOverlap(*options);
+    settleOverlap(*options, isGiven("--overlap"));
     if (!options->offers.empty())
       return compileOffers(*options, isGiven);
     SYNCLINE_TRY(files::resolveCluster(options->cluster));

@@ -17,8 +17,11 @@
 #include "ir/cluster/MessageScatter.h"
 #include "ir/cluster/SpecFields.h"
 #include "ir/nn/NN.h"
+#include "ir/plan/Plan.h"
+#include "ir/sync/Sync.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/solver/Planner.h"
 #include "syncline/OutputFile.h"
 #include <filesystem>
 
@@ -96,6 +99,35 @@ Result<Source> readSource(const CompileRequest &request, MLIRContext &context,
   return source;
 }
 
+/// Whether the layers are DistributedDataParallel's messages, as SYNCLINE_RECORD writes them.
+bool hasMessages(sync::TraceOp trace) {
+  return llvm::all_of(trace.getOps<sync::LayerOp>(), [](sync::LayerOp layer) {
+    StringRef name = layer.getName();
+    unsigned number = 0;
+    return name.consume_front("message-") && !name.getAsInteger(10, number);
+  });
+}
+
+/// Refuses an order for a trace that does not say when the forward pass reads parameters; where an
+/// order is left open, it is not looked for.
+Status settleOrder(const std::string &path, sync::TraceOp trace, candidates::Request &plan) {
+  const std::string overlap =
+      candidates::overlapFor(*plan.asked.planner, plan.opensOverlap ? "auto" : plan.asked.overlap);
+  const bool isTimed = llvm::any_of(trace.getOps<sync::LayerOp>(), [](sync::LayerOp layer) {
+    return layer.getForward().convertToDouble() > 0;
+  });
+  if (overlap == "backward" || (isTimed && !hasMessages(trace)))
+    return Status::ok();
+  if (overlap == plan::overlapStep)
+    return Status::badInput(
+        "'" + path + "': '--overlap step' needs to know when the forward pass reads parameters: " +
+        (isTimed ? "expected layers, got messages of DistributedDataParallel"
+                 : "expected times of layers' forward passes, got none"));
+  plan.opensOverlap = false;
+  plan.asked.overlap = "backward";
+  return Status::ok();
+}
+
 /// A profile's times hold for its own batch only: refuses another one.
 Status checkBatch(const std::string &path, const files::Profile &profile, ModuleOp module) {
   for (auto step : module.getOps<nn::StepOp>()) {
@@ -164,6 +196,9 @@ Result<PreparedModel> prepareModel(const CompileOptions &options, MLIRContext &c
   progress.enter("reading");
   SYNCLINE_TRY_GET(source, readSource(*request, context, progress, says));
   info->unneededInputs = std::move(source->unneededInputs);
+  if (isTrace(options.model))
+    SYNCLINE_TRY(
+        settleOrder(options.model, firstOf<sync::TraceOp>(*source->module), request->plan));
   SYNCLINE_TRY(attachRequest(*request, *source->module));
   info->options =
       recordOptions({request->import, options.recompute, options.schemes,

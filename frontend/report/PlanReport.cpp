@@ -82,7 +82,7 @@ static std::string header(const nlohmann::json &plan, std::int64_t samples) {
     text += (i == 0 ? ", requested " : " and ") + printable(requested[i]);
   text += readWith(plan);
   if (!plan.at("runnable").get<bool>())
-    text += ", from a layer trace: to read, not to run";
+    text += ", from a layer trace: no program for 'run'";
   return text + "\n\n";
 }
 

@@ -195,6 +195,23 @@ static LogicalResult checkInstance(sync::ProblemOp op, const problem::Problem &p
   return success();
 }
 
+/// Rule S15: tails and updates are the trace's, where the problem is that of an order.
+static LogicalResult checkTails(sync::ProblemOp op, const cost::Timeline &timeline) {
+  if (!op.getTails())
+    return success();
+  const std::vector<double> tails = cost::tailsOf(timeline);
+  for (auto [index, gradient] : llvm::enumerate(timeline.gradients)) {
+    const double tail = op.getTails()->getValues()[index],
+                 update = op.getOwnUpdates()->getValues()[index];
+    if (differ(tail, tails[index]) || differ(update, gradient.updating))
+      return op.emitOpError("S15: expected gradient ")
+             << index << " to have a tail of " << tails[index] << " s and an update of "
+             << gradient.updating << " s as the trace's '" << gradient.name << "', got " << tail
+             << " and " << update << " s";
+  }
+  return success();
+}
+
 /// Seconds to update a parameter of f32 of the module's step by the cost model.
 static double updateOf(std::int64_t bytes, cluster::SpecAttr spec, std::optional<double> rate,
                        ModuleOp module) {
@@ -286,7 +303,8 @@ LogicalResult checkTrace(sync::ProblemOp op, const problem::Problem &problem, sy
       return op.emitOpError("S15: expected gradient ")
              << index << " to be the trace's '" << gradient.name << "', " << gradient.bytes
              << " B ready at " << gradient.ready << " s";
-  return checkInstance(op, problem, instance->problem);
+  return failure(failed(checkTails(op, timeline)) ||
+                 failed(checkInstance(op, problem, instance->problem)));
 }
 
 } // namespace syncline::check

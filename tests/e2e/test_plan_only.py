@@ -4,6 +4,7 @@ import csv
 import ctypes
 import json
 import os
+import re
 import struct
 import unittest
 
@@ -17,7 +18,16 @@ from plan_only import PlanOnlyTest, plan_json
 
 SAMPLES = harness.TOP / "samples" / "models"
 TOLERANCE = 0.01  # of the step, and of the ends of forward and backward
+SLOW = harness.CLUSTER.replace("10 Gb/s", "100 Mb/s")
 OPENED, CLOSED = 0x20, 0x10  # events of inotify; without the second, equal ones become one
+
+
+def tails(plan):
+    """The seconds of the next forward pass that follow the update of each gradient."""
+    text = (plan / "plan.mlir").read_text()
+    names = re.search(r"sync.problem @\S+ layers \[(.*?)\] bytes", text).group(1)
+    seconds = re.search(r"tails <\[(.*?)\]>", text).group(1)
+    return dict(zip(json.loads(f"[{names}]"), map(float, seconds.split(",")), strict=True))
 
 
 class Opens:
@@ -89,6 +99,63 @@ class SampleTest(PlanOnlyTest):
                     again["predicted"][key], value, delta=1e-7 * abs(value) + 1e-12
                 )
 
+    def order(self, *options, name="only"):
+        """A plan of GoogLeNet on a slow network."""
+        self.cluster = self.write("slow.yaml", SLOW.format(ranks=2))
+        return self.plan(SAMPLES / "googlenet.onnx", "--batch", 8, *options, name=name)
+
+    def test_order(self):
+        """Layers know when the next forward pass reads each parameter, as the step does."""
+        model, options = SAMPLES / "googlenet.onnx", ("--overlap", "step")
+        whole = harness.compile_plan(
+            model, self.folder, ranks=2, batch=8, cluster=SLOW, extra=options
+        )
+        only = self.order(*options)
+        expected, found = tails(whole), tails(only)
+        self.assertEqual(set(found), set(expected))
+        for name, tail in expected.items():
+            self.assertAlmostEqual(found[name] / tail, 1, delta=1e-6, msg=name)
+        steps = [plan_json(plan)["predicted"]["step"] for plan in (whole, only)]
+        self.assertAlmostEqual(steps[1] / steps[0], 1, delta=TOLERANCE)
+        barrier = plan_json(self.order(name="barrier"))
+        self.assertEqual(barrier["overlap"], "backward")
+        self.assertLess(steps[1], 0.8 * barrier["predicted"]["step"])
+        words = ("--model", model, "--cluster", self.cluster)
+        self.assertIn("layers as the model gives them", harness.syncline("verify", only, *words))
+        self.assertIn("reach into the next forward pass", harness.syncline("inspect", only))
+        self.assertIn("conv1", harness.syncline("inspect", only, "--why", "conv1.conv.weight"))
+        sweep = self.folder / "sweep.csv"
+        axis = "overlap=backward,step"
+        harness.syncline("simulate", only, "--sweep", axis, "--csv", sweep)
+        with open(sweep) as rows:
+            swept = [float(row["step_s"]) for row in csv.DictReader(rows)]
+        self.assertLess(swept[1], 0.8 * swept[0])
+
+    def test_order_of_a_trace(self):
+        """Planned from the layers in the plan's folder, the order is the same."""
+        options = ("--overlap", "auto")
+        only, again = self.order(*options), self.folder / "csv.plan"
+        words = ("--cluster", self.cluster, *options, "-o", again)
+        harness.syncline("compile", only / "layers.csv", *words)
+        harness.syncline("verify", again, "--model", only / "layers.csv")
+        plans = [plan_json(plan) for plan in (only, again)]
+        self.assertEqual([plan["overlap"] for plan in plans], ["step", "step"])
+        steps = [plan["predicted"]["step"] for plan in plans]
+        self.assertAlmostEqual(steps[1] / steps[0], 1, delta=1e-6)
+
+    def test_orders_without_forward_passes(self):
+        """An order needs to know when parameters are read; where it is open, none is looked for."""
+        for rows, reason in (
+            ("a,1MiB,0s,2ms\nb,2MiB,0s,2ms\n", "times of layers' forward passes, got none"),
+            ("message-1,1MiB,1ms,2ms\nmessage-0,1MiB,1ms,2ms\n", "layers, got messages of Dist"),
+        ):
+            trace = self.write("t.csv", "name,bytes,forward,backward\n" + rows)
+            words = ["compile", trace, "--cluster", self.cluster, "-o", self.folder / "x.plan"]
+            for order in (("--overlap", "step"), ("--planner", "p3:1MiB")):
+                self.refuses([*words, *order], "t.csv", reason)
+            harness.syncline(*words, "--overlap", "auto")
+            self.assertEqual(plan_json(self.folder / "x.plan")["overlap"], "backward")
+
     def test_samples_are_no_words(self):
         """A rank's samples are sentences, however many rows the products of a step have."""
         model = SAMPLES / "gpt-2.onnx"
@@ -115,7 +182,7 @@ class SampleTest(PlanOnlyTest):
 
     def test_plan_is_read_but_not_run(self):
         plan = self.plan(SAMPLES / "digits-cnn.onnx", "--batch", 4)
-        self.assertIn("to read, not to run", harness.syncline("inspect", plan))
+        self.assertIn("no program for 'run'", harness.syncline("inspect", plan))
         self.assertIn("step", harness.syncline("simulate", plan))
         self.refuses(["run", plan], "only.plan", "layer trace")
 

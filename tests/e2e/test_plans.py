@@ -188,7 +188,7 @@ class PlanTest(ChangedPlanTest):
         )
         plan = self.folder / "trace.plan"
         harness.syncline("compile", trace, "--cluster", self.cluster, "-o", plan)
-        self.assertIn("to read, not to run", harness.syncline("inspect", plan))
+        self.assertIn("no program for 'run'", harness.syncline("inspect", plan))
         harness.syncline("verify", plan)
         self.refuses(["run", plan], "trace.plan", "layer trace")
 

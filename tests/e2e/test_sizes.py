@@ -120,7 +120,7 @@ class SizesTest(refusal.RefusalTest):
             (("--dim", "seq=8,9", "--overlap", "step"), 2, "the next step may have another size"),
             (("--dim", "seq=8,9", "--backend", "cuda"), 2, "no GPU has run steps"),
             (("--dim", "seq=8,9", "--consistency", "local:4"), 2, "weights that travel"),
-            (("--dim", "seq=8,9", "--plan-only"), 2, "such a plan does not run"),
+            (("--dim", "seq=8,9", "--plan-only"), 2, "such a plan has no program"),
         ):
             with self.subTest(options=options):
                 words = ("compile", self.model, "--cluster", "local4", "--batch", 4)

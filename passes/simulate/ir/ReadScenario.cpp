@@ -11,6 +11,7 @@
 #include "passes/cost/CostModel.h"
 #include "passes/cost/Counts.h"
 #include "passes/cost/SchemeCatalog.h"
+#include "passes/cost/Timeline.h"
 #include "passes/lower/MemoryElsewhere.h"
 #include "passes/problem/SchemeCost.h"
 #include "passes/simulate/Accumulation.h"
@@ -244,6 +245,14 @@ bool SimulatedPlan::isOfStep() const {
   return hasProgram() || (trace && trace.getOfStep());
 }
 
+std::vector<double> SimulatedPlan::readingIn(sync::TraceOp trace) const {
+  const cluster::SpecAttr cluster = planned.problem.cluster();
+  if (!planned.problem.hasOrder() || !trace)
+    return planned.problem.readingOn(cluster, 1);
+  // Differences of the problem's times would be no ends of layers, but for rounding.
+  return cost::readingOf(cost::timelineOf(trace, cluster::slowdown(cluster)), gradientNames);
+}
+
 Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   SYNCLINE_TRY_GET(catalog, cost::catalogOf(cluster, wire()));
   Scenario scenario;
@@ -252,10 +261,11 @@ Result<Scenario> SimulatedPlan::asPlanned(cluster::SpecAttr cluster) const {
   } else {
     auto trace = firstOf<sync::TraceOp>(module);
     const problem::Problem &problem = planned.problem.asPlanned();
+    const std::vector<double> reading = readingIn(trace);
     scenario =
         issueMessages(trace ? operationsOf(trace, cluster::slowdown(planned.problem.cluster()))
-                            : simulate::operationsOf(problem, forwardEnd, gradientNames),
-                      problem, planned.solution, gradientNames, {updates, updateWeights});
+                            : simulate::operationsOf(problem, forwardEnd, gradientNames, reading),
+                      problem, planned.solution, gradientNames, {updates, updateWeights}, reading);
     if (isOfStep())
       moveOwnShares(scenario, problem, planned.solution,
                     static_cast<int>(planned.problem.cluster().getRanks()));

@@ -107,6 +107,9 @@ private:
   SimulatedPlan(mlir::ModuleOp module, merge::PlannedModule planned)
       : module(module), planned(std::move(planned)) {}
   bool hasProgram() const;
+  /// When the next forward pass reads each gradient's parameter first, in seconds from its
+  /// beginning; empty where steps wait for their own messages. `trace` may be null.
+  std::vector<double> readingIn(sync::TraceOp trace) const;
   /// Whether computation is that of a model's step: of a program, or of a trace made from a step.
   /// Other traces' layers keep their times, and no loss travels beside their gradients.
   bool isOfStep() const;

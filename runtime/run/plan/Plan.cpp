@@ -281,7 +281,8 @@ Result<Plan> loadPlan(const std::string &folder) {
   try {
     member(*json, "hashes");
     if (!get<bool>(*json, "runnable"))
-      return bad(folder, "the plan comes from a layer trace: it can be inspected but not run");
+      return bad(folder, "the plan comes from a layer trace: it has messages for scripts of "
+                         "PyTorch, but no program to run");
     Plan plan = planFrom(*json);
     plan.folder = folder;
     SYNCLINE_TRY(checkHashes(folder, *json, plan));

@@ -123,6 +123,12 @@ error sync.problem | S15: expected the trace's 2 gradients, and passes that end 
 
 // -----
 
+// A tail that is shorter than the trace's forward pass behind the layer's beginning, with later layers' updates.
+after updates 0.0 | tails <[1.0, 1.5]> own_updates <[0.0, 0.0]>
+error sync.problem | S15: expected gradient 1 to have a tail of 2.000000e+00 s and an update of 0.000000e+00 s as the trace's 'a', got 1.500000e+00 and 0.000000e+00 s
+
+// -----
+
 // Two problems, of which only one is planned.
 before sync.solution | sync.problem @other layers [] bytes [] ready <[]> merge_classes [#sync.merge_class<[<ring, cost = #cluster.affine<a = 3.0, b = 1.0>, traffic = 2.0>], largest = 80>]
 before sync.solution | forward_end 2.0 backward_end 5.0 updates 0.0

@@ -295,7 +295,7 @@ TEST(PlanReport, OfATraceIsNotToRun) {
   json plan = smallPlan();
   plan["runnable"] = false;
   plan["batch"] = nullptr;
-  EXPECT_TRUE(contains(reportOf(plan), "4 ranks, from a layer trace: to read, not to run"));
+  EXPECT_TRUE(contains(reportOf(plan), "4 ranks, from a layer trace: no program for 'run'"));
 }
 
 // A name with control characters does not reach the terminal as it is.
