@@ -40,6 +40,8 @@ PLANS = {
     },
     **{f"{net}.cut-{ranks}": (net, ranks, CUT) for net in ("mlp", "mixed") for ranks in (1, 2, 4)},
     "mlp.trace-2": ("trace", 2, ("--planner", "optimal")),
+    "mlp.layers-2": ("trace", 2, CUT),
+    "mixed.layers-2": ("mixed", 2, ("--plan-only", *CUT)),
     "branches-2": ("branches", 2, ("--overlap", "backward", "--scheme", "*=ring")),
     "branches.cut-2": ("branches", 2, CUT),
     "mlp.sharded-2": ("mlp", 2, ("--overlap", "backward", "--scheme", "*=reduce-scatter")),
@@ -156,7 +158,7 @@ class TorchWrapTest(unittest.TestCase):
     def test_weights_are_those_of_ddp(self):
         """With SGD, Adam, AdamW and a scheduler, whether updates are late or not."""
         for rank, found in enumerate(self.found["same_weights"]):
-            self.assertEqual(len(found["worst"]), 12)
+            self.assertEqual(len(found["worst"]), 18)
             self.close(found["worst"], 2e-6)
             for kind, late in found["late"].items() if rank == 0 else ():
                 self.assertEqual(late > 0, kind.endswith("late"), kind)

@@ -97,6 +97,7 @@ def about(made):
         "members": sorted(members),
         "bytes": sum(message.bytes for message in made.plan.messages),
         "step": made.plan.step,
+        "overlap": made.plan.json["overlap"],
         "order": members,
     }
 
@@ -116,7 +117,7 @@ def ways(folder):
     found = {}
     for way in ("export", "recording"):
         found[way] = about(plan(Tied(), IDS, folder, way=way, loss="cross-entropy"))
-        found[f"images by {way}"] = about(plan(model, IMAGES, folder, way=way))
+        found[f"images by {way}"] = about(plan(model, IMAGES, folder, way=way, overlap="step"))
     torch.manual_seed(3)
     plan(model, IMAGES, folder, way="recording")
     syncline.torch.profile(model, IMAGES, folder / "a.csv", steps=1)
@@ -135,7 +136,7 @@ def falls_back(folder):
     found = {"values": about(plan(Moody(), IDS, folder, planner="ddp-list"))}
     for name, model, options in (
         ("options", Moody, {"freeze": "head*"}),
-        ("overlap", Moody, {"overlap": "step"}),
+        ("overlap", Moody, {"overlap": "steps"}),
         ("planner", Moody, {"planner": "optimla"}),
         ("precision", Moody, {"precision": "fp17"}),
         ("profile", Moody, {"profile": folder / "none.json"}),

@@ -49,15 +49,16 @@ OPTIMIZERS = {
 
 
 def same_weights(case):
-    """Behind steps with a scheduler: beside DDP, with a barrier and with updates that are late. How
-    many updates were late on rank 0."""
+    """Behind steps with a scheduler: beside DDP, with a barrier and with updates that are late, by
+    plans of programs and of layers. How many updates were late on rank 0."""
     worst, late = {}, {}
     for name in ("mlp", "mixed"):
         for kind, make in OPTIMIZERS.items():
             model = case.ddp(name)
             train(case, model, make(model.parameters()))
             expected = weights(model)
-            for plan, overlaps in ((name, False), (f"{name}.cut", True)):
+            plans = {name: False, f"{name}.cut": True, f"{name}.layers": True}
+            for plan, overlaps in plans.items():
                 model = case.net(name)
                 optimizer = make(model.parameters())
                 case.wrapped(plan, model, optimizer=optimizer if overlaps else None)
@@ -65,7 +66,7 @@ def same_weights(case):
                 observe = None if overlaps else gradients
                 train(case, model, optimizer, late=overlaps, observe=observe)
                 syncline.torch.finish(model)
-                key = f"{name} {kind} {'late' if overlaps else 'barrier'}"
+                key = f"{plan} {kind} {'late' if overlaps else 'barrier'}"
                 worst[key], late[key] = error(weights(model), expected), len(observed)
     return {"worst": worst, "late": late}
 

@@ -55,6 +55,8 @@ def plan(model, sample, cluster, output, way="auto", **options):
     The model is exported to ONNX and planned by its shapes; with `plan_only=False` Syncline can run
     the plan, too. What cannot be exported or planned so is planned by the times of three steps
     here, whose loss is the mean of the outputs. `way` may ask for one: 'export' or 'recording'.
+    With overlap="step", or "auto" where that is shorter, messages reach into the next forward pass,
+    as wrap() with its optimizer lets them, and DistributedDataParallel does not.
     Returns a Planned, which says what was done. The model stays as it was. Raises syncline.Error.
     """
     from syncline.torch.planning import plan

@@ -10,7 +10,7 @@ from syncline.torch import export, files, hooks, layers
 RECORDED = 3  # steps
 WAYS = ("auto", "export", "recording")
 # Options of compile: a recording takes the first ones; its measured times contain the second.
-TAKEN = {"backend", "channels", "nodes", "planner", "quiet", "scheme", "wire"}
+TAKEN = {"backend", "channels", "nodes", "overlap", "planner", "quiet", "scheme", "wire"}
 CONTAINED = {"classes_in", "like", "loss", "optimizer", "plan_only", "precision"}
 
 
