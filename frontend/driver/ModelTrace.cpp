@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -30,7 +31,10 @@ public:
   Result<files::LayerTrace> time(const frontend::ModelLayers &model) {
     SYNCLINE_TRY(checkProfile(model));
     files::LayerTrace trace;
+    std::set<std::string> nodes; // with a layer of their own, each before its parameters
     for (const frontend::ModelLayer &layer : model.layers) {
+      if (layer.name == layer.node)
+        nodes.insert(layer.node);
       SYNCLINE_TRY_GET(forward, seconds(layer, layer.forward));
       SYNCLINE_TRY_GET(backward, seconds(layer, layer.backward));
       files::TraceLayer timed;
@@ -43,6 +47,8 @@ public:
           cost::updateSeconds(static_cast<double>(layer.elements), bytes, device,
                               profile ? profile->update : std::nullopt, optimizer, precision);
       timed.update = layer.bytes > 0 ? timed.update : 0;
+      if (layer.name != layer.node && nodes.contains(layer.node))
+        timed.reader = layer.node;
       if (layer.factors)
         timed.factors = {(*layer.factors)[0], (*layer.factors)[1], (*layer.factors)[2]};
       trace.layers.push_back(std::move(timed));

@@ -40,6 +40,22 @@ std::optional<files::FactorShape> factorShape(sync::GradientOp gradient) {
   return files::FactorShape{isInputLeft ? m : n, isInputLeft ? n : m, leftType.getDimSize(0)};
 }
 
+/// The first operation of the forward pass that takes time and reads the value or a reshape of it;
+/// null where there is none.
+Operation *firstReader(Value value) {
+  Operation *first = nullptr;
+  for (Operation *user : value.getUsers()) {
+    if (user->hasAttr(nn::backwardAttr) || isa<nn::UpdateOp>(user))
+      continue;
+    Operation *reader = isa<nn::ReshapeOp>(user)         ? firstReader(user->getResult(0))
+                        : user->hasAttr(nn::secondsAttr) ? user
+                                                         : nullptr;
+    if (reader && (!first || reader->isBeforeInBlock(first)))
+      first = reader;
+  }
+  return first;
+}
+
 class StepLayers {
 public:
   StepLayers(nn::StepOp step, double slowdown) : step(step), slowdown(slowdown) {}
@@ -51,6 +67,7 @@ public:
     joinRuns();
     std::ranges::reverse(layers);
     addForward();
+    nameReaders();
     files::LayerTrace trace{.layers = {}, .isOfStep = true};
     for (Layer &layer : layers)
       trace.layers.push_back(std::move(layer.timed));
@@ -209,11 +226,24 @@ private:
     layers = std::move(all);
   }
 
+  /// Names the node that reads each parameter first. Where none of the forward pass does, the
+  /// parameter is updated before that pass.
+  void nameReaders() {
+    for (auto parameter : step.getOps<nn::ParameterOp>()) {
+      Operation *reader = firstReader(parameter.getResult());
+      readers[parameter.getName()] = reader ? unique(nodeOf(*reader)) : layers.front().timed.name;
+    }
+    for (Layer &layer : layers)
+      if (layer.isParameter)
+        layer.timed.reader = readers.lookup(layer.timed.name);
+  }
+
   nn::StepOp step;
   const double slowdown;
   std::vector<Layer> layers; ///< in backward order at first
   double last = 0;           ///< seconds of the last operation, where it is part of a run
   llvm::StringSet<> parameterNames;
+  llvm::StringMap<std::string> readers;                               ///< by parameter
   llvm::DenseMap<Operation *, std::vector<files::TraceLayer>> madeBy; ///< without their backward
 };
 

@@ -22,34 +22,38 @@ constexpr std::array<std::string_view, 12> knownColumns = {
     "name", "bytes",  "forward", "backward", "M",           "N",
     "K",    "update", "gather",  "gathered", "reconstruct", "carrier"};
 constexpr std::size_t requiredColumns = 4, factorColumns = 7, updateColumns = 8;
+constexpr std::string_view readerColumn = "reader"; ///< the last one, behind any of the others
 
 class Reader {
 public:
   explicit Reader(std::string_view fileName) : fileName(fileName) {}
 
   Status header(const CsvRow &row) {
-    const std::size_t size = row.cells.size();
+    hasReaders = row.cells.back() == readerColumn;
+    const std::size_t size = row.cells.size() - (hasReaders ? 1 : 0);
     const bool sized = size == requiredColumns || size == factorColumns || size == updateColumns ||
                        size == knownColumns.size();
-    if (!sized || !std::equal(row.cells.begin(), row.cells.end(), knownColumns.begin())) {
+    if (!sized ||
+        !std::equal(knownColumns.begin(), knownColumns.begin() + static_cast<std::ptrdiff_t>(size),
+                    row.cells.begin())) {
       std::string got;
       for (const std::string &cell : row.cells)
         got += (got.empty() ? "" : ",") + cell;
       return error(
           row.line, "",
           "expected the header 'name,bytes,forward,backward[,M,N,K[,update[,gather,gathered,"
-          "reconstruct,carrier]]]', got '" +
+          "reconstruct,carrier]]][,reader]', got '" +
               got.substr(0, 80) + "'");
     }
-    columns = row.cells.size();
+    columns = size;
     trace.isOfStep = columns == knownColumns.size();
     return Status::ok();
   }
 
   Status layer(const CsvRow &row) {
-    if (row.cells.size() != columns)
+    if (const std::size_t size = columns + (hasReaders ? 1 : 0); row.cells.size() != size)
       return error(row.line, "",
-                   "expected " + std::to_string(columns) + " cells, got " +
+                   "expected " + std::to_string(size) + " cells, got " +
                        std::to_string(row.cells.size()));
     TraceLayer layer;
     layer.name = row.cells[0];
@@ -67,6 +71,8 @@ public:
     if (columns >= updateColumns && !row.cells[factorColumns].empty())
       SYNCLINE_TRY(cell(row, factorColumns, parseSeconds, layer.update));
     SYNCLINE_TRY(gathered(row, layer));
+    if (hasReaders)
+      layer.reader = row.cells.back();
     total += layer.bytes;
     if (total > maxTotalBytes)
       return error(row.line, knownColumns[1],
@@ -79,6 +85,9 @@ public:
   /// Checks what layers say of each other.
   Status finish() {
     for (const TraceLayer &layer : trace.layers) {
+      if (!layer.reader.empty() && !placeOf.contains(layer.reader))
+        return error(lineOf[layer.name], readerColumn,
+                     "expected a layer, got '" + layer.reader + "'");
       if (layer.carrier.empty())
         continue;
       const auto carrier = placeOf.find(layer.carrier);
@@ -155,7 +164,8 @@ private:
   }
 
   std::string_view fileName;
-  std::size_t columns = 0;
+  std::size_t columns = 0; ///< without `reader`
+  bool hasReaders = false;
   std::int64_t total = 0;
   std::unordered_map<std::string, std::size_t> lineOf, placeOf;
 };
@@ -188,7 +198,10 @@ static std::string quoted(const std::string &cell) {
 std::string formatLayerTrace(const LayerTrace &trace) {
   constexpr int digits = 9;
   std::string text = "name,bytes,forward,backward,M,N,K,update";
-  text += trace.isOfStep ? ",gather,gathered,reconstruct,carrier\n" : "\n";
+  text += trace.isOfStep ? ",gather,gathered,reconstruct,carrier" : "";
+  const bool hasReaders = std::ranges::any_of(
+      trace.layers, [](const TraceLayer &layer) { return !layer.reader.empty(); });
+  text += hasReaders ? "," + std::string(readerColumn) + "\n" : "\n";
   for (const TraceLayer &layer : trace.layers) {
     text += quoted(layer.name) + "," + std::to_string(layer.bytes) + "B," +
             formatSeconds(layer.forward, digits) + "," + formatSeconds(layer.backward, digits) +
@@ -206,7 +219,7 @@ std::string formatLayerTrace(const LayerTrace &trace) {
       text += layer.reconstruct > 0 ? formatSeconds(layer.reconstruct, digits) : "";
       text += "," + quoted(layer.carrier);
     }
-    text += "\n";
+    text += hasReaders ? "," + quoted(layer.reader) + "\n" : "\n";
   }
   return text;
 }

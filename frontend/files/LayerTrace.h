@@ -35,6 +35,7 @@ struct TraceLayer {
   std::optional<GatheredForm> gathered = {}; ///< only of a layer with parameters
   double reconstruct = 0;   ///< seconds that another rank's samples add to making the gradient
   std::string carrier = {}; ///< the layer from whose factors this gradient can be computed, or ""
+  std::string reader = {};  ///< the layer whose forward pass reads its parameters first; "": itself
 };
 
 struct LayerTrace {
@@ -43,13 +44,13 @@ struct LayerTrace {
   bool isOfStep = false;
 };
 
-/// Parses `name,bytes,forward,backward[,M,N,K[,update[,gather,gathered,reconstruct,carrier]]]`.
-/// Every failure is badInput and opens with file, line and, for a cell, its column:
-/// "vgg.csv:3:forward: expected a time ...".
+/// Parses `name,bytes,forward,backward[,M,N,K[,update[,gather,gathered,reconstruct,carrier]]]`,
+/// behind which `,reader` may stand. Every failure is badInput and opens with file, line and, for a
+/// cell, its column: "vgg.csv:3:forward: expected a time ...".
 Result<LayerTrace> parseLayerTrace(std::string_view text, std::string_view fileName);
 
-/// The trace in that CSV format, times with nine digits. The last four columns are there for a
-/// step's trace, and mark one.
+/// The trace in that CSV format, times with nine digits. A step's trace has the four columns from
+/// `gather` on, which mark it; `reader` is there where a layer has one.
 std::string formatLayerTrace(const LayerTrace &trace);
 
 /// Reads and parses `path`, which may hold at most 64 MiB.

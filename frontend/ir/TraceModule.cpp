@@ -20,6 +20,9 @@ OwningOpRef<ModuleOp> frontend::traceModule(const files::LayerTrace &trace, cons
   const auto secondsOrNone = [&](double seconds) {
     return seconds > 0 ? builder.getF64FloatAttr(seconds) : FloatAttr();
   };
+  const auto nameOrNone = [&](const std::string &name) {
+    return name.empty() ? StringAttr() : builder.getStringAttr(name);
+  };
   builder.createBlock(&op.getBody());
   for (const files::TraceLayer &layer : trace.layers) {
     DenseI64ArrayAttr matmul;
@@ -32,7 +35,7 @@ OwningOpRef<ModuleOp> frontend::traceModule(const files::LayerTrace &trace, cons
         place, builder.getStringAttr(layer.name), builder.getI64IntegerAttr(layer.bytes),
         builder.getF64FloatAttr(layer.forward), builder.getF64FloatAttr(layer.backward), matmul,
         secondsOrNone(layer.update), gathered, secondsOrNone(layer.reconstruct),
-        layer.carrier.empty() ? StringAttr() : builder.getStringAttr(layer.carrier));
+        nameOrNone(layer.carrier), nameOrNone(layer.reader));
   }
   return module;
 }

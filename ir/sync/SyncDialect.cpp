@@ -8,6 +8,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
@@ -80,6 +81,17 @@ LogicalResult GatheredAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
     return success();
   return emitError() << "S3: expected 'gathered' to have a scheme, "
                      << listOf(schemesWhere<isGathered>) << ", and bytes";
+}
+
+LogicalResult TraceOp::verifyRegions() {
+  llvm::StringSet<> names;
+  for (auto layer : getOps<LayerOp>())
+    names.insert(layer.getName());
+  for (auto layer : getOps<LayerOp>())
+    if (layer.getReader() && !names.contains(*layer.getReader()))
+      return layer.emitOpError("S3: expected 'reader' to name a layer of the trace, got '")
+             << *layer.getReader() << "'";
+  return success();
 }
 
 LogicalResult LayerOp::verify() {

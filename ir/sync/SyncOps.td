@@ -83,6 +83,7 @@ def Sync_TraceOp
   let arguments = (ins SymbolNameAttr:$sym_name, UnitAttr:$of_step);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
 }
 
 def Sync_LayerOp : Sync_Op<"layer", [HasParent<"TraceOp">]> {
@@ -92,7 +93,8 @@ def Sync_LayerOp : Sync_Op<"layer", [HasParent<"TraceOp">]> {
     model say instead what is `gathered`, the seconds that one more rank's samples add to computing
     the gradient from it (`reconstruct`), and the layer from whose factors the gradient can be
     computed too (`carrier`), as a bias's can. `update` is the seconds of the optimizer for the
-    layer's parameters. The last two numbers are 0 where absent (S3).
+    layer's parameters. The last two numbers are 0 where absent (S3). `reader` names the layer whose
+    forward pass reads the layer's parameters first; it is the layer itself where absent.
 
     ```mlir
     sync.layer "fc6" bytes 411041792 forward 1.2e-2 backward 2.5e-2 matmul [25088, 4096, 32]
@@ -101,7 +103,8 @@ def Sync_LayerOp : Sync_Op<"layer", [HasParent<"TraceOp">]> {
   let arguments = (ins StrAttr:$name, I64Attr:$bytes, F64Attr:$forward, F64Attr:$backward,
                        OptionalAttr<DenseI64ArrayAttr>:$matmul, OptionalAttr<F64Attr>:$update,
                        OptionalAttr<Sync_GatheredAttr>:$gathered,
-                       OptionalAttr<F64Attr>:$reconstruct, OptionalAttr<StrAttr>:$carrier);
+                       OptionalAttr<F64Attr>:$reconstruct, OptionalAttr<StrAttr>:$carrier,
+                       OptionalAttr<StrAttr>:$reader);
   let assemblyFormat = [{
     $name `bytes` $bytes `forward` $forward `backward` $backward (`matmul` $matmul^)? attr-dict
   }];

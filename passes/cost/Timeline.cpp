@@ -7,6 +7,7 @@
 #include "passes/cost/TiedGradients.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
 #include <functional>
@@ -116,18 +117,34 @@ FailureOr<Timeline> timelineOf(nn::StepOp step) {
   return timeline;
 }
 
+std::vector<double> readingOf(const Timeline &timeline) {
+  std::vector<double> reading;
+  for (const ReadyGradient &gradient : timeline.gradients)
+    reading.push_back(gradient.firstRead < timeline.forward ? gradient.firstRead : 0);
+  return reading;
+}
+
+std::vector<double> readingOf(const Timeline &timeline, const std::vector<std::string> &names) {
+  llvm::StringMap<double> byName;
+  for (auto [gradient, seconds] : llvm::zip(timeline.gradients, readingOf(timeline)))
+    byName[gradient.name] = seconds;
+  std::vector<double> reading;
+  for (const std::string &name : names)
+    reading.push_back(byName.lookup(name));
+  return reading;
+}
+
 std::vector<double> tailsOf(const Timeline &timeline) {
   const std::vector<ReadyGradient> &gradients = timeline.gradients;
+  const std::vector<double> reading = readingOf(timeline);
   std::vector<std::size_t> lastReadFirst(gradients.size());
   std::iota(lastReadFirst.begin(), lastReadFirst.end(), std::size_t{0});
-  const auto reading = [&](std::size_t k) {
-    return gradients[k].firstRead < timeline.forward ? gradients[k].firstRead : 0;
-  };
-  std::ranges::stable_sort(lastReadFirst, std::greater(), reading);
+  std::ranges::stable_sort(lastReadFirst, std::greater(),
+                           [&](std::size_t k) { return reading[k]; });
   std::vector<double> tails(gradients.size());
   double updates = 0;
   for (std::size_t k : lastReadFirst) {
-    tails[k] = timeline.forward - reading(k) + updates;
+    tails[k] = timeline.forward - reading[k] + updates;
     updates += gradients[k].updating;
   }
   return tails;
@@ -140,29 +157,31 @@ double updateOf(sync::LayerOp layer) { return orZero(layer.getUpdateAttr()); }
 Timeline timelineOf(sync::TraceOp trace, double slowdown) {
   Timeline timeline;
   auto layers = llvm::to_vector(trace.getOps<sync::LayerOp>());
-  for (sync::LayerOp layer : layers)
+  llvm::StringMap<double> startOf; // in the forward pass
+  for (sync::LayerOp layer : layers) {
+    startOf[layer.getName()] = timeline.forward;
     timeline.forward += slowdown * layer.getForward().convertToDouble();
+  }
   timeline.backwardEnd = timeline.forward;
-  double reading = timeline.forward;
   for (sync::LayerOp layer : llvm::reverse(layers)) {
-    reading = std::max(reading - slowdown * layer.getForward().convertToDouble(), 0.0);
     const double backward = slowdown * layer.getBackward().convertToDouble();
     timeline.backwardEnd += backward;
     const auto bytes = static_cast<std::int64_t>(layer.getBytes());
     const double updating = slowdown * updateOf(layer);
     timeline.updates += bytes > 0 ? updating : 0;
     if (bytes > 0)
-      timeline.gradients.push_back({.name = layer.getName().str(),
-                                    .bytes = bytes,
-                                    .ready = timeline.backwardEnd,
-                                    .firstRead = reading,
-                                    .lastRead = timeline.backwardEnd,
-                                    .backward = backward,
-                                    .updating = updating,
-                                    .reconstruct = slowdown * orZero(layer.getReconstructAttr()),
-                                    .update = {},
-                                    .local = {},
-                                    .layer = layer});
+      timeline.gradients.push_back(
+          {.name = layer.getName().str(),
+           .bytes = bytes,
+           .ready = timeline.backwardEnd,
+           .firstRead = startOf.lookup(layer.getReader().value_or(layer.getName())),
+           .lastRead = timeline.backwardEnd,
+           .backward = backward,
+           .updating = updating,
+           .reconstruct = slowdown * orZero(layer.getReconstructAttr()),
+           .update = {},
+           .local = {},
+           .layer = layer});
   }
   return timeline;
 }

@@ -37,6 +37,12 @@ struct Timeline {
 /// with a diagnostic at the operation, where one that takes time has no `nn.seconds`.
 mlir::FailureOr<Timeline> timelineOf(nn::StepOp step);
 
+/// When the next forward pass reads each gradient's parameter first, in seconds from its beginning:
+/// 0 for one that no operation of that pass reads.
+std::vector<double> readingOf(const Timeline &timeline);
+/// Those of the gradients that have these names, in their order.
+std::vector<double> readingOf(const Timeline &timeline, const std::vector<std::string> &names);
+
 /// For each gradient the computation, in seconds, that is left when its parameter is updated: the
 /// next forward pass from the first operation that reads the parameter, and the updates of
 /// parameters that are read later. Where one operation is the first to read several

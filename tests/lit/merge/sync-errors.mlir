@@ -362,6 +362,12 @@ error attribute 'carrier' failed to satisfy constraint: string attribute
 
 // -----
 
+// S3f: a reader that is no layer.
+change carrier = "rows" => carrier = "rows", reader = "embedding"
+error S3: expected 'reader' to name a layer of the trace, got 'embedding'
+
+// -----
+
 // An attribute that a layer had, and now writes without the dialect's name.
 change reconstruct = 0.25 => sync.reconstruct = 0.25
 error unknown attribute 'sync.reconstruct'

@@ -36,6 +36,24 @@ TEST(Timeline, Step) {
   EXPECT_EQ(timeline->gradients[1].ready, 7);
 }
 
+// A parameter of a trace is read where its reader begins, by default its own layer; one that the
+// forward pass reads at no time must be there at its beginning.
+TEST(Timeline, ReadersOfTraces) {
+  Parsed parsed(R"(sync.trace @net {
+    sync.layer "n" bytes 0 forward 2.0 backward 0.0
+    sync.layer "w" bytes 64 forward 0.0 backward 1.0 {reader = "n", update = 0.25 : f64}
+    sync.layer "v" bytes 64 forward 4.0 backward 1.0 {update = 0.5 : f64}
+    sync.layer "u" bytes 64 forward 0.0 backward 1.0
+  })");
+  ASSERT_TRUE(parsed.module) << parsed.error;
+  const Timeline timeline = timelineOf(*parsed.module->getOps<sync::TraceOp>().begin(), 2);
+  ASSERT_EQ(timeline.gradients.size(), 3u);
+  EXPECT_EQ(timeline.gradients[1].firstRead, 4);
+  EXPECT_EQ(readingOf(timeline), (std::vector<double>{0, 4, 0}));
+  EXPECT_EQ(readingOf(timeline, {"v", "w"}), (std::vector<double>{4, 0}));
+  EXPECT_EQ(tailsOf(timeline), (std::vector<double>{13, 8, 13}));
+}
+
 // A step that was not predicted is told which pass is missing.
 TEST(Timeline, NotPredicted) {
   Parsed parsed(R"(nn.step @s batch 4 {

@@ -97,7 +97,7 @@ TEST(LayerTrace, Empty) {
 TEST(LayerTrace, Header) {
   EXPECT_EQ(failure("a,1KB,1ms,1ms\n"), "t.csv:1: expected the header "
                                         "'name,bytes,forward,backward[,M,N,K[,update[,gather,"
-                                        "gathered,reconstruct,carrier]]]', got "
+                                        "gathered,reconstruct,carrier]]][,reader]', got "
                                         "'a,1KB,1ms,1ms'");
   EXPECT_NE(failure("name,bytes,forward,backward,M\n").find("expected the header"),
             std::string::npos);
@@ -134,6 +134,23 @@ TEST(LayerTrace, Gathered) {
             "t.csv:2:bytes: expected a gradient where one is gathered, got 0 B");
   EXPECT_EQ(failure(header + "fc,32B,0s,1ms,4,2,3,,,,1us,\n"),
             "t.csv:2:reconstruct: expected nothing for a gradient that is not gathered");
+}
+
+// A parameter's first reader is another layer, behind any other columns.
+TEST(LayerTrace, Readers) {
+  const std::string rows = "w,8B,0 s,1.00000000 ms,,,,,fc\nfc,0B,2.00000000 ms,0 s,,,,,\n";
+  const std::string text = "name,bytes,forward,backward,M,N,K,update,reader\n" + rows;
+  Result<LayerTrace> trace = parseLayerTrace(text, "t.csv");
+  ASSERT_TRUE(bool(trace)) << trace.status().message();
+  EXPECT_EQ(trace->layers[0].reader, "fc");
+  EXPECT_EQ(trace->layers[1].reader, "");
+  EXPECT_FALSE(trace->isOfStep);
+  EXPECT_EQ(formatLayerTrace(*trace), text);
+  const std::string header = "name,bytes,forward,backward,reader\n";
+  EXPECT_TRUE(bool(parseLayerTrace(header + "w,8B,0s,1ms,w\n", "t.csv")));
+  EXPECT_EQ(failure(header + "w,8B,0s,1ms,v\n"), "t.csv:2:reader: expected a layer, got 'v'");
+  EXPECT_EQ(failure(header + "w,8B,0s,1ms\n"), "t.csv:2: expected 5 cells, got 4");
+  EXPECT_NE(failure("reader\nw\n").find("expected the header"), std::string::npos);
 }
 
 // Rows have the header's cells.
