@@ -104,6 +104,7 @@ CASES = {
     "googlenet": Case(googlenet, images),
     "gpt2": Case(gpt2, texts(50257, LENGTH, 1), steps=2, parts=2, rate=0.02, is_half=True),
     "characters": Case(**SMALL),
+    "halves": Case(**SMALL, steps=10, parts=2, is_half=True),
     "compiled": Case(**SMALL, wrap=compiled),
     "sharded": Case(**SMALL, wrap=sharded, is_planned=False),
 }
