@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, get_type_hints
 
 from .errors import Error
 
-SCHEMA = 19  # of plan.json, as planSchema in PlanConstants.h
+SCHEMA = 20  # of plan.json, as planSchema in PlanConstants.h
 NUMBER, NONE = (int, float), type(None)
 
 
