@@ -172,10 +172,11 @@ void sendForged(Group &group, const std::string &name, std::uint64_t length) {
   (void)link->hasInput(deadlineIn(patience)); // until the other end has closed
 }
 
-// A length is checked before a byte of its message is written anywhere.
+// A length is checked before a byte of its message is written anywhere. Its upper byte is a tag.
 TEST(Strangers, ForgedLengthsAreRefused) {
-  for (const std::uint64_t forged : {std::uint64_t{0}, std::uint64_t{63}, std::uint64_t{65},
-                                     std::uint64_t{1} << 30, ~std::uint64_t{0} - 63})
+  for (const std::uint64_t forged :
+       {std::uint64_t{0}, std::uint64_t{63}, std::uint64_t{65}, std::uint64_t{1} << 30,
+        (std::uint64_t{1} << 56) - 64, ~std::uint64_t{0} - 63})
     runRanks(2, [&](int rank, Group &group) {
       if (rank == 1)
         return sendForged(group, "forged", forged);
@@ -186,8 +187,10 @@ TEST(Strangers, ForgedLengthsAreRefused) {
       const Status s = (*links)[0]->receive(memory.data() + 64, 64);
       ASSERT_FALSE(s) << forged;
       EXPECT_EQ(s.kind(), ErrorKind::badInput);
-      EXPECT_EQ(s.message(), "rank 1 sent a message of " + std::to_string(forged) +
-                                 " bytes, expected one of 64 bytes");
+      EXPECT_EQ(s.message(), forged >> 56 ? "rank 1 sent a message with tag 255, expected one "
+                                            "without a tag"
+                                          : "rank 1 sent a message of " + std::to_string(forged) +
+                                                " bytes, expected one of 64 bytes");
       EXPECT_EQ(memory, std::vector<char>(memory.size(), 'o'));
     });
 }
