@@ -182,6 +182,12 @@ int syncline_issue(syncline_group *group, int32_t message, void *data, int64_t c
   });
 }
 
+int syncline_gather(syncline_group *group, int32_t message, void *data, int64_t count, int32_t type,
+                    uint64_t *ticket, syncline_error *error) {
+  return onGroup(group, expect(ticket, "a place for the ticket"), error,
+                 [&](PlanGroup &on) { return on.gather(message, {data, count, type}, *ticket); });
+}
+
 int syncline_all_reduce(syncline_group *group, void *data, int64_t count, int32_t type,
                         int32_t operation, uint64_t *ticket, syncline_error *error) {
   return onGroup(group, expect(ticket, "a place for the ticket"), error, [&](PlanGroup &on) {

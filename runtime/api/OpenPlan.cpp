@@ -45,6 +45,8 @@ syncline_message_info messageInfo(const run::PlanBucket &bucket, bool isLocal) {
   info.why_not =
       isLocal ? "by the plan's consistency gradients stay on their rank" : whyNot(bucket);
   info.is_carried = *info.why_not == '\0';
+  // Rows would also need a place for their numbers.
+  info.is_gathered = !isLocal && isGathered(bucket.scheme) && !hasRows(bucket.scheme);
   return info;
 }
 

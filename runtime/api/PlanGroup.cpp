@@ -109,16 +109,38 @@ Failure PlanGroup::issue(int message, const Values &values, std::uint64_t &ticke
                              std::string(core::elementName(type)) + "', got " +
                              std::to_string(values.count) + " of '" +
                              std::string(core::elementName(*elementTypeOf(values.type))) + "'");
+  return handOver(message, values, ticket);
+}
+
+Failure PlanGroup::gather(int message, const Values &values, std::uint64_t &ticket) {
+  Failure f = open->checkMessage(message);
+  if (!f.isOk())
+    return f;
+  const syncline_message_info &info = open->messages[static_cast<std::size_t>(message)];
+  if (!info.is_gathered)
+    return Failure::badUsage("message " + std::to_string(message) + " travels by '" + info.scheme +
+                             "': expected a message that is_gathered");
+  if (f = checkValues(values); !f.isOk())
+    return f;
+  Values gathered = values;
+  gathered.operation = gathering;
+  return handOver(message, gathered, ticket);
+}
+
+/// What is right beside its place among the messages.
+Failure PlanGroup::handOver(int message, const Values &values, std::uint64_t &ticket) {
+  const auto place = static_cast<std::size_t>(message);
   std::lock_guard lock(mutex);
-  if (f = checkGoesOn(); !f.isOk())
+  Failure f = checkGoesOn();
+  if (!f.isOk())
     return f;
   if (f = checkOrder(message); !f.isOk())
     return f;
-  f = enqueue(info.channel,
+  f = enqueue(open->messages[place].channel,
               {.message = message,
                .values = values,
-               .type = type,
-               .scheme = open->plan.buckets[static_cast<std::size_t>(message)].scheme},
+               .type = *elementTypeOf(values.type),
+               .scheme = open->plan.buckets[place].scheme},
               ticket);
   if (f.isOk())
     lastIssued = message;
@@ -150,8 +172,11 @@ Failure PlanGroup::enqueue(int channel, UnderWay message, std::uint64_t &ticket)
                          : open->messages[static_cast<std::size_t>(message.message)].id;
   // A message that stayed in the queue without a channel's job would never end.
   const Status s = core::guarded([&] {
-    return channels.at(channel)->issue(bucket, message.values.data, message.bytes, message.type,
-                                       message.scheme);
+    transport::CommunicationThread &on = *channels.at(channel);
+    if (message.values.operation == gathering)
+      return on.issueGather(bucket,
+                            {{message.values.data, std::int64_t(message.bytes), message.type}});
+    return on.issue(bucket, message.values.data, message.bytes, message.type, message.scheme);
   });
   if (!s) {
     queue.pop_back();
@@ -169,7 +194,8 @@ Failure PlanGroup::failureOf(const Status &status, const UnderWay &message) cons
   failure.step = message.step;
   if (status.kind() != ErrorKind::peerLost)
     failure.text = "rank " + std::to_string(settings.rank) + ": " + failure.text + " in the " +
-                   "all-reduce of " + nameOf(message) + " in step " + std::to_string(message.step);
+                   (message.values.operation == gathering ? "all-gather" : "all-reduce") + " of " +
+                   nameOf(message) + " in step " + std::to_string(message.step);
   failure.text = prefix() + failure.text;
   return failure;
 }

@@ -19,7 +19,8 @@ namespace syncline::api {
 struct Values {
   void *data = nullptr;
   std::int64_t count = 0;
-  int type = SYNCLINE_F32, operation = SYNCLINE_SUM;
+  int type = SYNCLINE_F32;
+  int operation = SYNCLINE_SUM; ///< or `gathering`, where `data` has `count` values of each rank
 };
 
 /// Calls and threads are as syncline.h says of syncline_group.
@@ -31,6 +32,7 @@ public:
   ~PlanGroup();
 
   Failure issue(int message, const Values &values, std::uint64_t &ticket);
+  Failure gather(int message, const Values &values, std::uint64_t &ticket);
   Failure allReduce(const Values &values, std::uint64_t &ticket);
   Failure wait(std::uint64_t ticket, double seconds);
   Failure step();
@@ -62,6 +64,7 @@ private:
   Failure checkGoesOn() const;
   Failure checkValues(const Values &values) const;
   Failure checkOrder(int message) const;
+  Failure handOver(int message, const Values &values, std::uint64_t &ticket);
   Failure enqueue(int channel, UnderWay message, std::uint64_t &ticket);
   void begins(int channel);
   void arrived(int channel, const core::BucketTiming &timing, const Status &status);

@@ -30,9 +30,10 @@
  * syncline_group_join(), and where ranks do not come to syncline_group_close() in time, it is -1.
  *
  * Threads. A plan does not change: any threads may use it at the same time. Of a group
- *   - syncline_issue, syncline_all_reduce and syncline_step may be called from any thread, one
- *     behind the other: their order is that of the messages, and all ranks must keep it, with equal
- *     types and operations. A rank that differs in a message's bytes, type or operation is named.
+ *   - syncline_issue, syncline_gather, syncline_all_reduce and syncline_step may be called from any
+ *     thread, one behind the other: their order is that of the messages, and all ranks must keep
+ *     it, with equal types and operations. A rank that differs in a message's bytes, type or
+ *     operation is named.
  *   - syncline_wait, syncline_group_check, syncline_group_trace and syncline_group_abort may be
  *     called from any thread at any time, also while another thread issues or waits.
  *   - syncline_group_close is the last call. No other call on the group may be under way.
@@ -65,7 +66,7 @@ extern "C" {
 #endif
 
 /* The number of this interface. It rises by one with each addition. */
-#define SYNCLINE_API_NUMBER 1
+#define SYNCLINE_API_NUMBER 2
 
 typedef enum syncline_code {
   SYNCLINE_OK = 0,
@@ -137,6 +138,8 @@ typedef struct syncline_message_info {
   double end;          /* over */
   const char *scheme;  /* such as "ring" */
   const char *why_not; /* why the message is not carried; empty where it is */
+  int32_t is_gathered; /* 1 where syncline_gather() carries it, else 0; from number 2 on */
+  int32_t unused;
 } syncline_message_info;
 
 /* A gradient in a message, or the part of it that is not cut off. */
@@ -237,6 +240,15 @@ SYNCLINE_API int syncline_issue(syncline_group *group, int32_t message, void *da
                                 int32_t type, int32_t operation, uint64_t *ticket,
                                 syncline_error *error);
 
+/* Hands over a message of the plan that is_gathered: in place of a gradient, ranks exchange what
+ * they compute it from, such as a layer's inputs and the gradients of its outputs. `data` has room
+ * for `count` elements of each rank, by rank; this rank's own stand in their place. When the ticket
+ * has ended, all ranks have all elements, those of f32 rounded to the plan's wire. All ranks pass
+ * equal counts and types, which may differ from step to step. Otherwise as syncline_issue(). From
+ * number 2 on. */
+SYNCLINE_API int syncline_gather(syncline_group *group, int32_t message, void *data, int64_t count,
+                                 int32_t type, uint64_t *ticket, syncline_error *error);
+
 /* As syncline_issue(), for values that are no message of the plan, at any time. They travel on the
  * first channel behind what was issued there, unrounded, by the scheme of syncline_plan_choose().
  * All ranks call it with equal counts, types and operations at the same place among their calls.
@@ -270,7 +282,7 @@ typedef struct syncline_message_time {
   int32_t unused;
   int64_t step;
   uint64_t ticket;
-  int64_t bytes;
+  int64_t bytes;      /* of one rank where ranks gather */
   const char *scheme; /* lives for ever */
   double issued, started, finished;
 } syncline_message_time;

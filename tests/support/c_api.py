@@ -29,6 +29,8 @@ class MessageInfo(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("ready", "start", "end")),
         ("scheme", ctypes.c_char_p),
         ("why_not", ctypes.c_char_p),
+        ("is_gathered", ctypes.c_int32),
+        ("unused", ctypes.c_int32),
     ]
 
 

@@ -1,6 +1,6 @@
 """The C interface of Syncline in Python: plans, and groups of ranks that sum their messages.
 
-Threads, as syncline.h has it: any thread may use a plan at any time. Of a group, issue(),
+Threads, as syncline.h has it: any thread may use a plan at any time. Of a group, issue(), gather(),
 all_reduce() and step() come one behind the other, in an order that all ranks keep; wait(), check(),
 trace() and abort() may be called at any time; close() is the last call.
 """
@@ -169,12 +169,14 @@ class Store:
 
 class Group:
     """This rank's place in a group that has joined. Data are addresses; they belong to the library
-    from issue() or all_reduce() until wait() returns for the ticket or raises other than TimedOut.
+    from issue(), gather() or all_reduce() until wait() returns for the ticket or raises other than
+    TimedOut.
     """
 
     def __init__(self, plan, rank, ranks, store=None, **options):
         """`options` are those of syncline_group_options; text and numbers."""
-        self.plan, self.handle, self.lock = plan, ctypes.c_void_p(), threading.Lock()
+        self.plan, self.rank, self.ranks = plan, rank, ranks
+        self.handle, self.lock = ctypes.c_void_p(), threading.Lock()
         self.store = Store(store) if store else None  # must live while ranks meet
         given = {
             name: value.encode() if isinstance(value, str) else value
@@ -195,6 +197,10 @@ class Group:
     def issue(self, message, address, count, kind, operation=SUM):
         """The ticket of a message of the plan: `count` values of the kind, one of TYPES."""
         return self.ticket("issue", message, address, count, TYPES.index(kind), operation)
+
+    def gather(self, message, address, count, kind):
+        """The ticket of a message that is_gathered: `count` values of each rank, by rank."""
+        return self.ticket("gather", message, address, count, TYPES.index(kind))
 
     def all_reduce(self, address, count, kind, operation=SUM):
         """The ticket of values that are no message of the plan."""
