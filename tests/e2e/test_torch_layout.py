@@ -19,11 +19,14 @@ def parameters(**sizes):
 class Plan:
     """A plan of messages, each a list of (name, skipped, bytes, whole)."""
 
-    def __init__(self, *messages, kind="float32", why_not=""):
+    def __init__(self, *messages, kind="float32", why_not="", is_gathered=0):
         self.parts = messages
         self.messages = [
             types.SimpleNamespace(
-                bytes=sum(size for _, _, size, _ in each), type=kind, why_not=why_not
+                bytes=sum(size for _, _, size, _ in each),
+                type=kind,
+                why_not=why_not,
+                is_gathered=is_gathered,
             )
             for each in messages
         ]
@@ -161,6 +164,14 @@ class LayoutTest(unittest.TestCase):
         mine = {name: Parameter(4, "bfloat16") for name in "ab"}
         why = Layout(plan, mine, {"a": "a", "b": "b"}).uncarried()
         self.assertEqual(why, {"its gradients are bfloat16, the plan's float32": [0, 1]})
+
+    def test_factors(self):
+        """They travel in place of the sum that the plan does not have, if types are the plan's."""
+        plan = Plan([("a", 0, 4, 4)], why_not="no sum", is_gathered=1)
+        (found,) = self.layout(plan, a=4).messages
+        self.assertEqual((found.gathers, found.why_not), (True, ""))
+        (found,) = Layout(plan, {"a": Parameter(4, "float64")}, {"a": "a"}).messages
+        self.assertEqual(found.why_not, "its gradients are float64, the plan's float32")
 
     def test_bad_plans(self):
         mine = {"a": Parameter(4, "float32"), "b": Parameter(4, "float64")}

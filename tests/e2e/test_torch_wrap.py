@@ -1,35 +1,15 @@
 """syncline.torch.wrap(): models that train by a plan's messages, beside DistributedDataParallel."""
 
-import json
-import os
-import pathlib
-import subprocess
 import sys
-import tempfile
 import types
 import unittest
 
-import c_api
-import harness
-import stepcache
-import torch_plugin
-import virtual
+import torch_wrap_ranks
 from waiting import PATIENCE, SILENCE
 
-PACKAGE = harness.TOP / "runtime" / "python"
-sys.path.insert(0, str(PACKAGE))
+sys.path.insert(0, str(torch_wrap_ranks.PACKAGE))
 from syncline.torch import planned  # noqa: E402, the package of these sources
 
-HERE = pathlib.Path(__file__).parent
-EXPORT = harness.TOP / "samples" / "models" / "export.py"
-# What is exported of torch_wrap_nets.py to plan from, with the length of its input.
-EXPORTS = {"mlp": ("mlp", "24"), "mixed": ("Twin", "72"), "branches": ("Both", "24")}
-# The net 'mlp' as a layer trace, a row a parameter.
-TRACE = "name,bytes,forward,backward\n" + "".join(
-    f"{2 * layer}.{name},{size}B,1ms,2ms\n"
-    for layer, (inputs, outputs) in enumerate(((24, 40), (40, 56), (56, 32), (32, 10)))
-    for name, size in (("weight", 4 * inputs * outputs), ("bias", 4 * outputs))
-)
 CUT = ("--planner", "p3:1KiB", "--overlap", "step")
 # Plans by name: the net, the ranks, and options of `compile`.
 PLANS = {
@@ -45,7 +25,7 @@ PLANS = {
     "branches-2": ("branches", 2, ("--overlap", "backward", "--scheme", "*=ring")),
     "branches.cut-2": ("branches", 2, CUT),
     "mlp.sharded-2": ("mlp", 2, ("--overlap", "backward", "--scheme", "*=reduce-scatter")),
-    "mlp.factors-2": ("mlp", 2, ("--overlap", "backward", "--scheme", "*weight=factors")),
+    "mlp.parts-2": ("mlp", 2, ("--accumulate", 2, "--scheme", "*weight=factors")),
     "mlp.local-2": ("mlp", 2, ("--consistency", "local:2")),
     "mlp.diloco-2": ("mlp", 2, ("--consistency", "diloco:4,2,1,0.25")),
     "mlp.served-2": ("mlp", 2, ("--consistency", "ssp:1")),
@@ -62,88 +42,14 @@ LIMITS = (
 )
 
 
-class TorchWrapTest(unittest.TestCase):
+class TorchWrapTest(torch_wrap_ranks.WrapRanksTest):
+    plans = PLANS
+
     @classmethod
     def setUpClass(cls):
-        try:
-            cls.python = torch_plugin.python()
-        except virtual.Missing as missing:
-            raise unittest.SkipTest(str(missing)) from None
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        for net, (function, inputs) in EXPORTS.items():
-            words = ("--input", inputs, "-o", cls.folder / f"{net}.onnx")
-            export = ["/usr/bin/python3", EXPORT, f"torch_wrap_nets:{function}", *words]
-            subprocess.run(export, cwd=HERE, check=True, capture_output=True)
-        (cls.folder / "trace.csv").write_text(TRACE)
-        with stepcache.none():
-            for name in PLANS:
-                cls.compile(name)
+        super().setUpClass()
         cls.found = cls.results(2, *TRAINING, *LIMITS)
         cls.more = cls.results(4, "same_gradients", "groups")
-
-    @classmethod
-    def compile(cls, name):
-        net, ranks, options = PLANS[name]
-        cluster = cls.folder / f"{ranks}.yaml"
-        text = harness.CLUSTER.format(ranks=ranks)
-        cluster.write_text(text.replace("10 Gb/s", "10 Mb/s").replace("20 us", "1 ms"))
-        words = ("--cluster", cluster, "--quiet")
-        model, plan = cls.folder / "trace.csv", cls.folder / f"{name}.plan"
-        if net in EXPORTS:
-            words += ("--batch", 4, "--loss", "cross-entropy")
-            model = cls.folder / f"{net}.onnx"
-        harness.syncline("compile", model, *words, *options, "-o", plan)
-
-    @staticmethod
-    def variables():
-        common = {
-            **os.environ,
-            "PYTHONPATH": str(PACKAGE),
-            "SYNCLINE_LIBRARY": str(c_api.LIBRARY),
-            "GLOO_SOCKET_IFNAME": "lo",
-            "OMP_NUM_THREADS": "1",
-            "MEET": f"tcp://127.0.0.1:{harness.free_port()}",
-        }
-        common.pop("SYNCLINE_PLAN", None)
-        return common
-
-    @classmethod
-    def ranks(cls, ranks, *kinds, seconds=PATIENCE):
-        variables = cls.variables()
-        script = (cls.python, "-W", "ignore", HERE / "torch_wrap_rank.py", cls.folder)
-        return [
-            subprocess.Popen(
-                [*script, str(rank), str(ranks), str(seconds), *kinds],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env=variables,
-            )
-            for rank in range(ranks)
-        ]
-
-    @classmethod
-    def results(cls, ranks, *kinds):
-        """What each kind's case printed, by rank."""
-        found = {kind: [] for kind in kinds}
-        started = cls.ranks(ranks, *kinds)
-        try:
-            for process in started:
-                said, errors = process.communicate(timeout=PATIENCE)
-                if process.returncode != 0:
-                    raise AssertionError(said + errors)
-                for line in said.splitlines():
-                    for kind, result in json.loads(line).items():
-                        found[kind].append(result)
-        finally:
-            for process in started:
-                process.kill()
-                process.communicate()
-        return found
-
-    def close(self, worst, limit=1e-6):
-        for what, error in worst.items():
-            self.assertLess(error, limit, what)
 
     def test_gradients_are_those_of_ddp(self):
         """In each step, with whole and with cut gradients; and the messages are the plan's."""
@@ -275,7 +181,7 @@ class TorchWrapTest(unittest.TestCase):
             self.close(found["worst"])
             for plan, reason in (
                 ("mlp.sharded", "the scheme updates parameters between its halves"),
-                ("mlp.factors", "the scheme gathers what gradients are computed from"),
+                ("mlp.parts", "its factors would travel in each micro-batch"),
             ):
                 said = found["said"][plan]
                 self.assertEqual(said.count(reason), rank == 0, said)

@@ -79,7 +79,7 @@ def not_carried(case):
     """What is said once, and gradients beside DDP's."""
     said, worst = {}, {}
     expected = train(case, case.ddp(), steps=2)
-    for plan in ("mlp.sharded", "mlp.factors"):
+    for plan in ("mlp.sharded", "mlp.parts"):
         out = io.StringIO()
         with contextlib.redirect_stderr(out):
             found = train(case, case.wrapped(plan, case.net()), steps=2)

@@ -71,12 +71,27 @@ class Twin(Mixed):
         return self.head(self.block(x))
 
 
-NETS = {"mlp": mlp, "mixed": Mixed, "branches": Branches}
+class Positions(torch.nn.Module):
+    """Linear layers of sequences, one of them without bias, behind a convolution of these."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = torch.nn.Conv1d(5, 5, 3, padding=1)
+        self.wide, self.narrow = torch.nn.Linear(24, 48), torch.nn.Linear(48, 10, bias=False)
+        self.activation = torch.nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        return self.narrow(self.activation(self.wide(self.mix(x))))
+
+
+NETS = {"mlp": mlp, "mixed": Mixed, "branches": Branches, "positions": Positions}
 
 
 def batch(net, generator):
     if isinstance(net, Mixed) or isinstance(getattr(net, "module", None), Mixed):
         return torch.randint(50, (3, 5), generator=generator)
+    if isinstance(getattr(net, "module", net), Positions):
+        return torch.randn(4, 5, 24, generator=generator)
     return torch.randn(4, 24, generator=generator)
 
 

@@ -9,6 +9,7 @@ import sys
 
 import torch
 import torch.distributed as dist
+import torch_wrap_factors as factors
 import torch_wrap_limits as limits
 import torch_wrap_training as training
 import torch_wrap_weights as travelling
@@ -25,7 +26,8 @@ def main(folder, rank, ranks, seconds, *kinds):
         timeout=datetime.timedelta(seconds=float(seconds)),
     )
     for kind in kinds:
-        place = next(each for each in (training, travelling, limits) if hasattr(each, kind))
+        places = (training, travelling, factors, limits)
+        place = next(each for each in places if hasattr(each, kind))
         case = getattr(place, kind)
         result = case(Case(pathlib.Path(folder), int(rank), int(ranks)))
         print(json.dumps({kind: result}), flush=True)

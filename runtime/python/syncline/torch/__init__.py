@@ -103,6 +103,11 @@ def wrap(
     GradScaler and closures need gradients at step(): leave `optimizer` out for them. With a plan of
     `local` or `diloco` weights travel behind the optimizer's steps, and at finish(model).
 
+    A torch.nn.Linear whose message has the scheme 'factors' sends its inputs and the gradients of
+    its outputs, of which ranks may have different numbers. Its own gradients are not computed. In a
+    step that has more to send, as behind no_sync(), or where torch.compile runs the layer, its
+    gradients are summed; so are those of sharded messages. wrap() says what is not as planned.
+
     A trained parameter without a gradient is an error, or counts as zeros with `allow_unused`. An
     exception names a lost rank, at the latest behind the timeout of the process group.
     """

@@ -28,6 +28,7 @@ class Message:
     kind: str  # of its elements
     parts: list
     why_not: str  # why it does not travel by the plan's scheme; empty where it does
+    gathers: bool = False  # whether by that scheme ranks gather factors
     buffer: int = -1
     offset: int = -1  # bytes of the buffer before it
 
@@ -70,10 +71,11 @@ class Layout:
             two = {parameters[part.parameter].kind: part.parameter for part in parts}
             said = " and ".join(f"'{two[kind]}' of {kind}" for kind in kinds)
             raise Mismatch(f"message {number} has {said}: expected one type of elements")
-        made = Message(number, kinds[0], parts, planned.why_not)
+        why_not = "" if planned.is_gathered else planned.why_not
+        made = Message(number, kinds[0], parts, why_not, bool(planned.is_gathered))
         if not made.why_not and kinds[0] != planned.type:
             made.why_not = f"its gradients are {kinds[0]}, the plan's {planned.type}"
-        if not made.why_not and made.bytes != planned.bytes:
+        if not made.why_not and not made.gathers and made.bytes != planned.bytes:
             made.why_not = "a part of it travels with another message"
         return made
 

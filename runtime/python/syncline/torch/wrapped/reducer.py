@@ -3,6 +3,7 @@
 import torch
 
 from syncline import capi
+from syncline.torch.wrapped.factors import Counts, Factored
 from syncline.torch.wrapped.gradients import Gradients
 from syncline.torch.wrapped.names import listed
 
@@ -24,6 +25,11 @@ class Reducer:
     def __init__(self, fit, group, allows_unused):
         self.layout, self.group, self.allows_unused = fit.layout, group, allows_unused
         self.gradients = Gradients(fit.layout, fit.trained)
+        self.factored = {
+            place: Factored(self.layout.messages[place], module, self)
+            for place, module in fit.linears.items()
+        }
+        self.counts = Counts(self.factored.values(), group)
         self.leaves_under_way = fit.leaves_under_way
         self.by_parameter = {}  # places in layout.messages
         for place, message in enumerate(self.layout.messages):
@@ -96,12 +102,14 @@ class Reducer:
             self.group.step()
         self.steps += 1
         self.restart()
+        self.counts.ask()
         self.runs = True
 
     def take(self, name):
         try:
-            with torch.no_grad():
-                self.gradients.take(name)
+            if self.has_own(name):
+                with torch.no_grad():
+                    self.gradients.take(name)
         except RuntimeError as failure:
             self.fail(str(failure))
         if name not in self.ready_ones:
@@ -109,22 +117,37 @@ class Reducer:
             for place in set(self.by_parameter[name]):
                 self.missing[place] -= 1
 
-    def issue(self):
+    def has_own(self, name):
+        """Whether a parameter's gradient is not that of factors alone."""
+        factored = self.factored.get(self.by_parameter[name][0])
+        return factored is None or factored.look(name) or not factored.given
+
+    def issue(self, waits=False):
         """Issues all messages that are ready, and have none before them that is not."""
-        messages = self.layout.messages
-        while self.next < len(messages) and self.missing[self.next] == 0:
-            message = messages[self.next]
-            values = (self.gradients.address(message), self.gradients.count(message), message.kind)
+        while self.next < len(self.layout.messages) and self.missing[self.next] == 0:
             try:
-                if message.why_not:
-                    ticket = self.group.all_reduce(*values, capi.MEAN)
-                else:
-                    ticket = self.group.issue(message.number, *values, capi.MEAN)
+                ticket = self.send(self.next, waits)
             except capi.Failed as failure:
                 self.error = failure
                 raise
+            if ticket is None:
+                return
             self.tickets[self.next] = ticket
             self.next += 1
+
+    def send(self, place, waits):
+        """A message's ticket. None where it is not known yet whether factors travel, unless it
+        `waits`."""
+        message, factored = self.layout.messages[place], self.factored.get(place)
+        if factored:
+            counts = self.counts.of(factored, waits)
+            ticket = None if counts is None else factored.issue(counts)
+            if counts is None or ticket is not None:
+                return ticket
+        values = (self.gradients.address(message), self.gradients.count(message), message.kind)
+        if message.why_not or factored:
+            return self.group.all_reduce(*values, capi.MEAN)
+        return self.group.issue(message.number, *values, capi.MEAN)
 
     def end(self):
         """The end of a backward pass."""
@@ -141,7 +164,7 @@ class Reducer:
         for name in self.by_parameter:
             if name not in self.ready_ones:
                 self.take(name)
-        self.issue()
+        self.issue(waits=True)
         self.runs = False
         self.used.clear()
         if self.leaves_under_way:
@@ -164,14 +187,19 @@ class Reducer:
                 except capi.Failed as failure:
                     self.error = failure
                     raise
-                del self.tickets[place]
+                self.arrive(place)
+
+    def arrive(self, place):
+        del self.tickets[place]
+        if place in self.factored:
+            self.factored[place].complete()
 
     def arrived(self):
         """Places of the messages that are no more under way."""
         for place, ticket in list(self.tickets.items()):
             try:
                 self.group.wait(ticket, 0.0)
-                del self.tickets[place]
+                self.arrive(place)
             except capi.TimedOut:
                 pass
         return [place for place in range(len(self.layout.messages)) if place not in self.tickets]

@@ -10,6 +10,7 @@ import torch.distributed as dist
 from syncline import capi
 from syncline.torch.wrapped import agreement
 from syncline.torch.wrapped.exchanges import Exchanges, Form
+from syncline.torch.wrapped.factors import modules
 from syncline.torch.wrapped.layout import Layout
 from syncline.torch.wrapped.model import WRAPPED, LocallyTrained, Wrapped, of
 from syncline.torch.wrapped.names import Mismatch, Parameter, listed, match, named
@@ -28,6 +29,8 @@ class Fit:
         self.form = None if consistency == "bsp" else Form(self.plan)
         self.layout = self.found = None
         self.match(*described(model, self.trained))
+        if self.layout:
+            self.linears = modules(model, self.layout, self.plan.about.micro_batches)
         if self.form and optimizer is None:
             raise ValueError(f"a plan of consistency '{consistency}' needs 'optimizer'")
         self.leaves_under_way = bool(self.plan.about.overlaps_steps) and optimizer is not None
