@@ -60,10 +60,14 @@ class CalibrateTest(RefusalTest):
     def test_message_scatter(self):
         """The file says how messages of 5 ms and more scatter, and plans have its numbers."""
         output = self.folder / "long.yaml"
-        words = ["--time", "8s", "--sizes", "32MiB", "--schemes", "ring,tree"]
-        done = self.command("calibrate", "-n", 2, *words, "--quiet", "-o", output)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        factors = yaml.safe_load(output.read_text())["message-scatter"]
+        words = ["--sizes", "32MiB", "--schemes", "ring,tree", "--quiet", "-o", output]
+        for seconds in (8, 32, 128):  # until there are enough messages, also on a busy machine
+            done = self.command("calibrate", "-n", 2, *words, "--time", f"{seconds}s")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            factors = yaml.safe_load(output.read_text()).get("message-scatter")
+            if factors:
+                break
+        self.assertTrue(factors, output.read_text())
         self.assertEqual((len(factors), factors), (32, sorted(factors)))
         self.assertTrue(0 < factors[0] <= 1 <= factors[-1], factors)
         plan = self.folder / "long.plan"
