@@ -53,7 +53,7 @@ private:
   /// Moves updates to the end, behind the sums of parts that travel apart, so that every message
   /// fits between its members and what reads them.
   void moveUpdatesToEnd() {
-    Block &body = step.getBody().front();
+    mlir::Block &body = step.getBody().front();
     llvm::SmallVector<nn::UpdateOp> updates(step.getOps<nn::UpdateOp>());
     llvm::SmallVector<Operation *> last;
     for (nn::UpdateOp update : updates)
