@@ -61,10 +61,11 @@ def worst(found, expected):
 
 def travelled(model):
     """The schemes of the plan's messages in each step; "sum" for another one."""
-    group = wrapped.of(model).group
+    group, factored = wrapped.of(model).group, wrapped.of(model).reducer.factored
+    counts = 8 * group.ranks * len(factored)  # bytes of the message with numbers of rows
     steps = {}
     for each in sorted(group.trace(), key=lambda time: time.ticket):
-        if each.message >= 0 or each.bytes > 64:  # others tell numbers of rows
+        if each.message >= 0 or each.bytes != counts:
             planned = each.message >= 0
             steps.setdefault(each.step, []).append(each.scheme if planned else "sum")
     return list(steps.values())

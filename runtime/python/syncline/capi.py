@@ -105,8 +105,6 @@ class Plan:
 
     def __init__(self, folder):
         self.folder, self.handle = os.fsdecode(folder), ctypes.c_void_p()
-        if "\0" in self.folder:  # where C would end the name
-            raise ValueError(f"expected a plan's folder, got {self.folder!r} with a NUL byte")
         call("plan_open", os.fsencode(self.folder), ctypes.byref(self.handle))
         info = _structs.PlanInfo()
         call("plan_about", self.handle, ctypes.byref(info))
